@@ -26,7 +26,7 @@ impl Log for Forgets {
 
 fn options(target: &SimTarget, work: Work, seconds: u64) -> Options {
     let bytes = target.info().bytes;
-    let nvme = target.identity().nvme.as_ref();
+    let nvme = target.spec().archetype.identity.nvme.as_ref();
     let kelvin = |k: Option<u16>| k.filter(|k| *k > 0).map(|k| f64::from(k) - 273.0);
     Options {
         limits: context::Limits {

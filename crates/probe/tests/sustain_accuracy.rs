@@ -59,7 +59,7 @@ impl Case {
 fn run(case: &Case, seed: u64) -> Measured {
     let mut target = SimTarget::named(&case.name).unwrap();
     let bytes = target.info().bytes;
-    let nvme = target.identity().nvme.as_ref();
+    let nvme = target.spec().archetype.identity.nvme.as_ref();
     let celsius = |kelvin: u16| (kelvin > 0).then(|| f64::from(kelvin) - 273.0);
     let options = Options {
         limits: context::Limits {

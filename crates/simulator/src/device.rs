@@ -4,16 +4,14 @@
 use crate::archetype::{EndOfLife, FakeKind};
 use crate::card::Command;
 use crate::chance::mapped_ranges;
-use crate::content::{Faults, Found, IoError, Medium};
+use crate::content::{Data, Faults, Found, IoError, Medium};
 use crate::rig::Rig;
 use crate::state_file::{self, Destination, Saved, StateError};
 use crate::target_spec::TargetSpec;
-use cardscope_engine::content::Content;
 
 /// A card that somebody uses. Times are nanoseconds since it was put in.
 #[derive(Debug)]
 pub(crate) struct SimulatedDevice {
-    /// The card's times.
     pub(crate) rig: Rig,
     medium: Medium,
     faults: Faults,
@@ -86,32 +84,15 @@ impl SimulatedDevice {
         self.gone.clone().map_or(Ok(()), |reason| Err(IoError::Gone { reason }))
     }
 
-    /// Writes a description. Fails if the card does not take it.
+    /// Writes `len` bytes. Fails if the card does not take them, or the host has no room to keep them.
     #[inline]
-    pub(crate) fn write(&mut self, offset: u64, len: u64, content: Content) -> Result<(), IoError> {
+    pub(crate) fn write(&mut self, offset: u64, len: u64, data: Data<'_>) -> Result<(), IoError> {
         let offset = self.rig.address(offset);
         if !self.watched {
-            return self.medium.write(offset, len, content);
+            return self.medium.write(offset, len, data);
         }
-        self.watched_write(offset, len, |medium| medium.write(offset, len, content))
-    }
-
-    /// Writes bytes as they are. Fails if the card does not take them, or the host has no room to keep them.
-    pub(crate) fn write_bytes(&mut self, offset: u64, data: &[u8]) -> Result<(), IoError> {
-        let offset = self.rig.address(offset);
-        if !self.watched {
-            return self.medium.write_bytes(offset, data);
-        }
-        self.watched_write(offset, data.len() as u64, |medium| medium.write_bytes(offset, data))
-    }
-
-    fn watched_write(
-        &mut self,
-        offset: u64,
-        len: u64,
-        write: impl FnOnce(&mut Medium) -> Result<(), IoError>,
-    ) -> Result<(), IoError> {
-        let result = self.faults.strike(true, offset, len).and_then(|()| self.write_worn(write));
+        let struck = self.faults.strike(true, offset, len);
+        let result = struck.and_then(|()| self.write_worn(offset, len, data));
         if let Err(IoError::Gone { reason }) = &result {
             self.gone = Some(reason.clone());
         }
@@ -120,10 +101,10 @@ impl SimulatedDevice {
     }
 
     /// A write to a card that may have come to its end.
-    fn write_worn(&mut self, write: impl FnOnce(&mut Medium) -> Result<(), IoError>) -> Result<(), IoError> {
+    fn write_worn(&mut self, offset: u64, len: u64, data: Data<'_>) -> Result<(), IoError> {
         let worn = |what: &str| format!("the card is worn out and {what}");
         match self.rig.card.end_of_life() {
-            None => write(&mut self.medium),
+            None => self.medium.write(offset, len, data),
             Some(EndOfLife::SwallowsWrites) => Ok(()),
             Some(EndOfLife::ReadOnly) => Err(IoError::failed(&worn("takes no more writes"))),
             Some(EndOfLife::Dead) => Err(IoError::gone(&worn("answers no more"))),
@@ -131,7 +112,7 @@ impl SimulatedDevice {
                 for block in self.rig.card.take_lost() {
                     self.medium.wear_out(block);
                 }
-                write(&mut self.medium)
+                self.medium.write(offset, len, data)
             }
         }
     }
@@ -184,7 +165,6 @@ impl SimulatedDevice {
         self.rig.card.discard(now, offset, len)
     }
 
-    /// The card was reset, or pulled and put in again.
     pub(crate) fn reset(&mut self) {
         self.medium.reset();
         self.rig.card.reset();

@@ -4,7 +4,7 @@
 
 use crate::archetype::{Archetype, Fake, Faults};
 use crate::card::state::CardState;
-use crate::content::{ContentState, Counters, IoError, Medium, PAGE_BYTES};
+use crate::content::{ContentState, Counters, IoError, Medium, PAGE};
 use cardscope_files::{Draft, FileError, Folder, Use};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -97,7 +97,6 @@ pub(crate) struct Saved<'a> {
 /// Where a card will be saved: a folder that is held from before the work begins, and a name in it.
 #[derive(Debug)]
 pub(crate) struct Destination {
-    /// As named.
     path: PathBuf,
     folder: Folder,
     name: OsString,
@@ -156,7 +155,7 @@ fn write(file: &File, head: &Head, saved: &Saved<'_>, medium: &Medium) -> io::Re
     part(&mut out, saved)?;
     let numbers = medium.pages();
     out.write_all(&(numbers.len() as u64).to_le_bytes())?;
-    let mut page = [0; PAGE_BYTES];
+    let mut page = [0; PAGE];
     for number in numbers {
         medium.page(number, &mut page)?;
         out.write_all(&number.to_le_bytes())?;
@@ -245,7 +244,7 @@ impl Reader {
         let count = u64::from_le_bytes(self.array()?);
         for _ in 0..count {
             let number = u64::from_le_bytes(self.array()?);
-            let page: [u8; PAGE_BYTES] = self.array()?;
+            let page: [u8; PAGE] = self.array()?;
             medium.put_page(number, &page).map_err(|error| match error {
                 IoError::Failed { reason, .. } | IoError::Gone { reason } => {
                     StateError::Unreadable(self.path.clone(), reason)

@@ -1,9 +1,9 @@
 //! A simulated card behind the `Target` trait, in virtual time: the clock jumps from completion to completion, so
 //! hours of a card's life pass in seconds and are the same each time for the same seed.
 
-use crate::archetype::{Identity, Truth};
+use crate::archetype::Truth;
 use crate::card::Command;
-use crate::content::{Found, IoError};
+use crate::content::{Data, Found, IoError};
 use crate::device::SimulatedDevice;
 use crate::identify::{self, Facts};
 use crate::page_cache::PageCache;
@@ -13,7 +13,6 @@ use cardscope_engine::content::{Content, Match};
 use cardscope_engine::target::{
     Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo, place_area,
 };
-use cardscope_model::condition::Condition;
 use cardscope_model::recipe::Path;
 use cardscope_model::units::Nanos;
 use cardscope_sd::nvme::SmartLog;
@@ -118,16 +117,6 @@ impl SimTarget {
         &self.spec.archetype.truth
     }
 
-    /// What the card says of itself.
-    pub fn identity(&self) -> &Identity {
-        &self.spec.archetype.identity
-    }
-
-    /// What the rig is set to, in the words of a condition.
-    pub fn condition(&self) -> Condition {
-        self.spec.condition()
-    }
-
     /// When the I/O ends that is submitted now.
     #[inline]
     fn serve(&mut self, io: &Io) -> f64 {
@@ -155,7 +144,7 @@ impl SimTarget {
     fn touch(&mut self, io: &Io) -> Option<Box<TargetError>> {
         let result = match io.direction {
             Direction::Write if io.content == Content::Buffer => return self.write_buffer(io),
-            Direction::Write => self.card.write(io.offset, u64::from(io.len), io.content),
+            Direction::Write => self.card.write(io.offset, u64::from(io.len), Data::Described(io.content)),
             Direction::Read if self.plan.own_buffers => self.look(io),
             Direction::Read if self.card.reads_matter() => {
                 self.card.read(io.offset, u64::from(io.len), &mut self.unseen)
@@ -171,7 +160,8 @@ impl SimTarget {
             Ok(slot) => std::mem::take(&mut slot.bytes),
             Err(error) => return Some(Box::new(error)),
         };
-        let result = self.card.write_bytes(io.offset, &bytes[..io.len as usize]);
+        let data = Data::Bytes(&bytes[..io.len as usize]);
+        let result = self.card.write(io.offset, u64::from(io.len), data);
         self.slots[io.slot as usize].bytes = bytes;
         result.err().map(|error| Box::new(error.of(io)))
     }

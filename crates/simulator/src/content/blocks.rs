@@ -2,7 +2,7 @@
 //! cache of a fake holds. The blocks' content stands in a layer of its
 //! own, by address (f3's emulator keeps one by block number modulo its size; public reports know 0 to 256 MB).
 
-use super::bytes::NumberMap;
+use super::store::NumberMap;
 use crate::archetype::CacheKind;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -43,7 +43,6 @@ impl WriteCache {
         WriteCache { slots, table }
     }
 
-    /// Whether it holds the block.
     pub(crate) fn contains(&self, block: u64) -> bool {
         match &self.table {
             Table::Direct(slots) => slots[(block % self.slots) as usize] == block + 1,
@@ -84,7 +83,6 @@ impl WriteCache {
         }
     }
 
-    /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         match &mut self.table {
             Table::Direct(slots) => slots.fill(0),
@@ -137,7 +135,6 @@ pub(crate) struct LiveBlocks {
 }
 
 impl LiveBlocks {
-    /// How many there are.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }

@@ -1,8 +1,7 @@
 //! What a read of the medium finds: what is kept, what the cache of a fake still holds, what shows in the place of
 //! what is lost, and which bits are wrong.
 
-use super::fake::Location;
-use super::faults::IoError;
+use super::faults::{IoError, Location};
 use super::found::{Found, Piece};
 use super::medium::{BLOCK, Medium, blocks};
 use super::store::Layer;
@@ -37,7 +36,6 @@ impl Medium {
         Ok(())
     }
 
-    /// Appends what lies at a place.
     fn find(&self, layer: Layer, at: u64, len: u64, found: &mut Found) {
         let mut place = at;
         while place < at + len {
@@ -93,7 +91,7 @@ impl Medium {
 
     /// What a lost range reads as; `old` is the place where something may have stood before.
     fn lose(&self, address: u64, len: u64, old: Option<u64>, found: &mut Found) -> Result<(), IoError> {
-        match (self.lost, old) {
+        match (self.fake.lost, old) {
             (Lost::Zeros, _) => found.push(constant(len, 0, address)),
             (Lost::Ones, _) => found.push(constant(len, 0xff, address)),
             (Lost::Noise, _) => found.push(stream(len, self.other.draw(!self.reading), address)),

@@ -3,12 +3,9 @@
 
 use cardscope_engine::content::{self, Content, Match};
 
-/// Part of what a read found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// Bytes.
     pub(crate) len: u64,
-    /// What they are.
     pub(crate) what: Content,
     /// Where [`Content::Buffer`] lie.
     pub(crate) at: u64,
@@ -19,7 +16,6 @@ pub(crate) struct Piece {
 /// What a read found.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// The address that was read.
     pub(crate) offset: u64,
     pub(crate) pieces: Vec<Piece>,
     /// Bits that are wrong, by byte of the read.
@@ -42,7 +38,6 @@ impl Found {
         self.pieces.iter().any(|p| p.what == Content::Buffer)
     }
 
-    /// Appends a piece.
     pub(crate) fn push(&mut self, piece: Piece) {
         self.len += piece.len;
         match self.pieces.last_mut() {

@@ -2,12 +2,15 @@
 //! pool of an overcommitted card and the bits that flip.
 
 use super::blocks::{LiveBlocks, WriteCache};
-use super::fake::{FakeMap, Location, Route};
-use super::faults::IoError;
-use super::store::{Data, Layer, Store};
-use crate::archetype::{Archetype, FakeKind, Lost, PoolFull, Unwritten};
+use super::extents::Extents;
+use super::faults::{FakeMap, IoError, Location, Route};
+use super::store::{Data, Layer, PAGE, Store, no_room};
+use crate::archetype::{Archetype, Fake, FakeKind, Lost, PoolFull, Unwritten};
 use crate::chance::{Chance, WeakBits, mapped_ranges};
 use cardscope_engine::content::Content;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::io;
 
 /// What caches hold and pools count.
 pub(super) const BLOCK: u64 = 4096;
@@ -23,17 +26,13 @@ pub(crate) struct Medium {
     pub(super) map: FakeMap,
     /// Nothing is false about it: writes and reads go straight to the store.
     pub(super) honest: bool,
-    read_only: bool,
-    pub(super) lost: Lost,
+    pub(super) fake: Fake,
     pub(super) unwritten: u8,
     pub(super) store: Store,
     pub(super) cache: Option<WriteCache>,
-    cache_strict: bool,
-    cache_survives: bool,
     pub(super) pool: Option<Pool>,
     pub(super) weak: Option<WeakBits>,
     pub(super) once: Option<WeakBits>,
-    /// True once faults have begun.
     pub(super) begun: bool,
     /// Blocks that wear has taken.
     pub(super) worn: Option<LiveBlocks>,
@@ -50,7 +49,6 @@ pub(crate) struct Medium {
 pub(super) struct Pool {
     pub(super) live: LiveBlocks,
     pub(super) blocks: u64,
-    full: PoolFull,
 }
 
 impl Medium {
@@ -64,28 +62,22 @@ impl Medium {
     /// A card on which nothing was ever written.
     pub(crate) fn empty(card: &Archetype, seed: u64, budget: u64) -> Self {
         let (fake, faults) = (&card.fake, &card.faults);
-        let pool = || Pool {
-            live: LiveBlocks::default(),
-            blocks: fake.real_bytes.unwrap_or(card.announced_bytes).div_ceil(BLOCK),
-            full: fake.pool_full,
-        };
+        let blocks = fake.real_bytes.unwrap_or(card.announced_bytes).div_ceil(BLOCK);
+        let pool = Pool { live: LiveBlocks::default(), blocks };
         let weak = |p: f64, purpose| (p > 0.0).then(|| WeakBits::new(seed, purpose, p));
         let cached = matches!(fake.kind, FakeKind::Limbo | FakeKind::Chain | FakeKind::Damaged);
         let cache = fake.cache_bytes.filter(|_| cached);
         Medium {
             map: FakeMap::new(card, seed),
             honest: fake.kind == FakeKind::None && faults.none(),
-            read_only: fake.kind == FakeKind::ReadOnly,
-            lost: fake.lost,
+            fake: *fake,
             unwritten: match card.state.unwritten {
                 Unwritten::Zeros => 0,
                 Unwritten::Ones => 0xff,
             },
             store: Store::new(budget),
             cache: cache.map(|bytes| WriteCache::new(fake.cache_kind, bytes / BLOCK)),
-            cache_strict: fake.cache_strict,
-            cache_survives: fake.cache_survives,
-            pool: (fake.kind == FakeKind::Overcommitted).then(pool),
+            pool: (fake.kind == FakeKind::Overcommitted).then_some(pool),
             weak: weak(faults.flip_p, WEAK),
             once: weak(faults.read_flip_p, ONCE),
             begun: faults.begin_after_bytes == 0,
@@ -119,7 +111,6 @@ impl Medium {
         (block * BLOCK).clamp(range.start, range.end)
     }
 
-    /// Faults begin now.
     pub(crate) fn begin_faults(&mut self) {
         self.begun = true;
         self.map.begin_faults();
@@ -132,7 +123,6 @@ impl Medium {
         (range.start / BLOCK..range.end.div_ceil(BLOCK)).for_each(|block| worn.insert(block));
     }
 
-    /// Where a run of addresses leads.
     pub(super) fn route(&self, address: u64, len: u64) -> Route {
         let route = self.map.route(address, len);
         match (&self.worn, route.place) {
@@ -149,30 +139,19 @@ impl Medium {
 
     /// True once an overcommitted card has no block left and is slow for it.
     pub(crate) fn slow(&self) -> bool {
-        self.pool.as_ref().is_some_and(|p| p.full == PoolFull::Slow && p.live.count() >= p.blocks)
+        self.pool
+            .as_ref()
+            .is_some_and(|p| self.fake.pool_full == PoolFull::Slow && p.live.count() >= p.blocks)
     }
 
     /// True where a read changes the card or may fail, so that it matters even if nobody looks at what it found.
     pub(crate) fn reads_matter(&self) -> bool {
-        self.lost == Lost::Error || self.cache.is_some()
+        self.fake.lost == Lost::Error || self.cache.is_some()
     }
 
-    /// Writes a description; [`Content::Buffer`] goes through [`Medium::write_bytes`]. Fails if the card dies of it.
+    /// Writes `len` bytes. Fails if there is no room for them, or the card dies of it.
     #[inline]
-    pub(crate) fn write(&mut self, offset: u64, len: u64, content: Content) -> Result<(), IoError> {
-        match content {
-            Content::Buffer => Ok(()),
-            described => self.write_data(offset, len, Data::Described(described)),
-        }
-    }
-
-    /// Writes bytes as they are. Fails if there is no room for them, or the card dies of it.
-    pub(crate) fn write_bytes(&mut self, offset: u64, data: &[u8]) -> Result<(), IoError> {
-        self.write_data(offset, data.len() as u64, Data::Bytes(data))
-    }
-
-    #[inline]
-    fn write_data(&mut self, offset: u64, len: u64, data: Data<'_>) -> Result<(), IoError> {
+    pub(crate) fn write(&mut self, offset: u64, len: u64, data: Data<'_>) -> Result<(), IoError> {
         if self.honest {
             return self.store.put(Layer::Flash, offset, len, offset, data);
         }
@@ -180,10 +159,10 @@ impl Medium {
     }
 
     fn write_false(&mut self, offset: u64, len: u64, data: Data<'_>) -> Result<(), IoError> {
-        if self.read_only {
+        if self.fake.kind == FakeKind::ReadOnly {
             return Ok(());
         }
-        if self.lost == Lost::Last {
+        if self.fake.lost == Lost::Last {
             self.keep_last(offset, len, data)?;
         }
         self.each(offset, len, |medium, address, len, place| {
@@ -191,7 +170,7 @@ impl Medium {
             match place {
                 Location::Kept(at) if medium.pool.is_some() => medium.write_pooled(address, at, len, part),
                 Location::Kept(at) => {
-                    if !medium.cache_strict {
+                    if !medium.fake.cache_strict {
                         medium.pass_through(address, len);
                     }
                     medium.store.put(Layer::Flash, at, len, address, part)
@@ -201,7 +180,6 @@ impl Medium {
         })
     }
 
-    /// Notes the last block of a write.
     fn keep_last(&mut self, offset: u64, len: u64, data: Data<'_>) -> Result<(), IoError> {
         let Some((from, to)) = blocks(offset, len).last() else { return Ok(()) };
         self.store.put(
@@ -235,7 +213,7 @@ impl Medium {
             let Some(pool) = &mut self.pool else { return Ok(()) };
             let block = from / BLOCK;
             if !pool.live.contains(block) {
-                match (pool.live.count() < pool.blocks, pool.full) {
+                match (pool.live.count() < pool.blocks, self.fake.pool_full) {
                     (true, _) | (_, PoolFull::Slow) => pool.live.insert(block),
                     (_, PoolFull::Vanish) => continue,
                     (_, PoolFull::Dies) => {
@@ -279,7 +257,7 @@ impl Medium {
     }
 
     fn lost_byte(&self) -> u8 {
-        match self.lost {
+        match self.fake.lost {
             Lost::Zeros | Lost::Error => 0,
             Lost::Ones => 0xff,
             Lost::Stale | Lost::Noise | Lost::Garbage | Lost::Last => self.unwritten,
@@ -288,7 +266,7 @@ impl Medium {
 
     /// Forgets a range: it reads as if nothing had been written.
     pub(crate) fn discard(&mut self, offset: u64, len: u64) {
-        if self.read_only {
+        if self.fake.kind == FakeKind::ReadOnly {
             return;
         }
         // Nothing in this can fail; the card only forgets.
@@ -308,7 +286,7 @@ impl Medium {
 
     /// The card was reset or put in again.
     pub(crate) fn reset(&mut self) {
-        if self.cache_survives {
+        if self.fake.cache_survives {
             return;
         }
         if let Some(cache) = &mut self.cache {
@@ -331,4 +309,68 @@ pub(super) fn blocks(offset: u64, len: u64) -> impl Iterator<Item = (u64, u64)> 
             (from, at)
         })
     })
+}
+
+/// The content of a card: borrowed on its way to a file, owned when it comes from one.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct ContentState<'a> {
+    flash: Cow<'a, Extents>,
+    cache: Cow<'a, Extents>,
+    /// Blocks in the cache, in the order in which they give way.
+    cached: Vec<u64>,
+    live: Option<Cow<'a, LiveBlocks>>,
+    /// Blocks that wear has taken.
+    worn: Option<Cow<'a, LiveBlocks>>,
+}
+
+impl Medium {
+    /// Everything but the pages of bytes.
+    pub(crate) fn content(&self) -> ContentState<'_> {
+        ContentState {
+            flash: Cow::Borrowed(&self.store.flash),
+            cache: Cow::Borrowed(&self.store.cache),
+            cached: self.cache.as_ref().map(|cache| cache.blocks()).unwrap_or_default(),
+            live: self.pool.as_ref().map(|pool| Cow::Borrowed(&pool.live)),
+            worn: self.worn.as_ref().map(Cow::Borrowed),
+        }
+    }
+
+    /// Takes back what a file kept, on a card on which nothing stands. False if it cannot be this card's.
+    pub(crate) fn restore(&mut self, state: ContentState<'_>) -> bool {
+        self.store.flash = state.flash.into_owned();
+        self.store.cache = state.cache.into_owned();
+        match (&mut self.cache, state.cached.as_slice()) {
+            (Some(cache), blocks) => {
+                for block in blocks {
+                    cache.take(*block);
+                }
+            }
+            (None, []) => {}
+            (None, _) => return false,
+        }
+        match (&mut self.pool, state.live) {
+            (Some(pool), Some(live)) if live.is_valid() => pool.live = live.into_owned(),
+            (None, None) => {}
+            _ => return false,
+        }
+        self.honest &= state.worn.is_none();
+        self.worn = state.worn.map(Cow::into_owned);
+        self.worn.as_ref().is_none_or(LiveBlocks::is_valid)
+    }
+
+    /// Numbers of the pages of bytes, in order.
+    pub(crate) fn pages(&self) -> Vec<u64> {
+        self.store.bytes.numbers()
+    }
+
+    /// Fetches a page. Fails if the host cannot read it any more.
+    pub(crate) fn page(&self, number: u64, out: &mut [u8; PAGE]) -> io::Result<()> {
+        self.store.bytes.read(number * PAGE as u64, out)
+    }
+
+    /// Takes back a page. Fails if there is no room for it.
+    pub(crate) fn put_page(&mut self, number: u64, page: &[u8; PAGE]) -> Result<(), IoError> {
+        let offset = number.checked_mul(PAGE as u64).unwrap_or_default();
+        self.store.bytes.write(offset, page).map_err(no_room)
+    }
 }

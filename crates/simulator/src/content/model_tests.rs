@@ -9,7 +9,6 @@ use proptest::prelude::*;
 use std::collections::HashMap;
 
 const BLOCK: u64 = 4096;
-/// Blocks of the card.
 const BLOCKS: u64 = 96;
 const SEED: u64 = 11;
 
@@ -27,7 +26,7 @@ struct Naive {
 
 impl Naive {
     fn new(fake: Fake) -> Self {
-        let units = Units::new(SEED, super::fake::DAMAGED, fake.damaged_unit_bytes, fake.damaged_share);
+        let units = Units::new(SEED, super::faults::DAMAGED, fake.damaged_unit_bytes, fake.damaged_share);
         let damaged = fake.kind == FakeKind::Damaged;
         let bad = |block: u64| damaged && units.chosen(block * BLOCK / fake.damaged_unit_bytes);
         Naive { fake, kept: HashMap::new(), cached: Vec::new(), bad: (0..BLOCKS).map(bad).collect() }
@@ -140,13 +139,7 @@ fn card(fake: Fake) -> Archetype {
 }
 
 fn read(medium: &mut Medium, block: u64) -> Seen {
-    let mut found = Found::default();
-    found.clear(block * BLOCK);
-    medium.read(block * BLOCK, BLOCK, 1, &mut found).ok()?;
-    let mut out = vec![0xee; BLOCK as usize];
-    medium.fetch(&found, &mut out).unwrap();
-    found.fill(&mut out);
-    Some(out)
+    tests::read(medium, block * BLOCK, BLOCK as usize)
 }
 
 fn any_fake() -> impl Strategy<Value = Fake> {
@@ -210,13 +203,13 @@ fn carry_out(medium: &mut Medium, step: &Step) -> Vec<(u64, Vec<u8>)> {
         Step::Described(at, count, seed) => {
             let mut bytes = vec![0; (clip(at, count) * BLOCK) as usize];
             content::fill(Content::Stream { seed }, at * BLOCK, &mut bytes);
-            medium.write(at * BLOCK, bytes.len() as u64, Content::Stream { seed }).unwrap();
+            tests::write(medium, at * BLOCK, bytes.len() as u64, Content::Stream { seed });
             (at, bytes)
         }
         Step::Bytes(at, count, first) => {
             let len = clip(at, count) * BLOCK;
             let bytes: Vec<u8> = (0..len).map(|i| first.wrapping_add((i / 7) as u8)).collect();
-            medium.write_bytes(at * BLOCK, &bytes).unwrap();
+            tests::write_bytes(medium, at * BLOCK, &bytes);
             (at, bytes)
         }
         Step::Discard(at, count) => {
@@ -269,7 +262,7 @@ proptest! {
         prop_assume!(card.check().is_ok());
         let mut medium = Medium::new(&card, SEED, 0);
         let stamp = Content::Stamp { salt: 5, generation: 1 };
-        medium.write(0, BLOCKS * BLOCK, stamp).unwrap();
+        tests::write(&mut medium, 0, BLOCKS * BLOCK, stamp);
         let good = |block: &u64| {
             let mut expected = vec![0; BLOCK as usize];
             content::fill(stamp, block * BLOCK, &mut expected);
@@ -289,7 +282,7 @@ proptest! {
 fn a_full_disk_fails_the_write_and_loses_nothing_that_was_stored() {
     let mut store = super::store::Store::new(0);
     let full = std::fs::OpenOptions::new().read(true).write(true).open("/dev/full").unwrap();
-    store.bytes = super::bytes::Bytes::new(super::bytes::Pages::spilling_to(full));
+    store.bytes = super::store::Bytes::new(super::store::Pages::spilling_to(full));
     let bytes: Vec<u8> = (0..8192).map(|i| (i % 251) as u8).collect();
     let stamp = Content::Stamp { salt: 1, generation: 1 };
     let flash = super::store::Layer::Flash;

@@ -2,6 +2,7 @@ use super::*;
 use crate::archetype::{Archetype, Fake, FakeKind, Lost, Start, State, Unwritten};
 use crate::chance::mapped_ranges;
 use cardscope_engine::content::{Content, read_stamp};
+use cardscope_model::random::Random;
 
 const MIB: u64 = 1 << 20;
 const OURS: Content = Content::Stamp { salt: 7, generation: 1 };
@@ -41,16 +42,25 @@ fn holds(medium: &mut Medium, offset: u64, len: u64, expected: Content) -> bool 
     differs(medium, offset, len, expected).is_none()
 }
 
-fn bytes(medium: &mut Medium, offset: u64, len: usize) -> Vec<u8> {
-    let found = found(medium, offset, len as u64).unwrap();
+/// The bytes that a read finds, where it does not fail.
+pub(super) fn read(medium: &mut Medium, offset: u64, len: usize) -> Option<Vec<u8>> {
+    let found = found(medium, offset, len as u64).ok()?;
     let mut out = vec![0xee; len];
     medium.fetch(&found, &mut out).unwrap();
     found.fill(&mut out);
-    out
+    Some(out)
 }
 
-fn write(medium: &mut Medium, offset: u64, len: u64, content: Content) {
-    medium.write(offset, len, content).unwrap();
+fn bytes(medium: &mut Medium, offset: u64, len: usize) -> Vec<u8> {
+    read(medium, offset, len).unwrap()
+}
+
+pub(super) fn write(medium: &mut Medium, offset: u64, len: u64, content: Content) {
+    medium.write(offset, len, Data::Described(content)).unwrap();
+}
+
+pub(super) fn write_bytes(medium: &mut Medium, offset: u64, bytes: &[u8]) {
+    medium.write(offset, bytes.len() as u64, Data::Bytes(bytes)).unwrap();
 }
 
 #[test]
@@ -116,7 +126,7 @@ fn a_lost_block_may_read_as_random_bytes_or_as_the_block_written_last() {
         write(&mut last, at, 8192, OURS);
         assert_eq!(read_stamp(&bytes(&mut last, 2 * MIB, 512)).unwrap().address, at + 4096);
     }
-    last.write_bytes(8 * MIB, &[7; 4096]).unwrap();
+    write_bytes(&mut last, 8 * MIB, &[7; 4096]);
     assert!(holds(&mut last, 2 * MIB, 4096, Content::Constant(7)));
 }
 
@@ -202,11 +212,11 @@ fn a_weak_bit_is_wrong_at_each_read_and_another_one_only_once() {
 #[test]
 fn zeros_given_as_bytes_cost_no_memory() {
     let mut m = honest();
-    m.write_bytes(0, &vec![0; MIB as usize]).unwrap();
+    write_bytes(&mut m, 0, &vec![0; MIB as usize]);
     assert_eq!(m.pages().len(), 0);
     let mut sector = [7; 512];
     sector[0] = 1;
-    m.write_bytes(512, &sector).unwrap();
+    write_bytes(&mut m, 512, &sector);
     assert_eq!(m.pages().len(), 1);
     assert_eq!(bytes(&mut m, 512, 512), sector);
     m.discard(0, MIB);
@@ -218,10 +228,9 @@ fn random_writes_of_one_description_over_a_terabyte_stay_small() {
     let mut extents = extents::Extents::default();
     let kind = extents::Kind { what: Content::Noise, shift: 0 };
     // 1 GiB in the place of 1 TB: the cost goes by the MiB, and each MiB is met 100 times as in 100 million writes.
-    let mut state = 1u64;
+    let mut random = Random::from_state(1);
     for _ in 0..100_000 {
-        state = crate::chance::mix(state);
-        let at = state % 262_144 * 4096;
+        let at = random.next_u64() % 262_144 * 4096;
         extents.write(at..at + 4096, kind);
     }
     let per_mib = extents.memory() as f64 / 1024.0;

@@ -69,7 +69,6 @@ impl Awake {
         self.spinning = Some(spinning);
     }
 
-    /// A command came.
     #[inline]
     pub(super) fn poke(&self) {
         if let Some(spinning) = &self.spinning {

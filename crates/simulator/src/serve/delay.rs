@@ -41,7 +41,6 @@ pub(super) struct Delay {
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
-/// How a delay works.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct How {
     /// Its thread runs before ordinary ones, where that is permitted.

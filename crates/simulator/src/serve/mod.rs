@@ -4,9 +4,7 @@
 
 mod awake;
 mod delay;
-mod files;
 mod fuse;
-mod live;
 mod mount;
 pub mod nbd;
 mod options;

@@ -20,44 +20,29 @@ const FUSE: &str = "/dev/fuse";
 
 /// Makes sure that a directory can be mounted on.
 pub(super) fn prepare(directory: &Path) -> Result<(), ServeError> {
-    match state(directory) {
+    let unreadable = |error: io::Error| refuse(directory, &reason(&error));
+    let wrong = match state(directory) {
         State::Dead if !ours(directory) => {
-            return Err(refuse(
-                directory,
-                "another program's mount there is dead; clear it (fusermount3 -u), or give another directory",
-            ));
+            "another program's mount there is dead; clear it (fusermount3 -u), or give another directory"
         }
         State::Dead if !detach(directory) => {
-            return Err(refuse(
-                directory,
-                "a server that was killed left its mount there and it cannot be cleared; try fusermount3 -u on it",
-            ));
+            "a server that was killed left its mount there and it cannot be cleared; try fusermount3 -u on it"
         }
         State::Silent => {
-            return Err(refuse(
-                directory,
-                "what is mounted there does not answer: end its server (or umount -l it), or give another directory",
-            ));
+            "what is mounted there does not answer: end its server (or umount -l it), or give another directory"
         }
-        State::Dead | State::Answers => {}
-    }
-    let found = std::fs::metadata(directory).map_err(|e| refuse(directory, &reason(&e)))?;
-    if !found.is_dir() {
-        return Err(refuse(directory, "it is no directory; give an empty one"));
-    }
-    if directory.join(super::FILE).exists() {
-        return Err(refuse(
-            directory,
-            "there is a file named \"card\" already: another card is served there, or give an empty directory",
-        ));
-    }
-    let mut entries = std::fs::read_dir(directory).map_err(|e| refuse(directory, &reason(&e)))?;
-    match entries.next() {
-        Some(_) => {
-            Err(refuse(directory, "it is not empty; give an empty directory, its files would be hidden"))
+        _ if !std::fs::metadata(directory).map_err(unreadable)?.is_dir() => {
+            "it is no directory; give an empty one"
         }
-        None => Ok(()),
-    }
+        _ if directory.join(super::FILE).exists() => {
+            "there is a file named \"card\" already: another card is served there, or give an empty directory"
+        }
+        _ if std::fs::read_dir(directory).map_err(unreadable)?.next().is_some() => {
+            "it is not empty; give an empty directory, its files would be hidden"
+        }
+        State::Dead | State::Answers => return Ok(()),
+    };
+    Err(refuse(directory, wrong))
 }
 
 /// Makes sure that the cards' own directories can be made in one: it is there, and no mount of another server.
@@ -146,7 +131,6 @@ pub(super) fn explain(directory: &Path, error: &io::Error) -> ServeError {
     ServeError::Mount(directory.to_owned(), reason)
 }
 
-/// How a directory answers.
 enum State {
     /// It answers, whatever it is, or is not there.
     Answers,

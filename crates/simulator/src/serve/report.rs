@@ -3,6 +3,7 @@
 use crate::card::counters::Counters;
 use cardscope_model::histogram::Histogram;
 use serde::Serialize;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -87,10 +88,11 @@ impl Lag {
         let us = |nanos: u64| nanos as f64 / 1e3;
         let all = &lags.all;
         let answers = all.count();
-        lags.recent.sort_unstable();
+        let sorted = lags.recent.make_contiguous();
+        sorted.sort_unstable();
         let recent = |q: f64| {
-            let at = ((q * lags.recent.len() as f64).ceil() as usize).saturating_sub(1);
-            lags.recent.get(at).copied().map_or(0.0, us)
+            let at = ((q * sorted.len() as f64).ceil() as usize).saturating_sub(1);
+            sorted.get(at).copied().map_or(0.0, us)
         };
         Lag {
             answers,
@@ -120,22 +122,13 @@ pub(super) struct Meter {
     lags: Mutex<Lags>,
 }
 
-/// Lags in nanoseconds.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Lags {
-    /// All of them.
     pub(super) all: Histogram,
-    /// The last ones, in no order.
-    pub(super) recent: Vec<u64>,
+    /// The last ones.
+    pub(super) recent: VecDeque<u64>,
     /// How many were later than a millisecond.
     pub(super) late: u64,
-    next: usize,
-}
-
-impl Default for Lags {
-    fn default() -> Self {
-        Lags { all: Histogram::default(), recent: Vec::with_capacity(RECENT), late: 0, next: 0 }
-    }
 }
 
 impl Lags {
@@ -143,12 +136,10 @@ impl Lags {
         let nanos = lag.as_nanos() as u64;
         self.all.record(nanos);
         self.late += u64::from(lag > LATE);
-        if self.recent.len() < RECENT {
-            self.recent.push(nanos);
-        } else {
-            self.recent[self.next] = nanos;
-            self.next = (self.next + 1) % RECENT;
+        if self.recent.len() == RECENT {
+            self.recent.pop_front();
         }
+        self.recent.push_back(nanos);
     }
 }
 
@@ -160,7 +151,6 @@ impl Meter {
         now
     }
 
-    /// A request is no longer in flight.
     pub(super) fn end(&self) {
         self.in_flight.fetch_sub(1, Ordering::Relaxed);
     }

@@ -43,7 +43,6 @@ pub struct Server {
     _owing: Owing,
 }
 
-/// A card's file system.
 struct Mount {
     session: Option<fuser::BackgroundSession>,
     directory: PathBuf,

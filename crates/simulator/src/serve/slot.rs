@@ -3,17 +3,22 @@
 use super::ServeError;
 use super::awake::Awake;
 use super::delay::Delay;
-use super::live::{Came, Live};
-use super::options::Options;
-use super::report::{Lag, Meter, Report};
-use crate::archetype::ArchetypeError;
+use crate::archetype::{ArchetypeError, Unwritten};
+use crate::card::Command;
+use crate::card::counters::Counters;
+use crate::content::{Data, Found, IoError};
+use crate::device::SimulatedDevice;
+use crate::state_file::StateError;
 use crate::target_spec::TargetSpec;
+use cardscope_engine::content::Content;
 use cardscope_model::outside;
 use serde_json::{Value, json};
-use std::sync::Arc;
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-/// A card being served.
+use super::options::Options;
+use super::report::{Lag, Meter, Report};
+
 pub(super) struct Slot {
     /// Its name among those that are served: a directory, and an export.
     pub(super) name: String,
@@ -52,7 +57,6 @@ impl Slot {
         Request { came, card: Arc::clone(self) }
     }
 
-    /// What is counted about it so far.
     pub(super) fn report(&self) -> Report {
         let (in_flight, max_in_flight) = self.meter.in_flight();
         let card = self.live.counters();
@@ -69,7 +73,6 @@ impl Slot {
         }
     }
 
-    /// True where a range lies within the card.
     pub(super) fn holds(&self, offset: u64, len: u64) -> bool {
         offset.checked_add(len).is_some_and(|end| end <= self.live.bytes)
     }
@@ -128,6 +131,200 @@ fn truth(spec: &TargetSpec) -> Result<String, ArchetypeError> {
         all.insert("identity".to_owned(), json!(crate::identity(card)?));
     }
     Ok(outside::json(&format!("{document:#}\n")).into_owned())
+}
+
+/// The least that a card reads or writes.
+pub(super) const SECTOR: u64 = 512;
+
+pub(super) struct Live {
+    pub(super) bytes: u64,
+    start: Instant,
+    /// The card's clock at the start: that of the state it was loaded from.
+    clock: f64,
+    /// True where what was discarded reads as zeros.
+    pub(super) holes_are_zeros: bool,
+    state: Mutex<State>,
+}
+
+struct State {
+    card: SimulatedDevice,
+    found: Found,
+    /// The card's clock in nanoseconds; two threads may bring their requests in the wrong order.
+    latest: f64,
+    /// True once it is saved: what came later would be lost in silence.
+    closed: bool,
+}
+
+/// When the card answers, and what.
+pub(super) type Answered<T> = (Instant, Result<T, IoError>);
+
+/// A request as it came: when, and how many were in flight with it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Came {
+    pub(super) at: Instant,
+    pub(super) in_flight: u32,
+}
+
+impl Live {
+    pub(super) fn new(spec: &TargetSpec) -> Result<Self, StateError> {
+        let card = SimulatedDevice::new(spec)?;
+        let (bytes, clock) = (spec.archetype.announced_bytes, card.clock);
+        let holes_are_zeros = spec.archetype.state.unwritten == Unwritten::Zeros;
+        let state = State { card, found: Found::default(), latest: clock, closed: false };
+        Ok(Live { bytes, start: Instant::now(), clock, holes_are_zeros, state: Mutex::new(state) })
+    }
+
+    /// Saves the card to where its name says (`save=FILE`), once; dropping it does the same. Fails if the host cannot
+    /// write the file.
+    pub(super) fn close(&self) -> Result<(), StateError> {
+        let mut state = self.state();
+        state.closed = true;
+        state.card.close()
+    }
+
+    /// Takes it out without saving: a thread broke while it changed the card.
+    pub(super) fn abandon(&self) {
+        let mut state = self.state();
+        state.closed = true;
+        state.card.abandon();
+    }
+
+    /// Reads; the range lies within the card.
+    pub(super) fn read(&self, came: Came, offset: u64, len: u64) -> Answered<Vec<u8>> {
+        self.command(came, false, offset, len, |state| state.fetch(offset, len))
+    }
+
+    /// Reads without handing the data out; the range lies within the card.
+    pub(super) fn fetch(&self, came: Came, offset: u64, len: u64) -> Answered<()> {
+        self.command(came, false, offset, len, |state| state.card.read(offset, len, &mut state.found))
+    }
+
+    /// Writes; the range lies within the card.
+    pub(super) fn write(&self, came: Came, offset: u64, data: &[u8]) -> Answered<()> {
+        if !whole(offset, data.len() as u64) {
+            return self.patch(came, offset, data);
+        }
+        let len = data.len() as u64;
+        self.command(came, true, offset, len, |state| state.card.write(offset, len, Data::Bytes(data)))
+    }
+
+    /// A card knows only whole sectors: what covers part of one is read, changed and written, as a host does it.
+    fn patch(&self, came: Came, offset: u64, data: &[u8]) -> Answered<()> {
+        let start = offset - offset % SECTOR;
+        let len = (offset + data.len() as u64).next_multiple_of(SECTOR) - start;
+        self.answer(came, |state, now| {
+            let read = state.card.rig.command(now, command(came, false, start, len));
+            let end = state.card.rig.command(read, command(came, true, start, len));
+            let patched = state.lasts(end).and_then(|()| state.fetch(start, len)).and_then(|mut sectors| {
+                let from = (offset - start) as usize;
+                sectors[from..from + data.len()].copy_from_slice(data);
+                state.card.write(start, len, Data::Bytes(&sectors))
+            });
+            (end, patched)
+        })
+    }
+
+    /// Writes zeros; the range is of whole sectors within the card. They cost what other data does.
+    pub(super) fn write_zeros(&self, came: Came, offset: u64, len: u64) -> Answered<()> {
+        let zeros = Data::Described(Content::Constant(0));
+        self.command(came, true, offset, len, |state| state.card.write(offset, len, zeros))
+    }
+
+    pub(super) fn flush(&self, came: Came) -> Answered<()> {
+        self.answer(came, |state, now| (state.card.rig.card.flush(now), Ok(())))
+    }
+
+    /// Tells the card that a range of whole sectors holds nothing of value.
+    pub(super) fn discard(&self, came: Came, offset: u64, len: u64) -> Answered<()> {
+        self.answer(came, |state, now| (state.card.discard(now, offset, len), Ok(())))
+    }
+
+    /// Puts a command to the card, which takes its time and then does what it stands for.
+    fn command<T>(
+        &self,
+        came: Came,
+        write: bool,
+        offset: u64,
+        len: u64,
+        act: impl FnOnce(&mut State) -> Result<T, IoError>,
+    ) -> Answered<T> {
+        self.answer(came, |state, now| {
+            let end = state.card.rig.command(now, command(came, write, offset, len));
+            (end, state.lasts(end).and_then(|()| act(state)))
+        })
+    }
+
+    /// Puts a request to the card, if it still answers.
+    fn answer<T>(
+        &self,
+        came: Came,
+        ask: impl FnOnce(&mut State, f64) -> (f64, Result<T, IoError>),
+    ) -> Answered<T> {
+        let (mut state, now) = self.at_time(came);
+        if state.closed {
+            return (came.at, Err(IoError::gone("it is closed")));
+        }
+        let (end, result) = match state.card.alive(now) {
+            Ok(()) => ask(&mut state, now),
+            Err(error) => (now, Err(error)),
+        };
+        (self.instant(end), result)
+    }
+
+    pub(super) fn counters(&self) -> Counters {
+        self.state().card.rig.card.counters()
+    }
+
+    /// Temperature now in °C, where a heat model runs.
+    pub(super) fn celsius(&self) -> Option<f64> {
+        let (mut state, now) = self.at_time(Came { at: Instant::now(), in_flight: 0 });
+        state.card.rig.card.celsius(now)
+    }
+
+    pub(super) fn seconds(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+
+    /// The card, with its clock at the moment of a request.
+    fn at_time(&self, came: Came) -> (MutexGuard<'_, State>, f64) {
+        let mut state = self.state();
+        let since = came.at.saturating_duration_since(self.start).as_nanos() as f64 + self.clock;
+        state.latest = state.latest.max(since);
+        let now = state.latest;
+        (state, now)
+    }
+
+    fn instant(&self, nanos: f64) -> Instant {
+        self.start + Duration::from_nanos((nanos - self.clock) as u64)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+pub(super) fn whole(offset: u64, len: u64) -> bool {
+    offset.is_multiple_of(SECTOR) && len.is_multiple_of(SECTOR)
+}
+
+fn command(came: Came, write: bool, offset: u64, len: u64) -> Command {
+    Command { write, offset, len, in_flight: came.in_flight }
+}
+
+impl State {
+    /// Whether the card is still there when a command ends: one that vanishes meanwhile has done nothing.
+    fn lasts(&mut self, end: f64) -> Result<(), IoError> {
+        let vanishes = self.card.vanishes_at;
+        if end > vanishes { self.card.alive(vanishes) } else { Ok(()) }
+    }
+
+    fn fetch(&mut self, offset: u64, len: u64) -> Result<Vec<u8>, IoError> {
+        self.card.read(offset, len, &mut self.found)?;
+        let mut data = vec![0; len as usize];
+        self.card.fetch(&self.found, &mut data)?;
+        self.found.fill(&mut data);
+        Ok(data)
+    }
 }
 
 #[cfg(test)]

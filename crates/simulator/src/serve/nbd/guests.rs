@@ -37,14 +37,12 @@ const SLOWEST: u64 = 8 << 20;
 /// How often who waits looks again.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Which way data goes.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Direction {
     In,
     Out,
 }
 
-/// A client that is connected.
 pub(super) struct Guest {
     cut: Box<dyn Fn() + Send + Sync>,
     since: Instant,
@@ -116,7 +114,6 @@ impl Guest {
     }
 }
 
-/// All clients of a listener.
 pub(super) struct Guests {
     since: Instant,
     inside: Mutex<Inside>,
@@ -162,7 +159,6 @@ impl Guests {
         }
     }
 
-    /// It is gone.
     pub(super) fn leave(&self, guest: &Arc<Guest>) {
         guest.cut();
         let mut inside = self.inside();
@@ -170,7 +166,6 @@ impl Guests {
         inside.seated.retain(|other| !Arc::ptr_eq(other, guest));
     }
 
-    /// All of them are cut off.
     pub(super) fn close(&self) {
         let inside = self.inside();
         inside.negotiating.iter().chain(&inside.seated).for_each(|guest| guest.cut());

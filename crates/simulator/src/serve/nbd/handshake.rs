@@ -1,8 +1,10 @@
 //! The negotiation as a machine without sockets: it says how many bytes it wants next, takes them, and gives what to
 //! send and how to go on. It keeps nothing of what a client claims beyond one option of bounded length.
 
-use super::super::live::SECTOR;
-use super::wire::{EXPORT_FLAGS, MAGIC, OPTION_MAGIC, Reader, flag, info, option, option_reply, reply};
+use super::super::slot::SECTOR;
+use super::transmit::{
+    EXPORT_FLAGS, LARGEST, MAGIC, OPTION_MAGIC, Reader, flag, info, option, option_reply, reply,
+};
 
 /// The longest option that is read: names have at most 4096 bytes by the protocol.
 const LONGEST: u32 = 8192;
@@ -10,11 +12,10 @@ const LONGEST: u32 = 8192;
 /// A longer one is skipped up to here, and beyond it the client is cut off.
 const SKIPPED: u32 = 1 << 20;
 
-/// Bytes skipped at a time.
 const CHUNK: u32 = 4096;
 
-/// Smallest and preferred block: a card's sector, and what file systems use. The largest is [`super::transmit::LARGEST`].
-const BLOCKS: [u32; 3] = [SECTOR as u32, 4096, super::transmit::LARGEST];
+/// Smallest and preferred block: a card's sector, and what file systems use. The largest is [`LARGEST`].
+const BLOCKS: [u32; 3] = [SECTOR as u32, 4096, LARGEST];
 
 /// A card as a client sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,19 +24,15 @@ pub(super) struct Export {
     pub(super) bytes: u64,
 }
 
-/// What comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
-    /// More of the negotiation.
     Negotiate,
     /// Requests to an export.
     Transmit {
-        /// Its number.
         export: usize,
         /// The client knows the smallest block and keeps to it.
         aligned: bool,
     },
-    /// The connection is closed.
     Close,
 }
 
@@ -47,7 +44,6 @@ enum State {
     Skip { option: u32, left: u32 },
 }
 
-/// A negotiation under way.
 #[derive(Debug)]
 pub(super) struct Handshake<'a> {
     exports: &'a [Export],

@@ -3,17 +3,21 @@
 
 use super::super::ServeError;
 use super::super::slot::Slot;
-use super::address::{Address, Local, refused};
 use super::guests::{Guest, Guests};
 use super::handshake::Export;
 use super::session;
-use super::stream::{Limited, Stream};
+use cardscope_files::{FileError, Folder, Identity};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use std::io;
+use rustix::fs::FileType;
+use std::ffi::OsString;
+use std::fmt;
+use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -189,5 +193,197 @@ impl Shared {
         }
         let client = session::Client { guests: &self.guests, guest };
         session::transmit(stream.try_clone()?, stream, &self.cards[export], aligned, client)
+    }
+}
+
+/// A connection, whichever way it came: once made, one of TCP is read, written and shut down by the same calls as that of a
+/// Unix socket.
+pub(super) type Stream = UnixStream;
+
+/// A connection that has until a certain time for a certain number of bytes, both ways together: who sends a byte now and
+/// then gains nothing by it.
+pub(super) struct Limited<'a> {
+    stream: &'a mut Stream,
+    until: Instant,
+    left: usize,
+}
+
+impl<'a> Limited<'a> {
+    pub(super) fn new(stream: &'a mut Stream, until: Instant, bytes: usize) -> Self {
+        Limited { stream, until, left: bytes }
+    }
+
+    fn one(
+        &mut self,
+        len: usize,
+        act: impl FnOnce(&mut Stream, usize) -> io::Result<usize>,
+    ) -> io::Result<usize> {
+        let time = self.until.saturating_duration_since(Instant::now());
+        if time.is_zero() || (self.left == 0 && len > 0) {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.stream.set_read_timeout(Some(time))?;
+        self.stream.set_write_timeout(Some(time))?;
+        let moved = act(self.stream, len.min(self.left))?;
+        self.left -= moved;
+        Ok(moved)
+    }
+}
+
+impl Drop for Limited<'_> {
+    fn drop(&mut self) {
+        // Without it the connection ends too early, which its client sees.
+        let _ = self.stream.set_read_timeout(None).and_then(|()| self.stream.set_write_timeout(None));
+    }
+}
+
+impl Read for Limited<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.one(buffer.len(), |stream, len| stream.read(&mut buffer[..len]))
+    }
+}
+
+impl Write for Limited<'_> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        self.one(data.len(), |stream, len| stream.write(&data[..len]))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Where NBD clients connect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Address {
+    /// A host and a port; port 0 lets the kernel choose.
+    Tcp(String),
+    /// A Unix socket.
+    Unix(PathBuf),
+}
+
+impl FromStr for Address {
+    type Err = ServeError;
+
+    /// Whatever has a slash, or does not end in a colon and a number, is a path.
+    fn from_str(text: &str) -> Result<Self, ServeError> {
+        let port = text.rsplit_once(':').map(|(host, port)| (host, port.parse::<u16>()));
+        match port {
+            _ if text.is_empty() => Err(refused(text, "write host:port, or the path of a socket")),
+            _ if text.contains('/') => Ok(Address::Unix(PathBuf::from(text))),
+            Some(("", _)) => {
+                Err(refused(text, "a host is missing; write 127.0.0.1:10809, or 0.0.0.0:10809 for any"))
+            }
+            Some((_, Ok(_))) => Ok(Address::Tcp(text.to_owned())),
+            Some((_, Err(_))) => Err(refused(text, "the port must be a number up to 65535")),
+            None => Ok(Address::Unix(PathBuf::from(text))),
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Tcp(text) => f.write_str(text),
+            Address::Unix(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+pub(super) fn refused(address: impl ToString, reason: &str) -> ServeError {
+    ServeError::Address(address.to_string(), reason.to_owned())
+}
+
+pub(super) struct Local {
+    pub(super) listener: UnixListener,
+    /// Its whole path, for messages.
+    pub(super) path: PathBuf,
+    folder: Folder,
+    name: OsString,
+    identity: Identity,
+}
+
+impl Local {
+    pub(super) fn bind(path: &Path) -> Result<Local, ServeError> {
+        let broken = |error: FileError| match error {
+            e if e.is_absent() => refused(path.display(), "its directory does not exist; make it first"),
+            e => refused(path.display(), &e.to_string()),
+        };
+        let (folder, name) = Folder::of_file(path).map_err(broken)?;
+        // Longer paths than a socket's address holds fit this way, too.
+        let at = folder.by_descriptor().join(&name);
+        if let Some(there) = folder.look(&name).map_err(broken)? {
+            if FileType::from_raw_mode(there.st_mode) != FileType::Socket {
+                let why = "there is a file of that name, and it is not a socket; give another path";
+                return Err(refused(path.display(), why));
+            }
+            let dead = UnixStream::connect(&at);
+            must_be_dead(path, dead)?;
+            folder.remove(&name, Identity::from(&there)).map_err(broken)?;
+        }
+        let listener = UnixListener::bind(&at).map_err(|e| broken(e.into()))?;
+        listener.set_nonblocking(true).map_err(|e| broken(e.into()))?;
+        let gone = || refused(path.display(), "somebody removed the socket as soon as it was made");
+        let made = folder.look(&name).map_err(broken)?.ok_or_else(gone)?;
+        let path = folder.path().join(&name);
+        Ok(Local { listener, path, folder, name, identity: Identity::from(&made) })
+    }
+
+    /// Removes the socket's file, unless somebody else has put another there.
+    pub(super) fn remove(&self) {
+        let _ = self.folder.remove(&self.name, self.identity);
+    }
+}
+
+fn must_be_dead(path: &Path, answer: io::Result<UnixStream>) -> Result<(), ServeError> {
+    match answer {
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
+        Ok(_) => Err(refused(path.display(), "another server answers there; give another path")),
+        Err(error) => Err(refused(path.display(), &error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn who_sends_a_byte_now_and_then_is_not_waited_for() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let trickle = std::thread::spawn(move || {
+            while theirs.write_all(&[0]).is_ok() {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let mut stream = ours;
+        let until = Instant::now() + Duration::from_millis(300);
+        assert!(Limited::new(&mut stream, until, 1 << 20).read_exact(&mut [0; 4096]).is_err());
+        assert!(Instant::now() >= until);
+        drop(stream);
+        trickle.join().unwrap();
+    }
+
+    #[test]
+    fn who_never_reads_and_who_sends_without_end_are_not_waited_for() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let mut stream = ours;
+        let soon = || Instant::now() + Duration::from_millis(100);
+        assert!(Limited::new(&mut stream, soon(), 1 << 30).write_all(&vec![0; 16 << 20]).is_err());
+        theirs.write_all(&[0; 100]).unwrap();
+        let mut few = Limited::new(&mut stream, Instant::now() + Duration::from_secs(60), 50);
+        assert!(few.read_exact(&mut [0; 50]).is_ok() && few.read_exact(&mut [0; 1]).is_err());
+    }
+
+    #[test]
+    fn ports_and_paths_are_told_apart() {
+        let address = |text: &str| text.parse::<Address>().map_err(|e| e.to_string());
+        assert_eq!(address("127.0.0.1:10809"), Ok(Address::Tcp("127.0.0.1:10809".to_owned())));
+        assert_eq!(address("[::1]:0"), Ok(Address::Tcp("[::1]:0".to_owned())));
+        assert_eq!(address("/run/card:1"), Ok(Address::Unix("/run/card:1".into())));
+        assert_eq!(address("card.sock"), Ok(Address::Unix("card.sock".into())));
+        for (bad, word) in [("", "host:port"), (":10809", "host is missing"), ("host:99999", "port")] {
+            assert!(address(bad).is_err_and(|e| e.contains(word)), "{bad}");
+        }
     }
 }

@@ -2,17 +2,14 @@
 //! negotiation, simple replies). What a client sends is parsed by pure code that is handed bytes and never sees a
 //! socket; a client that sends rubbish is answered with an error or cut off, and the others notice nothing.
 
-mod address;
 mod guests;
 mod handshake;
 mod listen;
 mod session;
-mod stream;
 mod transmit;
-mod wire;
 
 #[cfg(test)]
 mod rubbish;
 
-pub use address::Address;
+pub use listen::Address;
 pub(super) use listen::Listener;

@@ -6,8 +6,9 @@ use super::super::slot::Slot;
 use super::guests::Guests;
 use super::handshake::{Export, Handshake, Next};
 use super::session::{Client, negotiate, transmit};
-use super::transmit::{LARGEST, Limits, Task, Verdict, judge};
-use super::wire::{OPTION_MAGIC, REQUEST_BYTES, REQUEST_MAGIC, Request};
+use super::transmit::{
+    LARGEST, Limits, OPTION_MAGIC, REQUEST_BYTES, REQUEST_MAGIC, Request, Task, Verdict, judge,
+};
 use proptest::prelude::*;
 use std::io::{Cursor, Read, Write};
 use std::sync::{Arc, Mutex};

@@ -2,19 +2,16 @@
 //! a client which reads none of them holds up nobody else; and only so much is in flight that it cannot fill memory.
 
 use super::super::delay::{self, Delay, How};
-use super::super::live::{Answered, Live};
 use super::super::options::Measure;
-use super::super::slot::{Request as InFlight, Slot};
+use super::super::slot::{Answered, Live, Request as InFlight, Slot};
 use super::guests::{Direction, Guest, Guests, Taken};
 use super::handshake::{Export, Handshake, Next};
-use super::transmit::{Limits, Task, Verdict, judge};
-use super::wire::{Errno, REQUEST_BYTES, Request, reply_head};
+use super::transmit::{Errno, Limits, REQUEST_BYTES, Request, Task, Verdict, judge, reply_head};
 use crate::content::IoError;
 use std::io::{self, IoSlice, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// Bytes skipped at a time.
 const CHUNK: u64 = 64 << 10;
 
 /// A connection on which no negotiation came about, or that broke.
@@ -97,8 +94,12 @@ impl<W: Write + Send + 'static> Session<'_, W> {
                 Verdict::Do { task, offset, len, sync } => {
                     let held = if matches!(task, Task::Read | Task::Write) { len } else { 0 };
                     let Some(taken) = self.take(held) else { return Ok(()) };
-                    let data =
-                        if task == Task::Write { self.received(&mut reader, len)? } else { Vec::new() };
+                    let data = match task {
+                        Task::Write => {
+                            self.client.guest.moving(Direction::In, len, || received(&mut reader, len))?
+                        }
+                        _ => Vec::new(),
+                    };
                     self.carry_out((request.cookie, taken), task, (offset, len), sync, data);
                 }
             }
@@ -108,11 +109,6 @@ impl<W: Write + Send + 'static> Session<'_, W> {
     /// Waits for memory; `None` once the client takes no answers any more: what else it sent is not carried out.
     fn take(&self, bytes: u64) -> Option<Taken> {
         self.client.guests.take(self.client.guest, bytes)
-    }
-
-    /// The data of a write, for which memory was taken.
-    fn received(&self, reader: &mut impl Read, len: u64) -> io::Result<Vec<u8>> {
-        self.client.guest.moving(Direction::In, len, || received(reader, len))
     }
 
     fn carry_out(
@@ -163,7 +159,6 @@ impl<W: Write + Send + 'static> Session<'_, W> {
     }
 }
 
-/// An answer, ready to be sent.
 struct Ready {
     cookie: u64,
     result: Result<Vec<u8>, Errno>,
@@ -176,7 +171,6 @@ impl Ready {
         self.result.as_ref().map_or(0, |data| data.len() as u64)
     }
 
-    /// Sends it.
     fn send<W: Write>(&self, writer: &Mutex<W>) -> io::Result<()> {
         let head = reply_head(self.cookie, self.result.as_ref().err().copied());
         let data = self.result.as_deref().unwrap_or_default();

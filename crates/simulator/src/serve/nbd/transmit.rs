@@ -1,21 +1,27 @@
-//! A request held against the export: what is to be done, or why not, and how much data follows it. Pure.
+//! A request held against the export: what is to be done, or why not, and how much data follows it; and the numbers
+//! of the protocol, with its fixed records as bytes. Pure. All integers are big-endian.
 
-use super::super::live::whole;
-use super::wire::{Errno, Request, command, command_flag};
+use super::super::slot::whole;
 
 /// The largest request, in bytes: what a client claims beyond it is never allocated.
 pub(super) const LARGEST: u32 = 32 << 20;
 
-/// What a request asks for.
+/// What a request asks for, by its number in the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u16)]
 pub(super) enum Task {
-    Read,
-    Write,
-    Flush,
-    Trim,
-    Cache,
-    WriteZeroes,
+    Read = 0,
+    Write = 1,
+    Flush = 3,
+    Trim = 4,
+    Cache = 5,
+    WriteZeroes = 6,
 }
+
+const TASKS: [Task; 6] = [Task::Read, Task::Write, Task::Flush, Task::Trim, Task::Cache, Task::WriteZeroes];
+
+/// The command of a client that leaves.
+const DISCONNECT: u16 = 2;
 
 /// What is to be done about a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,29 +34,22 @@ pub(super) enum Verdict {
     Close,
 }
 
-/// What the export allows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// Bytes of the card.
     pub(super) bytes: u64,
     /// The client promised to keep to whole sectors.
     pub(super) aligned: bool,
 }
 
-/// Judges a request.
 pub(super) fn judge(request: &Request, limits: Limits) -> Verdict {
     let len = u64::from(request.len);
-    let follows = if request.command == command::WRITE { len } else { 0 };
+    let task = TASKS.into_iter().find(|task| *task as u16 == request.command);
+    let follows = if task == Some(Task::Write) { len } else { 0 };
     let refuse = |error| Verdict::Refuse { error, skip: follows };
-    let task = match request.command {
-        command::READ => Task::Read,
-        command::WRITE => Task::Write,
-        command::DISCONNECT => return Verdict::Close,
-        command::FLUSH => Task::Flush,
-        command::TRIM => Task::Trim,
-        command::CACHE => Task::Cache,
-        command::WRITE_ZEROES => Task::WriteZeroes,
-        _ => return refuse(Errno::Invalid),
+    let task = match task {
+        Some(task) => task,
+        None if request.command == DISCONNECT => return Verdict::Close,
+        None => return refuse(Errno::Invalid),
     };
     if matches!(task, Task::Read | Task::Write) && request.len > LARGEST {
         // To skip gigabytes for a client that ignores the announced limit is no service to the others.
@@ -86,55 +85,187 @@ fn check(request: &Request, task: Task, limits: Limits) -> Option<Errno> {
     }
 }
 
+/// Opens a connection: `NBDMAGIC`.
+pub(super) const MAGIC: u64 = 0x4e42_444d_4147_4943;
+/// Opens the newstyle negotiation and each option: `IHAVEOPT`.
+pub(super) const OPTION_MAGIC: u64 = 0x4948_4156_454f_5054;
+/// Opens each reply to an option.
+pub(super) const OPTION_REPLY_MAGIC: u64 = 0x0003_e889_0455_65a9;
+/// Opens each request.
+pub(super) const REQUEST_MAGIC: u32 = 0x2560_9513;
+/// Opens each simple reply.
+pub(super) const REPLY_MAGIC: u32 = 0x6744_6698;
+
+/// Handshake and client flags.
+pub(super) mod flag {
+    pub(in super::super) const FIXED_NEWSTYLE: u16 = 1;
+    pub(in super::super) const NO_ZEROES: u16 = 2;
+}
+
+/// Options of the negotiation.
+pub(super) mod option {
+    pub(in super::super) const EXPORT_NAME: u32 = 1;
+    pub(in super::super) const ABORT: u32 = 2;
+    pub(in super::super) const LIST: u32 = 3;
+    pub(in super::super) const INFO: u32 = 6;
+    pub(in super::super) const GO: u32 = 7;
+}
+
+/// Replies to options.
+pub(super) mod reply {
+    const ERROR: u32 = 1 << 31;
+    pub(in super::super) const ACK: u32 = 1;
+    pub(in super::super) const SERVER: u32 = 2;
+    pub(in super::super) const INFO: u32 = 3;
+    pub(in super::super) const UNSUPPORTED: u32 = ERROR | 1;
+    pub(in super::super) const INVALID: u32 = ERROR | 3;
+    pub(in super::super) const UNKNOWN: u32 = ERROR | 6;
+    pub(in super::super) const TOO_BIG: u32 = ERROR | 9;
+}
+
+/// Kinds of information about an export.
+pub(super) mod info {
+    pub(in super::super) const EXPORT: u16 = 0;
+    pub(in super::super) const NAME: u16 = 1;
+    pub(in super::super) const BLOCK_SIZE: u16 = 3;
+}
+
+/// What an export can do: has flags, flush, FUA, trim, write zeroes, several connections, cache.
+pub(super) const EXPORT_FLAGS: u16 = 1 | 1 << 2 | 1 << 3 | 1 << 5 | 1 << 6 | 1 << 8 | 1 << 10;
+
+/// Flags of commands: force unit access; the zeros must not be a hole (they never are here).
+pub(super) mod command_flag {
+    pub(in super::super) const FUA: u16 = 1;
+    pub(in super::super) const NO_HOLE: u16 = 2;
+}
+
+/// Errors in replies; the protocol's own numbers, which are Linux's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub(super) enum Errno {
+    Io = 5,
+    Invalid = 22,
+    NoSpace = 28,
+    Overflow = 75,
+}
+
+/// Bytes of a request without its data.
+pub(super) const REQUEST_BYTES: usize = 28;
+
+/// A request as it stands on the wire; nothing in it is believed yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Request {
+    pub(super) flags: u16,
+    pub(super) command: u16,
+    pub(super) cookie: u64,
+    pub(super) offset: u64,
+    pub(super) len: u32,
+}
+
+/// Reads integers from the front of bytes; `None` once they run out.
+pub(super) struct Reader<'a>(pub(super) &'a [u8]);
+
+impl<'a> Reader<'a> {
+    pub(super) fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        let (front, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(front)
+    }
+
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (front, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*front)
+    }
+
+    pub(super) fn u16(&mut self) -> Option<u16> {
+        self.array().map(u16::from_be_bytes)
+    }
+
+    pub(super) fn u32(&mut self) -> Option<u32> {
+        self.array().map(u32::from_be_bytes)
+    }
+
+    pub(super) fn u64(&mut self) -> Option<u64> {
+        self.array().map(u64::from_be_bytes)
+    }
+}
+
+impl Request {
+    /// `None` where the magic number is wrong: the client is out of step and cannot be followed any more.
+    pub(super) fn parse(bytes: &[u8; REQUEST_BYTES]) -> Option<Request> {
+        let mut reader = Reader(bytes);
+        let magic = reader.u32()?;
+        let (flags, command, cookie) = (reader.u16()?, reader.u16()?, reader.u64()?);
+        let (offset, len) = (reader.u64()?, reader.u32()?);
+        (magic == REQUEST_MAGIC).then_some(Request { flags, command, cookie, offset, len })
+    }
+}
+
+/// The head of a simple reply; the data of a read follows it.
+pub(super) fn reply_head(cookie: u64, error: Option<Errno>) -> [u8; 16] {
+    let mut head = [0; 16];
+    head[..4].copy_from_slice(&REPLY_MAGIC.to_be_bytes());
+    head[4..8].copy_from_slice(&error.map_or(0, |e| e as u32).to_be_bytes());
+    head[8..].copy_from_slice(&cookie.to_be_bytes());
+    head
+}
+
+pub(super) fn option_reply(out: &mut Vec<u8>, option: u32, kind: u32, data: &[u8]) {
+    out.extend(OPTION_REPLY_MAGIC.to_be_bytes());
+    out.extend(option.to_be_bytes());
+    out.extend(kind.to_be_bytes());
+    out.extend((data.len() as u32).to_be_bytes());
+    out.extend(data);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const CARD: Limits = Limits { bytes: 1 << 30, aligned: false };
 
-    fn request(command: u16, offset: u64, len: u32) -> Request {
-        Request { flags: 0, command, cookie: 7, offset, len }
-    }
-
-    fn refused(error: Errno, skip: u64) -> Verdict {
-        Verdict::Refuse { error, skip }
+    fn judged(limits: Limits, command: u16, flags: u16, offset: u64, len: u32) -> Verdict {
+        judge(&Request { flags, command, cookie: 7, offset, len }, limits)
     }
 
     #[test]
-    fn what_reaches_beyond_the_end_is_refused_and_its_data_skipped() {
-        let end = CARD.bytes - 4096;
-        assert_eq!(judge(&request(command::READ, end, 8192), CARD), refused(Errno::Invalid, 0));
-        assert_eq!(judge(&request(command::WRITE, end, 8192), CARD), refused(Errno::NoSpace, 8192));
-        assert_eq!(
-            judge(&request(command::WRITE_ZEROES, u64::MAX - 511, 4096), CARD),
-            refused(Errno::NoSpace, 0)
-        );
-        assert!(matches!(judge(&request(command::READ, end, 4096), CARD), Verdict::Do { .. }));
+    fn what_cannot_be_done_is_refused_and_its_data_skipped() {
+        let (end, last) = (CARD.bytes - 4096, u64::MAX - 511);
+        let (endless, strict) = (Limits { bytes: u64::MAX, ..CARD }, Limits { aligned: true, ..CARD });
+        for (limits, command, flags, offset, len, error, skip) in [
+            // Beyond the end of the card.
+            (CARD, Task::Read as u16, 0, end, 8192, Errno::Invalid, 0),
+            (CARD, Task::Write as u16, 0, end, 8192, Errno::NoSpace, 8192),
+            (CARD, Task::WriteZeroes as u16, 0, last, 4096, Errno::NoSpace, 0),
+            // Beyond the largest request.
+            (endless, Task::Read as u16, 0, 0, LARGEST + 1, Errno::Overflow, 0),
+            // Parts of sectors, of a client that promised whole ones or that would have to have them cleared.
+            (strict, Task::Write as u16, 0, 100, 512, Errno::Invalid, 512),
+            (CARD, Task::WriteZeroes as u16, 0, 100, 512, Errno::Invalid, 0),
+            // Flags and commands that nobody knows.
+            (CARD, Task::Write as u16, 1 << 9, 0, 512, Errno::Invalid, 512),
+            (CARD, 99, 0, 0, 512, Errno::Invalid, 0),
+        ] {
+            let found = judged(limits, command, flags, offset, len);
+            assert_eq!(found, Verdict::Refuse { error, skip }, "{command} at {offset}");
+        }
+        assert_eq!(judged(endless, Task::Write as u16, 0, 0, LARGEST + 1), Verdict::Close);
     }
 
     #[test]
-    fn a_read_beyond_the_largest_is_refused_and_a_write_cut_off() {
-        let limits = Limits { bytes: u64::MAX, aligned: false };
-        assert_eq!(judge(&request(command::READ, 0, LARGEST + 1), limits), refused(Errno::Overflow, 0));
-        assert_eq!(judge(&request(command::WRITE, 0, LARGEST + 1), limits), Verdict::Close);
-        assert!(matches!(judge(&request(command::WRITE, 0, LARGEST), limits), Verdict::Do { .. }));
-        assert!(matches!(judge(&request(command::TRIM, 0, u32::MAX - 511), limits), Verdict::Do { .. }));
-    }
-
-    #[test]
-    fn who_promised_whole_sectors_is_held_to_it() {
-        let strict = Limits { aligned: true, ..CARD };
-        assert_eq!(judge(&request(command::WRITE, 100, 512), strict), refused(Errno::Invalid, 512));
-        assert!(matches!(judge(&request(command::WRITE, 100, 512), CARD), Verdict::Do { .. }));
-        assert_eq!(judge(&request(command::WRITE_ZEROES, 100, 512), CARD), refused(Errno::Invalid, 0));
-    }
-
-    #[test]
-    fn fua_asks_for_a_flush_and_unknown_flags_are_refused() {
-        let fua = Request { flags: command_flag::FUA, ..request(command::WRITE, 0, 512) };
-        assert!(matches!(judge(&fua, CARD), Verdict::Do { sync: true, .. }));
-        let strange = Request { flags: 1 << 9, ..request(command::WRITE, 0, 512) };
-        assert_eq!(judge(&strange, CARD), refused(Errno::Invalid, 512));
-        assert_eq!(judge(&request(99, 0, 512), CARD), refused(Errno::Invalid, 0));
+    fn what_fits_is_done_and_fua_asks_for_a_flush() {
+        let endless = Limits { bytes: u64::MAX, ..CARD };
+        for (limits, task, flags, offset, len) in [
+            (CARD, Task::Read, 0, CARD.bytes - 4096, 4096),
+            (endless, Task::Write, 0, 0, LARGEST),
+            (endless, Task::Trim, 0, 0, u32::MAX - 511),
+            (CARD, Task::Write, 0, 100, 512),
+            (CARD, Task::Write, command_flag::FUA, 0, 512),
+        ] {
+            let sync = flags == command_flag::FUA;
+            let done = Verdict::Do { task, offset, len: u64::from(len), sync };
+            assert_eq!(judged(limits, task as u16, flags, offset, len), done);
+        }
     }
 }
