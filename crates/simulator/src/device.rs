@@ -18,7 +18,6 @@ pub(crate) struct SimulatedDevice {
     /// True where each command must be looked at: the card has faults, or may die.
     watched: bool,
     slow_factor: Option<f64>,
-    /// Why the card answers no more.
     gone: Option<String>,
     /// When the card vanishes by its clock; never is infinity.
     pub(crate) vanishes_at: f64,
@@ -117,7 +116,6 @@ impl SimulatedDevice {
         }
     }
 
-    /// What changes once enough is written.
     fn after_write(&mut self) {
         if self.faults.begun() {
             self.medium.begin_faults();
@@ -142,7 +140,6 @@ impl SimulatedDevice {
         self.medium.read(place, len, self.faults.counters.reads, found)
     }
 
-    /// True where a read matters even if nobody looks at what it found.
     pub(crate) fn reads_matter(&self) -> bool {
         self.watched || self.medium.reads_matter() || self.rig.fails_some()
     }
@@ -155,11 +152,7 @@ impl SimulatedDevice {
     /// Tells the card at `now` that a range holds nothing of value; returns when it has noted it.
     pub(crate) fn discard(&mut self, now: f64, offset: u64, len: u64) -> f64 {
         // A card that takes no more writes forgets nothing either.
-        let worn_out = matches!(
-            self.rig.card.end_of_life(),
-            Some(EndOfLife::ReadOnly | EndOfLife::SwallowsWrites | EndOfLife::Dead)
-        );
-        if !worn_out {
+        if matches!(self.rig.card.end_of_life(), None | Some(EndOfLife::LosesBlocks)) {
             self.medium.discard(self.rig.address(offset), len);
         }
         self.rig.card.discard(now, offset, len)

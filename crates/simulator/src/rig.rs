@@ -101,7 +101,6 @@ impl Rig {
         self.disturbance.as_mut().map_or(end, |other| other.stretch(now, end))
     }
 
-    /// From now on writes take `factor` times as long.
     pub(crate) fn slow_writes(&mut self, factor: f64) {
         self.plain = false;
         self.slow = Some(Slow { factor, by_itself: 0.0, free: 0.0 });
@@ -228,7 +227,7 @@ impl Disturbance {
     fn after(&self, start: f64, mut work: f64) -> f64 {
         let mut at = start;
         while work > 0.0 {
-            let (in_burst, until) = self.stretch_of(at);
+            let (in_burst, until) = self.burst_at(at);
             let speed = if in_burst { self.left } else { 1.0 };
             let done = (until - at) * speed;
             if done >= work {
@@ -242,7 +241,7 @@ impl Disturbance {
     }
 
     /// Whether a burst is on at `at`, and when that changes.
-    fn stretch_of(&self, at: f64) -> (bool, f64) {
+    fn burst_at(&self, at: f64) -> (bool, f64) {
         let number = (at / self.every).floor();
         let begun = number * self.every;
         // The first one begins after a whole period.

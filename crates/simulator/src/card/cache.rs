@@ -23,17 +23,9 @@ pub(crate) struct State {
     open: bool,
     last_write: f64,
     last_command: f64,
-    /// Cycle of each chunk of the card.
     #[serde(serialize_with = "serialize_runs", deserialize_with = "deserialize_runs")]
-    cycles: Vec<u8>,
+    pub(super) cycles: Vec<u8>,
     cycle: u8,
-}
-
-impl State {
-    /// Chunks that the card has.
-    pub(super) fn chunks(&self) -> usize {
-        self.cycles.len()
-    }
 }
 
 /// Long tables of bytes as runs of equal ones, so that the saved state of a card stays small.
@@ -62,7 +54,6 @@ fn deserialize_runs<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Er
 /// What the cache did with a write.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Taken {
-    /// Bytes that went into it.
     pub(crate) bytes: u64,
     /// Nanoseconds a byte for those.
     pub(crate) per_byte: f64,

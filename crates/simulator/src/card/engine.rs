@@ -58,7 +58,6 @@ impl Engine {
         }
     }
 
-    /// Cost of a read where the card has no read path of its own.
     pub(super) fn read(&self, len: u64) -> Cost {
         match self {
             Engine::Page(page) => page.timing.cost(len),

@@ -38,7 +38,6 @@ pub(crate) struct State {
     /// Least recently used first.
     open: Vec<Open>,
     stream: Stream,
-    /// Bytes in the log of small writes.
     small_bytes: u64,
     pub(crate) work: Work,
 }
@@ -183,7 +182,6 @@ impl Hybrid {
         self.copy(self.au.bytes)
     }
 
-    /// Makes the block the last in the list, opening it where it is not open.
     #[inline]
     fn bring_to_the_end(&mut self, au: u64, offset: u64) -> f64 {
         let open = &mut self.state.open;

@@ -40,7 +40,6 @@ pub(crate) struct Log {
     share: f64,
     au: Unit,
     in_order: bool,
-    /// Entries in the log for each unit.
     in_log: Vec<u32>,
     /// Units with at least one entry.
     distinct: u32,

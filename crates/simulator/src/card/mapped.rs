@@ -8,21 +8,15 @@ use std::ops::Range;
 
 const SHIFT: u32 = 12;
 
-/// The bits, and how many are set.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Mapped {
-    words: Vec<u64>,
+    pub(super) words: Vec<u64>,
     blocks: u64,
 }
 
 impl Mapped {
     pub(crate) fn new(bytes: u64) -> Self {
         Mapped { words: vec![0; (bytes.div_ceil(1 << SHIFT)).div_ceil(64) as usize], blocks: 0 }
-    }
-
-    /// Length of the table, which two states of one card agree in.
-    pub(super) fn len(&self) -> usize {
-        self.words.len()
     }
 
     #[inline]
@@ -84,17 +78,10 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct MapState {
     /// A bit for each part of the table.
-    resident: Vec<u64>,
+    pub(super) resident: Vec<u64>,
     /// Parts in the memory, in a ring.
-    ring: Vec<u32>,
+    pub(super) ring: Vec<u32>,
     next: usize,
-}
-
-impl MapState {
-    /// Parts that the table has, and that fit into the memory: what two states of one card agree in.
-    pub(super) fn parts(&self) -> usize {
-        self.resident.len() + self.ring.len()
-    }
 }
 
 /// The part of the mapping table that fits into the controller's memory (model, R: t_map, C_map). A read whose part is not

@@ -238,11 +238,11 @@ impl Card {
         }
     }
 
-    /// Adds what the erasures of a write bring with them.
     fn wear_out(&mut self, piece: Command, mut cost: Cost) -> Cost {
         let Some(wear) = &mut self.wear else { return cost };
         let erased = match &self.engine {
-            Engine::Constant(_) => wear.units(self.tally.written_bytes),
+            // It maps nothing: whole blocks are erased once they were written.
+            Engine::Constant(_) => wear.au.number(self.tally.written_bytes),
             engine => engine.work().erased_units,
         };
         wear.written(piece.offset);
@@ -251,7 +251,7 @@ impl Card {
             cost.service += wear.erased(erased - self.worn);
             self.worn = erased;
             if wear.state.failed > failed && wear.end() == Some(EndOfLife::LosesBlocks) {
-                self.lost.push(wear.block(piece.offset));
+                self.lost.push(wear.au.range(piece.offset));
             }
         }
         cost
@@ -326,7 +326,6 @@ impl Card {
         self.last_end
     }
 
-    /// Ranges that hold data from before the card was put in.
     pub(crate) fn holds_data(&mut self, ranges: impl Iterator<Item = Range<u64>>) {
         let Some(mapped) = &mut self.mapped else { return };
         let bytes = ranges.map(|range| mapped.set(range.start, range.end - range.start)).sum();
@@ -353,10 +352,9 @@ impl Card {
     /// What it counted about its heat, where a heat model runs.
     pub(crate) fn heat_counters(&mut self, now: f64) -> HeatCounters {
         self.celsius(now);
-        self.heat.as_ref().map(Heat::counters).unwrap_or_default()
+        self.heat.as_ref().map(|heat| heat.state.counters).unwrap_or_default()
     }
 
-    /// What the card has come to, once it is worn out.
     #[inline]
     pub(crate) fn end_of_life(&self) -> Option<EndOfLife> {
         self.wear.as_ref().and_then(Wear::end)
@@ -398,7 +396,6 @@ fn needs_mapped(a: &Archetype) -> bool {
     collects || a.cache.is_some_and(|c| c.bits.is_some()) || a.read.is_some_and(|r| r.unmapped_s.is_some())
 }
 
-/// The cost factor at each number of commands in flight.
 fn steps(list: &[QueueCost], factor: fn(&QueueCost) -> f64) -> Box<[f32; DEPTHS]> {
     let mut sorted = list.to_vec();
     sorted.sort_by_key(|s| s.in_flight);

@@ -10,10 +10,9 @@ use cardscope_model::random::Random;
 /// Factors in the table; a power of two, so that bits of the random number pick one.
 const TABLE: usize = 1024;
 
-/// Draws the factor of each command's cost, and its hiccups.
 #[derive(Debug)]
 pub(crate) struct Noise {
-    random: Random,
+    pub(super) random: Random,
     read: Box<[f32; TABLE]>,
     write: Box<[f32; TABLE]>,
     /// Hiccup if the upper half of the random number lies below this.
@@ -37,14 +36,6 @@ impl Noise {
             hiccup_below: (noise.hiccup_p * f64::from(u32::MAX)) as u32,
             hiccup_ns: noise.hiccup_s * 1e9,
         }
-    }
-
-    pub(super) fn state(&self) -> u64 {
-        self.random.state()
-    }
-
-    pub(super) fn resume(&mut self, state: u64) {
-        self.random = Random::from_state(state);
     }
 
     #[inline]

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct State {
-    /// Erased bytes.
     free: f64,
     /// Stale bytes in blocks that hold nothing else.
     stale_whole: f64,
@@ -24,7 +23,6 @@ pub(crate) struct State {
     pub(crate) work: Work,
 }
 
-/// A write that reached the engine.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Written {
     pub(crate) offset: u64,
@@ -136,7 +134,6 @@ impl Page {
         }
     }
 
-    /// Bytes that the card held before it was put in.
     pub(crate) fn hold(&mut self, bytes: u64) {
         self.state.free -= bytes as f64;
     }

@@ -8,7 +8,6 @@ use std::ops::Range;
 /// A controller that is left alone for so long, in ns, writes what it holds. \[I\]
 const REST: f64 = 10e6;
 
-/// What to do with a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Step {
     /// Goes to the flash first: what was held and is not continued.
@@ -37,7 +36,6 @@ impl Ram {
         })
     }
 
-    /// Cost of a command that is answered from the memory.
     #[inline]
     pub(crate) fn cost(&self, len: u64) -> f64 {
         self.path + len as f64 * self.per_byte

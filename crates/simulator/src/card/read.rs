@@ -5,7 +5,6 @@
 use super::timing::{Cost, Line, Timing, Unit, ns};
 use crate::archetype::{Archetype, Flash, Read};
 
-/// The read path of a card with flash behind it.
 #[derive(Debug)]
 pub(crate) struct ReadPath {
     tlc: Timing,

@@ -5,6 +5,7 @@ use super::counters::Tally;
 use super::engine::Engine;
 use super::mapped::{MapState, Mapped};
 use super::{Card, cache, hybrid, log, page, thermal, wear};
+use cardscope_model::random::Random;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -53,7 +54,7 @@ impl Card {
             map_cache: self.map_cache.as_ref().map(|m| m.state.clone()),
             wear: self.wear.as_ref().map(|w| w.state.clone()),
             read_next: self.reads.as_ref().map(|r| r.next),
-            random: self.noise.state(),
+            random: self.noise.random.state(),
             last_end: self.last_end,
             tally: self.tally,
             worn: self.worn,
@@ -81,7 +82,7 @@ impl Card {
         put(self.map_cache.as_mut().map(|m| &mut m.state), state.map_cache);
         put(self.wear.as_mut().map(|w| &mut w.state), state.wear);
         put(self.reads.as_mut().map(|r| &mut r.next), state.read_next);
-        self.noise.resume(state.random);
+        self.noise.random = Random::from_state(state.random);
         (self.last_end, self.tally, self.worn) = (state.last_end, state.tally, state.worn);
         Ok(())
     }
@@ -99,10 +100,12 @@ impl Card {
             _ => false,
         };
         engine
-            && same(self.pslc.as_ref().map(|p| &p.state), state.pslc.as_ref(), cache::State::chunks)
-            && same(self.mapped.as_ref(), state.mapped.as_ref(), Mapped::len)
-            && same(self.map_cache.as_ref().map(|m| &m.state), state.map_cache.as_ref(), MapState::parts)
-            && same(self.wear.as_ref().map(|w| &w.state), state.wear.as_ref(), wear::State::blocks)
+            && same(self.pslc.as_ref().map(|p| &p.state), state.pslc.as_ref(), |s| s.cycles.len())
+            && same(self.mapped.as_ref(), state.mapped.as_ref(), |m| m.words.len())
+            && same(self.map_cache.as_ref().map(|m| &m.state), state.map_cache.as_ref(), |m| {
+                m.resident.len() + m.ring.len()
+            })
+            && same(self.wear.as_ref().map(|w| &w.state), state.wear.as_ref(), |w| w.reads.len())
     }
 }
 
@@ -117,7 +120,6 @@ mod tests {
     use super::*;
     use crate::archetype::{Archetype, archetypes};
     use crate::card::Command;
-    use cardscope_model::random::Random;
 
     const MIB: u64 = 1 << 20;
 

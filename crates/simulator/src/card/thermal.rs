@@ -48,14 +48,13 @@ pub(crate) struct State {
     level: u8,
     since: f64,
     work: Work,
-    counters: HeatCounters,
+    pub(super) counters: HeatCounters,
 }
 
 #[derive(Debug)]
 pub(crate) struct Heat {
     p: Thermal,
     k_per_w: f64,
-    /// Time constant in ns.
     tau: f64,
     warning_c: f64,
     critical_c: f64,
@@ -96,11 +95,6 @@ impl Heat {
         self.slow_down();
     }
 
-    pub(crate) fn counters(&self) -> HeatCounters {
-        self.state.counters
-    }
-
-    /// What a command costs at the present temperature.
     #[inline]
     pub(crate) fn slowed(&self, cost: Cost, write: bool, first: bool) -> Cost {
         let factor = if write { self.write_factor } else { self.read_factor };

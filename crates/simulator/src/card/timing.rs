@@ -29,7 +29,6 @@ impl Cost {
         Cost { access: 0.0, service, serial: 0.0 }
     }
 
-    /// This one and then the other, in one command.
     #[inline]
     pub(crate) fn plus(self, other: Cost) -> Cost {
         Cost {

@@ -16,25 +16,17 @@ pub(crate) struct State {
     pub(crate) failed: u64,
     pub(crate) moved: u64,
     /// Reads of each block since it was last written; empty where reads do not matter.
-    reads: Vec<u32>,
+    pub(super) reads: Vec<u32>,
     /// Blocks that were rewritten for their reads.
     pub(crate) disturbed: u64,
 }
 
-impl State {
-    /// Blocks whose reads are counted.
-    pub(super) fn blocks(&self) -> usize {
-        self.reads.len()
-    }
-}
-
-/// The age of a card.
 #[derive(Debug)]
 pub(crate) struct Wear {
     p: schema::Wear,
     pub(super) state: State,
     blocks: f64,
-    au: Unit,
+    pub(super) au: Unit,
     /// Moving a block, in ns.
     copy: f64,
 }
@@ -50,11 +42,6 @@ impl Wear {
             au: Unit::new(card.flash.au_bytes),
             copy: card.flash.au_bytes as f64 * ns_per_byte(p.copy_mb_s),
         }
-    }
-
-    /// Whole blocks in so many bytes: what a card that maps nothing has erased once they were written.
-    pub(crate) fn units(&self, bytes: u64) -> u64 {
-        self.au.number(bytes)
     }
 
     pub(crate) fn cycles(&self) -> f64 {
@@ -118,11 +105,6 @@ impl Wear {
         if let Some(count) = self.state.reads.get_mut(self.au.number(offset) as usize) {
             *count = 0;
         }
-    }
-
-    /// The block that holds `offset`: first byte and byte behind the last.
-    pub(crate) fn block(&self, offset: u64) -> std::ops::Range<u64> {
-        self.au.range(offset)
     }
 }
 

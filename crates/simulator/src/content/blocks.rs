@@ -7,7 +7,6 @@ use crate::archetype::CacheKind;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Block numbers that are held, by kind.
 #[derive(Debug)]
 pub(crate) struct WriteCache {
     slots: u64,

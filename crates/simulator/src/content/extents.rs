@@ -168,11 +168,9 @@ const FEW: usize = 6;
 /// What one MiB holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Chunk {
-    /// The same everywhere.
     Same(Id),
     /// One of two in each block of 4 KiB.
     Two(Box<Two>),
-    /// Anything.
     Runs(Box<Runs>),
 }
 
@@ -231,7 +229,6 @@ impl Chunk {
         *self = simplest(runs);
     }
 
-    /// All runs, in order.
     fn runs(&self) -> impl Iterator<Item = (u16, Id)> {
         let mut at = 0;
         std::iter::from_fn(move || {
@@ -325,7 +322,6 @@ impl Runs {
     }
 }
 
-/// The cheapest form of the same.
 fn simplest(runs: Box<Runs>) -> Chunk {
     let list = &runs.0;
     if let [(_, id)] = list.as_slice() {

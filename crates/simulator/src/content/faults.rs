@@ -163,7 +163,7 @@ pub(crate) struct FakeMap {
     damaged: Option<Units>,
     /// Units that are lost once faults have begun.
     late: Option<Units>,
-    begun: bool,
+    pub(super) begun: bool,
 }
 
 impl FakeMap {
@@ -184,10 +184,6 @@ impl FakeMap {
     /// The card with all its faults, whenever they begin.
     pub(crate) fn at_last(card: &Archetype, seed: u64) -> Self {
         FakeMap { begun: true, ..FakeMap::new(card, seed) }
-    }
-
-    pub(crate) fn begin_faults(&mut self) {
-        self.begun = true;
     }
 
     /// Where the first bytes of the run of `len` bytes at `offset` lead; as long a run as leads to one place.

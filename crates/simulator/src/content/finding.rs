@@ -30,7 +30,7 @@ impl Medium {
             }
             address += route.len;
         }
-        if let Some(once) = self.once.filter(|_| self.begun) {
+        if let Some(once) = self.once.filter(|_| self.map.begun) {
             once.in_read(number, len, |byte, mask| found.flips.push((byte, mask)));
         }
         Ok(())
@@ -45,7 +45,7 @@ impl Medium {
                 Some(piece) => found.push(piece),
                 None => found.push(constant(run, self.unwritten, place)),
             }
-            if let (Some(weak), Some(_), Layer::Flash, true) = (&self.weak, piece, layer, self.begun) {
+            if let (Some(weak), Some(_), Layer::Flash, true) = (&self.weak, piece, layer, self.map.begun) {
                 weak.each(place, place + run, |byte, mask| found.flips.push((before + byte - place, mask)));
             }
             place += run;

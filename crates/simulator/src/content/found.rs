@@ -13,19 +13,16 @@ pub(crate) struct Piece {
     pub(crate) origin: u64,
 }
 
-/// What a read found.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) offset: u64,
     pub(crate) pieces: Vec<Piece>,
     /// Bits that are wrong, by byte of the read.
     pub(crate) flips: Vec<(u64, u8)>,
-    /// Bytes found so far.
     pub(crate) len: u64,
 }
 
 impl Found {
-    /// Ready for a read at `offset`.
     pub(crate) fn clear(&mut self, offset: u64) {
         self.offset = offset;
         self.pieces.clear();

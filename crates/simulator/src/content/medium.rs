@@ -20,7 +20,6 @@ pub(crate) const WEAK: u64 = 0x7765_616b;
 const ONCE: u64 = 0x6f6e_6365;
 const OTHER: u64 = 0x6f74_6865;
 
-/// All that stands on a card.
 #[derive(Debug)]
 pub(crate) struct Medium {
     pub(super) map: FakeMap,
@@ -33,18 +32,15 @@ pub(crate) struct Medium {
     pub(super) pool: Option<Pool>,
     pub(super) weak: Option<WeakBits>,
     pub(super) once: Option<WeakBits>,
-    pub(super) begun: bool,
     /// Blocks that wear has taken.
     pub(super) worn: Option<LiveBlocks>,
     pub(super) other: Chance,
     /// Where in the cache's layer the block written last is kept, behind all that has an address; for cards that show it
     /// in the place of lost ones.
     pub(super) last: u64,
-    /// Number of the read under way.
     pub(super) reading: u64,
 }
 
-/// The blocks of an overcommitted card.
 #[derive(Debug)]
 pub(super) struct Pool {
     pub(super) live: LiveBlocks,
@@ -80,7 +76,6 @@ impl Medium {
             pool: (fake.kind == FakeKind::Overcommitted).then_some(pool),
             weak: weak(faults.flip_p, WEAK),
             once: weak(faults.read_flip_p, ONCE),
-            begun: faults.begin_after_bytes == 0,
             worn: None,
             other: Chance::new(seed, OTHER),
             last: card.announced_bytes.next_multiple_of(BLOCK),
@@ -112,8 +107,7 @@ impl Medium {
     }
 
     pub(crate) fn begin_faults(&mut self) {
-        self.begun = true;
-        self.map.begin_faults();
+        self.map.begun = true;
     }
 
     /// These bytes of the medium keep nothing any more.
@@ -284,7 +278,6 @@ impl Medium {
         });
     }
 
-    /// The card was reset or put in again.
     pub(crate) fn reset(&mut self) {
         if self.fake.cache_survives {
             return;

@@ -21,7 +21,6 @@ pub(crate) enum Layer {
     Cache,
 }
 
-/// What is to be stored.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Data<'a> {
     Described(Content),
@@ -272,7 +271,6 @@ pub(crate) struct Pages {
     /// Pages that memory has room for.
     most: u32,
     file: Option<File>,
-    /// Pages that were ever in use.
     taken: u32,
     free: Vec<u32>,
 }

@@ -71,8 +71,10 @@ impl Awake {
 
     #[inline]
     pub(super) fn poke(&self) {
-        if let Some(spinning) = &self.spinning {
-            spinning.poke();
+        let Some(spinning) = &self.spinning else { return };
+        spinning.last.store(spinning.millis(), Ordering::Relaxed);
+        if spinning.resting.load(Ordering::Relaxed) {
+            spinning.rouse();
         }
     }
 }
@@ -90,13 +92,6 @@ impl Drop for Awake {
 }
 
 impl Spinning {
-    fn poke(&self) {
-        self.last.store(self.millis(), Ordering::Relaxed);
-        if self.resting.load(Ordering::Relaxed) {
-            self.rouse();
-        }
-    }
-
     fn rouse(&self) {
         let _rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
         self.resting.store(false, Ordering::Relaxed);

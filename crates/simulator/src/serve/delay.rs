@@ -34,7 +34,6 @@ struct Queue {
     inline: AtomicBool,
 }
 
-/// Gives answers at their times, in order.
 pub(super) struct Delay {
     queue: Arc<Queue>,
     may_inline: bool,
@@ -153,7 +152,7 @@ const MOST: Duration = Duration::from_micros(100);
 
 /// Time of a read that is answered at once. The lower quartile, so that a busy moment does not make answers early
 /// ever after; nothing where the file cannot be read.
-pub(super) fn own_way(file: &Path) -> Duration {
+pub(super) fn own_path(file: &Path) -> Duration {
     let Ok(file) = File::open(file) else { return Duration::ZERO };
     let mut times: Vec<Duration> = (0..PROBES).map_while(|_| probe(&file)).collect();
     times.sort_unstable();

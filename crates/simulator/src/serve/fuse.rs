@@ -58,7 +58,7 @@ pub(super) fn mount(card: &Arc<Slot>, directory: &Path) -> std::io::Result<fuser
     config.n_threads = Some(if inline { READERS } else { 1 });
     let session = spawn(file, directory, &config, options.timing, first)?;
     if options.takes(Measure::Allowance) {
-        let half = delay::own_way(&directory.join(TRUTH_FILE)) / 2;
+        let half = delay::own_path(&directory.join(TRUTH_FILE)) / 2;
         half_path.store(half.as_nanos() as u64, Ordering::Relaxed);
     }
     Ok(session)
@@ -300,17 +300,17 @@ impl Filesystem for CardFile {
     }
 }
 
-pub(super) const CARD: INodeNo = INodeNo(2);
-pub(super) const TRUTH: INodeNo = INodeNo(3);
-pub(super) const COUNTERS: INodeNo = INodeNo(4);
+const CARD: INodeNo = INodeNo(2);
+const TRUTH: INodeNo = INodeNo(3);
+const COUNTERS: INodeNo = INodeNo(4);
 
-pub(super) const TRUTH_FILE: &str = "truth.json";
-pub(super) const COUNTERS_FILE: &str = "counters.json";
+const TRUTH_FILE: &str = "truth.json";
+const COUNTERS_FILE: &str = "counters.json";
 
 /// Names and sizes never change.
 const FOR_LONG: Duration = Duration::from_secs(3600);
 
-pub(super) struct Files {
+struct Files {
     card: Arc<Slot>,
     since: SystemTime,
     /// The counters as each open file last saw them, so that a file read in parts fits together.
@@ -318,12 +318,11 @@ pub(super) struct Files {
 }
 
 impl Files {
-    pub(super) fn new(card: &Arc<Slot>) -> Self {
+    fn new(card: &Arc<Slot>) -> Self {
         Files { card: Arc::clone(card), since: SystemTime::now(), seen: Mutex::default() }
     }
 
-    /// All entries in the order of a listing.
-    pub(super) fn listing() -> [(INodeNo, FileType, &'static str); 5] {
+    fn listing() -> [(INodeNo, FileType, &'static str); 5] {
         [
             (INodeNo::ROOT, FileType::Directory, "."),
             (INodeNo::ROOT, FileType::Directory, ".."),
@@ -333,28 +332,20 @@ impl Files {
         ]
     }
 
-    pub(super) fn named(name: &OsStr) -> Option<INodeNo> {
+    fn named(name: &OsStr) -> Option<INodeNo> {
         Self::listing().into_iter().skip(2).find(|(_, _, known)| name == *known).map(|(ino, _, _)| ino)
     }
 
     /// Attributes, and how long they hold.
-    pub(super) fn attributes(&self, ino: INodeNo) -> Option<(FileAttr, Duration)> {
-        match ino {
-            INodeNo::ROOT => Some((self.attr(ino, FileType::Directory, 0o755, 0), FOR_LONG)),
-            CARD => Some((self.attr(ino, FileType::RegularFile, 0o600, self.card.live.bytes), FOR_LONG)),
-            TRUTH => {
-                Some((self.attr(ino, FileType::RegularFile, 0o444, self.card.truth.len() as u64), FOR_LONG))
-            }
-            COUNTERS => {
-                let len = self.counters().len() as u64;
-                Some((self.attr(ino, FileType::RegularFile, 0o444, len), Duration::ZERO))
-            }
-            _ => None,
-        }
-    }
-
-    fn attr(&self, ino: INodeNo, kind: FileType, perm: u16, size: u64) -> FileAttr {
-        FileAttr {
+    fn attributes(&self, ino: INodeNo) -> Option<(FileAttr, Duration)> {
+        let (kind, perm, size, valid) = match ino {
+            INodeNo::ROOT => (FileType::Directory, 0o755, 0, FOR_LONG),
+            CARD => (FileType::RegularFile, 0o600, self.card.live.bytes, FOR_LONG),
+            TRUTH => (FileType::RegularFile, 0o444, self.card.truth.len() as u64, FOR_LONG),
+            COUNTERS => (FileType::RegularFile, 0o444, self.counters().len() as u64, Duration::ZERO),
+            _ => return None,
+        };
+        let attributes = FileAttr {
             ino,
             size,
             blocks: size / 512,
@@ -370,11 +361,12 @@ impl Files {
             rdev: 0,
             blksize: 4096,
             flags: 0,
-        }
+        };
+        Some((attributes, valid))
     }
 
     /// Reads a part of `truth.json` or `counters.json`; a read from the start sees the counters as they are now.
-    pub(super) fn read(&self, ino: INodeNo, handle: u64, offset: u64, len: u32) -> Vec<u8> {
+    fn read(&self, ino: INodeNo, handle: u64, offset: u64, len: u32) -> Vec<u8> {
         let part = |text: &str| {
             let from = (offset as usize).min(text.len());
             let to = from.saturating_add(len as usize).min(text.len());
@@ -395,7 +387,7 @@ impl Files {
         part(&text)
     }
 
-    pub(super) fn forget(&self, handle: u64) {
+    fn forget(&self, handle: u64) {
         self.seen().remove(&handle);
     }
 

@@ -18,7 +18,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 const FUSE: &str = "/dev/fuse";
 
-/// Makes sure that a directory can be mounted on.
 pub(super) fn prepare(directory: &Path) -> Result<(), ServeError> {
     let unreadable = |error: io::Error| refuse(directory, &reason(&error));
     let wrong = match state(directory) {
@@ -87,7 +86,6 @@ pub(super) fn id(directory: &Path) -> Option<String> {
     line.split(' ').next().map(str::to_owned)
 }
 
-/// True where one of our cards is mounted on a directory.
 fn ours(directory: &Path) -> bool {
     let line = mounted(directory).unwrap_or_default();
     let (_, kind) = line.split_once(" - ").unwrap_or_default();

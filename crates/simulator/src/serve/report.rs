@@ -113,7 +113,6 @@ const RECENT: usize = 1000;
 /// An answer later than this is counted as late.
 const LATE: Duration = Duration::from_millis(1);
 
-/// Counts requests in flight and the lag of their answers.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     in_flight: AtomicU32,
@@ -125,9 +124,7 @@ pub(super) struct Meter {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lags {
     pub(super) all: Histogram,
-    /// The last ones.
     pub(super) recent: VecDeque<u64>,
-    /// How many were later than a millisecond.
     pub(super) late: u64,
 }
 

@@ -50,7 +50,6 @@ impl Slot {
         })
     }
 
-    /// A request came just now.
     pub(super) fn request(self: &Arc<Self>) -> Request {
         self.awake.poke();
         let came = Came { at: Instant::now(), in_flight: self.meter.begin() };
@@ -285,7 +284,6 @@ impl Live {
         self.start.elapsed().as_secs_f64()
     }
 
-    /// The card, with its clock at the moment of a request.
     fn at_time(&self, came: Came) -> (MutexGuard<'_, State>, f64) {
         let mut state = self.state();
         let since = came.at.saturating_duration_since(self.start).as_nanos() as f64 + self.clock;

@@ -69,7 +69,6 @@ impl Guest {
         Arc::new(guest)
     }
 
-    /// It sent a request, or took an answer.
     pub(super) fn touch(&self) {
         self.moved.store(self.now(), Ordering::Relaxed);
     }
@@ -80,10 +79,9 @@ impl Guest {
         (self.cut)();
     }
 
-    /// Does what moves so many bytes of its data.
-    pub(super) fn moving<T>(&self, way: Direction, len: u64, act: impl FnOnce() -> T) -> T {
+    pub(super) fn moving<T>(&self, direction: Direction, len: u64, act: impl FnOnce() -> T) -> T {
         let time = PATIENCE + Duration::from_millis(len * 1000 / SLOWEST);
-        let due = &self.due[way as usize];
+        let due = &self.due[direction as usize];
         due.store(self.now() + time.as_millis() as u64, Ordering::Relaxed);
         let done = act();
         due.store(0, Ordering::Relaxed);
@@ -216,7 +214,6 @@ impl Inside {
     }
 }
 
-/// Memory that a request holds until it is dropped.
 pub(super) struct Taken {
     guests: Arc<Guests>,
     guest: Arc<Guest>,

@@ -17,7 +17,6 @@ const CHUNK: u32 = 4096;
 /// Smallest and preferred block: a card's sector, and what file systems use. The largest is [`LARGEST`].
 const BLOCKS: [u32; 3] = [SECTOR as u32, 4096, LARGEST];
 
-/// A card as a client sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Export {
     pub(super) name: String,
@@ -56,7 +55,6 @@ impl<'a> Handshake<'a> {
         Handshake { exports, state: State::ClientFlags, no_zeroes: false }
     }
 
-    /// What the server says first.
     pub(super) fn greeting() -> Vec<u8> {
         let mut out = Vec::with_capacity(18);
         out.extend(MAGIC.to_be_bytes());

@@ -12,8 +12,6 @@ use std::io::{self, IoSlice, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-const CHUNK: u64 = 64 << 10;
-
 /// A connection on which no negotiation came about, or that broke.
 pub(super) type Ended = io::Result<()>;
 
@@ -39,7 +37,6 @@ pub(super) fn negotiate(
     }
 }
 
-/// A client among all that are connected.
 #[derive(Clone, Copy)]
 pub(super) struct Client<'a> {
     pub(super) guests: &'a Arc<Guests>,
@@ -162,7 +159,6 @@ impl<W: Write + Send + 'static> Session<'_, W> {
 struct Ready {
     cookie: u64,
     result: Result<Vec<u8>, Errno>,
-    /// Memory that it holds until it is sent.
     taken: Taken,
 }
 
@@ -203,12 +199,9 @@ fn received(reader: &mut impl Read, len: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-fn skipped(reader: &mut impl Read, mut left: u64) -> io::Result<()> {
-    let mut sink = vec![0; left.min(CHUNK) as usize];
-    while left > 0 {
-        let part = left.min(CHUNK);
-        reader.read_exact(&mut sink[..part as usize])?;
-        left -= part;
+fn skipped(reader: &mut impl Read, len: u64) -> io::Result<()> {
+    match io::copy(&mut reader.by_ref().take(len), &mut io::sink())? {
+        all if all == len => Ok(()),
+        _ => Err(io::ErrorKind::UnexpectedEof.into()),
     }
-    Ok(())
 }

@@ -23,7 +23,6 @@ const TASKS: [Task; 6] = [Task::Read, Task::Write, Task::Flush, Task::Trim, Task
 /// The command of a client that leaves.
 const DISCONNECT: u16 = 2;
 
-/// What is to be done about a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// Do it; `len` bytes follow where it is a write. `sync` asks for a flush after it.
@@ -91,18 +90,15 @@ pub(super) const MAGIC: u64 = 0x4e42_444d_4147_4943;
 pub(super) const OPTION_MAGIC: u64 = 0x4948_4156_454f_5054;
 /// Opens each reply to an option.
 pub(super) const OPTION_REPLY_MAGIC: u64 = 0x0003_e889_0455_65a9;
-/// Opens each request.
 pub(super) const REQUEST_MAGIC: u32 = 0x2560_9513;
 /// Opens each simple reply.
 pub(super) const REPLY_MAGIC: u32 = 0x6744_6698;
 
-/// Handshake and client flags.
 pub(super) mod flag {
     pub(in super::super) const FIXED_NEWSTYLE: u16 = 1;
     pub(in super::super) const NO_ZEROES: u16 = 2;
 }
 
-/// Options of the negotiation.
 pub(super) mod option {
     pub(in super::super) const EXPORT_NAME: u32 = 1;
     pub(in super::super) const ABORT: u32 = 2;
@@ -111,7 +107,6 @@ pub(super) mod option {
     pub(in super::super) const GO: u32 = 7;
 }
 
-/// Replies to options.
 pub(super) mod reply {
     const ERROR: u32 = 1 << 31;
     pub(in super::super) const ACK: u32 = 1;
