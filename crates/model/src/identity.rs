@@ -54,7 +54,7 @@ pub struct Identity {
     pub findings: Vec<Finding>,
 }
 
-/// One piece of a card model, as it names itself.
+/// One unit of a card model, as it names itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnitName {
     /// Who made it, where known.
@@ -63,7 +63,7 @@ pub struct UnitName {
     pub model: String,
     /// Serial number, where it has one.
     pub serial: Option<String>,
-    /// Everything that tells this piece from others.
+    /// Everything that tells this unit from others.
     pub unique: String,
 }
 
@@ -133,7 +133,7 @@ impl Identity {
         marks
     }
 
-    /// How this piece can be known again: by its CID, or by model and serial of NVMe. `None` where a reader hides
+    /// How this unit can be known again: by its CID, or by model and serial of NVMe. `None` where a reader hides
     /// both, or they are blank: then all cards of the kind say the same.
     pub fn unit(&self) -> Option<UnitName> {
         if let Some(cid) = self.cid.as_ref().filter(|cid| !blank(&cid.raw.to_string())) {
@@ -192,12 +192,13 @@ fn blank(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cardscope_sd::registers::HexFault;
 
     #[test]
     fn a_blank_register_names_no_card() {
         let named = |cid: &str| {
             let cid = Cid::from_hex(cid).ok();
-            Identity { cid, ..Identity::default() }.unit().map(|piece| piece.unique)
+            Identity { cid, ..Identity::default() }.unit().map(|unit| unit.unique)
         };
         assert_eq!(named(CID).as_deref(), Some(CID));
         assert_eq!((named(&"0".repeat(32)), named(&"f".repeat(32))), (None, None));
@@ -219,7 +220,7 @@ mod tests {
 
     #[test]
     fn the_register_that_failed_is_named() {
-        let failed = |registers| from_hex(registers).unwrap_err().register();
+        let failed = |registers| from_hex(registers).unwrap_err().register;
         assert_eq!(failed(HexRegisters { cid: Some("12"), ..HexRegisters::default() }), "CID");
         assert_eq!(failed(HexRegisters { ssr: Some(CID), ..HexRegisters::default() }), "SSR");
         assert_eq!(
@@ -235,7 +236,7 @@ mod tests {
             from_hex(HexRegisters { cid, csd, kind: Some("MMC\n"), ..HexRegisters::default() }).unwrap();
         assert_eq!((told.emmc.map(|emmc| emmc.pnm), told.cid), (Some("M8G1GC".to_owned()), None));
         let refused = from_hex(HexRegisters { cid, csd, ..HexRegisters::default() });
-        assert_eq!(refused, Err(RegisterError::Emmc { register: "CSD" }));
+        assert_eq!(refused, Err(RegisterError { register: "CSD", fault: HexFault::Emmc }));
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use cardscope_model::finding::Weight;
 use cardscope_model::identity::{HexRegisters, Identity, from_hex};
 use cardscope_sd::bus::MmcBus;
-use cardscope_sd::registers::{Crc, RegisterError};
+use cardscope_sd::registers::{Crc, HexFault, RegisterError};
 use std::path::PathBuf;
 
 /// One row: label, CID, CSD, SCR, SSR, capacity; empty texts where nothing was published.
@@ -117,7 +117,7 @@ fn no_register_of_the_collection_has_a_wrong_crc() {
 fn the_emmc_among_the_cards_is_refused() {
     let Some(rows) = collection() else { return };
     let emmc = rows.iter().find(|row| row.label.starts_with("NOT SD")).unwrap();
-    assert_eq!(decode(emmc).unwrap_err(), RegisterError::Emmc { register: "CSD" });
+    assert_eq!(decode(emmc).unwrap_err(), RegisterError { register: "CSD", fault: HexFault::Emmc });
 }
 
 #[test]

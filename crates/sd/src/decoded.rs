@@ -1,20 +1,20 @@
-//! Structures that are read from bytes, as one list of fields: what each is called, what it means and how it is read.
+//! Structures that are read from bytes, as one table of fields: what each is called, how it is read and what it means.
 
-/// A struct whose fields each say behind `=` how they are read, so that a line can be held against the specification's
-/// table, and the function that reads it. A field may name those before it; what else they share stands in the
-/// function's block.
+/// A struct whose rows each say behind `=` how the field is read and then what it means, so that a row can be held
+/// against the specification's table, and the function that reads it. A field may name those before it; what else they
+/// share stands in the function's block.
 macro_rules! decoded {
     (
         $(#[$meta:meta])*
         pub struct $name:ident {
-            $($(#[$field_meta:meta])* pub $field:ident: $type:ty = $value:expr,)*
+            $($(#[$field_meta:meta])* $field:ident: $type:ty = $value:expr, $meaning:literal;)*
         }
         $(#[$fn_meta:meta])*
         $vis:vis fn $decode:ident($($argument:ident: $of:ty),*) { $($shared:tt)* }
     ) => {
         $(#[$meta])*
         pub struct $name {
-            $($(#[$field_meta])* pub $field: $type,)*
+            $(#[doc = $meaning] $(#[$field_meta])* pub $field: $type,)*
         }
 
         impl $name {

@@ -132,7 +132,6 @@ static SHARPER: &[(u8, u16, &str)] = &[
 ];
 
 /// Looks up a maker's number, sharpened by the OEM id; `None` where the number was never seen.
-#[must_use]
 pub fn look_up(mid: u8, oid: u16) -> Option<Maker> {
     let row = MAKERS.iter().find(|row| row.mid == mid)?;
     let sharper = SHARPER.iter().find(|(m, o, _)| (*m, *o) == (mid, oid));

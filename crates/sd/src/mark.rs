@@ -125,19 +125,16 @@ impl Mark {
     }
 
     /// C, U, V, A or E.
-    #[must_use]
     pub fn letter(self) -> char {
         self.letter
     }
 
     /// The number behind the letter.
-    #[must_use]
     pub fn number(self) -> u16 {
         self.number
     }
 
     /// What it demands.
-    #[must_use]
     pub fn demand(self) -> &'static Demand {
         // Marks are only made from the table, so one always matches.
         DEMANDS.iter().find(|demand| demand.mark == self).unwrap_or(&DEMANDS[0])
@@ -149,7 +146,6 @@ impl Mark {
     }
 
     /// The mark with this letter and number, if it exists.
-    #[must_use]
     pub fn new(letter: char, number: u16) -> Option<Mark> {
         Mark::all().find(|mark| (mark.letter, mark.number) == (letter, number))
     }
@@ -160,7 +156,6 @@ impl Mark {
     }
 
     /// The marks that a card's SSR claims, highest of each letter. Reserved codes count as the highest known.
-    #[must_use]
     pub fn claimed_by(ssr: &Ssr) -> Vec<Mark> {
         if ssr.blank.is_some() {
             return Vec::new();
@@ -176,7 +171,6 @@ impl Mark {
     }
 
     /// The marks in what stands on a card, `Class 10, U3, A2, V30`; words that are none are left out.
-    #[must_use]
     pub fn in_label(text: &str) -> Vec<Mark> {
         let joined = text.to_ascii_lowercase().replace("class ", "class");
         joined.split([' ', ',', ';', '/']).filter_map(|word| word.parse().ok()).collect()

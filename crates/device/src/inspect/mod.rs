@@ -12,7 +12,7 @@ use crate::system::{System, text};
 use crate::usb;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::identity::Identity;
-use cardscope_sd::registers::{Cid, Csd, EmmcCid, Ocr, RegisterError, Scr, Ssr};
+use cardscope_sd::registers::{Cid, Csd, EmmcCid, HexFault, Ocr, RegisterError, Scr, Ssr};
 use std::path::Path;
 
 /// A device that cannot be inspected.
@@ -88,7 +88,8 @@ fn add_mmc(system: &System, disk: &BlockDevice, identity: &mut Identity, remarks
     let register = |name: &str| text(card.join(name));
     let mut keep = Decoding { remarks };
     let csd = register("csd").map(|hex| Csd::from_hex(&hex));
-    let emmc = bus.kind.as_deref() == Some("MMC") || matches!(csd, Some(Err(RegisterError::Emmc { .. })));
+    let emmc = bus.kind.as_deref() == Some("MMC")
+        || matches!(csd, Some(Err(RegisterError { fault: HexFault::Emmc, .. })));
     if emmc {
         identity.emmc = keep.value(register("cid"), EmmcCid::from_hex);
     } else {
@@ -113,8 +114,8 @@ impl Decoding<'_> {
 }
 
 fn unreadable(error: &RegisterError) -> Finding {
-    note("register-unreadable", format!("The system shows a {} that is invalid: {error}.", error.register()))
-        .because("register", error.register())
+    note("register-unreadable", format!("The system shows a {} that is invalid: {error}.", error.register))
+        .because("register", error.register)
         .advise("Take the card out, put it in again and run this once more.")
 }
 

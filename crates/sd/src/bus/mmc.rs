@@ -97,7 +97,6 @@ pub struct MmcBus {
 
 impl MmcBus {
     /// Reads the text of debugfs `ios`; a line that is missing or strange leaves its field `None`.
-    #[must_use]
     pub fn from_ios(text: &str) -> Self {
         let mut bus = MmcBus::default();
         for (key, value) in text.lines().filter_map(|line| line.split_once(':')) {
@@ -109,7 +108,6 @@ impl MmcBus {
 
     /// Reads the kernel's line about a card that arrived, `mmc0: new ultra high speed SDR104 SDXC card at …`.
     /// It names no clock: the ceiling is the mode's.
-    #[must_use]
     pub fn from_kernel_line(line: &str) -> Option<Self> {
         let (_, rest) = line.split_once(": new ")?;
         let (words, _) = rest.split_once(" card at ")?;
@@ -144,13 +142,11 @@ impl MmcBus {
     }
 
     /// What is known of the timing in use.
-    #[must_use]
     pub fn timing_row(&self) -> Option<&'static Timing> {
         TIMINGS.iter().find(|timing| Some(timing.code) == self.timing)
     }
 
     /// The clock that runs: the actual one where the host tells it; `None` where the bus sleeps.
-    #[must_use]
     pub fn running_hz(&self) -> Option<u64> {
         self.actual_clock_hz.or(self.clock_hz).filter(|hz| *hz > 0)
     }

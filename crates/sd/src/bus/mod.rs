@@ -44,7 +44,6 @@ pub static BUS_MODES: [BusMode; 15] = [
 ];
 
 /// The mode with this name.
-#[must_use]
 pub fn bus_mode(name: &str) -> Option<&'static BusMode> {
     BUS_MODES.iter().find(|mode| mode.name.eq_ignore_ascii_case(name))
 }

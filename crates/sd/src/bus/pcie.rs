@@ -26,7 +26,6 @@ pub struct PcieLink {
 
 impl PcieLink {
     /// Reads the texts of sysfs: speed and width now, then the highest; `Unknown` and the absent stay `None`.
-    #[must_use]
     pub fn from_sysfs(now: (Option<&str>, Option<&str>), most: (Option<&str>, Option<&str>)) -> Self {
         let (current_speed_gt_s, current_width) = (now.0.and_then(speed), now.1.and_then(width));
         let (max_speed_gt_s, max_width) = (most.0.and_then(speed), most.1.and_then(width));
@@ -44,7 +43,6 @@ impl PcieLink {
     }
 
     /// `PCIe 3.0 x1`; `None` where rate or width is unknown.
-    #[must_use]
     pub fn mode(&self) -> Option<String> {
         let (speed, width) = self.current_speed_gt_s.zip(self.current_width)?;
         Some(format!("{} x{width}", generation(speed)))

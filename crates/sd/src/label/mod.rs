@@ -37,7 +37,6 @@ pub enum PrintedBus {
 
 impl PrintedBus {
     /// What it carries at most, in MB/s (`sd-facts` 4).
-    #[must_use]
     pub fn ceiling_mb_s(self) -> f64 {
         match self {
             PrintedBus::UhsI => 104.0,

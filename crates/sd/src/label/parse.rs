@@ -27,24 +27,8 @@ pub enum LabelError {
 }
 
 /// Words of the specification that say nothing by themselves.
-const FILLERS: [&str; 16] = [
-    "sd",
-    "microsd",
-    "micro",
-    "tf",
-    "card",
-    "memory",
-    "speed",
-    "class",
-    "video",
-    "application",
-    "performance",
-    "uhs",
-    "up",
-    "to",
-    "max",
-    "mark",
-];
+const FILLERS: &str =
+    "sd microsd micro tf card memory speed class video application performance uhs up to max mark";
 
 /// Logos that no specification knows, as marks printed on fakes and in advertisements.
 const FALSE_LOGOS: [&str; 7] = ["uhd", "hd", "fhd", "fullhd", "4kuhd", "8kuhd", "qhd"];
@@ -107,7 +91,7 @@ impl Reader<'_> {
             self.mark(mark, &word);
         } else if FALSE_LOGOS.contains(&word.as_str()) {
             self.label.false_marks.push(word.to_uppercase());
-        } else if !FILLERS.contains(&word.as_str()) {
+        } else if !FILLERS.split(' ').any(|filler| filler == word) {
             self.label.unknown.push(word);
         }
         Ok(1)
@@ -169,17 +153,13 @@ impl Reader<'_> {
 
     /// `class 10`, `UHS speed class 3`, `video speed class 30`, `application performance class 2`, `A2` written apart.
     fn class(&mut self) -> Option<usize> {
-        let spelled: [(&str, &[&str]); 4] = [
-            ("v", &["video", "speed", "class"]),
-            ("a", &["application", "performance", "class"]),
-            ("u", &["uhs", "speed", "class"]),
-            ("u", &["uhs", "class"]),
-        ];
-        let found = spelled.iter().find(|(_, path)| (0..path.len()).all(|i| self.word(i) == path[i]));
-        let (letter, length) = match found {
-            Some((letter, path)) => (*letter, path.len()),
-            None if self.word(0) == "class" => ("c", 1),
-            None => return None,
+        let (letter, length) = match [0, 1, 2].map(|ahead| self.word(ahead)) {
+            ["video", "speed", "class"] => ("v", 3),
+            ["application", "performance", "class"] => ("a", 3),
+            ["uhs", "speed", "class"] => ("u", 3),
+            ["uhs", "class", _] => ("u", 2),
+            ["class", ..] => ("c", 1),
+            _ => return None,
         };
         let number = self.word(length).trim_start_matches(letter).to_owned();
         let word = format!("{letter}{number}");

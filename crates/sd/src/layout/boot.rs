@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 /// What a boot sector or superblock says. Bytes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Volume {
     /// `fat12`, `fat16`, `fat32`, `exfat`, `ntfs` or `ext4`.
     pub file_system: String,
@@ -35,7 +35,6 @@ pub struct Volume {
 pub const HEAD: usize = 2048;
 
 /// Reads the first [`HEAD`] bytes of a partition.
-#[must_use]
 pub fn read(head: &[u8]) -> Option<Volume> {
     if head.len() < 512 {
         return None;
@@ -122,12 +121,9 @@ fn ntfs(head: &[u8]) -> Option<Volume> {
     Some(Volume {
         file_system: "ntfs".to_owned(),
         cluster_bytes: sector * per_cluster,
-        data_offset: 0,
-        fat_offset: None,
-        fat_bytes: None,
-        clusters: None,
         hidden_sectors: Some(le(head, 28, 4)),
         volume_bytes: le(head, 40, 8).checked_mul(sector)?,
+        ..Volume::default()
     })
 }
 
@@ -142,11 +138,7 @@ fn ext4(head: &[u8]) -> Option<Volume> {
     Some(Volume {
         file_system: "ext4".to_owned(),
         cluster_bytes,
-        data_offset: 0,
-        fat_offset: None,
-        fat_bytes: None,
-        clusters: None,
-        hidden_sectors: None,
         volume_bytes: blocks.checked_mul(cluster_bytes)?,
+        ..Volume::default()
     })
 }

@@ -25,7 +25,6 @@ pub struct Tables {
 }
 
 /// The tables of a layout on a card of `card_sectors`; `disk` and `partition` are random.
-#[must_use]
 pub fn tables(layout: &Layout, card_sectors: u64, disk: [u8; 16], partition: [u8; 16]) -> Tables {
     let entries = entries(layout, partition);
     let last = card_sectors - 1;

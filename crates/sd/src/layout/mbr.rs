@@ -10,7 +10,6 @@ const BEYOND: [u8; 3] = [254, 0xff, 0xff];
 const PROTECTIVE: u8 = 0xee;
 
 /// A sector as cylinder, head and sector, packed as the entry wants it.
-#[must_use]
 pub fn chs(sector: u64, geometry: Geometry) -> [u8; 3] {
     let cylinder = sector / geometry.cylinder();
     if cylinder > MOST_CYLINDER {
@@ -22,7 +21,6 @@ pub fn chs(sector: u64, geometry: Geometry) -> [u8; 3] {
 }
 
 /// The record of a layout; a protective one where the layout has a GPT. `id` is the disk's signature.
-#[must_use]
 pub fn record(layout: &Layout, id: u32) -> [u8; 512] {
     let mut record = [0u8; 512];
     let (kind, start, sectors) = match layout.scheme {

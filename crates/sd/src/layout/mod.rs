@@ -35,18 +35,12 @@ pub struct Wish {
 /// Why there is no layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LayoutError {
-    /// Below 1 MiB.
-    #[error("{} bytes are too few for a file system: a card has at least 1 MiB", sectors * SECTOR)]
-    TooSmall {
-        /// Sectors there are.
-        sectors: u64,
-    },
-    /// Above 128 TiB.
-    #[error("{} bytes are more than any card may have (128 TiB, SDUC)", u128::from(*sectors) * u128::from(SECTOR))]
-    TooLarge {
-        /// Sectors there are.
-        sectors: u64,
-    },
+    /// Below 1 MiB: so many sectors.
+    #[error("{} bytes are too few for a file system: a card has at least 1 MiB", .0 * SECTOR)]
+    TooSmall(u64),
+    /// Above 128 TiB: so many sectors.
+    #[error("{} bytes are more than any card may have (128 TiB, SDUC)", u128::from(*.0) * u128::from(SECTOR))]
+    TooLarge(u64),
     /// Not a multiple of 8 KiB, none at all, or too large for the card.
     #[error(
         "a boundary of {bytes} bytes is none for this card: it must be a multiple of {step} bytes and at most a quarter of the card"
@@ -64,11 +58,10 @@ pub enum LayoutError {
 /// # Errors
 /// If it is smaller than 1 MiB, larger than 128 TiB, or the boundary that is wished for does not fit it.
 pub fn plan(total_sectors: u64, wish: Wish) -> Result<Layout, LayoutError> {
-    if total_sectors < SMALLEST_SECTORS {
-        return Err(LayoutError::TooSmall { sectors: total_sectors });
-    }
-    if total_sectors > LARGEST_SECTORS {
-        return Err(LayoutError::TooLarge { sectors: total_sectors });
+    match total_sectors {
+        ..SMALLEST_SECTORS => return Err(LayoutError::TooSmall(total_sectors)),
+        SMALLEST_SECTORS..=LARGEST_SECTORS => {}
+        _ => return Err(LayoutError::TooLarge(total_sectors)),
     }
     let row = table::row(total_sectors);
     let boundary = boundary(total_sectors, &row, wish)?;

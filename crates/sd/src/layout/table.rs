@@ -53,7 +53,6 @@ fn row_of_sduc(sectors: u64) -> Row {
 }
 
 /// The row of a capacity in sectors.
-#[must_use]
 pub fn row(sectors: u64) -> Row {
     ROWS.iter().find(|row| sectors <= row.up_to).copied().unwrap_or_else(|| row_of_sduc(sectors))
 }
@@ -73,7 +72,6 @@ const GEOMETRIES: &[(u64, u64, u64)] = &[
 ];
 
 /// The geometry of a capacity in sectors.
-#[must_use]
 pub fn geometry(sectors: u64) -> Geometry {
     // Whole MiB count, so that a card with a few sectors more than 2016 MiB still has that row.
     let mib = sectors >> 11;

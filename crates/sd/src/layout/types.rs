@@ -55,7 +55,6 @@ pub struct Geometry {
 
 impl Geometry {
     /// Sectors of a cylinder.
-    #[must_use]
     pub fn cylinder(self) -> u64 {
         self.heads * self.sectors_per_track
     }
@@ -98,13 +97,11 @@ pub struct Layout {
 
 impl Layout {
     /// First sector behind the partition.
-    #[must_use]
     pub fn partition_end(&self) -> u64 {
         self.partition_start + self.partition_sectors
     }
 
     /// What the boot sector must say.
-    #[must_use]
     pub fn volume(&self) -> boot::Volume {
         boot::Volume {
             file_system: self.file_system.to_string().to_lowercase(),
@@ -119,7 +116,6 @@ impl Layout {
     }
 
     /// Bytes that files can take.
-    #[must_use]
     pub fn data_bytes(&self) -> u64 {
         self.clusters * self.cluster_sectors * SECTOR
     }

@@ -64,8 +64,23 @@ impl<'a> Bytes<'a> {
     }
 }
 
+/// `decode` of a structure, for which there must be bytes enough.
+macro_rules! from_bytes {
+    ($name:ident, $structure:literal, $length:literal) => {
+        impl $name {
+            #[doc = concat!("Decodes the ", $length, " bytes.")]
+            ///
+            /// # Errors
+            /// If there are fewer.
+            pub fn decode(data: &[u8]) -> Result<Self, NvmeError> {
+                Bytes::new($structure, data, $length).map(Self::of)
+            }
+        }
+    };
+}
+pub(super) use from_bytes;
+
 /// °C from kelvin; 0 means that nothing is reported.
-#[must_use]
 pub fn celsius(kelvin: u16) -> Option<i32> {
     (kelvin > 0).then(|| i32::from(kelvin) - 273)
 }

@@ -32,7 +32,6 @@ pub struct ExpressIdentity {
 
 impl ExpressIdentity {
     /// Reads the names; `None` where the model is not built as an SD Express card's.
-    #[must_use]
     pub fn from_names(identify: &IdentifyController) -> Option<Self> {
         let model = identify.mn.as_bytes();
         let (pnm, version) = (model.get(..5)?, model.get(5..7)?);

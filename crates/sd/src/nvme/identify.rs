@@ -1,102 +1,59 @@
 //! Identify Controller (CNS 01h): names, firmware, temperature limits, power states; and Identify Namespace (CNS 00h):
 //! how large the card is, in blocks of which size.
 
-use super::bytes::{Bytes, NvmeError, celsius};
+use super::bytes::{Bytes, NvmeError, celsius, from_bytes};
 use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
-
-/// Bytes of the structure.
-const LENGTH: usize = 4096;
 
 decoded! {
     /// A decoded Identify Controller.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct IdentifyController {
-        /// PCI vendor id.
-        pub vid: u16 = b.u16(0),
-        /// The same in hex.
-        pub vid_hex: String = format!("0x{vid:04x}"),
-        /// PCI subsystem vendor id.
-        pub ssvid: u16 = b.u16(2),
-        /// The same in hex.
-        pub ssvid_hex: String = format!("0x{ssvid:04x}"),
-        /// Serial number.
-        pub sn: String = b.text(4, 20),
-        /// Model; inner blanks kept.
-        pub mn: String = b.text(24, 40),
-        /// Firmware revision.
-        pub fr: String = b.text(64, 8),
-        /// Recommended burst, power of two of commands.
-        pub rab: u8 = b.u8(72),
-        /// IEEE number of the maker, six hex digits.
-        pub ieee: String = format!("{:06x}", b.number(73, 3)),
-        /// Largest transfer, power of two of the smallest memory page; 0: no limit.
-        pub mdts: u8 = b.u8(77),
-        /// The same in bytes for pages of 4 KiB; `None` for no limit.
-        pub mdts_bytes: Option<u64> =
+        vid: u16 = b.u16(0), "PCI vendor id.";
+        vid_hex: String = format!("0x{vid:04x}"), "The same in hex.";
+        ssvid: u16 = b.u16(2), "PCI subsystem vendor id.";
+        ssvid_hex: String = format!("0x{ssvid:04x}"), "The same in hex.";
+        sn: String = b.text(4, 20), "Serial number.";
+        mn: String = b.text(24, 40), "Model; inner blanks kept.";
+        fr: String = b.text(64, 8), "Firmware revision.";
+        rab: u8 = b.u8(72), "Recommended burst, power of two of commands.";
+        ieee: String = format!("{:06x}", b.number(73, 3)), "IEEE number of the maker, six hex digits.";
+        mdts: u8 = b.u8(77), "Largest transfer, power of two of the smallest memory page; 0: no limit.";
+        mdts_bytes: Option<u64> =
             (mdts > 0).then(|| 1u64.checked_shl(12 + u32::from(mdts)).unwrap_or(u64::MAX)),
-        /// Controller id.
-        pub cntlid: u16 = b.u16(78),
-        /// Version of NVMe, `1.3`; `None` where not reported.
-        pub ver: Option<String> = version(b.u32(80)),
-        /// Optional admin commands, one bit each.
-        pub oacs: u16 = b.u16(256),
-        /// Highest power state; one more than it are there.
-        pub npss: u8 = b.u8(263),
-        /// Autonomous power state transitions are supported.
-        pub apsta: bool = b.u8(265) & 1 == 1,
-        /// Warning temperature in K.
-        pub wctemp_kelvin: u16 = b.u16(266),
-        /// Warning temperature in °C.
-        pub wctemp_celsius: Option<i32> = celsius(wctemp_kelvin),
-        /// Critical temperature in K.
-        pub cctemp_kelvin: u16 = b.u16(268),
-        /// Critical temperature in °C.
-        pub cctemp_celsius: Option<i32> = celsius(cctemp_kelvin),
-        /// Host memory that the card would like, in units of 4 KiB.
-        pub hmpre: u32 = b.u32(272),
-        /// Host memory that it needs at least, in units of 4 KiB.
-        pub hmmin: u32 = b.u32(276),
-        /// Capacity of all namespaces in bytes; 0: not reported.
-        pub tnvmcap: u64 = b.counter(280),
-        /// Capacity not given to a namespace, in bytes.
-        pub unvmcap: u64 = b.counter(296),
-        /// Host controlled thermal management is supported.
-        pub hctma: bool = b.u8(322) & 1 == 1,
-        /// Lowest temperature that the host may set, in K.
-        pub mntmt_kelvin: u16 = b.u16(324),
-        /// The same in °C.
-        pub mntmt_celsius: Option<i32> = celsius(mntmt_kelvin),
-        /// Highest temperature that the host may set, in K.
-        pub mxtmt_kelvin: u16 = b.u16(326),
-        /// The same in °C.
-        pub mxtmt_celsius: Option<i32> = celsius(mxtmt_kelvin),
-        /// Namespaces.
-        pub nn: u32 = b.u32(516),
-        /// Optional NVM commands, one bit each.
-        pub oncs: u16 = b.u16(520),
-        /// A volatile write cache is present.
-        pub vwc: bool = b.u8(525) & 1 == 1,
-        /// Name of the subsystem.
-        pub subnqn: String = b.text(768, 256),
-        /// Power states, from the hungriest; the structure has room for 32.
-        pub power_states: Vec<PowerState> = (0..=npss.min(31))
+            "The same in bytes for pages of 4 KiB; `None` for no limit.";
+        cntlid: u16 = b.u16(78), "Controller id.";
+        ver: Option<String> = version(b.u32(80)), "Version of NVMe, `1.3`; `None` where not reported.";
+        oacs: u16 = b.u16(256), "Optional admin commands, one bit each.";
+        npss: u8 = b.u8(263), "Highest power state; one more than it are there.";
+        apsta: bool = b.u8(265) & 1 == 1, "Autonomous power state transitions are supported.";
+        wctemp_kelvin: u16 = b.u16(266), "Warning temperature in K.";
+        wctemp_celsius: Option<i32> = celsius(wctemp_kelvin), "Warning temperature in °C.";
+        cctemp_kelvin: u16 = b.u16(268), "Critical temperature in K.";
+        cctemp_celsius: Option<i32> = celsius(cctemp_kelvin), "Critical temperature in °C.";
+        hmpre: u32 = b.u32(272), "Host memory that the card would like, in units of 4 KiB.";
+        hmmin: u32 = b.u32(276), "Host memory that it needs at least, in units of 4 KiB.";
+        tnvmcap: u64 = b.counter(280), "Capacity of all namespaces in bytes; 0: not reported.";
+        unvmcap: u64 = b.counter(296), "Capacity not given to a namespace, in bytes.";
+        hctma: bool = b.u8(322) & 1 == 1, "Host controlled thermal management is supported.";
+        mntmt_kelvin: u16 = b.u16(324), "Lowest temperature that the host may set, in K.";
+        mntmt_celsius: Option<i32> = celsius(mntmt_kelvin), "The same in °C.";
+        mxtmt_kelvin: u16 = b.u16(326), "Highest temperature that the host may set, in K.";
+        mxtmt_celsius: Option<i32> = celsius(mxtmt_kelvin), "The same in °C.";
+        nn: u32 = b.u32(516), "Namespaces.";
+        oncs: u16 = b.u16(520), "Optional NVM commands, one bit each.";
+        vwc: bool = b.u8(525) & 1 == 1, "A volatile write cache is present.";
+        subnqn: String = b.text(768, 256), "Name of the subsystem.";
+        power_states: Vec<PowerState> = (0..=npss.min(31))
             .map(|n| PowerState::decode(n, b.slice(2048 + 32 * usize::from(n), 32)))
             .collect(),
+            "Power states, from the hungriest; the structure has room for 32.";
     }
 
     fn of(b: Bytes<'_>) {}
 }
 
-impl IdentifyController {
-    /// Decodes the 4096 bytes.
-    ///
-    /// # Errors
-    /// If there are fewer.
-    pub fn decode(data: &[u8]) -> Result<Self, NvmeError> {
-        Bytes::new("Identify Controller", data, LENGTH).map(Self::of)
-    }
-}
+from_bytes!(IdentifyController, "Identify Controller", 4096);
 
 /// `10300h` is 1.3, `10201h` is 1.2.1.
 fn version(ver: u32) -> Option<String> {
@@ -112,28 +69,19 @@ decoded! {
     /// One power state: a descriptor of Identify Controller, 32 bytes each from byte 2048.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct PowerState {
-        /// Its number; 0 is the hungriest.
-        pub number: u8 = number,
-        /// Most power in W.
-        pub max_power_w: f64 = f64::from(b.u16(0)) / steps_per_w,
-        /// The card works in it.
-        pub operational: bool = b.u8(3) & 2 == 0,
-        /// Longest time to enter it in µs.
-        pub enlat_us: u32 = b.u32(4),
-        /// Longest time to leave it in µs.
-        pub exlat_us: u32 = b.u32(8),
-        /// Rank of its read throughput, 0 is best.
-        pub rrt: u8 = b.u8(12) & 31,
-        /// Rank of its read latency.
-        pub rrl: u8 = b.u8(13) & 31,
-        /// Rank of its write throughput.
-        pub rwt: u8 = b.u8(14) & 31,
-        /// Rank of its write latency.
-        pub rwl: u8 = b.u8(15) & 31,
-        /// Power when idle in W, where reported.
-        pub idle_power_w: Option<f64> = scaled_power(b.u16(16), b.u8(18) >> 6),
-        /// Power at work in W, where reported.
-        pub active_power_w: Option<f64> = scaled_power(b.u16(20), b.u8(22) >> 6),
+        number: u8 = number, "Its number; 0 is the hungriest.";
+        max_power_w: f64 = f64::from(b.u16(0)) / steps_per_w, "Most power in W.";
+        operational: bool = b.u8(3) & 2 == 0, "The card works in it.";
+        enlat_us: u32 = b.u32(4), "Longest time to enter it in µs.";
+        exlat_us: u32 = b.u32(8), "Longest time to leave it in µs.";
+        rrt: u8 = b.u8(12) & 31, "Rank of its read throughput, 0 is best.";
+        rrl: u8 = b.u8(13) & 31, "Rank of its read latency.";
+        rwt: u8 = b.u8(14) & 31, "Rank of its write throughput.";
+        rwl: u8 = b.u8(15) & 31, "Rank of its write latency.";
+        idle_power_w: Option<f64> = scaled_power(b.u16(16), b.u8(18) >> 6),
+            "Power when idle in W, where reported.";
+        active_power_w: Option<f64> = scaled_power(b.u16(20), b.u8(22) >> 6),
+            "Power at work in W, where reported.";
     }
 
     /// Decodes a descriptor; bytes that are missing count as 0.
@@ -157,16 +105,12 @@ decoded! {
     /// The part of Identify Namespace that a card is judged by.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct IdentifyNamespace {
-        /// Size in blocks.
-        pub nsze: u64 = b.number(0, 8) as u64,
-        /// Capacity in blocks.
-        pub ncap: u64 = b.number(8, 8) as u64,
-        /// Blocks in use.
-        pub nuse: u64 = b.number(16, 8) as u64,
-        /// Bytes of a block in the format in use; `None` where the format is absent.
-        pub block_bytes: Option<u64> = (9..=30).contains(&power).then(|| 1u64 << power),
-        /// Size in bytes.
-        pub size_bytes: Option<u64> = block_bytes.and_then(|bytes| nsze.checked_mul(bytes)),
+        nsze: u64 = b.number(0, 8) as u64, "Size in blocks.";
+        ncap: u64 = b.number(8, 8) as u64, "Capacity in blocks.";
+        nuse: u64 = b.number(16, 8) as u64, "Blocks in use.";
+        block_bytes: Option<u64> = (9..=30).contains(&power).then(|| 1u64 << power),
+            "Bytes of a block in the format in use; `None` where the format is absent.";
+        size_bytes: Option<u64> = block_bytes.and_then(|bytes| nsze.checked_mul(bytes)), "Size in bytes.";
     }
 
     fn of(b: Bytes<'_>) {
@@ -176,15 +120,7 @@ decoded! {
     }
 }
 
-impl IdentifyNamespace {
-    /// Decodes the 4096 bytes.
-    ///
-    /// # Errors
-    /// If there are fewer.
-    pub fn decode(data: &[u8]) -> Result<Self, NvmeError> {
-        Bytes::new("Identify Namespace", data, 4096).map(Self::of)
-    }
-}
+from_bytes!(IdentifyNamespace, "Identify Namespace", 4096);
 
 #[cfg(test)]
 pub(super) mod tests {
@@ -202,7 +138,7 @@ pub(super) mod tests {
     /// The ADATA card of the reference, byte by byte from what nvme-cli printed of it.
     pub(in crate::nvme) fn adata() -> Vec<u8> {
         structure(
-            LENGTH,
+            4096,
             &[
                 (0, &[0xc1, 0x1c, 0x33, 0x54]),
                 (4, b"AXXXXXXXXXX         "),

@@ -1,7 +1,7 @@
 //! SMART / Health Information (log page 02h): temperature, wear, traffic, throttling; and Get Features 04h and 10h: the
 //! temperatures at which a card warns and throttles.
 
-use super::bytes::{Bytes, NvmeError, celsius};
+use super::bytes::{Bytes, NvmeError, celsius, from_bytes};
 use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 
@@ -21,73 +21,40 @@ decoded! {
     /// A decoded SMART log. Counters beyond 64 bits stay at 2^64 - 1.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct SmartLog {
-        /// Warnings, one bit each.
-        pub critical_warning: u8 = b.u8(0),
-        /// The warnings in words.
-        pub critical_warnings: Vec<String> = warnings(critical_warning),
-        /// Composite temperature in K.
-        pub temperature_kelvin: u16 = b.u16(1),
-        /// Composite temperature in °C.
-        pub temperature_celsius: Option<i32> = celsius(temperature_kelvin),
-        /// Spare blocks left in percent.
-        pub available_spare: u8 = b.u8(3),
-        /// Spare below which the card warns, in percent.
-        pub available_spare_threshold: u8 = b.u8(4),
-        /// Life used in percent; may pass 100.
-        pub percentage_used: u8 = b.u8(5),
-        /// Units read.
-        pub data_units_read: u64 = b.counter(32),
-        /// Bytes read, in whole units.
-        pub data_read_bytes: u64 = data_units_read.saturating_mul(DATA_UNIT),
-        /// Units written.
-        pub data_units_written: u64 = b.counter(48),
-        /// Bytes written, in whole units.
-        pub data_written_bytes: u64 = data_units_written.saturating_mul(DATA_UNIT),
-        /// Read commands.
-        pub host_read_commands: u64 = b.counter(64),
-        /// Write commands.
-        pub host_write_commands: u64 = b.counter(80),
-        /// Minutes busy.
-        pub controller_busy_minutes: u64 = b.counter(96),
-        /// Times switched on.
-        pub power_cycles: u64 = b.counter(112),
-        /// Hours on.
-        pub power_on_hours: u64 = b.counter(128),
-        /// Times the power went without warning.
-        pub unsafe_shutdowns: u64 = b.counter(144),
-        /// Errors of the medium that were not corrected.
-        pub media_errors: u64 = b.counter(160),
-        /// Entries in the error log.
-        pub num_err_log_entries: u64 = b.counter(176),
-        /// Minutes above the warning temperature.
-        pub warning_temperature_minutes: u32 = b.u32(192),
-        /// Minutes above the critical temperature.
-        pub critical_temperature_minutes: u32 = b.u32(196),
-        /// Sensors 1 to 8 in °C; `None` for those that are not there.
-        pub temperature_sensors_celsius: Vec<Option<i32>> =
-            (0..8).map(|n| celsius(b.u16(200 + 2 * n))).collect(),
-        /// Times that light throttling (TMT1) began.
-        pub thermal_management_t1_transitions: u32 = b.u32(216),
-        /// Times that heavy throttling (TMT2) began.
-        pub thermal_management_t2_transitions: u32 = b.u32(220),
-        /// Seconds in light throttling.
-        pub thermal_management_t1_seconds: u32 = b.u32(224),
-        /// Seconds in heavy throttling.
-        pub thermal_management_t2_seconds: u32 = b.u32(228),
+        critical_warning: u8 = b.u8(0), "Warnings, one bit each.";
+        critical_warnings: Vec<String> = warnings(critical_warning), "The warnings in words.";
+        temperature_kelvin: u16 = b.u16(1), "Composite temperature in K.";
+        temperature_celsius: Option<i32> = celsius(temperature_kelvin), "Composite temperature in °C.";
+        available_spare: u8 = b.u8(3), "Spare blocks left in percent.";
+        available_spare_threshold: u8 = b.u8(4), "Spare below which the card warns, in percent.";
+        percentage_used: u8 = b.u8(5), "Life used in percent; may pass 100.";
+        data_units_read: u64 = b.counter(32), "Units read.";
+        data_read_bytes: u64 = data_units_read.saturating_mul(DATA_UNIT), "Bytes read, in whole units.";
+        data_units_written: u64 = b.counter(48), "Units written.";
+        data_written_bytes: u64 = data_units_written.saturating_mul(DATA_UNIT),
+            "Bytes written, in whole units.";
+        host_read_commands: u64 = b.counter(64), "Read commands.";
+        host_write_commands: u64 = b.counter(80), "Write commands.";
+        controller_busy_minutes: u64 = b.counter(96), "Minutes busy.";
+        power_cycles: u64 = b.counter(112), "Times switched on.";
+        power_on_hours: u64 = b.counter(128), "Hours on.";
+        unsafe_shutdowns: u64 = b.counter(144), "Times the power went without warning.";
+        media_errors: u64 = b.counter(160), "Errors of the medium that were not corrected.";
+        num_err_log_entries: u64 = b.counter(176), "Entries in the error log.";
+        warning_temperature_minutes: u32 = b.u32(192), "Minutes above the warning temperature.";
+        critical_temperature_minutes: u32 = b.u32(196), "Minutes above the critical temperature.";
+        temperature_sensors_celsius: Vec<Option<i32>> = (0..8).map(|n| celsius(b.u16(200 + 2 * n))).collect(),
+            "Sensors 1 to 8 in °C; `None` for those that are not there.";
+        thermal_management_t1_transitions: u32 = b.u32(216), "Times that light throttling (TMT1) began.";
+        thermal_management_t2_transitions: u32 = b.u32(220), "Times that heavy throttling (TMT2) began.";
+        thermal_management_t1_seconds: u32 = b.u32(224), "Seconds in light throttling.";
+        thermal_management_t2_seconds: u32 = b.u32(228), "Seconds in heavy throttling.";
     }
 
     fn of(b: Bytes<'_>) {}
 }
 
-impl SmartLog {
-    /// Decodes the 512 bytes.
-    ///
-    /// # Errors
-    /// If there are fewer.
-    pub fn decode(data: &[u8]) -> Result<Self, NvmeError> {
-        Bytes::new("SMART log", data, 512).map(Self::of)
-    }
-}
+from_bytes!(SmartLog, "SMART log", 512);
 
 fn warnings(bits: u8) -> Vec<String> {
     let set = WARNINGS.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);
@@ -98,22 +65,16 @@ decoded! {
     /// Thermal limits as set now. `None` where not read, or where the limit is off.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub struct ThermalFeatures {
-        /// Over-temperature threshold of the composite temperature in K; FFFFh is as good as none: no card reaches 65535 K.
-        pub tmpth_kelvin: Option<u16> = kelvin(feature_04, 0).filter(|k| *k < u16::MAX),
-        /// The same in °C.
-        pub tmpth_celsius: Option<i32> = tmpth_kelvin.and_then(celsius),
-        /// Where light throttling begins, in K.
-        pub tmt1_kelvin: Option<u16> = kelvin(feature_10, 16),
-        /// The same in °C.
-        pub tmt1_celsius: Option<i32> = tmt1_kelvin.and_then(celsius),
-        /// Where heavy throttling begins, in K.
-        pub tmt2_kelvin: Option<u16> = kelvin(feature_10, 0),
-        /// The same in °C.
-        pub tmt2_celsius: Option<i32> = tmt2_kelvin.and_then(celsius),
+        tmpth_kelvin: Option<u16> = kelvin(feature_04, 0).filter(|k| *k < u16::MAX),
+            "Over-temperature threshold of the composite temperature in K; FFFFh is as good as none: no card reaches 65535 K.";
+        tmpth_celsius: Option<i32> = tmpth_kelvin.and_then(celsius), "The same in °C.";
+        tmt1_kelvin: Option<u16> = kelvin(feature_10, 16), "Where light throttling begins, in K.";
+        tmt1_celsius: Option<i32> = tmt1_kelvin.and_then(celsius), "The same in °C.";
+        tmt2_kelvin: Option<u16> = kelvin(feature_10, 0), "Where heavy throttling begins, in K.";
+        tmt2_celsius: Option<i32> = tmt2_kelvin.and_then(celsius), "The same in °C.";
     }
 
     /// From the result dwords of features 04h (composite, over) and 10h, where each was answered.
-    #[must_use]
     pub fn from_results(feature_04: Option<u32>, feature_10: Option<u32>) {
         let kelvin = |dword: Option<u32>, shift| dword.map(|dword| (dword >> shift) as u16).filter(|k| *k > 0);
     }

@@ -4,8 +4,8 @@
 //! without trailing blanks.
 
 use super::crc7::{self, Crc};
+use super::hex::from_hex;
 use super::raw::{Blank, Raw, visible_ascii};
-use super::{RegisterError, hex};
 use crate::decoded::decoded;
 use crate::maker;
 use serde::{Deserialize, Serialize};
@@ -14,51 +14,32 @@ decoded! {
     /// A decoded CID of an SD card.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct Cid {
-        /// The 16 bytes.
-        pub raw: Raw<16> = raw,
-        /// Maker's number, given by SD-3C LLC.
-        pub mid: u8 = bytes[0],
-        /// The same in hex, `0x03`.
-        pub mid_hex: String = format!("0x{mid:02x}"),
-        /// Who is known to use that number: a hint, since the list was never published.
-        pub maker: Option<String> = known.as_ref().map(|m| m.name.to_owned()),
-        /// Where sources disagree about the maker, or others share the number.
-        pub maker_note: Option<String> = known.and_then(|m| m.note).map(str::to_owned),
-        /// OEM id, two characters; unprintable bytes as `\xNN`.
-        pub oid: String = visible_ascii(&bytes[1..3]),
-        /// The same in hex, `0x5344`.
-        pub oid_hex: String = format!("0x{:04x}", oid_number(&raw)),
-        /// Product name, at most five characters.
-        pub pnm: String = kernel_name(&bytes[3..8]),
-        /// Product revision, `n.m`.
-        pub prv: String = format!("{}.{}", bytes[8] >> 4, bytes[8] & 15),
-        /// Its first digit, in the kernel's words the hardware's revision.
-        pub hwrev: u8 = bytes[8] >> 4,
-        /// Its second digit, in the kernel's words the firmware's.
-        pub fwrev: u8 = bytes[8] & 15,
-        /// Serial number.
-        pub psn: u32 = raw.bits(55, 24) as u32,
-        /// The same in hex, `0x811ea6ab`.
-        pub psn_hex: String = format!("0x{psn:08x}"),
-        /// Date of manufacture, `2011-03`.
-        pub mdt: String = format!("{year}-{month:02}"),
-        /// Its year.
-        pub mdt_year: u16 = year,
-        /// Its month, 1 is January; 0 and 13 to 15 are impossible and kept as they are.
-        pub mdt_month: u8 = month,
-        /// The CRC as delivered.
-        pub crc7: u8 = bytes[15] >> 1,
-        /// The CRC that the other bytes ask for.
-        pub crc7_computed: u8 = crc7::crc7(&bytes[..15]),
-        /// What the two say.
-        pub crc: Crc = crc7::check(&bytes),
-        /// Set where the register holds nothing.
+        raw: Raw<16> = raw, "The 16 bytes.";
+        mid: u8 = bytes[0], "Maker's number, given by SD-3C LLC.";
+        mid_hex: String = format!("0x{mid:02x}"), "The same in hex, `0x03`.";
+        maker: Option<String> = known.as_ref().map(|m| m.name.to_owned()),
+            "Who is known to use that number: a hint, since the list was never published.";
+        maker_note: Option<String> = known.and_then(|m| m.note).map(str::to_owned),
+            "Where sources disagree about the maker, or others share the number.";
+        oid: String = visible_ascii(&bytes[1..3]), r"OEM id, two characters; unprintable bytes as `\xNN`.";
+        oid_hex: String = format!("0x{:04x}", oid_number(&raw)), "The same in hex, `0x5344`.";
+        pnm: String = kernel_name(&bytes[3..8]), "Product name, at most five characters.";
+        prv: String = format!("{}.{}", bytes[8] >> 4, bytes[8] & 15), "Product revision, `n.m`.";
+        hwrev: u8 = bytes[8] >> 4, "Its first digit, in the kernel's words the hardware's revision.";
+        fwrev: u8 = bytes[8] & 15, "Its second digit, in the kernel's words the firmware's.";
+        psn: u32 = raw.bits(55, 24) as u32, "Serial number.";
+        psn_hex: String = format!("0x{psn:08x}"), "The same in hex, `0x811ea6ab`.";
+        mdt: String = format!("{year}-{month:02}"), "Date of manufacture, `2011-03`.";
+        mdt_year: u16 = year, "Its year.";
+        mdt_month: u8 = month, "Its month, 1 is January; 0 and 13 to 15 are impossible and kept as they are.";
+        crc7: u8 = bytes[15] >> 1, "The CRC as delivered.";
+        crc7_computed: u8 = crc7::crc7(&bytes[..15]), "The CRC that the other bytes ask for.";
+        crc: Crc = crc7::check(&bytes), "What the two say.";
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        pub blank: Option<Blank> = raw.blank(),
+        blank: Option<Blank> = raw.blank(), "Set where the register holds nothing.";
     }
 
     /// Decodes the 16 bytes; every value of them means something.
-    #[must_use]
     pub fn decode(bytes: [u8; 16]) {
         let raw = Raw(bytes);
         let (year, month) = (2000 + raw.bits(19, 12) as u16, raw.bits(11, 8) as u8);
@@ -66,23 +47,15 @@ decoded! {
     }
 }
 
-impl Cid {
-    /// Reads a CID from hex text.
-    ///
-    /// # Errors
-    /// If the text is not 32 hex digits.
-    pub fn from_hex(text: &str) -> Result<Self, RegisterError> {
-        hex::parse("CID", text).map(Self::decode)
-    }
+from_hex!(Cid, "CID", "32");
 
+impl Cid {
     /// The OEM id as a number.
-    #[must_use]
     pub fn oid_number(&self) -> u16 {
         oid_number(&self.raw)
     }
 
     /// The five bytes of the name, padding included.
-    #[must_use]
     pub fn name_bytes(&self) -> &[u8] {
         &self.raw.0[3..8]
     }
@@ -103,38 +76,24 @@ decoded! {
     /// drivers/mmc/core/mmc.c.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct EmmcCid {
-        /// The 16 bytes.
-        pub raw: Raw<16> = raw,
-        /// Maker's number, from a list of its own.
-        pub mid: u8 = raw.0[0],
-        /// Kind of housing: 0 removable card, 1 soldered (BGA), 2 package on package.
-        pub cbx: u8 = raw.0[1] & 3,
-        /// OEM id.
-        pub oid: u8 = raw.0[2],
-        /// Product name, at most six characters.
-        pub pnm: String = kernel_name(&raw.0[3..9]),
-        /// Product revision, `n.m`.
-        pub prv: String = format!("{}.{}", raw.0[9] >> 4, raw.0[9] & 15),
-        /// Serial number.
-        pub psn: u32 = raw.bits(47, 16) as u32,
-        /// Month of manufacture.
-        pub mdt_month: u8 = raw.0[14] >> 4,
-        /// Year as first defined (1997 + n); devices from version 4.51 on count from 2013 for n up to 12.
-        pub mdt_year: u16 = 1997 + u16::from(raw.0[14] & 15),
+        raw: Raw<16> = raw, "The 16 bytes.";
+        mid: u8 = raw.0[0], "Maker's number, from a list of its own.";
+        cbx: u8 = raw.0[1] & 3, "Kind of housing: 0 removable card, 1 soldered (BGA), 2 package on package.";
+        oid: u8 = raw.0[2], "OEM id.";
+        pnm: String = kernel_name(&raw.0[3..9]), "Product name, at most six characters.";
+        prv: String = format!("{}.{}", raw.0[9] >> 4, raw.0[9] & 15), "Product revision, `n.m`.";
+        psn: u32 = raw.bits(47, 16) as u32, "Serial number.";
+        mdt_month: u8 = raw.0[14] >> 4, "Month of manufacture.";
+        mdt_year: u16 = 1997 + u16::from(raw.0[14] & 15),
+            "Year as first defined (1997 + n); devices from version 4.51 on count from 2013 for n up to 12.";
     }
 
-    fn decode(raw: Raw<16>) {}
-}
-
-impl EmmcCid {
-    /// Reads an eMMC's CID from hex text.
-    ///
-    /// # Errors
-    /// If the text is not 32 hex digits.
-    pub fn from_hex(text: &str) -> Result<Self, RegisterError> {
-        hex::parse("CID", text).map(Raw).map(Self::decode)
+    fn decode(bytes: [u8; 16]) {
+        let raw = Raw(bytes);
     }
 }
+
+from_hex!(EmmcCid, "CID", "32");
 
 #[cfg(test)]
 mod tests {

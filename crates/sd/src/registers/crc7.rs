@@ -21,7 +21,6 @@ pub enum Crc {
 const JUNK: [u8; 3] = [0x00, 0x01, 0x08];
 
 /// CRC7 with the polynomial x^7 + x^3 + 1, start 0, most significant bit first.
-#[must_use]
 pub fn crc7(message: &[u8]) -> u8 {
     message.iter().fold(0, |crc: u8, &byte| {
         let register =
@@ -31,7 +30,6 @@ pub fn crc7(message: &[u8]) -> u8 {
 }
 
 /// Judges the last byte of a 16-byte register; the end bit is left out, because some hosts clear it.
-#[must_use]
 pub fn check(register: &[u8; 16]) -> Crc {
     let last = register[15];
     match last >> 1 == crc7(&register[..15]) {

@@ -4,8 +4,8 @@
 //! `None`. TRAN_SPEED says nothing about a card's real speed: it is read before the bus is switched up.
 
 use super::crc7::{self, Crc};
+use super::hex::{self, HexFault, RegisterError};
 use super::raw::{Blank, Raw};
-use super::{RegisterError, hex};
 use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -40,110 +40,68 @@ decoded! {
     /// A decoded CSD of an SD card. Codes stand under the specification's names, what they mean beside them.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct Csd {
-        /// The 16 bytes.
-        pub raw: Raw<16> = raw,
-        /// Layout: 0 is version 1.0, 1 is 2.0, 2 is 3.0.
-        pub csd_structure: u8 = byte(127, 126),
-        /// The layout's name, `2.0`.
-        pub csd_version: Option<String> = (csd_structure < 3).then(|| format!("{}.0", csd_structure + 1)),
-        /// Read access time, code.
-        pub taac: u8 = byte(119, 112),
-        /// Read access time in seconds.
-        pub taac_s: Option<f64> = taac_seconds(taac),
-        /// Read access time, clock-dependent part, in units of 100 clocks.
-        pub nsac: u8 = byte(111, 104),
-        /// Speed of one line, code.
-        pub tran_speed: u8 = byte(103, 96),
-        /// Speed of one line in Mbit/s.
-        pub tran_speed_mbit_s: Option<f64> = tran_speed_mbit_s(tran_speed),
-        /// Command classes, one bit each.
-        pub ccc: u16 = raw.bits(95, 84) as u16,
-        /// Command classes by number.
-        pub ccc_classes: Vec<u8> = classes(ccc).collect(),
-        /// Command classes by name.
-        pub ccc_names: Vec<String> =
+        raw: Raw<16> = raw, "The 16 bytes.";
+        csd_structure: u8 = byte(127, 126), "Layout: 0 is version 1.0, 1 is 2.0, 2 is 3.0.";
+        csd_version: Option<String> = (csd_structure < 3).then(|| format!("{}.0", csd_structure + 1)),
+            "The layout's name, `2.0`.";
+        taac: u8 = byte(119, 112), "Read access time, code.";
+        taac_s: Option<f64> = taac_seconds(taac), "Read access time in seconds.";
+        nsac: u8 = byte(111, 104), "Read access time, clock-dependent part, in units of 100 clocks.";
+        tran_speed: u8 = byte(103, 96), "Speed of one line, code.";
+        tran_speed_mbit_s: Option<f64> = tran_speed_mbit_s(tran_speed), "Speed of one line in Mbit/s.";
+        ccc: u16 = raw.bits(95, 84) as u16, "Command classes, one bit each.";
+        ccc_classes: Vec<u8> = classes(ccc).collect(), "Command classes by number.";
+        ccc_names: Vec<String> =
             classes(ccc).map(|class| CCC_CLASSES[usize::from(class)].to_owned()).collect(),
-        /// Read block, power of two.
-        pub read_bl_len: u8 = byte(83, 80),
-        /// Read block in bytes.
-        pub read_bl_len_bytes: u32 = 1 << read_bl_len,
-        /// Parts of a block may be read.
-        pub read_bl_partial: bool = raw.bit(79),
-        /// Writes may cross a block's border.
-        pub write_blk_misalign: bool = raw.bit(78),
-        /// Reads may cross a block's border.
-        pub read_blk_misalign: bool = raw.bit(77),
-        /// The card has a driver stage register.
-        pub dsr_imp: bool = raw.bit(76),
-        /// Device size, the field that capacity comes from.
-        pub c_size: u32 = c_size(&raw, csd_structure),
-        /// Lowest read current at minimal voltage, code (version 1.0 only, as the next seven and the multiplier).
-        pub vdd_r_curr_min: Option<u8> = only_v1(61, 59),
-        /// The same in mA.
-        pub vdd_r_curr_min_ma: Option<f64> = vdd_r_curr_min.map(current_min_ma),
-        /// Highest read current, code.
-        pub vdd_r_curr_max: Option<u8> = only_v1(58, 56),
-        /// The same in mA.
-        pub vdd_r_curr_max_ma: Option<f64> = vdd_r_curr_max.map(current_max_ma),
-        /// Lowest write current, code.
-        pub vdd_w_curr_min: Option<u8> = only_v1(55, 53),
-        /// The same in mA.
-        pub vdd_w_curr_min_ma: Option<f64> = vdd_w_curr_min.map(current_min_ma),
-        /// Highest write current, code.
-        pub vdd_w_curr_max: Option<u8> = only_v1(52, 50),
-        /// The same in mA.
-        pub vdd_w_curr_max_ma: Option<f64> = vdd_w_curr_max.map(current_max_ma),
-        /// Multiplier of C_SIZE: 2 to the power of it plus 2.
-        pub c_size_mult: Option<u8> = only_v1(49, 47),
-        /// Single write blocks can be erased.
-        pub erase_blk_en: bool = raw.bit(46),
-        /// Erase sector, write blocks less one.
-        pub sector_size: u8 = byte(45, 39),
-        /// Erase sector in write blocks.
-        pub sector_size_blocks: u16 = u16::from(sector_size) + 1,
-        /// Write-protect group, erase sectors less one.
-        pub wp_grp_size: u8 = byte(38, 32),
-        /// Write-protect group in erase sectors.
-        pub wp_grp_size_sectors: u16 = u16::from(wp_grp_size) + 1,
-        /// Groups can be write-protected.
-        pub wp_grp_enable: bool = raw.bit(31),
-        /// Write time as a power of two of the read time.
-        pub r2w_factor: u8 = byte(28, 26),
-        /// Write block, power of two.
-        pub write_bl_len: u8 = byte(25, 22),
-        /// Write block in bytes.
-        pub write_bl_len_bytes: u32 = 1 << write_bl_len,
-        /// Parts of a block may be written.
-        pub write_bl_partial: bool = raw.bit(21),
-        /// Group of file formats.
-        pub file_format_grp: bool = raw.bit(15),
-        /// Content is a copy. Set on nearly all genuine cards of one maker: no sign of anything.
-        pub copy: bool = raw.bit(14),
-        /// Write-protected for good.
-        pub perm_write_protect: bool = raw.bit(13),
-        /// Write-protected for now.
-        pub tmp_write_protect: bool = raw.bit(12),
-        /// File format, code.
-        pub file_format: u8 = byte(11, 10),
-        /// File format in words; `None` for the reserved group.
-        pub file_format_text: Option<String> =
+            "Command classes by name.";
+        read_bl_len: u8 = byte(83, 80), "Read block, power of two.";
+        read_bl_len_bytes: u32 = 1 << read_bl_len, "Read block in bytes.";
+        read_bl_partial: bool = raw.bit(79), "Parts of a block may be read.";
+        write_blk_misalign: bool = raw.bit(78), "Writes may cross a block's border.";
+        read_blk_misalign: bool = raw.bit(77), "Reads may cross a block's border.";
+        dsr_imp: bool = raw.bit(76), "The card has a driver stage register.";
+        c_size: u32 = c_size(&raw, csd_structure), "Device size, the field that capacity comes from.";
+        vdd_r_curr_min: Option<u8> = only_v1(61, 59),
+            "Lowest read current at minimal voltage, code (version 1.0 only, as the next seven and the multiplier).";
+        vdd_r_curr_min_ma: Option<f64> = vdd_r_curr_min.map(current_min_ma), "The same in mA.";
+        vdd_r_curr_max: Option<u8> = only_v1(58, 56), "Highest read current, code.";
+        vdd_r_curr_max_ma: Option<f64> = vdd_r_curr_max.map(current_max_ma), "The same in mA.";
+        vdd_w_curr_min: Option<u8> = only_v1(55, 53), "Lowest write current, code.";
+        vdd_w_curr_min_ma: Option<f64> = vdd_w_curr_min.map(current_min_ma), "The same in mA.";
+        vdd_w_curr_max: Option<u8> = only_v1(52, 50), "Highest write current, code.";
+        vdd_w_curr_max_ma: Option<f64> = vdd_w_curr_max.map(current_max_ma), "The same in mA.";
+        c_size_mult: Option<u8> = only_v1(49, 47), "Multiplier of C_SIZE: 2 to the power of it plus 2.";
+        erase_blk_en: bool = raw.bit(46), "Single write blocks can be erased.";
+        sector_size: u8 = byte(45, 39), "Erase sector, write blocks less one.";
+        sector_size_blocks: u16 = u16::from(sector_size) + 1, "Erase sector in write blocks.";
+        wp_grp_size: u8 = byte(38, 32), "Write-protect group, erase sectors less one.";
+        wp_grp_size_sectors: u16 = u16::from(wp_grp_size) + 1, "Write-protect group in erase sectors.";
+        wp_grp_enable: bool = raw.bit(31), "Groups can be write-protected.";
+        r2w_factor: u8 = byte(28, 26), "Write time as a power of two of the read time.";
+        write_bl_len: u8 = byte(25, 22), "Write block, power of two.";
+        write_bl_len_bytes: u32 = 1 << write_bl_len, "Write block in bytes.";
+        write_bl_partial: bool = raw.bit(21), "Parts of a block may be written.";
+        file_format_grp: bool = raw.bit(15), "Group of file formats.";
+        copy: bool = raw.bit(14),
+            "Content is a copy. Set on nearly all genuine cards of one maker: no sign of anything.";
+        perm_write_protect: bool = raw.bit(13), "Write-protected for good.";
+        tmp_write_protect: bool = raw.bit(12), "Write-protected for now.";
+        file_format: u8 = byte(11, 10), "File format, code.";
+        file_format_text: Option<String> =
             (!file_format_grp).then(|| FILE_FORMATS[usize::from(file_format)].to_owned()),
-        /// Write-protected until the next power cycle; means something where SSR says WP_UPC is supported.
-        pub wp_upc: bool = raw.bit(9),
-        /// User area in bytes; `None` for an empty register.
-        pub capacity_bytes: Option<u64> =
+            "File format in words; `None` for the reserved group.";
+        wp_upc: bool = raw.bit(9),
+            "Write-protected until the next power cycle; means something where SSR says WP_UPC is supported.";
+        capacity_bytes: Option<u64> =
             if blank.is_none() { capacity(c_size, c_size_mult, read_bl_len) } else { None },
-        /// Capacity family.
-        pub family: Option<Family> = if blank.is_none() { family(csd_structure, c_size) } else { None },
-        /// The CRC as delivered.
-        pub crc7: u8 = raw.0[15] >> 1,
-        /// The CRC that the other bytes ask for.
-        pub crc7_computed: u8 = crc7::crc7(&raw.0[..15]),
-        /// What the two say.
-        pub crc: Crc = crc7::check(&raw.0),
-        /// Set where the register holds nothing.
+            "User area in bytes; `None` for an empty register.";
+        family: Option<Family> = if blank.is_none() { family(csd_structure, c_size) } else { None },
+            "Capacity family.";
+        crc7: u8 = raw.0[15] >> 1, "The CRC as delivered.";
+        crc7_computed: u8 = crc7::crc7(&raw.0[..15]), "The CRC that the other bytes ask for.";
+        crc: Crc = crc7::check(&raw.0), "What the two say.";
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        pub blank: Option<Blank> = blank,
+        blank: Option<Blank> = blank, "Set where the register holds nothing.";
     }
 
     fn decode(raw: Raw<16>) {
@@ -161,7 +119,7 @@ impl Csd {
     pub fn from_hex(text: &str) -> Result<Self, RegisterError> {
         let raw = Raw(hex::parse("CSD", text)?);
         if raw.bits(127, 126) == 3 && raw.blank().is_none() {
-            return Err(RegisterError::Emmc { register: "CSD" });
+            return Err(RegisterError { register: "CSD", fault: HexFault::Emmc });
         }
         Ok(Self::decode(raw))
     }

@@ -4,73 +4,39 @@
 
 /// Hex text that is not the register it was given for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RegisterError {
-    /// Nothing but blanks.
-    #[error("the {register} is empty; it has {wanted} hex digits")]
-    Empty {
-        /// Which register.
-        register: &'static str,
-        /// Hex digits it has.
-        wanted: usize,
-    },
-    /// A character that is no hex digit.
-    #[error(
-        "the {register} holds {found:?} at character {position}, which is no hex digit; paste only 0-9 and a-f (blanks, colons and 0x are ignored)"
-    )]
-    NotHex {
-        /// Which register.
-        register: &'static str,
-        /// What stands there.
-        found: char,
-        /// Where, counted in characters from 1.
-        position: usize,
-    },
-    /// Half a byte is left over.
-    #[error(
-        "the {register} has an odd number of hex digits, {digits}; it should have {wanted}: look for a digit lost or doubled in copying"
-    )]
-    OddLength {
-        /// Which register.
-        register: &'static str,
-        /// Hex digits found.
-        digits: usize,
-        /// Hex digits it has.
-        wanted: usize,
-    },
-    /// Whole bytes, but not as many as the register has.
-    #[error("the {register} has {digits} hex digits; it should have {wanted}{hint}")]
-    WrongLength {
-        /// Which register.
-        register: &'static str,
-        /// Hex digits found.
-        digits: usize,
-        /// Hex digits it has.
-        wanted: usize,
-        /// What the text looks like instead, if anything; begins with `: `.
-        hint: &'static str,
-    },
-    /// The registers are an eMMC's.
-    #[error(
-        "the {register} is that of an eMMC, not of an SD card (CSD_STRUCTURE is 3): eMMC registers have another layout and would decode to nonsense; give the registers of an SD card"
-    )]
-    Emmc {
-        /// Which register says so.
-        register: &'static str,
-    },
+#[error("the {register} {fault}")]
+pub struct RegisterError {
+    /// The register that failed: `CID`, `CSD`, `SCR`, `SSR` or `OCR`.
+    pub register: &'static str,
+    /// What is wrong with its text.
+    pub fault: HexFault,
 }
 
-impl RegisterError {
-    /// The register that failed: `CID`, `CSD`, `SCR`, `SSR` or `OCR`.
-    #[must_use]
-    pub fn register(&self) -> &'static str {
-        match self {
-            RegisterError::Empty { register, .. }
-            | RegisterError::NotHex { register, .. }
-            | RegisterError::OddLength { register, .. }
-            | RegisterError::WrongLength { register, .. }
-            | RegisterError::Emmc { register } => register,
-        }
-    }
+/// What is wrong with the text of a register.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HexFault {
+    /// Nothing but blanks, where so many digits should be.
+    #[error("is empty; it has {0} hex digits")]
+    Empty(usize),
+    /// A character that is no hex digit, and its position, counted in characters from 1.
+    #[error(
+        "holds {0:?} at character {1}, which is no hex digit; paste only 0-9 and a-f (blanks, colons and 0x are ignored)"
+    )]
+    NotHex(char, usize),
+    /// Half a byte is left over: digits there are, and digits there should be.
+    #[error(
+        "has an odd number of hex digits, {0}; it should have {1}: look for a digit lost or doubled in copying"
+    )]
+    OddLength(usize, usize),
+    /// Whole bytes, but not as many as the register has: digits there are, digits there should be, and behind `: ` what
+    /// the text looks like instead, if anything.
+    #[error("has {0} hex digits; it should have {1}{2}")]
+    WrongLength(usize, usize, &'static str),
+    /// The registers are an eMMC's.
+    #[error(
+        "is that of an eMMC, not of an SD card (CSD_STRUCTURE is 3): eMMC registers have another layout and would decode to nonsense; give the registers of an SD card"
+    )]
+    Emmc,
 }
 
 /// Reads the `N` bytes of the register named.
@@ -78,21 +44,16 @@ impl RegisterError {
 /// # Errors
 /// If a character is no hex digit, or there are not exactly `2 N` of them.
 pub fn parse<const N: usize>(register: &'static str, text: &str) -> Result<[u8; N], RegisterError> {
-    let digits = digits(register, text)?;
+    let wrong = |fault| RegisterError { register, fault };
+    let digits = digits(text).map_err(wrong)?;
     let (count, wanted) = (digits.len(), 2 * N);
-    if count == 0 {
-        return Err(RegisterError::Empty { register, wanted });
-    }
-    if count % 2 == 1 {
-        return Err(RegisterError::OddLength { register, digits: count, wanted });
-    }
-    if count != wanted {
-        return Err(RegisterError::WrongLength {
-            register,
-            digits: count,
-            wanted,
-            hint: hint(&digits, wanted),
-        });
+    match count {
+        0 => return Err(wrong(HexFault::Empty(wanted))),
+        odd if odd % 2 == 1 => return Err(wrong(HexFault::OddLength(odd, wanted))),
+        _ if count != wanted => {
+            return Err(wrong(HexFault::WrongLength(count, wanted, hint(&digits, wanted))));
+        }
+        _ => {}
     }
     let mut bytes = [0; N];
     for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
@@ -102,7 +63,7 @@ pub fn parse<const N: usize>(register: &'static str, text: &str) -> Result<[u8; 
 }
 
 /// The values of all hex digits, separators and `0x` left out.
-fn digits(register: &'static str, text: &str) -> Result<Vec<u8>, RegisterError> {
+fn digits(text: &str) -> Result<Vec<u8>, HexFault> {
     let mut digits = Vec::with_capacity(text.len());
     let mut characters = text.chars().enumerate().peekable();
     let mut at_group_start = true;
@@ -117,12 +78,26 @@ fn digits(register: &'static str, text: &str) -> Result<Vec<u8>, RegisterError> 
         if prefix {
             continue;
         }
-        let value =
-            c.to_digit(16).ok_or(RegisterError::NotHex { register, found: c, position: index + 1 })?;
-        digits.push(value as u8);
+        digits.push(c.to_digit(16).ok_or(HexFault::NotHex(c, index + 1))? as u8);
     }
     Ok(digits)
 }
+
+/// `from_hex` of a register that is decoded from its bytes alone.
+macro_rules! from_hex {
+    ($name:ident, $register:literal, $digits:literal) => {
+        impl $name {
+            /// Reads the register from hex text.
+            ///
+            /// # Errors
+            #[doc = concat!("If the text is not ", $digits, " hex digits.")]
+            pub fn from_hex(text: &str) -> Result<Self, $crate::registers::RegisterError> {
+                $crate::registers::hex::parse($register, text).map(Self::decode)
+            }
+        }
+    };
+}
+pub(super) use from_hex;
 
 /// What text of a wrong length most likely is.
 fn hint(digits: &[u8], wanted: usize) -> &'static str {
@@ -155,30 +130,25 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_character_is_named_with_its_place() {
-        let error = parse::<4>("OCR", "c0fg8000").unwrap_err();
-        assert_eq!(error, RegisterError::NotHex { register: "OCR", found: 'g', position: 4 });
-        assert_eq!(
-            parse::<4>("OCR", "c0xf8000").unwrap_err().to_string().matches("'x' at character 3").count(),
-            1
-        );
-        assert!(matches!(parse::<4>("OCR", "é").unwrap_err(), RegisterError::NotHex { position: 1, .. }));
+    fn a_wrong_character_is_named_with_its_position() {
+        for (text, found, position) in [("c0fg8000", 'g', 4), ("c0xf8000", 'x', 3), ("é", 'é', 1)] {
+            let error = parse::<4>("OCR", text).unwrap_err();
+            assert_eq!(error.fault, HexFault::NotHex(found, position));
+            assert!(error.to_string().contains(&format!("{found:?} at character {position}")), "{error}");
+        }
     }
 
     #[test]
     fn a_wrong_length_says_what_would_be_right_and_what_the_text_looks_like() {
-        assert_eq!(
-            parse::<16>("CID", "035").unwrap_err(),
-            RegisterError::OddLength { register: "CID", digits: 3, wanted: 32 }
-        );
-        let scr_for_cid = parse::<16>("CID", "0235800100000000").unwrap_err().to_string();
-        assert_eq!(scr_for_cid, "the CID has 16 hex digits; it should have 32: 16 digits are an SCR");
-        let with_header = parse::<16>("CID", "3f035344535530344780811ea6ab00b37f").unwrap_err().to_string();
-        assert!(with_header.contains("leading 3f"), "{with_header}");
-        assert_eq!(
-            parse::<4>("OCR", " 0x \n").unwrap_err(),
-            RegisterError::Empty { register: "OCR", wanted: 8 }
-        );
+        for (text, says) in [
+            (" 0x \n", "the CID is empty; it has 32 hex digits"),
+            ("035", "the CID has an odd number of hex digits, 3; it should have 32"),
+            ("0235800100000000", "the CID has 16 hex digits; it should have 32: 16 digits are an SCR"),
+            ("3f035344535530344780811ea6ab00b37f", "leave out the leading 3f"),
+        ] {
+            let error = parse::<16>("CID", text).unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
+        }
     }
 
     proptest::proptest! {

@@ -16,7 +16,7 @@ pub mod ssr;
 pub use cid::{Cid, EmmcCid};
 pub use crc7::Crc;
 pub use csd::{Csd, Family};
-pub use hex::RegisterError;
+pub use hex::{HexFault, RegisterError};
 pub use ocr::Ocr;
 pub use raw::{Blank, Raw};
 pub use scr::Scr;

@@ -3,8 +3,8 @@
 //! Physical Layer Specification 5.1. Linux keeps only the voltage it chose in sysfs `ocr`; the status bits mean
 //! something where bit 31 says that the card had finished.
 
+use super::hex::from_hex;
 use super::raw::{Blank, Raw};
-use super::{RegisterError, hex};
 use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 
@@ -15,36 +15,26 @@ decoded! {
     /// A decoded OCR.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct Ocr {
-        /// The 4 bytes.
-        pub raw: Raw<4> = raw,
-        /// Voltage windows in volts, `2.7-2.8`.
-        pub voltage_windows: Vec<String> = windows
+        raw: Raw<4> = raw, "The 4 bytes.";
+        voltage_windows: Vec<String> = windows
             .iter()
             .map(|n| format!("{:.1}-{:.1}", volts(*n), volts(n + 1)))
             .collect(),
-        /// Lowest voltage of them, V.
-        pub vdd_min_v: Option<f64> = windows.first().map(|n| volts(*n)),
-        /// Highest voltage of them, V.
-        pub vdd_max_v: Option<f64> = windows.last().map(|n| volts(n + 1)),
-        /// Bit 7: the low-voltage range.
-        pub low_voltage_range: bool = raw.bit(7),
-        /// Bit 24: switching to 1.8 V accepted.
-        pub s18a: bool = raw.bit(24),
-        /// Bit 27: a card over 2 TB (SDUC).
-        pub co2t: bool = raw.bit(27),
-        /// Bit 29: UHS-II card status.
-        pub uhs_ii: bool = raw.bit(29),
-        /// Bit 30, card capacity status: 0 SDSC, 1 SDHC and above.
-        pub ccs: bool = raw.bit(30),
-        /// Bit 31, `busy` in older texts: the card has finished powering up.
-        pub power_up_status: bool = raw.bit(31),
-        /// Set where the register holds nothing.
+            "Voltage windows in volts, `2.7-2.8`.";
+        vdd_min_v: Option<f64> = windows.first().map(|n| volts(*n)), "Lowest voltage of them, V.";
+        vdd_max_v: Option<f64> = windows.last().map(|n| volts(n + 1)), "Highest voltage of them, V.";
+        low_voltage_range: bool = raw.bit(7), "Bit 7: the low-voltage range.";
+        s18a: bool = raw.bit(24), "Bit 24: switching to 1.8 V accepted.";
+        co2t: bool = raw.bit(27), "Bit 27: a card over 2 TB (SDUC).";
+        uhs_ii: bool = raw.bit(29), "Bit 29: UHS-II card status.";
+        ccs: bool = raw.bit(30), "Bit 30, card capacity status: 0 SDSC, 1 SDHC and above.";
+        power_up_status: bool = raw.bit(31),
+            "Bit 31, `busy` in older texts: the card has finished powering up.";
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        pub blank: Option<Blank> = raw.blank(),
+        blank: Option<Blank> = raw.blank(), "Set where the register holds nothing.";
     }
 
     /// Decodes the 4 bytes.
-    #[must_use]
     pub fn decode(bytes: [u8; 4]) {
         let raw = Raw(bytes);
         let windows: Vec<u32> =
@@ -53,15 +43,7 @@ decoded! {
     }
 }
 
-impl Ocr {
-    /// Reads an OCR from hex text.
-    ///
-    /// # Errors
-    /// If the text is not 8 hex digits.
-    pub fn from_hex(text: &str) -> Result<Self, RegisterError> {
-        hex::parse("OCR", text).map(Self::decode)
-    }
-}
+from_hex!(Ocr, "OCR", "8");
 
 #[cfg(test)]
 mod tests {

@@ -19,20 +19,17 @@ pub enum Blank {
 
 impl<const N: usize> Raw<N> {
     /// Bits `high` down to `low`, numbered as in the specification (bit 0 is the last one sent); at most 64.
-    #[must_use]
     pub fn bits(&self, high: usize, low: usize) -> u64 {
         (low..=high).rev().fold(0, |value, bit| value << 1 | u64::from(self.bit(bit)))
     }
 
     /// One bit; those beyond the register are 0.
-    #[must_use]
     pub fn bit(&self, number: usize) -> bool {
         let from_end = number / 8;
         from_end < N && self.0[N - 1 - from_end] >> (number % 8) & 1 == 1
     }
 
     /// Whether the register holds nothing at all.
-    #[must_use]
     pub fn blank(&self) -> Option<Blank> {
         match self.0[..] {
             [0, ref rest @ ..] if rest.iter().all(|&b| b == 0) => Some(Blank::AllZeros),
@@ -74,7 +71,6 @@ impl<'de, const N: usize> Deserialize<'de> for Raw<N> {
 }
 
 /// Bytes as text: printable ASCII as it is, anything else as `\xNN`, so that odd bytes stay visible.
-#[must_use]
 pub(crate) fn visible_ascii(bytes: &[u8]) -> String {
     bytes
         .iter()

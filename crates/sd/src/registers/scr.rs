@@ -2,8 +2,8 @@
 //!
 //! Physical Layer Specification 5.6.
 
+use super::hex::from_hex;
 use super::raw::{Blank, Raw};
-use super::{RegisterError, hex};
 use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 
@@ -18,46 +18,31 @@ decoded! {
     /// A decoded SCR.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct Scr {
-        /// The 8 bytes.
-        pub raw: Raw<8> = raw,
-        /// Layout of the register, 0.
-        pub scr_structure: u8 = byte(63, 60),
-        /// First part of the version.
-        pub sd_spec: u8 = byte(59, 56),
-        /// Second part of the version.
-        pub sd_spec3: bool = raw.bit(47),
-        /// Third part of the version.
-        pub sd_spec4: bool = raw.bit(42),
-        /// Last part of the version: 4 more than it, from 1 on.
-        pub sd_specx: u8 = byte(41, 38),
-        /// Version of the specification that follows: `3.0x`, `6.xx`; `None` for reserved codes.
-        pub version: Option<String> = if blank.is_none() { version(sd_spec, sd_spec3, sd_spec4, sd_specx) } else { None },
-        /// Bits read 1 after an erase.
-        pub data_stat_after_erase: bool = raw.bit(55),
-        /// Content protection, code.
-        pub sd_security: u8 = byte(54, 52),
-        /// Content protection in words; `None` for reserved codes.
-        pub sd_security_text: Option<String> =
+        raw: Raw<8> = raw, "The 8 bytes.";
+        scr_structure: u8 = byte(63, 60), "Layout of the register, 0.";
+        sd_spec: u8 = byte(59, 56), "First part of the version.";
+        sd_spec3: bool = raw.bit(47), "Second part of the version.";
+        sd_spec4: bool = raw.bit(42), "Third part of the version.";
+        sd_specx: u8 = byte(41, 38), "Last part of the version: 4 more than it, from 1 on.";
+        version: Option<String> = if blank.is_none() { version(sd_spec, sd_spec3, sd_spec4, sd_specx) } else { None },
+            "Version of the specification that follows: `3.0x`, `6.xx`; `None` for reserved codes.";
+        data_stat_after_erase: bool = raw.bit(55), "Bits read 1 after an erase.";
+        sd_security: u8 = byte(54, 52), "Content protection, code.";
+        sd_security_text: Option<String> =
             SECURITY.get(usize::from(sd_security)).map(|text| (*text).to_owned()),
-        /// Bus widths, one bit each: bit 0 one line, bit 2 four lines.
-        pub sd_bus_widths: u8 = byte(51, 48),
-        /// The widths in lines.
-        pub bus_widths: Vec<u8> = (0..4).filter(|bit| sd_bus_widths >> bit & 1 == 1).map(|bit| 1 << bit).collect(),
-        /// Extended security.
-        pub ex_security: u8 = byte(46, 43),
-        /// Commands the card adds, one bit each.
-        pub cmd_support: u8 = byte(36, 32),
-        /// Their names.
-        pub cmd_support_list: Vec<String> = names(cmd_support),
-        /// The maker's own 32 bits, in hex.
-        pub maker_bits: String = format!("{:08x}", raw.bits(31, 0)),
-        /// Set where the register holds nothing.
+            "Content protection in words; `None` for reserved codes.";
+        sd_bus_widths: u8 = byte(51, 48), "Bus widths, one bit each: bit 0 one line, bit 2 four lines.";
+        bus_widths: Vec<u8> = (0..4).filter(|bit| sd_bus_widths >> bit & 1 == 1).map(|bit| 1 << bit).collect(),
+            "The widths in lines.";
+        ex_security: u8 = byte(46, 43), "Extended security.";
+        cmd_support: u8 = byte(36, 32), "Commands the card adds, one bit each.";
+        cmd_support_list: Vec<String> = names(cmd_support), "Their names.";
+        maker_bits: String = format!("{:08x}", raw.bits(31, 0)), "The maker's own 32 bits, in hex.";
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        pub blank: Option<Blank> = blank,
+        blank: Option<Blank> = blank, "Set where the register holds nothing.";
     }
 
     /// Decodes the 8 bytes.
-    #[must_use]
     pub fn decode(bytes: [u8; 8]) {
         let raw = Raw(bytes);
         let byte = |high, low| raw.bits(high, low) as u8;
@@ -65,17 +50,10 @@ decoded! {
     }
 }
 
-impl Scr {
-    /// Reads an SCR from hex text.
-    ///
-    /// # Errors
-    /// If the text is not 16 hex digits.
-    pub fn from_hex(text: &str) -> Result<Self, RegisterError> {
-        hex::parse("SCR", text).map(Self::decode)
-    }
+from_hex!(Scr, "SCR", "16");
 
+impl Scr {
     /// Major number of the version, `None` for reserved codes.
-    #[must_use]
     pub fn major_version(&self) -> Option<u8> {
         self.version.as_deref()?.split('.').next()?.parse().ok()
     }

@@ -3,33 +3,18 @@
 //! Physical Layer Specification 4.10.2, Table 4-44 and the tables it names. Linux reads it before the bus is
 //! widened, so DAT_BUS_WIDTH often says one line on a card that runs four.
 
+use super::hex::from_hex;
 use super::raw::{Blank, Raw};
-use super::{Csd, Family, RegisterError, hex};
+use super::{Csd, Family};
 use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// AU_SIZE and UHS_AU_SIZE in bytes by code; not all are powers of two. Table 4-47.
-const AU_BYTES: [u64; 16] = [
-    0,
-    16 * KIB,
-    32 * KIB,
-    64 * KIB,
-    128 * KIB,
-    256 * KIB,
-    512 * KIB,
-    MIB,
-    2 * MIB,
-    4 * MIB,
-    8 * MIB,
-    12 * MIB,
-    16 * MIB,
-    24 * MIB,
-    32 * MIB,
-    64 * MIB,
-];
+/// AU_SIZE and UHS_AU_SIZE in KiB by code; not all are powers of two. Table 4-47.
+const AU_KIB: [u64; 16] =
+    [0, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 12_288, 16_384, 24_576, 32_768, 65_536];
 
 /// Lowest code that UHS_AU_SIZE may have, 1 MiB.
 const UHS_AU_FROM: u8 = 7;
@@ -55,77 +40,55 @@ decoded! {
     /// A decoded SSR.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct Ssr {
-        /// The 64 bytes.
-        pub raw: Raw<64> = raw,
-        /// Data lines in use, 1 or 4; `None` for reserved codes.
-        pub dat_bus_width: Option<u8> = [Some(1), None, Some(4), None][usize::from(byte(511, 510))],
-        /// The card is in secured mode.
-        pub secured_mode: bool = raw.bit(509),
-        /// Kind of card, code.
-        pub sd_card_type: u16 = raw.bits(495, 480) as u16,
-        /// Kind of card in words; `None` for reserved codes.
-        pub sd_card_type_text: Option<String> = card_type_text(sd_card_type),
-        /// Protected area as the register has it: bytes, but on SDSC blocks of the card's own size.
-        pub size_of_protected_area: u32 = raw.bits(479, 448) as u32,
-        /// Speed class as printed: 0, 2, 4, 6 or 10; `None` for reserved codes.
-        pub speed_class: Option<u8> = SPEED_CLASS.get(usize::from(byte(447, 440))).copied(),
-        /// Performance of moves in MB/s; 0 means sequential writes only, 255 that moves cost nothing.
-        pub performance_move: u8 = byte(439, 432),
-        /// The same in words.
-        pub performance_move_text: String = performance_move_text(performance_move),
-        /// Allocation unit, code.
-        pub au_size: u8 = byte(431, 428),
-        /// Allocation unit in bytes; `None` where not defined.
-        pub au_size_bytes: Option<u64> = au_bytes(au_size),
-        /// AUs erased at a time in ERASE_TIMEOUT; 0: no data.
-        pub erase_size: u16 = raw.bits(423, 408) as u16,
-        /// Time for ERASE_SIZE AUs in s.
-        pub erase_timeout: u8 = byte(407, 402),
-        /// Fixed part of an erase in s.
-        pub erase_offset: u8 = byte(401, 400),
-        /// UHS speed grade: 0, 1 or 3.
-        pub uhs_speed_grade: u8 = byte(399, 396),
-        /// Allocation unit in UHS modes, code.
-        pub uhs_au_size: u8 = byte(395, 392),
-        /// Allocation unit in UHS modes in bytes; `None` where not defined.
-        pub uhs_au_size_bytes: Option<u64> = au_bytes(uhs_au_size).filter(|_| uhs_au_size >= UHS_AU_FROM),
-        /// Video speed class as printed: 0, 6, 10, 30, 60, 90.
-        pub video_speed_class: u8 = byte(391, 384),
-        /// Allocation unit of the video classes in MiB (the specification's MB); 0: none.
-        pub vsc_au_size: u16 = raw.bits(377, 368) as u16,
-        /// The same in bytes.
-        pub vsc_au_size_bytes: Option<u64> = (vsc_au_size > 0).then(|| u64::from(vsc_au_size) * MIB),
-        /// Speed unit that belongs to it, in bytes: the stretch over which a video class is judged.
-        pub su_size_bytes: Option<u64> = speed_unit_bytes(vsc_au_size),
-        /// Where a suspended recording went on, in units of 512 KiB; 0: none.
-        pub sus_addr: u32 = raw.bits(367, 346) as u32,
-        /// Application performance class: 0, 1 for A1, 2 for A2 or better.
-        pub app_perf_class: u8 = byte(339, 336),
-        /// Byte 22 as it is: queue, cache and maintenance.
-        pub performance_enhance: u8 = bytes[22],
-        /// Commands the card queues; 0: none.
-        pub command_queue_depth: u8 = if queue == 0 { 0 } else { queue + 1 },
-        /// The card has a cache.
-        pub cache: bool = raw.bit(330),
-        /// Maintenance that the host starts.
-        pub host_maintenance: bool = raw.bit(329),
-        /// Maintenance that the card starts.
-        pub card_maintenance: bool = raw.bit(328),
-        /// Write protection until power cycle is supported.
-        pub wp_upc_support: bool = raw.bit(315),
-        /// Boot partitions are supported.
-        pub boot_partition_support: bool = raw.bit(314),
-        /// DISCARD is supported.
-        pub discard_support: bool = raw.bit(313),
-        /// Erasing the whole user area in a second is supported.
-        pub fule_support: bool = raw.bit(312),
-        /// Set where the register holds nothing.
+        raw: Raw<64> = raw, "The 64 bytes.";
+        dat_bus_width: Option<u8> = [Some(1), None, Some(4), None][usize::from(byte(511, 510))],
+            "Data lines in use, 1 or 4; `None` for reserved codes.";
+        secured_mode: bool = raw.bit(509), "The card is in secured mode.";
+        sd_card_type: u16 = raw.bits(495, 480) as u16, "Kind of card, code.";
+        sd_card_type_text: Option<String> = card_type_text(sd_card_type),
+            "Kind of card in words; `None` for reserved codes.";
+        size_of_protected_area: u32 = raw.bits(479, 448) as u32,
+            "Protected area as the register has it: bytes, but on SDSC blocks of the card's own size.";
+        speed_class: Option<u8> = SPEED_CLASS.get(usize::from(byte(447, 440))).copied(),
+            "Speed class as printed: 0, 2, 4, 6 or 10; `None` for reserved codes.";
+        performance_move: u8 = byte(439, 432),
+            "Performance of moves in MB/s; 0 means sequential writes only, 255 that moves cost nothing.";
+        performance_move_text: String = performance_move_text(performance_move), "The same in words.";
+        au_size: u8 = byte(431, 428), "Allocation unit, code.";
+        au_size_bytes: Option<u64> = au_bytes(au_size), "Allocation unit in bytes; `None` where not defined.";
+        erase_size: u16 = raw.bits(423, 408) as u16, "AUs erased at a time in ERASE_TIMEOUT; 0: no data.";
+        erase_timeout: u8 = byte(407, 402), "Time for ERASE_SIZE AUs in s.";
+        erase_offset: u8 = byte(401, 400), "Fixed part of an erase in s.";
+        uhs_speed_grade: u8 = byte(399, 396), "UHS speed grade: 0, 1 or 3.";
+        uhs_au_size: u8 = byte(395, 392), "Allocation unit in UHS modes, code.";
+        uhs_au_size_bytes: Option<u64> = au_bytes(uhs_au_size).filter(|_| uhs_au_size >= UHS_AU_FROM),
+            "Allocation unit in UHS modes in bytes; `None` where not defined.";
+        video_speed_class: u8 = byte(391, 384), "Video speed class as printed: 0, 6, 10, 30, 60, 90.";
+        vsc_au_size: u16 = raw.bits(377, 368) as u16,
+            "Allocation unit of the video classes in MiB (the specification's MB); 0: none.";
+        vsc_au_size_bytes: Option<u64> = (vsc_au_size > 0).then(|| u64::from(vsc_au_size) * MIB),
+            "The same in bytes.";
+        su_size_bytes: Option<u64> = speed_unit_bytes(vsc_au_size),
+            "Speed unit that belongs to it, in bytes: the range over which a video class is judged.";
+        sus_addr: u32 = raw.bits(367, 346) as u32,
+            "Where a suspended recording went on, in units of 512 KiB; 0: none.";
+        app_perf_class: u8 = byte(339, 336),
+            "Application performance class: 0, 1 for A1, 2 for A2 or better.";
+        performance_enhance: u8 = bytes[22], "Byte 22 as it is: queue, cache and maintenance.";
+        command_queue_depth: u8 = if queue == 0 { 0 } else { queue + 1 },
+            "Commands the card queues; 0: none.";
+        cache: bool = raw.bit(330), "The card has a cache.";
+        host_maintenance: bool = raw.bit(329), "Maintenance that the host starts.";
+        card_maintenance: bool = raw.bit(328), "Maintenance that the card starts.";
+        wp_upc_support: bool = raw.bit(315), "Write protection until power cycle is supported.";
+        boot_partition_support: bool = raw.bit(314), "Boot partitions are supported.";
+        discard_support: bool = raw.bit(313), "DISCARD is supported.";
+        fule_support: bool = raw.bit(312), "Erasing the whole user area in a second is supported.";
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        pub blank: Option<Blank> = raw.blank(),
+        blank: Option<Blank> = raw.blank(), "Set where the register holds nothing.";
     }
 
     /// Decodes the 64 bytes.
-    #[must_use]
     pub fn decode(bytes: [u8; 64]) {
         let raw = Raw(bytes);
         let byte = |high, low| raw.bits(high, low) as u8;
@@ -133,17 +96,10 @@ decoded! {
     }
 }
 
-impl Ssr {
-    /// Reads an SSR from hex text.
-    ///
-    /// # Errors
-    /// If the text is not 128 hex digits.
-    pub fn from_hex(text: &str) -> Result<Self, RegisterError> {
-        hex::parse("SSR", text).map(Self::decode)
-    }
+from_hex!(Ssr, "SSR", "128");
 
+impl Ssr {
     /// Protected area in bytes. Only on SDSC does the field count blocks, of the size that the CSD knows.
-    #[must_use]
     pub fn protected_area_bytes(&self, csd: &Csd) -> u64 {
         let size = u64::from(self.size_of_protected_area);
         match (csd.family, csd.c_size_mult) {
@@ -154,7 +110,7 @@ impl Ssr {
 }
 
 fn au_bytes(code: u8) -> Option<u64> {
-    AU_BYTES.get(usize::from(code)).copied().filter(|bytes| *bytes > 0)
+    AU_KIB.get(usize::from(code)).map(|kib| kib * KIB).filter(|bytes| *bytes > 0)
 }
 
 fn speed_unit_bytes(vsc_au_mib: u16) -> Option<u64> {
