@@ -3,11 +3,11 @@
 
 use crate::builtin_files;
 use crate::job::{Figure, Figures};
-use crate::named::{BuiltinFiles, UnknownName};
+use crate::named::{BuiltinFiles, FileError};
 use crate::toml_error::located;
 use serde::{Deserialize, Serialize};
 
-/// Ways into which a difference between two cards vanishes: they are both faster than the host within this share.
+/// A difference between two cards vanishes where both are faster than the host within this share.
 const SAME_AT_LIMIT: f64 = 0.001;
 
 /// A host.
@@ -28,20 +28,6 @@ pub struct Host {
     pub small_read_us: Option<f64>,
 }
 
-/// A host that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum HostError {
-    /// No TOML, or not a host's.
-    #[error("the host cannot be read: {0}")]
-    Syntax(String),
-    /// A number that means nothing.
-    #[error("host {0:?}: its speeds and times must be numbers above 0")]
-    Odd(String),
-    /// No such host.
-    #[error(transparent)]
-    Unknown(#[from] UnknownName),
-}
-
 /// The hosts that come with the program. A new one is a file in `hosts/` and its name here.
 pub static HOSTS: BuiltinFiles = BuiltinFiles {
     kind: "host",
@@ -53,7 +39,7 @@ pub static HOSTS: BuiltinFiles = BuiltinFiles {
 ///
 /// # Errors
 /// If there is none of that name.
-pub fn find(name: &str) -> Result<Host, HostError> {
+pub fn find(name: &str) -> Result<Host, FileError> {
     parse(HOSTS.find(name)?)
 }
 
@@ -61,11 +47,12 @@ pub fn find(name: &str) -> Result<Host, HostError> {
 ///
 /// # Errors
 /// If the text is no host, or one of its numbers means nothing.
-pub fn parse(text: &str) -> Result<Host, HostError> {
-    let host: Host = toml::from_str(text).map_err(|e| HostError::Syntax(located(text, &e)))?;
+pub fn parse(text: &str) -> Result<Host, FileError> {
+    let host: Host = toml::from_str(text).map_err(|e| FileError::Syntax("host", located(text, &e)))?;
     let numbers = [Some(host.read_mb_s), Some(host.write_mb_s), host.small_read_us];
-    let sound = numbers.into_iter().flatten().all(|n| n.is_finite() && n > 0.0);
-    if sound && !host.name.is_empty() { Ok(host) } else { Err(HostError::Odd(host.name)) }
+    let valid = numbers.into_iter().flatten().all(|n| n.is_finite() && n > 0.0) && !host.name.is_empty();
+    let odd = |name| FileError::Odd("host", name, "its speeds and times must be numbers above 0".to_owned());
+    if valid { Ok(host) } else { Err(odd(host.name)) }
 }
 
 impl Host {
@@ -100,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_host_that_comes_with_the_program_is_sound_and_named_as_its_file() {
+    fn every_host_that_comes_with_the_program_can_be_used_and_is_named_as_its_file() {
         for (host, name) in HOSTS.all(parse).unwrap().iter().zip(HOSTS.names()) {
             assert_eq!(host.name, name);
             assert!(!host.source.is_empty());
@@ -120,6 +107,7 @@ mod tests {
     fn a_slip_in_the_name_is_understood_and_odd_numbers_are_refused() {
         assert!(find("pi3").unwrap_err().to_string().contains("did you mean \"pi-3\"?"));
         let text = "name=\"x\"\ntitle=\"x\"\nsource=\"x\"\nread_mb_s=0\nwrite_mb_s=1\n";
-        assert_eq!(parse(text), Err(HostError::Odd("x".into())));
+        let says = "host \"x\": its speeds and times must be numbers above 0";
+        assert_eq!(parse(text).unwrap_err().to_string(), says);
     }
 }

@@ -1,7 +1,7 @@
 //! A job as it stands in its file, checked when it is read, and the figures of a card that it asks for.
 
 use crate::builtin_files;
-use crate::named::{BuiltinFiles, UnknownName};
+use crate::named::{BuiltinFiles, FileError};
 use crate::toml_error::located;
 use serde::{Deserialize, Serialize};
 
@@ -85,25 +85,6 @@ pub struct Job {
     pub demand: Vec<Demand>,
 }
 
-/// A job that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum JobError {
-    /// No TOML, or not a job's.
-    #[error("the job cannot be read: {0}")]
-    Syntax(String),
-    /// An amount or a time that means nothing.
-    #[error("job {job:?}: {why}")]
-    Odd {
-        /// Its name.
-        job: String,
-        /// What is wrong.
-        why: String,
-    },
-    /// No such job.
-    #[error(transparent)]
-    Unknown(#[from] UnknownName),
-}
-
 /// The jobs that come with the program, in order. A new one is a file in `jobs/` and its name here.
 pub static JOBS: BuiltinFiles = BuiltinFiles {
     kind: "job",
@@ -119,7 +100,7 @@ pub static JOBS: BuiltinFiles = BuiltinFiles {
 ///
 /// # Errors
 /// If there is none of that name.
-pub fn find(name: &str) -> Result<Job, JobError> {
+pub fn find(name: &str) -> Result<Job, FileError> {
     parse(JOBS.find(name)?)
 }
 
@@ -127,11 +108,11 @@ pub fn find(name: &str) -> Result<Job, JobError> {
 ///
 /// # Errors
 /// If the text is no job, or one of its numbers means nothing; the message names it.
-pub fn parse(text: &str) -> Result<Job, JobError> {
-    let job: Job = toml::from_str(text).map_err(|e| JobError::Syntax(located(text, &e)))?;
+pub fn parse(text: &str) -> Result<Job, FileError> {
+    let job: Job = toml::from_str(text).map_err(|e| FileError::Syntax("job", located(text, &e)))?;
     match odd(&job) {
         None => Ok(job),
-        Some(why) => Err(JobError::Odd { job: job.name, why }),
+        Some(why) => Err(FileError::Odd("job", job.name, why)),
     }
 }
 
@@ -166,89 +147,65 @@ fn odd(job: &Job) -> Option<String> {
     job.demand.iter().find(bare).map(|d| format!("the demand on {:?} needs `least` or `most`", d.figure))
 }
 
-/// One figure by its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Figure {
-    /// Sequential read in MB/s.
-    ReadMbS,
-    /// Sequential write in MB/s, while a cache takes it.
-    WriteMbS,
-    /// Sequential write in MB/s for as long as one likes: after the end of a cache.
-    SustainedWriteMbS,
-    /// Random reads of 4 KiB a second, one at a time.
-    RandomReadIops,
-    /// Random writes of 4 KiB a second, one at a time.
-    RandomWriteIops,
-    /// Longest single write in seconds.
-    LongestWriteS,
-    /// Capacity in GB (10^9 bytes).
-    CapacityGb,
+/// The figures of a card, one a row: its name, the field that holds it, its words, its unit and what it is.
+macro_rules! figures {
+    ($($name:ident, $field:ident, $words:literal, $unit:literal, $meaning:literal;)*) => {
+        /// One figure by its name.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Figure {
+            $(#[doc = $meaning] $name,)*
+        }
+
+        /// What was measured of a card; what was not is absent.
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+        pub struct Figures {
+            $(#[doc = $meaning] pub $field: Option<f64>,)*
+        }
+
+        impl Figure {
+            /// All of them, in the order of [`Figures`].
+            pub const ALL: [Figure; 7] = [$(Figure::$name),*];
+
+            /// Its name and unit in words.
+            pub fn words(self) -> (&'static str, &'static str) {
+                match self {
+                    $(Figure::$name => ($words, $unit),)*
+                }
+            }
+        }
+
+        impl Figures {
+            fn field(&mut self, figure: Figure) -> &mut Option<f64> {
+                match figure {
+                    $(Figure::$name => &mut self.$field,)*
+                }
+            }
+        }
+    };
+}
+
+figures! {
+    ReadMbS, read_mb_s, "sequential read", "MB/s", "Sequential read in MB/s.";
+    WriteMbS, write_mb_s, "sequential write", "MB/s", "Sequential write in MB/s, while a cache takes it.";
+    SustainedWriteMbS, sustained_write_mb_s, "sustained write", "MB/s",
+        "Sequential write in MB/s for as long as one likes: after the end of a cache, or where none was found.";
+    RandomReadIops, random_read_iops, "random reads of 4 KiB", "a second",
+        "Random reads of 4 KiB a second, one at a time.";
+    RandomWriteIops, random_write_iops, "random writes of 4 KiB", "a second",
+        "Random writes of 4 KiB a second, one at a time.";
+    LongestWriteS, longest_write_s, "longest write", "s", "Longest single write in seconds.";
+    CapacityGb, capacity_gb, "capacity", "GB", "Capacity in GB (10^9 bytes).";
 }
 
 impl Figure {
-    /// All of them, in the order of [`Figures`].
-    pub const ALL: [Figure; 7] = [
-        Figure::ReadMbS,
-        Figure::WriteMbS,
-        Figure::SustainedWriteMbS,
-        Figure::RandomReadIops,
-        Figure::RandomWriteIops,
-        Figure::LongestWriteS,
-        Figure::CapacityGb,
-    ];
-
     /// True for speeds in sequence, which whatever is at the other end may limit.
     pub fn is_sequential(self) -> bool {
         matches!(self, Figure::ReadMbS | Figure::WriteMbS | Figure::SustainedWriteMbS)
     }
-
-    /// Its name and unit in words.
-    pub fn words(self) -> (&'static str, &'static str) {
-        match self {
-            Figure::ReadMbS => ("sequential read", "MB/s"),
-            Figure::WriteMbS => ("sequential write", "MB/s"),
-            Figure::SustainedWriteMbS => ("sustained write", "MB/s"),
-            Figure::RandomReadIops => ("random reads of 4 KiB", "a second"),
-            Figure::RandomWriteIops => ("random writes of 4 KiB", "a second"),
-            Figure::LongestWriteS => ("longest write", "s"),
-            Figure::CapacityGb => ("capacity", "GB"),
-        }
-    }
-}
-
-/// What was measured of a card; what was not is absent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Figures {
-    /// Sequential read in MB/s.
-    pub read_mb_s: Option<f64>,
-    /// Sequential write in MB/s.
-    pub write_mb_s: Option<f64>,
-    /// Sequential write in MB/s after the end of a cache, or where none was found.
-    pub sustained_write_mb_s: Option<f64>,
-    /// Random reads of 4 KiB a second, one at a time.
-    pub random_read_iops: Option<f64>,
-    /// Random writes of 4 KiB a second, one at a time.
-    pub random_write_iops: Option<f64>,
-    /// Longest single write in seconds.
-    pub longest_write_s: Option<f64>,
-    /// Capacity in GB (10^9 bytes).
-    pub capacity_gb: Option<f64>,
 }
 
 impl Figures {
-    fn field(&mut self, figure: Figure) -> &mut Option<f64> {
-        match figure {
-            Figure::ReadMbS => &mut self.read_mb_s,
-            Figure::WriteMbS => &mut self.write_mb_s,
-            Figure::SustainedWriteMbS => &mut self.sustained_write_mb_s,
-            Figure::RandomReadIops => &mut self.random_read_iops,
-            Figure::RandomWriteIops => &mut self.random_write_iops,
-            Figure::LongestWriteS => &mut self.longest_write_s,
-            Figure::CapacityGb => &mut self.capacity_gb,
-        }
-    }
-
     /// Replaces a figure.
     pub fn set(&mut self, figure: Figure, value: f64) {
         *self.field(figure) = Some(value);

@@ -6,7 +6,7 @@
 mod file;
 mod score;
 
-pub use file::{Demand, Figure, Figures, JOBS, Job, JobError, Work, find, parse};
+pub use file::{Demand, Figure, Figures, JOBS, Job, Work, find, parse};
 pub use score::{Fit, JobScore, points_alone, score, score_assuming};
 
 #[cfg(test)]
