@@ -1,31 +1,22 @@
 //! The document of `doctor`: whether this computer is fit to measure, point by point.
 
 use crate::report::Document;
+use crate::worded;
 use serde::{Deserialize, Serialize};
 
-/// How a point stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum State {
-    /// As it should be.
-    Ok,
-    /// It cannot be told here.
-    Unknown,
-    /// Results will suffer, or something will not work.
-    Warn,
-    /// Results will be wrong, or nothing will work.
-    Fail,
-}
-
-impl State {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            State::Ok => "ok",
-            State::Unknown => "unknown",
-            State::Warn => "warn",
-            State::Fail => "FAIL",
-        }
+worded! {
+    /// How a point stands.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum State: word {
+        /// As it should be.
+        Ok = "ok",
+        /// It cannot be told here.
+        Unknown = "unknown",
+        /// Results will suffer, or something will not work.
+        Warn = "warn",
+        /// Results will be wrong, or nothing will work.
+        Fail = "FAIL",
     }
 }
 

@@ -4,13 +4,14 @@
 //! laid over each other.
 
 use crate::report::{Body, Report};
+use crate::worded;
 use serde::{Deserialize, Serialize};
 
-/// What happened in one stretch of time. The figures of the device are those of its own counters; a share that the
+/// What happened in one interval. The figures of the device are those of its own counters; a share that the
 /// kernel does not tell is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ObserveSample {
-    /// End of the stretch, in seconds since boot.
+    /// End of the interval, in seconds since boot.
     pub uptime_seconds: f64,
     /// Length in seconds.
     pub seconds: f64,
@@ -72,35 +73,23 @@ impl ObserveSample {
     }
 }
 
-/// What the system waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Bottleneck {
-    /// The card: busy while tasks wait for I/O and processors are idle.
-    Card,
-    /// The processors.
-    Cpu,
-    /// Memory: the system swaps.
-    Memory,
-    /// I/O, but of another device than this one.
-    Elsewhere,
-    /// Several at once, or none clearly.
-    Mixed,
-    /// Nothing: the system was calm.
-    Nothing,
-}
-
-impl Bottleneck {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Bottleneck::Card => "the card",
-            Bottleneck::Cpu => "the processors",
-            Bottleneck::Memory => "memory",
-            Bottleneck::Elsewhere => "another device",
-            Bottleneck::Mixed => "no single thing",
-            Bottleneck::Nothing => "nothing",
-        }
+worded! {
+    /// What the system waited for.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Bottleneck: word {
+        /// The card: busy while tasks wait for I/O and processors are idle.
+        Card = "the card",
+        /// The processors.
+        Cpu = "the processors",
+        /// Memory: the system swaps.
+        Memory = "memory",
+        /// I/O, but of another device than this one.
+        Elsewhere = "another device",
+        /// Several at once, or none clearly.
+        Mixed = "no single thing",
+        /// Nothing: the system was calm.
+        Nothing = "nothing",
     }
 }
 
@@ -149,11 +138,11 @@ pub struct ObserveSummary {
     pub write_bytes: u64,
     /// Mean time of an I/O in ms.
     pub wait_ms: Option<f64>,
-    /// Share of I/Os in stretches whose mean I/O was of 16 KiB or less.
+    /// Share of I/Os in intervals whose mean I/O was of 16 KiB or less.
     pub small_share: Option<f64>,
     /// Mean share of the time in which the device had work.
     pub utilisation: f64,
-    /// The most I/Os under way, as a mean over one stretch.
+    /// The most I/Os under way, as a mean over one interval.
     pub queue_max: f64,
     /// Seconds in which some task waited for I/O.
     pub io_some_seconds: Option<f64>,
@@ -208,7 +197,7 @@ pub struct Observation {
     pub began_uptime_seconds: f64,
     /// Seconds from one look to the next.
     pub every_seconds: f64,
-    /// Everything since boot in one stretch; the device's counters count since it came.
+    /// Everything since boot in one interval; the device's counters count since it came.
     pub from_boot: Option<ObserveSample>,
     /// What was seen.
     pub samples: Vec<ObserveSample>,

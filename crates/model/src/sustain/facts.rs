@@ -1,5 +1,6 @@
 //! What a long run showed, in numbers: its facts, what happened in it, and a sample a second.
 
+use crate::worded;
 use serde::{Deserialize, Serialize};
 
 /// A level of the speed.
@@ -168,65 +169,27 @@ pub struct ReadLatency {
     pub writing_max_us: Option<f64>,
 }
 
-/// What happened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EventKind {
-    /// The fast part is used up.
-    CacheEnd,
-    /// It is fast again without a pause.
-    CacheRecovered,
-    /// Heat slows it.
-    Throttled,
-    /// Heat slows it no more.
-    CooledDown,
-    /// The first of the stalls.
-    StallsBegin,
-    /// The longest stall.
-    LongestStall,
-    /// Somebody else is on bus or host.
-    Disturbed,
-    /// The last five rounds are even.
-    SteadyState,
-    /// A pause began.
-    Pause,
-    /// What a pause gave back is used up again.
-    RecoveredUsedUp,
-    /// The limit that the user set for the temperature was reached.
-    TooHot,
-    /// Slower, and nothing tells why.
-    Slower,
-    /// What the experiment with a pause showed.
-    Experiment,
-    /// The card did not answer for so long that a host gives it up.
-    NoAnswer,
-    /// Write after write fails; the run ends.
-    NoMoreWrites,
-    /// Read after read fails; the run ends.
-    NoMoreReads,
-}
-
-impl EventKind {
-    /// In a few words.
-    pub fn words(self) -> &'static str {
-        match self {
-            EventKind::CacheEnd => "the fast cache is full",
-            EventKind::CacheRecovered => "fast again: the cache has room",
-            EventKind::Throttled => "heat slows the card",
-            EventKind::CooledDown => "heat slows it no more",
-            EventKind::StallsBegin => "stalls begin",
-            EventKind::LongestStall => "the longest stall",
-            EventKind::Disturbed => "somebody else uses the bus or this computer",
-            EventKind::SteadyState => "steady state",
-            EventKind::Pause => "a pause begins",
-            EventKind::RecoveredUsedUp => "what the pause gave back is used up",
-            EventKind::TooHot => "the temperature limit is reached",
-            EventKind::Slower => "slower, and nothing tells why",
-            EventKind::Experiment => "a pause was tried to tell heat from a full cache",
-            EventKind::NoAnswer => "no answer for very long",
-            EventKind::NoMoreWrites => "the card takes no more writes",
-            EventKind::NoMoreReads => "the card gives no more reads",
-        }
+worded! {
+    /// What happened.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum EventKind: words {
+        CacheEnd = "the fast cache is full",
+        CacheRecovered = "fast again: the cache has room",
+        Throttled = "heat slows the card",
+        CooledDown = "heat slows it no more",
+        StallsBegin = "stalls begin",
+        LongestStall = "the longest stall",
+        Disturbed = "somebody else uses the bus or this computer",
+        SteadyState = "steady state",
+        Pause = "a pause begins",
+        RecoveredUsedUp = "what the pause gave back is used up",
+        TooHot = "the temperature limit is reached",
+        Slower = "slower, and nothing tells why",
+        Experiment = "a pause was tried to tell heat from a full cache",
+        NoAnswer = "no answer for very long",
+        NoMoreWrites = "the card takes no more writes",
+        NoMoreReads = "the card gives no more reads",
     }
 }
 
