@@ -4,7 +4,6 @@
 //! that is a power of two (the `factor` step of seed 004), and a factor 3 is what blocks of TLC flash leave.
 
 pub mod fit;
-pub mod known;
 
 use crate::units::{BinarySize, Capacity, GIB};
 use serde::{Deserialize, Serialize};
