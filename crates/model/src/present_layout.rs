@@ -83,22 +83,12 @@ impl PresentLayout {
     pub fn finding(&self, target: &str) -> Option<Finding> {
         let unit = BinarySize(self.unit_bytes);
         let odd = self.partitions.iter().find(|p| !p.aligned);
+        let found = |weight, text| Finding::new("layout-alignment", weight, 0.9, text);
         let found = match (self.aligned?, odd) {
-            (false, Some(odd)) => Finding::new(
-                "layout-alignment",
-                Weight::Hint,
-                0.9,
-                odd.complaint(self.unit_bytes),
-            )
-            .advise(format!(
+            (false, Some(odd)) => found(Weight::Hint, odd.complaint(self.unit_bytes)).advise(format!(
                 "`cardscope format {target} --backup FILE` aligns it; formatting erases what is on the card."
             )),
-            _ => Finding::new(
-                "layout-alignment",
-                Weight::Note,
-                0.9,
-                format!("The data of every partition begins on a multiple of {unit}."),
-            ),
+            _ => found(Weight::Note, format!("The data of every partition begins on a multiple of {unit}.")),
         };
         let found = found.because("unit_bytes", self.unit_bytes).because("unit_from", &self.unit_source);
         Some(self.partitions.iter().fold(found, |found, p| found.because(&p.name(), p.data_start_bytes)))

@@ -65,19 +65,10 @@ pub fn demand_findings(runs: &[Run], recipe: &Recipe) -> Vec<Finding> {
         return Vec::new();
     };
     let name = &recipe.name;
+    let note = |confidence, text: String| Finding::new(CLAIM, Weight::Note, confidence, text);
     let finding = match verdicts.iter().position(|met| *met) {
-        Some(0) => Finding::new(
-            CLAIM,
-            Weight::Note,
-            0.95,
-            format!("All demands of {name} are met in the first run."),
-        ),
-        Some(n) => Finding::new(
-            CLAIM,
-            Weight::Note,
-            0.8,
-            format!("All demands of {name} are met, but only in run {}.", n + 1),
-        ),
+        Some(0) => note(0.95, format!("All demands of {name} are met in the first run.")),
+        Some(n) => note(0.8, format!("All demands of {name} are met, but only in run {}.", n + 1)),
         None => Finding::new(CLAIM, Weight::Bad, 0.95, failed(name, verdicts.len())).advise(ADVICE),
     };
     vec![recipe.demands.iter().fold(finding, |finding, demand| with_evidence(finding, deciding, demand))]

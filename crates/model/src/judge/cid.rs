@@ -119,10 +119,8 @@ impl Sign {
 pub(super) fn judge(identity: &Identity, today: (u16, u8), findings: &mut Vec<Finding>) {
     let Some(cid) = &identity.cid else { return };
     if let Some(blank) = cid.blank {
-        findings.push(
-            note("cid-blank", format!("The CID is {blank}: the card or the host did not deliver it."))
-                .because("cid", cid.raw),
-        );
+        let text = format!("The CID is {blank}: the card or the host did not deliver it.");
+        findings.push(note("cid-blank", text).because("cid", cid.raw));
         return;
     }
     let family = identity.csd.as_ref().and_then(|csd| csd.family);
@@ -136,45 +134,28 @@ pub(super) fn judge(identity: &Identity, today: (u16, u8), findings: &mut Vec<Fi
 
 fn foreign_oid(cid: &Cid) -> Option<Finding> {
     let maker = maker::look_up(cid.mid, cid.oid_number())?;
+    let known: Vec<String> = maker.known_oids.iter().map(|oid| format!("0x{oid:04x}")).collect();
+    let (oid, mid, name) = (&cid.oid_hex, &cid.mid_hex, maker.name);
+    let text = format!("The OEM id {oid} is not known with the maker number {mid} ({name}).");
+    let found = hint("maker-against-oid", MEDIUM, text).because("oid", oid);
     // The OEM id 42 has a finding of its own.
-    (maker.oid == OidFit::Foreign && cid.oid_number() != OID_42).then(|| {
-        let known: Vec<String> = maker.known_oids.iter().map(|oid| format!("0x{oid:04x}")).collect();
-        hint(
-            "maker-against-oid",
-            MEDIUM,
-            format!(
-                "The OEM id {} is not known with the maker number {} ({}).",
-                cid.oid_hex, cid.mid_hex, maker.name
-            ),
-        )
-        .because("oid", &cid.oid_hex)
-        .because("oids known with it", known.join(", "))
-    })
+    (maker.oid == OidFit::Foreign && cid.oid_number() != OID_42)
+        .then(|| found.because("oids known with it", known.join(", ")))
 }
 
 fn careless(cid: &Cid) -> Option<Finding> {
     let printable = |bytes: &[u8]| bytes.iter().all(|b| (0x20..0x7f).contains(b));
-    let mut faults = Vec::new();
-    if !printable(&cid.raw.0[1..3]) {
-        faults.push("the OEM id is not text");
-    }
-    if cid.hwrev > 9 || cid.fwrev > 9 {
-        faults.push("the revision is not in BCD");
-    }
-    if cid.pnm.is_empty() || !printable(cid.name_bytes()) {
-        faults.push("the name is empty or not filled with blanks");
-    }
-    (!faults.is_empty()).then(|| {
-        hint(
-            "cid-careless",
-            WEAK,
-            format!(
-                "The CID is carelessly written ({}), as on fakes and on honest cards of Kodak, Team and Netac.",
-                faults.join(", ")
-            ),
-        )
-        .because("cid", cid.raw)
-    })
+    let faults = [
+        (!printable(&cid.raw.0[1..3]), "the OEM id is not text"),
+        (cid.hwrev > 9 || cid.fwrev > 9, "the revision is not in BCD"),
+        (cid.pnm.is_empty() || !printable(cid.name_bytes()), "the name is empty or not filled with blanks"),
+    ];
+    let faults: Vec<&str> = faults.into_iter().filter(|(there, _)| *there).map(|(_, fault)| fault).collect();
+    let text = format!(
+        "The CID is carelessly written ({}), as on fakes and on honest cards of Kodak, Team and Netac.",
+        faults.join(", ")
+    );
+    (!faults.is_empty()).then(|| hint("cid-careless", WEAK, text).because("cid", cid.raw))
 }
 
 /// Months that do not exist, dates to come, and dates before the family did.
@@ -190,15 +171,9 @@ fn impossible_date(cid: &Cid, family: Option<Family>, today: (u16, u8)) -> Optio
     } else {
         return None;
     };
-    Some(
-        hint(
-            "date-impossible",
-            STRONG,
-            format!("The date of manufacture {} is impossible: {fault}.", cid.mdt),
-        )
-        .because("mdt", &cid.mdt)
-        .because("today", format!("{}-{:02}", today.0, today.1)),
-    )
+    let text = format!("The date of manufacture {} is impossible: {fault}.", cid.mdt);
+    let found = hint("date-impossible", STRONG, text).because("mdt", &cid.mdt);
+    Some(found.because("today", format!("{}-{:02}", today.0, today.1)))
 }
 
 /// Year of the specification that made each family.

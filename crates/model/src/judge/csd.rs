@@ -24,37 +24,26 @@ pub(super) fn judge(identity: &Identity, findings: &mut Vec<Finding>) {
 fn blanks(identity: &Identity) -> Vec<Finding> {
     fn of<const N: usize>(name: &str, raw: Option<Raw<N>>) -> Option<Finding> {
         let (raw, upper) = (raw?, name.to_uppercase());
-        let blank = raw.blank()?;
-        Some(
-            note(
-                &format!("{name}-blank"),
-                format!("The {upper} is {blank}: the card or the host did not deliver it."),
-            )
-            .because(name, raw),
-        )
+        let text = format!("The {upper} is {}: the card or the host did not deliver it.", raw.blank()?);
+        Some(note(&format!("{name}-blank"), text).because(name, raw))
     }
-    let csd = of("csd", identity.csd.as_ref().map(|r| r.raw));
-    let scr = of("scr", identity.scr.as_ref().map(|r| r.raw));
-    let ssr = of("ssr", identity.ssr.as_ref().map(|r| r.raw));
-    let ocr = of("ocr", identity.ocr.as_ref().map(|r| r.raw));
-    [csd, scr, ssr, ocr].into_iter().flatten().collect()
+    let found = [
+        of("csd", identity.csd.as_ref().map(|r| r.raw)),
+        of("scr", identity.scr.as_ref().map(|r| r.raw)),
+        of("ssr", identity.ssr.as_ref().map(|r| r.raw)),
+        of("ocr", identity.ocr.as_ref().map(|r| r.raw)),
+    ];
+    found.into_iter().flatten().collect()
 }
 
 /// Fields that have one value in the specification (5.3.2 to 5.3.4).
 fn constants(csd: &Csd) -> Option<Finding> {
-    let wrong: Vec<&str> = if csd.csd_structure == 0 { first_version(csd) } else { later_versions(csd) }
-        .into_iter()
-        .filter_map(|(right, name)| (!right).then_some(name))
-        .collect();
-    (!wrong.is_empty()).then(|| {
-        hint(
-            "csd-constants",
-            WEAK,
-            format!("Fields that the specification fixes have other values: {}.", wrong.join(", ")),
-        )
-        .because("csd", csd.raw)
-        .because("fields", wrong.join(", "))
-    })
+    let fields = if csd.csd_structure == 0 { first_version(csd) } else { later_versions(csd) };
+    let wrong: Vec<&str> = fields.into_iter().filter(|(right, _)| !right).map(|(_, name)| name).collect();
+    let wrong = wrong.join(", ");
+    let text = format!("Fields that the specification fixes have other values: {wrong}.");
+    let found = hint("csd-constants", WEAK, text).because("csd", csd.raw);
+    (!wrong.is_empty()).then(|| found.because("fields", wrong))
 }
 
 fn first_version(csd: &Csd) -> Vec<(bool, &'static str)> {
@@ -154,28 +143,16 @@ fn against_name(identity: &Identity) -> Option<Finding> {
         return None;
     }
     let said = sizes.last().map_or(0.0, |size| size / 1e9);
-    Some(
-        hint(
-            "capacity-against-name",
-            STRONG,
-            format!("The name {name} says {said} GB, but the card announces {}.", Capacity(bytes)),
-        )
-        .because("pnm", name)
-        .because("capacity_bytes", bytes),
-    )
+    let text = format!("The name {name} says {said} GB, but the card announces {}.", Capacity(bytes));
+    let found = hint("capacity-against-name", STRONG, text).because("pnm", name);
+    Some(found.because("capacity_bytes", bytes))
 }
 
 fn against_host(identity: &Identity) -> Option<Finding> {
     let (host, announced) = (identity.capacity_bytes?, identity.csd.as_ref()?.capacity_bytes?);
-    (host != announced).then(|| {
-        hint(
-            "capacity-against-csd",
-            STRONG,
-            format!("The host sees {}, but the CSD announces {}.", Capacity(host), Capacity(announced)),
-        )
-        .because("capacity_bytes", host)
-        .because("csd.capacity_bytes", announced)
-    })
+    let text = format!("The host sees {}, but the CSD announces {}.", Capacity(host), Capacity(announced));
+    let found = hint("capacity-against-csd", STRONG, text).because("capacity_bytes", host);
+    (host != announced).then(|| found.because("csd.capacity_bytes", announced))
 }
 
 /// C_SIZE outside the range that the specification gives each family.
@@ -189,15 +166,10 @@ fn outside_family(csd: &Csd) -> Option<Finding> {
         Family::Sduc => (0x40_0000..=0xfff_ffff, "over 2 TB to 128 TB, C_SIZE from 0x0400000"),
     };
     let outside = family == Family::Sdsc || !range.contains(&csd.c_size);
-    outside.then(|| {
-        hint(
-            "capacity-outside-family",
-            WEAK,
-            format!("A capacity of {} is outside the range of {family} cards ({text}).", Capacity(bytes)),
-        )
-        .because("c_size", format!("0x{:06x}", csd.c_size))
-        .because("capacity_bytes", bytes)
-    })
+    let text = format!("A capacity of {} is outside the range of {family} cards ({text}).", Capacity(bytes));
+    let found =
+        hint("capacity-outside-family", WEAK, text).because("c_size", format!("0x{:06x}", csd.c_size));
+    outside.then(|| found.because("capacity_bytes", bytes))
 }
 
 /// CCS and CO2T say the family again, where the card had finished waking up.
@@ -208,13 +180,7 @@ fn against_ocr(identity: &Identity) -> Option<Finding> {
     if ocr.blank.is_some() || !ocr.power_up_status || says == wanted {
         return None;
     }
-    Some(
-        note(
-            "ocr-against-csd",
-            format!("The OCR's capacity bits do not fit the {family} card that the CSD announces."),
-        )
-        .because("ccs", ocr.ccs)
-        .because("co2t", ocr.co2t)
-        .because("family", family),
-    )
+    let text = format!("The OCR's capacity bits do not fit the {family} card that the CSD announces.");
+    let found = note("ocr-against-csd", text).because("ccs", ocr.ccs).because("co2t", ocr.co2t);
+    Some(found.because("family", family))
 }

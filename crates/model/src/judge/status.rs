@@ -46,29 +46,18 @@ fn a2_on_linux(identity: &Identity) -> Option<Finding> {
 }
 
 fn warning(smart: &SmartLog) -> Option<Finding> {
-    (smart.critical_warning != 0).then(|| {
-        Finding::new(
-            "nvme-critical-warning",
-            Weight::Hint,
-            0.9,
-            format!("The card itself warns: {}.", smart.critical_warnings.join(", ")),
-        )
+    let text = format!("The card itself warns: {}.", smart.critical_warnings.join(", "));
+    let found = Finding::new("nvme-critical-warning", Weight::Hint, 0.9, text)
         .because("critical_warning", format!("0x{:02x}", smart.critical_warning))
-        .because("available_spare", format!("{} %", smart.available_spare))
-        .advise("Copy what is on it before testing.")
-    })
+        .because("available_spare", format!("{} %", smart.available_spare));
+    (smart.critical_warning != 0).then(|| found.advise("Copy what is on it before testing."))
 }
 
 fn worn(smart: &SmartLog) -> Option<Finding> {
-    (smart.percentage_used >= 100).then(|| {
-        Finding::new(
-            "nvme-worn",
-            Weight::Hint,
-            0.9,
-            "The card reports its rated life as used up, but it may go on working.",
-        )
-        .because("percentage_used", format!("{} %", smart.percentage_used))
-    })
+    let text = "The card reports its rated life as used up, but it may go on working.";
+    let found = Finding::new("nvme-worn", Weight::Hint, 0.9, text);
+    let used = smart.percentage_used;
+    (used >= 100).then(|| found.because("percentage_used", format!("{used} %")))
 }
 
 fn throttled(smart: &SmartLog) -> Option<Finding> {
@@ -112,17 +101,10 @@ fn narrow_link(identity: &Identity) -> Option<Finding> {
     };
     let now = link(pcie.current_speed_gt_s, pcie.current_width);
     let most = link(pcie.max_speed_gt_s, pcie.max_width);
-    Some(
-        note(
-            "pcie-link-below-card",
-            format!(
-                "The PCIe link runs at {now}, but the card could do {most}: speeds are those of the slot."
-            ),
-        )
-        .because("link now", now)
-        .because("link of the card", most)
-        .because("ceiling", format!("{:.0} MB/s", pcie.ceiling_mb_s.unwrap_or(0.0))),
-    )
+    let text =
+        format!("The PCIe link runs at {now}, but the card could do {most}: speeds are those of the slot.");
+    let found = note("pcie-link-below-card", text).because("link now", now).because("link of the card", most);
+    Some(found.because("ceiling", format!("{:.0} MB/s", pcie.ceiling_mb_s.unwrap_or(0.0))))
 }
 
 fn reader(identity: &Identity) -> Option<Finding> {
@@ -138,12 +120,7 @@ fn reader(identity: &Identity) -> Option<Finding> {
 
 fn emmc(identity: &Identity) -> Option<Finding> {
     let emmc = identity.emmc.as_ref()?;
-    Some(
-        note(
-            "emmc",
-            "This is an eMMC, not an SD card, so its registers have another layout and are not decoded further.",
-        )
-        .because("pnm", &emmc.pnm)
-        .because("cid", emmc.raw),
-    )
+    let text =
+        "This is an eMMC, not an SD card, so its registers have another layout and are not decoded further.";
+    Some(note("emmc", text).because("pnm", &emmc.pnm).because("cid", emmc.raw))
 }
