@@ -15,7 +15,8 @@ const LARGEST: u64 = 1 << 43;
 const GROUPS: usize = 43 - SUB_BITS as usize + 2;
 
 /// A distribution of latencies.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Stored", into = "Stored")]
 pub struct Histogram {
     /// Only groups that hold something take memory: latencies of one test lie within a few powers of two.
     groups: [Option<Box<[u64; SUB as usize]>>; GROUPS],
@@ -136,17 +137,19 @@ struct Stored {
     classes: Vec<(Nanos, u64)>,
 }
 
-impl Serialize for Histogram {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let sum_ns = u64::try_from(self.sum).unwrap_or(u64::MAX);
-        Stored { sum_ns, min_ns: self.min(), max_ns: self.max, classes: self.classes().collect() }
-            .serialize(serializer)
+impl From<Histogram> for Stored {
+    fn from(histogram: Histogram) -> Self {
+        Stored {
+            sum_ns: u64::try_from(histogram.sum).unwrap_or(u64::MAX),
+            min_ns: histogram.min(),
+            max_ns: histogram.max,
+            classes: histogram.classes().collect(),
+        }
     }
 }
 
-impl<'de> Deserialize<'de> for Histogram {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let stored = Stored::deserialize(deserializer)?;
+impl From<Stored> for Histogram {
+    fn from(stored: Stored) -> Self {
         let mut histogram = Histogram::default();
         for (low, n) in stored.classes {
             // A file may say anything; what cannot be counted is the most that can.
@@ -158,7 +161,7 @@ impl<'de> Deserialize<'de> for Histogram {
             (histogram.sum, histogram.min, histogram.max) =
                 (u128::from(stored.sum_ns), stored.min_ns, stored.max_ns);
         }
-        Ok(histogram)
+        histogram
     }
 }
 

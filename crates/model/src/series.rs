@@ -1,12 +1,10 @@
-//! The course of a measurement in a bounded number of buckets: where they run out, neighbours are put together, so that
+//! A measurement over time in a bounded number of buckets: where they run out, neighbours are put together, so that
 //! a series grows with neither I/Os nor, beyond [`MOST_BUCKETS`], time. Counts, sums and maxima are kept: the worst
 //! moment stands in a series however long it is.
 
 use crate::units::mb_per_s;
 use crate::with_defaults;
-use serde::de::{SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
-use std::fmt;
+use serde::{Deserialize, Serialize};
 
 /// Buckets of a series at most: whole seconds for more than an hour.
 pub const MOST_BUCKETS: usize = 4096;
@@ -75,12 +73,11 @@ impl Bucket {
 }
 
 /// Buckets in the order of time; [`MOST_BUCKETS`] at most.
-#[derive(Debug, Clone, Serialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(from = "Vec<Bucket>", into = "Vec<Bucket>")]
 pub struct Series {
     buckets: Vec<Bucket>,
     /// Seconds that a bucket is filled up to.
-    #[serde(skip)]
     width: u32,
 }
 
@@ -121,7 +118,7 @@ impl Series {
         }
     }
 
-    /// Adds a whole course that began when this one ended.
+    /// Adds a whole series that began when this one ended.
     pub fn append(&mut self, later: &Series) {
         let offset = self.buckets.last().map_or(0, |last| last.at_s.saturating_add(last.seconds));
         for bucket in &later.buckets {
@@ -129,7 +126,7 @@ impl Series {
         }
     }
 
-    /// Adds what another thread did in the same time: both courses began together and have no gaps.
+    /// Adds what another thread did in the same time: both series began together and have no gaps.
     pub fn merge(&mut self, mut other: Series) {
         while self.width < other.width {
             self.coarsen();
@@ -160,26 +157,16 @@ impl FromIterator<Bucket> for Series {
     }
 }
 
+impl From<Series> for Vec<Bucket> {
+    fn from(series: Series) -> Self {
+        series.buckets
+    }
+}
+
 /// What is read is bounded, too: archives of earlier versions have series without end.
-impl<'de> Deserialize<'de> for Series {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Buckets;
-        impl<'de> Visitor<'de> for Buckets {
-            type Value = Series;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of buckets")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Series, A::Error> {
-                let mut series = Series::default();
-                while let Some(bucket) = list.next_element()? {
-                    series.push(bucket);
-                }
-                Ok(series)
-            }
-        }
-        deserializer.deserialize_seq(Buckets)
+impl From<Vec<Bucket>> for Series {
+    fn from(buckets: Vec<Bucket>) -> Self {
+        buckets.into_iter().collect()
     }
 }
 
