@@ -5,6 +5,8 @@ pub mod advice;
 pub mod plot;
 pub mod profile;
 pub mod property;
+#[cfg(test)]
+mod seed_004;
 
 use crate::finding::Finding;
 use crate::report::{Body, Moved, Report};

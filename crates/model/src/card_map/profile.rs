@@ -116,27 +116,13 @@ fn why_not(measured: &Measured) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::card_map::seed_004::{point, seed_004};
 
-    fn point(bytes: u64, mb_s: f64) -> SizePoint {
-        let iops = mb_s * 1e6 / bytes as f64;
-        SizePoint { bytes, mb_s, iops, p50_us: 1e6 / iops, ios: 24 }
-    }
-
-    /// The card of seed 004, with the figures that its author printed.
+    /// The card of seed 004, with all the figures that its author printed.
     fn lexar() -> Measured {
-        let mut measured = Measured {
-            page_bytes: Property::measured(16384, 0.99, Evidence::by("reads across boundaries")),
-            erase_block_bytes: Property::measured(4 << 20, 0.99, Evidence::by("reads across boundaries")),
-            ..Measured::default()
-        };
-        measured.open_blocks.linear = Property::measured(5, 0.99, Evidence::by("writes in turn"));
-        measured.open_blocks.random = Property::measured(5, 0.99, Evidence::by("writes in turn"));
-        measured.curves.sequential_read = vec![point(4096, 5.0), point(1 << 20, 20.40)];
-        measured.curves.sequential_write = vec![point(4096, 2.0), point(2 << 20, 11.20)];
-        measured.curves.random_write = [(4, 1.20), (16, 4.54), (64, 8.78), (512, 12.07)]
-            .map(|(kib, mb_s)| point(kib << 10, mb_s))
-            .to_vec();
-        measured.curves.random_read = vec![SizePoint { p50_us: 850.0, ios: 100, ..point(4096, 4.8) }];
+        let mut measured = seed_004();
+        measured.curves.sequential_read = [(4, 5.0), (1024, 20.40)].map(point).to_vec();
+        measured.curves.random_read = vec![SizePoint { p50_us: 850.0, ios: 100, ..point((4, 4.8)) }];
         measured
     }
 

@@ -1,45 +1,9 @@
 use super::*;
+use crate::card_map::Tried;
 use crate::card_map::property::{Evidence, Property};
-use crate::card_map::{SizePoint, Tried};
+use crate::card_map::seed_004::{point, seed_004, with_units};
 use crate::units::{KIB, MIB};
 use proptest::prelude::*;
-
-fn point((kib, mb_s): (u64, f64)) -> SizePoint {
-    let bytes = kib * KIB;
-    let iops = mb_s * 1e6 / bytes as f64;
-    SizePoint { bytes, mb_s, iops, p50_us: 1e6 / iops, ios: 24 }
-}
-
-/// What the author of seed 004 measured on his card: page, erase block, open blocks, his `dd` row, his random writes.
-fn seed_004() -> Measured {
-    let mut measured = with_units(16 * KIB, 4 * MIB);
-    measured.open_blocks.linear = Property::measured(5, 0.99, Evidence::default());
-    measured.open_blocks.random = Property::measured(5, 0.99, Evidence::default());
-    measured.curves.sequential_write = [
-        (4, 2.00),
-        (8, 3.20),
-        (16, 5.80),
-        (32, 7.50),
-        (64, 8.70),
-        (128, 9.40),
-        (256, 10.40),
-        (512, 10.80),
-        (2048, 11.20),
-        (4096, 11.20),
-    ]
-    .map(point)
-    .to_vec();
-    measured.curves.random_write = [(4, 1.20), (16, 4.54), (64, 8.78), (512, 12.07)].map(point).to_vec();
-    measured
-}
-
-fn with_units(page: u64, unit: u64) -> Measured {
-    Measured {
-        page_bytes: Property::measured(page, 0.99, Evidence::default()),
-        erase_block_bytes: Property::measured(unit, 0.99, Evidence::default()),
-        ..Measured::default()
-    }
-}
 
 fn card(bytes: u64) -> Facts {
     Facts { target: "/dev/mmcblk0".into(), bytes, ..Facts::default() }
