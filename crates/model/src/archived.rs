@@ -12,9 +12,9 @@ pub struct StoredCard {
     pub id: String,
     /// How it is called.
     pub title: String,
-    /// What is known of it, without serial numbers: those are its pieces'.
+    /// What is known of it, without serial numbers: those are its units'.
     pub facts: CardFacts,
-    /// Pieces that could be told apart.
+    /// Units that could be told apart.
     pub specimens: u32,
     /// Sessions.
     pub sessions: u32,

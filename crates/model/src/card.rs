@@ -103,7 +103,7 @@ impl CardFacts {
         if words.is_empty() { "unnamed card".to_owned() } else { words.join(" ") }
     }
 
-    /// Without what names this very piece: serial number and CID.
+    /// Without what names this very unit: serial number and CID.
     pub fn without_serial(&self) -> CardFacts {
         CardFacts { serial: None, cid: None, ..self.clone() }
     }
@@ -148,7 +148,7 @@ pub enum EventKind {
     Note,
 }
 
-/// An event in the life of one piece.
+/// An event in the life of one unit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Event {

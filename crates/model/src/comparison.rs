@@ -20,7 +20,7 @@ pub struct Entry {
     pub card: CardFacts,
     /// The settings under which its figures were measured, each once.
     pub settings: Vec<Setting>,
-    /// Pieces of the model that were measured.
+    /// Units of the model that were measured.
     pub specimens: u32,
     /// Sessions.
     pub sessions: u32,

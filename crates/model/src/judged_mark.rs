@@ -175,9 +175,9 @@ pub struct SequentialWrite {
     pub mb_s: f64,
     /// Unit by unit.
     pub units: Vec<UnitSpeed>,
-    /// Bytes of the stretch by which video classes are judged.
+    /// Bytes of the range by which video classes are judged.
     pub speed_unit_bytes: u64,
-    /// Speed of each such stretch, in MB/s.
+    /// Speed of each such range, in MB/s.
     pub speed_units_mb_s: Vec<f64>,
     /// Units that were slow once and not again when they were written once more.
     pub slow_once: u32,

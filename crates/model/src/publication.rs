@@ -22,13 +22,13 @@ pub struct TestSeries {
     /// Where a recipe has the same test twice.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub step: Option<String>,
-    /// The run, from 1 among those of its entry; a run of several loops has several courses.
+    /// The run, from 1 among those of its entry; a run of several loops has several series.
     pub run: u32,
     /// The name of the entry among whose figures the run counts.
     pub entry: String,
     /// Under what it was measured, in words: `cooling active · reader slot`.
     pub condition: String,
-    /// The course over time; only whole seconds.
+    /// The series over time; only whole seconds.
     pub seconds: Vec<Bucket>,
 }
 
@@ -60,7 +60,7 @@ pub struct CardPart {
     pub title: String,
     /// What is known of it.
     pub card: CardFacts,
-    /// A hash that tells pieces apart without naming them; the serial number itself only where asked for.
+    /// A hash that tells units apart without naming them; the serial number itself only where asked for.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub pieces: Vec<String>,
     /// What happened to it.

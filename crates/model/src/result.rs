@@ -60,7 +60,7 @@ pub struct Sample {
     pub nanos: Nanos,
     /// Latencies.
     pub histogram: Histogram,
-    /// The course over time.
+    /// The series over time.
     pub series: Series,
     /// Temperatures.
     pub temperature_c: TemperatureC,

@@ -42,7 +42,7 @@ pub struct SessionFile {
     pub specimen: Option<CardUnit>,
     /// What happened to the card, oldest first.
     pub events: Vec<FileEvent>,
-    /// What hangs on the card, the piece and the session.
+    /// What hangs on the card, the unit and the session.
     pub attachments: Vec<FileAttachment>,
     /// What stood between host and card: words of the condition.
     pub rig: BTreeMap<String, String>,
@@ -103,7 +103,7 @@ pub struct FileCard {
     pub facts: CardFacts,
 }
 
-/// A unit of a card: one physical piece of its model.
+/// A unit of a card: one physical card of its model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CardUnit {
     /// BLAKE3, in hex, of everything that tells it from others.
@@ -123,7 +123,7 @@ pub struct CardUnit {
 /// An event in a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FileEvent {
-    /// The piece it happened to, where that is known.
+    /// The unit it happened to, where that is known.
     pub specimen: Option<String>,
     /// What happened.
     pub event: Event,
@@ -135,7 +135,7 @@ pub struct FileEvent {
 pub enum AttachedTo {
     /// The card.
     Card,
-    /// The piece.
+    /// The unit.
     Specimen,
     /// The session.
     Session,

@@ -234,7 +234,7 @@ fn fill(number: usize, own: Settings, defaults: &Settings, area: u64) -> Result<
     })
 }
 
-/// The stretch of a test: never more than the area, and on the whole card all of it unless the test says less.
+/// The range of a test: never more than the area, and on the whole card all of it unless the test says less.
 fn size_in(span: Span, own: Option<Size>, area: u64) -> u64 {
     match (span, own) {
         (Span::Area, own) => own.map_or(area, |s| s.0.min(area)),

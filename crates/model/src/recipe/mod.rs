@@ -76,7 +76,7 @@ pub struct Test {
     pub step: Option<String>,
     /// Bytes of the span that the test uses, from its start; [`u64::MAX`] is the whole card (span `device` only).
     pub size: u64,
-    /// How this test's own stretch is written (not measured) before its first loop, where the original starts with
+    /// How this test's own range is written (not measured) before its first loop, where the original starts with
     /// a new file; `None` leaves what the tests before left.
     pub prepare: Option<Prepare>,
     /// Where the test may go.

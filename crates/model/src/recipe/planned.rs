@@ -42,11 +42,11 @@ impl Planned {
     }
 
     fn test(&mut self, test: &Test, speed: f64, card_bytes: u64) {
-        let stretch = if test.span == Span::Device { test.size.min(card_bytes) } else { test.size };
+        let range = if test.span == Span::Device { test.size.min(card_bytes) } else { test.size };
         if test.prepare.is_some() {
-            self.write(stretch as f64, speed);
+            self.write(range as f64, speed);
         }
-        let (bytes, seconds) = one_loop(test, stretch, speed);
+        let (bytes, seconds) = one_loop(test, range, speed);
         let loops = f64::from(test.loops) + f64::from(test.discard_loops);
         let read_share = match test.name.op {
             Op::Read => 1.0,
@@ -60,9 +60,9 @@ impl Planned {
 }
 
 /// Bytes and seconds of one loop, warm-up included.
-fn one_loop(test: &Test, stretch: u64, speed: f64) -> (f64, f64) {
+fn one_loop(test: &Test, range: u64, speed: f64) -> (f64, f64) {
     let threads = f64::from(test.name.pattern.threads);
-    let pass = if test.sharing == Sharing::Same { stretch as f64 * threads } else { stretch as f64 };
+    let pass = if test.sharing == Sharing::Same { range as f64 * threads } else { range as f64 };
     let Limit { passes, bytes, seconds, whole_passes } = test.limit;
     let by_time = seconds
         .or(test.until.map(|u| u.max_s))

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How a stretch is filled before it is tested.
+/// How a range is filled before it is tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Prepare {
     /// Bytes in one write.
@@ -34,7 +34,7 @@ pub enum Sharing {
 /// When one loop of a test ends: whichever comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Limit {
-    /// Passes of each thread over its own stretch (the whole span, or its slice); a pass is as many I/Os as blocks
+    /// Passes of each thread over its own range (the whole span, or its slice); a pass is as many I/Os as blocks
     /// fit in, also where random places are drawn with replacement.
     pub passes: Option<u32>,
     /// Bytes moved by each thread.
