@@ -46,11 +46,10 @@ pub(super) fn advise(measured: &Measured, facts: &Facts, advice: &mut Advice) {
 }
 
 fn from_unit(unit: u64, measured: &Measured, facts: &Facts, advice: &mut Advice) {
-    let sure = measured.erase_block_bytes.confidence * 100.0;
+    let (sure, block) = (measured.erase_block_bytes.confidence * 100.0, BinarySize(unit));
     if facts.target_kind == TargetKind::Partition {
         advice.words.push(format!(
-            "The erase block is {} ({sure:.1} % sure), counted from the start of this partition: the card's own units are known only where the whole card is named.",
-            BinarySize(unit)
+            "The erase block is {block} ({sure:.1} % sure), counted from the start of this partition: the card's own units are known only where the whole card is named."
         ));
         return;
     }
@@ -59,24 +58,18 @@ fn from_unit(unit: u64, measured: &Measured, facts: &Facts, advice: &mut Advice)
     let step = claimed.unwrap_or(unit);
     let start = FIRST_START.next_multiple_of(step);
     if start >= facts.bytes / 2 {
+        let (step, first) = (BinarySize(step), BinarySize(FIRST_START));
         advice.words.push(format!(
-            "A partition should start on a multiple of {}, but this card is too small to give up so much: start at {}.",
-            BinarySize(step),
-            BinarySize(FIRST_START)
+            "A partition should start on a multiple of {step}, but this card is too small to give up so much: start at {first}."
         ));
         return;
     }
     advice.partition_start_bytes = Some(start);
-    let also = match claimed {
-        Some(claimed) if claimed != unit => {
-            format!(", and of the {} that the card itself states", BinarySize(claimed))
-        }
-        _ => String::new(),
-    };
+    let stated = |claimed| format!(", and of the {} that the card itself states", BinarySize(claimed));
+    let also = claimed.filter(|claimed| *claimed != unit).map_or_else(String::new, stated);
+    let at = BinarySize(start);
     advice.words.push(format!(
-        "Start partitions at {}: a multiple of the erase block of {} ({sure:.1} % sure){also}, so that no file shares an erase block with what lies before it.",
-        BinarySize(start),
-        BinarySize(unit)
+        "Start partitions at {at}: a multiple of the erase block of {block} ({sure:.1} % sure){also}, so that no file shares an erase block with what lies before it."
     ));
     advice.commands.push(command(
         "makes one partition that starts there; everything on the card is lost",
@@ -109,11 +102,9 @@ fn safe_default(unit: &Property<u64>, facts: &Facts, advice: &mut Advice) {
     let claim = facts.claimed_unit.map_or_else(String::new, |claimed| {
         format!(" The card states {}, which was not confirmed.", BinarySize(claimed))
     });
+    let (why, start) = (capitalised(&why), BinarySize(start));
     advice.words.push(format!(
-        "{}: a partition start of {} is safe, because it is a multiple of every erase block that is a power of two up to {}, {most}; leave stride, stripe width and sections at what mkfs chooses.{claim}",
-        capitalised(&why),
-        BinarySize(start),
-        BinarySize(start),
+        "{why}: a partition start of {start} is safe, because it is a multiple of every erase block that is a power of two up to {start}, {most}; leave stride, stripe width and sections at what mkfs chooses.{claim}"
     ));
 }
 
@@ -132,16 +123,13 @@ fn ext4(unit: Option<u64>, measured: &Measured, facts: &Facts, advice: &mut Advi
     if options.is_empty() {
         return;
     }
-    let told = match (page, unit) {
-        (Some(page), Some(unit)) => {
-            format!("the page of {} and the erase block of {}", BinarySize(page), BinarySize(unit))
-        }
-        (Some(page), None) => format!("the page of {}", BinarySize(page)),
-        (_, unit) => format!("the erase block of {}", BinarySize(unit.unwrap_or_default())),
-    };
+    let units =
+        [page.map(|page| ("page", page)), unit.map(|unit| ("erase block", unit))].into_iter().flatten();
+    let units: Vec<String> =
+        units.map(|(what, bytes)| format!("the {what} of {}", BinarySize(bytes))).collect();
+    let (words, units) = (options.join(", "), units.join(" and "));
     advice.words.push(format!(
-        "ext4: {} ({told}, in blocks of 4 KiB) has it place files and its own tables on those boundaries.",
-        options.join(", ")
+        "ext4: {words} ({units}, in blocks of 4 KiB) has it place files and its own tables on those boundaries."
     ));
     advice.commands.push(command(
         "makes ext4 that knows the card's units; everything on the partition is lost",
@@ -152,10 +140,9 @@ fn ext4(unit: Option<u64>, measured: &Measured, facts: &Facts, advice: &mut Advi
 fn f2fs(unit: u64, measured: &Measured, facts: &Facts, advice: &mut Advice) {
     let Some(segments) = sections(unit) else { return };
     advice.f2fs_segments_per_section = Some(segments);
-    let section = BinarySize(segments * F2FS_SEGMENT);
+    let (section, block) = (BinarySize(segments * F2FS_SEGMENT), BinarySize(unit));
     advice.words.push(format!(
-        "F2FS: sections of {segments} segments ({section}), so that cleaning frees whole erase blocks of {}; mkfs.f2fs aligns them to the start of the card by itself, so zones (-z) stay at 1.",
-        BinarySize(unit)
+        "F2FS: sections of {segments} segments ({section}), so that cleaning frees whole erase blocks of {block}; mkfs.f2fs aligns them to the start of the card by itself, so zones (-z) stay at 1."
     ));
     advice.commands.push(command(
         "makes F2FS that cleans by whole erase blocks; everything on the partition is lost",
@@ -197,10 +184,9 @@ fn exfat(unit: Option<u64>, measured: &Measured, facts: &Facts, advice: &mut Adv
     advice.exfat_cluster_bytes = cluster;
     let align = unit.filter(|unit| unit.is_power_of_two());
     if let Some(cluster) = cluster {
+        let (size, writes) = (BinarySize(cluster), curve.what);
         advice.words.push(format!(
-            "exFAT: clusters of {}, the smallest with which {} reach 80 % of this card's best speed.",
-            BinarySize(cluster),
-            curve.what
+            "exFAT: clusters of {size}, the smallest with which {writes} reach 80 % of this card's best speed."
         ));
     }
     let options: Vec<String> = cluster

@@ -62,22 +62,16 @@ fn sizes(measured: &Measured, advice: &mut Advice) {
         Some(p) if p.bytes < half => format!(" of {} {},", BinarySize(p.bytes), speed(p.mb_s)),
         _ => String::new(),
     };
+    let (size, enough, writes) = (BinarySize(half), BinarySize(most), curve.what);
+    let (at_size, at_best) = (speed(at(half)), speed(best));
     advice.words.push(format!(
-        "Writes smaller than {} are slow on this card: {}{below} of {} {}, at best {}; 80 % of that takes {}. Let programs buffer and write that much at once.",
-        BinarySize(half),
-        curve.what,
-        BinarySize(half),
-        speed(at(half)),
-        speed(best),
-        BinarySize(most)
+        "Writes smaller than {size} are slow on this card: {writes}{below} of {size} {at_size}, at best {at_best}; 80 % of that takes {enough}. Let programs buffer and write that much at once."
     ));
     // ext4's stripe at mount time, as seed 004 derives it from the same curve.
     if most > 4 * KIB && most.is_multiple_of(4 * KIB) && advice.ext4_stripe_width.is_none() {
         let blocks = most / (4 * KIB);
         advice.mount_options.push(format!("stripe={blocks}"));
-        advice
-            .words
-            .push(format!("stripe={blocks} has ext4 push {} at once where it can.", BinarySize(most)));
+        advice.words.push(format!("stripe={blocks} has ext4 push {enough} at once where it can."));
     }
 }
 
@@ -110,21 +104,16 @@ fn files(n: u32) -> String {
 }
 
 fn mounting(measured: &Measured, facts: &Facts, advice: &mut Advice) {
-    let small = measured.curves.random_write.iter().find(|p| p.bytes == 4 * KIB);
-    let best = measured
-        .curves
-        .sequential_write
-        .iter()
-        .chain(&measured.curves.random_write)
-        .map(|p| p.mb_s)
-        .fold(0.0, f64::max);
+    let curves = &measured.curves;
+    let small = curves.random_write.iter().find(|p| p.bytes == 4 * KIB);
+    let all = curves.sequential_write.iter().chain(&curves.random_write);
+    let best = all.map(|p| p.mb_s).fold(0.0, f64::max);
     let Some(small) = small.filter(|small| small.mb_s < best * SLOW_SHARE) else { return };
     let cost = small.p50_us / 1000.0;
     advice.mount_options.insert(0, "noatime".to_owned());
+    let (slow, fast) = (speed(small.mb_s), speed(best));
     advice.words.push(format!(
-        "Mount with noatime: otherwise reading a file makes a small write, and one of 4 KiB takes {cost:.2} ms here ({} against {} at best).",
-        speed(small.mb_s),
-        speed(best)
+        "Mount with noatime: otherwise reading a file makes a small write, and one of 4 KiB takes {cost:.2} ms here ({slow} against {fast} at best)."
     ));
     if small.p50_us >= COSTLY_US {
         advice.mount_options.push("commit=60".to_owned());
