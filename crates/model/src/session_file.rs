@@ -5,7 +5,6 @@
 //! (RFC 4648, section 4). The JSON Schema is `docs/result-file.schema.json`.
 
 mod figures;
-mod unknown;
 
 use crate::card::{CardFacts, Event};
 use crate::caveat::Caveat;
@@ -270,7 +269,7 @@ impl SessionFile {
         let damaged = |e: serde_json::Error| SessionFileError::Damaged(e.to_string());
         let file: SessionFile = serde_json::from_str(text).map_err(damaged)?;
         let taken = serde_json::to_value(&file).map_err(damaged)?;
-        match unknown::field(&whole, &taken) {
+        match unknown_field(&whole, &taken) {
             Some(path) => Err(SessionFileError::UnknownField(path)),
             None => Ok(file),
         }
@@ -284,6 +283,40 @@ impl SessionFile {
         let text = serde_json::to_string_pretty(self);
         text.map(|text| outside::json(&text).into_owned() + "\n")
             .map_err(|e| SessionFileError::Damaged(e.to_string()))
+    }
+}
+
+/// The path of the first field that is in the file and was not taken over; one that is null says nothing. Types of many
+/// modules stand in a file: asking each to refuse unknown fields would bind them all to this one use.
+fn unknown_field(file: &Value, taken: &Value) -> Option<String> {
+    match (file, taken) {
+        (Value::Object(all), Value::Object(known)) => all.iter().find_map(|(name, value)| {
+            let inner = match known.get(name) {
+                Some(taken) => unknown_field(value, taken)?,
+                None if value.is_null() || is_empty(value) => return None,
+                None => String::new(),
+            };
+            Some(joined(name, &inner))
+        }),
+        (Value::Array(all), Value::Array(known)) => {
+            (0..).zip(all.iter().zip(known)).find_map(|(place, (value, taken)): (usize, _)| {
+                unknown_field(value, taken).map(|inner| joined(&format!("[{place}]"), &inner))
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Types leave their empty lists out.
+fn is_empty(value: &Value) -> bool {
+    value.as_array().is_some_and(Vec::is_empty)
+}
+
+fn joined(name: &str, inner: &str) -> String {
+    match inner {
+        "" => name.to_owned(),
+        inner if inner.starts_with('[') => format!("{name}{inner}"),
+        inner => format!("{name}.{inner}"),
     }
 }
 

@@ -1,5 +1,6 @@
 use super::*;
 use proptest::prelude::*;
+use serde_json::json;
 
 fn record() -> SessionFile {
     SessionFile {
@@ -11,7 +12,7 @@ fn record() -> SessionFile {
         seed: u64::MAX.to_string(),
         tool_version: "0.1.0".to_owned(),
         started_at: "2024-05-01T10:00:00.000000Z".to_owned(),
-        document: Some(serde_json::json!({ "verdict": "genuine" })),
+        document: Some(json!({ "verdict": "genuine" })),
         ..SessionFile::default()
     }
 }
@@ -43,7 +44,7 @@ fn a_field_nobody_knows_is_refused_by_its_name_and_not_dropped() {
     let refused = altered(|file| file["mood"] = "good".into());
     assert_eq!(refused, Err(SessionFileError::UnknownField("mood".to_owned())));
     let refused = altered(|file| {
-        file["findings"] = serde_json::json!([{ "claim": "a", "verdict": "b", "weight": "note", "confidence": 1.0, "evidence": [], "colour": 3 }]);
+        file["findings"] = json!([{ "claim": "a", "verdict": "b", "weight": "note", "confidence": 1.0, "evidence": [], "colour": 3 }]);
     });
     assert_eq!(refused, Err(SessionFileError::UnknownField("findings[0].colour".to_owned())));
 }
@@ -59,6 +60,14 @@ fn other_files_are_said_to_be_others_and_damaged_ones_to_be_damaged() {
     }
     let refused = altered(|file| file["runs"] = 7.into());
     assert!(matches!(refused, Err(SessionFileError::Damaged(_))));
+}
+
+#[test]
+fn a_field_that_was_left_out_is_named_with_its_path() {
+    let file = json!({ "runs": [{ "run": 1 }, { "run": 2, "mood": "good" }], "note": null, "marks": [] });
+    let taken = json!({ "runs": [{ "run": 1 }, { "run": 2 }] });
+    assert_eq!(unknown_field(&file, &taken).as_deref(), Some("runs[1].mood"));
+    assert_eq!(unknown_field(&taken, &file), None);
 }
 
 proptest! {
