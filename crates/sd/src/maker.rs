@@ -154,10 +154,8 @@ mod tests {
 
     #[test]
     fn known_pairs_are_told_from_foreign_ones() {
-        assert_eq!(
-            look_up(0x03, 0x5344).map(|m| (m.name, m.oid)),
-            Some(("SanDisk / Western Digital", OidFit::Known))
-        );
+        let sandisk = look_up(0x03, 0x5344).unwrap();
+        assert_eq!((sandisk.name, sandisk.oid), ("SanDisk / Western Digital", OidFit::Known));
         assert_eq!(look_up(0x03, 0x8368).map(|m| m.oid), Some(OidFit::Foreign));
         assert_eq!(look_up(0x1c, 0x1234).map(|m| m.oid), Some(OidFit::Unlisted));
         assert_eq!(look_up(0x03, 0x5744).map(|m| m.name), Some("Western Digital"));

@@ -97,11 +97,8 @@ mod tests {
             ("8.0 GT/s", "2", 1969.0),
             ("16.0 GT/s PCIe", "2", 3938.0),
         ] {
-            assert_eq!(
-                link(speed, width, "", "").ceiling_mb_s.map(f64::round),
-                Some(mb_s),
-                "{speed} x{width}"
-            );
+            let ceiling = link(speed, width, "", "").ceiling_mb_s.map(f64::round);
+            assert_eq!(ceiling, Some(mb_s), "{speed} x{width}");
         }
     }
 

@@ -42,11 +42,8 @@ fn every_capacity_has_the_file_system_and_cluster_of_its_class() {
         (128 << 20, FileSystem::Exfat, 65_536, 131_072),
     ] {
         let l = mib(size);
-        assert_eq!(
-            (l.file_system, l.cluster_sectors, l.boundary_sectors),
-            (file_system, cluster, boundary),
-            "{size}"
-        );
+        let found = (l.file_system, l.cluster_sectors, l.boundary_sectors);
+        assert_eq!(found, (file_system, cluster, boundary), "{size}");
     }
 }
 

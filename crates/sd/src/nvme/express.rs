@@ -133,10 +133,8 @@ mod tests {
         let mut data = structure(4096, &[(3072, &[0xc2, 0x01]), (3184, &0x0162_0166u32.to_le_bytes())]);
         assert_eq!(ExpressArea::decode(&data, false), Ok(None));
         let area = ExpressArea::decode(&data, true).unwrap().unwrap();
-        assert_eq!(
-            (area.class.to_string().as_str(), area.sctmt1_celsius, area.sctmt2_celsius),
-            ("E450", Some(81), Some(85))
-        );
+        assert_eq!(area.class.to_string(), "E450");
+        assert_eq!((area.sctmt1_celsius, area.sctmt2_celsius), (Some(81), Some(85)));
         data[3200..3216].copy_from_slice(&EXPRESS_UUID);
         assert!(ExpressArea::decode(&data, false).unwrap().is_some());
         data[3072] = 7;

@@ -117,10 +117,8 @@ mod tests {
     fn warnings_are_put_in_words() {
         let mut data = vec![0; 512];
         data[0] = 0b1010;
-        assert_eq!(
-            SmartLog::decode(&data).unwrap().critical_warnings,
-            ["temperature beyond a threshold", "read-only"]
-        );
+        let warnings = SmartLog::decode(&data).unwrap().critical_warnings;
+        assert_eq!(warnings, ["temperature beyond a threshold", "read-only"]);
     }
 
     #[test]

@@ -143,15 +143,10 @@ mod tests {
         let ssr = ssr("000000000800000004009000011b391e000800000002ff0003");
         assert_eq!((ssr.dat_bus_width, ssr.secured_mode, ssr.sd_card_type), (Some(1), false, 0));
         assert_eq!((ssr.size_of_protected_area, ssr.speed_class), (128 << 20, Some(10)));
-        assert_eq!(
-            (ssr.au_size_bytes, ssr.erase_size, ssr.erase_timeout, ssr.erase_offset),
-            (Some(4 << 20), 1, 6, 3)
-        );
-        assert_eq!((ssr.uhs_speed_grade, ssr.uhs_au_size_bytes), (3, Some(4 << 20)));
-        assert_eq!(
-            (ssr.video_speed_class, ssr.vsc_au_size_bytes, ssr.su_size_bytes),
-            (30, Some(8 << 20), Some(8 << 20))
-        );
+        assert_eq!((ssr.au_size_bytes, ssr.uhs_au_size_bytes), (Some(4 << 20), Some(4 << 20)));
+        assert_eq!((ssr.erase_size, ssr.erase_timeout, ssr.erase_offset), (1, 6, 3));
+        assert_eq!((ssr.uhs_speed_grade, ssr.video_speed_class), (3, 30));
+        assert_eq!((ssr.vsc_au_size_bytes, ssr.su_size_bytes), (Some(8 << 20), Some(8 << 20)));
         assert_eq!((ssr.app_perf_class, ssr.command_queue_depth), (2, 32));
         assert_eq!((ssr.cache, ssr.host_maintenance, ssr.card_maintenance), (true, true, true));
         assert_eq!((ssr.discard_support, ssr.fule_support, ssr.boot_partition_support), (true, true, false));
