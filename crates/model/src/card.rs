@@ -186,17 +186,14 @@ mod tests {
 
     #[test]
     fn a_card_is_called_by_brand_name_and_size_once_each() {
-        let card = |brand: &str, name: &str, bytes| CardFacts {
-            brand: Some(brand.into()),
-            name: Some(name.into()),
-            capacity_bytes: bytes,
-            ..CardFacts::default()
-        };
-        assert_eq!(card("SanDisk", "Ultra", Some(15_931_539_456)).title(), "SanDisk Ultra 16GB");
-        assert_eq!(
-            card("Lexar", "Lexar PLAY PRO 1TB", Some(1_000_204_886_016)).title(),
-            "Lexar PLAY PRO 1TB"
-        );
+        for (brand, name, bytes, title) in [
+            ("SanDisk", "Ultra", 15_931_539_456, "SanDisk Ultra 16GB"),
+            ("Lexar", "Lexar PLAY PRO 1TB", 1_000_204_886_016, "Lexar PLAY PRO 1TB"),
+        ] {
+            let (brand, name) = (Some(brand.to_owned()), Some(name.to_owned()));
+            let card = CardFacts { brand, name, capacity_bytes: Some(bytes), ..CardFacts::default() };
+            assert_eq!(card.title(), title);
+        }
         assert_eq!(CardFacts::default().title(), "unnamed card");
     }
 

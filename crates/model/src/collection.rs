@@ -138,11 +138,7 @@ mod tests {
             files += std::fs::read_dir(entry.path()).unwrap().count();
         }
         folders.sort();
-        assert_eq!(
-            (names, COLLECTION.files.len()),
-            (folders, files),
-            "a folder a report, and each file is here"
-        );
+        assert_eq!((names, COLLECTION.files.len()), (folders, files), "a folder a report, each file is here");
     }
 
     #[test]

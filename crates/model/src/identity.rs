@@ -223,10 +223,8 @@ mod tests {
         let failed = |registers| from_hex(registers).unwrap_err().register;
         assert_eq!(failed(HexRegisters { cid: Some("12"), ..HexRegisters::default() }), "CID");
         assert_eq!(failed(HexRegisters { ssr: Some(CID), ..HexRegisters::default() }), "SSR");
-        assert_eq!(
-            failed(HexRegisters { cid: Some(CID), ocr: Some("zz"), ..HexRegisters::default() }),
-            "OCR"
-        );
+        let cid_and_ocr = HexRegisters { cid: Some(CID), ocr: Some("zz"), ..HexRegisters::default() };
+        assert_eq!(failed(cid_and_ocr), "OCR");
     }
 
     #[test]
@@ -250,17 +248,15 @@ mod tests {
 
     #[test]
     fn the_nearest_bus_decides_the_ceiling() {
+        let bus = |identity: &Identity| (identity.ceiling_mb_s(), identity.bus_mode());
         let mut identity = Identity::default();
-        assert_eq!((identity.ceiling_mb_s(), identity.bus_mode()), (None, None));
+        assert_eq!(bus(&identity), (None, None));
         let mut usb = UsbReader::default();
         usb.set_speed("480");
         identity.usb = Some(usb);
-        assert_eq!(
-            (identity.ceiling_mb_s(), identity.bus_mode()),
-            (Some(53.248), Some("USB 480 Mbit/s".into()))
-        );
+        assert_eq!(bus(&identity), (Some(53.248), Some("USB 480 Mbit/s".into())));
         identity.mmc = MmcBus::from_kernel_line("mmc0: new high speed SDHC card at address b368");
-        assert_eq!((identity.ceiling_mb_s(), identity.bus_mode()), (Some(25.0), Some("High Speed".into())));
+        assert_eq!(bus(&identity), (Some(25.0), Some("High Speed".into())));
     }
 
     proptest::proptest! {

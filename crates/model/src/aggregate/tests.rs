@@ -165,19 +165,15 @@ fn run_of(recipe: &Recipe, number: u32, bytes_per_s: impl Fn(&Test) -> f64) -> R
 #[test]
 fn a_summary_names_mean_best_worst_and_median_of_the_counted_runs() {
     let recipe = recipe("cdm-fio");
-    let mut runs: Vec<Run> = [600, 300, 280, 290, 9]
-        .iter()
-        .zip(1..)
-        .map(|(mb, n)| run_of(&recipe, n, |_| f64::from(*mb) * 1e6))
-        .collect();
+    let speeds = [600e6, 300e6, 280e6, 290e6, 9e6];
+    let mut runs: Vec<Run> = (1..).zip(speeds).map(|(n, speed)| run_of(&recipe, n, |_| speed)).collect();
     runs[4].counted = false;
     let summary = &summarise(&runs, &recipe, |speeds| Some([speeds.len() as f64, 0.0]))[0];
     let close = |a: f64, b: f64| (a - b).abs() < 1e-3;
     assert_eq!((summary.n, summary.ci95), (4, Some([4.0, 0.0])));
-    assert!(close(summary.mean, 367.5) && close(summary.best, 600.0), "{summary:?}");
-    assert!(
-        close(summary.worst, 280.0) && close(summary.median, 295.0) && close(summary.recipe_value, 367.5)
-    );
+    let figures = [summary.mean, summary.best, summary.worst, summary.median, summary.recipe_value];
+    let expected = [367.5, 600.0, 280.0, 295.0, 367.5];
+    assert!(figures.iter().zip(expected).all(|(a, b)| close(*a, b)), "{summary:?}");
     // 367.5 MB/s are 350.48 MiB/s.
     assert_eq!(summary.tool_prints.as_ref().unwrap().value, 350.0);
 }

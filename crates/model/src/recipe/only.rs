@@ -89,15 +89,13 @@ mod tests {
     fn a_word_that_names_nothing_is_answered_with_what_there_is() {
         let mut recipe = parse(RECIPES.find("quick").unwrap(), None).unwrap();
         let error = recipe.keep_only(&["RND4K Q32T1 raed"]).unwrap_err().to_string();
-        assert!(
-            error.contains("did you mean \"RND4K Q32T1 read\"?") && error.contains("SEQ1M Q8T1 write"),
-            "{error}"
-        );
+        assert!(error.contains("did you mean \"RND4K Q32T1 read\"?"), "{error}");
+        assert!(error.contains("SEQ1M Q8T1 write"), "{error}");
         assert_eq!(recipe.tests.len(), 8, "a refused choice changes nothing");
     }
 
     #[test]
-    fn a_read_that_lost_the_write_before_it_gets_its_stretch_written() {
+    fn a_read_that_lost_the_write_before_it_gets_its_range_written() {
         let mut recipe = parse(RECIPES.find("geerling-2024").unwrap(), None).unwrap();
         recipe.keep_only(&["4k read", "4k reread"]).unwrap();
         assert!(recipe.tests[0].prepare.is_some() && recipe.tests[1].prepare.is_none());

@@ -89,10 +89,8 @@ mod tests {
             let cell = cell_bytes(card);
             let count = card.div_ceil(cell);
             assert!(count <= 1000, "{count} cells on {card}");
-            assert!(
-                card < 4_194_304_000 || (cell.is_multiple_of(4 << 20) && count >= 450),
-                "{cell} on {card}"
-            );
+            let in_units = cell.is_multiple_of(4 << 20) && count >= 450;
+            assert!(card < 4_194_304_000 || in_units, "{cell} on {card}");
             assert!(cell.is_multiple_of(1 << 20), "{cell} on {card}");
         }
         assert_eq!(cell_bytes(16_012_804_096), 16 << 20);
