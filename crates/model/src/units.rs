@@ -44,18 +44,13 @@ pub fn parse_size(text: &str) -> Result<u64, SizeError> {
     let (number, unit) = trimmed.split_at(split);
     let factor = unit_factor(unit.trim()).ok_or_else(|| fail("unknown unit"))?;
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let digits = |s: &str| s.parse::<u128>().map_err(|_| fail("no number"));
     if fraction.len() > 12 {
         return Err(fail("too many decimals"));
     }
     let scale = 10u128.pow(fraction.len() as u32);
-    let scaled = digits(whole)?
-        .checked_mul(scale)
-        .and_then(|w| {
-            if fraction.is_empty() { Some(w) } else { digits(fraction).ok().and_then(|f| w.checked_add(f)) }
-        })
-        .and_then(|n| n.checked_mul(u128::from(factor)))
-        .ok_or_else(|| fail("no number"))?;
+    let digits = Some(format!("{whole}{fraction}")).filter(|_| !whole.is_empty());
+    let scaled = digits.and_then(|digits| digits.parse::<u128>().ok()?.checked_mul(u128::from(factor)));
+    let scaled = scaled.ok_or_else(|| fail("no number"))?;
     if scaled % scale != 0 {
         return Err(fail("not a whole number of bytes"));
     }
