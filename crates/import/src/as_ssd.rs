@@ -5,20 +5,18 @@
 //! 2.5; no text of a card was found to hold against it). It can show IOPS in place of speeds.
 
 use crate::dates::date;
-use crate::error::ImportError;
-use crate::notes::add_note;
+use crate::error::Outcome;
+use crate::notes::{add_note, log_of};
 use crate::numbers::{MIB_S, figure, number, speed};
 use crate::parts;
 use crate::runs::Runs;
-use crate::text::Text;
+use crate::text::{Text, filled};
 use cardscope_model::condition::Origin;
-use cardscope_model::log::{Log, Tool};
+use cardscope_model::log::Log;
 use cardscope_model::run::Figure;
 use cardscope_model::test_name::{Op, Order, Pattern, TestName};
 use cardscope_model::units::{KIB, MIB};
-use serde_json::{Map, Value, json};
-
-const FORMAT: &str = "as-ssd";
+use serde_json::json;
 
 /// What a heading or the first word of a row opens.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,55 +48,38 @@ pub(crate) fn recognise(text: &Text) -> bool {
     (body.contains("AS SSD") || body.contains("4K-64Thrd")) && read(text).is_ok()
 }
 
-/// Reads the text.
-pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
-    let mut headed = false;
-    let begins = |line: &str| {
-        let heading = line.trim_start_matches(['|', '>', ' ']).starts_with("AS SSD Benchmark");
-        heading && std::mem::replace(&mut headed, true)
-    };
-    parts::each(text, begins, report)
+pub(crate) fn read(text: &Text) -> Outcome {
+    let heads = |line: &str| line.trim_start_matches(['|', '>', ' ']).starts_with("AS SSD Benchmark");
+    parts::reports(text, heads, report)
 }
 
-fn report(text: &Text) -> Result<Vec<Log>, ImportError> {
-    let mut reader = Reader::new();
+fn report(text: &Text) -> Outcome {
+    let mut reader = Reader { log: log_of("AS SSD", None), runs: Runs::default(), section: None };
     for line in text.lines() {
         reader.line(line.trim().trim_start_matches(['|', '>']).trim_start());
     }
-    let log = reader.finish();
-    if log.runs.is_empty() {
-        return Err(ImportError::Empty { format: FORMAT, why: "no test in it has a speed".to_owned() });
+    let runs = reader.runs.finish();
+    if runs.is_empty() {
+        return Err("no test in it has a speed".to_owned());
     }
-    Ok(vec![log])
+    Ok(vec![Log { runs, ..reader.log }])
 }
 
 struct Reader {
     log: Log,
     runs: Runs,
     section: Option<Section>,
-    access: Map<String, Value>,
-    score: Map<String, Value>,
 }
 
 impl Reader {
-    fn new() -> Self {
-        Reader {
-            log: Log::new(FORMAT),
-            runs: Runs::default(),
-            section: None,
-            access: Map::new(),
-            score: Map::new(),
-        }
-    }
-
     fn line(&mut self, line: &str) {
         if let Some((section, rest)) = section(line) {
             self.section = Some(section);
             self.row(section, rest);
         } else if let Some(version) = line.strip_prefix("AS SSD Benchmark") {
-            let version =
-                version.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
-            self.log.tool = Some(Tool { name: "AS SSD".to_owned(), version: version.map(str::to_owned) });
+            let mut words = version.split_whitespace();
+            let version = words.find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+            self.log.tool = log_of("AS SSD", version).tool;
         } else if let Some((key, value)) = line.split_once(':') {
             self.property(key.trim(), value.trim());
         }
@@ -115,10 +96,9 @@ impl Reader {
         if let (Some(section), Some(printed)) = (self.section, printed(value).into_iter().next()) {
             self.put(section, key, printed);
         }
-        let told = || Some(value.to_owned()).filter(|value| !value.is_empty());
         match key {
-            "Name" => self.log.card.model = told(),
-            "Firmware" => self.log.card.firmware = told(),
+            "Name" => self.log.card.model = filled(value),
+            "Firmware" => self.log.card.firmware = filled(value),
             "Date" | "Datum" => self.log.date = date(value),
             "Controller" | "Offset" | "Size" | "Größe" => {
                 add_note(&mut self.log.condition, &format!("{} {value}", key.to_lowercase()), Origin::Read);
@@ -128,25 +108,22 @@ impl Reader {
     }
 
     fn put(&mut self, section: Section, key: &str, (value, unit): (f64, &str)) {
-        let way = match key {
+        let name = match key {
             "Read" | "Lesen" => "read",
             "Write" | "Schreiben" => "write",
             "Total" | "Gesamt" => "total",
             _ => return,
         };
-        match section {
-            Section::Speed(pattern) if way != "total" => {
-                let op = if way == "read" { Op::Read } else { Op::Write };
-                self.speed(TestName { pattern, op }, value, unit);
-            }
-            Section::Access if unit == "ms" => {
-                self.access.insert(way.to_owned(), json!(value));
-            }
-            Section::Score if unit.is_empty() => {
-                self.score.insert(way.to_owned(), json!(value));
-            }
+        match (section, name.parse::<Op>()) {
+            (Section::Speed(pattern), Ok(op)) => self.speed(TestName { pattern, op }, value, unit),
+            (Section::Access, _) if unit == "ms" => self.beside("access_time_ms", name, value),
+            (Section::Score, _) if unit.is_empty() => self.beside("score", name, value),
             _ => {}
         }
+    }
+
+    fn beside(&mut self, what: &str, name: &str, value: f64) {
+        self.log.other.entry(what).or_insert_with(|| json!({}))[name] = json!(value);
     }
 
     fn speed(&mut self, test: TestName, value: f64, unit: &str) {
@@ -162,17 +139,6 @@ impl Reader {
         if value > 0.0 {
             self.runs.add(result);
         }
-    }
-
-    fn finish(mut self) -> Log {
-        self.log.tool.get_or_insert(Tool { name: "AS SSD".to_owned(), version: None });
-        self.log.runs = self.runs.finish();
-        for (name, values) in [("access_time_ms", self.access), ("score", self.score)] {
-            if !values.is_empty() {
-                self.log.other.insert(name.to_owned(), Value::Object(values));
-            }
-        }
-        self.log
     }
 }
 

@@ -6,7 +6,7 @@
 //! condition are columns of their own, with `condition_` in front or without.
 
 use crate::dates::date;
-use crate::error::ImportError;
+use crate::error::Outcome;
 use crate::notes::add_note;
 use crate::numbers::{speed, true_mb_s};
 use crate::table::{Row, Table};
@@ -19,7 +19,7 @@ use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::TestName;
 use cardscope_model::units::{MB, parse_size};
 use cardscope_sd::label;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Doubts of one table that are told; of the rest how many.
 const MOST_DOUBTS: usize = 8;
@@ -37,10 +37,7 @@ pub(crate) fn recognise(text: &Text) -> bool {
 
 /// Reads it: the rows of one card under one condition are a log. Without a column `run`, a test that comes again is the next
 /// run.
-///
-/// # Errors
-/// If no row holds a figure.
-pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+pub(crate) fn read(text: &Text) -> Outcome {
     let table = Table::of(text.body());
     let mut parts: Vec<Part> = Vec::new();
     let mut indices: HashMap<String, usize> = HashMap::new();
@@ -50,7 +47,7 @@ pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
         // As text, since a card has no order and no hash of its own.
         let index = *indices.entry(format!("{head:?}")).or_insert(parts.len());
         if index == parts.len() {
-            parts.push(Part::new(head));
+            parts.push(Part { head, ..Part::default() });
         }
         if let Err(why) = figure(&row).and_then(|figure| parts[index].take(&row, figure)) {
             doubts.push(format!("row {number}: {why}"));
@@ -58,9 +55,8 @@ pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     }
     let mut logs: Vec<Log> = parts.into_iter().map(Part::finish).filter(|log| !log.runs.is_empty()).collect();
     let Some(first) = logs.first_mut() else {
-        let why =
-            doubts.into_iter().next().unwrap_or_else(|| "no row of it holds a figure of a run".to_owned());
-        return Err(ImportError::Empty { format: "figures", why });
+        let nothing = || "no row of it holds a figure of a run".to_owned();
+        return Err(doubts.into_iter().next().unwrap_or_else(nothing));
     };
     let more = doubts.len().saturating_sub(MOST_DOUBTS);
     doubts.truncate(MOST_DOUBTS);
@@ -75,22 +71,17 @@ fn is_run(row: &Row<'_>) -> bool {
 }
 
 /// The rows of one card under one condition.
+#[derive(Default)]
 struct Part {
     head: Log,
-    runs: Vec<Run>,
-    /// Where a run stands, by its number and size.
-    indices: HashMap<(u32, Option<u64>), usize>,
+    /// Runs by their size and number.
+    runs: BTreeMap<(Option<u64>, u32), Run>,
     seen: HashSet<(TestName, Option<String>, Option<u64>, u32)>,
     /// How often a test of one size came without a number.
     times: HashMap<(TestName, Option<String>, Option<u64>), u32>,
 }
 
 impl Part {
-    fn new(head: Log) -> Self {
-        let (indices, seen, times) = Default::default();
-        Part { head, runs: Vec::new(), indices, seen, times }
-    }
-
     fn take(&mut self, row: &Row<'_>, figure: Figure) -> Result<(), String> {
         let (test, step, size_bytes) = (figure.name(), figure.step.clone(), size(row)?);
         let run = match row.get("run") {
@@ -104,29 +95,22 @@ impl Part {
         if !self.seen.insert((test, step, size_bytes, run)) {
             return Err(format!("run {run} has a {test} already"));
         }
-        let index = *self.indices.entry((run, size_bytes)).or_insert(self.runs.len());
-        if index == self.runs.len() {
-            let loops = row.get("loops").and_then(|loops| loops.parse().ok());
-            self.runs.push(Run { run, size_bytes, loops, ..Run::default() });
-        }
-        self.runs[index].results.push(figure);
+        let loops = || row.get("loops").and_then(|loops| loops.parse().ok());
+        let new = || Run { size_bytes, loops: loops(), ..Run::default() };
+        self.runs.entry((size_bytes, run)).or_insert_with(new).results.push(figure);
         Ok(())
     }
 
     /// Runs are counted on over all sizes, since a log's runs have one number each.
     fn finish(self) -> Log {
-        let mut runs = self.runs;
-        runs.sort_by_key(|run| (run.size_bytes, run.run));
-        let runs = runs.into_iter().zip(1..).map(|(run, number)| Run { run: number, ..run }).collect();
-        Log { runs, ..self.head }
+        let runs = self.runs.into_values().zip(1..).map(|(run, number)| Run { run: number, ..run });
+        Log { runs: runs.collect(), ..self.head }
     }
 }
 
 /// What a row says beside its figure.
 fn head(row: &Row<'_>) -> Log {
-    let mut log = Log::new("figures");
-    log.card = card(row);
-    log.part = row.owned("card");
+    let mut log = Log { card: card(row), part: row.owned("card"), ..Log::default() };
     log.tool = said(row, &["tool", "recipe"]).map(|name| Tool { name, version: row.owned("tool_version") });
     log.date = row.get("date").and_then(date);
     log.condition = condition(row, &mut log.doubts);
@@ -193,14 +177,12 @@ fn figure(row: &Row<'_>) -> Result<Figure, String> {
         None => ToolPrints { value: mb_s, unit: "MB/s".to_owned() },
     };
     Ok(Figure {
-        test: test.pattern,
-        op: test.op,
         step: row.get("step").map(plain).map(str::to_owned),
-        mb_s,
         iops: iops.or(printed.filter(|_| unit == "IOPS")),
         latency_us: row.get("latency_us").and_then(speed),
         max_latency_us: row.get("max_latency_us").and_then(speed),
         as_printed: Some(as_printed),
+        ..Figure::of(test, mb_s)
     })
 }
 

@@ -1,7 +1,7 @@
 //! The list of formats. A new one is a module of its own and a line here.
 
-use crate::disk_mark::report;
-use crate::error::ImportError;
+use crate::disk_mark::report::{crystaldiskmark, kdiskmark};
+use crate::error::{ImportError, Outcome};
 use crate::identity::{lspci, mmc_ios, mmc_utils, nvme, sysfs};
 use crate::page::chart_page;
 use crate::probe::{f3, flashbench, h2testw, mfst};
@@ -21,14 +21,25 @@ pub struct Format {
     pub title: &'static str,
     /// Whether a text is one of it. Sure of its own, shy of others: the first in the list that says yes reads it.
     pub recognise: fn(&Text) -> bool,
-    /// Reads it.
-    pub read: fn(&Text) -> Result<Vec<Log>, ImportError>,
+    read: fn(&Text) -> Outcome,
 }
 
 impl Format {
-    /// Reads a text as one of this format, without what no log can mean.
+    /// Reads a text as one of this format.
+    ///
+    /// # Errors
+    /// If nothing in it can be read.
+    pub fn read(&self, text: &Text) -> Result<Vec<Log>, ImportError> {
+        let mut logs = (self.read)(text).map_err(|why| ImportError::Empty { format: self.name, why })?;
+        for log in logs.iter_mut().filter(|log| log.format.is_empty()) {
+            log.format = self.name.to_owned();
+        }
+        Ok(logs)
+    }
+
+    /// The same without what no log can mean.
     pub(crate) fn logs(&self, text: &Text) -> Result<Vec<Log>, ImportError> {
-        let mut logs = (self.read)(text)?;
+        let mut logs = self.read(text)?;
         logs.iter_mut().for_each(sanitize::sanitize);
         logs.retain(|log| !log.is_empty());
         if logs.is_empty() {
@@ -64,18 +75,8 @@ static FORMATS: &[Format] = &[
     format!("cdm_fio", "cdm_fio.sh", cdm_fio),
     format!("fio-json", "fio, JSON", fio::json),
     format!("fio-text", "fio, normal output", fio::text),
-    Format {
-        name: "kdiskmark",
-        title: "KDiskMark",
-        recognise: report::is_kdiskmark,
-        read: report::kdiskmark,
-    },
-    Format {
-        name: "crystaldiskmark",
-        title: "CrystalDiskMark and AmorphousDiskMark",
-        recognise: report::is_crystaldiskmark,
-        read: report::crystaldiskmark,
-    },
+    format!("kdiskmark", "KDiskMark", kdiskmark),
+    format!("crystaldiskmark", "CrystalDiskMark and AmorphousDiskMark", crystaldiskmark),
     format!("as-ssd", "AS SSD Benchmark", as_ssd),
     format!("flashbench", "flashbench, and the result files of sdcard_benchmark", flashbench),
     format!("f3", "f3probe, f3write, f3read", f3),

@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "a test comes once in a run")]
-    fn a_log_with_a_test_twice_in_a_run_is_told() {
+    fn a_log_with_a_test_twice_in_a_run_is_found() {
         let mut log = report("Sequential Read : 20.0 MB/s\nSequential Write : 9.0 MB/s\n");
         let first = log.runs[0].results[0].clone();
         log.runs[0].results.push(first);
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "inf")]
-    fn a_speed_that_is_no_number_is_told() {
+    fn a_speed_that_is_no_number_is_found() {
         let mut log = report("Sequential Read : 20.0 MB/s\n");
         log.runs[0].results[0].mb_s = f64::INFINITY;
         check_log(&log);

@@ -27,10 +27,7 @@ pub(crate) struct Choice {
 /// All of it, as values.
 pub(crate) const ALL: Choice = Choice { keeps: |_, _| true, packs: |_| false };
 
-/// All of a text that is one JSON value.
-///
-/// # Errors
-/// If it is none, or would take more memory than its text.
+/// All of a text that is one JSON value and takes no more memory than its text.
 pub(crate) fn whole(text: &str) -> Result<Value, serde_json::Error> {
     let left = Cell::new(text.len().max(LEAST));
     let mut reader = serde_json::Deserializer::from_str(text);
@@ -40,9 +37,6 @@ pub(crate) fn whole(text: &str) -> Result<Value, serde_json::Error> {
 
 /// The value with which a text begins, as far as it was chosen, and the length of its text. Values that would take more
 /// than `room` bytes (and some MiB, which every text may take) are an error.
-///
-/// # Errors
-/// If there is none, or it would take more memory.
 pub(crate) fn first(text: &str, room: usize, choice: Choice) -> Result<(Value, usize), serde_json::Error> {
     let left = Cell::new(room.max(LEAST));
     let mut reader = serde_json::Deserializer::from_str(text);
@@ -79,6 +73,15 @@ impl<'de> DeserializeSeed<'de> for Kept<'_> {
     }
 }
 
+/// Takes values of these types as they are.
+macro_rules! as_it_is {
+    ($($visit:ident: $type:ty),+) => {
+        $(fn $visit<E>(self, value: $type) -> Result<Value, E> {
+            Ok(value.into())
+        })+
+    };
+}
+
 impl<'de> Visitor<'de> for Kept<'_> {
     type Value = Value;
 
@@ -86,21 +89,7 @@ impl<'de> Visitor<'de> for Kept<'_> {
         f.write_str("any valid JSON value")
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(value.into())
-    }
+    as_it_is! { visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64 }
 
     fn visit_unit<E>(self) -> Result<Value, E> {
         Ok(Value::Null)

@@ -28,7 +28,6 @@ mod text;
 mod disk_mark {
     //! Reports of the CrystalDiskMark family: one reader, and what each program does differently.
 
-    mod dialect;
     mod footer;
     mod line;
     pub(crate) mod report;

@@ -32,10 +32,8 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Log>, ImportError> {
     logs(&Text::decode(bytes))
 }
 
-/// The logs in a text: those of the first format that recognises it and can read it, and those of others beside it.
-///
-/// # Errors
-/// If no format knows it, or none that does can read anything; then the first of them says why.
+/// The logs in a text: those of the first format that recognises it and can read it, and those of others beside it. Where
+/// several recognise it and none can read anything, the first of them says why.
 pub(crate) fn logs(text: &Text) -> Result<Vec<Log>, ImportError> {
     let mut logs: Vec<Log> = Vec::new();
     let mut rows: Vec<usize> = Vec::new();

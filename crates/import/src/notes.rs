@@ -12,10 +12,10 @@ const LONGEST_WORD: usize = 40;
 /// Bytes after which nothing is added: no card has so many remarks, but a broken log can.
 const LONGEST_NOTES: usize = 4000;
 
-/// A log of a format with the tool that wrote it, of a version that it does not tell.
-pub(crate) fn log_of(format: &str, tool: &str) -> Log {
-    let tool = Some(Tool { name: tool.to_owned(), version: None });
-    Log { tool, ..Log::new(format) }
+/// A log of a tool, in which nothing was found yet.
+pub(crate) fn log_of(tool: &str, version: Option<&str>) -> Log {
+    let version = version.map(str::to_owned);
+    Log { tool: Some(Tool { name: tool.to_owned(), version }), ..Log::default() }
 }
 
 /// Adds a sentence to the condition's note.

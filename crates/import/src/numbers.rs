@@ -34,30 +34,18 @@ pub(crate) fn speed(text: &str) -> Option<f64> {
 
 /// A figure printed in a unit that is `mb_s` MB/s (10^6) each.
 pub(crate) fn figure(test: TestName, value: f64, unit: &str, mb_s: f64) -> Figure {
-    Figure {
-        test: test.pattern,
-        op: test.op,
-        step: None,
-        mb_s: value * mb_s,
-        iops: None,
-        latency_us: None,
-        max_latency_us: None,
-        as_printed: Some(ToolPrints { value, unit: unit.to_owned() }),
-    }
+    let as_printed = Some(ToolPrints { value, unit: unit.to_owned() });
+    Figure { as_printed, ..Figure::of(test, value * mb_s) }
 }
 
-/// MiB/s in MB/s.
+/// MiB/s and KiB/s in MB/s.
 pub(crate) const MIB_S: f64 = 1.048_576;
-
-/// KiB/s in MB/s.
 pub(crate) const KIB_S: f64 = 0.001_024;
 
-/// A number and the unit behind it.
+/// A number that is not negative, and the unit behind it as printed, if any.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Amount<'a> {
-    /// The number, not negative.
     pub(crate) value: f64,
-    /// The unit as printed; it may be empty.
     pub(crate) unit: &'a str,
 }
 
@@ -72,12 +60,12 @@ pub(crate) fn amount(text: &str) -> Option<Amount<'_>> {
 
 /// MB/s (10^6) in one of a unit whose letters are powers of 1024: `KB/s`, `MByte/s`, `GB/sec`.
 pub(crate) fn binary_mb_s(unit: &str) -> Option<f64> {
-    per_second(unit).then(|| binary_bytes(unit).map(|bytes| bytes / 1e6)).flatten()
+    binary_bytes(unit).filter(|_| unit.contains('/')).map(|bytes| bytes / 1e6)
 }
 
 /// MB/s (10^6) in one of a unit whose letters are powers of 1000.
 pub(crate) fn decimal_mb_s(unit: &str) -> Option<f64> {
-    per_second(unit).then(|| thousands(unit).map(|n| 10f64.powi(3 * n - 6))).flatten()
+    thousands(unit).filter(|_| unit.contains('/')).map(|n| 10f64.powi(3 * n - 6))
 }
 
 /// MB/s (10^6) in one of a unit that means what it says: `MB/s` and `MiB/s`.
@@ -97,12 +85,8 @@ pub(crate) fn binary_size(text: &str) -> Option<u64> {
     Some((value * binary_bytes(unit)?).round() as u64)
 }
 
-fn per_second(unit: &str) -> bool {
-    unit.contains('/')
-}
-
 /// How many thousands the letter before `B` stands for.
-fn thousands(unit: &str) -> Option<i32> {
+pub(crate) fn thousands(unit: &str) -> Option<i32> {
     const LETTERS: [&[char]; 4] = [&['k', 'K'], &['M'], &['G'], &['T']];
     let letter = LETTERS.iter().position(|letters| unit.starts_with(*letters));
     let rest = if letter.is_some() { &unit[1..] } else { unit };
@@ -118,19 +102,23 @@ pub(crate) fn seconds(text: &str) -> Option<f64> {
     if let Some((minutes, rest)) = text.split_once('\'') {
         return Some(number(minutes)? * 60.0 + number(rest.trim_end_matches('"'))?);
     }
-    let units = [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("h", 3600.0)];
+    scaled(text, &[("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("h", 3600.0)])
+}
+
+/// A number times what the first of these endings that it has is worth.
+pub(crate) fn scaled(text: &str, endings: &[(&str, f64)]) -> Option<f64> {
     let (digits, factor) =
-        units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)))?;
+        endings.iter().find_map(|(end, factor)| Some((text.strip_suffix(end)?, factor)))?;
     Some(speed(digits)? * factor)
 }
 
 /// A sequential test, one I/O at a time.
-pub(crate) fn sequential(block: u64, op: Op) -> TestName {
+pub(crate) const fn sequential(block: u64, op: Op) -> TestName {
     TestName { pattern: Pattern { order: Order::Sequential, block, queue: 1, threads: 1 }, op }
 }
 
 /// A random test with `queue` I/Os in flight.
-pub(crate) fn random(block: u64, queue: u32, op: Op) -> TestName {
+pub(crate) const fn random(block: u64, queue: u32, op: Op) -> TestName {
     TestName { pattern: Pattern { order: Order::Random, block, queue, threads: 1 }, op }
 }
 

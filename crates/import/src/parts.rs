@@ -1,8 +1,7 @@
 //! Logs of one tool one after the other in one file, each of another card or another time: cut where one begins anew.
 
-use crate::error::ImportError;
+use crate::error::Outcome;
 use crate::text::Text;
-use cardscope_model::log::Log;
 
 /// Parts of a file that are told apart; a file of garbage can look like many more.
 const MOST_PARTS: usize = 1000;
@@ -15,8 +14,8 @@ const MOST_PARTS: usize = 1000;
 pub(crate) fn each(
     text: &Text,
     begins: impl FnMut(&str) -> bool,
-    read: impl Fn(&Text) -> Result<Vec<Log>, ImportError>,
-) -> Result<Vec<Log>, ImportError> {
+    read: impl Fn(&Text) -> Outcome,
+) -> Outcome {
     let mut logs = Vec::new();
     let mut refused = None;
     let parts = cut(text.body(), begins);
@@ -31,15 +30,33 @@ pub(crate) fn each(
             }
         }
     }
-    if let (true, Some(error)) = (logs.is_empty(), refused) {
-        return Err(error);
-    }
-    if logs.len() > 1 {
-        for (log, number) in logs.iter_mut().zip(1..) {
+    match refused {
+        Some(why) if logs.is_empty() => return Err(why),
+        _ if logs.len() > 1 => (1..).zip(&mut logs).for_each(|(number, log)| {
             log.part.get_or_insert_with(|| format!("report {number}"));
-        }
+        }),
+        _ => {}
     }
     Ok(logs)
+}
+
+/// The same, cut where a line names another device than the line before it that names one.
+pub(crate) fn of_devices(
+    text: &Text,
+    name: impl Fn(&str) -> Option<&str>,
+    read: impl Fn(&Text) -> Outcome,
+) -> Outcome {
+    let mut last: Option<String> = None;
+    let another = |line: &str| {
+        name(line).is_some_and(|name| last.replace(name.to_owned()).is_some_and(|last| last != name))
+    };
+    each(text, another, read)
+}
+
+/// The same, cut where a report begins, but for the first.
+pub(crate) fn reports(text: &Text, heads: impl Fn(&str) -> bool, read: impl Fn(&Text) -> Outcome) -> Outcome {
+    let mut headed = false;
+    each(text, |line| heads(line) && std::mem::replace(&mut headed, true), read)
 }
 
 fn cut(body: &str, mut begins: impl FnMut(&str) -> bool) -> Vec<&str> {

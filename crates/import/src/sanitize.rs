@@ -8,10 +8,7 @@ use cardscope_model::log::Log;
 use cardscope_model::run::{Figure, Run};
 use std::collections::HashSet;
 
-/// MB/s: a million GB a second.
-const MOST_MB_S: f64 = 1e9;
-
-/// I/Os a second: at [`MOST_MB_S`] in blocks of a kilobyte.
+/// I/Os a second: at the fastest that is taken for a speed, in blocks of a kilobyte.
 const MOST_IOPS: f64 = 1e12;
 
 /// Microseconds that an I/O takes: a year has 3.2e13.
@@ -48,7 +45,7 @@ pub(crate) fn sanitize(log: &mut Log) {
 /// True for a speed in a test that there can be.
 fn is_possible(figure: &Figure) -> bool {
     let test = figure.test;
-    (0.0..=MOST_MB_S).contains(&figure.mb_s)
+    figure.is_speed()
         && (0.0..=f64::MAX).contains(&figure.printed().value)
         && (1..=MOST_BYTES).contains(&test.block)
         && (1..=MOST_AT_ONCE).contains(&test.queue)

@@ -72,6 +72,11 @@ impl<'a> Text<'a> {
     }
 }
 
+/// The text without blanks around it, if anything is left.
+pub(crate) fn filled(text: &str) -> Option<String> {
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
 /// What stands for bytes that are no text: no importer takes it.
 const NO_TEXT: &str = "\0";
 
@@ -237,9 +242,24 @@ mod tests {
     }
 
     #[test]
-    fn letters_of_windows_are_read_and_the_guess_is_said() {
-        let text = Text::decode(b"latence 12 \xb5s");
-        assert_eq!((text.body(), text.doubts().len()), ("latence 12 µs", 1));
+    fn what_was_guessed_is_said() {
+        let cases: [(&[u8], &str, usize); 5] = [
+            (b"latence 12 \xb5s", "latence 12 µs", 1),
+            // A letter that was cut in two does not change the others.
+            (b"20 \xc2\xb0C \xc2", "20 °C ", 1),
+            (b"20 \xc2\xb0C\xff", "20 °C", 1),
+            ("20¬∞C idle".as_bytes(), "20°C idle", 1),
+            // Colours, progress and backspaces of a terminal are no guess.
+            (
+                b"\x1b(B\x1b[1;32mOK\x1b[0m\r\n10%\r20%\rdone\nab\x08c\n\x1b]0;title\x07x\n",
+                "OK\n10%\n20%\ndone\nac\nx\n",
+                0,
+            ),
+        ];
+        for (bytes, body, doubts) in cases {
+            let text = Text::decode(bytes);
+            assert_eq!((text.body(), text.doubts().len()), (body, doubts));
+        }
     }
 
     #[test]
@@ -249,27 +269,6 @@ mod tests {
         // "чтение" in Windows-1251, and the figure.
         let log = b"\xf7\xf2\xe5\xed\xe8\xe5 20.4 MB/s\n".repeat(2 * LONG / 16);
         assert!(Text::decode(&log).body().contains("20.4 MB/s"));
-    }
-
-    #[test]
-    fn a_letter_that_was_cut_in_two_does_not_change_the_others() {
-        let whole = "20 °C".as_bytes();
-        let cut = [whole, b" \xc2"].concat();
-        let text = Text::decode(&cut);
-        assert_eq!((text.body(), text.doubts().len()), ("20 °C ", 1));
-        assert_eq!(Text::decode(b"20 \xc2\xb0C\xff").body(), "20 °C");
-    }
-
-    #[test]
-    fn garbled_degrees_are_put_right_and_it_is_said() {
-        let text = Text::decode("20¬∞C idle".as_bytes());
-        assert_eq!((text.body(), text.doubts().len()), ("20°C idle", 1));
-    }
-
-    #[test]
-    fn colours_progress_and_backspaces_of_a_terminal_are_gone() {
-        let text = Text::decode(b"\x1b(B\x1b[1;32mOK\x1b[0m\r\n10%\r20%\rdone\nab\x08c\n\x1b]0;title\x07x\n");
-        assert_eq!(text.body(), "OK\n10%\n20%\ndone\nac\nx\n");
     }
 
     /// What a program makes of UTF-8 that it takes for another encoding.

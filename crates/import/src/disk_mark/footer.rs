@@ -89,7 +89,7 @@ fn setting(key: &str, value: &str, log: &mut Log) {
 mod tests {
     use super::*;
 
-    fn told(lines: &[&str]) -> (Log, Run) {
+    fn footer(lines: &[&str]) -> (Log, Run) {
         let (mut log, mut run) = (Log::new("test"), Run::default());
         for line in lines {
             assert!(read(line, &mut log, &mut run), "{line}");
@@ -99,32 +99,32 @@ mod tests {
 
     #[test]
     fn size_loops_and_how_full_a_card_was_are_read() {
-        let (log, run) = told(&["  Test : 100 MB [G: 12.5% (3.7/29.7 GB)] (x9)"]);
+        let (log, run) = footer(&["  Test : 100 MB [G: 12.5% (3.7/29.7 GB)] (x9)"]);
         assert_eq!((run.size_bytes, run.loops), (Some(100 << 20), Some(9)));
         assert_eq!(log.condition.get("full_percent"), Some("12.5"));
         assert_eq!(log.condition.get("note"), Some("drive G: 12.5% (3.7/29.7 GB)"));
-        let (_, run) = told(&["   Test: 1 GiB (x5) [Measure: 5 sec / Interval: 5 sec]"]);
+        let (_, run) = footer(&["   Test: 1 GiB (x5) [Measure: 5 sec / Interval: 5 sec]"]);
         assert_eq!((run.size_bytes, run.loops), (Some(1 << 30), Some(5)));
     }
 
     #[test]
     fn the_target_of_a_report_names_the_drive() {
-        let (log, _) = told(&[" Target: /media/card 40% (12/29 GiB) [SD Card Reader]"]);
+        let (log, _) = footer(&[" Target: /media/card 40% (12/29 GiB) [SD Card Reader]"]);
         assert_eq!(log.card.model.as_deref(), Some("SD Card Reader"));
         assert_eq!(log.condition.get("note"), Some("drive /media/card 40% (12/29 GiB)"));
     }
 
     #[test]
     fn what_is_usual_is_not_noted_and_the_comment_is() {
-        let (log, _) = told(&["Profile: Default", "   Mode:", "Comment: reader on the left port"]);
+        let (log, _) = footer(&["Profile: Default", "   Mode:", "Comment: reader on the left port"]);
         assert_eq!(log.condition.get("note"), Some("reader on the left port"));
-        let (log, _) = told(&["Profile: Real World", "   Mode: [Admin]"]);
+        let (log, _) = footer(&["Profile: Real World", "   Mode: [Admin]"]);
         assert_eq!(log.condition.get("note"), Some("profile Real World; mode [Admin]"));
     }
 
     #[test]
     fn a_footer_of_garbage_leaves_all_unknown() {
-        let (log, run) = told(&["Test : many MB (xx) [%]", "Date : soon", "OS :", "Device :"]);
+        let (log, run) = footer(&["Test : many MB (xx) [%]", "Date : soon", "OS :", "Device :"]);
         assert_eq!((run.size_bytes, run.loops, log.date, log.card.model), (None, None, None, None));
     }
 }

@@ -12,80 +12,48 @@ use cardscope_model::units::{KIB, MIB};
 /// A line that printed a speed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Line<'a> {
-    /// What was tested.
     pub(super) pattern: Pattern,
-    /// Where the label says it; newer reports say it in a heading.
-    pub(super) direction: Option<Direction>,
-    /// The number.
+    /// Where the label says it; newer reports say it in a heading. The share of a mix stands elsewhere in a report.
+    pub(super) op: Option<Op>,
     pub(super) value: f64,
     /// Its unit as it stands there.
     pub(super) unit: &'a str,
-    /// I/Os per second.
     pub(super) iops: Option<f64>,
-    /// Latency in microseconds.
     pub(super) latency_us: Option<f64>,
 }
 
-/// Which way data went; the share of a mix stands elsewhere in a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Direction {
-    /// From the card.
-    Read,
-    /// To the card.
-    Write,
-    /// Both.
-    Mix,
-}
-
-impl Direction {
-    /// The operation, with the share of reads in percent where it is a mix.
-    pub(super) fn op(self, reads: u8) -> Op {
-        match self {
-            Direction::Read => Op::Read,
-            Direction::Write => Op::Write,
-            Direction::Mix => Op::Mix(reads),
-        }
-    }
-}
+/// Share of reads in percent of a mix that does not say it: the programs' own choice.
+const USUAL_MIX: u8 = 70;
 
 /// The units that stand behind a speed; translated copies write `Mo/s` and `МБ/с`.
 const UNITS: [&str; 4] = ["MB/s", "Mo/s", "МБ/с", "MB/c"];
 
 /// Words for the order of access, as labels begin with, of those that begin alike the longer ones first.
-const ORDERS: [(Order, &[&str]); 2] = [
+const ORDERS: [(Order, &str); 2] = [
     (
         Order::Sequential,
-        &[
-            "sequentielles",
-            "sequentiell",
-            "sequential",
-            "séquentielle",
-            "secuencial",
-            "последовательная",
-            "последовательный",
-            "シーケンシャル",
-            "seq",
-        ],
+        "sequentielles sequentiell sequential séquentielle secuencial последовательная последовательный \
+         シーケンシャル seq",
     ),
-    (Order::Random, &["random", "zufälliges", "случайный", "ランダム", "rnd"]),
+    (Order::Random, "random zufälliges случайный ランダム rnd"),
 ];
 
-/// Words for the direction.
-const DIRECTIONS: [(Direction, &[&str]); 3] = [
-    (Direction::Read, &["read", "lesen", "lecture", "lectura", "чтение", "読み込み", "リード"]),
-    (Direction::Write, &["write", "schreiben", "écriture", "запись", "書き込み", "ライト"]),
-    (Direction::Mix, &["mixed", "mix"]),
+/// Words for the operation.
+const OPS: [(Op, &str); 3] = [
+    (Op::Read, "read lesen lecture lectura чтение 読み込み リード"),
+    (Op::Write, "write schreiben écriture запись 書き込み ライト"),
+    (Op::Mix(USUAL_MIX), "mixed mix"),
 ];
 
 /// Each word with what it means.
-fn words<T: Copy>(meanings: &[(T, &'static [&'static str])]) -> impl Iterator<Item = (T, &'static str)> {
-    meanings.iter().flat_map(|(meaning, words)| words.iter().map(|word| (*meaning, *word)))
+fn words<T: Copy>(meanings: &[(T, &'static str)]) -> impl Iterator<Item = (T, &'static str)> {
+    meanings.iter().flat_map(|(meaning, words)| words.split(' ').map(|word| (*meaning, word)))
 }
 
-/// The direction that a word names.
-pub(super) fn direction(word: &str) -> Option<Direction> {
+/// The operation that a word names.
+pub(super) fn op(word: &str) -> Option<Op> {
     let word = word.to_lowercase();
-    words(&DIRECTIONS).find(|(_, known)| *known == word).map(|(direction, _)| direction)
+    words(&OPS).find(|(_, known)| *known == word).map(|(op, _)| op)
 }
 
 /// Reads one line; `None` where it is no result, or cut off before its unit.
@@ -99,20 +67,20 @@ pub(super) fn read(line: &str) -> Option<Line<'_>> {
     }
     let colon = before.rfind([':', '：'])?;
     let value = speed(before[colon..].trim_start_matches([':', '：']))?;
-    let (pattern, direction) = label(&before[..colon])?;
+    let (pattern, op) = label(&before[..colon])?;
     let iops = after.split_once("IOPS").and_then(|(number, _)| speed(number.trim_start().strip_prefix('[')?));
     let latency_us = after.split_once('<').and_then(|(_, rest)| speed(rest.split_once("us")?.0));
-    Some(Line { pattern, direction, value, unit, iops, latency_us })
+    Some(Line { pattern, op, value, unit, iops, latency_us })
 }
 
 /// The test that a label names; nothing else may stand in it.
-fn label(text: &str) -> Option<(Pattern, Option<Direction>)> {
+fn label(text: &str) -> Option<(Pattern, Option<Op>)> {
     // Quotation marks of mail and Markdown stand before labels, blanks anywhere in them.
     let compact: String = text.to_lowercase().chars().filter(|c| !c.is_whitespace()).collect();
     let compact = compact.trim_start_matches(|c: char| !c.is_alphanumeric());
     let (head, depth) = compact.split_once('(').unwrap_or((compact, ""));
     let (order, word) = words(&ORDERS).find(|(_, word)| head.starts_with(word))?;
-    let (direction, block) = direction_and_block(&head[word.len()..])?;
+    let (op, block) = op_and_block(&head[word.len()..])?;
     let queue = setting(depth, "q=").or_else(|| setting(depth, "qd=")).unwrap_or(1);
     let threads = setting(depth, "t=").unwrap_or(1);
     let block = match (block, order) {
@@ -121,17 +89,17 @@ fn label(text: &str) -> Option<(Pattern, Option<Direction>)> {
         (None, Order::Sequential) => MIB,
         (None, Order::Random) => return None,
     };
-    Some((Pattern { order, block, queue, threads }, direction))
+    Some((Pattern { order, block, queue, threads }, op))
 }
 
 /// `read4kib`, `4kbread`, `1mib` or nothing.
-fn direction_and_block(text: &str) -> Option<(Option<Direction>, Option<u64>)> {
-    let word = words(&DIRECTIONS).find_map(|(way, word)| text.find(word).map(|at| (at, word.len(), way)));
-    let (block, direction) = match word {
-        Some((at, length, way)) => ([&text[..at], &text[at + length..]].concat(), Some(way)),
-        None => (text.to_owned(), None),
+fn op_and_block(text: &str) -> Option<(Option<Op>, Option<u64>)> {
+    let word = words(&OPS).find_map(|(op, word)| text.split_once(word).map(|around| (op, around)));
+    let (op, block) = match word {
+        Some((op, (before, behind))) => (Some(op), [before, behind].concat()),
+        None => (None, text.to_owned()),
     };
-    if block.is_empty() { Some((direction, None)) } else { Some((direction, Some(size(&block)?))) }
+    if block.is_empty() { Some((op, None)) } else { Some((op, Some(size(&block)?))) }
 }
 
 /// `4kb`, `4kib`, `1mib`: always powers of two, whatever the letters say.
@@ -158,10 +126,8 @@ mod tests {
     use super::*;
 
     fn named(line: &str) -> Option<String> {
-        read(line).map(|line| match line.direction {
-            Some(way) => format!("{} {}", line.pattern, way.op(70)),
-            None => line.pattern.to_string(),
-        })
+        let line = read(line)?;
+        Some(line.op.map_or(line.pattern.to_string(), |op| format!("{} {op}", line.pattern)))
     }
 
     #[test]

@@ -1,14 +1,13 @@
 //! From jobs to a log: results, what they are called, and which run they belong to.
 
-use super::{Document, Job, Side, grouped, sum};
-use crate::notes::add_note;
+use super::{Document, Job, Side, by_key, grouped};
+use crate::notes::{add_note, log_of};
 use crate::runs::Runs;
 use cardscope_model::condition::Origin;
-use cardscope_model::log::{Log, Tool};
+use cardscope_model::log::Log;
 use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::{Op, TestName};
 use std::collections::HashMap;
-use std::hash::Hash;
 
 /// The job with which `cdm_fio.sh` fills its file before it tests.
 const FILLING: &str = "Bufread";
@@ -17,7 +16,7 @@ const FILLING: &str = "Bufread";
 const MOST_DOUBTS: usize = 50;
 
 /// All starts of fio, one log for each computer that reports. Of several reports on the same jobs the last one counts.
-pub(super) fn logs(format: &str, documents: Vec<Document>) -> Vec<Log> {
+pub(super) fn logs(documents: Vec<Document>) -> Vec<Log> {
     let mut final_: Vec<Document> = Vec::new();
     for document in documents {
         if final_.last().is_some_and(|last| last.is_continued_by(&document)) {
@@ -25,29 +24,13 @@ pub(super) fn logs(format: &str, documents: Vec<Document>) -> Vec<Log> {
         }
         final_.push(document);
     }
-    let hosts = by_host(final_.into_iter().map(|document| (document.host.clone(), document)));
-    hosts.into_iter().map(|(host, documents)| Log { part: host, ..log(format, documents) }).collect()
-}
-
-/// What belongs to each computer, in the order in which they report.
-pub(super) fn by_host<H: Clone + Eq + Hash, T>(all: impl Iterator<Item = (H, T)>) -> Vec<(H, Vec<T>)> {
-    let mut indices: HashMap<H, usize> = HashMap::new();
-    let mut hosts: Vec<(H, Vec<T>)> = Vec::new();
-    for (host, one) in all {
-        let index = *indices.entry(host.clone()).or_insert(hosts.len());
-        match hosts.get_mut(index) {
-            Some((_, ones)) => ones.push(one),
-            None => hosts.push((host, vec![one])),
-        }
-    }
-    hosts
+    let hosts = by_key(final_.into_iter().map(|document| (document.host.clone(), document)));
+    hosts.into_iter().map(|(host, documents)| Log { part: host, ..log(documents) }).collect()
 }
 
 /// The starts of fio on one computer, as one log: those that repeat a test, or have another size, are further runs.
-fn log(format: &str, documents: Vec<Document>) -> Log {
-    let mut log = Log::new(format);
-    let version = documents.iter().find_map(|document| document.version.clone());
-    log.tool = Some(Tool { name: "fio".to_owned(), version });
+fn log(documents: Vec<Document>) -> Log {
+    let mut log = log_of("fio", documents.iter().find_map(|document| document.version.as_deref()));
     log.date = documents.iter().find_map(|document| document.date.clone());
     let mut runs = Runs::default();
     for document in documents {
@@ -122,9 +105,7 @@ fn note(log: &mut Log, job: &Job) {
             format!("{} ended with error {}; its figures are what it did until then", job.name, job.error),
         );
     }
-    if job.options.direct == Some(false)
-        && [&job.read, &job.write, &job.mixed].iter().any(|side| side.is_some())
-    {
+    if job.options.direct == Some(false) && job.sides.iter().any(Option::is_some) {
         doubt(log, format!("{} did not ask for direct I/O: the page cache took part", job.name));
     }
     if job.trims {
@@ -152,21 +133,20 @@ fn figures<'a>(log: &mut Log, job: &'a Job) -> Vec<(&'a str, Figure)> {
         why.into_iter().for_each(|why| doubt(log, why));
         (job.name.as_str(), figure(TestName { pattern, op }, side, step))
     };
-    match (&job.read, &job.write) {
+    let [read, write, mixed] = &job.sides;
+    match (read, write) {
         (None, None) => {
             let op = Op::Mix(job.options.share_of_reads(1.0, 1.0));
-            job.mixed.iter().map(|mixed| result(op, mixed, None)).collect()
+            mixed.iter().map(|mixed| result(op, mixed, None)).collect()
         }
         (Some(read), Some(write)) if job.options.only_writes() => {
             vec![result(Op::Write, write, None), result(Op::Read, read, Some("verify".to_owned()))]
         }
         (Some(read), Some(write)) => {
             let op = Op::Mix(job.options.share_of_reads(read.iops, write.iops));
-            let both = sum(job.read.clone(), job.write.clone());
-            let whole = both.map(|both| result(op, &both, None));
+            let whole = result(op, &read.clone().and(write.clone()), None);
             let part = Some(format!("part of {op}"));
-            let parts = [result(Op::Read, read, part.clone()), result(Op::Write, write, part)];
-            whole.into_iter().chain(parts).collect()
+            vec![whole, result(Op::Read, read, part.clone()), result(Op::Write, write, part)]
         }
         (Some(read), None) => vec![result(Op::Read, read, None)],
         (None, Some(write)) => vec![result(Op::Write, write, None)],
@@ -175,14 +155,12 @@ fn figures<'a>(log: &mut Log, job: &'a Job) -> Vec<(&'a str, Figure)> {
 
 fn figure(name: TestName, side: &Side, step: Option<String>) -> Figure {
     Figure {
-        test: name.pattern,
-        op: name.op,
         step,
-        mb_s: side.bytes_s / 1e6,
         iops: Some(side.iops).filter(|iops| *iops > 0.0),
         latency_us: side.latency_us,
         max_latency_us: side.max_latency_us,
         as_printed: Some(side.printed.clone()),
+        ..Figure::of(name, side.bytes_s / 1e6)
     }
 }
 

@@ -4,17 +4,14 @@
 //! microseconds. `bw` is KiB/s in all. What is no JSON there is known too: keys that repeat, and `nan`.
 
 use super::options::Options;
-use super::{Document, Job, Side, assemble};
+use super::{DIRECTIONS, Document, Job, Side, assemble, by_key};
 use crate::dates::date;
-use crate::error::ImportError;
+use crate::error::Outcome;
 use crate::json::{self, Choice};
 use crate::text::Text;
-use cardscope_model::log::Log;
 use cardscope_model::result::ToolPrints;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
-
-const FORMAT: &str = "fio-json";
 
 /// The entry with which a fio server adds up its clients.
 const TOTAL: &str = "All clients";
@@ -30,35 +27,9 @@ const MOST_OTHERS: usize = 10_000;
 const OPTIONS: [&str; 2] = ["global options", "job options"];
 
 /// The other fields that are read, wherever they stand.
-const FIELDS: [&str; 27] = [
-    "fio version",
-    "time",
-    "jobs",
-    "client_stats",
-    "hostname",
-    "global options",
-    "job options",
-    "disk_util",
-    "name",
-    "jobname",
-    "groupid",
-    "error",
-    "latency_depth",
-    "job_start",
-    "read",
-    "write",
-    "mixed",
-    "trim",
-    "bw",
-    "bw_bytes",
-    "iops",
-    "clat_ns",
-    "clat",
-    "lat_ns",
-    "lat",
-    "mean",
-    "max",
-];
+const FIELDS: &str = "fio version, time, jobs, client_stats, hostname, global options, job options, disk_util, name, \
+    jobname, groupid, error, latency_depth, job_start, read, write, mixed, trim, bw, bw_bytes, iops, clat_ns, clat, \
+    lat_ns, lat, mean, max";
 
 /// True where fio's own keys stand in it.
 pub(crate) fn recognise(text: &Text) -> bool {
@@ -67,17 +38,15 @@ pub(crate) fn recognise(text: &Text) -> bool {
 }
 
 /// Reads all documents in the text as one log.
-pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+pub(crate) fn read(text: &Text) -> Outcome {
     let (documents, fault) = documents(&without_nan(text.body()));
     if documents.is_empty() {
-        let why = fault.unwrap_or_else(|| "none of its JSON has jobs".to_owned());
-        return Err(ImportError::Empty { format: FORMAT, why });
+        return Err(fault.unwrap_or_else(|| "none of its JSON has jobs".to_owned()));
     }
-    let mut logs = assemble::logs(FORMAT, documents);
+    let mut logs = assemble::logs(documents);
     if logs.iter().all(|log| log.runs.is_empty()) {
         let why = logs.iter().find_map(|log| log.doubts.first()).cloned();
-        let why = why.unwrap_or_else(|| "its jobs did no I/O".to_owned());
-        return Err(ImportError::Empty { format: FORMAT, why });
+        return Err(why.unwrap_or_else(|| "its jobs did no I/O".to_owned()));
     }
     logs.retain(|log| !log.runs.is_empty());
     logs.iter_mut().for_each(|log| log.doubts.extend(fault.clone()));
@@ -141,7 +110,7 @@ fn documents(body: &str) -> (Vec<Document>, Option<String>) {
 
 /// The fields that are asked for below, each job by itself; the bins of `json+`, the percentiles and all else is read past.
 const READ: Choice = Choice {
-    keeps: |within, field| OPTIONS.contains(&within) || FIELDS.contains(&field),
+    keeps: |within, field| OPTIONS.contains(&within) || FIELDS.split(", ").any(|known| known == field),
     packs: |list| list == "jobs" || list == "client_stats",
 };
 
@@ -154,7 +123,7 @@ fn of_hosts(value: &Value) -> Vec<Document> {
         let job = job(&entry, global_options(value, host.as_deref()));
         Some((host, job))
     });
-    let hosts = assemble::by_host(read).into_iter().take(MOST_HOSTS);
+    let hosts = by_key(read).into_iter().take(MOST_HOSTS);
     let read = hosts.map(|(host, jobs)| document(value, host, jobs.into_iter().flatten().collect()));
     read.filter(|document| !document.jobs.is_empty()).collect()
 }
@@ -207,9 +176,7 @@ fn job(entry: &Value, global: Option<&Map<String, Value>>) -> Option<Job> {
         options,
         count: 1,
         error: entry.get("error").and_then(Value::as_i64).unwrap_or(0),
-        read: entry.get("read").and_then(side),
-        write: entry.get("write").and_then(side),
-        mixed: entry.get("mixed").and_then(side),
+        sides: DIRECTIONS.map(|direction| side(entry.get(direction)?)),
         trims: entry.get("trim").and_then(side).is_some(),
         begun: entry.get("job_start").and_then(Value::as_u64).map(|start| start.to_string()),
     })
@@ -238,71 +205,4 @@ fn latency(side: &Value, key: &str) -> Option<f64> {
     let kinds = [("clat_ns", 1e3), ("clat", 1.0), ("lat_ns", 1e3), ("lat", 1.0)];
     let found = kinds.iter().filter_map(|(kind, in_us)| Some(side.get(kind)?.get(key)?.as_f64()? / in_us));
     found.into_iter().find(|us: &f64| us.is_finite() && *us > 0.0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use cardscope_model::run::Figure;
-    use proptest::prelude::*;
-
-    /// A direction as fio 3 prints it: `bw` is `bw_bytes` in KiB, cut.
-    fn moved(bytes_s: u64, iops: f64) -> String {
-        format!(
-            r#"{{"io_bytes": {bytes_s}, "io_kbytes": {}, "bw_bytes": {bytes_s}, "bw": {}, "iops": {iops},
-            "clat_ns": {{"min": 900, "max": 7000000, "mean": 250500.5, "percentile": {{"99.000000": 1}}, "bins": {{"1": 2}}}},
-            "lat_ns": {{"max": 9000000, "mean": 300000}}}}"#,
-            bytes_s / 1024,
-            bytes_s / 1024
-        )
-    }
-
-    const STILL: &str =
-        r#"{"io_bytes": 0, "bw_bytes": 0, "bw": 0, "iops": 0.0, "clat_ns": {"max": 0, "mean": 0.0}}"#;
-
-    fn job(name: &str, options: &str, read: &str, write: &str) -> String {
-        format!(
-            r#"{{"jobname": "{name}", "groupid": 0, "error": 0, "job options": {{{options}}},
-            "read": {read}, "write": {write}, "trim": {STILL}, "latency_depth": 4}}"#
-        )
-    }
-
-    fn document(jobs: &[String]) -> String {
-        format!(
-            r#"{{"fio version": "fio-3.36", "timestamp": 1700000000, "time": "Tue Nov 14 22:13:20 2023",
-            "global options": {{"direct": "1", "ioengine": "libaio", "size": "64M"}}, "jobs": [{}],
-            "disk_util": [{{"name": "mmcblk0", "util": 99.0}}]}}"#,
-            jobs.join(",")
-        )
-    }
-
-    fn log(text: &str) -> Log {
-        read(&Text::of(text)).unwrap().remove(0)
-    }
-
-    fn results(text: &str) -> Vec<Figure> {
-        log(text).runs.remove(0).results
-    }
-
-    #[test]
-    fn a_document_that_is_cut_off_is_an_error_that_says_so() {
-        let text = document(&[job("a", r#""rw": "read", "bs": "1M""#, &moved(20_971_520, 20.0), STILL)]);
-        for end in (text.find("\"jobname\"").unwrap()..text.len() - 1).step_by(7) {
-            let error = read(&Text::of(&text[..end])).unwrap_err().to_string();
-            assert!(error.contains("cut off"), "{error}");
-        }
-        let both = format!("{text}\n{}", &text[..100]);
-        assert!(log(&both).doubts[0].contains("cut off"));
-    }
-
-    proptest! {
-        #[test]
-        fn figures_come_back_and_agree_with_their_iops(bytes_s in 4096_u64..4_000_000_000) {
-            let iops = bytes_s as f64 / 4096.0;
-            let text = document(&[job("a", r#""rw": "randwrite", "bs": "4k""#, STILL, &moved(bytes_s, iops))]);
-            let result = results(&text).remove(0);
-            prop_assert_eq!(result.mb_s, bytes_s as f64 / 1e6);
-            prop_assert!((result.mb_s * 1e6 - result.iops.unwrap() * 4096.0).abs() < 1.0);
-        }
-    }
 }

@@ -13,6 +13,10 @@ pub(crate) mod text;
 use cardscope_model::result::ToolPrints;
 use options::Options;
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
+
+/// The directions of a job; `mixed` is both, where fio was told to report them as one (`unified_rw_reporting`).
+const DIRECTIONS: [&str; 3] = ["read", "write", "mixed"];
 
 /// One direction of a job.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,10 +43,7 @@ impl Side {
             }
             (mine, theirs) => mine.or(theirs),
         };
-        let max_latency_us = match (self.max_latency_us, other.max_latency_us) {
-            (Some(mine), Some(theirs)) => Some(mine.max(theirs)),
-            (mine, theirs) => mine.or(theirs),
-        };
+        let max_latency_us = self.max_latency_us.into_iter().chain(other.max_latency_us).reduce(f64::max);
         Side { bytes_s, iops: self.iops + other.iops, printed, latency_us, max_latency_us }
     }
 
@@ -52,12 +53,9 @@ impl Side {
     }
 }
 
-/// Reads a sum where either part may be missing.
+/// A sum of which either part may be missing.
 fn sum(mine: Option<Side>, theirs: Option<Side>) -> Option<Side> {
-    match (mine, theirs) {
-        (Some(mine), Some(theirs)) => Some(mine.and(theirs)),
-        (mine, theirs) => mine.or(theirs),
-    }
+    mine.into_iter().chain(theirs).reduce(Side::and)
 }
 
 /// A job, or several of one name and group that were added.
@@ -69,35 +67,44 @@ struct Job {
     /// Jobs that were added, or that fio itself says were.
     count: u32,
     error: i64,
-    read: Option<Side>,
-    write: Option<Side>,
-    /// Both directions, where fio was told to report them as one (`unified_rw_reporting`).
-    mixed: Option<Side>,
+    /// In the order of [`DIRECTIONS`].
+    sides: [Option<Side>; 3],
     /// It discarded blocks, too, which is neither.
     trims: bool,
     /// Process or time of start: two reports with the same are of one job, the first of them of its middle.
     begun: Option<String>,
 }
 
+impl Job {
+    fn and(mut self, other: Job) -> Job {
+        self.count = self.count.saturating_add(other.count);
+        self.error = if self.error == 0 { other.error } else { self.error };
+        for (mine, theirs) in self.sides.iter_mut().zip(other.sides) {
+            *mine = sum(mine.take(), theirs);
+        }
+        self.trims |= other.trims;
+        self
+    }
+}
+
 /// Jobs of one name in one group are one.
 fn grouped(jobs: Vec<Job>) -> Vec<Job> {
-    let mut indices: HashMap<(String, u64), usize> = HashMap::new();
-    let mut groups: Vec<Job> = Vec::new();
-    for job in jobs {
-        let index = *indices.entry((job.name.clone(), job.group)).or_insert(groups.len());
-        match groups.get_mut(index) {
-            None => groups.push(job),
-            Some(group) => {
-                group.count = group.count.saturating_add(job.count);
-                group.error = if group.error == 0 { job.error } else { group.error };
-                group.read = sum(group.read.take(), job.read);
-                group.write = sum(group.write.take(), job.write);
-                group.mixed = sum(group.mixed.take(), job.mixed);
-                group.trims |= job.trims;
-            }
+    let named = by_key(jobs.into_iter().map(|job| ((job.name.clone(), job.group), job)));
+    named.into_iter().filter_map(|(_, jobs)| jobs.into_iter().reduce(Job::and)).collect()
+}
+
+/// What belongs to each key, in the order in which they come.
+fn by_key<K: Clone + Eq + Hash, T>(all: impl Iterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
+    let mut indices: HashMap<K, usize> = HashMap::new();
+    let mut keys: Vec<(K, Vec<T>)> = Vec::new();
+    for (key, one) in all {
+        let index = *indices.entry(key.clone()).or_insert(keys.len());
+        match keys.get_mut(index) {
+            Some((_, ones)) => ones.push(one),
+            None => keys.push((key, vec![one])),
         }
     }
-    groups
+    keys
 }
 
 /// One start of fio.

@@ -22,24 +22,17 @@ pub(super) struct Options {
     /// True where the log has options at all; then what they leave out is fio's choice.
     pub(super) known: bool,
     /// `randread`, `rw` …
-    pub(super) access: Option<String>,
+    access: Option<String>,
     /// Bytes of a read and of a write.
     pub(super) blocks: [Option<u64>; 2],
-    /// `iodepth`.
     pub(super) depth: Option<u32>,
-    /// `numjobs`.
     pub(super) threads: Option<u32>,
-    /// `ioengine`.
-    pub(super) engine: Option<String>,
-    /// `rwmixread` in percent.
-    pub(super) reads: Option<u8>,
-    /// `size` in bytes.
+    engine: Option<String>,
+    /// Share of reads in percent.
+    reads: Option<u8>,
     pub(super) size: Option<u64>,
-    /// `loops`.
     pub(super) loops: Option<u32>,
-    /// `direct`.
     pub(super) direct: Option<bool>,
-    /// `filename`.
     pub(super) file: Option<String>,
 }
 
@@ -88,21 +81,21 @@ impl Options {
     }
 
     fn order(&self, name: &str, block: u64) -> (Order, Option<String>) {
-        let told = |random| if random { Order::Random } else { Order::Sequential };
+        let order = |random| if random { Order::Random } else { Order::Sequential };
         if let Some(access) = &self.access {
-            return (told(access.contains("rand")), None);
+            return (order(access.contains("rand")), None);
         }
         if self.known {
             return (Order::Sequential, None);
         }
         let lower = name.to_lowercase();
         if lower.contains("rand") || lower.contains("rnd") || lower.contains("seq") {
-            return (told(!lower.contains("seq")), None);
+            return (order(!lower.contains("seq")), None);
         }
         let taken = if block <= SMALL_BLOCK { "random" } else { "sequential" };
         let doubt =
             format!("{name}: it does not say whether its I/O was random or sequential; taken as {taken}");
-        (told(block <= SMALL_BLOCK), Some(doubt))
+        (order(block <= SMALL_BLOCK), Some(doubt))
     }
 
     /// True where it was asked to write and not to read: what it read then was to verify.
@@ -136,7 +129,7 @@ fn both_sizes(value: &str) -> [Option<u64>; 2] {
 }
 
 /// A size as job files write it. There `k`, `kb` are 1024 bytes and `ki`, `kib` 1000 (`kb_base` in fio's HOWTO).
-pub(super) fn size(value: &str) -> Option<u64> {
+fn size(value: &str) -> Option<u64> {
     let lower = value.trim().to_lowercase();
     let digits = lower.find(|c: char| !c.is_ascii_digit()).unwrap_or(lower.len());
     let number: u64 = lower[..digits].parse().ok()?;

@@ -4,17 +4,14 @@
 //! `BW=22.5MiB/s (23.6MB/s)` with true units; before, `bw=22345KB/s` is KiB/s and `MB/s` MiB/s.
 
 use super::options::Options;
-use super::{Document, Job, Side, assemble};
+use super::{DIRECTIONS, Document, Job, Side, assemble};
 use crate::dates::date;
-use crate::error::ImportError;
-use crate::numbers::speed;
+use crate::error::Outcome;
+use crate::numbers::{scaled, speed, thousands};
 use crate::text::Text;
-use cardscope_model::log::Log;
 use cardscope_model::result::ToolPrints;
 use cardscope_model::units::parse_size;
 use std::collections::HashMap;
-
-const FORMAT: &str = "fio-text";
 
 /// True where a job reports.
 pub(crate) fn recognise(text: &Text) -> bool {
@@ -22,17 +19,14 @@ pub(crate) fn recognise(text: &Text) -> bool {
 }
 
 /// Reads all jobs in the text as one log.
-pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+pub(crate) fn read(text: &Text) -> Outcome {
     let mut reader = Reader::default();
-    for line in text.lines() {
-        reader.line(line);
-    }
+    text.lines().for_each(|line| reader.line(line));
     let mut documents = reader.documents;
     documents.push(reader.document);
-    let logs = assemble::logs(FORMAT, documents);
+    let logs = assemble::logs(documents);
     if logs.iter().all(|log| log.runs.is_empty()) {
-        let why = "no job in it reports a speed; perhaps it was cut off".to_owned();
-        return Err(ImportError::Empty { format: FORMAT, why });
+        return Err("no job in it reports a speed; perhaps it was cut off".to_owned());
     }
     Ok(logs)
 }
@@ -43,44 +37,13 @@ struct Reader {
     document: Document,
     /// Options by name of job, from the lines at fio's start.
     asked: HashMap<String, Options>,
-    /// The direction whose latencies follow.
-    direction: Direction,
+    /// The direction whose latencies follow; `None` for one that is no figure of a card.
+    direction: Option<usize>,
     disks_follow: bool,
     /// How often fio's version was printed: process numbers are used again.
     starts: u32,
     /// The sums that end a report were there: a further job is of another one.
     summed_up: bool,
-}
-
-#[derive(Default, Clone, Copy, PartialEq)]
-enum Direction {
-    #[default]
-    Read,
-    Write,
-    Mixed,
-    /// One that is no figure of a card.
-    Other,
-}
-
-impl Direction {
-    fn of(key: &str) -> Option<Self> {
-        match key {
-            "read" => Some(Direction::Read),
-            "write" => Some(Direction::Write),
-            "mixed" => Some(Direction::Mixed),
-            "trim" => Some(Direction::Other),
-            _ => None,
-        }
-    }
-
-    fn side(self, job: &mut Job) -> Option<&mut Option<Side>> {
-        match self {
-            Direction::Read => Some(&mut job.read),
-            Direction::Write => Some(&mut job.write),
-            Direction::Mixed => Some(&mut job.mixed),
-            Direction::Other => None,
-        }
-    }
 }
 
 impl Reader {
@@ -115,7 +78,7 @@ impl Reader {
         if self.summed_up {
             self.start(self.document.version.clone());
         }
-        self.direction = Direction::default();
+        self.direction = Some(0);
         let options = self.asked.get(report.name).cloned().unwrap_or_default();
         self.document.date = self.document.date.take().or_else(|| date(report.date));
         self.document.jobs.push(Job {
@@ -124,9 +87,7 @@ impl Reader {
             options,
             count: report.jobs,
             error: report.error,
-            read: None,
-            write: None,
-            mixed: None,
+            sides: Default::default(),
             trims: false,
             begun: report.pid.map(|pid| format!("{pid} of start {}", self.starts)),
         });
@@ -138,19 +99,14 @@ impl Reader {
         } else if self.disks_follow && rest.trim_start().starts_with("ios=") {
             self.document.disks.push(key.to_owned());
         } else if let Some(job) = self.document.jobs.last_mut() {
-            match Direction::of(key) {
-                Some(direction) => {
-                    self.direction = direction;
-                    job.trims |= direction == Direction::Other && bandwidth(rest).is_some();
-                    if let Some(side) = direction.side(job) {
-                        *side = bandwidth(rest);
-                    }
-                }
-                None => {
-                    if let Some(Some(side)) = self.direction.side(job) {
-                        add_latency(side, key, rest);
-                    }
-                }
+            if let Some(direction) = DIRECTIONS.iter().position(|known| *known == key) {
+                self.direction = Some(direction);
+                job.sides[direction] = bandwidth(rest);
+            } else if key == "trim" {
+                self.direction = None;
+                job.trims |= bandwidth(rest).is_some();
+            } else if let Some(side) = self.direction.and_then(|at| job.sides[at].as_mut()) {
+                add_latency(side, key, rest);
             }
         }
     }
@@ -232,25 +188,13 @@ fn bandwidth(text: &str) -> Option<Side> {
 
 /// Bytes a second in one of a unit; in old versions `KB` is 1024 bytes.
 fn unit_bytes(unit: &str, old: bool) -> Option<f64> {
-    let (prefix, binary) = match unit.strip_suffix("/s")? {
-        "B" => ("", true),
-        unit if unit.ends_with("iB") => (&unit[..unit.len() - 2], true),
-        unit => (unit.strip_suffix('B')?, old),
-    };
-    let power = ["", "K", "M", "G", "T"].iter().position(|known| known.eq_ignore_ascii_case(prefix))?;
-    let base: f64 = if binary { 1024.0 } else { 1000.0 };
-    Some(base.powi(power as i32))
+    let base: f64 = if old || unit.contains('i') { 1024.0 } else { 1000.0 };
+    thousands(unit.strip_suffix("/s")?).map(|power| base.powi(power))
 }
 
 /// `5586`, `12.3k`, `1.2M`.
 fn counted(text: &str) -> Option<f64> {
-    let text = text.trim();
-    let (digits, factor) = match text.chars().last()? {
-        'k' => (&text[..text.len() - 1], 1e3),
-        'M' => (&text[..text.len() - 1], 1e6),
-        _ => (text, 1.0),
-    };
-    speed(digits).map(|value| value * factor)
+    scaled(text.trim(), &[("k", 1e3), ("M", 1e6), ("", 1.0)])
 }
 
 /// `clat (usec): min=43, max=5719, avg=353.49, stdev=168.04`; the whole latency only where that is missing.
@@ -273,21 +217,6 @@ fn add_latency(side: &mut Side, key: &str, rest: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-
-    const OLD: &str = "\
-seq: (g=0): rw=write, bs=1M-1M/1M-1M/1M-1M, ioengine=sync, iodepth=1
-fio-2.1.3
-Starting 1 process
-
-seq: (groupid=0, jobs=1): err= 0: pid=5: Mon Jan  5 01:02:03 2015
-  write: io=512.0MB, bw=10240KB/s, iops=10, runt= 51200msec
-    clat (msec): min=80 , max=700 , avg=99.50, stdev=20.00
-";
-
-    fn log(text: &str) -> Log {
-        read(&Text::decode(text.as_bytes())).unwrap().remove(0)
-    }
 
     #[test]
     fn units_are_what_they_say_in_version_3_and_binary_before() {
@@ -300,14 +229,6 @@ seq: (groupid=0, jobs=1): err= 0: pid=5: Mon Jan  5 01:02:03 2015
             ("Mbit/s", false, None),
         ] {
             assert_eq!(unit_bytes(unit, old), bytes, "{unit}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn printed_figures_come_back(kib_s in 1_u32..1_000_000) {
-            let text = OLD.replace("10240KB/s", &format!("{kib_s}KB/s"));
-            prop_assert_eq!(log(&text).runs[0].results[0].mb_s, f64::from(kib_s) * 1024.0 / 1e6);
         }
     }
 }

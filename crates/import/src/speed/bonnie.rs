@@ -5,11 +5,11 @@
 //! twelve fields, the file tests the twelve before them. Block writes and reads go through the page cache, in chunks of
 //! 8 KiB where nothing else is said; rewriting, seeks and file tests are no such tests and stand beside.
 
-use crate::error::ImportError;
-use crate::numbers::{Amount, KIB_S, sequential, speed, step};
+use crate::error::Outcome;
+use crate::notes::log_of;
+use crate::numbers::{Amount, KIB_S, scaled, sequential, speed, step};
 use crate::runs::Runs;
 use crate::text::Text;
-use cardscope_model::log::{Log, Tool};
 use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::Op;
 use cardscope_model::units::{KIB, parse_size};
@@ -52,27 +52,21 @@ pub(crate) fn recognise(text: &Text) -> bool {
 }
 
 /// Reads it: each line, or each table where there is no line, is a run.
-pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+pub(crate) fn read(text: &Text) -> Outcome {
     let mut all: Vec<Measured> = text.lines().filter_map(of_csv).collect();
     if all.is_empty() {
         all = of_tables(text);
     }
-    let mut log = Log::new("bonnie++");
-    let version = all.iter().find_map(|one| one.version.clone());
-    log.tool = Some(Tool { name: "bonnie++".into(), version });
+    let mut log = log_of("bonnie++", all.iter().find_map(|one| one.version.as_deref()));
     let mut runs = Runs::default();
     for one in &all {
         runs.begin(Run { size_bytes: one.size_bytes, ..Run::default() });
         one.figures().for_each(|figure| runs.add(figure));
     }
     log.runs = runs.finish();
-    let others: Vec<Value> = all
-        .iter()
-        .map(Measured::other)
-        .filter(|other| other.as_object().is_some_and(|o| !o.is_empty()))
-        .collect();
+    let others: Vec<_> = all.iter().map(Measured::other).filter(|other| !other.is_empty()).collect();
     if !others.is_empty() {
-        log.other.insert("bonnie".into(), Value::Array(others));
+        log.other.insert("bonnie".into(), json!(others));
     }
     Ok(vec![log])
 }
@@ -87,7 +81,7 @@ impl Measured {
     }
 
     /// Everything that is no figure, by name.
-    fn other(&self) -> Value {
+    fn other(&self) -> Map<String, Value> {
         let mut other = Map::new();
         let speeds = SPEEDS.iter().zip(self.speeds).filter(|(name, _)| !name.starts_with("block"));
         for (name, value) in speeds.filter_map(|(name, value)| Some((name, value?))) {
@@ -99,7 +93,7 @@ impl Measured {
         for (name, value) in FILES.iter().zip(self.files).filter_map(|(name, value)| Some((name, value?))) {
             other.insert(format!("{name}_per_s"), json!(value));
         }
-        Value::Object(other)
+        other
     }
 }
 
@@ -113,32 +107,20 @@ fn of_csv(line: &str) -> Option<Measured> {
     };
     cells.get(first)?;
     let value = |at: usize| cells.get(at).and_then(|cell| speed(cell));
-    let whole = cells.len() >= first + 40;
-    let from_end = |back: usize| if whole { cells.len() - back } else { usize::MAX };
-    let after = |at: usize, n: usize| at.checked_add(n);
+    let from_end = |back: usize| (cells.len() >= first + 40).then(|| cells.len() - back);
     let size_bytes = cells.get(5).and_then(|cell| parse_size(cell.split(':').next()?).ok());
     Some(Measured {
         version: Some((*cells.get(1)?).to_owned()).filter(|v| !v.is_empty()),
         size_bytes,
-        chunk: cells
-            .get(6)
-            .and_then(|cell| parse_size(cell).ok())
-            .filter(|chunk| *chunk > 0)
-            .unwrap_or(CHUNK),
+        chunk: cells.get(6).and_then(|cell| parse_size(cell).ok()).filter(|n| *n > 0).unwrap_or(CHUNK),
         // Without a size nothing was measured, and an old version leaves a field out there.
         speeds: std::array::from_fn(|n| size_bytes.and_then(|_| value(first + 2 * n))),
-        latencies_us: std::array::from_fn(|n| latency(cells.get(after(from_end(12), n)?)?)),
-        files: std::array::from_fn(|n| value(after(from_end(24), 2 * n)?)),
+        // `21806us`, `15431ms`.
+        latencies_us: std::array::from_fn(|n| {
+            scaled(cells.get(from_end(12)? + n)?, &[("us", 1.0), ("ms", 1e3), ("s", 1e6)])
+        }),
+        files: std::array::from_fn(|n| value(from_end(24)? + 2 * n)),
     })
-}
-
-/// `21806us`, `15431ms`.
-fn latency(text: &str) -> Option<f64> {
-    match (text.strip_suffix("us"), text.strip_suffix("ms")) {
-        (Some(us), _) => speed(us),
-        (_, Some(ms)) => speed(ms).map(|ms| ms * 1e3),
-        _ => speed(text.strip_suffix('s')?).map(|s| s * 1e6),
-    }
 }
 
 /// The heading above the speeds: `Machine        Size K/sec %CP …`, `Name:Size etc        /sec %CP …`.
@@ -169,29 +151,21 @@ fn of_row(line: &str) -> Option<Measured> {
 
 /// `978k`: since 2.00; `k` is what the older headings say.
 fn lettered(text: &str) -> Option<f64> {
-    let factors = [("k", 1.0), ("m", 1024.0), ("g", 1024.0 * 1024.0)];
-    let (digits, factor) = factors
-        .iter()
-        .find_map(|(letter, factor)| Some((text.strip_suffix(letter)?, *factor)))
-        .unwrap_or((text, 1.0));
-    Some(speed(digits)? * factor)
+    scaled(text, &[("k", 1.0), ("m", 1024.0), ("g", 1024.0 * 1024.0), ("", 1.0)])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn log(text: &str) -> Log {
-        read(&Text::decode(text.as_bytes())).unwrap().remove(0)
-    }
-
     const LINE: &str = "1.97,1.97,host,1,1400000000,256M,,500,90,6100,1,3100,1,1500,98,17100,2,55.5,1,2,102400,2,,100,7,0,+++++,+++,301,1,8,0,+++++,+++,902,3,20100us,9011ms,8022ms,5033us,44us,55us,21066us,577us,388us,20199ms,4110us,1211us\n";
 
     #[test]
     fn any_place_may_be_the_end_of_a_line() {
         for end in 0..LINE.len() {
-            let _ = log(&LINE[..end]);
+            let _ = read(&Text::of(&LINE[..end]));
         }
-        assert_eq!(log(&LINE[..LINE.find("17100").unwrap()]).runs[0].results.len(), 1);
+        let cut = &LINE[..LINE.find("17100").unwrap()];
+        assert_eq!(read(&Text::of(cut)).unwrap()[0].runs[0].results.len(), 1);
     }
 }

@@ -4,27 +4,24 @@
 //! the write its re-write (reference page `peers` 2.6). The older table's fio row is copied from fio's bracket: MB/s.
 //! Steps carry the names of the recipe `geerling-2024`.
 
-use crate::error::ImportError;
+use crate::error::Outcome;
 use crate::notes::log_of;
 use crate::numbers::{MIB_S, amount, decimal_mb_s, random, sequential, step};
 use crate::runs::Runs;
 use crate::text::Text;
-use cardscope_model::log::Log;
 use cardscope_model::run::Figure;
 use cardscope_model::test_name::{Op, Order, Pattern, TestName};
 use cardscope_model::units::{KIB, MIB};
 
 /// A row's name in small letters, the recipe's step, and the test.
-fn rows() -> [(&'static str, &'static str, TestName); 6] {
-    [
-        ("4k random read", "4k random read", random(4 * KIB, 1, Op::Read)),
-        ("4k random write", "4k random write", random(4 * KIB, 1, Op::Write)),
-        ("1m random read", "1024k random read", random(MIB, 1, Op::Read)),
-        ("1m random write", "1024k random write", random(MIB, 1, Op::Write)),
-        ("1m sequential read", "1024k reread", sequential(MIB, Op::Read)),
-        ("1m sequential write", "1024k rewrite", sequential(MIB, Op::Write)),
-    ]
-}
+const ROWS: [(&str, &str, TestName); 6] = [
+    ("4k random read", "4k random read", random(4 * KIB, 1, Op::Read)),
+    ("4k random write", "4k random write", random(4 * KIB, 1, Op::Write)),
+    ("1m random read", "1024k random read", random(MIB, 1, Op::Read)),
+    ("1m random write", "1024k random write", random(MIB, 1, Op::Write)),
+    ("1m sequential read", "1024k reread", sequential(MIB, Op::Read)),
+    ("1m sequential write", "1024k rewrite", sequential(MIB, Op::Write)),
+];
 
 /// What the older script's fio does: four jobs of depth 64.
 const FIO: TestName = TestName {
@@ -38,8 +35,8 @@ pub(crate) fn recognise(text: &Text) -> bool {
 }
 
 /// Reads it: a table is a run.
-pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
-    let mut log = log_of("disk-benchmark", "disk-benchmark.sh");
+pub(crate) fn read(text: &Text) -> Outcome {
+    let mut log = log_of("disk-benchmark.sh", None);
     log.runs = Runs::of(text.lines().filter_map(figure));
     Ok(vec![log])
 }
@@ -53,6 +50,6 @@ fn figure(line: &str) -> Option<Figure> {
         return Some(step("fio 1M sequential read", FIO, printed, mb_s));
     }
     let name = name.strip_prefix("iozone ").unwrap_or(&name);
-    let (_, step_name, test) = rows().into_iter().find(|(row, ..)| *row == name)?;
+    let (_, step_name, test) = ROWS.into_iter().find(|(row, ..)| *row == name)?;
     Some(step(step_name, test, printed, mb_s * MIB_S))
 }

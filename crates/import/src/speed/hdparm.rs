@@ -3,7 +3,7 @@
 //! hdparm.c prints MB for 2^20 bytes, and kB/sec where it comes to less than one. What -T reads comes from the page
 //! cache, with `--direct` from what the card or its bus keeps at hand: no speed of the card.
 
-use crate::error::ImportError;
+use crate::error::Outcome;
 use crate::notes::log_of;
 use crate::numbers::{Amount, amount, binary_mb_s, sequential, step};
 use crate::parts;
@@ -32,22 +32,14 @@ pub(crate) fn recognise(text: &Text) -> bool {
 }
 
 /// Reads it: every timed read is a run, every disk a log.
-pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
-    let mut disk: Option<String> = None;
-    let another = |line: &str| {
-        let Some(named) = device(line) else { return false };
-        let before = disk.replace(whole_disk(named).to_owned());
-        before.is_some_and(|before| before != whole_disk(named))
-    };
-    parts::each(text, another, of_one_disk)
+pub(crate) fn read(text: &Text) -> Outcome {
+    parts::of_devices(text, |line| device(line).map(whole_disk), of_one_disk)
 }
 
-fn of_one_disk(text: &Text) -> Result<Vec<Log>, ImportError> {
-    let mut log = log_of("hdparm", "hdparm");
-    log.runs = (1..)
-        .zip(figures(text))
-        .map(|(run, figure)| Run { run, results: vec![figure], ..Run::default() })
-        .collect();
+fn of_one_disk(text: &Text) -> Outcome {
+    let mut log = log_of("hdparm", None);
+    let runs = (1..).zip(figures(text));
+    log.runs = runs.map(|(run, figure)| Run { run, results: vec![figure], ..Run::default() }).collect();
     other(text, &mut log);
     Ok(vec![log])
 }

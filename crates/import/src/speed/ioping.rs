@@ -4,13 +4,12 @@
 //! too: the first is the card's speed. The program does not print whether it went in sequence (`-L`): requests of
 //! 256 KiB, its default with `-L`, are taken for sequential. The first request is warm-up and not counted.
 
-use crate::error::ImportError;
+use crate::error::Outcome;
 use crate::notes::log_of;
-use crate::numbers::{binary_bytes, binary_mb_s, random, sequential, speed};
+use crate::numbers::{binary_bytes, binary_mb_s, random, scaled, sequential, speed};
 use crate::runs::Runs;
 use crate::text::Text;
 use cardscope_model::condition::Origin;
-use cardscope_model::log::Log;
 use cardscope_model::result::ToolPrints;
 use cardscope_model::run::Figure;
 use cardscope_model::test_name::Op;
@@ -28,16 +27,9 @@ pub(crate) fn recognise(text: &Text) -> bool {
 }
 
 /// Reads it: each block of statistics is a figure.
-///
-/// # Errors
-/// If the JSON is none, or ends in the middle.
-pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
-    let all = if is_json(text.body()) {
-        of_json(text.body()).map_err(|why| ImportError::Empty { format: "ioping", why })?
-    } else {
-        of_text(text)
-    };
-    let mut log = log_of("ioping", "ioping");
+pub(crate) fn read(text: &Text) -> Outcome {
+    let all = if is_json(text.body()) { of_json(text.body())? } else { of_text(text) };
+    let mut log = log_of("ioping", None);
     log.date = all.iter().find_map(|one| one.date.clone());
     if let Some(file_system) = all.iter().find_map(|one| one.file_system.clone()) {
         log.condition.set("file_system", file_system, Origin::Read);
@@ -54,14 +46,12 @@ fn figure(one: &Statistics) -> Option<Figure> {
     let op = one.op.unwrap_or(Op::Read);
     let test = if block == LINEAR { sequential(block, op) } else { random(block, 1, op) };
     Some(Figure {
-        test: test.pattern,
-        op,
         step: Some("ioping".to_owned()),
-        mb_s: one.mb_s?,
         iops: one.iops,
         latency_us: one.mean_us,
         max_latency_us: one.max_us,
         as_printed: Some(ToolPrints { value: one.printed.0, unit: one.printed.1.clone() }),
+        ..Figure::of(test, one.mb_s?)
     })
 }
 
@@ -136,14 +126,14 @@ fn file_system(title: &str) -> Option<String> {
 /// `9.35 k requests completed in 472.0 ms, 36.5 MiB read, 19.8 k iops, 77.4 MiB/s`
 fn completed(line: &str, into: &mut Statistics) -> Option<()> {
     let (requests, rest) = line.split_once(" requests completed in ")?;
-    into.requests = scaled(requests)?;
+    into.requests = counted(requests)?;
     for part in rest.split(", ").skip(1) {
         if let Some(size) = part.strip_suffix(" read") {
             (into.op, into.bytes) = (Some(Op::Read), bytes(size)?);
         } else if let Some(size) = part.strip_suffix(" written") {
             (into.op, into.bytes) = (Some(Op::Write), bytes(size)?);
         } else if let Some(iops) = part.strip_suffix(" iops") {
-            into.iops = scaled(iops);
+            into.iops = counted(iops);
         } else if let Some((value, unit)) = part.split_once(' ') {
             into.printed = (speed(value)?, unit.to_owned());
             into.mb_s = binary_mb_s(unit).map(|one| one * into.printed.0);
@@ -161,27 +151,13 @@ fn latencies(line: &str, into: &mut Statistics) -> Option<()> {
 }
 
 fn micros(text: &str) -> Option<f64> {
-    let (value, unit) = text.trim().split_once(' ')?;
-    let factor = match unit {
-        "ns" => 1e-3,
-        "us" => 1.0,
-        "ms" => 1e3,
-        "s" => 1e6,
-        "min" => 60e6,
-        "hour" | "h" => 3600e6,
-        _ => return None,
-    };
-    Some(speed(value)? * factor)
+    let (short, long) = ([(" ns", 1e-3), (" us", 1.0), (" ms", 1e3)], [(" s", 1e6), (" min", 60e6)]);
+    scaled(text.trim(), &[&short[..], &long, &[(" hour", 3600e6), (" h", 3600e6)]].concat())
 }
 
 /// `6.25 k`: thousands, millions.
-fn scaled(text: &str) -> Option<f64> {
-    match text.trim().split_once(' ') {
-        None => speed(text),
-        Some((value, "k")) => speed(value).map(|n| n * 1e3),
-        Some((value, "m" | "M")) => speed(value).map(|n| n * 1e6),
-        Some(_) => None,
-    }
+fn counted(text: &str) -> Option<f64> {
+    scaled(text.trim(), &[(" k", 1e3), (" m", 1e6), (" M", 1e6), ("", 1.0)])
 }
 
 fn bytes(text: &str) -> Option<f64> {

@@ -3,11 +3,12 @@
 //! iozone.c prints KiB/s under `kBytes/sec` (old versions: `KBytes/sec`), cut to whole ones; each record size is a row.
 //! The order of the columns is the program's; fields are eight or nine characters wide, by version.
 
-use crate::error::ImportError;
+use crate::error::Outcome;
+use crate::notes::log_of;
 use crate::numbers::{KIB_S, figure, random, sequential};
 use crate::runs::Runs;
-use crate::text::Text;
-use cardscope_model::log::{Log, Tool};
+use crate::text::{Text, filled};
+use cardscope_model::log::Log;
 use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::{Op, Order, TestName};
 use cardscope_model::units::KIB;
@@ -18,7 +19,6 @@ use serde_json::{Value, json};
 struct Column {
     /// Its word in the heading's second line.
     word: &'static str,
-    /// Its name in words.
     name: &'static str,
     /// The `-i` that asks for it.
     asked_by: u8,
@@ -64,32 +64,21 @@ pub(crate) fn recognise(text: &Text) -> bool {
     text.lines().any(|line| Heading::of(line).is_some())
 }
 
-/// Reads it.
-///
-/// # Errors
-/// If the table counts operations or microseconds in place of kB.
-pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+pub(crate) fn read(text: &Text) -> Outcome {
     refuse_other_units(text)?;
-    let mut log = Log::new("iozone");
-    log.tool = Some(tool(text));
+    let version = text
+        .lines()
+        .find_map(|line| filled(line.split_once("Version $Revision:")?.1.trim().trim_end_matches('$')));
+    let mut log = log_of("iozone", version.as_deref());
     log.date = text.lines().find_map(|line| crate::dates::date(line.trim().strip_prefix("Run began:")?));
     log.runs = runs(text);
     other(text, &mut log);
     Ok(vec![log])
 }
 
-/// The program and its version.
-pub(crate) fn tool(text: &Text) -> Tool {
-    let version = text.lines().find_map(|line| {
-        let (_, rest) = line.split_once("Version $Revision:")?;
-        Some(rest.trim().trim_end_matches('$').trim().to_owned()).filter(|v| !v.is_empty())
-    });
-    Tool { name: "iozone".into(), version }
-}
-
 /// The tests that are sequential or random, in runs: a new one begins with another file size, and where a record size
 /// comes again.
-pub(crate) fn runs(text: &Text) -> Vec<Run> {
+fn runs(text: &Text) -> Vec<Run> {
     let mut runs = Runs::default();
     let mut size_bytes = None;
     for row in rows(text) {
@@ -104,17 +93,14 @@ pub(crate) fn runs(text: &Text) -> Vec<Run> {
 }
 
 /// Adds the columns that are neither sequential nor random, and says where the page cache was not kept out.
-pub(crate) fn other(text: &Text, log: &mut Log) {
-    let others: Vec<Value> = rows(text)
-        .flat_map(|row| {
-            let record_bytes = row.record_bytes;
-            let strange =
-                row.cells.into_iter().filter(move |(column, _)| column.test(record_bytes).is_none());
-            strange.map(move |(column, kib_s)| {
-                json!({"test": column.name, "record_bytes": record_bytes, "mb_s": kib_s as f64 * KIB_S})
-            })
-        })
-        .collect();
+fn other(text: &Text, log: &mut Log) {
+    let mut others: Vec<Value> = Vec::new();
+    for Row { record_bytes, cells, .. } in rows(text) {
+        let strange = cells.iter().filter(|(column, _)| column.test.is_none());
+        others.extend(strange.map(|(column, kib_s)| {
+            json!({"test": column.name, "record_bytes": record_bytes, "mb_s": *kib_s as f64 * KIB_S})
+        }));
+    }
     if !others.is_empty() {
         log.other.insert("iozone".into(), Value::Array(others));
     }
@@ -149,16 +135,8 @@ fn rows(text: &Text) -> impl Iterator<Item = Row> {
             heading = Some(new);
             return None;
         }
-        row(line, heading.as_ref()?, &flags)
+        heading.as_ref()?.row(line, &flags)
     })
-}
-
-fn row(line: &str, heading: &Heading, flags: &[u8]) -> Option<Row> {
-    let cells = heading.cells(line, flags)?;
-    let (file_kib, record_kib) = (cells.file_kib, cells.record_kib);
-    let file_bytes = file_kib.checked_mul(KIB)?;
-    let record_bytes = record_kib.checked_mul(KIB).filter(|bytes| (1..=file_bytes).contains(bytes))?;
-    Some(Row { file_bytes, record_bytes, cells: cells.speeds })
 }
 
 /// The numbers after `-i` in the command, where it is shown.
@@ -170,14 +148,11 @@ fn asked_for(text: &Text) -> Vec<u8> {
     words.windows(2).filter(|pair| pair[0] == "-i").filter_map(|pair| pair[1].parse().ok()).collect()
 }
 
-fn refuse_other_units(text: &Text) -> Result<(), ImportError> {
+fn refuse_other_units(text: &Text) -> Result<(), String> {
     let other = ["Output is in operations per second", "OPS Mode. Output is in", "Output is in Microseconds"];
     match text.head().lines().find(|line| other.iter().any(|unit| line.contains(unit))) {
         None => Ok(()),
-        Some(line) => Err(ImportError::Empty {
-            format: "iozone",
-            why: format!("it says {:?}, and only kB a second is understood", line.trim()),
-        }),
+        Some(line) => Err(format!("it says {:?}, and only kB a second is understood", line.trim())),
     }
 }
 
@@ -188,13 +163,6 @@ struct Heading {
     ends: Vec<usize>,
     /// False where blanks were lost in copying, so that places mean nothing.
     aligned: bool,
-}
-
-/// A row's numbers under their columns.
-struct Cells {
-    file_kib: u64,
-    record_kib: u64,
-    speeds: Vec<(&'static Column, u64)>,
 }
 
 impl Heading {
@@ -213,18 +181,20 @@ impl Heading {
 
     /// Sorts a row's numbers; `None` where the line is no row. `asked` are the numbers of the command's `-i`, for rows
     /// that lost their blanks.
-    fn cells(&self, line: &str, asked: &[u8]) -> Option<Cells> {
+    fn row(&self, line: &str, asked: &[u8]) -> Option<Row> {
         let words = words(line);
         let numbers: Vec<(u64, usize)> =
             words.iter().map(|(word, end)| Some((word.parse().ok()?, *end))).collect::<Option<_>>()?;
         let [(file_kib, size_end), (record_kib, _), speeds @ ..] = &numbers[..] else { return None };
-        let placed = if self.aligned { self.by_place(speeds, *size_end) } else { None }
-            .or_else(|| by_flags(speeds, asked))?;
-        Some(Cells { file_kib: *file_kib, record_kib: *record_kib, speeds: placed })
+        let aligned = if self.aligned { self.by_position(speeds, *size_end) } else { None };
+        let cells = aligned.or_else(|| by_flags(speeds, asked))?;
+        let file_bytes = file_kib.checked_mul(KIB)?;
+        let record_bytes = record_kib.checked_mul(KIB).filter(|bytes| (1..=file_bytes).contains(bytes))?;
+        Some(Row { file_bytes, record_bytes, cells })
     }
 
     /// Each number under the column that ends nearest; all shifted as far as the file's size is.
-    fn by_place(&self, speeds: &[(u64, usize)], size_end: usize) -> Option<Vec<(&'static Column, u64)>> {
+    fn by_position(&self, speeds: &[(u64, usize)], size_end: usize) -> Option<Vec<(&'static Column, u64)>> {
         let mut placed: Vec<(&'static Column, u64)> = Vec::new();
         for (speed, end) in speeds {
             let end = (end + self.size_end).checked_sub(size_end)?;
@@ -265,32 +235,4 @@ fn words(line: &str) -> Vec<(&str, usize)> {
         }
     }
     words
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const HEAD: &str = "                                                              random    random     bkwd    record    stride\n              kB  reclen    write  rewrite    read    reread    read     write     read   rewrite      read   fwrite frewrite    fread  freread\n";
-
-    fn log(text: &str) -> Log {
-        read(&Text::decode(text.as_bytes())).unwrap().remove(0)
-    }
-
-    fn row(file: u64, record: u64, speeds: &[Option<u64>]) -> String {
-        let cells: String = speeds.iter().map(|s| s.map_or(" ".repeat(9), |s| format!(" {s:>8}"))).collect();
-        format!("{file:>16}{record:>8}{cells}\n")
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn any_speeds_come_back_under_their_columns(speeds in proptest::collection::vec(proptest::option::of(1u64..99_999_999), 13)) {
-            let log = log(&format!("{HEAD}{}", row(102_400, 4, &speeds)));
-            let values: Vec<f64> = log.runs.iter().flat_map(|run| &run.results).map(|f| f.printed().value).collect();
-            let expected: Vec<f64> = speeds[..6].iter().flatten().map(|s| *s as f64).collect();
-            proptest::prop_assert_eq!(values, expected);
-            let others = log.other.get("iozone").and_then(serde_json::Value::as_array).map_or(0, Vec::len);
-            proptest::prop_assert_eq!(others, speeds[6..].iter().flatten().count());
-        }
-    }
 }

@@ -4,11 +4,12 @@
 //! The steps carry the names that the recipe `geerling-2020` gives them, so that its runs and these compare.
 
 use super::{dd, hdparm, iozone};
-use crate::error::ImportError;
+use crate::error::Outcome;
+use crate::notes::log_of;
 use crate::text::Text;
-use cardscope_model::log::{Log, Tool};
+use cardscope_model::log::Log;
 use cardscope_model::run::{Figure, Run};
-use cardscope_model::test_name::{Op, Order};
+use cardscope_model::test_name::Order;
 
 /// True where two of the three tools stand in it.
 pub(crate) fn recognise(text: &Text) -> bool {
@@ -17,13 +18,9 @@ pub(crate) fn recognise(text: &Text) -> bool {
 }
 
 /// Reads it: the k-th results of the tools are run k.
-///
-/// # Errors
-/// If iozone's table is in a unit that is not understood.
-pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
+pub(crate) fn read(text: &Text) -> Outcome {
     let table = iozone::read(text)?.swap_remove(0);
-    let mut log = Log { format: "microsd-benchmarks".to_owned(), ..table };
-    log.tool = Some(Tool { name: "hdparm, dd, iozone".into(), version: None });
+    let mut log = Log { tool: log_of("hdparm, dd, iozone", None).tool, ..table };
     let copies = dd::finished(text.lines());
     let mut runs: Vec<Run> = Vec::new();
     collect(&mut runs, hdparm::figures(text).into_iter().map(|figure| vec![figure]));
@@ -49,11 +46,10 @@ fn collect(runs: &mut Vec<Run>, parts: impl Iterator<Item = Vec<Figure>>) {
 
 /// iozone's figure under the recipe's name for it.
 fn named(figure: Figure) -> Figure {
-    let way = if figure.op == Op::Read { "read" } else { "write" };
     let step = match (&figure.step, figure.test.order) {
         (Some(step), _) => format!("iozone {step}"),
-        (None, Order::Random) => format!("iozone random {way}"),
-        (None, Order::Sequential) => format!("iozone {way}"),
+        (None, Order::Random) => format!("iozone random {}", figure.op),
+        (None, Order::Sequential) => format!("iozone {}", figure.op),
     };
     Figure { step: Some(step), ..figure }
 }

@@ -6,11 +6,11 @@
 
 use super::dd;
 use crate::dates::month;
-use crate::error::ImportError;
+use crate::error::Outcome;
 use crate::notes::log_of;
 use crate::numbers::{Amount, KIB_S, amount, binary_mb_s, number, random, sequential, step};
 use crate::runs::Runs;
-use crate::text::Text;
+use crate::text::{Text, filled};
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::log::Log;
 use cardscope_model::run::Figure;
@@ -23,19 +23,17 @@ use std::collections::HashMap;
 const BLOCK: u64 = 4 * KIB;
 
 /// The table's rows: program, test, what it is.
-fn tests() -> [(&'static str, &'static str, TestName); 9] {
-    [
-        ("HDParm", "Cached Disk Read", sequential(2 * MIB, Op::Read)),
-        ("HDParm", "Disk Read", sequential(2 * MIB, Op::Read)),
-        ("DD", "Disk Write", sequential(BLOCK, Op::Write)),
-        ("FIO", "4k random read", random(BLOCK, 64, Op::Read)),
-        ("FIO", "4k random write", random(BLOCK, 64, Op::Write)),
-        ("IOZone", "4k read", sequential(BLOCK, Op::Read)),
-        ("IOZone", "4k write", sequential(BLOCK, Op::Write)),
-        ("IOZone", "4k random read", random(BLOCK, 1, Op::Read)),
-        ("IOZone", "4k random write", random(BLOCK, 1, Op::Write)),
-    ]
-}
+const TESTS: [(&str, &str, TestName); 9] = [
+    ("HDParm", "Cached Disk Read", sequential(2 * MIB, Op::Read)),
+    ("HDParm", "Disk Read", sequential(2 * MIB, Op::Read)),
+    ("DD", "Disk Write", sequential(BLOCK, Op::Write)),
+    ("FIO", "4k random read", random(BLOCK, 64, Op::Read)),
+    ("FIO", "4k random write", random(BLOCK, 64, Op::Write)),
+    ("IOZone", "4k read", sequential(BLOCK, Op::Read)),
+    ("IOZone", "4k write", sequential(BLOCK, Op::Write)),
+    ("IOZone", "4k random read", random(BLOCK, 1, Op::Read)),
+    ("IOZone", "4k random write", random(BLOCK, 1, Op::Write)),
+];
 
 /// True where two rows of the table stand in it.
 pub(crate) fn recognise(text: &Text) -> bool {
@@ -44,8 +42,8 @@ pub(crate) fn recognise(text: &Text) -> bool {
 }
 
 /// Reads it: a table is a run.
-pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
-    let mut log = log_of("pibenchmarks", "PiBenchmarks");
+pub(crate) fn read(text: &Text) -> Outcome {
+    let mut log = log_of("PiBenchmarks", None);
     log.runs = Runs::of(text.lines().filter_map(row));
     settle_dd(text, &mut log);
     let scores: Vec<f64> =
@@ -59,10 +57,10 @@ pub(crate) fn read(text: &Text) -> Result<Vec<Log>, ImportError> {
 
 fn row(line: &str) -> Option<Figure> {
     let words: Vec<&str> = line.split_whitespace().collect();
-    let is_program = |word: &&str| tests().iter().any(|(program, ..)| program == word);
+    let is_program = |word: &&str| TESTS.iter().any(|(program, ..)| program == word);
     let name = words.first().filter(|word| is_program(word)).and(words.get(1..))?.join(" ");
     let (program, test_name, test) =
-        tests().into_iter().find(|(program, test, _)| words[0] == *program && is_row(&name, test))?;
+        TESTS.into_iter().find(|(program, test, _)| words[0] == *program && is_row(&name, test))?;
     let step_name = format!("{program} {test_name}");
     let printed = amount(name.strip_prefix(test_name)?)?;
     if printed.unit != "IOPS" {
@@ -93,8 +91,8 @@ fn settle_dd(text: &Text, log: &mut Log) {
     let rows = log.runs.iter_mut().flat_map(|run| &mut run.results);
     for figure in rows.filter(|figure| figure.step.as_deref() == Some("DD Disk Write")) {
         let Some(own) = by_number.get(&figure.printed().value.to_bits()) else { continue };
-        let told = mb_per_s(own.copied.bytes, own.copied.seconds);
-        if (told / figure.mb_s - 1.0).abs() > 0.2 {
+        let mb_s = mb_per_s(own.copied.bytes, own.copied.seconds);
+        if (mb_s / figure.mb_s - 1.0).abs() > 0.2 {
             log.doubts.push(format!(
                 "the table says {} MB/s for dd, dd itself {} {}: the table dropped the unit, dd's was taken",
                 figure.printed().value,
@@ -102,7 +100,7 @@ fn settle_dd(text: &Text, log: &mut Log) {
                 own.copied.unit
             ));
         }
-        figure.mb_s = told;
+        figure.mb_s = mb_s;
     }
 }
 
@@ -110,18 +108,13 @@ fn settle_dd(text: &Text, log: &mut Log) {
 fn identify(line: &str, log: &mut Log) {
     let Some((title, rest)) = line.split_once(": ") else { return };
     let fields = || rest.split(" - ").filter_map(|field| field.split_once(':'));
-    let field = |name: &str| {
-        let value = fields().find(|(key, _)| key.trim() == name)?.1.trim();
-        Some(value.to_owned()).filter(|value| !value.is_empty() && value != "N/A")
-    };
+    let field =
+        |name: &str| filled(fields().find(|(key, _)| key.trim() == name)?.1).filter(|value| value != "N/A");
     match title {
         "Board information" => {
+            let kernel = field("OS").map(|os| format!("{os}, {}", field("Architecture").unwrap_or_default()));
             set(&mut log.condition, "board", field("Model"));
-            set(
-                &mut log.condition,
-                "kernel",
-                field("OS").map(|os| format!("{os}, {}", field("Architecture").unwrap_or_default())),
-            );
+            set(&mut log.condition, "kernel", kernel);
         }
         "MicroSD information" | "Drive information" => {
             let card = &mut log.card;

@@ -52,9 +52,9 @@ fn a_log_that_is_cut_off_anywhere_keeps_the_lines_before_and_gains_none() {
         for file in files_below(&folder().join(format.name)) {
             let bytes = std::fs::read(&file).expect("it was listed");
             let text = Text::decode(&bytes);
-            let Ok(whole) = (format.read)(&text) else { continue };
+            let Ok(whole) = format.read(&text) else { continue };
             for end in (0..text.body().len()).filter(|end| text.body().is_char_boundary(*end)) {
-                let Ok(cut) = (format.read)(&Text::of(&text.body()[..end])) else { continue };
+                let Ok(cut) = format.read(&Text::of(&text.body()[..end])) else { continue };
                 for (cut, whole) in figures(&cut).zip(figures(&whole)) {
                     let place = format!("{} at {end}", file.display());
                     assert_eq!((cut.name(), &cut.as_printed), (whole.name(), &whole.as_printed), "{place}");
@@ -75,7 +75,7 @@ fn understood(format: &Format, text: &Text) -> String {
     if !(format.recognise)(text) {
         told += "not taken for its own by this importer\n";
     }
-    match (format.read)(text) {
+    match format.read(text) {
         Ok(logs) => logs.iter().for_each(|log| told += &log_lines(log)),
         Err(error) => told += &format!("refused: {error}\n"),
     }

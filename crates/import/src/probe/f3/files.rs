@@ -18,7 +18,6 @@ pub(super) struct Writing {
     free_after_bytes: Option<u64>,
     /// Files that were finished and are in the log.
     files: u64,
-    /// Number of the last of them.
     last_file: u64,
     /// Average speed as printed.
     #[serde(skip)]
@@ -48,17 +47,9 @@ impl Writing {
     }
 
     fn take_free(&mut self, size: &str) -> bool {
-        let bytes = binary_size(size);
-        let place = if self.free_before_bytes.is_none() {
-            &mut self.free_before_bytes
-        } else {
-            &mut self.free_after_bytes
-        };
-        let free = place.is_none() && !self.complete;
-        if free {
-            *place = bytes;
-        }
-        free
+        let free = [&mut self.free_before_bytes, &mut self.free_after_bytes];
+        let next = free.into_iter().find(|bytes| bytes.is_none()).filter(|_| !self.complete);
+        next.map(|bytes| *bytes = binary_size(size)).is_some()
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -74,7 +65,6 @@ pub(super) struct Reading {
     files: Vec<(u64, SectorCounts)>,
     /// The summary's count of good sectors.
     ok: Option<u64>,
-    /// Average speed as printed.
     pub(super) speed: Option<String>,
 }
 
@@ -123,7 +113,6 @@ impl Reading {
         sum
     }
 
-    /// Bytes that were read back.
     pub(super) fn tested_bytes(&self) -> Option<u64> {
         Some(bytes(self.counted().all())).filter(|bytes| *bytes > 0)
     }
@@ -137,12 +126,9 @@ impl Reading {
             (true, _) if sectors.ok > 0 => Verdict::Genuine,
             _ => Verdict::Inconclusive,
         };
-        let bad: Vec<Value> = self
-            .files
-            .iter()
-            .filter(|(_, counts)| counts.lost() > 0)
-            .map(|(number, counts)| json!({"number": number, "sectors": counts}))
-            .collect();
+        let bad = self.files.iter().filter(|(_, counts)| counts.lost() > 0);
+        let bad: Vec<Value> =
+            bad.map(|(number, counts)| json!({"number": number, "sectors": counts})).collect();
         json!({
             "verdict": verdict,
             "tested_bytes": bytes(sectors.all()),

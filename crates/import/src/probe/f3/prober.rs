@@ -74,19 +74,18 @@ impl Probe {
 
     /// Bytes of a block: as printed, else the power of two that makes blocks and size agree.
     fn block_bytes(&self) -> Option<u64> {
-        let told = self.block_power.filter(|power| BLOCK_POWERS.contains(power));
+        let printed = self.block_power.filter(|power| BLOCK_POWERS.contains(power));
         let fits = |power: &u32| {
             let size = self.announced.filter(|size| size.blocks > 0);
             size.is_some_and(|s| ((s.blocks as f64 * f64::from(1u32 << power)) / s.about - 1.0).abs() < 0.25)
         };
-        told.or_else(|| BLOCK_POWERS.clone().find(fits)).map(|power| 1 << power)
+        printed.or_else(|| BLOCK_POWERS.clone().find(fits)).map(|power| 1 << power)
     }
 
     fn bytes(&self, size: Option<Size>) -> Option<u64> {
         size?.blocks.checked_mul(self.block_bytes()?)
     }
 
-    /// What the device announces.
     pub(super) fn announced_bytes(&self) -> Option<u64> {
         self.bytes(self.announced)
     }

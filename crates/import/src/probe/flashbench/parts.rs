@@ -10,30 +10,23 @@ use cardscope_model::units::parse_size;
 /// Longest heading of a dd section, in bytes; the script's have sixty.
 const LONGEST_TITLE: usize = 200;
 
-/// What stands under a heading.
-#[derive(Debug, Clone, PartialEq)]
+/// What stands under a heading: of dd's copies the operation, block size and step, of tables the number of the test.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) enum Heading {
     /// Before the first one, or all of a terminal's capture.
     Start,
     Device,
     Partitions,
     FileSystem,
-    Dd {
-        op: Op,
-        block: u64,
-        step: String,
-    },
+    Dd(Op, u64, String),
     Hdparm,
-    Align {
-        test: u32,
-    },
-    Fat {
-        test: u32,
-    },
+    Align(u32),
+    Fat(u32),
     OpenAu {
         count: Option<u32>,
         random: bool,
     },
+    #[default]
     Unknown,
 }
 
@@ -55,29 +48,22 @@ impl Heading {
     /// True where rows of flashbench's tables may stand.
     pub(super) fn holds_rows(&self) -> bool {
         use Heading::{Align, Fat, OpenAu, Start, Unknown};
-        matches!(self, Start | Unknown | Align { .. } | Fat { .. } | OpenAu { .. })
+        matches!(self, Start | Unknown | Align(_) | Fat(_) | OpenAu { .. })
     }
 
     /// True where something measured should stand.
     pub(super) fn holds_results(&self) -> bool {
         use Heading::{Align, Dd, Fat, Hdparm, OpenAu};
-        matches!(self, Dd { .. } | Hdparm | Align { .. } | Fat { .. } | OpenAu { .. })
+        matches!(self, Dd(..) | Hdparm | Align(_) | Fat(_) | OpenAu { .. })
     }
 
     fn of(title: &str) -> Self {
         let number = |prefix: &str| -> Option<u32> { title.strip_prefix(prefix)?.trim().parse().ok() };
-        if let Some(test) = number("Align test:") {
-            return Heading::Align { test };
-        }
-        if let Some(test) = number("find FAT:") {
-            return Heading::Fat { test };
-        }
-        if let Some(heading) = open_au(title) {
-            return heading;
-        }
-        match title {
-            "Align test" => Heading::Align { test: 1 },
-            "Find FAT" => Heading::Fat { test: 1 },
+        let align = number("Align test:").map(Heading::Align);
+        let test = align.or_else(|| number("find FAT:").map(Heading::Fat)).or_else(|| open_au(title));
+        test.unwrap_or_else(|| match title {
+            "Align test" => Heading::Align(1),
+            "Find FAT" => Heading::Fat(1),
             "Linear access" => Heading::OpenAu { count: None, random: false },
             "Random access" => Heading::OpenAu { count: None, random: true },
             "Partition table" => Heading::Partitions,
@@ -85,14 +71,14 @@ impl Heading {
             _ if title.starts_with("Device:") => Heading::Device,
             _ if title.contains("(hdparm") => Heading::Hdparm,
             _ => dd(title).unwrap_or(Heading::Unknown),
-        }
+        })
     }
 }
 
 /// `AU=3, random access`.
 fn open_au(title: &str) -> Option<Heading> {
-    let (count, way) = title.strip_prefix("AU=")?.split_once(',')?;
-    let random = match way.trim() {
+    let (count, order) = title.strip_prefix("AU=")?.split_once(',')?;
+    let random = match order.trim() {
         "linear access" => false,
         "random access" => true,
         _ => return None,
@@ -113,7 +99,7 @@ fn dd(title: &str) -> Option<Heading> {
     let size = words.next()?.strip_suffix(" block")?;
     let step = words.fold("dd".to_owned(), |step, word| format!("{step} {word}"));
     // The script's `64kb` is dd's bs=64k.
-    Some(Heading::Dd { op, block: parse_size(size.trim_end_matches('b')).ok()?, step })
+    Some(Heading::Dd(op, parse_size(size.trim_end_matches('b')).ok()?, step))
 }
 
 /// True for headings that only this script has.

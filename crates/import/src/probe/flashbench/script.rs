@@ -114,17 +114,14 @@ pub(super) fn put_runs(parts: &[Part<'_>], tested: &Tested<'_>, log: &mut Log) {
 fn measured(part: &Part<'_>) -> (Vec<Figure>, Vec<Value>) {
     match &part.heading {
         Heading::Hdparm => (hdparm::figures(&Text::of(&part.lines.join("\n"))), Vec::new()),
-        Heading::Dd { op, block, step } => {
+        Heading::Dd(op, block, step) => {
             let all = dd::finished(part.lines.iter().copied());
-            let (good, bad): (Vec<_>, Vec<_>) = all.iter().partition(|copy| !copy.failed());
-            let failures = bad.iter().map(|copy| {
+            let failures = all.iter().filter(|copy| copy.failed()).map(|copy| {
                 json!({"run": part.run, "op": op.to_string(), "step": step, "bytes": copy.copied.bytes,
                     "seconds": copy.copied.seconds, "error": copy.error})
             });
-            (
-                good.iter().filter_map(|copy| copy.figure(Some((*op, *block)), step)).collect(),
-                failures.collect(),
-            )
+            let figures = all.iter().filter_map(|copy| copy.figure(Some((*op, *block)), step));
+            (figures.collect(), failures.collect())
         }
         _ => Default::default(),
     }

@@ -44,14 +44,6 @@ pub(super) struct OpenAu {
     pub(super) test: u32,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-enum Kind {
-    #[default]
-    Unknown,
-    Fat,
-    OpenAu,
-}
-
 /// All tables of a log, and which one is being read.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Tables {
@@ -61,15 +53,9 @@ pub(super) struct Tables {
     pub(super) fat: Vec<Fat>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) open_au: Vec<OpenAu>,
+    /// What the last heading or command announces.
     #[serde(skip)]
-    kind: Kind,
-    /// The test that headings or commands name; 0 where rows themselves tell.
-    #[serde(skip)]
-    test: u32,
-    #[serde(skip)]
-    au_count: Option<u32>,
-    #[serde(skip)]
-    random: bool,
+    section: Heading,
     /// A new command or heading: the next row begins a table.
     #[serde(skip)]
     fresh: bool,
@@ -90,17 +76,9 @@ impl Tables {
         self.align.len() + self.fat.len() + self.open_au.len()
     }
 
-    /// Takes over what a heading of the script says.
-    pub(super) fn enter(&mut self, heading: &Heading) {
-        (self.fresh, self.test) = (true, 0);
-        match heading {
-            Heading::Align { test } => self.test = *test,
-            Heading::Fat { test } => (self.kind, self.test) = (Kind::Fat, *test),
-            Heading::OpenAu { count, random } => {
-                (self.kind, self.au_count, self.random) = (Kind::OpenAu, *count, *random);
-            }
-            _ => self.kind = Kind::Unknown,
-        }
+    /// Takes over what a heading of the script, or a command, announces.
+    pub(super) fn enter(&mut self, heading: Heading) {
+        (self.fresh, self.section) = (true, heading);
     }
 
     /// Reads a line: a row, a command, or neither.
@@ -116,35 +94,36 @@ impl Tables {
 
     fn push_align(&mut self, mut row: Align) {
         let last = self.align.last().map(|last| (last.test, last.align_bytes));
-        row.test = match last {
-            _ if self.test > 0 => self.test,
+        row.test = match (&self.section, last) {
+            (Heading::Align(test @ 1..), _) => *test,
             // Alignments only fall within a table.
-            Some((test, align_bytes)) => test.saturating_add(u32::from(row.align_bytes >= align_bytes)),
-            None => 1,
+            (_, Some((test, align_bytes))) => test.saturating_add(u32::from(row.align_bytes >= align_bytes)),
+            (_, None) => 1,
         };
         self.align.push(row);
     }
 
     fn push_speeds(&mut self, block_bytes: u64, mb_s: Vec<f64>) {
-        let is_fat = self.kind == Kind::Fat || self.kind == Kind::Unknown && mb_s.len() > 1;
-        if is_fat {
-            let last = self.fat.last().map(|last| (last.test, last.block_bytes));
-            let test = self.table(last);
-            self.fat.push(Fat { block_bytes, mb_s, test: if self.test > 0 { self.test } else { test } });
-        } else if let [mb_s] = mb_s[..] {
-            let last = self.open_au.last().map(|last| (last.test, last.block_bytes));
-            let test = self.table(last);
-            let before = self.open_au.last().filter(|last| last.test == test);
-            let au_bytes = before.map_or(block_bytes, |before| before.au_bytes);
-            let (au_count, random) = (self.au_count, self.random);
-            self.open_au.push(OpenAu { au_count, random, au_bytes, block_bytes, mb_s, test });
+        let next = |last: Option<u32>| last.map_or(1, |test| test.saturating_add(u32::from(self.fresh)));
+        match (&self.section, &mb_s[..]) {
+            (Heading::Fat(test @ 1..), _) => self.fat.push(Fat { block_bytes, mb_s, test: *test }),
+            (Heading::OpenAu { .. }, [_, _, ..]) => {}
+            (section, [mb_s]) if !matches!(section, Heading::Fat(_)) => {
+                let test = next(self.open_au.last().map(|last| last.test));
+                let before = self.open_au.last().filter(|last| last.test == test);
+                let au_bytes = before.map_or(block_bytes, |before| before.au_bytes);
+                let (au_count, random) = match section {
+                    Heading::OpenAu { count, random } => (*count, *random),
+                    _ => (None, false),
+                };
+                self.open_au.push(OpenAu { au_count, random, au_bytes, block_bytes, mb_s: *mb_s, test });
+            }
+            _ => {
+                let test = next(self.fat.last().map(|last| last.test));
+                self.fat.push(Fat { block_bytes, mb_s, test });
+            }
         }
         self.fresh = false;
-    }
-
-    /// The number of the table that a row with this one before it belongs to; blocks only shrink within a table.
-    fn table(&self, last: Option<(u32, u64)>) -> u32 {
-        last.map_or(1, |(test, _)| test.saturating_add(u32::from(self.fresh)))
     }
 
     fn take_command(&mut self, line: &str) {
@@ -163,20 +142,18 @@ impl Tables {
     fn obey(&mut self, command: &str) {
         let words: Vec<&str> = command.split_whitespace().collect();
         let has = |names: [&str; 2]| words.iter().any(|word| names.contains(word));
-        (self.fresh, self.test) = (true, 0);
-        self.kind = match () {
-            () if has(["-O", "--open-au"]) => Kind::OpenAu,
-            () if has(["-f", "--find-fat"]) => Kind::Fat,
-            () => Kind::Unknown,
-        };
-        self.random = has(["-r", "--random"]);
         let number = words.iter().position(|word| word.starts_with("--open-au-nr")).and_then(|at| {
             let value =
                 words[at].split_once('=').map_or_else(|| words.get(at + 1).copied(), |(_, n)| Some(n));
             value?.parse().ok()
         });
         // Two is flashbench's own default.
-        self.au_count = (self.kind == Kind::OpenAu).then(|| number.unwrap_or(2));
+        let open_au = Heading::OpenAu { count: number.or(Some(2)), random: has(["-r", "--random"]) };
+        self.enter(match () {
+            () if has(["-O", "--open-au"]) => open_au,
+            () if has(["-f", "--find-fat"]) => Heading::Fat(0),
+            () => Heading::Unknown,
+        });
     }
 }
 
@@ -190,28 +167,14 @@ fn align(line: &str) -> Option<Align> {
     let align_bytes = words.first()?.parse().ok()?;
     let us =
         |name: &str| words.iter().position(|word| *word == name).and_then(|at| micros(words.get(at + 1)?));
-    let row = Align {
-        align_bytes,
-        pre_us: us("pre"),
-        on_us: us("on"),
-        post_us: us("post"),
-        diff_us: us("diff"),
-        test: 0,
-    };
-    row.on_us.map(|_| row)
+    let [pre_us, on_us, post_us, diff_us] = ["pre", "on", "post", "diff"].map(us);
+    on_us.map(|_| Align { align_bytes, pre_us, on_us, post_us, diff_us, test: 0 })
 }
 
 fn delay(line: &str) -> Option<Align> {
     let (align_bytes, rest) = line.trim().strip_prefix("Aligned @")?.split_once("Delay:")?;
-    let on_us = Some(micros(rest.trim())?);
-    Some(Align {
-        align_bytes: align_bytes.trim().parse().ok()?,
-        pre_us: None,
-        on_us,
-        post_us: None,
-        diff_us: None,
-        test: 0,
-    })
+    let (align_bytes, on_us) = (align_bytes.trim().parse().ok()?, Some(micros(rest.trim())?));
+    Some(Align { align_bytes, pre_us: None, on_us, post_us: None, diff_us: None, test: 0 })
 }
 
 /// Microseconds from `741µs`, `1.08ms`, `-13790n`, `1e+03µ`.

@@ -125,7 +125,7 @@ fn lines_without_end_take_no_longer_than_their_length_and_are_told_up_to_a_numbe
     let lines = |format: &str, line: fn(u32) -> String| {
         let text: String = (1..60_000).map(line).collect();
         let format = formats().iter().find(|known| known.name == format).expect("a format");
-        in_time(format.name, text.as_bytes(), format.read)
+        in_time(format.name, text.as_bytes(), |text| format.read(text))
     };
     lines("flashbench", |n| format!("  Cluster {n} out of range (268435455 > 30797). Setting to EOF.\n"));
     let headings = lines("flashbench", |n| format!("==== Linear read speed (hdparm) {n} ====\n"));
