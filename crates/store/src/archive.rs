@@ -2,7 +2,7 @@
 
 use crate::address::Address;
 use crate::archive_file::ArchiveFile;
-use crate::connection::{Connection, Durability, Outcome};
+use crate::connection::{Connection, Durability, Outcome, statement};
 use crate::record::{EndedHow, RunStart, SampleRecord, SessionId, SessionStart, SessionSummary};
 use crate::{ArchiveError, archive_file, postgres, read, sql, sqlite, write};
 use cardscope_model::result::{BenchReport, Run};
@@ -22,6 +22,10 @@ pub fn is_server(path: &Path) -> Result<bool, ArchiveError> {
 ///
 /// Its calls block; from asynchronous code use it on a thread of its own. Several archives, in several processes,
 /// may be open on one file: they wait for each other for up to 20 s.
+///
+/// # Errors
+/// Each call fails where the archive cannot be read or written, or has nothing of the name that was asked for. What was
+/// stored before is kept.
 #[derive(Debug)]
 pub struct Archive {
     path: PathBuf,
@@ -59,7 +63,7 @@ impl Archive {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
-            .map_err(|e| ArchiveError::Failed { path: path.clone(), reason: e.to_string() })?;
+            .map_err(|e| ArchiveError::Failed(path.clone(), e.to_string()))?;
         let place = if server.is_none() { Some(archive_file::look(&path)?) } else { None };
         let connection = match (&server, &place) {
             (Some(address), _) => Some(runtime.block_on(postgres::open(address, postgres::ANSWER))?),
@@ -85,9 +89,6 @@ impl Archive {
 
     /// Stores the start of a session. That of a benchmark survives a crash of the process at once; on disk it is with the
     /// first sample, so that a test does not wait for two syncs. That of another verb is on disk when this returns.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn begin_session(&mut self, start: &SessionStart) -> Result<SessionId, ArchiveError> {
         let durability = if start.recipe.is_some() { Durability::Later } else { Durability::Now };
         self.call(durability, async |c| c.alone(async |c| write::session(c, start).await).await)
@@ -102,9 +103,6 @@ impl Archive {
     }
 
     /// Stores a sample of a run that was begun; it is on disk when this returns.
-    ///
-    /// # Errors
-    /// If it cannot be written; what was stored before is kept.
     pub fn add_sample(
         &mut self,
         session: SessionId,
@@ -115,51 +113,46 @@ impl Archive {
     }
 
     /// Stores the results of a run that was begun; they are on disk when this returns.
-    ///
-    /// # Errors
-    /// If they cannot be written.
     pub fn finish_run(&mut self, session: SessionId, run: &Run) -> Result<(), ArchiveError> {
-        self.call(Durability::Now, async |c| c.alone(async |c| write::run_end(c, session, run).await).await)
-            .map_err(|e| e.about(session))
+        self.write(async |c| write::run_end(c, session, run).await).map_err(|e| e.about(session))
     }
 
     /// Stores how a session ended, its report and its findings; they are on disk when this returns.
-    ///
-    /// # Errors
-    /// If they cannot be written.
     pub fn finish_session(
         &mut self,
         session: SessionId,
         how: EndedHow,
         report: &BenchReport,
     ) -> Result<(), ArchiveError> {
-        self.call(Durability::Now, async |c| {
-            c.alone(async |c| write::session_end(c, session, how, report).await).await
-        })
-        .map_err(|e| e.about(session))
+        self.write(async |c| write::session_end(c, session, how, report).await).map_err(|e| e.about(session))
     }
 
     /// All sessions, oldest first.
-    ///
-    /// # Errors
-    /// If they cannot be read.
     pub fn sessions(&mut self) -> Result<Vec<SessionSummary>, ArchiveError> {
-        self.call(self.durability, async |c| read::summaries(c, sql::SUMMARIES).await)
+        self.read(async |c| c.all(statement(sql::SUMMARIES), read::summary).await)
     }
 
     /// The sessions whose process ended without finishing them. Their samples are there.
-    ///
-    /// # Errors
-    /// If they cannot be read.
     pub fn interrupted(&mut self) -> Result<Vec<SessionSummary>, ArchiveError> {
         let mut sessions = self.sessions()?;
         sessions.retain(|s| s.ended_at.is_none() && !s.running);
         Ok(sessions)
     }
 
-    /// How firmly the last call wrote; reading takes it as it is.
-    pub(crate) fn durability(&self) -> Durability {
-        self.durability
+    /// Work that only reads, however firmly the last call wrote.
+    pub(crate) fn read<T>(
+        &mut self,
+        work: impl AsyncFnOnce(&mut Connection) -> Outcome<T>,
+    ) -> Result<T, ArchiveError> {
+        self.call(self.durability, work)
+    }
+
+    /// Work that is on disk when this returns, all of it or nothing, while nobody else does such work.
+    pub(crate) fn write<T>(
+        &mut self,
+        work: impl AsyncFnOnce(&mut Connection) -> Outcome<T>,
+    ) -> Result<T, ArchiveError> {
+        self.call(Durability::Now, async |c| c.alone(work).await)
     }
 
     /// Work on the database, that blocks. A server that went away is asked for again with the next call.
@@ -181,7 +174,7 @@ impl Archive {
             Err(error) => Err(error),
         };
         let done = done.map_err(|e| ArchiveError::of_database(&self.path, &e));
-        if matches!(done, Err(ArchiveError::Unreachable { .. })) {
+        if matches!(done, Err(ArchiveError::Unreachable(..))) {
             // As a new connection writes.
             self.durability = Durability::Later;
         } else {
@@ -195,9 +188,7 @@ impl Archive {
         match (self.connection.take(), &self.server) {
             (Some(connection), _) => Ok(connection),
             (None, Some(address)) => self.runtime.block_on(postgres::open(address, self.answer)),
-            (None, None) => {
-                Err(ArchiveError::Failed { path: self.path.clone(), reason: "it is closed".to_owned() })
-            }
+            (None, None) => Err(ArchiveError::Failed(self.path.clone(), "it is closed".to_owned())),
         }
     }
 }
@@ -214,7 +205,6 @@ impl Drop for Archive {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::connection::statement;
 
     #[test]
     fn an_archive_may_be_opened_on_one_thread_and_used_on_another() {

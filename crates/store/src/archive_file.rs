@@ -145,7 +145,7 @@ fn open_or_create(folder: &Folder, name: &OsStr) -> Result<SharedFile, FileError
 }
 
 fn foreign(path: &Path, reason: String) -> ArchiveError {
-    ArchiveError::Refused { path: path.to_owned(), reason }
+    ArchiveError::Refused(path.to_owned(), reason)
 }
 
 fn of_files(path: &Path, error: FileError) -> ArchiveError {
@@ -169,8 +169,8 @@ fn judge(
     (bytes, log): (u64, u64),
     header: Option<&[u8; HEADER]>,
 ) -> Result<Found, ArchiveError> {
-    let not_ours = |what: String| Err(ArchiveError::NotAnArchive { path: path.to_owned(), what });
-    let damaged = |reason: String| Err(ArchiveError::Damaged { path: path.to_owned(), reason });
+    let not_ours = |what: String| Err(ArchiveError::NotAnArchive(path.to_owned(), what));
+    let damaged = |reason: String| Err(ArchiveError::Damaged(path.to_owned(), reason));
     let Some(header) = header else {
         return match (bytes, log) {
             (0, 0) => Ok(Found::Nothing),

@@ -1,6 +1,6 @@
-//! Files that hang on a card, a piece or a session: photographs, receipts, the maker's answer.
+//! Files that hang on a card, a unit or a session: photographs, receipts, the maker's answer.
 
-use crate::connection::{Connection, Durability, Outcome, Row, Rows, statement};
+use crate::connection::{Connection, Outcome, Row, Rows, composed, statement};
 use crate::events::exists;
 use crate::{Archive, ArchiveError, SessionId, hash, stamp};
 use cardscope_model::session_file::AttachedTo;
@@ -11,8 +11,8 @@ use uuid::Uuid;
 pub enum Owner<'a> {
     /// A card, by its name in the archive.
     Card(&'a str),
-    /// A piece, by its hash.
-    Specimen(&'a str),
+    /// A unit, by its hash.
+    Unit(&'a str),
     /// A session.
     Session(SessionId),
 }
@@ -51,68 +51,56 @@ pub struct StoredAttachment {
     pub added_at: String,
 }
 
+/// What a file can hang on.
+const TABLES: [&str; 3] = ["card", "specimen", "session"];
+
 const INSERT: &str = "INSERT INTO attached (id, hash, card_id, specimen_id, session_id, name, media_type, note, \
     content_bytes, added_at)";
 
-/// Of a card, its pieces and its sessions.
+/// Of a card, its units and its sessions.
 const OF_CARD: &str = "SELECT hash, card_id, specimen_id, session_id, name, media_type, note, content_bytes, added_at \
     FROM attached WHERE card_id = $1 OR specimen_id IN (SELECT id FROM specimen WHERE card_id = $1) \
     OR session_id IN (SELECT id FROM session WHERE card_id = $1) ORDER BY added_at, id";
 
 impl Archive {
     /// Attaches a file; its hash. The same file under the same name hangs on one thing once.
-    ///
-    /// # Errors
-    /// If there is nothing of that name to attach it to, or it cannot be written.
     pub fn attach(&mut self, to: Owner<'_>, file: &NewAttachment<'_>) -> Result<String, ArchiveError> {
         let attach = async |c: &mut Connection| {
-            let asked = match to {
-                Owner::Card(_) => "SELECT 1 FROM card WHERE id = $1",
-                Owner::Specimen(_) => "SELECT 1 FROM specimen WHERE id = $1",
-                Owner::Session(_) => "SELECT 1 FROM session WHERE id = $1",
-            };
-            exists(c, asked, &to.name()).await?;
+            exists(c, TABLES[to.index()], &to.name()).await?;
             store(c, to, file, &stamp::now()).await
         };
-        self.call(Durability::Now, async |c| c.alone(attach).await).map_err(|e| match to {
+        self.write(attach).map_err(|e| match to {
             Owner::Session(id) => e.about(id),
-            Owner::Card(id) | Owner::Specimen(id) => e.about_card(id),
+            Owner::Card(id) | Owner::Unit(id) => e.about_card(id),
         })
     }
 
-    /// What hangs on a card, its pieces and its sessions, oldest first.
-    ///
-    /// # Errors
-    /// If it cannot be read.
+    /// What hangs on a card, its units and its sessions, oldest first.
     pub fn attachments(&mut self, card: &str) -> Result<Vec<StoredAttachment>, ArchiveError> {
-        self.call(self.durability(), async |c| c.all(statement(OF_CARD).bind(card), stored).await)
+        self.read(async |c| c.all(statement(OF_CARD).bind(card), stored).await)
     }
 
     /// The bytes of an attached file.
-    ///
-    /// # Errors
-    /// If there is none of that hash, or it cannot be read.
     pub fn attachment(&mut self, hash: &str) -> Result<Vec<u8>, ArchiveError> {
         let asked = || statement("SELECT content FROM attachment WHERE hash = $1").bind(hash);
-        self.call(self.durability(), async |c| c.one(asked(), |row| row.get(0)).await)
-            .map_err(|e| e.about_file(hash))
+        self.read(async |c| c.one(asked(), |row| row.get(0)).await).map_err(|e| e.about_file(hash))
     }
 }
 
 impl Owner<'_> {
     fn name(&self) -> String {
         match self {
-            Owner::Card(id) | Owner::Specimen(id) => (*id).to_owned(),
+            Owner::Card(id) | Owner::Unit(id) => (*id).to_owned(),
             Owner::Session(id) => id.to_string(),
         }
     }
 
-    /// Card, specimen and session, of which one is named.
-    fn columns(&self) -> [Option<String>; 3] {
+    /// Which of [`TABLES`] it stands in.
+    fn index(&self) -> usize {
         match self {
-            Owner::Card(_) => [Some(self.name()), None, None],
-            Owner::Specimen(_) => [None, Some(self.name()), None],
-            Owner::Session(_) => [None, None, Some(self.name())],
+            Owner::Card(_) => 0,
+            Owner::Unit(_) => 1,
+            Owner::Session(_) => 2,
         }
     }
 }
@@ -130,7 +118,9 @@ pub(crate) async fn store(
     }
     let content = "INSERT INTO attachment (hash, content) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING";
     c.execute(statement(content).bind(&hash).bind(file.bytes.to_vec())).await?;
-    let [card, specimen, session] = to.columns();
+    let mut owners: [Option<String>; 3] = Default::default();
+    owners[to.index()] = Some(to.name());
+    let [card, specimen, session] = owners;
     let mut rows = Rows::new(INSERT, "");
     rows.push([
         Uuid::now_v7().to_string().into(),
@@ -149,12 +139,9 @@ pub(crate) async fn store(
 }
 
 async fn hangs_there(c: &mut Connection, to: Owner<'_>, name: &str, hash: &str) -> Outcome<bool> {
-    let asked = match to {
-        Owner::Card(_) => "SELECT 1 FROM attached WHERE hash = $1 AND name = $2 AND card_id = $3",
-        Owner::Specimen(_) => "SELECT 1 FROM attached WHERE hash = $1 AND name = $2 AND specimen_id = $3",
-        Owner::Session(_) => "SELECT 1 FROM attached WHERE hash = $1 AND name = $2 AND session_id = $3",
-    };
-    let asked = statement(asked).bind(hash).bind(name).bind(to.name());
+    let owner = TABLES[to.index()];
+    let asked = format!("SELECT 1 FROM attached WHERE hash = $1 AND name = $2 AND {owner}_id = $3");
+    let asked = composed(asked).bind(hash).bind(name).bind(to.name());
     Ok(c.optional(asked, |_| Ok(())).await?.is_some())
 }
 

@@ -1,7 +1,7 @@
 //! The cards of the archive: listed, found, edited, put together.
 
 use crate::attachments::{self, NewAttachment, Owner};
-use crate::connection::{Connection, Durability, Outcome, Row, found, statement};
+use crate::connection::{Connection, Outcome, Row, composed, found, statement};
 use crate::events::{self, Events, exists, prices};
 use crate::naming::Names;
 use crate::resolver::{mark_stale, update_card, write_names};
@@ -18,12 +18,9 @@ const CARDS: &str =
 
 impl Archive {
     /// All cards, by title.
-    ///
-    /// # Errors
-    /// If they cannot be read, or counts that are too old cannot be made anew.
     pub fn cards(&mut self) -> Result<Vec<StoredCard>, ArchiveError> {
         self.settle()?;
-        self.call(self.durability(), async |c| {
+        self.read(async |c| {
             let prices = prices(c).await?;
             let mut cards = c.all(statement(CARDS), card).await?;
             cards.iter_mut().for_each(|card| card.price = prices.get(&card.id).cloned());
@@ -34,9 +31,6 @@ impl Archive {
 
     /// The cards whose name begins with these digits (6 at least), else those that have all words of a text in their
     /// title, brand, model or marks.
-    ///
-    /// # Errors
-    /// If they cannot be read.
     pub fn find_cards(&mut self, text: &str) -> Result<Vec<StoredCard>, ArchiveError> {
         let text = text.trim().to_lowercase();
         let mut cards = self.cards()?;
@@ -51,21 +45,13 @@ impl Archive {
     }
 
     /// The units of a card, as they were first seen.
-    ///
-    /// # Errors
-    /// If they cannot be read.
     pub fn units(&mut self, card: &str) -> Result<Vec<CardUnit>, ArchiveError> {
-        self.call(self.durability(), async |c| {
-            c.all(statement(read::UNITS_OF_CARD).bind(card), read::unit).await
-        })
+        self.read(async |c| c.all(statement(read::UNITS_OF_CARD).bind(card), read::unit).await)
     }
 
     /// Changes what is known of a card, notes what happened to it and attaches files: all of it or nothing. `change`
     /// gets the facts as they are at that moment, so that who changes another one at the same time loses nothing. What
     /// is met under the new facts from now on is this card.
-    ///
-    /// # Errors
-    /// If there is no such card, or it cannot be written.
     pub fn edit_card(
         &mut self,
         id: &str,
@@ -85,24 +71,19 @@ impl Archive {
             }
             Ok(())
         };
-        self.call(Durability::Now, async |c| c.alone(edit).await).map_err(|e| e.about_card(id))
+        self.write(edit).map_err(|e| e.about_card(id))
     }
 
     /// Makes one card of two that are the same: everything of `from` goes to `into`, and so does whatever is met
     /// under the names of `from` from now on.
-    ///
-    /// # Errors
-    /// If one of them is not there, or it cannot be written.
     pub fn merge_cards(&mut self, from: &str, into: &str) -> Result<(), ArchiveError> {
         for id in [from, into] {
-            let there = async |c: &mut Connection| exists(c, "SELECT 1 FROM card WHERE id = $1", id).await;
-            self.call(self.durability(), there).map_err(|e| e.about_card(id))?;
+            self.read(async |c| exists(c, "card", id).await).map_err(|e| e.about_card(id))?;
         }
         if from == into {
             return Ok(());
         }
-        let merge = async |c: &mut Connection| merge(c, from, into).await;
-        self.call(Durability::Now, async |c| c.alone(merge).await).map_err(|e| e.about_card(from))
+        self.write(async |c| merge(c, from, into).await).map_err(|e| e.about_card(from))
     }
 }
 
@@ -144,13 +125,9 @@ async fn merge(c: &mut Connection, from: &str, into: &str) -> Outcome<()> {
     let mut known = facts(c, into).await?;
     known.complete_from(&facts(c, from).await?);
     edit(c, into, &known).await?;
-    for moved in [
-        "UPDATE session SET card_id = $2 WHERE card_id = $1",
-        "UPDATE specimen SET card_id = $2 WHERE card_id = $1",
-        "UPDATE attached SET card_id = $2 WHERE card_id = $1",
-        "UPDATE known_as SET card_id = $2 WHERE card_id = $1",
-    ] {
-        c.execute(statement(moved).bind(from).bind(into)).await?;
+    for table in ["session", "specimen", "attached", "known_as"] {
+        let moved = composed(format!("UPDATE {table} SET card_id = $2 WHERE card_id = $1"));
+        c.execute(moved.bind(from).bind(into)).await?;
     }
     events::move_all(c, from, into).await?;
     forget(c, from).await?;
@@ -159,12 +136,8 @@ async fn merge(c: &mut Connection, from: &str, into: &str) -> Outcome<()> {
 
 /// Removes a card to which nothing refers any more but what was made of it.
 pub(crate) async fn forget(c: &mut Connection, id: &str) -> Outcome<()> {
-    for made in [
-        "DELETE FROM summary WHERE card_id = $1",
-        "DELETE FROM stale WHERE card_id = $1",
-        "DELETE FROM known_as WHERE card_id = $1",
-    ] {
-        c.execute(statement(made).bind(id)).await?;
+    for table in ["summary", "stale", "known_as"] {
+        c.execute(composed(format!("DELETE FROM {table} WHERE card_id = $1")).bind(id)).await?;
     }
     found(c.execute(statement("DELETE FROM card WHERE id = $1").bind(id)).await?)
 }

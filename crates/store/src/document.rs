@@ -15,18 +15,12 @@ const RECORDS: &str =
 
 impl Archive {
     /// Stores a record's document as it is now; it is on disk when this returns.
-    ///
-    /// # Errors
-    /// If it cannot be written, or there is no such record; the document before it is kept then.
     pub fn update_record(&mut self, record: SessionId, document: &Value) -> Result<(), ArchiveError> {
         self.call(Durability::Now, async |c| write::record_update(c, record, document).await)
             .map_err(|e| e.about(record))
     }
 
     /// Stores how a record ended, and its document; they are on disk when this returns.
-    ///
-    /// # Errors
-    /// If they cannot be written, or there is no such record.
     pub fn finish_record(
         &mut self,
         record: SessionId,
@@ -38,27 +32,18 @@ impl Archive {
     }
 
     /// All records, oldest first.
-    ///
-    /// # Errors
-    /// If they cannot be read.
     pub fn records(&mut self) -> Result<Vec<SessionSummary>, ArchiveError> {
-        self.call(self.durability(), async |c| read::summaries(c, sql::RECORDS).await)
+        self.read(async |c| c.all(statement(sql::RECORDS), read::summary).await)
     }
 
     /// The sessions of a card, oldest first.
-    ///
-    /// # Errors
-    /// If they cannot be read.
     pub fn card_sessions(&mut self, card: &str) -> Result<Vec<SessionId>, ArchiveError> {
-        self.call(self.durability(), async |c| names(c, SESSIONS, card).await)
+        self.read(async |c| names(c, SESSIONS, card).await)
     }
 
     /// What other verbs found out about a card, oldest first.
-    ///
-    /// # Errors
-    /// If it cannot be read.
     pub fn card_records(&mut self, card: &str) -> Result<Vec<StoredSession>, ArchiveError> {
-        let records = self.call(self.durability(), async |c| names(c, RECORDS, card).await)?;
+        let records = self.read(async |c| names(c, RECORDS, card).await)?;
         records.into_iter().map(|id| self.session(id)).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! What happened to cards: bought, in use, failed.
 
-use crate::connection::{Connection, Durability, Outcome, Row, Rows, json, statement};
+use crate::connection::{Connection, Outcome, Row, Rows, composed, json, statement};
 use crate::resolver::Resolved;
 use crate::{Archive, ArchiveError};
 use cardscope_model::card::{Event, Price};
@@ -82,28 +82,22 @@ fn countable(event: &Event) -> Event {
 
 impl Archive {
     /// Notes what happened to a card, and to which unit of it where that is known. The same event is noted once.
-    ///
-    /// # Errors
-    /// If there is no such card or unit, or it cannot be written.
     pub fn add_event(&mut self, card: &str, unit: Option<&str>, event: &Event) -> Result<(), ArchiveError> {
         let work = async |c: &mut Connection| {
-            exists(c, "SELECT 1 FROM card WHERE id = $1", card).await?;
+            exists(c, "card", card).await?;
             if let Some(unit) = unit {
-                exists(c, "SELECT 1 FROM specimen WHERE id = $1", unit).await?;
+                exists(c, "specimen", unit).await?;
             }
             let mut events = Events::default();
             events.add(card, unit, event)?;
             events.write(c).await
         };
-        self.call(Durability::Now, async |c| c.alone(work).await).map_err(|e| e.about_card(card))
+        self.write(work).map_err(|e| e.about_card(card))
     }
 
     /// What happened to a card, oldest first; with each event the unit it happened to, where known.
-    ///
-    /// # Errors
-    /// If it cannot be read.
     pub fn events(&mut self, card: &str) -> Result<Vec<(Option<String>, Event)>, ArchiveError> {
-        self.call(self.durability(), async |c| of_card(c, card).await)
+        self.read(async |c| of_card(c, card).await)
     }
 }
 
@@ -117,7 +111,7 @@ pub(crate) async fn prices(c: &mut Connection) -> Outcome<HashMap<String, Price>
     Ok(bought.into_iter().filter_map(|(card, event)| Some((card, event.price?))).collect())
 }
 
-/// What a statement with one key finds must be there.
-pub(crate) async fn exists(c: &mut Connection, asked: &'static str, key: &str) -> Outcome<()> {
-    c.one(statement(asked).bind(key), |_| Ok(())).await
+/// A row of that id must be in the table.
+pub(crate) async fn exists(c: &mut Connection, table: &'static str, id: &str) -> Outcome<()> {
+    c.one(composed(format!("SELECT 1 FROM {table} WHERE id = $1")).bind(id), |_| Ok(())).await
 }

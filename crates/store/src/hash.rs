@@ -2,7 +2,7 @@
 
 /// Hash of several texts; each with its length, so that no two lists run together. BLAKE3, 64 hex digits.
 pub(crate) fn of(parts: &[&str]) -> String {
-    digest(parts).to_hex().to_string()
+    hasher(parts).finalize().to_hex().to_string()
 }
 
 /// The same in 32 hex digits, for what stands in very many rows: 128 bits still never meet by chance.
@@ -26,23 +26,19 @@ pub(crate) fn is_one(text: &str) -> bool {
 pub(crate) fn of_with(parts: &[&str], last: impl Iterator<Item = u8> + Clone) -> String {
     let mut hasher = hasher(parts);
     hasher.update(&(last.clone().count() as u64).to_le_bytes());
-    let mut piece = Vec::with_capacity(PIECE);
+    let mut some = Vec::with_capacity(AT_ONCE);
     for byte in last {
-        piece.push(byte);
-        if piece.len() == PIECE {
-            hasher.update(&piece);
-            piece.clear();
+        some.push(byte);
+        if some.len() == AT_ONCE {
+            hasher.update(&some);
+            some.clear();
         }
     }
-    hasher.update(&piece).finalize().to_hex().to_string()
+    hasher.update(&some).finalize().to_hex().to_string()
 }
 
 /// Bytes that are hashed at a time.
-const PIECE: usize = 16 << 10;
-
-fn digest(parts: &[&str]) -> blake3::Hash {
-    hasher(parts).finalize()
-}
+const AT_ONCE: usize = 16 << 10;
 
 fn hasher(parts: &[&str]) -> blake3::Hasher {
     let mut hasher = blake3::Hasher::new();
@@ -58,7 +54,7 @@ mod tests {
 
     #[test]
     fn a_text_that_is_never_written_down_hashes_as_one_that_is() {
-        for length in [0, 7, PIECE - 1, PIECE, 3 * PIECE + 5] {
+        for length in [0, 7, AT_ONCE - 1, AT_ONCE, 3 * AT_ONCE + 5] {
             let text: String = (b'a'..=b'z').cycle().take(length).map(char::from).collect();
             assert_eq!(of_with(&["a", "bc"], text.bytes()), of(&["a", "bc", &text]));
         }

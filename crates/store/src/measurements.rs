@@ -1,6 +1,6 @@
 //! The figures of cards, run by run: what comparing starts from.
 
-use crate::connection::{Connection, Outcome, Row, composed, in_chunks};
+use crate::connection::{Connection, Outcome, Row};
 use crate::{Archive, ArchiveError, SessionId, figures};
 use cardscope_model::run::{CardRun, Run};
 use cardscope_model::setting::Setting;
@@ -18,16 +18,13 @@ const RUNS: &str = concat!(
     "SELECT s.id, s.card_id, s.specimen_id, r.setting_hash, ",
     at!(),
     ", r.number, r.counted, o.name, r.figures, s.started_at FROM session s JOIN run r ON r.session_id = s.id \
-     LEFT JOIN source o ON o.hash = s.source_hash WHERE r.figures IS NOT NULL AND s.card_id IN "
+     LEFT JOIN source o ON o.hash = s.source_hash WHERE r.figures IS NOT NULL AND s.card_id"
 );
 
 impl Archive {
     /// All finished runs of these cards, in the order in which they were measured.
-    ///
-    /// # Errors
-    /// If they cannot be read.
     pub fn measurements(&mut self, cards: &[String]) -> Result<Vec<CardRun>, ArchiveError> {
-        self.call(self.durability(), async |c| of_cards(c, cards).await)
+        self.read(async |c| of_cards(c, cards).await)
     }
 }
 
@@ -39,11 +36,7 @@ struct Raw {
 }
 
 async fn of_cards(c: &mut Connection, cards: &[String]) -> Outcome<Vec<CardRun>> {
-    let mut raw = Vec::new();
-    for some in in_chunks(cards) {
-        let asked = composed(format!("{RUNS} ({})", c.all_places(some.len()))).bind_all(some);
-        raw.extend(c.all(asked, raw_run).await?);
-    }
+    let mut raw = c.all_of(RUNS, cards, raw_run).await?;
     let settings = settings(c, raw.iter().map(|raw| raw.setting.as_str())).await?;
     raw.sort_by(|a, b| {
         (&a.started_at, &a.run.session, a.run.run.run).cmp(&(&b.started_at, &b.run.session, b.run.run.run))
@@ -79,18 +72,11 @@ pub(crate) async fn settings(
     hashes: impl Iterator<Item = &str>,
 ) -> Outcome<HashMap<String, Setting>> {
     let hashes: Vec<&str> = hashes.collect::<BTreeSet<_>>().into_iter().collect();
-    let mut settings = HashMap::new();
-    for some in in_chunks(&hashes) {
-        let text = format!(
-            "SELECT hash, recipe, size_bytes, condition FROM setting WHERE hash IN ({})",
-            c.all_places(some.len())
-        );
-        let read = c.all(composed(text).bind_all(some.iter().copied()), |row| {
-            let setting =
-                Setting { recipe: row.get(1)?, size_bytes: row.optional_whole(2)?, condition: row.json(3)? };
-            Ok((row.get::<String>(0)?, setting))
-        });
-        settings.extend(read.await?);
-    }
-    Ok(settings)
+    let asked = "SELECT hash, recipe, size_bytes, condition FROM setting WHERE hash";
+    let setting = |row: &Row| {
+        let setting =
+            Setting { recipe: row.get(1)?, size_bytes: row.optional_whole(2)?, condition: row.json(3)? };
+        Ok((row.get(0)?, setting))
+    };
+    Ok(c.all_of(asked, &hashes, setting).await?.into_iter().collect())
 }

@@ -50,7 +50,7 @@ pub(crate) async fn ready(c: &mut Connection, path: &Path) -> Result<(), Archive
     match found {
         Ok(State::Ready | State::Older(_)) => Ok(()),
         Ok(State::Newer(found)) => Err(ArchiveError::Newer { path, found, known: newest() }),
-        Ok(State::Foreign(what)) => Err(ArchiveError::NotAnArchive { path, what }),
+        Ok(State::Foreign(what)) => Err(ArchiveError::NotAnArchive(path, what)),
         Err(error) => Err(ArchiveError::of_database(&path, &error)),
     }
 }

@@ -167,9 +167,9 @@ pub(crate) fn of_log(log: &Log, place: &str, called: &str) -> Sighting {
     let mut facts = log.card.clone();
     let mut unit = identity(log).and_then(|identity| unit(&identity, facts.capacity_bytes));
     if let Some(unit) = &mut unit {
-        let mut told = facts_of_unit(unit);
-        told.complete_from(&facts);
-        facts = told;
+        let mut known = facts_of_unit(unit);
+        known.complete_from(&facts);
+        facts = known;
         unit.facts = of_unit_alone(&facts);
     }
     let title = log.part.as_ref().map_or(called.to_owned(), |part| format!("{called} ({part})"));

@@ -21,16 +21,13 @@ pub(crate) const ANSWER: Duration = Duration::from_secs(60);
 pub(crate) async fn open(address: &Address, answer: Duration) -> Result<Connection, ArchiveError> {
     let shown = address.shown();
     let failed = |e: sqlx::Error| ArchiveError::of_database(&shown, &e);
-    let options: PgConnectOptions = address
-        .url
-        .parse()
-        .map_err(|e: sqlx::Error| ArchiveError::Open { path: shown.clone(), reason: e.to_string() })?;
+    let options: PgConnectOptions =
+        address.url.parse().map_err(|e: sqlx::Error| ArchiveError::Open(shown.clone(), e.to_string()))?;
     let options = options.application_name("cardscope").disable_statement_logging();
     let connected = tokio::time::timeout(PATIENCE, options.connect()).await;
-    let connected = connected.map_err(|_| ArchiveError::Unreachable {
-        path: shown.clone(),
-        reason: format!("no answer within {} s", PATIENCE.as_secs()),
-    })?;
+    let silent =
+        |_| ArchiveError::Unreachable(shown.clone(), format!("no answer within {} s", PATIENCE.as_secs()));
+    let connected = connected.map_err(silent)?;
     let mut connection = Connection::Postgres(Server { connection: connected.map_err(failed)?, answer });
     prepare(&mut connection).await.map_err(failed)?;
     migration::ready(&mut connection, &shown).await?;

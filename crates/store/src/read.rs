@@ -1,8 +1,8 @@
 //! What is read back: lists, and sessions whole.
 
-use crate::connection::{Connection, Outcome, Row, statement};
-use crate::record::{EndedHow, SampleRecord, SessionId, SessionSummary};
-use crate::{process, sql};
+use crate::connection::{Outcome, Row};
+use crate::process;
+use crate::record::{EndedHow, SampleRecord, SessionSummary};
 use cardscope_model::result::{Sample, TemperatureC};
 use cardscope_model::session_file::CardUnit;
 use cardscope_model::test_name::TestName;
@@ -27,27 +27,11 @@ pub(crate) fn unit(row: &Row) -> Outcome<CardUnit> {
     })
 }
 
-/// A list of sessions.
-pub(crate) async fn summaries(c: &mut Connection, asked: &'static str) -> Outcome<Vec<SessionSummary>> {
-    c.all(statement(asked), summary).await
-}
-
 /// The line that a session has in a list.
-pub(crate) async fn summary_of(c: &mut Connection, id: SessionId) -> Outcome<SessionSummary> {
-    c.one(statement(sql::SUMMARY).bind(id.to_string()), summary).await
-}
-
-/// When and how it ended; true where it did not and its process lives.
-fn end(row: &Row) -> Outcome<(Option<String>, Option<EndedHow>, bool)> {
-    let ended_at: Option<String> = row.get("ended_at")?;
-    let word: Option<String> = row.get("ended_how")?;
-    let process: String = row.get("process")?;
-    let running = ended_at.is_none() && process::lives(&process);
-    Ok((ended_at, EndedHow::ALL.into_iter().find(|how| Some(how.word()) == word.as_deref()), running))
-}
-
-fn summary(row: &Row) -> Outcome<SessionSummary> {
-    let (ended_at, ended, running) = end(row)?;
+pub(crate) fn summary(row: &Row) -> Outcome<SessionSummary> {
+    let (ended_at, word): (Option<String>, Option<String>) = (row.get("ended_at")?, row.get("ended_how")?);
+    let ended = EndedHow::ALL.into_iter().find(|how| Some(how.word()) == word.as_deref());
+    let running = ended_at.is_none() && process::lives(&row.get::<String>("process")?);
     Ok(SessionSummary {
         id: row.parsed("id")?,
         kind: row.get("kind")?,
@@ -65,11 +49,7 @@ fn summary(row: &Row) -> Outcome<SessionSummary> {
     })
 }
 
-pub(crate) async fn samples(c: &mut Connection, id: SessionId, run: u32) -> Outcome<Vec<SampleRecord>> {
-    c.all(statement(sql::SAMPLES).bind(id.to_string()).bind(run), sample).await
-}
-
-fn sample(row: &Row) -> Outcome<SampleRecord> {
+pub(crate) fn sample(row: &Row) -> Outcome<SampleRecord> {
     Ok(SampleRecord {
         test_key: row.get("test_key")?,
         test: TestName { pattern: row.parsed("test")?, op: row.parsed("op")? },

@@ -1,15 +1,8 @@
 //! Taking a session or a record out of the archive, with what was there for it alone.
 
-use crate::connection::{Connection, Durability, Outcome, statement};
+use crate::connection::{Connection, Outcome, composed, statement};
 use crate::resolver::mark_stale;
 use crate::{Archive, ArchiveError, SessionId, cards};
-
-/// What was measured in one session.
-pub(crate) const MEASURED: [&str; 3] = [
-    "DELETE FROM sample WHERE session_id = $1",
-    "DELETE FROM finding WHERE session_id = $1",
-    "DELETE FROM run WHERE session_id = $1",
-];
 
 /// A card that nothing names and that nothing is left of.
 const EMPTY: &str = "SELECT id FROM card WHERE id = $1 AND NOT named \
@@ -21,12 +14,8 @@ const EMPTY: &str = "SELECT id FROM card WHERE id = $1 AND NOT named \
 impl Archive {
     /// Removes a session or a record for good. A file from which no other session came goes too, so that it can be
     /// imported again; its card stays, unless nothing names it and nothing else is known of it.
-    ///
-    /// # Errors
-    /// If there is none of that name, or it cannot be removed; nothing is removed then.
     pub fn remove_session(&mut self, session: SessionId) -> Result<(), ArchiveError> {
-        let remove = async |c: &mut Connection| remove(c, &session.to_string()).await;
-        self.call(Durability::Now, async |c| c.alone(remove).await).map_err(|e| e.about(session))
+        self.write(async |c| remove(c, &session.to_string()).await).map_err(|e| e.about(session))
     }
 }
 
@@ -34,9 +23,8 @@ async fn remove(c: &mut Connection, id: &str) -> Outcome<()> {
     let asked = statement("SELECT card_id, source_hash FROM session WHERE id = $1").bind(id);
     let (card, source): (Option<String>, Option<String>) =
         c.one(asked, |row| Ok((row.get(0)?, row.get(1)?))).await?;
-    for part in MEASURED.into_iter().chain(["DELETE FROM attached WHERE session_id = $1"]) {
-        c.execute(statement(part).bind(id)).await?;
-    }
+    measured(c, id).await?;
+    c.execute(statement("DELETE FROM attached WHERE session_id = $1").bind(id)).await?;
     c.execute(statement("DELETE FROM session WHERE id = $1").bind(id)).await?;
     let unused =
         "DELETE FROM attachment WHERE NOT EXISTS (SELECT 1 FROM attached WHERE hash = attachment.hash)";
@@ -51,9 +39,16 @@ async fn remove(c: &mut Connection, id: &str) -> Outcome<()> {
     }
 }
 
+/// Removes what was measured in a session.
+pub(crate) async fn measured(c: &mut Connection, id: &str) -> Outcome<()> {
+    for table in ["sample", "finding", "run"] {
+        c.execute(composed(format!("DELETE FROM {table} WHERE session_id = $1")).bind(id)).await?;
+    }
+    Ok(())
+}
+
 async fn leave(c: &mut Connection, card: String) -> Outcome<()> {
-    let empty = c.optional(statement(EMPTY).bind(&card), |_| Ok(())).await?;
-    match empty {
+    match c.optional(statement(EMPTY).bind(&card), |_| Ok(())).await? {
         Some(()) => cards::forget(c, &card).await,
         None => mark_stale(c, &[card].into()).await,
     }

@@ -34,22 +34,16 @@ macro_rules! sources {
 
 impl Archive {
     /// Every file whose logs are here, oldest first.
-    ///
-    /// # Errors
-    /// If they cannot be read.
     pub fn sources(&mut self) -> Result<Vec<StoredSource>, ArchiveError> {
         let all = sources!("", "ORDER BY o.imported_at, o.name, o.hash");
-        self.call(self.durability(), async |c| c.all(statement(all), source).await)
+        self.read(async |c| c.all(statement(all), source).await)
     }
 
     /// A file with its bytes.
-    ///
-    /// # Errors
-    /// If there is none of that hash, or it cannot be read.
     pub fn source(&mut self, hash: &str) -> Result<(StoredSource, Vec<u8>), ArchiveError> {
         let one = sources!(", o.content", "WHERE o.hash = $1");
         let asked = || statement(one).bind(hash);
-        self.call(self.durability(), async |c| c.one(asked(), |row| Ok((source(row)?, row.get(6)?))).await)
+        self.read(async |c| c.one(asked(), |row| Ok((source(row)?, row.get(6)?))).await)
             .map_err(|e| e.about_file(hash))
     }
 }

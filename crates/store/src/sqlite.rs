@@ -28,7 +28,7 @@ pub(crate) async fn open(place: &ArchiveFile) -> Result<Connection, ArchiveError
     match shared {
         // Sharing takes an index of 32 KiB beside the log. Alone, SQLite keeps it in memory, and an archive on a full
         // disk can be read.
-        Err(ArchiveError::Full { .. }) if place.found() == Found::Archive => {
+        Err(ArchiveError::Full(_)) if place.found() == Found::Archive => {
             connect_ready(place, SqliteLockingMode::Exclusive).await
         }
         other => other,

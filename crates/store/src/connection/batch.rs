@@ -1,7 +1,7 @@
 //! Many rows in few statements: what makes thousands of logs a matter of a second.
 
 use super::database::Connection;
-use super::value::{Outcome, Value, composed};
+use super::value::{Outcome, Row, Value, composed};
 use std::fmt::Write;
 
 /// Values in one statement: below SQLite's 32 766 (SQLITE_MAX_VARIABLE_NUMBER, <https://www.sqlite.org/limits.html>)
@@ -62,6 +62,21 @@ impl Connection {
         self.places(1, count)
     }
 
+    /// The rows of all keys, of a statement that ends before `IN`; in as many statements as it takes.
+    pub(crate) async fn all_of<K: Clone + Into<Value>, T: Send + Unpin>(
+        &mut self,
+        head: &str,
+        keys: &[K],
+        mut read: impl FnMut(&Row) -> Outcome<T> + Send,
+    ) -> Outcome<Vec<T>> {
+        let mut all = Vec::new();
+        for some in keys.chunks(VALUES_AT_ONCE) {
+            let asked = composed(format!("{head} IN ({})", self.all_places(some.len())));
+            all.extend(self.all(asked.bind_all(some.iter().cloned()), &mut read).await?);
+        }
+        Ok(all)
+    }
+
     /// Places for values, from a number on.
     ///
     /// SQLite looks through the names of all places to find the name of one, which for thousands takes longer than
@@ -81,11 +96,6 @@ fn joined(places: impl Iterator<Item = impl AsRef<str>>) -> String {
         text.push_str(place.as_ref());
     }
     text
-}
-
-/// What is asked for, in parts that fit into one statement.
-pub(crate) fn in_chunks<T>(all: &[T]) -> impl Iterator<Item = &[T]> {
-    all.chunks(VALUES_AT_ONCE)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ mod database;
 mod server;
 mod value;
 
-pub(crate) use batch::{Rows, in_chunks};
+pub(crate) use batch::Rows;
 pub(crate) use database::{Connection, Durability, found};
 pub(crate) use server::Server;
 pub(crate) use value::{Outcome, Row, Value, composed, json, statement, unreadable};

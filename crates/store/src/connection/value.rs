@@ -23,34 +23,32 @@ pub(crate) enum Value {
     Bytes(Option<Vec<u8>>),
 }
 
-fn sqlite(values: Vec<Value>) -> Outcome<SqliteArguments> {
-    let mut arguments = SqliteArguments::default();
-    for value in values {
-        match value {
-            Value::Text(v) => arguments.add(v),
-            Value::Int(v) => arguments.add(v),
-            Value::Real(v) => arguments.add(v),
-            Value::Bool(v) => arguments.add(v),
-            Value::Bytes(v) => arguments.add(v),
+/// Values as the arguments of one of the databases, with what becomes of a text there.
+macro_rules! arguments {
+    ($name:ident, $arguments:ty, $text:expr) => {
+        fn $name(values: Vec<Value>) -> Outcome<$arguments> {
+            let mut arguments = <$arguments>::default();
+            for value in values {
+                match value {
+                    Value::Text(v) => arguments.add(v.map($text)),
+                    Value::Int(v) => arguments.add(v),
+                    Value::Real(v) => arguments.add(v),
+                    Value::Bool(v) => arguments.add(v),
+                    Value::Bytes(v) => arguments.add(v),
+                }
+                .map_err(sqlx::Error::Encode)?;
+            }
+            Ok(arguments)
         }
-        .map_err(sqlx::Error::Encode)?;
-    }
-    Ok(arguments)
+    };
 }
 
-fn postgres(values: Vec<Value>) -> Outcome<PgArguments> {
-    let mut arguments = PgArguments::default();
-    for value in values {
-        match value {
-            Value::Text(v) => arguments.add(v.map(without_nul)),
-            Value::Int(v) => arguments.add(v),
-            Value::Real(v) => arguments.add(v),
-            Value::Bool(v) => arguments.add(v),
-            Value::Bytes(v) => arguments.add(v),
-        }
-        .map_err(sqlx::Error::Encode)?;
-    }
-    Ok(arguments)
+arguments!(sqlite, SqliteArguments, whole);
+arguments!(postgres, PgArguments, without_nul);
+
+/// SQLite's texts hold every character.
+fn whole(text: String) -> String {
+    text
 }
 
 /// PostgreSQL's texts hold every character but U+0000; the sign for "unknown character" stands in its place.

@@ -44,15 +44,18 @@ enum There {
 async fn there(c: &mut Connection, checked: &Checked<'_>) -> Outcome<There> {
     let file = checked.file;
     let by_name = statement(BY_NAME).bind(&checked.name);
-    let read =
-        |row: &Row| Ok((known_row(row)?, is_open(row)? && row.get::<bool>(5)? == file.recipe.is_some()));
+    let read = |row: &Row| {
+        let open = is_open(row)? && row.get::<bool>(5)? == file.recipe.is_some();
+        Ok((Stored::known(row, 0)?, open))
+    };
     match (c.optional(by_name, read).await?, &file.content_hash) {
         (Some((_, true)), _) if file.ended_at.is_some() => Ok(There::Open),
         (Some((known, _)), _) => Ok(There::Whole(known)),
         (None, Some(content)) => {
             let size = file.runs.iter().find_map(|run| run.size_bytes);
             let asked = statement(BY_CONTENT).bind(content).bind(json(&file.condition)?).bind(size);
-            Ok(c.all(asked, known_row).await?.into_iter().next().map_or(There::Not, There::Whole))
+            let known = c.all(asked, |row| Stored::known(row, 0)).await?.into_iter().next();
+            Ok(known.map_or(There::Not, There::Whole))
         }
         (None, None) => Ok(There::Not),
     }
@@ -66,10 +69,6 @@ const BY_CONTENT: &str = "SELECT o.hash, o.name, o.imported_at FROM session s JO
     WHERE s.content_hash = $1 AND s.condition = $2 \
     AND COALESCE((SELECT MAX(size_bytes) FROM run WHERE session_id = s.id), 0) = COALESCE($3, 0)";
 
-fn known_row(row: &Row) -> Outcome<Stored> {
-    Ok(Stored::Known { source: row.get(0)?, name: row.get(1)?, imported_at: row.get(2)? })
-}
-
 /// True for a session that has no end here, and that no process of this machine is about to end.
 fn is_open(row: &Row) -> Outcome<bool> {
     Ok(row.get::<Option<String>>(3)?.is_none() && !process::lives(&row.get::<String>(4)?))
@@ -81,9 +80,7 @@ async fn clear(c: &mut Connection, checked: &Checked<'_>) -> Outcome<()> {
     let card =
         statement("SELECT card_id FROM session WHERE id = $1 AND card_id IS NOT NULL").bind(&checked.name);
     let cards = c.all(card, |row| row.get::<String>(0)).await?;
-    for part in removal::MEASURED {
-        c.execute(statement(part).bind(&checked.name)).await?;
-    }
+    removal::measured(c, &checked.name).await?;
     mark_stale(c, &cards.into_iter().collect()).await
 }
 
@@ -225,7 +222,7 @@ async fn hang(c: &mut Connection, checked: &Checked<'_>, placed: Option<&Resolve
         let on = match (file.on, placed) {
             (AttachedTo::Session, _) => Some(Owner::Session(checked.id)),
             (AttachedTo::Card, Some(placed)) => Some(Owner::Card(&placed.card)),
-            (AttachedTo::Specimen, Some(placed)) => placed.unit.as_deref().map(Owner::Specimen),
+            (AttachedTo::Specimen, Some(placed)) => placed.unit.as_deref().map(Owner::Unit),
             (_, None) => None,
         };
         let attachment = NewAttachment {

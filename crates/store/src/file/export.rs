@@ -161,7 +161,8 @@ fn weight(word: &str) -> Outcome<cardscope_model::finding::Weight> {
 async fn runs(c: &mut Connection, id: SessionId) -> Outcome<Vec<FileRun>> {
     let mut runs = c.all(statement(sql::RUNS).bind(id.to_string()), run).await?;
     for run in &mut runs {
-        run.samples = read::samples(c, id, run.run).await?;
+        let samples = statement(sql::SAMPLES).bind(id.to_string()).bind(run.run);
+        run.samples = c.all(samples, read::sample).await?;
         run.results.iter_mut().for_each(|results| once::with_courses(results, &run.samples));
     }
     Ok(runs)

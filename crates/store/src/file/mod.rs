@@ -4,30 +4,25 @@ mod add;
 mod checked;
 mod export;
 
-use crate::connection::{Connection, Durability};
-use crate::{Archive, ArchiveError, SessionId, Stored, StoredSession, read};
+use crate::connection::{Connection, statement};
+use crate::{Archive, ArchiveError, SessionId, Stored, StoredSession, read, sql};
 use cardscope_model::session_file::SessionFile;
 
 impl Archive {
     /// A session or a record with its runs, samples and document.
-    ///
-    /// # Errors
-    /// If there is none of that name, or it cannot be read.
     pub fn session(&mut self, session: SessionId) -> Result<StoredSession, ArchiveError> {
         let read = async |c: &mut Connection| {
-            let summary = read::summary_of(c, session).await?;
+            let asked = statement(sql::SUMMARY).bind(session.to_string());
+            let summary = c.one(asked, read::summary).await?;
             Ok(StoredSession { summary, file: export::session(c, session).await?.0 })
         };
-        self.call(self.durability(), read).map_err(|e| e.about(session))
+        self.read(read).map_err(|e| e.about(session))
     }
 
     /// A session or a record with everything that is known about it and its card.
-    ///
-    /// # Errors
-    /// If there is none of that name, or it cannot be read.
     pub fn export(&mut self, session: SessionId) -> Result<SessionFile, ArchiveError> {
         let export = async |c: &mut Connection| export::file(c, session).await;
-        self.call(self.durability(), async |c| c.at_once(export).await).map_err(|e| e.about(session))
+        self.read(async |c| c.at_once(export).await).map_err(|e| e.about(session))
     }
 
     /// Takes in a session that was exported, here or elsewhere; it is on disk when this returns.
@@ -36,9 +31,8 @@ impl Archive {
     /// If the file contradicts itself, or it cannot be written; nothing is changed then.
     pub fn add_file(&mut self, file: &SessionFile) -> Result<Stored, ArchiveError> {
         let checked = checked::Checked::of(file)?;
-        let kept =
-            self.call(Durability::Now, async |c| c.alone(async |c| add::file(c, &checked).await).await)?;
+        let stored = self.write(async |c| add::file(c, &checked).await)?;
         self.settle()?;
-        Ok(kept)
+        Ok(stored)
     }
 }

@@ -11,7 +11,7 @@ mod write;
 pub use group::setting_of;
 pub use prepared::{NewSource, Stored};
 
-use crate::connection::{Connection, Durability, Outcome};
+use crate::connection::{Connection, Outcome};
 use crate::resolver::CardResolver;
 use crate::{Archive, ArchiveError};
 use prepared::{Known, Prepared, PreparedLog};
@@ -19,17 +19,14 @@ use write::Batch;
 
 impl Archive {
     /// Takes in files with their logs, all of them or none; they are on disk when this returns.
-    ///
-    /// # Errors
-    /// If they cannot be written; nothing is changed then.
     pub fn import<'a>(
         &mut self,
         sources: impl IntoIterator<Item = NewSource<'a>>,
     ) -> Result<Vec<Stored>, ArchiveError> {
         let sources = sources.into_iter().collect();
-        let kept = self.call(Durability::Now, async |c| c.alone(async |c| import(c, sources).await).await)?;
+        let stored = self.write(async |c| import(c, sources).await)?;
         self.settle()?;
-        Ok(kept)
+        Ok(stored)
     }
 }
 
@@ -47,9 +44,9 @@ async fn import(c: &mut Connection, sources: Vec<NewSource<'_>>) -> Outcome<Vec<
         }
     }
     batch.write_bytes(c).await?;
-    let mut kept = Vec::with_capacity(prepared.len());
+    let mut stored = Vec::with_capacity(prepared.len());
     for (source, logs) in prepared.iter().zip(fresh) {
-        kept.push(match logs {
+        stored.push(match logs {
             Some(logs) => Stored::New {
                 source: source.hash.clone(),
                 sessions: batch.add(source, &logs, &mut resolver)?,
@@ -58,5 +55,5 @@ async fn import(c: &mut Connection, sources: Vec<NewSource<'_>>) -> Outcome<Vec<
         });
     }
     batch.write(c, resolver).await?;
-    Ok(kept)
+    Ok(stored)
 }

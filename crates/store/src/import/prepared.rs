@@ -2,7 +2,7 @@
 //! them is in the archive already.
 
 use super::group;
-use crate::connection::{Connection, Outcome, composed, in_chunks};
+use crate::connection::{Connection, Outcome, Row};
 use crate::{SessionId, hash, naming};
 use cardscope_model::log::Log;
 use std::borrow::Cow;
@@ -92,18 +92,18 @@ impl<'a> PreparedLog<'a> {
     }
 }
 
-/// A file that is there.
-#[derive(Debug, Clone)]
-struct There {
-    source: String,
-    name: String,
-    imported_at: String,
+impl Stored {
+    /// A file that is there, by the columns of its hash, name and time from `first` on.
+    pub(crate) fn known(row: &Row, first: usize) -> Outcome<Stored> {
+        let [source, name, imported_at] = [row.get(first)?, row.get(first + 1)?, row.get(first + 2)?];
+        Ok(Stored::Known { source, name, imported_at })
+    }
 }
 
 /// The files of a batch that are there, by their bytes and by what their logs say.
 pub(super) struct Known {
-    by_hash: HashMap<String, There>,
-    by_content: HashMap<String, There>,
+    by_hash: HashMap<String, Stored>,
+    by_content: HashMap<String, Stored>,
     now: String,
 }
 
@@ -131,7 +131,7 @@ impl Known {
         if fresh.is_empty() && !source.logs.is_empty() {
             return None;
         }
-        let there = There {
+        let there = Stored::Known {
             source: source.hash.clone(),
             name: source.name.to_owned(),
             imported_at: self.now.clone(),
@@ -145,22 +145,12 @@ impl Known {
     /// The file that has what this one has.
     pub(super) fn found(&self, source: &Prepared<'_>) -> Stored {
         let by_content = || source.logs.iter().find_map(|log| self.by_content.get(&log.content_hash));
-        match self.by_hash.get(&source.hash).or_else(by_content).cloned() {
-            Some(There { source, name, imported_at }) => Stored::Known { source, name, imported_at },
-            None => Stored::New { source: source.hash.clone(), sessions: Vec::new() },
-        }
+        let known = self.by_hash.get(&source.hash).or_else(by_content).cloned();
+        known.unwrap_or_else(|| Stored::New { source: source.hash.clone(), sessions: Vec::new() })
     }
 }
 
-async fn there(c: &mut Connection, head: &str, keys: &[String]) -> Outcome<HashMap<String, There>> {
-    let mut all = HashMap::new();
-    for some in in_chunks(keys) {
-        let asked = composed(format!("{head} IN ({})", c.all_places(some.len()))).bind_all(some);
-        let read = c.all(asked, |row| {
-            let there = There { source: row.get(1)?, name: row.get(2)?, imported_at: row.get(3)? };
-            Ok((row.get::<String>(0)?, there))
-        });
-        all.extend(read.await?);
-    }
-    Ok(all)
+async fn there(c: &mut Connection, head: &str, keys: &[String]) -> Outcome<HashMap<String, Stored>> {
+    let there = c.all_of(head, keys, |row| Ok((row.get(0)?, Stored::known(row, 1)?))).await?;
+    Ok(there.into_iter().collect())
 }

@@ -3,7 +3,7 @@
 //! It works on whole batches: what concerns them is read once, decided in memory by the rules of `naming`, and
 //! written at the end.
 
-use crate::connection::{Connection, Outcome, Rows, composed, found, in_chunks, json, statement};
+use crate::connection::{Connection, Outcome, Row, Rows, found, json, statement};
 use crate::naming::{self, Names, Sighting};
 use crate::{hash, sql, stamp};
 use cardscope_model::card::CardFacts;
@@ -146,15 +146,15 @@ impl CardResolver {
     }
 
     fn learn(&mut self, id: &str, sighting: &Sighting) {
-        let told = sighting.facts.without_serial();
+        let met = sighting.facts.without_serial();
         if let Some(card) = self.cards.get_mut(id) {
             let before = card.facts.clone();
-            card.facts.complete_from(&told);
+            card.facts.complete_from(&met);
             card.changed |= card.facts != before;
             return;
         }
-        let title = (!naming::is_named(&told)).then(|| sighting.title.clone());
-        self.cards.insert(id.to_owned(), Card { facts: told, title, new: true, changed: false });
+        let title = (!naming::is_named(&met)).then(|| sighting.title.clone());
+        self.cards.insert(id.to_owned(), Card { facts: met, title, new: true, changed: false });
     }
 
     fn learn_unit(&mut self, card: &str, unit: &CardUnit) -> String {
@@ -195,47 +195,32 @@ impl CardResolver {
     }
 
     async fn load_units(&mut self, c: &mut Connection, ids: Vec<String>) -> Outcome<()> {
-        for some in in_chunks(&ids) {
-            let text =
-                format!("SELECT id, card_id, facts FROM specimen WHERE id IN ({})", c.all_places(some.len()));
-            let read = c.all(composed(text).bind_all(some), |row| {
-                let known = Unit { card: row.get(1)?, facts: row.json(2)?, new: None, changed: false };
-                Ok((row.get::<String>(0)?, known))
-            });
-            self.units.extend(read.await?);
-        }
+        let unit = |row: &Row| {
+            let known = Unit { card: row.get(1)?, facts: row.json(2)?, new: None, changed: false };
+            Ok((row.get::<String>(0)?, known))
+        };
+        self.units.extend(c.all_of("SELECT id, card_id, facts FROM specimen WHERE id", &ids, unit).await?);
         Ok(())
     }
 
     async fn load_names(&mut self, c: &mut Connection, column: &str, keys: Vec<String>) -> Outcome<()> {
-        for some in in_chunks(&keys) {
-            let text = format!(
-                "SELECT fingerprint, card_id, label, registers FROM known_as WHERE {column} IN ({})",
-                c.all_places(some.len())
-            );
-            let read = c.all(composed(text).bind_all(some), |row| {
-                let names = Names { fingerprint: row.get(0)?, label: row.get(2)?, registers: row.get(3)? };
-                Ok((row.get::<String>(1)?, names))
-            });
-            for (card, names) in read.await? {
-                self.remember(&card, &names);
-            }
+        let asked = format!("SELECT fingerprint, card_id, label, registers FROM known_as WHERE {column}");
+        let names = |row: &Row| {
+            let names = Names { fingerprint: row.get(0)?, label: row.get(2)?, registers: row.get(3)? };
+            Ok((row.get::<String>(1)?, names))
+        };
+        for (card, names) in c.all_of(&asked, &keys, names).await? {
+            self.remember(&card, &names);
         }
         Ok(())
     }
 
     async fn load_cards(&mut self, c: &mut Connection, ids: Vec<String>) -> Outcome<()> {
-        for some in in_chunks(&ids) {
-            let text = format!(
-                "SELECT id, facts, title, named FROM card WHERE id IN ({})",
-                c.all_places(some.len())
-            );
-            let read = c.all(composed(text).bind_all(some), |row| {
-                let title = if row.get(3)? { None } else { Some(row.get(2)?) };
-                Ok((row.get::<String>(0)?, Card { facts: row.json(1)?, title, new: false, changed: false }))
-            });
-            self.cards.extend(read.await?);
-        }
+        let card = |row: &Row| {
+            let title = if row.get(3)? { None } else { Some(row.get(2)?) };
+            Ok((row.get::<String>(0)?, Card { facts: row.json(1)?, title, new: false, changed: false }))
+        };
+        self.cards.extend(c.all_of("SELECT id, facts, title, named FROM card WHERE id", &ids, card).await?);
         Ok(())
     }
 

@@ -186,7 +186,7 @@ fn a_receipt_hangs_on_a_card_once_and_comes_back_to_the_last_byte() {
             note: Some("two pages"),
             bytes: &bytes,
         };
-        for owner in [Owner::Card(&id), Owner::Card(&id), Owner::Specimen(&piece), Owner::Session(session)] {
+        for owner in [Owner::Card(&id), Owner::Card(&id), Owner::Unit(&piece), Owner::Session(session)] {
             archive.attach(owner, &receipt).unwrap();
         }
         let hanging = archive.attachments(&id).unwrap();

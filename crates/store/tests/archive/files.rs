@@ -36,7 +36,7 @@ pub(crate) fn own(archive: &mut Archive, runs: u32, samples: u32) -> SessionId {
     archive.add_event(&id, None, &Event { kind: EventKind::Note, ..event }).unwrap();
     let picture =
         NewAttachment { name: "card.png", media_type: "image/png", note: None, bytes: &[0, 255, 10, 13] };
-    for owner in [Owner::Session(session), Owner::Card(&id), Owner::Specimen(&piece)] {
+    for owner in [Owner::Session(session), Owner::Card(&id), Owner::Unit(&piece)] {
         archive.attach(owner, &picture).unwrap();
     }
     session

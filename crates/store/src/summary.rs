@@ -1,0 +1,272 @@
+//! Every test of every card over its runs, kept ready: what ranking thousands of cards reads.
+//!
+//! Whoever writes runs marks their card in the same transaction; the summaries of marked cards are made anew before
+//! anybody reads one.
+
+use crate::connection::{Connection, Durability, Outcome, Rows, composed, json, statement};
+use crate::measurements::{at, settings};
+use crate::{Archive, ArchiveError, figures};
+use cardscope_model::archived::SummaryRow;
+use cardscope_model::run::{CardRun, Figure};
+use cardscope_model::setting::Setting;
+use cardscope_model::statistics;
+use cardscope_model::test_name::TestName;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// Cards whose summaries are made in one transaction: others wait for its end, half a second at 500 runs a card.
+const CARDS_AT_ONCE: usize = 100;
+
+const ROWS: &str = "SELECT card_id, setting_hash, tests FROM summary";
+
+const INSERT: &str = "INSERT INTO summary (card_id, setting_hash, tests)";
+
+const RUNS: &str = concat!(
+    "SELECT s.card_id, r.setting_hash, ",
+    at!(),
+    ", r.figures FROM session s JOIN run r ON r.session_id = s.id WHERE r.counted AND r.figures IS NOT NULL \
+     AND s.card_id IN "
+);
+
+const COUNT: &str = "UPDATE card SET \
+    specimens = (SELECT COUNT(*) FROM specimen p WHERE p.card_id = card.id), \
+    sessions = (SELECT COUNT(*) FROM session s WHERE s.card_id = card.id AND s.recipe_hash <> ''), \
+    runs = (SELECT COUNT(*) FROM session s JOIN run r ON r.session_id = s.id \
+        WHERE s.card_id = card.id AND r.figures IS NOT NULL), \
+    first_measured = (SELECT MIN(s.measured_at) FROM session s WHERE s.card_id = card.id), \
+    last_measured = (SELECT MAX(s.measured_at) FROM session s WHERE s.card_id = card.id) WHERE id IN ";
+
+impl Archive {
+    /// The tests of all cards that are wanted.
+    pub fn summaries(
+        &mut self,
+        wanted: impl Fn(TestName) -> bool + Sync,
+    ) -> Result<Vec<SummaryRow>, ArchiveError> {
+        self.settle()?;
+        self.read(async |c| read(c, &wanted).await)
+    }
+
+    /// Makes anew what is older than the runs it was made of. Reading does so by itself; after a large import it is
+    /// done at once, so that nobody waits for it later.
+    pub fn settle(&mut self) -> Result<(), ArchiveError> {
+        let any = async |c: &mut Connection| {
+            c.optional(statement("SELECT card_id FROM stale LIMIT 1"), |_| Ok(())).await
+        };
+        while self.read(any)?.is_some() {
+            self.call(Durability::Later, async |c| c.alone(settle_some).await)?;
+        }
+        Ok(())
+    }
+}
+
+/// What the archive would say of the tests that are wanted, over runs that are in none.
+pub fn summaries_of(runs: &[CardRun], wanted: impl Fn(TestName) -> bool) -> Vec<SummaryRow> {
+    let mut settings: Vec<Arc<Setting>> = Vec::new();
+    let mut spreads = Spreads::default();
+    for run in runs.iter().filter(|run| run.run.counted) {
+        let place = settings.iter().position(|known| **known == run.setting).unwrap_or_else(|| {
+            settings.push(Arc::new(run.setting.clone()));
+            settings.len() - 1
+        });
+        // Of so many digits that settings stay in the order in which they came.
+        spreads.add(run.card_id.clone(), format!("{place:08}"), run.at.clone(), &run.run.results);
+    }
+    let of_group = |(card, place, group): (String, String, Vec<Spread>)| {
+        let setting =
+            place.parse().ok().and_then(|place: usize| settings.get(place)).cloned().unwrap_or_default();
+        let of_use = group.into_iter().filter(|spread| wanted(spread.0));
+        of_use.map(|spread| row_of(&card, &setting, spread)).collect::<Vec<_>>()
+    };
+    spreads.into_groups().flat_map(of_group).collect()
+}
+
+async fn settle_some(c: &mut Connection) -> Outcome<()> {
+    // Waits for whoever has marked one of them and is not done yet.
+    let take = format!(
+        "DELETE FROM stale WHERE card_id IN (SELECT card_id FROM stale ORDER BY card_id LIMIT {CARDS_AT_ONCE}) \
+         RETURNING card_id"
+    );
+    let cards: Vec<String> = c.all(composed(take), |row| row.get(0)).await?;
+    if cards.is_empty() {
+        return Ok(());
+    }
+    let these = format!("({})", c.all_places(cards.len()));
+    let of_these = |head: &str| composed(format!("{head}{these}")).bind_all(&cards);
+    c.execute(of_these("DELETE FROM summary WHERE card_id IN ")).await?;
+    let mut spreads = Spreads::default();
+    let read = c.all(of_these(RUNS), |row| {
+        // One damaged run must not keep all others from being summed up; who looks at it is told.
+        let figures = figures::of_text(&row.get::<String>(3)?).unwrap_or_default();
+        spreads.add(row.get(0)?, row.get(1)?, row.get(2)?, &figures);
+        Ok(())
+    });
+    read.await?;
+    let mut rows = Rows::new(INSERT, "");
+    spreads.into_rows(&mut rows)?;
+    rows.write(c).await?;
+    c.execute(of_these(COUNT)).await.map(|_| ())
+}
+
+async fn read(c: &mut Connection, wanted: &(impl Fn(TestName) -> bool + Sync)) -> Outcome<Vec<SummaryRow>> {
+    let rows = c.all(statement(ROWS), |row| {
+        // One that cannot be read says nothing, rather than keep thousands of others from being ranked.
+        let mut tests: Vec<Spread> = row.json(2).unwrap_or_default();
+        tests.retain(|spread| wanted(spread.0));
+        Ok((row.get(0)?, row.get(1)?, tests))
+    });
+    let mut rows: Vec<(String, String, Vec<Spread>)> = rows.await?;
+    rows.retain(|(.., tests)| !tests.is_empty());
+    rows.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
+    let settings = settings(c, rows.iter().map(|(_, setting, _)| setting.as_str())).await?;
+    let settings: HashMap<String, Arc<Setting>> =
+        settings.into_iter().map(|(hash, setting)| (hash, Arc::new(setting))).collect();
+    let mut all = Vec::with_capacity(rows.iter().map(|(.., tests)| tests.len()).sum());
+    for (card, setting, tests) in rows {
+        let setting = settings.get(&setting).cloned().unwrap_or_default();
+        all.extend(tests.into_iter().map(|spread| row_of(&card, &setting, spread)));
+    }
+    Ok(all)
+}
+
+/// One test over its runs, in MB/s (10^6), as it stands in the archive, as a list without field names: test, step, runs,
+/// mean, standard deviation, median, best, worst, longest latency in microseconds, and when it was last measured.
+type Spread = (TestName, Option<String>, u32, f64, Option<f64>, f64, f64, f64, Option<f64>, Option<String>);
+
+/// What is said of a card under a setting.
+fn row_of(card: &str, setting: &Arc<Setting>, spread: Spread) -> SummaryRow {
+    let (test, step, n, mean, sd, median, best, worst, max_latency_us, last) = spread;
+    let (card_id, setting) = (card.to_owned(), Arc::clone(setting));
+    SummaryRow { card_id, setting, test, step, n, mean, sd, median, best, worst, max_latency_us, last }
+}
+
+/// All tests of a batch of cards.
+#[derive(Default)]
+struct Spreads {
+    by_card_and_setting: BTreeMap<(String, String), Group>,
+}
+
+/// The tests of one card under one setting, in the order in which they came.
+#[derive(Default)]
+struct Group {
+    tests: Vec<Test>,
+    indices: HashMap<(TestName, Option<String>), usize>,
+}
+
+struct Test {
+    test: TestName,
+    step: Option<String>,
+    speeds: Vec<f64>,
+    max_latency_us: Option<f64>,
+    last: Option<String>,
+}
+
+impl Spreads {
+    fn add(&mut self, card: String, setting: String, at: Option<String>, figures: &[Figure]) {
+        let group = self.by_card_and_setting.entry((card, setting)).or_default();
+        for (index, figure) in figures.iter().enumerate() {
+            group.test(index, figure).add(figure, &at);
+        }
+    }
+
+    /// The tests of each card under each setting.
+    fn into_groups(self) -> impl Iterator<Item = (String, String, Vec<Spread>)> {
+        let groups = self.by_card_and_setting.into_iter();
+        groups.map(|((card, setting), group)| {
+            (card, setting, group.tests.into_iter().map(Test::spread).collect())
+        })
+    }
+
+    fn into_rows(self, rows: &mut Rows) -> Outcome<()> {
+        for (card, setting, spreads) in self.into_groups() {
+            rows.push([card.into(), setting.into(), json(&spreads)?.into()]);
+        }
+        Ok(())
+    }
+}
+
+impl Group {
+    /// The test of a figure. Runs of one recipe have their tests in one order, so it is mostly where it was last time.
+    fn test(&mut self, expected: usize, figure: &Figure) -> &mut Test {
+        let is = |t: &Test| t.test == figure.name() && t.step == figure.step;
+        if self.tests.get(expected).is_some_and(is) {
+            return &mut self.tests[expected];
+        }
+        let index = *self.indices.entry((figure.name(), figure.step.clone())).or_insert_with(|| {
+            self.tests.push(Test::of(figure));
+            self.tests.len() - 1
+        });
+        &mut self.tests[index]
+    }
+}
+
+impl Test {
+    fn of(figure: &Figure) -> Self {
+        Test {
+            test: figure.name(),
+            step: figure.step.clone(),
+            speeds: Vec::new(),
+            max_latency_us: None,
+            last: None,
+        }
+    }
+
+    fn add(&mut self, figure: &Figure, at: &Option<String>) {
+        self.speeds.push(figure.mb_s);
+        self.max_latency_us = match (self.max_latency_us, figure.max_latency_us) {
+            (Some(a), Some(b)) => Some(a.max(b)),
+            (a, b) => a.or(b),
+        };
+        if *at > self.last {
+            self.last.clone_from(at);
+        }
+    }
+
+    fn spread(mut self) -> Spread {
+        self.speeds.sort_by(f64::total_cmp);
+        let speeds = &self.speeds;
+        let n = speeds.len();
+        let mean = statistics::mean(speeds).unwrap_or(f64::NAN);
+        let median = statistics::median(speeds).unwrap_or(f64::NAN);
+        let (sd, best, worst) = (statistics::deviation(speeds), speeds[n - 1], speeds[0]);
+        let n = u32::try_from(n).unwrap_or(u32::MAX);
+        (self.test, self.step, n, mean, sd, median, best, worst, self.max_latency_us, self.last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(test: &str, mb_s: f64, max_latency_us: Option<f64>) -> Figure {
+        Figure { max_latency_us, ..Figure::of(test.parse().unwrap(), mb_s) }
+    }
+
+    #[test]
+    fn a_test_is_summed_up_over_its_runs_wherever_it_stands_in_them() {
+        let mut spreads = Spreads::default();
+        let mut add = |at: &str, figures: &[Figure]| {
+            spreads.add("card".into(), "setting".into(), Some(at.into()), figures);
+        };
+        add(
+            "2024-05-01",
+            &[figure("SEQ1M Q1T1 read", 90.0, None), figure("RND4K Q1T1 read", 7.0, Some(900.0))],
+        );
+        add("2024-05-03", &[figure("RND4K Q1T1 read", 9.0, Some(400.0))]);
+        add("2024-05-02", &[figure("RND4K Q1T1 read", 5.0, None), figure("SEQ1M Q1T1 read", 80.0, None)]);
+        let group = spreads.by_card_and_setting.into_values().next().unwrap();
+        let [_, random] = <[Test; 2]>::try_from(group.tests).ok().unwrap();
+        assert_eq!(random.last.as_deref(), Some("2024-05-03"));
+        let spread = random.spread();
+        let name = "RND4K Q1T1 read".parse().unwrap();
+        let last = Some("2024-05-03".to_owned());
+        assert_eq!(spread, (name, None, 3, 7.0, Some(2.0), 7.0, 9.0, 5.0, Some(900.0), last));
+        assert_eq!(serde_json::from_str::<Spread>(&json(&spread).unwrap()).unwrap(), spread);
+    }
+
+    #[test]
+    fn one_run_has_no_spread() {
+        let mut test = Test::of(&figure("SEQ1M Q1T1 read", 0.0, None));
+        test.add(&figure("SEQ1M Q1T1 read", 4.0, None), &None);
+        assert_eq!(test.spread().4, None);
+    }
+}
