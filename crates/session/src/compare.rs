@@ -9,28 +9,61 @@ use cardscope_model::comparison::Comparison;
 use cardscope_model::run::CardRun;
 use cardscope_model::setting::{Setting, Wanted};
 use cardscope_model::test_name::TestName;
+use clap::Args;
 use std::path::{Path, PathBuf};
 
 /// More columns than this say nothing to anybody.
 const MOST_COLUMNS: usize = 24;
 
-/// What is asked.
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// The cards, each as `NAME` or `NAME@WORD=VALUE,…`; none means all that the archive has, if they are few.
-    pub cards: Vec<String>,
-    /// What every setting must have.
+/// Which measurements are meant; the same for several verbs.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Choice {
+    /// Only what was measured so, e.g. cooling=active, recipe=cdm_fio, size=1GiB; may be given several times
+    #[arg(long = "condition", value_name = "WORD=VALUE", value_parser = Wanted::parse)]
     pub settings: Vec<Wanted>,
-    /// Only these tests.
+    /// Only this test, e.g. "RND4K Q1T1 write"; may be given several times
+    #[arg(id = "test", long = "test", value_name = "TEST")]
     pub tests: Vec<TestName>,
-    /// By which word each card is divided: a word of the condition, `recipe`, `size`, or `age`.
-    pub by: Option<String>,
-    /// Do not divide at all.
-    pub pool: bool,
-    /// Leave the built-in collection out.
+    /// Leave out the cards that come with the program
+    #[arg(long = "own")]
     pub without_collection: bool,
-    /// The archive; `None` is the user's own.
+    /// Archive to read: a file, or postgres://... [default: in the XDG data folder]
+    #[arg(long, value_name = "FILE|URL", env = "CARDSCOPE_ARCHIVE", hide_env_values = true)]
     pub archive: Option<PathBuf>,
+}
+
+impl Choice {
+    /// Whether a setting is one that is meant.
+    pub(crate) fn is_met_by(&self, setting: &Setting) -> bool {
+        self.settings.iter().all(|wanted| wanted.is_met_by(setting))
+    }
+
+    /// Opens where these measurements are looked up.
+    pub(crate) fn open(&self) -> Result<CardSource, Failure> {
+        CardSource::open(self.archive.as_deref(), !self.without_collection)
+    }
+}
+
+/// Compare cards: average, best, worst and median with intervals, and which differences are real
+///
+/// A card is named by words of its name or the beginning of its id; NAME@WORD=VALUE,... takes only what was measured so
+/// (`"ADATA@cooling=active"`). A card that was measured under several settings stands there once for each of them. What
+/// differs besides the card is listed, and then the card is not blamed for it. The cards of five published reports come
+/// with the program.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Request {
+    /// Cards; without any, all of the archive
+    #[arg(value_name = "CARD")]
+    pub cards: Vec<String>,
+    /// Which measurements are meant.
+    #[command(flatten)]
+    pub choice: Choice,
+    /// Divide each card by WORD: cooling, board, reader, size, recipe, state ... or age (months)
+    #[arg(long, value_name = "WORD", conflicts_with = "pool")]
+    pub by: Option<String>,
+    /// Mix everything that was measured of a card
+    #[arg(long)]
+    pub pool: bool,
 }
 
 /// A card, and what its settings must have.
@@ -42,7 +75,7 @@ pub(crate) type Chosen = (StoredCard, Vec<Wanted>);
 /// A refusal where a card is not known or its name is several cards', or where nothing was measured under what is asked;
 /// a failure where the archive cannot be read.
 pub fn compare(request: &Request) -> Result<Comparison, Failure> {
-    let mut source = CardSource::open(request.archive.as_deref(), !request.without_collection)?;
+    let mut source = request.choice.open()?;
     let cards = chosen(request, &mut source)?;
     let columns = columns_of(request, &cards, &mut source)?.ok_or_else(|| too_many(cards.len()))?;
     Ok(comparison(columns, request.by.clone()))
@@ -85,9 +118,12 @@ fn runs_of(
     source: &mut CardSource,
 ) -> Result<Vec<CardRun>, Failure> {
     let mut runs = source.measurements(std::slice::from_ref(&card.id))?;
-    runs.retain(|run| wanted.iter().chain(&request.settings).all(|w| w.is_met_by(&run.setting)));
+    runs.retain(|run| {
+        request.choice.is_met_by(&run.setting) && wanted.iter().all(|w| w.is_met_by(&run.setting))
+    });
+    let tests = &request.choice.tests;
     for run in &mut runs {
-        run.run.results.retain(|f| request.tests.is_empty() || request.tests.contains(&f.name()));
+        run.run.results.retain(|f| tests.is_empty() || tests.contains(&f.name()));
     }
     runs.retain(|run| !run.run.results.is_empty());
     Ok(runs)

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod archive;
+mod arguments;
 mod backups;
 mod baseline;
 pub mod bench;

@@ -2,6 +2,7 @@
 //! here; `cardscope_analysis::ranking` orders the cards.
 
 use crate::card_source::CardSource;
+use crate::compare::Choice;
 use crate::error::Failure;
 use cardscope_analysis::ranking::{self, Asked, Lasting, Measure, Measured};
 use cardscope_engine::input;
@@ -11,14 +12,16 @@ use cardscope_model::condition::Condition;
 use cardscope_model::host;
 use cardscope_model::job;
 use cardscope_model::ranking::{Groups, RankedCard, Ranking};
-use cardscope_model::setting::{Setting, Wanted};
+use cardscope_model::setting::Setting;
 use cardscope_model::sustain::{self, Pattern, SustainReport, Work};
 use cardscope_model::test_name::TestName;
 use cardscope_store::{SessionId, StoredSession};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub use cardscope_analysis::ranking::GroupBy;
 
@@ -31,23 +34,46 @@ pub enum By {
     Test(TestName),
 }
 
-/// What is asked.
-#[derive(Debug, Clone)]
-pub struct Request {
-    /// What they are ordered by.
-    pub by: By,
-    /// Only these cards: names as in `compare`; none means all.
-    pub cards: Vec<String>,
-    /// What every setting must have.
-    pub settings: Vec<Wanted>,
+/// How cards are put in order.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Order<'a> {
+    /// By what.
+    pub(crate) by: &'a By,
     /// The host that caps them: a name, or a file with one of the user's own.
-    pub on: Option<String>,
+    pub(crate) on: Option<&'a str>,
     /// Into which groups they are divided.
+    pub(crate) group_by: Option<GroupBy>,
+}
+
+/// Order cards for a job, or by one test
+///
+/// A job is amounts of work and what a person notices: pi-boot, camera-4k, game-load, game-move, android, server-log,
+/// database, mostly-4k, all-round, or a TOML file of your own (docs/jobs.md). Cards that cannot be told apart share a
+/// place, as do those whose difference nobody would notice.
+#[derive(Debug, Clone, Args)]
+pub struct Request {
+    /// Only these cards; without any, all
+    #[arg(value_name = "CARD")]
+    pub cards: Vec<String>,
+    /// The job: a name, or FILE.toml
+    #[arg(long = "for", value_name = "JOB", required_unless_present = "test", conflicts_with = "test")]
+    pub job: Option<String>,
+    /// As the host lets them be: pi-2, pi-3, pi-4, pi-5, slot-25, usb2, sd-express, or FILE.toml
+    #[arg(long, value_name = "HOST")]
+    pub on: Option<String>,
+    /// What a mark, a maker, a year or a capacity says about it
+    #[arg(long, value_name = "WORD", value_parser = groups())]
     pub group_by: Option<GroupBy>,
-    /// Leave the built-in collection out.
-    pub without_collection: bool,
-    /// The archive; `None` is the user's own.
-    pub archive: Option<PathBuf>,
+    /// Which measurements are meant; of tests one, where there is no job.
+    #[command(flatten)]
+    pub choice: Choice,
+}
+
+/// Reads the words of the groups.
+pub fn groups() -> impl TypedValueParser<Value = GroupBy> {
+    let group = |word: String| GroupBy::ALL.into_iter().find(|(known, _)| *known == word).map(|(_, by)| by);
+    PossibleValuesParser::new(GroupBy::ALL.map(|(word, _)| word))
+        .try_map(move |word| group(word).ok_or("no group of that name"))
 }
 
 /// Ranks.
@@ -55,21 +81,30 @@ pub struct Request {
 /// # Errors
 /// A refusal where job, host or card is not known; a failure where the archive cannot be read.
 pub fn rank(request: &Request) -> Result<Ranking, Failure> {
-    let mut source = CardSource::open(request.archive.as_deref(), !request.without_collection)?;
+    let by = match (&request.job, &request.choice.tests[..]) {
+        (Some(job), _) => By::Job(job.clone()),
+        (None, [test]) => By::Test(*test),
+        (None, _) => {
+            return Err(Failure::refused("--test once, or --for JOB: cards are ordered by one thing"));
+        }
+    };
+    let mut source = request.choice.open()?;
     let cards = cards(request, &mut source)?;
-    rank_among(request, &cards, &mut source)
+    let order = Order { by: &by, on: request.on.as_deref(), group_by: request.group_by };
+    rank_among(order, &request.choice, &cards, &mut source)
 }
 
-/// The same with cards that are looked up already, whatever the request names.
+/// The same with cards that are looked up already.
 pub(crate) fn rank_among(
-    request: &Request,
+    order: Order<'_>,
+    choice: &Choice,
     cards: &[StoredCard],
     source: &mut CardSource,
 ) -> Result<Ranking, Failure> {
-    let asked = asked(request)?;
-    let measured = measured(request, &asked, cards, source)?;
+    let asked = asked(order)?;
+    let measured = measured(choice, &asked, cards, source)?;
     let mut ranking = ranking::ranking(&asked, cards, &measured);
-    if let Some(group_by) = request.group_by {
+    if let Some(group_by) = order.group_by {
         ranking.groups = Some(grouped(group_by, &asked, cards, &ranking.places, source)?);
     }
     Ok(ranking)
@@ -97,15 +132,15 @@ fn grouped(
     Ok(ranking::groups(group_by, &values, &asked.what()))
 }
 
-fn asked(request: &Request) -> Result<Asked, Failure> {
-    let measure = match &request.by {
+fn asked(order: Order<'_>) -> Result<Asked, Failure> {
+    let measure = match order.by {
         By::Test(test) => Measure::Test(*test),
         By::Job(name) => Measure::Job(match own(name)? {
             Some(text) => job::parse(&text).map_err(|e| Failure::refused_for(format!("{name}: {e}"), e))?,
             None => job::find(name).map_err(Failure::refused)?,
         }),
     };
-    let host = match &request.on {
+    let host = match order.on {
         None => None,
         Some(name) => Some(match own(name)? {
             Some(text) => host::parse(&text).map_err(|e| Failure::refused_for(format!("{name}: {e}"), e))?,
@@ -144,7 +179,7 @@ fn cards(request: &Request, source: &mut CardSource) -> Result<Vec<StoredCard>, 
 }
 
 fn measured(
-    request: &Request,
+    choice: &Choice,
     asked: &Asked,
     cards: &[StoredCard],
     source: &mut CardSource,
@@ -153,14 +188,14 @@ fn measured(
         Measure::Test(one) => (source.summaries(|test| test == *one)?, HashMap::new()),
         Measure::Job(job) => {
             let lasting = match ranking::asks_for(job) {
-                true => lasting(source, cards, &request.settings)?,
+                true => lasting(source, cards, choice)?,
                 false => HashMap::new(),
             };
             (source.summaries(ranking::is_of_use)?, lasting)
         }
     };
     let mut rows: HashMap<String, Vec<SummaryRow>> = HashMap::new();
-    for row in read.into_iter().filter(|row| request.settings.iter().all(|w| w.is_met_by(&row.setting))) {
+    for row in read.into_iter().filter(|row| choice.is_met_by(&row.setting)) {
         rows.entry(row.card_id.clone()).or_default().push(row);
     }
     Ok(Measured { rows, lasting })
@@ -173,7 +208,7 @@ const MOST_DOCUMENTS: usize = 6;
 fn lasting(
     source: &mut CardSource,
     cards: &[StoredCard],
-    settings: &[Wanted],
+    choice: &Choice,
 ) -> Result<HashMap<String, Lasting>, Failure> {
     let Some(archive) = source.archive() else { return Ok(HashMap::new()) };
     let asked: HashSet<&str> = cards.iter().map(|card| card.id.as_str()).collect();
@@ -188,7 +223,7 @@ fn lasting(
     for (card, records) in by_card {
         let mut known = Lasting::default();
         for id in records.into_iter().take(MOST_DOCUMENTS) {
-            known.complete_from(of_record(&archive.session(id)?, settings));
+            known.complete_from(of_record(&archive.session(id)?, choice));
             if known.is_complete() {
                 break;
             }
@@ -199,13 +234,13 @@ fn lasting(
 }
 
 /// What one document says; nothing where it was made under another setting than what is asked.
-fn of_record(record: &StoredSession, settings: &[Wanted]) -> Lasting {
+fn of_record(record: &StoredSession, choice: &Choice) -> Lasting {
     let (kind, Some(document)) = (record.summary.kind.as_str(), &record.file.document) else {
         return Lasting::default();
     };
     let met = |condition: &Condition| {
-        let setting = Setting { recipe: kind.to_owned(), size_bytes: None, condition: condition.clone() };
-        settings.iter().all(|wanted| wanted.is_met_by(&setting))
+        let condition = condition.clone();
+        choice.is_met_by(&Setting { recipe: kind.to_owned(), size_bytes: None, condition })
     };
     match kind {
         "sustain" => read::<SustainReport>(document)

@@ -1,46 +1,40 @@
-//! The verbs, one file each.
+//! The verbs: what each is asked, and the page that its document becomes. A verb's request stands in `session`, where its
+//! options are described; what only this program does has a file here.
 
 mod archive;
-mod arguments;
-mod bench;
 mod check;
 mod compare;
-mod decode;
-mod doctor;
-mod endure;
-mod fit;
-mod format;
 mod import;
-mod info;
-mod list;
-mod map;
-mod observe;
-mod on_card;
-mod rank;
+mod looking;
+mod page;
 mod report;
 mod restore;
 mod sim;
-mod sustain;
-mod verify;
 
-use crate::output::Options;
-use cardscope_session::Failure;
+use crate::output::{self, Options};
+use crate::terminal::TypedTemperatures;
+use cardscope_report as pages;
+use cardscope_session::{self as session, Failure};
 use clap::Subcommand;
+use page::{attended, page};
 
-/// The verbs of the command line: each name here is a module of this folder and its arguments, which `run` carries out.
+/// The verbs of the command line: what each is asked, and how that is carried out and shown.
 macro_rules! verbs {
-    ($($(#[$attribute:meta])* $module:ident::$Verb:ident,)*) => {
+    ($($(#[$attribute:meta])* $Verb:ident($Asked:ty) = |$asked:pat_param, $options:pat_param| $run:expr;)*) => {
         /// What Cardscope does.
         #[derive(Debug, Subcommand)]
         pub(crate) enum Verb {
-            $($(#[$attribute])* $Verb($module::$Verb),)*
+            $($(#[$attribute])* $Verb($Asked),)*
         }
 
         impl Verb {
             /// Does it; gives the exit status: 0, or 1 where a finding is bad.
-            pub(crate) fn run(self, output: &Options) -> Result<u8, Failure> {
+            pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
                 match self {
-                    $(Verb::$Verb(verb) => verb.run(output),)*
+                    $(Verb::$Verb($asked) => {
+                        let $options = options;
+                        $run
+                    })*
                 }
             }
         }
@@ -48,24 +42,35 @@ macro_rules! verbs {
 }
 
 verbs! {
-    list::List,
-    info::Info,
-    decode::Decode,
-    bench::Bench,
-    check::Check,
-    verify::Verify,
-    map::Map,
-    sustain::Sustain,
-    endure::Endure,
-    observe::Observe,
-    format::Format,
-    fit::Fit,
-    import::Import,
-    compare::Compare,
-    rank::Rank,
-    report::Report,
-    restore::Restore,
-    #[command(subcommand)] sim::Sim,
-    archive::Archive,
-    doctor::Doctor,
+    List(looking::List) = |ask, to| ask.run(to);
+    Info(looking::Info) = |ask, to| ask.run(to);
+    Decode(looking::Decode) = |ask, to| ask.run(to);
+    Bench(session::bench::Request) = |ask, to| page(&ask, to, pages::bench::text);
+    Check(check::Check) = |ask, to| ask.run(to);
+    Verify(session::verify::Request) = |ask, to| page(&ask, to, |report| match ask.h2testw {
+        true => pages::h2testw::text(report),
+        false => pages::verify::text(report),
+    });
+    Map(session::map::Request) = |ask, to| page(&ask, to, pages::card_map::text);
+    Sustain(session::sustain::Request) =
+        |ask, to| page(&ask.attended(&mut TypedTemperatures)?, to, pages::sustain::text);
+    Endure(session::endure::Request) = |ask, to| page(&ask, to, pages::endure::text);
+    Observe(session::observe::Request) = |ask, to| {
+        let outcome = attended(to, None, |_, interrupt, events| session::observe::observe(&ask, interrupt, events));
+        output::outcome(to, &outcome?, pages::observe::text)
+    };
+    Format(session::format::Request) = |ask, to| page(&ask, to, pages::format::text);
+    Fit(session::fit::Request) = |ask, to| {
+        output::outcome(to, &session::Outcome::of(session::fit::fit(&ask)?, None), pages::fit::text)
+    };
+    Import(session::import::Request) = |ask, to| import::run(ask, to);
+    Compare(compare::Compare) = |ask, to| ask.run(to);
+    Rank(session::rank::Request) =
+        |ask, to| output::document(to, &session::rank::rank(&ask)?, pages::ranking::text);
+    Report(report::Report) = |ask, to| ask.run(to);
+    Restore(restore::Restore) = |ask, to| ask.run(to);
+    #[command(subcommand)]
+    Sim(sim::Sim) = |ask, to| ask.run(to);
+    Archive(archive::Archive) = |ask, to| ask.run(to);
+    Doctor(looking::Doctor) = |ask, to| ask.run(to);
 }

@@ -2,16 +2,16 @@
 
 mod charts;
 
-use super::compare::Choice;
 use crate::output::{self, Options};
 use cardscope_model::outside;
 use cardscope_model::publication::Publication;
 use cardscope_model::test_name::TestName;
 use cardscope_report::publication::{self, FORMATS, Format, Picture};
 use cardscope_session::Failure;
+use cardscope_session::compare::{self, Choice};
 use cardscope_session::output_file::{Mark, OutputFile};
 use cardscope_session::publish::{self, Request};
-use cardscope_session::rank::{By, GroupBy};
+use cardscope_session::rank::{By, GroupBy, groups};
 use clap::builder::PossibleValuesParser;
 use clap::{ArgGroup, Args};
 use std::path::{Path, PathBuf};
@@ -51,8 +51,8 @@ pub(crate) struct Report {
     #[arg(long, value_name = "HOST", requires = "order")]
     on: Option<String>,
     /// What a mark, a maker, a year or a capacity says about the orders
-    #[arg(long, value_name = "WORD", requires = "order", value_parser = PossibleValuesParser::new(GroupBy::ALL.map(|(word, _)| word)))]
-    group_by: Option<String>,
+    #[arg(long, value_name = "WORD", requires = "order", value_parser = groups())]
+    group_by: Option<GroupBy>,
     /// Divide each card by WORD, as `compare --by`
     #[arg(long, value_name = "WORD", conflicts_with = "pool")]
     by: Option<String>,
@@ -106,13 +106,13 @@ impl Report {
     }
 
     fn request(self) -> Request {
-        let word = self.group_by;
+        let Report { cards, choice, by, pool, .. } = self;
         Request {
-            compared: self.choice.compared(self.cards, self.by, self.pool),
+            compared: compare::Request { cards, choice, by, pool },
             title: self.title,
             orders: self.job.into_iter().map(By::Job).chain(self.rank_by.into_iter().map(By::Test)).collect(),
             on: self.on,
-            group_by: GroupBy::ALL.into_iter().find(|(w, _)| word.as_deref() == Some(w)).map(|(_, by)| by),
+            group_by: self.group_by,
             serials: self.serials,
         }
     }

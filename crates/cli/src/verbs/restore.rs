@@ -1,6 +1,6 @@
 //! `restore`: put back what an interrupted test had saved, or an image of a card.
 
-use super::on_card::attended;
+use super::page::attended;
 use crate::output::{self, Options};
 use cardscope_session::Failure;
 use cardscope_session::restore::{self, Request};

@@ -4,10 +4,8 @@ use crate::output::{self, Options};
 use crate::signals;
 use cardscope_session::Failure;
 use cardscope_session::simulate::{self, Serving};
-use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use serde_json::Value;
-use std::path::PathBuf;
 
 /// Simulated cards: list them, explain one, serve one as a file
 #[derive(Debug, Subcommand)]
@@ -20,7 +18,7 @@ pub(crate) enum Sim {
         name: String,
     },
     Random(Random),
-    Serve(Serve),
+    Serve(Serving),
 }
 
 /// A random card within the ranges of real ones, with its truth; use it as sim:random-SEED
@@ -37,28 +35,6 @@ pub(crate) struct Random {
     toml: bool,
 }
 
-/// Serve cards as files and over NBD, in real time, until SIGTERM or Ctrl-C
-#[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("place").required(true).multiple(true).args(["mount", "nbd"]))]
-pub(crate) struct Serve {
-    /// NAME or sim:NAME[?key=value&…], several for several cards at once
-    #[arg(required = true, value_name = "NAME")]
-    names: Vec<String>,
-    /// Empty directory to mount on, with the files card, truth.json and counters.json; of several cards each gets a
-    /// directory DIR/NAME, made where absent
-    #[arg(long, value_name = "DIR")]
-    mount: Option<PathBuf>,
-    /// Serve NBD there: host:port, or the path of a Unix socket; each card is an export of its name
-    #[arg(long, value_name = "ADDR|SOCKET")]
-    nbd: Option<String>,
-    /// Answer at once instead of keeping the card's time
-    #[arg(long)]
-    no_timing: bool,
-    /// Leave out measures that bring answers closer to their times, to see what each is worth
-    #[arg(long, value_name = "MEASURE", value_delimiter = ',', value_parser = PossibleValuesParser::new(simulate::measures()))]
-    without: Vec<String>,
-}
-
 impl Sim {
     pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
         match self {
@@ -71,7 +47,7 @@ impl Sim {
                 output::document(options, &card.document, |_| card.text.clone())
             }
             Sim::Random(random) => random.run(options),
-            Sim::Serve(serve) => serve.run(options),
+            Sim::Serve(serving) => serve(&serving, options),
         }
     }
 }
@@ -89,24 +65,14 @@ impl Random {
     }
 }
 
-impl Serve {
-    fn run(self, options: &Options) -> Result<u8, Failure> {
-        let interrupt = signals::interrupt();
-        let serving = Serving {
-            names: self.names,
-            mount: self.mount,
-            nbd: self.nbd,
-            at_once: self.no_timing,
-            without: self.without,
-        };
-        let served = simulate::serve(&serving, &interrupt, &mut |line| {
-            if !options.quiet {
-                output::note(line);
-            }
-        })?;
-        match options.json {
-            true => output::json(&served).map(|()| 0),
-            false => Ok(0),
+fn serve(serving: &Serving, options: &Options) -> Result<u8, Failure> {
+    let served = simulate::serve(serving, &signals::interrupt(), &mut |line| {
+        if !options.quiet {
+            output::note(line);
         }
+    })?;
+    match options.json {
+        true => output::json(&served).map(|()| 0),
+        false => Ok(0),
     }
 }

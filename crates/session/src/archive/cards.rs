@@ -5,8 +5,9 @@ use crate::card_source::the_one;
 use crate::error::Failure;
 use cardscope_engine::input;
 use cardscope_model::archived::StoredCard;
-use cardscope_model::card::{CardFacts, Event};
+use cardscope_model::card::{CardFacts, Event, EventKind, Price, is_date};
 use cardscope_store::{Archive, NewAttachment, StoredAttachment};
+use clap::Args;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -63,16 +64,47 @@ pub struct AttachmentLine {
 }
 
 /// What is changed of a card. What is `None` or empty stays as it is.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct Edit {
-    /// Facts; an empty text takes one away.
-    pub facts: Vec<(String, String)>,
-    /// Marks in place of those it has.
+    /// The card: words of its name, or the beginning of its id
+    pub card: String,
+    /// A fact: brand, name, model, maker, capacity, form, firmware, made, generation, note; nothing after = takes it away
+    #[arg(long = "set", value_name = "FACT=VALUE")]
+    pub facts: Vec<String>,
+    /// Its marks, in place of those it has: --marks C10,U3,V30,A2
+    #[arg(long, value_name = "MARKS", value_delimiter = ',')]
     pub marks: Option<Vec<String>>,
-    /// Events to add.
-    pub events: Vec<Event>,
-    /// Files to attach.
+    /// What happened: bought, in-use, failed, warranty, gone, note
+    #[arg(long, value_name = "EVENT", value_parser = event_kind)]
+    pub event: Option<EventKind>,
+    /// When: YYYY, YYYY-MM or YYYY-MM-DD
+    #[arg(long, requires = "event", value_parser = date)]
+    pub date: Option<String>,
+    /// What was paid, e.g. 12.99EUR
+    #[arg(long, requires = "event", value_parser = price)]
+    pub price: Option<Price>,
+    /// What was in the box, who sold it, how it failed
+    #[arg(long, requires = "event")]
+    pub about: Option<String>,
+    /// Where that is from: an address, the name of an attached picture
+    #[arg(long, requires = "event")]
+    pub source: Option<String>,
+    /// Attach a photograph, a screenshot, a receipt; may be given several times
+    #[arg(long, value_name = "FILE")]
     pub attach: Vec<PathBuf>,
+}
+
+impl Edit {
+    /// The facts by their words, each with what it becomes: nothing takes it away.
+    fn facts(&self) -> Result<Vec<(&str, Option<String>)>, Failure> {
+        self.facts.iter().map(|text| one_fact(text)).collect()
+    }
+
+    /// What happened to it.
+    fn event(&self) -> Option<Event> {
+        let (date, price) = (self.date.clone(), self.price.clone());
+        Some(Event { date, kind: self.event?, price, note: self.about.clone(), source: self.source.clone() })
+    }
 }
 
 /// All cards of the archive, by title.
@@ -97,29 +129,37 @@ pub fn card(path: Option<&Path>, text: &str) -> Result<CardShown, Failure> {
 ///
 /// # Errors
 /// A refusal where the text names none or several, a fact is none, or a file cannot be read; nothing is changed then.
-pub fn edit(path: Option<&Path>, text: &str, edit: &Edit) -> Result<CardShown, Failure> {
+pub fn edit(path: Option<&Path>, edit: &Edit) -> Result<CardShown, Failure> {
+    let facts = edit.facts()?;
     let mut archive = open(path)?;
-    let card = named(&mut archive, text)?;
-    edit.facts.iter().try_for_each(|(word, _)| fact(&mut CardFacts::default(), word).map(|_| ()))?;
+    let card = named(&mut archive, &edit.card)?;
     let files = edit.attach.iter().map(|file| attachment(file)).collect::<Result<Vec<_>, _>>()?;
     let attach: Vec<NewAttachment<'_>> = files
         .iter()
         .map(|(name, media_type, bytes)| NewAttachment { name, media_type, note: None, bytes })
         .collect();
-    let change = |facts: &mut CardFacts| change(facts, edit);
-    archive.edit_card(&card.id, change, &edit.events, &attach)?;
+    let change = |known: &mut CardFacts| change(known, facts, edit.marks.as_deref());
+    archive.edit_card(&card.id, change, edit.event().as_slice(), &attach)?;
     let card = named(&mut archive, &card.id)?;
     shown(&mut archive, card)
 }
 
-fn change(facts: &mut CardFacts, edit: &Edit) {
-    for (word, value) in &edit.facts {
-        if let Ok(fact) = fact(facts, word) {
-            *fact = Some(value.trim().to_owned()).filter(|value| !value.is_empty());
+fn one_fact(text: &str) -> Result<(&str, Option<String>), Failure> {
+    let (word, value) = text.split_once('=').ok_or_else(|| {
+        Failure::refused(format!("--set {text:?} is not FACT=VALUE; write e.g. brand=SanDisk"))
+    })?;
+    fact(&mut CardFacts::default(), word)?;
+    Ok((word, Some(value.trim().to_owned()).filter(|value| !value.is_empty())))
+}
+
+fn change(known: &mut CardFacts, facts: Vec<(&str, Option<String>)>, marks: Option<&[String]>) {
+    for (word, value) in facts {
+        if let Ok(fact) = fact(known, word) {
+            *fact = value;
         }
     }
-    if let Some(marks) = &edit.marks {
-        facts.marks.clone_from(marks);
+    if let Some(marks) = marks {
+        known.marks = marks.to_vec();
     }
 }
 
@@ -217,6 +257,33 @@ fn media_type(bytes: &[u8]) -> &'static str {
     }
 }
 
+fn event_kind(text: &str) -> Result<EventKind, String> {
+    serde_json::from_value(text.into())
+        .map_err(|_| format!("{text:?} is no event; they are bought, in-use, failed, warranty, gone, note"))
+}
+
+/// `2024`, `2024-03` or `2024-03-12`.
+fn date(text: &str) -> Result<String, String> {
+    let error = || format!("{text:?} is no date; write 2024, 2024-03 or 2024-03-12");
+    is_date(text).then(|| text.to_owned()).ok_or_else(error)
+}
+
+/// `12.99EUR`, `12.99 EUR`, `12,99 EUR`. Three digits behind the point or comma may be thousands: who means which says so.
+fn price(text: &str) -> Result<Price, String> {
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (amount, currency) = text.split_at(split);
+    let amount = amount.trim().replace(',', ".").parse::<f64>().ok().filter(|a| a.is_finite() && *a >= 0.0);
+    let thousands = |text: &str| text.rsplit_once([',', '.']).is_some_and(|(_, rest)| rest.trim().len() == 3);
+    let amount = amount.filter(|_| !thousands(&text[..split]));
+    let currency = currency.trim().to_ascii_uppercase();
+    match amount {
+        Some(amount) if currency.len() == 3 && currency.chars().all(|c| c.is_ascii_alphabetic()) => {
+            Ok(Price { amount, currency })
+        }
+        _ => Err(format!("{text:?} is no price; write an amount and a currency, e.g. 12.99EUR")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,11 +291,13 @@ mod tests {
     #[test]
     fn a_fact_is_set_by_its_word_and_taken_away_by_nothing() {
         let mut facts = CardFacts::default();
-        let said =
-            |word: &str, value: &str| Edit { facts: vec![(word.into(), value.into())], ..Edit::default() };
-        change(&mut facts, &said("brand", " Acme "));
-        assert_eq!(facts.brand.as_deref(), Some("Acme"));
-        change(&mut facts, &said("brand", ""));
+        let mut set = |text: &str| {
+            let edit = Edit { facts: vec![text.into()], ..Edit::default() };
+            change(&mut facts, edit.facts().unwrap(), None);
+            facts.brand.clone()
+        };
+        assert_eq!(set("brand= Acme ").as_deref(), Some("Acme"));
+        assert_eq!(set("brand="), None);
         assert!(facts.is_empty());
         assert!(fact(&mut facts, "colour").unwrap_err().to_string().contains("no fact \"colour\""));
     }
@@ -238,5 +307,25 @@ mod tests {
         assert_eq!(media_type(&[0xff, 0xd8, 0xff, 0xe1]), "image/jpeg");
         assert_eq!(media_type(b"bought in May"), "text/plain");
         assert_eq!(media_type(&[0, 159, 146, 150]), "application/octet-stream");
+    }
+
+    #[test]
+    fn prices_and_dates_are_read_as_people_write_them() {
+        for (text, amount, currency) in
+            [("12.99EUR", 12.99, "EUR"), ("8 usd", 8.0, "USD"), ("6,81 EUR", 6.81, "EUR")]
+        {
+            assert_eq!(price(text), Ok(Price { amount, currency: currency.into() }));
+        }
+        for bad in ["EUR", "1,299 EUR", "1.299EUR", "1,299.00 EUR", "12", "-3EUR", "nanEUR", "12 €"] {
+            assert!(price(bad).is_err(), "{bad}");
+        }
+        assert!(
+            date("2024-03").is_ok()
+                && date("2024-13").is_err()
+                && date("2024-02-31").is_err()
+                && date("2024-2-3").is_err()
+                && date("24-03").is_err()
+                && date("").is_err()
+        );
     }
 }

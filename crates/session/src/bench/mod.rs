@@ -22,6 +22,7 @@ use cardscope_model::recipe::Recipe;
 use cardscope_model::result::{Bench, BenchReport, Run};
 use cardscope_store::RunStart;
 use pass::{Pass, Recording};
+use std::time::Duration;
 
 impl Procedure for Request {
     const VERB: &'static str = "bench";
@@ -47,7 +48,7 @@ impl Procedure for Request {
     fn run(&self, session: &mut Session<'_>, report: &mut BenchReport) -> Result<(), Failure> {
         let recipe = self.recipe()?;
         let runs = runs(self, &recipe)?;
-        session.opened.limit_writes(self.common.max_write);
+        session.opened.limit_writes(self.limits.max_write);
         report.header.caveats.extend(unprepared(&recipe, session.opened.may_write));
         let recipe = sizing::fit(self, recipe, runs, session.opened)?;
         request::check_state(&recipe, &session.opened.condition)?;
@@ -60,7 +61,8 @@ impl Procedure for Request {
         session.back_up(self.backup.as_deref(), Some((area.start, area.start + area.len)))?;
         session.record_bench(report, self.recipe_text()?)?;
         let Some(mut recorder) = session.recorder.take() else { return Ok(()) };
-        let passes = Passes { recipe: &recipe, runs, first_pass_ends: first_pass_ends(self, &recipe) };
+        let first_pass_ends = first_pass_ends(self, &recipe);
+        let passes = Passes { recipe: &recipe, runs, first_pass_ends, budget: self.limits.budget };
         let ended = passes.run(session, &mut recorder, report);
         session.recorder = Some(recorder);
         report::sum_up(report, &recipe, session);
@@ -114,6 +116,7 @@ struct Passes<'a> {
     recipe: &'a Recipe,
     runs: u32,
     first_pass_ends: bool,
+    budget: Option<Duration>,
 }
 
 impl Passes<'_> {
@@ -124,7 +127,7 @@ impl Passes<'_> {
         report: &mut BenchReport,
     ) -> Result<(), Failure> {
         let start = session.opened.target.now();
-        let deadline = session.common.budget.map(|b| start + b.as_nanos() as u64);
+        let deadline = self.budget.map(|b| start + b.as_nanos() as u64);
         for number in 1..=self.runs {
             if number > 1 && deadline.is_some_and(|d| session.opened.target.now() >= d) {
                 break;

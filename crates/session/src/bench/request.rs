@@ -1,26 +1,37 @@
 //! What a benchmark session is asked to do, checked before anything is opened.
 
+use crate::arguments::size;
 use crate::error::Failure;
-use crate::frame::Common;
+use crate::frame::{Common, Limits};
 use cardscope_engine::input;
 use cardscope_model::condition::Condition;
 use cardscope_model::recipe::{self, Recipe, RecipeError};
+use clap::Args;
 use std::path::{Path, PathBuf};
 
-/// A benchmark session as asked for.
-#[derive(Debug, Clone, Default)]
+/// Measure a card with a published recipe
+#[derive(Debug, Clone, Default, Args)]
 pub struct Request {
-    /// What every verb is asked for; nothing new begins after its budget.
+    /// What every verb is asked for.
+    #[command(flatten)]
     pub common: Common,
-    /// A recipe's name or the path of its file.
+    /// Nothing new begins after the budget.
+    #[command(flatten)]
+    pub limits: Limits,
+    /// Recipe by name, or the path of a TOML file
+    #[arg(long, default_value = "quick")]
     pub recipe: String,
-    /// Passes; `None` leaves it to the recipe.
+    /// How often the whole recipe is run
+    #[arg(long, value_name = "N")]
     pub runs: Option<u32>,
-    /// Only these tests; empty means all.
+    /// Only these tests, e.g. "RND4K Q32T1 read" (repeatable)
+    #[arg(long, value_name = "TEST")]
     pub only: Vec<String>,
-    /// Size of the test area in bytes, instead of the recipe's.
+    /// Size of the test area, e.g. 1G
+    #[arg(long, value_name = "SIZE", value_parser = size)]
     pub size: Option<u64>,
-    /// An image of the card is saved to this file first and put back after.
+    /// Save an image of the card to FILE first, and put it back afterwards
+    #[arg(long, value_name = "FILE")]
     pub backup: Option<PathBuf>,
 }
 

@@ -1,7 +1,7 @@
 //! The part that looks inside, as far as the time goes.
 
 use super::visit::{Ended, Visit};
-use crate::frame::{Common, Outcome};
+use crate::frame::{Common, Limits, Outcome};
 use crate::map;
 use cardscope_model::card_map::Measured;
 use cardscope_model::random::mix;
@@ -26,11 +26,10 @@ impl Visit<'_, '_> {
         }
         let read_only = self.no_writes().is_some();
         let request = map::Request {
-            common: Common {
+            common: Common { seed: Some(mix(self.report.header.seed ^ 2)), ..self.request.common.clone() },
+            limits: Limits {
                 budget: Some(self.budget.map(began).max(Duration::from_secs_f64(LEAST_S / 2.0))),
                 max_write: self.left_to_write().filter(|_| !read_only),
-                seed: Some(mix(self.report.header.seed ^ 2)),
-                ..self.request.common.clone()
             },
             read_only,
             erase: self.request.erase && self.no_writes().is_none(),

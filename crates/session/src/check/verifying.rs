@@ -2,9 +2,9 @@
 
 use super::visit::{Ended, Visit};
 use crate::error::Failure;
-use crate::frame::{Common, Outcome, perform};
+use crate::frame::{Common, Limits, Outcome, perform};
 use crate::verify;
-use cardscope_model::verify::{Method, Verdict, VerifyReport};
+use cardscope_model::verify::{Verdict, VerifyReport};
 
 /// Of what may be written, the question whether the capacity is real gets this part.
 const VERIFY_SHARE: u64 = 4;
@@ -27,7 +27,7 @@ impl Visit<'_, '_> {
         self.session.opened.limit.count(report.body.moved.bytes_written);
         let whole = report.body.verdict != Verdict::Inconclusive;
         let limited =
-            request.common.max_write.is_some_and(|most| report.body.moved.bytes_written + NEARLY >= most);
+            request.limits.max_write.is_some_and(|most| report.body.moved.bytes_written + NEARLY >= most);
         self.take_verify(report);
         let short = match limited {
             true => "too little may be written to come to a verdict; --max-write sets the limit",
@@ -52,13 +52,12 @@ impl Visit<'_, '_> {
 
     fn verify_request(&self) -> verify::Request {
         verify::Request {
-            common: Common {
-                seed: Some(self.report.header.seed),
+            common: Common { seed: Some(self.report.header.seed), ..self.request.common.clone() },
+            limits: Limits {
                 budget: Some(self.budget.verify(!self.directory && !self.request.erase)),
                 max_write: self.left_to_write().map(|left| left / VERIFY_SHARE),
-                ..self.request.common.clone()
             },
-            method: if self.directory { Method::Files } else { Method::Quick },
+            files: self.directory,
             erase: self.request.erase,
             label: self.request.label.clone(),
             ..verify::Request::default()

@@ -176,7 +176,7 @@ impl Run<'_, '_> {
             return Some("--rounds".into());
         }
         if request
-            .common
+            .limits
             .max_write
             .is_some_and(|most| report.body.moved.bytes_written + report.body.span_bytes > most)
         {
@@ -184,6 +184,6 @@ impl Run<'_, '_> {
         }
         let spent = report.body.moved.seconds - begun_at;
         let next = report.body.rounds.last().map_or(0.0, |round| round.seconds);
-        request.common.budget.is_some_and(|b| spent + next > b.as_secs_f64()).then(|| "--budget".to_owned())
+        request.limits.budget.is_some_and(|b| spent + next > b.as_secs_f64()).then(|| "--budget".to_owned())
     }
 }

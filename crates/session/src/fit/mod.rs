@@ -11,18 +11,29 @@ use cardscope_model::capacity::fit::{
 };
 use cardscope_model::units::parse_size;
 use cardscope_simulator::target_spec;
+use clap::Args;
 use std::path::{Path, PathBuf};
 
-/// A question as asked.
-#[derive(Debug, Clone, Default)]
+/// Find out which cards an image or a size fits, by exact bytes
+///
+/// Without a question it lists what is known. Exit status 1 where it does not fit: the card that is named, the smallest
+/// known card of --card, or else any.
+#[derive(Debug, Clone, Default, Args)]
 pub struct Request {
-    /// An image's file, or a size.
+    /// An image's file, or a size, e.g. 31393316864, 29.5GiB, 32GB
+    #[arg(value_name = "IMAGE|SIZE")]
     pub asked: Option<String>,
-    /// A card, where it is about this one.
+    /// The card it is to fit: a device, an image file or sim:NAME
+    #[arg(value_name = "TARGET")]
+    pub card: Option<String>,
+    /// The same, also without an image: what this card lacks against its print
+    #[arg(long, value_name = "TARGET", conflicts_with = "card")]
     pub target: Option<String>,
-    /// A nominal capacity: `32 GB`.
+    /// Every card of this nominal capacity, e.g. "32 GB": its bytes across brands, and a partition that fits all
+    #[arg(long = "card", value_name = "CAPACITY", id = "nominal")]
     pub nominal: Option<String>,
-    /// The archive's file; `None` is the user's own.
+    /// Archive whose cards are looked at too: a file, or postgres://... [default: in the XDG data folder]
+    #[arg(long, value_name = "FILE|URL", env = "CARDSCOPE_ARCHIVE", hide_env_values = true)]
     pub archive: Option<PathBuf>,
 }
 
@@ -40,7 +51,7 @@ pub fn fit(request: &Request) -> Result<FitReport, Failure> {
     cards.extend(archive::cards(request.archive.as_deref())?);
     cards.sort_by_key(|card| card.bytes);
     let (asked, needed) = (report.asked_bytes, needed(&report));
-    if let Some(name) = &request.target {
+    if let Some(name) = request.target.as_ref().or(request.card.as_ref()) {
         let (card, findings) = target(name)?;
         report.print = print_fit(card.bytes, &cards);
         report.target = Some(card_fit(card, asked, needed));

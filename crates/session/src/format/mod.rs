@@ -63,7 +63,7 @@ impl Procedure for Request {
             backups::take(file, session.opened, session.interrupt, session.events)?;
         }
         report.body = Formatting {
-            mode: self.mode,
+            mode: self.mode(),
             card_bytes: session.bytes(),
             layout,
             label,
@@ -133,7 +133,7 @@ fn layout_of(request: &Request, bytes: u64) -> Result<Layout, Failure> {
 }
 
 fn plan_line(request: &Request, layout: &Layout) -> String {
-    let first = match request.mode {
+    let first = match request.mode() {
         Mode::Quick => "",
         Mode::Overwrite => "every byte is overwritten first; ",
         Mode::Discard => "the card is told first that nothing on it is of value; ",

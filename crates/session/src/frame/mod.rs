@@ -5,7 +5,8 @@ mod common;
 
 pub use crate::error::Failure;
 pub use cardscope_model::report::{Body, Document, Report};
-pub use common::Common;
+pub(crate) use common::stated;
+pub use common::{Common, Limits};
 
 use crate::backups;
 use crate::consent::{Consent, DataKept};

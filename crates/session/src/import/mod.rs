@@ -11,12 +11,13 @@ mod unpack;
 
 use crate::bench::Interrupt;
 use crate::error::Failure;
-use crate::frame::Outcome;
+use crate::frame::{self, Outcome};
 use cardscope_engine::event::Listener;
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::Condition;
 use cardscope_model::imported::ImportReport;
 use cardscope_model::log::Log;
+use clap::Args;
 use intake::{Intake, Understood};
 use serde::Serialize;
 use std::convert::Infallible;
@@ -39,21 +40,79 @@ pub fn formats() -> Vec<KnownFormat> {
     cardscope_import::formats().iter().map(|f| KnownFormat { name: f.name, title: f.title }).collect()
 }
 
-/// What is asked.
-#[derive(Debug, Clone, Default)]
+/// Read logs of other tools into the archive
+///
+/// cdm_fio, CrystalDiskMark, KDiskMark, AS SSD, fio, flashbench, f3, H2testw, iozone, hdparm, dd, PiBenchmarks, nvme-cli
+/// and more (`--formats`), known by their content. Files in .zip and .gz are read, too. What was read before is known
+/// again and not kept twice. Exit status 1 where a file that was named, or a log that is one, could not be read.
+#[derive(Debug, Clone, Default, Args)]
+#[command(arg_required_else_help = true)]
 pub struct Request {
-    /// Files, folders, archives; `-` is standard input.
+    /// Logs, folders of them, archives; - is standard input
+    #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Only show what was understood.
+    /// Only show what was understood
+    #[arg(long)]
     pub dry_run: bool,
-    /// Keep what was understood in the document, also where all is well.
-    pub detailed: bool,
-    /// What is known of the card that the logs do not say; theirs is kept where they do.
-    pub card: CardFacts,
-    /// The same for the condition; these words win, since the user states them.
-    pub condition: Condition,
-    /// The archive; `None` is the user's own.
+    /// List the formats that are understood
+    #[arg(long = "formats", exclusive = true)]
+    pub list_formats: bool,
+    /// Brand of the card, where the logs do not say it
+    #[arg(long, value_name = "NAME")]
+    pub brand: Option<String>,
+    /// What the card is sold as, without its brand
+    #[arg(long, value_name = "NAME")]
+    pub card: Option<String>,
+    /// Size on its label, e.g. 64GB
+    #[arg(long, value_name = "SIZE")]
+    pub capacity: Option<String>,
+    /// A mark on its label, e.g. U3; may be given several times
+    #[arg(long = "mark", value_name = "MARK")]
+    pub marks: Vec<String>,
+    /// What was true of card and rig, e.g. cooling=active; may be given several times
+    #[arg(long = "condition", value_name = "KEY=VALUE")]
+    pub conditions: Vec<String>,
+    /// Archive to keep it in: a file, or postgres://… [default: in the XDG data folder]
+    #[arg(long, value_name = "FILE|URL", env = "CARDSCOPE_ARCHIVE", hide_env_values = true)]
     pub archive: Option<PathBuf>,
+    /// Keep what was understood in the document, also where all is well
+    #[arg(skip)]
+    pub detailed: bool,
+}
+
+/// What the user states of all logs.
+#[derive(Debug, Default)]
+struct Stated {
+    /// What is known of the card; where a log says it, that is kept.
+    card: CardFacts,
+    /// The same for the condition; these words win.
+    condition: Condition,
+}
+
+impl Stated {
+    fn of(request: &Request) -> Result<Stated, Failure> {
+        let card = CardFacts {
+            brand: request.brand.clone(),
+            name: request.card.clone(),
+            capacity_label: request.capacity.clone(),
+            marks: request.marks.clone(),
+            ..CardFacts::default()
+        };
+        Ok(Stated { card, condition: frame::stated(&request.conditions)? })
+    }
+
+    /// The logs with what the user states about them, and what their names say.
+    fn complete(&self, file: &Path, mut logs: Vec<Log>) -> Vec<Log> {
+        for log in &mut logs {
+            log.card.complete_from(&self.card);
+            named::complete(log, file);
+            log.condition.overlay(&self.condition);
+            for condition in log.runs.iter_mut().filter_map(|run| run.condition.as_mut()) {
+                condition.overlay(&self.condition);
+            }
+        }
+        logs
+    }
 }
 
 /// Reads logs and keeps them. The document comes back also where it ended early, with what was kept.
@@ -65,22 +124,24 @@ pub fn import(
     interrupt: &Interrupt,
     listener: &mut dyn Listener,
 ) -> Result<Outcome<ImportReport>, Failure> {
+    let stated = Stated::of(request)?;
     if request.files.is_empty() {
         return Err(Failure::refused("nothing to import: name files, folders or - for standard input"));
     }
     let mut intake = Intake::open(request.archive.as_deref(), request.dry_run, request.detailed)?;
-    let failure = walk(request, &mut intake, interrupt, listener).err();
+    let failure = walk(&request.files, &stated, &mut intake, interrupt, listener).err();
     let failure = failure.or(intake.flush().err());
     Ok(Outcome::of(intake.report(), failure))
 }
 
 fn walk(
-    request: &Request,
+    files: &[PathBuf],
+    stated: &Stated,
     intake: &mut Intake,
     interrupt: &Interrupt,
     listener: &mut dyn Listener,
 ) -> Result<(), Failure> {
-    let (candidates, failed) = collect::candidates(&request.files);
+    let (candidates, failed) = collect::candidates(files);
     for (folder, why) in failed {
         intake.failed(folder.display().to_string(), format!("the folder cannot be listed: {why}"), true);
     }
@@ -91,13 +152,13 @@ fn walk(
         if done % EVERY == 0 {
             listener.note(&format!("{done} of {} files", candidates.len()));
         }
-        one(request, intake, candidate, interrupt)?;
+        one(stated, intake, candidate, interrupt)?;
     }
     Ok(())
 }
 
 fn one(
-    request: &Request,
+    stated: &Stated,
     intake: &mut Intake,
     candidate: &collect::Candidate,
     interrupt: &Interrupt,
@@ -124,7 +185,7 @@ fn one(
         let file = if member.name.is_empty() { outer.clone() } else { format!("{outer}/{}", member.name) };
         match member.bytes {
             Err(why) => intake.failed(file, why, candidate.named),
-            Ok(bytes) => log(request, intake, candidate, file, bytes)?,
+            Ok(bytes) => log(stated, intake, candidate, file, bytes)?,
         }
         Ok(())
     })
@@ -132,7 +193,7 @@ fn one(
 
 /// One unpacked file: a log of another tool, or a session that an archive wrote.
 fn log(
-    request: &Request,
+    stated: &Stated,
     intake: &mut Intake,
     candidate: &collect::Candidate,
     file: String,
@@ -147,26 +208,13 @@ fn log(
     }
     match cardscope_import::read(&bytes) {
         Ok(logs) => {
-            let logs = stated(request, Path::new(&file), logs);
+            let logs = stated.complete(Path::new(&file), logs);
             let folder = candidate.path.parent().map(Path::to_owned);
             intake.understood(Understood { file, folder, bytes, logs })?;
         }
         Err(error) => intake.not_understood(file, &error, candidate.named),
     }
     Ok(())
-}
-
-/// The logs with what the user states about them, and what their names say.
-fn stated(request: &Request, file: &Path, mut logs: Vec<Log>) -> Vec<Log> {
-    for log in &mut logs {
-        log.card.complete_from(&request.card);
-        named::complete(log, file);
-        log.condition.overlay(&request.condition);
-        for condition in log.runs.iter_mut().filter_map(|run| run.condition.as_mut()) {
-            condition.overlay(&request.condition);
-        }
-    }
-    logs
 }
 
 /// The logs of one file, or of one that is packed in it.

@@ -31,12 +31,12 @@ impl Place {
     }
 
     fn import(&self, files: &[PathBuf]) -> ImportReport {
-        self.import_as(files, CardFacts::default())
+        self.import_as(files, Request::default())
     }
 
-    fn import_as(&self, files: &[PathBuf], card: CardFacts) -> ImportReport {
+    fn import_as(&self, files: &[PathBuf], card: Request) -> ImportReport {
         let archive = Some(self.archive());
-        let request = Request { files: files.to_vec(), detailed: true, archive, card, ..Request::default() };
+        let request = Request { files: files.to_vec(), detailed: true, archive, ..card };
         let Outcome { report, failure } = import(&request, &Interrupt::default(), &mut Silent).unwrap();
         assert_eq!(failure, None);
         report
@@ -120,7 +120,7 @@ fn files_of_one_name_are_not_one_card_and_one_log_under_two_names_is() {
 fn many_logs_of_one_card_that_the_user_names_are_one_card() {
     let place = Place::new();
     let files: Vec<PathBuf> = (1..=10).map(|n| place.write(&format!("{n}.txt"), dd(10 + n, "\n"))).collect();
-    let named = CardFacts { brand: Some("Acme".into()), name: Some("Swift".into()), ..CardFacts::default() };
+    let named = Request { brand: Some("Acme".into()), card: Some("Swift".into()), ..Request::default() };
     assert_eq!(counted(&place.import_as(&files, named)), [10, 0, 0]);
     assert_eq!(place.titles(), ["Acme Swift"]);
 }
@@ -149,7 +149,6 @@ fn an_import_that_is_interrupted_stops_within_an_archive() {
     let interrupt = Interrupt::default();
     interrupt.raise();
     let candidate = collect::Candidate { path: place.write("dd.txt", dd(20, "\n")), named: true };
-    let request = Request { dry_run: true, ..Request::default() };
-    let mut intake = Intake::open(request.archive.as_deref(), request.dry_run, request.detailed).unwrap();
-    assert_eq!(one(&request, &mut intake, &candidate, &interrupt), Err(Failure::Interrupted));
+    let mut intake = Intake::open(None, true, false).unwrap();
+    assert_eq!(one(&Stated::default(), &mut intake, &candidate, &interrupt), Err(Failure::Interrupted));
 }

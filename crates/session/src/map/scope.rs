@@ -1,38 +1,54 @@
 //! What a map may write to: nothing, the whole card with everything saved before, a part or all of it that may go, or
 //! a file of its own in a directory.
 
+use crate::arguments::{region, size};
 use crate::error::Failure;
-use crate::frame::Common;
-use crate::frame::Session;
+use crate::frame::{self, Common, Session};
 use crate::opening::Opened;
 use crate::region::{phrase, within};
 use cardscope_engine::target::Region;
 use cardscope_model::random::mix;
 use cardscope_model::units::{BinarySize, MIB};
 use cardscope_probe::context::Limits;
-use cardscope_probe::map::Options;
-use cardscope_probe::map::Part;
+use cardscope_probe::map::{Options, Part};
+use clap::Args;
 
-/// A map as asked for.
-#[derive(Debug, Clone, Default)]
+/// Find out what is inside a card: page, erase block, open blocks, cache, queue, the cost of each block size
+///
+/// It keeps what is on the card: each block is saved to a journal on another disk before it is overwritten, and put
+/// back and checked afterwards. Ends with advice for partitions and file systems, ready to paste.
+#[derive(Debug, Clone, Default, Args)]
 pub struct Request {
     /// What every verb is asked for.
+    #[command(flatten)]
     pub common: Common,
-    /// Nothing is written, only reading parts are made.
+    /// What it may spend.
+    #[command(flatten)]
+    pub limits: frame::Limits,
+    /// Write nothing: only what reads show
+    #[arg(long)]
     pub read_only: bool,
-    /// The region at the start of the card is written to as well.
+    /// Look at the region at the start of the card too, where partition table and FAT lie (saved and put back)
+    #[arg(long)]
     pub fat: bool,
-    /// What stands in this region may go.
+    /// What stands in this region may go: nothing is saved, and nothing outside of it is written, e.g. 1G+512M
+    #[arg(long, value_name = "START+LEN", value_parser = region)]
     pub region: Option<Region>,
-    /// What stands on the whole card may go.
+    /// What is on the card may go: nothing is saved, and the cache is written through to its end
+    #[arg(long)]
     pub erase: bool,
-    /// Bytes after which the search for the end of the cache is given up.
+    /// Give up the search for the end of the cache after so many bytes, e.g. 8G [default: 64M where the data is kept]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
     pub cache: Option<u64>,
-    /// The tables of flashbench are measured too.
+    /// Measure the tables of flashbench (-a, -f, -O, scatter) too, and print them in its layout
+    #[arg(long)]
     pub flashbench: bool,
-    /// Only these parts; all of them where it is empty.
+    /// Only this part (repeatable): boundaries, read-curve, planes, queue, axis, page-writes, open-blocks,
+    /// fat, span, write-curve, cache
+    #[arg(long, value_name = "PART")]
     pub only: Vec<Part>,
-    /// File systems are made on the card and small writes on them measured.
+    /// With --erase: make each file system that this machine has on the card and measure small writes on it
+    #[arg(long)]
     pub try_file_systems: bool,
 }
 
@@ -82,7 +98,7 @@ pub(super) fn check(request: &Request) -> Result<(), Failure> {
                 && (frees
                     || request.fat
                     || request.try_file_systems
-                    || request.common.max_write.is_some()
+                    || request.limits.max_write.is_some()
                     || request.cache.is_some()),
             "--read-only writes nothing: leave out --erase, --region, --fat, --max-write, --cache and --try-file-systems, or --read-only",
         ),
@@ -122,7 +138,7 @@ impl Scope {
         }
         let all = Region { start: 0, len: bytes };
         if session.opened.is_directory() {
-            session.opened.limit_writes(request.common.max_write);
+            session.opened.limit_writes(request.limits.max_write);
             return own_file(request, session.opened, bytes).map(Scope::OwnFile);
         }
         if request.read_only {
@@ -154,9 +170,9 @@ impl Scope {
                 max_write: match self {
                     Scope::OwnFile(region) => Some(in_own_file(request, *region, opened)),
                     _ if saved => Some(most_written(request)),
-                    _ => request.common.max_write,
+                    _ => request.limits.max_write,
                 },
-                budget: request.common.budget,
+                budget: request.limits.budget,
             },
             card_addresses: !matches!(self, Scope::OwnFile(_)),
             writes: !matches!(self, Scope::Nothing(_)),
@@ -205,7 +221,7 @@ pub(super) fn begin_journal(request: &Request, session: &mut Session<'_>, salt: 
 
 /// Bytes that may be written where all of them are saved before.
 fn most_written(request: &Request) -> u64 {
-    request.common.max_write.unwrap_or_else(|| request.cache.unwrap_or(CACHE_SAVED).saturating_add(BESIDES))
+    request.limits.max_write.unwrap_or_else(|| request.cache.unwrap_or(CACHE_SAVED).saturating_add(BESIDES))
 }
 
 fn own_file(request: &Request, opened: &mut Opened, free: u64) -> Result<Region, Failure> {
@@ -221,7 +237,7 @@ fn own_file(request: &Request, opened: &mut Opened, free: u64) -> Result<Region,
 /// Bytes that a map writes in a file of its own at most: it fills it, and goes over it once more, beside single tests.
 fn in_own_file(request: &Request, region: Region, opened: &Opened) -> u64 {
     let most = 2 * region.len + BESIDES;
-    most.min(request.common.max_write.unwrap_or(u64::MAX)).min(opened.limit.left().unwrap_or(u64::MAX))
+    most.min(request.limits.max_write.unwrap_or(u64::MAX)).min(opened.limit.left().unwrap_or(u64::MAX))
 }
 
 fn named(request: &Request, why: &str) -> Failure {

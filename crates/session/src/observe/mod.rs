@@ -7,7 +7,7 @@ mod recording;
 mod request;
 mod sample;
 
-pub use request::{Length, Request};
+pub use request::Request;
 
 use crate::error::Failure;
 use crate::frame::Outcome;
@@ -21,6 +21,7 @@ use cardscope_model::caveat::Caveat;
 use cardscope_model::observe::{Observation, ObserveReport, PartitionTraffic};
 use cardscope_model::report::{Header, Report};
 use recording::WatchRecorder;
+use request::Length;
 use std::time::{Duration, Instant};
 
 /// How often a wait asks whether it is still wanted.
@@ -38,8 +39,9 @@ pub fn observe(
     interrupt: &Interrupt,
     listener: &mut dyn Listener,
 ) -> Result<Outcome<ObserveReport>, Failure> {
+    request.check()?;
     let system = identify::system(request.sysfs.as_deref())?;
-    if !system.is_live() && request.length != Length::Nothing {
+    if !system.is_live() && request.length() != Length::Nothing {
         return Err(Failure::refused(
             "a recorded machine stands still: with --sysfs only --from-boot can be told",
         ));
@@ -50,7 +52,7 @@ pub fn observe(
     let mut report = begun(request, &watcher, &first);
     let mut recorder = WatchRecorder::begin(request, &system, &mut report)?;
     let _owing = pending::owing("what was seen is summed up", "");
-    let failure = match request.length {
+    let failure = match request.length() {
         Length::Nothing => None,
         _ => {
             let mut watch = Watch { watcher: &watcher, report: &mut report, recorder: &mut recorder };
@@ -107,7 +109,7 @@ impl Watch<'_> {
         listener: &mut dyn Listener,
     ) -> Result<(), Failure> {
         let began = Instant::now();
-        let length = match request.length {
+        let length = match request.length() {
             Length::For(length) => Some(length),
             Length::UntilStopped | Length::Nothing => None,
         };

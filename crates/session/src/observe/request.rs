@@ -1,11 +1,14 @@
 //! What a watch is asked to do.
 
+use crate::arguments::duration;
+use crate::error::Failure;
+use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// How long to watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Length {
+pub(super) enum Length {
     /// Not at all: only what the counters say since boot.
     Nothing,
     /// This long.
@@ -14,23 +17,62 @@ pub enum Length {
     UntilStopped,
 }
 
-/// What to watch, and where to keep it.
-#[derive(Debug, Clone, PartialEq)]
+/// Less than this tells nothing but the cost of looking.
+const LEAST: Duration = Duration::from_millis(100);
+
+/// Watch a card in use, without I/O of its own: is it what the system waits for?
+///
+/// Looks at the kernel's counters only. Without --for it watches until Ctrl-C; with --from-boot alone it tells what
+/// happened since boot and ends.
+#[derive(Debug, Clone, Args)]
 pub struct Request {
-    /// The device, by name or path.
+    /// The device or partition, as `list --all` shows it
+    #[arg(value_name = "DEVICE")]
     pub target: String,
-    /// From one look to the next.
+    /// Watch this long, e.g. 90s, 5m
+    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+    pub length: Option<Duration>,
+    /// From one look to the next
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration)]
     pub every: Duration,
-    /// How long.
-    pub length: Length,
-    /// Also what happened since boot.
+    /// What happened since boot, by the kernel's counters
+    #[arg(long)]
     pub from_boot: bool,
-    /// A file for the document.
+    /// Save the document to FILE, too
+    #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
-    /// An earlier watch, by file or session.
+    /// Compare with an earlier watch: a file of --save, or a session of the archive
+    #[arg(long = "against", value_name = "FILE|SESSION")]
     pub baseline: Option<String>,
-    /// The archive; `None` is the user's own.
+    /// Archive to keep the results in: a file, or postgres://... [default: in the XDG data folder]
+    #[arg(long, value_name = "FILE|URL", env = "CARDSCOPE_ARCHIVE", hide_env_values = true)]
     pub archive: Option<PathBuf>,
-    /// A copy of a machine's `/sys` and `/proc`.
+    /// Read this copy of a machine's /sys and /proc instead of this machine; only with --from-boot
+    #[arg(long, value_name = "DIR", requires = "from_boot")]
     pub sysfs: Option<PathBuf>,
+}
+
+impl Request {
+    /// How long it watches.
+    pub(super) fn length(&self) -> Length {
+        match (self.length, self.from_boot) {
+            (Some(length), _) => Length::For(length),
+            (None, true) => Length::Nothing,
+            (None, false) => Length::UntilStopped,
+        }
+    }
+
+    /// Refuses what goes against itself.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        Failure::refuse_first(&[
+            (
+                self.every < LEAST,
+                "--every is 0.1s at least: looking more often would disturb what is watched",
+            ),
+            (
+                self.length() == Length::Nothing && self.baseline.is_some(),
+                "--against compares watches; add --for, e.g. --for 5m",
+            ),
+        ])
+    }
 }

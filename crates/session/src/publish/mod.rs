@@ -12,7 +12,7 @@ mod part;
 use crate::card_source::CardSource;
 use crate::compare::{self, Request as Compared};
 use crate::error::Failure;
-use crate::rank::{self, By, GroupBy};
+use crate::rank::{self, By, GroupBy, Order};
 use cardscope_analysis::comparison::{Column, comparison};
 use cardscope_model::archived::StoredCard;
 use cardscope_model::comparison::Comparison;
@@ -43,7 +43,7 @@ pub struct Request {
 /// As `compare` and `rank`; more cards than anybody compares are refused only where they cannot be put in order either.
 pub fn publish(request: &Request) -> Result<Publication, Failure> {
     let compared = &request.compared;
-    let mut source = CardSource::open(compared.archive.as_deref(), !compared.without_collection)?;
+    let mut source = compared.choice.open()?;
     let chosen = compare::chosen(compared, &mut source)?;
     let columns = compare::columns_of(compared, &chosen, &mut source)?;
     let mut cards: Vec<StoredCard> = Vec::new();
@@ -53,12 +53,13 @@ pub fn publish(request: &Request) -> Result<Publication, Failure> {
         }
     }
     let orders = match (&columns, request.orders.is_empty()) {
-        (None, true) => orders::usual(compared, &cards, &mut source)?,
+        (None, true) => orders::usual(&compared.choice, &cards, &mut source)?,
         _ => request.orders.clone(),
     };
     let mut rankings = Vec::new();
-    for order in &orders {
-        rankings.push(rank::rank_among(&ranked(request, order), &cards, &mut source)?);
+    for by in &orders {
+        let order = Order { by, on: request.on.as_deref(), group_by: request.group_by };
+        rankings.push(rank::rank_among(order, &compared.choice, &cards, &mut source)?);
     }
     let (comparison, parts) = match columns {
         Some(columns) => {
@@ -88,7 +89,7 @@ fn parts(request: &Request, columns: &[Column], source: &mut CardSource) -> Resu
     }
     let of = |id: &str| columns.iter().filter(|column| column.entry.card_id == id).collect::<Vec<_>>();
     ids.into_iter()
-        .map(|id| part::part(source, id, &of(id), &request.compared.tests, request.serials))
+        .map(|id| part::part(source, id, &of(id), &request.compared.choice.tests, request.serials))
         .collect()
 }
 
@@ -112,18 +113,6 @@ fn not_compared(cards: usize, asked: bool) -> Comparison {
     }
 }
 
-fn ranked(request: &Request, by: &By) -> rank::Request {
-    rank::Request {
-        by: by.clone(),
-        cards: Vec::new(),
-        settings: request.compared.settings.clone(),
-        on: request.on.clone(),
-        group_by: request.group_by,
-        without_collection: request.compared.without_collection,
-        archive: request.compared.archive.clone(),
-    }
-}
-
 /// `A and B`, or how many cards.
 fn title(compared: &[CardPart], cards: usize) -> String {
     match compared {
@@ -137,6 +126,7 @@ fn title(compared: &[CardPart], cards: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::Choice;
     use crate::testing::file_of_cards;
     use cardscope_model::ranking::RankedBy;
 
@@ -146,9 +136,12 @@ mod tests {
         publish(&Request {
             compared: Compared {
                 cards: vec![file.path().to_str().unwrap().to_owned()],
-                tests: tests.iter().map(|test| test.parse().unwrap()).collect(),
-                without_collection: true,
-                archive: Some("/nowhere/archive".into()),
+                choice: Choice {
+                    tests: tests.iter().map(|test| test.parse().unwrap()).collect(),
+                    without_collection: true,
+                    archive: Some("/nowhere/archive".into()),
+                    ..Choice::default()
+                },
                 ..Compared::default()
             },
             orders,

@@ -1,7 +1,7 @@
 //! By what many cards are put in order where nobody says it.
 
 use crate::card_source::CardSource;
-use crate::compare::Request;
+use crate::compare::Choice;
 use crate::error::Failure;
 use crate::rank::By;
 use cardscope_model::archived::{StoredCard, SummaryRow};
@@ -23,15 +23,15 @@ const KINDS: [(Order, Op); 4] = [
 /// # Errors
 /// If the archive cannot be read.
 pub(super) fn usual(
-    request: &Request,
+    choice: &Choice,
     cards: &[StoredCard],
     source: &mut CardSource,
 ) -> Result<Vec<By>, Failure> {
-    if !request.tests.is_empty() {
-        return Ok(request.tests.iter().copied().map(By::Test).collect());
+    if !choice.tests.is_empty() {
+        return Ok(choice.tests.iter().copied().map(By::Test).collect());
     }
     let mut rows = source.summaries(|_| true)?;
-    rows.retain(|row| request.settings.iter().all(|wanted| wanted.is_met_by(&row.setting)));
+    rows.retain(|row| choice.is_met_by(&row.setting));
     Ok(most_common(cards, &rows).into_iter().map(By::Test).collect())
 }
 

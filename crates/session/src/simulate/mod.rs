@@ -2,7 +2,7 @@
 
 mod serving;
 
-pub use serving::{Served, Serving, measures, serve};
+pub use serving::{Served, Serving, serve};
 
 use crate::error::Failure;
 use cardscope_simulator::{TargetSpec, archetypes, describe, random, summary, target_spec};

@@ -4,21 +4,30 @@ use super::spec;
 use crate::bench::Interrupt;
 use crate::error::Failure;
 use cardscope_simulator::serve::{self, Job, Measure, Options, Report, ServeError};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// What to serve, as the user asked for it.
-#[derive(Debug, Clone, Default)]
+/// Serve cards as files and over NBD, in real time, until SIGTERM or Ctrl-C
+#[derive(Debug, Clone, Default, Args)]
+#[command(group = clap::ArgGroup::new("place").required(true).multiple(true).args(["mount", "nbd"]))]
 pub struct Serving {
-    /// `NAME…` or `sim:NAME…`, at least one.
+    /// NAME or sim:NAME[?key=value&…], several for several cards at once
+    #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
-    /// Directory of one card, or of a directory for each of several.
+    /// Empty directory to mount on, with the files card, truth.json and counters.json; of several cards each gets a
+    /// directory DIR/NAME, made where absent
+    #[arg(long, value_name = "DIR")]
     pub mount: Option<PathBuf>,
-    /// `host:port`, or the path of a Unix socket.
+    /// Serve NBD there: host:port, or the path of a Unix socket; each card is an export of its name
+    #[arg(long, value_name = "ADDR|SOCKET")]
     pub nbd: Option<String>,
-    /// Answer at once instead of keeping the card's time.
-    pub at_once: bool,
-    /// Measures against the host's latency that are left out, by their words.
+    /// Answer at once instead of keeping the card's time
+    #[arg(long)]
+    pub no_timing: bool,
+    /// Leave out measures that bring answers closer to their times, to see what each is worth
+    #[arg(long, value_name = "MEASURE", value_delimiter = ',', value_parser = PossibleValuesParser::new(measures()))]
     pub without: Vec<String>,
 }
 
@@ -30,7 +39,7 @@ pub struct Served {
 }
 
 /// The words of the measures that [`Serving::without`] may name.
-pub fn measures() -> Vec<&'static str> {
+fn measures() -> Vec<&'static str> {
     Measure::ALL.map(Measure::word).to_vec()
 }
 
@@ -55,7 +64,7 @@ fn job(asked: &Serving) -> Result<Job, Failure> {
     let cards = asked.names.iter().map(|name| spec(name)).collect::<Result<_, _>>()?;
     let nbd = asked.nbd.as_deref().map(str::parse).transpose().map_err(failure)?;
     let without = asked.without.iter().map(|word| measure(word)).collect::<Result<_, _>>()?;
-    let options = Options { timing: !asked.at_once, without };
+    let options = Options { timing: !asked.no_timing, without };
     Ok(Job { cards, mount: asked.mount.clone(), nbd, options })
 }
 

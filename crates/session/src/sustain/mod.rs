@@ -85,7 +85,7 @@ impl Procedure for Attended<'_> {
 
     fn run(&self, session: &mut Session<'_>, report: &mut SustainReport) -> Result<(), Failure> {
         let work = scope::work(self.request)?;
-        session.opened.limit_writes(self.request.common.max_write);
+        session.opened.limit_writes(self.request.max_write);
         let scope = Scope::prepare(self.request, work, session.opened)?;
         let mut thermometers = Thermometers::parse(self.request)?.open(self.request)?;
         let options = scope.options(self.request, work, session.opened, report.header.seed);

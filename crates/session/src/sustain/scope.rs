@@ -1,6 +1,7 @@
 //! What a long run may use: the whole card by reading, a part of it or all by writing where its content may go, or a
 //! file of its own in a directory.
 
+use crate::arguments::{duration, region, size};
 use crate::error::Failure;
 use crate::frame::Common;
 use crate::opening::Opened;
@@ -10,37 +11,84 @@ use cardscope_model::sustain::{Limits, Pattern, Work};
 use cardscope_model::units::{BinarySize, Capacity, GIB, MIB};
 use cardscope_probe::context;
 use cardscope_probe::sustain::{LEAST_REGION, Options};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::time::Duration;
 
-/// A long run as asked for.
-#[derive(Debug, Clone, Default)]
+/// Use a card for long and say what becomes of it: cache end, heat, stalls, somebody else on the bus, steady state
+///
+/// A device is only read unless --erase or --region says what may be lost; in a directory a file of the run's own is
+/// used. Ends when the card is steady, or at --duration, --bytes or --max-temp.
+#[derive(Debug, Clone, Default, Args)]
 pub struct Request {
     /// What every verb is asked for.
+    #[command(flatten)]
     pub common: Common,
-    /// What the workload does; `None` writes where nothing can be lost or what is there may go, and reads elsewhere.
-    pub work: Option<Work>,
-    /// Where it goes.
+    /// Only read
+    #[arg(long, conflicts_with_all = ["write", "mixed"])]
+    pub read: bool,
+    /// Write until the card is steady, pause, write again, read (where something may be lost: with --erase or --region)
+    #[arg(long, conflicts_with = "mixed")]
+    pub write: bool,
+    /// Write and read in turn
+    #[arg(long)]
+    pub mixed: bool,
+    /// 1 MiB in order, or 4 KiB anywhere
+    #[arg(long, value_name = "PATTERN", default_value = "seq", value_parser = patterns())]
     pub pattern: Pattern,
-    /// How long it may take.
+    /// How long it may take, e.g. 90s, 10m, 2h; heat needs 5 to 70 minutes to show
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10m")]
     pub duration: Duration,
-    /// Bytes that the workload may move.
+    /// The workload moves no more than this, e.g. 64G; nothing but small reads comes on top
+    #[arg(long, value_name = "SIZE", value_parser = size)]
     pub bytes: Option<u64>,
-    /// What stands in this region may go.
+    /// Write no more than this in all, e.g. 16G [default: 256M in a directory on the disk that holds the running system]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub max_write: Option<u64>,
+    /// What stands in this region may go, and nothing outside of it is touched, e.g. 1G+32G
+    #[arg(long, value_name = "START+LEN", value_parser = region)]
     pub region: Option<Region>,
-    /// What stands on the whole card may go.
+    /// What is on the card may go
+    #[arg(long)]
     pub erase: bool,
-    /// Size of the file in a directory.
+    /// Size of the file in a directory, e.g. 8G
+    #[arg(long, value_name = "SIZE", value_parser = size)]
     pub size: Option<u64>,
-    /// `active`, `passive` …
+    /// How it is cooled, for comparisons: active, passive …
+    #[arg(long, value_name = "WORD")]
     pub cooling: Option<String>,
-    /// What is cooled.
+    /// What is cooled: card, reader, host-controller, soc
+    #[arg(long, value_name = "PLACE")]
     pub cooling_of: Option<String>,
-    /// Thermometers that the user brings, as typed: `PLACE=cmd:COMMAND`, `PLACE=csv:FILE`, `PLACE=ask`.
+    /// A thermometer of yours: PLACE=cmd:COMMAND, PLACE=csv:FILE, PLACE=csv:FILE#COLUMN or PLACE=ask (may be
+    /// given again); a PLACE that begins with card counts as the card's
+    #[arg(long = "thermometer", value_name = "PLACE=SOURCE")]
     pub thermometers: Vec<String>,
-    /// Temperature of the card at which the run ends, in °C.
+    /// End when the card is as hot as this, in °C
+    #[arg(long = "max-temp", value_name = "CELSIUS")]
     pub max_celsius: Option<f64>,
-    /// An earlier run to hold this one against: its session, or a file with its document.
+    /// Hold this run against an earlier one: its session, or a file made with --json
+    #[arg(long = "against", value_name = "SESSION|FILE")]
     pub baseline: Option<String>,
+}
+
+impl Request {
+    /// What the workload is to do, where the user says it; else it writes where nothing can be lost or what is there may
+    /// go, and reads elsewhere.
+    fn work(&self) -> Option<Work> {
+        match (self.read, self.write, self.mixed) {
+            (true, ..) => Some(Work::Read),
+            (_, true, _) => Some(Work::Write),
+            (_, _, true) => Some(Work::Mixed),
+            _ => None,
+        }
+    }
+}
+
+fn patterns() -> impl TypedValueParser<Value = Pattern> {
+    let words = [("seq", "1 MiB in order"), ("rnd", "4 KiB anywhere")];
+    PossibleValuesParser::new(words.map(|(word, help)| PossibleValue::new(word).help(help)))
+        .map(|word| if word == "seq" { Pattern::Sequential } else { Pattern::Random })
 }
 
 /// The file in a directory is so large, where there is room: four times the caches of common USB sticks and UHS-I cards.
@@ -57,7 +105,7 @@ pub(super) fn work(request: &Request) -> Result<Work, Failure> {
     let (directory, simulated) =
         (request.common.names_directory(), request.common.target.starts_with("sim:"));
     let frees = request.erase || request.region.is_some();
-    let work = match request.work {
+    let work = match request.work() {
         Some(work) => work,
         None if directory || simulated || frees => Work::Write,
         None => Work::Read,
@@ -162,7 +210,7 @@ impl Scope {
         let region = Capacity(self.region.len);
         let minutes = request.duration.as_secs_f64() / 60.0;
         let what = match (work, self.own_file) {
-            (Work::Read, false) if request.work.is_none() => {
+            (Work::Read, false) if request.work().is_none() => {
                 "reads only, nothing is written: give --erase or --region START+LEN to see what writes do, too".to_owned()
             }
             (Work::Read, false) => "reads only, nothing is written".to_owned(),
@@ -196,7 +244,7 @@ fn written(request: &Request, work: Work, region: Region, own_file: bool) -> (u6
 /// A run that writes less than this shows neither the end of a cache nor heat, unless the user wants no more (`--bytes`)
 /// or says how much may be written.
 fn least_workload(request: &Request) -> u64 {
-    match (request.bytes, request.common.max_write) {
+    match (request.bytes, request.max_write) {
         (Some(bytes), _) => bytes,
         (None, Some(most)) => most / 2,
         (None, None) => OWN_FILE,

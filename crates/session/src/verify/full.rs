@@ -63,7 +63,7 @@ pub(super) fn check(request: &Request) -> Result<(), Failure> {
         (request.resume, "--resume"),
         (request.two_passes, "--two-passes"),
         (request.backup.is_some(), "--backup"),
-        (request.common.max_write.is_some(), "--max-write"),
+        (request.limits.max_write.is_some(), "--max-write"),
         (request.common.seed.is_some(), "--seed"),
     ];
     if let Some((_, option)) = odd.iter().find(|(given, _)| request.read_only && *given) {
@@ -133,7 +133,7 @@ impl Pass {
         session: &mut Session<'_>,
         report: &mut VerifyReport,
     ) -> Result<(Findings, u64), Stop> {
-        let budget_s = request.common.budget.map(|b| b.as_secs_f64());
+        let budget_s = request.limits.budget.map(|b| b.as_secs_f64());
         let (findings, failed_ios) =
             session.drive((BLOCK, DEPTH), &mut report.body.moved, |card, _, events| {
                 let findings = match (request.read_only, self.previous) {
@@ -144,7 +144,7 @@ impl Pass {
                             two_passes: request.two_passes,
                             resumed_at: self.previous.map_or(0, |previous| previous.reached),
                             budget_s,
-                            max_write: request.common.max_write,
+                            max_write: request.limits.max_write,
                         };
                         let mut last = Instant::now();
                         let mut keep = |written: u64| {

@@ -25,7 +25,7 @@ impl Procedure for Request {
     }
 
     fn needs(&self) -> Needs {
-        match self.method {
+        match self.method() {
             _ if self.read_only => Needs::Read,
             Method::Quick if !self.erase => Needs::WriteAndKeep,
             // Only files of its own are written, and nobody's data is lost.
@@ -38,7 +38,7 @@ impl Procedure for Request {
         misplaced(self)?;
         // What cannot be read must not be found out after minutes.
         self.printed()?;
-        match self.method {
+        match self.method() {
             Method::Quick => quick::check(self),
             Method::Full => full::check(self),
             Method::Files => Ok(()),
@@ -46,16 +46,16 @@ impl Procedure for Request {
     }
 
     fn open(&self, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened, Failure> {
-        match self.method {
+        match self.method() {
             Method::Files => files::open(self, None, interrupt),
             _ => crate::frame::open(self, consent, interrupt),
         }
     }
 
     fn run(&self, session: &mut Session<'_>, report: &mut VerifyReport) -> Result<(), Failure> {
-        report.body.method = self.method;
+        report.body.method = self.method();
         report.body.announced_bytes = session.bytes();
-        let ended = match self.method {
+        let ended = match self.method() {
             Method::Quick => quick::run(self, session, report),
             Method::Full => full::run(self, session, report),
             Method::Files => files::run(self, session, report),
@@ -69,7 +69,7 @@ impl Procedure for Request {
 
 /// An option that the method does not know must not be passed over in silence, least of all one that saves data.
 fn misplaced(request: &Request) -> Result<(), Failure> {
-    let method = request.method;
+    let method = request.method();
     Failure::refuse_first(&[
         (
             request.backup.is_some() && method != Method::Full,

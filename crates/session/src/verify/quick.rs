@@ -37,8 +37,8 @@ pub(super) fn run(
     }
     let mut options = Options {
         thorough: request.thorough,
-        max_write: request.common.max_write,
-        budget: request.common.budget,
+        max_write: request.limits.max_write,
+        budget: request.limits.budget,
         seed: mix(report.header.seed),
     };
     let began = seconds(session.opened.target.now());

@@ -1,37 +1,69 @@
 //! What a verification is asked to do.
 
 use crate::error::Failure;
-use crate::frame::Common;
+use crate::frame::{Common, Limits};
 use cardscope_model::verify::Method;
 use cardscope_sd::label::{self, Label};
+use clap::Args;
 use std::path::PathBuf;
 
-/// A verification as asked for.
-#[derive(Debug, Clone, Default)]
+/// Find out whether a card's capacity is real and its blocks are whole
+///
+/// Without an option it is quick and keeps what is on the card: each block is saved to a journal on another disk
+/// before it is overwritten, and put back and checked afterwards.
+#[derive(Debug, Clone, Default, Args)]
 pub struct Request {
     /// What every verb is asked for.
+    #[command(flatten)]
     pub common: Common,
-    /// Quick, full or by files.
-    pub method: Method,
-    /// Quick: also finds out caches of up to 2 GiB.
+    /// What it may spend.
+    #[command(flatten)]
+    pub limits: Limits,
+    /// Write and read back every block; what is on the card is lost, or saved first with --backup
+    #[arg(long, conflicts_with = "files")]
+    pub full: bool,
+    /// Fill the free space of a mounted card with files as f3write and h2testw do, and read them back
+    #[arg(long)]
+    pub files: bool,
+    /// Quick: also find out caches of up to 2 GiB (512 MiB otherwise); writes up to four times as much
+    #[arg(long, conflicts_with_all = ["full", "files"])]
     pub thorough: bool,
-    /// Quick: what is on the card may go, so nothing is saved and put back.
+    /// Quick: what is on the card may go; nothing is saved and put back, which halves the time
+    #[arg(long, conflicts_with_all = ["full", "files"])]
     pub erase: bool,
-    /// Full: an image of the card is saved to this file first and put back after.
+    /// Save an image of the card to FILE first, and put it back afterwards
+    #[arg(long, value_name = "FILE", requires = "full")]
     pub backup: Option<PathBuf>,
-    /// Full and files: nothing is written, what an earlier pass wrote is read again.
+    /// Write nothing: read again what an earlier --full or --files wrote
+    #[arg(long)]
     pub read_only: bool,
-    /// Full: goes on where an earlier pass stopped.
+    /// Full: go on where an earlier pass on this card stopped
+    #[arg(long, requires = "full")]
     pub resume: bool,
-    /// Full: writes all before reading, instead of reading each stretch soon after it was written.
+    /// Full: write everything before reading it back, instead of reading each stretch soon after
+    #[arg(long, requires = "full")]
     pub two_passes: bool,
-    /// Files: leaves the files there.
+    /// Files: leave the files there, for a later --read-only
+    #[arg(long, requires = "files")]
     pub keep_files: bool,
-    /// What is printed on the card.
+    /// Files: end with a summary in the words of h2testw
+    #[arg(long, requires = "files")]
+    pub h2testw: bool,
+    /// What is printed on the card, e.g. "1TB U3 A2 'up to 95 MB/s'"; the verdict says what is untrue of it
+    #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
 }
 
 impl Request {
+    /// Quick, full or by files.
+    pub(super) fn method(&self) -> Method {
+        match (self.full, self.files) {
+            (true, _) => Method::Full,
+            (_, true) => Method::Files,
+            _ => Method::Quick,
+        }
+    }
+
     /// What is printed on the card, as the user says.
     pub(super) fn printed(&self) -> Result<Option<Label>, Failure> {
         self.label.as_deref().map(label::parse).transpose().map_err(Failure::refused)

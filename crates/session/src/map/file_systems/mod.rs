@@ -65,7 +65,7 @@ pub(super) fn try_all(
     let (began, before) = (Instant::now(), seconds(report.body.moved.seconds));
     let trial = Trial::new(request, session);
     for kind in &KINDS {
-        let left = request.common.budget.map(|b| b.saturating_sub(began.elapsed() + before));
+        let left = request.limits.budget.map(|b| b.saturating_sub(began.elapsed() + before));
         let tried = match &trial {
             Err(why) => left_out(kind.name, why),
             Ok(_) if left.is_some_and(|left| left < EACH) => {
@@ -84,7 +84,7 @@ fn seconds(seconds: f64) -> Duration {
 }
 
 fn may_write(request: &Request, report: &MapReport) -> bool {
-    request.common.max_write.is_none_or(|most| report.body.moved.bytes_written + WRITTEN <= most)
+    request.limits.max_write.is_none_or(|most| report.body.moved.bytes_written + WRITTEN <= most)
 }
 
 /// A device that file systems are tried on: as the guards saw it at first.

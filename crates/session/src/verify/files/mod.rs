@@ -33,7 +33,7 @@ pub(crate) fn open(
     let folder = Folder::open(&request.common.target, there)?;
     let directory = folder.held.readable().map_err(Failure::refused)?;
     let mut opened = opening::mounted(directory, &folder.path, interrupt)?;
-    opened.limit_writes(request.common.max_write);
+    opened.limit_writes(request.limits.max_write);
     Ok(opened)
 }
 
@@ -50,7 +50,7 @@ pub(super) fn run(
     session.begin_row(report)?;
     let Some(mut recorder) = session.recorder.take() else { return Ok(()) };
     let own = OwnFiles::new(folder, session.opened.files.clone().unwrap_or_default());
-    let mut pass = Pass::new(own, session.interrupt, session.events, request.common.budget);
+    let mut pass = Pass::new(own, session.interrupt, session.events, request.limits.budget);
     let limit = session.opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
     let ended = carry_out(request, &mut pass, (total, &limit), &mut recorder, report);
     let stayed = tidy(request, &mut pass);

@@ -3,10 +3,10 @@
 
 use super::super::Request;
 use crate::consent::Beforehand;
-use crate::frame::{Common, Outcome, execute};
+use crate::frame::{Common, Limits, Outcome, execute};
 use cardscope_engine::event::{Event, Listener};
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_model::verify::{Method, VerifyReport};
+use cardscope_model::verify::VerifyReport;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
@@ -123,11 +123,11 @@ fn run(
     let request = Request {
         common: Common {
             target: place.at("card").to_str().unwrap().to_owned(),
-            max_write: (!read_only).then_some(WRITTEN),
             archive: Some(place.at("archive.sqlite")),
             ..Common::default()
         },
-        method: Method::Files,
+        limits: Limits { max_write: (!read_only).then_some(WRITTEN), budget: None },
+        files: true,
         read_only,
         ..Request::default()
     };

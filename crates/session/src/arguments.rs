@@ -1,16 +1,16 @@
-//! Sizes and times as people type them, for the options of several verbs.
+//! Sizes, regions and times as people type them, for the requests of several verbs.
 
+use cardscope_engine::target::Region;
 use cardscope_model::units::parse_size;
-use cardscope_session::map::Region;
 use std::time::Duration;
 
 /// Reads a size as `parse_size` does.
-pub(super) fn size(text: &str) -> Result<u64, String> {
+pub(crate) fn size(text: &str) -> Result<u64, String> {
     parse_size(text).map_err(|e| e.to_string())
 }
 
 /// Reads `START+LEN`, both sizes: `1G+512M`.
-pub(super) fn region(text: &str) -> Result<Region, String> {
+pub(crate) fn region(text: &str) -> Result<Region, String> {
     let (start, len) = text
         .split_once('+')
         .ok_or_else(|| format!("{text:?} is no region; write START+LEN, for instance 1G+512M"))?;
@@ -18,7 +18,7 @@ pub(super) fn region(text: &str) -> Result<Region, String> {
 }
 
 /// Reads `90s`, `3m`, `1.5h` or plain seconds.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let (number, factor) = match text.char_indices().last() {
         Some((i, 's')) => (&text[..i], 1.0),
         Some((i, 'm')) => (&text[..i], 60.0),
@@ -28,6 +28,15 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let seconds =
         number.parse::<f64>().ok().map(|n| n * factor).filter(|s| s.is_finite() && *s > 0.0 && *s < 1e9);
     seconds.map(Duration::from_secs_f64).ok_or_else(|| format!("{text:?} is not a time; write 90s, 3m or 1h"))
+}
+
+/// Reads `10%` or `0.1`.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    let (number, factor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
+    let share = number.trim().parse::<f64>().ok().map(|n| n * factor);
+    share
+        .filter(|s| *s > 0.0 && *s <= 1.0)
+        .ok_or_else(|| format!("{text:?} is not a share; write 10% or 0.1"))
 }
 
 #[cfg(test)]
@@ -50,6 +59,14 @@ mod tests {
         assert_eq!(duration("20"), Ok(Duration::from_secs(20)));
         for bad in ["", "m", "-3m", "3x", "0", "nan", "inf"] {
             assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn shares_are_read_as_people_write_them() {
+        assert_eq!((share("10%"), share("0.1"), share("100 %")), (Ok(0.1), Ok(0.1), Ok(1.0)));
+        for bad in ["0", "-1%", "101%", "half", "nan"] {
+            assert!(share(bad).is_err(), "{bad}");
         }
     }
 }
