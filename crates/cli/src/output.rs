@@ -4,9 +4,9 @@
 //! shown as `model::outside` has it, whichever verb brings it.
 
 use cardscope_model::outside;
-use cardscope_session::Failure;
 use cardscope_session::frame::{Document, Outcome};
 use cardscope_session::pending::{Owing, owing};
+use cardscope_session::{Failure, Result};
 use clap::Args;
 use clap::error::{ContextValue, Error as UsageError};
 use serde::Serialize;
@@ -40,14 +40,11 @@ pub(crate) fn verb_ends_by_itself() -> bool {
 }
 
 /// Prints what a verb came to, and why it ended early if it did; gives the exit status.
-///
-/// # Errors
-/// If stdout cannot be written.
 pub(crate) fn outcome<D: Document + Serialize + DeserializeOwned>(
     options: &Options,
     outcome: &Outcome<D>,
     text: impl FnOnce(&D) -> String,
-) -> Result<u8, Failure> {
+) -> Result<u8> {
     document(options, &outcome.report, text)?;
     Ok(match &outcome.failure {
         Some(failure) => {
@@ -67,7 +64,7 @@ pub(crate) fn document<T: Serialize + DeserializeOwned>(
     options: &Options,
     document: &T,
     text: impl FnOnce(&T) -> String,
-) -> Result<u8, Failure> {
+) -> Result<u8> {
     match options.json {
         true => json(document),
         false => as_text(document, text),
@@ -76,15 +73,12 @@ pub(crate) fn document<T: Serialize + DeserializeOwned>(
 }
 
 /// Prints a list: as JSON under its name where asked for, else as its text. Gives the exit status.
-///
-/// # Errors
-/// If stdout cannot be written.
 pub(crate) fn list<T: Serialize + DeserializeOwned>(
     options: &Options,
     name: &str,
     list: &T,
     text: impl FnOnce(&T) -> String,
-) -> Result<u8, Failure> {
+) -> Result<u8> {
     match options.json {
         true => json(&BTreeMap::from([(name, list)])),
         false => as_text(list, text),
@@ -93,20 +87,14 @@ pub(crate) fn list<T: Serialize + DeserializeOwned>(
 }
 
 /// Prints a document as JSON.
-///
-/// # Errors
-/// If stdout cannot be written.
-pub(crate) fn json(document: &impl Serialize) -> Result<(), Failure> {
+pub(crate) fn json(document: &impl Serialize) -> Result<()> {
     let _owing = printing();
     let body = serde_json::to_string_pretty(document)
         .map_err(|e| Failure::io_for(format!("the document cannot be written as JSON: {e}"), e))?;
     print(&outside::json(&body))
 }
 
-fn as_text<T: Serialize + DeserializeOwned>(
-    document: &T,
-    text: impl FnOnce(&T) -> String,
-) -> Result<(), Failure> {
+fn as_text<T: Serialize + DeserializeOwned>(document: &T, text: impl FnOnce(&T) -> String) -> Result<()> {
     let _owing = printing();
     let within = outside::within_lines(document);
     print(&outside::page(&text(within.as_ref().unwrap_or(document))))
@@ -117,15 +105,12 @@ fn printing() -> Option<Owing> {
     verb_ends_by_itself().then(|| owing("the result is printed", ""))
 }
 
-fn print(body: &str) -> Result<(), Failure> {
+fn print(body: &str) -> Result<()> {
     bytes(format!("{}\n", body.trim_end()).as_bytes())
 }
 
 /// Writes bytes to stdout as they are: a file that is made for stdout.
-///
-/// # Errors
-/// If stdout cannot be written.
-pub(crate) fn bytes(body: &[u8]) -> Result<(), Failure> {
+pub(crate) fn bytes(body: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     let written = out.write_all(body).and_then(|()| out.flush());
     match written {

@@ -4,9 +4,9 @@
 
 use crate::output;
 use cardscope_model::outside;
-use cardscope_session::Failure;
 use cardscope_session::bench::Interrupt;
 use cardscope_session::pending::{Debt, Wait, debts, longest_wait};
+use cardscope_session::{Failure, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -28,10 +28,7 @@ const SLICE: Duration = Duration::from_millis(50);
 static INTERRUPT: OnceLock<Interrupt> = OnceLock::new();
 
 /// Registers the handlers, before any verb begins.
-///
-/// # Errors
-/// If the kernel refuses them, or there is no thread to be had.
-pub(crate) fn watch() -> Result<(), Failure> {
+pub(crate) fn watch() -> Result<()> {
     let refused = |e: std::io::Error| Failure::io_for(format!("signal handlers cannot be set: {e}"), e);
     let interrupt = INTERRUPT.get_or_init(Interrupt::default);
     for signal in [SIGINT, SIGTERM, SIGHUP] {

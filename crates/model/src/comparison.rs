@@ -157,7 +157,7 @@ pub struct Differs {
 }
 
 /// The whole comparison.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// What is compared.
     pub entries: Vec<Entry>,

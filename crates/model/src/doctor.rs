@@ -95,6 +95,26 @@ impl Question<'_> {
             advice: None,
         }
     }
+
+    /// The point as it should be.
+    pub fn ok(&self, seen: impl Into<String>) -> Point {
+        self.is(State::Ok, seen)
+    }
+
+    /// The point where it cannot be told.
+    pub fn unknown(&self, seen: impl Into<String>) -> Point {
+        self.is(State::Unknown, seen)
+    }
+
+    /// The point where results will suffer, and what to do.
+    pub fn warn(&self, seen: impl Into<String>, advice: impl Into<String>) -> Point {
+        self.is(State::Warn, seen).advise(advice)
+    }
+
+    /// The point where results will be wrong, and what to do.
+    pub fn fail(&self, seen: impl Into<String>, advice: impl Into<String>) -> Point {
+        self.is(State::Fail, seen).advise(advice)
+    }
 }
 
 impl Point {

@@ -51,7 +51,7 @@ pub struct Latencies {
 }
 
 /// One card's part.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CardPart {
     /// The card's name in the archive, as in the entries of the comparison: a card measured under several settings has
     /// several of those and one part.
@@ -87,7 +87,7 @@ pub struct CardPart {
 }
 
 /// What is published.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Publication {
     /// Its title.
     pub title: String,

@@ -1,7 +1,7 @@
 //! Images of cards: what of a card must be known from outside before one is taken or put back.
 
 use crate::card_key;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::opening::Opened;
 use cardscope_device::filesystem;
 use cardscope_engine::event::Listener;
@@ -11,15 +11,12 @@ use cardscope_journal::put_back::PutBack;
 use std::path::Path;
 
 /// Takes an image of a card before anything is written to it.
-///
-/// # Errors
-/// A refusal, as [`Backup::take`].
 pub(crate) fn take(
     file: &Path,
     opened: &mut Opened,
     interrupt: &Interrupt,
     listener: &mut dyn Listener,
-) -> Result<Backup, Failure> {
+) -> Result<Backup> {
     let about = About {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         target: opened.target.info().name.clone(),
@@ -37,11 +34,7 @@ pub(crate) fn take(
 ///
 /// # Errors
 /// If the card is gone or another one; the image stays, and is named.
-pub(crate) fn put_back(
-    backup: Backup,
-    opened: &mut Opened,
-    listener: &mut dyn Listener,
-) -> Result<PutBack, Failure> {
+pub(crate) fn put_back(backup: Backup, opened: &mut Opened, listener: &mut dyn Listener) -> Result<PutBack> {
     let key_now = card_key::key_now(&opened.leads_to());
     Ok(backup.put_back(opened.target.as_mut(), key_now.as_deref(), listener)?)
 }
@@ -60,8 +53,7 @@ pub(crate) fn naming(failure: Failure, backup: Option<&Backup>) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::consent::DataKept;
-    use crate::opening;
+    use crate::testing::{names, opened};
     use cardscope_engine::event::Silent;
     use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
 
@@ -73,21 +65,14 @@ mod tests {
         std::fs::write(&secret, "root's own").unwrap();
         let interrupt = Interrupt::default();
         let take = |name: &str| {
-            let mut opened =
-                opening::open_to_restore(card.to_str().unwrap(), &mut DataKept, &interrupt).unwrap();
+            let mut opened = opened(card.to_str().unwrap());
             super::take(&dir.path().join(name), &mut opened, &interrupt, &mut Silent).map(drop)
-        };
-        let names = || {
-            let entries = std::fs::read_dir(dir.path()).unwrap();
-            let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
-            names.sort();
-            names
         };
         symlink("nowhere", dir.path().join("dangling")).unwrap();
         symlink(&secret, dir.path().join("image.sums")).unwrap();
         symlink(".", dir.path().join("theirs")).unwrap();
         lchown(dir.path().join("theirs"), Some(65_534), None).expect("this test needs root");
-        let before = names();
+        let before = names(dir.path());
         for (name, word) in [
             ("dangling", "is there already"),
             ("image", "image.sums is there already"),
@@ -97,7 +82,7 @@ mod tests {
             let refused = take(name).unwrap_err();
             assert!(matches!(&refused, Failure::Refused(why) if why.to_string().contains(word)), "{refused}");
         }
-        assert_eq!(names(), before);
+        assert_eq!(names(dir.path()), before);
         assert_eq!(std::fs::read_to_string(&secret).unwrap(), "root's own");
         take("backup").unwrap();
         for name in ["backup", "backup.sums"] {
@@ -113,10 +98,6 @@ mod tests {
         let content: Vec<u8> = (0..BYTES).map(|i| ((i * factor) >> 7) as u8).collect();
         std::fs::write(&path, content).unwrap();
         path.to_str().unwrap().to_owned()
-    }
-
-    fn opened(name: &str) -> Opened {
-        opening::open_to_restore(name, &mut DataKept, &Interrupt::default()).unwrap()
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //!
 //! It helps where a card says who it is. Where none is there the stamps on the card have to do, and they can.
 
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use cardscope_files::{Draft, FileError, Folder, Identity, is_trusted};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -22,10 +22,7 @@ pub(crate) struct Checkpoint {
 
 impl Checkpoint {
     /// Where `verb` keeps what it knows of the card of this key.
-    ///
-    /// # Errors
-    /// If neither `XDG_STATE_HOME` nor `HOME` says where.
-    pub(crate) fn of(verb: &str, key: &str) -> Result<Self, Failure> {
+    pub(crate) fn of(verb: &str, key: &str) -> Result<Self> {
         let name: String = key.chars().filter(char::is_ascii_alphanumeric).take(32).collect();
         Ok(Checkpoint {
             folder: cardscope_journal::folder::folder()?,
@@ -44,7 +41,7 @@ impl Checkpoint {
     ///
     /// # Errors
     /// If it cannot be written; what was stored before stays.
-    pub(crate) fn save(&self, what: &impl Serialize) -> Result<(), Failure> {
+    pub(crate) fn save(&self, what: &impl Serialize) -> Result<()> {
         self.write(what).map_err(|e| {
             let path = self.folder.join(&self.name);
             Failure::io_for(format!("{} cannot be written: {e}; make room there", path.display()), e)

@@ -2,7 +2,7 @@
 //! the document of it.
 
 use crate::card_source::{CardSource, the_one};
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use cardscope_analysis::comparison::{AGE, Column, Division, columns, comparison};
 use cardscope_model::archived::StoredCard;
 use cardscope_model::comparison::Comparison;
@@ -39,7 +39,7 @@ impl Choice {
     }
 
     /// Opens where these measurements are looked up.
-    pub(crate) fn open(&self) -> Result<CardSource, Failure> {
+    pub(crate) fn open(&self) -> Result<CardSource> {
         CardSource::open(self.archive.as_deref(), !self.without_collection)
     }
 }
@@ -74,7 +74,7 @@ pub(crate) type Chosen = (StoredCard, Vec<Wanted>);
 /// # Errors
 /// A refusal where a card is not known or its name is several cards', or where nothing was measured under what is asked;
 /// a failure where the archive cannot be read.
-pub fn compare(request: &Request) -> Result<Comparison, Failure> {
+pub fn compare(request: &Request) -> Result<Comparison> {
     let mut source = request.choice.open()?;
     let cards = chosen(request, &mut source)?;
     let columns = columns_of(request, &cards, &mut source)?.ok_or_else(|| too_many(cards.len()))?;
@@ -86,7 +86,7 @@ pub(crate) fn columns_of(
     request: &Request,
     cards: &[Chosen],
     source: &mut CardSource,
-) -> Result<Option<Vec<Column>>, Failure> {
+) -> Result<Option<Vec<Column>>> {
     let division = division(request)?;
     let mut found = Vec::new();
     for (card, wanted) in cards {
@@ -116,7 +116,7 @@ fn runs_of(
     card: &StoredCard,
     wanted: &[Wanted],
     source: &mut CardSource,
-) -> Result<Vec<CardRun>, Failure> {
+) -> Result<Vec<CardRun>> {
     let mut runs = source.measurements(std::slice::from_ref(&card.id))?;
     runs.retain(|run| {
         request.choice.is_met_by(&run.setting) && wanted.iter().all(|w| w.is_met_by(&run.setting))
@@ -137,7 +137,7 @@ pub(crate) fn too_many(cards: usize) -> Failure {
     ))
 }
 
-fn division(request: &Request) -> Result<Division, Failure> {
+fn division(request: &Request) -> Result<Division> {
     Ok(match request.by.as_deref() {
         _ if request.pool => Division::Pooled,
         None => Division::BySetting,
@@ -150,7 +150,7 @@ fn division(request: &Request) -> Result<Division, Failure> {
 }
 
 /// The cards that a request names.
-pub(crate) fn chosen(request: &Request, source: &mut CardSource) -> Result<Vec<Chosen>, Failure> {
+pub(crate) fn chosen(request: &Request, source: &mut CardSource) -> Result<Vec<Chosen>> {
     if !request.cards.is_empty() {
         let mut found = Vec::new();
         for text in &request.cards {
@@ -168,14 +168,14 @@ pub(crate) fn chosen(request: &Request, source: &mut CardSource) -> Result<Vec<C
 
 /// Cards as the user names them, with what their settings must have: `ADATA@cooling=active,size=1GiB`. The name of a
 /// file means the cards whose logs are in it.
-fn named(source: &mut CardSource, text: &str) -> Result<Vec<Chosen>, Failure> {
+fn named(source: &mut CardSource, text: &str) -> Result<Vec<Chosen>> {
     if !Path::new(text).is_file() {
         return Ok(vec![card(source, text)?]);
     }
     Ok(source.take_file(Path::new(text))?.into_iter().map(|card| (card, Vec::new())).collect())
 }
 
-fn card(source: &mut CardSource, text: &str) -> Result<Chosen, Failure> {
+fn card(source: &mut CardSource, text: &str) -> Result<Chosen> {
     let (name, wanted) = text.split_once('@').unwrap_or((text, ""));
     let wanted = wanted.split(',').filter(|w| !w.is_empty()).map(Wanted::parse);
     let wanted = wanted.collect::<Result<Vec<_>, _>>().map_err(Failure::refused)?;

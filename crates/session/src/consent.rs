@@ -1,10 +1,13 @@
-//! Consent to lose data: who asks, and what counts as an answer.
+//! Consent to lose data: who asks, about what, and what counts as an answer.
 //!
 //! The answer is the target's name, typed back or given by `--yes-destroy`, equal to the name as it was typed. It
-//! lifts no guard: a mounted or used device stays refused whatever is typed.
+//! lifts no guard: a mounted or used device stays refused whatever is typed. Where only a region of the card may go, the
+//! question says so.
 
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use cardscope_device::contents::Contents;
+use cardscope_engine::target::Region;
+use cardscope_model::units::grouped;
 
 /// What a destroying verb says before it asks.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +54,7 @@ impl Consent for DataKept {
 ///
 /// # Errors
 /// If nobody answered, or the answer is not the target's name.
-pub fn obtain(consent: &mut dyn Consent, question: &Question) -> Result<(), Failure> {
+pub fn obtain(consent: &mut dyn Consent, question: &Question) -> Result<()> {
     let name = &question.target;
     match consent.ask(question) {
         Some(answer) if answer == *name => Ok(()),
@@ -63,6 +66,82 @@ pub fn obtain(consent: &mut dyn Consent, question: &Question) -> Result<(), Fail
             "this writes to {}, and nobody is there to agree; in scripts give --yes-destroy {name}",
             question.at_stake
         ))),
+    }
+}
+
+/// The user, asked about a region instead of the whole card where only that may go.
+pub(crate) struct Narrowed<'a> {
+    region: Option<Region>,
+    user: &'a mut dyn Consent,
+}
+
+impl<'a> Narrowed<'a> {
+    /// With a region only that is at stake.
+    pub(crate) fn to(region: Option<Region>, user: &'a mut dyn Consent) -> Self {
+        Narrowed { region, user }
+    }
+}
+
+impl Consent for Narrowed<'_> {
+    fn ask(&mut self, question: &Question) -> Option<String> {
+        self.user.ask(question)
+    }
+
+    fn narrowed(&self, at_stake: &str, contents: &Contents) -> String {
+        match self.region {
+            None => at_stake.to_owned(),
+            Some(region) => format!("{} of {at_stake}; {}", phrase(region), overlapped(contents, region)),
+        }
+    }
+}
+
+/// A region in words.
+pub(crate) fn phrase(region: Region) -> String {
+    format!(
+        "bytes {} to {}",
+        grouped(region.start),
+        grouped(region.start.saturating_add(region.len).saturating_sub(1))
+    )
+}
+
+/// Refuses a region of the user's that does not lie on a target of so many bytes, on whole sectors.
+pub(crate) fn within(region: Region, target: &str, bytes: u64, sector: u32) -> Result<()> {
+    let (end, named) = (region.start.checked_add(region.len), format!("{}+{}", region.start, region.len));
+    let why = if end.is_none_or(|end| end > bytes) {
+        format!("reaches beyond the end, at {}", grouped(bytes))
+    } else if [region.start, region.len].iter().any(|place| !place.is_multiple_of(u64::from(sector))) {
+        format!("does not begin and end on sectors of {sector} bytes")
+    } else {
+        return Ok(());
+    };
+    Err(Failure::refused(format!("{target}: --region {named} {why}; nothing was written")))
+}
+
+/// The partitions that a region reaches into, in words.
+fn overlapped(contents: &Contents, region: Region) -> String {
+    if contents.unreadable {
+        return "what stands there could not be looked at".to_owned();
+    }
+    let end = region.start.saturating_add(region.len);
+    let reached: Vec<String> = contents
+        .partitions
+        .iter()
+        .filter(|p| p.start < end && region.start < p.start.saturating_add(p.bytes))
+        .map(|p| {
+            let what = p.found.as_ref().map_or_else(|| "not recognised".to_owned(), ToString::to_string);
+            format!(
+                "partition {} ({what}, bytes {} to {})",
+                p.number,
+                grouped(p.start),
+                grouped(p.start.saturating_add(p.bytes).saturating_sub(1))
+            )
+        })
+        .collect();
+    let table = if region.start < 512 { "the partition table and " } else { "" };
+    match reached.len() {
+        0 if table.is_empty() => "no partition reaches into it".to_owned(),
+        0 => "the partition table lies in it".to_owned(),
+        _ => format!("in it lie {table}{}", reached.join(", ")),
     }
 }
 

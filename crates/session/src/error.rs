@@ -6,6 +6,9 @@ use cardscope_engine::target::TargetError;
 use cardscope_probe::files::FilesError;
 use cardscope_store::ArchiveError;
 
+/// What a use case comes to, or why it ended early.
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
 /// The sorts of failure; each has an exit status of its own on the command line.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Failure {
@@ -41,7 +44,7 @@ impl Failure {
     }
 
     /// Refuses the first of these that is wrong.
-    pub(crate) fn refuse_first(odd: &[(bool, &'static str)]) -> Result<(), Failure> {
+    pub(crate) fn refuse_first(odd: &[(bool, &'static str)]) -> Result<()> {
         match odd.iter().find(|(wrong, _)| *wrong) {
             Some((_, why)) => Err(Failure::refused(*why)),
             None => Ok(()),

@@ -1,6 +1,6 @@
 //! `list`, `info` and `decode`: what is there, and what it says of itself.
 
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use cardscope_device::block::BlockDevice;
 use cardscope_device::list::{self, Scope};
 use cardscope_device::open::peek;
@@ -19,7 +19,7 @@ pub use cardscope_model::identity::HexRegisters;
 ///
 /// # Errors
 /// If `sysfs` is no copy of a `/sys` tree.
-pub fn list(sysfs: Option<&Path>, all: bool) -> Result<Vec<Entry>, Failure> {
+pub fn list(sysfs: Option<&Path>, all: bool) -> Result<Vec<Entry>> {
     let scope = if all { Scope::WithLoops } else { Scope::Hardware };
     let mut entries = list::list(&system(sysfs)?, scope);
     entries.retain(|e| all || e.removable);
@@ -30,7 +30,7 @@ pub fn list(sysfs: Option<&Path>, all: bool) -> Result<Vec<Entry>, Failure> {
 ///
 /// # Errors
 /// If there is no such card, or it cannot be asked.
-pub fn info(target: &str, sysfs: Option<&Path>) -> Result<Identity, Failure> {
+pub fn info(target: &str, sysfs: Option<&Path>) -> Result<Identity> {
     let identity = if target.starts_with(target_spec::PREFIX) {
         let spec = target_spec::parse(target).map_err(Failure::refused)?;
         cardscope_simulator::identity(&spec.archetype).map_err(Failure::refused)?
@@ -44,7 +44,7 @@ pub fn info(target: &str, sysfs: Option<&Path>) -> Result<Identity, Failure> {
 }
 
 /// A device, or a file that holds a card's image; with how it is laid out, where this machine can look.
-fn real(target: &str, system: &System) -> Result<Identity, Failure> {
+fn real(target: &str, system: &System) -> Result<Identity> {
     let path = Path::new(target);
     if let Ok(about) = std::fs::metadata(path)
         && about.is_file()
@@ -83,7 +83,7 @@ fn real(target: &str, system: &System) -> Result<Identity, Failure> {
 ///
 /// # Errors
 /// If a text is not the register it was given for, or nothing was given.
-pub fn decode(registers: &HexRegisters<'_>) -> Result<Identity, Failure> {
+pub fn decode(registers: &HexRegisters<'_>) -> Result<Identity> {
     if *registers == HexRegisters::default() {
         return Err(Failure::refused(
             "nothing to decode: give --cid, --csd, --scr, --ssr or --ocr with hex digits",
@@ -93,7 +93,7 @@ pub fn decode(registers: &HexRegisters<'_>) -> Result<Identity, Failure> {
 }
 
 /// This machine, or a copy of another one's `/sys` tree.
-pub(crate) fn system(sysfs: Option<&Path>) -> Result<System, Failure> {
+pub(crate) fn system(sysfs: Option<&Path>) -> Result<System> {
     match sysfs {
         None => Ok(System::host()),
         Some(dir) if System::is_recorded(dir) => Ok(System::recorded(dir)),

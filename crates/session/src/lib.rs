@@ -33,7 +33,6 @@ pub mod output_file;
 pub mod publish;
 pub mod rank;
 mod recorder;
-mod region;
 pub mod restore;
 pub mod simulate;
 pub mod sustain;
@@ -43,5 +42,5 @@ pub mod verify;
 
 pub use cardscope_engine::event::{Event, Listener};
 pub use cardscope_engine::pending;
-pub use error::Failure;
+pub use error::{Failure, Result};
 pub use frame::{Common, Outcome, execute};

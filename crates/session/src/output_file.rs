@@ -3,7 +3,7 @@
 //! A name may lead anywhere: to the card's own image by another name, to a device, to somebody's holiday pictures.
 //! Nothing is replaced but what is known to be ours, and that only by a new file that is whole.
 
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use cardscope_device::{filesystem, guard, system::System};
 use cardscope_engine::cause::Cause;
 use cardscope_files::{Draft, FileError, Folder, Identity};
@@ -59,12 +59,7 @@ impl OutputFile {
     /// # Errors
     /// A refusal: the name leads to what is not a plain file, through a link of another user, to the target, to a file
     /// that is not ours to replace, or to where nothing can be written.
-    pub fn claim(
-        option: &'static str,
-        name: &Path,
-        target: Option<&str>,
-        mark: Mark,
-    ) -> Result<OutputFile, Failure> {
+    pub fn claim(option: &'static str, name: &Path, target: Option<&str>, mark: Mark) -> Result<OutputFile> {
         let said = |why: Cause| Failure::refused_for(format!("{option} {}: {why}", name.display()), why);
         let (folder, last) = Folder::of_file(name).map_err(|e| said(no_folder(name, e)))?;
         let on_target = target.is_some_and(|target| filesystem::lies_on(&folder.by_descriptor(), target));
@@ -96,7 +91,7 @@ impl OutputFile {
     /// # Errors
     /// If it cannot be written, or if the name has become another file's since it was claimed. What was there before
     /// stays.
-    pub fn write(&self, content: impl AsRef<[u8]>) -> Result<(), Failure> {
+    pub fn write(&self, content: impl AsRef<[u8]>) -> Result<()> {
         let failed =
             |why: Cause| Failure::io_for(format!("{} {}: {why}", self.option, self.name.display()), why);
         let now = self.judge().map_err(failed)?;

@@ -3,7 +3,7 @@
 
 use crate::card_source::CardSource;
 use crate::compare::Choice;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use cardscope_analysis::ranking::{self, Asked, Lasting, Measure, Measured};
 use cardscope_engine::input;
 use cardscope_model::archived::{StoredCard, SummaryRow};
@@ -80,7 +80,7 @@ pub fn groups() -> impl TypedValueParser<Value = GroupBy> {
 ///
 /// # Errors
 /// A refusal where job, host or card is not known; a failure where the archive cannot be read.
-pub fn rank(request: &Request) -> Result<Ranking, Failure> {
+pub fn rank(request: &Request) -> Result<Ranking> {
     let by = match (&request.job, &request.choice.tests[..]) {
         (Some(job), _) => By::Job(job.clone()),
         (None, [test]) => By::Test(*test),
@@ -100,7 +100,7 @@ pub(crate) fn rank_among(
     choice: &Choice,
     cards: &[StoredCard],
     source: &mut CardSource,
-) -> Result<Ranking, Failure> {
+) -> Result<Ranking> {
     let asked = asked(order)?;
     let measured = measured(choice, &asked, cards, source)?;
     let mut ranking = ranking::ranking(&asked, cards, &measured);
@@ -117,7 +117,7 @@ fn grouped(
     cards: &[StoredCard],
     places: &[RankedCard],
     source: &mut CardSource,
-) -> Result<Groups, Failure> {
+) -> Result<Groups> {
     let by_id: HashMap<&str, &StoredCard> = cards.iter().map(|card| (card.id.as_str(), card)).collect();
     let mut values = Vec::new();
     for place in places {
@@ -132,7 +132,7 @@ fn grouped(
     Ok(ranking::groups(group_by, &values, &asked.what()))
 }
 
-fn asked(order: Order<'_>) -> Result<Asked, Failure> {
+fn asked(order: Order<'_>) -> Result<Asked> {
     let measure = match order.by {
         By::Test(test) => Measure::Test(*test),
         By::Job(name) => Measure::Job(match own(name)? {
@@ -151,7 +151,7 @@ fn asked(order: Order<'_>) -> Result<Asked, Failure> {
 }
 
 /// The text of a file of the user's own, where the name is one's.
-fn own(name: &str) -> Result<Option<String>, Failure> {
+fn own(name: &str) -> Result<Option<String>> {
     if Path::new(name).extension().is_none_or(|e| e != "toml") {
         return Ok(None);
     }
@@ -159,7 +159,7 @@ fn own(name: &str) -> Result<Option<String>, Failure> {
     text.map(Some).map_err(|e| Failure::refused_for(format!("{name} cannot be read: {e}"), e))
 }
 
-fn cards(request: &Request, source: &mut CardSource) -> Result<Vec<StoredCard>, Failure> {
+fn cards(request: &Request, source: &mut CardSource) -> Result<Vec<StoredCard>> {
     if request.cards.is_empty() {
         // Of many cards only the name is known; a list of what was not measured of them helps nobody.
         return Ok(source.cards()?.into_iter().filter(|card| card.runs > 0).collect());
@@ -183,7 +183,7 @@ fn measured(
     asked: &Asked,
     cards: &[StoredCard],
     source: &mut CardSource,
-) -> Result<Measured, Failure> {
+) -> Result<Measured> {
     let (read, lasting) = match &asked.measure {
         Measure::Test(one) => (source.summaries(|test| test == *one)?, HashMap::new()),
         Measure::Job(job) => {
@@ -209,7 +209,7 @@ fn lasting(
     source: &mut CardSource,
     cards: &[StoredCard],
     choice: &Choice,
-) -> Result<HashMap<String, Lasting>, Failure> {
+) -> Result<HashMap<String, Lasting>> {
     let Some(archive) = source.archive() else { return Ok(HashMap::new()) };
     let asked: HashSet<&str> = cards.iter().map(|card| card.id.as_str()).collect();
     let mut by_card: HashMap<String, Vec<SessionId>> = HashMap::new();

@@ -3,14 +3,12 @@
 
 use crate::archive::open;
 use crate::card_key;
-use crate::error::Failure;
-use crate::opening::Opened;
+use crate::error::{Failure, Result};
 use cardscope_engine::pending::{self, Owing};
 use cardscope_model::condition::Condition;
 use cardscope_model::identity::Identity;
 use cardscope_model::recipe::Test;
 use cardscope_model::result::{BenchReport, Sample};
-use cardscope_model::session_file::FileRecipe;
 use cardscope_store::{Archive, EndedHow, SampleRecord, SessionId, SessionStart};
 use serde::Serialize;
 use serde_json::Value;
@@ -27,26 +25,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Opens the archive (`None` is the user's own) and stores the start. `kind` is the verb.
-    ///
-    /// # Errors
-    /// If the archive cannot be opened or written.
-    pub(crate) fn begin(
-        archive: Option<&Path>,
-        kind: &str,
-        target: &str,
-        seed: u64,
-        opened: &Opened,
-    ) -> Result<Self, Failure> {
-        let start = start(kind, target, seed, &opened.condition, opened.identity.as_ref());
-        Self::of(archive, &start)
-    }
-
-    /// The same for what was never opened: a card that is only watched.
-    ///
-    /// # Errors
-    /// If the archive cannot be opened or written.
-    pub(crate) fn of(archive: Option<&Path>, start: &SessionStart) -> Result<Self, Failure> {
+    /// Opens the archive (`None` is the user's own) and stores the start.
+    pub(crate) fn of(archive: Option<&Path>, start: &SessionStart) -> Result<Self> {
         let mut archive = open(archive)?;
         let id = archive.begin_session(start)?;
         Ok(Recorder { archive, id, _owing: pending::owing(STORED, "") })
@@ -61,7 +41,7 @@ impl Recorder {
     ///
     /// # Errors
     /// If it cannot be written; what was stored before stays.
-    pub(crate) fn update(&mut self, document: &impl Serialize) -> Result<(), Failure> {
+    pub(crate) fn update(&mut self, document: &impl Serialize) -> Result<()> {
         Ok(self.archive.update_record(self.id, &value(document)?)?)
     }
 
@@ -69,49 +49,13 @@ impl Recorder {
     ///
     /// # Errors
     /// If it cannot be written; what was stored before stays.
-    pub(crate) fn finish(
-        mut self,
-        document: &impl Serialize,
-        failure: Option<&Failure>,
-    ) -> Result<(), Failure> {
+    pub(crate) fn finish(mut self, document: &impl Serialize, failure: Option<&Failure>) -> Result<()> {
         let document = value(document)?;
         Ok(self.archive.finish_record(self.id, how(failure), &document)?)
     }
 
-    /// Begins the row of a bench, whose samples are rows of their own.
-    ///
-    /// # Errors
-    /// If the archive cannot be opened or written.
-    pub(crate) fn begin_bench(
-        archive: Option<&Path>,
-        report: &BenchReport,
-        recipe_text: String,
-        opened: &Opened,
-    ) -> Result<Self, Failure> {
-        let (header, body) = (&report.header, &report.body);
-        let recipe =
-            FileRecipe { name: body.recipe.clone(), version: body.recipe_version.clone(), text: recipe_text };
-        let start = start("bench", &header.target, header.seed, &header.condition, opened.identity.as_ref());
-        let start = SessionStart {
-            recipe: Some(recipe),
-            io_path: header.io_path.clone(),
-            bus_ceiling_mb_s: body.bus_ceiling_mb_s,
-            ..start
-        };
-        Self::of(archive, &start)
-    }
-
     /// Stores a sample of a pass; it is on disk when this returns.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub(crate) fn add_sample(
-        &mut self,
-        run: u32,
-        test: &Test,
-        index: u32,
-        sample: &Sample,
-    ) -> Result<(), Failure> {
+    pub(crate) fn add_sample(&mut self, run: u32, test: &Test, index: u32, sample: &Sample) -> Result<()> {
         let record = SampleRecord {
             test_key: test.key(),
             test: test.name,
@@ -127,11 +71,7 @@ impl Recorder {
     ///
     /// # Errors
     /// If it cannot be written; what was stored before stays.
-    pub(crate) fn finish_bench(
-        mut self,
-        report: &BenchReport,
-        failure: Option<&Failure>,
-    ) -> Result<(), Failure> {
+    pub(crate) fn finish_bench(mut self, report: &BenchReport, failure: Option<&Failure>) -> Result<()> {
         Ok(self.archive.finish_session(self.id, how(failure), report)?)
     }
 }
@@ -168,6 +108,6 @@ pub(crate) fn how(failure: Option<&Failure>) -> EndedHow {
     }
 }
 
-fn value(document: &impl Serialize) -> Result<Value, Failure> {
+fn value(document: &impl Serialize) -> Result<Value> {
     serde_json::to_value(document).map_err(|e| Failure::io_for(format!("the result cannot be kept: {e}"), e))
 }

@@ -1,10 +1,34 @@
 //! Cards and runs made up for tests.
 
+use crate::consent::DataKept;
+use crate::opening::{self, Opened};
+use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::archived::StoredCard;
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::Condition;
 use cardscope_model::run::{CardRun, Figure, Run};
 use cardscope_model::setting::Setting;
+use std::path::Path;
+
+/// What dd says of a card that it does not know.
+pub(crate) fn dd(mb_s: u32, line_end: &str) -> String {
+    let seconds = 100.0 / f64::from(mb_s);
+    let copied = format!("100000000 bytes (100 MB, 95 MiB) copied, {seconds} s, {mb_s} MB/s");
+    ["100+0 records in", "100+0 records out", &copied].map(|line| format!("{line}{line_end}")).concat()
+}
+
+/// The names in a folder, in order.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// A card or its image, open to be put right.
+pub(crate) fn opened(name: &str) -> Opened {
+    opening::open_to_restore(name, &mut DataKept, &Interrupt::default()).unwrap()
+}
 
 /// A card of this name.
 pub(crate) fn card(name: &str) -> StoredCard {

@@ -2,8 +2,8 @@
 
 use crate::output::{self, Options};
 use cardscope_model::outside;
-use cardscope_session::Failure;
 use cardscope_session::archive::{self, Edit, Shown};
+use cardscope_session::{Failure, Result};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -64,7 +64,7 @@ enum What {
 }
 
 impl Archive {
-    pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
+    pub(crate) fn run(self, options: &Options) -> Result<u8> {
         let path = self.archive.as_deref();
         match self.what {
             What::List => {
@@ -102,7 +102,7 @@ impl Archive {
 }
 
 /// A session where the text is one's name, else a card.
-fn show(options: &Options, path: Option<&std::path::Path>, what: &str) -> Result<u8, Failure> {
+fn show(options: &Options, path: Option<&std::path::Path>, what: &str) -> Result<u8> {
     if !archive::is_session(what) {
         return output::document(options, &archive::card(path, what)?, text::card);
     }

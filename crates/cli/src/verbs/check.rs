@@ -2,7 +2,7 @@
 
 use super::page::carry_out;
 use crate::output::{self, Options};
-use cardscope_session::Failure;
+use cardscope_session::Result;
 use cardscope_session::check::Request;
 use cardscope_session::output_file::{Mark, OutputFile};
 use clap::Args;
@@ -18,7 +18,7 @@ pub(crate) struct Check {
 }
 
 impl Check {
-    pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
+    pub(crate) fn run(self, options: &Options) -> Result<u8> {
         // Three minutes of work must not end in a page that cannot be written; and it must not overwrite the card.
         let mark = Mark::Head(cardscope_report::HTML_HEAD);
         let claim = |file| OutputFile::claim("--html", file, Some(&self.request.common.target), mark);

@@ -2,7 +2,7 @@
 
 use crate::output::{self, Options};
 use cardscope_report::comparison::{self, How};
-use cardscope_session::Failure;
+use cardscope_session::Result;
 use cardscope_session::compare::{self, Request};
 use clap::Args;
 
@@ -19,7 +19,7 @@ pub(crate) struct Compare {
 }
 
 impl Compare {
-    pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
+    pub(crate) fn run(self, options: &Options) -> Result<u8> {
         let how = How { as_printed: self.as_printed, every_run: self.every_run };
         let comparison = compare::compare(&self.request)?;
         output::document(options, &comparison, |comparison| comparison::text(comparison, how))

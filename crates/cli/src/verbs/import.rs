@@ -2,10 +2,10 @@
 
 use super::page::attended;
 use crate::output::{self, Options};
-use cardscope_session::Failure;
+use cardscope_session::Result;
 use cardscope_session::import::{self, Request};
 
-pub(super) fn run(asked: Request, options: &Options) -> Result<u8, Failure> {
+pub(super) fn run(asked: Request, options: &Options) -> Result<u8> {
     if asked.list_formats {
         let formats = import::formats();
         return output::list(options, "formats", &serde_json::json!(formats), |_| {

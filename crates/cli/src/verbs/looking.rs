@@ -4,7 +4,7 @@ use crate::output::{self, Options};
 use cardscope_model::units::Capacity;
 use cardscope_report::table::Table;
 use cardscope_session::identify::{self, Entry, HexRegisters};
-use cardscope_session::{Failure, Outcome, doctor};
+use cardscope_session::{Outcome, Result, doctor};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ pub(crate) struct List {
 }
 
 impl List {
-    pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
+    pub(crate) fn run(self, options: &Options) -> Result<u8> {
         let devices = identify::list(self.sysfs.as_deref(), self.all)?;
         output::list(options, "devices", &devices, |devices| text(devices, self.all))
     }
@@ -37,7 +37,7 @@ pub(crate) struct Info {
 }
 
 impl Info {
-    pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
+    pub(crate) fn run(self, options: &Options) -> Result<u8> {
         let identity = identify::info(&self.target, self.sysfs.as_deref())?;
         output::document(options, &identity, cardscope_report::identity::text)
     }
@@ -65,7 +65,7 @@ pub(crate) struct Decode {
 }
 
 impl Decode {
-    pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
+    pub(crate) fn run(self, options: &Options) -> Result<u8> {
         let hex = HexRegisters {
             cid: self.cid.as_deref(),
             csd: self.csd.as_deref(),
@@ -92,7 +92,7 @@ pub(crate) struct Doctor {
 }
 
 impl Doctor {
-    pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
+    pub(crate) fn run(self, options: &Options) -> Result<u8> {
         let report = doctor::doctor(self.target.as_deref(), self.sysfs.as_deref())?;
         output::outcome(options, &Outcome::of(report, None), cardscope_report::doctor::text)
     }

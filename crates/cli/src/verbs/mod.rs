@@ -14,7 +14,7 @@ mod sim;
 use crate::output::{self, Options};
 use crate::terminal::TypedTemperatures;
 use cardscope_report as pages;
-use cardscope_session::{self as session, Failure};
+use cardscope_session::{self as session, Result};
 use clap::Subcommand;
 use page::{attended, page};
 
@@ -29,7 +29,7 @@ macro_rules! verbs {
 
         impl Verb {
             /// Does it; gives the exit status: 0, or 1 where a finding is bad.
-            pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
+            pub(crate) fn run(self, options: &Options) -> Result<u8> {
                 match self {
                     $(Verb::$Verb($asked) => {
                         let $options = options;
@@ -56,8 +56,9 @@ verbs! {
         |ask, to| page(&ask.attended(&mut TypedTemperatures)?, to, pages::sustain::text);
     Endure(session::endure::Request) = |ask, to| page(&ask, to, pages::endure::text);
     Observe(session::observe::Request) = |ask, to| {
-        let outcome = attended(to, None, |_, interrupt, events| session::observe::observe(&ask, interrupt, events));
-        output::outcome(to, &outcome?, pages::observe::text)
+        let watch = session::observe::observe;
+        let outcome = attended(to, None, |_, interrupt, events| watch(&ask, interrupt, events))?;
+        output::outcome(to, &outcome, pages::observe::text)
     };
     Format(session::format::Request) = |ask, to| page(&ask, to, pages::format::text);
     Fit(session::fit::Request) = |ask, to| {

@@ -4,7 +4,7 @@ use crate::output::{self, Options};
 use crate::progress::Progress;
 use crate::signals;
 use crate::terminal::AtTerminal;
-use cardscope_session::Failure;
+use cardscope_session::Result;
 use cardscope_session::bench::Interrupt;
 use cardscope_session::frame::{self, Outcome, Procedure, Report};
 use serde::Serialize;
@@ -15,7 +15,7 @@ pub(super) fn page<P: Procedure>(
     asked: &P,
     options: &Options,
     text: impl FnOnce(&Report<P::Body>) -> String,
-) -> Result<u8, Failure>
+) -> Result<u8>
 where
     P::Body: Serialize + DeserializeOwned,
 {
@@ -23,10 +23,7 @@ where
 }
 
 /// Only carries it out, for a verb that does more with its document.
-pub(super) fn carry_out<P: Procedure>(
-    asked: &P,
-    options: &Options,
-) -> Result<Outcome<Report<P::Body>>, Failure> {
+pub(super) fn carry_out<P: Procedure>(asked: &P, options: &Options) -> Result<Outcome<Report<P::Body>>> {
     attended(options, asked.common().yes_destroy.clone(), |consent, interrupt, progress| {
         frame::execute(asked, consent, interrupt, progress)
     })

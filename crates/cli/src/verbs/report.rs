@@ -1,17 +1,15 @@
-//! `report`: pages, tables, pictures and raw data for publishing.
-
-mod charts;
+//! `report`: pages, tables, pictures and raw data for publishing; or every chart as a picture of its own, in one folder.
 
 use crate::output::{self, Options};
 use cardscope_model::outside;
 use cardscope_model::publication::Publication;
 use cardscope_model::test_name::TestName;
 use cardscope_report::publication::{self, FORMATS, Format, Picture};
-use cardscope_session::Failure;
 use cardscope_session::compare::{self, Choice};
 use cardscope_session::output_file::{Mark, OutputFile};
 use cardscope_session::publish::{self, Request};
 use cardscope_session::rank::{By, GroupBy, groups};
+use cardscope_session::{Failure, Result};
 use clap::builder::PossibleValuesParser;
 use clap::{ArgGroup, Args};
 use std::path::{Path, PathBuf};
@@ -70,7 +68,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
+    pub(crate) fn run(self, options: &Options) -> Result<u8> {
         let picture = Picture::ALL.into_iter().find(|(word, _)| self.charts.as_deref() == Some(word));
         match picture {
             Some((_, picture)) => self.run_charts(options, picture),
@@ -78,15 +76,15 @@ impl Report {
         }
     }
 
-    fn run_charts(self, options: &Options, picture: Picture) -> Result<u8, Failure> {
+    fn run_charts(self, options: &Options, picture: Picture) -> Result<u8> {
         let (folder, overwrite) = (self.output.clone(), self.overwrite);
-        charts::is_folder(&folder)?;
+        is_folder(&folder)?;
         let publication = publish::publish(&self.request())?;
-        let written = charts::write(&publication, picture, &folder, overwrite)?;
+        let written = write_charts(&publication, picture, &folder, overwrite)?;
         output::document(options, &publication, |_| written.join("\n") + "\n")
     }
 
-    fn run_file(self, options: &Options) -> Result<u8, Failure> {
+    fn run_file(self, options: &Options) -> Result<u8> {
         let format = format(self.format.as_deref(), &self.output)?;
         let path = self.output.clone();
         let to_stdout = path == Path::new("-");
@@ -119,7 +117,7 @@ impl Report {
 }
 
 /// The format that is named, else the one of the file's ending.
-fn format(name: Option<&str>, path: &Path) -> Result<&'static Format, Failure> {
+fn format(name: Option<&str>, path: &Path) -> Result<&'static Format> {
     let file = path.file_name().and_then(|file| file.to_str()).unwrap_or_default();
     let found = match name {
         Some(name) => publication::by_name(name),
@@ -136,7 +134,7 @@ fn format(name: Option<&str>, path: &Path) -> Result<&'static Format, Failure> {
 }
 
 /// The name is claimed before anything is read: a file that is not one of ours is not replaced.
-fn claim(path: &Path, mark: Mark) -> Result<OutputFile, Failure> {
+fn claim(path: &Path, mark: Mark) -> Result<OutputFile> {
     OutputFile::claim("--output", path, None, mark)
 }
 
@@ -173,4 +171,52 @@ fn said(publication: &Publication, format: &Format, path: &Path, bytes: usize) -
     };
     let path = path.display().to_string();
     format!("{}: {}, {content}, {bytes} bytes", outside::line(&path), format.what)
+}
+
+/// Refuses what is no folder before anything is read.
+fn is_folder(folder: &Path) -> Result<()> {
+    match folder.is_dir() {
+        true => Ok(()),
+        false => Err(Failure::refused(format!(
+            "{}: --charts writes many files and wants a folder that is there; `mkdir` makes one",
+            folder.display()
+        ))),
+    }
+}
+
+/// Writes them, each whole or not at all, and names them. Every name is claimed before the first is written: pictures that
+/// somebody else made stay, unless they may be replaced.
+fn write_charts(
+    publication: &Publication,
+    picture: Picture,
+    folder: &Path,
+    overwrite: bool,
+) -> Result<Vec<String>> {
+    let pictures = publication::pictures(publication, picture).map_err(Failure::refused)?;
+    let mark = if overwrite { Mark::Any } else { Mark::Word("Cardscope") };
+    let mut claimed = Vec::new();
+    for (name, bytes) in pictures {
+        let file = OutputFile::claim("--charts", &folder.join(name), None, mark)?;
+        claimed.push((file, bytes));
+    }
+    let mut written = Vec::new();
+    for (file, bytes) in claimed {
+        file.write(&bytes)?;
+        let name = file.name().display().to_string();
+        written.push(format!("{}: {} bytes", outside::line(&name), bytes.len()));
+    }
+    Ok(written)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_without_figures_has_no_picture_and_a_file_is_no_folder() {
+        let folder = std::env::temp_dir();
+        let none = write_charts(&Publication::default(), Picture::Svg, &folder, false);
+        assert!(none.unwrap_err().to_string().contains("no card"));
+        assert!(is_folder(Path::new("/nowhere/at all")).unwrap_err().to_string().contains("mkdir"));
+    }
 }

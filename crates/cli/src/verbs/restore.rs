@@ -2,7 +2,7 @@
 
 use super::page::attended;
 use crate::output::{self, Options};
-use cardscope_session::Failure;
+use cardscope_session::Result;
 use cardscope_session::restore::{self, Request};
 use clap::Args;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ pub(crate) struct Restore {
 }
 
 impl Restore {
-    pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
+    pub(crate) fn run(self, options: &Options) -> Result<u8> {
         let Some(file) = self.file else {
             return output::list(options, "journals", &restore::waiting()?, |journals| {
                 cardscope_report::restore::list(journals)

@@ -2,7 +2,7 @@
 
 use crate::output::{self, Options};
 use crate::signals;
-use cardscope_session::Failure;
+use cardscope_session::Result;
 use cardscope_session::simulate::{self, Serving};
 use clap::{Args, Subcommand};
 use serde_json::Value;
@@ -36,7 +36,7 @@ pub(crate) struct Random {
 }
 
 impl Sim {
-    pub(crate) fn run(self, options: &Options) -> Result<u8, Failure> {
+    pub(crate) fn run(self, options: &Options) -> Result<u8> {
         match self {
             Sim::List => {
                 let cards = simulate::list()?;
@@ -53,7 +53,7 @@ impl Sim {
 }
 
 impl Random {
-    fn run(self, options: &Options) -> Result<u8, Failure> {
+    fn run(self, options: &Options) -> Result<u8> {
         let seeds = self.seed..self.seed.saturating_add(self.count);
         let cards = seeds.map(simulate::random).collect::<Result<Vec<_>, _>>()?;
         let documents: Vec<Value> = cards.iter().map(|card| card.document.clone()).collect();
@@ -65,7 +65,7 @@ impl Random {
     }
 }
 
-fn serve(serving: &Serving, options: &Options) -> Result<u8, Failure> {
+fn serve(serving: &Serving, options: &Options) -> Result<u8> {
     let served = simulate::serve(serving, &signals::interrupt(), &mut |line| {
         if !options.quiet {
             output::note(line);

@@ -2,7 +2,7 @@
 
 use super::open;
 use crate::card_source::the_one;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use cardscope_engine::input;
 use cardscope_model::archived::StoredCard;
 use cardscope_model::card::{CardFacts, Event, EventKind, Price, is_date};
@@ -96,7 +96,7 @@ pub struct Edit {
 
 impl Edit {
     /// The facts by their words, each with what it becomes: nothing takes it away.
-    fn facts(&self) -> Result<Vec<(&str, Option<String>)>, Failure> {
+    fn facts(&self) -> Result<Vec<(&str, Option<String>)>> {
         self.facts.iter().map(|text| one_fact(text)).collect()
     }
 
@@ -111,7 +111,7 @@ impl Edit {
 ///
 /// # Errors
 /// If the archive cannot be opened or read.
-pub fn cards(path: Option<&Path>) -> Result<Vec<CardLine>, Failure> {
+pub fn cards(path: Option<&Path>) -> Result<Vec<CardLine>> {
     Ok(open(path)?.cards()?.into_iter().map(line).collect())
 }
 
@@ -119,7 +119,7 @@ pub fn cards(path: Option<&Path>) -> Result<Vec<CardLine>, Failure> {
 ///
 /// # Errors
 /// A refusal where the text names none, or several.
-pub fn card(path: Option<&Path>, text: &str) -> Result<CardShown, Failure> {
+pub fn card(path: Option<&Path>, text: &str) -> Result<CardShown> {
     let mut archive = open(path)?;
     let card = named(&mut archive, text)?;
     shown(&mut archive, card)
@@ -129,7 +129,7 @@ pub fn card(path: Option<&Path>, text: &str) -> Result<CardShown, Failure> {
 ///
 /// # Errors
 /// A refusal where the text names none or several, a fact is none, or a file cannot be read; nothing is changed then.
-pub fn edit(path: Option<&Path>, edit: &Edit) -> Result<CardShown, Failure> {
+pub fn edit(path: Option<&Path>, edit: &Edit) -> Result<CardShown> {
     let facts = edit.facts()?;
     let mut archive = open(path)?;
     let card = named(&mut archive, &edit.card)?;
@@ -144,7 +144,7 @@ pub fn edit(path: Option<&Path>, edit: &Edit) -> Result<CardShown, Failure> {
     shown(&mut archive, card)
 }
 
-fn one_fact(text: &str) -> Result<(&str, Option<String>), Failure> {
+fn one_fact(text: &str) -> Result<(&str, Option<String>)> {
     let (word, value) = text.split_once('=').ok_or_else(|| {
         Failure::refused(format!("--set {text:?} is not FACT=VALUE; write e.g. brand=SanDisk"))
     })?;
@@ -167,7 +167,7 @@ fn change(known: &mut CardFacts, facts: Vec<(&str, Option<String>)>, marks: Opti
 ///
 /// # Errors
 /// A refusal where a text names none or several, or both the same.
-pub fn merge(path: Option<&Path>, from: &str, into: &str) -> Result<CardShown, Failure> {
+pub fn merge(path: Option<&Path>, from: &str, into: &str) -> Result<CardShown> {
     let mut archive = open(path)?;
     let (from, into) = (named(&mut archive, from)?, named(&mut archive, into)?);
     if from.id == into.id {
@@ -179,7 +179,7 @@ pub fn merge(path: Option<&Path>, from: &str, into: &str) -> Result<CardShown, F
 }
 
 /// The one card that a text names.
-pub(super) fn named(archive: &mut Archive, text: &str) -> Result<StoredCard, Failure> {
+pub(super) fn named(archive: &mut Archive, text: &str) -> Result<StoredCard> {
     let found = archive.find_cards(text)?;
     the_one(found, text)
 }
@@ -196,7 +196,7 @@ fn line(card: StoredCard) -> CardLine {
     }
 }
 
-fn shown(archive: &mut Archive, card: StoredCard) -> Result<CardShown, Failure> {
+fn shown(archive: &mut Archive, card: StoredCard) -> Result<CardShown> {
     let id = card.id.clone();
     let pieces = archive.units(&id)?.into_iter().map(|s| s.id).collect();
     let events = archive.events(&id)?.into_iter().map(|(_, event)| event).collect();
@@ -229,7 +229,7 @@ pub fn facts(facts: &mut CardFacts) -> [(&'static str, &mut Option<String>); 10]
 }
 
 /// A fact by its word.
-fn fact<'a>(of: &'a mut CardFacts, word: &str) -> Result<&'a mut Option<String>, Failure> {
+fn fact<'a>(of: &'a mut CardFacts, word: &str) -> Result<&'a mut Option<String>> {
     let all = facts(of);
     let known = all.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
     let found = all.into_iter().find(|(known, _)| *known == word).map(|(_, fact)| fact);
@@ -237,7 +237,7 @@ fn fact<'a>(of: &'a mut CardFacts, word: &str) -> Result<&'a mut Option<String>,
 }
 
 /// A file to attach: name, media type by its first bytes, content.
-pub(crate) fn attachment(file: &Path) -> Result<(String, String, Vec<u8>), Failure> {
+pub(crate) fn attachment(file: &Path) -> Result<(String, String, Vec<u8>)> {
     let bytes = input::bytes(file, MOST_BYTES)
         .map_err(|e| Failure::refused_for(format!("{}: it is not attached: {e}", file.display()), e))?;
     let name = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());

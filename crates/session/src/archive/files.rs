@@ -2,7 +2,7 @@
 
 use super::cards::named;
 use super::open;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::import::result_file;
 use crate::output_file::{Mark, OutputFile};
 use cardscope_engine::input;
@@ -45,14 +45,14 @@ pub struct Taken {
 /// # Errors
 /// A refusal where a name means nothing, a file is there already that says something else, none can be made there, or a
 /// session is too long to be read again; a failure where one cannot be written. What was written before stays.
-pub fn export(path: Option<&Path>, what: &[String], folder: &Path) -> Result<Vec<Exported>, Failure> {
+pub fn export(path: Option<&Path>, what: &[String], folder: &Path) -> Result<Vec<Exported>> {
     let mut archive = open(path)?;
     let sessions = sessions(&mut archive, what)?;
     Folder::make(folder, 0o777).map_err(|e| Failure::io_for(format!("{}: {e}", folder.display()), e))?;
     sessions.into_iter().map(|session| write(&mut archive, session, folder)).collect()
 }
 
-fn sessions(archive: &mut Archive, what: &[String]) -> Result<Vec<SessionId>, Failure> {
+fn sessions(archive: &mut Archive, what: &[String]) -> Result<Vec<SessionId>> {
     if what.is_empty() {
         let mut all: Vec<SessionId> = archive.sessions()?.iter().map(|s| s.id).collect();
         all.extend(archive.records()?.iter().map(|r| r.id));
@@ -72,7 +72,7 @@ fn sessions(archive: &mut Archive, what: &[String]) -> Result<Vec<SessionId>, Fa
     Ok(found)
 }
 
-fn write(archive: &mut Archive, session: SessionId, folder: &Path) -> Result<Exported, Failure> {
+fn write(archive: &mut Archive, session: SessionId, folder: &Path) -> Result<Exported> {
     let file = archive.export(session).map_err(Failure::refused)?;
     let text = file.to_json().map_err(Failure::io)?;
     let place = folder.join(format!("{session}.json"));
@@ -92,7 +92,7 @@ fn write(archive: &mut Archive, session: SessionId, folder: &Path) -> Result<Exp
 }
 
 /// A file of that name is fine where it says the same.
-fn same(place: &Path, text: &str) -> Result<(), Failure> {
+fn same(place: &Path, text: &str) -> Result<()> {
     let mut there = Vec::new();
     let read = cardscope_files::open(place, Use::Read)
         .and_then(|file| Ok(file.take(text.len() as u64 + 1).read_to_end(&mut there)?));
@@ -109,7 +109,7 @@ fn same(place: &Path, text: &str) -> Result<(), Failure> {
 ///
 /// # Errors
 /// If the archive cannot be opened.
-pub fn take(path: Option<&Path>, files: &[PathBuf]) -> Result<Vec<Taken>, Failure> {
+pub fn take(path: Option<&Path>, files: &[PathBuf]) -> Result<Vec<Taken>> {
     let mut archive = open(path)?;
     let mut all = Vec::new();
     for file in files {
@@ -122,7 +122,7 @@ pub fn take(path: Option<&Path>, files: &[PathBuf]) -> Result<Vec<Taken>, Failur
     Ok(all.iter().map(|file| one(&mut archive, file)).collect())
 }
 
-fn below(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+fn below(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries =
         std::fs::read_dir(folder).map_err(|e| Failure::io_for(format!("{}: {e}", folder.display()), e))?;
     let mut files: Vec<PathBuf> =
@@ -132,17 +132,13 @@ fn below(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 }
 
 fn one(archive: &mut Archive, file: &Path) -> Taken {
-    let name = file.display().to_string();
-    match read(file).and_then(|read| archive.add_file(&read).map_err(|e| e.to_string())) {
-        Ok(Stored::New { sessions, .. }) => Taken {
-            file: name,
-            known: false,
-            session: sessions.first().map(ToString::to_string),
-            error: None,
-        },
-        Ok(Stored::Known { .. }) => Taken { file: name, known: true, session: None, error: None },
-        Err(why) => Taken { file: name, known: false, session: None, error: Some(why) },
-    }
+    let added = read(file).and_then(|read| archive.add_file(&read).map_err(|e| e.to_string()));
+    let session = match &added {
+        Ok(Stored::New { sessions, .. }) => sessions.first().map(ToString::to_string),
+        _ => None,
+    };
+    let known = matches!(added, Ok(Stored::Known { .. }));
+    Taken { file: file.display().to_string(), known, session, error: added.err() }
 }
 
 fn read(file: &Path) -> Result<SessionFile, String> {

@@ -8,7 +8,7 @@ pub(crate) use cards::attachment;
 pub use cards::{AttachmentLine, CardLine, CardShown, Edit, card, cards, edit, facts, merge};
 pub use files::{Exported, Taken, export, take};
 
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use cardscope_model::log::Log;
 use cardscope_model::result::BenchReport;
 use cardscope_store::{Archive, EndedHow, SessionId, SessionSummary, StoredSession, is_server};
@@ -36,17 +36,17 @@ pub struct Line {
 }
 
 /// Where the archive lies; `None` is the user's own.
-pub(crate) fn path_of(path: Option<&Path>) -> Result<PathBuf, Failure> {
+pub(crate) fn path_of(path: Option<&Path>) -> Result<PathBuf> {
     Ok(path.map_or_else(Archive::default_path, |p| Ok(p.to_owned()))?)
 }
 
 /// Opens the archive, and makes one where there is none.
-pub(crate) fn open(path: Option<&Path>) -> Result<Archive, Failure> {
+pub(crate) fn open(path: Option<&Path>) -> Result<Archive> {
     Ok(Archive::open(path_of(path)?)?)
 }
 
 /// Opens the archive where there is one: looking something up makes none. A server is asked when it is opened.
-pub(crate) fn open_existing(path: Option<&Path>) -> Result<Option<Archive>, Failure> {
+pub(crate) fn open_existing(path: Option<&Path>) -> Result<Option<Archive>> {
     let Ok(path) = path_of(path) else { return Ok(None) };
     Ok(if is_server(&path)? || path.exists() { Some(Archive::open(path)?) } else { None })
 }
@@ -71,7 +71,7 @@ pub enum Shown {
 ///
 /// # Errors
 /// If the archive cannot be opened or read.
-pub fn list(path: Option<&Path>) -> Result<Vec<Line>, Failure> {
+pub fn list(path: Option<&Path>) -> Result<Vec<Line>> {
     let mut archive = open(path)?;
     let mut lines: Vec<Line> = archive.sessions()?.iter().map(line).collect();
     lines.extend(archive.records()?.iter().map(line));
@@ -103,7 +103,7 @@ fn state(ended: Option<EndedHow>, running: bool) -> &'static str {
 ///
 /// # Errors
 /// If there is nothing of that name, or it cannot be read.
-pub fn show(path: Option<&Path>, session: &str) -> Result<Shown, Failure> {
+pub fn show(path: Option<&Path>, session: &str) -> Result<Shown> {
     let id: SessionId = session.parse().map_err(Failure::refused)?;
     let mut archive = open(path)?;
     let session = archive.session(id).map_err(Failure::refused)?;
@@ -129,7 +129,7 @@ fn so_far(record: StoredSession) -> Value {
 ///
 /// # Errors
 /// If there is nothing of that name, or it cannot be removed.
-pub fn remove(path: Option<&Path>, session: &str) -> Result<(), Failure> {
+pub fn remove(path: Option<&Path>, session: &str) -> Result<()> {
     let id: SessionId = session.parse().map_err(Failure::refused)?;
     open(path)?.remove_session(id).map_err(Failure::refused)
 }

@@ -4,7 +4,7 @@
 use super::pass;
 use super::report;
 use super::sizing::smaller_area;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::frame::Session;
 use crate::opening::Opened;
 use cardscope_engine::card::Stop;
@@ -52,7 +52,7 @@ pub(crate) struct Pass<'a> {
 /// # Errors
 /// A refusal, nothing was written: there is no room for the area, or nowhere to save it. The failure of the card itself
 /// stands in [`Measured`].
-pub(crate) fn pass(pass: &Pass<'_>, session: &mut Session<'_>) -> Result<Measured, Failure> {
+pub(crate) fn pass(pass: &Pass<'_>, session: &mut Session<'_>) -> Result<Measured> {
     if pass.writes && session.journal.is_none() && !pass.content_may_go {
         return Err(Failure::refused("a card whose data is kept is not written to without a journal"));
     }
@@ -89,7 +89,7 @@ pub(crate) fn pass(pass: &Pass<'_>, session: &mut Session<'_>) -> Result<Measure
 }
 
 /// The recipe, cut to its reads where nothing may be written, and over a smaller area where little may be.
-fn recipe_of(pass: &Pass<'_>, opened: &Opened) -> Result<Recipe, Failure> {
+fn recipe_of(pass: &Pass<'_>, opened: &Opened) -> Result<Recipe> {
     let text = recipe::RECIPES.find(pass.recipe).map_err(Failure::refused)?;
     let mut recipe = recipe::parse(text, None).map_err(Failure::refused)?;
     if let Some(left) = opened.limit.left().filter(|left| pass.writes && recipe.area > left / 2) {

@@ -1,7 +1,6 @@
 //! `bench`: runs a recipe on a target, keeps every sample, and sums up.
 
 pub(crate) mod journaled;
-mod pace;
 mod pass;
 mod report;
 mod request;
@@ -10,7 +9,7 @@ pub(crate) mod sizing;
 pub use cardscope_engine::interrupt::Interrupt;
 pub use request::Request;
 
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
 use crate::recorder::Recorder;
 use cardscope_engine::runner::{RunError, Settings, run_pass};
@@ -20,7 +19,8 @@ use cardscope_model::caveat::Caveat;
 use cardscope_model::random;
 use cardscope_model::recipe::Recipe;
 use cardscope_model::result::{Bench, BenchReport, Run};
-use cardscope_store::RunStart;
+use cardscope_model::session_file::FileRecipe;
+use cardscope_store::{RunStart, SessionStart};
 use pass::{Pass, Recording};
 use std::time::Duration;
 
@@ -39,13 +39,13 @@ impl Procedure for Request {
         }
     }
 
-    fn check(&self) -> Result<(), Failure> {
+    fn check(&self) -> Result<()> {
         let recipe = self.recipe()?;
         self.common.stated()?;
         runs(self, &recipe).map(drop)
     }
 
-    fn run(&self, session: &mut Session<'_>, report: &mut BenchReport) -> Result<(), Failure> {
+    fn run(&self, session: &mut Session<'_>, report: &mut BenchReport) -> Result<()> {
         let recipe = self.recipe()?;
         let runs = runs(self, &recipe)?;
         session.opened.limit_writes(self.limits.max_write);
@@ -59,7 +59,15 @@ impl Procedure for Request {
         session.events.note(&report::plan_line(&recipe, runs, session.opened));
         self.refuse_needless_backup(&recipe, session)?;
         session.back_up(self.backup.as_deref(), Some((area.start, area.start + area.len)))?;
-        session.record_bench(report, self.recipe_text()?)?;
+        let (name, version) = (recipe.name.clone(), recipe.fingerprint.clone());
+        let recorded = FileRecipe { name, version, text: self.recipe_text()? };
+        let (io_path, bus_ceiling_mb_s) = (report.header.io_path.clone(), report.body.bus_ceiling_mb_s);
+        session.record(&mut report.header, |start| SessionStart {
+            recipe: Some(recorded),
+            io_path,
+            bus_ceiling_mb_s,
+            ..start
+        })?;
         let Some(mut recorder) = session.recorder.take() else { return Ok(()) };
         let first_pass_ends = first_pass_ends(self, &recipe);
         let passes = Passes { recipe: &recipe, runs, first_pass_ends, budget: self.limits.budget };
@@ -69,14 +77,14 @@ impl Procedure for Request {
         ended
     }
 
-    fn finish(recorder: Recorder, report: &BenchReport, failure: Option<&Failure>) -> Result<(), Failure> {
+    fn finish(recorder: Recorder, report: &BenchReport, failure: Option<&Failure>) -> Result<()> {
         recorder.finish_bench(report, failure)
     }
 }
 
 impl Request {
     /// Refuses to save an image where nothing could be lost.
-    fn refuse_needless_backup(&self, recipe: &Recipe, session: &Session<'_>) -> Result<(), Failure> {
+    fn refuse_needless_backup(&self, recipe: &Recipe, session: &Session<'_>) -> Result<()> {
         match &self.backup {
             Some(_) if !recipe.writes() => Err(Failure::refused(format!(
                 "recipe {} writes nothing, so --backup has nothing to save",
@@ -98,7 +106,7 @@ fn unprepared(recipe: &Recipe, may_write: bool) -> Option<Caveat> {
 }
 
 /// How many passes at most.
-fn runs(request: &Request, recipe: &Recipe) -> Result<u32, Failure> {
+fn runs(request: &Request, recipe: &Recipe) -> Result<u32> {
     match request.runs {
         Some(0) => Err(Failure::refused("--runs must be at least 1")),
         Some(n) => Ok(n),
@@ -125,7 +133,7 @@ impl Passes<'_> {
         session: &mut Session<'_>,
         recorder: &mut Recorder,
         report: &mut BenchReport,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let start = session.opened.target.now();
         let deadline = self.budget.map(|b| start + b.as_nanos() as u64);
         for number in 1..=self.runs {
@@ -159,7 +167,7 @@ impl Passes<'_> {
         session: &mut Session<'_>,
         settings: &Settings<'_>,
         recorder: &mut Recorder,
-    ) -> Result<(Run, Result<(), Failure>), Failure> {
+    ) -> Result<(Run, Result<()>)> {
         let label = if self.runs > 1 { format!("run {number} of {}: ", self.runs) } else { String::new() };
         let start =
             RunStart { run: number, seed: settings.seed, counted: true, size_bytes: Some(self.recipe.area) };

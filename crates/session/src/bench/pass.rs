@@ -1,12 +1,14 @@
-//! Takes what the runner measures: records every sample at once, and gathers what the report needs.
+//! Takes what the runner measures: records every sample at once, joins the slices of work to the stopping rule of
+//! `analysis`, and gathers what the report needs.
 
-use crate::bench::pace;
 use crate::recorder::Recorder;
-use cardscope_engine::runner::{self, Pace, RecorderError};
+use cardscope_analysis::stopping::{self, Decision};
+use cardscope_engine::runner::{self, Cut, Pace, RecorderError};
 use cardscope_model::caveat::Caveat;
-use cardscope_model::recipe::Recipe;
+use cardscope_model::recipe::{Recipe, Until};
 use cardscope_model::result::{NotMeasured, Precision, Sample};
-use std::sync::{Arc, Mutex};
+use cardscope_model::test_name::TestName;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where the samples of a pass are recorded.
 pub(super) struct Recording<'a> {
@@ -18,7 +20,7 @@ pub(super) struct Recording<'a> {
 pub(super) struct Pass<'a> {
     recipe: &'a Recipe,
     recording: Option<Recording<'a>>,
-    paces: Vec<(usize, Arc<Mutex<pace::Outcome>>)>,
+    paces: Vec<(usize, Arc<Mutex<Outcome>>)>,
     /// Samples by test.
     pub(super) samples: Vec<Vec<Sample>>,
     /// Doubts by test.
@@ -46,7 +48,7 @@ impl<'a> Pass<'a> {
     /// What the paces found goes to the figures and doubts of their tests.
     pub(super) fn settle_paces(&mut self) {
         for (test, outcome) in std::mem::take(&mut self.paces) {
-            let outcome = outcome.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);
             self.caveats[test].extend(outcome.caveat());
             self.precisions[test] = Some(outcome.precision());
         }
@@ -80,8 +82,60 @@ impl runner::Recorder for Pass<'_> {
 
     fn pace(&mut self, test: usize) -> Option<Box<dyn Pace>> {
         let spec = &self.recipe.tests[test];
-        let (pace, outcome) = pace::precise(spec.until?, spec.name);
+        let (pace, outcome) = precise(spec.until?, spec.name);
         self.paces.push((test, outcome));
         Some(pace)
     }
+}
+
+/// What the rule found, to be read when the test is over.
+struct Outcome {
+    rule: stopping::Precision,
+    limit: Option<Caveat>,
+    reached: bool,
+}
+
+impl Outcome {
+    /// How well the figure is known.
+    fn precision(&self) -> Precision {
+        let known = self.rule.known().map(|k| k.half_width_percent);
+        Precision { ci95_percent: known, reached: self.reached }
+    }
+
+    /// The doubt that belongs to the test, if its figure is not as precise as wanted.
+    fn caveat(&self) -> Option<Caveat> {
+        match self.reached {
+            true => None,
+            false => self.limit.clone().or_else(|| self.rule.caveat("the end of the test")),
+        }
+    }
+}
+
+struct Shared(Arc<Mutex<Outcome>>);
+
+impl Pace for Shared {
+    fn slice(&mut self, seconds: f64, ios: u64) -> Cut {
+        let mut outcome = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match outcome.rule.push(seconds, ios) {
+            Decision::Continue => Cut::Continue,
+            Decision::Reached(_) => {
+                outcome.reached = true;
+                Cut::Stop
+            }
+            Decision::LimitHit { caveat, .. } => {
+                outcome.limit = Some(caveat);
+                Cut::Stop
+            }
+        }
+    }
+}
+
+/// A pace for one test, and where its outcome will stand.
+fn precise(until: Until, test: TestName) -> (Box<dyn Pace>, Arc<Mutex<Outcome>>) {
+    let outcome = Arc::new(Mutex::new(Outcome {
+        rule: stopping::Precision::new(until, test),
+        limit: None,
+        reached: false,
+    }));
+    (Box::new(Shared(Arc::clone(&outcome))), outcome)
 }

@@ -1,7 +1,7 @@
 //! What a benchmark session is asked to do, checked before anything is opened.
 
 use crate::arguments::size;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::frame::{Common, Limits};
 use cardscope_engine::input;
 use cardscope_model::condition::Condition;
@@ -37,16 +37,16 @@ pub struct Request {
 
 impl Request {
     /// The recipe that is asked for, cut to the tests that are wanted.
-    pub(super) fn recipe(&self) -> Result<Recipe, Failure> {
+    pub(super) fn recipe(&self) -> Result<Recipe> {
         self.recipe_of(self.size)
     }
 
     /// The same over an area of so many bytes.
-    pub(super) fn recipe_over(&self, area: u64) -> Result<Recipe, Failure> {
+    pub(super) fn recipe_over(&self, area: u64) -> Result<Recipe> {
         self.recipe_of(Some(area))
     }
 
-    fn recipe_of(&self, area: Option<u64>) -> Result<Recipe, Failure> {
+    fn recipe_of(&self, area: Option<u64>) -> Result<Recipe> {
         let text = self.recipe_text()?;
         let mut recipe = recipe::parse(&text, area).map_err(|e| self.named(e))?;
         if !self.only.is_empty() {
@@ -67,13 +67,13 @@ impl Request {
     }
 
     /// The recipe's text as it stands in its file.
-    pub(super) fn recipe_text(&self) -> Result<String, Failure> {
+    pub(super) fn recipe_text(&self) -> Result<String> {
         recipe_text(&self.recipe)
     }
 }
 
 /// A built-in recipe by name, or a file by path: what ends in `.toml` or has a slash is a path.
-fn recipe_text(name: &str) -> Result<String, Failure> {
+fn recipe_text(name: &str) -> Result<String> {
     if name.ends_with(".toml") || name.contains('/') {
         let path = Path::new(name);
         return input::text(path, input::MOST_TEXT).map_err(|e| {
@@ -84,7 +84,7 @@ fn recipe_text(name: &str) -> Result<String, Failure> {
 }
 
 /// Refuses a card that is not in the state that the recipe's method demands.
-pub(super) fn check_state(recipe: &Recipe, condition: &Condition) -> Result<(), Failure> {
+pub(super) fn check_state(recipe: &Recipe, condition: &Condition) -> Result<()> {
     let Some(wanted) = &recipe.requires_state else { return Ok(()) };
     match condition.get("state") {
         Some(state) if state == wanted => Ok(()),

@@ -1,7 +1,7 @@
 //! What a recipe writes, said before it begins; and a recipe fitted to what may be written.
 
 use super::request::Request;
-use crate::error::Failure;
+use crate::error::Result;
 use crate::opening::Opened;
 use cardscope_model::recipe::{Recipe, Test};
 use cardscope_model::units::{BinarySize, MIB};
@@ -68,7 +68,7 @@ impl Writes {
 ///
 /// # Errors
 /// A refusal with the bytes that it needs, where it writes more than may be written and cannot be made smaller.
-pub(super) fn fit(request: &Request, recipe: Recipe, runs: u32, opened: &Opened) -> Result<Recipe, Failure> {
+pub(super) fn fit(request: &Request, recipe: Recipe, runs: u32, opened: &Opened) -> Result<Recipe> {
     let Some(left) = opened.limit.left() else { return Ok(recipe) };
     if !opened.may_write {
         return Ok(recipe);

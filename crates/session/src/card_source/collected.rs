@@ -1,6 +1,6 @@
 //! Logs that are in no archive, in an archive's shape: the built-in collection, and files that are only looked into.
 
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use cardscope_model::archived::{StoredCard, SummaryRow};
 use cardscope_model::card::{Event, EventKind};
 use cardscope_model::collection;
@@ -17,7 +17,7 @@ pub(super) struct Collected {
 }
 
 /// All of them.
-pub(super) fn all() -> Result<Vec<Collected>, Failure> {
+pub(super) fn all() -> Result<Vec<Collected>> {
     let reports = collection::builtin().map_err(Failure::io)?;
     let of = |report: &collection::Collected| {
         let source = format!("built-in: {} ({})", report.name, report.title);

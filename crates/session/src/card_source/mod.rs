@@ -8,13 +8,13 @@ mod named;
 pub(crate) use named::the_one;
 
 use crate::archive::open_existing;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::import;
 use cardscope_model::archived::{StoredCard, SummaryRow};
 use cardscope_model::card::Event;
 use cardscope_model::run::CardRun;
 use cardscope_model::test_name::TestName;
-use cardscope_store::Archive;
+use cardscope_store::{Archive, ArchiveError};
 use collected::{Collected, Gathered, Origin};
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ pub(crate) struct CardSource {
 impl CardSource {
     /// Opens the archive (`None` is the user's own) where there is one, and the collection where it is wanted. An archive
     /// that nobody has made yet is an empty one: looking something up makes none.
-    pub(crate) fn open(archive: Option<&Path>, with_collection: bool) -> Result<Self, Failure> {
+    pub(crate) fn open(archive: Option<&Path>, with_collection: bool) -> Result<Self> {
         let archive = open_existing(archive)?;
         let collected = if with_collection { collected::all()? } else { Vec::new() };
         Ok(CardSource { archive, collected, taken: Vec::new() })
@@ -41,12 +41,14 @@ impl CardSource {
         self.archive.as_mut()
     }
 
+    /// What the archive has of it; nothing where there is none.
+    fn stored<T>(&mut self, of: impl FnOnce(&mut Archive) -> Result<Vec<T>, ArchiveError>) -> Result<Vec<T>> {
+        self.archive.as_mut().map_or(Ok(Vec::new()), |archive| Ok(of(archive)?))
+    }
+
     /// Every card, those of the archive first.
-    pub(crate) fn cards(&mut self) -> Result<Vec<StoredCard>, Failure> {
-        let mut cards = match &mut self.archive {
-            Some(archive) => archive.cards()?,
-            None => Vec::new(),
-        };
+    pub(crate) fn cards(&mut self) -> Result<Vec<StoredCard>> {
+        let mut cards = self.stored(|archive| archive.cards())?;
         let others = self.besides(&cards, |_| true);
         cards.extend(others);
         Ok(cards)
@@ -64,7 +66,7 @@ impl CardSource {
     }
 
     /// The card of an id.
-    pub(crate) fn card(&mut self, id: &str) -> Result<StoredCard, Failure> {
+    pub(crate) fn card(&mut self, id: &str) -> Result<StoredCard> {
         let collected = self.collected.iter().find(|c| c.card.id == id).map(|c| c.card.clone());
         let found = match (collected, &mut self.archive) {
             (None, Some(archive)) => archive.find_cards(id)?.into_iter().find(|c| c.id == id),
@@ -74,11 +76,8 @@ impl CardSource {
     }
 
     /// The cards that a text names: by the beginning of their id, or by words in their names.
-    pub(crate) fn find(&mut self, text: &str) -> Result<Vec<StoredCard>, Failure> {
-        let mut found = match &mut self.archive {
-            Some(archive) => archive.find_cards(text)?,
-            None => Vec::new(),
-        };
+    pub(crate) fn find(&mut self, text: &str) -> Result<Vec<StoredCard>> {
+        let mut found = self.stored(|archive| archive.find_cards(text))?;
         let others = self.besides(&found, |c| c.is_named(text));
         found.extend(others);
         Ok(found)
@@ -86,7 +85,7 @@ impl CardSource {
 
     /// Takes the logs of a file as cards of their own, without storing them; gives the cards. A file that is named twice
     /// is taken once.
-    pub(crate) fn take_file(&mut self, path: &Path) -> Result<Vec<StoredCard>, Failure> {
+    pub(crate) fn take_file(&mut self, path: &Path) -> Result<Vec<StoredCard>> {
         let file = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if !self.taken.iter().any(|(taken, _)| *taken == file) {
             let found = cards_in(path)?;
@@ -99,46 +98,32 @@ impl CardSource {
     }
 
     /// All runs of some cards, in the order measured.
-    pub(crate) fn measurements(&mut self, cards: &[String]) -> Result<Vec<CardRun>, Failure> {
-        let mut runs = match &mut self.archive {
-            Some(archive) => archive.measurements(cards)?,
-            None => Vec::new(),
-        };
+    pub(crate) fn measurements(&mut self, cards: &[String]) -> Result<Vec<CardRun>> {
+        let mut runs = self.stored(|archive| archive.measurements(cards))?;
         let asked = self.collected.iter().filter(|c| cards.contains(&c.card.id));
         runs.extend(asked.flat_map(|c| c.runs.iter().cloned()));
         Ok(runs)
     }
 
     /// Means over the runs of every card, for the tests that are wanted.
-    pub(crate) fn summaries(
-        &mut self,
-        wanted: impl Fn(TestName) -> bool + Sync,
-    ) -> Result<Vec<SummaryRow>, Failure> {
-        let mut rows = match &mut self.archive {
-            Some(archive) => archive.summaries(&wanted)?,
-            None => Vec::new(),
-        };
+    pub(crate) fn summaries(&mut self, wanted: impl Fn(TestName) -> bool + Sync) -> Result<Vec<SummaryRow>> {
+        let mut rows = self.stored(|archive| archive.summaries(&wanted))?;
         rows.extend(self.collected.iter().flat_map(|c| c.summaries(&wanted)));
         Ok(rows)
     }
 
     /// What happened to a card.
-    pub(crate) fn events(&mut self, card: &str) -> Result<Vec<Event>, Failure> {
+    pub(crate) fn events(&mut self, card: &str) -> Result<Vec<Event>> {
         if let Some(collected) = self.collected.iter().find(|c| c.card.id == card) {
             return Ok(collected.events.clone());
         }
-        match &mut self.archive {
-            Some(archive) => {
-                let events = archive.events(card)?;
-                Ok(events.into_iter().map(|(_, event)| event).collect())
-            }
-            None => Ok(Vec::new()),
-        }
+        let events = self.stored(|archive| archive.events(card))?;
+        Ok(events.into_iter().map(|(_, event)| event).collect())
     }
 }
 
 /// The cards whose logs are in a file; of an archive, in each that is packed in it.
-fn cards_in(path: &Path) -> Result<Vec<Collected>, Failure> {
+fn cards_in(path: &Path) -> Result<Vec<Collected>> {
     let file = path.display().to_string();
     let mut gathered = Gathered::default();
     for found in import::logs_of(path)? {

@@ -1,6 +1,6 @@
 //! Which of the cards that were found is meant: one answer for every verb that takes the name of a card.
 
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use cardscope_model::archived::StoredCard;
 
 /// So many cards are listed where several may be meant.
@@ -14,7 +14,7 @@ const SHOWN_DIGITS: usize = 24;
 ///
 /// # Errors
 /// A refusal where there is none, or several; it lists them with their ids.
-pub(crate) fn the_one(mut found: Vec<StoredCard>, text: &str) -> Result<StoredCard, Failure> {
+pub(crate) fn the_one(mut found: Vec<StoredCard>, text: &str) -> Result<StoredCard> {
     let text = text.trim();
     let is_exact = |card: &StoredCard| card.title.eq_ignore_ascii_case(text);
     if let Some(at) = found.iter().position(|card| card.id == text) {

@@ -1,12 +1,5 @@
 use super::*;
-
-/// What dd says.
-fn dd(mb_s: u32) -> String {
-    let seconds = 100.0 / f64::from(mb_s);
-    format!(
-        "100+0 records in\n100+0 records out\n100000000 bytes (100 MB, 95 MiB) copied, {seconds} s, {mb_s} MB/s\n"
-    )
-}
+use crate::testing::dd;
 
 fn source() -> (tempfile::TempDir, CardSource) {
     let folder = tempfile::tempdir().unwrap();
@@ -18,7 +11,7 @@ fn source() -> (tempfile::TempDir, CardSource) {
 fn a_file_that_is_named_twice_is_taken_once() {
     let (folder, mut source) = source();
     let file = folder.path().join("Acme.log");
-    std::fs::write(&file, dd(20)).unwrap();
+    std::fs::write(&file, dd(20, "\n")).unwrap();
     let first = source.take_file(&file).unwrap();
     let again = source.take_file(&folder.path().join(".").join("Acme.log")).unwrap();
     assert_eq!((first.len(), &again), (1, &first));
@@ -31,7 +24,7 @@ fn a_file_that_is_named_twice_is_taken_once() {
 fn a_card_of_a_file_is_found_by_its_id_whatever_capitals_are_in_its_path() {
     let (folder, mut source) = source();
     let file = folder.path().join("ADATA Swift.log");
-    std::fs::write(&file, dd(20)).unwrap();
+    std::fs::write(&file, dd(20, "\n")).unwrap();
     let card = source.take_file(&file).unwrap().remove(0);
     assert_eq!(card.title, "ADATA Swift");
     assert_eq!(source.card(&card.id).unwrap(), card);

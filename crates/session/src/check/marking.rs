@@ -2,7 +2,7 @@
 
 use super::jobs::figures;
 use super::visit::{Ended, Visit, in_a_line};
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::frame::as_probes_know;
 use cardscope_analysis::io_errors;
 use cardscope_engine::target::Region;
@@ -57,14 +57,11 @@ impl Visit<'_, '_> {
         let reason = in_a_line(&measured.left_out);
         let short = measured.short_of_time;
         self.report.body.marks = Some(measured);
-        self.done("marks", began, reason);
-        if short {
-            self.wants_time();
-        }
+        self.done("marks", began, reason, short);
         Ended::with(failure)
     }
 
-    fn marks_options(&mut self, now: f64) -> Result<Options, Failure> {
+    fn marks_options(&mut self, now: f64) -> Result<Options> {
         let erase = self.request.erase;
         if self.session.opened.limit.left().is_some_and(|left| left < 2 * OWN_FILE.0) {
             return Err(self.session.opened.limit.refuse("judging marks", 2 * OWN_FILE.1));
@@ -101,7 +98,7 @@ impl Visit<'_, '_> {
     }
 
     /// Judges, then puts back whatever was overwritten, unless it may go.
-    fn judged(&mut self, options: &Options, into: &mut MarksMeasured) -> Result<(), Failure> {
+    fn judged(&mut self, options: &Options, into: &mut MarksMeasured) -> Result<()> {
         if !self.directory && !self.request.erase {
             self.session.begin_journal(MOST, salt(options.limits.seed))?;
         }
@@ -117,7 +114,7 @@ impl Visit<'_, '_> {
 
 /// All of a card but its start, which is left alone where the data is kept: what a pulled plug leaves there costs more
 /// than a file.
-fn off_the_start(usable: u64) -> Result<Region, Failure> {
+fn off_the_start(usable: u64) -> Result<Region> {
     let len = usable.saturating_sub(CARD_START);
     if len < LEAST_AREA {
         return Err(Failure::refused(

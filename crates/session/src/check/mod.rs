@@ -1,19 +1,17 @@
 //! `check`: the whole visit in a time budget. What the card says, whether its capacity is real, how fast it is, what is
 //! inside, what it is good for; everything that was on it is there again afterwards.
 
-mod benching;
 mod budget;
 mod jobs;
-mod mapping;
 mod marking;
 mod next;
-mod sustaining;
-mod verifying;
+mod speed;
+mod verbs;
 mod visit;
 
 pub use budget::Request;
 
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
 use crate::map::NOTHING_TO_READ;
 use crate::opening::Opened;
@@ -41,7 +39,7 @@ impl Procedure for Request {
         }
     }
 
-    fn check(&self) -> Result<(), Failure> {
+    fn check(&self) -> Result<()> {
         if self.budget() < LEAST {
             return Err(Failure::refused("--budget must be at least 1 s; 3m is what it is made for"));
         }
@@ -57,7 +55,7 @@ impl Procedure for Request {
         ])
     }
 
-    fn run(&self, session: &mut Session<'_>, report: &mut CheckReport) -> Result<(), Failure> {
+    fn run(&self, session: &mut Session<'_>, report: &mut CheckReport) -> Result<()> {
         if session.opened.is_directory() {
             session.opened.limit_writes(self.limits.max_write);
             session.events.note(&plan_line(self, session.opened));

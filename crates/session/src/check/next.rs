@@ -44,52 +44,41 @@ fn longer(request: &Request) -> String {
 }
 
 fn after_verdict(target: &str, verdict: Verdict, confidence: f64, directory: bool) -> Option<Next> {
-    let target = quoted(target);
-    match verdict {
-        Verdict::Genuine if directory => Some(step(
-            "before the card is trusted with what matters, have all of its free space written and read",
-            Some(format!("cardscope verify {target} --files")),
-        )),
-        Verdict::Genuine => Some(step(
-            "before the card is trusted with what matters, have every block written and read (this destroys what is on \
-             it; --backup FILE saves it first)",
-            Some(format!("cardscope verify {target} --full")),
-        )),
-        unsure if unsure.lacks_capacity() && confidence < SURE => Some(match directory {
-            true => {
-                step("prove it before you send it back", Some(format!("cardscope verify {target} --files")))
-            }
-            false => step(
-                "prove it before you send it back: have every block written and read (this destroys what is on it; \
-                 --backup FILE saves it first)",
-                Some(format!("cardscope verify {target} --full")),
-            ),
-        }),
-        Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted if directory => {
-            Some(step(
-                "send it back; to use the real part meanwhile, unmount it and give its device (`cardscope list`) to \
+    let verify = |how: &str| Some(format!("cardscope verify {}{how}", quoted(target)));
+    let (proof, thorough) = match directory {
+        true => (" --files", "have all of its free space written and read"),
+        false => (
+            " --full",
+            "have every block written and read (this destroys what is on it; --backup FILE saves it first)",
+        ),
+    };
+    Some(match verdict {
+        Verdict::Genuine => {
+            step(format!("before the card is trusted with what matters, {thorough}"), verify(proof))
+        }
+        unsure if unsure.lacks_capacity() && confidence < SURE => {
+            let how = if directory { String::new() } else { format!(": {thorough}") };
+            step(format!("prove it before you send it back{how}"), verify(proof))
+        }
+        Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted if directory => step(
+            "send it back; to use the real part meanwhile, unmount it and give its device (`cardscope list`) to \
              `cardscope format --limit-to-real`",
-                None,
-            ))
-        }
-        Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted => Some(step(
+            None,
+        ),
+        Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted => step(
             "send it back; to use the real part meanwhile, format it to that size",
-            Some(format!("cardscope format {target} --limit-to-real")),
-        )),
+            Some(format!("cardscope format {} --limit-to-real", quoted(target))),
+        ),
         Verdict::Damaged | Verdict::Unstable | Verdict::Dead | Verdict::ReadOnly => {
-            Some(step("copy what can still be read, and replace the card", None))
+            step("copy what can still be read, and replace the card", None)
         }
-        Verdict::ReaderSuspect => Some(step(
-            "ask a second reader before the card is accused",
-            Some(format!("cardscope verify {target} --condition reader=…")),
-        )),
-        Verdict::Inconclusive if directory => {
-            Some(step("have the capacity proven", Some(format!("cardscope verify {target} --files"))))
+        Verdict::ReaderSuspect => {
+            step("ask a second reader before the card is accused", verify(" --condition reader=…"))
         }
         Verdict::Inconclusive => {
-            Some(step("have the capacity proven", Some(format!("cardscope verify {target}"))))
+            step("have the capacity proven", verify(if directory { " --files" } else { "" }))
         }
-    }
+    })
 }
 
 #[cfg(test)]

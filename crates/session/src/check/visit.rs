@@ -2,7 +2,7 @@
 
 use super::budget::Budget;
 use super::{Request, next};
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::frame::Session;
 use crate::identify::judged;
 use cardscope_analysis::io_errors;
@@ -79,7 +79,7 @@ impl<'a, 's> Visit<'a, 's> {
     }
 
     /// Every part in turn; each is on disk before the next begins. One that is refused is left out.
-    pub(super) fn all(&mut self) -> Result<(), Failure> {
+    pub(super) fn all(&mut self) -> Result<()> {
         self.info();
         let parts: [NamedPart<Self>; 5] = [
             ("verify", Self::verify),
@@ -130,10 +130,11 @@ impl<'a, 's> Visit<'a, 's> {
         seconds(self.session.opened.target.now())
     }
 
-    pub(super) fn done(&mut self, part: &str, began: f64, reason: Option<String>) {
+    /// Notes a part that was carried out, with what it lacks, and whether a longer budget would bring that.
+    pub(super) fn done(&mut self, part: &str, began: f64, reason: Option<String>, wants_time: bool) {
         let state = if reason.is_some() { PartState::Partly } else { PartState::Done };
         let (part, seconds) = (part.to_owned(), self.now() - began);
-        self.report.body.parts.push(Part { part, state, seconds, reason, wants_time: false });
+        self.report.body.parts.push(Part { part, state, seconds, reason, wants_time });
     }
 
     fn left_out(&mut self, part: &str, why: String, wants_time: bool) {
@@ -151,13 +152,6 @@ impl<'a, 's> Visit<'a, 's> {
         }
     }
 
-    /// Says of the last part that a longer budget would bring what is missing.
-    pub(super) fn wants_time(&mut self) {
-        if let Some(part) = self.report.body.parts.last_mut() {
-            part.wants_time = true;
-        }
-    }
-
     fn info(&mut self) {
         let began = self.now();
         let Some(identity) = self.session.opened.identity.clone() else {
@@ -166,7 +160,7 @@ impl<'a, 's> Visit<'a, 's> {
         let identity = judged(identity);
         self.report.header.findings.extend(identity.findings.clone());
         self.report.body.identity = Some(identity);
-        self.done("info", began, None);
+        self.done("info", began, None, false);
     }
 
     /// Bytes that may still be written, putting back not counted; `None` without a limit.

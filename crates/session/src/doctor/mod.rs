@@ -4,15 +4,12 @@
 //! What is read comes from `device::vitals` and the readers' own directories, so that a copy of another machine's
 //! `/sys` and `/proc` can be examined too; what must be tried out (the clock, io_uring, rights) only on this one.
 
-mod clock;
-mod kernel;
 mod processor;
 mod reader;
-mod rights;
 mod room;
-mod services;
+mod system;
 
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::identify;
 use cardscope_device::block::BlockDevice;
 use cardscope_device::filesystem;
@@ -25,23 +22,20 @@ use std::path::Path;
 ///
 /// # Errors
 /// If there is no such device, or no copy where one was named.
-pub fn doctor(target: Option<&str>, sysfs: Option<&Path>) -> Result<DoctorReport, Failure> {
+pub fn doctor(target: Option<&str>, sysfs: Option<&Path>) -> Result<DoctorReport> {
     let system = identify::system(sysfs)?;
     let device = target.map(|target| device_of(&system, target)).transpose()?;
     let cards = cards(&system, device.as_deref());
     let mut points: Vec<Point> = Vec::new();
-    points.extend(rights::points(&system, &cards));
     points.extend(processor::points(&system));
-    points.extend(clock::points(&system));
     points.extend(room::points(&system, device.as_deref()));
     cards.iter().for_each(|card| points.extend(reader::points(&system, card)));
-    points.extend(services::points(&system));
-    points.extend(kernel::points(&system));
+    points.extend(system::points(&system, &cards));
     Ok(DoctorReport::new(target.map(str::to_owned), points))
 }
 
 /// The disk that a target names; of a directory, the one that it lies on.
-fn device_of(system: &System, target: &str) -> Result<String, Failure> {
+fn device_of(system: &System, target: &str) -> Result<String> {
     if target.starts_with("sim:") {
         return Err(Failure::refused(
             "a simulated card has no reader; `cardscope doctor` alone examines this computer",

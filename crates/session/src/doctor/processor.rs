@@ -1,4 +1,5 @@
-//! How the processor is clocked and sleeps, what else runs on it, and the heat and supply of this computer.
+//! How the processor is clocked and sleeps, what else runs on it, the heat and supply of this computer, and how well it
+//! tells time: the cost of a reading, its smallest step, and how late a sleep ends.
 //!
 //! DESIGN.md, "Baselines": a 4 KiB read through FUSE takes 71 µs as a machine comes and 7 µs with
 //! `/dev/cpu_dma_latency` held at 0; that is what sleeping processors can cost. Seed 003: a Raspberry Pi's hot USB
@@ -9,6 +10,7 @@ use cardscope_device::host;
 use cardscope_device::system::System;
 use cardscope_device::vitals::{self, Zone};
 use cardscope_model::doctor::{Point, State, Topic};
+use std::time::{Duration, Instant};
 
 /// Waking that takes longer than this, in µs, shows in the latency of a fast card.
 const SLOW_WAKING_US: u64 = 50;
@@ -32,18 +34,22 @@ pub(super) fn points(system: &System) -> Vec<Point> {
         pressure(system, "io", "other programs do I/O, perhaps through the same reader or bus"),
     ];
     points.extend(steal(system));
-    points.extend([supply(system), zones(system)]);
+    points.extend([supply(system), zones(system), source(system)]);
+    if system.is_live() {
+        points.extend([reading(), sleeping()]);
+    }
     points
 }
 
 fn governor(system: &System) -> Point {
     let point = Topic::Processor.asks("governor", "between I/Os a processor clocks down, and each small I/O then costs more of its time: IOPS fall, and differ from run to run");
     match host::governor(system) {
-        None => point.is(State::Unknown, "the kernel governs no processor clock here"),
-        Some(governor) if governor == "performance" => point.is(State::Ok, governor),
-        Some(governor) => point
-            .is(State::Warn, governor)
-            .advise("echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"),
+        None => point.unknown("the kernel governs no processor clock here"),
+        Some(governor) if governor == "performance" => point.ok(governor),
+        Some(governor) => point.warn(
+            governor,
+            "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
+        ),
     }
 }
 
@@ -61,16 +67,16 @@ fn sleep(system: &System) -> Point {
     let point = Topic::Processor.asks("sleep-states", "a processor that sleeps deeply wakes late when an I/O ends: latencies at queue depth 1 grow by that time");
     let states = vitals::idle_states(system);
     let Some(deepest) = states.iter().max_by_key(|state| state.exit_us) else {
-        return point.is(State::Unknown, "the kernel manages no sleep states here");
+        return point.unknown("the kernel manages no sleep states here");
     };
     let held = vitals::cpu_dma_latency_us(system).and_then(|us| u64::try_from(us).ok());
     let limit = held.unwrap_or(u64::MAX);
     let used =
         states.iter().filter(|state| state.exit_us <= limit).map(|state| state.exit_us).max().unwrap_or(0);
     if used <= SLOW_WAKING_US {
-        return point.is(State::Ok, format!("waking takes {used} µs at most"));
+        return point.ok(format!("waking takes {used} µs at most"));
     }
-    point.is(State::Warn, format!("waking from {} takes {} µs", deepest.name, deepest.exit_us)).advise(HOLD)
+    point.warn(format!("waking from {} takes {} µs", deepest.name, deepest.exit_us), HOLD)
 }
 
 fn pressure(system: &System, resource: &str, why: &str) -> Point {
@@ -78,17 +84,15 @@ fn pressure(system: &System, resource: &str, why: &str) -> Point {
     let point = Topic::Processor.asks(name, why);
     let load = vitals::load(system).map_or_else(String::new, |load| format!(", load {load:.2}"));
     let Some(now) = vitals::pressure(system, resource).map(|p| p.some.avg10) else {
-        return point.is(State::Unknown, format!("the kernel tells no pressure (PSI){load}"));
+        return point.unknown(format!("the kernel tells no pressure (PSI){load}"));
     };
     let seen = format!("tasks waited {now:.1} % of the last ten seconds{load}");
     match now {
-        now if now >= PRESSURE.1 => {
-            point.is(State::Fail, seen).advise("end what else runs (`top` shows it) and look again")
+        now if now >= PRESSURE.1 => point.fail(seen, "end what else runs (`top` shows it) and look again"),
+        now if now >= PRESSURE.0 => {
+            point.warn(seen, "wait until it is calm, or end what else runs (`top` shows it)")
         }
-        now if now >= PRESSURE.0 => point
-            .is(State::Warn, seen)
-            .advise("wait until it is calm, or end what else runs (`top` shows it)"),
-        _ => point.is(State::Ok, seen),
+        _ => point.ok(seen),
     }
 }
 
@@ -101,7 +105,7 @@ fn steal(system: &System) -> Option<Point> {
     );
     let point = Topic::Processor.asks("steal", "what the host takes shows as latency of the card");
     let advice = "measure on the host itself, or on a quieter one";
-    (share > STEAL).then(|| point.is(State::Warn, seen).advise(advice))
+    (share > STEAL).then(|| point.warn(seen, advice))
 }
 
 /// This close to a limit, in °C, the next long test reaches it.
@@ -117,7 +121,7 @@ fn supply(system: &System) -> Point {
         "under-voltage and throttling slow the processor and the bus, and cards fail for want of current",
     );
     let Some(words) = host::supply(system) else {
-        return point.is(State::Unknown, "this board does not watch its supply");
+        return point.unknown("this board does not watch its supply");
     };
     let advice = "use the board's own power supply and a short cable, cool the board, restart it, look again";
     let state = match host::throttled(system) {
@@ -138,18 +142,116 @@ fn zones(system: &System) -> Point {
     let Some(worst) =
         zones.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)).then(b.celsius.total_cmp(&a.celsius)))
     else {
-        return point.is(State::Unknown, "the kernel tells no temperature");
+        return point.unknown("the kernel tells no temperature");
     };
     let limit =
         worst.limit.map_or_else(|| "no limit known".to_owned(), |limit| format!("limit {limit:.0} °C"));
     let seen = format!("{} is at {:.1} °C ({limit})", worst.kind, worst.celsius);
     match distance(worst) {
-        left if left <= 0.0 => {
-            point.is(State::Fail, seen).advise("let it cool down and give it a fan; then look again")
+        left if left <= 0.0 => point.fail(seen, "let it cool down and give it a fan; then look again"),
+        left if left <= NEAR_C => point.warn(seen, "cool it before a long test: a fan, or a pause"),
+        _ => point.ok(seen),
+    }
+}
+
+/// Clocks that are read without asking a chip outside the processor.
+const GOOD: &[&str] = &[
+    "tsc",
+    "arch_sys_counter",
+    "kvm-clock",
+    "hyperv_clocksource_tsc_page",
+    "xen",
+    "riscv_clocksource",
+    "timebase",
+    "stp",
+];
+/// Clocks that step with the kernel's tick.
+const TICKING: &[&str] = &["jiffies", "refined-jiffies"];
+
+const READINGS: u32 = 20_000;
+const SLEEPS: usize = 60;
+const SLEEP: Duration = Duration::from_millis(1);
+
+/// A reading that costs more than this shows in small I/Os; a step above this makes them unmeasurable.
+const DEAR_NS: f64 = 1_000.0;
+const COARSE_NS: u64 = 100_000;
+
+/// Sleeps that end this late, in the median and nearly always, make pauses and rates inexact.
+const LATE_US: (f64, f64) = (300.0, 5_000.0);
+
+fn source(system: &System) -> Point {
+    let point = Topic::Clock.asks("clock-source", "every latency is the difference of two readings; a clock outside the processor costs a microsecond each");
+    let choose = "echo tsc | sudo tee /sys/devices/system/clocksource/clocksource0/current_clocksource, where it is offered";
+    match vitals::clock_source(system) {
+        None => point.unknown("the kernel does not tell"),
+        Some(name) if GOOD.contains(&name.as_str()) => point.ok(&name),
+        Some(name) if TICKING.contains(&name.as_str()) => point
+            .fail(&name, "look in the kernel log why no better clock is used: dmesg | grep -i clocksource"),
+        Some(name) => point.warn(&name, choose),
+    }
+}
+
+fn reading() -> Point {
+    let (cost, step) = cost_and_step();
+    let seen = format!("a reading costs {cost:.0} ns, the smallest step seen is {step} ns");
+    let state = match (cost, step) {
+        (_, step) if step > COARSE_NS => State::Fail,
+        (cost, _) if cost > DEAR_NS => State::Warn,
+        _ => State::Ok,
+    };
+    let why =
+        "the clock is read once for each I/O; its cost and its step bound what can be told of small ones";
+    let point = Topic::Clock.asks("clock-reading", why).is(state, seen);
+    if state == State::Ok { point } else { point.advise("see the point clock-source") }
+}
+
+/// Nanoseconds a reading, and the smallest step that is more than none.
+fn cost_and_step() -> (f64, u64) {
+    let start = Instant::now();
+    let (mut last, mut step) = (start, u64::MAX);
+    for _ in 0..READINGS {
+        let now = Instant::now();
+        let passed = u64::try_from(now.duration_since(last).as_nanos()).unwrap_or(u64::MAX);
+        if passed > 0 {
+            step = step.min(passed);
         }
-        left if left <= NEAR_C => {
-            point.is(State::Warn, seen).advise("cool it before a long test: a fan, or a pause")
-        }
-        _ => point.is(State::Ok, seen),
+        last = now;
+    }
+    (start.elapsed().as_nanos() as f64 / f64::from(READINGS), step)
+}
+
+fn sleeping() -> Point {
+    let late = lateness_us();
+    let (median, most) = (late[SLEEPS / 2], late[SLEEPS * 95 / 100]);
+    let seen = format!("a sleep of 1 ms ends {median:.0} µs late in the median, {most:.0} µs at 95 %");
+    let good = median <= LATE_US.0 && most <= LATE_US.1;
+    let why = "pauses between I/Os, idle times and the times of a simulated card in real time rest on sleeps";
+    let point = Topic::Clock.asks("sleep-overshoot", why);
+    match good {
+        true => point.ok(seen),
+        false => point.warn(seen, "end what else runs; in a virtual machine, measure on the host itself"),
+    }
+}
+
+fn lateness_us() -> Vec<f64> {
+    let late = |_| {
+        let start = Instant::now();
+        std::thread::sleep(SLEEP);
+        start.elapsed().saturating_sub(SLEEP).as_nanos() as f64 / 1e3
+    };
+    let mut late: Vec<f64> = (0..SLEEPS).map(late).collect();
+    late.sort_by(f64::total_cmp);
+    late
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_computer_s_clock_is_tried_and_has_a_cost_and_a_step() {
+        let (cost, step) = cost_and_step();
+        assert!(cost > 0.0 && step > 0 && step < u64::MAX);
+        assert!(lateness_us().windows(2).all(|pair| pair[0] <= pair[1]));
     }
 }

@@ -41,13 +41,11 @@ fn bus(card: &Entry, identity: &Identity) -> Point {
         Bus::Mmc => slot(identity),
         Bus::Usb => link(identity),
         Bus::Nvme => pcie(identity),
-        Bus::Loop | Bus::Nbd => BUS
-            .is(
-                State::Warn,
-                format!("{} is a {} device: what lies behind it is measured as well", card.path, card.bus),
-            )
-            .advise("test the card's own device"),
-        Bus::Ata | Bus::Virtio | Bus::Other => BUS.is(State::Unknown, format!("the bus is {}", card.bus)),
+        Bus::Loop | Bus::Nbd => BUS.warn(
+            format!("{} is a {} device: what lies behind it is measured as well", card.path, card.bus),
+            "test the card's own device",
+        ),
+        Bus::Ata | Bus::Virtio | Bus::Other => BUS.unknown(format!("the bus is {}", card.bus)),
     }
 }
 
@@ -55,36 +53,38 @@ fn slot(identity: &Identity) -> Point {
     let mmc = identity.mmc.clone().unwrap_or_default();
     let Some(mode) = &mmc.mode else {
         return BUS
-            .is(State::Unknown, seen(identity))
+            .unknown(seen(identity))
             .advise("sudo cardscope doctor: debugfs tells the mode to root only");
     };
     if let Some(slow) = identity.findings.iter().find(|f| f.claim == "clock-below-timing") {
-        return BUS
-            .is(State::Warn, slow.verdict.clone())
-            .advise("try another slot or reader, or lift the board's limit on the SD clock");
+        return BUS.warn(
+            slow.verdict.clone(),
+            "try another slot or reader, or lift the board's limit on the SD clock",
+        );
     }
     // U, V and A marks come with UHS-I (PLS 4.13); their cards speak SDR50 and faster.
     let fast = identity.marks.iter().map(ToString::to_string).find(|mark| mark.starts_with(['U', 'V', 'A']));
     match fast {
         Some(mark) if SLOW_MODES.contains(&mode.as_str()) => {
-            BUS.is(State::Warn, format!("{}, though the card bears {mark} and speaks UHS-I", seen(identity)))
-                .advise("use a slot or reader with 1.8 V signalling (UHS-I); clean the contacts; look for tuning errors: dmesg | grep mmc")
+            let advice = "use a slot or reader with 1.8 V signalling (UHS-I); clean the contacts; look for tuning errors: dmesg | grep mmc";
+            BUS.warn(format!("{}, though the card bears {mark} and speaks UHS-I", seen(identity)), advice)
         }
-        _ => BUS.is(State::Ok, seen(identity)),
+        _ => BUS.ok(seen(identity)),
     }
 }
 
 fn link(identity: &Identity) -> Point {
     let usb = identity.usb.clone().unwrap_or_default();
     match usb.speed_mbit_s {
-        None => BUS.is(State::Unknown, seen(identity)),
-        Some(mbit_s) if mbit_s >= USB_3 => BUS.is(State::Ok, seen(identity)),
-        Some(mbit_s) if mbit_s < 480 => BUS
-            .is(State::Fail, seen(identity))
-            .advise("plug the reader into another port, without hub and extension"),
-        Some(_) => BUS
-            .is(State::Warn, format!("{}: too slow for a UHS card", seen(identity)))
-            .advise("plug the reader into a USB 3 port, or use a USB 3 reader"),
+        None => BUS.unknown(seen(identity)),
+        Some(mbit_s) if mbit_s >= USB_3 => BUS.ok(seen(identity)),
+        Some(mbit_s) if mbit_s < 480 => {
+            BUS.fail(seen(identity), "plug the reader into another port, without hub and extension")
+        }
+        Some(_) => BUS.warn(
+            format!("{}: too slow for a UHS card", seen(identity)),
+            "plug the reader into a USB 3 port, or use a USB 3 reader",
+        ),
     }
 }
 
@@ -95,21 +95,21 @@ fn pcie(identity: &Identity) -> Point {
                 (Some(speed), Some(width)) => format!("{speed} GT/s x{width}"),
                 _ => "more".to_owned(),
             };
-            BUS.is(State::Warn, format!("{}, though the card could do {most}", seen(identity)))
-                .advise("use a slot or adapter with more lanes or a newer PCIe; set its link speed in the firmware's setup")
+            let advice = "use a slot or adapter with more lanes or a newer PCIe; set its link speed in the firmware's setup";
+            BUS.warn(format!("{}, though the card could do {most}", seen(identity)), advice)
         }
-        Some(link) if link.ceiling_mb_s.is_some() => BUS.is(State::Ok, seen(identity)),
-        _ => BUS.is(State::Unknown, seen(identity)),
+        Some(link) if link.ceiling_mb_s.is_some() => BUS.ok(seen(identity)),
+        _ => BUS.unknown(seen(identity)),
     }
 }
 
 fn usb(system: &System, card: &Entry, identity: &Identity) -> Vec<Point> {
     let reader = identity.usb.clone().unwrap_or_default();
     let mut points = vec![protocol(&reader)];
-    if let Some(way) = usb::topology(system, &card.name) {
-        points.extend(wrong_port(&reader, &way));
-        points.extend(shared(&way));
-        points.push(autosuspend(&way));
+    if let Some(topology) = usb::topology(system, &card.name) {
+        points.extend(wrong_port(&reader, &topology));
+        points.extend(shared(&topology));
+        points.push(autosuspend(&topology));
     }
     points
 }
@@ -120,33 +120,34 @@ fn protocol(reader: &UsbReader) -> Point {
         "with bulk-only transport one command is under way at a time: tests with a queue measure none",
     );
     match reader.protocol {
-        Some(UsbProtocol::Uas) => point.is(State::Ok, "USB Attached SCSI, with a queue"),
-        Some(UsbProtocol::Bot) => point
-            .is(State::Warn, "bulk-only transport, without a queue")
-            .advise("for figures at Q8 and Q32 use a UAS reader or a slot of the computer's own"),
-        None => point.is(State::Unknown, "the driver does not tell"),
+        Some(UsbProtocol::Uas) => point.ok("USB Attached SCSI, with a queue"),
+        Some(UsbProtocol::Bot) => point.warn(
+            "bulk-only transport, without a queue",
+            "for figures at Q8 and Q32 use a UAS reader or a slot of the computer's own",
+        ),
+        None => point.unknown("the driver does not tell"),
     }
 }
 
-fn wrong_port(reader: &UsbReader, way: &UsbTopology) -> Option<Point> {
+fn wrong_port(reader: &UsbReader, topology: &UsbTopology) -> Option<Point> {
     let slow = reader.speed_mbit_s.is_some_and(|mbit_s| mbit_s < USB_3);
-    let built_for = way.built_for.filter(|version| *version >= 3.0 && slow)?;
+    let built_for = topology.built_for.filter(|version| *version >= 3.0 && slow)?;
     let seen = format!(
         "{} was built for USB {built_for} and is linked at {} Mbit/s",
-        way.reader, reader.speed_mbit_s?
+        topology.reader, reader.speed_mbit_s?
     );
     let why = "a USB 3 reader in a USB 2 port, on a poor cable or not pushed in all the way runs at a tenth of its speed";
     Some(
         Topic::Reader
             .asks("reader-port", why)
-            .is(State::Warn, seen)
-            .advise("push it in swiftly, use a blue or SS port, leave out cables and hubs"),
+            .warn(seen, "push it in swiftly, use a blue or SS port, leave out cables and hubs"),
     )
 }
 
-fn shared(way: &UsbTopology) -> Option<Point> {
-    let others = (way.neighbours > 0).then(|| format!("{} other storage devices on the bus", way.neighbours));
-    let hubs = (!way.hubs.is_empty()).then(|| format!("behind {}", way.hubs.join(", ")));
+fn shared(topology: &UsbTopology) -> Option<Point> {
+    let others = (topology.neighbours > 0)
+        .then(|| format!("{} other storage devices on the bus", topology.neighbours));
+    let hubs = (!topology.hubs.is_empty()).then(|| format!("behind {}", topology.hubs.join(", ")));
     let seen: Vec<String> = [hubs, others].into_iter().flatten().collect();
     if seen.is_empty() {
         return None;
@@ -156,16 +157,17 @@ fn shared(way: &UsbTopology) -> Option<Point> {
     Some(point.advise("plug the reader into a port of the computer itself, and unplug other storage"))
 }
 
-fn autosuspend(way: &UsbTopology) -> Point {
+fn autosuspend(topology: &UsbTopology) -> Point {
     let point = Topic::Reader.asks(
         "reader-autosuspend",
         "a reader that was put to sleep takes long over its first I/O, and may lose its card",
     );
-    match way.autosuspend_ms {
-        None => point.is(State::Ok, "off"),
-        Some(ms) => point
-            .is(State::Warn, format!("on, after {:.1} s without I/O", ms as f64 / 1e3))
-            .advise(format!("echo on | sudo tee {}", way.power_control.display())),
+    match topology.autosuspend_ms {
+        None => point.ok("off"),
+        Some(ms) => point.warn(
+            format!("on, after {:.1} s without I/O", ms as f64 / 1e3),
+            format!("echo on | sudo tee {}", topology.power_control.display()),
+        ),
     }
 }
 
@@ -173,8 +175,8 @@ fn free(card: &Entry) -> Point {
     let why = "a card that is in use cannot be tested by writing, and is disturbed when tested by reading";
     let point = Topic::Reader.asks("reader-card", why);
     match &card.reason {
-        None => point.is(State::Ok, "nobody uses it"),
-        Some(_) if card.empty => point.is(State::Warn, "there is no card in it").advise("put the card in"),
+        None => point.ok("nobody uses it"),
+        Some(_) if card.empty => point.warn("there is no card in it", "put the card in"),
         Some(reason) => point.is(State::Warn, reason.clone()),
     }
 }

@@ -39,7 +39,7 @@ fn available(system: &System) -> Point {
         "buffers that are swapped, or programs that swap meanwhile, put their I/O into the card's figures",
     );
     let Some(memory) = vitals::memory(system) else {
-        return point.is(State::Unknown, "the kernel does not tell");
+        return point.unknown("the kernel does not tell");
     };
     let pressure = vitals::pressure(system, "memory").map_or(0.0, |p| p.some.avg10);
     let size = |bytes: u64| format!("{} MiB", bytes / MIB);
@@ -50,26 +50,24 @@ fn available(system: &System) -> Point {
         size(memory.swap_used)
     );
     match memory.available {
-        bytes if bytes < LEAST => {
-            point.is(State::Fail, seen).advise("end other programs: a test needs some hundred MiB")
-        }
+        bytes if bytes < LEAST => point.fail(seen, "end other programs: a test needs some hundred MiB"),
         bytes if bytes < WANTED || pressure > PRESSURE => {
-            point.is(State::Warn, seen).advise("end other programs before measuring")
+            point.warn(seen, "end other programs before measuring")
         }
-        _ => point.is(State::Ok, seen),
+        _ => point.ok(seen),
     }
 }
 
 fn locked(system: &System) -> Point {
     let point = Topic::Memory.asks("locked-memory", "buffers registered with io_uring are locked in memory; without them each I/O maps its own, which costs processor time");
     if vitals::capabilities(system).is_some_and(|set| set >> CAP_IPC_LOCK & 1 == 1) {
-        return point.is(State::Ok, "this process may lock as much as it likes (CAP_IPC_LOCK)");
+        return point.ok("this process may lock as much as it likes (CAP_IPC_LOCK)");
     }
+    let unlimited = "add \"* - memlock unlimited\" to /etc/security/limits.d/cardscope.conf and log in again, or run with sudo";
     match getrlimit(Resource::Memlock).current {
-        None => point.is(State::Ok, "no limit"),
-        Some(bytes) if bytes >= LOCKED => point.is(State::Ok, format!("{} may be locked", BinarySize(bytes))),
-        Some(bytes) => point.is(State::Warn, format!("{} may be locked", BinarySize(bytes)))
-            .advise("add \"* - memlock unlimited\" to /etc/security/limits.d/cardscope.conf and log in again, or run with sudo"),
+        None => point.ok("no limit"),
+        Some(bytes) if bytes >= LOCKED => point.ok(format!("{} may be locked", BinarySize(bytes))),
+        Some(bytes) => point.warn(format!("{} may be locked", BinarySize(bytes)), unlimited),
     }
 }
 
@@ -81,13 +79,13 @@ fn page_cache(system: &System) -> Point {
         .filter(|bytes| *bytes > 0)
         .or_else(|| Some(total / 100 * number("vm/dirty_ratio")?));
     let point = Topic::Memory.asks("page-cache", "a directory on a file system without direct I/O is written through the page cache: a test smaller than this limit measures memory");
-    let Some(limit) = limit else { return point.is(State::Unknown, "the kernel does not tell") };
+    let Some(limit) = limit else { return point.unknown("the kernel does not tell") };
     let seen = format!("up to {} MiB wait in memory before a writer is held back", limit / MIB);
     match number("vm/laptop_mode") {
-        Some(1..) => point
-            .is(State::Warn, format!("{seen}; laptop mode holds writes back"))
-            .advise("sudo sysctl vm.laptop_mode=0"),
-        _ => point.is(State::Ok, seen),
+        Some(1..) => {
+            point.warn(format!("{seen}; laptop mode holds writes back"), "sudo sysctl vm.laptop_mode=0")
+        }
+        _ => point.ok(seen),
     }
 }
 
@@ -117,7 +115,7 @@ fn folder(name: &str, path: Result<PathBuf, String>, device: Option<&str>, why: 
     let path = match path {
         Ok(path) => path,
         Err(reason) => {
-            return point.is(State::Fail, reason).advise("export HOME, or XDG_STATE_HOME and XDG_DATA_HOME");
+            return point.fail(reason, "export HOME, or XDG_STATE_HOME and XDG_DATA_HOME");
         }
     };
     let elsewhere = "export XDG_STATE_HOME and XDG_DATA_HOME to folders on another disk";
@@ -129,19 +127,19 @@ fn folder(name: &str, path: Result<PathBuf, String>, device: Option<&str>, why: 
         return point.is(state, seen).advise(elsewhere);
     }
     let Some((free, read_only)) = room(&path) else {
-        return point.is(State::Unknown, format!("{} cannot be looked at", path.display()));
+        return point.unknown(format!("{} cannot be looked at", path.display()));
     };
     let below = filesystem::of_path(&path).ok();
     let kind = below.as_ref().map_or("an unknown file system", |found| found.name.as_str());
     let seen = format!("{} on {kind}, {} MiB free", path.display(), free / MIB);
     match free {
-        _ if read_only => point.is(State::Fail, format!("{seen}, read-only")).advise(elsewhere),
-        free if free < LEAST_ON_DISK => point.is(State::Fail, seen).advise(elsewhere),
-        _ if matches!(kind, "tmpfs" | "ramfs") => point
-            .is(State::Warn, format!("{seen}: in memory, so that it does not survive a crash"))
-            .advise(elsewhere),
-        free if free < WANTED_ON_DISK => point.is(State::Warn, seen).advise(elsewhere),
-        _ => point.is(State::Ok, seen),
+        _ if read_only => point.fail(format!("{seen}, read-only"), elsewhere),
+        free if free < LEAST_ON_DISK => point.fail(seen, elsewhere),
+        _ if matches!(kind, "tmpfs" | "ramfs") => {
+            point.warn(format!("{seen}: in memory, so that it does not survive a crash"), elsewhere)
+        }
+        free if free < WANTED_ON_DISK => point.warn(seen, elsewhere),
+        _ => point.ok(seen),
     }
 }
 

@@ -5,7 +5,7 @@
 //! before anything is written to a card.
 
 use super::picture::Picture;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use cardscope_sd::layout::{FileSystem, Layout, SECTOR, boot, exfat};
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::fs::File;
@@ -30,7 +30,7 @@ fn tool_for(file_system: FileSystem) -> &'static Tool {
 }
 
 /// Where the tool lies that makes this file system.
-pub(super) fn tool(file_system: FileSystem) -> Result<PathBuf, Failure> {
+pub(super) fn tool(file_system: FileSystem) -> Result<PathBuf> {
     let Tool { name, package, .. } = tool_for(file_system);
     find(name).ok_or_else(|| {
         Failure::refused(format!(
@@ -48,7 +48,7 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
 }
 
 /// Makes the file system of a layout.
-pub(super) fn make(layout: &Layout, label: Option<&str>, seed: u64) -> Result<Picture, Failure> {
+pub(super) fn make(layout: &Layout, label: Option<&str>, seed: u64) -> Result<Picture> {
     let program = tool(layout.file_system)?;
     let partition = sparse(layout.partition_sectors * SECTOR)?;
     let arguments = match layout.file_system {
@@ -65,7 +65,7 @@ pub(super) fn make(layout: &Layout, label: Option<&str>, seed: u64) -> Result<Pi
 }
 
 /// A file in memory that takes room only where something stands in it.
-pub(crate) fn sparse(bytes: u64) -> Result<File, Failure> {
+pub(crate) fn sparse(bytes: u64) -> Result<File> {
     let failed =
         |e: std::io::Error| Failure::io_for(format!("no memory for a picture of the partition: {e}"), e);
     let file = memfd_create("cardscope-format", MemfdFlags::CLOEXEC).map_err(|e| failed(e.into()))?;
@@ -112,7 +112,7 @@ fn strings(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-pub(crate) fn run(program: &Path, arguments: &[String], on: &File) -> Result<(), Failure> {
+pub(crate) fn run(program: &Path, arguments: &[String], on: &File) -> Result<()> {
     let name = format!("/proc/{}/fd/{}", std::process::id(), on.as_raw_fd());
     let ended = Command::new(program)
         .args(arguments)
@@ -134,7 +134,7 @@ pub(crate) fn run(program: &Path, arguments: &[String], on: &File) -> Result<(),
 }
 
 /// Both boot regions of exFAT.
-fn amend(partition: &File, layout: &Layout) -> Result<(), Failure> {
+fn amend(partition: &File, layout: &Layout) -> Result<()> {
     let mut region = vec![0u8; exfat::BOOT_SECTORS * SECTOR as usize];
     for at in [0, region.len() as u64] {
         partition.read_exact_at(&mut region, at).map_err(Failure::io)?;
@@ -146,7 +146,7 @@ fn amend(partition: &File, layout: &Layout) -> Result<(), Failure> {
 }
 
 /// Refuses a file system that came out otherwise than planned: an old tool, or one of another family.
-fn check(partition: &File, layout: &Layout, program: &Path) -> Result<(), Failure> {
+fn check(partition: &File, layout: &Layout, program: &Path) -> Result<()> {
     let mut head = vec![0u8; boot::HEAD];
     partition.read_exact_at(&mut head, 0).map_err(Failure::io)?;
     let made = boot::read(&head);

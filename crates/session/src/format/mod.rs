@@ -4,31 +4,28 @@
 //! its bytes are then written to the card by us. So devices, images and simulated cards are formatted in one way, the
 //! result is known before the card is touched, and it is read back and compared byte by byte.
 
-mod label;
-mod limit;
+mod archived;
 mod mkfs;
 mod picture;
 mod request;
-mod state;
 mod writing;
 
+pub(crate) use archived::name_state;
+pub use archived::{LastState, last_state};
 pub(crate) use mkfs::{find, run, sparse};
 pub(crate) use picture::{Range, data_ranges};
-pub(crate) use state::name_state;
-pub use state::{LastState, last_state};
+pub use request::Request;
 pub(crate) use writing::CardBytes;
 
-pub use request::Request;
-
 use crate::backups;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
 use cardscope_device::guard::{self, Clearance};
 use cardscope_device::system::System;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::format::{FormatReport, Formatting, Mode};
 use cardscope_model::units::Capacity;
-use cardscope_sd::layout::{self, Layout, SECTOR, Wish};
+use cardscope_sd::layout::{self, FileSystem, Layout, SECTOR, Wish};
 use std::path::Path;
 
 impl Procedure for Request {
@@ -43,19 +40,19 @@ impl Procedure for Request {
         Needs::WriteAndLose(None)
     }
 
-    fn check(&self) -> Result<(), Failure> {
+    fn check(&self) -> Result<()> {
         look_before_asking(self)
     }
 
-    fn run(&self, session: &mut Session<'_>, report: &mut FormatReport) -> Result<(), Failure> {
+    fn run(&self, session: &mut Session<'_>, report: &mut FormatReport) -> Result<()> {
         let clearance = session.opened.device().and_then(|device| device.clearance.as_ref());
         whole(&self.common.target, clearance)?;
         for caveat in &session.opened.caveats {
             session.events.note(&caveat.to_string());
         }
-        let limited = limit::limit(self, session.opened)?;
+        let limited = archived::limit(self, session.opened)?;
         let layout = layout_of(self, limited.as_ref().map_or(session.bytes(), |l| l.real_bytes))?;
-        let label = self.label.as_deref().map(|text| label::checked(text, layout.file_system)).transpose()?;
+        let label = self.label.as_deref().map(|text| checked_label(text, layout.file_system)).transpose()?;
         let picture = mkfs::make(&layout, label.as_deref(), report.header.seed)?;
         session.events.note(&plan_line(self, &layout));
         if let Some(file) = &self.backup {
@@ -69,7 +66,7 @@ impl Procedure for Request {
             label,
             size_adjustment: self.size_adjustment,
             limited,
-            file_system: state::file_system_word(layout.file_system).to_owned(),
+            file_system: archived::file_system_word(layout.file_system).to_owned(),
             backup: self.backup.as_ref().map(|path| path.display().to_string()),
             tool: picture.tool.clone(),
             ..Formatting::default()
@@ -85,7 +82,7 @@ impl Procedure for Request {
 }
 
 /// Refuses what can be refused without opening anything, so that nobody is asked in vain.
-fn look_before_asking(request: &Request) -> Result<(), Failure> {
+fn look_before_asking(request: &Request) -> Result<()> {
     if request.real.is_some() && !request.limit_to_real {
         return Err(Failure::refused("--real says what --limit-to-real is to keep to: give both"));
     }
@@ -110,13 +107,13 @@ fn look_before_asking(request: &Request) -> Result<(), Failure> {
 }
 
 /// The bytes of a device that may be formatted.
-fn whole_device(name: &str) -> Result<u64, Failure> {
+fn whole_device(name: &str) -> Result<u64> {
     let clearance = guard::check(&System::host(), name).map_err(Failure::refused)?;
     whole(name, Some(&clearance)).map(|()| clearance.bytes)
 }
 
 /// A card is formatted as a whole.
-fn whole(name: &str, clearance: Option<&Clearance>) -> Result<(), Failure> {
+fn whole(name: &str, clearance: Option<&Clearance>) -> Result<()> {
     match clearance.and_then(|seen| seen.partition_of.as_ref()) {
         None => Ok(()),
         Some(disk) => Err(Failure::refused(format!(
@@ -126,7 +123,7 @@ fn whole(name: &str, clearance: Option<&Clearance>) -> Result<(), Failure> {
 }
 
 /// The layout of so many bytes.
-fn layout_of(request: &Request, bytes: u64) -> Result<Layout, Failure> {
+fn layout_of(request: &Request, bytes: u64) -> Result<Layout> {
     let wish = Wish { boundary: request.boundary, size_adjustment: request.size_adjustment };
     layout::plan(bytes / SECTOR, wish)
         .map_err(|e| Failure::refused_for(format!("{}: {e}", request.common.target), e))
@@ -165,6 +162,56 @@ fn conclude(report: &mut FormatReport) {
             ));
     }
     if let Some(limited) = &report.body.limited {
-        report.header.findings.push(limit::finding(limited, &report.body.layout));
+        report.header.findings.push(archived::limited(limited, &report.body.layout));
+    }
+}
+
+/// Both allow so many characters.
+const MOST_LETTERS: usize = 11;
+/// Not in a FAT label (Microsoft's FAT specification, section 6.1, and the dot).
+const NOT_IN_FAT: &str = "\"*+,./:;<=>?[\\]|";
+
+/// The label as it is written: FAT's in capitals.
+fn checked_label(text: &str, file_system: FileSystem) -> Result<String> {
+    let refuse = |why: &str| Failure::refused(format!("--label {text:?}: {why}"));
+    let units = text.encode_utf16().count();
+    if text.trim().is_empty() || units > MOST_LETTERS {
+        return Err(refuse(&format!("a volume's name has 1 to {MOST_LETTERS} characters")));
+    }
+    if text.chars().any(char::is_control) {
+        return Err(refuse("a volume's name holds no control characters"));
+    }
+    if file_system == FileSystem::Exfat {
+        return Ok(text.to_owned());
+    }
+    if !text.is_ascii() || text.contains(|c| NOT_IN_FAT.contains(c)) {
+        return Err(refuse(&format!(
+            "{file_system} allows letters, digits and blanks, none of {NOT_IN_FAT}"
+        )));
+    }
+    Ok(text.to_ascii_uppercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fat_label_is_in_capitals_and_an_exfat_label_as_typed() {
+        assert_eq!(checked_label("Camera 1", FileSystem::Fat32).unwrap(), "CAMERA 1");
+        assert_eq!(checked_label("Kamera Öl", FileSystem::Exfat).unwrap(), "Kamera Öl");
+    }
+
+    #[test]
+    fn what_no_volume_may_be_called_is_refused() {
+        for (label, file_system) in [
+            ("", FileSystem::Exfat),
+            ("twelve chars", FileSystem::Exfat),
+            ("a\nb", FileSystem::Exfat),
+            ("a/b", FileSystem::Fat16),
+            ("Öl", FileSystem::Fat32),
+        ] {
+            assert!(checked_label(label, file_system).is_err(), "{label:?}");
+        }
     }
 }

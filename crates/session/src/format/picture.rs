@@ -3,7 +3,7 @@
 //! Beside what the tool made: everything it relies on to be zero (FATs, root directory), and the places where the
 //! marks of an earlier table or file system would go on shining through.
 
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use cardscope_engine::ranges::Ranges;
 use cardscope_sd::layout::{Layout, SECTOR, Scheme, gpt, mbr};
 use rustix::fs::{SeekFrom, seek};
@@ -35,7 +35,7 @@ pub(super) struct Picture {
 }
 
 impl Picture {
-    pub(super) fn new(layout: &Layout, partition: File, tool: String, seed: u64) -> Result<Self, Failure> {
+    pub(super) fn new(layout: &Layout, partition: File, tool: String, seed: u64) -> Result<Self> {
         let mut head = mbr::record(layout, (seed >> 16) as u32).to_vec();
         let mut tail = None;
         if layout.scheme == Scheme::Gpt {
@@ -52,7 +52,7 @@ impl Picture {
     }
 
     /// What the card is to hold from byte `offset` on.
-    pub(super) fn read(&self, offset: u64, bytes: &mut [u8]) -> Result<(), Failure> {
+    pub(super) fn read(&self, offset: u64, bytes: &mut [u8]) -> Result<()> {
         bytes.fill(0);
         let start = self.layout.partition_start * SECTOR;
         let within = Range { start, end: start + self.layout.partition_sectors * SECTOR };
@@ -67,7 +67,7 @@ impl Picture {
     }
 
     /// The ranges to be written, in order and apart from each other.
-    pub(super) fn ranges(&self) -> Result<Vec<Range>, Failure> {
+    pub(super) fn ranges(&self) -> Result<Vec<Range>> {
         let l = &self.layout;
         let start = l.partition_start * SECTOR;
         let fat = start + l.reserved_sectors * SECTOR;

@@ -5,7 +5,7 @@
 //! blocks without writing them, and a card is only in the state of one that was written full when its flash is.
 
 use super::picture::{Picture, Range};
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::frame::Session;
 use cardscope_device::contents::{self, Bytes};
 use cardscope_engine::card::{Answer, Card, extents};
@@ -25,11 +25,7 @@ const DEPTH: u32 = 4;
 const STRETCH: u64 = 64 << 20;
 
 /// Brings the card to what the picture shows. What was moved and what failed goes into the report, also on failure.
-pub(super) fn write(
-    picture: &Picture,
-    session: &mut Session<'_>,
-    report: &mut FormatReport,
-) -> Result<(), Failure> {
+pub(super) fn write(picture: &Picture, session: &mut Session<'_>, report: &mut FormatReport) -> Result<()> {
     let unit =
         session.opened.identity.as_ref().and_then(cardscope_model::identity::Identity::allocation_unit);
     let mut moved = Moved::default();
@@ -54,7 +50,7 @@ fn all(
     card: &mut Card<'_>,
     watch: &mut dyn Listener,
     report: &mut FormatReport,
-) -> Result<(), Failure> {
+) -> Result<()> {
     match report.body.mode {
         Mode::Quick => {}
         Mode::Overwrite => overwrite(card, picture.bytes(), report.header.seed, watch)?,
@@ -78,12 +74,12 @@ fn all(
     Ok(())
 }
 
-fn blank(card: &mut Card<'_>, range: Range) -> Result<Vec<IoError>, Failure> {
+fn blank(card: &mut Card<'_>, range: Range) -> Result<Vec<IoError>> {
     Ok(card.write_bytes(range.start, &vec![0; (range.end - range.start) as usize])?)
 }
 
 /// Nothing more is written to a card that refuses a write twice.
-fn settle(card: &Card<'_>, io_errors: Vec<IoError>) -> Result<(), Failure> {
+fn settle(card: &Card<'_>, io_errors: Vec<IoError>) -> Result<()> {
     let Some(first) = io_errors.into_iter().next() else { return Ok(()) };
     Err(Failure::io(format!(
         "the card refused to take {} bytes at {} twice ({}), after {} bytes were written: it has no usable file system now; `cardscope verify` tells what is wrong with it",
@@ -94,7 +90,7 @@ fn settle(card: &Card<'_>, io_errors: Vec<IoError>) -> Result<(), Failure> {
     )))
 }
 
-fn flush(card: &mut Card<'_>) -> Result<(), Failure> {
+fn flush(card: &mut Card<'_>) -> Result<()> {
     let before = card.io_error_count();
     card.flush()?;
     if card.io_error_count() == before {
@@ -110,7 +106,7 @@ fn put(
     range: Range,
     watch: &mut dyn Listener,
     steps: &mut Steps,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let mut bytes = Vec::new();
     for extent in extents(range.start, range.end, BLOCK) {
         card.go_on()?;
@@ -128,7 +124,7 @@ fn put(
     Ok(())
 }
 
-fn overwrite(card: &mut Card<'_>, bytes: u64, seed: u64, watch: &mut dyn Listener) -> Result<(), Failure> {
+fn overwrite(card: &mut Card<'_>, bytes: u64, seed: u64, watch: &mut dyn Listener) -> Result<()> {
     let mut steps = Steps::begin("overwriting every byte", bytes, card.seconds(), watch);
     let mut start = 0;
     while start < bytes {
@@ -144,7 +140,7 @@ fn overwrite(card: &mut Card<'_>, bytes: u64, seed: u64, watch: &mut dyn Listene
     flush(card)
 }
 
-fn discard(card: &mut Card<'_>, watch: &mut dyn Listener) -> Result<bool, Failure> {
+fn discard(card: &mut Card<'_>, watch: &mut dyn Listener) -> Result<bool> {
     let bytes = card.bytes();
     watch.phase("telling the card that nothing on it is of value", None, None);
     let taken = card.discard(0, bytes)?;
@@ -161,7 +157,7 @@ fn compare(
     ranges: &[Range],
     watch: &mut dyn Listener,
     report: &mut FormatReport,
-) -> Result<bool, Failure> {
+) -> Result<bool> {
     card.reopen()?;
     let total = ranges.iter().map(|range| range.end - range.start).sum();
     let mut steps = Steps::begin("reading it back", total, card.seconds(), watch);

@@ -2,7 +2,7 @@
 //! command line fills it by these descriptions, a server by its fields.
 
 use crate::arguments::{duration, size};
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use cardscope_model::card_map::advice::quoted;
 use cardscope_model::condition::Condition;
 use clap::Args;
@@ -44,7 +44,7 @@ pub struct Limits {
 ///
 /// # Errors
 /// A refusal: a word that is none, or a value that it cannot have.
-pub(crate) fn stated(conditions: &[String]) -> Result<Condition, Failure> {
+pub(crate) fn stated(conditions: &[String]) -> Result<Condition> {
     let mut stated = Condition::default();
     conditions.iter().try_for_each(|text| stated.state(text)).map_err(Failure::refused)?;
     Ok(stated)
@@ -55,7 +55,7 @@ impl Common {
     ///
     /// # Errors
     /// A refusal: a word that is none, or a value that it cannot have.
-    pub fn stated(&self) -> Result<Condition, Failure> {
+    pub fn stated(&self) -> Result<Condition> {
         stated(&self.conditions)
     }
 

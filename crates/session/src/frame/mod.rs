@@ -3,17 +3,17 @@
 
 mod common;
 
-pub use crate::error::Failure;
+pub use crate::error::{Failure, Result};
 pub use cardscope_model::report::{Body, Document, Report};
 pub(crate) use common::stated;
 pub use common::{Common, Limits};
 
 use crate::backups;
+use crate::consent::Narrowed;
 use crate::consent::{Consent, DataKept};
 use crate::journals;
 use crate::opening::{self, Opened};
-use crate::recorder::Recorder;
-use crate::region::Narrowed;
+use crate::recorder::{self, Recorder};
 use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
@@ -27,7 +27,7 @@ use cardscope_model::condition::Condition;
 use cardscope_model::finding::Finding;
 use cardscope_model::random;
 use cardscope_model::report::{Header, Moved};
-use cardscope_model::result::BenchReport;
+use cardscope_store::SessionStart;
 use serde::Serialize;
 use std::path::Path;
 
@@ -58,10 +58,7 @@ pub trait Procedure {
     }
 
     /// Refuses what goes against itself, before anything is opened.
-    ///
-    /// # Errors
-    /// Why it is refused.
-    fn check(&self) -> Result<(), Failure> {
+    fn check(&self) -> Result<()> {
         Ok(())
     }
 
@@ -69,7 +66,7 @@ pub trait Procedure {
     ///
     /// # Errors
     /// A refusal: a word that is none, or a value that it cannot have.
-    fn stated(&self) -> Result<Condition, Failure> {
+    fn stated(&self) -> Result<Condition> {
         self.common().stated()
     }
 
@@ -77,26 +74,19 @@ pub trait Procedure {
     ///
     /// # Errors
     /// A refusal: it is not safe to test, or consent was not given. Nothing was written.
-    fn open(&self, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened, Failure> {
+    fn open(&self, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened> {
         open(self, consent, interrupt)
     }
 
     /// Does its part and fills the document in place, so that what was measured survives any end. Until it calls
     /// `begin_row` nothing is written to the card, and an error is a refusal without a document.
-    ///
-    /// # Errors
-    /// A refusal, or what ended it early.
-    fn run(&self, session: &mut Session<'_>, report: &mut Report<Self::Body>) -> Result<(), Failure>;
+    fn run(&self, session: &mut Session<'_>, report: &mut Report<Self::Body>) -> Result<()>;
 
     /// Stores the last document, and how it ended.
     ///
     /// # Errors
     /// If it cannot be written; what was stored before stays.
-    fn finish(
-        recorder: Recorder,
-        report: &Report<Self::Body>,
-        failure: Option<&Failure>,
-    ) -> Result<(), Failure> {
+    fn finish(recorder: Recorder, report: &Report<Self::Body>, failure: Option<&Failure>) -> Result<()> {
         recorder.finish(report, failure)
     }
 }
@@ -121,7 +111,7 @@ impl<D: Document> Outcome<D> {
 }
 
 /// A question that Ctrl-C left without an answer is no refusal.
-pub(crate) fn answered<T>(outcome: Result<T, Failure>, interrupt: &Interrupt) -> Result<T, Failure> {
+pub(crate) fn answered<T>(outcome: Result<T>, interrupt: &Interrupt) -> Result<T> {
     outcome.map_err(|failure| if interrupt.raised() { Failure::Interrupted } else { failure })
 }
 
@@ -134,7 +124,7 @@ pub fn execute<P: Procedure>(
     consent: &mut dyn Consent,
     interrupt: &Interrupt,
     events: &mut dyn Listener,
-) -> Result<Outcome<Report<P::Body>>, Failure> {
+) -> Result<Outcome<Report<P::Body>>> {
     let begun = procedure.check().and_then(|()| {
         let stated = procedure.stated()?;
         let mut opened = procedure.open(consent, interrupt)?;
@@ -153,7 +143,7 @@ pub(crate) fn open<P: Procedure + ?Sized>(
     procedure: &P,
     consent: &mut dyn Consent,
     interrupt: &Interrupt,
-) -> Result<Opened, Failure> {
+) -> Result<Opened> {
     let target = &procedure.common().target;
     match procedure.needs() {
         Needs::Read => opening::open(target, false, &mut DataKept, interrupt),
@@ -165,15 +155,12 @@ pub(crate) fn open<P: Procedure + ?Sized>(
 }
 
 /// The same on a card that is open already, for a verb of which it is a part.
-///
-/// # Errors
-/// A refusal, as [`execute`].
 pub(crate) fn perform<P: Procedure>(
     procedure: &P,
     opened: &mut Opened,
     interrupt: &Interrupt,
     events: &mut dyn Listener,
-) -> Result<Outcome<Report<P::Body>>, Failure> {
+) -> Result<Outcome<Report<P::Body>>> {
     let common = procedure.common();
     let seed = common.seed.unwrap_or_else(fresh_seed);
     let mut report =
@@ -233,10 +220,7 @@ impl Session<'_> {
     }
 
     /// Runs another verb as a part of this one, on the card that is open; it has its own row in the archive.
-    ///
-    /// # Errors
-    /// A refusal, as [`execute`].
-    pub(crate) fn part<P: Procedure>(&mut self, procedure: &P) -> Result<Outcome<Report<P::Body>>, Failure> {
+    pub(crate) fn part<P: Procedure>(&mut self, procedure: &P) -> Result<Outcome<Report<P::Body>>> {
         procedure.check()?;
         perform(procedure, self.opened, self.interrupt, self.events)
     }
@@ -246,7 +230,7 @@ impl Session<'_> {
     ///
     /// # Errors
     /// A refusal: there is no room for it. Nothing was written to the card.
-    pub(crate) fn begin_journal(&mut self, room: u64, salt: u64) -> Result<(), Failure> {
+    pub(crate) fn begin_journal(&mut self, room: u64, salt: u64) -> Result<()> {
         let mut journal = journals::create(&self.common.target, self.opened, room)?;
         journal
             .wrote_with(salt)
@@ -261,11 +245,7 @@ impl Session<'_> {
     ///
     /// # Errors
     /// A refusal, or what ended it. Nothing was written to the card.
-    pub(crate) fn back_up(
-        &mut self,
-        file: Option<&Path>,
-        overwritten: Option<(u64, u64)>,
-    ) -> Result<(), Failure> {
+    pub(crate) fn back_up(&mut self, file: Option<&Path>, overwritten: Option<(u64, u64)>) -> Result<()> {
         let Some(file) = file else { return Ok(()) };
         let mut backup = backups::take(file, self.opened, self.interrupt, self.events)?;
         if let Some((start, end)) = overwritten {
@@ -276,43 +256,30 @@ impl Session<'_> {
     }
 
     /// Begins the document's row in the archive. From here on whatever ends the verb ends in the document.
-    ///
-    /// # Errors
-    /// If the archive cannot be opened or written.
-    pub(crate) fn begin_row<B>(&mut self, report: &mut Report<B>) -> Result<(), Failure> {
-        let Header { target, seed, .. } = &report.header;
-        let archive = self.common.archive.as_deref();
-        let recorder = Recorder::begin(archive, self.verb, target, *seed, self.opened)?;
-        self.record_in(recorder, &mut report.header);
-        Ok(())
+    pub(crate) fn begin_row<B>(&mut self, report: &mut Report<B>) -> Result<()> {
+        self.record(&mut report.header, |start| start)
     }
 
-    fn record_in(&mut self, recorder: Recorder, header: &mut Header) {
+    /// The same for a verb that has more to say of its start.
+    pub(crate) fn record(
+        &mut self,
+        header: &mut Header,
+        more: impl FnOnce(SessionStart) -> SessionStart,
+    ) -> Result<()> {
+        let identity = self.opened.identity.as_ref();
+        let start = recorder::start(self.verb, &header.target, header.seed, &self.opened.condition, identity);
+        let recorder = Recorder::of(self.common.archive.as_deref(), &more(start))?;
         header.session = Some(recorder.name());
         (self.recorder, self.recorded) = (Some(recorder), true);
+        Ok(())
     }
 
     /// Stores the document as it is now.
     ///
     /// # Errors
     /// If it cannot be written; what was stored before stays.
-    pub(crate) fn store<B: Serialize>(&mut self, report: &Report<B>) -> Result<(), Failure> {
+    pub(crate) fn store<B: Serialize>(&mut self, report: &Report<B>) -> Result<()> {
         self.recorder.as_mut().map_or(Ok(()), |recorder| recorder.update(report))
-    }
-
-    /// Begins the row of a bench, whose samples are rows of their own.
-    ///
-    /// # Errors
-    /// If the archive cannot be opened or written.
-    pub(crate) fn record_bench(
-        &mut self,
-        report: &mut BenchReport,
-        recipe_text: String,
-    ) -> Result<(), Failure> {
-        let archive = self.common.archive.as_deref();
-        let recorder = Recorder::begin_bench(archive, report, recipe_text, self.opened)?;
-        self.record_in(recorder, &mut report.header);
-        Ok(())
     }
 
     /// Runs a probe on the card and counts what it moved, whatever ends it.
@@ -351,7 +318,7 @@ impl Session<'_> {
         &mut self,
         stop: Option<Stop>,
         moved: &mut Moved,
-    ) -> (Option<Returned>, Result<(), Failure>) {
+    ) -> (Option<Returned>, Result<()>) {
         let mut returned = self.put_back(stop.as_ref(), moved);
         let not_back = returned.as_mut().and_then(|returned| returned.failure.take());
         let failure = not_back.map(Failure::from).or(stop.map(Failure::from));

@@ -2,7 +2,7 @@
 
 use super::{named, typed};
 use crate::archive;
-use crate::error::Failure;
+use crate::error::Result;
 use cardscope_engine::pending::{Owing, owing};
 use cardscope_files::Identity;
 use cardscope_import::ImportError;
@@ -39,7 +39,7 @@ pub(super) struct Intake {
 
 impl Intake {
     /// Opens the archive, but for a dry run.
-    pub(super) fn open(archive: Option<&Path>, dry_run: bool, detailed: bool) -> Result<Self, Failure> {
+    pub(super) fn open(archive: Option<&Path>, dry_run: bool, detailed: bool) -> Result<Self> {
         let archive = if dry_run { None } else { Some(archive::open(archive)?) };
         let path = archive.as_ref().map(|a| a.path().display().to_string());
         let report = ImportReport { archive: path, ..ImportReport::default() };
@@ -65,7 +65,7 @@ impl Intake {
     ///
     /// # Errors
     /// If the batch it completes cannot be stored; none of it is then.
-    pub(super) fn understood(&mut self, file: Understood) -> Result<(), Failure> {
+    pub(super) fn understood(&mut self, file: Understood) -> Result<()> {
         let totals = &mut self.report.totals;
         totals.runs += file.logs.iter().map(|log| log.runs.len() as u64).sum::<u64>();
         totals.figures +=
@@ -79,27 +79,22 @@ impl Intake {
     }
 
     /// Takes a session that an archive wrote.
-    ///
-    /// # Errors
-    /// If the archive cannot be written.
-    pub(super) fn session(&mut self, file: String, session: &SessionFile) -> Result<(), Failure> {
+    pub(super) fn session(&mut self, file: String, session: &SessionFile) -> Result<()> {
         // What came first is stored first.
         self.flush()?;
         let totals = &mut self.report.totals;
         totals.runs += session.runs.len() as u64;
         totals.figures +=
             session.runs.iter().flat_map(|run| &run.figures).map(|f| f.len() as u64).sum::<u64>();
-        let (kept, sessions, error) = match &mut self.archive {
-            None => (Kept::DryRun, Vec::new(), None),
-            Some(archive) => match archive.add_file(session) {
-                Ok(Stored::New { sessions, .. }) => {
-                    (Kept::New, sessions.iter().map(ToString::to_string).collect(), None)
-                }
-                Ok(Stored::Known { .. }) => (Kept::Known, Vec::new(), None),
-                // The file is at fault, not the archive: the next one may be sound.
-                Err(error @ ArchiveError::File(_)) => (Kept::Failed, Vec::new(), Some(error.to_string())),
-                Err(error) => return Err(error.into()),
-            },
+        let added = self.archive.as_mut().map(|archive| archive.add_file(session)).transpose();
+        let (kept, sessions, error) = match added {
+            Ok(stored) => {
+                let (kept, sessions) = became(stored.as_ref());
+                (kept, sessions, None)
+            }
+            // The file is at fault, not the archive: the next one may be whole.
+            Err(error @ ArchiveError::File(_)) => (Kept::Failed, Vec::new(), Some(error.to_string())),
+            Err(error) => return Err(error.into()),
         };
         count(&mut self.report.totals, kept);
         self.report.named_failed |= kept == Kept::Failed;
@@ -130,10 +125,7 @@ impl Intake {
     }
 
     /// Keeps what was gathered, all of it or nothing.
-    ///
-    /// # Errors
-    /// If the archive cannot be written.
-    pub(super) fn flush(&mut self) -> Result<(), Failure> {
+    pub(super) fn flush(&mut self) -> Result<()> {
         let mut batch = std::mem::take(&mut self.batch);
         self.batch_bytes = 0;
         let stored = match &mut self.archive {
@@ -142,13 +134,13 @@ impl Intake {
         };
         for (file, stored) in batch.into_iter().zip(stored) {
             let doubts = self.pictures(&file, stored.as_ref())?;
-            self.lines(file, stored, doubts);
+            self.lines(file, stored.as_ref(), doubts);
         }
         Ok(())
     }
 
     /// Attaches what new figures were typed from; what is wrong with it, in words.
-    fn pictures(&mut self, file: &Understood, stored: Option<&Stored>) -> Result<Vec<String>, Failure> {
+    fn pictures(&mut self, file: &Understood, stored: Option<&Stored>) -> Result<Vec<String>> {
         let typed = file.logs.iter().any(|log| log.other.contains_key(TYPED_FROM));
         match (&mut self.archive, stored, &file.folder) {
             (Some(archive), Some(Stored::New { sessions, .. }), Some(folder)) if typed => {
@@ -158,14 +150,8 @@ impl Intake {
         }
     }
 
-    fn lines(&mut self, mut file: Understood, stored: Option<Stored>, doubts: Vec<String>) {
-        let (kept, sessions) = match stored {
-            None => (Kept::DryRun, Vec::new()),
-            Some(Stored::Known { .. }) => (Kept::Known, Vec::new()),
-            Some(Stored::New { sessions, .. }) => {
-                (Kept::New, sessions.iter().map(ToString::to_string).collect::<Vec<_>>())
-            }
-        };
+    fn lines(&mut self, mut file: Understood, stored: Option<&Stored>, doubts: Vec<String>) {
+        let (kept, sessions) = became(stored);
         count(&mut self.report.totals, kept);
         if let Some(first) = file.logs.first_mut() {
             first.doubts.extend(doubts);
@@ -187,7 +173,7 @@ impl Intake {
 }
 
 /// Hands the files' bytes over to the archive: nothing needs them afterwards.
-fn keep(archive: &mut Archive, batch: &mut [Understood]) -> Result<Vec<Stored>, Failure> {
+fn keep(archive: &mut Archive, batch: &mut [Understood]) -> Result<Vec<Stored>> {
     let titles: Vec<Option<String>> = batch.iter().map(|file| named::title(Path::new(&file.file))).collect();
     let sources = batch.iter_mut().zip(&titles).map(|(file, title)| NewSource {
         name: &file.file,
@@ -197,6 +183,15 @@ fn keep(archive: &mut Archive, batch: &mut [Understood]) -> Result<Vec<Stored>, 
         logs: &file.logs,
     });
     Ok(archive.import(sources)?)
+}
+
+/// What became of a file that was understood, and its sessions; nothing was stored in a dry run.
+fn became(stored: Option<&Stored>) -> (Kept, Vec<String>) {
+    match stored {
+        None => (Kept::DryRun, Vec::new()),
+        Some(Stored::Known { .. }) => (Kept::Known, Vec::new()),
+        Some(Stored::New { sessions, .. }) => (Kept::New, sessions.iter().map(ToString::to_string).collect()),
+    }
 }
 
 fn count(totals: &mut Totals, kept: Kept) {

@@ -10,7 +10,7 @@ mod typed;
 mod unpack;
 
 use crate::bench::Interrupt;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::frame::{self, Outcome};
 use cardscope_engine::event::Listener;
 use cardscope_model::card::CardFacts;
@@ -90,7 +90,7 @@ struct Stated {
 }
 
 impl Stated {
-    fn of(request: &Request) -> Result<Stated, Failure> {
+    fn of(request: &Request) -> Result<Stated> {
         let card = CardFacts {
             brand: request.brand.clone(),
             name: request.card.clone(),
@@ -123,7 +123,7 @@ pub fn import(
     request: &Request,
     interrupt: &Interrupt,
     listener: &mut dyn Listener,
-) -> Result<Outcome<ImportReport>, Failure> {
+) -> Result<Outcome<ImportReport>> {
     let stated = Stated::of(request)?;
     if request.files.is_empty() {
         return Err(Failure::refused("nothing to import: name files, folders or - for standard input"));
@@ -140,7 +140,7 @@ fn walk(
     intake: &mut Intake,
     interrupt: &Interrupt,
     listener: &mut dyn Listener,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let (candidates, failed) = collect::candidates(files);
     for (folder, why) in failed {
         intake.failed(folder.display().to_string(), format!("the folder cannot be listed: {why}"), true);
@@ -162,7 +162,7 @@ fn one(
     intake: &mut Intake,
     candidate: &collect::Candidate,
     interrupt: &Interrupt,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let outer = candidate.path.display().to_string();
     if intake.is_archive(&candidate.path) {
         if candidate.named {
@@ -198,7 +198,7 @@ fn log(
     candidate: &collect::Candidate,
     file: String,
     bytes: Vec<u8>,
-) -> Result<(), Failure> {
+) -> Result<()> {
     if result_file::is_one(&bytes) {
         match result_file::read(&bytes) {
             Ok(session) => intake.session(file, &session)?,
@@ -231,7 +231,7 @@ pub(crate) struct Found {
 ///
 /// # Errors
 /// A refusal where it cannot be read, or nothing in it is understood.
-pub(crate) fn logs_of(path: &Path) -> Result<Vec<Found>, Failure> {
+pub(crate) fn logs_of(path: &Path) -> Result<Vec<Found>> {
     let refused = |why: String| Failure::refused(format!("{}: {why}", path.display()));
     let candidate = collect::Candidate { path: path.to_owned(), named: true };
     let (mut found, mut failed) = (Vec::new(), None);

@@ -23,9 +23,6 @@ pub(crate) fn read(bytes: &[u8]) -> Result<SessionFile, String> {
 }
 
 /// Whether a file of that many bytes is read.
-///
-/// # Errors
-/// The reason, in words.
 pub(crate) fn fits(bytes: u64) -> Result<(), String> {
     match bytes <= MOST_BYTES {
         true => Ok(()),

@@ -1,5 +1,6 @@
 use super::*;
 use crate::archive;
+use crate::testing::dd;
 use cardscope_engine::event::Silent;
 use cardscope_store::Archive;
 use std::fs;
@@ -45,18 +46,6 @@ impl Place {
     fn titles(&self) -> Vec<String> {
         Archive::open(self.archive()).unwrap().cards().unwrap().into_iter().map(|card| card.title).collect()
     }
-}
-
-/// What dd says of a card that it does not know.
-fn dd(mb_s: u32, line_end: &str) -> String {
-    let seconds = 100.0 / f64::from(mb_s);
-    [
-        "100+0 records in",
-        "100+0 records out",
-        &format!("100000000 bytes (100 MB, 95 MiB) copied, {seconds} s, {mb_s} MB/s"),
-    ]
-    .map(|line| format!("{line}{line_end}"))
-    .concat()
 }
 
 fn counted(report: &ImportReport) -> [u64; 3] {

@@ -2,7 +2,7 @@
 //! the sessions of its figures, so that whoever doubts a figure can look.
 
 use crate::archive::attachment;
-use crate::error::Failure;
+use crate::error::Result;
 use cardscope_model::log::{Log, TYPED_FROM};
 use cardscope_store::{Archive, NewAttachment, Owner, SessionId};
 use std::path::{Component, Path, PathBuf};
@@ -11,11 +11,7 @@ use std::path::{Component, Path, PathBuf};
 const NOTE: &str = "its figures were typed from this";
 
 /// Attaches what the sessions of a table were typed from; what could not be, in words.
-pub(super) fn attach(
-    archive: &mut Archive,
-    folder: &Path,
-    sessions: &[SessionId],
-) -> Result<Vec<String>, Failure> {
+pub(super) fn attach(archive: &mut Archive, folder: &Path, sessions: &[SessionId]) -> Result<Vec<String>> {
     let mut missing = Vec::new();
     for session in sessions {
         let stored = archive.session(*session)?;

@@ -25,9 +25,6 @@ pub(super) struct Member {
 
 /// Hands out what a file holds: itself, or what is packed in it, one by one, until all is out or taking one fails.
 /// Archives within archives stay packed: they are no logs.
-///
-/// # Errors
-/// That of whoever takes a member.
 pub(super) fn members<E>(bytes: Vec<u8>, mut take: impl FnMut(Member) -> Result<(), E>) -> Result<(), E> {
     match bytes.as_slice() {
         [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => unzip(&bytes, MOST_UNPACKED, &mut take),
@@ -119,6 +116,15 @@ mod tests {
         writer.finish().unwrap().into_inner()
     }
 
+    fn unzipped(packed: &[u8], most: u64) -> Vec<Member> {
+        let mut found = Vec::new();
+        let Ok(()) = unzip(packed, most, &mut |member| {
+            found.push(member);
+            Ok::<(), Infallible>(())
+        });
+        found
+    }
+
     fn all(bytes: Vec<u8>) -> Vec<Member> {
         let mut found = Vec::new();
         let Ok(()) = members(bytes, |member| {
@@ -157,12 +163,7 @@ mod tests {
         let names: Vec<String> = (0..200).map(|n| format!("{n}.log")).collect();
         let members: Vec<(&str, &[u8])> =
             names.iter().map(|name| (name.as_str(), zeros.as_slice())).collect();
-        let mut found = Vec::new();
-        let most = 10 << 10;
-        let Ok(()) = unzip(&zipped(&members), most, &mut |member| {
-            found.push(member);
-            Ok::<(), Infallible>(())
-        });
+        let found = unzipped(&zipped(&members), 10 << 10);
         assert_eq!(found.len(), 5, "three whole, one that is cut off, and one line for the rest");
         assert!(found[..3].iter().all(|member| member.bytes.is_ok()) && found[3].bytes.is_err());
         assert!(found[4].bytes.as_ref().unwrap_err().contains("last 196 of 200"), "{:?}", found[4]);
@@ -175,11 +176,7 @@ mod tests {
         packed[14] ^= 1;
         let at = packed.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
         packed[at + 16] ^= 1;
-        let mut found = Vec::new();
-        let Ok(()) = unzip(&packed, 5000, &mut |member| {
-            found.push(member);
-            Ok::<(), Infallible>(())
-        });
+        let found = unzipped(&packed, 5000);
         assert!(
             found[0].bytes.is_err() && found[1].bytes.as_ref().unwrap_err().contains("last 1 of 2"),
             "{found:?}"

@@ -5,7 +5,7 @@
 //! own serial number stays the same whatever card is in it and counts for nothing. Elsewhere the content decides.
 
 use crate::card_key::card_key;
-use crate::error::Failure;
+use crate::error::Result;
 use crate::opening::Opened;
 use cardscope_device::block::BlockDevice;
 use cardscope_device::system::System;
@@ -94,7 +94,7 @@ pub(super) fn whose(
     medium: &Medium,
     opened: &mut Opened,
     interrupt: &Interrupt,
-) -> Result<Whose, Failure> {
+) -> Result<Whose> {
     let about = journal.about();
     match medium.named(about) {
         Some(false) => return Ok(Whose::Another("the card names itself differently".to_owned())),

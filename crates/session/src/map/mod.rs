@@ -3,14 +3,13 @@
 //! Unless the user names a part whose content may go, everything that is overwritten is saved to a journal before and
 //! put back after, as quick `verify` does.
 
-mod document;
 mod file_systems;
 mod run;
 mod scope;
 
 pub use scope::Request;
 
-use crate::error::Failure;
+use crate::error::Result;
 use crate::frame::{Common, Needs, Procedure, Session};
 use cardscope_model::card_map::{CardMap, MapReport};
 use cardscope_probe::context;
@@ -37,11 +36,11 @@ impl Procedure for Request {
         }
     }
 
-    fn check(&self) -> Result<(), Failure> {
+    fn check(&self) -> Result<()> {
         scope::check(self)
     }
 
-    fn run(&self, session: &mut Session<'_>, report: &mut MapReport) -> Result<(), Failure> {
+    fn run(&self, session: &mut Session<'_>, report: &mut MapReport) -> Result<()> {
         let scope = Scope::find(self, session)?;
         let options = scope.options(self, session.opened, report.header.seed);
         if matches!(scope, Scope::Saved(_)) {
@@ -53,13 +52,13 @@ impl Procedure for Request {
         // Until the first byte is written.
         report.body.moved.data_kept = true;
         session.begin_row(report)?;
-        let mut facts = document::facts(self, session.opened);
+        let mut facts = run::facts(self, session.opened);
         let mut ended = run::measure(&scope, &options, session, report, &mut facts);
-        document::conclude(report, session, &facts);
+        run::conclude(report, session, &facts);
         if self.try_file_systems && ended.is_ok() {
             session.store(report)?;
             ended = file_systems::try_all(self, session, report, &mut facts);
-            document::advise(report, &facts);
+            run::advise(report, &facts);
         }
         ended
     }

@@ -2,10 +2,10 @@
 //! a file of its own in a directory.
 
 use crate::arguments::{region, size};
-use crate::error::Failure;
+use crate::consent::{phrase, within};
+use crate::error::{Failure, Result};
 use crate::frame::{self, Common, Session};
 use crate::opening::Opened;
-use crate::region::{phrase, within};
 use cardscope_engine::target::Region;
 use cardscope_model::random::mix;
 use cardscope_model::units::{BinarySize, MIB};
@@ -85,7 +85,7 @@ pub(super) enum Scope {
 }
 
 /// Refuses what goes against itself, before anything is opened.
-pub(super) fn check(request: &Request) -> Result<(), Failure> {
+pub(super) fn check(request: &Request) -> Result<()> {
     let directory = request.common.names_directory();
     let frees = request.erase || request.region.is_some();
     Failure::refuse_first(&[
@@ -128,7 +128,7 @@ impl Scope {
     ///
     /// # Errors
     /// A refusal: the target is too small, the region lies outside of it, or there is no room.
-    pub(super) fn find(request: &Request, session: &mut Session<'_>) -> Result<Scope, Failure> {
+    pub(super) fn find(request: &Request, session: &mut Session<'_>) -> Result<Scope> {
         let bytes = session.bytes();
         if bytes < SMALLEST {
             return Err(Failure::refused(format!(
@@ -145,7 +145,7 @@ impl Scope {
             return Ok(Scope::Nothing(all));
         }
         if let Some(region) = request.region {
-            within(region, bytes, session.opened.target.info().sector).map_err(|why| named(request, &why))?;
+            within(region, &request.common.target, bytes, session.opened.target.info().sector)?;
             return Ok(Scope::Free(region));
         }
         Ok(if request.erase { Scope::Free(all) } else { Scope::Saved(all) })
@@ -214,7 +214,7 @@ impl Scope {
 ///
 /// # Errors
 /// A refusal: there is no room for it; it names the other ways to a map.
-pub(super) fn begin_journal(request: &Request, session: &mut Session<'_>, salt: u64) -> Result<(), Failure> {
+pub(super) fn begin_journal(request: &Request, session: &mut Session<'_>, salt: u64) -> Result<()> {
     let room = most_written(request).min(session.bytes());
     session.begin_journal(room, salt).map_err(|failure| with_ways_out(failure, room))
 }
@@ -224,7 +224,7 @@ fn most_written(request: &Request) -> u64 {
     request.limits.max_write.unwrap_or_else(|| request.cache.unwrap_or(CACHE_SAVED).saturating_add(BESIDES))
 }
 
-fn own_file(request: &Request, opened: &mut Opened, free: u64) -> Result<Region, Failure> {
+fn own_file(request: &Request, opened: &mut Opened, free: u64) -> Result<Region> {
     let wanted = OWN_FILE.max(request.cache.unwrap_or(0).saturating_add(BESIDES / 4));
     let left = opened.limit.left().unwrap_or(u64::MAX);
     if left < 2 * LEAST_OWN_FILE {
@@ -238,10 +238,6 @@ fn own_file(request: &Request, opened: &mut Opened, free: u64) -> Result<Region,
 fn in_own_file(request: &Request, region: Region, opened: &Opened) -> u64 {
     let most = 2 * region.len + BESIDES;
     most.min(request.limits.max_write.unwrap_or(u64::MAX)).min(opened.limit.left().unwrap_or(u64::MAX))
-}
-
-fn named(request: &Request, why: &str) -> Failure {
-    Failure::refused(format!("{}: {why}; nothing was written", request.common.target))
 }
 
 /// Where the journal has no place, there are other ways to a map.

@@ -9,7 +9,7 @@ mod sample;
 
 pub use request::Request;
 
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::frame::Outcome;
 use crate::identify;
 use cardscope_analysis::observe::{Side, compare, summarise, verdict};
@@ -38,7 +38,7 @@ pub fn observe(
     request: &Request,
     interrupt: &Interrupt,
     listener: &mut dyn Listener,
-) -> Result<Outcome<ObserveReport>, Failure> {
+) -> Result<Outcome<ObserveReport>> {
     request.check()?;
     let system = identify::system(request.sysfs.as_deref())?;
     if !system.is_live() && request.length() != Length::Nothing {
@@ -66,7 +66,7 @@ pub fn observe(
 }
 
 /// The watch that this one is held against.
-fn baseline_of(name: &str, request: &Request) -> Result<ObserveReport, Failure> {
+fn baseline_of(name: &str, request: &Request) -> Result<ObserveReport> {
     let report: ObserveReport = crate::baseline::load(name, request.archive.as_deref(), "observe")?;
     match report.body.samples.is_empty() {
         true => Err(Failure::refused(format!("{name} watched nothing, so there is nothing to compare with"))),
@@ -107,7 +107,7 @@ impl Watch<'_> {
         first: &Look,
         interrupt: &Interrupt,
         listener: &mut dyn Listener,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let began = Instant::now();
         let length = match request.length() {
             Length::For(length) => Some(length),
@@ -160,7 +160,7 @@ impl Watch<'_> {
 }
 
 /// Ctrl-C ends a watch without an end as it is meant to.
-fn stopped(length: Option<Duration>) -> Result<(), Failure> {
+fn stopped(length: Option<Duration>) -> Result<()> {
     length.map_or(Ok(()), |_| Err(Failure::Interrupted))
 }
 

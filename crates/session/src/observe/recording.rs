@@ -2,7 +2,7 @@
 
 use super::Request;
 use crate::archive::path_of;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::output_file::{Mark, OutputFile};
 use crate::recorder::{self, Recorder};
 use cardscope_device::system::System;
@@ -34,14 +34,11 @@ pub(super) struct WatchRecorder {
 
 impl WatchRecorder {
     /// Finds out where the watch may be stored meanwhile. A recorded machine is not stored in the archive.
-    ///
-    /// # Errors
-    /// If the archive or the file cannot be written.
     pub(super) fn begin(
         request: &Request,
         system: &System,
         report: &mut ObserveReport,
-    ) -> Result<WatchRecorder, Failure> {
+    ) -> Result<WatchRecorder> {
         let card = system.is_live().then_some(request.target.as_str());
         let claim = |file| OutputFile::claim("--save", file, card, OF_A_WATCH);
         let save = request.save.as_deref().map(claim).transpose()?;
@@ -66,7 +63,7 @@ impl WatchRecorder {
         Ok(recorder)
     }
 
-    fn record(&mut self, report: &mut ObserveReport) -> Result<&mut Recorder, Failure> {
+    fn record(&mut self, report: &mut ObserveReport) -> Result<&mut Recorder> {
         let recording = Recorder::of(self.archive.as_deref(), &self.start)?;
         report.header.session = Some(recording.name());
         Ok(self.recording.insert(recording))
@@ -88,11 +85,7 @@ impl WatchRecorder {
     ///
     /// # Errors
     /// If the archive or the file cannot be written; the other one is written all the same.
-    pub(super) fn finish(
-        mut self,
-        report: &mut ObserveReport,
-        failure: Option<&Failure>,
-    ) -> Result<(), Failure> {
+    pub(super) fn finish(mut self, report: &mut ObserveReport, failure: Option<&Failure>) -> Result<()> {
         let begun = match (self.archives, &self.recording) {
             (true, None) => self.record(report).map(drop),
             _ => Ok(()),
@@ -119,6 +112,6 @@ fn later(what: &str, path: &Path, card: &str) -> String {
     )
 }
 
-fn save(file: &OutputFile, report: &ObserveReport) -> Result<(), Failure> {
+fn save(file: &OutputFile, report: &ObserveReport) -> Result<()> {
     file.write(outside::json(&serde_json::to_string_pretty(report).map_err(Failure::io)?).as_bytes())
 }

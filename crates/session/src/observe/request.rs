@@ -1,7 +1,7 @@
 //! What a watch is asked to do.
 
 use crate::arguments::duration;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -63,7 +63,7 @@ impl Request {
     }
 
     /// Refuses what goes against itself.
-    pub(super) fn check(&self) -> Result<(), Failure> {
+    pub(super) fn check(&self) -> Result<()> {
         Failure::refuse_first(&[
             (
                 self.every < LEAST,

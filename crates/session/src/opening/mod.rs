@@ -2,16 +2,14 @@
 //!
 //! Everything that could be lost is asked for here, before the first byte is written.
 
-mod device;
-mod files;
 mod opened;
-mod sources;
+mod real;
 
-pub(crate) use files::mounted;
 pub use opened::{Limit, Opened};
+pub(crate) use real::mounted;
 
 use crate::consent::{Consent, Question, obtain};
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::journals;
 use cardscope_device::held::{Held, HoldError, Kind};
 use cardscope_device::open::Access;
@@ -25,12 +23,7 @@ use std::sync::Arc;
 /// # Errors
 /// A refusal: there is no such target, it is not safe to write to, consent was not given, or a journal waits that has
 /// what an earlier test overwrote on it.
-pub fn open(
-    name: &str,
-    writes: bool,
-    consent: &mut dyn Consent,
-    interrupt: &Interrupt,
-) -> Result<Opened, Failure> {
+pub fn open(name: &str, writes: bool, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened> {
     let mut opened = open_any(name, writes, consent, interrupt)?;
     // In a directory only files of the test's own are written.
     if writes && !opened.is_directory() {
@@ -47,36 +40,31 @@ pub(crate) fn open_to_restore(
     name: &str,
     consent: &mut dyn Consent,
     interrupt: &Interrupt,
-) -> Result<Opened, Failure> {
+) -> Result<Opened> {
     open_any(name, true, consent, interrupt)
 }
 
-fn open_any(
-    name: &str,
-    writes: bool,
-    consent: &mut dyn Consent,
-    interrupt: &Interrupt,
-) -> Result<Opened, Failure> {
+fn open_any(name: &str, writes: bool, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened> {
     if name.starts_with("sim:") {
         return simulated(name);
     }
     let access = if writes { Access::ReadWrite } else { Access::Read };
     let held = Arc::new(Held::open(Path::new(name), access).map_err(|error| not_held(name, error))?);
     match held.kind() {
-        Kind::Directory => files::directory(&held, interrupt),
+        Kind::Directory => real::directory(&held, interrupt),
         Kind::File => {
             agree(name, &held, writes, consent)?;
-            files::file(name, &held, writes, interrupt)
+            real::file(name, &held, writes, interrupt)
         }
         Kind::Device(device) => {
             agree(name, &held, writes, consent)?;
-            device::open(name, &held, device, writes, interrupt)
+            real::device(name, &held, device, writes, interrupt)
         }
     }
 }
 
 /// A simulated card: nothing to lose, nothing to ask.
-fn simulated(name: &str) -> Result<Opened, Failure> {
+fn simulated(name: &str) -> Result<Opened> {
     let spec = target_spec::parse(name).map_err(Failure::refused)?;
     let identity = identity(&spec.archetype).map_err(Failure::refused)?;
     let (bus, condition) = (spec.archetype.rig.bus_mb_s, spec.condition());
@@ -87,17 +75,14 @@ fn simulated(name: &str) -> Result<Opened, Failure> {
 }
 
 /// Asks about the very object that is open, and looks afterwards whether it is still what was asked about.
-fn agree(name: &str, held: &Held, writes: bool, consent: &mut dyn Consent) -> Result<(), Failure> {
+fn agree(name: &str, held: &Held, writes: bool, consent: &mut dyn Consent) -> Result<()> {
     if !writes {
         return Ok(());
     }
     let contents = held.contents().map_err(Failure::io)?;
     let known = held.also_known_as().map_or_else(|| name.to_owned(), |real| format!("{name} ({real})"));
-    let at_stake = match held.kind() {
-        Kind::Device(device) => device::at_stake(&known, held.bytes(), device, &contents),
-        _ => files::at_stake(&known, held.bytes()),
-    };
-    let at_stake = consent.narrowed(&at_stake, &contents);
+    let device = if let Kind::Device(device) = held.kind() { Some(device) } else { None };
+    let at_stake = consent.narrowed(&real::at_stake(&known, held.bytes(), device, &contents), &contents);
     obtain(consent, &Question { target: name.to_owned(), at_stake })?;
     held.agreed().map_err(|change| {
         Failure::refused_for(

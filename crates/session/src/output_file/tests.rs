@@ -1,4 +1,5 @@
 use super::*;
+use crate::testing::names;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
 
 const PAGE: Mark = Mark::Head("<!-- ours -->\n");
@@ -13,7 +14,7 @@ fn folder() -> (tempfile::TempDir, PathBuf, PathBuf) {
     (dir, top, image)
 }
 
-fn claim(name: &Path, image: &Path) -> Result<OutputFile, Failure> {
+fn claim(name: &Path, image: &Path) -> Result<OutputFile> {
     OutputFile::claim("--html", name, image.to_str(), PAGE)
 }
 
@@ -26,15 +27,6 @@ fn refused(name: &Path, image: &Path, word: &str) {
         }
         other => panic!("{}: {other:?}", name.display()),
     }
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
-    names
 }
 
 #[test]

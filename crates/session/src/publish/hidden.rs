@@ -116,14 +116,15 @@ mod tests {
 
     const CID: &str = "0353445355303847808000c0ffee00fd";
 
-    fn hidden() -> Hidden {
-        let unit = CardUnit {
-            id: "0123".into(),
-            serial: Some("0x00C0FFEE".into()),
-            facts: CardFacts { cid: Some(CID.into()), ..CardFacts::default() },
-            ..CardUnit::default()
-        };
+    /// What names a unit of this serial number, of which this is known besides.
+    fn of(serial: &str, facts: CardFacts) -> Hidden {
+        let serial = Some(serial.to_owned());
+        let unit = CardUnit { id: "0123".into(), serial, facts, ..CardUnit::default() };
         Hidden::of(&crate::testing::card("A"), &[unit])
+    }
+
+    fn hidden() -> Hidden {
+        of("0x00C0FFEE", CardFacts { cid: Some(CID.into()), ..CardFacts::default() })
     }
 
     #[test]
@@ -163,27 +164,16 @@ mod tests {
 
     #[test]
     fn a_serial_number_that_is_called_like_what_stands_in_its_place_ends_too() {
-        let unit = CardUnit {
-            id: "0123".into(),
-            serial: Some("HIDDEN".into()),
-            facts: CardFacts { serial: Some("0x00000000".into()), ..CardFacts::default() },
-            ..CardUnit::default()
-        };
         let mut text = "hidden, 100000000, Hidden".to_owned();
-        Hidden::of(&crate::testing::card("A"), &[unit]).clear_text(&mut text);
+        let facts = CardFacts { serial: Some("0x00000000".into()), ..CardFacts::default() };
+        of("HIDDEN", facts).clear_text(&mut text);
         assert_eq!(text, "[hidden], 100000000, [hidden]");
     }
 
     #[test]
     fn a_short_serial_number_does_not_eat_other_numbers() {
-        let unit = CardUnit {
-            id: "0123".into(),
-            serial: Some("1".into()),
-            facts: CardFacts::default(),
-            ..CardUnit::default()
-        };
         let mut document = json!({ "words": "11 of 100", "serial": "1" });
-        Hidden::of(&crate::testing::card("A"), &[unit]).clear(&mut document);
+        of("1", CardFacts::default()).clear(&mut document);
         assert_eq!(document, json!({ "words": "11 of 100" }));
     }
 }

@@ -11,7 +11,7 @@ mod part;
 
 use crate::card_source::CardSource;
 use crate::compare::{self, Request as Compared};
-use crate::error::Failure;
+use crate::error::Result;
 use crate::rank::{self, By, GroupBy, Order};
 use cardscope_analysis::comparison::{Column, comparison};
 use cardscope_model::archived::StoredCard;
@@ -41,7 +41,7 @@ pub struct Request {
 ///
 /// # Errors
 /// As `compare` and `rank`; more cards than anybody compares are refused only where they cannot be put in order either.
-pub fn publish(request: &Request) -> Result<Publication, Failure> {
+pub fn publish(request: &Request) -> Result<Publication> {
     let compared = &request.compared;
     let mut source = compared.choice.open()?;
     let chosen = compare::chosen(compared, &mut source)?;
@@ -80,7 +80,7 @@ pub fn publish(request: &Request) -> Result<Publication, Failure> {
 }
 
 /// A part for each card that has a column, in their order.
-fn parts(request: &Request, columns: &[Column], source: &mut CardSource) -> Result<Vec<CardPart>, Failure> {
+fn parts(request: &Request, columns: &[Column], source: &mut CardSource) -> Result<Vec<CardPart>> {
     let mut ids: Vec<&str> = Vec::new();
     for column in columns {
         if !ids.contains(&column.entry.card_id.as_str()) {
@@ -104,13 +104,8 @@ fn not_compared(cards: usize, asked: bool) -> Comparison {
     };
     let verdict = format!("{cards} cards are too many to compare side by side, so they are only ranked{by}.");
     let advice = format!("Name a few of them to see their figures, differences and series{or}.");
-    Comparison {
-        entries: Vec::new(),
-        by: None,
-        tests: Vec::new(),
-        differs: Vec::new(),
-        findings: vec![Finding::new("not-compared", Weight::Note, 1.0, verdict).advise(advice)],
-    }
+    let why = Finding::new("not-compared", Weight::Note, 1.0, verdict).advise(advice);
+    Comparison { findings: vec![why], ..Comparison::default() }
 }
 
 /// `A and B`, or how many cards.
@@ -131,7 +126,7 @@ mod tests {
     use cardscope_model::ranking::RankedBy;
 
     /// Forty cards of which one test is known, from a file.
-    fn forty(orders: Vec<By>, tests: &[&str]) -> Result<Publication, Failure> {
+    fn forty(orders: Vec<By>, tests: &[&str]) -> Result<Publication> {
         let file = file_of_cards(40);
         publish(&Request {
             compared: Compared {

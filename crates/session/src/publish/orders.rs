@@ -2,7 +2,7 @@
 
 use crate::card_source::CardSource;
 use crate::compare::Choice;
-use crate::error::Failure;
+use crate::error::Result;
 use crate::rank::By;
 use cardscope_model::archived::{StoredCard, SummaryRow};
 use cardscope_model::test_name::{Op, Order, TestName};
@@ -19,14 +19,7 @@ const KINDS: [(Order, Op); 4] = [
 
 /// The tests that are asked for; else, of sequential and of random reads and writes, the test that most of the cards have
 /// under the settings that are asked for. None where nothing of the sort was measured.
-///
-/// # Errors
-/// If the archive cannot be read.
-pub(super) fn usual(
-    choice: &Choice,
-    cards: &[StoredCard],
-    source: &mut CardSource,
-) -> Result<Vec<By>, Failure> {
+pub(super) fn usual(choice: &Choice, cards: &[StoredCard], source: &mut CardSource) -> Result<Vec<By>> {
     if !choice.tests.is_empty() {
         return Ok(choice.tests.iter().copied().map(By::Test).collect());
     }

@@ -3,7 +3,7 @@
 use super::hidden::Hidden;
 use super::over_time::OverTime;
 use crate::card_source::CardSource;
-use crate::error::Failure;
+use crate::error::Result;
 use cardscope_analysis::comparison::Column;
 use cardscope_model::archived::StoredCard;
 use cardscope_model::card::CardFacts;
@@ -26,7 +26,7 @@ pub(super) fn part(
     columns: &[&Column],
     tests: &[TestName],
     serials: bool,
-) -> Result<CardPart, Failure> {
+) -> Result<CardPart> {
     let card = source.card(id)?;
     let mut part = bare(&card, source.events(id)?, serials);
     if source.is_collected(id) {
@@ -67,14 +67,8 @@ fn bare(card: &StoredCard, events: Vec<cardscope_model::card::Event>, serials: b
         card_id: card.id.clone(),
         title: card.title.clone(),
         card: if serials { card.facts.clone() } else { card.facts.without_serial() },
-        pieces: Vec::new(),
         events,
-        findings: Vec::new(),
-        courses: Vec::new(),
-        latencies: Vec::new(),
-        map: None,
-        verify: None,
-        sustain: None,
+        ..CardPart::default()
     }
 }
 

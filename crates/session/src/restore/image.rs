@@ -4,7 +4,7 @@
 use super::request::{Request, fill_in, must_be_card};
 use crate::card_key::card_key;
 use crate::consent::Consent;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::frame::Outcome;
 use crate::opening::{self, Opened};
 use cardscope_engine::event::Listener;
@@ -18,7 +18,7 @@ pub(super) fn restore(
     consent: &mut dyn Consent,
     interrupt: &Interrupt,
     listener: &mut dyn Listener,
-) -> Result<Outcome<RestoreReport>, Failure> {
+) -> Result<Outcome<RestoreReport>> {
     let backup = Backup::open(&request.file)?;
     let Some(target) = &request.target else {
         let was = &backup.about().target;
@@ -57,7 +57,7 @@ fn recognised(backup: &Backup, opened: &Opened, report: &mut RestoreReport) -> R
 }
 
 /// By exact bytes: what a smaller card lacks must be empty in the image.
-fn fits(backup: &Backup, report: &mut RestoreReport) -> Result<(), Failure> {
+fn fits(backup: &Backup, report: &mut RestoreReport) -> Result<()> {
     let (image, card, used) = (backup.about().bytes, report.announced_bytes, backup.used_bytes());
     if used > card {
         return Err(Failure::refused(format!(

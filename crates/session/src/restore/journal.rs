@@ -3,7 +3,7 @@
 
 use super::request::{Request, fill_in, must_be_card};
 use crate::consent::{Consent, DataKept, Question, obtain};
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::frame::{Document as _, Outcome};
 use crate::journals::{Medium, Whose, by_content};
 use crate::opening::{self, Opened};
@@ -28,7 +28,7 @@ pub(super) fn restore(
     consent: &mut dyn Consent,
     interrupt: &Interrupt,
     listener: &mut dyn Listener,
-) -> Result<Outcome<RestoreReport>, Failure> {
+) -> Result<Outcome<RestoreReport>> {
     let mut journal = Journal::open(&request.file)?;
     let target = request.target.clone().unwrap_or_else(|| journal.about().target.clone());
     let mut report = RestoreReport {
@@ -85,7 +85,7 @@ pub(super) fn restore(
 }
 
 /// Refuses a card that cannot be it, before it is read; gives whether both name the same one.
-fn size_and_identity(journal: &Journal, opened: &Opened, target: &str) -> Result<bool, Failure> {
+fn size_and_identity(journal: &Journal, opened: &Opened, target: &str) -> Result<bool> {
     let (about, medium) = (journal.about(), Medium::of(target, opened));
     let another = |why: String| {
         Failure::refused(format!(
@@ -119,7 +119,7 @@ fn recognised(
     journal: &Journal,
     target: &str,
     consent: &mut dyn Consent,
-) -> Result<RecognisedBy, Failure> {
+) -> Result<RecognisedBy> {
     let in_place = survey.differing == 0 && survey.unread == 0;
     let why = match by_content(survey, journal.put_back_begun()) {
         Whose::Its(by) => return Ok(by),

@@ -12,7 +12,7 @@ mod tests;
 pub use request::Request;
 
 use crate::consent::Consent;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::frame::{Outcome, answered};
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
@@ -32,7 +32,7 @@ pub fn restore(
     consent: &mut dyn Consent,
     interrupt: &Interrupt,
     listener: &mut dyn Listener,
-) -> Result<Outcome<RestoreReport>, Failure> {
+) -> Result<Outcome<RestoreReport>> {
     let file = &request.file;
     if beside(file).is_file() {
         return answered(image::restore(request, consent, interrupt, listener), interrupt);
@@ -60,7 +60,7 @@ pub fn restore(
 ///
 /// # Errors
 /// If their folder cannot be looked at.
-pub fn waiting() -> Result<Vec<WaitingJournal>, Failure> {
+pub fn waiting() -> Result<Vec<WaitingJournal>> {
     Ok(folder::waiting()?.iter().map(|path| wait_of(path)).collect())
 }
 

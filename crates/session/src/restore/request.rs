@@ -1,6 +1,6 @@
 //! What a restoration is asked to do, and what putting back says in its document.
 
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use cardscope_engine::journal::SavedRange;
 use cardscope_journal::put_back::PutBack;
 use cardscope_model::restore::{RestoreRange, RestoreReport};
@@ -24,7 +24,7 @@ pub(super) fn fill_in(report: &mut RestoreReport, put_back: PutBack) {
 }
 
 /// Directories are no cards: opening one would make a test file there.
-pub(super) fn must_be_card(target: &str) -> Result<(), Failure> {
+pub(super) fn must_be_card(target: &str) -> Result<()> {
     match Path::new(target).is_dir() {
         true => Err(Failure::refused(format!(
             "{target} is a directory; name the card itself, as `cardscope list` shows it, or its image file"

@@ -1,30 +1,29 @@
 //! `sustain`: a card used for long, with thermometers; what becomes of it, and why. A sample a second is on disk before
 //! the run goes on for another few.
 
-mod document;
 mod scope;
 mod thermometers;
 mod writer;
 
+pub use cardscope_engine::target::Region;
 pub use scope::Request;
+pub(crate) use scope::limits as card_limits;
+pub use thermometers::{Typed, Typist};
 
 use crate::baseline;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
 use cardscope_analysis::long_run;
+use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::condition::{Condition, Origin};
-use cardscope_model::sustain::{LongRun, SustainReport};
-use cardscope_probe::sustain::{BLOCK, DEPTH, sustain};
+use cardscope_model::report::Moved;
+use cardscope_model::sustain::{LongRun, Measured, Pattern, SustainReport, Work};
+use cardscope_probe::sustain::{BLOCK, DEPTH, Options, SMALL, sustain};
 use cardscope_probe::write_scope::WriteScope;
 use scope::Scope;
 use std::cell::RefCell;
 use thermometers::{Shared, Thermometers, Tracks};
 use writer::Writer;
-
-pub(crate) use scope::limits as card_limits;
-
-pub use cardscope_engine::target::Region;
-pub use thermometers::{Typed, Typist};
 
 /// A long run, with the earlier one that it is held against and whoever reads thermometers by eye.
 pub struct Attended<'a> {
@@ -38,7 +37,7 @@ impl Request {
     ///
     /// # Errors
     /// A refusal: the earlier run cannot be found or understood.
-    pub fn attended<'a>(&'a self, typist: &'a mut dyn Typist) -> Result<Attended<'a>, Failure> {
+    pub fn attended<'a>(&'a self, typist: &'a mut dyn Typist) -> Result<Attended<'a>> {
         let archive = self.common.archive.as_deref();
         let baseline =
             self.baseline.as_deref().map(|name| baseline::load(name, archive, "sustain")).transpose()?;
@@ -61,13 +60,13 @@ impl Procedure for Attended<'_> {
         }
     }
 
-    fn check(&self) -> Result<(), Failure> {
+    fn check(&self) -> Result<()> {
         scope::work(self.request)?;
-        Thermometers::parse(self.request).map(drop)
+        thermometers::named(self.request).map(drop)
     }
 
     /// `--cooling` is the short way for two words.
-    fn stated(&self) -> Result<Condition, Failure> {
+    fn stated(&self) -> Result<Condition> {
         let request = self.request;
         let mut stated = request.common.stated()?;
         for (word, value) in [("cooling", &request.cooling), ("cooling_of", &request.cooling_of)] {
@@ -83,13 +82,13 @@ impl Procedure for Attended<'_> {
         Ok(stated)
     }
 
-    fn run(&self, session: &mut Session<'_>, report: &mut SustainReport) -> Result<(), Failure> {
+    fn run(&self, session: &mut Session<'_>, report: &mut SustainReport) -> Result<()> {
         let work = scope::work(self.request)?;
         session.opened.limit_writes(self.request.max_write);
         let scope = Scope::prepare(self.request, work, session.opened)?;
-        let mut thermometers = Thermometers::parse(self.request)?.open(self.request)?;
+        let mut thermometers = Thermometers::open(self.request)?;
         let options = scope.options(self.request, work, session.opened, report.header.seed);
-        report.body = document::begin(self.request, work, &options, session.bytes());
+        report.body = begin(self.request, work, &options, session.bytes());
         session.events.note(&scope.plan_line(self.request, work, session.opened));
         session.begin_row(report)?;
         let mut writer = Writer::start(session.recorder.take(), report)?;
@@ -101,11 +100,46 @@ impl Procedure for Attended<'_> {
                 Tracks { writer: &mut writer, thermometers: &mut thermometers, listener: &shared };
             sustain(card, WriteScope::new(None), &options, &mut &shared, &mut tracks, measured)
         });
-        document::conclude(report, session, thermometers.failures());
+        conclude(report, session, thermometers.failures());
         let baseline = self.request.baseline.as_deref().zip(self.baseline.as_ref());
         report.body.against = baseline.map(|(name, earlier)| long_run::compare(report, name, earlier));
         let written = writer.finish().map(|recorder| session.recorder = recorder);
         ended?;
         written
     }
+}
+
+/// What it holds before anything is known.
+fn begin(request: &Request, work: Work, options: &Options, announced_bytes: u64) -> LongRun {
+    let region = options.limits.region;
+    LongRun {
+        work,
+        pattern: request.pattern,
+        block_bytes: u64::from(match request.pattern {
+            Pattern::Sequential => BLOCK,
+            Pattern::Random => SMALL,
+        }),
+        queue_depth: DEPTH,
+        region_start: region.start,
+        region_bytes: region.len,
+        measured: Measured { limits: options.card_limits, ..Measured::default() },
+        announced_bytes,
+        // A file of our own overwrites nothing of anybody's.
+        moved: Moved { data_kept: work == Work::Read || options.prepare, ..Moved::default() },
+        ..LongRun::default()
+    }
+}
+
+/// What follows from what was measured, and what speaks against it.
+fn conclude(report: &mut SustainReport, session: &Session<'_>, thermometers: Vec<String>) {
+    let doubts = thermometers.into_iter().chain(long_run::doubts(&report.body.measured.series));
+    session.hear_target(&mut report.header);
+    caveat::add(&mut report.header.caveats, doubts.map(|text| Caveat::Other { text }));
+    let found = long_run::findings(
+        &report.body.measured,
+        &report.body.moved.io_errors,
+        &report.header.condition,
+        report.body.moved.bytes_written,
+    );
+    report.header.findings.extend(found);
 }

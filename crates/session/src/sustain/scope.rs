@@ -2,10 +2,10 @@
 //! file of its own in a directory.
 
 use crate::arguments::{duration, region, size};
-use crate::error::Failure;
+use crate::consent::within;
+use crate::error::{Failure, Result};
 use crate::frame::Common;
 use crate::opening::Opened;
-use crate::region::within;
 use cardscope_engine::target::Region;
 use cardscope_model::sustain::{Limits, Pattern, Work};
 use cardscope_model::units::{BinarySize, Capacity, GIB, MIB};
@@ -101,7 +101,7 @@ const OWN_SHARE: u64 = 80;
 ///
 /// # Errors
 /// If options contradict each other, or writing would lose data without being allowed to.
-pub(super) fn work(request: &Request) -> Result<Work, Failure> {
+pub(super) fn work(request: &Request) -> Result<Work> {
     let (directory, simulated) =
         (request.common.names_directory(), request.common.target.starts_with("sim:"));
     let frees = request.erase || request.region.is_some();
@@ -156,7 +156,7 @@ impl Scope {
     ///
     /// # Errors
     /// A refusal: the target or the region is too small, lies outside, or there is no room for a file.
-    pub(super) fn prepare(request: &Request, work: Work, opened: &mut Opened) -> Result<Scope, Failure> {
+    pub(super) fn prepare(request: &Request, work: Work, opened: &mut Opened) -> Result<Scope> {
         let info = opened.target.info();
         let (bytes, unit, whole_card) = (info.bytes, info.sector, info.whole_card);
         let sector = u64::from(unit);
@@ -165,12 +165,7 @@ impl Scope {
             (true, _) => own(request, work, opened, bytes)?,
             (false, None) => Region { start: 0, len: bytes / sector * sector },
             (false, Some(region)) => {
-                within(region, bytes, unit).map_err(|why| {
-                    Failure::refused_for(
-                        format!("{}: {why}; nothing was written", request.common.target),
-                        why,
-                    )
-                })?;
+                within(region, &request.common.target, bytes, unit)?;
                 region
             }
         };
@@ -265,7 +260,7 @@ pub(crate) fn limits(opened: &Opened) -> Limits {
 }
 
 /// A file of our own, as large as asked for, or as there is room.
-fn own(request: &Request, work: Work, opened: &mut Opened, free: u64) -> Result<Region, Failure> {
+fn own(request: &Request, work: Work, opened: &mut Opened, free: u64) -> Result<Region> {
     // What is only read must be written first: not for longer than the run itself.
     let most = if work == Work::Write { OWN_FILE } else { GIB };
     let mut wanted = request.size.unwrap_or((free / 100 * OWN_SHARE).min(most));

@@ -3,7 +3,7 @@
 
 use super::Request;
 use super::writer::Writer;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use cardscope_device::filesystem;
 use cardscope_device::sensors::{Extra, Readings, Sensors};
 use cardscope_device::system::System;
@@ -32,10 +32,6 @@ pub trait Typist {
     fn begin(&mut self, places: &[String], into: Typed);
 }
 
-/// Thermometers before they are set up: the names are checked before anything is opened.
-#[derive(Debug)]
-pub(super) struct Parsed(Vec<Extra>);
-
 /// Thermometers at work.
 pub(super) struct Thermometers {
     sensors: Option<Sensors>,
@@ -43,13 +39,24 @@ pub(super) struct Thermometers {
 }
 
 impl Thermometers {
-    /// Reads what the user named.
+    /// Sets them up: those of this machine and of the way to the card, and those that the user brings.
     ///
     /// # Errors
-    /// If one is named wrongly.
-    pub(super) fn parse(request: &Request) -> Result<Parsed, Failure> {
-        let all: Result<Vec<Extra>, _> = request.thermometers.iter().map(|text| text.parse()).collect();
-        all.map(Parsed).map_err(|e| Failure::refused_for(format!("--thermometer {e}"), e))
+    /// If one that the user brings cannot work at all.
+    pub(super) fn open(request: &Request) -> Result<Thermometers> {
+        let named = named(request)?;
+        let name = &request.common.target;
+        let simulated = name.starts_with("sim:");
+        if simulated && named.is_empty() {
+            return Ok(Thermometers { sensors: None, said: 0 });
+        }
+        let path = Path::new(name);
+        let disk = match path.is_dir() || path.is_file() {
+            true => filesystem::of_path(path).ok().and_then(|f| f.disk),
+            false => (!simulated).then(|| name.clone()),
+        };
+        let sensors = Sensors::open(&System::host(), disk.as_deref(), &named);
+        Ok(Thermometers { sensors: Some(sensors.map_err(Failure::refused)?), said: 0 })
     }
 
     /// Has somebody type what is to be typed.
@@ -78,25 +85,10 @@ impl Thermometers {
     }
 }
 
-impl Parsed {
-    /// Sets them up: those of this machine and of the way to the card, and those that the user brings.
-    ///
-    /// # Errors
-    /// If one that the user brings cannot work at all.
-    pub(super) fn open(self, request: &Request) -> Result<Thermometers, Failure> {
-        let name = &request.common.target;
-        let simulated = name.starts_with("sim:");
-        if simulated && self.0.is_empty() {
-            return Ok(Thermometers { sensors: None, said: 0 });
-        }
-        let path = Path::new(name);
-        let disk = match path.is_dir() || path.is_file() {
-            true => filesystem::of_path(path).ok().and_then(|f| f.disk),
-            false => (!simulated).then(|| name.clone()),
-        };
-        let sensors = Sensors::open(&System::host(), disk.as_deref(), &self.0);
-        Ok(Thermometers { sensors: Some(sensors.map_err(Failure::refused)?), said: 0 })
-    }
+/// The thermometers that the user brings; their names are checked before anything is opened.
+pub(super) fn named(request: &Request) -> Result<Vec<Extra>> {
+    let all: Result<_, _> = request.thermometers.iter().map(|text| text.parse()).collect();
+    all.map_err(|e: <Extra as std::str::FromStr>::Err| Failure::refused_for(format!("--thermometer {e}"), e))
 }
 
 /// A listener that both the probe's progress and its log speak to.

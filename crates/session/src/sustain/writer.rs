@@ -1,7 +1,7 @@
 //! Samples on disk while the run goes on. The document is written by a thread of its own, so that a slow disk costs the
 //! measurement nothing; a crash loses the last second or two.
 
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::recorder::Recorder;
 use cardscope_model::sustain::{Sample, SustainReport};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -27,10 +27,7 @@ pub(super) struct Writer {
 
 impl Writer {
     /// Starts with a document that has no samples yet.
-    ///
-    /// # Errors
-    /// If there is no thread to be had.
-    pub(super) fn start(recorder: Option<Recorder>, report: &SustainReport) -> Result<Writer, Failure> {
+    pub(super) fn start(recorder: Option<Recorder>, report: &SustainReport) -> Result<Writer> {
         let report = report.clone();
         let (samples, arriving) = channel();
         let failure = Failed::default();
@@ -44,10 +41,7 @@ impl Writer {
     }
 
     /// Hands a sample over.
-    ///
-    /// # Errors
-    /// Why earlier ones could not be stored.
-    pub(super) fn keep(&mut self, sample: &Sample) -> Result<(), Failure> {
+    pub(super) fn keep(&mut self, sample: &Sample) -> Result<()> {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(reason) = failure {
             return Err(reason);
@@ -56,10 +50,7 @@ impl Writer {
     }
 
     /// Ends it; gives the record back for the last document.
-    ///
-    /// # Errors
-    /// If the thread broke.
-    pub(super) fn finish(self) -> Result<Option<Recorder>, Failure> {
+    pub(super) fn finish(self) -> Result<Option<Recorder>> {
         let Writer { samples, worker, .. } = self;
         drop(samples);
         worker.join().map_err(|_| Failure::io("the thread that kept the samples broke"))

@@ -1,13 +1,15 @@
 //! `verify --full`: every block written and read back, resumed, or read again at a later date.
 
-use super::{Request, document};
+use super::Request;
 use crate::card_key::{card_key, fingerprint};
 use crate::checkpoint::Checkpoint;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::frame::Session;
 use cardscope_engine::card::{Card, Stop};
+use cardscope_model::caveat::Caveat;
+use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::Capacity;
-use cardscope_model::verify::VerifyReport;
+use cardscope_model::verify::{Verification, VerifyReport};
 use cardscope_probe::full::resume::{PreviousPass, drawn_for, find, salt};
 use cardscope_probe::full::{BLOCK, DEPTH, Findings, Settings, recheck, verify};
 use serde::{Deserialize, Serialize};
@@ -25,11 +27,7 @@ struct Progress {
     written: u64,
 }
 
-pub(super) fn run(
-    request: &Request,
-    session: &mut Session<'_>,
-    report: &mut VerifyReport,
-) -> Result<(), Failure> {
+pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut VerifyReport) -> Result<()> {
     let pass = Pass::of(request, session, report.header.seed)?;
     report.header.seed = pass.seed;
     report.body.moved.data_kept = request.read_only;
@@ -45,7 +43,7 @@ pub(super) fn run(
             return Err(stop.into());
         }
     };
-    document::full(report, &found, failed_ios);
+    fill(report, &found, failed_ios);
     session.hear_target(&mut report.header);
     if matches!(found.stop, Some(Stop::Swapped(_))) {
         session.another_card = true;
@@ -58,7 +56,7 @@ pub(super) fn run(
 }
 
 /// Refuses what goes against itself, before anything is opened.
-pub(super) fn check(request: &Request) -> Result<(), Failure> {
+pub(super) fn check(request: &Request) -> Result<()> {
     let odd = [
         (request.resume, "--resume"),
         (request.two_passes, "--two-passes"),
@@ -95,7 +93,7 @@ struct Pass {
 }
 
 impl Pass {
-    fn of(request: &Request, session: &mut Session<'_>, seed: u64) -> Result<Self, Failure> {
+    fn of(request: &Request, session: &mut Session<'_>, seed: u64) -> Result<Self> {
         let card_bytes = session.bytes();
         let key = card_key(session.opened);
         let print = fingerprint(key.as_deref(), card_bytes);
@@ -193,4 +191,47 @@ impl Pass {
             _ => format!("every block is written and read back: {all} each way at most"),
         }
     }
+}
+
+/// What a pass over every block found out.
+fn fill(report: &mut VerifyReport, found: &Findings, failed_ios: u64) {
+    let Verification { method, announced_bytes, moved, .. } = std::mem::take(&mut report.body);
+    report.body = Verification { method, announced_bytes, moved, ..found.body.clone() };
+    let remark = |text: &String| Caveat::Other { text: text.clone() };
+    report.header.caveats.extend(found.remarks.iter().map(remark));
+    report.header.findings.extend(findings(found, failed_ios));
+}
+
+fn findings(found: &Findings, failed_ios: u64) -> Vec<Finding> {
+    let mut list = Vec::new();
+    let bad = &found.bad;
+    if bad.all() > 0 {
+        let weight = if found.body.verdict.is_bad() { Weight::Bad } else { Weight::Hint };
+        let text =
+            format!("{} of {} read back were not as written.", Capacity(bad.all()), Capacity(found.read_to));
+        let rows = [
+            ("lost, in bytes", bad.lost),
+            ("of those with other data, in bytes", bad.foreign),
+            ("with the data of other addresses, in bytes", bad.alias),
+            ("with wrong bits, in bytes", bad.flipped),
+            ("unreadable, in bytes", bad.failed),
+        ];
+        let finding = Finding::new("blocks-not-as-written", weight, found.body.confidence, text);
+        let seen = rows.iter().filter(|(_, n)| *n > 0);
+        list.push(seen.fold(finding, |finding, (what, n)| finding.because(what, n)));
+    }
+    if bad.passing_sectors > 0 || failed_ios > 0 {
+        list.push(
+            Finding::new(
+                "answers-change",
+                Weight::Hint,
+                0.9,
+                "Some reads or writes failed, or gave other data than the next try.",
+            )
+            .because("sectors that were bad in one reading only", bad.passing_sectors)
+            .because("I/Os that failed", failed_ios)
+            .advise("Clean the contacts and try another reader before you blame the card."),
+        );
+    }
+    list
 }

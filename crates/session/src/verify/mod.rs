@@ -1,7 +1,5 @@
 //! `verify`: is the capacity real, is every block whole. Three methods, one document.
 
-mod afford;
-mod document;
 pub mod files;
 pub mod full;
 pub mod quick;
@@ -10,11 +8,13 @@ mod request;
 pub use request::Request;
 
 use crate::consent::Consent;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
 use crate::opening::Opened;
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_model::verify::{Method, Verification, VerifyReport};
+use cardscope_model::judged_label::{self, Measured, Seen};
+use cardscope_model::verify::{FilesReport, MapSpeed, Method, Pace, SpeedMap, Verification, VerifyReport};
+use cardscope_sd::label::Label;
 
 impl Procedure for Request {
     const VERB: &'static str = "verify";
@@ -34,7 +34,7 @@ impl Procedure for Request {
         }
     }
 
-    fn check(&self) -> Result<(), Failure> {
+    fn check(&self) -> Result<()> {
         misplaced(self)?;
         // What cannot be read must not be found out after minutes.
         self.printed()?;
@@ -45,14 +45,14 @@ impl Procedure for Request {
         }
     }
 
-    fn open(&self, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened, Failure> {
+    fn open(&self, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened> {
         match self.method() {
             Method::Files => files::open(self, None, interrupt),
             _ => crate::frame::open(self, consent, interrupt),
         }
     }
 
-    fn run(&self, session: &mut Session<'_>, report: &mut VerifyReport) -> Result<(), Failure> {
+    fn run(&self, session: &mut Session<'_>, report: &mut VerifyReport) -> Result<()> {
         report.body.method = self.method();
         report.body.announced_bytes = session.bytes();
         let ended = match self.method() {
@@ -61,14 +61,14 @@ impl Procedure for Request {
             Method::Files => files::run(self, session, report),
         };
         if let Some(printed) = self.printed()? {
-            document::judge_label(report, &printed, session.opened);
+            judge_label(report, &printed, session.opened);
         }
         ended
     }
 }
 
 /// An option that the method does not know must not be passed over in silence, least of all one that saves data.
-fn misplaced(request: &Request) -> Result<(), Failure> {
+fn misplaced(request: &Request) -> Result<()> {
     let method = request.method();
     Failure::refuse_first(&[
         (
@@ -83,4 +83,30 @@ fn misplaced(request: &Request) -> Result<(), Failure> {
             "--thorough and --erase go with quick `verify`",
         ),
     ])
+}
+
+/// Holds what is printed on the card against what was found out.
+fn judge_label(report: &mut VerifyReport, printed: &Label, opened: &Opened) {
+    let body = &report.body;
+    let whole_card = body.method != Method::Files;
+    let speed = |of_map: fn(&SpeedMap) -> Option<MapSpeed>, of_files: fn(&FilesReport) -> Option<Pace>| {
+        let by_map = body.map.as_ref().and_then(of_map).map(|speed| speed.mean_mb_s);
+        by_map.or(body.files.as_ref().and_then(of_files).map(|pace| pace.mb_s)).into_iter().collect()
+    };
+    let seen = Seen {
+        announced_bytes: match whole_card {
+            true => Some(body.announced_bytes),
+            false => opened.identity.as_ref().and_then(|identity| identity.capacity_bytes),
+        },
+        // What a reader may hide, or lies scattered, is not held against the print.
+        usable_bytes: body.usable_bytes.filter(|_| whole_card && body.verdict.lacks_capacity()),
+        usable_confidence: if whole_card { body.confidence } else { 0.0 },
+        identity: opened.identity.as_ref(),
+        measured: Measured {
+            read_mb_s: speed(|map| map.read, |files| files.read),
+            write_mb_s: speed(|map| map.write, |files| files.write),
+            ceiling_mb_s: opened.ceiling_mb_s,
+        },
+    };
+    report.header.findings.extend(judged_label::judge(printed, &seen));
 }

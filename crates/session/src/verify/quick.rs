@@ -1,16 +1,25 @@
 //! `verify`, quick: a few samples and one long run. What is on the card is saved to a journal before it is overwritten,
 //! put back and compared afterwards, however the probe ended; a card that is gone by then is put right by `restore`.
+//!
+//! Where there is a time budget, a few reads are timed before anything is written: what cannot be had in the time is
+//! refused or said at once, not found out when the time is over.
 
-use super::afford::Afford;
-use super::{Request, document};
-use crate::error::Failure;
+use super::Request;
+use crate::error::{Failure, Result};
 use crate::frame::{Session, as_probes_know};
+use crate::opening::Opened;
+use cardscope_engine::card::{Card, Extent};
+use cardscope_engine::content::Content;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::target::Direction;
 use cardscope_journal::put_back::PutBack;
 use cardscope_journal::returned;
+use cardscope_journal::witness::WITNESSES;
 use cardscope_model::random::mix;
 use cardscope_model::units::{BinarySize, Capacity, MIB, seconds};
 use cardscope_model::verify::{Verdict, VerifyReport};
-use cardscope_probe::capacity::{self, BLOCK, DEPTH, Options};
+use cardscope_probe::capacity::ios_to_a_verdict;
+use cardscope_probe::capacity::{self, BLOCK, DEPTH, LEAST_IOS, LEAST_RUN, Options, Outcome};
 use std::time::Duration;
 
 /// Below this there is nothing that a sample could tell.
@@ -23,11 +32,7 @@ const BESIDES: u64 = 192 * MIB;
 const SMALLEST_ROOM: u64 = 32 * MIB;
 
 /// Probes, then puts back whatever was overwritten, also after an interruption or an error.
-pub(super) fn run(
-    request: &Request,
-    session: &mut Session<'_>,
-    report: &mut VerifyReport,
-) -> Result<(), Failure> {
+pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut VerifyReport) -> Result<()> {
     let bytes = session.bytes();
     if bytes < SMALLEST {
         return Err(Failure::refused(format!(
@@ -56,7 +61,7 @@ pub(super) fn run(
         capacity::probe(card, as_probes_know(journal), &options, events)
     });
     if let Ok(outcome) = &ended {
-        document::quick(report, outcome, bytes);
+        fill(report, outcome, bytes);
     }
     let (returned, ended) = session.put_back_after(ended.err(), &mut report.body.moved);
     if let Some(back) = returned.and_then(|returned| returned.back) {
@@ -67,7 +72,7 @@ pub(super) fn run(
 }
 
 /// Refuses what goes against itself, before anything is opened.
-pub(super) fn check(request: &Request) -> Result<(), Failure> {
+pub(super) fn check(request: &Request) -> Result<()> {
     if request.read_only {
         return Err(Failure::refused(
             "--read-only reads again what --full or --files wrote: give one of them too",
@@ -107,6 +112,20 @@ fn plan(options: &Options, bytes: u64, afford: Option<&Afford>, session: &mut Se
     ));
 }
 
+/// What a quick probe found out.
+fn fill(report: &mut VerifyReport, outcome: &Outcome, announced: u64) {
+    report.body.verdict = outcome.verdict;
+    report.body.usable_bytes = outcome.usable_bytes;
+    report.body.good_bytes = outcome.good_bytes;
+    report.body.proven_bytes = outcome.proven_bytes;
+    report.body.confidence = outcome.confidence;
+    report.body.share = outcome.share;
+    (report.body.wrap_bytes, report.body.dead_address_line) = (outcome.wrap_bytes, outcome.line);
+    report.body.cache_bytes = outcome.cache_bytes;
+    report.body.disproofs.clone_from(&outcome.disproofs);
+    report.header.findings.extend(capacity::findings(outcome, announced));
+}
+
 /// What putting back showed. Beyond the usable bytes nothing can be kept; what read as one byte repeated there was no
 /// data.
 fn came_back(report: &mut VerifyReport, back: &PutBack) {
@@ -125,4 +144,97 @@ fn came_back(report: &mut VerifyReport, back: &PutBack) {
         report.header.findings.retain(|f| f.claim != "capacity" && f.claim != "bound");
     }
     report.header.findings.push(returned::not_put_back(lost, unreadable, back.first_missing()));
+}
+
+/// Places where a small read is timed; some cards take longer for the first one.
+const LOOKS: u64 = 3;
+
+/// Bytes of a small read.
+const SMALL: u32 = 4096;
+
+/// A large read, which shows the speed.
+const LARGE: u64 = MIB;
+
+/// The looks end when they have taken so large a share of the budget.
+const LOOKING: f64 = 0.05;
+
+/// Each byte that a test overwrites is moved so often: saved, written, put back and compared, the last two twice where
+/// the card does not keep it.
+const MOVES: f64 = 8.0;
+
+/// Putting back and comparing goes by pieces of a mebibyte, each of them an I/O so often.
+const PUTS: f64 = 6.0;
+
+/// What reads of a card cost, seen before a test.
+#[derive(Debug, Clone, Copy)]
+struct Afford {
+    budget: f64,
+    /// Seconds of an I/O by itself.
+    each: f64,
+    /// Seconds of a byte.
+    byte: f64,
+    /// I/Os that come before and after the probe.
+    besides: u64,
+}
+
+impl Afford {
+    /// Times a few reads.
+    ///
+    /// # Errors
+    /// If the card is gone or the user stopped it; [`Failure::Refused`] where the budget does not even buy the shortest
+    /// test.
+    fn look(opened: &mut Opened, budget: Duration, keeps: bool, interrupt: &Interrupt) -> Result<Afford> {
+        let budget = budget.as_secs_f64();
+        let mut card = Card::new(opened.target.as_mut(), interrupt, LARGE as u32, 1)?;
+        let (began, all) = (card.seconds(), card.bytes());
+        let mut each = f64::INFINITY;
+        for n in 0..LOOKS {
+            let offset = all / (LOOKS + 1) * (n + 1) / LARGE * LARGE;
+            let took = card.time(Direction::Read, Content::Buffer, Extent { offset, len: SMALL })?;
+            each = took.unwrap_or(each).min(each);
+            if card.seconds() - began > budget * LOOKING {
+                break;
+            }
+        }
+        let each = if each.is_finite() { each } else { 0.0 };
+        let besides = if keeps { WITNESSES } else { 0 };
+        let mut found = Afford { budget, each, byte: 0.0, besides };
+        found.refuse_too_little()?;
+        let large = Extent { offset: all / 2 / LARGE * LARGE, len: LARGE.min(all / 2) as u32 };
+        let took = card.time(Direction::Read, Content::Buffer, large)?.unwrap_or_default();
+        found.byte = (took - each).max(0.0) / f64::from(large.len);
+        Ok(found)
+    }
+
+    fn refuse_too_little(&self) -> Result<()> {
+        let ios = self.besides + LEAST_IOS;
+        let least = ios as f64 * self.each;
+        if least <= self.budget {
+            return Ok(());
+        }
+        Err(Failure::refused(format!(
+            "{:.0} s is too short for this card: one I/O takes {:.2} s and the shortest test needs {ios} of them. Nothing was written. Give --budget {:.0}s or more",
+            self.budget,
+            self.each,
+            (2.0 * least).ceil()
+        )))
+    }
+
+    /// Bytes that can be overwritten and put back in the time, at most.
+    fn bytes(&self) -> u64 {
+        let each = MOVES * self.byte + PUTS * self.each / MIB as f64;
+        (self.budget / each).min(u64::MAX as f64) as u64
+    }
+
+    /// What the time does not buy, in a sentence.
+    fn remark(&self, card_bytes: u64) -> Option<String> {
+        let ios = (self.besides + ios_to_a_verdict(card_bytes)) as f64;
+        let needed = ios * self.each + MOVES * LEAST_RUN as f64 * self.byte;
+        (needed > self.budget).then(|| {
+            format!(
+                "{:.0} s is too short to call this card genuine: at {:.2} s an I/O that takes about {:.0} s. A fake may still be found",
+                self.budget, self.each, needed
+            )
+        })
+    }
 }

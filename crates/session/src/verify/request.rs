@@ -1,6 +1,6 @@
 //! What a verification is asked to do.
 
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::frame::{Common, Limits};
 use cardscope_model::verify::Method;
 use cardscope_sd::label::{self, Label};
@@ -65,7 +65,7 @@ impl Request {
     }
 
     /// What is printed on the card, as the user says.
-    pub(super) fn printed(&self) -> Result<Option<Label>, Failure> {
+    pub(super) fn printed(&self) -> Result<Option<Label>> {
         self.label.as_deref().map(label::parse).transpose().map_err(Failure::refused)
     }
 }

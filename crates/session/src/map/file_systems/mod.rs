@@ -14,7 +14,7 @@ mod tests;
 
 use super::Request;
 use crate::consent::DataKept;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::format::{Range, data_ranges};
 use crate::frame::{Session, count};
 use crate::opening::{self, Opened};
@@ -60,7 +60,7 @@ pub(super) fn try_all(
     session: &mut Session<'_>,
     report: &mut MapReport,
     facts: &mut Facts,
-) -> Result<(), Failure> {
+) -> Result<()> {
     // What trials take is counted in the report, too.
     let (began, before) = (Instant::now(), seconds(report.body.moved.seconds));
     let trial = Trial::new(request, session);
@@ -113,12 +113,7 @@ impl<'a> Trial<'a> {
         Ok(Trial { target, clearance, bytes: bytes.min(PART), interrupt: session.interrupt.clone() })
     }
 
-    fn one(
-        &self,
-        kind: &Kind,
-        listener: &mut dyn Listener,
-        report: &mut MapReport,
-    ) -> Result<Tried, Failure> {
+    fn one(&self, kind: &Kind, listener: &mut dyn Listener, report: &mut MapReport) -> Result<Tried> {
         let picture = match self.picture(kind, report) {
             Ok(picture) => picture,
             Err(why) => return Ok(left_out(kind.name, &why)),
@@ -140,12 +135,7 @@ impl<'a> Trial<'a> {
         tried.and_then(|tried| blanked.map(|()| tried))
     }
 
-    fn mounted(
-        &self,
-        kind: &Kind,
-        watch: &mut dyn Listener,
-        report: &mut MapReport,
-    ) -> Result<Tried, Failure> {
+    fn mounted(&self, kind: &Kind, watch: &mut dyn Listener, report: &mut MapReport) -> Result<Tried> {
         let mounted = match self.mount(|path| Mounted::new(path, kind.name)) {
             Ok(mounted) => mounted,
             Err(why) => return Ok(left_out(kind.name, &why)),
@@ -166,7 +156,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Opens the card again, exclusively and past the guards, and makes sure that it is still the one of before.
-    fn hold(&self, interrupt: &Interrupt) -> Result<Opened, Failure> {
+    fn hold(&self, interrupt: &Interrupt) -> Result<Opened> {
         let path = self.clearance.path.to_string_lossy();
         let opened = opening::open_to_restore(&path, &mut DataKept, interrupt)?;
         match opened.held.as_ref().is_some_and(|held| held.is(&self.clearance)) {
@@ -188,33 +178,23 @@ impl<'a> Trial<'a> {
         format!("{} is another device now than before; nothing more was written to it", self.target)
     }
 
-    /// Writes what mkfs made; the card was told before that nothing on it is of value.
-    fn put(&self, picture: &File, opened: &mut Opened, report: &mut MapReport) -> Result<(), Failure> {
-        let mut card = Card::new(opened.target.as_mut(), &self.interrupt, BLOCK, 1)?;
-        let began = card.seconds();
-        let done = self.copy_all(picture, &mut card);
-        let flushed = card.flush();
-        count(&mut report.body.moved, &mut card, began);
-        done.and(flushed.map_err(Failure::from))
-    }
-
-    fn copy_all(&self, picture: &File, card: &mut Card<'_>) -> Result<(), Failure> {
-        card.discard(0, card.bytes())?;
-        let ranges = data_ranges(picture, self.bytes).map_err(Failure::io)?;
-        copy(picture, &ranges, card)
+    /// Writes what mkfs made; the card is told before that nothing on it is of value.
+    fn put(&self, picture: &File, opened: &mut Opened, report: &mut MapReport) -> Result<()> {
+        on_card(opened, &self.interrupt, report, |card| {
+            card.discard(0, card.bytes())?;
+            let ranges = data_ranges(picture, self.bytes).map_err(Failure::io)?;
+            copy(picture, &ranges, card)
+        })
     }
 
     /// No half of a file system stays behind: its first and its last blocks, by which it is known.
-    fn blank(&self, opened: &mut Opened, own: &Interrupt, report: &mut MapReport) -> Result<(), Failure> {
-        let mut card = Card::new(opened.target.as_mut(), own, BLOCK, 1)?;
-        let began = card.seconds();
+    fn blank(&self, opened: &mut Opened, own: &Interrupt, report: &mut MapReport) -> Result<()> {
         let nothing = vec![0; BLOCK as usize];
-        let done = [0, self.bytes - u64::from(BLOCK)]
-            .into_iter()
-            .try_for_each(|at| taken(card.write_bytes(at, &nothing)?));
-        let flushed = card.flush();
-        count(&mut report.body.moved, &mut card, began);
-        done.and(flushed.map_err(Failure::from))
+        on_card(opened, own, report, |card| {
+            [0, self.bytes - u64::from(BLOCK)]
+                .into_iter()
+                .try_for_each(|at| taken(card.write_bytes(at, &nothing)?))
+        })
     }
 
     /// Mounts the card, and lets go of it again unless it is the one that the guards let pass.
@@ -237,7 +217,7 @@ impl<'a> Trial<'a> {
         mounted: &Mounted,
         watch: &mut dyn Listener,
         report: &mut MapReport,
-    ) -> Result<Tried, Failure> {
+    ) -> Result<Tried> {
         let name = mounted.point().display().to_string();
         let mut opened = opening::open(&name, true, &mut DataKept, &self.interrupt)?;
         let region = match opened.target.area(discard::SPAN) {
@@ -257,8 +237,23 @@ impl<'a> Trial<'a> {
     }
 }
 
+/// Writes to the open card and flushes it; what was moved is counted, whatever ends it.
+fn on_card(
+    opened: &mut Opened,
+    interrupt: &Interrupt,
+    report: &mut MapReport,
+    write: impl FnOnce(&mut Card<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut card = Card::new(opened.target.as_mut(), interrupt, BLOCK, 1)?;
+    let began = card.seconds();
+    let done = write(&mut card);
+    let flushed = card.flush();
+    count(&mut report.body.moved, &mut card, began);
+    done.and(flushed.map_err(Failure::from))
+}
+
 /// Copies ranges of a picture to the same places of the card.
-fn copy(picture: &File, ranges: &[Range], card: &mut Card<'_>) -> Result<(), Failure> {
+fn copy(picture: &File, ranges: &[Range], card: &mut Card<'_>) -> Result<()> {
     let mut bytes = Vec::new();
     for extent in ranges.iter().flat_map(|range| extents(range.start, range.end, BLOCK)) {
         card.go_on().map_err(|stop: Stop| Failure::from(stop))?;
@@ -270,7 +265,7 @@ fn copy(picture: &File, ranges: &[Range], card: &mut Card<'_>) -> Result<(), Fai
 }
 
 /// A write that failed twice ends a trial.
-fn taken(io_errors: Vec<IoError>) -> Result<(), Failure> {
+fn taken(io_errors: Vec<IoError>) -> Result<()> {
     match io_errors.first() {
         None => Ok(()),
         Some(io_error) => Err(Failure::io(format!(

@@ -1,7 +1,7 @@
 //! The folder that is tested, looked at before anything is written: is it one, on which file system, what is free, and
 //! how much of that may be filled.
 
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use cardscope_device::filesystem::{self, FileSystem, Room};
 use cardscope_device::held::Held;
 use cardscope_files::{self as files, FileError, is_plain};
@@ -36,7 +36,7 @@ impl Folder {
     ///
     /// # Errors
     /// A refusal: it is no folder, or it cannot be looked at.
-    pub(super) fn open(target: &str, there: Option<&Held>) -> Result<Self, Failure> {
+    pub(super) fn open(target: &str, there: Option<&Held>) -> Result<Self> {
         let path = Path::new(target);
         let cannot =
             |what: &str, e: &dyn std::fmt::Display| Failure::refused(format!("{target}: {what} ({e})"));
@@ -97,7 +97,7 @@ impl Folder {
     ///
     /// # Errors
     /// A refusal: files of the pattern are there, it is read-only, or filling it is not safe.
-    pub(super) fn budget(&self, most: Option<u64>) -> Result<u64, Failure> {
+    pub(super) fn budget(&self, most: Option<u64>) -> Result<u64> {
         let path = self.path.display();
         if !self.there.is_empty() {
             let names: Vec<String> = self.there.iter().map(|named| file_name(named.number)).collect();
@@ -128,7 +128,7 @@ impl Folder {
     }
 
     /// A file system in memory can be larger than the memory that is left.
-    fn check_memory(&self, free: u64, most: Option<u64>) -> Result<(), Failure> {
+    fn check_memory(&self, free: u64, most: Option<u64>) -> Result<()> {
         let in_memory = self.system.effect.as_deref().is_some_and(|e| e.contains("in memory"));
         let left = memory_left().unwrap_or(u64::MAX) / MEMORY_SHARE;
         if in_memory && free.min(most.unwrap_or(u64::MAX)) > left {

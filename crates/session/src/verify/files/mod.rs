@@ -8,7 +8,7 @@ mod own;
 mod race_tests;
 
 use super::Request;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::frame::Session;
 use crate::opening::{self, Opened};
 use crate::recorder::Recorder;
@@ -25,11 +25,7 @@ use own::OwnFiles;
 type Pass<'a> = files::Pass<'a, OwnFiles>;
 
 /// Opens the directory; `there` is the directory itself, where a verb that does more with it has it open.
-pub(crate) fn open(
-    request: &Request,
-    there: Option<&Held>,
-    interrupt: &Interrupt,
-) -> Result<Opened, Failure> {
+pub(crate) fn open(request: &Request, there: Option<&Held>, interrupt: &Interrupt) -> Result<Opened> {
     let folder = Folder::open(&request.common.target, there)?;
     let directory = folder.held.readable().map_err(Failure::refused)?;
     let mut opened = opening::mounted(directory, &folder.path, interrupt)?;
@@ -37,11 +33,7 @@ pub(crate) fn open(
     Ok(opened)
 }
 
-pub(super) fn run(
-    request: &Request,
-    session: &mut Session<'_>,
-    report: &mut VerifyReport,
-) -> Result<(), Failure> {
+pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut VerifyReport) -> Result<()> {
     let folder = Folder::open(&request.common.target, session.opened.held.as_deref())?;
     let total = check(request, &folder, session.opened)?;
     // The files are the same on every card.
@@ -61,7 +53,7 @@ pub(super) fn run(
 }
 
 /// Bytes to write; what speaks against it is told before anything is done.
-fn check(request: &Request, folder: &Folder, opened: &Opened) -> Result<u64, Failure> {
+fn check(request: &Request, folder: &Folder, opened: &Opened) -> Result<u64> {
     if !request.read_only {
         return folder.budget(opened.limit.left());
     }
@@ -80,7 +72,7 @@ fn carry_out(
     (total, limit): (u64, &str),
     recorder: &mut Recorder,
     report: &mut VerifyReport,
-) -> Result<(), Failure> {
+) -> Result<()> {
     if request.read_only {
         let (there, alike) = (pass.folder.folder.there.clone(), pass.folder.folder.alike.clone());
         pass.take(&there, &alike);

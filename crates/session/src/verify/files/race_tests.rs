@@ -68,31 +68,17 @@ const ATTACKS: [Attack; 5] =
 
 impl Attack {
     fn strike(self, all: &Path) {
-        let at = |name: &str| all.join(name);
-        let free = |path: &Path| drop(fs::rename(path, all.join("moved-away")));
+        let path = all.join(if matches!(self, Attack::Directory) { "card" } else { "card/1.h2w" });
+        let _ = fs::rename(&path, all.join("moved-away"));
         match self {
-            Attack::Link => {
-                free(&at("card/1.h2w"));
-                symlink(at("outside/secret"), at("card/1.h2w")).unwrap();
-            }
-            Attack::HardLink => {
-                free(&at("card/1.h2w"));
-                fs::hard_link(at("outside/secret"), at("card/1.h2w")).unwrap();
-            }
+            Attack::Link => symlink(all.join("outside/secret"), path).unwrap(),
+            Attack::HardLink => fs::hard_link(all.join("outside/secret"), path).unwrap(),
             Attack::Pipe => {
-                free(&at("card/1.h2w"));
                 let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
-                let path = at("card/1.h2w");
                 rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
             }
-            Attack::OtherFile => {
-                free(&at("card/1.h2w"));
-                fs::write(at("card/1.h2w"), vec![1; WRITTEN as usize]).unwrap();
-            }
-            Attack::Directory => {
-                free(&at("card"));
-                symlink(at("outside"), at("card")).unwrap();
-            }
+            Attack::OtherFile => fs::write(path, vec![1; WRITTEN as usize]).unwrap(),
+            Attack::Directory => symlink(all.join("outside"), path).unwrap(),
         }
     }
 }

@@ -1,9 +1,8 @@
 //! Cards without a name, opened to be written to while a journal waits: their own, others, copies, empty ones, used ones.
 
 use super::against;
-use crate::consent::DataKept;
-use crate::error::Failure;
-use crate::opening::{self, Opened};
+use crate::error::Result;
+use crate::testing::opened;
 use cardscope_engine::content::{Content, fill};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::{Journal as _, Restoring};
@@ -30,10 +29,6 @@ fn data(seed: u64) -> Vec<u8> {
     let mut bytes = vec![0; BYTES];
     fill(Content::Stream { seed }, 0, &mut bytes);
     bytes
-}
-
-fn opened(path: &str) -> Opened {
-    opening::open_to_restore(path, &mut DataKept, &Interrupt::default()).unwrap()
 }
 
 impl Killed {
@@ -75,7 +70,7 @@ impl Killed {
     }
 
     /// What becomes of a card with this content that is to be written to: the note, or the refusal.
-    fn opening(&self, content: &[u8]) -> Result<String, Failure> {
+    fn opening(&self, content: &[u8]) -> Result<String> {
         let card = self.dir.path().join("card.img");
         std::fs::write(&card, content).unwrap();
         let result = self.opening_target(card.to_str().unwrap());
@@ -83,7 +78,7 @@ impl Killed {
         result
     }
 
-    fn opening_target(&self, target: &str) -> Result<String, Failure> {
+    fn opening_target(&self, target: &str) -> Result<String> {
         let mut card = opened(target);
         let noted = card.caveats.len();
         against(std::slice::from_ref(&self.journal), target, &mut card, &Interrupt::default())?;

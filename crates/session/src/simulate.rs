@@ -1,13 +1,86 @@
-//! `sim serve`: simulated cards as files and NBD exports, in real time.
+//! `sim`: simulated cards as people see them, and served as files and NBD exports in real time.
 
-use super::spec;
 use crate::bench::Interrupt;
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use cardscope_simulator::serve::{self, Job, Measure, Options, Report, ServeError};
+use cardscope_simulator::{TargetSpec, archetypes, describe, random, summary, target_spec};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::path::PathBuf;
+
+/// A line of the list.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Card {
+    /// Its name behind `sim:`.
+    pub name: String,
+    /// What it stands for.
+    pub title: String,
+    /// Bytes that it announces.
+    pub announced_bytes: u64,
+    #[serde(skip)]
+    line: String,
+}
+
+/// A card explained.
+#[derive(Debug, Clone)]
+pub struct Shown {
+    /// In words.
+    pub text: String,
+    /// The truth, and every parameter of the archetype.
+    pub document: Value,
+}
+
+/// All simulated cards.
+///
+/// # Errors
+/// If a built-in card is broken.
+pub fn list() -> Result<Vec<Card>> {
+    let cards = archetypes().map_err(Failure::io)?;
+    let line = |a: &cardscope_simulator::Archetype| Card {
+        name: a.name.clone(),
+        title: a.title.clone(),
+        announced_bytes: a.announced_bytes,
+        line: summary(a),
+    };
+    Ok(cards.iter().map(line).collect())
+}
+
+/// The list as text.
+pub fn list_text(cards: &[Card]) -> String {
+    cards.iter().map(|c| format!("{}\n", c.line)).collect()
+}
+
+/// Explains a card, overrides applied.
+///
+/// # Errors
+/// If there is none of that name, or an override does not fit it.
+pub fn show(name: &str) -> Result<Shown> {
+    let spec = spec(name)?;
+    let card = &spec.archetype;
+    let document = json!({ "name": card.name, "seed": spec.seed, "truth": card.truth, "archetype": card });
+    Ok(Shown { text: describe(&spec.archetype), document })
+}
+
+/// Explains the random card of a seed; `document` holds its file too.
+///
+/// # Errors
+/// If it cannot be, which its test rules out.
+pub fn random(seed: u64) -> Result<Shown> {
+    let mut shown = show(&format!("{}{seed}", random::PREFIX))?;
+    shown.document["toml"] = random::card(seed).to_toml().into();
+    Ok(shown)
+}
+
+/// A card by `NAME…` or `sim:NAME…`.
+fn spec(name: &str) -> Result<TargetSpec> {
+    let full = match name.starts_with(target_spec::PREFIX) {
+        true => name.to_owned(),
+        false => format!("{}{name}", target_spec::PREFIX),
+    };
+    target_spec::parse(&full).map_err(Failure::refused)
+}
 
 /// Serve cards as files and over NBD, in real time, until SIGTERM or Ctrl-C
 #[derive(Debug, Clone, Default, Args)]
@@ -48,7 +121,7 @@ fn measures() -> Vec<&'static str> {
 ///
 /// # Errors
 /// If there is no such card, or it cannot be served there.
-pub fn serve(asked: &Serving, stop: &Interrupt, say: &mut dyn FnMut(&str)) -> Result<Served, Failure> {
+pub fn serve(asked: &Serving, stop: &Interrupt, say: &mut dyn FnMut(&str)) -> Result<Served> {
     let job = job(asked)?;
     let ready = |server: &serve::Server| server.places().iter().for_each(|line| say(line));
     let cards = serve::serve(&job, stop, ready).map_err(failure)?;
@@ -60,7 +133,7 @@ pub fn serve(asked: &Serving, stop: &Interrupt, say: &mut dyn FnMut(&str)) -> Re
     Ok(Served { cards })
 }
 
-fn job(asked: &Serving) -> Result<Job, Failure> {
+fn job(asked: &Serving) -> Result<Job> {
     let cards = asked.names.iter().map(|name| spec(name)).collect::<Result<_, _>>()?;
     let nbd = asked.nbd.as_deref().map(str::parse).transpose().map_err(failure)?;
     let without = asked.without.iter().map(|word| measure(word)).collect::<Result<_, _>>()?;
@@ -68,7 +141,7 @@ fn job(asked: &Serving) -> Result<Job, Failure> {
     Ok(Job { cards, mount: asked.mount.clone(), nbd, options })
 }
 
-fn measure(word: &str) -> Result<Measure, Failure> {
+fn measure(word: &str) -> Result<Measure> {
     let found = Measure::ALL.into_iter().find(|measure| measure.word() == word);
     found.ok_or_else(|| {
         Failure::refused(format!("{word:?} is no measure; there are: {}", measures().join(", ")))

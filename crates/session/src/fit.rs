@@ -1,17 +1,22 @@
 //! `fit`: does an image or a size fit a card, by exact bytes: of the card that is named, of those in the archive, and of
 //! those that are known to the byte. Nothing is written.
 
-mod archive;
-mod image;
-
-use crate::error::Failure;
+use crate::archive::open_existing;
+use crate::error::{Failure, Result};
 use crate::identify;
-use cardscope_model::capacity::fit::{
-    CardSize, FitReport, card_fit, known_cards, nominals, of_nominal, print_fit, printed_bytes,
-};
+use cardscope_device::contents;
+use cardscope_engine::input;
+use cardscope_model::capacity::fit::{CardSize, FitReport, card_fit, known_cards, nominals, of_nominal};
+use cardscope_model::capacity::{self, fit::print_fit, fit::printed_bytes};
+use cardscope_model::finding::Finding;
+use cardscope_model::session_file::CardUnit;
 use cardscope_model::units::parse_size;
 use cardscope_simulator::target_spec;
 use clap::Args;
+use rustix::fs::SeekFrom;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// Find out which cards an image or a size fits, by exact bytes
@@ -41,14 +46,14 @@ pub struct Request {
 ///
 /// # Errors
 /// If the image cannot be read or is packed, or there is no such card.
-pub fn fit(request: &Request) -> Result<FitReport, Failure> {
+pub fn fit(request: &Request) -> Result<FitReport> {
     let mut report = FitReport { asked: request.asked.clone(), ..FitReport::default() };
     if let Some(asked) = &request.asked {
         measure(asked, &mut report)?;
     }
     let wanted = request.nominal.as_deref().map(nominal_name).transpose()?;
     let mut cards = known_cards();
-    cards.extend(archive::cards(request.archive.as_deref())?);
+    cards.extend(archived(request.archive.as_deref())?);
     cards.sort_by_key(|card| card.bytes);
     let (asked, needed) = (report.asked_bytes, needed(&report));
     if let Some(name) = request.target.as_ref().or(request.card.as_ref()) {
@@ -59,8 +64,7 @@ pub fn fit(request: &Request) -> Result<FitReport, Failure> {
     }
     let names = wanted.clone().map_or_else(|| nominals(&cards), |name| vec![name]);
     report.nominal = names.iter().filter_map(|name| of_nominal(name, &cards, asked)).collect();
-    let about =
-        |card: &CardSize| wanted.is_none() || cardscope_model::capacity::nominal(card.bytes) == wanted;
+    let about = |card: &CardSize| wanted.is_none() || capacity::nominal(card.bytes) == wanted;
     report.cards = cards.into_iter().filter(about).map(|card| card_fit(card, asked, needed)).collect();
     report.fits = answer(&report, wanted.is_some());
     Ok(report)
@@ -85,10 +89,10 @@ fn answer(report: &FitReport, of_one_capacity: bool) -> Option<bool> {
 }
 
 /// Takes an image by its name, anything else as a size.
-fn measure(asked: &str, report: &mut FitReport) -> Result<(), Failure> {
+fn measure(asked: &str, report: &mut FitReport) -> Result<()> {
     match std::fs::metadata(asked) {
         Ok(about) if about.is_file() => {
-            let image = image::look(Path::new(asked))?;
+            let image = look(Path::new(asked))?;
             report.asked_bytes = Some(image.bytes);
             report.in_use_bytes = Some(image.in_use);
             report.partitions_end_bytes = image.partitions_end;
@@ -107,11 +111,11 @@ fn measure(asked: &str, report: &mut FitReport) -> Result<(), Failure> {
 }
 
 /// `32GB`, `32 gb` as `32 GB`, where it is a capacity that cards are sold with.
-fn nominal_name(text: &str) -> Result<String, Failure> {
+fn nominal_name(text: &str) -> Result<String> {
     let text = text.trim().to_uppercase();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let name = format!("{} {}", &text[..digits], text[digits..].trim());
-    let sold = printed_bytes(&name).and_then(cardscope_model::capacity::nominal);
+    let sold = printed_bytes(&name).and_then(capacity::nominal);
     match sold {
         Some(sold) if sold == name => Ok(name),
         _ => Err(Failure::refused(format!(
@@ -121,7 +125,7 @@ fn nominal_name(text: &str) -> Result<String, Failure> {
 }
 
 /// The exact size of a card, with what the card itself says otherwise.
-fn target(name: &str) -> Result<(CardSize, Vec<cardscope_model::finding::Finding>), Failure> {
+fn target(name: &str) -> Result<(CardSize, Vec<Finding>)> {
     let identity = identify::info(name, None)?;
     let bytes = identity.capacity_bytes.ok_or_else(|| {
         Failure::refused(format!("{name} does not say how large it is: is there a card in the slot?"))
@@ -129,4 +133,87 @@ fn target(name: &str) -> Result<(CardSize, Vec<cardscope_model::finding::Finding
     let source = if name.starts_with(target_spec::PREFIX) { "simulated" } else { "the system" };
     let findings = identity.findings.into_iter().filter(|f| f.claim.starts_with("capacity-")).collect();
     Ok((CardSize { card: name.to_owned(), bytes, source: source.to_owned() }, findings))
+}
+
+/// Read at a time.
+const CHUNK: u64 = 1 << 20;
+
+/// Packed files by their first bytes, and how to learn the size of what is in them.
+const PACKED: &[(&[u8], &str)] = &[
+    (b"\xfd7zXZ\0", "xz -l"),
+    (b"\x1f\x8b", "gzip -cd … | wc -c"),
+    (b"\x28\xb5\x2f\xfd", "zstd -l"),
+    (b"BZh", "bzip2 -cd … | wc -c"),
+    (b"PK\x03\x04", "unzip -l"),
+    (b"7z\xbc\xaf\x27\x1c", "7z l"),
+];
+
+/// What is known of an image.
+struct Image {
+    bytes: u64,
+    in_use: u64,
+    partitions_end: Option<u64>,
+}
+
+/// Looks at an image.
+fn look(path: &Path) -> Result<Image> {
+    let failed =
+        |e: std::io::Error| Failure::refused_for(format!("{} cannot be read: {e}", path.display()), e);
+    let file = input::open(path).map_err(|e| failed(std::io::Error::other(e)))?;
+    let bytes = file.metadata().map_err(failed)?.len();
+    refuse_packed(&file, path)?;
+    let listed = contents::describe(&file, bytes);
+    let partitions_end = listed.partitions.iter().filter_map(|p| p.start.checked_add(p.bytes)).max();
+    Ok(Image { bytes, in_use: in_use(&file, bytes).map_err(failed)?, partitions_end })
+}
+
+fn refuse_packed(file: &File, path: &Path) -> Result<()> {
+    let mut head = [0u8; 8];
+    let read = file.read_at(&mut head, 0).unwrap_or(0);
+    let Some((_, tool)) = PACKED.iter().find(|(magic, _)| head[..read].starts_with(magic)) else {
+        return Ok(());
+    };
+    let path = path.display();
+    Err(Failure::refused(format!(
+        "{path} is packed: what counts is its size when unpacked; unpack it, or learn the size with `{tool}` and give that instead"
+    )))
+}
+
+/// Up to the last byte that is not zero, sought from the end; holes are passed over.
+fn in_use(file: &File, bytes: u64) -> std::io::Result<u64> {
+    let mut end = bytes;
+    let mut chunk = vec![0u8; CHUNK as usize];
+    while end > 0 {
+        let start = (end - 1) / CHUNK * CHUNK;
+        // A file system that knows no holes says that everything is data.
+        let data = rustix::fs::seek(file, SeekFrom::Data(start));
+        if data.is_ok_and(|at| at < end) {
+            let part = &mut chunk[..(end - start) as usize];
+            file.read_exact_at(part, start)?;
+            if let Some(last) = part.iter().rposition(|byte| *byte != 0) {
+                return Ok(start + last as u64 + 1);
+            }
+        }
+        end = start;
+    }
+    Ok(0)
+}
+
+/// The cards of the archive, each once, with the capacity that it announced. Simulated ones are left out: they are made
+/// up.
+fn archived(path: Option<&Path>) -> Result<Vec<CardSize>> {
+    let Some(mut archive) = open_existing(path)? else { return Ok(Vec::new()) };
+    let mut found = BTreeMap::new();
+    for summary in archive.sessions()?.into_iter().chain(archive.records()?) {
+        let session = archive.session(summary.id)?.file;
+        let Some(CardUnit { id, maker, model, capacity_bytes: Some(bytes), .. }) = session.specimen else {
+            continue;
+        };
+        if session.target.starts_with(target_spec::PREFIX) {
+            continue;
+        }
+        let card = [maker, Some(model)].into_iter().flatten().collect::<Vec<_>>().join(" ");
+        found.entry(id).or_insert(CardSize { card, bytes, source: "the archive".to_owned() });
+    }
+    Ok(found.into_values().collect())
 }

@@ -1,0 +1,270 @@
+//! The kernel (io_uring, its age, whether it runs in a virtual machine, quirks that somebody has set), the tools and drivers
+//! that some verbs need, programs that are known to disturb (those that mount what comes, read what is mounted, or trim
+//! what is idle), and what this user may do. Capabilities: `capabilities(7)`.
+
+use crate::format;
+use cardscope_device::list::Entry;
+use cardscope_device::system::System;
+use cardscope_device::{host, vitals};
+use cardscope_engine::real::io_uring_allowed;
+use cardscope_model::doctor::{Point, State, Topic};
+use rustix::fs::{Access, access};
+use std::path::Path;
+
+/// First kernel that numbers the coming of disks, by which a swapped card is noticed (`diskseq`).
+const NUMBERS_DISKS: (u32, u32) = (5, 15);
+
+pub(super) fn points(system: &System, cards: &[Entry]) -> Vec<Point> {
+    let mut points = vec![io_uring(system), age(system), machine(system)];
+    points.extend(rights(system, cards));
+    points.extend(services(system));
+    points.extend(quirks(system));
+    points.extend(helpers(system));
+    points
+}
+
+fn io_uring(system: &System) -> Point {
+    let point = Topic::Kernel.asks("io-uring", "deep queues are kept by io_uring; without it threads keep them, which costs processor time and understates fast cards");
+    let setting = vitals::io_uring_disabled(system);
+    let allow = "sudo sysctl kernel.io_uring_disabled=0";
+    let container = "a container's seccomp profile is the usual reason: run outside of it, or with --security-opt seccomp=unconfined";
+    if !system.is_live() {
+        return match setting {
+            None => point.unknown("the recording does not tell"),
+            Some(0) => point.ok("allowed"),
+            Some(n) => point.warn(format!("kernel.io_uring_disabled is {n}"), allow),
+        };
+    }
+    match (io_uring_allowed(), setting) {
+        (Ok(()), _) => point.ok("allowed"),
+        (Err(_), Some(n @ 1..)) => point.warn(format!("kernel.io_uring_disabled is {n}"), allow),
+        (Err(error), _) => point.warn(format!("refused: {error}"), container),
+    }
+}
+
+fn age(system: &System) -> Point {
+    let why = "a kernel before 5.15 does not number the coming of disks: a card that is swapped for one of the same size during a test is not noticed";
+    let point = Topic::Kernel.asks("kernel", why);
+    let Some(release) = host::kernel(system) else {
+        return point.unknown("unknown");
+    };
+    match version(&release) {
+        Some(version) if version >= NUMBERS_DISKS => point.ok(release),
+        Some(_) => point.warn(release, "do not swap cards during a test; a newer kernel would notice"),
+        None => point.unknown(release),
+    }
+}
+
+fn version(release: &str) -> Option<(u32, u32)> {
+    let mut parts = release.split(|c: char| !c.is_ascii_digit());
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+}
+
+fn machine(system: &System) -> Point {
+    let why = "in a virtual machine each I/O and each timer goes through its host, whose caches and other guests take part";
+    let point = Topic::Kernel.asks("machine", why);
+    match vitals::hypervisor(system) {
+        None => point.ok("no virtual machine"),
+        Some(found) => {
+            let name = found.name.map_or_else(String::new, |name| format!(" ({name})"));
+            point.warn(
+                format!("a virtual machine{name}"),
+                "measure on the host itself; or compare only with results of this machine",
+            )
+        }
+    }
+}
+
+/// `usb-storage.quirks` can turn UAS off, and with it the queue.
+fn quirks(system: &System) -> Option<Point> {
+    let set = vitals::module_parameter(system, "usb_storage", "quirks").filter(|text| text.contains(':'))?;
+    let seen = format!("usb-storage.quirks={set}");
+    let why = "quirks change how the kernel speaks to a reader; `u` turns UAS off, and with it the queue";
+    Some(
+        Topic::Kernel.asks("usb-quirks", why).warn(
+            seen,
+            "take it from the kernel's command line or /etc/modprobe.d unless the reader needs it",
+        ),
+    )
+}
+
+/// A tool, what it would give, and the Debian package that has it.
+const TOOLS: &[(&str, &str, &str)] = &[
+    ("mkfs.fat", "`format` makes FAT on cards up to 32 GB", "dosfstools"),
+    ("mkfs.exfat", "`format` makes exFAT on larger cards, and `map` tries small writes on it", "exfatprogs"),
+    ("mkfs.ext4", "`map` tries small writes on ext4", "e2fsprogs"),
+    ("mkfs.f2fs", "`map` tries small writes on F2FS", "f2fs-tools"),
+    ("mkfs.nilfs2", "`map` tries small writes on NILFS2", "nilfs-tools"),
+    ("fusermount3", "`sim serve` serves a simulated card without root", "fuse3"),
+];
+
+fn helpers(system: &System) -> Vec<Point> {
+    let mut points = Vec::new();
+    if system.is_live() {
+        points.push(tools());
+        points.push(fuse(system));
+    }
+    points.push(nvme(system));
+    points
+}
+
+fn tools() -> Point {
+    let missing: Vec<_> = TOOLS.iter().filter(|(tool, _, _)| format::find(tool).is_none()).collect();
+    let why = "some verbs use the tools of others; without one, they say so and leave its part out";
+    let point = Topic::Helpers.asks("tools", why);
+    if missing.is_empty() {
+        return point.ok(format!("all {} are there", TOOLS.len()));
+    }
+    let seen: Vec<String> = missing.iter().map(|(tool, gives, _)| format!("{tool} ({gives})")).collect();
+    let packages: Vec<&str> = missing.iter().map(|(_, _, package)| *package).collect();
+    point.warn(format!("missing: {}", seen.join(", ")), format!("sudo apt install {}", packages.join(" ")))
+}
+
+fn fuse(system: &System) -> Point {
+    let why = "a simulated card is served to other programs through FUSE";
+    let point = Topic::Helpers.asks("fuse", why);
+    if Path::new("/dev/fuse").exists() || vitals::file_systems(system).iter().any(|name| name == "fuse") {
+        return point.ok("the kernel has it");
+    }
+    point.warn("the kernel has no FUSE", "sudo modprobe fuse; or use `sim serve --nbd`")
+}
+
+fn nvme(system: &System) -> Point {
+    let point = Topic::Helpers.asks("nvme-driver", "SD Express cards speak NVMe");
+    if vitals::nvme_driver(system) {
+        return point.ok("the kernel has it at hand");
+    }
+    let seen = "not loaded; it comes by itself with the first NVMe card where the kernel has it";
+    point.unknown(seen).advise("sudo modprobe nvme")
+}
+
+const MOUNTS: &str = "mounts cards as they come";
+const READS: &str = "reads every file of a mounted card";
+const ENDS: &str = "wait for its end";
+
+/// Beginning of a program's name as `/proc/N/comm` has it (15 letters at most), what it does, and how to stop it.
+const DISTURBERS: &[(&str, &str, &str)] = &[
+    ("gvfs-udisks2-vo", MOUNTS, "gsettings set org.gnome.desktop.media-handling automount false"),
+    ("udiskie", MOUNTS, "pkill udiskie"),
+    ("usbmount", MOUNTS, "sudo systemctl mask usbmount"),
+    ("tracker-miner", READS, "tracker3 daemon --terminate"),
+    ("localsearch", READS, "localsearch daemon --terminate"),
+    ("baloo_file", READS, "balooctl6 suspend"),
+    ("updatedb", "walks through every file", "wait for its end, or sudo pkill updatedb"),
+    (
+        "fstrim",
+        "discards what is free on mounted cards",
+        "wait for its end; sudo systemctl stop fstrim.timer",
+    ),
+    ("smartd", "asks disks for their health every half hour", "sudo systemctl stop smartd"),
+    ("fsck", "checks a file system", ENDS),
+    ("dd", "copies", ENDS),
+    ("fio", "measures", ENDS),
+    ("badblocks", "reads or writes a whole disk", ENDS),
+    ("f3write", "fills a card", ENDS),
+    ("f3read", "reads a card", ENDS),
+    ("f3probe", "probes a card", ENDS),
+    ("unattended-upgr", "installs updates", "wait for its end, or sudo systemctl stop unattended-upgrades"),
+    ("packagekitd", "may install updates", "sudo systemctl stop packagekit"),
+];
+
+fn services(system: &System) -> Vec<Point> {
+    let why = "I/O of others on the card, its reader or the processor goes into the figures";
+    let point = Topic::Services.asks("services", why);
+    let running = vitals::programs(system);
+    if running.is_empty() {
+        return vec![point.unknown("no program is shown")];
+    }
+    let runs = |(name, does, stop): &(&str, &str, &str)| {
+        let program = running.iter().find(|program| is(program, name))?;
+        Some(point.warn(format!("{program} runs: it {does}"), *stop))
+    };
+    let found: Vec<Point> = DISTURBERS.iter().filter_map(runs).collect();
+    if found.is_empty() { vec![point.ok("nothing that is known to disturb")] } else { found }
+}
+
+/// Short names must be whole, others may go on (`tracker-miner-fs-3`, `fsck.ext4`).
+fn is(program: &str, name: &str) -> bool {
+    program == name || (name.len() > 3 && program.starts_with(name))
+}
+
+/// Numbers of capabilities, what each is needed for, and its name.
+const NEEDED: [(u32, &str, &str); 2] = [
+    (
+        21,
+        "cap-sys-admin",
+        "emptying the page cache of a device, asking an NVMe card for its SMART log and its limits, and reading an SD slot's bus mode need CAP_SYS_ADMIN",
+    ),
+    (
+        17,
+        "cap-sys-rawio",
+        "asking an SD card by commands of its own, to tell reader from card, needs CAP_SYS_RAWIO",
+    ),
+];
+
+fn rights(system: &System, cards: &[Entry]) -> Vec<Point> {
+    if !system.is_live() {
+        return Vec::new();
+    }
+    let mut points = vec![devices(cards)];
+    points.extend(NEEDED.iter().map(|(bit, name, why)| capability(system, *bit, name, why)));
+    points
+}
+
+fn devices(cards: &[Entry]) -> Point {
+    const WHY: &str = "a card is tested through its block device; without the right to open it only directories on it can be";
+    let point = Topic::Rights.asks("block-devices", WHY);
+    let advice = "sudo usermod -aG disk $USER, then log in again; or run with sudo";
+    let allowed = |card: &&Entry| access(card.path.as_str(), Access::READ_OK | Access::WRITE_OK).is_ok();
+    let refused: Vec<&str> =
+        cards.iter().filter(|card| !allowed(card)).map(|card| card.path.as_str()).collect();
+    let root = rustix::process::geteuid().is_root();
+    match (cards.is_empty(), refused.is_empty()) {
+        (true, _) if root => point.ok("this is root; no card is present"),
+        (true, _) => point.unknown("no card is present to try").advise(advice),
+        (false, true) => point.ok(format!("all {} cards and readers may be opened", cards.len())),
+        (false, false) => {
+            let state = if refused.len() == cards.len() { State::Fail } else { State::Warn };
+            point.is(state, format!("{} may not be opened by this user", refused.join(", "))).advise(advice)
+        }
+    }
+}
+
+fn capability(system: &System, bit: u32, name: &str, why: &str) -> Point {
+    let point = Topic::Rights.asks(name, why);
+    match vitals::capabilities(system) {
+        Some(set) if set >> bit & 1 == 1 => point.ok("this process has it"),
+        Some(_) => point.warn("this process does not have it", "run with sudo"),
+        None => point.unknown("the system does not tell"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_are_compared_by_number() {
+        assert_eq!(version("6.12.25+rpt-rpi-2712"), Some((6, 12)));
+        assert!(version("5.4.0-42-generic").unwrap() < NUMBERS_DISKS);
+        assert!(version("5.15.0").unwrap() >= NUMBERS_DISKS && version("10.0").unwrap() >= NUMBERS_DISKS);
+        assert_eq!(version("unknown"), None);
+    }
+
+    #[test]
+    fn what_a_missing_tool_would_give_is_what_the_verbs_do_with_it() {
+        let gives = |tool: &str| TOOLS.iter().find(|(name, _, _)| *name == tool).map(|(_, gives, _)| *gives);
+        for tool in ["mkfs.ext4", "mkfs.f2fs", "mkfs.nilfs2", "mkfs.exfat"] {
+            assert!(gives(tool).is_some_and(|gives| gives.contains("`map`")), "{tool}");
+        }
+        let fat = gives("mkfs.fat").unwrap();
+        assert!(fat.contains("`format`") && !fat.contains("map"), "{fat}");
+    }
+
+    #[test]
+    fn names_are_cut_to_fifteen_letters_by_the_kernel_and_found_so() {
+        assert!(DISTURBERS.iter().all(|(name, _, _)| name.len() <= 15));
+        assert!(is("tracker-miner-f", "tracker-miner") && is("fsck.ext4", "fsck") && is("dd", "dd"));
+        assert!(!is("ddrescue", "dd") && !is("fiona", "fio"));
+    }
+}

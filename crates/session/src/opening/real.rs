@@ -1,0 +1,157 @@
+//! What is open behind a held object: a block device, a plain file tested in place, or a directory, in which a test file is
+//! made and removed again; with what is asked beside the I/O: a thermometer, and what the card answers without touching
+//! its flash.
+
+use super::opened::Opened;
+use crate::error::{Failure, Result};
+use cardscope_device::commands::{Commands, commands};
+use cardscope_device::contents::Contents;
+use cardscope_device::filesystem::FileSystem;
+use cardscope_device::held::{Device, Held};
+use cardscope_device::sensors::Sensors;
+use cardscope_device::{filesystem, host, inspect, system::System};
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::null::NullTarget;
+use cardscope_engine::real::{BlockDevice, FileSystemNote, HealthSource, Holding, IoChoice, PingSource};
+use cardscope_engine::real::{RealOptions, RealTarget, TemperatureSource};
+use cardscope_engine::target::{Target, TargetError};
+use cardscope_files::Folder;
+use cardscope_model::caveat::Caveat;
+use cardscope_model::condition::Origin;
+use cardscope_model::units::Capacity;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::sync::Arc;
+
+pub(super) fn device(
+    name: &str,
+    held: &Arc<Held>,
+    device: &Device,
+    writes: bool,
+    interrupt: &Interrupt,
+) -> Result<Opened> {
+    // Whatever is asked beside the I/O is asked of what is held, not of what the name leads to by now.
+    let this = held.path();
+    let this = this.to_string_lossy();
+    let block = BlockDevice {
+        fd: held.descriptor().map_err(Failure::io)?,
+        bytes: held.bytes(),
+        sector: device.sector,
+        name: name.to_owned(),
+    };
+    let mut opened = opened(held, Some((name, &this)), None, interrupt, |options| {
+        RealTarget::device(block, RealOptions { read_only: !writes, ..options })
+    })?;
+    let remark = device.clearance.as_ref().and_then(|seen| seen.remark());
+    opened.caveats.splice(0..0, remark.map(|text| Caveat::Other { text }));
+    opened.may_write = writes;
+    Ok(opened)
+}
+
+/// What stands to be lost: the device, its model and size, its partitions and file systems; or the file.
+pub(super) fn at_stake(name: &str, bytes: u64, device: Option<&Device>, contents: &Contents) -> String {
+    let bytes = Capacity(bytes);
+    let Some(device) = device else {
+        return format!("the file {name}, {bytes}, all of whose content may be lost");
+    };
+    let model = device.clearance.as_ref().and_then(|seen| seen.model.as_deref());
+    let model = model.map(|m| format!("{m}, ")).unwrap_or_default();
+    format!("{name} ({model}{bytes}), which holds {}", contents.sentence())
+}
+
+pub(super) fn directory(held: &Arc<Held>, interrupt: &Interrupt) -> Result<Opened> {
+    let folder = Folder::over(held.descriptor().map_err(Failure::io)?, held.name());
+    let opened = on_file_system(held, interrupt, |options| RealTarget::directory(folder, options))?;
+    Ok(opened.on_disk_of_system(filesystem::shared_with_system(&System::host(), &held.path())))
+}
+
+pub(super) fn file(name: &str, held: &Arc<Held>, writes: bool, interrupt: &Interrupt) -> Result<Opened> {
+    let file = held.descriptor().map_err(Failure::io)?;
+    let mut opened = on_file_system(held, interrupt, |options| {
+        RealTarget::file(file, Path::new(name), RealOptions { read_only: !writes, ..options })
+    })?;
+    opened.may_write = writes;
+    Ok(opened)
+}
+
+/// A directory whose files are targets of their own: what is known of card and rig, with the directory held open, and
+/// the options with which each file is opened. Nothing is made in it.
+pub(crate) fn mounted(directory: OwnedFd, name: &Path, interrupt: &Interrupt) -> Result<Opened> {
+    let mut for_files = RealOptions::default();
+    let held = Arc::new(Held::directory(directory, name).map_err(Failure::refused)?);
+    let mut opened = on_file_system(&held, interrupt, |options| {
+        for_files = options;
+        Ok(NullTarget::new(0))
+    })?;
+    opened.files = Some(for_files);
+    Ok(opened.on_disk_of_system(filesystem::shared_with_system(&System::host(), &held.path())))
+}
+
+fn on_file_system<T: Target + 'static>(
+    held: &Arc<Held>,
+    interrupt: &Interrupt,
+    open: impl FnOnce(RealOptions) -> Result<T, TargetError>,
+) -> Result<Opened> {
+    let below = filesystem::of_path(&held.path()).ok();
+    let disk = below.as_ref().and_then(|f| f.disk.as_deref()).map(|disk| (disk, disk));
+    opened(held, disk, below.as_ref(), interrupt, open)
+}
+
+/// Opens the target on `disk`, given as the user named it and as it is asked, with the file system that lies between.
+fn opened<T: Target + 'static>(
+    held: &Arc<Held>,
+    disk: Option<(&str, &str)>,
+    below: Option<&FileSystem>,
+    interrupt: &Interrupt,
+    open: impl FnOnce(RealOptions) -> Result<T, TargetError>,
+) -> Result<Opened> {
+    let system = System::host();
+    let thermometer = disk.and_then(|(_, disk)| Sensors::of_card(&system, disk));
+    let mut options = RealOptions {
+        io: IoChoice::from_env(),
+        // Its effect is told by the caveats below, which know the layers beneath it too.
+        file_system: below.map(|f| FileSystemNote { name: f.name.clone(), effect: None }),
+        interrupt: interrupt.clone(),
+        temperature: thermometer.as_ref().map(temperature),
+        holding: Some(Arc::clone(held) as Arc<dyn Holding>),
+        ..RealOptions::default()
+    };
+    let mut caveats = below.map(FileSystem::caveats).unwrap_or_default();
+    if let Some((name, disk)) = disk {
+        caveats.extend(ask(&system, name, disk, &mut options)?);
+    }
+    let target = Box::new(open(options).map_err(Failure::refused)?);
+    let identity = disk.and_then(|(_, disk)| inspect::inspect(&system, disk).ok());
+    let mut condition = host::condition(&system, disk.map(|(_, disk)| disk));
+    if let Some(file_system) = below {
+        condition.set("file_system", &file_system.name, Origin::Read);
+    }
+    Ok(Opened {
+        caveats,
+        held: Some(Arc::clone(held)),
+        _thermometer: thermometer,
+        ..Opened::of(target, identity, condition)
+    })
+}
+
+/// The latest temperature of a card, which a thread of its own reads, so that asking disturbs no measurement.
+fn temperature(sensors: &Sensors) -> TemperatureSource {
+    let readings = sensors.readings();
+    Arc::new(move || readings.at("card"))
+}
+
+/// What the card of this device can be asked without touching its flash; what it cannot becomes a caveat.
+///
+/// # Errors
+/// If the card was found missing or changed: what was let pass a moment ago was another one.
+fn ask(system: &System, name: &str, device: &str, options: &mut RealOptions) -> Result<Vec<Caveat>> {
+    let Commands { ping, health, missing, gone } = commands(system, device);
+    if gone {
+        return Err(Failure::refused(format!(
+            "the card in {name} was taken out or changed while it was being opened; nothing was written. Start again"
+        )));
+    }
+    options.ping = ping.map(|ping| -> PingSource { Arc::new(move || ping.ping()) });
+    options.health = health.map(|health| -> HealthSource { Arc::new(move || health.read()) });
+    Ok(missing.into_iter().map(|text| Caveat::Other { text }).collect())
+}
