@@ -11,7 +11,7 @@ use cardscope_sd::mark::Mark;
 use serde::{Deserialize, Serialize};
 
 /// What became of a mark, or of one of its demands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The card does what the mark promises.
@@ -21,6 +21,7 @@ pub enum Outcome {
     /// What was measured is less, but by no more than the measurement or its method may have cost.
     Borderline,
     /// This host, this bus or these limits give no answer.
+    #[default]
     NotTestable,
 }
 
@@ -86,7 +87,7 @@ impl BusFacts {
 }
 
 /// One demand of a mark.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Part {
     /// What is demanded: `writing in order, worst 4 MiB`.
     pub what: String,

@@ -57,3 +57,22 @@ pub struct Plot {
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub marks: Vec<(f64, String)>,
 }
+
+impl Plot {
+    /// A picture without lines yet.
+    pub fn new(title: &str, x: Axis, y: Axis) -> Self {
+        Plot { title: title.to_owned(), x, y, ..Plot::default() }
+    }
+
+    /// Adds a line.
+    pub fn line(mut self, name: &str, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        self.series.push(Series { name: name.to_owned(), points: points.into_iter().collect() });
+        self
+    }
+
+    /// Adds places worth a line across, with their name.
+    pub fn marked(mut self, marks: impl IntoIterator<Item = (f64, String)>) -> Self {
+        self.marks.extend(marks);
+        self
+    }
+}

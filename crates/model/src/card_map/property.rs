@@ -66,6 +66,14 @@ impl Evidence {
         self
     }
 
+    /// Adds several numbers, each with what it is and its unit.
+    pub fn numbers<'a, S: AsRef<str>>(mut self, all: impl IntoIterator<Item = (S, f64, &'a str)>) -> Self {
+        for (what, value, unit) in all {
+            self = self.number(what.as_ref(), value, unit);
+        }
+        self
+    }
+
     /// Adds the picture.
     pub fn plot(mut self, plot: Plot) -> Self {
         self.plot = Some(plot);

@@ -2,10 +2,12 @@
 //! `flash-behaviour`, section 3). Reading parts come first and write nothing; writing parts save what they overwrite,
 //! or use a part of the card whose content may go.
 
+mod curve;
 pub mod discard;
-mod lfsr;
+mod flashbench;
 mod options;
 mod reading;
+mod unmeasured;
 mod writing;
 
 pub use options::{Options, Part};
@@ -38,12 +40,12 @@ pub fn map<'s, 't>(
     if options.writes {
         match writing::measure(&mut context, options, into) {
             Err(Stop::Limit) => {
-                writing::leave_out(into, "the limits of time and of bytes left no room for it")
+                options::leave_out_writes(into, "the limits of time and of bytes left no room for it")
             }
             written => written?,
         }
     } else {
-        writing::leave_out(into, "it writes, and only reading was asked for");
+        options::leave_out_writes(into, "it writes, and only reading was asked for");
     }
     Ok(())
 }

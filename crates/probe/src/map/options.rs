@@ -97,52 +97,67 @@ impl Options {
     }
 }
 
-/// Says of every part that was not asked for that this is why it was left out.
-pub(super) fn say_unwanted(options: &Options, into: &mut Measured) {
-    let any = |parts: &[Part]| parts.iter().any(|part| options.wants(*part));
-    if !any(&[Part::Boundaries, Part::PageWrites]) {
-        unwanted(&mut into.page_bytes);
-        unwanted(&mut into.read_unit_bytes);
+/// A property of a map, whatever its value is.
+pub(super) trait Unknown {
+    /// Whether nobody has measured it or said yet why not.
+    fn is_silent(&self) -> bool;
+    /// Says why it was not tested.
+    fn leave_out(&mut self, why: &str);
+}
+
+impl<T> Unknown for Property<T> {
+    fn is_silent(&self) -> bool {
+        self.status == Status::NotTested && self.reason == Self::default().reason
     }
-    if !any(&[Part::Boundaries, Part::OpenBlocks]) {
-        unwanted(&mut into.erase_block_bytes);
-    }
-    if !options.wants(Part::Boundaries) {
-        unwanted(&mut into.map_segment_bytes);
-        unwanted(&mut into.unmapped_share);
-    }
-    if !options.wants(Part::PageWrites) {
-        unwanted(&mut into.small_write_log_bytes);
-    }
-    if !options.wants(Part::OpenBlocks) {
-        unwanted(&mut into.open_blocks.linear);
-        unwanted(&mut into.open_blocks.random);
-        unwanted(&mut into.merge);
-        unwanted(&mut into.copy_mb_s);
-    }
-    if !options.wants(Part::Fat) {
-        unwanted(&mut into.fat_region_bytes);
-    }
-    if !options.wants(Part::Span) {
-        unwanted(&mut into.random_write_span_bytes);
-    }
-    if !options.wants(Part::Planes) {
-        unwanted(&mut into.plane_bytes);
-    }
-    if !options.wants(Part::Cache) {
-        unwanted(&mut into.slc_cache_bytes);
-        unwanted(&mut into.after_cache_mb_s);
-    }
-    if !options.wants(Part::Queue) {
-        unwanted(&mut into.queue_depth_effective);
-        unwanted(&mut into.write_queue_gain);
+
+    fn leave_out(&mut self, why: &str) {
+        *self = Property::not_tested(why);
     }
 }
 
-fn unwanted<T>(property: &mut Property<T>) {
-    if property.status == Status::NotTested {
-        *property = Property::not_tested("only other parts were asked for");
-    }
+/// A property, the parts with which it is asked for, and whether writes can show it.
+type Row<'m> = (&'m mut dyn Unknown, &'static [Part], bool);
+
+fn properties(into: &mut Measured) -> [Row<'_>; 17] {
+    use Part::{Boundaries, Cache, Fat, OpenBlocks, PageWrites, Planes, Queue, Span};
+    [
+        (&mut into.page_bytes, &[Boundaries, PageWrites], true),
+        (&mut into.read_unit_bytes, &[Boundaries, PageWrites], false),
+        (&mut into.erase_block_bytes, &[Boundaries, OpenBlocks], true),
+        (&mut into.map_segment_bytes, &[Boundaries], false),
+        (&mut into.unmapped_share, &[Boundaries], false),
+        (&mut into.small_write_log_bytes, &[PageWrites], true),
+        (&mut into.open_blocks.linear, &[OpenBlocks], true),
+        (&mut into.open_blocks.random, &[OpenBlocks], true),
+        (&mut into.merge, &[OpenBlocks], true),
+        (&mut into.copy_mb_s, &[OpenBlocks], true),
+        (&mut into.fat_region_bytes, &[Fat], true),
+        (&mut into.random_write_span_bytes, &[Span], true),
+        (&mut into.plane_bytes, &[Planes], false),
+        (&mut into.slc_cache_bytes, &[Cache], true),
+        (&mut into.after_cache_mb_s, &[Cache], true),
+        (&mut into.queue_depth_effective, &[Queue], false),
+        (&mut into.write_queue_gain, &[Queue], true),
+    ]
+}
+
+/// Says why nothing is known of what reads at boundaries would show.
+pub(super) fn leave_out_boundaries(into: &mut Measured, why: &str) {
+    let shown = properties(into).into_iter().filter(|(_, parts, _)| parts.contains(&Part::Boundaries));
+    shown.for_each(|(property, ..)| property.leave_out(why));
+}
+
+/// Says of everything that writes show, and that nobody has said anything about, why it was left out.
+pub(super) fn leave_out_writes(into: &mut Measured, why: &str) {
+    let silent = properties(into).into_iter().filter(|(property, _, writes)| *writes && property.is_silent());
+    silent.for_each(|(property, ..)| property.leave_out(why));
+}
+
+/// Says of every part that was not asked for that this is why it was left out.
+pub(super) fn say_unwanted(options: &Options, into: &mut Measured) {
+    let unwanted = |parts: &[Part]| !parts.iter().any(|part| options.wants(*part));
+    let silent = properties(into).into_iter().filter(|(p, parts, _)| p.is_silent() && unwanted(parts));
+    silent.for_each(|(property, ..)| property.leave_out("only other parts were asked for"));
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! Read speed over the address axis, at a hundred places as gnome-disks does (reference page `peers`, 2.13), with less
 //! to read at each. Slow places are looked at again before anything is said of them.
 
-use super::patience::End;
+use super::reads::{End, Reads};
 use crate::context::Context;
 use cardscope_engine::card::{Extent, Stop, extents};
-use cardscope_model::card_map::Measured;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::statistics::median;
 use cardscope_model::verify::{MapCell, MapSpeed, SpeedMap};
@@ -34,20 +33,21 @@ const LOOKS: usize = 3;
 const STRETCH: usize = 2;
 
 /// Measures it; the write side is left to whoever writes.
-pub(super) fn measure(context: &mut Context<'_, '_>, into: &mut Measured) -> Result<(), Stop> {
-    let all = context.card_bytes();
+pub(super) fn measure(reads: &mut Reads<'_, '_, '_>) -> Result<(), Stop> {
+    let all = reads.context.card_bytes();
     let cell = all.div_ceil(PLACES).next_multiple_of(UNIT);
-    let Some((sample, _)) = SAMPLES.into_iter().find(|(_, seconds)| context.has_time(*seconds)) else {
+    let Some((sample, _)) = SAMPLES.into_iter().find(|(_, seconds)| reads.context.has_time(*seconds)) else {
         return Ok(());
     };
-    context.phase("read speed over the addresses");
-    context.shape(BLOCK, 1)?;
+    reads.context.phase("read speed over the addresses");
+    reads.context.shape(BLOCK, 1)?;
     let mut cells: Vec<MapCell> = (0..all.div_ceil(cell))
         .map(|n| n * cell)
         .map(|start| MapCell { start, bytes: cell.min(all - start), ..MapCell::default() })
         .collect();
     let (mut bytes, mut seconds) = (0u64, 0.0);
-    let (end, end_again) = (End::of_patience(context, CELLS_S), End::of_patience(context, 1.25 * CELLS_S));
+    let (end, end_again) = (reads.end_of_patience(CELLS_S), reads.end_of_patience(1.25 * CELLS_S));
+    let context = &mut *reads.context;
     for cell in &mut cells {
         if end.is_there(context) {
             break;
@@ -65,8 +65,8 @@ pub(super) fn measure(context: &mut Context<'_, '_>, into: &mut Measured) -> Res
         }
     }
     // Places that were never written answer faster; beside them all others would look slow.
-    if !into.unmapped_share.is_measured() {
-        into.findings.extend(slow_stretch(&cells, middle));
+    if !reads.into.unmapped_share.is_measured() {
+        reads.into.findings.extend(slow_stretch(&cells, middle));
     }
     let speeds = || cells.iter().filter_map(|c| c.read_mb_s);
     let read = MapSpeed {
@@ -75,7 +75,7 @@ pub(super) fn measure(context: &mut Context<'_, '_>, into: &mut Measured) -> Res
         max_mb_s: speeds().fold(0.0, f64::max),
         slowest_second: None,
     };
-    into.axis = Some(SpeedMap { cell_bytes: cell, cells, write: None, read: Some(read) });
+    reads.into.axis = Some(SpeedMap { cell_bytes: cell, cells, write: None, read: Some(read) });
     Ok(())
 }
 

@@ -1,16 +1,15 @@
 //! Page and erase block (3.1): rounds of triples over all levels until one account of them is beyond doubt, or an
 //! effect worth the name is excluded; later rounds visit only the levels about which the accounts still open disagree.
 
-use super::levels::{Found, Levels};
-use super::patience::{End, LOOK, allowance, no_time};
-use super::span::{Span, two_sectors};
+use super::reads::{End, LOOK, Reads};
 use super::survey::Survey;
-use super::window::{BOUNDARIES, triples};
-use super::{segment, shown};
-use crate::context::Context;
-use cardscope_analysis::boundary::{self, Candidates, Choice, Level, divides, fit, height_error};
+use super::triples::{BOUNDARIES, Found, Levels, triples};
+use crate::map::unmeasured::Unmeasured;
+use cardscope_analysis::boundary::{self, Candidates, Choice, Level, Step};
+use cardscope_analysis::boundary::{divides, fit, fit_segment, height_error, segment_candidates};
 use cardscope_engine::card::Stop;
-use cardscope_model::card_map::Measured;
+use cardscope_model::card_map::plot::{Axis, Plot, Scale};
+use cardscope_model::card_map::property::{Cost, Evidence, Property};
 
 /// Triples a level in the first rounds.
 const BATCH: usize = 8;
@@ -30,39 +29,52 @@ const SHORT_LOOK: f64 = 4.0;
 /// Scatter of a triple, as a share of a read's time, below which effects of half a percent can be seen at all.
 const STEADY: f64 = 0.035;
 
-/// Looks for page and erase block, and for the segment of the map above them.
-pub(super) fn measure(
-    context: &mut Context<'_, '_>,
-    span: Span,
-    survey: &Survey,
-    into: &mut Measured,
-) -> Result<(), Stop> {
-    context.phase("boundaries of pages and erase blocks");
-    let before = context.spent();
-    let Some(seconds) = allowance(context, &LOOK) else {
-        (into.page_bytes, into.erase_block_bytes) = (no_time(LOOK[0]), no_time(LOOK[0]));
-        into.map_segment_bytes = no_time(3.0);
-        return Ok(());
-    };
-    context.shape(two_sectors(context) as u32, 1)?;
-    let found = search(context, span, survey, seconds)?;
-    let cost = context.cost_since(before);
-    into.page_bytes = shown::page(&found, survey, cost);
-    into.erase_block_bytes = shown::unit(&found, survey, cost);
-    segment::measure(context, span, survey, &found, into)
+/// A unit is said where `none` is less probable than this …
+const NOT_NONE: f64 = 0.02;
+
+/// … and the extra time is more than this share of a read's.
+const LEAST_HEIGHT: f64 = 0.003;
+
+const METHOD: &str = "two sectors read before, on and behind boundaries of each size, at random places and in random \
+                      order; what the read on the boundary takes longer is fitted with a step at the page and one at \
+                      the erase block";
+
+/// Triples a level and round of the search for a segment.
+const SEGMENT_BATCH: usize = 12;
+
+/// Seconds that it may take.
+const SEGMENT_LOOK: [f64; 2] = [3.0, 1.0];
+
+/// An effect of a segment below this share of a read's time is none; the smallest known is 3 %.
+const NO_SEGMENT: f64 = 0.015;
+
+/// `none` is only said from this probability on.
+const LEAST_SURE: f64 = 0.8;
+
+/// Looks for page and erase block.
+pub(super) fn measure(reads: &mut Reads<'_, '_, '_>, survey: &Survey) -> Result<Found, Unmeasured> {
+    reads.context.phase("boundaries of pages and erase blocks");
+    let before = reads.context.spent();
+    let seconds = reads.allowance(&LOOK)?;
+    reads.context.shape(reads.two_sectors() as u32, 1)?;
+    let found = search(reads, survey, seconds)?;
+    let cost = reads.context.cost_since(before);
+    reads.into.page_bytes = property(&found, survey, found.fit.as_ref().map(|f| &f.page), cost);
+    reads.into.erase_block_bytes = property(&found, survey, found.fit.as_ref().map(|f| &f.unit), cost);
+    Ok(found)
 }
 
-fn search(context: &mut Context<'_, '_>, span: Span, survey: &Survey, seconds: f64) -> Result<Found, Stop> {
-    let (began, end) = (context.seconds(), End::after(context, seconds));
+fn search(reads: &mut Reads<'_, '_, '_>, survey: &Survey, seconds: f64) -> Result<Found, Stop> {
+    let (began, end) = (reads.context.seconds(), reads.end_after(seconds));
     let (candidates, mut levels) = (Candidates::default(), Levels::default());
-    let all = boundary::levels(span.len, u64::from(context.sector()));
+    let all = boundary::levels(reads.len, u64::from(reads.context.sector()));
     let (mut wanted, mut batch, mut rounds) = (all.clone(), BATCH, 0);
     loop {
-        let in_time = round(context, span, survey, &wanted, batch, &mut levels, end)?;
+        let in_time = round(reads, survey, &wanted, batch, &mut levels, end)?;
         rounds += 1;
         let points = levels.levels();
         let fit = fit(&points, &candidates);
-        let spent = context.seconds() - began;
+        let spent = reads.context.seconds() - began;
         let open: Vec<&Choice> = fit
             .iter()
             .flat_map(|f| [&f.page, &f.unit])
@@ -80,8 +92,7 @@ fn search(context: &mut Context<'_, '_>, span: Span, survey: &Survey, seconds: f
 
 /// Times `batch` triples at each of the levels; false where the time ran out.
 fn round(
-    context: &mut Context<'_, '_>,
-    span: Span,
+    reads: &mut Reads<'_, '_, '_>,
     survey: &Survey,
     wanted: &[u64],
     batch: usize,
@@ -89,10 +100,10 @@ fn round(
     end: End,
 ) -> Result<bool, Stop> {
     let mut order: Vec<u64> = std::iter::repeat_n(wanted, batch).flatten().copied().collect();
-    context.random.shuffle(&mut order);
+    reads.context.random.shuffle(&mut order);
     for window in order.chunks(BOUNDARIES) {
-        into.add(&triples(context, span, survey, window, end)?);
-        if end.is_there(context) {
+        into.add(&triples(reads, survey, window, end)?);
+        if end.is_there(reads.context) {
             return Ok(false);
         }
     }
@@ -122,4 +133,143 @@ fn telling(all: &[u64], open: &[&Choice]) -> Vec<u64> {
     };
     let some: Vec<u64> = all.iter().copied().filter(|level| tells(*level)).collect();
     if some.is_empty() { all.to_vec() } else { some }
+}
+
+fn property(found: &Found, survey: &Survey, choice: Option<&Choice>, cost: Cost) -> Property<u64> {
+    let Some((fit, choice)) = found.fit.as_ref().zip(choice) else {
+        let why = match survey.modes {
+            Some(_) => "too few boundaries were found with data on both sides of them",
+            None => "too few reads succeeded, or too little time was left",
+        };
+        return Property::not_tested(why);
+    };
+    let base = found.levels.base();
+    let seen = seen(choice, base);
+    let marks = [(fit.page.step, "page"), (fit.unit.step, "erase block")];
+    let marks = marks.into_iter().filter_map(|(step, name)| Some((step?.bytes as f64, name.to_owned())));
+    let mut evidence = evidence(found, survey, choice.nearest).cost(cost);
+    evidence.plot = Some(plot(&found.points, marks));
+    match seen {
+        Some(step) => Property::measured(step.bytes, choice.confidence.min(MOST_SURE), evidence),
+        None => Property::none(choice.none.clamp(0.5, MOST_SURE), evidence),
+    }
+}
+
+/// Nothing that rests on a model of the card is surer than this.
+const MOST_SURE: f64 = 0.999;
+
+/// The unit, where there is one beyond doubt.
+fn seen(choice: &Choice, base: f64) -> Option<Step> {
+    choice.step.filter(|step| choice.none < NOT_NONE && step.height > LEAST_HEIGHT * base)
+}
+
+fn evidence(found: &Found, survey: &Survey, nearest: Option<Step>) -> Evidence {
+    let base = found.levels.base();
+    let mut evidence = Evidence::by(METHOD);
+    if let Some(step) = nearest {
+        let error = height_error(&found.points, step.bytes);
+        evidence = evidence
+            .number("extra time across it", step.height * 1e6, "µs")
+            .number("of a read", step.height / base.max(f64::MIN_POSITIVE) * 100.0, "%")
+            .number("error of the extra time", error * 1e6, "µs")
+            .number("likeliest size", step.bytes as f64, "bytes");
+    }
+    evidence = evidence
+        .number("read that crosses nothing", base * 1e6, "µs")
+        .number("scatter of a triple", found.levels.spread() * 1e6, "µs")
+        .number("triples", found.levels.triples() as f64, "");
+    if survey.constant > 0.99 {
+        evidence = evidence.number("places that hold nothing", survey.constant * 100.0, "%");
+    }
+    evidence
+}
+
+/// Extra time by level.
+fn plot(points: &[Level], marks: impl IntoIterator<Item = (f64, String)>) -> Plot {
+    let (x, y) =
+        (Axis::new("boundary of", "bytes", Scale::Log2), Axis::new("extra time", "µs", Scale::Linear));
+    Plot::new("Extra time of a read across a boundary", x, y)
+        .line("extra time", points.iter().map(|p| (p.bytes as f64, p.extra * 1e6)))
+        .marked(marks)
+}
+
+/// Looks for the segment of the mapping table: a further rise of the same extra time, far above any erase block (11 of
+/// 46 public runs have one at 1 to 2 GiB; taken for an erase block it would mislead everybody).
+pub(super) fn segment(
+    reads: &mut Reads<'_, '_, '_>,
+    survey: &Survey,
+    below: &Found,
+) -> Result<Property<u64>, Unmeasured> {
+    let segments = segment_candidates(reads.len);
+    let fit = below.fit.as_ref().ok_or("boundaries of smaller units could not be looked at")?;
+    if segments.len() < 4 {
+        return Err("the card is too small to hold several segments".into());
+    }
+    let seconds = reads.allowance(&SEGMENT_LOOK)?;
+    reads.context.phase("segments of the mapping table");
+    let (before, end) = (reads.context.spent(), reads.end_after(seconds));
+    let mut levels = Levels::default();
+    let choice = loop {
+        let mut order: Vec<u64> = std::iter::repeat_n(&segments, SEGMENT_BATCH).flatten().copied().collect();
+        reads.context.random.shuffle(&mut order);
+        for window in order.chunks(BOUNDARIES) {
+            levels.add(&triples(reads, survey, window, end)?);
+        }
+        let unexplained = |level: Level| Level { extra: level.extra - fit.at(level.bytes), ..level };
+        let left: Vec<Level> = levels.levels().into_iter().map(unexplained).collect();
+        let choice = fit_segment(&left, &segments);
+        let settled = choice.as_ref().is_none_or(|c| segment_settled(c, &left, levels.base()));
+        if settled || end.is_there(reads.context) {
+            break choice;
+        }
+    };
+    let points: Vec<Level> = below.points.iter().copied().chain(levels.levels()).collect();
+    let method = "the same triples at boundaries of 256 MiB and more, less what page and erase block explain";
+    let evidence = Evidence::by(method)
+        .number("read that crosses nothing", levels.base() * 1e6, "µs")
+        .number("triples", levels.triples() as f64, "")
+        .cost(reads.context.cost_since(before));
+    of_segment(choice, &points, &levels, evidence)
+}
+
+fn segment_settled(choice: &Choice, left: &[Level], base: f64) -> bool {
+    match (choice.step, choice.nearest) {
+        (Some(_), _) => choice.lead > BEYOND_DOUBT,
+        (None, Some(nearest)) => {
+            // Without a segment nothing is left over, so the levels that cross it stand alone.
+            let crossing = left.iter().filter(|l| divides(nearest.bytes, l.bytes));
+            let error = crossing.map(|l| l.error.powi(-2)).sum::<f64>().powf(-0.5);
+            nearest.height + 3.0 * error < NO_SEGMENT * base
+        }
+        (None, None) => true,
+    }
+}
+
+fn of_segment(
+    choice: Option<Choice>,
+    points: &[Level],
+    levels: &Levels,
+    evidence: Evidence,
+) -> Result<Property<u64>, Unmeasured> {
+    let base = levels.base();
+    let choice = choice.ok_or(
+        "no boundary of a segment could be read with data on both sides of it, or too little time was left",
+    )?;
+    Ok(match seen(&choice, base) {
+        Some(step) => {
+            let marks = [(step.bytes as f64, "segment of the mapping table".to_owned())];
+            let evidence = evidence
+                .number("extra time across it", step.height * 1e6, "µs")
+                .number("extra time", step.height / base * 100.0, "%")
+                .plot(plot(points, marks));
+            Property::measured(step.bytes, choice.confidence.min(MOST_SURE), evidence)
+        }
+        // A coin's word is none: what the time allowed leaves both open.
+        None if choice.none < LEAST_SURE => Property::not_tested(format!(
+            "reads leave it open: that there is none is {:.0} % sure after {} triples",
+            choice.none * 100.0,
+            levels.triples()
+        )),
+        None => Property::none(choice.none.min(MOST_SURE), evidence.plot(plot(points, []))),
+    })
 }

@@ -4,25 +4,21 @@
 mod axis;
 mod boundaries;
 mod curve;
-mod levels;
-mod patience;
-mod planes;
+mod pairs;
 mod queue;
-mod read_unit;
-mod segment;
-mod shown;
-mod span;
+mod reads;
 mod survey;
 mod tables;
-mod window;
+mod triples;
 
-use super::options::{Options, Part};
+use super::options::{Options, Part, leave_out_boundaries};
+use super::unmeasured::{Unmeasured, no_time, or_reason};
 use crate::context::Context;
 use crate::fill::{fill, unwritten};
 use cardscope_engine::card::Stop;
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::Property;
-use span::Span;
+use reads::Reads;
 
 /// Why boundaries mean nothing there.
 const IN_A_FILE: &str = "offsets in a file are the file system's, not the card's";
@@ -36,71 +32,76 @@ pub(super) fn measure(
     options: &Options,
     into: &mut Measured,
 ) -> Result<(), Stop> {
-    let span = Span::of(context, options);
+    let mut reads = Reads::new(context, options, into);
     if options.wants(Part::Boundaries) {
-        structure(context, span, options, into)?;
-    }
-    if options.wants(Part::Planes) {
-        match reason(span, options) {
-            Some(why) => into.plane_bytes = Property::not_tested(why),
-            None => planes::measure(context, span, into)?,
+        match no_boundaries(&reads) {
+            Some(why) => leave_out_boundaries(reads.into, &why),
+            None => structure(&mut reads)?,
         }
     }
-    let speeds = options.wants(Part::Queue) || options.wants(Part::ReadCurve);
-    let untold = if speeds { written(context, span, options)? } else { None };
-    if let Some(why) = &untold {
-        into.queue_depth_effective = Property::not_tested(why.clone());
+    if options.wants(Part::Planes) {
+        let planes = match no_boundaries(&reads) {
+            Some(why) => Err(why.into()),
+            None => pairs::planes(&mut reads),
+        };
+        reads.into.plane_bytes = or_reason(planes)?;
     }
-    if options.wants(Part::Queue) && untold.is_none() {
-        queue::measure(context, span, into)?;
-    }
-    if options.wants(Part::ReadCurve) && untold.is_none() {
-        curve::measure(context, span, into)?;
+    if options.wants(Part::Queue) || options.wants(Part::ReadCurve) {
+        match written(&mut reads)? {
+            Some(why) => reads.into.queue_depth_effective = Property::not_tested(why),
+            None => speeds(&mut reads)?,
+        }
     }
     if options.wants(Part::Axis) && options.card_addresses {
-        axis::measure(context, into)?;
+        axis::measure(&mut reads)?;
     }
     if options.tables && options.card_addresses {
-        tables::measure(context, into)?;
+        tables::measure(&mut reads)?;
     }
     Ok(())
 }
 
 /// Sees to it that reads reach the card; why they would not.
-fn written(context: &mut Context<'_, '_>, span: Span, options: &Options) -> Result<Option<String>, Stop> {
-    match (options.card_addresses, options.writes) {
+fn written(reads: &mut Reads<'_, '_, '_>) -> Result<Option<String>, Stop> {
+    match (reads.options.card_addresses, reads.options.writes) {
         (true, _) => Ok(None),
         (false, false) => Ok(Some(unwritten("only reading was asked for"))),
-        (false, true) => fill(context, span.start, span.len),
+        (false, true) => fill(reads.context, reads.start, reads.len),
     }
 }
 
-/// Units of the flash.
-fn structure(
-    context: &mut Context<'_, '_>,
-    span: Span,
-    options: &Options,
-    into: &mut Measured,
-) -> Result<(), Stop> {
-    if let Some(why) = reason(span, options) {
-        into.page_bytes = Property::not_tested(why.clone());
-        into.erase_block_bytes = Property::not_tested(why.clone());
-        into.map_segment_bytes = Property::not_tested(why.clone());
-        into.unmapped_share = Property::not_tested(why.clone());
-        into.read_unit_bytes = Property::not_tested(why);
-        return Ok(());
+/// How fast reads are.
+fn speeds(reads: &mut Reads<'_, '_, '_>) -> Result<(), Stop> {
+    if reads.options.wants(Part::Queue) {
+        reads.into.queue_depth_effective = or_reason(queue::measure(reads))?;
     }
-    let Some(survey) = survey::look(context, span, into)? else { return Ok(()) };
-    read_unit::measure(context, span, into)?;
-    boundaries::measure(context, span, &survey, into)?;
-    into.findings.extend(survey::nothing_written(&survey, into));
+    if reads.options.wants(Part::ReadCurve) {
+        curve::measure(reads)?;
+    }
+    Ok(())
+}
+
+/// Units of the flash.
+fn structure(reads: &mut Reads<'_, '_, '_>) -> Result<(), Stop> {
+    let Some(survey) = survey::look(reads)? else { return Ok(()) };
+    reads.into.read_unit_bytes = or_reason(pairs::read_unit(reads))?;
+    match boundaries::measure(reads, &survey) {
+        Err(Unmeasured::Because(why)) => {
+            reads.into.page_bytes = Property::not_tested(why.clone());
+            reads.into.erase_block_bytes = Property::not_tested(why);
+            reads.into.map_segment_bytes = Property::not_tested(no_time(3.0));
+        }
+        Err(Unmeasured::Stop(stop)) => return Err(stop),
+        Ok(found) => reads.into.map_segment_bytes = or_reason(boundaries::segment(reads, &survey, &found))?,
+    }
+    reads.into.findings.extend(survey::nothing_written(&survey, reads.into));
     Ok(())
 }
 
 /// Why boundaries are not looked for here.
-fn reason(span: Span, options: &Options) -> Option<String> {
-    if !options.card_addresses {
+fn no_boundaries(reads: &Reads<'_, '_, '_>) -> Option<String> {
+    if !reads.options.card_addresses {
         return Some(IN_A_FILE.to_owned());
     }
-    (span.len < LEAST_CARD).then(|| format!("{} bytes have too few boundaries of anything", span.len))
+    (reads.len < LEAST_CARD).then(|| format!("{} bytes have too few boundaries of anything", reads.len))
 }

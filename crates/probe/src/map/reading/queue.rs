@@ -1,14 +1,12 @@
 //! How much a queue really helps reads (3.9): random 4 KiB reads with 1 to 32 in flight, the depths in shuffled
 //! visits. By Little's law the gain over one at a time is the number of commands the card works on.
 
-use super::patience::{End, no_time};
-use super::span::Span;
-use crate::context::Context;
+use super::reads::{End, Reads};
+use crate::map::unmeasured::{Unmeasured, no_time};
 use cardscope_analysis::estimate;
 use cardscope_engine::card::{Extent, Stop};
 use cardscope_engine::target::Direction;
-use cardscope_model::card_map::Measured;
-use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
+use cardscope_model::card_map::plot::{Axis, Plot, Scale};
 use cardscope_model::card_map::property::{Evidence, Property};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::random::Random;
@@ -48,51 +46,33 @@ const SLOWER: f64 = 0.85;
 type Rates = Vec<Vec<f64>>;
 
 /// Measures it.
-pub(super) fn measure(context: &mut Context<'_, '_>, span: Span, into: &mut Measured) -> Result<(), Stop> {
+pub(super) fn measure(reads: &mut Reads<'_, '_, '_>) -> Result<Property<f64>, Unmeasured> {
     let visit_s = DEPTHS.len() as f64 * VISIT_S;
-    let Some(visits) = VISITS.into_iter().find(|v| context.has_time(*v as f64 * visit_s)) else {
-        into.queue_depth_effective = no_time(VISITS[0] as f64 * visit_s);
-        return Ok(());
-    };
-    context.phase("queue of reads");
-    let (before, end) = (context.spent(), End::of_patience(context, visits as f64 * visit_s));
-    let Some(single) = single(context, span, end)? else {
-        into.queue_depth_effective = Property::not_tested(end.reason(context).unwrap_or("no read succeeded"));
-        return Ok(());
-    };
-    let rates = rates(context, span, visits, single, end)?;
-    let cost = context.cost_since(before);
-    match Gain::of(&rates) {
-        Some(gain) => {
-            into.findings.extend(slower(&rates));
-            let evidence = evidence(&rates, &gain, single).cost(cost);
-            into.queue_depth_effective = gain.property(evidence);
-        }
-        None => {
-            let why = end.reason(context).unwrap_or("too few reads succeeded");
-            into.queue_depth_effective = Property::not_tested(why);
-        }
-    }
-    Ok(())
+    let visits = VISITS.into_iter().find(|v| reads.context.has_time(*v as f64 * visit_s));
+    let visits = visits.ok_or_else(|| no_time(VISITS[0] as f64 * visit_s))?;
+    reads.context.phase("queue of reads");
+    let (before, end) = (reads.context.spent(), reads.end_of_patience(visits as f64 * visit_s));
+    let single =
+        single(reads, end)?.ok_or_else(|| end.reason(reads.context).unwrap_or("no read succeeded"))?;
+    let rates = rates(reads, visits, single, end)?;
+    let cost = reads.context.cost_since(before);
+    let gain = Gain::of(&rates);
+    let gain = gain.ok_or_else(|| end.reason(reads.context).unwrap_or("too few reads succeeded"))?;
+    reads.into.findings.extend(slower(&rates));
+    Ok(gain.property(evidence(&rates, &gain, single).cost(cost)))
 }
 
 /// Visits each depth so many times, until the end comes or the card fails.
-fn rates(
-    context: &mut Context<'_, '_>,
-    span: Span,
-    visits: usize,
-    single: f64,
-    end: End,
-) -> Result<Rates, Stop> {
+fn rates(reads: &mut Reads<'_, '_, '_>, visits: usize, single: f64, end: End) -> Result<Rates, Stop> {
     let mut rates: Rates = vec![Vec::new(); DEPTHS.len()];
     for _ in 0..visits {
         let mut order: Vec<usize> = (0..DEPTHS.len()).collect();
-        context.random.shuffle(&mut order);
+        reads.context.random.shuffle(&mut order);
         for which in order {
-            if end.is_there(context) {
+            if end.is_there(reads.context) {
                 return Ok(rates);
             }
-            let visit = visit(context, span, DEPTHS[which])?;
+            let visit = visit(reads, DEPTHS[which])?;
             if visit.failed >= VISIT_FAILED || visit.ends.is_empty() {
                 return Ok(rates);
             }
@@ -103,15 +83,15 @@ fn rates(
 }
 
 /// Typical time of one read in seconds.
-fn single(context: &mut Context<'_, '_>, span: Span, end: End) -> Result<Option<f64>, Stop> {
-    context.shape(BLOCK as u32, 1)?;
+fn single(reads: &mut Reads<'_, '_, '_>, end: End) -> Result<Option<f64>, Stop> {
+    reads.context.shape(BLOCK as u32, 1)?;
     let mut times = Vec::new();
     for _ in 0..48 {
-        if end.is_there(context) {
+        if end.is_there(reads.context) {
             break;
         }
-        let extent = span.somewhere(context, BLOCK, BLOCK, BLOCK);
-        times.extend(context.read(extent)?);
+        let extent = reads.somewhere(BLOCK, BLOCK, BLOCK);
+        times.extend(reads.context.read(extent)?);
     }
     Ok(median(&times))
 }
@@ -124,9 +104,10 @@ struct Visit {
 }
 
 /// Reads with so many in flight.
-fn visit(context: &mut Context<'_, '_>, span: Span, depth: u32) -> Result<Visit, Stop> {
-    context.shape(BLOCK as u32, depth)?;
-    let mut random = Random::new(context.random.next_u64());
+fn visit(reads: &mut Reads<'_, '_, '_>, depth: u32) -> Result<Visit, Stop> {
+    reads.context.shape(BLOCK as u32, depth)?;
+    let mut random = Random::new(reads.context.random.next_u64());
+    let (start, len) = (reads.start, reads.len);
     let (sent, ended) = (Cell::new(0), Cell::new(0));
     let mut extents = std::iter::from_fn(|| {
         // What was sent and has not ended is in flight, or has failed.
@@ -135,13 +116,12 @@ fn visit(context: &mut Context<'_, '_>, span: Span, depth: u32) -> Result<Visit,
             return None;
         }
         sent.set(sent.get() + 1);
-        let places = span.len / BLOCK;
-        let offset =
-            span.start.next_multiple_of(BLOCK) + random.below(places.saturating_sub(1).max(1)) * BLOCK;
+        let places = len / BLOCK;
+        let offset = start.next_multiple_of(BLOCK) + random.below(places.saturating_sub(1).max(1)) * BLOCK;
         Some(Extent { offset, len: BLOCK as u32 })
     });
     let mut ends = Vec::new();
-    context.stream_for(Direction::Read, VISIT_S, &mut extents, |_, at| {
+    reads.context.stream_for(Direction::Read, VISIT_S, &mut extents, |_, at| {
         ends.push(at);
         ended.set(ended.get() + 1);
     })?;
@@ -212,22 +192,15 @@ fn evidence(rates: &Rates, gain: &Gain, single: f64) -> Evidence {
         rates.first().map_or(0, Vec::len),
         gain.verdict()
     );
-    let mut evidence = Evidence::by(method)
+    let evidence = Evidence::by(method)
         .number("gain", gain.gain, "times")
         .number("best depth", f64::from(gain.depth), "")
         .number("one read at a time", single * 1e6, "µs")
         .number("gain, 95 % interval, low", gain.low, "times")
-        .number("gain, 95 % interval, high", gain.high, "times");
-    for (depth, rate) in &points {
-        evidence = evidence.number(&format!("reads at depth {depth}"), *rate, "IOPS");
-    }
-    evidence.plot(Plot {
-        title: "Random 4 KiB reads by commands in flight".to_owned(),
-        x: Axis::new("commands in flight", "", Scale::Log2),
-        y: Axis::new("reads", "IOPS", Scale::Log10),
-        series: vec![Series { name: "reads".to_owned(), points }],
-        marks: Vec::new(),
-    })
+        .number("gain, 95 % interval, high", gain.high, "times")
+        .numbers(points.iter().map(|(depth, rate)| (format!("reads at depth {depth}"), *rate, "IOPS")));
+    let (x, y) = (Axis::new("commands in flight", "", Scale::Log2), Axis::new("reads", "IOPS", Scale::Log10));
+    evidence.plot(Plot::new("Random 4 KiB reads by commands in flight", x, y).line("reads", points))
 }
 
 /// A deep queue that slows reads down.

@@ -1,9 +1,9 @@
 //! A first look at some places: do they all answer alike, do they hold data, and does a place answer faster once its
 //! neighbourhood was read?
 
-use super::patience::{End, LOOK, allowance, no_time};
-use super::span::{Span, two_sectors};
-use crate::context::Context;
+use super::reads::{LOOK, Reads};
+use crate::map::options::leave_out_boundaries;
+use crate::map::unmeasured::{Unmeasured, no_time};
 use cardscope_analysis::boundary::{Modes, two_modes};
 use cardscope_engine::card::{Extent, Stop};
 use cardscope_model::card_map::Measured;
@@ -44,103 +44,86 @@ pub(super) struct Survey {
 
 /// Looks; says what share of the card was never written. `None` where too few places could be looked at for anything
 /// that rests on it.
-pub(super) fn look(
-    context: &mut Context<'_, '_>,
-    span: Span,
-    into: &mut Measured,
-) -> Result<Option<Survey>, Stop> {
-    context.phase("first look at some places");
-    let before = context.spent();
-    if allowance(context, &[1.0]).is_none() {
-        let (page, unit) = (no_time(LOOK[0]), no_time(LOOK[0]));
-        (into.page_bytes, into.erase_block_bytes) = (page, unit);
-        (into.map_segment_bytes, into.read_unit_bytes) = (no_time(3.0), no_time(1.0));
-        into.unmapped_share = no_time(1.0);
+pub(super) fn look(reads: &mut Reads<'_, '_, '_>) -> Result<Option<Survey>, Stop> {
+    reads.context.phase("first look at some places");
+    if reads.allowance(&[1.0]).is_err() {
+        leave_out_boundaries(reads.into, &no_time(1.0));
+        let units = [&mut reads.into.page_bytes, &mut reads.into.erase_block_bytes];
+        units.into_iter().for_each(|unit| *unit = Property::not_tested(no_time(LOOK[0])));
+        reads.into.map_segment_bytes = Property::not_tested(no_time(3.0));
         return Ok(None);
     }
-    let end = End::of_patience(context, 1.0);
-    let len = two_sectors(context);
-    context.shape(len as u32, 1)?;
+    match at_places(reads) {
+        // Nothing is known of the units then, nor of what was never written.
+        Err(Unmeasured::Because(why)) => {
+            leave_out_boundaries(reads.into, &why);
+            Ok(None)
+        }
+        Err(Unmeasured::Stop(stop)) => Err(stop),
+        Ok((survey, share)) => {
+            reads.into.unmapped_share = share;
+            Ok(Some(survey))
+        }
+    }
+}
+
+fn at_places(reads: &mut Reads<'_, '_, '_>) -> Result<(Survey, Property<f64>), Unmeasured> {
+    let (before, end, len) = (reads.context.spent(), reads.end_of_patience(1.0), reads.two_sectors());
+    reads.context.shape(len as u32, 1)?;
     let (mut places, mut times, mut constants, mut warmer) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for _ in 0..PLACES {
-        if end.is_there(context) {
+        if end.is_there(reads.context) {
             break;
         }
-        let extent = span.somewhere(context, 4 * NEAR, 4 * NEAR, len);
-        let first = context.read(extent)?;
-        let second = context.read(Extent { offset: extent.offset + NEAR, ..extent })?;
-        let (Some(first), Some(second), Some(constant)) = (first, second, context.is_constant(extent)?)
-        else {
-            continue;
-        };
+        let extent = reads.somewhere(4 * NEAR, 4 * NEAR, len);
+        let first = reads.context.read(extent)?;
+        let second = reads.context.read(Extent { offset: extent.offset + NEAR, ..extent })?;
+        let constant = reads.context.is_constant(extent)?;
+        let (Some(first), Some(second), Some(constant)) = (first, second, constant) else { continue };
         places.push(extent);
         times.push(first);
         constants.push(constant);
         warmer.push(second / first);
     }
-    if let Some(why) = end.too_little(context, times.len(), PLACES, "places of the first look") {
-        leave_out(into, &why);
-        return Ok(None);
-    }
-    if times.is_empty() {
-        leave_out(into, "no place could be read");
-        return Ok(None);
-    }
+    end.enough(reads.context, times.len(), PLACES, "places of the first look")?;
+    let typical = median(&times).ok_or("no place could be read")?;
     let share = |of: &dyn Fn(f64) -> bool| {
         let all: Vec<bool> = times.iter().zip(&constants).filter(|(t, _)| of(**t)).map(|(_, c)| *c).collect();
         all.iter().filter(|c| **c).count() as f64 / all.len().max(1) as f64
     };
     let modes = match two_modes(&times) {
-        Some(modes) => match lasts(modes, context, &places, &times)? {
-            Ok(lasts) => Some(modes).filter(|_| lasts),
-            Err(why) => {
-                leave_out(into, &why);
-                return Ok(None);
-            }
-        },
+        Some(modes) => lasts(modes, reads, &places, &times)?.then_some(modes),
         None => None,
     };
-    let constant = share(&|_| true);
     let unmapped = modes.is_some_and(|m| share(&|t| t <= m.split) >= MOSTLY);
     let warm = median(&warmer).is_some_and(|ratio| ratio < WARMER);
-    let survey = Survey { modes, unmapped, constant, warm, places: times.len() };
-    let evidence = evidence(&survey, median(&times)).cost(context.cost_since(before));
-    into.unmapped_share = property(&survey, evidence);
-    Ok(Some(survey))
-}
-
-/// Says why nothing is known of the units, nor of what was never written.
-fn leave_out(into: &mut Measured, why: &str) {
-    into.page_bytes = Property::not_tested(why);
-    into.erase_block_bytes = Property::not_tested(why);
-    into.map_segment_bytes = Property::not_tested(why);
-    into.read_unit_bytes = Property::not_tested(why);
-    into.unmapped_share = Property::not_tested(why);
+    let survey = Survey { modes, unmapped, constant: share(&|_| true), warm, places: times.len() };
+    let evidence = evidence(&survey, typical).cost(reads.context.cost_since(before));
+    let share = property(&survey, evidence);
+    Ok((survey, share))
 }
 
 /// Whether the places of the rarer kind are of that kind once more, against the others of the same visit; or why too
 /// few were looked at again.
 fn lasts(
     modes: Modes,
-    context: &mut Context<'_, '_>,
+    reads: &mut Reads<'_, '_, '_>,
     places: &[Extent],
     times: &[f64],
-) -> Result<Result<bool, String>, Stop> {
-    let end = End::of_patience(context, 1.0);
+) -> Result<bool, Unmeasured> {
+    let end = reads.end_of_patience(1.0);
     let mut again = Vec::with_capacity(places.len());
     for extent in places {
-        if end.is_there(context) {
+        if end.is_there(reads.context) {
             break;
         }
         // Beside the place, out of what the drive may still hold of it.
         let beside = Extent { offset: extent.offset + 2 * NEAR, ..*extent };
-        again.push(context.read(beside)?.unwrap_or(f64::NAN));
+        again.push(reads.context.read(beside)?.unwrap_or(f64::NAN));
     }
     let succeeded: Vec<f64> = again.iter().copied().filter(|t| t.is_finite()).collect();
-    if let Some(why) = end.too_little(context, succeeded.len(), places.len(), "places of the second look") {
-        return Ok(Err(why));
-    }
-    let Some(second) = two_modes(&succeeded) else { return Ok(Ok(false)) };
+    end.enough(reads.context, succeeded.len(), places.len(), "places of the second look")?;
+    let Some(second) = two_modes(&succeeded) else { return Ok(false) };
     let fast_is_rarer = modes.fast_share < 0.5;
     let rarer = |t: f64, m: Modes| (t <= m.split) == fast_is_rarer;
     let both: Vec<bool> = times
@@ -150,10 +133,10 @@ fn lasts(
         .map(|(_, again)| rarer(*again, second))
         .collect();
     let kept = both.iter().filter(|same| **same).count();
-    Ok(Ok(kept > 0 && kept as f64 >= AGAIN * both.len() as f64))
+    Ok(kept > 0 && kept as f64 >= AGAIN * both.len() as f64)
 }
 
-fn evidence(survey: &Survey, typical: Option<f64>) -> Evidence {
+fn evidence(survey: &Survey, typical: f64) -> Evidence {
     let method = "two sectors were read at random places over the whole card, and looked at: places that were never \
                   written answer faster and hold the same byte throughout";
     let found = Evidence::by(method).number("places", survey.places as f64, "").number(
@@ -166,7 +149,7 @@ fn evidence(survey: &Survey, typical: Option<f64>) -> Evidence {
             .number("time of the fast places", m.fast * 1e6, "µs")
             .number("time of the slow places", m.slow * 1e6, "µs")
             .number("share of the fast places", m.fast_share * 100.0, "%"),
-        None => found.number("time of a read", typical.unwrap_or(0.0) * 1e6, "µs"),
+        None => found.number("time of a read", typical * 1e6, "µs"),
     }
 }
 

@@ -1,12 +1,10 @@
 //! Two tables of flashbench from timings of our own, in its pattern: `-a` (boundaries) and `-s` (scatter), as the
 //! reference page `peers` 2.9 describes them. They are for people who read such tables; nothing here rests on them.
 
-use super::patience::End;
-use crate::context::Context;
-use crate::map::lfsr::lfsr;
+use super::reads::{End, Reads};
+use crate::map::flashbench::{lfsr, table};
 use cardscope_engine::card::{Extent, Stop};
-use cardscope_model::card_map::{FlashbenchTable, Measured};
-use std::collections::BTreeMap;
+use cardscope_model::card_map::FlashbenchTable;
 
 /// `-b` of the public logs; a sector of 4 KiB takes two of them.
 const BLOCK: u64 = 1024;
@@ -24,60 +22,60 @@ const SCATTER: (u64, u64) = (512, 16 << 10);
 const TABLE_S: f64 = 5.0;
 
 /// Measures both. Lines that there is no time for are left out, and a scatter that there is no time to end.
-pub(super) fn measure(context: &mut Context<'_, '_>, into: &mut Measured) -> Result<(), Stop> {
-    context.phase("tables of flashbench that read");
-    let block = BLOCK.max(2 * u64::from(context.sector()));
-    if context.card_bytes() / PLACES > 4 * block && context.has_time(TABLE_S) {
-        let table = align(context, block)?;
-        into.tables.extend(Some(table).filter(|t| !t.rows.is_empty()));
+pub(super) fn measure(reads: &mut Reads<'_, '_, '_>) -> Result<(), Stop> {
+    reads.context.phase("tables of flashbench that read");
+    let block = BLOCK.max(2 * u64::from(reads.context.sector()));
+    if reads.context.card_bytes() / PLACES > 4 * block && reads.context.has_time(TABLE_S) {
+        let table = align(reads, block)?;
+        reads.into.tables.extend(Some(table).filter(|t| !t.rows.is_empty()));
     }
-    if context.card_bytes() >= SCATTER.0 * SCATTER.1 && context.has_time(TABLE_S) {
-        let table = scatter(context)?;
-        into.tables.extend(table);
+    if reads.context.card_bytes() >= SCATTER.0 * SCATTER.1 && reads.context.has_time(TABLE_S) {
+        let table = scatter(reads)?;
+        reads.into.tables.extend(table);
     }
     Ok(())
 }
 
-fn align(context: &mut Context<'_, '_>, block: u64) -> Result<FlashbenchTable, Stop> {
-    context.shape(block as u32, 1)?;
+fn align(reads: &mut Reads<'_, '_, '_>, block: u64) -> Result<FlashbenchTable, Stop> {
+    reads.context.shape(block as u32, 1)?;
     let mut largest = 2 * block;
-    while largest < context.card_bytes() / PLACES {
+    while largest < reads.context.card_bytes() / PLACES {
         largest *= 2;
     }
-    let end = End::of_patience(context, TABLE_S);
+    let end = reads.end_of_patience(TABLE_S);
     let mut rows = Vec::new();
     let mut unit = largest;
     while unit >= 2 * block {
-        if let Some(row) = line(context, block, unit, largest, end)? {
+        if let Some(row) = line(reads, block, unit, largest, end)? {
             rows.push((unit, row));
         }
         unit /= 2;
     }
-    let parameters = BTreeMap::from([("blocksize".to_owned(), block), ("count".to_owned(), COUNT)]);
-    Ok(FlashbenchTable { kind: "align".to_owned(), parameters, rows })
+    Ok(table("align", &[("blocksize", block), ("count", COUNT)], rows))
 }
 
 /// Before, on, behind and difference in nanoseconds: the fastest read at each place, the mean over the places. `None`
 /// where a place could not be read, or the end came before.
 fn line(
-    context: &mut Context<'_, '_>,
+    reads: &mut Reads<'_, '_, '_>,
     block: u64,
     unit: u64,
     largest: u64,
     end: End,
 ) -> Result<Option<Vec<f64>>, Stop> {
-    let sector = u64::from(context.sector());
+    let sector = u64::from(reads.context.sector());
     let mut fastest = [[f64::INFINITY; 3]; PLACES as usize];
     for _ in 0..COUNT {
         for (place, fastest) in fastest.iter_mut().enumerate() {
             for (kind, fastest) in fastest.iter_mut().enumerate() {
-                if end.is_there(context) {
+                if end.is_there(reads.context) {
                     return Ok(None);
                 }
                 let at = unit - block + kind as u64 * block / 2 + place as u64 * largest;
                 // Beyond the end it goes on at the start; no read runs across the end itself.
-                let at = (at % context.card_bytes()).min(context.card_bytes() - block) / sector * sector;
-                if let Some(time) = context.read(Extent { offset: at, len: block as u32 })? {
+                let at = (at % reads.context.card_bytes()).min(reads.context.card_bytes() - block) / sector
+                    * sector;
+                if let Some(time) = reads.context.read(Extent { offset: at, len: block as u32 })? {
                     *fastest = fastest.min(time * 1e9);
                 }
             }
@@ -94,17 +92,17 @@ fn line(
 }
 
 /// The fastest read at each place, in nanoseconds; `None` where no place could be read, or the end came before.
-fn scatter(context: &mut Context<'_, '_>) -> Result<Option<FlashbenchTable>, Stop> {
+fn scatter(reads: &mut Reads<'_, '_, '_>) -> Result<Option<FlashbenchTable>, Stop> {
     let (places, block) = SCATTER;
-    context.shape(block as u32, 1)?;
-    let end = End::of_patience(context, TABLE_S);
+    reads.context.shape(block as u32, 1)?;
+    let end = reads.end_of_patience(TABLE_S);
     let mut fastest = vec![f64::INFINITY; places as usize];
     for _ in 0..COUNT {
         for place in lfsr(places) {
-            if end.is_there(context) {
+            if end.is_there(reads.context) {
                 return Ok(None);
             }
-            if let Some(time) = context.read(Extent { offset: place * block, len: block as u32 })? {
+            if let Some(time) = reads.context.read(Extent { offset: place * block, len: block as u32 })? {
                 let fastest = &mut fastest[place as usize];
                 *fastest = fastest.min(time * 1e9);
             }
@@ -115,6 +113,5 @@ fn scatter(context: &mut Context<'_, '_>) -> Result<Option<FlashbenchTable>, Sto
     }
     let rows = fastest.iter().enumerate().filter(|(_, t)| t.is_finite());
     let rows = rows.map(|(place, t)| (place as u64 * block, vec![*t])).collect();
-    let parameters = BTreeMap::from([("blocksize".to_owned(), block), ("count".to_owned(), COUNT)]);
-    Ok(Some(FlashbenchTable { kind: "scatter".to_owned(), parameters, rows }))
+    Ok(Some(table("scatter", &[("blocksize", block), ("count", COUNT)], rows)))
 }

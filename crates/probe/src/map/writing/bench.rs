@@ -3,7 +3,7 @@
 use super::slots::{EVERY_UNIT, Slots};
 use crate::context::{CARD_START, Context};
 use crate::map::options::Options;
-use cardscope_engine::card::{Extent, Stop};
+use cardscope_engine::card::{Extent, Stop, extents};
 use cardscope_model::card_map::Measured;
 use cardscope_model::units::MIB;
 
@@ -36,10 +36,9 @@ impl<'b, 's, 't> Bench<'b, 's, 't> {
         options: &'b Options,
         into: &'b mut Measured,
     ) -> Option<Self> {
-        let from = if options.card_addresses { CARD_START } else { 0 };
         let known = known_unit(into);
         let unit = known.unwrap_or_else(|| stand_in(context.region.len, options.claimed_unit));
-        let slots = Slots::new(context.region, unit, known.is_some(), from)?;
+        let slots = Slots::new(context.region, unit, known.is_some(), first(options))?;
         let began = context.seconds();
         Some(Bench { context, slots, options, into, began })
     }
@@ -52,9 +51,8 @@ impl<'b, 's, 't> Bench<'b, 's, 't> {
 
     /// Takes places of the erase block that was found meanwhile: so they begin on its pages too, whatever those are.
     pub(super) fn lay_out_anew(&mut self) {
-        let from = if self.options.card_addresses { CARD_START } else { 0 };
-        let unit = known_unit(self.into);
-        if let Some(slots) = unit.and_then(|unit| Slots::new(self.context.region, unit, true, from)) {
+        let (region, from) = (self.context.region, first(self.options));
+        if let Some(slots) = known_unit(self.into).and_then(|unit| Slots::new(region, unit, true, from)) {
             self.slots = slots;
         }
     }
@@ -82,6 +80,16 @@ impl<'b, 's, 't> Bench<'b, 's, 't> {
         Ok(times)
     }
 
+    /// Writes so many bytes from `start` on in order, as [`Bench::write_all`] does.
+    pub(super) fn write_in_order(&mut self, start: u64, bytes: u64) -> Result<Vec<f64>, Stop> {
+        self.write_all(&extents(start, start + bytes, MIB as u32).collect::<Vec<_>>())
+    }
+
+    /// Opens the block at each of these places with a first write of [`BLOCK`] bytes.
+    pub(super) fn open(&mut self, places: &[u64]) -> Result<Vec<f64>, Stop> {
+        self.write_all(&places.iter().map(|p| Extent { offset: *p, len: BLOCK }).collect::<Vec<_>>())
+    }
+
     /// True where all of the card may be written to, its start left out.
     pub(super) fn is_whole_card(&self) -> bool {
         self.options.card_addresses && self.context.region.len == self.context.card_bytes()
@@ -102,6 +110,22 @@ impl<'b, 's, 't> Bench<'b, 's, 't> {
         self.context.go_on()?;
         if self.has_time(seconds) { Ok(()) } else { Err(Stop::Limit) }
     }
+}
+
+/// Writes of these sizes, one directly behind the other.
+pub(super) fn in_a_row(start: u64, sizes: impl IntoIterator<Item = u64>) -> Vec<Extent> {
+    let mut next = start;
+    let write = |len: u64| {
+        let offset = next;
+        next += len;
+        Extent { offset, len: len as u32 }
+    };
+    sizes.into_iter().map(write).collect()
+}
+
+/// First byte that may be written to where the card is as it is.
+fn first(options: &Options) -> u64 {
+    if options.card_addresses { CARD_START } else { 0 }
 }
 
 /// The erase block as reads showed it.

@@ -1,12 +1,9 @@
 //! What a write costs by its size, in order and at random: the curve that opens seed 004.
 
-use super::bench::{BLOCK, Bench, LARGEST};
+use super::bench::{Bench, LARGEST, in_a_row};
 use super::reader;
-use cardscope_engine::card::{Extent, Stop, extents};
-use cardscope_model::card_map::SizePoint;
-use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
-use cardscope_model::card_map::property::Property;
-use cardscope_model::statistics::median;
+use crate::map::curve::{plot, point};
+use cardscope_engine::card::{Extent, Stop};
 use cardscope_model::units::{KIB, MIB};
 
 /// Sizes with the number of writes of each: enough for a mean that one slow write does not decide; 31 MiB in order.
@@ -47,7 +44,8 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     in_order(bench)?;
     at_random(bench)?;
     let curves = &bench.into.curves;
-    let plot = plot(&curves.sequential_write, &curves.random_write);
+    let (in_order, at_random) = (&curves.sequential_write, &curves.random_write);
+    let plot = plot("write speed by size", "size of a write", in_order, at_random);
     bench.into.plots.push(plot);
     reader::measure(bench)
 }
@@ -68,14 +66,12 @@ fn in_order(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
         wanted.remove(0);
     }
     let Some(start) = bench.stretch(all(&wanted)) else { return Ok(()) };
-    bench.write_all(&extents(start, start + LEAD, MIB as u32).collect::<Vec<_>>())?;
+    bench.write_in_order(start, LEAD)?;
     let mut at = start + LEAD;
     for (size, n) in wanted {
         bench.afford(0.1)?;
-        let extents: Vec<Extent> =
-            (0..n as u64).map(|i| Extent { offset: at + i * size, len: size as u32 }).collect();
+        let times = bench.write_all(&in_a_row(at, std::iter::repeat_n(size, n)))?;
         at += size * n as u64;
-        let times = bench.write_all(&extents)?;
         bench.into.curves.sequential_write.extend(point(size, &times));
     }
     bench.into.curves.sequential_write.sort_by_key(|p| p.bytes);
@@ -86,7 +82,10 @@ fn in_order(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
 /// Beyond that each write closes a block, which is the open blocks' and the span's to tell.
 fn at_random(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     let unit = bench.slots.unit();
-    let mut blocks = Blocks { n: kept_open(&bench.into.open_blocks.random), places: Vec::new(), left: 0 };
+    let open = &bench.into.open_blocks.random;
+    // One where it is not known how many.
+    let n = open.value.or(open.bound).unwrap_or(1).clamp(1, MOST_BLOCKS);
+    let mut blocks = Blocks { n, places: Vec::new(), left: 0 };
     // The smallest first: they leave the least behind for those after them.
     let wanted: Vec<(u64, usize)> = sizes(bench).filter(|(size, _)| *size <= unit).collect();
     for (size, n) in wanted.into_iter().rev() {
@@ -97,11 +96,6 @@ fn at_random(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     bench.into.curves.random_write_blocks = Some(blocks.n);
     bench.into.curves.random_write.sort_by_key(|p| p.bytes);
     Ok(())
-}
-
-/// Blocks that may be written to at random without closing any; one where that is not known.
-fn kept_open(random: &Property<u32>) -> u32 {
-    random.value.or(random.bound).unwrap_or(1).clamp(1, MOST_BLOCKS)
 }
 
 /// Blocks under random writes.
@@ -120,8 +114,7 @@ impl Blocks {
             self.places = bench.places(self.n as usize).unwrap_or_default();
             self.left = (u64::from(self.n) * unit / WORN_SHARE).max(size * n as u64);
             // Opening them pays for what was open before.
-            let opened: Vec<Extent> = self.places.iter().map(|p| Extent { offset: *p, len: BLOCK }).collect();
-            bench.write_all(&opened)?;
+            bench.open(&self.places)?;
         }
         self.left -= size * n as u64;
         let (count, slots) = (self.places.len() as u64, unit / size);
@@ -151,24 +144,4 @@ fn scattered(
         times.extend(found);
     }
     Ok(times)
-}
-
-fn point(size: u64, times: &[f64]) -> Option<SizePoint> {
-    let p50_us = median(times)? * 1e6;
-    let iops = times.len() as f64 / times.iter().sum::<f64>();
-    Some(SizePoint { bytes: size, mb_s: iops * size as f64 / 1e6, iops, p50_us, ios: times.len() as u64 })
-}
-
-fn plot(in_order: &[SizePoint], at_random: &[SizePoint]) -> Plot {
-    let series = |name: &str, points: &[SizePoint]| Series {
-        name: name.to_owned(),
-        points: points.iter().map(|p| (p.bytes as f64, p.mb_s)).collect(),
-    };
-    Plot {
-        title: "write speed by size".to_owned(),
-        x: Axis::new("size of a write", "bytes", Scale::Log2),
-        y: Axis::new("speed", "MB/s", Scale::Log10),
-        series: vec![series("in order", in_order), series("at random", at_random)],
-        marks: Vec::new(),
-    }
 }

@@ -2,12 +2,13 @@
 //! elsewhere (flash-behaviour 3.5). It writes over partition table and file allocation table (saved first), and is only
 //! done when asked for.
 
-use super::bench::Bench;
+use super::bench::{Bench, in_a_row};
 use crate::context::CARD_START;
+use crate::map::unmeasured::{Unmeasured, or_reason};
 use cardscope_analysis::robust::deviation;
-use cardscope_engine::card::{Extent, Stop, extents};
+use cardscope_engine::card::Stop;
 use cardscope_engine::target::Region;
-use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
+use cardscope_model::card_map::plot::{Axis, Plot, Scale};
 use cardscope_model::card_map::property::{Evidence, Property};
 use cardscope_model::statistics::median;
 use cardscope_model::units::MIB;
@@ -22,7 +23,7 @@ const REACH: u64 = 16 * MIB;
 
 /// The writes of one place, in bytes: the first opens the block and is not counted, since the first block of a stream
 /// is slow on many cards wherever it lies (flash-behaviour 6).
-const WRITES: [u32; 9] = [64 << 10, 64 << 10, 64 << 10, 64 << 10, 64 << 10, 4096, 4096, 4096, 4096];
+const WRITES: [u64; 9] = [64 << 10, 64 << 10, 64 << 10, 64 << 10, 64 << 10, 4096, 4096, 4096, 4096];
 
 /// So many of them are large ones.
 const LARGE: usize = 5;
@@ -35,18 +36,20 @@ const SLOWEST: f64 = 4e6;
 
 /// Compares the start with the rest.
 pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
-    if !bench.options.card_addresses {
-        return Ok(());
+    if bench.options.card_addresses {
+        bench.into.fat_region_bytes = or_reason(compare(bench))?;
     }
+    Ok(())
+}
+
+fn compare(bench: &mut Bench<'_, '_, '_>) -> Result<Property<u64>, Unmeasured> {
     if !bench.options.fat {
-        bench.into.fat_region_bytes = Property::not_tested(
-            "it writes over the first 16 MiB, partition table included (saved first); ask for it with --fat",
-        );
-        return Ok(());
+        let why =
+            "it writes over the first 16 MiB, partition table included (saved first); ask for it with --fat";
+        return Err(why.into());
     }
     if let Some(why) = no_room(bench.context.region) {
-        bench.into.fat_region_bytes = Property::not_tested(why);
-        return Ok(());
+        return Err(why.into());
     }
     debug_assert_eq!(REACH, CARD_START, "what is left alone elsewhere is looked at here");
     let before = bench.context.spent();
@@ -59,13 +62,10 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     }
     let start = walk(bench, 0)?;
     let cost = bench.context.cost_since(before);
-    let property = conclude(&elsewhere, &start).unwrap_or_else(|| {
-        Property::not_tested(
-            "too few of its writes succeeded, or there is no other stretch to compare them with",
-        )
-    });
-    bench.into.fat_region_bytes = Property { evidence: property.evidence.clone().cost(cost), ..property };
-    Ok(())
+    let why = "too few of its writes succeeded, or there is no other stretch to compare them with";
+    let mut property = conclude(&elsewhere, &start).unwrap_or_else(|| Property::not_tested(why));
+    property.evidence.cost = cost;
+    Ok(property)
 }
 
 /// The profile of each step of a stretch, in order. All of it is written before, so that every stretch comes from the
@@ -73,7 +73,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
 fn walk(bench: &mut Bench<'_, '_, '_>, from: u64) -> Result<Vec<Option<Profile>>, Stop> {
     let mut steps = Vec::new();
     bench.afford(REACH as f64 / SLOWEST)?;
-    if bench.write_all(&extents(from, from + REACH, STEP as u32).collect::<Vec<_>>())?.is_empty() {
+    if bench.write_in_order(from, REACH)?.is_empty() {
         return Ok(steps);
     }
     for step in (0..REACH).step_by(STEP as usize) {
@@ -100,15 +100,7 @@ struct Profile {
 }
 
 fn profile(bench: &mut Bench<'_, '_, '_>, place: u64) -> Result<Option<Profile>, Stop> {
-    let extents: Vec<Extent> = WRITES
-        .iter()
-        .scan(place, |at, len| {
-            let offset = *at;
-            *at += u64::from(*len);
-            Some(Extent { offset, len: *len })
-        })
-        .collect();
-    let times = bench.write_all(&extents)?;
+    let times = bench.write_all(&in_a_row(place, WRITES))?;
     if times.len() < WRITES.len() {
         return Ok(None);
     }
@@ -174,22 +166,15 @@ fn plot(start: &[Option<Profile>], usual: &[Option<Profile>], special: usize) ->
             |i: usize, p: &Option<Profile>| Some(((i as u64 * STEP) as f64, 1e3 * pick(p.as_ref()?).exp()));
         profiles.iter().enumerate().filter_map(|(i, p)| at(i, p)).collect::<Vec<_>>()
     };
-    let series = |name: &str, points: Vec<(f64, f64)>| Series { name: name.to_owned(), points };
-    Plot {
-        title: "the same writes over the start of the card".to_owned(),
-        x: Axis::new("address", "bytes", Scale::Linear),
-        y: Axis::new("median of a write", "ms", Scale::Linear),
-        series: vec![
-            series("64 KiB", points(start, |p| p.large)),
-            series("64 KiB elsewhere", points(usual, |p| p.large)),
-            series("4 KiB", points(start, |p| p.small)),
-            series("4 KiB elsewhere", points(usual, |p| p.small)),
-        ],
-        marks: (special > 0)
-            .then(|| ((special as u64 * STEP) as f64, "end of the region".to_owned()))
-            .into_iter()
-            .collect(),
-    }
+    let (x, y) =
+        (Axis::new("address", "bytes", Scale::Linear), Axis::new("median of a write", "ms", Scale::Linear));
+    let end = (special > 0).then(|| ((special as u64 * STEP) as f64, "end of the region".to_owned()));
+    Plot::new("the same writes over the start of the card", x, y)
+        .line("64 KiB", points(start, |p| p.large))
+        .line("64 KiB elsewhere", points(usual, |p| p.large))
+        .line("4 KiB", points(start, |p| p.small))
+        .line("4 KiB elsewhere", points(usual, |p| p.small))
+        .marked(end)
 }
 
 #[cfg(test)]

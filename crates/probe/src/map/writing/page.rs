@@ -5,7 +5,7 @@ use super::bench::Bench;
 use cardscope_analysis::bend::{Bend, SizeTime, page};
 use cardscope_analysis::robust::{deviation, median_error};
 use cardscope_engine::card::{Extent, Stop};
-use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
+use cardscope_model::card_map::plot::{Axis, Plot, Scale};
 use cardscope_model::card_map::property::{Cost, Evidence, Property, Status};
 use cardscope_model::statistics::median;
 use cardscope_model::units::KIB;
@@ -107,16 +107,11 @@ fn fuse(bench: &mut Bench<'_, '_, '_>, bend: Bend, times: &[SizeTime], cost: Cos
 }
 
 fn evidence(times: &[SizeTime], bend: Bend) -> Evidence {
-    let plot = Plot {
-        title: "time of a write by its size".to_owned(),
-        x: Axis::new("size of a write", "bytes", Scale::Log2),
-        y: Axis::new("median", "µs", Scale::Log10),
-        series: vec![Series {
-            name: "in order".to_owned(),
-            points: times.iter().map(|t| (t.bytes, t.seconds * 1e6)).collect(),
-        }],
-        marks: bend.page.map(|page| (page, format!("page of {} KiB", page / 1024.0))).into_iter().collect(),
-    };
+    let (x, y) =
+        (Axis::new("size of a write", "bytes", Scale::Log2), Axis::new("median", "µs", Scale::Log10));
+    let plot = Plot::new("time of a write by its size", x, y)
+        .line("in order", times.iter().map(|t| (t.bytes, t.seconds * 1e6)))
+        .marked(bend.page.map(|page| (page, format!("page of {} KiB", page / 1024.0))));
     Evidence::by("writes of 1 to 96 KiB in order in two fresh blocks in turn: those below a page, or cutting one, cost extra")
         .number("extra of a write below the page", bend.extra * 1e6, "µs")
         .plot(plot)
@@ -142,12 +137,8 @@ fn small_log(bench: &mut Bench<'_, '_, '_>, times: &[SizeTime], threshold: Optio
     let before = bench.context.spent();
     let found = beyond(bench, limit)?;
     let Some((_, large)) = found.last().copied() else { return Ok(()) };
-    let evidence = found
-        .iter()
-        .fold(
-            Evidence::by("writes out of order in more blocks than the card keeps open, by size"),
-            |e, (b, t)| e.number(&format!("write of {} KiB", b / KIB), t * 1e3, "ms"),
-        )
+    let evidence = Evidence::by("writes out of order in more blocks than the card keeps open, by size")
+        .numbers(found.iter().map(|(b, t)| (format!("write of {} KiB", b / KIB), t * 1e3, "ms")))
         .cost(bench.context.cost_since(before));
     let small = found.iter().rev().find(|(_, t)| *t < ELSEWHERE * large).map(|(bytes, _)| *bytes);
     bench.into.small_write_log_bytes = match small {

@@ -191,36 +191,23 @@ impl Gain {
     }
 
     fn evidence(&self) -> Evidence {
-        let evidence = Evidence::by(METHOD).number("one at a time", self.one, "IOPS").number(
-            "32 in flight",
-            self.many,
-            "IOPS",
-        );
-        match self.ci {
-            Some([low, high]) => evidence.number("gain, lower end of 95 %", low, "").number(
-                "gain, upper end of 95 %",
-                high,
-                "",
-            ),
-            None => evidence,
-        }
-    }
-
-    fn interval(&self) -> String {
-        self.ci.map_or_else(String::new, |[low, high]| format!(" ({low:.2} to {high:.2})"))
+        let rates = [("one at a time", self.one, "IOPS"), ("32 in flight", self.many, "IOPS")];
+        let ends = |[low, high]: [f64; 2]| {
+            [("gain, lower end of 95 %", low, ""), ("gain, upper end of 95 %", high, "")]
+        };
+        Evidence::by(METHOD).numbers(rates).numbers(self.ci.map(ends).into_iter().flatten())
     }
 
     fn finding(&self) -> Finding {
-        Finding::new(
-            "fake-queue",
-            Weight::Hint,
-            self.confidence(),
-            "The card accepts many writes at a time, but then nearly halts: its queue is a fake.",
-        )
-        .because("one at a time", format!("{:.0} IOPS", self.one))
-        .because("32 in flight", format!("{:.0} IOPS", self.many))
-        .because("gain", format!("{:.2}{}", self.value, self.interval()))
-        .advise("Keep few writes in flight: a system that queues many small writes will wait for minutes.")
+        let verdict = "The card accepts many writes at a time, but then nearly halts: its queue is a fake.";
+        let interval = self.ci.map_or_else(String::new, |[low, high]| format!(" ({low:.2} to {high:.2})"));
+        Finding::new("fake-queue", Weight::Hint, self.confidence(), verdict)
+            .because("one at a time", format!("{:.0} IOPS", self.one))
+            .because("32 in flight", format!("{:.0} IOPS", self.many))
+            .because("gain", format!("{:.2}{interval}", self.value))
+            .advise(
+                "Keep few writes in flight: a system that queues many small writes will wait for minutes.",
+            )
     }
 }
 

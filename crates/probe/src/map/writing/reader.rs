@@ -1,8 +1,8 @@
 //! Whether the reader cuts long writes in two (flash-behaviour 0, 5).
 
-use super::bench::Bench;
+use super::bench::{Bench, in_a_row};
 use cardscope_analysis::robust::{deviation, median_error};
-use cardscope_engine::card::{Extent, Stop};
+use cardscope_engine::card::Stop;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::statistics::median;
 use cardscope_model::units::KIB;
@@ -29,16 +29,8 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     'places: while times[0].len() < ROUNDS.1 {
         let Some(mut at) = bench.places(1).map(|p| p[0]) else { break };
         for _ in 0..most.max(1) {
-            let extents: Vec<Extent> = CUT
-                .iter()
-                .scan(at, |at, size| {
-                    let offset = *at;
-                    *at += size;
-                    Some(Extent { offset, len: *size as u32 })
-                })
-                .collect();
+            let found = bench.write_all(&in_a_row(at, CUT))?;
             at += round;
-            let found = bench.write_all(&extents)?;
             if found.len() == CUT.len() {
                 times.iter_mut().zip(found).for_each(|(list, t)| list.push(t));
             } else {
@@ -95,23 +87,13 @@ impl Fragment {
 
     fn finding(&self) -> Finding {
         let sigmas = self.excess / self.error;
-        Finding::new(
-            "reader-splits",
-            Weight::Hint,
-            (1.0 - (-sigmas * sigmas / 2.0).exp()).min(0.99),
-            "The reader cuts writes above 120 KiB in two, and the short rest costs extra.",
-        )
-        .because("64 KiB", format!("{:.2} ms", self.small * 1e3))
-        .because("120 KiB", format!("{:.2} ms", self.uncut * 1e3))
-        .because(
-            "128 KiB",
-            format!(
-                "{:.2} ms, {:.2} ± {:.2} ms more than expected",
-                self.cut * 1e3,
-                self.excess * 1e3,
-                self.error * 1e3
-            ),
-        )
-        .advise("Use a reader that takes longer commands, or write in pieces of 120 KiB and less.")
+        let sure = (1.0 - (-sigmas * sigmas / 2.0).exp()).min(0.99);
+        let verdict = "The reader cuts writes above 120 KiB in two, and the short rest costs extra.";
+        let (cut, excess, error) = (self.cut * 1e3, self.excess * 1e3, self.error * 1e3);
+        Finding::new("reader-splits", Weight::Hint, sure, verdict)
+            .because("64 KiB", format!("{:.2} ms", self.small * 1e3))
+            .because("120 KiB", format!("{:.2} ms", self.uncut * 1e3))
+            .because("128 KiB", format!("{cut:.2} ms, {excess:.2} ± {error:.2} ms more than expected"))
+            .advise("Use a reader that takes longer commands, or write in pieces of 120 KiB and less.")
     }
 }

@@ -4,7 +4,7 @@
 use super::bench::Bench;
 use cardscope_analysis::estimate::estimate;
 use cardscope_engine::card::{Extent, Stop};
-use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
+use cardscope_model::card_map::plot::{Axis, Plot, Scale};
 use cardscope_model::card_map::property::{Evidence, Property};
 use cardscope_model::units::MIB;
 
@@ -120,19 +120,12 @@ fn conclude(found: &[Spanned], in_order: Option<f64>, evidence: Evidence) -> Pro
 fn evidence(found: &[Spanned]) -> Evidence {
     let method =
         "random writes of 4 KiB, one after the other, over growing spans: mean time after the first third";
-    let evidence = found.iter().fold(Evidence::by(method), |evidence, s| {
-        evidence.number(&format!("over {} MiB", s.bytes / MIB), 1.0 / s.mean_s, "IOPS")
-    });
-    evidence.plot(Plot {
-        title: "small random writes by their span".to_owned(),
-        x: Axis::new("span", "bytes", Scale::Log2),
-        y: Axis::new("4 KiB random write", "IOPS", Scale::Log10),
-        series: vec![Series {
-            name: "4 KiB".to_owned(),
-            points: found.iter().map(|s| (s.bytes as f64, 1.0 / s.mean_s)).collect(),
-        }],
-        marks: Vec::new(),
-    })
+    let rates = found.iter().map(|s| (format!("over {} MiB", s.bytes / MIB), 1.0 / s.mean_s, "IOPS"));
+    let evidence = Evidence::by(method).numbers(rates);
+    let (x, y) =
+        (Axis::new("span", "bytes", Scale::Log2), Axis::new("4 KiB random write", "IOPS", Scale::Log10));
+    let points = found.iter().map(|s| (s.bytes as f64, 1.0 / s.mean_s));
+    evidence.plot(Plot::new("small random writes by their span", x, y).line("4 KiB", points))
 }
 
 #[cfg(test)]

@@ -3,11 +3,9 @@
 //! as there.
 
 use super::bench::Bench;
-use crate::map::lfsr::lfsr;
+use crate::map::flashbench::{lfsr, table};
 use cardscope_engine::card::{Extent, Stop};
-use cardscope_model::card_map::FlashbenchTable;
 use cardscope_model::units::MIB;
-use std::collections::BTreeMap;
 
 /// flashbench's defaults: smallest block of a row, columns of find-fat, erase block.
 const SMALLEST: u64 = 16 << 10;
@@ -42,15 +40,11 @@ fn find_fat(bench: &mut Bench<'_, '_, '_>, unit: u64) -> Result<(), Stop> {
     if bench.context.region.start > 0 || bench.context.region.len < FAT_BLOCKS * unit {
         return Ok(());
     }
-    let column = |_: u64, i: u64, position: u64| (i, i * unit + position);
-    let order = |bench: &mut Bench<'_, '_, '_>, block: u64| {
-        let places =
-            (0..FAT_BLOCKS).flat_map(|i| (0..unit / block).map(move |p| column(block, i, p * block)));
-        row(bench, block, FAT_BLOCKS, places.collect())
+    let order = |block: u64| {
+        let places = (0..FAT_BLOCKS).flat_map(|i| (0..unit / block).map(move |p| (i, i * unit + p * block)));
+        (FAT_BLOCKS, places.collect())
     };
-    let rows = rows(bench, unit, order)?;
-    push(bench, "find-fat", &[("erasesize", unit), ("blocksize", SMALLEST), ("fat-nr", FAT_BLOCKS)], rows);
-    Ok(())
+    measured(bench, unit, "find-fat", &[("fat-nr", FAT_BLOCKS)], order)
 }
 
 fn open_au(bench: &mut Bench<'_, '_, '_>, unit: u64, n: u64, random: bool) -> Result<(), Stop> {
@@ -59,32 +53,28 @@ fn open_au(bench: &mut Bench<'_, '_, '_>, unit: u64, n: u64, random: bool) -> Re
     if from + ((n - 1) * OPEN_STEP + 1) * unit > end {
         return Ok(());
     }
-    let order = |bench: &mut Bench<'_, '_, '_>, block: u64| {
+    let order = |block: u64| {
         let count = unit / block;
         let positions: Vec<u64> = if random { lfsr(count) } else { (0..count).collect() };
         let blocks = lfsr(n);
         let places = positions
             .iter()
             .flat_map(|p| blocks.iter().map(move |i| (0, from + i * OPEN_STEP * unit + p * block)));
-        row(bench, block, 1, places.collect())
+        (1, places.collect())
     };
-    let rows = rows(bench, unit, order)?;
     let kind = if random { "open-au-random" } else { "open-au-linear" };
-    push(
-        bench,
-        kind,
-        &[("erasesize", unit), ("blocksize", SMALLEST), ("open-au-nr", n), ("offset", from)],
-        rows,
-    );
-    Ok(())
+    measured(bench, unit, kind, &[("open-au-nr", n), ("offset", from)], order)
 }
 
-/// One row after the other with half the block each, while they fit.
-fn rows(
+/// A table of one row after the other with half the block each, while they fit: `order` gives the columns of a row and its
+/// places, each with its column.
+fn measured(
     bench: &mut Bench<'_, '_, '_>,
     unit: u64,
-    mut row: impl FnMut(&mut Bench<'_, '_, '_>, u64) -> Result<Option<Vec<f64>>, Stop>,
-) -> Result<Vec<(u64, Vec<f64>)>, Stop> {
+    kind: &str,
+    parameters: &[(&str, u64)],
+    order: impl Fn(u64) -> (u64, Vec<(u64, u64)>),
+) -> Result<(), Stop> {
     let mut rows = Vec::new();
     let mut block = unit;
     let mut last: f64 = 0.0;
@@ -94,12 +84,17 @@ fn rows(
         if 2.0 * last > ROW_SECONDS || !bench.has_time(2.0 * last) || !bench.context.may_write(8 * unit) {
             break;
         }
-        let Some(speeds) = row(bench, block)? else { break };
+        let (columns, places) = order(block);
+        let Some(speeds) = row(bench, block, columns, places)? else { break };
         rows.push((block, speeds));
         last = bench.context.seconds() - began;
         block /= 2;
     }
-    Ok(rows)
+    if !rows.is_empty() {
+        let parameters = [&[("erasesize", unit), ("blocksize", SMALLEST)], parameters].concat();
+        bench.into.tables.push(table(kind, &parameters, rows));
+    }
+    Ok(())
 }
 
 /// Writes each place with its column, and gives bytes per second of the mean time of each column; `None` where a write
@@ -133,12 +128,4 @@ fn row(
 /// A block in writes of what a map writes at most.
 fn cut(at: u64, block: u64) -> impl Iterator<Item = Extent> {
     cardscope_engine::card::extents(at, at + block, super::bench::LARGEST)
-}
-
-fn push(bench: &mut Bench<'_, '_, '_>, kind: &str, parameters: &[(&str, u64)], rows: Vec<(u64, Vec<f64>)>) {
-    if rows.is_empty() {
-        return;
-    }
-    let parameters: BTreeMap<String, u64> = parameters.iter().map(|(k, v)| ((*k).to_owned(), *v)).collect();
-    bench.into.tables.push(FlashbenchTable { kind: kind.to_owned(), parameters, rows });
 }

@@ -30,8 +30,13 @@ pub(super) struct Look {
 }
 
 impl Look {
-    /// Looks at what was written to `bytes` from `start` on.
-    pub(super) fn at(bench: &mut Bench<'_, '_, '_>, start: u64, bytes: u64) -> Result<Look, Stop> {
+    /// Looks at what was written to `bytes` from `start` on, after so many bytes were written in all.
+    pub(super) fn at(
+        bench: &mut Bench<'_, '_, '_>,
+        start: u64,
+        bytes: u64,
+        written: u64,
+    ) -> Result<Look, Stop> {
         let mut times = Vec::new();
         if bytes >= u64::from(SMALL) {
             for extent in places(bench, start, bytes, READS) {
@@ -49,18 +54,11 @@ impl Look {
                 log.thermal_management_t2_seconds,
             ]
         });
-        Ok(Look { written: 0, read_s: median(&times), celsius: bench.context.temperature(), counters })
+        Ok(Look { written, read_s: median(&times), celsius: bench.context.temperature(), counters })
     }
 }
 
-impl Look {
-    /// The same, after so many bytes were written.
-    pub(super) fn after(self, written: u64) -> Look {
-        Look { written, ..self }
-    }
-}
-
-/// All looks of a course.
+/// All looks of a write run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Heat {
     looks: Vec<Look>,
@@ -95,31 +93,25 @@ impl Heat {
     }
 
     pub(super) fn evidence(&self, evidence: Evidence) -> Evidence {
-        let highest = self.looks.iter().filter_map(|l| l.celsius).reduce(f64::max);
         let reads: Vec<f64> = self.looks.iter().filter_map(|l| l.read_s).collect();
-        let evidence =
-            match (reads.first(), reads.last()) {
-                (Some(first), Some(last)) => evidence
-                    .number("4 KiB read at first", first * 1e6, "µs")
-                    .number("4 KiB read at last", last * 1e6, "µs"),
-                _ => evidence,
-            };
-        highest.map_or(evidence.clone(), |c| evidence.number("highest temperature", c, "°C"))
+        let first = reads.first().map(|s| ("4 KiB read at first", s * 1e6, "µs"));
+        let last = reads.last().map(|s| ("4 KiB read at last", s * 1e6, "µs"));
+        let highest = self.highest().map(|c| ("highest temperature", c, "°C"));
+        evidence.numbers([first, last, highest].into_iter().flatten())
+    }
+
+    fn highest(&self) -> Option<f64> {
+        self.looks.iter().filter_map(|l| l.celsius).reduce(f64::max)
     }
 
     pub(super) fn finding(&self) -> Option<Finding> {
         let first = self.throttled.first()?;
-        let highest = self.looks.iter().filter_map(|l| l.celsius).reduce(f64::max);
-        let finding = Finding::new(
-            "throttling",
-            Weight::Note,
-            0.9,
-            "The card throttled for heat during the writes, which is not the end of a cache.",
-        )
-        .because("after", format!("{:.1} GB", first.bytes / 1e9))
-        .because("speed", format!("{:.0} to {:.0} MB/s", first.before / 1e6, first.after / 1e6));
-        let finding =
-            highest.map_or(finding.clone(), |c| finding.because("highest temperature", format!("{c:.0} °C")));
+        let verdict = "The card throttled for heat during the writes, which is not the end of a cache.";
+        let finding = Finding::new("throttling", Weight::Note, 0.9, verdict)
+            .because("after", format!("{:.1} GB", first.bytes / 1e9))
+            .because("speed", format!("{:.0} to {:.0} MB/s", first.before / 1e6, first.after / 1e6));
+        let highest = self.highest().map(|c| format!("{c:.0} °C"));
+        let finding = highest.into_iter().fold(finding, |f, c| f.because("highest temperature", c));
         Some(finding.advise("Cool the card, and run `sustain` to see its speed under load."))
     }
 }

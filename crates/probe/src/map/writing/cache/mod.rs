@@ -10,7 +10,7 @@ use crate::map::discard;
 use cardscope_analysis::drop::Fall;
 use cardscope_engine::card::Stop;
 use cardscope_model::card_map::advice::AS_IT_WAS;
-use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
+use cardscope_model::card_map::plot::{Axis, Plot, Scale};
 use cardscope_model::card_map::property::{Evidence, Property};
 use cardscope_model::statistics::median;
 use cardscope_model::units::MIB;
@@ -36,9 +36,6 @@ const RECOVERY: Duration = Duration::from_secs(30);
 const CHUNKS_AFTER: usize = 16;
 const CHUNKS_RECOVERED: usize = 8;
 
-/// A card that takes no write at all.
-const NO_WRITE: &str = "no write of it succeeded";
-
 /// Writes until the cache ends, or the bytes that may be written do.
 pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     // Once round and a little more: a cache may be as large as nearly all of the card.
@@ -47,8 +44,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     if most < LEAST || !bench.context.may_write(LEAST) {
         let least = LEAST / MIB;
         let why = format!("less than {least} MiB may be written for it, too little to see a cache end");
-        bench.into.slc_cache_bytes = Property::not_tested(why.clone());
-        bench.into.after_cache_mb_s = Property::not_tested(why);
+        leave_out(bench, &why);
         return Ok(());
     }
     let rest = if most < LEAST_FOR_AN_END { Duration::ZERO } else { REST };
@@ -77,8 +73,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
             bench.into.after_cache_mb_s = Property::none(0.97, evidence);
         }
         End::Failed if write_run.written() == 0 => {
-            bench.into.slc_cache_bytes = Property::not_tested(NO_WRITE);
-            bench.into.after_cache_mb_s = Property::not_tested(NO_WRITE);
+            leave_out(bench, "no write of it succeeded");
         }
         End::Time if write_run.written() == 0 => return Err(Stop::Limit),
         End::Bytes | End::Time | End::Failed => {
@@ -98,6 +93,11 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     Ok(())
 }
 
+fn leave_out(bench: &mut Bench<'_, '_, '_>, why: &str) {
+    bench.into.slc_cache_bytes = Property::not_tested(why);
+    bench.into.after_cache_mb_s = Property::not_tested(why);
+}
+
 /// A cache that takes what is free is judged on an empty card, where what stands on it may go. Small writes are timed
 /// before, since nothing can be learnt any more of the card as it was. In a directory discard would take the test file's
 /// own blocks away from it.
@@ -115,22 +115,16 @@ fn empty(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
 }
 
 fn fallen(evidence: Evidence, fall: Fall, recovered: Option<f64>) -> Evidence {
-    let evidence = evidence
+    evidence
         .number("before the end", fall.before / 1e6, "MB/s")
         .number("after the end", fall.after / 1e6, "MB/s")
-        .number("written before the end", fall.bytes, "bytes");
-    match recovered {
-        Some(bytes) => evidence.number("cache back after 30 s of rest", bytes, "bytes"),
-        None => evidence,
-    }
+        .number("written before the end", fall.bytes, "bytes")
+        .numbers(recovered.map(|bytes| ("cache back after 30 s of rest", bytes, "bytes")))
 }
 
 fn plot(write_run: &WriteRun, fall: Option<Fall>) -> Plot {
-    Plot {
-        title: "write speed by bytes written".to_owned(),
-        x: Axis::new("written", "bytes", Scale::Linear),
-        y: Axis::new("speed", "MB/s", Scale::Linear),
-        series: vec![Series { name: "chunks".to_owned(), points: write_run.points() }],
-        marks: fall.map(|f| (f.bytes, "end of the cache".to_owned())).into_iter().collect(),
-    }
+    let (x, y) = (Axis::new("written", "bytes", Scale::Linear), Axis::new("speed", "MB/s", Scale::Linear));
+    Plot::new("write speed by bytes written", x, y)
+        .line("chunks", write_run.points())
+        .marked(fall.map(|f| (f.bytes, "end of the cache".to_owned())))
 }

@@ -75,24 +75,17 @@ impl Stalls {
         // Poisson interval of a count.
         let half = 1.96 * (k + 1.0).sqrt();
         let length = |q: f64| quantile(&self.lengths, q).unwrap_or(0.0) * 1e3;
-        let finding = Finding::new(
-            "write-stalls",
-            Weight::Note,
-            0.9,
-            "Now and then a sequential write takes many times the usual while the card does housekeeping.",
-        )
-        .because("stalls", self.lengths.len())
-        .because(
-            "per GB",
-            format!("{:.2} ({:.2} to {:.2})", per_gb(k), per_gb((k - half).max(0.0)), per_gb(k + half)),
-        )
-        .because("median stall", format!("{:.0} ms", length(0.5)))
-        .because("99 % below", format!("{:.0} ms", length(0.99)));
+        let [rate, least, most] = [k, (k - half).max(0.0), k + half].map(per_gb);
+        let verdict =
+            "Now and then a sequential write takes many times the usual while the card does housekeeping.";
+        let finding = Finding::new("write-stalls", Weight::Note, 0.9, verdict)
+            .because("stalls", self.lengths.len())
+            .because("per GB", format!("{rate:.2} ({least:.2} to {most:.2})"))
+            .because("median stall", format!("{:.0} ms", length(0.5)))
+            .because("99 % below", format!("{:.0} ms", length(0.99)));
         let periodic = strongest(&self.places, &self.periods).filter(|p| p.chance < CHANCE);
-        Some(match periodic {
-            Some(p) => finding.because("period", format!("{:.0} MiB", p.period / MIB)),
-            None => finding,
-        })
+        let period = periodic.map(|p| format!("{:.0} MiB", p.period / MIB));
+        Some(period.into_iter().fold(finding, |finding, period| finding.because("period", period)))
     }
 }
 

@@ -29,7 +29,7 @@ const MOST_POINTS: usize = 200;
 /// A speed this near to that before counts as the cache's.
 const RECOVERED: f64 = 0.8;
 
-/// Why a course ended.
+/// Why a write run ended.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum End {
     /// The speed fell, and not for heat.
@@ -42,7 +42,7 @@ pub(super) enum End {
     Failed,
 }
 
-/// A course under way.
+/// A write run under way.
 pub(super) struct WriteRun {
     /// Where it begins and how much may be written.
     start: u64,
@@ -94,7 +94,7 @@ impl WriteRun {
     pub(super) fn run(&mut self, bench: &mut Bench<'_, '_, '_>) -> Result<End, Stop> {
         self.look(bench)?;
         while self.at < self.most {
-            if !bench.context.has_time(self.chunk_seconds()) || !bench.context.may_write(self.chunk_bytes()) {
+            if !self.has_room(bench) {
                 return Ok(End::Time);
             }
             if self.write_chunk(bench)?.is_none() {
@@ -109,7 +109,8 @@ impl WriteRun {
             self.look(bench)?;
             found.bytes += self.bytes_from as f64;
             found.chunks += self.level_from;
-            if !self.heat.explains(found.after / found.before, self.written_until(found.chunks)) {
+            let before = self.chunks.iter().take(found.chunks).map(|c| c.bytes as u64).sum();
+            if !self.heat.explains(found.after / found.before, before) {
                 return Ok(End::Fell(found));
             }
             self.heat.note(found);
@@ -123,7 +124,7 @@ impl WriteRun {
     pub(super) fn after(&mut self, bench: &mut Bench<'_, '_, '_>, n: usize) -> Result<Vec<f64>, Stop> {
         let mut rates = Vec::new();
         for _ in 0..n {
-            if !bench.context.has_time(self.chunk_seconds()) || !bench.context.may_write(self.chunk_bytes()) {
+            if !self.has_room(bench) {
                 break;
             }
             let Some(chunk) = self.write_chunk(bench)? else { break };
@@ -155,6 +156,11 @@ impl WriteRun {
             .clamp(CHUNK.0, CHUNK.1)
             .min(self.most - self.at)
             .min(self.len - self.at % self.len)
+    }
+
+    /// Whether the next chunk may be written, and there is time for it.
+    fn has_room(&self, bench: &mut Bench<'_, '_, '_>) -> bool {
+        bench.context.has_time(self.chunk_seconds()) && bench.context.may_write(self.chunk_bytes())
     }
 
     fn chunk_seconds(&self) -> f64 {
@@ -191,13 +197,8 @@ impl WriteRun {
 
     /// Probe reads in what was written, and what the card says of its heat.
     fn look(&mut self, bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
-        let look = Look::at(bench, self.start, self.at.min(self.len))?;
-        self.heat.add(look.after(self.written));
+        self.heat.add(Look::at(bench, self.start, self.at.min(self.len), self.written)?);
         Ok(())
-    }
-
-    fn written_until(&self, chunk: usize) -> u64 {
-        self.chunks[..chunk.min(self.chunks.len())].iter().map(|c| c.bytes as u64).sum()
     }
 
     pub(super) fn evidence(&self) -> Evidence {

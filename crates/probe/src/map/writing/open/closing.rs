@@ -3,8 +3,8 @@
 
 use super::super::bench::{BLOCK, Bench};
 use super::search::Found;
-use cardscope_engine::card::{Extent, Stop, extents};
-use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
+use cardscope_engine::card::Stop;
+use cardscope_model::card_map::plot::{Axis, Plot, Scale};
 use cardscope_model::card_map::property::{Cost, Evidence, Property, Status};
 use cardscope_model::statistics::median;
 use cardscope_model::units::MIB;
@@ -54,9 +54,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>, linear: &Found) -> Result<(
 /// Opens as many fresh blocks as can be open, and one more: whatever was left open before is closed then.
 fn fill(bench: &mut Bench<'_, '_, '_>, limit: u32) -> Result<(), Stop> {
     let Some(places) = bench.places(limit as usize + 1) else { return Ok(()) };
-    let touches: Vec<Extent> = places.iter().map(|p| Extent { offset: *p, len: BLOCK }).collect();
-    bench.write_all(&touches)?;
-    Ok(())
+    bench.open(&places).map(drop)
 }
 
 fn leave_out(bench: &mut Bench<'_, '_, '_>, linear: &Found) {
@@ -125,11 +123,9 @@ fn quarter_closings(
 /// seconds of the write that did. `None` where there are not so many fresh places.
 fn close(bench: &mut Bench<'_, '_, '_>, place: u64, bytes: u64, limit: u32) -> Result<Option<f64>, Stop> {
     let Some(others) = bench.places(limit as usize) else { return Ok(None) };
-    let written: Vec<Extent> = extents(place, place + bytes, MIB as u32).collect();
-    bench.write_all(&written)?;
-    let touches: Vec<Extent> = others.iter().map(|o| Extent { offset: *o, len: BLOCK }).collect();
-    let times = bench.write_all(&touches)?;
-    Ok((times.len() == touches.len()).then(|| times[times.len() - 1]))
+    bench.write_in_order(place, bytes)?;
+    let times = bench.open(&others)?;
+    Ok(times.last().copied().filter(|_| times.len() == others.len()))
 }
 
 /// The erase block by the least that leaves room for another when it is written whole, from a boundary of every unit on.
@@ -158,23 +154,19 @@ fn unit_by_closing(bench: &mut Bench<'_, '_, '_>, usual: f64, short: f64) -> Res
 fn opening_after(bench: &mut Bench<'_, '_, '_>, bytes: u64, usual: f64) -> Result<Option<f64>, Stop> {
     let Some(place) = bench.stretch(bytes) else { return Ok(None) };
     let Some(other) = bench.places(1).map(|p| p[0]) else { return Ok(None) };
-    let written: Vec<Extent> = extents(place, place + bytes, MIB as u32).collect();
-    bench.write_all(&written)?;
-    let touch = bench.write_all(&[Extent { offset: other, len: BLOCK }])?;
+    bench.write_in_order(place, bytes)?;
+    let touch = bench.open(&[other])?;
     Ok(touch.first().map(|touch| (touch - usual).max(0.0)))
 }
 
 fn evidence(ruler: &[(f64, f64)], mib: u64) -> Evidence {
-    let plot = Plot {
-        title: "time to open another block by what was written before".to_owned(),
-        x: Axis::new("written in order", "bytes", Scale::Log2),
-        y: Axis::new("beyond the usual", "ms", Scale::Linear),
-        series: vec![Series {
-            name: "opening another".to_owned(),
-            points: ruler.iter().map(|(x, t)| (*x, t * 1e3)).collect(),
-        }],
-        marks: vec![((mib * MIB) as f64, format!("{mib} MiB written whole: room for another"))],
-    };
+    let (x, y) = (
+        Axis::new("written in order", "bytes", Scale::Log2),
+        Axis::new("beyond the usual", "ms", Scale::Linear),
+    );
+    let plot = Plot::new("time to open another block by what was written before", x, y)
+        .line("opening another", ruler.iter().map(|(x, t)| (*x, t * 1e3)))
+        .marked([((mib * MIB) as f64, format!("{mib} MiB written whole: room for another"))]);
     Evidence::by("blocks written to a growing length, then another opened: one written whole has left room for it, else a closing must make some")
         .number("closing with little written", ruler[0].1 * 1e3, "ms")
         .number("opening another when written whole", ruler[ruler.len() - 1].1 * 1e3, "ms")

@@ -9,7 +9,7 @@ mod turns;
 use super::bench::{BLOCK, Bench};
 use cardscope_analysis::robust::shift;
 use cardscope_engine::card::Stop;
-use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
+use cardscope_model::card_map::plot::{Axis, Plot, Scale};
 use cardscope_model::card_map::property::{Cost, Evidence, Property};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::statistics::median;
@@ -66,8 +66,8 @@ fn correct(bench: &mut Bench<'_, '_, '_>, linear: &mut Found, random: &mut Found
     Ok(())
 }
 
-/// Courses in a single block after which a log holds little else.
-const COURSES: usize = 3;
+/// Tests in a single block after which a log holds little else.
+const TESTS: usize = 3;
 
 /// Share of dear writes where each one merges its block.
 const EVERY: f64 = 0.9;
@@ -77,7 +77,7 @@ const EVERY: f64 = 0.9;
 fn stays_dear(bench: &mut Bench<'_, '_, '_>, linear: &Found) -> Result<bool, Stop> {
     let turns = Turns { n: 1, block: BLOCK, order: Order::Random };
     let mut last = None;
-    for _ in 0..COURSES {
+    for _ in 0..TESTS {
         last = turns.run(bench, |_| false)?;
     }
     let judged = last.and_then(|times| judge(&times, &linear.single, 1, f64::INFINITY));
@@ -163,28 +163,20 @@ fn plot(found: &Found) -> Plot {
     points.extend(median(&found.single).map(|t| (1.0, t * 1e3)));
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     points.dedup_by(|a, b| a.0 == b.0);
-    Plot {
-        title: "time of a write by blocks in turn".to_owned(),
-        x: Axis::new("blocks in turn", "", Scale::Log2),
-        y: Axis::new("median of a write", "ms", Scale::Log10),
-        series: vec![Series { name: "median".to_owned(), points }],
-        marks: found.limit.map(|limit| (f64::from(limit), format!("limit {limit}"))).into_iter().collect(),
-    }
+    let (x, y) =
+        (Axis::new("blocks in turn", "", Scale::Log2), Axis::new("median of a write", "ms", Scale::Log10));
+    Plot::new("time of a write by blocks in turn", x, y)
+        .line("median", points)
+        .marked(found.limit.map(|limit| (f64::from(limit), format!("limit {limit}"))))
 }
 
 fn log_finding(linear: &Found, random: &Found) -> Finding {
-    let finding = Finding::new(
-        "write-log",
-        Weight::Note,
-        linear.confidence().min(random.confidence()),
-        "Writes out of order go to one log, and the more blocks they touch the more often it is merged; there is no \
-         limit of open blocks.",
-    );
-    let rounds = linear
-        .rounds
-        .iter()
-        .map(|r| ("in order", r))
-        .chain(random.rounds.iter().map(|r| ("out of order", r)));
+    let verdict = "Writes out of order go to one log, and the more blocks they touch the more often it is merged; there \
+                   is no limit of open blocks.";
+    let sure = linear.confidence().min(random.confidence());
+    let finding = Finding::new("write-log", Weight::Note, sure, verdict);
+    let in_order = linear.rounds.iter().map(|r| ("in order", r));
+    let rounds = in_order.chain(random.rounds.iter().map(|r| ("out of order", r)));
     rounds.filter(|(_, r)| r.slow > 0.0 || r.is_over()).fold(finding, |finding, (order, r)| {
         finding.because(
             &format!("{} blocks {order}", r.n),

@@ -1,4 +1,13 @@
-//! The pseudo-random order in which flashbench visits places (described in the peers' reference, 2.9).
+//! What the tables of flashbench share (described in the peers' reference, 2.9): the order in which it visits places,
+//! and the layout.
+
+use cardscope_model::card_map::FlashbenchTable;
+
+/// A table with its parameters by name.
+pub(super) fn table(kind: &str, parameters: &[(&str, u64)], rows: Vec<(u64, Vec<f64>)>) -> FlashbenchTable {
+    let parameters = parameters.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+    FlashbenchTable { kind: kind.to_owned(), parameters, rows }
+}
 
 /// Feedback taps of a shift register of 8 to 16 bits with the full period, lowest bits first.
 const TAPS: [u16; 9] = [0x1d, 0x11, 0x09, 0x05, 0x53, 0x1b, 0x2b, 0x03, 0x2d];

@@ -1,0 +1,19 @@
+//! The curves of seed 004: what an I/O costs by its size, in order and at random.
+
+use cardscope_model::card_map::SizePoint;
+use cardscope_model::card_map::plot::{Axis, Plot, Scale};
+use cardscope_model::statistics::median;
+
+/// The point of a size from the seconds of its I/Os, one after the other; `None` where there were none.
+pub(super) fn point(size: u64, times: &[f64]) -> Option<SizePoint> {
+    let (p50_us, ios) = (median(times)? * 1e6, times.len() as u64);
+    let iops = times.len() as f64 / times.iter().sum::<f64>();
+    Some(SizePoint { bytes: size, mb_s: iops * size as f64 / 1e6, iops, p50_us, ios })
+}
+
+/// Both curves in one picture.
+pub(super) fn plot(title: &str, x: &str, in_order: &[SizePoint], at_random: &[SizePoint]) -> Plot {
+    let (x, y) = (Axis::new(x, "bytes", Scale::Log2), Axis::new("speed", "MB/s", Scale::Log10));
+    let line = |points: &[SizePoint]| points.iter().map(|p| (p.bytes as f64, p.mb_s)).collect::<Vec<_>>();
+    Plot::new(title, x, y).line("in order", line(in_order)).line("at random", line(at_random))
+}

@@ -1,0 +1,45 @@
+//! Why a part of a map gives no figure: something was in its way, or it must end at once.
+
+use cardscope_engine::card::Stop;
+use cardscope_model::card_map::property::Property;
+
+/// Why there is no figure.
+#[derive(Debug)]
+pub(super) enum Unmeasured {
+    /// The card, the time or the bytes left no way to measure it.
+    Because(String),
+    /// The whole map ends, or what is left of a part that writes.
+    Stop(Stop),
+}
+
+impl From<Stop> for Unmeasured {
+    fn from(stop: Stop) -> Self {
+        Unmeasured::Stop(stop)
+    }
+}
+
+impl From<String> for Unmeasured {
+    fn from(why: String) -> Self {
+        Unmeasured::Because(why)
+    }
+}
+
+impl From<&str> for Unmeasured {
+    fn from(why: &str) -> Self {
+        Unmeasured::Because(why.to_owned())
+    }
+}
+
+/// The property, or why it was not tested; only what ends more than this part stays an error.
+pub(super) fn or_reason<T>(found: Result<Property<T>, Unmeasured>) -> Result<Property<T>, Stop> {
+    match found {
+        Err(Unmeasured::Because(why)) => Ok(Property::not_tested(why)),
+        Err(Unmeasured::Stop(stop)) => Err(stop),
+        Ok(property) => Ok(property),
+    }
+}
+
+/// The reason of a part for which no time is left.
+pub(super) fn no_time(seconds: f64) -> String {
+    format!("the time given was too short for it; it takes about {seconds:.0} s")
+}
