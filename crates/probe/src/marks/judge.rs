@@ -1,10 +1,14 @@
-//! From figures to outcomes: each mark by its demands, and for each letter the highest mark that the card would meet.
+//! From figures to outcomes: each mark by its demands, and for each letter the highest mark that the card would meet;
+//! then what follows from them: a promise that is broken, one that is smaller than the card, and a bus that is faster
+//! than the card says (seed 002).
 
+use super::bench::Family;
 use super::bus;
 use super::margin::Facts;
-use super::options::{Family, Options};
+use super::options::Options;
 use super::parts::parts;
-use cardscope_model::judged_mark::{Highest, JudgedMark, MarksMeasured, Outcome, Part};
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::judged_mark::{ClaimedBy, Highest, JudgedMark, MarksMeasured, Outcome, Part};
 use cardscope_sd::mark::Mark;
 
 const LETTERS: [char; 5] = ['C', 'U', 'V', 'A', 'E'];
@@ -22,6 +26,7 @@ pub(super) fn all(into: &mut MarksMeasured, options: &Options, family: Family) {
     imply(&mut judged);
     into.highest = LETTERS.iter().filter_map(|letter| highest(*letter, &judged)).collect();
     into.judged = judged;
+    into.findings = findings(into);
 }
 
 fn one(mark: Mark, facts: &Facts<'_>, options: &Options) -> JudgedMark {
@@ -102,4 +107,93 @@ fn highest(letter: char, judged: &[JudgedMark]) -> Option<Highest> {
         _ => format!("{} is missed: {}", next.mark, next.because),
     });
     (!of.is_empty()).then(|| Highest { letter, mark: met.map(|i| of[i].mark), remark })
+}
+
+fn findings(found: &MarksMeasured) -> Vec<Finding> {
+    let claimed = found.judged.iter().filter(|judged| !judged.claimed_by.is_empty());
+    let of_claims = claimed.filter_map(|judged| of_claim(judged, found));
+    of_claims.chain(undersold(found)).chain(fast_bus(found)).collect()
+}
+
+fn of_claim(judged: &JudgedMark, found: &MarksMeasured) -> Option<Finding> {
+    let mark = judged.mark;
+    let by = claimers(&judged.claimed_by);
+    let verdict = |what: &str| format!("{mark}, claimed by {by}, is {what} {}.", judged.because);
+    let finding = |claim, weight, what| Finding::new(claim, weight, judged.confidence, verdict(what));
+    let finding = match judged.outcome {
+        Outcome::Met => return None,
+        Outcome::NotTestable => {
+            let verdict = verdict("not testable here because");
+            Finding::new("mark-not-testable", Weight::Note, 0.9, verdict)
+        }
+        Outcome::Borderline => finding("mark-borderline", Weight::Hint, "borderline:").advise(nearer(found)),
+        Outcome::Missed => finding("mark-missed", Weight::Bad, "missed:").advise(match found.bus.reader {
+            true => "Try another reader before you complain: a slow reader misses the same marks.",
+            false => "Return the card: it does not meet what is printed on it.",
+        }),
+    };
+    let measured = judged.parts.iter().filter_map(|part| Some((part, part.measured?)));
+    Some(measured.fold(finding, |finding, (part, value)| {
+        finding.because(&part.what, format!("{value:.1} {}, {:.1} demanded", part.unit, part.demanded))
+    }))
+}
+
+/// What comes nearer to the specification's own test.
+fn nearer(found: &MarksMeasured) -> &'static str {
+    if found.bus.reader {
+        "Format the card and test it again with `check --erase`, in another reader or in a slot for SD cards."
+    } else {
+        "Format the card and test it again with `check --erase`, which comes nearer to the specification's test."
+    }
+}
+
+fn claimers(by: &[ClaimedBy]) -> &'static str {
+    match (by.contains(&ClaimedBy::Card), by.contains(&ClaimedBy::Label)) {
+        (true, true) => "card and label",
+        (false, true) => "the label",
+        _ => "the card",
+    }
+}
+
+/// Letters in which the card would meet more than anybody claims.
+fn undersold(found: &MarksMeasured) -> Option<Finding> {
+    if found.claims.is_empty() {
+        return None;
+    }
+    let claimed = |letter| found.claims.iter().map(|c| c.mark).filter(|m| m.letter() == letter).max();
+    let more: Vec<(Mark, Option<Mark>)> = found
+        .highest
+        .iter()
+        .filter_map(|highest| Some((highest.mark?, claimed(highest.letter))))
+        .filter(|(would, claims)| claims.is_none_or(|claims| would.number() > claims.number()))
+        .filter(|(would, _)| !borderline(found, *would))
+        .collect();
+    if more.is_empty() {
+        return None;
+    }
+    let names: Vec<String> = more.iter().map(|(would, _)| would.to_string()).collect();
+    let names = names.join(" and ");
+    let verdict = format!("The card meets {names}, which neither it nor its label claims.");
+    let finding = Finding::new("mark-undersold", Weight::Note, 0.8, verdict);
+    Some(more.iter().fold(finding, |finding, (would, claims)| {
+        let claims = claims.map_or("nothing".to_owned(), |claims| claims.to_string());
+        finding.because(&format!("{} claimed", would.letter()), format!("{claims}, {would} would be met"))
+    }))
+}
+
+fn borderline(found: &MarksMeasured, mark: Mark) -> bool {
+    found.judged.iter().any(|judged| judged.mark == mark && judged.borderline)
+}
+
+fn fast_bus(found: &MarksMeasured) -> Option<Finding> {
+    let bus = found.implied_bus.as_ref().filter(|bus| bus.above_claim)?;
+    let marks: Vec<String> = found.claims.iter().map(|claim| claim.mark.to_string()).collect();
+    let (uses, claims, mb_s) = (&bus.family, marks.join(" "), bus.mb_s);
+    let verdict = format!(
+        "The card uses {uses}, although it claims only {claims}: {mb_s:.1} MB/s is more than High Speed carries (25 MB/s)."
+    );
+    let finding = Finding::new("bus-mode-implied", Weight::Note, 0.9, verdict)
+        .because("fastest speed", format!("{mb_s:.1} MB/s"))
+        .because("slowest mode that carries it", format!("{}, {:.1} MB/s", bus.mode, bus.ceiling_mb_s));
+    Some(finding)
 }

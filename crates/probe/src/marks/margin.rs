@@ -1,7 +1,7 @@
 //! How far below a demand a figure may lie before the card has missed it: what a measurement does not decide itself, and
 //! what its method may cost where it is not the specification's (`sd-facts` 5). In between a mark is borderline.
 
-use super::options::Family;
+use super::bench::Family;
 use cardscope_analysis::estimate::t95;
 use cardscope_analysis::robust::deviation;
 use cardscope_model::judged_mark::MarksMeasured;

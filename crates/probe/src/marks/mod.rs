@@ -4,8 +4,8 @@
 //! Every write goes through [`Context`]: saved before, or where content may go. So little is written by default; with
 //! [`Options::thorough`] the volumes are those of the specification, as far as they are no matter of hours.
 
+mod bench;
 mod bus;
-mod findings;
 mod judge;
 mod margin;
 mod options;
@@ -15,7 +15,6 @@ mod queued;
 mod random;
 mod reading;
 mod sequential;
-mod write_run;
 
 use crate::context::Context;
 use crate::fill::fill;
@@ -25,7 +24,7 @@ use cardscope_engine::event::Listener;
 use cardscope_engine::target::Region;
 use cardscope_model::judged_mark::MarksMeasured;
 
-use options::{Family, cut};
+use bench::{Bench, Cut, Family};
 pub use options::{Options, TEST_AREA};
 
 /// Measures and judges. What was measured before an early end is judged, and stays in `into`.
@@ -50,7 +49,6 @@ pub fn judge<'s, 't>(
     into.cost = context.cost_since(before);
     into.short_of_time = context.was_short_of_time();
     judge::all(into, options, family);
-    findings::draw(into);
     match ended {
         Err(Stop::Limit) => {
             into.left_out.push("the rest: the limits of time or bytes were reached".to_owned());
@@ -66,17 +64,18 @@ fn measure(
     family: Family,
     into: &mut MarksMeasured,
 ) -> Result<(), Stop> {
-    let Some(cut) = cut(context, options, into) else { return Ok(()) };
+    let Some(cut) = Cut::of(context, options, into) else { return Ok(()) };
     let readable = readable(context, options, into)?;
+    let mut bench = Bench { context, options, into, family, cut, readable };
     if readable {
-        reading::measure(context, into)?;
+        bench.read()?;
     }
-    sequential::measure(context, options, cut, family, into)?;
-    partly::measure(context, options, cut, family, into)?;
+    bench.write_in_order()?;
+    bench.write_partly_used()?;
     if readable {
-        random::measure(context, options, into)?;
+        bench.random_io()?;
     }
-    queued::measure(context, options, readable, into)
+    bench.stream_with_a_queue()
 }
 
 /// Whether timed reads reach the card: those of a file only once it was written.

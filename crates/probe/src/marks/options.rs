@@ -1,19 +1,13 @@
-//! How marks are judged, and how the card is cut for it.
+//! How marks are judged.
 
-use crate::context::{Context, Limits};
+use crate::context::Limits;
 use cardscope_model::identity::Identity;
-use cardscope_model::judged_mark::{BusFacts, Claim, ClaimedBy, MarksMeasured, claims};
-use cardscope_model::units::{GIB, MIB};
+use cardscope_model::judged_mark::{BusFacts, Claim, ClaimedBy, claims};
+use cardscope_model::units::MIB;
 use cardscope_sd::label::Label;
 
 /// The specification's test area (RPTU), taken as MiB.
 pub const TEST_AREA: u64 = 256 * MIB;
-
-/// Taken for the allocation unit where nobody tells one: that of nearly all SDHC cards, and a part of every larger one.
-const USUAL_UNIT: u64 = 4 * MIB;
-
-/// What a card without a stated speed unit is judged by: 8 MiB is the one that most units are multiples of.
-const USUAL_SPEED_UNIT: u64 = 8 * MIB;
 
 /// How marks are judged.
 #[derive(Debug, Clone)]
@@ -81,73 +75,5 @@ impl Options {
 
     pub(super) fn claimed_by(&self, mark: cardscope_sd::mark::Mark) -> Vec<ClaimedBy> {
         self.claimed.iter().filter(|claim| claim.mark == mark).map(|claim| claim.by).collect()
-    }
-}
-
-/// What all parts share: how the card is cut.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Cut {
-    /// Allocation unit.
-    pub(super) unit: u64,
-    /// Stretch by which video classes are judged.
-    pub(super) speed_unit: u64,
-    /// Written in one go: whole units, and at least a speed unit.
-    pub(super) stretch: u64,
-    /// What counts as the card's own boundary: units are counted from here.
-    pub(super) origin: u64,
-}
-
-/// How the card is cut; `None` where there is no room for a single stretch.
-pub(super) fn cut(context: &Context<'_, '_>, options: &Options, into: &mut MarksMeasured) -> Option<Cut> {
-    let stated = options.unit.filter(|unit| *unit >= MIB / 64);
-    let unit = stated.unwrap_or(USUAL_UNIT);
-    into.au_bytes = unit;
-    into.au_from = match stated {
-        Some(_) => options.unit_from.clone(),
-        None => "usual, since nobody states one".to_owned(),
-    };
-    let speed_unit = options.speed_unit.unwrap_or(USUAL_SPEED_UNIT);
-    let stretch = speed_unit.div_ceil(unit) * unit;
-    let origin = if options.card_addresses { 0 } else { context.region.start };
-    let first = (context.region.start - origin).div_ceil(unit) * unit + origin;
-    if first + 2 * stretch > context.region.end() {
-        into.left_out.push(format!(
-            "everything: {} bytes may be used, and a stretch of whole allocation units with one beside it needs {}",
-            context.region.len,
-            2 * stretch
-        ));
-        return None;
-    }
-    Some(Cut { unit, speed_unit, stretch, origin })
-}
-
-impl Cut {
-    /// A random place for `bytes` that begins with a unit.
-    pub(super) fn place(&self, context: &mut Context<'_, '_>, bytes: u64) -> u64 {
-        let first = (context.region.start - self.origin).div_ceil(self.unit);
-        let last = (context.region.end() - self.origin - bytes) / self.unit;
-        let units = last.saturating_sub(first) + 1;
-        self.origin + (first + context.random.below(units)) * self.unit
-    }
-}
-
-/// The capacity families, which differ in the unit of recording (Physical Layer Specification 4.13.1, 3.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Family {
-    /// Up to 2 GB.
-    Standard,
-    /// Up to 32 GB.
-    High,
-    /// Above.
-    Extended,
-}
-
-impl Family {
-    pub(super) fn of(bytes: u64) -> Family {
-        match bytes {
-            b if b <= 2 * GIB => Family::Standard,
-            b if b <= 32 * GIB => Family::High,
-            _ => Family::Extended,
-        }
     }
 }

@@ -3,12 +3,10 @@
 //! Specification 4.13.1.3). What is found is for information and no part of a mark: a host sees what such writes cost and
 //! not why, and a genuine card that states 5 MB/s shows 0.7 (`sandisk-su04g`), since gaps cost it more than moving does.
 
-use super::options::{Cut, Family, Options};
+use super::bench::{Bench, DEPTH, Family, WriteRun};
 use super::sequential::worst_unit;
-use super::write_run::{DEPTH, WriteRun};
-use crate::context::Context;
 use cardscope_engine::card::{Extent, Stop};
-use cardscope_model::judged_mark::{MarksMeasured, PartlyUsed};
+use cardscope_model::judged_mark::PartlyUsed;
 use cardscope_model::units::mb_per_s;
 
 /// Units that are written half.
@@ -35,70 +33,67 @@ fn move_speed(write_mb_s: f64, half_mb_s: f64) -> Option<f64> {
     (rest > SHOWS / write_mb_s).then(|| 1.0 / rest)
 }
 
-pub(super) fn measure(
-    context: &mut Context<'_, '_>,
-    options: &Options,
-    cut: Cut,
-    family: Family,
-    into: &mut MarksMeasured,
-) -> Result<(), Stop> {
-    // Larger cards are recorded to free units only.
-    if family == Family::Extended {
-        return Ok(());
+impl Bench<'_, '_, '_> {
+    /// Writes to units of which half is in use, where classes may be recorded to such.
+    pub(super) fn write_partly_used(&mut self) -> Result<(), Stop> {
+        // Larger cards are recorded to free units only.
+        if self.family == Family::Extended {
+            return Ok(());
+        }
+        // The recording unit of the classes that may use such units is the last one that was written with.
+        let low = self.options.claimed.iter().any(|c| c.mark.letter() == 'C' && c.mark.number() < 10);
+        let whole = self.into.writing.last().filter(|w| low || worst_unit(w) < 10.0);
+        let Some(whole) = whole else { return Ok(()) };
+        let (io, write_mb_s) = (whole.io_bytes as u32, worst_unit(whole));
+        self.context.phase("writing into units that are partly in use");
+        let Some(half_mb_s) = self.write_half(io, write_mb_s)? else {
+            let why = "the limits were reached, or a write failed";
+            self.leave_out(format!("allocation units that are partly in use: {why}"));
+            return Ok(());
+        };
+        let (measured, stated) = (move_speed(write_mb_s, half_mb_s), self.options.stated_move_mb_s);
+        let slower = [measured, stated].into_iter().flatten().reduce(f64::min);
+        self.into.partly_used = Some(PartlyUsed {
+            used_share: 0.5,
+            mb_s: half_mb_s,
+            move_mb_s: measured,
+            stated_move_mb_s: stated,
+            formula_mb_s: slower.map_or(write_mb_s.min(half_mb_s), |pm| formula(write_mb_s, pm, 0.5)),
+        });
+        Ok(())
     }
-    // The recording unit of the classes that may use such units is the last one that was written with.
-    let low = options.claimed.iter().any(|c| c.mark.letter() == 'C' && c.mark.number() < 10);
-    let Some(whole) = into.writing.last().filter(|w| low || worst_unit(w) < 10.0) else { return Ok(()) };
-    let (io, write_mb_s) = (whole.io_bytes as u32, worst_unit(whole));
-    context.phase("writing into units that are partly in use");
-    let Some(half_mb_s) = half(context, cut, io, write_mb_s)? else {
-        into.left_out.push(
-            "allocation units that are partly in use: the limits were reached, or a write failed".to_owned(),
-        );
-        return Ok(());
-    };
-    let measured = move_speed(write_mb_s, half_mb_s);
-    let slower = [measured, options.stated_move_mb_s].into_iter().flatten().reduce(f64::min);
-    into.partly_used = Some(PartlyUsed {
-        used_share: 0.5,
-        mb_s: half_mb_s,
-        move_mb_s: measured,
-        stated_move_mb_s: options.stated_move_mb_s,
-        formula_mb_s: slower.map_or(write_mb_s.min(half_mb_s), |pm| formula(write_mb_s, pm, 0.5)),
-    });
-    Ok(())
-}
 
-/// Writes every second recording unit of some allocation units, and begins another one, so that what is half done has to
-/// be tidied up; MB/s of what was written. `None` where not all of it could be written.
-fn half(context: &mut Context<'_, '_>, cut: Cut, io: u32, write_mb_s: f64) -> Result<Option<f64>, Stop> {
-    let seconds = SLOWER * cut.unit as f64 / 1e6 / write_mb_s;
-    if !context.may_write(2 * UNITS * cut.unit) || !context.has_time(seconds) {
-        return Ok(None);
+    /// Writes every second recording unit of some allocation units, and begins another one, so that what is half done has
+    /// to be tidied up; MB/s of what was written. `None` where not all of it could be written.
+    fn write_half(&mut self, io: u32, write_mb_s: f64) -> Result<Option<f64>, Stop> {
+        let seconds = SLOWER * self.cut.unit as f64 / 1e6 / write_mb_s;
+        if !self.context.may_write(2 * UNITS * self.cut.unit) || !self.context.has_time(seconds) {
+            return Ok(None);
+        }
+        // As many in flight as where the speed of writing was measured: what a reader takes for itself is in both.
+        self.context.shape(io, DEPTH)?;
+        let all = self.halves(io);
+        if !self.context.prepare_in_time(&all)? {
+            return Ok(None);
+        }
+        let mut write_run = WriteRun::new(0);
+        write_run.write(self.context, &mut all.iter().copied())?;
+        let write_run = write_run.excused();
+        Ok((write_run.ends.len() == all.len()).then(|| mb_per_s(write_run.bytes(), write_run.seconds())))
     }
-    // As many in flight as where the speed of writing was measured: what a reader takes for itself is in both.
-    context.shape(io, DEPTH)?;
-    let all = halves(context, cut, io);
-    if !context.prepare_in_time(&all)? {
-        return Ok(None);
-    }
-    let mut write_run = WriteRun::new(0);
-    write_run.write(context, &mut all.iter().copied())?;
-    let write_run = write_run.excused();
-    Ok((write_run.ends.len() == all.len()).then(|| mb_per_s(write_run.bytes(), write_run.seconds())))
-}
 
-/// Every second recording unit of some allocation units, and the first of one more: it makes the card close the one
-/// before.
-fn halves(context: &mut Context<'_, '_>, cut: Cut, io: u32) -> Vec<Extent> {
-    let io_bytes = u64::from(io);
-    let mut all = Vec::new();
-    for unit in 0..=UNITS {
-        let start = cut.place(context, cut.unit);
-        let count = if unit < UNITS { cut.unit / io_bytes } else { 1 };
-        all.extend((0..count).step_by(2).map(|n| Extent { offset: start + n * io_bytes, len: io }));
+    /// Every second recording unit of some allocation units, and the first of one more: it makes the card close the one
+    /// before.
+    fn halves(&mut self, io: u32) -> Vec<Extent> {
+        let (io_bytes, unit) = (u64::from(io), self.cut.unit);
+        let mut all = Vec::new();
+        for n in 0..=UNITS {
+            let start = self.place(unit);
+            let count = if n < UNITS { unit / io_bytes } else { 1 };
+            all.extend((0..count).step_by(2).map(|n| Extent { offset: start + n * io_bytes, len: io }));
+        }
+        all
     }
-    all
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The demands of a mark, each with the figure that was measured for it.
 
+use super::bench::Family;
 use super::bus;
 use super::margin::{Facts, Method, lowest_at_best, mean_at_best, without_rig};
-use super::options::Family;
 use super::random::{decides, worth_a_queue};
 use super::sequential::{LARGE, recording_units, worst_unit};
 use cardscope_analysis::sprt;
@@ -168,11 +168,8 @@ fn sustained(mark: Mark, facts: &Facts<'_>) -> Part {
 fn random(mark: Mark, facts: &Facts<'_>, write: bool, least: f64) -> Part {
     let found = facts.found;
     let what = if write { "random 4 KiB writes" } else { "random 4 KiB reads" };
-    let of = |deep: bool| {
-        found.random.iter().find(|r| r.write == write && (r.depth > 1) == deep && decides(found, r))
-    };
-    let queued = (mark.number() >= 2).then(|| of(true)).flatten();
-    let single = of(false);
+    let queued = deciding(found, write, true).filter(|_| mark.number() >= 2);
+    let single = deciding(found, write, false);
     let best = [queued, single].into_iter().flatten().max_by(|a, b| a.iops.total_cmp(&b.iops));
     let Some(rate) = best else { return missing(what, least, "IOPS", "it was not measured") };
     let depth = rate.depth;
@@ -193,6 +190,11 @@ fn random(mark: Mark, facts: &Facts<'_>, write: bool, least: f64) -> Part {
     hidden(&mut part, why);
     part.because = part.because.take().or_else(|| conditions(rate));
     part
+}
+
+/// The rate that decides, with the card's queue or one at a time.
+fn deciding(found: &MarksMeasured, write: bool, deep: bool) -> Option<&RandomRate> {
+    found.random.iter().find(|r| r.write == write && (r.depth > 1) == deep && decides(found, r))
 }
 
 /// Why A2 cannot be shown to be missed: it is promised with the card's queue, and rates without it say nothing.
@@ -229,10 +231,7 @@ fn untried(found: &MarksMeasured) -> &'static str {
 
 /// Reads with a queue over reads without.
 fn queue_gain(found: &MarksMeasured) -> Option<f64> {
-    let of = |deep: bool| {
-        let rate = found.random.iter().find(|r| !r.write && (r.depth > 1) == deep && decides(found, r));
-        rate.map(|r| r.iops)
-    };
+    let of = |deep: bool| deciding(found, false, deep).map(|rate| rate.iops);
     Some(of(true)? / of(false).filter(|iops| *iops > 0.0)?)
 }
 
@@ -292,14 +291,12 @@ fn part(what: String, demanded: f64, measured: f64, unit: &str, margin: f64, clo
         what,
         demanded,
         measured: Some(measured),
-        at_best: None,
-        without_queue: None,
         unit: unit.to_owned(),
         outcome,
         margin: Some(margin),
         borderline,
         confidence: if borderline { 0.7 } else { SURE },
-        because: None,
+        ..Part::default()
     }
 }
 
@@ -307,15 +304,9 @@ fn missing(what: &str, demanded: f64, unit: &str, because: &str) -> Part {
     Part {
         what: what.to_owned(),
         demanded,
-        measured: None,
-        at_best: None,
-        without_queue: None,
         unit: unit.to_owned(),
-        outcome: Outcome::NotTestable,
-        margin: None,
-        borderline: false,
-        confidence: 0.0,
         because: Some(because.to_owned()),
+        ..Part::default()
     }
 }
 

@@ -1,11 +1,10 @@
 //! Reading and writing as SD Express classes are judged: large I/Os, a queue that is never empty, the slowest 600 MB in
 //! a row (Physical Layer Specification 8.4, `sd-facts` 5.4).
 
-use super::options::Options;
-use crate::context::Context;
+use super::bench::Bench;
 use cardscope_engine::card::{Extent, Stop, extents};
 use cardscope_engine::target::Direction;
-use cardscope_model::judged_mark::{MarksMeasured, QueuedStream};
+use cardscope_model::judged_mark::QueuedStream;
 use cardscope_model::units::{MIB, mb_per_s};
 
 /// The specification's write size is 4, 5 or 6 MB.
@@ -14,76 +13,71 @@ const BLOCK: u32 = 4 * MIB as u32;
 const DEPTH: u32 = 8;
 /// Bytes of the window that counts: 600 MB in whole blocks.
 const WINDOW: u64 = 600_000_000 / BLOCK as u64 * BLOCK as u64;
-/// WriteScope reads what is written, and putting it back writes it once more.
+/// Saving reads what is written, and putting it back writes it once more.
 const KEEPING: f64 = 3.0;
 /// Windows by default, and where content may go.
 const WINDOWS: u64 = 2;
 const WINDOWS_THOROUGH: u64 = 8;
 
-pub(super) fn measure(
-    context: &mut Context<'_, '_>,
-    options: &Options,
-    readable: bool,
-    into: &mut MarksMeasured,
-) -> Result<(), Stop> {
-    if !options.bus.pcie {
-        return Ok(());
+impl Bench<'_, '_, '_> {
+    /// Reads, then writes with a full queue, where the card is reached over PCIe.
+    pub(super) fn stream_with_a_queue(&mut self) -> Result<(), Stop> {
+        if !self.options.bus.pcie {
+            return Ok(());
+        }
+        let most = if self.options.thorough { WINDOWS_THOROUGH } else { WINDOWS };
+        for write in [false, true] {
+            let what = if write { "writing" } else { "reading" };
+            if !write && !self.readable {
+                continue;
+            }
+            let speed = if write { self.into.writing.first().map(|w| w.mb_s) } else { self.into.read_mb_s };
+            let Some(mb_s) = speed else {
+                let why = "how fast it is was not seen before";
+                self.leave_out(format!("{what} with a full queue for the E classes: {why}"));
+                continue;
+            };
+            let windows =
+                [most, WINDOWS].into_iter().find(|windows| self.queue_fits(write, windows * WINDOW, mb_s));
+            if windows.is_some() {
+                self.context.phase(&format!("{what} with a full queue"));
+            }
+            let found = windows.map_or(Ok(None), |windows| self.stream(write, windows * WINDOW))?;
+            if found.is_none() {
+                let mb = WINDOWS * WINDOW / 1_000_000;
+                self.leave_out(format!(
+                    "{what} {mb} MB with a full queue for the E classes: the limits of time and bytes or the size do not allow it"
+                ));
+            }
+            self.into.streams.extend(found);
+        }
+        Ok(())
     }
-    let most = if options.thorough { WINDOWS_THOROUGH } else { WINDOWS };
-    for write in [false, true] {
-        let what = if write { "writing" } else { "reading" };
-        if !write && !readable {
-            continue;
-        }
-        let speed = if write { into.writing.first().map(|w| w.mb_s) } else { into.read_mb_s };
-        let Some(mb_s) = speed else {
-            into.left_out.push(format!(
-                "{what} with a full queue for the E classes: how fast it is was not seen before"
-            ));
-            continue;
-        };
-        let mut fits = |windows: &u64| fits(context, write, windows * WINDOW, mb_s);
-        let windows = [most, WINDOWS].into_iter().find(|windows| fits(windows));
-        if windows.is_some() {
-            context.phase(&format!("{what} with a full queue"));
-        }
-        let found = windows.map_or(Ok(None), |windows| stream(context, write, windows * WINDOW))?;
-        if found.is_none() {
-            let mb = WINDOWS * WINDOW / 1_000_000;
-            into.left_out.push(format!(
-                "{what} {mb} MB with a full queue for the E classes: the limits of time and bytes or the size do not allow it"
-            ));
-        }
-        into.streams.extend(found);
-    }
-    Ok(())
-}
 
-/// Whether so much can be read or written, at a speed as it was seen before.
-fn fits(context: &mut Context<'_, '_>, write: bool, bytes: u64, mb_s: f64) -> bool {
-    let keeping = if write && context.keeps_data() { KEEPING } else { 1.0 };
-    bytes <= context.region.len
-        && (!write || context.may_write(bytes))
-        && context.has_time(bytes as f64 / 1e6 / mb_s * keeping)
-}
-
-fn stream(context: &mut Context<'_, '_>, write: bool, bytes: u64) -> Result<Option<QueuedStream>, Stop> {
-    context.shape(BLOCK, DEPTH)?;
-    let places = (context.region.len - bytes) / (64 * MIB) + 1;
-    let start = context.region.start + context.random.below(places) * 64 * MIB;
-    let start = start.min(context.region.end() - bytes);
-    let all: Vec<Extent> = extents(start, start + bytes, BLOCK).collect();
-    if write && !context.prepare_in_time(&all)? {
-        return Ok(None);
+    /// Whether so much can be read or written, at a speed as it was seen before.
+    fn queue_fits(&mut self, write: bool, bytes: u64, mb_s: f64) -> bool {
+        let keeping = if write && self.context.keeps_data() { KEEPING } else { 1.0 };
+        bytes <= self.context.region.len
+            && (!write || self.context.may_write(bytes))
+            && self.context.has_time(bytes as f64 / 1e6 / mb_s * keeping)
     }
-    let direction = if write { Direction::Write } else { Direction::Read };
-    let mut ends: Vec<(u64, f64)> = Vec::with_capacity(all.len());
-    let left = context.seconds_left();
-    context.stream_for(direction, left, &mut all.into_iter(), |extent, at| {
-        ends.push((u64::from(extent.len), at))
-    })?;
-    // Less than what is judged says nothing.
-    Ok(summary(write, &ends).filter(|found| found.bytes >= WINDOW))
+
+    fn stream(&mut self, write: bool, bytes: u64) -> Result<Option<QueuedStream>, Stop> {
+        self.context.shape(BLOCK, DEPTH)?;
+        let start = self.somewhere(bytes, 64 * MIB).min(self.context.region.end() - bytes);
+        let all: Vec<Extent> = extents(start, start + bytes, BLOCK).collect();
+        if write && !self.context.prepare_in_time(&all)? {
+            return Ok(None);
+        }
+        let direction = if write { Direction::Write } else { Direction::Read };
+        let mut ends: Vec<(u64, f64)> = Vec::with_capacity(all.len());
+        let left = self.context.seconds_left();
+        self.context.stream_for(direction, left, &mut all.into_iter(), |extent, at| {
+            ends.push((u64::from(extent.len), at))
+        })?;
+        // Less than what is judged says nothing.
+        Ok(summary(write, &ends).filter(|found| found.bytes >= WINDOW))
+    }
 }
 
 /// The first I/Os fill the queue: they do not count.

@@ -2,10 +2,10 @@
 //! and with the card's queue. As many slices of a quarter of a second as a sequential test needs to tell the rate from
 //! the demands (reference page `flash-behaviour` 3.10).
 
+use super::bench::{Bench, WriteRun};
 use super::margin::random_at_best;
-use super::options::{Options, TEST_AREA};
+use super::options::TEST_AREA;
 use super::sequential::worst_unit;
-use super::write_run::WriteRun;
 use crate::context::Context;
 use cardscope_analysis::sprt::{self, Verdict};
 use cardscope_engine::card::{Extent, Stop, extents};
@@ -50,110 +50,134 @@ struct Task {
     decides: bool,
 }
 
-pub(super) fn measure(
-    context: &mut Context<'_, '_>,
-    options: &Options,
-    into: &mut MarksMeasured,
-) -> Result<(), Stop> {
-    let area = test_area(context);
-    let preconditioned = precondition(context, options, area, into)?;
-    let region = context.region;
-    let task = |write, area: Region, depth| Task {
-        write,
-        area,
-        depth,
-        preconditioned: preconditioned && area.len <= TEST_AREA,
-        decides: area.len == TEST_AREA.min(region.len / MIB * MIB),
-    };
-    // From narrow to wide: what random writes leave behind in a card weighs the more, the further apart they were.
-    let mut spans: Vec<Region> = options
-        .spans
-        .iter()
-        .filter(|span| **span != TEST_AREA && **span < region.len)
-        .map(|span| around(area, region, *span))
-        .chain([area])
-        .chain((region.len > TEST_AREA).then_some(region))
-        .collect();
-    spans.sort_by_key(|span| span.len);
-    for span in spans {
-        run(context, task(false, span, 1), into)?;
-        run(context, task(true, span, 1), into)?;
-        if span == area {
-            queue(context, options, area, &task, into)?;
+impl Bench<'_, '_, '_> {
+    /// Times random I/O over all spans, one at a time and with the card's queue.
+    pub(super) fn random_io(&mut self) -> Result<(), Stop> {
+        let region = self.context.region;
+        let len = TEST_AREA.min(region.len / MIB * MIB);
+        let area = Region { start: self.somewhere(len, MIB), len };
+        let preconditioned = self.precondition(area)?;
+        let task = |write, area: Region, depth| Task {
+            write,
+            area,
+            depth,
+            preconditioned: preconditioned && area.len <= TEST_AREA,
+            decides: area.len == len,
+        };
+        // From narrow to wide: what random writes leave behind in a card weighs the more, the further apart they were.
+        let spans = self.options.spans.iter().filter(|span| **span != TEST_AREA && **span < region.len);
+        let mut spans: Vec<Region> = spans
+            .map(|span| around(area, region, *span))
+            .chain([area])
+            .chain((region.len > TEST_AREA).then_some(region))
+            .collect();
+        spans.sort_by_key(|span| span.len);
+        for span in spans {
+            self.run(task(false, span, 1))?;
+            self.run(task(true, span, 1))?;
+            if span == area {
+                self.with_queue(area, &task)?;
+            }
         }
+        Ok(())
     }
-    Ok(())
-}
 
-/// A random place for the test area, on a whole MiB.
-fn test_area(context: &mut Context<'_, '_>) -> Region {
-    let len = TEST_AREA.min(context.region.len / MIB * MIB);
-    let places = (context.region.len - len) / MIB + 1;
-    Region { start: context.region.start + context.random.below(places) * MIB, len }
+    /// Writes the test area in order, as the specification does before it measures.
+    fn precondition(&mut self, area: Region) -> Result<bool, Stop> {
+        if !self.options.thorough {
+            return Ok(false);
+        }
+        let what = "writing the test area in order before random I/O";
+        let speed = self.into.writing.first().map_or(5.0, worst_unit).max(0.1);
+        let keeping = if self.context.keeps_data() { 2.5 } else { 1.0 };
+        let seconds = area.len as f64 / 1e6 / speed * keeping;
+        if !self.context.may_write(area.len) || !self.context.has_time(seconds) {
+            self.leave_out(format!("{what}: the limits do not allow it"));
+            return Ok(false);
+        }
+        self.context.phase("writing the test area of random I/O");
+        let block = 4 * MIB as u32;
+        self.context.shape(block, 2)?;
+        let all: Vec<Extent> = extents(area.start, area.start + area.len, block).collect();
+        let mut write_run = WriteRun::new(area.start);
+        if self.context.prepare_in_time(&all)? {
+            write_run.write(self.context, &mut all.into_iter())?;
+        }
+        let whole = write_run.bytes() == area.len;
+        if !whole {
+            self.leave_out(format!("{what}: not all was written"));
+        }
+        Ok(whole)
+    }
+
+    /// The same with the card's queue, where the host may use it, and A2 is claimed or within reach.
+    fn with_queue(&mut self, area: Region, task: &impl Fn(bool, Region, u32) -> Task) -> Result<(), Stop> {
+        let bus = &self.options.bus;
+        if bus.queue == Some(false) || !worth_a_queue(self.into) {
+            return Ok(());
+        }
+        let depth = bus.queue_depth.unwrap_or(DEPTH).clamp(2, 64);
+        for write in [false, true] {
+            let alone = self
+                .into
+                .random
+                .iter()
+                .find(|r| r.write == write && r.depth == 1 && r.span_bytes == area.len);
+            // The shallowest queue has two in flight, and neither can be taken back.
+            if alone.is_some_and(|alone| self.context.has_time(2.0 / alone.iops)) {
+                self.run(task(write, area, depth))?;
+            } else {
+                let what = words(write);
+                self.leave_out(format!("random {what} with the card's queue: time or limits ended before"));
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, mut task: Task) -> Result<(), Stop> {
+        let (what, over, depth) = (words(task.write), task.area.len / MIB, task.depth);
+        let left_out = format!("random {what} over {over} MiB at queue depth {depth}");
+        if !self.context.has_time(SLICE * LEAST_SLICES as f64) {
+            self.leave_out(format!("{left_out}: no time left"));
+            return Ok(());
+        }
+        self.context.phase(&format!("random 4 KiB {what} over {over} MiB, queue depth {depth}"));
+        match self.rate(&mut task)? {
+            Some(rate) => self.into.random.push(rate),
+            None => self.leave_out(format!("{left_out}: the limits ended them before there was a rate")),
+        }
+        Ok(())
+    }
+
+    /// Rates per slice, until the demands are decided or the limits are reached.
+    fn rate(&mut self, task: &mut Task) -> Result<Option<RandomRate>, Stop> {
+        let mut pool = Pool { pages: Vec::new() };
+        let wanted = task.depth;
+        task.depth = bearable(self.context, *task, &mut pool)?;
+        if task.depth < wanted {
+            self.leave_out(format!(
+                "random {} with {wanted} in flight: with {} each of them waits so long that they went no deeper",
+                words(task.write),
+                task.depth
+            ));
+        }
+        let context = &mut *self.context;
+        context.shape(SMALL, task.depth)?;
+        let mut slices: Vec<(u64, f64)> = Vec::new();
+        let mut seconds = 0.0;
+        while !enough(&slices, seconds, *task) && context.has_time(SLICE.max(drain(&slices, task.depth))) {
+            let Some(slice) = slice(context, *task, iops(&slices), &mut pool)? else { break };
+            slices.push(slice);
+            seconds += slice.1;
+        }
+        Ok(summary(&slices, seconds, *task))
+    }
 }
 
 /// `span` bytes that hold the area, or lie in it.
 fn around(area: Region, all: Region, span: u64) -> Region {
     let last = all.start + all.len - span;
     Region { start: area.start.min(last), len: span }
-}
-
-/// Writes the test area in order, as the specification does before it measures.
-fn precondition(
-    context: &mut Context<'_, '_>,
-    options: &Options,
-    area: Region,
-    into: &mut MarksMeasured,
-) -> Result<bool, Stop> {
-    if !options.thorough {
-        return Ok(false);
-    }
-    let speed = into.writing.first().map_or(5.0, worst_unit).max(0.1);
-    let seconds = area.len as f64 / 1e6 / speed * if context.keeps_data() { 2.5 } else { 1.0 };
-    if !context.may_write(area.len) || !context.has_time(seconds) {
-        into.left_out
-            .push("writing the test area in order before random I/O: the limits do not allow it".to_owned());
-        return Ok(false);
-    }
-    context.phase("writing the test area of random I/O");
-    let block = 4 * MIB as u32;
-    context.shape(block, 2)?;
-    let all: Vec<Extent> = extents(area.start, area.start + area.len, block).collect();
-    let mut write_run = WriteRun::new(area.start);
-    if context.prepare_in_time(&all)? {
-        write_run.write(context, &mut all.into_iter())?;
-    }
-    let whole = write_run.bytes() == area.len;
-    if !whole {
-        into.left_out
-            .push("writing the test area in order before random I/O: not all was written".to_owned());
-    }
-    Ok(whole)
-}
-
-/// The same with the card's queue, where the host may use it, and A2 is claimed or within reach.
-fn queue(
-    context: &mut Context<'_, '_>,
-    options: &Options,
-    area: Region,
-    task: &impl Fn(bool, Region, u32) -> Task,
-    into: &mut MarksMeasured,
-) -> Result<(), Stop> {
-    if options.bus.queue == Some(false) || !worth_a_queue(into) {
-        return Ok(());
-    }
-    let depth = options.bus.queue_depth.unwrap_or(DEPTH).clamp(2, 64);
-    for write in [false, true] {
-        let alone = into.random.iter().find(|r| r.write == write && r.depth == 1 && r.span_bytes == area.len);
-        // The shallowest queue has two in flight, and neither can be taken back.
-        if alone.is_some_and(|alone| context.has_time(2.0 / alone.iops)) {
-            run(context, task(write, area, depth), into)?;
-        } else {
-            into.left_out
-                .push(format!("random {} with the card's queue: time or limits ended before", words(write)));
-        }
-    }
-    Ok(())
 }
 
 /// The queue is tried where A2 is claimed, or A1's rates are reached without it.
@@ -169,52 +193,8 @@ pub(super) fn decides(found: &MarksMeasured, rate: &RandomRate) -> bool {
     largest == Some(rate.span_bytes)
 }
 
-fn run(context: &mut Context<'_, '_>, mut task: Task, into: &mut MarksMeasured) -> Result<(), Stop> {
-    let what = words(task.write);
-    let (over, depth) = (task.area.len / MIB, task.depth);
-    if !context.has_time(SLICE * LEAST_SLICES as f64) {
-        into.left_out.push(format!("random {what} over {over} MiB at queue depth {depth}: no time left"));
-        return Ok(());
-    }
-    context.phase(&format!("random 4 KiB {what} over {over} MiB, queue depth {depth}"));
-    match rate(context, &mut task, &mut into.left_out)? {
-        Some(rate) => into.random.push(rate),
-        None => into.left_out.push(format!(
-            "random {what} over {over} MiB at queue depth {depth}: the limits ended them before there was a rate"
-        )),
-    }
-    Ok(())
-}
-
 fn words(write: bool) -> &'static str {
     if write { "writes" } else { "reads" }
-}
-
-/// Rates per slice, until the demands are decided or the limits are reached.
-fn rate(
-    context: &mut Context<'_, '_>,
-    task: &mut Task,
-    left_out: &mut Vec<String>,
-) -> Result<Option<RandomRate>, Stop> {
-    let mut pool = Pool { pages: Vec::new() };
-    let wanted = task.depth;
-    task.depth = bearable(context, *task, &mut pool)?;
-    if task.depth < wanted {
-        left_out.push(format!(
-            "random {} with {wanted} in flight: with {} each of them waits so long that they went no deeper",
-            words(task.write),
-            task.depth
-        ));
-    }
-    context.shape(SMALL, task.depth)?;
-    let mut slices: Vec<(u64, f64)> = Vec::new();
-    let mut seconds = 0.0;
-    while !enough(&slices, seconds, *task) && context.has_time(SLICE.max(drain(&slices, task.depth))) {
-        let Some(slice) = slice(context, *task, iops(&slices), &mut pool)? else { break };
-        slices.push(slice);
-        seconds += slice.1;
-    }
-    Ok(summary(&slices, seconds, *task))
 }
 
 /// The deepest queue, of those up to the one that is wanted, that is empty again in bearable time: what is in flight

@@ -1,10 +1,9 @@
 //! What reading tells the marks: the speed in order, which shows what bus and reader let through, and single reads of
 //! 4 KiB, for which every class has a limit.
 
-use crate::context::Context;
+use super::bench::Bench;
 use cardscope_engine::card::{Extent, Stop, extents};
 use cardscope_engine::target::Direction;
-use cardscope_model::judged_mark::MarksMeasured;
 use cardscope_model::statistics::median;
 use cardscope_model::units::{MIB, mb_per_s};
 
@@ -19,60 +18,67 @@ const STREAM_S: f64 = 4.0;
 const SINGLES: usize = 64;
 const SMALL: u32 = 4096;
 
-pub(super) fn measure(context: &mut Context<'_, '_>, into: &mut MarksMeasured) -> Result<(), Stop> {
-    context.phase("reading in order");
-    into.null_command_s = null_command(context)?;
-    into.read_mb_s = in_order(context)?;
-    into.read_4k_s = singles(context)?;
-    Ok(())
-}
+impl Bench<'_, '_, '_> {
+    /// Measures all of it.
+    pub(super) fn read(&mut self) -> Result<(), Stop> {
+        self.context.phase("reading in order");
+        self.into.null_command_s = self.null_command()?;
+        self.into.read_mb_s = self.read_in_order()?;
+        self.into.read_4k_s = self.single_reads()?;
+        Ok(())
+    }
 
-fn null_command(context: &mut Context<'_, '_>) -> Result<Option<f64>, Stop> {
-    let mut times = Vec::new();
-    for _ in 0..9 {
-        let Some(time) = (if context.has_time(0.0) { context.ping()? } else { None }) else { break };
-        times.push(time);
-    }
-    Ok(median(&times))
-}
-
-/// MB/s. The first read is by itself and does not count: only after it is known whether several at a time, which cannot
-/// be taken back, would outlast the time.
-fn in_order(context: &mut Context<'_, '_>) -> Result<Option<f64>, Stop> {
-    context.shape(BLOCK, DEPTH)?;
-    let bytes = STREAM.min(context.region.len / MIB * MIB);
-    if bytes < 4 * MIB || !context.has_time(1.0) {
-        return Ok(None);
-    }
-    let places = (context.region.len - bytes) / MIB + 1;
-    let start = context.region.start + context.random.below(places) * MIB;
-    let mut all = extents(start, start + bytes, BLOCK);
-    let began = context.seconds();
-    if let Some(first) = all.next() {
-        context.read(first)?;
-    }
-    let took = context.seconds() - began;
-    if !context.has_time(took * f64::from(DEPTH)) {
-        return Ok(None);
-    }
-    let mut ends = Vec::new();
-    let seconds = context.seconds_left().min(STREAM_S);
-    context.stream_for(Direction::Read, seconds, &mut all, |extent, at| ends.push((extent.len, at)))?;
-    let (Some(first), Some(last)) = (ends.first().copied(), ends.last().copied()) else { return Ok(None) };
-    let moved: u64 = ends.iter().skip(1).map(|(len, _)| u64::from(*len)).sum();
-    Ok((last.1 > first.1).then(|| mb_per_s(moved, last.1 - first.1)))
-}
-
-fn singles(context: &mut Context<'_, '_>) -> Result<Option<(f64, f64)>, Stop> {
-    context.shape(SMALL, 1)?;
-    let mut times = Vec::new();
-    for _ in 0..SINGLES {
-        if !context.has_time(0.1) {
-            break;
+    fn null_command(&mut self) -> Result<Option<f64>, Stop> {
+        let mut times = Vec::new();
+        for _ in 0..9 {
+            let Some(time) = (if self.context.has_time(0.0) { self.context.ping()? } else { None }) else {
+                break;
+            };
+            times.push(time);
         }
-        let page = context.random.below(context.region.len / u64::from(SMALL));
-        let offset = context.region.start + page * u64::from(SMALL);
-        times.extend(context.read(Extent { offset, len: SMALL })?);
+        Ok(median(&times))
     }
-    Ok(median(&times).map(|middle| (middle, times.iter().copied().fold(0.0, f64::max))))
+
+    /// MB/s. The first read is by itself and does not count: only after it is known whether several at a time, which cannot
+    /// be taken back, would outlast the time.
+    fn read_in_order(&mut self) -> Result<Option<f64>, Stop> {
+        self.context.shape(BLOCK, DEPTH)?;
+        let bytes = STREAM.min(self.context.region.len / MIB * MIB);
+        if bytes < 4 * MIB || !self.context.has_time(1.0) {
+            return Ok(None);
+        }
+        let start = self.somewhere(bytes, MIB);
+        let mut all = extents(start, start + bytes, BLOCK);
+        let began = self.context.seconds();
+        if let Some(first) = all.next() {
+            self.context.read(first)?;
+        }
+        let took = self.context.seconds() - began;
+        if !self.context.has_time(took * f64::from(DEPTH)) {
+            return Ok(None);
+        }
+        let mut ends = Vec::new();
+        let seconds = self.context.seconds_left().min(STREAM_S);
+        self.context
+            .stream_for(Direction::Read, seconds, &mut all, |extent, at| ends.push((extent.len, at)))?;
+        let (Some(first), Some(last)) = (ends.first().copied(), ends.last().copied()) else {
+            return Ok(None);
+        };
+        let moved: u64 = ends.iter().skip(1).map(|(len, _)| u64::from(*len)).sum();
+        Ok((last.1 > first.1).then(|| mb_per_s(moved, last.1 - first.1)))
+    }
+
+    fn single_reads(&mut self) -> Result<Option<(f64, f64)>, Stop> {
+        self.context.shape(SMALL, 1)?;
+        let mut times = Vec::new();
+        for _ in 0..SINGLES {
+            if !self.context.has_time(0.1) {
+                break;
+            }
+            let page = self.context.random.below(self.context.region.len / u64::from(SMALL));
+            let offset = self.context.region.start + page * u64::from(SMALL);
+            times.extend(self.context.read(Extent { offset, len: SMALL })?);
+        }
+        Ok(median(&times).map(|middle| (middle, times.iter().copied().fold(0.0, f64::max))))
+    }
 }

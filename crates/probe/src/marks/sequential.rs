@@ -1,10 +1,10 @@
-//! Writing in order, in recording units inside allocation units: a class is the speed of the worst unit, so the course
-//! is kept unit by unit (Physical Layer Specification 4.13.1 to 4.13.4).
+//! Writing in order, in recording units inside allocation units: a class is the speed of the worst unit, so the series
+//! is recorded unit by unit (Physical Layer Specification 4.13.1 to 4.13.4).
 //!
 //! A unit that is slow once is written again: a card has slow units, a host has slow moments.
 
-use super::options::{Cut, Family, Options};
-use super::write_run::{DEPTH, WriteRun};
+use super::bench::{Bench, Cut, DEPTH, Family, WriteRun};
+use super::options::Options;
 use crate::context::Context;
 use cardscope_engine::card::{Extent, Stop, extents};
 use cardscope_model::judged_mark::{MarksMeasured, SequentialWrite, SmallWrites, UnitSpeed};
@@ -31,30 +31,142 @@ const REST: Duration = Duration::from_secs(1);
 /// Putting back takes about as long as writing, and saving as long as reading.
 const KEEPING: f64 = 2.5;
 
-pub(super) fn measure(
-    context: &mut Context<'_, '_>,
-    options: &Options,
-    cut: Cut,
-    family: Family,
-    into: &mut MarksMeasured,
-) -> Result<(), Stop> {
-    context.phase("writing in order, unit by unit");
-    // What was written before may still be tidied up inside the card; it shall not count.
-    if context.has_time(REST.as_secs_f64()) {
-        context.idle(REST);
-    }
-    let total = volume(options, cut, context.keeps_data());
-    let mut small = Small::new(context, options, cut);
-    if let Some(found) = pass(context, cut, LARGE, total, Some(&mut small), into)? {
-        into.writing.push(found);
-    }
-    into.small_writes = small.summary();
-    for io in small_units(options, family, into) {
-        if let Some(found) = pass(context, cut, io, total.min(4 * cut.stretch), None, into)? {
-            into.writing.push(found);
+impl Bench<'_, '_, '_> {
+    /// Writes in recording units of every size that a claimed class is recorded with.
+    pub(super) fn write_in_order(&mut self) -> Result<(), Stop> {
+        self.context.phase("writing in order, unit by unit");
+        // What was written before may still be tidied up inside the card; it shall not count.
+        if self.context.has_time(REST.as_secs_f64()) {
+            self.context.idle(REST);
         }
+        let total = volume(self.options, self.cut, self.context.keeps_data());
+        let mut small = Small::new(self);
+        let found = self.pass(LARGE, total, Some(&mut small))?;
+        self.into.writing.extend(found);
+        self.into.small_writes = small.summary();
+        for io in small_units(self.options, self.family, self.into) {
+            let found = self.pass(io, total.min(4 * self.cut.stretch), None)?;
+            self.into.writing.extend(found);
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// Writes stretches of `io` bytes until `total` is reached or the limits are.
+    fn pass(
+        &mut self,
+        io: u32,
+        total: u64,
+        mut small: Option<&mut Small>,
+    ) -> Result<Option<SequentialWrite>, Stop> {
+        let cut = self.cut;
+        let mut found = SequentialWrite {
+            io_bytes: u64::from(io),
+            au_bytes: cut.unit,
+            speed_unit_bytes: cut.speed_unit,
+            ..SequentialWrite::default()
+        };
+        let (mut seconds, mut last) = (0.0, 0.0);
+        let began = self.context.seconds();
+        while found.bytes < total {
+            let takes = last * if self.context.keeps_data() { KEEPING } else { 1.0 };
+            if !self.context.may_write(2 * cut.stretch) || !self.context.has_time(takes) {
+                self.leave_out(rest_of(io, found.bytes, total));
+                break;
+            }
+            let stretch_began = self.context.seconds();
+            let start = self.place(cut.stretch);
+            let Some(write_run) = self.stretch(start, cut.stretch, io, small.as_deref_mut())? else {
+                self.leave_out(rest_of(io, found.bytes, total));
+                break;
+            };
+            let took = take(&mut found, &write_run, cut);
+            seconds += took;
+            if took == 0.0 {
+                let what = match self.context.has_time(0.0) {
+                    true => "an allocation unit that could not be written or saved".to_owned(),
+                    false => rest_of(io, found.bytes, total),
+                };
+                self.leave_out(what);
+                break;
+            }
+            if let Some(small) = &mut small {
+                small.rounds(self.context, ROUNDS.div_ceil((total / cut.stretch).max(1) as u32))?;
+            }
+            last = self.context.seconds() - stretch_began;
+            self.into.cost.seconds = self.context.seconds() - began;
+        }
+        if found.units.is_empty() {
+            return Ok(None);
+        }
+        self.again(io, &mut found)?;
+        found.mb_s = mb_per_s(found.bytes, seconds);
+        Ok(Some(found))
+    }
+
+    /// Writes one stretch; with small writes at the start of the card, those go in between, every 4 MiB. `None` where the
+    /// time ends before it is saved.
+    fn stretch(
+        &mut self,
+        start: u64,
+        len: u64,
+        io: u32,
+        small: Option<&mut Small>,
+    ) -> Result<Option<WriteRun>, Stop> {
+        let context = &mut *self.context;
+        context.shape(LARGE.max(io), DEPTH)?;
+        if !context.prepare_in_time(&extents(start, start + len, LARGE).collect::<Vec<_>>())? {
+            return Ok(None);
+        }
+        context.shape(io, DEPTH)?;
+        let mut write_run = WriteRun::new(start);
+        let mut between = small.filter(|small| small.at_start);
+        let step = if between.is_some() { PART } else { len };
+        let step = u32::try_from(step).unwrap_or(1 << 30);
+        for part in extents(start, start + len, step) {
+            if !write_run.write(context, &mut extents(part.offset, part.end(), io))? {
+                break;
+            }
+            if let Some(small) = &mut between {
+                small.rounds(context, 1)?;
+                context.shape(io, DEPTH)?;
+            }
+        }
+        Ok(Some(write_run.excused()))
+    }
+
+    /// Writes slow units once more, twice where the two disagree; the middle figure stands. Where several units were slow
+    /// only once, it is the card that stalls now and then, and the slow figures stand.
+    fn again(&mut self, io: u32, found: &mut SequentialWrite) -> Result<(), Stop> {
+        let cut = self.cut;
+        let speeds: Vec<f64> = found.units.iter().map(|u| u.worst_4mib_mb_s).collect();
+        let least = SLOW * median(&speeds).unwrap_or(0.0);
+        let slow = (0..speeds.len()).filter(|i| speeds[*i] < least);
+        let twice = 2.0 * cut.unit as f64 / 1e6 / worst_unit(found);
+        let mut better = Vec::new();
+        for index in slow.take(4) {
+            if !self.context.may_write(2 * cut.unit) || !self.context.has_time(twice) {
+                break;
+            }
+            let first = found.units[index];
+            let mut tries = vec![first];
+            for _ in 0..2 {
+                // What the time cut off is no unit, and a second try of it none either.
+                let write_run = self.stretch(first.offset, cut.unit, io, None)?;
+                tries.extend(write_run.iter().flat_map(|write_run| units(write_run, cut)));
+            }
+            tries.sort_by(|a, b| a.worst_4mib_mb_s.total_cmp(&b.worst_4mib_mb_s));
+            let middle = tries[tries.len() / 2];
+            if middle.worst_4mib_mb_s >= least {
+                better.push((index, middle));
+            }
+        }
+        found.slow_once = better.len() as u32;
+        if let [(index, middle)] = better[..] {
+            found.units[index] = middle;
+            excuse(found, speeds[index], middle.worst_4mib_mb_s);
+        }
+        Ok(())
+    }
 }
 
 fn volume(options: &Options, cut: Cut, keeps: bool) -> u64 {
@@ -97,100 +209,12 @@ pub(super) fn worst_unit(found: &SequentialWrite) -> f64 {
     found.units.iter().map(|unit| unit.worst_4mib_mb_s).fold(f64::INFINITY, f64::min)
 }
 
-/// Writes stretches of `io` bytes until `total` is reached or the limits are.
-fn pass(
-    context: &mut Context<'_, '_>,
-    cut: Cut,
-    io: u32,
-    total: u64,
-    mut small: Option<&mut Small>,
-    into: &mut MarksMeasured,
-) -> Result<Option<SequentialWrite>, Stop> {
-    let mut found = SequentialWrite {
-        io_bytes: u64::from(io),
-        au_bytes: cut.unit,
-        speed_unit_bytes: cut.speed_unit,
-        ..SequentialWrite::default()
-    };
-    let (mut seconds, mut last) = (0.0, 0.0);
-    let began = context.seconds();
-    while found.bytes < total {
-        if !context.may_write(2 * cut.stretch)
-            || !context.has_time(last * if context.keeps_data() { KEEPING } else { 1.0 })
-        {
-            left_out(into, io, found.bytes, total);
-            break;
-        }
-        let stretch_began = context.seconds();
-        let start = cut.place(context, cut.stretch);
-        let Some(write_run) = stretch(context, start, cut.stretch, io, small.as_deref_mut())? else {
-            left_out(into, io, found.bytes, total);
-            break;
-        };
-        let took = take(&mut found, &write_run, cut);
-        seconds += took;
-        if took == 0.0 {
-            match context.has_time(0.0) {
-                true => {
-                    into.left_out.push("an allocation unit that could not be written or saved".to_owned())
-                }
-                false => left_out(into, io, found.bytes, total),
-            }
-            break;
-        }
-        if let Some(small) = &mut small {
-            small.rounds(context, ROUNDS.div_ceil((total / cut.stretch).max(1) as u32))?;
-        }
-        last = context.seconds() - stretch_began;
-        into.cost.seconds = context.seconds() - began;
-    }
-    if found.units.is_empty() {
-        return Ok(None);
-    }
-    again(context, cut, io, &mut found)?;
-    found.mb_s = mb_per_s(found.bytes, seconds);
-    Ok(Some(found))
-}
-
-fn left_out(into: &mut MarksMeasured, io: u32, done: u64, total: u64) {
-    into.left_out.push(format!(
-        "{} of {} MiB of writing in order with {} KiB: the limits of time or bytes were reached",
-        (total - done) / MIB,
-        total / MIB,
-        u64::from(io) / KIB
-    ));
-}
-
-/// Writes one stretch; with small writes at the start of the card, those go in between, every 4 MiB. `None` where the
-/// time ends before it is saved.
-fn stretch(
-    context: &mut Context<'_, '_>,
-    start: u64,
-    len: u64,
-    io: u32,
-    small: Option<&mut Small>,
-) -> Result<Option<WriteRun>, Stop> {
-    context.shape(LARGE.max(io), DEPTH)?;
-    if !context.prepare_in_time(&extents(start, start + len, LARGE).collect::<Vec<_>>())? {
-        return Ok(None);
-    }
-    context.shape(io, DEPTH)?;
-    let mut write_run = WriteRun::new(start);
-    let mut between = small.filter(|small| small.at_start);
-    let step = if between.is_some() { PART } else { len };
-    let mut at = start;
-    while at < start + len {
-        let end = (at + step).min(start + len);
-        if !write_run.write(context, &mut extents(at, end, io))? {
-            break;
-        }
-        if let Some(small) = &mut between {
-            small.rounds(context, 1)?;
-            context.shape(io, DEPTH)?;
-        }
-        at = end;
-    }
-    Ok(Some(write_run.excused()))
+/// What was left out of writing in order, and why.
+fn rest_of(io: u32, done: u64, total: u64) -> String {
+    let (rest, all, kib) = ((total - done) / MIB, total / MIB, u64::from(io) / KIB);
+    format!(
+        "{rest} of {all} MiB of writing in order with {kib} KiB: the limits of time or bytes were reached"
+    )
 }
 
 /// Speeds of consecutive windows of `window` bytes, with their first byte; only whole ones.
@@ -235,40 +259,6 @@ fn units(write_run: &WriteRun, cut: Cut) -> Vec<UnitSpeed> {
         .collect()
 }
 
-/// Writes slow units once more, twice where the two disagree; the middle figure stands. Where several units were slow
-/// only once, it is the card that stalls now and then, and the slow figures stand.
-fn again(context: &mut Context<'_, '_>, cut: Cut, io: u32, found: &mut SequentialWrite) -> Result<(), Stop> {
-    let usual = median(&found.units.iter().map(|u| u.worst_4mib_mb_s).collect::<Vec<_>>()).unwrap_or(0.0);
-    let slow: Vec<usize> =
-        (0..found.units.len()).filter(|i| found.units[*i].worst_4mib_mb_s < SLOW * usual).collect();
-    let twice = 2.0 * cut.unit as f64 / 1e6 / worst_unit(found);
-    let mut better = Vec::new();
-    for index in slow.iter().copied().take(4) {
-        if !context.may_write(2 * cut.unit) || !context.has_time(twice) {
-            break;
-        }
-        let first = found.units[index];
-        let mut tries = vec![first];
-        for _ in 0..2 {
-            // What the time cut off is no unit, and a second try of it none either.
-            let write_run = stretch(context, first.offset, cut.unit, io, None)?;
-            tries.extend(write_run.iter().flat_map(|write_run| units(write_run, cut)));
-        }
-        tries.sort_by(|a, b| a.worst_4mib_mb_s.total_cmp(&b.worst_4mib_mb_s));
-        let middle = tries[tries.len() / 2];
-        if middle.worst_4mib_mb_s >= SLOW * usual {
-            better.push((index, middle));
-        }
-    }
-    found.slow_once = better.len() as u32;
-    if let [(index, middle)] = better[..] {
-        let (from, to) = (found.units[index].worst_4mib_mb_s, middle.worst_4mib_mb_s);
-        found.units[index] = middle;
-        excuse(found, from, to);
-    }
-    Ok(())
-}
-
 /// The speed unit that holds the one slow moment is as good as its units were when written again.
 fn excuse(found: &mut SequentialWrite, from: f64, to: f64) {
     let worst = found.speed_units_mb_s.iter_mut().min_by(|a, b| a.total_cmp(b));
@@ -287,11 +277,11 @@ struct Small {
 
 impl Small {
     /// At the start of the card where that is allowed; else in a unit of their own, where a card may treat them worse.
-    fn new(context: &mut Context<'_, '_>, options: &Options, cut: Cut) -> Small {
-        let at_start = options.thorough && options.card_addresses && context.region.start == 0;
-        let base = if at_start { 0 } else { cut.place(context, cut.unit) };
-        let quarter = cut.unit / 4;
-        let sector = context.sector().max(512);
+    fn new(bench: &mut Bench<'_, '_, '_>) -> Small {
+        let (options, unit) = (bench.options, bench.cut.unit);
+        let at_start = options.thorough && options.card_addresses && bench.context.region.start == 0;
+        let base = if at_start { 0 } else { bench.place(unit) };
+        let (quarter, sector) = (unit / 4, bench.context.sector().max(512));
         let extent = |n: u64, len: u32| Extent { offset: base + n * quarter / 16384 * 16384, len };
         Small {
             places: [extent(0, 16384), extent(1, 16384), extent(2, sector)],
