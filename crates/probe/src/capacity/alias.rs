@@ -1,8 +1,7 @@
 //! Addresses that lead to one place. Our stamps say where they belong, so one of them at a foreign address is proof,
 //! whatever the period: no power of two is assumed.
 
-use super::stamper::{Claim, Stamper, State, UNIT};
-use super::tail::{down, zip};
+use super::stamper::{Claim, Stamper, State, UNIT, block_at, down};
 use crate::period::common;
 use crate::sector::{SECTOR, SectorFound};
 use cardscope_engine::card::{Answer, Extent, Stop};
@@ -93,7 +92,7 @@ pub(super) fn scan(stamper: &mut Stamper<'_, '_>, run: u64, len: u64, end: u64) 
         .step_by(stride as usize)
         .chain(last)
         .filter(|at| *at + u64::from(UNIT) <= run || *at >= run + len)
-        .map(|offset| Extent { offset, len: (end - offset).min(u64::from(UNIT)) as u32 });
+        .map(|offset| block_at(offset, end));
     let range = run..run + len;
     many_at_once(stamper, |stamper| {
         let hits = look_at(stamper, looks, range.clone())?;
@@ -266,22 +265,11 @@ fn leads_to_start(stamper: &mut Stamper<'_, '_>, far: u64) -> Result<bool, Stop>
     }
     let low = stamper.unit(0);
     // The place may be one and the same: both originals are saved before either is overwritten.
-    stamper.save(&[low, stamper.unit(unit)])?;
+    let both = [low, stamper.unit(unit)];
+    stamper.context.save(&both)?;
     let written = stamper.stamp(&[Extent { offset: far, len: UNIT }])?;
     stamper.stamp(&[Extent { offset: far + unit, len: UNIT }])?;
     let generation = written.first().map_or(0, |claim| claim.generation);
     let claim = Claim { extent: low, generation, written: true };
-    let states = stamper.check(&[claim])?;
-    Ok(among(&zip(&[claim], states)).iter().any(|hit| hit.address == far))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_period_is_what_all_distances_share() {
-        let distances = [625_000_448 * 512 * 3u64, 625_000_448 * 512, 625_000_448 * 512 * 2];
-        assert_eq!(common(distances), Some(625_000_448 * 512));
-    }
+    Ok(among(&stamper.check(&[claim])?).iter().any(|hit| hit.address == far))
 }

@@ -1,8 +1,8 @@
 //! Where does the real part of a card end? Markers in the open range, pushed out of any cache by a run at the end, then
 //! one stretch over the last few MiB, which tells the sector.
 
-use super::stamper::{Claim, Stamper, State, UNIT};
-use super::tail::{Flood, down, write_run, zip};
+use super::stamper::{Claim, Seen, Stamper, State, UNIT, block_at, down};
+use super::tail::{Flood, write_run};
 use crate::sector::SECTOR;
 use cardscope_engine::card::{Extent, Stop};
 use std::ops::Range;
@@ -17,11 +17,11 @@ pub(super) const DEAR: f64 = 0.05;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Boundary {
     /// Everything below is kept, everything above lost, with the claims that show it.
-    At(u64, Vec<(Claim, State)>),
+    At(u64, Seen),
     /// Kept places lie above lost ones.
-    NoStep(Vec<(Claim, State)>),
-    /// The limits that the user set were reached in this range.
-    Limit(u64, u64),
+    NoStep(Seen),
+    /// The limits that the user set were reached with everything below kept.
+    Limit(u64),
 }
 
 /// What is known when a search begins.
@@ -62,41 +62,29 @@ impl Method {
     }
 
     /// Stamps places and looks at them.
-    pub(super) fn observe(
-        &self,
-        stamper: &mut Stamper<'_, '_>,
-        places: &[Extent],
-    ) -> Result<Vec<(Claim, State)>, Stop> {
+    pub(super) fn observe(&self, stamper: &mut Stamper<'_, '_>, places: &[Extent]) -> Result<Seen, Stop> {
         let claims = stamper.stamp(places)?;
         self.look(stamper, claims)
     }
 
     /// Looks at what was written just now.
-    fn look(&self, stamper: &mut Stamper<'_, '_>, claims: Vec<Claim>) -> Result<Vec<(Claim, State)>, Stop> {
-        let states = match self {
+    fn look(&self, stamper: &mut Stamper<'_, '_>, claims: Vec<Claim>) -> Result<Seen, Stop> {
+        match self {
             Method::Pushed(flood) => {
                 push_out(stamper, &claims, flood)?;
-                stamper.check(&claims)?
+                stamper.check(&claims)
             }
             Method::Twice(away) => {
                 block_behind(stamper, &claims, *away)?;
-                stamper.check_at(&claims, *away)?
+                stamper.check_at(&claims, *away)
             }
-        };
-        Ok(claims.into_iter().zip(states).collect())
+        }
     }
 }
 
 /// Stamps places, pushes them out and looks.
-pub(super) fn observe(
-    stamper: &mut Stamper<'_, '_>,
-    places: &[Extent],
-    flood: &Flood,
-) -> Result<Vec<(Claim, State)>, Stop> {
-    let claims = stamper.stamp(places)?;
-    push_out(stamper, &claims, flood)?;
-    let states = stamper.check(&claims)?;
-    Ok(zip(&claims, states))
+pub(super) fn observe(stamper: &mut Stamper<'_, '_>, places: &[Extent], flood: &Flood) -> Result<Seen, Stop> {
+    Method::Pushed(flood.clone()).observe(stamper, places)
 }
 
 /// Writes what pushes claims out of a cache, one block where none showed. The card is opened anew as well: of a cache that
@@ -135,7 +123,7 @@ pub(super) fn find(stamper: &mut Stamper<'_, '_>, mut search: Search) -> Result<
         let places = places(&search, stamper);
         let bytes = search.method.bytes() + places.len() as u64 * u64::from(UNIT);
         if !stamper.may_write(bytes) || !stamper.may_stamp(&places, 0.0) {
-            return Ok(Boundary::Limit(search.low, search.high));
+            return Ok(Boundary::Limit(search.low));
         }
         let seen = search.method.observe(stamper, &places)?;
         let kept = seen.iter().take_while(|(_, state)| state.kept()).count();
@@ -188,13 +176,13 @@ fn inside_the_region(stamper: &mut Stamper<'_, '_>, region: Range<u64>) -> Resul
     let (mut lowest, mut found, mut again, mut below) = (end, None, 0, false);
     loop {
         let looks: Vec<Claim> = parts.iter().map(|part| some_block(stamper, part)).collect();
-        let states = stamper.check(&looks)?;
-        let lost: Vec<usize> = (0..parts.len()).filter(|n| !states[*n].kept()).collect();
+        let seen = stamper.check(&looks)?;
+        let lost: Vec<usize> = (0..parts.len()).filter(|n| !seen[*n].1.kept()).collect();
         match lost.first() {
             Some(0) => return Ok(None),
             Some(n) if parts[*n].extent.offset <= lowest => {
                 let blocks: Vec<Claim> = parts[n - 1..=*n].iter().flat_map(|part| part.blocks()).collect();
-                let seen = zip(&blocks, stamper.check(&blocks)?);
+                let seen = stamper.check(&blocks)?;
                 if let Some(at) = first_lost(&seen).filter(|at| *at < lowest) {
                     (lowest, found) = (at, Some(Boundary::At(at, seen)));
                 }
@@ -222,8 +210,7 @@ fn inside_the_region(stamper: &mut Stamper<'_, '_>, region: Range<u64>) -> Resul
 fn some_block(stamper: &mut Stamper<'_, '_>, claim: &Claim) -> Claim {
     let offset = claim.extent.offset
         + u64::from(UNIT) * stamper.context.random.below(u64::from(claim.extent.len.div_ceil(UNIT)));
-    let extent = Extent { offset, len: (claim.extent.end() - offset).min(u64::from(UNIT)) as u32 };
-    Claim { extent, ..*claim }
+    Claim { extent: block_at(offset, claim.extent.end()), ..*claim }
 }
 
 /// Writes what is left between a kept and a lost place.
@@ -234,7 +221,7 @@ fn last_stretch(stamper: &mut Stamper<'_, '_>, search: &Search) -> Result<Bounda
 }
 
 /// The boundary that a stretch of blocks shows, up to its end.
-fn from_stretch(seen: Vec<(Claim, State)>) -> Boundary {
+fn from_stretch(seen: Seen) -> Boundary {
     if seen.iter().skip_while(|(_, state)| state.kept()).any(|(_, state)| state.kept()) {
         return Boundary::NoStep(seen);
     }

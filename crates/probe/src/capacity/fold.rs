@@ -4,14 +4,13 @@
 //! is lost of it must overflow. What shows at two addresses is no cache's doing, since a cache knows its blocks by their
 //! addresses; so on a card where all of it does, the run may be short.
 
-use super::alias::{self, Fold, Hit};
+use super::alias::{self, Fold};
 use super::boundary::{self, Boundary, Method, Search};
 use super::growth::{Quick, mostly_lost};
+use super::markers::{spread, step};
 use super::options::Outcome;
-use super::pattern::step;
-use super::places::spread;
-use super::stamper::{Claim, State, UNIT};
-use super::tail::{self, Flood, Tail, any_lost};
+use super::stamper::{Claim, Seen, UNIT, any_lost, down, lost};
+use super::tail::{self, Flood, Tail};
 use cardscope_engine::card::{Extent, Stop};
 
 /// Bytes that a fake without a cache may cost in all.
@@ -42,16 +41,16 @@ struct Inside {
 
 impl Quick<'_, '_> {
     /// Addresses fold. What lies in front of the first repetition?
-    pub(super) fn folded(&mut self, fold: Fold, mut seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
+    pub(super) fn folded(&mut self, fold: Fold, mut seen: Seen) -> Result<Outcome, Stop> {
         let end = fold.bytes();
-        let twice = tail::down(end.min(self.stamper.context.card_bytes() - end));
+        let twice = down(end.min(self.stamper.context.card_bytes() - end));
         self.stamper.context.watch.phase("what of one period is there", None, None);
         let method = Method::Twice(end);
         let extents = self.inside(twice);
         let shown = method.observe(&mut self.stamper, &extents)?;
         // One copy in many is what showed so far, where the part repeats in itself.
-        let states = self.stamper.check(&shown.iter().map(|(c, _)| *c).collect::<Vec<_>>())?;
-        let hits: Vec<Hit> = alias::among(&shown.iter().map(|(c, _)| *c).zip(states).collect::<Vec<_>>());
+        let claims: Vec<Claim> = shown.iter().map(|(claim, _)| *claim).collect();
+        let hits = alias::among(&self.stamper.check(&claims)?);
         if let Some(inner) = alias::fold(&mut self.stamper, &hits)?.filter(|f| f.bytes() < end) {
             return self.folded(inner, seen);
         }
@@ -66,7 +65,7 @@ impl Quick<'_, '_> {
             }
             return self.found_inside(fold, found, seen);
         }
-        let proven = tail::down(end) == twice;
+        let proven = down(end) == twice;
         let reach = if proven && !self.options.thorough { Reach::Short } else { Reach::Timed };
         let mut run = self.run_inside(end, reach, 0)?;
         // A cache behind the folding shows what it holds at both addresses, and so proves nothing until it overflows.
@@ -86,12 +85,7 @@ impl Quick<'_, '_> {
     }
 
     /// The end of the part in front of the first repetition is lost once a run there has pushed it out.
-    fn pushed_inside(
-        &mut self,
-        fold: Fold,
-        flood: Flood,
-        mut seen: Vec<(Claim, State)>,
-    ) -> Result<Outcome, Stop> {
+    fn pushed_inside(&mut self, fold: Fold, flood: Flood, mut seen: Seen) -> Result<Outcome, Stop> {
         let end = fold.bytes();
         let extents = self.inside(flood.start(end));
         let (bytes, high) = (flood.bytes(), flood.start(end));
@@ -111,13 +105,7 @@ impl Quick<'_, '_> {
     }
 
     /// Where what is there ends, below `high` in the part up to `end`, by what places all over it showed.
-    fn end_inside(
-        &mut self,
-        shown: Vec<(Claim, State)>,
-        high: u64,
-        end: u64,
-        method: Method,
-    ) -> Result<Boundary, Stop> {
+    fn end_inside(&mut self, shown: Seen, high: u64, end: u64, method: Method) -> Result<Boundary, Stop> {
         let marks = step(&shown);
         if marks.misfits > 0 {
             return Ok(Boundary::NoStep(shown));
@@ -127,37 +115,18 @@ impl Quick<'_, '_> {
     }
 
     /// What the search for the end of what is there came to.
-    fn found_inside(
-        &mut self,
-        fold: Fold,
-        found: Boundary,
-        mut seen: Vec<(Claim, State)>,
-    ) -> Result<Outcome, Stop> {
-        match found {
-            Boundary::At(0, last) => {
-                seen.extend(last);
-                self.keeps_nothing(&seen)
-            }
-            Boundary::At(real, last) => {
-                seen.extend(last);
-                Ok(self.chain(real, fold.bytes(), &seen))
-            }
-            Boundary::NoStep(round) => {
-                seen.extend(round);
-                let lost: Vec<Claim> = seen.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| *c).collect();
-                self.damaged(seen, &lost)
-            }
-            Boundary::Limit(low, _) => {
-                self.cut_short = true;
-                Ok(Self::unsettled(self.limbo(None, low, &seen)))
-            }
-        }
+    fn found_inside(&mut self, fold: Fold, found: Boundary, seen: Seen) -> Result<Outcome, Stop> {
+        let at = |quick: &mut Self, real, seen: Seen| Ok(quick.chain(real, fold.bytes(), &seen));
+        self.bounded_by(found, seen, at, |quick, seen| {
+            let lost = lost(&seen);
+            quick.damaged(seen, &lost)
+        })
     }
 
     /// Places all over the part up to `end`, and its last block.
     fn inside(&mut self, end: u64) -> Vec<Extent> {
         let most = if self.marker_s > boundary::DEAR { 3 } else { 64 };
-        let last = tail::down(end.saturating_sub(u64::from(UNIT)));
+        let last = down(end.saturating_sub(u64::from(UNIT)));
         let mut places = spread(0, last, most, &mut self.stamper.context.random);
         places.push(last);
         let mut extents: Vec<Extent> =

@@ -3,10 +3,10 @@
 
 use super::alias::{self, Fold, Hit};
 use super::boundary::{self, observe};
+use super::markers::spread;
 use super::options::Options;
-use super::places::spread;
-use super::stamper::{Claim, Stamper, State, UNIT};
-use super::tail::{self, Flood, LOOKS, Tail, any_lost, zip};
+use super::stamper::{Claim, Seen, Stamper, State, UNIT, any_lost, down, lost};
+use super::tail::{self, Flood, LOOKS, Tail};
 use cardscope_engine::card::{Answer, Card, Extent, Stop};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Listener;
@@ -56,11 +56,11 @@ pub(super) enum Shown {
     /// Nothing wrong.
     Nothing,
     /// The oldest blocks are lost, after so many bytes.
-    OldLost { after: u64, seen: Vec<(Claim, State)> },
+    OldLost { after: u64, seen: Seen },
     /// The newest blocks are lost while older ones are kept.
-    NewLost(Vec<(Claim, State)>),
+    NewLost(Seen),
     /// Markers are lost at once, while the end of the card is kept.
-    MarkersLost(Vec<(Claim, State)>),
+    MarkersLost(Seen),
     /// Stamps of the run stand at foreign addresses.
     Aliases(Fold),
 }
@@ -68,8 +68,7 @@ pub(super) enum Shown {
 /// More than half are lost. Markers that share a place of a cache with some of the run's blocks push out a few of them,
 /// which says nothing about its size; what few losses mean is seen when all is looked at.
 pub(super) fn mostly_lost(seen: &[(Claim, State)]) -> bool {
-    let lost = seen.iter().filter(|(_, s)| !s.kept()).count();
-    2 * lost > seen.len()
+    2 * lost(seen).len() > seen.len()
 }
 
 /// What was on the card at some places before anything was written.
@@ -109,15 +108,13 @@ impl<'g, 't> Quick<'g, 't> {
         // The first MiB holds the partition table: it is touched only where the boundary may lie there.
         let (from, to) = ((1 << 20).min(all / 8), all - (1 << 20).min(all / 8));
         let places = spread(from, to, MARKERS, &mut stamper.context.random);
-        let before = Vec::new();
-        let (tail, markers) = (Tail::before(all), Vec::new());
         Ok(Quick {
             stamper,
             options: *options,
             places,
-            before,
-            tail,
-            markers,
+            before: Vec::new(),
+            tail: Tail::before(all),
+            markers: Vec::new(),
             marker_s: 0.0,
             written_besides: 0,
             flood: Flood::default(),
@@ -206,7 +203,7 @@ impl Quick<'_, '_> {
 
     /// Writes markers as long as they are cheap.
     pub(super) fn set_markers(&mut self) -> Result<(), Stop> {
-        let limit = if self.stamper.keeps_data() { MARKER_SECONDS_KEPT } else { MARKER_SECONDS };
+        let limit = if self.stamper.context.keeps_data() { MARKER_SECONDS_KEPT } else { MARKER_SECONDS };
         let begun = self.stamper.context.seconds();
         let tail = self.tail.start();
         let markers = self.places.iter().map(|p| self.stamper.unit(*p));
@@ -232,17 +229,12 @@ impl Quick<'_, '_> {
 
     /// Every other marker, at once: holes need no flood. The others stay unread, since a cache may keep for ever what is
     /// asked for. Markers may have pushed each other out of a small cache: a lost one is written and read again alone.
-    pub(super) fn lost_at_once(&mut self) -> Result<Vec<(Claim, State)>, Stop> {
+    pub(super) fn lost_at_once(&mut self) -> Result<Seen, Stop> {
         let half: Vec<Claim> = self.markers.iter().step_by(2).copied().collect();
-        let states = self.stamper.check(&half)?;
-        let mut seen = zip(&half, states);
-        if any_lost(&seen) {
-            let alone: Vec<Claim> =
-                seen.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| *c).take(2 * BATCH).collect();
-            for claim in alone {
-                if !any_lost(&observe(&mut self.stamper, &[claim.extent], &Flood::default())?) {
-                    return Ok(Vec::new());
-                }
+        let mut seen = self.stamper.check(&half)?;
+        for claim in lost(&seen).into_iter().take(2 * BATCH) {
+            if !any_lost(&observe(&mut self.stamper, &[claim.extent], &Flood::default())?) {
+                return Ok(Vec::new());
             }
         }
         seen.retain(|(claim, _)| self.markers.contains(claim));
@@ -250,11 +242,10 @@ impl Quick<'_, '_> {
     }
 
     /// The markers that the run has not overwritten, and what became of them.
-    pub(super) fn check_markers(&mut self) -> Result<Vec<(Claim, State)>, Stop> {
+    pub(super) fn check_markers(&mut self) -> Result<Seen, Stop> {
         let start = self.tail.start();
         self.markers.retain(|claim| claim.extent.end() <= start);
-        let states = self.stamper.check(&self.markers)?;
-        Ok(zip(&self.markers, states))
+        self.stamper.check(&self.markers)
     }
 
     /// Stamps of some markers at their addresses with one bit turned.
@@ -265,18 +256,17 @@ impl Quick<'_, '_> {
     }
 
     /// Half of the run again, in stretches; where the original is put back all of it will be read anyway.
-    pub(super) fn read_back(&mut self) -> Result<Vec<(Claim, State)>, Stop> {
+    pub(super) fn read_back(&mut self) -> Result<Seen, Stop> {
         let block = self.stamper.context.block();
         let all = self.tail.claims(block);
-        let stride = if self.stamper.keeps_data() { READ_BACK } else { 2 };
+        let stride = if self.stamper.context.keeps_data() { READ_BACK } else { 2 };
         let some: Vec<Claim> = all.chunks(2).step_by(stride).flatten().copied().collect();
-        let states = self.stamper.check(&some)?;
-        Ok(zip(&some, states))
+        self.stamper.check(&some)
     }
 
     /// Stretches all over the card, where they are cheap: a small cache that holds nothing but lost blocks hides a hole
     /// from markers, not from these.
-    pub(super) fn stretches(&mut self) -> Result<Vec<(Claim, State)>, Stop> {
+    pub(super) fn stretches(&mut self) -> Result<Seen, Stop> {
         let end = self.tail.start();
         let room = end / u64::from(STRETCHES) >= 2 * STRETCH;
         if self.marker_s > boundary::DEAR || !room {
@@ -284,7 +274,7 @@ impl Quick<'_, '_> {
         }
         let starts = spread(STRETCH, end - STRETCH, STRETCHES, &mut self.stamper.context.random);
         let extents: Vec<Extent> =
-            starts.into_iter().map(|at| Extent { offset: tail::down(at), len: STRETCH as u32 }).collect();
+            starts.into_iter().map(|at| Extent { offset: down(at), len: STRETCH as u32 }).collect();
         // They are read again, in blocks.
         let bytes = extents.len() as u64 * STRETCH;
         let blocks = bytes.div_ceil(u64::from(self.stamper.context.block()));
@@ -295,9 +285,9 @@ impl Quick<'_, '_> {
         }
         let claims = self.stamper.stamp(&extents)?;
         self.written_besides += claims.iter().map(|c| u64::from(c.extent.len)).sum::<u64>();
-        let states = self.stamper.check(&claims)?;
+        let seen = self.stamper.check(&claims)?;
         self.flood = Flood::of(&extents);
-        Ok(zip(&claims, states))
+        Ok(seen)
     }
 
     /// One look that differed from the next may be the reader's: looks at more of the run, to see whether it happens

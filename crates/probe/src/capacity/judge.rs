@@ -3,7 +3,7 @@
 use super::alias::Fold;
 use super::growth::Quick;
 use super::options::{LEAST_RUN, Outcome, QUICK_RUN};
-use super::stamper::{Claim, State};
+use super::stamper::{Claim, State, lost};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::{BinarySize, Capacity};
 use cardscope_model::verify::{Disproof, IoError, SURE, Verdict};
@@ -32,7 +32,7 @@ const UNSETTLED: f64 = 0.6;
 
 impl Quick<'_, '_> {
     /// Everything that all outcomes share.
-    fn outcome(&self, verdict: Verdict, seen: &[(Claim, State)]) -> Outcome {
+    pub(super) fn outcome(&self, verdict: Verdict, seen: &[(Claim, State)]) -> Outcome {
         // Reads of several sectors at the very end fail in some readers, and succeed one by one: that is no fault.
         let end = self.stamper.context.card_bytes() - 8 * u64::from(self.stamper.context.sector());
         let recovered = |t: &&IoError| t.recovered && t.offset + t.len <= end;
@@ -43,7 +43,7 @@ impl Quick<'_, '_> {
             usable_bytes: None,
             good_bytes: None,
             proven_bytes: self.proven(seen),
-            confidence: certainty(seen.iter().filter(|(_, s)| !s.kept()).count()),
+            confidence: certainty(lost(seen).len()),
             share: None,
             wrap_bytes: None,
             line: false,
@@ -67,10 +67,11 @@ impl Quick<'_, '_> {
         let share = self.excluded(seen);
         let mut outcome = self.outcome(Verdict::Genuine, seen);
         // What a genuine card kept of the run is proven by the looks at its oldest and newest blocks.
-        outcome.proven_bytes = self.tail_bytes().max(outcome.proven_bytes) + self.marker_bytes();
-        outcome.overflown_bytes = self.tail_bytes();
+        let (run, markers) =
+            (self.tail.bytes(), self.markers.iter().map(|c| u64::from(c.extent.len)).sum::<u64>());
+        outcome.proven_bytes = run.max(outcome.proven_bytes) + markers + self.written_besides;
+        outcome.overflown_bytes = run;
         outcome.confidence = if outcome.wavered > 0 { 0.9 } else { 0.95_f64.max(1.0 - share.excluded_above) };
-        let run = self.tail_bytes();
         let short = self.cut_short && 2 * run < all;
         if short {
             outcome.confidence = outcome.confidence.min(caches_overflown(run));
@@ -149,11 +150,7 @@ impl Quick<'_, '_> {
 
     pub(super) fn overcommitted(&self, seen: &[(Claim, State)]) -> Outcome {
         let outcome = self.outcome(Verdict::Overcommitted, seen);
-        Outcome { good_bytes: Some(outcome.proven_bytes.max(self.tail_bytes() / 2)), ..outcome }
-    }
-
-    pub(super) fn keeps_none(&self, verdict: Verdict, seen: &[(Claim, State)]) -> Outcome {
-        Outcome { usable_bytes: Some(0), good_bytes: Some(0), ..self.outcome(verdict, seen) }
+        Outcome { good_bytes: Some(outcome.proven_bytes.max(self.tail.bytes() / 2)), ..outcome }
     }
 
     /// That blocks are lost is sure; which kind of card loses them so was not seen to the end.
@@ -167,7 +164,7 @@ impl Quick<'_, '_> {
         let all = self.stamper.context.card_bytes() as f64;
         // Where no marker was hit, what the run showed is all there is to estimate from.
         let (bad, samples) = match share.bad {
-            0 => (seen.iter().filter(|(_, s)| !s.kept()).count() as u64, seen.len() as u64),
+            0 => (lost(seen).len() as u64, seen.len() as u64),
             bad => (bad, share.samples),
         };
         let good = (all * (1.0 - bad as f64 / samples.max(1) as f64)) as u64;
@@ -204,57 +201,36 @@ pub fn findings(outcome: &Outcome, announced: u64) -> Vec<Finding> {
         findings.push(bound(outcome, announced));
     }
     if outcome.verdict == Verdict::Wraparound && outcome.confidence < SURE {
-        findings.push(
-            Finding::new(
-                "cache-not-excluded",
-                Weight::Note,
-                1.0,
-                format!(
-                    "A cache larger than {} could hide missing capacity.",
-                    BinarySize(outcome.overflown_bytes >> 20 << 20)
-                ),
-            )
-            .because("bytes of the run", outcome.overflown_bytes)
-            .advise("Run `verify --full`, the only proof."),
-        );
+        let cache = BinarySize(outcome.overflown_bytes >> 20 << 20);
+        let verdict = format!("A cache larger than {cache} could hide missing capacity.");
+        let finding = Finding::new("cache-not-excluded", Weight::Note, 1.0, verdict)
+            .because("bytes of the run", outcome.overflown_bytes);
+        findings.push(finding.advise(ONLY_PROOF));
     }
     if outcome.wavered > 0 && outcome.verdict != Verdict::Unstable {
-        findings.push(
-            Finding::new(
-                "answers-differ",
-                Weight::Hint,
-                0.5,
-                "One block was read twice and gave two answers.",
-            )
+        let verdict = "One block was read twice and gave two answers.";
+        let finding = Finding::new("answers-differ", Weight::Hint, 0.5, verdict)
             .because("times", outcome.wavered)
-            .advise("Test it again in another reader before you trust the card or the reader."),
-        );
+            .advise("Test it again in another reader before you trust the card or the reader.");
+        findings.push(finding);
+    }
+    if outcome.cut_short && outcome.verdict == Verdict::Inconclusive && !outcome.disproofs.is_empty() {
+        let verdict = "Blocks were lost, but the limits ended the test before it was clear where and why.";
+        let finding = Finding::new("losses-seen", Weight::Bad, 0.99, verdict)
+            .because("addresses listed", outcome.disproofs.len())
+            .advise("Run it again without limits.");
+        findings.push(finding);
     }
     if outcome.cut_short {
-        if outcome.verdict == Verdict::Inconclusive && !outcome.disproofs.is_empty() {
-            findings.push(
-                Finding::new(
-                    "losses-seen",
-                    Weight::Bad,
-                    0.99,
-                    "Blocks were lost, but the limits ended the test before it was clear where and why.",
-                )
-                .because("addresses listed", outcome.disproofs.len())
-                .advise("Run it again without limits."),
-            );
-        }
-        findings.push(
-            Finding::new(
-                "cut-short",
-                Weight::Note,
-                1.0,
-                "The limits given with --budget or --max-write ended the test early.",
-            )
-            .because("bytes of the run", outcome.overflown_bytes),
-        );
+        let verdict = "The limits given with --budget or --max-write ended the test early.";
+        let finding = Finding::new("cut-short", Weight::Note, 1.0, verdict);
+        findings.push(finding.because("bytes of the run", outcome.overflown_bytes));
     }
     findings
 }
+
+/// What to do about what no quick test shows.
+const ONLY_PROOF: &str = "Run `verify --full`, the only proof.";
 
 fn capacity(outcome: &Outcome, announced: u64) -> Finding {
     let usable = outcome.usable_bytes.map(|b| Capacity(b).to_string());
@@ -331,5 +307,5 @@ fn bound(outcome: &Outcome, announced: u64) -> Finding {
     )
     .because("markers", outcome.share.map_or(0, |s| s.samples))
     .because("proven bytes", outcome.proven_bytes)
-    .advise("Run `verify --full`, the only proof.")
+    .advise(ONLY_PROOF)
 }

@@ -4,11 +4,10 @@
 use super::alias::{self, Fold};
 use super::boundary::{self, Boundary, Method, Search, observe};
 use super::growth::{BATCH, Quick, Shown, alias_run};
+use super::markers::{excluded_above, spread, step};
 use super::options::Outcome;
-use super::pattern::{self, step};
-use super::places::spread;
-use super::stamper::{Claim, State, UNIT};
-use super::tail::{self, Flood, any_lost, zip};
+use super::stamper::{Claim, Seen, State, UNIT, any_lost, down, lost};
+use super::tail::{self, Flood};
 use cardscope_engine::card::{Answer, Extent, Stop};
 use cardscope_engine::content::Content;
 use cardscope_model::verify::{Share, Verdict};
@@ -54,7 +53,7 @@ impl Quick<'_, '_> {
         seen.extend(self.as_far_as_it_came(back)?);
         let stretches = self.stretches();
         seen.extend(self.as_far_as_it_came(stretches)?);
-        let lost: Vec<Claim> = seen.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| *c).collect();
+        let lost = lost(&seen);
         if lost.is_empty() {
             self.waver_again()?;
             return Ok(self.genuine(&seen));
@@ -70,10 +69,7 @@ impl Quick<'_, '_> {
     }
 
     /// A look that the time was too short for takes nothing from what was seen before, unless it saw losses.
-    fn as_far_as_it_came(
-        &mut self,
-        look: Result<Vec<(Claim, State)>, Stop>,
-    ) -> Result<Vec<(Claim, State)>, Stop> {
+    fn as_far_as_it_came(&mut self, look: Result<Seen, Stop>) -> Result<Seen, Stop> {
         match look {
             Err(Stop::Limit) if self.stamper.losses.is_empty() => {
                 self.cut_short = true;
@@ -83,9 +79,9 @@ impl Quick<'_, '_> {
         }
     }
 
-    fn newest_lost(&mut self, lost: &[(Claim, State)]) -> Result<Outcome, Stop> {
+    fn newest_lost(&mut self, newest: &[(Claim, State)]) -> Result<Outcome, Stop> {
         let mut seen = self.check_markers()?;
-        seen.extend_from_slice(lost);
+        seen.extend_from_slice(newest);
         // Old places written anew against places that were never written: a pool that is full takes only the first.
         let old: Vec<Extent> =
             seen.iter().filter(|(_, s)| s.kept()).take(2 * BATCH).map(|(c, _)| c.extent).collect();
@@ -106,11 +102,10 @@ impl Quick<'_, '_> {
             seen.extend(new);
             return Ok(self.overcommitted(&seen));
         }
-        let lost: Vec<Claim> = lost.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| *c).collect();
-        self.damaged(seen, &lost)
+        self.damaged(seen, &lost(newest))
     }
 
-    fn oldest_lost(&mut self, old: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
+    fn oldest_lost(&mut self, old: Seen) -> Result<Outcome, Stop> {
         self.stamper.context.watch.phase("where the card ends", None, None);
         if self.tail.bytes() <= 4 << 20 {
             // The markers came after most of the run: too little pushed them out yet.
@@ -130,21 +125,23 @@ impl Quick<'_, '_> {
     }
 
     /// The end of the card is lost, and no place above a lost one is kept: from where on?
-    fn bounded(&mut self, seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
+    fn bounded(&mut self, seen: Seen) -> Result<Outcome, Stop> {
         let all = self.stamper.context.card_bytes();
         // What lies in the run was overwritten since.
         let start = self.tail.start();
         let markers: Vec<_> = seen.iter().filter(|(c, _)| c.extent.end() <= start).copied().collect();
         let marks = step(&markers);
-        let high = marks.lost.unwrap_or(start.max(tail::down(all - u64::from(UNIT))));
-        let search = self.search_in(marks.kept.unwrap_or(0), high);
-        self.search(search, seen)
+        let high = marks.lost.unwrap_or(start.max(down(all - u64::from(UNIT))));
+        let (low, method) = (marks.kept.unwrap_or(0), Method::Pushed(self.flood.clone()));
+        let search = Search { low, high, end: all, method, marker_s: self.marker_s };
+        let found = boundary::find(&mut self.stamper, search)?;
+        self.bounded_by(found, seen, Self::confirm, Self::scattered)
     }
 
     /// Pushes out more, as long as that shows that places seen as kept above lost ones were a cache's doing: what all
     /// places are then, where it comes to a clean step. A cache in which each block has a place of its own loses some long
     /// before it is full, so that the first loss does not tell its size.
-    fn settle(&mut self, seen: &[(Claim, State)]) -> Result<Option<Vec<(Claim, State)>>, Stop> {
+    fn settle(&mut self, seen: &[(Claim, State)]) -> Result<Option<Seen>, Stop> {
         let most = self.options.run_bytes(self.stamper.context.card_bytes());
         let mut patience = if self.flood.bytes() == 0 { 1 } else { 2 };
         let mut seen = seen.to_vec();
@@ -172,26 +169,28 @@ impl Quick<'_, '_> {
         Ok(None)
     }
 
-    fn search_in(&self, low: u64, high: u64) -> Search {
-        let end = self.stamper.context.card_bytes();
-        Search { low, high, end, method: Method::Pushed(self.flood.clone()), marker_s: self.marker_s }
-    }
-
-    fn search(&mut self, search: Search, mut seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
-        match boundary::find(&mut self.stamper, search)? {
+    /// What the search for where the card ends came to: what follows from a clean end, and from none.
+    pub(super) fn bounded_by(
+        &mut self,
+        found: Boundary,
+        mut seen: Seen,
+        at: impl FnOnce(&mut Self, u64, Seen) -> Result<Outcome, Stop>,
+        scattered: impl FnOnce(&mut Self, Seen) -> Result<Outcome, Stop>,
+    ) -> Result<Outcome, Stop> {
+        match found {
             Boundary::At(0, last) => {
                 seen.extend(last);
                 self.keeps_nothing(&seen)
             }
             Boundary::At(end, last) => {
                 seen.extend(last);
-                self.confirm(end, seen)
+                at(self, end, seen)
             }
             Boundary::NoStep(round) => {
                 seen.extend(round);
-                self.scattered(seen)
+                scattered(self, seen)
             }
-            Boundary::Limit(low, _) => {
+            Boundary::Limit(low) => {
                 self.cut_short = true;
                 Ok(Self::unsettled(self.limbo(None, low, &seen)))
             }
@@ -200,7 +199,7 @@ impl Quick<'_, '_> {
 
     /// Fresh markers on both sides of a boundary must behave as it says; then, does the part above lead back to the
     /// part below?
-    fn confirm(&mut self, end: u64, mut seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
+    fn confirm(&mut self, end: u64, mut seen: Seen) -> Result<Outcome, Stop> {
         let all = self.stamper.context.card_bytes();
         let most = if self.marker_s > boundary::DEAR { 2 } else { 16 };
         let above_end = self.flood.start(all);
@@ -235,24 +234,18 @@ impl Quick<'_, '_> {
     /// Bytes of a run at the start of the card that is searched for elsewhere, on a card that is kept up to `end`.
     fn low_run(&self, end: u64) -> u64 {
         let all = self.stamper.context.card_bytes();
-        tail::down(end.min(alias_run(all)))
+        down(end.min(alias_run(all)))
     }
 
     /// Writes markers, and a run of `run` bytes at the start of the card: what becomes of the markers, and how later
     /// addresses lead back to the run, if they do.
-    #[allow(clippy::type_complexity, reason = "two answers to one flood")]
-    fn leads_back(
-        &mut self,
-        run: u64,
-        markers: &[Extent],
-    ) -> Result<(Vec<(Claim, State)>, Option<Fold>), Stop> {
+    fn leads_back(&mut self, run: u64, markers: &[Extent]) -> Result<(Seen, Option<Fold>), Stop> {
         let claims = self.stamper.stamp(markers)?;
         if run > 0 {
             tail::write_run(&mut self.stamper, 0, run)?;
         }
         self.flood.pour(&mut self.stamper)?;
-        let states = self.stamper.check(&claims)?;
-        let seen = zip(&claims, states);
+        let seen = self.stamper.check(&claims)?;
         if run < 2 * u64::from(UNIT) {
             return Ok((seen, None));
         }
@@ -273,30 +266,29 @@ impl Quick<'_, '_> {
         alias::fold(&mut self.stamper, &hits)
     }
 
-    /// SavedRange places above lost ones: a chain, a cache larger than it seemed, or damage.
-    fn scattered(&mut self, seen: Vec<(Claim, State)>) -> Result<Outcome, Stop> {
+    /// Kept places above lost ones: a chain, a cache larger than it seemed, or damage.
+    fn scattered(&mut self, seen: Seen) -> Result<Outcome, Stop> {
         if let Some(fold) = self.find_fold(&seen)? {
             return self.folded(fold, seen);
         }
         if let Some(settled) = self.settle(&seen)? {
             return self.bounded(settled);
         }
-        let lost: Vec<Claim> = seen.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| *c).collect();
+        let lost = lost(&seen);
         self.damaged(seen, &lost)
     }
 
     /// Writes what was lost once more: a place that keeps it now is not bad, the answers differ.
-    pub(super) fn damaged(&mut self, mut seen: Vec<(Claim, State)>, lost: &[Claim]) -> Result<Outcome, Stop> {
+    pub(super) fn damaged(&mut self, mut seen: Seen, missing: &[Claim]) -> Result<Outcome, Stop> {
         // A stretch of which one sector is bad is not lost whole: looked at block by block.
-        let long: Vec<Claim> = lost.iter().filter(|c| c.extent.len > UNIT).take(2 * BATCH).copied().collect();
+        let long: Vec<Claim> =
+            missing.iter().filter(|c| c.extent.len > UNIT).take(2 * BATCH).copied().collect();
         let blocks: Vec<Claim> = long.iter().flat_map(|c| c.blocks()).collect();
-        let states = self.stamper.check(&blocks)?;
-        let blocks = zip(&blocks, states);
+        let blocks = self.stamper.check(&blocks)?;
         seen.retain(|(claim, _)| !long.contains(claim));
-        let bad = blocks.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| *c);
-        let lost: Vec<Claim> = lost.iter().filter(|c| !long.contains(c)).copied().chain(bad).collect();
+        let whole = missing.iter().filter(|c| !long.contains(c)).copied();
+        let extents: Vec<Extent> = whole.chain(lost(&blocks)).take(64).map(|c| c.extent).collect();
         seen.extend(blocks);
-        let extents: Vec<Extent> = lost.iter().take(64).map(|c| c.extent).collect();
         let mut again = observe(&mut self.stamper, &extents, &self.flood)?;
         if !any_lost(&again) {
             // A cache may hold these few: what pushed them out then must do it again.
@@ -328,7 +320,7 @@ impl Quick<'_, '_> {
         let refused = self.stamper.failed_writes > 0 && seen.iter().all(|(c, _)| !c.written);
         let stays = !extents.is_empty() && same == extents.len() && telling > 0;
         let verdict = if refused || stays { Verdict::ReadOnly } else { Verdict::Dead };
-        Ok(self.keeps_none(verdict, seen))
+        Ok(Outcome { usable_bytes: Some(0), good_bytes: Some(0), ..self.outcome(verdict, seen) })
     }
 
     /// Bytes that the claims seen as kept cover, no matter how often.
@@ -340,22 +332,13 @@ impl Quick<'_, '_> {
         ranges.bytes()
     }
 
-    /// Bytes that were stamped beside the run.
-    pub(super) fn marker_bytes(&self) -> u64 {
-        self.markers.iter().map(|c| u64::from(c.extent.len)).sum::<u64>() + self.written_besides
-    }
-
-    pub(super) fn tail_bytes(&self) -> u64 {
-        self.tail.bytes()
-    }
-
     /// What the markers exclude; on a card that the run covers for the most part, what the looks at the run exclude.
     pub(super) fn excluded(&self, seen: &[(Claim, State)]) -> Share {
         let few = 2 * self.tail.bytes() > self.stamper.context.card_bytes();
         let counts = |claim: &Claim| few || self.markers.iter().any(|m| m.extent == claim.extent);
         let looked: Vec<State> = seen.iter().filter(|(c, _)| counts(c)).map(|(_, s)| *s).collect();
         let (samples, bad) = (looked.len() as u64, looked.iter().filter(|s| !s.kept()).count() as u64);
-        Share { samples, bad, excluded_above: pattern::excluded_above(samples, bad) }
+        Share { samples, bad, excluded_above: excluded_above(samples, bad) }
     }
 }
 

@@ -13,7 +13,6 @@ use cardscope_engine::content::Content;
 use cardscope_engine::event::Listener;
 use cardscope_engine::journal::Journal;
 use cardscope_engine::target::{Direction, Region};
-use cardscope_model::random::Random;
 use std::collections::BTreeMap;
 
 /// So many losses are remembered, for a test that ends early.
@@ -40,6 +39,9 @@ impl Claim {
     }
 }
 
+/// Claims that were looked at, each with what became of it.
+pub(super) type Seen = Vec<(Claim, State)>;
+
 /// What became of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
@@ -61,7 +63,7 @@ pub(super) struct Stamper<'g, 't> {
     /// Writes that failed twice.
     pub(super) failed_writes: u64,
     /// What was lost in two looks, the first of it.
-    pub(super) losses: Vec<(Claim, State)>,
+    pub(super) losses: Seen,
     /// Blocks whose second look differed from the first.
     pub(super) wavered: Vec<u64>,
 }
@@ -99,19 +101,10 @@ impl<'g, 't> Stamper<'g, 't> {
         self.context.left_with(wanted) > besides
     }
 
-    pub(super) fn keeps_data(&self) -> bool {
-        self.context.keeps_data()
-    }
-
     /// The block at this address.
     pub(super) fn unit(&self, address: u64) -> Extent {
-        let offset = address.min(self.context.card_bytes() - 1) / u64::from(UNIT) * u64::from(UNIT);
-        Extent { offset, len: (self.context.card_bytes() - offset).min(u64::from(UNIT)) as u32 }
-    }
-
-    /// Saves what stands in extents that are about to be overwritten. On disk when it returns.
-    pub(super) fn save(&mut self, wanted: &[Extent]) -> Result<(), Stop> {
-        self.context.save(wanted)
+        let all = self.context.card_bytes();
+        block_at(down(address.min(all - 1)), all)
     }
 
     /// Saves and stamps extents, in order; ends with [`Stop::Limit`] where that would go beyond the limits. What could not be
@@ -120,7 +113,7 @@ impl<'g, 't> Stamper<'g, 't> {
         if !self.may_stamp(wanted, 0.0) {
             return Err(Stop::Limit);
         }
-        self.save(wanted)?;
+        self.context.save(wanted)?;
         let unit = |extent: &Extent| if self.context.failed_on(*extent) { UNIT } else { extent.len };
         let parts = wanted.iter().flat_map(|p| extents(p.offset, p.end(), unit(p)));
         let parts: Vec<(Extent, bool)> = parts.map(|part| (part, !self.context.failed_on(part))).collect();
@@ -138,11 +131,11 @@ impl<'g, 't> Stamper<'g, 't> {
 
     /// Looks at claims in random order. What is not kept is looked at again after opening the card anew: only what is
     /// lost both times is lost.
-    pub(super) fn check(&mut self, claims: &[Claim]) -> Result<Vec<State>, Stop> {
+    pub(super) fn check(&mut self, claims: &[Claim]) -> Result<Seen, Stop> {
         let mut states = self.look_at(claims)?;
         let lost: Vec<usize> = (0..claims.len()).filter(|i| !states[*i].kept()).collect();
         if lost.is_empty() {
-            return Ok(states);
+            return Ok(zip(claims, states));
         }
         self.context.reopen()?;
         let again: Vec<Claim> = lost.iter().map(|i| claims[*i]).collect();
@@ -156,14 +149,12 @@ impl<'g, 't> Stamper<'g, 't> {
                 self.losses.push((claims[index], states[index]));
             }
         }
-        Ok(states)
+        Ok(zip(claims, states))
     }
 
     /// Looks at claims by the second address of their places, `away` further on.
-    pub(super) fn check_at(&mut self, claims: &[Claim], away: u64) -> Result<Vec<State>, Stop> {
-        let missing = |claim: &Claim| State::Lost { found: SectorFound::Error, at: claim.extent.offset };
-        let mut states: Vec<State> = claims.iter().map(missing).collect();
-        let salt = self.context.salt;
+    pub(super) fn check_at(&mut self, claims: &[Claim], away: u64) -> Result<Seen, Stop> {
+        let (mut states, salt) = (unread(claims), self.context.salt);
         // No loss is believed on one look.
         for _ in 0..2 {
             let open = claims.iter().enumerate().filter(|(index, _)| !states[*index].kept());
@@ -178,23 +169,21 @@ impl<'g, 't> Stamper<'g, 't> {
                 Ok(())
             })?;
         }
-        Ok(states)
+        Ok(zip(claims, states))
     }
 
     fn look_at(&mut self, claims: &[Claim]) -> Result<Vec<State>, Stop> {
         self.context.end_in_time();
-        let mut states: Vec<State> =
-            claims.iter().map(|c| State::Lost { found: SectorFound::Error, at: c.extent.offset }).collect();
+        let (mut states, salt) = (unread(claims), self.context.salt);
         let mut generations: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (index, claim) in claims.iter().enumerate().filter(|(_, c)| c.written) {
             generations.entry(claim.generation).or_default().push(index);
         }
         for (generation, mut order) in generations {
-            shuffle(&mut order, &mut self.context.random);
+            self.context.random.shuffle(&mut order);
             let places: BTreeMap<u64, usize> =
                 order.iter().map(|index| (claims[*index].extent.offset, *index)).collect();
-            let content = Content::Stamp { salt: self.context.salt, generation };
-            let salt = self.context.salt;
+            let content = Content::Stamp { salt, generation };
             let reads = order.iter().map(|index| claims[*index].extent);
             self.context.look(reads, content, |extent, _, answer| {
                 if let Some(index) = places.get(&extent.offset) {
@@ -205,6 +194,35 @@ impl<'g, 't> Stamper<'g, 't> {
         }
         Ok(states)
     }
+}
+
+/// What is said of claims that nobody could read.
+fn unread(claims: &[Claim]) -> Vec<State> {
+    claims.iter().map(|c| State::Lost { found: SectorFound::Error, at: c.extent.offset }).collect()
+}
+
+fn zip(claims: &[Claim], states: Vec<State>) -> Seen {
+    claims.iter().copied().zip(states).collect()
+}
+
+/// Claims that are lost.
+pub(super) fn lost(seen: &[(Claim, State)]) -> Vec<Claim> {
+    seen.iter().filter(|(_, state)| !state.kept()).map(|(claim, _)| *claim).collect()
+}
+
+/// Whether any is lost.
+pub(super) fn any_lost(seen: &[(Claim, State)]) -> bool {
+    seen.iter().any(|(_, state)| !state.kept())
+}
+
+/// The block from `offset` on, or what is left of it before `end`.
+pub(super) fn block_at(offset: u64, end: u64) -> Extent {
+    Extent { offset, len: (end - offset).min(u64::from(UNIT)) as u32 }
+}
+
+/// Down to a whole block.
+pub(super) fn down(address: u64) -> u64 {
+    address / u64::from(UNIT) * u64::from(UNIT)
 }
 
 /// Two looks at one extent that found flips, in different sectors.
@@ -238,12 +256,5 @@ fn shown(claim: Claim, bytes: &[u8], salt: u64) -> State {
     match sectors.map(found).find(|(found, _)| *found != SectorFound::Expected) {
         Some((found, at)) => State::Lost { found, at },
         None => State::Kept,
-    }
-}
-
-/// Fisher and Yates.
-fn shuffle(items: &mut [usize], random: &mut Random) {
-    for last in (1..items.len()).rev() {
-        items.swap(last, random.below(last as u64 + 1) as usize);
     }
 }

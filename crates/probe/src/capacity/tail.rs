@@ -4,8 +4,9 @@
 //! The first blocks written are looked at after each growth, each block once only: a cache that keeps what is read
 //! would hold a block for ever that is asked for again and again.
 
-use super::stamper::{Claim, Stamper, State, UNIT};
+use super::stamper::{Claim, Seen, Stamper, UNIT, block_at, down};
 use cardscope_engine::card::{Extent, Stop, extents};
+use std::collections::BTreeSet;
 
 /// Bytes at which the run is looked at: small steps first, doubled to 64 MiB, then a quarter more each time, so that
 /// a cache is overflown with at most a quarter more than it holds.
@@ -79,9 +80,7 @@ impl Tail {
         self.parts.push(part);
         if end - start <= 1 << 20 {
             let mut blocks: Vec<Claim> = claims.iter().flat_map(|c| c.blocks()).collect();
-            for last in (1..blocks.len()).rev() {
-                blocks.swap(last, stamper.context.random.below(last as u64 + 1) as usize);
-            }
+            stamper.context.random.shuffle(&mut blocks);
             self.unread.splice(0..0, blocks);
         }
         Ok(())
@@ -95,11 +94,9 @@ impl Tail {
     /// Looks at some of the oldest blocks that were not looked at before; also at some of the newest.
     pub(super) fn look(&mut self, stamper: &mut Stamper<'_, '_>) -> Result<Look, Stop> {
         let from = self.unread.len().saturating_sub(LOOKS);
-        let oldest = self.unread.split_off(from);
-        let old = stamper.check(&oldest)?;
+        let old = stamper.check(&self.unread.split_off(from))?;
         let newest = self.parts.last().map_or(Vec::new(), |part| some_of(stamper, *part, LOOKS as u64 / 2));
-        let new = stamper.check(&newest)?;
-        Ok(Look { old: zip(&oldest, old), new: zip(&newest, new) })
+        Ok(Look { old, new: stamper.check(&newest)? })
     }
 
     /// Claims over the whole run, in extents of `block` bytes.
@@ -153,17 +150,8 @@ impl Flood {
 /// What a look at the run showed.
 #[derive(Debug)]
 pub(super) struct Look {
-    pub(super) old: Vec<(Claim, State)>,
-    pub(super) new: Vec<(Claim, State)>,
-}
-
-pub(super) fn zip(claims: &[Claim], states: Vec<State>) -> Vec<(Claim, State)> {
-    claims.iter().copied().zip(states).collect()
-}
-
-/// Whether any is lost.
-pub(super) fn any_lost(seen: &[(Claim, State)]) -> bool {
-    seen.iter().any(|(_, state)| !state.kept())
+    pub(super) old: Seen,
+    pub(super) new: Seen,
 }
 
 /// Where a run of `bytes` that could begin at `address` begins: on a whole allocation unit of most cards, so that none
@@ -184,19 +172,13 @@ pub(super) fn write_run(stamper: &mut Stamper<'_, '_>, start: u64, end: u64) -> 
 
 fn some_of(stamper: &mut Stamper<'_, '_>, part: Part, count: u64) -> Vec<Claim> {
     let blocks = (part.end - part.start).div_ceil(u64::from(UNIT));
-    let picks: std::collections::BTreeSet<u64> =
-        (0..count).map(|_| stamper.context.random.below(blocks)).collect();
-    let claim = |block: u64| {
-        let offset = part.start + block * u64::from(UNIT);
-        let extent = Extent { offset, len: (part.end - offset).min(u64::from(UNIT)) as u32 };
-        Claim { extent, generation: part.generation, written: true }
+    let picks: BTreeSet<u64> = (0..count).map(|_| stamper.context.random.below(blocks)).collect();
+    let claim = |block: u64| Claim {
+        extent: block_at(part.start + block * u64::from(UNIT), part.end),
+        generation: part.generation,
+        written: true,
     };
     picks.into_iter().map(claim).collect()
-}
-
-/// Down to a whole block.
-pub(super) fn down(address: u64) -> u64 {
-    address / u64::from(UNIT) * u64::from(UNIT)
 }
 
 #[cfg(test)]

@@ -1,6 +1,23 @@
-//! What markers spread over a range say together: a step, scattered losses, or none.
+//! Markers: spread evenly over a range however many there will be, each at a random place of its share; and what they
+//! say together: a step, scattered losses, or none.
 
 use super::stamper::{Claim, State};
+use cardscope_model::random::Random;
+
+/// Addresses in `start..end` in an order of which every beginning is spread evenly (van der Corput), each moved at
+/// random inside its share of `most` shares.
+pub(super) fn spread(start: u64, end: u64, most: u32, random: &mut Random) -> Vec<u64> {
+    let shares = u64::from(most.max(1).next_power_of_two());
+    let bits = shares.trailing_zeros();
+    let width = end.saturating_sub(start) as u128;
+    let place = |share: u64, random: &mut Random| {
+        let low = (width * u128::from(share) / u128::from(shares)) as u64;
+        let high = (width * u128::from(share + 1) / u128::from(shares)) as u64;
+        start + low + random.below((high - low).max(1))
+    };
+    let reversed = |i: u64| if bits == 0 { 0 } else { i.reverse_bits() >> (64 - bits) };
+    (0..shares).take(most as usize).map(|i| place(reversed(i), random)).collect()
+}
 
 /// Good and lost markers in the order of their addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,10 +80,12 @@ fn at_most(samples: u64, bad: u64, p: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capacity::stamper::Seen;
     use crate::sector::SectorFound;
     use cardscope_engine::card::Extent;
+    use proptest::prelude::*;
 
-    fn marks(pattern: &str) -> Vec<(Claim, State)> {
+    fn marks(pattern: &str) -> Seen {
         let lost = State::Lost { found: SectorFound::Other, at: 0 };
         let claim = |i: usize| Claim {
             extent: Extent { offset: i as u64 * 10, len: 1 },
@@ -101,5 +120,20 @@ mod tests {
         assert!(excluded_above(256, 3) > excluded_above(256, 0));
         assert!((excluded_above(20, 1) - 0.2161).abs() < 1e-4, "Clopper and Pearson's table");
         assert!((excluded_above(0, 0) - 1.0).abs() < f64::EPSILON);
+    }
+
+    proptest! {
+        #[test]
+        fn places_lie_inside_and_every_beginning_is_spread(start in 0u64..1 << 40, width in 1u64 << 20..1 << 41, most in 1u32..300, seed: u64) {
+            let places = spread(start, start + width, most, &mut Random::new(seed));
+            prop_assert_eq!(places.len(), most as usize);
+            prop_assert!(places.iter().all(|p| (start..start + width).contains(p)));
+            // Of the first eight, one lies in each eighth.
+            if most >= 8 {
+                let mut eighths: Vec<u64> = places[..8].iter().map(|p| (p - start) * 8 / width).collect();
+                eighths.sort_unstable();
+                prop_assert_eq!(eighths, (0..8).collect::<Vec<u64>>());
+            }
+        }
     }
 }
