@@ -57,7 +57,7 @@ const READS_GAIN: f64 = 1.11;
 const WRITES_GAIN: f64 = 1.22;
 
 /// Speeds around the pause, in any unit that is the same for all.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Experiment {
     /// Reads just before the pause.
     pub reads_before: f64,

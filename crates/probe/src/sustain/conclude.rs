@@ -1,9 +1,8 @@
 //! From what a run recorded to what it showed: events in order, levels, cache, heat, each with its numbers.
 
-use super::figures::{findings_of_health, no_answer, read_latency, recovery, used_up};
 use super::options::{LARGEST_CACHE, Options};
 use super::phases::{main_slices, round_s};
-use super::run::Record;
+use super::record::Record;
 use cardscope_analysis::series::Experiment;
 use cardscope_analysis::series::{self, Causes, Known, Named, Slice, Step, causes};
 use cardscope_model::card_map::property::{Cost, Evidence, Property};
@@ -45,14 +44,14 @@ pub(super) fn conclude(record: Record, options: &Options, into: &mut Measured) {
     if let Some(experiment) = full_from_the_start(&record, &of_writes, &write) {
         full(experiment, into);
     }
-    into.recovery = recovery(&record, &of_writes);
-    events.extend(into.recovery.as_ref().and_then(|r| used_up(&record, r)));
-    events.extend(no_answer(&record));
+    into.recovery = record.recovery(&of_writes);
+    events.extend(into.recovery.as_ref().and_then(|r| record.used_up(r)));
+    events.extend(record.no_answer());
     events.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
     into.events = events;
-    into.read_latency = read_latency(&record);
+    into.read_latency = record.read_latency();
     into.limits = options.card_limits;
-    findings_of_health(&record, into);
+    record.findings_of_health(into);
     into.max_celsius = warmest(&record);
     into.ended_by = record.ended_by;
     into.left_out = record.left_out;

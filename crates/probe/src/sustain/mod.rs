@@ -3,13 +3,11 @@
 //! pause with reads before and after, the workload again, reads.
 
 mod conclude;
-mod figures;
 mod options;
 mod phases;
 mod places;
 mod record;
 mod run;
-mod samples;
 
 use crate::context::Context;
 use crate::write_scope::WriteScope;
@@ -40,8 +38,9 @@ pub fn sustain<'s, 't>(
         }
         ended => ended,
     };
-    let ended = ended.and_then(|()| run.last_sample());
+    // What came after the last whole second is not lost.
+    let ended = ended.and_then(|()| if run.record.is_sampled() { Ok(()) } else { run.sample() });
     // Whatever ended it: what was measured is concluded from.
-    conclude::conclude(run.finish(), options, into);
+    conclude::conclude(run.record, options, into);
     ended
 }

@@ -2,6 +2,7 @@
 //! reads before and after, which tells heat from a full cache and what the pause gives back; the workload again; reads.
 
 use super::options::{BLOCK, LARGEST_CACHE, Options};
+use super::record::Taken;
 use super::run::Run;
 use cardscope_analysis::series::Experiment;
 use cardscope_analysis::series::{Causes, Known, ROUNDS, Slice, causes, steady};
@@ -139,7 +140,7 @@ pub(super) fn round_s(options: &Options) -> f64 {
 }
 
 /// The slices of the workload so far.
-pub(super) fn main_slices(taken: &[super::run::Taken], writes: bool) -> Vec<Slice> {
+pub(super) fn main_slices(taken: &[Taken], writes: bool) -> Vec<Slice> {
     let of_main = taken.iter().filter(|t| t.phase == Phase::Main && t.writes == writes);
     of_main.map(|t| t.slice.clone()).collect()
 }
@@ -192,7 +193,12 @@ fn after(run: &mut Run<'_, '_>, found: &Causes) -> Result<(), Stop> {
         run.record.left_out.push("what the pause changed: the run ended in it".to_owned());
     }
     if run.options.work == Work::Read || run.over {
-        run.record.experiment = reads.map(experiment_of_reads);
+        // Where nothing was written, nothing is gained by it.
+        run.record.experiment = reads.map(|(reads_before, reads_after)| Experiment {
+            reads_before,
+            reads_after,
+            ..Experiment::default()
+        });
         return reading(run);
     }
     let writes_before = last_speed(run);
@@ -211,11 +217,6 @@ fn after(run: &mut Run<'_, '_>, found: &Causes) -> Result<(), Stop> {
         _ => None,
     };
     Ok(())
-}
-
-/// Where nothing was written, nothing is gained by it.
-fn experiment_of_reads((reads_before, reads_after): (f64, f64)) -> Experiment {
-    Experiment { reads_before, reads_after, writes_before: 0.0, writes_after: 0.0, writes_later: 0.0 }
 }
 
 /// Median speed of the workload's last two seconds of writing.

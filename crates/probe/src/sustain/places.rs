@@ -50,27 +50,19 @@ impl Places {
 
     /// The next extent of the workload; it begins again at the start when the region ends.
     pub(super) fn next(&mut self, writes: bool) -> Extent {
-        let len = match self.pattern {
-            Pattern::Sequential => u64::from(BLOCK),
-            Pattern::Random => u64::from(SMALL),
-        };
-        let within = match self.pattern {
-            Pattern::Sequential => {
-                let next = &mut self.next[usize::from(!writes)];
-                let here = *next;
-                *next = (here + len) % self.work.len;
-                here
-            }
-            Pattern::Random => self.random.below(self.work.len / len) * len,
-        };
-        Extent { offset: self.work.start + within, len: len as u32 }
+        if self.pattern == Pattern::Sequential {
+            return self.next_in_order(writes);
+        }
+        let unit = self.random.below(self.work.len / u64::from(SMALL));
+        Extent { offset: self.work.start + unit * u64::from(SMALL), len: SMALL }
     }
 
-    /// The next extent of a sequential read, whatever the workload's pattern.
-    pub(super) fn next_sequential_read(&mut self) -> Extent {
-        let here = self.next[1];
-        self.next[1] = (here + u64::from(BLOCK)) % self.work.len;
-        Extent { offset: self.work.start + here, len: BLOCK }
+    /// The next extent of a sequential workload, whatever the pattern.
+    pub(super) fn next_in_order(&mut self, writes: bool) -> Extent {
+        let next = &mut self.next[usize::from(!writes)];
+        let offset = self.work.start + *next;
+        *next = (*next + u64::from(BLOCK)) % self.work.len;
+        Extent { offset, len: BLOCK }
     }
 
     /// A long read of `bytes` bytes, always of the same places.

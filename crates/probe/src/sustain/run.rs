@@ -1,18 +1,16 @@
-//! The course of a run, slice by slice: a quarter of a second of the workload, then what is asked beside it (small
+//! A run, slice by slice: a quarter of a second of the workload, then what is asked beside it (small
 //! reads, a command that needs no flash, temperature; once a second a long read, the card's counters, and a read with
 //! writes under way).
 
 use super::options::{BLOCK, DEPTH, Log, Options, SMALL};
 use super::places::Places;
-use super::record::{Empty, Wait};
-pub(super) use super::record::{Record, Taken};
-use super::samples::{Gathering, Now};
+use super::record::{Empty, Record, Taken, Wait};
 use crate::context::Context;
 use cardscope_analysis::series::{Gap, Slice};
 use cardscope_engine::card::Stop;
 use cardscope_engine::target::Direction;
 use cardscope_model::statistics::median;
-use cardscope_model::sustain::{Event, EventKind, Pattern, Phase, Reading, Work};
+use cardscope_model::sustain::{Event, EventKind, Pattern, Phase, Reading, Sample, Work};
 use std::time::Duration;
 
 /// Seconds of the workload in a slice (flash-behaviour 4.1).
@@ -60,7 +58,6 @@ pub(super) struct Run<'s, 't> {
     pub(super) places: Places,
     pub(super) record: Record,
     pub(super) phase: Phase,
-    gathering: Gathering,
     began_s: f64,
     sampled_s: f64,
     long_bytes: u64,
@@ -83,7 +80,6 @@ impl<'s, 't> Run<'s, 't> {
             log,
             record: Record::default(),
             phase: Phase::Main,
-            gathering: Gathering::default(),
             began_s,
             sampled_s: 0.0,
             long_bytes: LONG_READ.0,
@@ -188,19 +184,12 @@ impl<'s, 't> Run<'s, 't> {
             self.seldom(writes, &mut slice)?;
         }
         slice.throttles = self.transitions().map(|(t1, t2)| t1.saturating_add(t2));
-        let taken = Taken { slice, phase: self.phase, writes };
-        self.gathering.add(&taken);
-        self.record.taken.push(taken);
+        self.record.taken.push(Taken { slice, phase: self.phase, writes });
         self.sample_if_due()
     }
 
     fn sample_if_due(&mut self) -> Result<(), Stop> {
         if self.now() - self.sampled_s >= 1.0 { self.sample() } else { Ok(()) }
-    }
-
-    /// What gathered since the last whole second is not lost.
-    pub(super) fn last_sample(&mut self) -> Result<(), Stop> {
-        if self.gathering.is_empty() { Ok(()) } else { self.sample() }
     }
 
     /// A slice in which nothing succeeded: it is no speed, and after enough of them the run is over.
@@ -249,7 +238,7 @@ impl<'s, 't> Run<'s, 't> {
         let mut room = if self.limited(in_order) { self.room() } else { u64::MAX };
         let places = &mut self.places;
         let mut next = std::iter::from_fn(|| {
-            let extent = if in_order { places.next_sequential_read() } else { places.next(writes) };
+            let extent = if in_order { places.next_in_order(writes) } else { places.next(writes) };
             room = room.checked_sub(u64::from(extent.len))?;
             Some(extent)
         });
@@ -305,7 +294,7 @@ impl<'s, 't> Run<'s, 't> {
             let cost = self.context.cost_since(before);
             self.count(true, cost.written_bytes);
             self.waited(cost.seconds);
-            self.gathering.among_us = among.map(|s| s * 1e6);
+            self.record.among_us = among.map(|s| s * 1e6);
             self.record.among.extend(among);
         }
         if self.record.health.is_some()
@@ -335,23 +324,25 @@ impl<'s, 't> Run<'s, 't> {
         }
     }
 
-    /// Makes a sample of what gathered, and has it kept.
-    fn sample(&mut self) -> Result<(), Stop> {
+    /// Makes a sample of the time since the last one, and has it recorded.
+    pub(super) fn sample(&mut self) -> Result<(), Stop> {
         let at_s = self.now();
         self.sampled_s = at_s;
         let celsius = self.context.temperature();
         let of_card = celsius.map(|celsius| Reading { place: CARD.to_owned(), celsius });
         let temperatures: Vec<Reading> = of_card.into_iter().chain(self.log.outside()).collect();
         self.watch_heat(&temperatures);
-        let now = Now {
+        let transitions = self.transitions();
+        let sample = self.record.sample(Sample {
             at_s,
             phase: self.phase,
-            written: self.record.written,
-            read: self.record.read,
+            bytes_written: self.record.written,
+            bytes_read: self.record.read,
             temperatures,
-            transitions: self.transitions(),
-        };
-        let sample = self.gathering.take(now);
+            t1_transitions: transitions.map(|t| t.0),
+            t2_transitions: transitions.map(|t| t.1),
+            ..Sample::default()
+        });
         self.context.watch.progress(self.moved(), at_s);
         self.log.sample(&sample)?;
         self.record.samples.push(sample);
@@ -379,10 +370,5 @@ impl<'s, 't> Run<'s, 't> {
     pub(super) fn end(&mut self, why: &str) {
         self.over = true;
         self.record.ended_by = why.to_owned();
-    }
-
-    /// All that the run leaves.
-    pub(super) fn finish(self) -> Record {
-        self.record
     }
 }
