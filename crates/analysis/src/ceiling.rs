@@ -31,37 +31,12 @@ pub fn judge(result: &mut TestResult, ceiling_mb_s: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::result::{LatencyUs, LoopResult, TemperatureC};
-    use cardscope_model::test_name::Op;
+    use cardscope_model::result::LoopResult;
 
     fn result(mb_s: f64, loops: &[f64]) -> TestResult {
-        let one = |mb_s| LoopResult {
-            counted: true,
-            mb_s,
-            iops: 0.0,
-            bytes: 0,
-            seconds: 0.0,
-            mean_latency_us: 0.0,
-        };
-        TestResult {
-            test: "SEQ1M Q8T1".parse().unwrap(),
-            op: Op::Read,
-            step: None,
-            mb_s,
-            iops: 0.0,
-            latency_us: LatencyUs::default(),
-            bytes: 0,
-            ios: 0,
-            seconds: 0.0,
-            temperature_c: TemperatureC::default(),
-            recipe_value: mb_s,
-            tool_prints: None,
-            bus_share: None,
-            precision: None,
-            loops: loops.iter().map(|l| one(*l)).collect(),
-            series: cardscope_model::series::Series::default(),
-            caveats: Vec::new(),
-        }
+        let one = |mb_s: &f64| LoopResult { counted: true, mb_s: *mb_s, ..LoopResult::default() };
+        let loops = loops.iter().map(one).collect();
+        TestResult { loops, ..TestResult::of("SEQ1M Q8T1 read".parse().unwrap(), mb_s) }
     }
 
     #[test]

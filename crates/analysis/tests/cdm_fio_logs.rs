@@ -7,7 +7,7 @@
 use cardscope_analysis::anomaly::{Session, findings};
 use cardscope_analysis::levels::{levels, run_states};
 use cardscope_model::condition::Condition;
-use cardscope_model::result::{LatencyUs, Run, TemperatureC, TestResult};
+use cardscope_model::result::{Run, TestResult};
 use cardscope_model::test_name::TestName;
 use std::path::PathBuf;
 
@@ -34,25 +34,7 @@ fn log(name: &str) -> Option<String> {
 }
 
 fn result(name: TestName, mb_s: f64) -> TestResult {
-    TestResult {
-        test: name.pattern,
-        op: name.op,
-        step: None,
-        mb_s,
-        iops: 0.0,
-        latency_us: LatencyUs::default(),
-        bytes: 0,
-        ios: 0,
-        seconds: 60.0,
-        temperature_c: TemperatureC::default(),
-        recipe_value: mb_s,
-        tool_prints: None,
-        bus_share: None,
-        precision: None,
-        loops: Vec::new(),
-        series: cardscope_model::series::Series::default(),
-        caveats: Vec::new(),
-    }
+    TestResult { seconds: 60.0, ..TestResult::of(name, mb_s) }
 }
 
 /// The runs of a log with an area of 1024m; each begins with its own `Results:`.

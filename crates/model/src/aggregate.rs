@@ -31,10 +31,7 @@ pub fn aggregate(test: &Test, samples: &[Sample]) -> Option<TestResult> {
     let loops: Vec<LoopResult> = samples.iter().map(|s| loop_result(s, block)).collect();
     let mb_s = mb_per_s(bytes, time);
     let mut result = TestResult {
-        test: test.name.pattern,
-        op: test.name.op,
         step: test.step.clone(),
-        mb_s,
         iops: iops(mb_s, block),
         latency_us: LatencyUs::from(&histogram),
         bytes,
@@ -42,12 +39,9 @@ pub fn aggregate(test: &Test, samples: &[Sample]) -> Option<TestResult> {
         seconds: time,
         temperature_c: temperature(samples),
         recipe_value: combine(test.aggregate, &speeds(&loops), mb_s),
-        tool_prints: None,
-        bus_share: None,
-        precision: None,
         loops,
         series: joined_series(samples),
-        caveats: Vec::new(),
+        ..TestResult::of(test.name, mb_s)
     };
     result.tool_prints = tool_prints(test, result.recipe_value, mean_latency_s(test.aggregate, &result));
     Some(result)

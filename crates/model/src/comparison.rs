@@ -10,7 +10,7 @@ use crate::units::MB;
 use serde::{Deserialize, Serialize};
 
 /// One column of a comparison: a card, or one of its settings.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// How it is called here: the card's title, with what tells it from its neighbours.
     pub name: String,
@@ -51,7 +51,7 @@ pub fn iops(mb_s: f64, block_bytes: u64) -> Option<f64> {
 }
 
 /// One test of one entry over its runs, in MB/s.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// Runs.
     pub n: u32,

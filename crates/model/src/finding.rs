@@ -46,6 +46,20 @@ impl Finding {
         self
     }
 
+    /// Adds a number or word that not every card has.
+    pub fn because_known(self, what: &str, value: Option<impl ToString>) -> Self {
+        match value {
+            Some(value) => self.because(what, value),
+            None => self,
+        }
+    }
+
+    /// Adds what something else rests on.
+    pub fn because_all(mut self, evidence: &[(String, String)]) -> Self {
+        self.evidence.extend_from_slice(evidence);
+        self
+    }
+
     /// Adds what to do about it.
     pub fn advise(mut self, advice: impl Into<String>) -> Self {
         let advice = advice.into();

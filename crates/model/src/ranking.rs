@@ -18,7 +18,7 @@ pub enum RankedBy {
 }
 
 /// One card in the order.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RankedCard {
     /// Its place from 1; cards that cannot be told apart, or differ by less than anybody notices, share one.
     pub place: u32,

@@ -76,7 +76,7 @@ impl Sample {
 }
 
 /// One loop, in figures.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoopResult {
     /// False for a loop that the recipe discards.
     pub counted: bool,
@@ -146,6 +146,29 @@ pub struct TestResult {
 }
 
 impl TestResult {
+    /// A speed of which nothing else is known.
+    pub fn of(name: TestName, mb_s: f64) -> Self {
+        TestResult {
+            test: name.pattern,
+            op: name.op,
+            step: None,
+            mb_s,
+            iops: 0.0,
+            latency_us: LatencyUs::default(),
+            bytes: 0,
+            ios: 0,
+            seconds: 0.0,
+            temperature_c: TemperatureC::default(),
+            recipe_value: mb_s,
+            tool_prints: None,
+            bus_share: None,
+            precision: None,
+            loops: Vec::new(),
+            series: Series::default(),
+            caveats: Vec::new(),
+        }
+    }
+
     /// Pattern and operation together.
     pub fn name(&self) -> TestName {
         TestName { pattern: self.test, op: self.op }
@@ -181,7 +204,7 @@ pub struct NotMeasured {
 }
 
 /// One pass of a recipe.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// Counts from 1.
     pub run: u32,

@@ -2,7 +2,7 @@
 
 use cardscope_model::aggregate::scores;
 use cardscope_model::recipe::{RECIPES, Recipe, parse};
-use cardscope_model::result::{LatencyUs, Run, TemperatureC, TestResult, ToolPrints};
+use cardscope_model::result::{Run, TestResult, ToolPrints};
 use std::path::PathBuf;
 
 fn logs() -> Option<PathBuf> {
@@ -29,34 +29,12 @@ fn printed_run(recipe: &Recipe, log: &str) -> Run {
     let results = recipe.tests.iter().filter_map(|test| {
         let value = row(log, &test.key())?;
         Some(TestResult {
-            test: test.name.pattern,
-            op: test.name.op,
             step: test.step.clone(),
-            mb_s: 0.0,
-            iops: 0.0,
-            latency_us: LatencyUs::default(),
-            bytes: 0,
-            ios: 0,
-            seconds: 0.0,
-            temperature_c: TemperatureC::default(),
-            recipe_value: 0.0,
             tool_prints: Some(ToolPrints { value, unit: String::new() }),
-            bus_share: None,
-            precision: None,
-            loops: Vec::new(),
-            series: cardscope_model::series::Series::default(),
-            caveats: Vec::new(),
+            ..TestResult::of(test.name, 0.0)
         })
     });
-    Run {
-        run: 1,
-        counted: true,
-        seed: 0,
-        results: results.collect(),
-        not_measured: Vec::new(),
-        scores: Vec::new(),
-        passed: None,
-    }
+    Run { run: 1, counted: true, results: results.collect(), ..Run::default() }
 }
 
 #[test]

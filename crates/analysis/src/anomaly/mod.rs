@@ -8,7 +8,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use runs::{Load, hot_host};
+pub use runs::{Load, hot_host, is_over_usb};
 pub use shape::{Sized, small_against_large};
 pub use table::Session;
 

@@ -5,6 +5,7 @@
 
 use super::table::{Row, Session, Table, digits, large_in_order, listed};
 use crate::levels::{Companion, Levels, companion, levels, run_states};
+use cardscope_model::condition::Condition;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::series::Bucket;
 use cardscope_model::statistics::median;
@@ -97,7 +98,7 @@ pub(super) fn states(table: &Table<'_>) -> Vec<Finding> {
             states.len()
         );
         let finding = Finding::new("hot-runs", Weight::Hint, 0.9, text).because("runs", hot.join(" "));
-        findings.push(read.map_or(finding.clone(), |v| finding.because("reading in MB/s", listed(&v))));
+        findings.push(finding.because_known("reading in MB/s", read.map(|v| listed(&v))));
     }
     if !behind.is_empty() {
         let text = format!(
@@ -107,7 +108,7 @@ pub(super) fn states(table: &Table<'_>) -> Vec<Finding> {
         );
         let finding =
             Finding::new("runs-behind-cache", Weight::Note, 0.85, text).because("runs", behind.join(" "));
-        findings.push(write.map_or(finding.clone(), |v| finding.because("writing in MB/s", listed(&v))));
+        findings.push(finding.because_known("writing in MB/s", write.map(|v| listed(&v))));
     }
     findings
 }
@@ -162,22 +163,27 @@ pub fn hot_host(load: &Load) -> Option<Finding> {
         1.0 / fell,
         load.seconds
     );
-    let finding = Finding::new("hot-usb-host", Weight::Hint, confidence, text)
-        .because("at the start", format!("{:.1} MB/s", load.first_mb_s))
-        .because("at the end", format!("{:.1} MB/s", load.last_mb_s))
-        .advise("Put a fan over the reader and the board (on a Raspberry Pi 4 over the VL805 beside the USB 3 ports) and measure again.");
-    let finding = load.null_rise.map_or(finding.clone(), |rise| {
-        finding.because("a command without flash", format!("{:+.0} %", rise * 100.0))
-    });
-    let finding = load.host_rise_k.map_or(finding.clone(), |k| finding.because("host", format!("{k:+.0} K")));
-    Some(load.card_c.map_or(finding.clone(), |c| finding.because("card", format!("{c:.0} °C"))))
+    let rise = load.null_rise.map(|rise| format!("{:+.0} %", rise * 100.0));
+    Some(
+        Finding::new("hot-usb-host", Weight::Hint, confidence, text)
+            .because("at the start", format!("{:.1} MB/s", load.first_mb_s))
+            .because("at the end", format!("{:.1} MB/s", load.last_mb_s))
+            .because_known("a command without flash", rise)
+            .because_known("host", load.host_rise_k.map(|k| format!("{k:+.0} K")))
+            .because_known("card", load.card_c.map(|c| format!("{c:.0} °C")))
+            .advise("Put a fan over the reader and the board (on a Raspberry Pi 4 over the VL805 beside the USB 3 ports) and measure again."),
+    )
+}
+
+/// Whether a card was reached over USB, as far as its condition says.
+pub fn is_over_usb(condition: &Condition) -> bool {
+    let says = |word| condition.get(word).is_some_and(|value| value.to_uppercase().contains("USB"));
+    ["bus_mode", "usb_host", "reader"].into_iter().any(says)
 }
 
 /// The same from a session: reads in order, second by second, over all runs.
 pub(super) fn of_session(session: &Session<'_>) -> Option<Finding> {
-    let says =
-        |word: &str| session.condition.get(word).is_some_and(|value| value.to_uppercase().contains("USB"));
-    if !says("bus_mode") && !says("usb_host") && !says("reader") {
+    if !is_over_usb(session.condition) {
         return None;
     }
     let results: Vec<_> = session

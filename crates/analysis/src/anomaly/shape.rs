@@ -21,10 +21,8 @@ const LARGE_SLOWER: f64 = 0.8;
 const SIZES_APART: u64 = 4;
 
 pub(super) fn all(table: &Table<'_>) -> Vec<Finding> {
-    let mut found: Vec<Finding> =
-        [Op::Read, Op::Write].iter().filter_map(|op| half_mib(table, *op)).collect();
-    found.extend([Op::Read, Op::Write].iter().filter_map(|op| queue(table, *op)));
-    found
+    let both = || [Op::Read, Op::Write].into_iter();
+    both().filter_map(|op| half_mib(table, op)).chain(both().filter_map(|op| queue(table, op))).collect()
 }
 
 fn half_mib(table: &Table<'_>, op: Op) -> Option<Finding> {
@@ -146,9 +144,7 @@ struct Peers {
     /// reads in order.
     least_write_share: f64,
     /// Lowest, median and highest.
-    low: f64,
-    median: f64,
-    high: f64,
+    mb_s: [f64; 3],
     /// Cards and where they are published.
     source: &'static str,
 }
@@ -159,36 +155,28 @@ static PEERS: [Peers; 4] = [
         class: "SD Express, data in the cache",
         from_mb_s: 300.0,
         least_write_share: 0.6,
-        low: 33.0,
-        median: 34.0,
-        high: 38.0,
+        mb_s: [33.0, 34.0, 38.0],
         source: "seven fast runs of two cards, microSD Express benchmarks of May 2025",
     },
     Peers {
         class: "SD Express, data behind the cache",
         from_mb_s: 300.0,
         least_write_share: 0.0,
-        low: 10.0,
-        median: 20.0,
-        high: 30.0,
+        mb_s: [10.0, 20.0, 30.0],
         source: "thirteen slow runs of two cards, microSD Express benchmarks of May 2025",
     },
     Peers {
         class: "UHS-I",
         from_mb_s: 30.0,
         least_write_share: 0.0,
-        low: 6.57,
-        median: 7.64,
-        high: 10.8,
+        mb_s: [6.57, 7.64, 10.8],
         source: "eight cards on a Raspberry Pi 4, July 2019, one of them (1.58) left out of the low end",
     },
     Peers {
         class: "High Speed",
         from_mb_s: 10.0,
         least_write_share: 0.0,
-        low: 3.1,
-        median: 5.3,
-        high: 9.7,
+        mb_s: [3.1, 5.3, 9.7],
         source: "p10, median and p90 of 46 flashbench runs of 29 cards, 2013 to 2015",
     },
 ];
@@ -204,7 +192,8 @@ pub(super) fn reads(table: &Table<'_>) -> Option<Finding> {
     let in_order = table.in_order(Op::Read)?.median();
     let share = table.in_order(Op::Write).map_or(0.0, |w| w.median() / in_order);
     let peers = PEERS.iter().find(|p| in_order >= p.from_mb_s && share >= p.least_write_share)?;
-    if single >= FAR * peers.low || single <= 0.0 {
+    let [low, median, high] = peers.mb_s;
+    if single >= FAR * low || single <= 0.0 {
         return None;
     }
     let gain = table.small(Op::Read, 32).map(|row| row.median() / single);
@@ -212,19 +201,16 @@ pub(super) fn reads(table: &Table<'_>) -> Option<Finding> {
     let text = format!(
         "Single 4 KiB reads reach {} MB/s, {:.0} % of the slowest card of its class ({} MB/s).",
         digits(single),
-        100.0 * single / peers.low,
-        digits(peers.low)
+        100.0 * single / low,
+        digits(low)
     );
     let finding = Finding::new("read-below-class", Weight::Hint, confidence, text)
         .because("RND4K Q1T1 read", format!("{} MB/s, {:.0} µs a read", digits(single), 4096.0 / single))
         .because(
             peers.class,
-            format!("{} to {} MB/s, median {} ({})", digits(peers.low), digits(peers.high), digits(peers.median), peers.source),
+            format!("{} to {} MB/s, median {} ({})", digits(low), digits(high), digits(median), peers.source),
         )
         .because("reading in order", format!("{} MB/s", digits(in_order)))
         .advise("Fill the card, measure once more and compare: starting programs and opening files depend on such reads.");
-    Some(match gain {
-        Some(gain) => finding.because("with 32 at once", format!("{gain:.1} times as fast")),
-        None => finding,
-    })
+    Some(finding.because_known("with 32 at once", gain.map(|gain| format!("{gain:.1} times as fast"))))
 }

@@ -3,31 +3,11 @@
 use super::*;
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::finding::Weight;
-use cardscope_model::result::{LatencyUs, Run, TemperatureC, TestResult};
+use cardscope_model::result::{Run, TestResult};
 use cardscope_model::series::Bucket;
-use cardscope_model::test_name::TestName;
 
 fn result(name: &str, mb_s: f64) -> TestResult {
-    let name: TestName = name.parse().unwrap();
-    TestResult {
-        test: name.pattern,
-        op: name.op,
-        step: None,
-        mb_s,
-        iops: 0.0,
-        latency_us: LatencyUs::default(),
-        bytes: 0,
-        ios: 0,
-        seconds: 20.0,
-        temperature_c: TemperatureC::default(),
-        recipe_value: mb_s,
-        tool_prints: None,
-        bus_share: None,
-        precision: None,
-        loops: Vec::new(),
-        series: cardscope_model::series::Series::default(),
-        caveats: Vec::new(),
-    }
+    TestResult { seconds: 20.0, ..TestResult::of(name.parse().unwrap(), mb_s) }
 }
 
 /// Runs from a test's name and its speed in each run.
@@ -36,11 +16,8 @@ fn runs(tests: &[(&str, &[f64])]) -> Vec<Run> {
     let run = |n: usize| Run {
         run: n as u32 + 1,
         counted: true,
-        seed: 0,
         results: tests.iter().filter_map(|(name, speeds)| Some(result(name, *speeds.get(n)?))).collect(),
-        not_measured: Vec::new(),
-        scores: Vec::new(),
-        passed: None,
+        ..Run::default()
     };
     (0..count).map(run).collect()
 }

@@ -76,7 +76,7 @@ fn share(cards: &[(usize, f64)], count: usize, seed: u64) -> Option<(f64, f64)> 
     let explained = 1.0 - (1.0 - found / all) * (n - 1.0) / (n - k);
     let mut random = Random::from_state(seed);
     let as_much = (0..SHUFFLES).filter(|_| {
-        shuffle(&mut off, &mut random);
+        random.shuffle(&mut off);
         between(&numbers, &off, &mut sums) >= found * (1.0 - ROUNDING)
     });
     let p = (1.0 + as_much.count() as f64) / (1.0 + f64::from(SHUFFLES));
@@ -91,13 +91,6 @@ fn between(numbers: &[usize], off: &[f64], sums: &mut [(f64, f64)]) -> f64 {
         sums[*number].1 += 1.0;
     }
     sums.iter().map(|(sum, cards)| sum * sum / cards).sum()
-}
-
-/// Fisher and Yates's shuffle.
-fn shuffle(values: &mut [f64], random: &mut Random) {
-    for last in (1..values.len()).rev() {
-        values.swap(last, random.index(last + 1));
-    }
 }
 
 /// Places from 0; those that are alike get their mean.

@@ -55,19 +55,15 @@ fn jumps(columns: &[Column], tests: &[ComparedTest]) -> Vec<Finding> {
             Some((test.test.to_string(), format!("{:.0} and {:.0} MB/s", levels.low, levels.high)))
         });
         let evidence: Vec<(String, String)> = jumping.collect();
-        let tests = evidence.len();
-        (tests > 0).then(|| Finding {
-            evidence,
-            ..Finding::new(
-                "two-levels",
-                Weight::Hint,
-                0.9,
-                format!(
-                    "The runs of {} alternate between two speeds in {tests} of its tests, so their mean is misleading.",
-                    column.entry.name
-                ),
-            )
-            .advise("Run `cardscope sustain`: it shows whether a full cache or heat is the reason.")
+        let verdict = format!(
+            "The runs of {} alternate between two speeds in {} of its tests, so their mean is misleading.",
+            column.entry.name,
+            evidence.len()
+        );
+        (!evidence.is_empty()).then(|| {
+            Finding::new("two-levels", Weight::Hint, 0.9, verdict)
+                .because_all(&evidence)
+                .advise("Run `cardscope sustain`: it shows whether a full cache or heat is the reason.")
         })
     };
     columns.iter().enumerate().filter_map(of).collect()
@@ -75,14 +71,9 @@ fn jumps(columns: &[Column], tests: &[ComparedTest]) -> Vec<Finding> {
 
 fn besides(differs: &[Differs], by: Option<&str>) -> Option<Finding> {
     let words: Vec<&str> = differs.iter().filter(|d| is_blamed(d, by)).map(|d| d.what.as_str()).collect();
-    (!words.is_empty()).then(|| {
-        Finding::new(
-            "not-the-card-alone",
-            Weight::Hint,
-            1.0,
-            format!("Besides the card, these differ and may be why speeds differ: {}.", words.join(", ")),
-        )
-    })
+    let verdict =
+        format!("Besides the card, these differ and may be why speeds differ: {}.", words.join(", "));
+    (!words.is_empty()).then(|| Finding::new("not-the-card-alone", Weight::Hint, 1.0, verdict))
 }
 
 fn unsettled(tests: &[ComparedTest]) -> Option<Finding> {
@@ -92,30 +83,18 @@ fn unsettled(tests: &[ComparedTest]) -> Option<Finding> {
         return None;
     }
     let more = open.iter().filter_map(|p| p.more_runs).max();
-    let finding = Finding::new(
-        "cannot-tell",
-        Weight::Note,
-        1.0,
-        format!("{} of {} differences may be chance.", open.len(), all.len()),
-    );
-    Some(match more {
-        Some(more) => finding
-            .advise(format!("About {more} more runs of each card would settle those that can be settled.")),
-        None => finding,
-    })
+    let advice =
+        |more| format!("About {more} more runs of each card would settle those that can be settled.");
+    let verdict = format!("{} of {} differences may be chance.", open.len(), all.len());
+    Some(Finding { advice: more.map(advice), ..Finding::new("cannot-tell", Weight::Note, 1.0, verdict) })
 }
 
 /// A difference between two models needs more than one piece of each.
 fn pieces(columns: &[Column]) -> Option<Finding> {
     let cards = columns.iter().map(|c| &c.entry.card_id).collect::<std::collections::BTreeSet<_>>().len();
-    (cards > 1 && columns.iter().all(|c| c.entry.specimens == 1)).then(|| {
-        Finding::new(
-            "one-piece-each",
-            Weight::Note,
-            1.0,
-            "One unit per model was tested; other units may differ.",
-        )
-    })
+    let verdict = "One unit per model was tested; other units may differ.";
+    (cards > 1 && columns.iter().all(|c| c.entry.specimens == 1))
+        .then(|| Finding::new("one-piece-each", Weight::Note, 1.0, verdict))
 }
 
 /// One finding for each piece under one setting that was measured often enough, with its tests as evidence.

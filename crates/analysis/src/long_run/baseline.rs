@@ -2,6 +2,7 @@
 //! is said (flash-behaviour 4.4).
 
 use cardscope_model::sustain::{ComparedLine, Comparison, Level, SustainReport};
+use std::collections::BTreeSet;
 
 /// Below this a difference is no more than a reader or a host makes (flash-behaviour 4.4).
 const MATTERS: f64 = 0.03;
@@ -42,10 +43,8 @@ pub fn compare(here: &SustainReport, name: &str, there: &SustainReport) -> Compa
 
 /// Words of the conditions that differ.
 fn differing(here: &SustainReport, there: &SustainReport) -> Vec<(String, String, String)> {
-    let mut words: Vec<&str> =
+    let words: BTreeSet<&str> =
         here.header.condition.iter().chain(there.header.condition.iter()).map(|(w, _)| w).collect();
-    words.sort_unstable();
-    words.dedup();
     let value = |r: &SustainReport, w: &str| r.header.condition.get(w).unwrap_or("unknown").to_owned();
     let all = words.into_iter().map(|w| (w.to_owned(), value(here, w), value(there, w)));
     all.filter(|(_, a, b)| a != b).collect()
@@ -53,31 +52,21 @@ fn differing(here: &SustainReport, there: &SustainReport) -> Vec<(String, String
 
 /// What makes the two hard to hold against each other.
 fn doubts(here: &SustainReport, there: &SustainReport) -> Vec<String> {
-    let mut doubts = Vec::new();
-    let mut unless = |same: bool, text: &str| {
-        if !same {
-            doubts.push(text.to_owned());
-        }
-    };
-    unless(
-        here.body.announced_bytes == there.body.announced_bytes,
-        "the cards announce different capacities",
-    );
-    unless(
-        (here.body.work, here.body.pattern, here.body.region_bytes)
-            == (there.body.work, there.body.pattern, there.body.region_bytes),
-        "the workloads differ",
-    );
-    unless(
-        differing(here, there).len() <= 1,
-        "more than one condition differs, so none of them alone explains a difference",
-    );
-    unless(here.header.error.is_none() && there.header.error.is_none(), "one of the runs ended early");
-    doubts.push(
-        "one run each: the intervals are those of one state of the card, another day adds its own scatter"
-            .to_owned(),
-    );
-    doubts
+    let (a, b) = (&here.body, &there.body);
+    let all = [
+        (a.announced_bytes != b.announced_bytes, "the cards announce different capacities"),
+        ((a.work, a.pattern, a.region_bytes) != (b.work, b.pattern, b.region_bytes), "the workloads differ"),
+        (
+            differing(here, there).len() > 1,
+            "more than one condition differs, so none of them alone explains a difference",
+        ),
+        (here.header.error.is_some() || there.header.error.is_some(), "one of the runs ended early"),
+        (
+            true,
+            "one run each: the intervals are those of one state of the card, another day adds its own scatter",
+        ),
+    ];
+    all.into_iter().filter(|(is_so, _)| *is_so).map(|(_, text)| text.to_owned()).collect()
 }
 
 fn speeds(what: &str, here: Option<&Level>, there: Option<&Level>) -> ComparedLine {

@@ -1,7 +1,7 @@
 //! A reader or host controller that gets hot instead of the card (seed 003): reads that fall over a long run on USB, held
 //! against the command that needs no flash and the thermometers of the rig.
 
-use crate::anomaly::{Load, hot_host};
+use crate::anomaly::{Load, hot_host, is_over_usb};
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::Finding;
 use cardscope_model::statistics::median;
@@ -18,11 +18,7 @@ const OF_HOST: [&str; 4] = ["reader", "host", "soc", "controller"];
 
 /// What a run of reads on a USB path says about reader and host controller.
 pub(super) fn finding(condition: &Condition, series: &[Sample]) -> Option<Finding> {
-    let says = |word: &str| condition.get(word).is_some_and(|v| v.to_uppercase().contains("USB"));
-    if !["bus_mode", "usb_host", "reader"].into_iter().any(says) {
-        return None;
-    }
-    hot_host(&load(series)?)
+    hot_host(&load(series).filter(|_| is_over_usb(condition))?)
 }
 
 /// The reads of the workload, start against end; only reads have no cache that could end.

@@ -79,11 +79,13 @@ fn refuses(measured: &Measured, bytes_written: u64) -> Option<Finding> {
             "Try another reader; if reads fail there too, what is on the card is lost.",
         ),
     };
-    let finding = Finding::new(claim, Weight::Bad, event.confidence, verdict)
-        .because("after", format!("{:.0} s", event.at_s))
-        .because("written until then, in bytes", grouped(bytes_written));
-    let finding = event.evidence.iter().fold(finding, |f, (what, value)| f.because(what, value));
-    Some(finding.advise(helps))
+    Some(
+        Finding::new(claim, Weight::Bad, event.confidence, verdict)
+            .because("after", format!("{:.0} s", event.at_s))
+            .because("written until then, in bytes", grouped(bytes_written))
+            .because_all(&event.evidence)
+            .advise(helps),
+    )
 }
 
 /// A wait after which a host resets the card, or gives it up.
@@ -145,41 +147,33 @@ fn heat(measured: &Measured) -> Option<Finding> {
         ),
         false => format!("Heat slows the card to {percent:.0} % of its cool speed."),
     };
-    let mut finding = Finding::new("throttling", Weight::Hint, heat.confidence, verdict)
-        .because("after", format!("{:.0} s", heat.after_s))
-        .because("share of the time under load", format!("{:.0} %", heat.share * 100.0));
     let limits = &measured.limits;
-    let degrees = |c: f64| format!("{c:.0} °C");
-    for (what, value) in [
-        ("temperature then", heat.at_celsius),
-        ("TMT1", limits.tmt1_celsius),
-        ("TMT2", limits.tmt2_celsius),
-        ("TMPTH", limits.tmpth_celsius),
-        ("warmest", measured.max_celsius),
-    ] {
-        if let Some(value) = value {
-            finding = finding.because(what, degrees(value));
-        }
-    }
-    if let (Some(t1), Some(t2)) = (heat.t1_transitions, heat.t2_transitions) {
-        finding = finding.because("transitions to T1 and T2 that the card counted", format!("{t1} and {t2}"));
-    }
+    let degrees = |celsius: Option<f64>| celsius.map(|c| format!("{c:.0} °C"));
+    let counted = heat.t1_transitions.zip(heat.t2_transitions).map(|(t1, t2)| format!("{t1} and {t2}"));
     Some(
-        finding.advise(
-            "Put a fan or a heat sink on the card, or write in shorter bursts with pauses between them.",
-        ),
+        Finding::new("throttling", Weight::Hint, heat.confidence, verdict)
+            .because("after", format!("{:.0} s", heat.after_s))
+            .because("share of the time under load", format!("{:.0} %", heat.share * 100.0))
+            .because_known("temperature then", degrees(heat.at_celsius))
+            .because_known("TMT1", degrees(limits.tmt1_celsius))
+            .because_known("TMT2", degrees(limits.tmt2_celsius))
+            .because_known("TMPTH", degrees(limits.tmpth_celsius))
+            .because_known("warmest", degrees(measured.max_celsius))
+            .because_known("transitions to T1 and T2 that the card counted", counted)
+            .advise(
+                "Put a fan or a heat sink on the card, or write in shorter bursts with pauses between them.",
+            ),
     )
 }
 
 fn too_hot(measured: &Measured) -> Option<Finding> {
     let event = measured.events.iter().find(|e| e.kind == EventKind::TooHot)?;
-    let mut finding =
+    Some(
         Finding::new("too-hot", Weight::Hint, 1.0, "The run ended because the card became too hot.")
-            .because("after", format!("{:.0} s", event.at_s));
-    for (what, value) in &event.evidence {
-        finding = finding.because(what, value);
-    }
-    Some(finding.advise("Cool the card, or allow more with --max-temp if its maker does."))
+            .because("after", format!("{:.0} s", event.at_s))
+            .because_all(&event.evidence)
+            .advise("Cool the card, or allow more with --max-temp if its maker does."),
+    )
 }
 
 fn stalls(measured: &Measured) -> Option<Finding> {
@@ -190,22 +184,19 @@ fn stalls(measured: &Measured) -> Option<Finding> {
     };
     let verdict =
         format!("The card stops now and then for its own housekeeping, up to {:.1} s.", stalls.longest_s);
-    let mut finding = Finding::new("stalls", weight, 0.97, verdict)
-        .because("stalls", stalls.count)
-        .because(
-            "a GB",
-            format!("{:.2} ({:.2} to {:.2})", stalls.per_gb, stalls.per_gb_ci95[0], stalls.per_gb_ci95[1]),
-        )
-        .because("median", format!("{:.2} s", stalls.median_s))
-        .because("99 % up to", format!("{:.2} s", stalls.p99_s))
-        .because("share of the time", format!("{:.1} %", stalls.share * 100.0))
-        .because("speed between them", format!("{:.1} MB/s", stalls.between_mb_s));
-    if let Some(period) = &stalls.period {
-        finding = finding.because("they come each", format!("{} bytes", grouped(period.bytes)));
-    }
-    Some(finding.advise(
-        "Write in larger, sequential pieces to have fewer of them, and buffer the longest one in programs that must not wait.",
-    ))
+    let [least, most] = stalls.per_gb_ci95;
+    let period = stalls.period.as_ref().map(|period| format!("{} bytes", grouped(period.bytes)));
+    Some(
+        Finding::new("stalls", weight, 0.97, verdict)
+            .because("stalls", stalls.count)
+            .because("a GB", format!("{:.2} ({least:.2} to {most:.2})", stalls.per_gb))
+            .because("median", format!("{:.2} s", stalls.median_s))
+            .because("99 % up to", format!("{:.2} s", stalls.p99_s))
+            .because("share of the time", format!("{:.1} %", stalls.share * 100.0))
+            .because("speed between them", format!("{:.1} MB/s", stalls.between_mb_s))
+            .because_known("they come each", period)
+            .advise("Write in larger, sequential pieces to have fewer of them, and buffer the longest one in programs that must not wait."),
+    )
 }
 
 fn interference(measured: &Measured) -> Option<Finding> {
@@ -227,11 +218,10 @@ fn interference(measured: &Measured) -> Option<Finding> {
 
 fn slower(measured: &Measured) -> Option<Finding> {
     let event = measured.events.iter().find(|e| e.kind == EventKind::Slower)?;
-    let mut finding =
+    Some(
         Finding::new("slower", Weight::Hint, 0.7, "The card became slower for no reason that was measured.")
-            .because("after", format!("{:.0} s", event.at_s));
-    for (what, value) in &event.evidence {
-        finding = finding.because(what, value);
-    }
-    Some(finding.advise("Measure again with a thermometer (--thermometer card=…), and after a pause."))
+            .because("after", format!("{:.0} s", event.at_s))
+            .because_all(&event.evidence)
+            .advise("Measure again with a thermometer (--thermometer card=…), and after a pause."),
+    )
 }

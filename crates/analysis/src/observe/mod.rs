@@ -226,10 +226,7 @@ pub fn verdict(samples: &[ObserveSample], summary: &ObserveSummary) -> Finding {
     if summary.bottleneck == Bottleneck::Elsewhere {
         finding = finding.because("busiest other disk at work", percent(load.other));
     }
-    match advice {
-        Some(advice) => finding.advise(advice),
-        None => finding,
-    }
+    Finding { advice: advice.map(str::to_owned), ..finding }
 }
 
 fn words(bottleneck: Bottleneck) -> (Weight, &'static str, Option<&'static str>) {

@@ -75,7 +75,6 @@ fn currencies(places: &[RankedCard]) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::card::CardFacts;
     use cardscope_model::comparison::Entry;
     use cardscope_model::condition::Condition;
     use cardscope_model::setting::Setting;
@@ -83,30 +82,9 @@ mod tests {
     fn place(name: &str, condition: &str) -> RankedCard {
         let mut words = Condition::default();
         words.state(condition).unwrap();
-        let entry = Entry {
-            name: name.into(),
-            card_id: name.to_lowercase(),
-            card: CardFacts::default(),
-            settings: vec![Setting { condition: words, ..Setting::default() }],
-            specimens: 1,
-            sessions: 1,
-            runs: 1,
-            measured: None,
-            sources: Vec::new(),
-        };
-        RankedCard {
-            place: 1,
-            shared_by: 1,
-            entry,
-            value: 1.0,
-            ci95: None,
-            job: None,
-            spread: None,
-            price: None,
-            per_price: None,
-            capped: Vec::new(),
-            doubts: Vec::new(),
-        }
+        let settings = vec![Setting { condition: words, ..Setting::default() }];
+        let entry = Entry { name: name.into(), settings, ..Entry::default() };
+        RankedCard { place: 1, shared_by: 1, entry, value: 1.0, ..RankedCard::default() }
     }
 
     #[test]

@@ -161,9 +161,7 @@ fn spread(row: &SummaryRow) -> Spread {
         best: row.best,
         worst: row.worst,
         ci95: row.sd.and_then(|sd| comparing::mean_interval_of(row.mean, sd, row.n)),
-        runs: Vec::new(),
-        levels: None,
-        as_printed: None,
+        ..Spread::default()
     }
 }
 

@@ -109,21 +109,16 @@ pub(super) fn scatter(values: &[f64]) -> f64 {
 
 /// Fills what is missing with the value before it; `None` where there is none at all.
 pub(super) fn filled(values: &[Option<f64>]) -> Option<Vec<f64>> {
-    let first = values.iter().flatten().next().copied()?;
-    let mut last = first;
-    Some(
-        values
-            .iter()
-            .map(|value| {
-                last = value.unwrap_or(last);
-                last
-            })
-            .collect(),
-    )
+    let mut last = values.iter().flatten().next().copied()?;
+    let known = |value: &Option<f64>| {
+        last = value.unwrap_or(last);
+        last
+    };
+    Some(values.iter().map(known).collect())
 }
 
-/// Stretches of true values: first and one behind the last; those up to `bridge` apart are one.
-pub(super) fn stretches(mask: &[bool], bridge: usize) -> Vec<(usize, usize)> {
+/// Ranges of true values: first and one behind the last; those up to `bridge` apart are one.
+pub(super) fn ranges(mask: &[bool], bridge: usize) -> Vec<(usize, usize)> {
     let mut found: Vec<(usize, usize)> = Vec::new();
     for (i, _) in mask.iter().enumerate().filter(|(_, is)| **is) {
         match found.last_mut() {

@@ -3,7 +3,7 @@
 //! period in bytes. And somebody else on the bus or the host: then a command that the card answers without its flash takes
 //! longer, too.
 
-use super::{Slice, filled, running_quantile, scatter, smoothed, stretches};
+use super::{Slice, filled, ranges, running_quantile, scatter, smoothed};
 use crate::period::strongest;
 use cardscope_model::statistics::{median, quantile};
 use cardscope_model::sustain::{self, StallPeriod};
@@ -96,7 +96,7 @@ fn rate(count: usize, bytes: u64) -> (f64, [f64; 2]) {
 fn short_lows(speeds: &[f64], around: &[f64], touched: &[bool]) -> Vec<bool> {
     let low: Vec<bool> = (0..speeds.len()).map(|i| !touched[i] && speeds[i] < LOW * around[i]).collect();
     let mut short = vec![false; speeds.len()];
-    for (from, to) in stretches(&low, 0) {
+    for (from, to) in ranges(&low, 0) {
         let bounded = from > 0 && to < speeds.len();
         let deep = (from..to).any(|i| speeds[i] < DEEP * around[i]);
         if to - from <= LONGEST && bounded && deep {
@@ -113,7 +113,7 @@ fn by_lows(slices: &[Slice], around: &[f64], low: &[bool]) -> Vec<Stall> {
         at_bytes: slices[from].at_bytes,
         seconds: (from..to).map(lost).sum(),
     };
-    stretches(low, 0).into_iter().map(stall).filter(|s| s.seconds >= SHORTEST_S).collect()
+    ranges(low, 0).into_iter().map(stall).filter(|s| s.seconds >= SHORTEST_S).collect()
 }
 
 fn by_gaps(slices: &[Slice], touched: &[bool]) -> Vec<Stall> {
@@ -203,7 +203,7 @@ pub(super) fn interference(slices: &[Slice]) -> Option<Interference> {
     let logs: Vec<f64> = pings.iter().map(|p| (p / usual).ln()).collect();
     let limit = SLOWER.ln().max(DEVIATIONS * scatter(&logs));
     let slow: Vec<bool> = logs.iter().map(|l| *l > limit).collect();
-    let mut bursts = stretches(&slow, 1);
+    let mut bursts = ranges(&slow, 1);
     // A running median of three lets a single odd value through at the ends only.
     bursts.retain(|(from, to)| to - from >= 2);
     let inside = |i: usize| bursts.iter().any(|(from, to)| (*from..*to).contains(&i));

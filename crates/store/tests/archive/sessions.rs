@@ -8,7 +8,7 @@ use cardscope_model::report::{Header, Report};
 use cardscope_model::result::{
     Bench, BenchReport, LatencyUs, Run, Sample, TemperatureC, TestResult, ToolPrints,
 };
-use cardscope_model::series::{Bucket, Series};
+use cardscope_model::series::Bucket;
 use cardscope_model::session_file::{CardUnit, FileRecipe};
 use cardscope_store::{Archive, RunStart, SampleRecord, SessionId, SessionStart, unit_id};
 
@@ -106,23 +106,13 @@ fn result(test: &str, mb_s: f64) -> TestResult {
     let name: cardscope_model::test_name::TestName = test.parse().unwrap();
     let iops = mb_s * 1e6 / name.pattern.block as f64;
     TestResult {
-        test: name.pattern,
-        op: name.op,
-        step: None,
-        mb_s,
         iops,
         latency_us: LatencyUs { mean: 410.0, p50: 400.0, p99: 800.0, p999: 850.0, max: 900.0 },
         bytes: (mb_s * 5e6) as u64,
         ios: (iops * 5.0) as u64,
         seconds: 5.0,
-        temperature_c: TemperatureC::default(),
-        recipe_value: mb_s,
         tool_prints: Some(ToolPrints { value: mb_s / 1.048576, unit: "MiB/s".into() }),
-        bus_share: None,
-        precision: None,
-        loops: Vec::new(),
-        series: Series::default(),
-        caveats: Vec::new(),
+        ..TestResult::of(name, mb_s)
     }
 }
 
