@@ -21,8 +21,6 @@ pub struct Bend {
     pub confidence: f64,
     /// Extra seconds below the page.
     pub extra: f64,
-    /// How much more likely each page is than a straight line, as a logarithm.
-    pub likelihood: [f64; PAGES],
 }
 
 /// How many pages are tried.
@@ -60,6 +58,7 @@ pub fn page(times: &[SizeTime]) -> Option<Bend> {
         .filter_map(|size| bent(times, *size))
         .map(|line| line.misfit)
         .fold(f64::INFINITY, f64::min);
+    // How much more likely each page is than a straight line, as a logarithm.
     let mut likelihood = [0.0; PAGES];
     let mut extras = [0.0; PAGES];
     for (i, page) in TRIED.iter().enumerate() {
@@ -82,7 +81,6 @@ pub fn page(times: &[SizeTime]) -> Option<Bend> {
         page: found.then_some(TRIED[best]),
         confidence,
         extra: if found { extras[best] } else { 0.0 },
-        likelihood,
     })
 }
 

@@ -47,21 +47,12 @@ pub struct Level {
 pub struct Levels {
     /// One where the runs are alike.
     pub levels: Vec<Level>,
-    /// Smallest gap between neighbouring levels as a share of the lower one; 0 for a single level.
-    pub gap: f64,
-    /// Smallest distance between the middles of neighbours, in median deviations; 0 for a single level.
-    pub deviations: f64,
 }
 
 impl Levels {
     /// True where there is more than one.
     pub fn several(&self) -> bool {
         self.levels.len() > 1
-    }
-
-    /// The number of the level that holds a run, counted from the fastest.
-    pub fn of_run(&self, run: usize) -> Option<usize> {
-        self.levels.iter().position(|level| level.runs.contains(&run))
     }
 }
 
@@ -73,14 +64,14 @@ pub fn levels(values: &[f64]) -> Option<Levels> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*b].total_cmp(&values[*a]));
     let logs: Vec<f64> = order.iter().map(|i| values[*i].ln()).collect();
-    let (cuts, gap, deviations) = [2, 1]
+    let cuts = [2, 1]
         .into_iter()
         .filter(|cuts| values.len() >= if *cuts == 2 { MANY } else { LEAST_RUNS })
-        .find_map(|cuts| apart(&logs, &best_cuts(&logs, cuts)?))
-        .unwrap_or((Vec::new(), 0.0, 0.0));
+        .find_map(|cuts| best_cuts(&logs, cuts).filter(|cuts| are_apart(&logs, cuts)))
+        .unwrap_or_default();
     let groups = groups(&cuts, order.len()).into_iter().map(|(from, to)| &order[from..to]);
     let levels = groups.filter_map(|group| level(values, group)).collect();
-    Some(Levels { levels, gap, deviations })
+    Some(Levels { levels })
 }
 
 fn level(values: &[f64], group: &[usize]) -> Option<Level> {
@@ -116,13 +107,15 @@ fn squares(logs: &[f64]) -> f64 {
     logs.iter().map(|l| (l - mean).powi(2)).sum()
 }
 
-/// The cuts with gap and distance, where all neighbours are far enough apart.
-fn apart(logs: &[f64], cuts: &[usize]) -> Option<(Vec<usize>, f64, f64)> {
+/// Whether all neighbours are far enough apart.
+fn are_apart(logs: &[f64], cuts: &[usize]) -> bool {
     let groups = groups(cuts, logs.len());
     let middle = |(from, to): (usize, usize)| median(&logs[from..to]).unwrap_or(0.0);
     let mut off: Vec<f64> =
         groups.iter().flat_map(|g| logs[g.0..g.1].iter().map(|l| (l - middle(*g)).abs())).collect();
-    let spread = median_in_place(&mut off)?.max(LEAST_DEVIATION);
+    let Some(spread) = median_in_place(&mut off).map(|spread| spread.max(LEAST_DEVIATION)) else {
+        return false;
+    };
     let pairs = || groups.windows(2);
     let gap = pairs().map(|p| (logs[p[0].1 - 1] - logs[p[1].0]).exp() - 1.0).fold(f64::INFINITY, f64::min);
     let distance = pairs().map(|p| (middle(p[0]) - middle(p[1])) / spread).fold(f64::INFINITY, f64::min);
@@ -133,8 +126,7 @@ fn apart(logs: &[f64], cuts: &[usize]) -> Option<(Vec<usize>, f64, f64)> {
     };
     let inside: f64 = groups.iter().map(|(from, to)| squares(&logs[*from..*to])).sum();
     let explained = 1.0 - inside / squares(logs).max(f64::MIN_POSITIVE);
-    let far = gap > LEAST_GAP && distance > LEAST_DEVIATIONS && explained > wanted;
-    far.then(|| (cuts.to_vec(), gap, distance))
+    gap > LEAST_GAP && distance > LEAST_DEVIATIONS && explained > wanted
 }
 
 /// The narrowest group as a share of the way from the slowest run to the fastest; of those with enough runs to tell.
@@ -318,9 +310,7 @@ mod tests {
             let mut runs: Vec<f64> = (0..10)
                 .map(|i| if i < fast { 200.0 * ratio } else { 200.0 } * (0.02 * random.normal()).exp())
                 .collect();
-            for i in (1..10).rev() {
-                runs.swap(i, random.index(i + 1));
-            }
+            random.shuffle(&mut runs);
             let found = levels(&runs).unwrap();
             prop_assert_eq!(found.levels.len(), 2);
             prop_assert_eq!(found.levels[0].runs.len(), fast);

@@ -4,7 +4,6 @@
 
 mod fit;
 mod levels;
-pub mod table;
 
 pub use fit::{Choice, Fit, Step, fit, fit_segment, height_error};
 pub use levels::{

@@ -108,22 +108,6 @@ fn places_that_were_never_written_are_told_from_noise_and_from_a_tail() {
 }
 
 #[test]
-fn a_table_of_a_card_with_two_kinds_of_answers_shows_nothing() {
-    // The SD NAND of the public logs: 0.23 or 1.64 ms a place; flashbench prints means over seven places.
-    let mut random = Random::from_state(32);
-    let mut mean = || (0..7).map(|_| if random.index(2) == 0 { 230.0 } else { 1640.0 }).sum::<f64>() / 7.0;
-    for _ in 0..50 {
-        let rows = (0..20).map(|k| {
-            let (pre, on, post) = (mean(), mean(), mean());
-            table::Row { bytes: 2048 << k, beside: (pre + post) / 2.0, diff: on - (pre + post) / 2.0 }
-        });
-        let shown = table::read(&[rows.collect()]).unwrap();
-        assert_eq!((shown.page, shown.unit), (None, None), "{shown:?}");
-    }
-    assert!(table::read(&[]).is_none() && table::read(&[vec![]]).is_none());
-}
-
-#[test]
 fn a_mean_without_its_ends_is_not_moved_by_a_stall() {
     let mut random = Random::from_state(4);
     let mut values: Vec<f64> = (0..2000).map(|_| 10.0 + random.normal()).collect();

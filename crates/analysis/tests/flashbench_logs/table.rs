@@ -1,36 +1,28 @@
-//! The same question put to a table of flashbench (`-a`): fewer levels, no errors, means over seven places. What a
+//! The question of the fit put to a table of flashbench (`-a`): fewer levels, no errors, means over seven places. What a
 //! person does who looks down the column: find where it falls, and by how much more than it wavers.
 
-use super::fit::Step;
-use super::levels::{Candidates, page_candidates, unit_candidates};
-use super::{Fit, Level, fit};
-use crate::robust::MAD_SCALE;
+use cardscope_analysis::boundary::{
+    Candidates, Choice, Level, Step, fit, levels, page_candidates, unit_candidates,
+};
+use cardscope_analysis::robust::MAD_SCALE;
 use cardscope_model::statistics::{median, median_in_place};
 
 /// A line of the table.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Row {
+pub(crate) struct Row {
     /// The unit in bytes.
-    pub bytes: u64,
-    /// Time of a read next to the boundary: the mean of `pre` and `post`.
-    pub beside: f64,
+    pub(crate) bytes: u64,
     /// Its `diff`.
-    pub diff: f64,
+    pub(crate) diff: f64,
 }
 
 /// What a table shows.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Shown {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Shown {
     /// Effective page, where it shows.
-    pub page: Option<Step>,
+    pub(crate) page: Option<Step>,
     /// Erase block, where it shows.
-    pub unit: Option<Step>,
-    /// How far a line lies from where it should, typically.
-    pub noise: f64,
-    /// Typical time of a read that crosses nothing.
-    pub beside: f64,
-    /// The fit behind it.
-    pub fit: Fit,
+    pub(crate) unit: Option<Step>,
 }
 
 /// A person calls it a step where it is so many times the wavering of the lines.
@@ -40,32 +32,29 @@ const STEP_OVER_NOISE: f64 = 3.0;
 const SURE: f64 = 0.9;
 
 /// Reads the tables of one card, repetitions of one another. `None` where there is too little to look at.
-pub fn read(tables: &[Vec<Row>]) -> Option<Shown> {
+pub(crate) fn read(tables: &[Vec<Row>]) -> Option<Shown> {
     let rows = means(tables);
     let noise = wavering(&rows)?;
-    let beside = median(&rows.iter().map(|r| r.beside).collect::<Vec<_>>())?;
-    let largest = *super::levels(u64::MAX, 512).last()?;
+    let largest = *levels(u64::MAX, 512).last()?;
     let small = rows.iter().filter(|r| r.bytes <= largest);
     let levels: Vec<Level> = small.map(|r| Level { bytes: r.bytes, extra: r.diff, error: noise }).collect();
     let powers = |all: Vec<u64>| all.into_iter().filter(|u| u.is_power_of_two()).collect();
     let candidates = Candidates { pages: powers(page_candidates()), units: powers(unit_candidates()) };
     let fit = fit(&levels, &candidates)?;
-    let seen = |choice: &super::Choice| {
+    let seen = |choice: &Choice| {
         choice.step.filter(|s| s.height > STEP_OVER_NOISE * noise && choice.confidence >= SURE)
     };
-    Some(Shown { page: seen(&fit.page), unit: seen(&fit.unit), noise, beside, fit })
+    Some(Shown { page: seen(&fit.page), unit: seen(&fit.unit) })
 }
 
 /// Line by line the middle of the repetitions.
 fn means(tables: &[Vec<Row>]) -> Vec<Row> {
     let Some(first) = tables.first() else { return Vec::new() };
-    let of = |bytes: u64, value: fn(&Row) -> f64| {
-        let found = tables.iter().filter_map(|t| t.iter().find(|r| r.bytes == bytes));
-        median(&found.map(value).collect::<Vec<_>>()).unwrap_or(0.0)
+    let diff = |row: &Row| {
+        let found = tables.iter().filter_map(|table| table.iter().find(|same| same.bytes == row.bytes));
+        median(&found.map(|row| row.diff).collect::<Vec<_>>()).unwrap_or(0.0)
     };
-    let row =
-        |r: &Row| Row { bytes: r.bytes, beside: of(r.bytes, |r| r.beside), diff: of(r.bytes, |r| r.diff) };
-    first.iter().map(row).collect()
+    first.iter().map(|row| Row { bytes: row.bytes, diff: diff(row) }).collect()
 }
 
 /// Typical distance of neighbouring lines: the few steps among them do not move it.
