@@ -13,10 +13,13 @@ pub fn speed(mb_s: f64) -> String {
     match mb_s.abs() {
         v if v.is_nan() || v.is_infinite() => NONE.to_owned(),
         v if v >= LARGE => format!("{mb_s:.3e}"),
-        v if v >= 99.95 => format!("{mb_s:.1}"),
-        v if v >= 9.995 => format!("{mb_s:.2}"),
-        _ => format!("{mb_s:.3}"),
+        v => format!("{mb_s:.*}", decimals(v) + 1),
     }
+}
+
+/// So many decimals give a number from 1 up three significant digits.
+pub fn decimals(value: f64) -> usize {
+    usize::from(value < 99.95) + usize::from(value < 9.995)
 }
 
 /// A rate per second: whole numbers from 100 up, one decimal below.
@@ -71,8 +74,24 @@ pub fn interval([low, high]: [f64; 2], write: impl Fn(f64) -> String) -> String 
 }
 
 /// A count with its noun: `1 run`, `3 runs`.
-pub fn count(n: u32, noun: &str) -> String {
+pub fn count(n: impl Into<u64>, noun: &str) -> String {
+    let n = n.into();
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
+/// A text in lines of so many characters; a longer word has a line to itself.
+pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= columns => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// A test by its name, with its step where a recipe has it twice.

@@ -90,50 +90,9 @@ fn mbyte_per_second(pace: &Pace) -> String {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-    use cardscope_model::verify::{FileResult, FirstError};
-
-    /// A card of which 57 KByte were lost.
-    pub(crate) fn lossy() -> FilesReport {
-        let sectors = SectorCounts { ok: 122_845_070, corrupted: 114, ..SectorCounts::default() };
-        let pace = |mb_s: f64, slowest| {
-            Some(Pace { bytes: (mb_s * 1e8) as u64, seconds: 100.0, mb_s, slowest_second_mb_s: slowest })
-        };
-        let file = |number: u64| FileResult {
-            name: format!("{number}.h2w"),
-            number,
-            bytes: 1 << 30,
-            read_bytes: 1 << 30,
-            sectors: SectorCounts::default(),
-            write: None,
-            read: None,
-            remark: None,
-        };
-        FilesReport {
-            directory: "/media/card".into(),
-            file_system: "vfat".into(),
-            mounted_at: Some("/media/card".into()),
-            file_system_bytes: 31_983 * MBYTE,
-            free_bytes: 31_982 * MBYTE,
-            tested_bytes: 31_982 * MBYTE,
-            written: false,
-            kept: true,
-            sectors,
-            first_error: Some(FirstError {
-                offset: 0x1_57b7_7e00,
-                file: "6.h2w".into(),
-                offset_in_file: 0x17b7_7e00,
-                expected: 0x1_57b7_7e00,
-                found: Some(0xcea8_a293_9157_17a4),
-            }),
-            write: None,
-            read: pace(95.0, Some(12.0)),
-            files: vec![file(6), file(7)],
-            missing: vec![(1, 5)],
-            foreign: Vec::new(),
-        }
-    }
+    use crate::sample::lossy_files;
 
     #[test]
     fn losses_are_summed_up_as_h2testw_does() {
@@ -151,12 +110,12 @@ Found: 0xcea8a293915717a4
 Reading speed: 90.6 MByte/s
 H2testw v1.4
 ";
-        assert_eq!(summary(&lossy(), None), expected);
+        assert_eq!(summary(&lossy_files(), None), expected);
     }
 
     #[test]
     fn a_whole_card_ends_as_h2testw_ends() {
-        let mut files = lossy();
+        let mut files = lossy_files();
         files.sectors = SectorCounts { ok: 62_464 * 2048, ..SectorCounts::default() };
         let speed =
             |seconds| Some(Pace { bytes: 641 * MBYTE, seconds, mb_s: 0.0, slowest_second_mb_s: None });

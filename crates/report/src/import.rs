@@ -1,6 +1,6 @@
 //! What was imported, as text: one line a file with something to say, the figures where they are asked for, and the sums.
 
-use crate::figure::speed;
+use crate::figure::{count, speed};
 use crate::table::Table;
 use cardscope_model::imported::{FileLine, ImportReport, Kept, Totals};
 use cardscope_model::log::Log;
@@ -73,11 +73,8 @@ fn what(log: &Log) -> String {
     parts.extend(log.part.clone());
     parts.extend(conditions);
     if figures > 0 {
-        parts.push(format!(
-            "{} with {}",
-            counted(log.runs.len() as u64, "run"),
-            counted(figures as u64, "figure")
-        ));
+        let runs = count(log.runs.len() as u64, "run");
+        parts.push(format!("{runs} with {}", count(figures as u64, "figure")));
     }
     if !log.other.is_empty() {
         parts.push(log.other.keys().map(String::as_str).collect::<Vec<_>>().join(", "));
@@ -108,9 +105,9 @@ fn figures(run: &Run, of: usize) -> String {
 fn sums(totals: &Totals, archive: Option<&str>) -> String {
     let mut parts = vec![format!(
         "{}: {} and {} understood",
-        counted(totals.files, "file"),
-        counted(totals.runs, "run"),
-        counted(totals.figures, "figure")
+        count(totals.files, "file"),
+        count(totals.runs, "run"),
+        count(totals.figures, "figure")
     )];
     let said = [
         (totals.new, "kept"),
@@ -121,10 +118,6 @@ fn sums(totals: &Totals, archive: Option<&str>) -> String {
     parts.extend(said.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")));
     let place = archive.map_or_else(|| "nothing was kept: a dry run".to_owned(), |a| format!("archive {a}"));
     format!("{}; {place}\n", parts.join(", "))
-}
-
-fn counted(n: u64, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
 fn word(kept: Kept) -> &'static str {
@@ -140,38 +133,10 @@ fn word(kept: Kept) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::result::ToolPrints;
-    use cardscope_model::run::Figure;
-
-    fn line() -> FileLine {
-        let mut log = Log::new("cdm_fio");
-        log.card.name = Some("SD71".into());
-        log.doubts.push("its end is missing".into());
-        let test: cardscope_model::test_name::TestName = "SEQ1G Q1T1 read".parse().unwrap();
-        log.runs.push(Run {
-            run: 1,
-            results: vec![Figure {
-                test: test.pattern,
-                op: test.op,
-                step: None,
-                mb_s: 786.432,
-                iops: None,
-                latency_us: None,
-                max_latency_us: None,
-                as_printed: Some(ToolPrints { value: 750.0, unit: "MB/s".into() }),
-            }],
-            ..Run::default()
-        });
-        FileLine { file: "a.log".into(), log: Some(log), kept: Kept::DryRun, sessions: vec![], error: None }
-    }
 
     #[test]
     fn a_dry_run_shows_what_each_figure_is_and_what_was_printed() {
-        let report = ImportReport {
-            files: vec![line()],
-            totals: Totals { files: 1, runs: 1, figures: 1, ..Totals::default() },
-            ..ImportReport::default()
-        };
+        let report = crate::sample::dry_run();
         insta::assert_snapshot!(text(&report, true), @r"
         a.log: cdm_fio, SD71 · 1 run with 1 figure
           note: its end is missing

@@ -154,52 +154,12 @@ fn figure(value: f64, unit: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::observe::{Bottleneck, Observation, Settled};
+    use cardscope_model::observe::Observation;
     use cardscope_model::report::{Header, Report};
-
-    fn second(utilisation: f64) -> ObserveSample {
-        ObserveSample {
-            seconds: 1.0,
-            utilisation,
-            io_some: Some(utilisation / 2.0),
-            ..ObserveSample::default()
-        }
-    }
 
     #[test]
     fn a_watch_is_shown_with_its_verdict_first_and_its_course_in_one_line_each() {
-        let summary = ObserveSummary {
-            seconds: 90.0,
-            reads: 21_000,
-            writes: 4_000,
-            read_bytes: 430_080_000,
-            write_bytes: 16_384_000,
-            wait_ms: Some(3.456),
-            small_share: Some(0.91),
-            utilisation: 0.62,
-            queue_max: 7.4,
-            io_some_seconds: Some(48.2),
-            io_full_seconds: Some(12.0),
-            cpu_busy: Some(0.2),
-            iowait: None,
-            swap_bytes: Some(0),
-            loaded_seconds: 55.0,
-            settled: Settled {
-                status: SettledStatus::Measured,
-                uptime_seconds: Some(612.0),
-                bound_seconds: None,
-            },
-            bottleneck: Bottleneck::Card,
-        };
-        let report = Report {
-            header: Header { target: "/dev/mmcblk0".into(), ..Header::default() },
-            body: Observation {
-                samples: [1.0, 0.5, 0.0].map(second).to_vec(),
-                summary: Some(summary),
-                ..Observation::default()
-            },
-        };
-        let text = text(&report);
+        let text = text(&crate::sample::watch());
         assert!(text.starts_with("/dev/mmcblk0: the system waited for the card\n"), "{text}");
         for part in ["from 10 min 12 s after boot on", "430.1 MB (4.779 MB/s)", "3.46 ms", "|█▄ |", "|▄▂ |"]
         {

@@ -1,24 +1,43 @@
-//! Documents for tests: cards that never were, with figures of the size that cards have, the same each time.
+//! Documents for tests: cards that never were, with figures of the size that cards have, the same each time. What is the
+//! same for all of them stands in the documents of `tests/sample`.
 
-use cardscope_model::card::{CardFacts, Event, EventKind, Price};
-use cardscope_model::card_map::property::{Evidence, Property};
-use cardscope_model::card_map::{Advice, CardMap, MapReport, Measured, SizePoint};
+use cardscope_model::card::Price;
+use cardscope_model::card_map::MapReport;
 use cardscope_model::comparison::{
-    ComparedTest, Comparison, Differs, Entry, Pair, PrintedSpread, Spread, TwoLevels, Verdict,
+    ComparedTest, Comparison, Entry, Pair, PrintedSpread, Spread, TwoLevels, Verdict,
 };
-use cardscope_model::condition::{Condition, Origin};
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::condition::Origin;
 use cardscope_model::histogram::Histogram;
-use cardscope_model::job::{Fit, JobScore};
+use cardscope_model::imported::ImportReport;
+use cardscope_model::job::Fit;
+use cardscope_model::observe::ObserveReport;
 use cardscope_model::publication::{CardPart, Latencies, Publication, TestSeries};
-use cardscope_model::ranking::{Group, Groups, RankedBy, RankedCard, Ranking};
-use cardscope_model::report::{Header, Moved, Report};
+use cardscope_model::ranking::{RankedCard, Ranking};
 use cardscope_model::result::ToolPrints;
 use cardscope_model::series::Bucket;
-use cardscope_model::setting::Setting;
-use cardscope_model::sustain::{self, LongRun, Reading, SustainReport};
+use cardscope_model::sustain::{Reading, Sample, SustainReport};
 use cardscope_model::test_name::TestName;
-use cardscope_model::verify::{self, MapCell, MapSpeed, Method, SpeedMap, Verification, VerifyReport};
+use cardscope_model::verify::{FilesReport, MapCell, VerifyReport};
+use std::sync::LazyLock;
+
+/// A publication of one card, without what is drawn for each card and test.
+static ONE_CARD: LazyLock<Publication> =
+    LazyLock::new(|| serde_json::from_str(include_str!("../tests/sample/publication.json")).unwrap());
+
+/// A card of which 57 KByte were lost, by files.
+pub(crate) fn lossy_files() -> FilesReport {
+    serde_json::from_str(include_str!("../tests/sample/files.json")).unwrap()
+}
+
+/// A watch of a system that waits for its card.
+pub(crate) fn watch() -> ObserveReport {
+    serde_json::from_str(include_str!("../tests/sample/watch.json")).unwrap()
+}
+
+/// A log that was understood and not archived.
+pub(crate) fn dry_run() -> ImportReport {
+    serde_json::from_str(include_str!("../tests/sample/import.json")).unwrap()
+}
 
 /// Tests in the order of recipes, each with the speed of a middling card in MB/s.
 const TESTS: [(&str, f64); 12] = [
@@ -48,38 +67,22 @@ fn chance(seed: u64) -> f64 {
     (mixed >> 11) as f64 / (1u64 << 53) as f64
 }
 
-pub(crate) fn name(number: usize) -> String {
+fn name(number: usize) -> String {
     let name = NAMES[number % NAMES.len()];
     if number < NAMES.len() { name.to_owned() } else { format!("{name}, no. {}", number / NAMES.len() + 1) }
 }
 
-pub(crate) fn facts(number: usize) -> CardFacts {
-    CardFacts {
-        brand: Some(name(number)),
-        capacity_bytes: Some(63_864_569_856),
-        capacity_label: Some("64GB".into()),
-        form: Some("microSDXC".into()),
-        marks: vec!["U3".into(), "V30".into(), "A2".into()],
-        made: Some("2024-03".into()),
-        ..CardFacts::default()
-    }
+fn cooling(card: usize) -> &'static str {
+    if card.is_multiple_of(3) { "passive" } else { "active" }
 }
 
-pub(crate) fn entry(number: usize, runs: u32) -> Entry {
-    let mut condition = Condition::default();
-    condition.set("cooling", if number.is_multiple_of(3) { "passive" } else { "active" }, Origin::Stated);
-    condition.set("reader", "reader slot", Origin::Read);
-    Entry {
-        name: name(number),
-        card_id: format!("card-{number}"),
-        card: facts(number),
-        settings: vec![Setting { recipe: "cdm8-default".into(), size_bytes: Some(1 << 30), condition }],
-        specimens: 1,
-        sessions: 2,
-        runs,
-        measured: Some(["2026-05-01".into(), "2026-05-17".into()]),
-        sources: vec![format!("logs/card-{number}.txt")],
-    }
+fn entry(number: usize, runs: u32) -> Entry {
+    let mut entry = ONE_CARD.comparison.entries[0].clone();
+    (entry.name, entry.card_id, entry.runs) = (name(number), format!("card-{number}"), runs);
+    entry.card.brand = Some(name(number));
+    entry.settings[0].condition.set("cooling", cooling(number), Origin::Stated);
+    entry.sources = vec![format!("logs/card-{number}.txt")];
+    entry
 }
 
 fn spread(test: usize, card: usize, runs: u32) -> Spread {
@@ -164,69 +167,42 @@ pub(crate) fn comparison(cards: usize, runs: u32, tests: usize) -> Comparison {
         }
         ComparedTest { test, step: None, block_bytes, spreads, pairs }
     };
-    let cooling = |card: usize| Some(if card.is_multiple_of(3) { "passive" } else { "active" }.to_owned());
-    Comparison {
-        entries: (0..cards).map(|card| entry(card, runs)).collect(),
-        by: None,
-        tests: (0..tests.min(TESTS.len())).map(compared).collect(),
-        differs: vec![Differs { what: "cooling".into(), values: (0..cards).map(cooling).collect() }],
-        findings: vec![
-            Finding::new("cooling-differs", Weight::Hint, 0.9, "Not all cards were cooled alike.")
-                .because("cooling", "active and passive")
-                .advise("Measure them once more under one fan."),
-        ],
-    }
+    let mut comparison = ONE_CARD.comparison.clone();
+    comparison.entries = (0..cards).map(|card| entry(card, runs)).collect();
+    comparison.tests = (0..tests.min(TESTS.len())).map(compared).collect();
+    comparison.differs[0].values = (0..cards).map(|card| Some(cooling(card).to_owned())).collect();
+    comparison
 }
 
 /// An order of so many cards for a job, the first two not to be told apart.
 pub(crate) fn ranking(cards: usize) -> Ranking {
     let score = |card: usize| 91.5 - 60.0 * card as f64 / cards.max(1) as f64;
-    let place = |card: usize| RankedCard {
-        place: if card < 2 { 1 } else { card as u32 + 1 },
-        shared_by: if card < 2 { 2 } else { 1 },
-        entry: entry(card, 10),
-        value: score(card),
-        ci95: Some([score(card) - 4.0, score(card) + 3.0]),
-        job: Some(JobScore {
-            job: "pi-boot".into(),
-            title: "system of a small computer".into(),
-            score: Some(score(card)),
-            fit: if card < 2 { Fit::Good } else { Fit::Fair },
-            meaning: vec![format!("boot: {:.1} s", 18.0 + card as f64)],
-            seconds: vec![("boot".into(), 18.0 + card as f64)],
-            missed: vec![],
-            missing: vec![],
-        }),
-        spread: None,
-        price: Some(Price { amount: 9.9 + card as f64, currency: "EUR".into() }),
-        per_price: Some(score(card) / (9.9 + card as f64)),
-        capped: if card == 0 { vec!["sequential read".into()] } else { vec![] },
-        doubts: vec![],
+    let place = |card: usize| {
+        let (amount, first) = (9.9 + card as f64, ONE_CARD.rankings[0].places[0].clone());
+        let mut job = first.job.unwrap();
+        job.score = Some(score(card));
+        job.fit = if card < 2 { Fit::Good } else { Fit::Fair };
+        job.meaning = vec![format!("boot: {:.1} s", 18.0 + card as f64)];
+        job.seconds = vec![("boot".into(), 18.0 + card as f64)];
+        RankedCard {
+            place: if card < 2 { 1 } else { card as u32 + 1 },
+            shared_by: if card < 2 { 2 } else { 1 },
+            entry: entry(card, 10),
+            value: score(card),
+            ci95: Some([score(card) - 4.0, score(card) + 3.0]),
+            job: Some(job),
+            price: Some(Price { amount, currency: "EUR".into() }),
+            per_price: Some(score(card) / amount),
+            capped: if card == 0 { first.capped } else { vec![] },
+            ..first
+        }
     };
-    Ranking {
-        by: RankedBy::Job("pi-boot".into()),
-        on: Some("Raspberry Pi 4".into()),
-        places: (0..cards).map(place).collect(),
-        not_placed: vec![("Fir 8GB".into(), "random writes were not measured".into())],
-        groups: Some(Groups {
-            by: "mark".into(),
-            groups: vec![Group {
-                name: "A2".into(),
-                cards: 2,
-                mean: 80.0,
-                median: 81.0,
-                worst: 70.0,
-                best: 91.5,
-            }],
-            explained: Some(0.12),
-            p: Some(0.41),
-            verdict: format!(
-                "what the mark says about the score for \"pi-boot\" cannot be told from chance with {cards} cards; 12 % of the \
-                 spread between cards lies between the groups (by chance alone: 0.410)"
-            ),
-        }),
-        findings: vec![],
+    let mut ranking = ONE_CARD.rankings[0].clone();
+    ranking.places = (0..cards).map(place).collect();
+    if let Some(groups) = &mut ranking.groups {
+        groups.verdict = groups.verdict.replace("1 cards", &format!("{cards} cards"));
     }
+    ranking
 }
 
 /// So many runs of one test second by second, with a temperature that rises.
@@ -273,51 +249,13 @@ fn latencies(card: usize, test: usize, runs: u32) -> Latencies {
     }
 }
 
-/// The document of a test of a card in the reader slot.
-fn of_card<B>(body: B) -> Report<B> {
-    let header =
-        Header { target: "/dev/mmcblk0".into(), io_path: "io_uring".into(), seed: 1, ..Header::default() };
-    Report { header, body }
-}
-
-/// A map with a page, erase block, open blocks and curves.
-pub(crate) fn map(card: usize) -> MapReport {
-    let point =
-        |(i, mb_s): (usize, f64)| SizePoint { bytes: 4096 << i, mb_s, iops: 0.0, p50_us: 0.0, ios: 100 };
-    let curve = |most: f64| {
-        (0..11).map(|i| point((i, most / (1.0 + 24.0 / 2f64.powi(i as i32))))).collect::<Vec<_>>()
-    };
-    let evidence = || Evidence::by("pairs of reads on both sides of each boundary");
-    let mut measured = Measured {
-        page_bytes: Property::measured(16 << 10, 0.98, evidence()),
-        erase_block_bytes: Property::measured(4 << 20, 0.97, evidence()),
-        ..Measured::default()
-    };
-    measured.open_blocks.linear = Property::measured(5, 0.95, evidence());
-    measured.open_blocks.random = Property::at_least(6, 0.95, evidence());
-    measured.curves.sequential_read = curve(88.0);
-    measured.curves.random_write = curve(12.5 + card as f64);
-    of_card(CardMap {
-        measured,
-        advice: Advice {
-            words: vec!["Let partitions start at a multiple of 4 MiB.".into()],
-            ..Advice::default()
-        },
-        announced_bytes: 63_864_569_856,
-        moved: Moved {
-            data_kept: true,
-            bytes_written: 1 << 30,
-            bytes_restored: 1 << 30,
-            bytes_read: 1 << 30,
-            seconds: 95.0,
-            ..Moved::default()
-        },
-        ..CardMap::default()
-    })
+/// A map with pages, erase blocks, open blocks and curves, like that of the card of seed 004.
+pub(crate) fn map() -> MapReport {
+    ONE_CARD.cards[0].map.clone().unwrap()
 }
 
 /// A full proof of capacity with a slow tenth and a hole.
-pub(crate) fn verify() -> VerifyReport {
+fn verify() -> VerifyReport {
     let cell = |n: u64| MapCell {
         start: n << 26,
         bytes: 1 << 26,
@@ -326,97 +264,42 @@ pub(crate) fn verify() -> VerifyReport {
         bad_bytes: if n == 700 { 1 << 20 } else { 0 },
         ..MapCell::default()
     };
-    let whole = |min, mean, max| {
-        Some(MapSpeed { min_mb_s: min, mean_mb_s: mean, max_mb_s: max, slowest_second: None })
-    };
-    let map = SpeedMap {
-        cell_bytes: 1 << 26,
-        cells: (0..950).map(cell).collect(),
-        write: whole(11.0, 27.1, 33.0),
-        read: whole(88.0, 88.5, 89.0),
-    };
-    of_card(Verification {
-        method: Method::Full,
-        verdict: verify::Verdict::Damaged,
-        announced_bytes: 63_864_569_856,
-        usable_bytes: Some(46_976_204_800),
-        good_bytes: Some(63_863_521_280),
-        proven_bytes: 63_863_521_280,
-        confidence: 0.999,
-        map: Some(map),
-        moved: Moved {
-            bytes_written: 63_864_569_856,
-            bytes_read: 63_864_569_856,
-            seconds: 2900.0,
-            ..Moved::default()
-        },
-        ..Verification::default()
-    })
+    let mut verify = ONE_CARD.cards[0].verify.clone().unwrap();
+    verify.body.map.as_mut().unwrap().cells = (0..950).map(cell).collect();
+    verify
 }
 
 /// Two minutes of writing in which a cache ends and the card grows warm.
 pub(crate) fn long_run() -> SustainReport {
-    let sample = |i: u32| sustain::Sample {
+    let sample = |i: u32| Sample {
         at_s: f64::from(i),
         write_mb_s: Some(if i < 40 { 60.0 } else { 22.0 } + 2.0 * chance(u64::from(i))),
         temperatures: vec![Reading { place: "card".into(), celsius: 30.0 + f64::from(i) * 0.2 }],
-        ..sustain::Sample::default()
+        ..Sample::default()
     };
-    let measured = sustain::Measured {
-        series: (0..120).map(sample).collect(),
-        events: vec![sustain::Event::new(sustain::EventKind::CacheEnd, 40.0, 2_400_000_000, 0.97)],
-        cache_bytes: Property::measured(2_400_000_000, 0.97, Evidence::default()),
-        after_cache_mb_s: Property::measured(22.0, 0.97, Evidence::default()),
-        ended_by: "--duration".into(),
-        ..sustain::Measured::default()
-    };
-    of_card(LongRun {
-        work: sustain::Work::Write,
-        pattern: sustain::Pattern::Sequential,
-        block_bytes: 1 << 20,
-        queue_depth: 4,
-        region_bytes: 1 << 34,
-        measured,
-        announced_bytes: 63_864_569_856,
-        moved: Moved { bytes_written: 4_000_000_000, seconds: 120.0, ..Moved::default() },
-        ..LongRun::default()
-    })
+    let mut run = ONE_CARD.cards[0].sustain.clone().unwrap();
+    run.body.measured.series = (0..120).map(sample).collect();
+    run
 }
 
 fn part(card: usize, runs: u32, tests: usize) -> CardPart {
-    CardPart {
-        card_id: format!("card-{card}"),
-        title: name(card),
-        card: facts(card),
-        pieces: vec!["piece 3f9c".into()],
-        events: vec![
-            Event {
-                date: Some("2025-11".into()),
-                kind: EventKind::Bought,
-                price: Some(Price { amount: 9.9, currency: "EUR".into() }),
-                note: Some("with a reader".into()),
-                source: Some("bill.pdf".into()),
-            },
-            Event { date: None, kind: EventKind::InUse, price: None, note: None, source: None },
-        ],
-        findings: vec![Finding::new("mark-met", Weight::Note, 0.95, "It does what V30 promises.")],
-        courses: (0..tests).flat_map(|test| courses(card, test, runs)).collect(),
-        latencies: (0..tests).map(|test| latencies(card, test, runs)).collect(),
-        map: card.is_multiple_of(2).then(|| map(card)),
-        verify: card.is_multiple_of(5).then(verify),
-        sustain: card.is_multiple_of(3).then(long_run),
-    }
+    let mut part = ONE_CARD.cards[0].clone();
+    (part.card_id, part.title, part.card.brand) = (format!("card-{card}"), name(card), Some(name(card)));
+    part.courses = (0..tests).flat_map(|test| courses(card, test, runs)).collect();
+    part.latencies = (0..tests).map(|test| latencies(card, test, runs)).collect();
+    part.map = card.is_multiple_of(2).then(map);
+    part.verify = card.is_multiple_of(5).then(verify);
+    part.sustain = card.is_multiple_of(3).then(long_run);
+    part
 }
 
 /// A publication of so many cards with so many runs of each of so many tests.
 pub(crate) fn publication(cards: usize, runs: u32, tests: usize) -> Publication {
     Publication {
-        title: "Cards of the drawer".into(),
-        made_on: "2026-05-18".into(),
-        tool_version: "0.1.0".into(),
         comparison: comparison(cards, runs, tests),
         rankings: vec![ranking(cards)],
         cards: (0..cards).map(|card| part(card, runs, tests)).collect(),
+        ..ONE_CARD.clone()
     }
 }
 

@@ -204,12 +204,12 @@ fn odd(report: &FilesReport) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::h2testw::tests::lossy;
+    use crate::sample::lossy_files;
 
     #[test]
     fn losses_are_shown_with_their_kinds_and_the_first_one_with_its_address() {
         let mut page = Page::default();
-        add_files(&mut page, &lossy());
+        add_files(&mut page, &lossy_files());
         let text = page.text();
         for part in [
             "2 files read in /media/card (vfat mounted on /media/card)",

@@ -126,68 +126,8 @@ mod tests {
 
     #[test]
     fn three_cards_stand_beside_each_other_with_what_is_sure_and_what_is_not() {
-        insta::assert_snapshot!(text(&sample::comparison(3, 3, 2), How::default()), @r"
-        3 beside each other
-
-        What was compared
-             card                measured
-          1  Alder Swift 64GB    3 runs in 2 sessions of 1 piece, 2026-05-01 to 2026-05-17
-          2  Birch Endure 128GB  3 runs in 2 sessions of 1 piece, 2026-05-01 to 2026-05-17
-          3  Cedar 32GB          3 runs in 2 sessions of 1 piece, 2026-05-01 to 2026-05-17
-          Measured by: cdm8-default · 1 GiB · reader reader slot; more differs.
-
-        What differs besides the card
-                   1 Alder Swift 64GB  2 Birch Endure 128GB  3 Cedar 32GB
-          cooling             passive                active        active
-
-        Average, MB/s
-          Each figure is the mean of all runs, with its 95 % interval.
-          test                 1 Alder Swift 64GB   2 Birch Endure 128GB           3 Cedar 32GB
-          SEQ1M Q8T1 read   57.80 (56.50 … 59.10)  63.37 (60.23 … 66.51)  66.21 (64.40 … 68.02)
-          SEQ1M Q8T1 write  31.89 (15.98 … 47.80)  41.51 (41.01 … 42.01)                      –
-
-        Worst, MB/s
-          Each figure is the slowest run.
-          test              1 Alder Swift 64GB  2 Birch Endure 128GB  3 Cedar 32GB
-          SEQ1M Q8T1 read                56.82                 60.88         65.28
-          SEQ1M Q8T1 write               17.85                 41.08             –
-
-        Best, MB/s
-          Each figure is the fastest run.
-          test              1 Alder Swift 64GB  2 Birch Endure 128GB  3 Cedar 32GB
-          SEQ1M Q8T1 read                58.81                 65.68         67.81
-          SEQ1M Q8T1 write               39.82                 41.81             –
-
-        Median, MB/s
-          Each figure is the run in the middle.
-          test              1 Alder Swift 64GB  2 Birch Endure 128GB  3 Cedar 32GB
-          SEQ1M Q8T1 read                57.78                 63.55         65.55
-          SEQ1M Q8T1 write               38.00                 41.65             –
-
-        Fastest first (> faster for sure, = alike, ? open)
-          test              fastest first
-          SEQ1M Q8T1 read   3 ? 2 ? 1
-          SEQ1M Q8T1 write  2 > 1
-
-        Which differences are real
-          Of 4 pairs in single tests 2 differ for sure, 0 are alike, 2 cannot be told apart.
-          test              pair     second against first      95 % interval  chance alone  what can be said
-          SEQ1M Q8T1 read   1 and 2                +9.6 %   +5.2 % … +14.0 %         0.104  these two cannot be told apart; about 8 further runs of each may settle it
-          SEQ1M Q8T1 read   1 and 3               +14.5 %  +10.0 % … +19.1 %         0.055  3 is faster
-          SEQ1M Q8T1 read   2 and 3                +4.5 %    +0.3 % … +8.7 %         0.155  these two cannot be told apart; about 8 further runs of each may settle it
-          SEQ1M Q8T1 write  1 and 2               +30.2 %  +25.0 % … +35.4 %   below 0.001  2 is faster; not by the card alone: cooling
-
-        Runs that jump between two levels
-          SEQ1M Q8T1 write of Alder Swift 64GB jumps between 17.66 MB/s (30 % of the runs) and 39.24 MB/s.
-
-        Findings
-          Hint: Not all cards were cooled alike. (cooling active and passive) Measure them once more under one fan.
-
-        Where the figures are from
-          1  logs/card-0.txt
-          2  logs/card-1.txt
-          3  logs/card-2.txt
-        ");
+        let page = text(&sample::comparison(3, 3, 2), How::default());
+        assert_eq!(page, include_str!("../../tests/sample/compared.txt"));
     }
 
     #[test]
