@@ -1,6 +1,6 @@
 //! A benchmark session as text: what was measured on what, one line a test, caveats and findings below.
 
-use crate::figure::{interval, rate, speed, test_of, time_us};
+use crate::figure::{count, interval, rate, speed, test_of, time_us};
 use crate::page::{Block, Page};
 use crate::table::Table;
 use cardscope_model::result::{BenchReport, Run, Summary, TestResult, ToolPrints};
@@ -30,11 +30,7 @@ pub fn text(report: &BenchReport) -> String {
 fn answer(report: &BenchReport) -> String {
     let runs = report.body.runs.iter().filter(|run| run.counted).count();
     let (recipe, version) = (&report.body.recipe, &report.body.recipe_version);
-    format!(
-        "recipe {recipe} {version}, {}, seed {}",
-        crate::figure::count(runs as u32, "run"),
-        report.header.seed
-    )
+    format!("recipe {recipe} {version}, {}, seed {}", count(runs as u64, "run"), report.header.seed)
 }
 
 fn printed(prints: Option<&ToolPrints>) -> String {

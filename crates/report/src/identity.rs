@@ -5,7 +5,7 @@ use crate::page::{Block, Fact, Page, fact};
 use cardscope_model::identity::Identity;
 use cardscope_model::units::BinarySize;
 use cardscope_model::usb::UsbReader;
-use cardscope_sd::bus::{MmcBus, PcieLink};
+use cardscope_sd::bus::MmcBus;
 use cardscope_sd::mark::Demand;
 use cardscope_sd::nvme::NvmeIdentity;
 use cardscope_sd::registers::{Cid, Crc, Csd, Ocr, Scr, Ssr};
@@ -42,6 +42,10 @@ impl Facts {
     fn line(&mut self, label: &str, value: Option<impl Display>) {
         let value = value.map(|v| v.to_string()).filter(|v| !v.is_empty());
         self.0.extend(value.map(|value| fact(label, value)));
+    }
+
+    fn say(&mut self, label: &str, value: impl Display) {
+        self.line(label, Some(value));
     }
 
     fn flags(&mut self, label: &str, flags: &[(&str, bool)]) {
@@ -87,10 +91,7 @@ fn csd_lines(p: &mut Facts, csd: &Csd) {
     p.line("family", csd.family.as_ref());
     p.line("command classes (CCC)", Some(csd.ccc_names.join(", ")));
     p.line("clock after reset", csd.tran_speed_mbit_s.map(|s| format!("{s} Mbit/s a line")));
-    p.line(
-        "erase unit",
-        Some(format!("{} blocks of {} bytes", csd.sector_size_blocks, csd.write_bl_len_bytes)),
-    );
+    p.say("erase unit", format!("{} blocks of {} bytes", csd.sector_size_blocks, csd.write_bl_len_bytes));
     p.flags(
         "flags",
         &[
@@ -107,10 +108,7 @@ fn scr_lines(p: &mut Facts, scr: &Scr) {
     p.line("raw", Some(&scr.raw));
     p.line("specification", scr.version.as_deref());
     p.line("security", scr.sd_security_text.as_deref());
-    p.line(
-        "bus widths",
-        Some(scr.bus_widths.iter().map(|w| format!("{w} bit")).collect::<Vec<_>>().join(", ")),
-    );
+    p.say("bus widths", scr.bus_widths.iter().map(|w| format!("{w} bit")).collect::<Vec<_>>().join(", "));
     p.line("commands", Some(scr.cmd_support_list.join(", ")));
 }
 
@@ -176,20 +174,16 @@ fn nvme_lines(p: &mut Facts, nvme: &NvmeIdentity) {
     p.line("temperature now", nvme.temperature_celsius.map(|c| format!("{c:.0} °C")));
     if let Some(s) = &nvme.smart {
         p.line("used up", Some(format!("{} %, spare {} %", s.percentage_used, s.available_spare)));
-        p.line(
+        p.say(
             "read, written",
-            Some(format!("{:.1} GB, {:.1} GB", gb(s.data_read_bytes), gb(s.data_written_bytes))),
+            format!("{:.1} GB, {:.1} GB", gb(s.data_read_bytes), gb(s.data_written_bytes)),
         );
         p.line("power cycles", Some(format!("{}, {} unsafe", s.power_cycles, s.unsafe_shutdowns)));
         p.line("media errors", Some(s.media_errors));
-        p.line(
-            "throttled",
-            Some(throttled(s.thermal_management_t1_transitions, s.thermal_management_t1_seconds, "T1")),
-        );
-        p.line(
-            "throttled hard",
-            Some(throttled(s.thermal_management_t2_transitions, s.thermal_management_t2_seconds, "T2")),
-        );
+        let t1 = (s.thermal_management_t1_transitions, s.thermal_management_t1_seconds);
+        let t2 = (s.thermal_management_t2_transitions, s.thermal_management_t2_seconds);
+        p.say("throttled", format!("{} times to T1, {} s in all", t1.0, t1.1));
+        p.say("throttled hard", format!("{} times to T2, {} s in all", t2.0, t2.1));
         p.line("warnings", Some(s.critical_warnings.join(", ")));
     }
 }
@@ -198,22 +192,13 @@ fn gb(bytes: u64) -> f64 {
     bytes as f64 / 1e9
 }
 
-fn throttled(transitions: u32, seconds: u32, level: &str) -> String {
-    format!("{transitions} times to {level}, {seconds} s in all")
-}
-
 fn bus_lines(p: &mut Facts, identity: &Identity) {
     p.line("mode", identity.bus_mode());
     p.line("carries at most", identity.ceiling_mb_s().map(|c| format!("{c:.1} MB/s")));
-    if let Some(mmc) = &identity.mmc {
-        mmc_lines(p, mmc);
-    }
-    if let Some(usb) = &identity.usb {
-        usb_lines(p, usb);
-    }
-    if let Some(pcie) = &identity.pcie {
-        pcie_lines(p, pcie);
-    }
+    identity.mmc.iter().for_each(|mmc| mmc_lines(p, mmc));
+    identity.usb.iter().for_each(|usb| usb_lines(p, usb));
+    let limited = identity.pcie.as_ref().is_some_and(|pcie| pcie.limited);
+    p.line("link", limited.then_some("slower than the card could: see the hints"));
 }
 
 fn mmc_lines(p: &mut Facts, mmc: &MmcBus) {
@@ -224,23 +209,13 @@ fn mmc_lines(p: &mut Facts, mmc: &MmcBus) {
 }
 
 fn usb_lines(p: &mut Facts, usb: &UsbReader) {
-    let words =
-        [&usb.vendor, &usb.product].into_iter().flatten().map(|s| s.trim()).collect::<Vec<_>>().join(" ");
-    let ids = [&usb.vendor_id, &usb.product_id]
-        .into_iter()
-        .flatten()
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .join(":");
-    p.line("reader", Some(format!("{words} ({ids})")));
+    let joined = |both: [&Option<String>; 2], by: &str| {
+        both.into_iter().flatten().map(|s| s.trim()).collect::<Vec<_>>().join(by)
+    };
+    let ids = joined([&usb.vendor_id, &usb.product_id], ":");
+    p.say("reader", format!("{} ({ids})", joined([&usb.vendor, &usb.product], " ")));
     p.line("driver", usb.driver.as_deref());
     if usb.hides_cid {
         p.line("registers", Some("hidden by the reader: no CID, CSD, SCR or SSR, no bus mode"));
-    }
-}
-
-fn pcie_lines(p: &mut Facts, pcie: &PcieLink) {
-    if pcie.limited {
-        p.line("link", Some("slower than the card could: see the hints"));
     }
 }

@@ -58,25 +58,36 @@ pub(crate) fn figcaption(text: &str) -> String {
     format!("<p class=\"caption\">{}</p>\n", prose(text))
 }
 
-/// Conclusions under a heading; nothing where there are none.
-pub(crate) fn concluded(head: &str, all: &[Finding]) -> String {
-    if all.is_empty() { String::new() } else { format!("<h3>{head}</h3>\n{}", findings(all)) }
+/// Conclusions under a heading of a level; nothing where there are none.
+pub(crate) fn concluded(level: u8, head: &str, all: &[Finding]) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    format!("<h{level}>{head}</h{level}>\n{}", findings(all))
 }
 
-/// What can be unfolded; open where it says so.
+/// What can be unfolded, open where it says so; nothing where it is empty.
 pub(crate) fn folded(summary: &str, open: bool, body: &str) -> String {
+    if body.is_empty() {
+        return String::new();
+    }
     let open = if open { " open" } else { "" };
     format!("<details{open}><summary>{}</summary>\n{body}</details>\n", escaped(summary))
 }
 
-/// Names and values as a list.
-pub(crate) fn facts<'a>(facts: impl IntoIterator<Item = (&'a str, String)>) -> String {
-    let rows: String = facts
-        .into_iter()
-        .filter(|(_, value)| !value.is_empty())
-        .map(|(name, value)| format!("<dt>{}</dt><dd>{}</dd>\n", escaped(name), prose(&value)))
-        .collect();
+/// Names and values as a list; nothing where there are none.
+pub(crate) fn facts<N: AsRef<str>, V: AsRef<str>>(facts: impl IntoIterator<Item = (N, V)>) -> String {
+    let row = |(name, value): (N, V)| {
+        format!("<dt>{}</dt><dd>{}</dd>\n", escaped(name.as_ref()), prose(value.as_ref()))
+    };
+    let rows: String = facts.into_iter().map(row).collect();
     if rows.is_empty() { rows } else { format!("<dl>\n{rows}</dl>\n") }
+}
+
+/// Lines of HTML as a list; nothing where there are none.
+pub(crate) fn list(lines: impl IntoIterator<Item = String>) -> String {
+    let lines: String = lines.into_iter().map(|line| format!("<li>{line}</li>\n")).collect();
+    if lines.is_empty() { lines } else { format!("<ul>\n{lines}</ul>\n") }
 }
 
 /// Running text: what stands between backticks is typed as it is, and elsewhere a number stays with what follows it.

@@ -2,7 +2,7 @@
 //! findings, caveats, how it ended and its session. A terminal renders it here, an HTML file in `page_html`.
 
 use crate::chart::Chart;
-use crate::figure::{duration, test_of};
+use crate::figure::{duration, test_of, wrapped};
 use crate::plot;
 use crate::table::Table;
 use cardscope_model::caveat::Caveat;
@@ -207,7 +207,7 @@ fn text_of(block: &Block) -> String {
             let parts = table.clone().with_heads_of(HEAD).divided(CARDS);
             parts.iter().map(|part| indented(part.to_string().lines())).collect::<Vec<_>>().join("\n")
         }
-        Block::Words(words) => indented(wrapped(words)),
+        Block::Words(words) => indented(wrapped(words, WIDTH)),
         Block::Lines(lines) => indented(lines),
         Block::Verbatim(text) => text.clone(),
         Block::Commands(commands) => indented(commands.iter().map(|command| format!("  {command}"))),
@@ -223,20 +223,6 @@ fn indented(lines: impl IntoIterator<Item = impl std::fmt::Display>) -> String {
 
 /// Columns of a sentence.
 const WIDTH: usize = 100;
-
-fn wrapped(words: &str) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in words.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= WIDTH => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
 
 /// A finding in a line, its weight first.
 fn finding_line(finding: &Finding) -> String {

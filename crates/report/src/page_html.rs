@@ -1,6 +1,6 @@
 //! A result page as one HTML file: no network, no script, readable on a phone, printable, light and dark.
 
-use crate::markup::{HEAD, escaped, findings, grid, prose};
+use crate::markup::{HEAD, escaped, facts, findings, grid, prose};
 use crate::page::{Block, News, Page, Part};
 use crate::svg::{self, Medium};
 
@@ -35,12 +35,7 @@ fn part(part: &Part) -> String {
 
 fn block(block: &Block) -> String {
     match block {
-        Block::Facts(facts) => {
-            let row = |(name, value): &(String, String)| {
-                format!("<dt>{}</dt><dd>{}</dd>\n", escaped(name), prose(value))
-            };
-            format!("<dl>\n{}</dl>\n", facts.iter().map(row).collect::<String>())
-        }
+        Block::Facts(all) => facts(all.iter().map(|(name, value)| (name, value))),
         Block::Table(table) | Block::Cards(table) => grid(table),
         Block::Words(words) => format!("<p>{}</p>\n", prose(words)),
         Block::Verbatim(text) => format!("<pre>{}</pre>\n", escaped(text)),

@@ -29,7 +29,7 @@ const LEAST_SCALE: f64 = 0.5;
 /// Why there is no picture.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PngError {
-    /// No chart has anything in it.
+    /// Nothing is in the chart.
     #[error("there is nothing to draw")]
     Nothing,
     /// More is in it than fits a picture.
@@ -47,12 +47,12 @@ pub enum PngError {
     Refused(String),
 }
 
-/// The charts below each other as one PNG.
+/// The chart as PNG.
 ///
 /// # Errors
 /// Where there is nothing to draw, or far too much.
-pub fn png(charts: &[Chart]) -> Result<Vec<u8>, PngError> {
-    let Some(Picture { text, width, height }) = svg::picture(charts, Medium::Fixed) else {
+pub fn png(chart: &Chart) -> Result<Vec<u8>, PngError> {
+    let Some(Picture { text, width, height }) = svg::picture(chart, Medium::Fixed) else {
         return Err(PngError::Nothing);
     };
     let scale = SCALE.min((MOST_PIXELS / (width * height)).sqrt());
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn a_picture_of_three_cards_has_ink_on_white() {
         let chart = by_card(&sample::comparison(3, 2, 2), Measure::Average).unwrap();
-        let picture = Pixmap::decode_png(&png(&[chart]).unwrap()).unwrap();
+        let picture = Pixmap::decode_png(&png(&chart).unwrap()).unwrap();
         assert_eq!(picture.width(), 1520);
         let dark =
             picture.pixels().iter().filter(|p| p.red() < 60 && p.green() < 60 && p.blue() < 80).count();
@@ -120,7 +120,8 @@ mod tests {
 
     #[test]
     fn nothing_to_draw_is_no_picture() {
-        assert_eq!(png(&[]), Err(PngError::Nothing));
+        let nothing = Chart::from(&cardscope_model::card_map::plot::Plot::default());
+        assert_eq!(png(&nothing), Err(PngError::Nothing));
     }
 
     #[test]
@@ -128,6 +129,6 @@ mod tests {
         let mut chart = by_card(&sample::comparison(1, 1, 1), Measure::Best).unwrap();
         let crate::chart::Kind::Bars(bars) = &mut chart.kind else { panic!("bars") };
         bars.groups = vec![bars.groups[0].clone(); 4_000];
-        assert!(matches!(png(&[chart]), Err(PngError::TooLarge { .. })));
+        assert!(matches!(png(&chart), Err(PngError::TooLarge { .. })));
     }
 }

@@ -19,15 +19,10 @@ pub fn text(ranking: &Ranking) -> String {
 /// Adds an order to a page.
 pub(crate) fn add(page: &mut Page, head: &str, ranking: &Ranking) {
     let shared = ranking.places.iter().any(|place| place.shared_by > 1);
-    let note = match ranking.places.is_empty() {
-        true => "No card could be placed.",
-        false => {
-            if shared {
-                SHARED
-            } else {
-                ""
-            }
-        }
+    let note = match (ranking.places.is_empty(), shared) {
+        (true, _) => "No card could be placed.",
+        (false, true) => SHARED,
+        (false, false) => "",
     };
     page.add(head, [Block::Table(places(ranking)), Block::Words(note.to_owned())]);
     let means = ranking.places.iter().map(|place| (place, remarks(place)));

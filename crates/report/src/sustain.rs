@@ -12,6 +12,7 @@ use cardscope_model::sustain::{
     Work,
 };
 use cardscope_model::units::{BinarySize, Capacity, grouped};
+use std::collections::BTreeSet;
 
 /// Events that are listed; of more the first and the last.
 const LISTED: usize = 16;
@@ -120,10 +121,8 @@ pub(crate) fn plots(measured: &Measured) -> Vec<Plot> {
         series: some(vec![named("write", &|s| s.write_mb_s), named("read", &|s| s.read_mb_s)]),
         marks: marks(&[EventKind::CacheEnd, EventKind::Throttled, EventKind::Disturbed, EventKind::Pause]),
     };
-    let mut places: Vec<&str> =
+    let places: BTreeSet<&str> =
         series.iter().flat_map(|s| &s.temperatures).map(|r| r.place.as_str()).collect();
-    places.sort_unstable();
-    places.dedup();
     let of = |place: &str, s: &Sample| s.temperatures.iter().find(|r| r.place == place).map(|r| r.celsius);
     let lines = places.iter().take(6).map(|place| named(place, &|s| of(place, s))).collect();
     let warm = Plot {
@@ -357,13 +356,8 @@ mod tests {
             doubts: vec!["one run each".into()],
         };
         let page = text(&Report { body: LongRun { against: Some(comparison), ..report().body }, ..report() });
-        for words in [
-            "Against fan.json",
-            "cooling: passive here, active there",
-            "0.71 … 0.73",
-            "slower",
-            "one run each",
-        ] {
+        let conditions = "cooling: passive here, active there";
+        for words in ["Against fan.json", conditions, "0.71 … 0.73", "slower", "one run each"] {
             assert!(page.contains(words), "{words}\n{page}");
         }
     }

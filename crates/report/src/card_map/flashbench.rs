@@ -2,7 +2,7 @@
 //! three digits, and each is cut to seven bytes, unit included (a negative difference loses its `s` so, and 999.6 µs
 //! is `1e+03µ`); the oddities are kept, since who reads such a table reads them too.
 
-use crate::figure::trimmed;
+use crate::figure::{decimals, trimmed};
 use cardscope_model::card_map::FlashbenchTable;
 use std::fmt::Write;
 
@@ -65,24 +65,22 @@ fn scatter(position: u64, values: &[f64]) -> String {
     format!("{:.6}{times}\n", position as f64 / 1_048_576.0)
 }
 
-/// A time in nanoseconds: what is below a microsecond, negative times among them, is not scaled.
+/// A time in nanoseconds.
 fn time(ns: f64) -> String {
-    let whole = ns.trunc();
-    cut(match whole {
-        ns if ns < 1e3 => format!("{ns:.0}ns"),
-        ns if ns < 1e6 => format!("{}µs", three(ns / 1e3)),
-        ns if ns < 1e9 => format!("{}ms", three(ns / 1e6)),
-        ns => format!("{}s", three(ns / 1e9)),
-    })
+    scaled(ns, ["ns", "µs", "ms", "s"])
 }
 
 fn speed(bytes_per_s: f64) -> String {
-    let whole = bytes_per_s.trunc();
-    cut(match whole {
-        bps if bps < 1e3 => format!("{bps:.0}B/s"),
-        bps if bps < 1e6 => format!("{}K/s", three(bps / 1e3)),
-        bps if bps < 1e9 => format!("{}M/s", three(bps / 1e6)),
-        bps => format!("{}G/s", three(bps / 1e9)),
+    scaled(bytes_per_s, ["B/s", "K/s", "M/s", "G/s"])
+}
+
+/// A number in the unit that fits: what is below a thousand, negative numbers among them, is not scaled.
+fn scaled(value: f64, [one, thousand, million, billion]: [&str; 4]) -> String {
+    cut(match value.trunc() {
+        whole if whole < 1e3 => format!("{whole:.0}{one}"),
+        whole if whole < 1e6 => format!("{}{thousand}", three(whole / 1e3)),
+        whole if whole < 1e9 => format!("{}{million}", three(whole / 1e6)),
+        whole => format!("{}{billion}", three(whole / 1e9)),
     })
 }
 
@@ -101,14 +99,7 @@ fn three(value: f64) -> String {
         let exponent = value.log10().floor().max(3.0);
         return format!("{}e+{exponent:02}", trimmed(value / 10f64.powf(exponent), 2));
     }
-    let digits = if value >= 99.95 {
-        0
-    } else if value >= 9.995 {
-        1
-    } else {
-        2
-    };
-    trimmed(value, digits)
+    trimmed(value, decimals(value))
 }
 
 /// The first seven bytes. Half a character is none.

@@ -3,14 +3,14 @@
 use super::{Bar, Bars, Caption, Chart, Group, Kind, POINTS};
 use crate::comparison::words::{self, Measure};
 use crate::ranking;
-use cardscope_model::comparison::{Comparison, Entry, Spread};
+use cardscope_model::comparison::{ComparedTest, Comparison, Entry, Spread};
 use cardscope_model::ranking::{RankedBy, RankedCard, Ranking};
 
 /// What a MB is, at every chart.
 pub(crate) const MB_S: &str = "MB/s (10^6 bytes a second)";
 
-/// What the whiskers are.
-const CI95: &str = "whiskers: 95 % interval of the mean";
+/// What the whiskers and the ticks are.
+const CI95: &str = "whiskers: 95 % interval of the mean, ticks: single runs";
 
 /// One figure of each card, test by test; `None` where nothing was measured.
 pub fn by_card(comparison: &Comparison, measure: Measure) -> Option<Chart> {
@@ -23,48 +23,29 @@ pub fn by_card(comparison: &Comparison, measure: Measure) -> Option<Chart> {
         name: words::test(test),
         bars: test.spreads.iter().enumerate().filter_map(bar).collect(),
     });
-    let interval = if measure == Measure::Average { CI95 } else { "" };
+    let interval = if measure == Measure::Average { CI95 } else { "ticks: single runs" };
     let names = comparison.entries.iter().map(|entry| entry.name.clone()).collect();
     chart(
         &format!("{} of the runs", measure.word()),
-        Caption {
-            unit: MB_S.into(),
-            runs: words::runs(comparison),
-            interval: join(interval, "ticks: single runs"),
-            condition: words::common_setting(comparison),
-        },
+        Caption::new(MB_S, words::runs(comparison), interval, words::common_setting(comparison)),
         Bars { unit: "MB/s".into(), names, groups: groups.collect() },
     )
-}
-
-fn join(first: &str, second: &str) -> String {
-    if first.is_empty() { second.to_owned() } else { format!("{first}, {second}") }
 }
 
 /// Every run of one card, test by test; `None` where it was not measured.
 pub fn by_run(comparison: &Comparison, entry: usize) -> Option<Chart> {
     let card = comparison.entries.get(entry)?;
-    let spread =
-        |test: &cardscope_model::comparison::ComparedTest| test.spreads.get(entry).cloned().flatten();
-    let groups: Vec<Group> = comparison
-        .tests
-        .iter()
-        .filter_map(|test| {
-            let runs = spread(test)?.runs;
-            let bars = runs.iter().enumerate().map(|(of, value)| Bar { of, value: *value, ..Bar::default() });
-            Some(Group { name: words::test(test), bars: bars.collect() })
-        })
-        .collect();
+    let group = |test: &ComparedTest| {
+        let runs = &test.spreads.get(entry)?.as_ref()?.runs;
+        let bars = runs.iter().enumerate().map(|(of, value)| Bar { of, value: *value, ..Bar::default() });
+        Some(Group { name: words::test(test), bars: bars.collect() })
+    };
+    let groups: Vec<Group> = comparison.tests.iter().filter_map(group).collect();
     let runs = groups.iter().map(|group| group.bars.len()).max().unwrap_or(0);
     let settings: Vec<String> = card.settings.iter().map(words::setting).collect();
     chart(
         &format!("Every run of {}", card.name),
-        Caption {
-            unit: MB_S.into(),
-            runs: words::amount(card),
-            interval: "no interval: single runs".into(),
-            condition: settings.join(" | "),
-        },
+        Caption::new(MB_S, words::amount(card), "no interval: single runs", settings.join(" | ")),
         Bars { unit: "MB/s".into(), names: (1..=runs).map(|run| format!("Run {run}")).collect(), groups },
     )
 }
@@ -88,12 +69,12 @@ pub fn by_place(ranking: &Ranking) -> Option<Chart> {
     };
     chart(
         &ranking::title(ranking),
-        Caption {
-            unit: if unit == POINTS { "points of 100".into() } else { MB_S.into() },
-            runs: words::runs_each(places.iter().map(|p| p.entry.runs)),
-            interval: "whiskers: 95 % interval; = shares its place".into(),
-            condition: condition_of(ranking, places),
-        },
+        Caption::new(
+            if unit == POINTS { "points of 100" } else { MB_S },
+            words::runs_each(places.iter().map(|p| p.entry.runs)),
+            "whiskers: 95 % interval; = shares its place",
+            condition_of(ranking, places),
+        ),
         Bars {
             unit: unit.into(),
             names: names.collect(),

@@ -1,6 +1,6 @@
 //! What is inside a card: speed by size of an I/O, pages and blocks, speed over the addresses.
 
-use super::{Addresses, Caption, Chart, Flash, Kind, Lines, Strip, bars::MB_S};
+use super::{Addresses, Caption, Chart, Flash, Kind, Strip, bars::MB_S};
 use crate::comparison::words::condition;
 use crate::figure::speed;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
@@ -31,25 +31,16 @@ pub fn by_size(map: &MapReport) -> Option<Chart> {
     ];
     let series: Vec<Series> = all.into_iter().filter(|s| s.points.len() > 1).collect();
     let marks = map.body.measured.page_bytes.value.map(|bytes| (bytes as f64, "page".to_owned()));
-    (!series.is_empty()).then(|| Chart {
+    let caption =
+        Caption::new(MB_S, "1 map", "no interval: each size once", condition(&map.header.condition));
+    let plot = Plot {
         title: "Speed by size of an I/O".into(),
-        caption: Caption {
-            unit: MB_S.into(),
-            runs: "1 map".into(),
-            interval: "no interval: each size once".into(),
-            condition: condition(&map.header.condition),
-        },
-        kind: Kind::Lines(Box::new(Lines {
-            plot: Plot {
-                title: "Speed by size of an I/O".into(),
-                x: Axis::new("size of an I/O", "bytes", Scale::Log2),
-                y: Axis::new("speed", "MB/s", Scale::Log10),
-                series,
-                marks: marks.into_iter().collect(),
-            },
-            ..Lines::default()
-        })),
-    })
+        x: Axis::new("size of an I/O", "bytes", Scale::Log2),
+        y: Axis::new("speed", "MB/s", Scale::Log10),
+        series,
+        marks: marks.into_iter().collect(),
+    };
+    (!plot.series.is_empty()).then(|| Chart::lines(plot.into(), caption))
 }
 
 /// Pages, erase blocks and open blocks; `None` where none of them shows.
@@ -69,14 +60,10 @@ pub fn flash(map: &MapReport) -> Option<Chart> {
     };
     let sure = [measured.page_bytes.confidence, measured.erase_block_bytes.confidence];
     let sure = sure.into_iter().fold(1.0, f64::min).clamp(0.0, 1.0) * 100.0;
+    let sure = format!("page and block at least {sure:.0} % sure");
     (flash != Flash::default()).then(|| Chart {
         title: "What timing shows of the flash".into(),
-        caption: Caption {
-            unit: "sizes in powers of 1024".into(),
-            runs: "1 map".into(),
-            interval: format!("page and block at least {sure:.0} % sure"),
-            condition: condition(&map.header.condition),
-        },
+        caption: Caption::new("sizes in powers of 1024", "1 map", &sure, condition(&map.header.condition)),
         kind: Kind::Flash(flash),
     })
 }
@@ -115,12 +102,7 @@ pub fn addresses(map: &SpeedMap, of: &Condition, columns: usize) -> Option<Chart
     let lost = if lost.iter().any(|l| *l > 0.0) { lost } else { Vec::new() };
     (!strips.is_empty() || !lost.is_empty()).then(|| Chart {
         title: "Speed over the addresses".into(),
-        caption: Caption {
-            unit: MB_S.into(),
-            runs: "1 pass".into(),
-            interval: "each column shows its slowest part".into(),
-            condition: condition(of),
-        },
+        caption: Caption::new(MB_S, "1 pass", "each column shows its slowest part", condition(of)),
         kind: Kind::Addresses(Addresses { bytes, column_bytes, strips, lost }),
     })
 }

@@ -1,7 +1,7 @@
 //! How long single I/Os took: the share that took longer, over time, both by powers of ten, so that the rare long ones
 //! show that people wait for.
 
-use super::{Caption, Chart, Kind, Lines};
+use super::{Caption, Chart};
 use crate::figure::{count, test_of};
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::histogram::Histogram;
@@ -29,25 +29,20 @@ pub fn chart(title: &str, all: &[&Latencies]) -> Option<Chart> {
     let condition = if alike { first.condition.as_str() } else { "conditions differ" };
     let more = all.len() - timed.len();
     let more = if more > 0 { format!(" · {more} more not drawn") } else { String::new() };
-    Some(Chart {
+    let caption = Caption::new(
+        "% of all I/Os that took longer than a time in µs",
+        format!("up to {}", count(runs, "run")),
+        "no interval: all I/Os counted",
+        format!("{condition}{more}"),
+    );
+    let plot = Plot {
         title: title.to_owned(),
-        caption: Caption {
-            unit: "% of all I/Os that took longer than a time in µs".into(),
-            runs: format!("up to {}", count(runs, "run")),
-            interval: "no interval: all I/Os counted".into(),
-            condition: format!("{condition}{more}"),
-        },
-        kind: Kind::Lines(Box::new(Lines {
-            plot: Plot {
-                title: title.to_owned(),
-                x: Axis::new("time of an I/O", "µs", Scale::Log10),
-                y: Axis::new("took longer", "%", Scale::Log10),
-                series,
-                marks: Vec::new(),
-            },
-            ..Lines::default()
-        })),
-    })
+        x: Axis::new("time of an I/O", "µs", Scale::Log10),
+        y: Axis::new("took longer", "%", Scale::Log10),
+        series,
+        marks: Vec::new(),
+    };
+    Some(Chart::lines(plot.into(), caption))
 }
 
 /// What tells a curve from another one of the same test.
@@ -88,7 +83,7 @@ mod tests {
             ["active", "passive"].iter().flat_map(|c| tests.map(|test| latencies(test, c))).collect();
         let drawn = chart("How long reads took", &all.iter().collect::<Vec<_>>()).unwrap();
         assert_eq!(drawn.caption.condition, "conditions differ · 2 more not drawn");
-        let Kind::Lines(lines) = drawn.kind else { panic!("curves") };
+        let super::super::Kind::Lines(lines) = drawn.kind else { panic!("curves") };
         assert_eq!(lines.plot.series.len(), MOST_CURVES);
         assert_eq!(lines.plot.series[4].name, "SEQ1M Q8T1 read · cooling passive");
         let alike = chart("How long reads took", &all[..4].iter().collect::<Vec<_>>()).unwrap();

@@ -37,6 +37,11 @@ pub struct Caption {
 }
 
 impl Caption {
+    /// Unit, runs, interval and condition.
+    pub(crate) fn new(unit: &str, runs: impl Into<String>, interval: &str, condition: String) -> Self {
+        Caption { unit: unit.to_owned(), runs: runs.into(), interval: interval.to_owned(), condition }
+    }
+
     /// In one line.
     pub fn words(&self) -> String {
         let parts = [&self.unit, &self.runs, &self.interval, &self.condition];
@@ -175,13 +180,22 @@ pub struct Flash {
     pub special_bytes: Option<u64>,
 }
 
+impl Chart {
+    /// Curves under the title of their plot.
+    pub(crate) fn lines(lines: Lines, caption: Caption) -> Self {
+        Chart { title: lines.plot.title.clone(), caption, kind: Kind::Lines(Box::new(lines)) }
+    }
+}
+
+impl From<Plot> for Lines {
+    fn from(plot: Plot) -> Self {
+        Lines { plot, ..Lines::default() }
+    }
+}
+
 /// A plot by itself is a chart of lines that says in its axes what its unit is.
 impl From<&Plot> for Chart {
     fn from(plot: &Plot) -> Self {
-        Chart {
-            title: plot.title.clone(),
-            caption: Caption::default(),
-            kind: Kind::Lines(Box::new(Lines { plot: plot.clone(), ..Lines::default() })),
-        }
+        Chart::lines(plot.clone().into(), Caption::default())
     }
 }

@@ -1,6 +1,6 @@
 //! Speed and temperature over time: of a test over its runs, and of a long run.
 
-use super::{Caption, Chart, Kind, Lines, bars::MB_S};
+use super::{Caption, Chart, Lines, bars::MB_S};
 use crate::comparison::words::condition;
 use crate::figure::{count, test_of};
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
@@ -65,13 +65,9 @@ pub fn together(courses: &[&TestSeries], points: usize) -> Together {
             out.median.push((at, median));
             out.band.push((at, [speeds[0], speeds[speeds.len() - 1]]));
         }
-        out.celsius.extend(median_at(at, &mut celsius));
+        out.celsius.extend(median(&mut celsius).map(|celsius| (at, celsius)));
     }
     out
-}
-
-fn median_at(at: f64, values: &mut [f64]) -> Option<(f64, f64)> {
-    Some((at, median(values)?))
 }
 
 /// The value in the middle; leaves the values sorted.
@@ -90,27 +86,17 @@ pub fn of_test(courses: &[&TestSeries]) -> Option<Chart> {
     let several = together.runs > 1;
     let name = if several { "median of the runs" } else { "speed" };
     let plot = Plot {
-        title: first.test.to_string(),
+        title: format!("Speed over time, {}", test_of(first.test, first.step.as_deref())),
         x: Axis::new("time", "s", Scale::Linear),
         y: Axis::new("speed", "MB/s", Scale::Linear),
         series: vec![Series { name: name.into(), points: together.median }],
         marks: Vec::new(),
     };
     let celsius = Series { name: "temperature".into(), points: together.celsius };
-    Some(Chart {
-        title: format!("Speed over time, {}", test_of(first.test, first.step.as_deref())),
-        caption: Caption {
-            unit: MB_S.into(),
-            runs: count(together.runs, "run"),
-            interval: if several { "shaded: slowest to fastest run".into() } else { String::new() },
-            condition: first.condition.clone(),
-        },
-        kind: Kind::Lines(Box::new(Lines {
-            plot,
-            band: if several { together.band } else { Vec::new() },
-            second: second_axis(vec![celsius]),
-        })),
-    })
+    let shaded = if several { "shaded: slowest to fastest run" } else { "" };
+    let caption = Caption::new(MB_S, count(together.runs, "run"), shaded, first.condition.clone());
+    let band = if several { together.band } else { Vec::new() };
+    Some(Chart::lines(Lines { plot, band, second: second_axis(vec![celsius]) }, caption))
 }
 
 fn second_axis(series: Vec<Series>) -> Option<(Axis, Vec<Series>)> {
@@ -131,20 +117,10 @@ pub fn of_long_run(report: &SustainReport) -> Option<Chart> {
     let mut plot = plots.next().filter(|plot| plot.y.unit == "MB/s")?;
     let marks = report.body.measured.events.iter().filter(|e| MARKED.contains(&e.kind)).take(MOST_MARKS);
     plot.marks = marks.map(|e| (e.at_s, e.kind.words().to_owned())).collect();
-    Some(Chart {
-        title: "A long run: speed and temperature".into(),
-        caption: Caption {
-            unit: MB_S.into(),
-            runs: "1 run".into(),
-            interval: String::new(),
-            condition: condition(&report.header.condition),
-        },
-        kind: Kind::Lines(Box::new(Lines {
-            plot,
-            band: Vec::new(),
-            second: plots.next().and_then(|warm| second_axis(warm.series)),
-        })),
-    })
+    plot.title = "A long run: speed and temperature".into();
+    let second = plots.next().and_then(|warm| second_axis(warm.series));
+    let caption = Caption::new(MB_S, "1 run", "", condition(&report.header.condition));
+    Some(Chart::lines(Lines { plot, band: Vec::new(), second }, caption))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What is said of an entry and of two of them: the same sentences on the terminal, in Markdown and on the page.
 
-use crate::figure::{count, interval, speed, test_of};
+use crate::figure::{count, decimals, interval, speed, test_of};
 use cardscope_model::comparison::{ComparedTest, Comparison, Entry, Pair, Spread, Verdict};
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::setting::Setting;
@@ -170,12 +170,7 @@ pub fn against(pair: &Pair) -> String {
 /// A factor from 2 on, either way, with three digits: `×301`, `÷2.5`.
 fn times(factor: f64) -> Option<String> {
     let (sign, factor) = if factor < 1.0 { ('÷', 1.0 / factor) } else { ('×', factor) };
-    let digits = match factor {
-        f if f >= 99.95 => 0,
-        f if f >= 9.995 => 1,
-        _ => 2,
-    };
-    (factor.is_finite() && factor >= 2.0).then(|| format!("{sign}{factor:.digits$}"))
+    (factor.is_finite() && factor >= 2.0).then(|| format!("{sign}{factor:.*}", decimals(factor)))
 }
 
 /// How many pairs of single tests differ, are alike, cannot be told apart, and of many pairs of cards how many differ by
@@ -260,19 +255,16 @@ pub fn order(test: &ComparedTest, name: impl Fn(usize) -> String) -> String {
     let mut measured: Vec<(usize, f64)> =
         test.spreads.iter().enumerate().filter_map(|(i, s)| Some((i, s.as_ref()?.mean))).collect();
     measured.sort_by(|a, b| b.1.total_cmp(&a.1));
-    if measured.len() < 2 {
-        return String::new();
-    }
-    let mut out = String::new();
-    let mut before: Option<usize> = None;
-    for (entry, _) in measured {
-        if let Some(before) = before {
-            out.push_str(&format!(" {} ", sign(test, before, entry)));
+    let slower = |pair: &[(usize, f64)]| {
+        let (before, entry) = (pair[0].0, pair[1].0);
+        format!(" {} {}", sign(test, before, entry), name(entry))
+    };
+    match measured.first() {
+        Some((fastest, _)) if measured.len() > 1 => {
+            name(*fastest) + &measured.windows(2).map(slower).collect::<String>()
         }
-        out.push_str(&name(entry));
-        before = Some(entry);
+        _ => String::new(),
     }
-    out
 }
 
 /// Between a faster and a slower entry: `>` for sure, `=` alike, `?` not to be told.

@@ -13,7 +13,7 @@ pub(super) fn main(publication: &Publication) -> Option<Chart> {
 }
 
 /// Every chart of a publication with a name that a file may have.
-pub fn charts(publication: &Publication) -> Vec<(String, Chart)> {
+pub(super) fn charts(publication: &Publication) -> Vec<(String, Chart)> {
     let comparison = &publication.comparison;
     let of_all =
         |measure: &Measure| bars::by_card(comparison, *measure).map(|chart| named(chart, &publication.title));

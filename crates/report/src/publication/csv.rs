@@ -2,183 +2,151 @@
 //! group, with everything beside it that decides what it may be compared with. A text that a
 //! spreadsheet would take for a formula is marked as text.
 
-use super::PublishError;
 use crate::comparison::tables::as_the_tool_prints;
 use crate::comparison::words::Measure;
-use cardscope_model::comparison::{ComparedTest, Entry, Spread, iops};
+use cardscope_model::comparison::{ComparedTest, Comparison, Entry, Spread, iops};
 use cardscope_model::condition::WORDS;
 use cardscope_model::outside;
 use cardscope_model::publication::Publication;
 use cardscope_model::ranking::{Group, RankedBy, RankedCard, Ranking};
-use cardscope_model::result::ToolPrints;
+use cardscope_model::setting::Setting;
 
-/// Columns before those of the condition.
-const HEAD: [&str; 20] = [
-    "card",
-    "card_id",
-    "brand",
-    "name",
-    "model",
-    "generation",
-    "capacity",
-    "capacity_bytes",
-    "recipe",
-    "test_size_bytes",
-    "test",
-    "op",
-    "step",
-    "block_bytes",
-    "figure",
-    "run",
-    "mb_s",
-    "iops",
-    "printed_value",
-    "printed_unit",
-];
+/// Columns before those of the condition: of the card, its settings, the test and the figure.
+const FIRST: &str = "card,card_id,brand,name,model,generation,capacity,capacity_bytes,recipe,test_size_bytes,\
+                     test,op,step,block_bytes,figure,run,mb_s,iops,printed_value,printed_unit";
 
-/// Columns behind the sources: what a card's place in an order is and how many share it, and what a group of so many cards
+/// Columns behind them: sources, what a card's place in an order is and how many share it, and what a group of so many cards
 /// is worth.
-const ORDER: [&str; 9] = [
-    "ordered_by",
-    "ordered_on",
-    "place",
-    "cards",
-    "order_value",
-    "order_low",
-    "order_high",
-    "order_unit",
-    "group",
-];
+const LAST: &str =
+    "sources,ordered_by,ordered_on,place,cards,order_value,order_low,order_high,order_unit,group";
+
+/// What a row has in one column, by the head of that.
+type Cell = (String, String);
+
+fn cell(head: &str, value: impl Into<String>) -> Cell {
+    (head.to_owned(), value.into())
+}
+
+fn heads() -> Vec<String> {
+    let words = WORDS.iter().map(|(word, _)| condition(word));
+    let given = |heads: &'static str| heads.split(',').map(str::to_owned);
+    given(FIRST).chain(words).chain(given(LAST)).collect()
+}
+
+fn condition(word: &str) -> String {
+    format!("condition_{word}")
+}
 
 /// The rows: figures, then places, then groups. What a row has nothing for is blank.
-///
-/// # Errors
-/// Where the writer fails, which memory does not.
-pub fn csv(publication: &Publication) -> Result<Vec<u8>, PublishError> {
+pub(super) fn csv(publication: &Publication) -> Result<Vec<u8>, ::csv::Error> {
     let mut writer = ::csv::WriterBuilder::new().terminator(::csv::Terminator::CRLF).from_writer(Vec::new());
-    let failed = |error: ::csv::Error| PublishError::Unwritable { format: "CSV", reason: error.to_string() };
-    let comparison = &publication.comparison;
-    let words = WORDS.iter().map(|(word, _)| format!("condition_{word}"));
-    writer
-        .write_record(
-            HEAD.iter()
-                .map(ToString::to_string)
-                .chain(words)
-                .chain(["sources".into()])
-                .chain(ORDER.map(str::to_owned)),
-        )
-        .map_err(failed)?;
-    for test in &comparison.tests {
-        for (entry, spread) in comparison.entries.iter().zip(&test.spreads) {
-            for figure in spread.iter().flat_map(figures) {
-                let cells = record(entry, test, &figure).into_iter().chain(ORDER.map(|_| String::new()));
-                writer.write_record(cells).map_err(failed)?;
-            }
-        }
+    let heads = heads();
+    writer.write_record(&heads)?;
+    for cells in measured(&publication.comparison).chain(publication.rankings.iter().flat_map(order)) {
+        let value = |head: &String| cells.iter().find(|(of, _)| of == head).map_or("", |(_, value)| value);
+        writer.write_record(heads.iter().map(value))?;
     }
-    for cells in publication.rankings.iter().flat_map(order) {
-        writer.write_record(cells).map_err(failed)?;
-    }
-    writer.into_inner().map_err(|error| PublishError::Unwritable { format: "CSV", reason: error.to_string() })
+    writer.into_inner().map_err(|error| std::io::Error::other(error.to_string()).into())
 }
 
-/// One figure of one test.
-struct Figure {
-    what: &'static str,
-    run: Option<usize>,
-    mb_s: f64,
-    printed: Option<ToolPrints>,
+/// A row for each figure of each test and entry.
+fn measured(comparison: &Comparison) -> impl Iterator<Item = Vec<Cell>> {
+    comparison.tests.iter().flat_map(move |test| {
+        comparison.entries.iter().zip(&test.spreads).flat_map(move |(entry, spread)| {
+            let card = of_card(entry);
+            let rows = spread.iter().flat_map(move |spread| figures(test, spread));
+            rows.map(move |row| [card.clone(), row].concat())
+        })
+    })
 }
 
-fn figures(spread: &Spread) -> Vec<Figure> {
+/// The figures of one test: every run, then what they come to.
+fn figures(test: &ComparedTest, spread: &Spread) -> Vec<Vec<Cell>> {
     let runs = spread.runs.iter().enumerate();
-    let mut all: Vec<Figure> =
-        runs.map(|(i, mb_s)| Figure { what: "run", run: Some(i + 1), mb_s: *mb_s, printed: None }).collect();
+    let run = |number: usize| vec![cell("run", number.to_string())];
+    let mut all: Vec<Vec<Cell>> =
+        runs.map(|(i, mb_s)| [figure(test, "run", *mb_s), run(i + 1)].concat()).collect();
     for (measure, what) in Measure::ALL.into_iter().zip(["average", "worst", "best", "median"]) {
-        let printed = spread.as_printed.as_ref().map(|own| as_the_tool_prints(own, measure).clone());
-        all.push(Figure { what, run: None, mb_s: measure.of(spread), printed });
+        let mut row = figure(test, what, measure.of(spread));
+        if let Some(own) = spread.as_printed.as_ref().map(|own| as_the_tool_prints(own, measure)) {
+            row.extend([cell("printed_value", number(own.value)), cell("printed_unit", text(&own.unit))]);
+        }
+        all.push(row);
     }
     let ends = spread.ci95.into_iter().flat_map(|[low, high]| [("ci95_low", low), ("ci95_high", high)]);
-    all.extend(ends.map(|(what, mb_s)| Figure { what, run: None, mb_s, printed: None }));
+    all.extend(ends.map(|(what, mb_s)| figure(test, what, mb_s)));
     all
 }
 
-fn record(entry: &Entry, test: &ComparedTest, figure: &Figure) -> Vec<String> {
-    let block = test.test.pattern.block;
-    let of_test = [
-        test.test.pattern.to_string(),
-        test.test.op.to_string(),
-        known(&test.step),
-        block.to_string(),
-        figure.what.to_owned(),
-        figure.run.map(|run| run.to_string()).unwrap_or_default(),
-        number(figure.mb_s),
+fn figure(test: &ComparedTest, what: &str, mb_s: f64) -> Vec<Cell> {
+    let pattern = test.test.pattern;
+    vec![
+        cell("test", pattern.to_string()),
+        cell("op", test.test.op.to_string()),
+        cell("step", known(&test.step)),
+        cell("block_bytes", pattern.block.to_string()),
+        cell("figure", what),
+        cell("mb_s", number(mb_s)),
         // An I/O is one block, so both columns tell of the same bytes and seconds.
-        iops(figure.mb_s, block).map(number).unwrap_or_default(),
-        figure.printed.as_ref().map(|own| number(own.value)).unwrap_or_default(),
-        figure.printed.as_ref().map(|own| text(&own.unit)).unwrap_or_default(),
-    ];
-    around(entry, of_test)
+        cell("iops", iops(mb_s, pattern.block).map(number).unwrap_or_default()),
+    ]
 }
 
-/// Cells of a test between those of the card and those of its settings.
-fn around(entry: &Entry, of_test: [String; 10]) -> Vec<String> {
-    let settings = &entry.settings;
-    let joined = |of: &dyn Fn(&cardscope_model::setting::Setting) -> Option<String>| {
-        let mut all: Vec<String> = settings.iter().filter_map(of).collect();
+/// Card, settings and sources of an entry.
+fn of_card(entry: &Entry) -> Vec<Cell> {
+    let joined = |of: &dyn Fn(&Setting) -> Option<String>| {
+        let mut all: Vec<String> = entry.settings.iter().filter_map(of).collect();
         all.dedup();
         text(&all.join(" | "))
     };
+    let bytes = |bytes: Option<u64>| bytes.map(|bytes| bytes.to_string());
     let mut cells = vec![
-        text(&entry.name),
-        text(&entry.card_id),
-        known(&entry.card.brand),
-        known(&entry.card.name),
-        known(&entry.card.model),
-        known(&entry.card.generation),
-        known(&entry.card.capacity_label),
-        entry.card.capacity_bytes.map(|bytes| bytes.to_string()).unwrap_or_default(),
-        joined(&|setting| Some(setting.recipe.clone())),
-        joined(&|setting| setting.size_bytes.map(|bytes| bytes.to_string())),
+        cell("card", text(&entry.name)),
+        cell("card_id", text(&entry.card_id)),
+        cell("brand", known(&entry.card.brand)),
+        cell("name", known(&entry.card.name)),
+        cell("model", known(&entry.card.model)),
+        cell("generation", known(&entry.card.generation)),
+        cell("capacity", known(&entry.card.capacity_label)),
+        cell("capacity_bytes", bytes(entry.card.capacity_bytes).unwrap_or_default()),
+        cell("recipe", joined(&|setting| Some(setting.recipe.clone()))),
+        cell("test_size_bytes", joined(&|setting| bytes(setting.size_bytes))),
+        cell("sources", text(&entry.sources.join(" | "))),
     ];
-    cells.extend(of_test);
-    cells.extend(
-        WORDS.iter().map(|(word, _)| joined(&|setting| setting.condition.get(word).map(str::to_owned))),
-    );
-    cells.push(text(&entry.sources.join(" | ")));
+    cells.extend(WORDS.iter().map(|(word, _)| {
+        (condition(word), joined(&|setting| setting.condition.get(word).map(str::to_owned)))
+    }));
     cells
 }
 
 /// The rows of an order: `place` for each card, then the four figures of each group.
-fn order(ranking: &Ranking) -> Vec<Vec<String>> {
-    let by = match &ranking.by {
-        RankedBy::Job(job) => job.clone(),
-        RankedBy::Test(test) => test.to_string(),
+fn order(ranking: &Ranking) -> Vec<Vec<Cell>> {
+    let (by, unit) = match &ranking.by {
+        RankedBy::Job(job) => (job.clone(), "points"),
+        RankedBy::Test(test) => (test.to_string(), "MB/s"),
     };
-    let head = [text(&by), known(&ranking.on)];
-    let unit = if matches!(ranking.by, RankedBy::Job(_)) { "points" } else { "MB/s" };
-    let places = ranking.places.iter().map(|place| of_place(place, &head, unit));
+    let head =
+        [cell("ordered_by", text(&by)), cell("ordered_on", known(&ranking.on)), cell("order_unit", unit)];
+    let places = ranking.places.iter().map(of_place);
     let groups = ranking.groups.iter().flat_map(|groups| &groups.groups);
-    places.chain(groups.flat_map(|group| of_group(group, &head, unit))).collect()
+    places.chain(groups.flat_map(of_group)).map(|row| [row, head.to_vec()].concat()).collect()
 }
 
-fn of_place(place: &RankedCard, head: &[String; 2], unit: &str) -> Vec<String> {
-    let mut of_test: [String; 10] = Default::default();
-    of_test[FIGURE - BEFORE_TEST] = "place".to_owned();
+fn of_place(place: &RankedCard) -> Vec<Cell> {
     let [low, high] = place.ci95.map_or_else(Default::default, |ends| ends.map(number));
-    let own = [
-        place.place.to_string(),
-        place.shared_by.to_string(),
-        number(place.value),
-        low,
-        high,
-        unit.to_owned(),
-        String::new(),
-    ];
-    around(&place.entry, of_test).into_iter().chain(head.clone()).chain(own).collect()
+    let mut cells = of_card(&place.entry);
+    cells.extend([
+        cell("figure", "place"),
+        cell("place", place.place.to_string()),
+        cell("cards", place.shared_by.to_string()),
+        cell("order_value", number(place.value)),
+        cell("order_low", low),
+        cell("order_high", high),
+    ]);
+    cells
 }
 
-fn of_group(group: &Group, head: &[String; 2], unit: &str) -> [Vec<String>; 4] {
+fn of_group(group: &Group) -> [Vec<Cell>; 4] {
     let figures = [
         ("group_mean", group.mean),
         ("group_median", group.median),
@@ -186,23 +154,14 @@ fn of_group(group: &Group, head: &[String; 2], unit: &str) -> [Vec<String>; 4] {
         ("group_best", group.best),
     ];
     figures.map(|(what, value)| {
-        let mut cells = vec![String::new(); HEAD.len() + WORDS.len() + 1];
-        cells[FIGURE] = what.to_owned();
-        cells.extend(head.clone());
-        let blank = String::new;
-        cells.extend([blank(), group.cards.to_string(), number(value), blank(), blank()]);
-        cells.extend([unit.to_owned(), text(&group.name)]);
-        cells
+        vec![
+            cell("figure", what),
+            cell("cards", group.cards.to_string()),
+            cell("order_value", number(value)),
+            cell("group", text(&group.name)),
+        ]
     })
 }
-
-/// Columns of the card, before those of the test.
-const BEFORE_TEST: usize = 10;
-const _: () = assert!(matches!(HEAD[BEFORE_TEST].as_bytes(), b"test"));
-
-/// Which of the columns says what a row is.
-const FIGURE: usize = 14;
-const _: () = assert!(matches!(HEAD[FIGURE].as_bytes(), b"figure"));
 
 fn known(value: &Option<String>) -> String {
     text(value.as_deref().unwrap_or_default())

@@ -37,7 +37,7 @@ impl Line<'_> {
 }
 
 /// CrystalDiskMark's layout, a report a card.
-pub fn crystaldiskmark(publication: &Publication) -> String {
+pub(super) fn crystaldiskmark(publication: &Publication) -> String {
     let rule = "-".repeat(CDM_WIDTH);
     let head = format!(
         "{rule}\nCardscope {}, in the layout of CrystalDiskMark 8\n{:>CDM_WIDTH$}\n{rule}\n\
@@ -60,7 +60,7 @@ pub fn crystaldiskmark(publication: &Publication) -> String {
 }
 
 /// KDiskMark's layout and units, a report a card.
-pub fn kdiskmark(publication: &Publication) -> String {
+pub(super) fn kdiskmark(publication: &Publication) -> String {
     let made = format!(
         "Cardscope ({}), in the layout and units of KDiskMark 3.3.0",
         outside::line(&publication.tool_version)

@@ -16,7 +16,7 @@ use std::fmt::Write;
 const NAME: usize = 40;
 
 /// The page.
-pub fn markdown(publication: &Publication) -> String {
+pub(super) fn markdown(publication: &Publication) -> String {
     let compared = &publication.comparison;
     let mut page = Page::default();
     comparison::add_compared(&mut page, compared);

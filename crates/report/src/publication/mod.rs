@@ -7,18 +7,17 @@ mod html;
 mod markdown;
 mod plotly;
 
-pub use charts::charts;
-pub use csv::csv;
-pub use disk_mark::{crystaldiskmark, kdiskmark};
-pub use html::html;
-pub use markdown::markdown;
-pub use plotly::plotly;
-
 use crate::chart::Chart;
 use crate::png::{PngError, png};
 use crate::svg::{self, Medium};
 use cardscope_model::outside;
 use cardscope_model::publication::Publication;
+use charts::charts;
+use csv::csv;
+use disk_mark::{crystaldiskmark, kdiskmark};
+use html::html;
+use markdown::markdown;
+use plotly::plotly;
 
 /// Something that a publication can be written as.
 #[derive(Debug, Clone, Copy)]
@@ -69,10 +68,12 @@ pub const FORMATS: &[Format] =
             Ok(html(p).into_bytes())
         }),
         format("markdown", "md", "tables for a forge, wiki or blog", |p| Ok(markdown(p).into_bytes())),
-        format("csv", "csv", "one row a figure, for spreadsheets and scripts", csv),
+        format("csv", "csv", "one row a figure, for spreadsheets and scripts", |p| {
+            csv(p).map_err(|error| unwritable("CSV", &error))
+        }),
         format("json", "json", "the document itself", json),
-        format("svg", "svg", "the averages as a picture", |p| Ok(svg(p)?.into_bytes())),
-        format("png", "png", "the same as pixels", picture),
+        format("svg", "svg", "the averages as a picture", |p| drawn(&main(p)?, Picture::Svg, p)),
+        format("png", "png", "the same as pixels", |p| drawn(&main(p)?, Picture::Png, p)),
         format("plotly", "plotly.md", "a page for Hugo with Plotly blocks", |p| Ok(plotly(p).into_bytes())),
         format("crystaldiskmark", "cdm.txt", "CrystalDiskMark's text layout", |p| {
             with_figures(p, crystaldiskmark(p))
@@ -111,35 +112,30 @@ pub fn by_file(file: &str) -> Option<&'static Format> {
     FORMATS.iter().filter(ends).max_by_key(|format| format.extension.len())
 }
 
-/// The document itself.
-///
-/// # Errors
-/// Where something in it cannot be JSON, which nothing in it is.
-pub fn json(publication: &Publication) -> Result<Vec<u8>, PublishError> {
+/// The document itself; nothing in it cannot be JSON.
+fn json(publication: &Publication) -> Result<Vec<u8>, PublishError> {
     serde_json::to_string_pretty(publication)
         .map(|text| outside::json(&text).into_owned().into_bytes())
-        .map_err(|error| PublishError::Unwritable { format: "JSON", reason: error.to_string() })
+        .map_err(|error| unwritable("JSON", &error))
 }
 
-/// The averages of all cards, or where there are none the first order, as a picture that stands alone.
-///
-/// # Errors
-/// Where no card has a speed or a place.
-pub fn svg(publication: &Publication) -> Result<String, PublishError> {
-    Ok(svg::of(&main(publication)?, Medium::File))
+fn unwritable(format: &'static str, reason: &dyn std::error::Error) -> PublishError {
+    PublishError::Unwritable { format, reason: reason.to_string() }
 }
 
+/// The averages of all cards, or where there are none the first order.
 fn main(publication: &Publication) -> Result<Chart, PublishError> {
     charts::main(publication).ok_or_else(|| PublishError::NothingToDraw(publication.title.clone()))
 }
 
-/// The same as PNG.
-///
-/// # Errors
-/// Where no card has a speed or a place, or there are too many for one picture.
-pub fn picture(publication: &Publication) -> Result<Vec<u8>, PublishError> {
-    png(&[main(publication)?])
-        .map_err(|reason| PublishError::Picture { title: publication.title.clone(), reason })
+/// A chart as a picture that stands alone.
+fn drawn(chart: &Chart, what: Picture, publication: &Publication) -> Result<Vec<u8>, PublishError> {
+    match what {
+        Picture::Svg => Ok(svg::of(chart, Medium::File).into_bytes()),
+        Picture::Png => {
+            png(chart).map_err(|reason| PublishError::Picture { title: publication.title.clone(), reason })
+        }
+    }
 }
 
 /// What a chart of its own is written as.
@@ -162,15 +158,9 @@ impl Picture {
 /// Where there is none, or one cannot be drawn.
 pub fn pictures(publication: &Publication, what: Picture) -> Result<Vec<(String, Vec<u8>)>, PublishError> {
     let ending = Picture::ALL.into_iter().find(|(_, picture)| *picture == what).map_or("", |(word, _)| word);
-    let drawn = |(name, chart): (String, Chart)| {
-        let bytes = match what {
-            Picture::Svg => svg::of(&chart, Medium::File).into_bytes(),
-            Picture::Png => png(&[chart])
-                .map_err(|reason| PublishError::Picture { title: publication.title.clone(), reason })?,
-        };
-        Ok((format!("{name}.{ending}"), bytes))
-    };
-    let all = charts(publication).into_iter().map(drawn).collect::<Result<Vec<_>, _>>()?;
+    let named =
+        |(name, chart): (String, Chart)| Ok((format!("{name}.{ending}"), drawn(&chart, what, publication)?));
+    let all = charts(publication).into_iter().map(named).collect::<Result<Vec<_>, _>>()?;
     if all.is_empty() {
         return Err(PublishError::NothingToDraw(publication.title.clone()));
     }

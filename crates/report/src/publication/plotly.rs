@@ -21,7 +21,7 @@ const TEST: usize = 12;
 const LEAST: usize = 300;
 
 /// The page.
-pub fn plotly(publication: &Publication) -> String {
+pub(super) fn plotly(publication: &Publication) -> String {
     let compared = &publication.comparison;
     let mut out = format!(
         "+++\ndate = {}\ntitle = {}\nShowToc = true\n+++\n",

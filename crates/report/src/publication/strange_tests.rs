@@ -1,7 +1,7 @@
 //! Cards under several settings, orders with their groups, very many cards, charts as pictures of their own; and whatever was
 //! measured and whatever cards are called: every format holds together and shows no number that is none.
 
-use super::tests::small;
+use super::tests::{rows, small};
 use super::*;
 use crate::sample;
 use cardscope_model::comparison::Spread;
@@ -131,22 +131,18 @@ fn a_plotly_block_of_averages_has_the_whiskers_that_its_caption_names() {
 #[test]
 fn places_and_groups_of_an_order_are_rows_too() {
     let publication = sample::publication(3, 2, 1);
-    let mut rows = ::csv::Reader::from_reader(csv(&publication).map(std::io::Cursor::new).unwrap());
-    let heads = rows.headers().unwrap().clone();
-    let at = |name: &str| heads.iter().position(|head| head == name).unwrap();
-    let records: Vec<::csv::StringRecord> = rows.records().map(Result::unwrap).collect();
-    let cell = |row: &::csv::StringRecord, name: &str| row[at(name)].to_owned();
-    let of = |what: &str| records.iter().filter(|row| cell(row, "figure") == what).collect::<Vec<_>>();
-    let places: Vec<[String; 4]> = of("place")
+    let rows = rows(&publication);
+    let of = |what: &str| rows.iter().filter(|row| row["figure"] == what).collect::<Vec<_>>();
+    let places: Vec<[&str; 4]> = of("place")
         .into_iter()
-        .map(|row| ["card", "place", "cards", "order_value"].map(|name| cell(row, name)))
+        .map(|row| ["card", "place", "cards", "order_value"].map(|name| row[name].as_str()))
         .collect();
     assert_eq!(places[0], ["Alder Swift 64GB", "1", "2", "91.5"]);
-    assert_eq!((places[2][1].as_str(), places[2][2].as_str(), places.len()), ("3", "1", 3));
+    assert_eq!((places[2][1], places[2][2], places.len()), ("3", "1", 3));
     let groups = of("group_median");
     assert_eq!(groups.len(), 1);
     assert_eq!(
-        ["group", "cards", "order_value", "ordered_by"].map(|n| cell(groups[0], n)),
+        ["group", "cards", "order_value", "ordered_by"].map(|n| groups[0][n].as_str()),
         ["A2", "2", "81", "pi-boot"]
     );
 }

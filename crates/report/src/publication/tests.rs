@@ -3,6 +3,7 @@
 use super::*;
 use crate::sample;
 use serde_json::json;
+use std::collections::BTreeMap;
 
 /// Two cards, two runs, one test: small enough to be read whole.
 pub(super) fn small() -> Publication {
@@ -64,156 +65,13 @@ fn a_card_as_kdiskmark_writes_it_in_its_units() {
 
 #[test]
 fn each_figure_of_a_card_is_a_row() {
-    insta::assert_snapshot!(String::from_utf8(csv(&small()).unwrap()).unwrap().replace('\r', ""), @r"
-    card,card_id,brand,name,model,generation,capacity,capacity_bytes,recipe,test_size_bytes,test,op,step,block_bytes,figure,run,mb_s,iops,printed_value,printed_unit,condition_state,condition_full_percent,condition_written_before,condition_firmware,condition_reader,condition_usb_host,condition_board,condition_board_clock,condition_cpu_governor,condition_kernel,condition_supply,condition_bus_mode,condition_cooling,condition_cooling_of,condition_file_system,condition_room_c,condition_host_source_mb_s,condition_tool,condition_note,sources,ordered_by,ordered_on,place,cards,order_value,order_low,order_high,order_unit,group
-    Alder Swift 64GB,card-0,Alder Swift 64GB,,,,64GB,63864569856,cdm8-default,1073741824,SEQ1M Q8T1,read,,1048576,run,1,56.817,54.184913635253906,,,,,,,reader slot,,,,,,,,passive,,,,,,,logs/card-0.txt,,,,,,,,,
-    Alder Swift 64GB,card-0,Alder Swift 64GB,,,,64GB,63864569856,cdm8-default,1073741824,SEQ1M Q8T1,read,,1048576,run,2,58.81,56.08558654785156,,,,,,,reader slot,,,,,,,,passive,,,,,,,logs/card-0.txt,,,,,,,,,
-    Alder Swift 64GB,card-0,Alder Swift 64GB,,,,64GB,63864569856,cdm8-default,1073741824,SEQ1M Q8T1,read,,1048576,average,,57.813500000000005,55.13525009155274,57.81,MB/s,,,,,reader slot,,,,,,,,passive,,,,,,,logs/card-0.txt,,,,,,,,,
-    Alder Swift 64GB,card-0,Alder Swift 64GB,,,,64GB,63864569856,cdm8-default,1073741824,SEQ1M Q8T1,read,,1048576,worst,,56.817,54.184913635253906,56.82,MB/s,,,,,reader slot,,,,,,,,passive,,,,,,,logs/card-0.txt,,,,,,,,,
-    Alder Swift 64GB,card-0,Alder Swift 64GB,,,,64GB,63864569856,cdm8-default,1073741824,SEQ1M Q8T1,read,,1048576,best,,58.81,56.08558654785156,58.81,MB/s,,,,,reader slot,,,,,,,,passive,,,,,,,logs/card-0.txt,,,,,,,,,
-    Alder Swift 64GB,card-0,Alder Swift 64GB,,,,64GB,63864569856,cdm8-default,1073741824,SEQ1M Q8T1,read,,1048576,median,,58.81,56.08558654785156,58.81,MB/s,,,,,reader slot,,,,,,,,passive,,,,,,,logs/card-0.txt,,,,,,,,,
-    Alder Swift 64GB,card-0,Alder Swift 64GB,,,,64GB,63864569856,cdm8-default,1073741824,SEQ1M Q8T1,read,,1048576,ci95_low,,55.56141,52.98748970031738,,,,,,,reader slot,,,,,,,,passive,,,,,,,logs/card-0.txt,,,,,,,,,
-    Alder Swift 64GB,card-0,Alder Swift 64GB,,,,64GB,63864569856,cdm8-default,1073741824,SEQ1M Q8T1,read,,1048576,ci95_high,,60.06559000000001,57.28301048278809,,,,,,,reader slot,,,,,,,,passive,,,,,,,logs/card-0.txt,,,,,,,,,
-    Birch Endure 128GB,card-1,Birch Endure 128GB,,,,64GB,63864569856,cdm8-default,1073741824,SEQ1M Q8T1,read,,1048576,run,1,60.875,58.05492401123047,,,,,,,reader slot,,,,,,,,active,,,,,,,logs/card-1.txt,,,,,,,,,
-    Birch Endure 128GB,card-1,Birch Endure 128GB,,,,64GB,63864569856,cdm8-default,1073741824,SEQ1M Q8T1,read,,1048576,run,2,63.55,60.60600280761719,,,,,,,reader slot,,,,,,,,active,,,,,,,logs/card-1.txt,,,,,,,,,
-    Birch Endure 128GB,card-1,Birch Endure 128GB,,,,64GB,63864569856,cdm8-default,1073741824,SEQ1M Q8T1,read,,1048576,average,,62.2125,59.33046340942383,62.21,MB/s,,,,,reader slot,,,,,,,,active,,,,,,,logs/card-1.txt,,,,,,,,,
-    Birch Endure 128GB,card-1,Birch Endure 128GB,,,,64GB,63864569856,cdm8-default,1073741824,SEQ1M Q8T1,read,,1048576,worst,,60.875,58.05492401123047,60.88,MB/s,,,,,reader slot,,,,,,,,active,,,,,,,logs/card-1.txt,,,,,,,,,
-    Birch Endure 128GB,card-1,Birch Endure 128GB,,,,64GB,63864569856,cdm8-default,1073741824,SEQ1M Q8T1,read,,1048576,best,,63.55,60.60600280761719,63.55,MB/s,,,,,reader slot,,,,,,,,active,,,,,,,logs/card-1.txt,,,,,,,,,
-    Birch Endure 128GB,card-1,Birch Endure 128GB,,,,64GB,63864569856,cdm8-default,1073741824,SEQ1M Q8T1,read,,1048576,median,,63.55,60.60600280761719,63.55,MB/s,,,,,reader slot,,,,,,,,active,,,,,,,logs/card-1.txt,,,,,,,,,
-    Birch Endure 128GB,card-1,Birch Endure 128GB,,,,64GB,63864569856,cdm8-default,1073741824,SEQ1M Q8T1,read,,1048576,ci95_low,,59.189750000000004,56.447744369506836,,,,,,,reader slot,,,,,,,,active,,,,,,,logs/card-1.txt,,,,,,,,,
-    Birch Endure 128GB,card-1,Birch Endure 128GB,,,,64GB,63864569856,cdm8-default,1073741824,SEQ1M Q8T1,read,,1048576,ci95_high,,65.23525,62.21318244934081,,,,,,,reader slot,,,,,,,,active,,,,,,,logs/card-1.txt,,,,,,,,,
-    Alder Swift 64GB,card-0,Alder Swift 64GB,,,,64GB,63864569856,cdm8-default,1073741824,,,,,place,,,,,,,,,,reader slot,,,,,,,,passive,,,,,,,logs/card-0.txt,pi-boot,Raspberry Pi 4,1,2,91.5,87.5,94.5,points,
-    Birch Endure 128GB,card-1,Birch Endure 128GB,,,,64GB,63864569856,cdm8-default,1073741824,,,,,place,,,,,,,,,,reader slot,,,,,,,,active,,,,,,,logs/card-1.txt,pi-boot,Raspberry Pi 4,1,2,61.5,57.5,64.5,points,
-    ,,,,,,,,,,,,,,group_mean,,,,,,,,,,,,,,,,,,,,,,,,,,pi-boot,Raspberry Pi 4,,2,80,,,points,A2
-    ,,,,,,,,,,,,,,group_median,,,,,,,,,,,,,,,,,,,,,,,,,,pi-boot,Raspberry Pi 4,,2,81,,,points,A2
-    ,,,,,,,,,,,,,,group_worst,,,,,,,,,,,,,,,,,,,,,,,,,,pi-boot,Raspberry Pi 4,,2,70,,,points,A2
-    ,,,,,,,,,,,,,,group_best,,,,,,,,,,,,,,,,,,,,,,,,,,pi-boot,Raspberry Pi 4,,2,91.5,,,points,A2
-    ");
+    let rows = String::from_utf8(csv(&small()).unwrap()).unwrap().replace('\r', "");
+    assert_eq!(rows, include_str!("../../tests/sample/small.csv"));
 }
 
 #[test]
 fn cards_as_a_page_of_markdown() {
-    insta::assert_snapshot!(markdown(&small()), @r#"
-    # Cards of the drawer
-
-    ## What was compared
-
-    |  | card | measured |
-    | --- | --- | --- |
-    | 1 | Alder Swift 64GB | 2 runs in 2 sessions of 1 piece, 2026-05-01 to 2026-05-17 |
-    | 2 | Birch Endure 128GB | 2 runs in 2 sessions of 1 piece, 2026-05-01 to 2026-05-17 |
-
-    Measured by: cdm8-default · 1 GiB · reader reader slot; more differs.
-
-    ## What differs besides the card
-
-    |  | 1 Alder Swift 64GB | 2 Birch Endure 128GB |
-    | --- | ---: | ---: |
-    | cooling | passive | active |
-
-    ## Findings
-
-    - **Hint:** Not all cards were cooled alike. (cooling active and passive) Measure them once more under one fan.
-
-    ## Average, MB/s
-
-    Each figure is the mean of all runs, with its 95 % interval.
-
-    | test | 1 Alder Swift 64GB | 2 Birch Endure 128GB |
-    | --- | ---: | ---: |
-    | SEQ1M Q8T1 read | 57.81 (55.56 … 60.07) | 62.21 (59.19 … 65.24) |
-
-    ## Worst, MB/s
-
-    Each figure is the slowest run.
-
-    | test | 1 Alder Swift 64GB | 2 Birch Endure 128GB |
-    | --- | ---: | ---: |
-    | SEQ1M Q8T1 read | 56.82 | 60.88 |
-
-    ## Best, MB/s
-
-    Each figure is the fastest run.
-
-    | test | 1 Alder Swift 64GB | 2 Birch Endure 128GB |
-    | --- | ---: | ---: |
-    | SEQ1M Q8T1 read | 58.81 | 63.55 |
-
-    ## Median, MB/s
-
-    Each figure is the run in the middle.
-
-    | test | 1 Alder Swift 64GB | 2 Birch Endure 128GB |
-    | --- | ---: | ---: |
-    | SEQ1M Q8T1 read | 58.81 | 63.55 |
-
-    ## Fastest first (&gt; faster for sure, = alike, ? open)
-
-    | test | fastest first |
-    | --- | --- |
-    | SEQ1M Q8T1 read | 2 ? 1 |
-
-    ## Which differences are real
-
-    Of 1 pair in single tests 0 differ for sure, 0 are alike, 1 cannot be told apart.
-
-    | test | pair | second against first | 95 % interval | chance alone | what can be said |
-    | --- | --- | ---: | ---: | ---: | --- |
-    | SEQ1M Q8T1 read | 1 and 2 | +7.6 % | +3.3 % … +11.9 % | 0.124 | these two cannot be told apart; about 8 further runs of each may settle it |
-
-    ## Cards for pi-boot on Raspberry Pi 4: system of a small computer
-
-    | place | card | score of 100 | 95 % interval | runs | fit | price | per price |
-    | --- | --- | ---: | ---: | ---: | --- | ---: | ---: |
-    | 1 = | Alder Swift 64GB | 91.5 | 87.5 … 94.5 | 10 | good | 9.90 EUR | 9.242 / EUR |
-    | 1 = | Birch Endure 128GB | 61.5 | 57.5 … 64.5 | 10 | good | 10.90 EUR | 5.642 / EUR |
-
-    Cards with = share their place: they cannot be told apart, or differ by less than anybody notices.
-
-    ## What that means
-
-    - Alder Swift 64GB: boot: 18.0 s; the host caps sequential read
-    - Birch Endure 128GB: boot: 19.0 s
-
-    ## Not placed
-
-    - Fir 8GB: random writes were not measured
-
-    ## By mark, score of 100
-
-    | mark | cards | mean | median | worst | best |
-    | --- | ---: | ---: | ---: | ---: | ---: |
-    | A2 | 2 | 80.0 | 81.0 | 70.0 | 91.5 |
-
-    what the mark says about the score for "pi-boot" cannot be told from chance with 2 cards; 12 % of the spread between cards lies between the groups (by chance alone: 0.410)
-
-    ## Card by card
-
-    ### Alder Swift 64GB
-
-    - **Made**: 2024-03
-    - **Form**: microSDXC
-    - **Marks**: U3 V30 A2
-    - **Capacity**: 63 864 569 856 bytes (63.86 GB, 59.48 GiB)
-
-    - It does what V30 promises.
-
-    ### Birch Endure 128GB
-
-    - **Made**: 2024-03
-    - **Form**: microSDXC
-    - **Marks**: U3 V30 A2
-    - **Capacity**: 63 864 569 856 bytes (63.86 GB, 59.48 GiB)
-
-    - It does what V30 promises.
-
-    ## Where the figures are from
-
-    - Alder Swift 64GB: logs/card-0.txt
-    - Birch Endure 128GB: logs/card-1.txt
-
-    MB/s are 10^6 bytes a second. Made on 2026-05-18 by Cardscope 0.1.0.
-    "#);
+    assert_eq!(markdown(&small()), include_str!("../../tests/sample/small.md"));
 }
 
 #[test]
@@ -261,7 +119,7 @@ fn a_format_is_known_by_its_name_and_by_the_end_of_a_file_s() {
 
 #[test]
 fn a_publication_without_figures_has_no_picture_and_says_what_has() {
-    let error = svg(&sample::publication(0, 0, 0)).unwrap_err().to_string();
+    let error = main(&sample::publication(0, 0, 0)).unwrap_err().to_string();
     assert!(error.contains("no card in it has a speed") && error.contains(".html"), "{error}");
 }
 
@@ -285,6 +143,16 @@ fn a_name_ends_no_block_no_table_and_no_front_matter() {
         assert_eq!(page.matches("{{< /plotly >}}").count(), page.matches("{{< plotly >}}").count());
         assert!(!page.lines().any(|line| line.starts_with("# <")), "{page}");
     }
+}
+
+/// The rows of the CSV, each cell by its head.
+pub(super) fn rows(publication: &Publication) -> Vec<BTreeMap<String, String>> {
+    let mut rows = ::csv::Reader::from_reader(csv(publication).map(std::io::Cursor::new).unwrap());
+    let heads = rows.headers().unwrap().clone();
+    let row = |row: ::csv::StringRecord| {
+        heads.iter().zip(&row).map(|(head, cell)| (head.to_owned(), cell.to_owned())).collect()
+    };
+    rows.records().map(Result::unwrap).map(row).collect()
 }
 
 /// The numbers of a line of either tool: MB/s and IOPS.
@@ -314,14 +182,8 @@ fn in_both_layouts_and_in_csv_the_bytes_are_those_of_the_ios() {
             assert!((mb_s * unit - iops * block).abs() <= rounding * 1.01, "{mb_s} {iops} {block}");
         }
     }
-    let mut rows = ::csv::Reader::from_reader(csv(&publication).map(std::io::Cursor::new).unwrap());
-    let heads = rows.headers().unwrap().clone();
-    let at = |name: &str| heads.iter().position(|head| head == name).unwrap();
-    for row in rows.records().map(Result::unwrap) {
-        let cell = |name: &str| row[at(name)].parse::<f64>().unwrap();
-        if row[at("mb_s")].is_empty() {
-            continue;
-        }
+    for row in rows(&publication).into_iter().filter(|row| !row["mb_s"].is_empty()) {
+        let cell = |name: &str| row[name].parse::<f64>().unwrap();
         let (bytes, by_ios) = (cell("mb_s") * 1e6, cell("iops") * cell("block_bytes"));
         assert!((bytes - by_ios).abs() <= bytes.abs() * 1e-12, "{bytes} {by_ios}");
     }

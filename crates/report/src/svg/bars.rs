@@ -1,8 +1,7 @@
 //! Bars in groups. Where several groups have few names each has a colour and a hatch, and a legend says which; where there are
 //! many each bar has its name beside it. A group has a scale of its own, whose end stands at its head.
 
-use super::palette::SERIES;
-use super::palette::{Drawing, LINE, cut, wide};
+use super::palette::{DIM, Drawing, END, LINE, SERIES, cut, text, text_line, wide};
 use crate::chart::{Bar, Bars, Group};
 use crate::figure::interval;
 use crate::markup::escaped;
@@ -49,13 +48,7 @@ fn legend(drawing: &mut Drawing, names: &[String], width: f64) {
         }
         let y = drawing.height - BAR;
         swatch(&mut drawing.elements, number, [x, y, 20.0]);
-        let _ = writeln!(
-            drawing.elements,
-            "<text x=\"{}\" y=\"{}\">{}</text>",
-            x + 26.0,
-            y + 10.0,
-            escaped(&name)
-        );
+        text_line(&mut drawing.elements, (x + 26.0, y + 10.0), "", &escaped(&name));
         x += room;
     }
     drawing.height += 6.0;
@@ -115,25 +108,16 @@ fn draw_group(drawing: &mut Drawing, bars: &Bars, group: &Group, width: f64, col
     let end = bars.scale_end(group);
     drawing.height += LINE + 4.0;
     let y = drawing.height - 5.0;
-    let _ = writeln!(
-        drawing.elements,
-        "<text x=\"{EDGE}\" y=\"{y}\" font-weight=\"600\">{}</text>\
-         <text x=\"{}\" y=\"{y}\" text-anchor=\"end\" class=\"dim\">{}</text>",
-        escaped(&cut(&group.name, width - 200.0)),
-        left + room,
-        escaped(&bars.scale(group))
-    );
+    let name = escaped(&cut(&group.name, width - 200.0));
+    text(&mut drawing.elements, (EDGE, y), " font-weight=\"600\"", &name);
+    let attributes = format!("{END}{DIM}");
+    text_line(&mut drawing.elements, (left + room, y), &attributes, &escaped(&bars.scale(group)));
     for bar in &group.bars {
         let y = drawing.height;
         let name = bars.names.get(bar.of).map_or("", String::as_str);
         if !coloured {
-            let text = escaped(&cut(name, NAME - 8.0));
-            let _ = write!(
-                drawing.elements,
-                "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{text}</text>",
-                left - 6.0,
-                y + 10.0
-            );
+            let name = escaped(&cut(name, NAME - 8.0));
+            text(&mut drawing.elements, (left - 6.0, y + 10.0), END, &name);
         }
         let number = if coloured { bar.of } else { 0 };
         let along = |value: f64| left + room * (value / end).clamp(0.0, 1.0);
@@ -169,10 +153,7 @@ fn marks(out: &mut String, bar: &Bar, y: f64, along: impl Fn(f64) -> f64) {
 fn figure(out: &mut String, bars: &Bars, bar: &Bar, [x, y]: [f64; 2]) {
     let ends =
         bar.interval.map(|ends| format!("\u{a0}({})", interval(ends, |v| bars.write(v)))).unwrap_or_default();
-    let _ = writeln!(
-        out,
-        "<text x=\"{x:.1}\" y=\"{}\">{}<tspan class=\"dim\" font-size=\"11\">{ends}</tspan></text>",
-        y + 10.0,
-        bars.write(bar.value)
-    );
+    let value = bars.write(bar.value);
+    let words = format!("{value}<tspan class=\"dim\" font-size=\"11\">{ends}</tspan>");
+    text_line(out, (format_args!("{x:.1}"), y + 10.0), "", &words);
 }

@@ -1,7 +1,7 @@
 //! What is inside a card: a block with its pages, and blocks that stay open, as timing shows them; and a strip a direction
 //! over the card's addresses: the taller and fuller a column, the faster its slowest part. Below them what was lost.
 
-use super::palette::{Drawing, LINE, N, cut};
+use super::palette::{DIM, Drawing, END, LINE, N, cut, text_line};
 use crate::chart::{Addresses, Flash};
 use crate::figure::speed;
 use crate::markup::escaped;
@@ -30,8 +30,7 @@ pub(super) fn flash(flash: &Flash, width: f64) -> Option<Drawing> {
 
 fn words(drawing: &mut Drawing, text: &str, room: f64) {
     drawing.height += LINE;
-    let (y, text) = (drawing.height - 3.0, escaped(&cut(text, room)));
-    let _ = writeln!(drawing.elements, "<text x=\"{LEFT}\" y=\"{y}\">{text}</text>");
+    text_line(&mut drawing.elements, (LEFT, drawing.height - 3.0), "", &escaped(&cut(text, room)));
 }
 
 /// One erase block, with its pages where both are known.
@@ -108,10 +107,8 @@ pub(super) fn addresses(map: &Addresses, width: f64) -> Option<Drawing> {
     let step = room / columns as f64;
     let mut drawing = Drawing::default();
     for (number, one) in map.strips.iter().enumerate() {
-        drawing.height += LINE;
-        let (y, text) = (drawing.height, escaped(&cut(&one.name, room)));
-        let _ = writeln!(drawing.elements, "<text x=\"{LEFT}\" y=\"{}\">{text}</text>", y - 3.0);
-        strip(&mut drawing.elements, &one.columns, y, step, number + 1);
+        words(&mut drawing, &one.name, room);
+        strip(&mut drawing.elements, &one.columns, drawing.height, step, number + 1);
         drawing.height += HIGH + 6.0;
     }
     if !map.lost.is_empty() {
@@ -147,20 +144,16 @@ fn strip(out: &mut String, speeds: &[Option<f64>], y: f64, step: f64, class: usi
             );
         }
     }
-    let _ = writeln!(
-        out,
-        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" class=\"dim\" font-size=\"10\">top: {} MB/s</text>",
-        LEFT + step * speeds.len() as f64,
-        y - 3.0,
-        speed(most)
-    );
+    let (x, y) = (LEFT + step * speeds.len() as f64, y - 3.0);
+    let attributes = format!("{END}{DIM} font-size=\"10\"");
+    let top = format!("top: {} MB/s", speed(most));
+    text_line(out, (format_args!("{x:.1}"), format_args!("{y:.1}")), &attributes, &top);
 }
 
 /// Where data was lost: a crossed box a column, so that it is seen without colour.
 fn lost(drawing: &mut Drawing, lost: &[f64], step: f64) {
-    drawing.height += LINE;
+    words(drawing, "lost or failed", f64::MAX);
     let y = drawing.height;
-    let _ = writeln!(drawing.elements, "<text x=\"{LEFT}\" y=\"{}\">lost or failed</text>", y - 3.0);
     let _ = writeln!(
         drawing.elements,
         "<rect class=\"track\" x=\"{LEFT}\" y=\"{y}\" width=\"{:.1}\" height=\"10\"/>",
@@ -184,11 +177,8 @@ fn foot(drawing: &mut Drawing, bytes: u64, room: f64) {
     {
         let gb = bytes as f64 * share / 1e9;
         let text = if bytes >= 10_000_000_000 { format!("{gb:.0} GB") } else { format!("{gb:.2} GB") };
-        let _ = writeln!(
-            drawing.elements,
-            "<text x=\"{:.1}\" y=\"{y}\" text-anchor=\"{anchor}\" class=\"dim\">{text}</text>",
-            LEFT + room * share
-        );
+        let (x, attributes) = (LEFT + room * share, format!(" text-anchor=\"{anchor}\"{DIM}"));
+        text_line(&mut drawing.elements, (format_args!("{x:.1}"), y), &attributes, &text);
     }
     drawing.height += 4.0;
 }

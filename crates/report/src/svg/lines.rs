@@ -1,7 +1,6 @@
 //! Curves over an axis, with a band behind the first and a second axis at the right where there is one.
 
-use super::palette::SERIES;
-use super::palette::{Drawing, LINE, N, cut, wide};
+use super::palette::{Drawing, END, LINE, N, SERIES, cut, text, text_line, wide};
 use crate::chart::Lines;
 use crate::markup::escaped;
 use crate::ruler::{Ruler, named};
@@ -97,13 +96,8 @@ fn legend(drawing: &mut Drawing, lines: &Lines, width: f64) {
         }
         let y = drawing.height - 4.0;
         let class = number % SERIES + 1;
-        let _ = writeln!(
-            drawing.elements,
-            "<path class=\"l{class}\" d=\"M{x} {}h22\"/><text x=\"{}\" y=\"{y}\">{}</text>",
-            y - 4.0,
-            x + 28.0,
-            escaped(&name)
-        );
+        let _ = write!(drawing.elements, "<path class=\"l{class}\" d=\"M{x} {}h22\"/>", y - 4.0);
+        text_line(&mut drawing.elements, (x + 28.0, y), "", &escaped(&name));
         x += room;
     }
     drawing.height += 4.0;
@@ -113,27 +107,18 @@ fn frame(out: &mut String, field: &Field, (x, x_axis): (&Ruler, &Axis), (y, y_ax
     let Field { left, right, top, bottom } = *field;
     for tick in y.ticks(if y_axis.scale == Scale::Log10 { LOG_TICKS } else { TICKS }) {
         let Some(at) = y.place(tick).map(|p| field.down(p)) else { continue };
-        let _ = writeln!(
-            out,
-            "<path class=\"grid\" d=\"M{left} {at:.1}H{right}\"/><text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-            left - 6.0,
-            at + 4.0,
-            escaped(&y.write(tick))
-        );
+        let _ = write!(out, "<path class=\"grid\" d=\"M{left} {at:.1}H{right}\"/>");
+        text_line(out, (left - 6.0, format_args!("{:.1}", at + 4.0)), END, &escaped(&y.write(tick)));
     }
     let mut free = 0.0;
     for tick in x.ticks(TICKS) {
         let Some(at) = x.place(tick).map(|p| field.across(p)) else { continue };
-        let text = x.write(tick);
-        let (at_text, half) = (at.min(right + 10.0 - wide(&text) / 2.0), wide(&text) / 2.0);
+        let words = x.write(tick);
+        let (at_text, half) = (at.min(right + 10.0 - wide(&words) / 2.0), wide(&words) / 2.0);
         let _ = write!(out, "<path class=\"axis\" d=\"M{at:.1} {bottom}v4\"/>");
         if at_text - half > free {
-            let _ = write!(
-                out,
-                "<text x=\"{at_text:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
-                bottom + 17.0,
-                escaped(&text)
-            );
+            let place = (format_args!("{at_text:.1}"), bottom + 17.0);
+            text(out, place, " text-anchor=\"middle\"", &escaped(&words));
             free = at_text + half + 4.0;
         }
         out.push('\n');
@@ -156,18 +141,15 @@ fn right_axis(out: &mut String, field: &Field, ruler: &Ruler, axis: &Axis) {
     let _ = writeln!(out, "<path class=\"axis\" d=\"M{right} {top}V{bottom}\"/>");
     for tick in ruler.ticks(TICKS) {
         let Some(at) = ruler.place(tick).map(|p| field.down(p)) else { continue };
-        let text = escaped(&format!("{} {}", ruler.write(tick), axis.unit));
-        let _ = writeln!(out, "<text x=\"{}\" y=\"{:.1}\">{text}</text>", right + 4.0, at + 4.0);
+        let words = escaped(&format!("{} {}", ruler.write(tick), axis.unit));
+        text_line(out, (right + 4.0, format_args!("{:.1}", at + 4.0)), "", &words);
     }
 }
 
 /// Rows above the field that the names of marks take, so that they do not lie on each other.
 fn mark_rows(lines: &Lines, x: &Ruler, width: f64) -> usize {
-    lines.plot.marks.iter().filter(|(at, _)| x.place(*at).is_some()).count().min(if width > 500.0 {
-        3
-    } else {
-        4
-    })
+    let most = if width > 500.0 { 3 } else { 4 };
+    lines.plot.marks.iter().filter(|(at, _)| x.place(*at).is_some()).count().min(most)
 }
 
 /// Lines across with their names above the field, each in a row of its own.
@@ -178,14 +160,10 @@ fn across_marks(out: &mut String, field: &Field, lines: &Lines, x: &Ruler, width
         let row = field.top - 4.0 - 14.0 * (number % rows) as f64;
         let beyond = at + wide(name) > width - 4.0;
         let (x_text, anchor) = if beyond { (at - 4.0, "end") } else { (at + 4.0, "start") };
-        let _ = writeln!(
-            out,
-            "<path class=\"across\" d=\"M{at:.1} {:.1}V{}\"/>\
-             <text x=\"{x_text:.1}\" y=\"{row:.1}\" text-anchor=\"{anchor}\" font-size=\"11\">{}</text>",
-            row - 8.0,
-            field.bottom,
-            escaped(&cut(name, width - 70.0))
-        );
+        let _ = write!(out, "<path class=\"across\" d=\"M{at:.1} {:.1}V{}\"/>", row - 8.0, field.bottom);
+        let attributes = format!(" text-anchor=\"{anchor}\" font-size=\"11\"");
+        let place = (format_args!("{x_text:.1}"), format_args!("{row:.1}"));
+        text_line(out, place, &attributes, &escaped(&cut(name, width - 70.0)));
     }
 }
 

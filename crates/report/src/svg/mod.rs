@@ -8,7 +8,7 @@ pub(crate) mod palette;
 
 use crate::chart::{Chart, Kind};
 use crate::markup::escaped;
-use palette::{Drawing, LINE, N, wrapped};
+use palette::{DIM, Drawing, LINE, N, text_line, wrapped};
 
 /// What a picture is drawn for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,12 +30,7 @@ impl Medium {
 
 /// The chart; empty where there is nothing to draw.
 pub fn of(chart: &Chart, medium: Medium) -> String {
-    of_all(std::slice::from_ref(chart), medium)
-}
-
-/// Several charts below each other as one picture; empty where there is nothing to draw.
-pub fn of_all(charts: &[Chart], medium: Medium) -> String {
-    picture(charts, medium).map(|picture| picture.text).unwrap_or_default()
+    picture(chart, medium).map(|picture| picture.text).unwrap_or_default()
 }
 
 /// A picture with its size.
@@ -45,29 +40,25 @@ pub(crate) struct Picture {
     pub(crate) height: f64,
 }
 
-/// Several charts below each other; `None` where there is nothing to draw.
-pub(crate) fn picture(charts: &[Chart], medium: Medium) -> Option<Picture> {
+/// The chart with its size; `None` where there is nothing to draw.
+pub(crate) fn picture(chart: &Chart, medium: Medium) -> Option<Picture> {
     let width = medium.width();
+    let drawing = drawing(chart, width)?;
+    let (above, below) = around(chart, medium, width);
+    let bottom = above.height + drawing.height;
     let mut body = String::new();
-    let mut y = 0.0;
-    let mut reading = String::new();
-    for chart in charts {
-        let Some(drawing) = drawing(chart, width) else { continue };
-        let (above, below) = around(chart, medium, width);
-        let top = y + above.height;
-        for (part, at) in [(&above, y), (&drawing, top), (&below, top + drawing.height)] {
-            match (part.elements.is_empty(), at > 0.0) {
-                (true, _) => {}
-                (_, true) => {
-                    body += &format!("<g transform=\"translate(0 {})\">\n{}</g>\n", N(at), part.elements)
-                }
-                (_, false) => body += &part.elements,
+    for (part, at) in [(&above, 0.0), (&drawing, above.height), (&below, bottom)] {
+        match (part.elements.is_empty(), at > 0.0) {
+            (true, _) => {}
+            (_, true) => {
+                body += &format!("<g transform=\"translate(0 {})\">\n{}</g>\n", N(at), part.elements)
             }
+            (_, false) => body += &part.elements,
         }
-        y = top + drawing.height + below.height;
-        reading = drawing.reading;
     }
-    (!body.is_empty()).then(|| Picture { text: framed(charts, medium, &body, y, &reading), width, height: y })
+    let height = bottom + below.height;
+    let text = framed(chart, medium, &body, height, &drawing.reading);
+    (!body.is_empty()).then_some(Picture { text, width, height })
 }
 
 fn drawing(chart: &Chart, width: f64) -> Option<Drawing> {
@@ -87,26 +78,21 @@ fn around(chart: &Chart, medium: Medium, width: f64) -> (Drawing, Drawing) {
     let mut above = Drawing { height: 18.0, ..Drawing::default() };
     for line in wrapped(&chart.title, (width - 32.0) / 1.35) {
         above.height += 20.0;
-        let text = escaped(&line);
-        let y = above.height - 8.0;
-        above.elements +=
-            &format!("<text x=\"16\" y=\"{y}\" font-size=\"16\" font-weight=\"600\">{text}</text>\n");
+        let place = (16, above.height - 8.0);
+        text_line(&mut above.elements, place, " font-size=\"16\" font-weight=\"600\"", &escaped(&line));
     }
     let mut below = Drawing { height: 4.0, ..Drawing::default() };
     for line in wrapped(&chart.caption.words(), width - 32.0) {
         below.height += LINE;
-        below.elements +=
-            &format!("<text x=\"16\" y=\"{}\" class=\"dim\">{}</text>\n", below.height - 4.0, escaped(&line));
+        text_line(&mut below.elements, (16, below.height - 4.0), DIM, &escaped(&line));
     }
     below.height += 12.0;
     (above, below)
 }
 
-fn framed(charts: &[Chart], medium: Medium, body: &str, height: f64, reading: &str) -> String {
+fn framed(chart: &Chart, medium: Medium, body: &str, height: f64, reading: &str) -> String {
     let (width, height) = (N(medium.width()), N(height));
-    let joined =
-        |of: fn(&Chart) -> String| charts.iter().map(|c| escaped(&of(c))).collect::<Vec<_>>().join("; ");
-    let title = joined(|chart| chart.title.clone());
+    let title = escaped(&chart.title);
     if medium == Medium::Page {
         // What the picture says stands in its caption already.
         return format!(
@@ -118,7 +104,7 @@ fn framed(charts: &[Chart], medium: Medium, body: &str, height: f64, reading: &s
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
          class=\"chart\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"12\">\n<title>{title}</title>\n\
          <desc>{}</desc>\n<style>{style}</style>\n<rect class=\"ground\" width=\"{width}\" height=\"{height}\"/>\n{body}</svg>\n",
-        joined(|chart| chart.caption.words()),
+        escaped(&chart.caption.words()),
     )
 }
 

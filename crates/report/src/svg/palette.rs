@@ -3,7 +3,8 @@
 //! lightened until it stands out from its ground by 3 to 1 (WCAG 2.1, 1.4.11), text by 4.5 to 1 (1.4.3). Dashes and hatches
 //! tell the same apart without any colour.
 
-use std::fmt::{self, Write};
+use crate::figure;
+use std::fmt::{self, Display, Write};
 
 /// Series that are told apart; more begin again.
 pub(crate) const SERIES: usize = 8;
@@ -115,6 +116,21 @@ pub(super) struct Drawing {
     pub(super) reading: String,
 }
 
+/// A text from a place on, as it may stand in XML, with further attributes.
+pub(super) fn text(out: &mut String, (x, y): (impl Display, impl Display), attributes: &str, text: &str) {
+    let _ = write!(out, "<text x=\"{x}\" y=\"{y}\"{attributes}>{text}</text>");
+}
+
+/// The same in a line of the file of its own.
+pub(super) fn text_line(out: &mut String, at: (impl Display, impl Display), attributes: &str, words: &str) {
+    text(out, at, attributes, words);
+    out.push('\n');
+}
+
+/// Attributes of texts that end at their place, and of those that step back.
+pub(super) const END: &str = " text-anchor=\"end\"";
+pub(super) const DIM: &str = " class=\"dim\"";
+
 /// Height of a line of text.
 pub(super) const LINE: f64 = 16.0;
 
@@ -132,14 +148,17 @@ impl fmt::Display for N {
     }
 }
 
-/// About how wide a text of 12 px is: an average letter of sans-serif fonts takes 0.55 of the font's size.
+/// An average letter of sans-serif fonts takes 0.55 of the font's size, which is 12 px.
+const LETTER: f64 = 6.6;
+
+/// About how wide a text is.
 pub(super) fn wide(text: &str) -> f64 {
-    text.chars().count() as f64 * 6.6
+    text.chars().count() as f64 * LETTER
 }
 
 /// A text cut to a width.
 pub(super) fn cut(text: &str, width: f64) -> String {
-    let most = (width / 6.6).max(2.0) as usize;
+    let most = (width / LETTER).max(2.0) as usize;
     if text.chars().count() <= most {
         return text.to_owned();
     }
@@ -149,17 +168,7 @@ pub(super) fn cut(text: &str, width: f64) -> String {
 
 /// A text in lines of a width.
 pub(super) fn wrapped(text: &str, width: f64) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if wide(line) + wide(word) + 6.6 <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(cut(word, width)),
-        }
-    }
-    lines
+    figure::wrapped(text, (width / LETTER) as usize).iter().map(|line| cut(line, width)).collect()
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ fn drawn(plot: &Plot) -> String {
     of(&Chart::from(plot), Medium::Page)
 }
 
-fn sound(text: &str) {
+fn well_formed(text: &str) {
     roxmltree::Document::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
 }
@@ -30,13 +30,13 @@ fn sound(text: &str) {
 fn a_picture_names_its_axes_with_units_and_is_sound_xml_whatever_it_is_called() {
     let text = drawn(&plot(vec![(4096.0, 1.0), (65536.0, 8.0), (4_194_304.0, 12.0)]));
     assert!(text.contains("speed, MB/s") && text.contains("<title>speed &lt;by&gt; size"), "{text}");
-    sound(&text);
+    well_formed(&text);
 }
 
 #[test]
 fn nothing_to_draw_is_no_picture_and_odd_numbers_are_left_out() {
     assert_eq!(drawn(&plot(vec![])), "");
-    sound(&drawn(&plot(vec![(4096.0, f64::NAN), (4096.0, 2.0), (8192.0, f64::INFINITY)])));
+    well_formed(&drawn(&plot(vec![(4096.0, f64::NAN), (4096.0, 2.0), (8192.0, f64::INFINITY)])));
 }
 
 #[test]
@@ -44,10 +44,10 @@ fn few_cards_have_a_colour_and_a_hatch_each_and_many_their_names_beside_their_ba
     let few = of(&bars::by_card(&sample::comparison(3, 5, 4), Measure::Average).unwrap(), Medium::File);
     assert!(few.contains("class=\"f3\"") && few.contains("class=\"hatch\""), "{few}");
     assert!(few.contains("whiskers: 95 % interval of the mean") && few.contains("5 runs each"), "{few}");
-    sound(&few);
+    well_formed(&few);
     let many = of(&bars::by_card(&sample::comparison(20, 5, 2), Measure::Best).unwrap(), Medium::File);
     assert!(!many.contains("class=\"f2\"") && many.matches("Elm A2 64GB").count() == 7, "{many}");
-    sound(&many);
+    well_formed(&many);
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_picture_that_stands_alone_says_unit_runs_interval_and_condition() {
 fn a_long_run_marks_where_its_cache_ends_and_shows_its_temperature() {
     let text = of(&over_time::of_long_run(&sample::long_run()).unwrap(), Medium::File);
     assert!(text.contains("the fast cache is full") && text.contains("card, °C"), "{text}");
-    sound(&text);
+    well_formed(&text);
 }
 
 #[test]
@@ -74,5 +74,5 @@ fn speed_and_temperature_share_the_axis_of_time() {
     let text = of(&over_time::of_test(&all).unwrap(), Medium::Page);
     assert!(text.contains("temperature, °C") && text.contains("fill-opacity=\".2\""), "{text}");
     assert!(text.contains("data-z=\"°C|linear|"), "{text}");
-    sound(&text);
+    well_formed(&text);
 }

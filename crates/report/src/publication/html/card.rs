@@ -4,7 +4,7 @@ use super::super::charts;
 use super::courses;
 use crate::card_map;
 use crate::chart::Chart;
-use crate::markup::{concluded, escaped, facts, figcaption, folded, prose};
+use crate::markup::{concluded, escaped, facts, figcaption, folded, list, prose};
 use crate::ranking::price;
 use crate::svg::{self, Medium};
 use cardscope_model::card::{CardFacts, Event, EventKind};
@@ -40,12 +40,9 @@ fn card(number: usize, part: &CardPart, open: bool) -> String {
         escaped(&part.title),
         known(part),
         events(&part.events),
-        concluded("What was found", &part.findings).replace("h3>", "h4>"),
+        concluded(4, "What was found", &part.findings),
         advice(part),
-        match (pictures + &tests).as_str() {
-            "" => String::new(),
-            body => folded("Over time, by size, over the addresses", open, body),
-        }
+        folded("Over time, by size, over the addresses", open, &(pictures + &tests))
     )
 }
 
@@ -85,31 +82,20 @@ fn known(part: &CardPart) -> String {
     all.extend(proven(part));
     all.extend(part.sustain.as_ref().map(|run| ("in a long run", crate::sustain::headline(run))));
     let inside = part.map.as_ref().map(|map| card_map::known(&map.body.measured)).unwrap_or_default();
-    facts(all.into_iter().chain(inside.iter().map(|(name, value)| (name.as_str(), value.clone()))))
+    let all = all.into_iter().chain(inside.iter().map(|(name, value)| (name.as_str(), value.clone())));
+    facts(all.filter(|(_, value)| !value.is_empty()))
 }
 
 /// The proof of capacity in a line.
 fn proven(part: &CardPart) -> Option<(&'static str, String)> {
-    let verify = part.verify.as_ref()?;
-    let usable = verify
-        .body
-        .usable_bytes
-        .map(|bytes| format!("; {} can be trusted", Capacity(bytes)))
-        .unwrap_or_default();
-    Some((
-        "capacity is",
-        format!(
-            "{}, {:.1} % sure{usable}",
-            verify.body.verdict,
-            verify.body.confidence.clamp(0.0, 1.0) * 100.0
-        ),
-    ))
+    let body = &part.verify.as_ref()?.body;
+    let usable = body.usable_bytes.map(|bytes| format!("; {} can be trusted", Capacity(bytes)));
+    let sure = body.confidence.clamp(0.0, 1.0) * 100.0;
+    let words = format!("{}, {sure:.1} % sure{}", body.verdict, usable.unwrap_or_default());
+    Some(("capacity is", words))
 }
 
 fn events(events: &[Event]) -> String {
-    if events.is_empty() {
-        return String::new();
-    }
     let line = |event: &Event| {
         let what = match event.kind {
             EventKind::Bought => "bought",
@@ -123,9 +109,10 @@ fn events(events: &[Event]) -> String {
         let note = event.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
         let source = event.source.as_ref().map(|source| format!(" ({source})")).unwrap_or_default();
         let date = event.date.as_deref().unwrap_or("date unknown");
-        format!("<li><b>{}</b> {}</li>\n", escaped(date), prose(&format!("{what}{paid}{note}{source}")))
+        format!("<b>{}</b> {}", escaped(date), prose(&format!("{what}{paid}{note}{source}")))
     };
-    format!("<h4>What became of it</h4>\n<ul>\n{}</ul>\n", events.iter().map(line).collect::<String>())
+    let head = if events.is_empty() { "" } else { "<h4>What became of it</h4>\n" };
+    format!("{head}{}", list(events.iter().map(line)))
 }
 
 fn advice(part: &CardPart) -> String {

@@ -17,28 +17,21 @@ const POINTS: usize = 20;
 const SIZE: (f64, f64) = (120.0, 24.0);
 
 /// One test of one entry, with its step where a recipe has it twice.
-#[derive(PartialEq)]
-struct Key<'a> {
-    test: TestName,
-    step: Option<&'a str>,
-    entry: &'a str,
+type Key<'a> = (TestName, Option<&'a str>, &'a str);
+
+fn of_course(course: &TestSeries) -> Key<'_> {
+    (course.test, course.step.as_deref(), &course.entry)
 }
 
-impl<'a> Key<'a> {
-    fn of_course(course: &'a TestSeries) -> Self {
-        Key { test: course.test, step: course.step.as_deref(), entry: &course.entry }
-    }
-
-    fn of_latencies(latencies: &'a Latencies) -> Self {
-        Key { test: latencies.test, step: latencies.step.as_deref(), entry: &latencies.entry }
-    }
+fn of_latencies(latencies: &Latencies) -> Key<'_> {
+    (latencies.test, latencies.step.as_deref(), &latencies.entry)
 }
 
 /// The tests of a card in their order, courses and latencies together, each with its condition.
 fn tests(part: &CardPart) -> Vec<(Key<'_>, &str)> {
     let mut all: Vec<(Key<'_>, &str)> = Vec::new();
-    let courses = part.courses.iter().map(|c| (Key::of_course(c), c.condition.as_str()));
-    let latencies = part.latencies.iter().map(|l| (Key::of_latencies(l), l.condition.as_str()));
+    let courses = part.courses.iter().map(|c| (of_course(c), c.condition.as_str()));
+    let latencies = part.latencies.iter().map(|l| (of_latencies(l), l.condition.as_str()));
     for (key, condition) in courses.chain(latencies) {
         if all.iter().all(|(known, _)| *known != key) {
             all.push((key, condition));
@@ -75,8 +68,8 @@ pub(super) fn table(part: &CardPart) -> String {
 }
 
 fn row(part: &CardPart, key: &Key<'_>, condition: &str) -> String {
-    let courses: Vec<&TestSeries> = part.courses.iter().filter(|c| Key::of_course(c) == *key).collect();
-    let latencies = part.latencies.iter().find(|l| Key::of_latencies(l) == *key);
+    let courses: Vec<&TestSeries> = part.courses.iter().filter(|c| of_course(c) == *key).collect();
+    let latencies = part.latencies.iter().find(|l| of_latencies(l) == *key);
     let course = together(&courses, POINTS);
     let hottest = course.celsius.iter().map(|(_, celsius)| *celsius).reduce(f64::max);
     let mut cells = vec![
@@ -92,7 +85,7 @@ fn row(part: &CardPart, key: &Key<'_>, condition: &str) -> String {
     let under = if condition.is_empty() { String::new() } else { format!(" · {condition}") };
     format!(
         "<tr><th>{}</th><td class=\"words\">{}</td>{cells}</tr>\n",
-        escaped(&format!("{}{under}", test_of(key.test, key.step))),
+        escaped(&format!("{}{under}", test_of(key.0, key.1))),
         small(&course)
     )
 }

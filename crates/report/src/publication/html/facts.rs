@@ -1,36 +1,36 @@
 //! The page's beginning and end: what came out in a few lines, and how it was measured and is to be read.
 
 use crate::comparison::words;
-use crate::markup::{concluded, escaped, folded, prose};
+use crate::markup::{concluded, escaped, facts, folded, list, prose};
 use crate::ranking;
+use cardscope_model::comparison::Entry;
 use cardscope_model::publication::Publication;
+use cardscope_model::ranking::Ranking;
 
 /// Cards that share the first place and are named.
 const FIRST: usize = 4;
 
 /// What came out, in a few lines.
 pub(super) fn glance(publication: &Publication) -> String {
-    let mut lines: Vec<String> = publication
-        .rankings
-        .iter()
-        .filter_map(|ranking| {
-            let best: Vec<&str> =
-                ranking.places.iter().filter(|p| p.place == 1).map(|p| p.entry.name.as_str()).collect();
-            let words = match best.len() {
-                0 => return None,
-                1 => format!("first is {}", best[0]),
-                _ => format!(
-                    "first are {}, which cannot be told apart or differ by less than anybody notices",
-                    named(&best)
-                ),
-            };
-            Some(format!("{}: {words}.", ranking::title(ranking)))
-        })
-        .collect();
-    lines.extend(words::counted(&publication.comparison));
-    let lines: String = lines.iter().map(|line| format!("<li>{}</li>\n", prose(line))).collect();
-    let lines = if lines.is_empty() { lines } else { format!("<ul>\n{lines}</ul>\n") };
-    format!("{lines}{}", concluded("What was noticed", &publication.comparison.findings))
+    let counted = words::counted(&publication.comparison);
+    let lines = publication.rankings.iter().filter_map(first).chain(counted);
+    let lines = list(lines.map(|line| prose(&line)));
+    format!("{lines}{}", concluded(3, "What was noticed", &publication.comparison.findings))
+}
+
+/// Who stands first in an order.
+fn first(ranking: &Ranking) -> Option<String> {
+    let first = ranking.places.iter().filter(|place| place.place == 1);
+    let best: Vec<&str> = first.map(|place| place.entry.name.as_str()).collect();
+    let words = match best[..] {
+        [] => return None,
+        [one] => format!("first is {one}"),
+        _ => format!(
+            "first are {}, which cannot be told apart or differ by less than anybody notices",
+            named(&best)
+        ),
+    };
+    Some(format!("{}: {words}.", ranking::title(ranking)))
 }
 
 /// The first of many names.
@@ -67,31 +67,19 @@ const READING: [(&str, &str); 6] = [
 pub(super) fn methods(publication: &Publication) -> String {
     let reading: String =
         READING.iter().map(|(word, meaning)| format!("<dt>{word}</dt><dd>{meaning}</dd>\n")).collect();
-    let settings: String = publication
-        .comparison
-        .entries
-        .iter()
-        .map(|entry| {
-            let settings: Vec<String> = entry.settings.iter().map(words::setting).collect();
-            format!("<dt>{}</dt><dd>{}</dd>\n", escaped(&entry.name), prose(&settings.join(" | ")))
-        })
-        .collect();
-    let sources: String = publication
-        .comparison
-        .entries
-        .iter()
-        .filter(|entry| !entry.sources.is_empty())
-        .map(|entry| {
-            format!("<dt>{}</dt><dd>{}</dd>\n", escaped(&entry.name), escaped(&entry.sources.join(", ")))
-        })
-        .collect();
-    let part = |head: &str, rows: &str| match rows.is_empty() {
-        true => String::new(),
-        false => folded(head, false, &format!("<dl>\n{rows}</dl>\n")),
+    let entries = &publication.comparison.entries;
+    let settings = facts(entries.iter().map(|entry| {
+        let settings: Vec<String> = entry.settings.iter().map(words::setting).collect();
+        (&entry.name, settings.join(" | "))
+    }));
+    let source = |entry: &Entry| {
+        format!("<dt>{}</dt><dd>{}</dd>\n", escaped(&entry.name), escaped(&entry.sources.join(", ")))
     };
+    let sources: String = entries.iter().filter(|entry| !entry.sources.is_empty()).map(source).collect();
+    let sources = if sources.is_empty() { sources } else { format!("<dl>\n{sources}</dl>\n") };
     format!(
         "<dl>\n{reading}</dl>\n{}{}",
-        part("Recipes and conditions, card by card", &settings),
-        part("Where the figures are from", &sources)
+        folded("Recipes and conditions, card by card", false, &settings),
+        folded("Where the figures are from", false, &sources)
     )
 }

@@ -32,7 +32,7 @@ struct Part {
 }
 
 /// The page.
-pub fn html(publication: &Publication) -> String {
+pub(super) fn html(publication: &Publication) -> String {
     let comparison = &publication.comparison;
     let parts = [
         Part { id: "glance", head: "At a glance", body: facts::glance(publication) },

@@ -3,8 +3,8 @@
 
 use crate::comparison::{tables, words};
 use crate::markup::{escaped, folded, grid};
-use cardscope_model::comparison::{Comparison, Pair, Verdict};
-use std::fmt::Write;
+use cardscope_model::comparison::{Comparison, Entry, Pair, Verdict};
+use serde_json::{Value, json};
 
 /// Entries up to which every pair is listed.
 const LISTED: usize = 4;
@@ -37,22 +37,16 @@ pub(super) fn differences(comparison: &Comparison) -> String {
 
 /// Two cards beside each other, by the script alone, from the pairs as numbers.
 fn two(comparison: &Comparison) -> String {
-    let options: String = comparison
-        .entries
-        .iter()
-        .enumerate()
-        .map(|(number, entry)| {
-            format!("<option value=\"{number}\">{} {}</option>", number + 1, escaped(&entry.name))
-        })
-        .collect();
-    let mut data = String::from("[");
-    for (number, test) in comparison.tests.iter().enumerate() {
-        let comma = if number > 0 { "," } else { "" };
+    let option = |(number, entry): (usize, &Entry)| {
+        format!("<option value=\"{number}\">{} {}</option>", number + 1, escaped(&entry.name))
+    };
+    let options: String = comparison.entries.iter().enumerate().map(option).collect();
+    let data = comparison.tests.iter().map(|test| {
         let pairs: String = test.pairs.iter().map(numbers).collect();
-        let _ =
-            write!(data, "{comma}{{\"t\":{},\"p\":{}}}", json_text(&words::test(test)), json_text(&pairs));
-    }
-    data += "]";
+        json!({ "t": words::test(test), "p": pairs })
+    });
+    // Nothing in it may end the script element.
+    let data = Value::from_iter(data).to_string().replace('<', "\\u003c");
     format!(
         "<div id=\"two\" hidden>\n<h3>Two cards beside each other</h3>\n<form><label>First <select id=\"one\">{options}</select></label> \
          <label>Second <select id=\"other\">{options}</select></label></form>\n\
@@ -60,11 +54,6 @@ fn two(comparison: &Comparison) -> String {
          <th>chance alone</th><th class=\"words\">what can be said</th></tr></thead><tbody></tbody></table></div>\n</div>\n\
          <script type=\"application/json\" id=\"pairs\">{data}</script>\n"
     )
-}
-
-/// A text as JSON that may stand inside a script element.
-fn json_text(text: &str) -> String {
-    serde_json::Value::from(text).to_string().replace('<', "\\u003c")
 }
 
 /// A pair in few characters: entries, factor, its interval, chance, verdict, further runs, what else differs. Factors can be

@@ -2,7 +2,7 @@
 
 use super::bars;
 use crate::chart::{Chart, Kind, bars as chart};
-use crate::markup::{concluded, escaped, figcaption, folded, grid, prose};
+use crate::markup::{concluded, escaped, facts, figcaption, folded, grid, prose};
 use crate::ranking;
 use cardscope_model::ranking::Ranking;
 
@@ -21,24 +21,14 @@ fn ranking(ranking: &Ranking) -> String {
         true => out += "<p>No card could be placed.</p>\n",
         false => out += &grid(&ranking::places(ranking)),
     }
-    let remarks: String = ranking
-        .places
-        .iter()
-        .map(|place| (place, ranking::remarks(place)))
-        .filter(|(_, remarks)| !remarks.is_empty())
-        .map(|(p, remarks)| {
-            format!(
-                "<dt>{}. {}</dt><dd>{}</dd>\n",
-                p.place,
-                escaped(&p.entry.name),
-                prose(&remarks.join("; "))
-            )
-        })
-        .collect();
-    if !remarks.is_empty() {
-        out += &folded("What that means, card by card", false, &format!("<dl>\n{remarks}</dl>\n"));
+    let remarks = ranking.places.iter().map(|place| (place, ranking::remarks(place)));
+    let remarks = remarks.filter(|(_, remarks)| !remarks.is_empty());
+    let remarks = remarks.map(|(p, said)| (format!("{}. {}", p.place, p.entry.name), said.join("; ")));
+    out += &folded("What that means, card by card", false, &facts(remarks));
+    if !ranking.not_placed.is_empty() {
+        let rows = ranking.not_placed.iter().map(|(card, reason)| (card, reason));
+        out += &format!("<h4>Not placed</h4>\n{}", facts(rows));
     }
-    out += &not_placed(ranking);
     if let Some(groups) = &ranking.groups {
         out += &format!(
             "<h4>By {}, {}</h4>\n{}<p>{}</p>\n",
@@ -48,18 +38,6 @@ fn ranking(ranking: &Ranking) -> String {
             prose(&groups.verdict)
         );
     }
-    out += &concluded("What was noticed", &ranking.findings).replace("h3>", "h4>");
+    out += &concluded(4, "What was noticed", &ranking.findings);
     out + "</article>\n"
-}
-
-fn not_placed(ranking: &Ranking) -> String {
-    if ranking.not_placed.is_empty() {
-        return String::new();
-    }
-    let rows: String = ranking
-        .not_placed
-        .iter()
-        .map(|(card, reason)| format!("<dt>{}</dt><dd>{}</dd>\n", escaped(card), prose(reason)))
-        .collect();
-    format!("<h4>Not placed</h4>\n<dl>\n{rows}</dl>\n")
 }

@@ -2,7 +2,7 @@
 
 use crate::comparison::tables::{self, entries};
 use crate::comparison::words::{self, Measure};
-use crate::markup::{folded, grid, prose};
+use crate::markup::{folded, grid, list, prose};
 use crate::table::Table;
 use cardscope_model::comparison::{Comparison, Differs};
 
@@ -45,12 +45,8 @@ pub(super) fn figures(comparison: &Comparison) -> String {
             out += &folded(&head, measure == Measure::Average, &grid(&turned(table, n)));
         }
     }
-    let levels = words::jumps(comparison);
-    let levels: String = levels.iter().map(|line| format!("<li>{}</li>\n", prose(line))).collect();
-    if !levels.is_empty() {
-        out += &folded("Runs that jump between two levels", n <= COLUMNS, &format!("<ul>\n{levels}</ul>\n"));
-    }
-    out
+    let levels = list(words::jumps(comparison).iter().map(|line| prose(line)));
+    out + &folded("Runs that jump between two levels", n <= COLUMNS, &levels)
 }
 
 /// I/Os a second of the tests of 4 KiB.

@@ -8,7 +8,7 @@ use sha2::Digest;
 
 /// The page as XML: what it has is closed, so that a reader for XML reads it once the few elements that HTML leaves
 /// open, its head and its script are out of the way.
-fn sound(page: &str) {
+fn well_formed(page: &str) {
     let body = page.split_once("<body>").map(|(_, body)| body).unwrap();
     let (body, _) = body.rsplit_once("<script>").unwrap();
     let body = body.replace(" hidden", "").replace(" open>", ">");
@@ -50,7 +50,7 @@ fn a_card_that_is_called_like_the_end_of_a_script_ends_none() {
     assert_eq!(page.matches("</script>").count(), page.matches("<script").count());
     assert!(!page.contains("<img") && !page.contains('\u{202e}') && !page.contains('\u{1}'));
     assert!(page.contains("&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;"));
-    sound(&page);
+    well_formed(&page);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn courses_and_latencies_of_two_settings_stand_in_rows_of_their_own() {
         page.lines().filter(|line| line.starts_with("<tr><th>SEQ1M Q8T1 read · ")).collect();
     assert_eq!(rows.len(), 2, "{rows:?}");
     assert!(rows[1].contains("cooling passive") && rows[1].contains("<td>7</td>"), "{rows:?}");
-    sound(&page);
+    well_formed(&page);
 }
 
 #[test]
@@ -112,13 +112,13 @@ fn twenty_cards_with_ten_runs_of_twelve_tests_stay_small_and_every_one_is_there(
     for number in 0..20 {
         assert!(page.contains(&format!("id=\"card-{number}\"")), "{number}");
     }
-    sound(&page);
+    well_formed(&page);
 }
 
 #[test]
 fn a_page_about_nothing_is_still_a_page() {
     let page = html(&sample::publication(0, 0, 0));
-    sound(&page);
+    well_formed(&page);
     assert!(!page.contains("id=\"speed\"") && page.contains("id=\"methods\""));
 }
 
@@ -145,5 +145,5 @@ fn numbers_that_are_none_are_dashes() {
     publication.comparison.tests[0].pairs[0].percent = f64::NAN;
     let page = html(&publication).replace(SCRIPT, "").replace(STYLE, "");
     assert!(!page.contains("NaN") && !page.contains(">inf"), "no number");
-    sound(&html(&publication));
+    well_formed(&html(&publication));
 }
