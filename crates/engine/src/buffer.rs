@@ -29,9 +29,6 @@ unsafe impl Sync for AlignedBuffer {}
 
 impl AlignedBuffer {
     /// Maps at least `bytes` bytes (at least one page).
-    ///
-    /// # Errors
-    /// If the kernel has no such memory.
     pub fn new(bytes: usize) -> Result<Self, TargetError> {
         let out_of_memory = |reason: String| TargetError::Setup {
             what: format!("taking {bytes} bytes of memory for the I/O buffers"),

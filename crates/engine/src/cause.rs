@@ -61,9 +61,9 @@ mod tests {
     #[test]
     fn an_error_told_in_other_words_keeps_its_type_and_what_is_beneath_it() {
         let full = Cause::worded("the journal is full", io::Error::from_raw_os_error(28));
-        let told = Cause::worded("nothing was written", full);
-        assert_eq!(told.to_string(), "nothing was written");
-        let journal = told.source().unwrap();
+        let outer = Cause::worded("nothing was written", full);
+        assert_eq!(outer.to_string(), "nothing was written");
+        let journal = outer.source().unwrap();
         assert_eq!(journal.to_string(), "the journal is full");
         let system = journal.source().and_then(|e| e.downcast_ref::<io::Error>()).unwrap();
         assert_eq!(system.raw_os_error(), Some(28));

@@ -61,10 +61,10 @@ impl Listener for Silent {
     fn event(&mut self, _event: &Event) {}
 }
 
-/// Bytes after which progress is told again.
+/// Bytes after which progress is reported again.
 const TELL_EVERY: u64 = 4 << 20;
 
-/// How far a pass over some bytes is, told not too often.
+/// How far a pass over some bytes is, reported not too often.
 #[derive(Debug)]
 pub struct Steps {
     began: f64,

@@ -22,9 +22,6 @@ impl Interrupt {
 
     /// Keeps SIGINT, SIGTERM and SIGHUP from this thread and from those that it starts from now on. The kernel hands a
     /// signal to the first thread that takes it, and one that waits for a card that hangs takes it and never acts on it.
-    ///
-    /// # Errors
-    /// If the kernel refuses.
     pub fn keep_signals_from_this_thread() -> io::Result<()> {
         let mut set = MaybeUninit::<libc::sigset_t>::uninit();
         // SAFETY: `sigemptyset` makes the set, which lives until the last call is over; the old mask is not asked for.

@@ -49,9 +49,6 @@ pub trait Journal {
     fn save(&mut self, offset: u64, original: &[u8]) -> Result<(), JournalError>;
 
     /// Ends the batch; it survives a crash and a power cut when this returns.
-    ///
-    /// # Errors
-    /// If it cannot be made durable.
     fn commit(&mut self) -> Result<(), JournalError>;
 
     /// Every range that is committed: newest batch first, within a batch by address.

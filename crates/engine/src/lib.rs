@@ -15,7 +15,6 @@ pub mod input;
 pub mod interrupt;
 pub mod journal;
 pub mod null;
-pub mod overhead;
 pub mod pending;
 pub mod ranges;
 pub mod rationed;

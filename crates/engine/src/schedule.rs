@@ -5,9 +5,6 @@ use std::io;
 
 /// The calling thread runs only on a core that has nothing else to do (`SCHED_IDLE`); whatever wakes up there takes
 /// the core at once.
-///
-/// # Errors
-/// The kernel's refusal.
 pub fn run_last() -> io::Result<()> {
     policy(libc::SCHED_IDLE, 0)
 }

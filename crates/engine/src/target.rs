@@ -76,11 +76,6 @@ impl Region {
     pub fn end(self) -> u64 {
         self.start + self.len
     }
-
-    /// Whether the bytes from `start` to `end` lie in it.
-    pub fn holds(self, start: u64, end: u64) -> bool {
-        start >= self.start && end <= self.end()
-    }
 }
 
 /// What does not change about a target while it is open.
@@ -236,15 +231,9 @@ pub trait Target: Send {
 
     /// Waits until at least `at_least` I/Os have ended and appends all that have. Returns with fewer only when
     /// the interrupt was raised.
-    ///
-    /// # Errors
-    /// If the target went away.
     fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError>;
 
     /// Has the card store everything it accepted.
-    ///
-    /// # Errors
-    /// As the device reports.
     fn flush(&mut self) -> Result<(), TargetError>;
 
     /// Tells the card that a range holds nothing of value.
@@ -263,9 +252,6 @@ pub trait Target: Send {
     fn area(&mut self, bytes: u64) -> Result<Region, TargetError>;
 
     /// Empties the host's cache of this target.
-    ///
-    /// # Errors
-    /// If the host does not allow it.
     fn drop_caches(&mut self) -> Result<(), TargetError> {
         Ok(())
     }
@@ -291,16 +277,10 @@ pub trait Target: Send {
     }
 
     /// Closes and opens the target again, so that no cache of the host answers for the card.
-    ///
-    /// # Errors
-    /// If it cannot be opened any more.
     fn reopen(&mut self) -> Result<(), TargetError>;
 
     /// Another handle to the same target for another thread. `None` where one thread drives all streams, as in
     /// virtual time.
-    ///
-    /// # Errors
-    /// If the target cannot be opened once more.
     fn lane(&mut self) -> Result<Option<Box<dyn Target>>, TargetError> {
         Ok(None)
     }
@@ -335,9 +315,6 @@ pub trait Target: Send {
 const AREA_START: u64 = 192 << 20;
 
 /// Places a test area on a whole card of `total` bytes: at 192 MiB, or at its very start where it would not fit.
-///
-/// # Errors
-/// If the card is smaller than the area.
 pub fn place_area(total: u64, bytes: u64) -> Result<Region, TargetError> {
     let start = if AREA_START + bytes <= total { AREA_START } else { 0 };
     if bytes > total {

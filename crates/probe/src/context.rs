@@ -221,7 +221,7 @@ impl<'s, 't> Context<'s, 't> {
         mut each: impl FnMut(Extent, f64),
     ) -> Result<(), Stop> {
         let began = self.card.now();
-        self.card.stream(Direction::Read, Content::Buffer, extents, |extent, at| {
+        self.card.stream(None, Direction::Read, Content::Buffer, extents, |extent, at| {
             each(extent, seconds(at.saturating_sub(began)));
             Ok(())
         })
@@ -243,7 +243,7 @@ impl<'s, 't> Context<'s, 't> {
         let Context { card, scope, region, .. } = self;
         let may = |p: &Extent| direction == Direction::Read || (inside(*region, *p) && scope.covers(*p));
         let next = std::iter::from_fn(|| extents.next().filter(may));
-        card.stream_until(until, direction, content, next, |extent, at| {
+        card.stream(Some(until), direction, content, next, |extent, at| {
             each(extent, seconds(at.saturating_sub(began)));
             Ok(())
         })

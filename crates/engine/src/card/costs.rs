@@ -14,8 +14,8 @@ const FADES: f64 = 1.0 / 16.0;
 /// Times of I/Os, by direction.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Costs {
-    reads: Kind,
-    writes: Kind,
+    /// Reads, then writes.
+    kinds: [Kind; 2],
     flush: Mean,
 }
 
@@ -51,7 +51,7 @@ impl Costs {
     /// An I/O took so long.
     pub(super) fn took(&mut self, direction: Direction, bytes: u64, seconds: f64) {
         let alone = self.alone();
-        let kind = self.kind(direction);
+        let kind = &mut self.kinds[direction as usize];
         match bytes <= SMALL {
             true => kind.small.take(seconds),
             false => kind.byte.take((seconds - alone).max(0.0) / bytes as f64),
@@ -88,18 +88,9 @@ impl Costs {
         this.small.get().or(other.small.get()).unwrap_or_default()
     }
 
-    fn kind(&mut self, direction: Direction) -> &mut Kind {
-        match direction {
-            Direction::Read => &mut self.reads,
-            Direction::Write => &mut self.writes,
-        }
-    }
-
+    /// What is known of a direction, and of the other one.
     fn both(&self, direction: Direction) -> (&Kind, &Kind) {
-        match direction {
-            Direction::Read => (&self.reads, &self.writes),
-            Direction::Write => (&self.writes, &self.reads),
-        }
+        (&self.kinds[direction as usize], &self.kinds[1 - direction as usize])
     }
 }
 

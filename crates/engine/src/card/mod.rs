@@ -31,6 +31,10 @@ pub struct Tally {
 }
 
 /// A target, driven.
+///
+/// # Errors
+/// What drives it ends with a [`Stop`] where the card is gone or cannot be driven, where memory or the I/O path cannot be
+/// had, once the user asked to stop, and where the closure that hears of its I/Os says so. A failing I/O is no such end.
 pub struct Card<'t> {
     target: &'t mut dyn Target,
     interrupt: Interrupt,
@@ -60,9 +64,6 @@ const LAST_SECTORS: u64 = 8;
 
 impl<'t> Card<'t> {
     /// Gets a target ready for I/Os of up to `block` bytes, `depth` at a time.
-    ///
-    /// # Errors
-    /// If memory or the I/O path cannot be had.
     pub fn new(
         target: &'t mut dyn Target,
         interrupt: &Interrupt,
@@ -161,17 +162,11 @@ impl<'t> Card<'t> {
     }
 
     /// Where a loop over single I/Os may end: an error once the user asked to stop.
-    ///
-    /// # Errors
-    /// [`Stop::Interrupted`].
     pub fn go_on(&self) -> Result<(), Stop> {
         if self.interrupt.raised() { Err(Stop::Interrupted) } else { Ok(()) }
     }
 
     /// Has the card store what it accepted. A flush that fails is an I/O error like any other.
-    ///
-    /// # Errors
-    /// If the card is gone.
     pub fn flush(&mut self) -> Result<(), Stop> {
         let began = self.now();
         let flushed = self.target.flush();
@@ -184,9 +179,6 @@ impl<'t> Card<'t> {
     }
 
     /// Closes and opens the card again, so that no cache of the host answers for it.
-    ///
-    /// # Errors
-    /// If it cannot be opened any more.
     pub fn reopen(&mut self) -> Result<(), Stop> {
         self.target.reopen().map_err(Stop::Target)?;
         self.plan()
@@ -198,9 +190,6 @@ impl<'t> Card<'t> {
     }
 
     /// Tells the card that a range holds nothing of value; false where it takes no such hint.
-    ///
-    /// # Errors
-    /// If the card is gone.
     pub fn discard(&mut self, start: u64, len: u64) -> Result<bool, Stop> {
         match self.target.discard(Region { start, len }) {
             Ok(()) => Ok(true),
@@ -211,9 +200,7 @@ impl<'t> Card<'t> {
 
     /// Writes extents in order. `each` hears of every one as it ends, with its end by the card's clock and what was
     /// wrong with it; of those that failed twice it hears last.
-    ///
-    /// # Errors
-    /// If the card is gone or the user stopped it; then what was under way may or may not be on the card.
+    /// Where it ends before, what was under way may or may not be on the card.
     pub fn write(
         &mut self,
         extents: impl IntoIterator<Item = Extent>,
@@ -234,7 +221,7 @@ impl<'t> Card<'t> {
         for (extent, first) in failed {
             self.go_on()?;
             self.tally.written += u64::from(extent.len);
-            let again = self.alone(Direction::Write, content, extent)?;
+            let (_, again) = self.alone(Direction::Write, content, extent)?;
             let io_error = self.second_try(first, again);
             each(extent, self.target.now(), io_error.as_ref());
         }
@@ -244,9 +231,6 @@ impl<'t> Card<'t> {
     /// Reads extents in order and holds each against what is expected there; [`Content::Buffer`] expects nothing, and
     /// then the answer is [`Answer::Differs`] at 0, with the bytes. `each` hears of every one as it ends, of those
     /// that had to be tried twice last.
-    ///
-    /// # Errors
-    /// If the card is gone, the user stopped it, or `each` says so.
     pub fn read(
         &mut self,
         extents: impl IntoIterator<Item = Extent>,
@@ -290,9 +274,6 @@ impl<'t> Card<'t> {
     }
 
     /// Puts an original back; counted apart from what a probe writes. Gives what failed twice.
-    ///
-    /// # Errors
-    /// If the card is gone.
     pub fn put_back(&mut self, offset: u64, original: &[u8]) -> Result<Vec<IoError>, Stop> {
         let mut io_errors = Vec::new();
         for extent in extents(offset, offset + original.len() as u64, self.block) {
@@ -300,17 +281,14 @@ impl<'t> Card<'t> {
             let part = &original[from..from + extent.len as usize];
             self.tally.restored += part.len() as u64;
             self.target.buffer(0).map_err(Stop::Target)?[..part.len()].copy_from_slice(part);
-            let Some(first) = self.alone(Direction::Write, Content::Buffer, extent)? else { continue };
-            let again = self.alone(Direction::Write, Content::Buffer, extent)?;
+            let (_, Some(first)) = self.alone(Direction::Write, Content::Buffer, extent)? else { continue };
+            let (_, again) = self.alone(Direction::Write, Content::Buffer, extent)?;
             io_errors.extend(self.second_try(first, again));
         }
         Ok(io_errors)
     }
 
     /// Writes bytes of the caller's own, counted as written. Gives what failed twice.
-    ///
-    /// # Errors
-    /// If the card is gone.
     pub fn write_bytes(&mut self, offset: u64, bytes: &[u8]) -> Result<Vec<IoError>, Stop> {
         let before = self.tally.restored;
         let io_errors = self.put_back(offset, bytes);
@@ -390,18 +368,8 @@ impl<'t> Card<'t> {
         }
     }
 
-    /// One I/O by itself, in slot 0; what was wrong with it.
+    /// One I/O by itself, in slot 0: when it ended, and what was wrong with it.
     fn alone(
-        &mut self,
-        direction: Direction,
-        content: Content,
-        extent: Extent,
-    ) -> Result<Option<IoError>, Stop> {
-        self.alone_until(direction, content, extent).map(|(_, io_error)| io_error)
-    }
-
-    /// The same, with when it ended.
-    fn alone_until(
         &mut self,
         direction: Direction,
         content: Content,
@@ -429,7 +397,7 @@ impl<'t> Card<'t> {
         let last = self.bytes.saturating_sub(LAST_SECTORS * u64::from(self.sector));
         let unit = if extent.end() > last { self.sector } else { extent.len };
         for part in extents(extent.offset, extent.end(), unit) {
-            if let Some(io_error) = self.alone(Direction::Read, Content::Buffer, part)? {
+            if let (_, Some(io_error)) = self.alone(Direction::Read, Content::Buffer, part)? {
                 return Ok(Some(io_error));
             }
             let slot = self.target.buffer(0).map_err(Stop::Target)?;

@@ -1,4 +1,4 @@
-//! What is timed: single I/Os, courses of many, a command that needs no flash. An I/O that fails is recorded as it comes
+//! What is timed: single I/Os, series of many, a command that needs no flash. An I/O that fails is recorded as it comes
 //! and not tried again, since a second try would measure something else.
 
 use super::Card;
@@ -8,25 +8,21 @@ use crate::content::Content;
 use crate::target::{Completion, Direction, Io};
 use cardscope_model::units::{Nanos, seconds};
 use cardscope_sd::nvme::SmartLog;
+use std::cell::Cell;
 
-/// After so many failures in a row a course that would go on by the clock is over: some cards refuse at once, and would
+/// After so many failures in a row a series that would go on by the clock is over: some cards refuse at once, and would
 /// be asked as often as the host can.
 const MOST_FAILED: u32 = 64;
 
 impl Card<'_> {
     /// Makes the card ready for I/Os of up to `block` bytes, `depth` at a time, instead of what it was made for.
-    ///
-    /// # Errors
-    /// If memory or the I/O path cannot be had.
     pub fn shape(&mut self, block: u32, depth: u32) -> Result<(), Stop> {
         (self.block, self.depth) = (block, depth);
         self.plan()
     }
 
     /// How long one I/O by itself takes, in seconds of the card's clock; nothing is compared. `None` where it failed.
-    ///
-    /// # Errors
-    /// If the card is gone or the user asked to stop; [`Stop::Limit`] where the time is over ([`Card::end_at`]).
+    /// [`Stop::Limit`] where the time is over ([`Card::end_at`]).
     pub fn time(
         &mut self,
         direction: Direction,
@@ -38,7 +34,7 @@ impl Card<'_> {
             return Err(Stop::Limit);
         }
         let began = self.now();
-        let (ended, failed) = self.alone_until(direction, content, extent)?;
+        let (ended, failed) = self.alone(direction, content, extent)?;
         self.count(direction, extent);
         if let Some(failed) = failed {
             self.record(failed);
@@ -47,82 +43,40 @@ impl Card<'_> {
         Ok(Some(seconds(ended.saturating_sub(began))))
     }
 
-    /// Keeps up to `depth` I/Os in flight and tells of each when it ended, by the card's clock; nothing is compared.
-    /// `each` does not hear of what failed.
-    ///
-    /// # Errors
-    /// If the card is gone, the user stopped it, or `each` says so.
+    /// Keeps up to `depth` I/Os in flight and reports each when it ended, by the card's clock; nothing is compared. `each`
+    /// does not hear of what failed. Where an end is given, nothing begins once the card's clock stands there, nor after
+    /// many failures in a row; what was begun is waited for.
     pub fn stream(
         &mut self,
+        until: Option<Nanos>,
         direction: Direction,
         content: Content,
         extents: impl IntoIterator<Item = Extent>,
         mut each: impl FnMut(Extent, Nanos) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let mut extents = extents.into_iter().fuse();
-        self.heard(direction, content, &mut |_| extents.next(), &mut |extent, at| match at {
-            Some(at) => each(extent, at),
-            None => Ok(()),
-        })
-    }
-
-    /// The same until the card's clock stands at `until`: nothing begins after that, nor after many failures in a row.
-    /// What was begun is waited for.
-    ///
-    /// # Errors
-    /// If the card is gone, the user stopped it, or `each` says so.
-    pub fn stream_until(
-        &mut self,
-        until: Nanos,
-        direction: Direction,
-        content: Content,
-        extents: impl IntoIterator<Item = Extent>,
-        mut each: impl FnMut(Extent, Nanos) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
-        let mut extents = extents.into_iter().fuse();
-        let failed = std::cell::Cell::new(0);
+        let failed = Cell::new(0);
         // By the clock, not by the last success: a card that fails everything has none.
-        let mut next = |card: &mut Self| match card.now() < until && failed.get() < MOST_FAILED {
-            true => extents.next(),
-            false => None,
+        let mut next = |card: &mut Self| {
+            let over = until.is_some_and(|until| card.now() >= until || failed.get() >= MOST_FAILED);
+            if over { None } else { extents.next() }
         };
-        self.heard(direction, content, &mut next, &mut |extent, at| match at {
-            Some(at) => {
-                failed.set(0);
-                each(extent, at)
-            }
-            None => {
+        self.drive(direction, content, &mut next, &mut |card: &mut Self, _, extent, at, wrong| match wrong {
+            Some(io_error) => {
                 failed.set(failed.get() + 1);
+                card.record(io_error);
                 Ok(())
             }
-        })
-    }
-
-    /// Drives; what failed is recorded, and heard of without a time.
-    fn heard(
-        &mut self,
-        direction: Direction,
-        content: Content,
-        next: &mut impl FnMut(&mut Self) -> Option<Extent>,
-        each: &mut impl FnMut(Extent, Option<Nanos>) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
-        self.drive(direction, content, next, &mut |card: &mut Self, _, extent, at, wrong| match wrong {
-            Some(io_error) => {
-                card.record(io_error);
-                each(extent, None)
-            }
             None => {
+                failed.set(0);
                 card.count(direction, extent);
-                each(extent, Some(at))
+                each(extent, at)
             }
         })
     }
 
     /// How long a command takes that the controller answers without its flash, in seconds; `None` where the target
     /// has none, or it failed.
-    ///
-    /// # Errors
-    /// If the card is gone.
     pub fn ping(&mut self) -> Result<Option<f64>, Stop> {
         match self.target.ping() {
             Ok(time) => Ok(time.map(seconds)),
@@ -150,9 +104,6 @@ impl Card<'_> {
 
     /// How long a read takes that is asked for right after other I/Os, which are still under way: as many of those as
     /// the depth leaves room for. `None` where it failed.
-    ///
-    /// # Errors
-    /// If the card is gone or the user asked to stop.
     pub fn time_among(
         &mut self,
         direction: Direction,

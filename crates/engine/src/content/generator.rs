@@ -11,35 +11,46 @@ pub(super) const BLOCK: usize = 512;
 
 const LANES: usize = 8;
 
-/// Makes block `number` of the stream of `key`. The bytes are the same on machines of either byte order.
-#[inline]
-pub(super) fn block(key: u64, number: u64, out: &mut [u8; BLOCK]) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
-            // SAFETY: the processor was just found to have both.
-            return unsafe { block_avx512(key, number, out) };
+/// A function compiled once more for each wider set of instructions that an x86-64 processor may have; the first that it
+/// has is taken. The portable function is inlined, so that each caller's instructions are used.
+macro_rules! widest {
+    (
+        $(#[$doc:meta])*
+        $vis:vis fn $name:ident $arguments:tt -> $given:ty = $portable:path, $call:tt;
+        $($enabled:literal if $($feature:tt)&&+),+
+    ) => {
+        $(#[$doc])*
+        #[inline]
+        $vis fn $name $arguments -> $given {
+            #[cfg(target_arch = "x86_64")]
+            {
+                $(if $(is_x86_feature_detected!($feature))&&+ {
+                    #[target_feature(enable = $enabled)]
+                    fn wide $arguments -> $given {
+                        $portable $call
+                    }
+                    // SAFETY: the processor was just found to have what the function is compiled for.
+                    return unsafe { wide $call };
+                })+
+            }
+            $portable $call
         }
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor was just found to have AVX2.
-            return unsafe { block_avx2(key, number, out) };
-        }
-    }
-    portable(key, number, out);
+    };
+}
+pub(super) use widest;
+
+widest! {
+    /// Makes block `number` of the stream of `key`. The bytes are the same on machines of either byte order.
+    pub(super) fn block(key: u64, number: u64, out: &mut [u8; BLOCK]) -> () = portable, (key, number, out);
+    "avx512f,avx512dq" if "avx512f" && "avx512dq", "avx2" if "avx2"
 }
 
-/// The same function with a register for all eight lanes, and multiplication of 64 bits in it.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512dq")]
-fn block_avx512(key: u64, number: u64, out: &mut [u8; BLOCK]) {
-    portable(key, number, out);
-}
-
-/// The same function with registers twice as wide as those that every x86-64 has.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn block_avx2(key: u64, number: u64, out: &mut [u8; BLOCK]) {
-    portable(key, number, out);
+widest! {
+    /// Whether a block holds `head` and behind it, to its end, what [`block`] makes. The words are held against it as
+    /// they come, which is nearly twice as fast as to make them, store them and compare.
+    pub(super) fn same(key: u64, number: u64, head: &[u64], found: &[u8; BLOCK]) -> bool
+        = portable_same, (key, number, head, found);
+    "avx512f,avx512dq" if "avx512f" && "avx512dq", "avx2" if "avx2"
 }
 
 /// In plain Rust; inlined, so that each caller's instructions are used.
@@ -53,36 +64,6 @@ pub(super) fn portable(key: u64, number: u64, out: &mut [u8; BLOCK]) {
             *row = words.map(u64::to_le_bytes);
         }
     });
-}
-
-/// Whether a block holds `head` and behind it, to its end, what [`block`] makes. The words are held against it as they
-/// come, which is nearly twice as fast as to make them, store them and compare.
-#[inline]
-pub(super) fn same(key: u64, number: u64, head: &[u64], found: &[u8; BLOCK]) -> bool {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
-            // SAFETY: the processor was just found to have both.
-            return unsafe { same_avx512(key, number, head, found) };
-        }
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor was just found to have AVX2.
-            return unsafe { same_avx2(key, number, head, found) };
-        }
-    }
-    portable_same(key, number, head, found)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512dq")]
-fn same_avx512(key: u64, number: u64, head: &[u64], found: &[u8; BLOCK]) -> bool {
-    portable_same(key, number, head, found)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn same_avx2(key: u64, number: u64, head: &[u64], found: &[u8; BLOCK]) -> bool {
-    portable_same(key, number, head, found)
 }
 
 #[inline(always)]

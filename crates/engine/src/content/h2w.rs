@@ -5,7 +5,7 @@
 //! A chain of 63 multiplications would be the bottleneck. But word i is A_i · o + C_i with constants, so from one
 //! sector to the next it only grows by 512 · A_i: one addition a word, and all 64 at once.
 
-use super::generator::BLOCK;
+use super::generator::{BLOCK, widest};
 
 const MULTIPLIER: u64 = 4_294_967_311;
 const INCREMENT: u64 = 17;
@@ -55,25 +55,25 @@ impl Sectors {
     /// Makes sector `number`; quick where it follows the one before.
     #[inline]
     pub(super) fn make(&mut self, number: u64, out: &mut [u8; BLOCK]) {
+        self.turn_to(number);
+        make(self, out);
+    }
+
+    /// Whether sector `number` is what `found` holds; quick where it follows the one before.
+    #[inline]
+    pub(super) fn same(&mut self, number: u64, found: &[u8; BLOCK]) -> bool {
+        self.turn_to(number);
+        same(self, found)
+    }
+
+    #[inline]
+    fn turn_to(&mut self, number: u64) {
         if number != self.number {
             *self = Self::new(number);
         }
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor was just found to have AVX2.
-            return unsafe { self.make_avx2(out) };
-        }
-        self.portable(out);
     }
 
-    /// The same with registers twice as wide as those that every x86-64 has.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn make_avx2(&mut self, out: &mut [u8; BLOCK]) {
-        self.portable(out);
-    }
-
-    /// Gives out the words and steps them on; inlined, so that each caller's instructions are used.
+    /// Gives out the words and steps them on.
     #[inline(always)]
     fn portable(&mut self, out: &mut [u8; BLOCK]) {
         let (places, _) = out.as_chunks_mut::<8>();
@@ -82,26 +82,6 @@ impl Sectors {
             *word = word.wrapping_add(*step);
         }
         self.number = self.number.wrapping_add(1);
-    }
-
-    /// Whether sector `number` is what `found` holds; quick where it follows the one before.
-    #[inline]
-    pub(super) fn same(&mut self, number: u64, found: &[u8; BLOCK]) -> bool {
-        if number != self.number {
-            *self = Self::new(number);
-        }
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor was just found to have AVX2.
-            return unsafe { self.same_avx2(found) };
-        }
-        self.portable_same(found)
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn same_avx2(&mut self, found: &[u8; BLOCK]) -> bool {
-        self.portable_same(found)
     }
 
     /// Holds the words against what was found as they are stepped on.
@@ -116,6 +96,16 @@ impl Sectors {
         self.number = self.number.wrapping_add(1);
         wrong == 0
     }
+}
+
+widest! {
+    fn make(sectors: &mut Sectors, out: &mut [u8; BLOCK]) -> () = Sectors::portable, (sectors, out);
+    "avx2" if "avx2"
+}
+
+widest! {
+    fn same(sectors: &mut Sectors, found: &[u8; BLOCK]) -> bool = Sectors::portable_same, (sectors, found);
+    "avx2" if "avx2"
 }
 
 /// The words of the sector at byte `offset` of the whole data.

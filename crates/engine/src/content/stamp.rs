@@ -36,8 +36,8 @@ pub fn read_stamp_header(sector: &[u8]) -> Option<Stamp> {
     let word = |at: usize| sector.get(at..at + 8)?.try_into().ok().map(u64::from_le_bytes);
     let (magic, address, salt) = (word(0)?, word(8)?, word(16)?);
     let generation = u32::try_from(word(24)?).ok()?;
-    let sound = magic == MAGIC && word(32)? == Keys::new(salt, generation).checksum(address);
-    sound.then_some(Stamp { address, salt, generation })
+    let valid = magic == MAGIC && word(32)? == Keys::new(salt, generation).checksum(address);
+    valid.then_some(Stamp { address, salt, generation })
 }
 
 /// What all stamps of one salt and generation have in common, made once for many sectors.

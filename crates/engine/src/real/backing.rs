@@ -12,7 +12,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Where the bytes are.
-#[derive(Debug)]
 pub(super) enum Backing {
     /// A block device, with the description that claims it for us alone where it is written to.
     Device(OwnedFd),
@@ -23,7 +22,6 @@ pub(super) enum Backing {
 }
 
 /// Shared by the lanes of one target.
-#[derive(Debug)]
 pub(super) struct Shared {
     pub(super) backing: Backing,
     /// As the user named it.
@@ -51,7 +49,6 @@ impl Shared {
             caveats: Mutex::default(),
         };
         shared.choose_io();
-        shared.remember_layer();
         shared
     }
 
@@ -64,13 +61,6 @@ impl Shared {
             self.remember(Caveat::Other { text: text.into() });
         } else if let Err(error) = uring::allowed() {
             self.give_up_uring(&error);
-        }
-    }
-
-    fn remember_layer(&self) {
-        let Some(note) = &self.options.file_system else { return };
-        if let Some(effect) = &note.effect {
-            self.remember(Caveat::Layered { file_system: note.name.clone(), effect: effect.clone() });
         }
     }
 
@@ -100,7 +90,7 @@ impl Shared {
     }
 
     pub(super) fn file_system(&self) -> String {
-        self.options.file_system.as_ref().map_or_else(|| "this file system".into(), |note| note.name.clone())
+        self.options.file_system.clone().unwrap_or_else(|| "this file system".into())
     }
 
     /// Fresh descriptions of the very object that is held, whatever its name leads to by now.

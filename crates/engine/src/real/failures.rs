@@ -32,31 +32,19 @@ pub(super) fn of_io(
         Direction::Write => "write",
     };
     let (offset, len) = (io.offset + u64::from(io.done), u64::from(io.len - io.done));
-    tell(shared, handles, sector, Scene { operation, offset, len }, failure)
+    of_call(shared, handles, sector, operation, (offset, len), failure)
 }
 
-/// Tells the failure of a call on a range: flush, discard …
+/// Tells the failure of any operation on a range, given by its first byte and its length.
 #[cold]
 pub(super) fn of_call(
     shared: &Shared,
     handles: &Handles,
     sector: u32,
     operation: &'static str,
-    range: (u64, u64),
-    errno: Errno,
+    (offset, len): (u64, u64),
+    failure: Failure,
 ) -> TargetError {
-    tell(shared, handles, sector, Scene { operation, offset: range.0, len: range.1 }, Failure::Errno(errno))
-}
-
-#[derive(Clone, Copy)]
-struct Scene {
-    operation: &'static str,
-    offset: u64,
-    len: u64,
-}
-
-fn tell(shared: &Shared, handles: &Handles, sector: u32, scene: Scene, failure: Failure) -> TargetError {
-    let Scene { operation, offset, len } = scene;
     if let Err(change) = shared.lookout.present() {
         return lost(&shared.name, change, operation, offset);
     }

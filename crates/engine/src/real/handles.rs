@@ -7,8 +7,7 @@ use rustix::io::{Errno, pread, retry_on_intr};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// How the way that the first description does not have can be had.
-#[derive(Debug)]
+/// How the path that the first description does not have can be had.
 enum Other {
     /// By a second description.
     Open(OwnedFd),
@@ -18,8 +17,7 @@ enum Other {
     None,
 }
 
-/// Both ways to one file or device.
-#[derive(Debug)]
+/// Both paths to one file or device.
 pub(super) struct Handles {
     first: OwnedFd,
     first_is_direct: bool,
@@ -72,7 +70,7 @@ impl Handles {
         self.other = Other::None;
     }
 
-    /// The description for one way; the page cache's where there is no direct one.
+    /// The description for one path; the page cache's where there is no direct one.
     pub(super) fn get(&self, direct: bool) -> io::Result<BorrowedFd<'_>> {
         match &self.other {
             Other::Open(other) if direct != self.first_is_direct => Ok(other.as_fd()),
@@ -84,7 +82,7 @@ impl Handles {
         }
     }
 
-    /// Any description, for what goes by the file and not by the way.
+    /// Any description, for what goes by the file and not by the path.
     pub(super) fn any(&self) -> BorrowedFd<'_> {
         self.first.as_fd()
     }
@@ -121,9 +119,9 @@ fn reads_at(fd: BorrowedFd<'_>, align: u32) -> bool {
 
 fn open_again(fd: BorrowedFd<'_>, direct: bool) -> Result<OwnedFd, Errno> {
     let access = fcntl_getfl(fd)? & (OFlags::RDWR | OFlags::WRONLY);
-    let way = if direct { OFlags::DIRECT } else { OFlags::empty() };
+    let flag = if direct { OFlags::DIRECT } else { OFlags::empty() };
     let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
-    retry_on_intr(|| open(&path, access | way | OFlags::CLOEXEC, Mode::empty()))
+    retry_on_intr(|| open(&path, access | flag | OFlags::CLOEXEC, Mode::empty()))
 }
 
 fn switch(fd: BorrowedFd<'_>, direct: bool) -> Result<(), Errno> {

@@ -10,7 +10,6 @@ use super::patience::patiently;
 use crate::interrupt::Interrupt;
 use crate::pending::Wait;
 use crate::target::{Change, TargetError};
-use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,15 +28,9 @@ const STACK: usize = 128 << 10;
 pub trait Holding: Send + Sync {
     /// Whether it is still there, the same, and as large as it was. Asked when an I/O failed or found something else than
     /// was written.
-    ///
-    /// # Errors
-    /// What became of it.
     fn present(&self) -> Result<(), Change>;
 
     /// Whether it may still be written to: present, and used by nobody else.
-    ///
-    /// # Errors
-    /// What speaks against it.
     fn may_write(&self) -> Result<(), Change>;
 }
 
@@ -58,13 +51,6 @@ struct Watched {
     change: Mutex<Option<Change>>,
 }
 
-impl fmt::Debug for Lookout {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let change = self.watched.as_ref().map(|watched| &watched.change);
-        f.debug_struct("Lookout").field("change", &change).finish_non_exhaustive()
-    }
-}
-
 impl Lookout {
     /// Looks from time to time where something is going to be written.
     pub(super) fn new(holding: Option<Arc<dyn Holding>>, writes: bool) -> Self {
@@ -77,9 +63,6 @@ impl Lookout {
     }
 
     /// Looks, unless somebody did within `fresh`. A file system that hangs keeps nobody from ending the test.
-    ///
-    /// # Errors
-    /// [`TargetError::Interrupted`].
     pub(super) fn look(&self, interrupt: &Interrupt, fresh: Duration) -> Result<(), TargetError> {
         match &self.watched {
             Some(watched) if !watched.looked_within(fresh) => {

@@ -1,13 +1,15 @@
 //! A planned lane: slots and the backend that carries their I/O. Short transfers are continued here, so that an
 //! I/O counts once, when all of its bytes have moved.
+//!
+//! Operations are queued, and one call hands them over, waits a while and brings back what has ended. A backend knows
+//! file descriptors and memory, nothing of files, devices or caveats.
 
-use super::backend::Backend;
 use super::backing::Shared;
 use super::failures::Failure;
 use super::patience::SLICE;
-use super::psync::{Inline, Pool};
+use super::psync::{Mover, Pool};
 use super::slots::{Carried, Slots};
-use super::transfer::Ended;
+use super::transfer::{Ended, Op};
 use super::uring::Uring;
 use crate::pending::{Wait, Waiting, waiting};
 use crate::target::{Io, Plan, TargetError};
@@ -17,11 +19,43 @@ use rustix::io::Errno;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// The path of the bytes into the kernel.
+enum Backend {
+    /// By io_uring.
+    Uring(Box<Uring>),
+    /// By pread and pwrite on the caller's thread, one at a time: a wait does not end before the I/O does, however long
+    /// that takes.
+    Inline(Mover),
+    /// By pread and pwrite on as many threads as I/Os may be in flight.
+    Pool(Pool),
+}
+
+impl Backend {
+    /// Hands over what is not sent yet, waits until `want` have ended or `patience` is over, appends all that have ended.
+    #[inline]
+    fn wait(
+        &mut self,
+        unsent: &mut Vec<Op>,
+        want: usize,
+        patience: Duration,
+        ended: &mut Vec<Ended>,
+    ) -> Result<(), TargetError> {
+        match self {
+            Self::Uring(ring) => return ring.wait(unsent, want, patience, ended),
+            Self::Inline(mover) => ended.extend(unsent.drain(..).map(|op| mover.carry_out(&op))),
+            Self::Pool(pool) => pool.wait(unsent, want, patience, ended),
+        }
+        Ok(())
+    }
+}
 
 /// Slots and backend of one plan.
-#[derive(Debug)]
 pub(super) struct Lane {
     pub(super) plan: Plan,
+    /// Queued and not handed over yet.
+    unsent: Vec<Op>,
     /// Before the slots: it must let go of their memory first.
     backend: Backend,
     pub(super) slots: Slots,
@@ -55,14 +89,15 @@ impl Lane {
             what: format!("preparing {} I/Os in flight", plan.depth),
             reason: format!("{e}; choose a smaller queue depth"),
         })?;
-        let ended = Vec::with_capacity(plan.depth as usize);
-        Ok(Self { plan: *plan, backend, slots, ended, target: target.into(), waiting: None })
+        let depth = plan.depth as usize;
+        let (unsent, ended) = (Vec::with_capacity(depth), Vec::with_capacity(depth));
+        Ok(Self { plan: *plan, unsent, backend, slots, ended, target: target.into(), waiting: None })
     }
 
     #[inline]
     pub(super) fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
         let op = self.slots.take(io)?;
-        self.backend.queue(op);
+        self.unsent.push(op);
         Ok(())
     }
 
@@ -77,10 +112,10 @@ impl Lane {
     ) -> Result<(), TargetError> {
         let mut missing = at_least.min(self.slots.busy());
         loop {
-            if missing > 0 && self.backend.blocks() {
+            if missing > 0 && matches!(self.backend, Backend::Inline(_)) {
                 self.say_waiting();
             }
-            self.backend.wait(missing, SLICE, &mut self.ended)?;
+            self.backend.wait(&mut self.unsent, missing, SLICE, &mut self.ended)?;
             match self.ended.is_empty() && missing > 0 {
                 true => self.say_waiting(),
                 false => self.waiting = None,
@@ -125,7 +160,7 @@ impl Lane {
     #[inline]
     fn go_on(&mut self, ended: Ended, bytes: u32) -> Option<Over> {
         if let Some(rest) = self.slots.moved(ended.slot, bytes) {
-            self.backend.queue(rest);
+            self.unsent.push(rest);
             return None;
         }
         self.slots.free(ended.slot);
@@ -147,8 +182,6 @@ fn backend(plan: &Plan, file: BorrowedFd<'_>, shared: &Shared, slots: &Slots) ->
             Err(error) => shared.give_up_uring(&error),
         }
     }
-    if plan.depth == 1 {
-        return Ok(Backend::Inline(Inline::new(file, memory(), shared.clock)?));
-    }
-    Ok(Backend::Pool(Pool::new(file, memory(), plan.depth, shared.clock)?))
+    let mover = Mover::new(file, memory(), shared.clock)?;
+    Ok(if plan.depth == 1 { Backend::Inline(mover) } else { Backend::Pool(Pool::new(mover, plan.depth)?) })
 }

@@ -3,17 +3,13 @@
 //! What the numbers' honesty needs is done here: direct I/O or a remark, aligned memory, incompressible data, one
 //! clock for all lanes (DESIGN.md, "Honest numbers"). Guarding devices is not: `device` opens them and hands over.
 
-mod backend;
 mod backing;
 mod failures;
 mod handles;
 mod holding;
-mod ioctl;
 mod lane;
-mod leftovers;
 mod open;
 mod options;
-mod part;
 mod patience;
 mod psync;
 mod slots;
@@ -24,8 +20,7 @@ mod uring;
 
 pub use holding::Holding;
 pub use options::{
-    BlockDevice, FileSystemNote, HealthSource, IO_VARIABLE, IoChoice, PingSource, RealOptions,
-    TemperatureSource,
+    BlockDevice, HealthSource, IO_VARIABLE, IoChoice, PingSource, RealOptions, TemperatureSource,
 };
 pub use patience::lock;
 
@@ -37,6 +32,7 @@ use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::Path;
 use cardscope_model::units::Nanos;
 use cardscope_sd::nvme::SmartLog;
+use failures::Failure;
 use handles::Handles;
 use holding::lost;
 use lane::{Lane, Over};
@@ -44,9 +40,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Whether the kernel lets this process have io_uring: seccomp, `kernel.io_uring_disabled` and old kernels say no.
-///
-/// # Errors
-/// As the kernel says.
 pub fn io_uring_allowed() -> std::io::Result<()> {
     uring::allowed()
 }
@@ -63,10 +56,7 @@ pub struct RealTarget {
 
 impl std::fmt::Debug for RealTarget {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RealTarget")
-            .field("info", &self.info)
-            .field("lane", &self.lane)
-            .finish_non_exhaustive()
+        f.debug_struct("RealTarget").field("info", &self.info).finish_non_exhaustive()
     }
 }
 
@@ -96,8 +86,8 @@ impl RealTarget {
     }
 
     fn call_failed(&self, operation: &'static str, range: Region, errno: rustix::io::Errno) -> TargetError {
-        let range = (range.start, range.len);
-        failures::of_call(&self.shared, &self.handles, self.info.sector, operation, range, errno)
+        let (range, sector) = ((range.start, range.len), self.info.sector);
+        failures::of_call(&self.shared, &self.handles, sector, operation, range, Failure::Errno(errno))
     }
 
     /// Looks whether it is still what was agreed to, unless that was looked at within `fresh`.

@@ -1,14 +1,15 @@
-//! Opening a real target: the three kinds, the check whether direct I/O works there, and opening it once more.
+//! Opening a real target: a device, a file, a test file in a directory, or a single file beside the user's own; the check
+//! whether direct I/O works there, and opening it once more. Files come open: whoever opened them knows which they are,
+//! whatever stands under their names by now.
 
 use super::backing::{Backing, Shared};
 use super::holding::lost;
-use super::ioctl;
 use super::options::{BlockDevice, RealOptions};
 use super::test_file::{TestFile, setup_error};
-use super::{RealTarget, TargetInfo};
+use super::{RealTarget, TargetInfo, upkeep};
 use crate::target::{Target, TargetError};
 use cardscope_files::Folder;
-use rustix::fs::{Advice, fadvise, fstat};
+use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate, fstat};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
@@ -18,9 +19,6 @@ const LEAST_SECTOR: u32 = 512;
 
 impl RealTarget {
     /// A block device that was opened exclusively, after its guards let it pass.
-    ///
-    /// # Errors
-    /// [`TargetError::Setup`] if the descriptor cannot be used.
     pub fn device(device: BlockDevice, options: RealOptions) -> Result<Self, TargetError> {
         let BlockDevice { fd, bytes, sector, name } = device;
         Self::assemble(Backing::Device(fd), name, (bytes, bytes), sector.max(LEAST_SECTOR), true, options)
@@ -28,9 +26,6 @@ impl RealTarget {
 
     /// A plain file of the user's that is open and locked, tested in place: its size stays, its content does not. It is
     /// opened anew beside that for the I/O, by its descriptor.
-    ///
-    /// # Errors
-    /// [`TargetError::Setup`] if the descriptor cannot be used.
     pub fn file(file: OwnedFd, name: &Path, options: RealOptions) -> Result<Self, TargetError> {
         let found = fstat(&file).map_err(|errno| setup_error(name, errno))?;
         let bytes = found.st_size as u64 / u64::from(LEAST_SECTOR) * u64::from(LEAST_SECTOR);
@@ -50,7 +45,27 @@ impl RealTarget {
         Self::on_file(Backing::Directory(file), &name, (room, 0), false, options)
     }
 
-    pub(super) fn on_file(
+    /// A file that was just made, empty and open for reading and writing, which may grow to `bytes` bytes. It is as long
+    /// as what was written to it, and it stays when the target is dropped. `path` is its name in messages.
+    pub fn new_file(
+        file: OwnedFd,
+        path: &Path,
+        bytes: u64,
+        options: RealOptions,
+    ) -> Result<Self, TargetError> {
+        // Blocks in one piece where the file system can promise them; its length still follows what is written, so
+        // that a crash leaves no zeros behind that nobody wrote.
+        let _ = fallocate(&file, FallocateFlags::KEEP_SIZE, 0, bytes);
+        Self::on_file(Backing::File(file), path, (bytes, bytes), false, options)
+    }
+
+    /// A plain file that is open for reading only. What a write to it would do is fail. `path` is its name in messages.
+    pub fn existing_file(file: OwnedFd, path: &Path, options: RealOptions) -> Result<Self, TargetError> {
+        let bytes = fstat(&file).map_err(|errno| setup_error(path, errno))?.st_size as u64;
+        Self::on_file(Backing::File(file), path, (bytes, bytes), false, options)
+    }
+
+    fn on_file(
         backing: Backing,
         path: &Path,
         (bytes, limit): (u64, u64),
@@ -68,7 +83,7 @@ impl RealTarget {
         whole_card: bool,
         options: RealOptions,
     ) -> Result<Self, TargetError> {
-        let file_system = options.file_system.as_ref().map(|note| note.name.clone());
+        let file_system = options.file_system.clone();
         let shared = Shared::new(backing, name.clone(), limit, options);
         let handles = shared.open_handles().map_err(|e| cannot_open(&name, &e))?;
         let info = TargetInfo { name, bytes, sector, io_path: shared.io_path(), file_system, whole_card };
@@ -100,7 +115,7 @@ impl RealTarget {
         let _ = fadvise(self.handles.any(), 0, None, Advice::DontNeed);
         if self.shared.is_device() {
             // The page cache is the device's as long as anybody has it open. Only root may, and direct I/O needs it not.
-            let _ = ioctl::flush_buffers(self.handles.any());
+            let _ = upkeep::flush_buffers(self.handles.any());
         }
         let name = &self.shared.name;
         self.handles = self.shared.open_handles().map_err(|e| cannot_open(name, &e))?;

@@ -4,12 +4,11 @@ use super::holding::Holding;
 use crate::interrupt::Interrupt;
 use cardscope_sd::nvme::SmartLog;
 use rustix::io::Errno;
-use std::fmt;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The environment variable that asks for plain preads: `CARDSCOPE_IO=preads`, to compare the two ways.
+/// The environment variable that asks for plain preads: `CARDSCOPE_IO=preads`, to compare the two paths.
 pub const IO_VARIABLE: &str = "CARDSCOPE_IO";
 
 /// Where a card's temperature can be had, in °C.
@@ -21,7 +20,7 @@ pub type PingSource = Arc<dyn Fn() -> Result<Duration, Errno> + Send + Sync>;
 /// Where the card's SMART log can be had.
 pub type HealthSource = Arc<dyn Fn() -> Option<SmartLog> + Send + Sync>;
 
-/// Which way the I/O takes into the kernel.
+/// Which path the I/O takes into the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum IoChoice {
     /// `io_uring` where the kernel allows it, else plain preads.
@@ -41,24 +40,14 @@ impl IoChoice {
     }
 }
 
-/// The file system that a file or directory lies on.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct FileSystemNote {
-    /// Its name: `ext4`, `exfat`, `tmpfs` …
-    pub name: String,
-    /// What it does to the data where it is more than a layout: `in memory`, `encrypted`, `copy-on-write, may
-    /// compress` … It becomes a caveat.
-    pub effect: Option<String>,
-}
-
 /// Settings of a real target. The default is automatic I/O, nothing known of the file system, no temperature, and
 /// an interrupt that nobody raises.
 #[derive(Clone, Default)]
 pub struct RealOptions {
-    /// Which way the I/O takes.
+    /// Which path the I/O takes.
     pub io: IoChoice,
-    /// The file system below a file or directory.
-    pub file_system: Option<FileSystemNote>,
+    /// Name of the file system below a file or directory: `ext4`, `exfat`, `tmpfs` …
+    pub file_system: Option<String>,
     /// The card's temperature.
     pub temperature: Option<TemperatureSource>,
     /// A command that needs no flash, where the device has one.
@@ -75,17 +64,8 @@ pub struct RealOptions {
     pub read_only: bool,
 }
 
-impl fmt::Debug for RealOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RealOptions")
-            .field("io", &self.io)
-            .field("file_system", &self.file_system)
-            .field("whole_card", &self.whole_card)
-            .finish_non_exhaustive()
-    }
-}
-
 /// A block device that somebody else has opened, exclusively and for reading and writing.
+#[derive(Debug)]
 pub struct BlockDevice {
     /// The open device; the claim on it holds until the target is dropped. It is opened anew beside that for the I/O.
     pub fd: OwnedFd,
@@ -95,13 +75,4 @@ pub struct BlockDevice {
     pub sector: u32,
     /// As the user named it.
     pub name: String,
-}
-
-impl fmt::Debug for BlockDevice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BlockDevice")
-            .field("name", &self.name)
-            .field("bytes", &self.bytes)
-            .finish_non_exhaustive()
-    }
 }

@@ -1,5 +1,5 @@
 //! I/O by pread and pwrite, for kernels and sandboxes that refuse io_uring: alone on the caller's thread at queue
-//! depth 1, else by one thread for each I/O in flight, so that the card sees the depth that the test asks for.
+//! depth 1 ([`Mover`]), else by one thread for each I/O in flight, so that the card sees the depth that the test asks for.
 
 use super::transfer::{Clock, Ended, Op};
 use crate::buffer::AlignedBuffer;
@@ -19,19 +19,18 @@ const WORKER_STACK: usize = 64 << 10;
 const GRACE: Duration = Duration::from_secs(1);
 
 /// What a transfer needs, shared by all who make them.
-#[derive(Debug)]
-struct Mover {
+pub(super) struct Mover {
     file: OwnedFd,
     memory: Arc<AlignedBuffer>,
     clock: Clock,
 }
 
 impl Mover {
-    fn new(file: BorrowedFd<'_>, memory: Arc<AlignedBuffer>, clock: Clock) -> io::Result<Self> {
+    pub(super) fn new(file: BorrowedFd<'_>, memory: Arc<AlignedBuffer>, clock: Clock) -> io::Result<Self> {
         Ok(Self { file: file.try_clone_to_owned()?, memory, clock })
     }
 
-    fn carry_out(&self, op: &Op) -> Ended {
+    pub(super) fn carry_out(&self, op: &Op) -> Ended {
         let moved = retry_on_intr(|| self.transfer(op)).map(|bytes| bytes as u32);
         Ended { slot: op.slot, at: self.clock.now(), moved }
     }
@@ -49,36 +48,12 @@ impl Mover {
     }
 }
 
-/// Queue depth 1: the caller's thread does it.
-#[derive(Debug)]
-pub(super) struct Inline {
-    mover: Mover,
-    queue: Vec<Op>,
-}
-
-impl Inline {
-    pub(super) fn new(file: BorrowedFd<'_>, memory: Arc<AlignedBuffer>, clock: Clock) -> io::Result<Self> {
-        Ok(Self { mover: Mover::new(file, memory, clock)?, queue: Vec::with_capacity(1) })
-    }
-
-    pub(super) fn queue(&mut self, op: Op) {
-        self.queue.push(op);
-    }
-
-    pub(super) fn wait(&mut self, ended: &mut Vec<Ended>) {
-        ended.extend(self.queue.drain(..).map(|op| self.mover.carry_out(&op)));
-    }
-}
-
 /// Deeper queues: `depth` threads.
-#[derive(Debug)]
 pub(super) struct Pool {
     shared: Arc<Shared>,
-    unsent: Vec<Op>,
     workers: Vec<JoinHandle<()>>,
 }
 
-#[derive(Debug)]
 struct Shared {
     mover: Mover,
     state: Mutex<State>,
@@ -86,7 +61,7 @@ struct Shared {
     ended: Condvar,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct State {
     queue: VecDeque<Op>,
     ended: Vec<Ended>,
@@ -127,16 +102,10 @@ impl Shared {
 }
 
 impl Pool {
-    pub(super) fn new(
-        file: BorrowedFd<'_>,
-        memory: Arc<AlignedBuffer>,
-        depth: u32,
-        clock: Clock,
-    ) -> io::Result<Self> {
-        let mover = Mover::new(file, memory, clock)?;
+    pub(super) fn new(mover: Mover, depth: u32) -> io::Result<Self> {
         let shared =
             Arc::new(Shared { mover, state: Mutex::default(), work: Condvar::new(), ended: Condvar::new() });
-        let mut pool = Self { shared, unsent: Vec::with_capacity(depth as usize), workers: Vec::new() };
+        let mut pool = Self { shared, workers: Vec::new() };
         for _ in 0..depth {
             let shared = Arc::clone(&pool.shared);
             let worker = std::thread::Builder::new().name("cardscope-io".into()).stack_size(WORKER_STACK);
@@ -145,18 +114,14 @@ impl Pool {
         Ok(pool)
     }
 
-    pub(super) fn queue(&mut self, op: Op) {
-        self.unsent.push(op);
-    }
-
-    pub(super) fn wait(&mut self, want: usize, patience: Duration, ended: &mut Vec<Ended>) {
-        if !self.unsent.is_empty() {
-            self.shared.lock().queue.extend(&self.unsent);
-            match self.unsent.len() {
+    pub(super) fn wait(&self, unsent: &mut Vec<Op>, want: usize, patience: Duration, ended: &mut Vec<Ended>) {
+        if !unsent.is_empty() {
+            self.shared.lock().queue.extend(&*unsent);
+            match unsent.len() {
                 1 => self.shared.work.notify_one(),
                 _ => self.shared.work.notify_all(),
             }
-            self.unsent.clear();
+            unsent.clear();
         }
         let mut state = self.shared.wait_until(patience, |state| state.ended.len() >= want);
         ended.append(&mut state.ended);

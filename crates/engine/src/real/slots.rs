@@ -16,14 +16,6 @@ const MOST_MEMORY: u64 = 256 << 20;
 /// The longest I/O; io_uring registers no larger buffer.
 const LONGEST: u64 = 1 << 30;
 
-/// What a slot's memory is known to hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Held {
-    Noise,
-    Constant(u8),
-    Something,
-}
-
 /// The I/O that a slot carries or carried last.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Carried {
@@ -37,12 +29,12 @@ pub(super) struct Carried {
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     busy: bool,
-    held: Held,
+    /// What its memory is known to hold, noise or a constant; `None` for anything else.
+    holds: Option<Content>,
     carried: Option<Carried>,
 }
 
 /// All slots of one plan.
-#[derive(Debug)]
 pub(super) struct Slots {
     memory: Arc<AlignedBuffer>,
     slots: Vec<Slot>,
@@ -70,7 +62,7 @@ impl Slots {
         // Shared memory is two blocks: reads must not spoil what the writes beside them send.
         let blocks = if shared { 2 } else { plan.depth as usize };
         let memory = Arc::new(AlignedBuffer::new(stride.saturating_mul(blocks))?);
-        let slot = Slot { busy: false, held: Held::Constant(0), carried: None };
+        let slot = Slot { busy: false, holds: Some(Content::Constant(0)), carried: None };
         Ok(Self {
             memory,
             slots: vec![slot; plan.depth as usize],
@@ -122,7 +114,7 @@ impl Slots {
         match io.direction {
             // Reads into shared memory stay clear of what is written.
             Direction::Read if self.shared => {}
-            Direction::Read => self.slots[index].held = Held::Something,
+            Direction::Read => self.slots[index].holds = None,
             Direction::Write => self.prepare(index, at, io)?,
         }
         let slot = &mut self.slots[index];
@@ -169,7 +161,7 @@ impl Slots {
         }
         let at = self.backing(slot as usize, Direction::Read);
         match self.slots.get_mut(slot as usize) {
-            Some(slot) if !slot.busy => slot.held = Held::Something,
+            Some(slot) if !slot.busy => slot.holds = None,
             _ => {
                 return Err(TargetError::Unsupported(format!(
                     "slot {slot} is not planned, or its I/O is under way"
@@ -192,37 +184,29 @@ impl Slots {
 
     /// Makes a write's content, where it does not stand there already.
     fn prepare(&mut self, slot: usize, at: usize, io: &Io) -> Result<(), TargetError> {
-        let wanted = match io.content {
-            Content::Noise => Held::Noise,
-            Content::Constant(byte) => Held::Constant(byte),
-            Content::Buffer | Content::Stream { .. } | Content::Stamp { .. } | Content::H2w { .. } => {
-                Held::Something
-            }
-        };
-        // Shared memory has one state, kept with the first slot, and others may be sending it.
-        let keeper = if self.shared { 0 } else { slot };
-        if self.slots[keeper].held == wanted && wanted != Held::Something {
+        let lasting = matches!(io.content, Content::Noise | Content::Constant(_));
+        let wanted = lasting.then_some(io.content);
+        // Shared memory has one state, that of the first slot, and others may be sending it.
+        let owner = if self.shared { 0 } else { slot };
+        if lasting && self.slots[owner].holds == wanted {
             return Ok(());
         }
-        if self.shared && (wanted == Held::Something || self.writing > 0) {
+        if self.shared && (!lasting || self.writing > 0) {
             return Err(misuse(io, "content that differs between I/Os is planned with own_buffers"));
         }
         if io.content == Content::Buffer && !self.own {
             return Err(misuse(io, "content from the slot's buffer is planned with own_buffers"));
         }
-        self.slots[keeper].held = wanted;
-        let (from, len) = match wanted {
-            Held::Something => (io.offset, io.len as usize),
-            // By place in the memory, so that the slots differ.
-            Held::Noise | Held::Constant(_) => (at as u64, self.block),
-        };
+        self.slots[owner].holds = wanted;
+        // What lasts is made by its place in the memory, so that the slots differ.
+        let (from, len) = if lasting { (at as u64, self.block) } else { (io.offset, io.len as usize) };
         // SAFETY: the slot is free (shared: no write is under way), so the kernel does not have this memory.
         fill(io.content, from, unsafe { self.memory.slice(at, len) });
         Ok(())
     }
 }
 
-/// A caller's mistake, told so that it is found.
+/// A caller's mistake, worded so that it is found.
 #[cold]
 fn misuse(io: &Io, rule: &str) -> TargetError {
     TargetError::Setup {

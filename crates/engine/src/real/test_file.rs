@@ -1,17 +1,18 @@
 //! The test file in a directory: made, locked, grown, and removed again, also the ones of runs that crashed.
 //!
 //! Locks are flock(2)'s: the kernel drops them with the process, however that ends, so a lock that is free marks a
-//! leftover.
+//! leftover. It is found by name, known as ours by its owner, and removed while the name leads to the very file that was
+//! looked at.
 
-use super::leftovers;
 use super::patience::{self, patiently};
 use crate::interrupt::Interrupt;
 use crate::pending::{Owing, Wait, owing};
 use crate::target::TargetError;
-use cardscope_files::{Folder, Identity};
+use cardscope_files::{Folder, Identity, Use};
 use cardscope_model::units::MIB;
-use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock, fstatvfs, fsync, ftruncate};
+use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock, fstat, fstatvfs, fsync, ftruncate};
 use rustix::io::Errno;
+use rustix::process::geteuid;
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -24,8 +25,10 @@ const LEAST_RESERVE: u64 = 16 * MIB;
 /// A file grows in steps of this size, so that Ctrl-C is seen where growing means writing zeros (FAT).
 const GROWTH: u64 = 64 * MIB;
 
+/// How the names of test files begin.
+const PREFIX: &str = ".cardscope-test-";
+
 /// A locked file of our own.
-#[derive(Debug)]
 pub(super) struct TestFile {
     file: File,
     /// It is removed, whatever ends the test.
@@ -41,9 +44,9 @@ impl TestFile {
     pub(super) fn create(directory: Folder) -> Result<Self, TargetError> {
         let lock = directory.readable().map_err(|errno| setup_error(directory.path(), errno))?;
         if !patience::lock(&lock) {
-            return Err(leftovers::in_use(directory.path()));
+            return Err(in_use(directory.path()));
         }
-        leftovers::remove(&directory)?;
+        remove_leftovers(&directory)?;
         let name = OsString::from(fresh_name());
         let file = directory.create(&name, 0o600).map_err(|e| io_setup(directory.path(), &e.into()))?;
         let shown = directory.path().join(&name);
@@ -74,7 +77,7 @@ impl TestFile {
 
     /// Makes the file `wanted` bytes long, with all of its blocks where the file system can reserve them.
     pub(super) fn grow(&self, wanted: u64, interrupt: &Interrupt) -> Result<(), TargetError> {
-        let current = rustix::fs::fstat(&self.file).map_err(|e| setup_error(&self.path(), e))?.st_size as u64;
+        let current = fstat(&self.file).map_err(|e| setup_error(&self.path(), e))?.st_size as u64;
         let no_space = |needed, available| TargetError::NoSpace {
             what: format!("the test file {}", self.path().display()),
             needed,
@@ -135,7 +138,7 @@ fn extend(file: BorrowedFd<'_>, at: u64, step: u64) -> Result<(), Errno> {
 /// Unlike that of any other run: process and time.
 fn fresh_name() -> String {
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    format!("{}{:08x}-{:016x}", leftovers::PREFIX, std::process::id(), since_epoch.as_nanos() as u64)
+    format!("{}{:08x}-{:016x}", PREFIX, std::process::id(), since_epoch.as_nanos() as u64)
 }
 
 /// A failure to set up, with what to do about it.
@@ -155,4 +158,86 @@ pub(super) fn setup_error(path: &Path, errno: Errno) -> TargetError {
 
 fn io_setup(path: &Path, error: &std::io::Error) -> TargetError {
     setup_error(path, Errno::from_io_error(error).unwrap_or(Errno::IO))
+}
+
+/// Removes leftovers from `directory`.
+///
+/// # Errors
+/// If one of them is in use: another Cardscope is testing there.
+fn remove_leftovers(directory: &Folder) -> Result<(), TargetError> {
+    let Ok(names) = directory.names() else { return Ok(()) };
+    for name in names.iter().filter(|name| name.to_str().is_some_and(is_our_name)) {
+        // What cannot be opened, is a link or is not a plain file is left alone.
+        let Ok(file) = directory.open_file(name, Use::Write) else { continue };
+        if !is_ours(directory, &file) {
+            continue;
+        }
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => return Err(in_use(directory.path())),
+            Ok(()) => drop(Identity::of(&file).map(|left| directory.remove(name, left))),
+            Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Two tests at once would measure each other.
+fn in_use(directory: &Path) -> TargetError {
+    TargetError::Setup {
+        what: format!("opening {} for a test", directory.display()),
+        reason: "another Cardscope is testing there now; wait for it to end, or stop it".into(),
+    }
+}
+
+/// Exactly the names that we give: prefix, eight hexadecimal digits, `-`, sixteen.
+fn is_our_name(name: &str) -> bool {
+    let hex = |text: &str, digits| text.len() == digits && text.bytes().all(|b| b.is_ascii_hexdigit());
+    name.strip_prefix(PREFIX)
+        .and_then(|rest| rest.split_once('-'))
+        .is_some_and(|(process, time)| hex(process, 8) && hex(time, 16))
+}
+
+/// Made by this user, or by the one whose directory it is (root tests where a user tested before). A test file has one
+/// name only: what has another one is somebody's own.
+fn is_ours(directory: &Folder, file: &File) -> bool {
+    let (Ok(found), Ok(backing)) = (fstat(file), fstat(directory)) else { return false };
+    let owner = found.st_uid == geteuid().as_raw() || found.st_uid == backing.st_uid;
+    owner && found.st_nlink <= 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAME: &str = ".cardscope-test-0000abcd-0123456789abcdef";
+
+    #[test]
+    fn only_our_own_names_are_ever_removed() {
+        assert!(is_our_name(NAME));
+        for name in
+            [".cardscope-test-", ".cardscope-test-notes.txt", "holiday.jpg", ".cardscope-test-0000abcd-0123"]
+        {
+            assert!(!is_our_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_link_and_a_file_with_another_name_stay_and_a_leftover_goes() {
+        let backing = tempfile::tempdir().unwrap();
+        let (photo, there) = (backing.path().join("photo.jpg"), backing.path().join(NAME));
+        let left = || {
+            remove_leftovers(&Folder::open(backing.path()).unwrap()).unwrap();
+            there.symlink_metadata().is_ok()
+        };
+        std::fs::write(&photo, "a picture").unwrap();
+        std::os::unix::fs::symlink(&photo, &there).unwrap();
+        assert!(left(), "a link");
+        std::fs::remove_file(&there).unwrap();
+        std::fs::hard_link(&photo, &there).unwrap();
+        assert!(left(), "it has another name");
+        std::fs::remove_file(&there).unwrap();
+        std::fs::write(&there, "left behind").unwrap();
+        assert!(!left());
+        assert_eq!(std::fs::read_to_string(&photo).unwrap(), "a picture");
+    }
 }

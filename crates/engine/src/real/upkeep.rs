@@ -1,14 +1,17 @@
-//! What is done to a target between I/Os: store, forget, discard. Devices take ioctls, files system calls.
+//! What is done to a target between I/Os: store, forget, discard. Devices take ioctls (`linux/fs.h`), files system calls.
 
 use super::backing::Backing;
-use super::ioctl;
 use super::patience::patiently;
 use crate::interrupt::Interrupt;
 use crate::pending::Wait;
 use crate::target::{Region, TargetError};
 use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate, fdatasync};
 use rustix::io::Errno;
+use rustix::ioctl::{NoArg, Setter, ioctl, opcode};
 use std::os::fd::BorrowedFd;
+
+const BLKFLSBUF: u32 = opcode::none(0x12, 97);
+const BLKDISCARD: u32 = opcode::none(0x12, 119);
 
 /// What `fdatasync` said.
 pub(super) fn flush(
@@ -26,7 +29,7 @@ pub(super) fn flush(
 /// Has the page cache forget the target; what is dirty must have been flushed.
 pub(super) fn drop_caches(fd: BorrowedFd<'_>, backing: &Backing) -> Result<(), TargetError> {
     match backing {
-        Backing::Device(_) => ioctl::flush_buffers(fd).map_err(|errno| {
+        Backing::Device(_) => flush_buffers(fd).map_err(|errno| {
             TargetError::Unsupported(format!("the page cache of the device could not be emptied: {errno}"))
         }),
         Backing::File(_) | Backing::Directory(_) => {
@@ -48,9 +51,18 @@ fn forget_metadata() {
 /// Tells the card that a range holds nothing of value.
 pub(super) fn discard(fd: BorrowedFd<'_>, backing: &Backing, range: Region) -> Result<(), Errno> {
     match backing {
-        Backing::Device(_) => ioctl::discard(fd, range.start, range.len),
+        // SAFETY: BLKDISCARD reads two u64, start and length in bytes.
+        Backing::Device(_) => unsafe {
+            ioctl(fd, Setter::<BLKDISCARD, [u64; 2]>::new([range.start, range.len]))
+        },
         Backing::File(_) | Backing::Directory(_) => {
             fallocate(fd, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, range.start, range.len)
         }
     }
+}
+
+/// Writes back and forgets what the page cache holds of a device. Needs root.
+pub(super) fn flush_buffers(fd: BorrowedFd<'_>) -> Result<(), Errno> {
+    // SAFETY: BLKFLSBUF takes no argument.
+    unsafe { ioctl(fd, NoArg::<BLKFLSBUF>::new()) }
 }

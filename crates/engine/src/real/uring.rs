@@ -24,8 +24,6 @@ pub(super) struct Uring {
     ring: IoUring,
     /// False until the thread that uses the ring has enabled it.
     enabled: bool,
-    /// Queued and not yet in the submission queue.
-    unsent: Vec<Op>,
     /// Handed to the kernel and not yet back.
     in_kernel: usize,
     /// Why the memory is not registered, if it is not.
@@ -39,15 +37,6 @@ pub(super) struct Uring {
     clock: Clock,
     /// Last: the ring must be gone before the memory it writes to.
     memory: Arc<AlignedBuffer>,
-}
-
-impl std::fmt::Debug for Uring {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Uring")
-            .field("depth", &self.depth)
-            .field("in_kernel", &self.in_kernel)
-            .finish_non_exhaustive()
-    }
 }
 
 /// Tries whether the kernel gives us rings at all: seccomp, `kernel.io_uring_disabled` and old kernels say no.
@@ -67,7 +56,6 @@ impl Uring {
         let mut uring = Self {
             ring: build_ring(depth)?,
             enabled: false,
-            unsent: Vec::with_capacity(depth as usize),
             in_kernel: 0,
             refused_buffers: None,
             by_workers: needs_workers(file),
@@ -86,24 +74,22 @@ impl Uring {
         self.refused_buffers
     }
 
-    #[inline]
-    pub(super) fn queue(&mut self, op: Op) {
-        self.unsent.push(op);
-    }
-
-    /// See [`super::backend::Backend::wait`].
+    /// Hands over what is not sent yet, waits until `want` have ended or `patience` is over, appends all that have ended.
     pub(super) fn wait(
         &mut self,
+        unsent: &mut Vec<Op>,
         want: usize,
         patience: Duration,
         ended: &mut Vec<Ended>,
     ) -> Result<(), TargetError> {
-        let mut outcome = self.submit_and_wait(want, patience);
+        let mut outcome = self.submit_and_wait(unsent, want, patience);
         if is(&outcome, Errno::EXIST) && self.in_kernel == 0 {
             // The kernel binds a ring to the thread that enabled it; this handle has moved to another one since.
-            outcome = self.rebuild().and_then(|()| self.submit_and_wait(want, patience));
+            outcome = self.rebuild().and_then(|()| self.submit_and_wait(unsent, want, patience));
         }
-        self.in_kernel += if is(&outcome, Errno::EXIST) { 0 } else { std::mem::take(&mut self.unsent).len() };
+        if !is(&outcome, Errno::EXIST) {
+            self.in_kernel += unsent.drain(..).len();
+        }
         match outcome {
             // Time is up, a signal came, or the kernel is short of memory for the moment: what has ended counts.
             Err(e)
@@ -123,23 +109,23 @@ impl Uring {
         }
     }
 
-    fn submit_and_wait(&mut self, want: usize, patience: Duration) -> io::Result<usize> {
+    fn submit_and_wait(&mut self, unsent: &[Op], want: usize, patience: Duration) -> io::Result<usize> {
         if !self.enabled {
             self.ring.submitter().register_enable_rings()?;
             self.enabled = true;
         }
-        self.push_unsent();
+        self.push(unsent);
         let limit = Timespec::from(patience);
         self.ring.submitter().submit_with_args(want, &SubmitArgs::new().timespec(&limit))
     }
 
-    fn push_unsent(&mut self) {
+    fn push(&mut self, ops: &[Op]) {
         let fixed = self.refused_buffers.is_none();
         // Where the first attempt is bound to fail, leaving it out more than doubles the rate (tmpfs, queue depth
         // 32, measured by benches/backend.rs).
         let flags = if self.by_workers { squeue::Flags::ASYNC } else { squeue::Flags::empty() };
         let mut queue = self.ring.submission();
-        for op in &self.unsent {
+        for op in ops {
             let entry =
                 entry(op, self.memory.ptr(op.at), fixed.then(|| (op.at / self.chunk) as u16)).flags(flags);
             // SAFETY: the memory stays mapped while the kernel has the entry (`Drop`), and the slot is busy until
@@ -187,10 +173,9 @@ impl Drop for Uring {
     fn drop(&mut self) {
         let deadline = Instant::now() + GRACE;
         let mut ended = Vec::new();
-        self.unsent.clear();
         while self.in_kernel > 0 {
             let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() || self.wait(self.in_kernel, left, &mut ended).is_err() {
+            if left.is_zero() || self.wait(&mut Vec::new(), self.in_kernel, left, &mut ended).is_err() {
                 break;
             }
         }

@@ -11,7 +11,7 @@ use crate::target::{Completion, Target, TargetError};
 use cardscope_model::units::{MIB, NANOS_PER_S, Nanos, seconds};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The progress of all lanes is told four times a second of the target's clock.
+/// The progress of all lanes is reported four times a second of the target's clock.
 const TICK: Nanos = NANOS_PER_S / 4;
 
 /// When a lane ends, besides the end of its streams.

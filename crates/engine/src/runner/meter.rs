@@ -1,4 +1,4 @@
-//! What is counted while I/O runs: bytes, latencies, and the course second by second.
+//! What is counted while I/O runs: bytes, latencies, and the series second by second.
 
 use cardscope_model::histogram::Histogram;
 use cardscope_model::result::{Sample, TemperatureC};

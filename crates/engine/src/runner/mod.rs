@@ -7,20 +7,23 @@
 mod drive;
 mod lanes;
 mod meter;
-mod prepare;
 mod recorder;
 mod stream;
 
 use crate::allowance::Allowance;
 use crate::event::{Event, Listener};
-use crate::target::{Region, Target, TargetError};
+use crate::target::{Plan, Region, Target, TargetError};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::random::mix;
-use cardscope_model::recipe::{Recipe, Span, Test};
+use cardscope_model::recipe::{Path, Prepare, RandomDraw, Recipe, Sharing, Span, Test};
+use cardscope_model::test_name::{Op, Order};
 use cardscope_model::units::{NANOS_PER_S, seconds};
+use drive::{Limits, Shared, Watch, drive};
 use lanes::{Loop, Looped};
 pub use recorder::{Cut, Pace, Recorder, RecorderError, RunError, Settings};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
+use stream::{Stream, StreamPlan, content};
 
 /// Why a test has no figure where writing is limited.
 const NO_MORE_BYTES: &str = "no more may be written here; give a larger --max-write";
@@ -41,7 +44,7 @@ pub fn run_pass(
         return Err(RunError::ReadOnly(test.key()));
     }
     let area = target.area(recipe.area)?;
-    let reserved = target.allowance().map_or(0, Allowance::kept);
+    let reserved = target.allowance().map_or(0, Allowance::reserved);
     let mut pass = Pass { target, recipe, area, settings, recorder, listener };
     if settings.may_write {
         pass.make_ready()?;
@@ -77,9 +80,9 @@ impl Pass<'_> {
     /// be written now.
     fn share_out(&mut self, reserved: u64, shares: u64) {
         if let Some(allowance) = self.target.allowance() {
-            allowance.keep(reserved);
+            allowance.reserve(reserved);
             let left = allowance.left();
-            allowance.keep(reserved + left - left / shares.max(1));
+            allowance.reserve(reserved + left - left / shares.max(1));
         }
     }
 
@@ -113,6 +116,52 @@ impl Pass<'_> {
             self.rest(self.recipe.rest_after_prepare_s)?;
         }
         Ok(())
+    }
+
+    /// Writes all of a region once: on a directory a hole would be read at memory speed, on a card unwritten blocks answer
+    /// faster than written ones.
+    fn prepare(&mut self, area: Region, prepare: Prepare) -> Result<(), RunError> {
+        self.phase("writing the test area", Some(area.len), None);
+        let sector = u64::from(self.target.info().sector);
+        let whole = area.len / prepare.block * prepare.block;
+        let tail = (area.len - whole) / sector * sector;
+        // The last part of an area that is no multiple of the block goes out as one shorter write.
+        self.write(Region { start: area.start, len: whole }, prepare.block, prepare)?;
+        self.write(Region { start: area.start + whole, len: tail }, tail, prepare)?;
+        self.target.flush()?;
+        Ok(())
+    }
+
+    fn write(&mut self, region: Region, block: u64, prepare: Prepare) -> Result<(), RunError> {
+        if region.len == 0 {
+            return Ok(());
+        }
+        self.target.plan(&Plan {
+            depth: 1,
+            block,
+            path: Path::Direct,
+            sync_each: false,
+            own_buffers: false,
+        })?;
+        let mut stream = [Stream::new(StreamPlan {
+            region,
+            block: block as u32,
+            order: Order::Sequential,
+            draw: RandomDraw::Permutation,
+            op: Op::Write,
+            content: content(prepare.data),
+            ios: Some(region.len / block),
+            seed: self.settings.seed,
+        })];
+        let shared = Shared::default();
+        let mut tick = |bytes, nanos| self.listener.progress(bytes, seconds(nanos));
+        let interrupt = self.settings.interrupt;
+        let watch = Watch { interrupt, shared: &shared, tick: Some(&mut tick), pace: None };
+        drive(self.target, &mut stream, 1, block as u32, Limits::default(), watch)?;
+        match shared.rationed.load(Ordering::Relaxed) {
+            true => Err(TargetError::Rationed.into()),
+            false => Ok(()),
+        }
     }
 
     /// Why a test cannot be measured on this target, if so.
@@ -211,7 +260,7 @@ impl Pass<'_> {
         let pattern = test.name.pattern;
         let in_a_pass = region.len / pattern.block * pattern.block;
         let threads = u64::from(pattern.threads);
-        let shared = if test.sharing == cardscope_model::recipe::Sharing::Same { threads } else { 1 };
+        let shared = if test.sharing == Sharing::Same { threads } else { 1 };
         let by_passes = test.limit.passes.map(|p| u64::from(p) * in_a_pass * shared);
         let by_bytes = test.limit.bytes.map(|b| b * threads);
         let bytes = [by_passes, by_bytes].into_iter().flatten().min();

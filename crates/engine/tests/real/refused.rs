@@ -2,7 +2,7 @@
 
 use crate::rig::{MIB, Mounted, check, file, known, on_file, plan, root, write};
 use cardscope_engine::content::{Content, Match};
-use cardscope_engine::real::{FileSystemNote, RealOptions, RealTarget};
+use cardscope_engine::real::{RealOptions, RealTarget};
 use cardscope_engine::target::{Plan, Target};
 use cardscope_files::Folder;
 use cardscope_model::caveat::Caveat;
@@ -117,8 +117,7 @@ fn a_file_system_without_direct_io_is_used_through_the_page_cache_and_the_result
         "ramfs" => Mounted::in_memory(kind, options),
         _ => Mounted::new(kind, options, 64 * MIB),
     };
-    let note = FileSystemNote { name: kind.into(), effect: None };
-    let options = RealOptions { file_system: Some(note), ..RealOptions::default() };
+    let options = RealOptions { file_system: Some(kind.into()), ..RealOptions::default() };
     let mut target = RealTarget::directory(Folder::open(place.path()).unwrap(), options).unwrap();
     target.area(MIB).unwrap();
     target.plan(&Plan { path: Way::Buffered, ..plan(2, 4096) }).unwrap();

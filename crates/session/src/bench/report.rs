@@ -5,7 +5,7 @@ use crate::frame::Session;
 use crate::opening::Opened;
 use cardscope_analysis::anomaly::{self, Sized};
 use cardscope_analysis::{ceiling, estimate};
-use cardscope_engine::overhead;
+use cardscope_engine::null;
 use cardscope_model::aggregate;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::{Recipe, Span};
@@ -18,7 +18,7 @@ pub(super) fn begin(report: &mut BenchReport, recipe: &Recipe, opened: &Opened) 
         recipe: recipe.name.clone(),
         recipe_version: recipe.fingerprint.clone(),
         bus_ceiling_mb_s: opened.ceiling_mb_s,
-        engine_cost: overhead::measure(),
+        engine_cost: null::engine_cost(),
         ..Bench::default()
     };
 }

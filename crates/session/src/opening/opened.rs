@@ -118,9 +118,9 @@ impl Limit {
     /// Puts by what others are to write: of what is left, one of `shares` may be written now.
     pub(crate) fn share_out(&self, shares: u32) {
         if let Some(allowance) = &self.allowance {
-            allowance.keep(0);
+            allowance.reserve(0);
             let left = allowance.left();
-            allowance.keep(left - left / u64::from(shares.max(1)));
+            allowance.reserve(left - left / u64::from(shares.max(1)));
         }
     }
 

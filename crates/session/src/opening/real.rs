@@ -12,7 +12,7 @@ use cardscope_device::sensors::Sensors;
 use cardscope_device::{filesystem, host, inspect, system::System};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::null::NullTarget;
-use cardscope_engine::real::{BlockDevice, FileSystemNote, HealthSource, Holding, IoChoice, PingSource};
+use cardscope_engine::real::{BlockDevice, HealthSource, Holding, IoChoice, PingSource};
 use cardscope_engine::real::{RealOptions, RealTarget, TemperatureSource};
 use cardscope_engine::target::{Target, TargetError};
 use cardscope_files::Folder;
@@ -110,7 +110,7 @@ fn opened<T: Target + 'static>(
     let mut options = RealOptions {
         io: IoChoice::from_env(),
         // Its effect is told by the caveats below, which know the layers beneath it too.
-        file_system: below.map(|f| FileSystemNote { name: f.name.clone(), effect: None }),
+        file_system: below.map(|f| f.name.clone()),
         interrupt: interrupt.clone(),
         temperature: thermometer.as_ref().map(temperature),
         holding: Some(Arc::clone(held) as Arc<dyn Holding>),

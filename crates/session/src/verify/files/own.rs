@@ -20,7 +20,6 @@ use std::os::unix::fs::FileExt;
 const WITHOUT_INODES: [&str; 2] = ["vfat", "exfat"];
 
 /// The folder, and what this run made in it.
-#[derive(Debug)]
 pub(super) struct OwnFiles {
     pub(super) folder: Folder,
     options: RealOptions,
