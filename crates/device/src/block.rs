@@ -44,8 +44,8 @@ pub struct BlockDevice {
     pub name: String,
     /// Its directory, links followed.
     pub(crate) dir: PathBuf,
-    /// The whole disk's name and directory, if this is a partition.
-    pub(crate) whole: Option<(String, PathBuf)>,
+    /// The whole disk, if this is a partition.
+    pub(crate) whole: Option<Box<BlockDevice>>,
 }
 
 impl BlockDevice {
@@ -111,20 +111,13 @@ impl BlockDevice {
         names(&self.dir)
             .into_iter()
             .filter(|name| name.starts_with(&self.name) && self.dir.join(name).join("partition").exists())
-            .map(|name| BlockDevice {
-                dir: self.dir.join(&name),
-                name,
-                whole: Some((self.name.clone(), self.dir.clone())),
-            })
+            .map(|name| BlockDevice { dir: self.dir.join(&name), name, whole: Some(Box::new(self.clone())) })
             .collect()
     }
 
     /// The whole disk: the device itself unless it is a partition.
     pub fn disk(&self) -> BlockDevice {
-        match &self.whole {
-            Some((name, dir)) => BlockDevice { name: name.clone(), dir: dir.clone(), whole: None },
-            None => self.clone(),
-        }
+        self.whole.as_deref().unwrap_or(self).clone()
     }
 
     /// True for a partition.

@@ -120,9 +120,9 @@ fn supply_words(word: u32) -> String {
         (3, "temperature limit now"),
         (19, "temperature limit since boot"),
     ];
-    let told: Vec<&str> =
+    let found: Vec<&str> =
         WORDS.iter().filter(|(bit, _)| word >> bit & 1 == 1).map(|(_, text)| *text).collect();
-    if told.is_empty() { "no under-voltage, not throttled".to_owned() } else { told.join(", ") }
+    if found.is_empty() { "no under-voltage, not throttled".to_owned() } else { found.join(", ") }
 }
 
 /// `drivers/hwmon/raspberrypi-hwmon.c` raises an alarm that stays until read.
@@ -174,13 +174,12 @@ mod tests {
     #[test]
     fn a_raspberry_pi_tells_its_name_kernel_governor_and_supply() {
         let (_dir, system) = machine(
-            &[
-                ("proc/device-tree/model", "Raspberry Pi 5 Model B Rev 1.0\0"),
-                ("proc/version", "Linux version 6.12.25+rpt-rpi-2712 (serge@raspberrypi.com) #1 SMP"),
-                ("sys/devices/system/cpu/cpufreq/policy0/scaling_governor", "ondemand\n"),
-                ("sys/devices/platform/soc/soc:firmware/get_throttled", "50005\n"),
-            ],
-            &[],
+            "
+            proc/device-tree/model = Raspberry Pi 5 Model B Rev 1.0\0
+            proc/version = Linux version 6.12.25+rpt-rpi-2712 (serge@raspberrypi.com) #1 SMP
+            sys/devices/system/cpu/cpufreq/policy0/scaling_governor = ondemand
+            sys/devices/platform/soc/soc:firmware/get_throttled = 50005
+            ",
         );
         let condition = condition(&system, None);
         assert_eq!(condition.get("board"), Some("Raspberry Pi 5 Model B Rev 1.0"));
@@ -196,12 +195,11 @@ mod tests {
     #[test]
     fn a_pc_is_named_by_dmi_and_its_maker_s_blanks_are_left_out() {
         let (_dir, system) = machine(
-            &[
-                ("sys/class/dmi/id/sys_vendor", "To Be Filled By O.E.M.\n"),
-                ("sys/class/dmi/id/board_vendor", "ASRock\n"),
-                ("sys/class/dmi/id/product_name", "X300\n"),
-            ],
-            &[],
+            "
+            sys/class/dmi/id/sys_vendor = To Be Filled By O.E.M.
+            sys/class/dmi/id/board_vendor = ASRock
+            sys/class/dmi/id/product_name = X300
+            ",
         );
         assert_eq!(board(&system).as_deref(), Some("ASRock X300"));
     }
@@ -209,11 +207,10 @@ mod tests {
     #[test]
     fn an_under_voltage_alarm_of_the_kernel_is_told() {
         let (_dir, system) = machine(
-            &[
-                ("sys/class/hwmon/hwmon0/name", "rpi_volt\n"),
-                ("sys/class/hwmon/hwmon0/in0_lcrit_alarm", "1\n"),
-            ],
-            &[],
+            "
+            sys/class/hwmon/hwmon0/name = rpi_volt
+            sys/class/hwmon/hwmon0/in0_lcrit_alarm = 1
+            ",
         );
         assert_eq!(supply(&system).as_deref(), Some("under-voltage"));
         assert_eq!(supply_words(0), "no under-voltage, not throttled");

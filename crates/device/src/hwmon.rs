@@ -61,13 +61,8 @@ fn is_nvme(dir: &Path) -> bool {
     named && text(dir.join("name")).as_deref() == Some("nvme")
 }
 
-/// A reading such as `temp1_input` in °C.
-pub(crate) fn celsius(dir: &Path, name: &str) -> Option<f64> {
-    celsius_in(&dir.join(name))
-}
-
 /// A file with thousandths of °C, as hwmon and thermal zones have them, in °C.
-pub(crate) fn celsius_in(file: &Path) -> Option<f64> {
+pub(crate) fn celsius(file: &Path) -> Option<f64> {
     let thousandths: i64 = text(file)?.parse().ok()?;
     Some(thousandths as f64 / 1000.0).filter(|celsius| PLAUSIBLE_C.contains(celsius))
 }

@@ -83,16 +83,7 @@ pub enum Bus {
 
 impl std::fmt::Display for Bus {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Bus::Mmc => "mmc",
-            Bus::Usb => "usb",
-            Bus::Nvme => "nvme",
-            Bus::Ata => "ata",
-            Bus::Virtio => "virtio",
-            Bus::Loop => "loop",
-            Bus::Nbd => "nbd",
-            Bus::Other => "other",
-        })
+        f.write_str(&format!("{self:?}").to_lowercase())
     }
 }
 
@@ -104,6 +95,10 @@ pub enum Scope {
     /// Loop and network devices too.
     WithLoops,
 }
+
+/// What the beginning of a kernel name says of the bus; SCSI disks (`sd…`) are known by what they hang on.
+const BY_NAME: [(&str, Bus); 5] =
+    [("mmcblk", Bus::Mmc), ("nvme", Bus::Nvme), ("loop", Bus::Loop), ("nbd", Bus::Nbd), ("vd", Bus::Virtio)];
 
 /// Devices that stand for no card: parts of an eMMC with a disk of their own, and devices of the kernel.
 const NEVER: &[&str] = &["zram", "ram", "dm-", "md", "sr", "fd", "bcache", "mtdblock"];
@@ -166,21 +161,11 @@ fn partition(system: &System, survey: &Survey, part: &BlockDevice) -> Partition 
 
 /// How a disk is attached.
 pub fn bus(system: &System, disk: &BlockDevice) -> Bus {
-    let name = disk.name.as_str();
-    if name.starts_with("mmcblk") {
-        Bus::Mmc
-    } else if name.starts_with("nvme") {
-        Bus::Nvme
-    } else if name.starts_with("loop") {
-        Bus::Loop
-    } else if name.starts_with("nbd") {
-        Bus::Nbd
-    } else if name.starts_with("vd") {
-        Bus::Virtio
-    } else if name.starts_with("sd") {
-        if usb::place(system, disk).is_some() { Bus::Usb } else { Bus::Ata }
-    } else {
-        Bus::Other
+    match BY_NAME.iter().find(|(prefix, _)| disk.name.starts_with(prefix)) {
+        Some((_, bus)) => *bus,
+        None if !disk.name.starts_with("sd") => Bus::Other,
+        None if usb::place(system, disk).is_some() => Bus::Usb,
+        None => Bus::Ata,
     }
 }
 
@@ -191,19 +176,20 @@ pub(crate) fn model(system: &System, disk: &BlockDevice) -> Option<String> {
         return Some(format!("file {file}"));
     }
     if disk.name.starts_with("mmcblk") {
-        let kind = text(hardware.join("type"));
-        let words: Vec<String> = [kind, text(hardware.join("name"))].into_iter().flatten().collect();
-        return (!words.is_empty()).then(|| words.join(" "));
+        return words([text(hardware.join("type")), text(hardware.join("name"))]);
     }
-    let words: Vec<String> =
-        [text(hardware.join("vendor")), text(hardware.join("model"))].into_iter().flatten().collect();
-    match words.is_empty() {
+    match (text(hardware.join("vendor")), text(hardware.join("model"))) {
         // virtio has the PCI-like id of its kind for a vendor, no model.
         _ if disk.name.starts_with("vd") => None,
-        true => nvme::controller(system, disk).and_then(|dir| text(dir.join("model"))),
-        false if text(hardware.join("model")).is_none() => None,
-        false => Some(words.join(" ")),
+        (None, None) => nvme::controller(system, disk).and_then(|dir| text(dir.join("model"))),
+        (_, None) => None,
+        said => words(said.into()),
     }
+}
+
+fn words(words: [Option<String>; 2]) -> Option<String> {
+    let words: Vec<String> = words.into_iter().flatten().collect();
+    (!words.is_empty()).then(|| words.join(" "))
 }
 
 pub(crate) fn removable(system: &System, disk: &BlockDevice) -> bool {

@@ -122,9 +122,6 @@ pub fn open_device(path: &Path, access: Access) -> Result<OpenDevice, OpenError>
 
 /// Opens the block device behind a descriptor that pins it (`O_PATH`), exclusively to write to it and beside others to
 /// read; `name` is for messages. With `O_DIRECT` where the driver takes it.
-///
-/// # Errors
-/// As [`open_device`].
 pub(crate) fn open_pinned(pin: impl AsFd, name: &Path, access: Access) -> Result<OpenDevice, OpenError> {
     let mode = match access {
         Access::Read => OFlags::RDONLY,
@@ -149,7 +146,14 @@ fn open_with(path: &Path, name: &Path, flags: OFlags) -> Result<OpenDevice, Open
     if flags.contains(OFlags::RDWR) && is_read_only(&fd) {
         return Err(OpenError::ReadOnly(name.to_owned()));
     }
-    finish(name, fd, direct)
+    let stat = rustix::fs::fstat(&fd).map_err(explain)?;
+    let bytes = size_of(&fd).map_err(explain)?;
+    if bytes == 0 {
+        return Err(OpenError::NoMedium(name.to_owned()));
+    }
+    let sector = rustix::fs::ioctl_blksszget(&fd).map_err(explain)?;
+    let sequence = sequence_of(&fd);
+    Ok(OpenDevice { fd, bytes, sector, rdev: DeviceNumber::from_raw(stat.st_rdev), sequence, direct })
 }
 
 fn is_read_only(fd: impl AsFd) -> bool {
@@ -177,9 +181,6 @@ pub(crate) fn try_exclusive(path: &Path) -> Result<(), OpenError> {
 }
 
 /// Size of an open block device in bytes.
-///
-/// # Errors
-/// As the kernel reports.
 pub fn size_of(fd: impl AsFd) -> Result<u64, Errno> {
     // SAFETY: BLKGETSIZE64 writes exactly one u64 to the pointer it is given, which `Getter` owns.
     unsafe { rustix::ioctl::ioctl(fd, Getter::<BLKGETSIZE64, u64>::new()) }
@@ -233,18 +234,6 @@ fn require_block_device(path: &Path) -> Result<(), OpenError> {
         FileType::BlockDevice => Ok(()),
         _ => Err(OpenError::NotABlockDevice(path.to_owned())),
     }
-}
-
-fn finish(path: &Path, fd: OwnedFd, direct: bool) -> Result<OpenDevice, OpenError> {
-    let explain = |errno| explain(path, errno);
-    let stat = rustix::fs::fstat(&fd).map_err(explain)?;
-    let bytes = size_of(&fd).map_err(explain)?;
-    if bytes == 0 {
-        return Err(OpenError::NoMedium(path.to_owned()));
-    }
-    let sector = rustix::fs::ioctl_blksszget(&fd).map_err(explain)?;
-    let sequence = sequence_of(&fd);
-    Ok(OpenDevice { fd, bytes, sector, rdev: DeviceNumber::from_raw(stat.st_rdev), sequence, direct })
 }
 
 fn explain(path: &Path, errno: Errno) -> OpenError {

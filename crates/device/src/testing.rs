@@ -1,19 +1,20 @@
 //! Copies of machines for the tests of this crate.
 
 use crate::system::System;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// A machine with files and links, named from its top.
-pub(crate) fn machine(files: &[(&str, &str)], links: &[(&str, &str)]) -> (tempfile::TempDir, System) {
+/// A machine from lines `NAME = CONTENT` for files and `NAME -> TARGET` for links, named from its top.
+pub(crate) fn machine(tree: &str) -> (tempfile::TempDir, System) {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(dir.path().join("sys/block")).unwrap();
-    for (name, content) in files {
-        put(dir.path(), name, content);
-    }
-    for (name, to) in links {
-        put(dir.path(), name, "");
-        std::fs::remove_file(dir.path().join(name)).unwrap();
-        std::os::unix::fs::symlink(to, dir.path().join(name)).unwrap();
+    for line in tree.lines().map(str::trim_start).filter(|line| !line.is_empty()) {
+        match line.split_once(" -> ") {
+            Some((name, to)) => std::os::unix::fs::symlink(to, room(dir.path(), name)).unwrap(),
+            None => {
+                let (name, content) = line.split_once(" =").unwrap();
+                put(dir.path(), name, content.strip_prefix(' ').unwrap_or(content));
+            }
+        }
     }
     let system = System::recorded(dir.path());
     (dir, system)
@@ -21,7 +22,11 @@ pub(crate) fn machine(files: &[(&str, &str)], links: &[(&str, &str)]) -> (tempfi
 
 /// Writes a file of such a machine, with the folders above it.
 pub(crate) fn put(top: &Path, name: &str, content: &str) {
+    std::fs::write(room(top, name), content).unwrap();
+}
+
+fn room(top: &Path, name: &str) -> PathBuf {
     let path = top.join(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, content).unwrap();
+    path
 }

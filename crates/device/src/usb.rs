@@ -224,23 +224,22 @@ mod tests {
         let usb = "sys/devices/pci0000:00/0000:00:14.0/usb1";
         let reader = format!("{usb}/1-2/1-2.4");
         let disk = format!("{reader}/1-2.4:1.0/host1/target1:0:0/1:0:0:0");
-        let files = [
-            (format!("{usb}/bDeviceClass"), "09\n"),
-            (format!("{usb}/1-2/bDeviceClass"), "09\n"),
-            (format!("{usb}/1-2/product"), "USB2.0 Hub\n"),
-            (format!("{reader}/idVendor"), "05e3"),
-            (format!("{reader}/idProduct"), "0749"),
-            (format!("{reader}/product"), "Reader"),
-            (format!("{reader}/version"), " 3.20"),
-            (format!("{reader}/power/control"), "auto"),
-            (format!("{reader}/power/autosuspend_delay_ms"), "2000"),
-            (format!("{disk}/block/sda/size"), "8\n"),
-        ];
-        let (device, block) = (format!("{disk}/block/sda/device"), format!("../{}/block/sda", &disk[4..]));
-        let (dir, system) = machine(
-            &files.each_ref().map(|(name, content)| (name.as_str(), *content)),
-            &[(&device, "../../../1:0:0:0"), ("sys/block/sda", &block)],
-        );
+        let (dir, system) = machine(&format!(
+            "
+            {usb}/bDeviceClass = 09
+            {usb}/1-2/bDeviceClass = 09
+            {usb}/1-2/product = USB2.0 Hub
+            {reader}/idVendor = 05e3
+            {reader}/idProduct = 0749
+            {reader}/product = Reader
+            {reader}/version =  3.20
+            {reader}/power/control = auto
+            {reader}/power/autosuspend_delay_ms = 2000
+            {disk}/block/sda/size = 8
+            {disk}/block/sda/device -> ../../../1:0:0:0
+            sys/block/sda -> ../../{disk}/block/sda
+            "
+        ));
         let between = topology(&system, "sda").unwrap();
         assert_eq!((between.hubs, between.built_for), (vec!["USB2.0 Hub".to_owned()], Some(3.2)));
         assert_eq!((between.autosuspend_ms, between.neighbours), (Some(2000), 0));

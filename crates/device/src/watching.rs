@@ -191,24 +191,32 @@ mod tests {
 
     fn watched(stat: &str) -> (tempfile::TempDir, System) {
         let lines = "179 2 mmcblk0p2 10 0 80 5 20 0 160 9 0 7 14\n 8 0 sda 1 0 8 1 1 0 8 1 0 4242 2\n";
-        let files = [
-            ("sys/block/mmcblk0/stat", stat),
-            ("sys/block/mmcblk0/mmcblk0p2/partition", "2\n"),
-            ("sys/block/sda/size", "8\n"),
-            ("proc/diskstats", lines),
-            ("proc/uptime", "61.50 80.00\n"),
-        ];
-        machine(&files, &[])
+        let (dir, system) = machine(&format!(
+            "
+            sys/block/mmcblk0/stat = {stat}
+            sys/block/mmcblk0/mmcblk0p2/partition = 2
+            sys/block/sda/size = 8
+            proc/uptime = 61.50 80.00
+            "
+        ));
+        put(dir.path(), "proc/diskstats", lines);
+        (dir, system)
     }
 
     #[test]
     fn the_counters_of_a_disk_and_its_partitions_are_read_in_bytes_and_ms() {
         let (_dir, system) = watched(STAT);
         let look = Watcher::open(&system, "/dev/mmcblk0").unwrap().look().unwrap();
-        let told = look.device;
-        assert_eq!((told.reads, told.read_bytes, told.read_ms), (4_642_361, 305_833_905 * 512, 4_293_959));
-        assert_eq!((told.writes, told.write_bytes, told.write_ms), (1_890_831, 940_362_010 * 512, 6_005_019));
-        assert_eq!((told.in_flight, told.busy_ms, told.queue_ms), (3, 1_037_396, 10_757_790));
+        let device = look.device;
+        assert_eq!(
+            (device.reads, device.read_bytes, device.read_ms),
+            (4_642_361, 305_833_905 * 512, 4_293_959)
+        );
+        assert_eq!(
+            (device.writes, device.write_bytes, device.write_ms),
+            (1_890_831, 940_362_010 * 512, 6_005_019)
+        );
+        assert_eq!((device.in_flight, device.busy_ms, device.queue_ms), (3, 1_037_396, 10_757_790));
         assert_eq!(look.partitions[0].0, "mmcblk0p2");
         assert_eq!((look.partitions[0].1.write_bytes, look.partitions[0].1.busy_ms), (160 * 512, 7));
         assert_eq!((look.uptime, look.others), (61.5, vec![("sda".to_owned(), 4242)]));

@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_recorded_card_and_a_name_that_is_none_answer_nothing() {
-        let (_dir, system) = machine(&[("sys/block/mmcblk0/device/rca", "0xaaaa\n")], &[]);
+        let (_dir, system) = machine("sys/block/mmcblk0/device/rca = 0xaaaa");
         for device in ["mmcblk0", "sdz", ""] {
             let found = commands(&system, device);
             assert!(found.ping.is_none() && found.health.is_none() && found.missing.is_empty(), "{device}");
@@ -199,17 +199,20 @@ mod tests {
 
     #[test]
     fn each_bus_has_its_own_command_and_the_card_s_own_address_is_used() {
-        let disk = "sys/bus/usb/devices/1-2/1-2:1.0/host1/target1:0:0/1:0:0:0/block/sda/size";
-        let names =
-            ["mmcblk1", "nvme0n1", "sda", "sdb", "vda", "loop0"].map(|n| format!("sys/block/{n}/size"));
-        let mut files = vec![
-            ("sys/block/mmcblk0/device/rca", "0xaaaa\n"),
-            ("sys/bus/usb/devices/1-2/idVendor", "05e3\n"),
-            ("sys/bus/usb/devices/1-2/idProduct", "0749\n"),
-            (disk, "8\n"),
-        ];
-        files.extend(names.iter().map(|name| (name.as_str(), "8\n")));
-        let (_dir, system) = machine(&files, &[]);
+        let (_dir, system) = machine(
+            "
+            sys/block/mmcblk0/device/rca = 0xaaaa
+            sys/block/mmcblk1/size = 8
+            sys/block/nvme0n1/size = 8
+            sys/block/sda/size = 8
+            sys/block/sdb/size = 8
+            sys/block/vda/size = 8
+            sys/block/loop0/size = 8
+            sys/bus/usb/devices/1-2/idVendor = 05e3
+            sys/bus/usb/devices/1-2/idProduct = 0749
+            sys/bus/usb/devices/1-2/1-2:1.0/host1/target1:0:0/1:0:0:0/block/sda/size = 8
+            ",
+        );
         let command = |name| ping_of(&system, &BlockDevice::named(&system, name).unwrap()).map(|p| p.command);
         assert_eq!(command("mmcblk0"), Some(Command::SendStatus { rca: 0xaaaa }));
         assert_eq!(command("mmcblk1"), None, "without its address a card is not addressed");
@@ -240,7 +243,7 @@ mod tests {
 
     #[test]
     fn another_card_under_the_same_name_is_not_asked() {
-        let (dir, system) = machine(&[("sys/block/sda/diskseq", "7\n")], &[]);
+        let (dir, system) = machine("sys/block/sda/diskseq = 7");
         let sequence = dir.path().join("sys/block/sda/diskseq");
         let disk = BlockDevice::named(&system, "sda").unwrap();
         let asked = Asked::at("/dev/null".into(), &disk);

@@ -6,12 +6,10 @@
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::ioctl::{Opcode, Updater};
-use std::ffi::c_void;
-use std::ptr::null_mut;
 
-/// `struct sg_io_hdr`.
+/// `struct sg_io_hdr`; its pointers are addresses here.
 #[repr(C)]
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Header {
     interface_id: i32,
     dxfer_direction: i32,
@@ -19,13 +17,13 @@ struct Header {
     mx_sb_len: u8,
     iovec_count: u16,
     dxfer_len: u32,
-    dxferp: *mut c_void,
-    cmdp: *mut u8,
-    sbp: *mut u8,
+    dxferp: usize,
+    cmdp: usize,
+    sbp: usize,
     timeout: u32,
     flags: u32,
     pack_id: i32,
-    usr_ptr: *mut c_void,
+    usr_ptr: usize,
     status: u8,
     masked_status: u8,
     msg_status: u8,
@@ -84,24 +82,10 @@ fn header(command: &mut [u8; 6], sense: &mut [u8; SENSE_BYTES]) -> Header {
         dxfer_direction: NO_DATA,
         cmd_len: command.len() as u8,
         mx_sb_len: sense.len() as u8,
-        iovec_count: 0,
-        dxfer_len: 0,
-        dxferp: null_mut(),
-        cmdp: command.as_mut_ptr(),
-        sbp: sense.as_mut_ptr(),
+        cmdp: command.as_mut_ptr().expose_provenance(),
+        sbp: sense.as_mut_ptr().expose_provenance(),
         timeout: TIMEOUT_MS,
-        flags: 0,
-        pack_id: 0,
-        usr_ptr: null_mut(),
-        status: 0,
-        masked_status: 0,
-        msg_status: 0,
-        sb_len_wr: 0,
-        host_status: 0,
-        driver_status: 0,
-        resid: 0,
-        duration: 0,
-        info: 0,
+        ..Header::default()
     }
 }
 

@@ -5,68 +5,58 @@
 
 use crate::mounts::Mount;
 
-/// A file system kind.
-pub(super) struct Kind {
-    magic: u32,
-    pub(super) name: &'static str,
-    effect: Option<&'static str>,
-}
-
-const fn plain(magic: u32, name: &'static str) -> Kind {
-    Kind { magic, name, effect: None }
-}
-
-const fn layered(magic: u32, name: &'static str, effect: &'static str) -> Kind {
-    Kind { magic, name, effect: Some(effect) }
-}
-
 const IN_MEMORY: &str = "in memory";
 const NETWORK: &str = "over the network";
 const PROGRAM: &str = "a user-space program stands between";
 
-const KINDS: &[Kind] = &[
-    plain(0x0000_ef53, "ext4"),
-    plain(0x5846_5342, "xfs"),
-    plain(0x0000_4d44, "vfat"),
-    plain(0x2011_bab0, "exfat"),
-    plain(0x7366_746e, "ntfs3"),
-    plain(0x5346_544e, "ntfs"),
-    plain(0x3153_464a, "jfs"),
-    plain(0x5265_4973, "reiserfs"),
-    plain(0x0000_482b, "hfsplus"),
-    plain(0x1501_3346, "udf"),
-    plain(0x0000_9660, "isofs"),
-    layered(0xf2f5_2010, "f2fs", "log-structured: random writes reach the card in sequence"),
-    layered(0x0000_3434, "nilfs2", "log-structured: random writes reach the card in sequence"),
-    layered(0x0102_1994, "tmpfs", IN_MEMORY),
-    layered(0x8584_58f6, "ramfs", IN_MEMORY),
-    layered(0x9584_58f6, "hugetlbfs", IN_MEMORY),
-    layered(0x6573_5546, "fuse", PROGRAM),
-    layered(0x794c_7630, "overlay", "one file system over others"),
-    layered(0x6175_6673, "aufs", "one file system over others"),
-    layered(0x0000_f15f, "ecryptfs", "encrypted"),
-    layered(0x9123_683e, "btrfs", "copy-on-write, with checksums, may compress"),
-    layered(0xca45_1a4e, "bcachefs", "copy-on-write, with checksums, may compress, encrypt or cache"),
-    layered(0x2fc1_2fc1, "zfs", "copy-on-write, with a cache of its own, may compress"),
-    layered(0x7371_7368, "squashfs", "compressed, read-only"),
-    layered(0xe0f5_e1e2, "erofs", "may compress, read-only"),
-    layered(0x2405_1905, "ubifs", "compresses, on raw flash"),
-    layered(0x0000_72b6, "jffs2", "compresses, on raw flash"),
-    layered(0x0000_6969, "nfs", NETWORK),
-    layered(0xff53_4d42, "cifs", NETWORK),
-    layered(0xfe53_4d42, "smb3", NETWORK),
-    layered(0x0000_517b, "smbfs", NETWORK),
-    layered(0x0102_1997, "9p", "over the network or from the host of this virtual machine"),
-    layered(0x786f_4256, "vboxsf", "from the host of this virtual machine"),
-    layered(0x00c3_6400, "ceph", NETWORK),
-    layered(0x5346_414f, "afs", NETWORK),
-    layered(0x0116_1970, "gfs2", "shared between computers"),
-    layered(0x7461_636f, "ocfs2", "shared between computers"),
+/// Magic number, name, and what the file system does to data, where it does something.
+const KINDS: &[(u32, &str, Option<&str>)] = &[
+    (0x0000_ef53, "ext4", None),
+    (0x5846_5342, "xfs", None),
+    (0x0000_4d44, "vfat", None),
+    (0x2011_bab0, "exfat", None),
+    (0x7366_746e, "ntfs3", None),
+    (0x5346_544e, "ntfs", None),
+    (0x3153_464a, "jfs", None),
+    (0x5265_4973, "reiserfs", None),
+    (0x0000_482b, "hfsplus", None),
+    (0x1501_3346, "udf", None),
+    (0x0000_9660, "isofs", None),
+    (0xf2f5_2010, "f2fs", Some("log-structured: random writes reach the card in sequence")),
+    (0x0000_3434, "nilfs2", Some("log-structured: random writes reach the card in sequence")),
+    (0x0102_1994, "tmpfs", Some(IN_MEMORY)),
+    (0x8584_58f6, "ramfs", Some(IN_MEMORY)),
+    (0x9584_58f6, "hugetlbfs", Some(IN_MEMORY)),
+    (0x6573_5546, "fuse", Some(PROGRAM)),
+    (0x794c_7630, "overlay", Some("one file system over others")),
+    (0x6175_6673, "aufs", Some("one file system over others")),
+    (0x0000_f15f, "ecryptfs", Some("encrypted")),
+    (0x9123_683e, "btrfs", Some("copy-on-write, with checksums, may compress")),
+    (0xca45_1a4e, "bcachefs", Some("copy-on-write, with checksums, may compress, encrypt or cache")),
+    (0x2fc1_2fc1, "zfs", Some("copy-on-write, with a cache of its own, may compress")),
+    (0x7371_7368, "squashfs", Some("compressed, read-only")),
+    (0xe0f5_e1e2, "erofs", Some("may compress, read-only")),
+    (0x2405_1905, "ubifs", Some("compresses, on raw flash")),
+    (0x0000_72b6, "jffs2", Some("compresses, on raw flash")),
+    (0x0000_6969, "nfs", Some(NETWORK)),
+    (0xff53_4d42, "cifs", Some(NETWORK)),
+    (0xfe53_4d42, "smb3", Some(NETWORK)),
+    (0x0000_517b, "smbfs", Some(NETWORK)),
+    (0x0102_1997, "9p", Some("over the network or from the host of this virtual machine")),
+    (0x786f_4256, "vboxsf", Some("from the host of this virtual machine")),
+    (0x00c3_6400, "ceph", Some(NETWORK)),
+    (0x5346_414f, "afs", Some(NETWORK)),
+    (0x0116_1970, "gfs2", Some("shared between computers")),
+    (0x7461_636f, "ocfs2", Some("shared between computers")),
 ];
 
-/// The kind with this magic number.
-pub(super) fn by_magic(magic: u32) -> Option<&'static Kind> {
-    KINDS.iter().find(|kind| kind.magic == magic)
+fn by_magic(magic: u32) -> Option<&'static (u32, &'static str, Option<&'static str>)> {
+    KINDS.iter().find(|kind| kind.0 == magic)
+}
+
+/// Name of the file system with this magic number.
+pub(super) fn name(magic: u32) -> Option<&'static str> {
+    by_magic(magic).map(|kind| kind.1)
 }
 
 /// What a file system does to data; `name` as mounted sharpens it.
@@ -76,7 +66,7 @@ pub(super) fn effect(magic: u32, name: &str) -> Option<String> {
         "fuseblk" => return Some(format!("{PROGRAM} (such as ntfs-3g)")),
         _ => {}
     }
-    let effect = by_magic(magic)?.effect?;
+    let effect = by_magic(magic)?.2?;
     match name.strip_prefix("fuse.") {
         Some(program) => Some(format!("{PROGRAM} ({program})")),
         None => Some(effect.to_owned()),

@@ -22,6 +22,14 @@ use std::path::{Path, PathBuf};
 /// `STATX_ATTR_COMPRESSED` and `STATX_ATTR_ENCRYPTED` (linux/stat.h), set for single directories too.
 const ATTRIBUTES: [(u64, &str); 2] = [(0x4, "compressed here"), (0x800, "encrypted here")];
 
+/// What devices of the kernel do to data, by the beginning of their names.
+const LAYERS: [(&str, &str); 4] = [
+    ("zram", "compressed in memory"),
+    ("ram", "in memory"),
+    ("nbd", "over the network"),
+    ("bcache", "cached by another disk (bcache)"),
+];
+
 /// A file system under a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileSystem {
@@ -93,9 +101,6 @@ pub struct Room {
 }
 
 /// The room below a path, from `statvfs(3)`.
-///
-/// # Errors
-/// If the path cannot be looked at.
 pub fn room(path: &Path) -> std::io::Result<Room> {
     let found = rustix::fs::statvfs(path)?;
     let number = path.metadata()?.dev();
@@ -121,12 +126,8 @@ fn nearest(path: &Path) -> std::io::Result<PathBuf> {
 
 fn describe(system: &System, mounts: &[Mount], path: &Path, magic: u32, number: DeviceNumber) -> FileSystem {
     let mount = mount_of(mounts, path);
-    let kind = kinds::by_magic(magic);
-    let name = match (mount, kind) {
-        (Some(mount), _) => mount.kind.clone(),
-        (None, Some(kind)) => kind.name.to_owned(),
-        (None, None) => format!("unknown ({magic:#x})"),
-    };
+    let by_magic = || kinds::name(magic).map_or_else(|| format!("unknown ({magic:#x})"), str::to_owned);
+    let name = mount.map_or_else(by_magic, |mount| mount.kind.clone());
     let devices = mounted_devices(system, mount, number);
     let (layers, disks) = descend(system, mounts, devices);
     let effect = join(kinds::effect(magic, &name), mount.and_then(kinds::mount_effect));
@@ -148,7 +149,7 @@ fn mounted_devices(system: &System, mount: Option<&Mount>, number: DeviceNumber)
     }
 }
 
-/// Walks down to the disks; what changes data on the way is told as a layer.
+/// Walks down to the disks; what changes data on the way is reported as a layer.
 fn descend(system: &System, mounts: &[Mount], devices: Vec<BlockDevice>) -> (Vec<Layer>, Vec<String>) {
     let (mut layers, mut disks) = (Vec::new(), Vec::new());
     for device in guard::all_beneath(system, mounts, devices) {
@@ -171,18 +172,10 @@ fn layer(disk: &BlockDevice) -> Option<Layer> {
         "encrypted (dm-crypt, LUKS)".to_owned()
     } else if let Some(file) = disk.backing_file() {
         format!("a loop device over the file {file}")
-    } else if disk.name.starts_with("zram") {
-        "compressed in memory".to_owned()
-    } else if disk.name.starts_with("ram") {
-        "in memory".to_owned()
-    } else if disk.name.starts_with("nbd") {
-        "over the network".to_owned()
     } else if disk.dir.join("md").is_dir() {
         "a RAID array of several disks".to_owned()
-    } else if disk.name.starts_with("bcache") {
-        "cached by another disk (bcache)".to_owned()
     } else {
-        return None;
+        LAYERS.iter().find(|(prefix, _)| disk.name.starts_with(prefix))?.1.to_owned()
     };
     Some(Layer { name, effect })
 }

@@ -6,11 +6,8 @@ use crate::mounts::parse_mounts;
 const EXT4: u32 = 0xef53;
 const BTRFS: u32 = 0x9123_683e;
 
-fn recorded(files: &[(&str, &str)], mounts: &str, path: &str, magic: u32) -> FileSystem {
-    let files: Vec<(String, &str)> =
-        files.iter().map(|(name, content)| (format!("sys/{name}"), *content)).collect();
-    let files: Vec<(&str, &str)> = files.iter().map(|(name, content)| (name.as_str(), *content)).collect();
-    let (_dir, system) = crate::testing::machine(&files, &[]);
+fn recorded(tree: &str, mounts: &str, path: &str, magic: u32) -> FileSystem {
+    let (_dir, system) = crate::testing::machine(tree);
     let mounts = parse_mounts(mounts, false);
     let number = mount_of(&mounts, Path::new(path)).unwrap().number;
     describe(&system, &mounts, Path::new(path), magic, number)
@@ -37,11 +34,11 @@ fn a_file_that_does_not_exist_yet_lies_where_its_directory_does() {
 #[test]
 fn a_plain_file_system_on_a_partition_names_the_card_beneath_and_no_effect() {
     let found = recorded(
-        &[
-            ("block/mmcblk0/dev", "179:0"),
-            ("block/mmcblk0/mmcblk0p2/dev", "179:2"),
-            ("block/mmcblk0/mmcblk0p2/partition", "2"),
-        ],
+        "
+        sys/block/mmcblk0/dev = 179:0
+        sys/block/mmcblk0/mmcblk0p2/dev = 179:2
+        sys/block/mmcblk0/mmcblk0p2/partition = 2
+        ",
         "1 0 179:2 / / rw - ext4 /dev/root rw",
         "/home/pi",
         EXT4,
@@ -56,15 +53,15 @@ fn a_plain_file_system_on_a_partition_names_the_card_beneath_and_no_effect() {
 #[test]
 fn encryption_beneath_a_plain_file_system_is_told() {
     let found = recorded(
-        &[
-            ("block/sda/dev", "8:0"),
-            ("block/sda/sda1/dev", "8:1"),
-            ("block/sda/sda1/partition", "1"),
-            ("block/dm-0/dev", "252:0"),
-            ("block/dm-0/dm/name", "secret"),
-            ("block/dm-0/dm/uuid", "CRYPT-LUKS2-0123-secret"),
-            ("block/dm-0/slaves/sda1/dev", "8:1"),
-        ],
+        "
+        sys/block/sda/dev = 8:0
+        sys/block/sda/sda1/dev = 8:1
+        sys/block/sda/sda1/partition = 1
+        sys/block/dm-0/dev = 252:0
+        sys/block/dm-0/dm/name = secret
+        sys/block/dm-0/dm/uuid = CRYPT-LUKS2-0123-secret
+        sys/block/dm-0/slaves/sda1/dev = 8:1
+        ",
         "1 0 252:0 / /media/card rw - ext4 /dev/mapper/secret rw",
         "/media/card/x",
         EXT4,
@@ -80,7 +77,7 @@ fn encryption_beneath_a_plain_file_system_is_told() {
 #[test]
 fn btrfs_with_compression_switched_on_says_so() {
     let found = recorded(
-        &[("block/sda/dev", "8:0")],
+        "sys/block/sda/dev = 8:0",
         "1 0 0:40 /@ /data rw - btrfs /dev/sda rw,compress=zstd:1,space_cache=v2",
         "/data",
         BTRFS,
@@ -94,7 +91,7 @@ fn btrfs_with_compression_switched_on_says_so() {
 
 #[test]
 fn a_user_space_program_is_named() {
-    let found = recorded(&[], "1 0 0:50 / /mnt rw - fuse.sshfs host: rw", "/mnt/a", 0x6573_5546);
+    let found = recorded("", "1 0 0:50 / /mnt rw - fuse.sshfs host: rw", "/mnt/a", 0x6573_5546);
     assert_eq!(found.effect.as_deref(), Some("a user-space program stands between (sshfs)"));
     assert_eq!(
         kinds::effect(0x6573_5546, "virtiofs").as_deref(),
@@ -105,11 +102,11 @@ fn a_user_space_program_is_named() {
 #[test]
 fn a_loop_device_beneath_is_a_layer_and_the_card_beneath_its_file_is_found() {
     let found = recorded(
-        &[
-            ("block/sdb/dev", "8:16"),
-            ("block/loop0/dev", "7:0"),
-            ("block/loop0/loop/backing_file", "/media/card/image"),
-        ],
+        "
+        sys/block/sdb/dev = 8:16
+        sys/block/loop0/dev = 7:0
+        sys/block/loop0/loop/backing_file = /media/card/image
+        ",
         "1 0 8:16 / /media/card rw - vfat /dev/sdb rw\n2 0 7:0 / /mnt rw - ext4 /dev/loop0 rw",
         "/mnt/x",
         EXT4,

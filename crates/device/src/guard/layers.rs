@@ -45,10 +45,10 @@ pub(super) fn descend(
     if above.len() >= DEEPEST || above.contains(&device.name) {
         return;
     }
-    let way: Vec<String> = above.iter().cloned().chain([device.name.clone()]).collect();
-    visit(&way);
+    let path: Vec<String> = above.iter().cloned().chain([device.name.clone()]).collect();
+    visit(&path);
     for beneath in beneath(system, mounts, device) {
-        descend(system, mounts, &beneath, &way, visit);
+        descend(system, mounts, &beneath, &path, visit);
     }
 }
 

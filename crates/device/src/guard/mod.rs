@@ -1,23 +1,25 @@
-//! May this device be written to? Refuses what is mounted, swap, part of the running system, of LVM, RAID or
+//! May this device, or this plain file, be written to? Refuses what is mounted, swap, part of the running system, of LVM, RAID or
 //! LUKS, read-only, empty, or opened exclusively by others; nothing overrides it.
+//!
+//! An image under a loop device and a swap file are files in use, though no lock says so.
 //!
 //! `DESIGN.md`, "Safety comes before speed". What a file system or partition table on the device means is asked
 //! elsewhere ([`crate::contents`]): that is no reason to refuse.
 
-mod file;
 mod layers;
 mod refusal;
 mod survey;
 
-pub(crate) use file::check_locks;
-pub use file::{check_file, check_file_id};
 pub(crate) use layers::{all_beneath, beneath, mount_devices};
 pub use refusal::Refusal;
 pub use survey::Survey;
 pub(crate) use survey::is_system_point;
 
 use crate::block::{BlockDevice, DeviceNumber};
-use crate::system::System;
+use crate::mounts::swaps;
+use crate::open;
+use crate::system::{System, text};
+use cardscope_files::Identity;
 use std::path::{Path, PathBuf};
 
 /// A device that may be written to, as it was when the guards looked. Open it exclusively at once.
@@ -65,9 +67,6 @@ pub fn check(system: &System, device: &str) -> Result<Clearance, Refusal> {
 }
 
 /// The same for a device by its number.
-///
-/// # Errors
-/// As [`check`].
 pub(crate) fn check_number(system: &System, number: DeviceNumber, name: &str) -> Result<Clearance, Refusal> {
     let device = numbered(system, number, name)?;
     Survey::read(system).check(system, &device)?;
@@ -76,9 +75,6 @@ pub(crate) fn check_number(system: &System, number: DeviceNumber, name: &str) ->
 
 /// Looks again at a device that we hold exclusively. Meanwhile the kernel refuses it to mounts, swap and volumes; a loop
 /// device claims nothing. `all` looks at everything all the same.
-///
-/// # Errors
-/// As [`check`].
 pub(crate) fn check_held(
     system: &System,
     number: DeviceNumber,
@@ -120,4 +116,54 @@ fn clearance(system: &System, device: &BlockDevice) -> Clearance {
             .collect(),
         partition_of: device.is_partition().then(|| device.disk().name),
     }
+}
+
+/// Looks whether a plain file, known by its inode, may be written to; `name` is for the refusal.
+///
+/// # Errors
+/// If a loop device stands on it, or it is swap.
+pub fn check_file_id(system: &System, id: Identity, name: &Path) -> Result<(), Refusal> {
+    let file = || name.display().to_string();
+    if let Some(device) = BlockDevice::all(system).iter().find(|device| stands_on(system, device, id)) {
+        return Err(Refusal::UnderLoop { file: file(), device: device.name.clone() });
+    }
+    if swaps(system).iter().any(|swap| Identity::at(swap) == Some(id)) {
+        return Err(Refusal::SwapFile(file()));
+    }
+    Ok(())
+}
+
+/// Looks whether another program has a part of the file locked. The kernel stops all locking for some milliseconds to
+/// list the locks, so this is nothing to ask every second.
+pub(crate) fn check_locks(system: &System, id: Identity, name: &Path) -> Result<(), Refusal> {
+    match locked_by(system, id) {
+        Some(by) => Err(Refusal::LockedFile { file: name.display().to_string(), by }),
+        None => Ok(()),
+    }
+}
+
+/// Who has a part of the file locked with fcntl(2), as virtual machines lock their images and databases their files; from
+/// `proc_locks(5)`. Locks of flock(2), our own among them, are met by taking one.
+fn locked_by(system: &System, id: Identity) -> Option<String> {
+    let (major, minor) = (rustix::fs::major(id.device), rustix::fs::minor(id.device));
+    let file = format!("{major:02x}:{minor:02x}:{}", id.inode);
+    let locks = text(system.proc().join("locks"))?;
+    let holder = locks.lines().find_map(|line| {
+        let mut words = line.split_whitespace().skip(1).filter(|word| *word != "->");
+        let kind = words.next().filter(|kind| ["POSIX", "OFDLCK"].contains(kind))?;
+        let (process, locked) = (words.nth(2)?, words.next()?);
+        (locked == file).then_some((kind, process))
+    })?;
+    Some(match holder {
+        ("POSIX", process) => format!("process {process}"),
+        _ => "another program".to_owned(),
+    })
+}
+
+/// The loop device itself knows the inode it stands on; its path in sysfs, which has to do where we may not ask the
+/// device, leads nowhere for a file that was removed or is seen in another mount namespace only.
+fn stands_on(system: &System, device: &BlockDevice, id: Identity) -> bool {
+    let Some(path) = device.backing_file() else { return false };
+    let asked = system.is_live().then(|| open::loop_file(&device.path(system))).flatten();
+    asked.or_else(|| Identity::at(Path::new(&path))) == Some(id)
 }

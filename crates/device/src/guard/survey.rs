@@ -27,7 +27,7 @@ enum Purpose {
 struct Use {
     purpose: Purpose,
     /// From the device used to the one beneath, the latter last.
-    way: Vec<String>,
+    path: Vec<String>,
 }
 
 /// All uses, read once; good for many devices.
@@ -85,7 +85,7 @@ impl Survey {
 
     /// Where a disk or partition itself is mounted, not counting what stands on it.
     pub(crate) fn mount_points(&self, device: &BlockDevice) -> Vec<String> {
-        let own = self.uses.iter().filter(|used| used.way.len() == 1 && used.way[0] == device.name);
+        let own = self.uses.iter().filter(|used| used.path.len() == 1 && used.path[0] == device.name);
         let mut points: Vec<String> = own
             .filter_map(|used| match &used.purpose {
                 Purpose::Mount { point, .. } => Some(point.clone()),
@@ -98,7 +98,7 @@ impl Survey {
     }
 
     fn hits<'a>(&'a self, parts: &'a [BlockDevice]) -> impl Iterator<Item = &'a Use> {
-        self.uses.iter().filter(|used| parts.iter().any(|part| used.way.last() == Some(&part.name)))
+        self.uses.iter().filter(|used| parts.iter().any(|part| used.path.last() == Some(&part.name)))
     }
 
     /// The disk of the running system is out of bounds as a whole, its other partitions too: a slip of one digit
@@ -114,7 +114,7 @@ impl Survey {
         match hit {
             Some((used, point)) => Err(Refusal::System {
                 device: device.name.clone(),
-                used: used.way.first().cloned().unwrap_or_default(),
+                used: used.path.first().cloned().unwrap_or_default(),
                 mount_point: point.clone(),
                 through: used.through(),
             }),
@@ -160,7 +160,7 @@ impl Survey {
 
 impl Use {
     fn through(&self) -> String {
-        match self.way.split_first() {
+        match self.path.split_first() {
             Some((_, beneath)) if !beneath.is_empty() => format!(", which lies on {}", beneath.join(" on ")),
             _ => String::new(),
         }
@@ -168,7 +168,7 @@ impl Use {
 
     fn refusal(&self, device: &str) -> Refusal {
         let device = device.to_owned();
-        let used = self.way.first().cloned().unwrap_or_default();
+        let used = self.path.first().cloned().unwrap_or_default();
         match &self.purpose {
             Purpose::Mount { point, elsewhere } => {
                 let whose =
@@ -278,7 +278,7 @@ fn check_exclusive(system: &System, device: &BlockDevice) -> Result<(), Refusal>
 fn mount_uses(system: &System, mounts: &[Mount], mount: &Mount) -> Vec<Use> {
     let purpose =
         Purpose::Mount { point: mount.point.to_string_lossy().into_owned(), elsewhere: mount.elsewhere };
-    ways_down(system, mounts, mount_devices(system, mount), purpose)
+    paths_down(system, mounts, mount_devices(system, mount), purpose)
 }
 
 fn swap_uses(system: &System, mounts: &[Mount], swap: &Path) -> Vec<Use> {
@@ -286,7 +286,7 @@ fn swap_uses(system: &System, mounts: &[Mount], swap: &Path) -> Vec<Use> {
         Some(device) => vec![device],
         None => mount_of(mounts, swap).map(|mount| mount_devices(system, mount)).unwrap_or_default(),
     };
-    ways_down(system, mounts, devices, Purpose::Swap { path: swap.to_string_lossy().into_owned() })
+    paths_down(system, mounts, devices, Purpose::Swap { path: swap.to_string_lossy().into_owned() })
 }
 
 /// Members of mounted btrfs file systems; only one of them appears in the list of mounts.
@@ -295,16 +295,16 @@ fn btrfs_members(system: &System) -> Vec<Use> {
     names(&root)
         .iter()
         .flat_map(|uuid| names(root.join(uuid).join("devices")))
-        .map(|name| Use { purpose: Purpose::Btrfs, way: vec![name] })
+        .map(|name| Use { purpose: Purpose::Btrfs, path: vec![name] })
         .collect()
 }
 
 /// One use for each device on the way down.
-fn ways_down(system: &System, mounts: &[Mount], devices: Vec<BlockDevice>, purpose: Purpose) -> Vec<Use> {
+fn paths_down(system: &System, mounts: &[Mount], devices: Vec<BlockDevice>, purpose: Purpose) -> Vec<Use> {
     let mut uses = Vec::new();
     for device in devices {
-        descend(system, mounts, &device, &[], &mut |way| {
-            uses.push(Use { purpose: purpose.clone(), way: way.to_vec() });
+        descend(system, mounts, &device, &[], &mut |path| {
+            uses.push(Use { purpose: purpose.clone(), path: path.to_vec() });
         });
     }
     uses

@@ -1,17 +1,23 @@
 //! What a card says of itself, gathered from sysfs, debugfs and NVMe answers into one [`Identity`].
 //!
-//! sd-facts sections 3.3, 3.4, 7 and 8. Whatever cannot be read or decoded stays unknown and is told as a
+//! sd-facts sections 3.3, 3.4, 7 and 8. Whatever cannot be read or decoded stays unknown and is reported as a
 //! finding; only a device that is not there is an error.
 
 pub(crate) mod mmc;
-mod nvme;
 
 use crate::block::BlockDevice;
+use crate::hwmon;
 use crate::list::{Bus, bus};
-use crate::system::{System, text};
+use crate::nvme::{self, Answers};
+use crate::system::{System, base_name, text};
 use crate::usb;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::identity::Identity;
+use cardscope_sd::bus::PcieLink;
+use cardscope_sd::nvme::{
+    ExpressArea, ExpressIdentity, IdentifyController, IdentifyNamespace, NvmeError, NvmeIdentity, SmartLog,
+    ThermalFeatures,
+};
 use cardscope_sd::registers::{Cid, Csd, EmmcCid, HexFault, Ocr, RegisterError, Scr, Ssr};
 use std::path::Path;
 
@@ -62,7 +68,7 @@ pub fn inspect(system: &System, name_or_path: &str) -> Result<Identity, InspectE
 fn find(system: &System, device: &str) -> Result<BlockDevice, InspectError> {
     let by_controller = || {
         let name = Path::new(device).file_name()?.to_str()?;
-        crate::nvme::first_namespace(system, name)
+        nvme::first_namespace(system, name)
     };
     if let Some(found) = BlockDevice::find(system, device).or_else(by_controller) {
         return Ok(found.disk());
@@ -86,31 +92,28 @@ fn add_mmc(system: &System, disk: &BlockDevice, identity: &mut Identity, remarks
     }
     let card = disk.hardware(system);
     let register = |name: &str| text(card.join(name));
-    let mut keep = Decoding { remarks };
     let csd = register("csd").map(|hex| Csd::from_hex(&hex));
     let emmc = bus.kind.as_deref() == Some("MMC")
         || matches!(csd, Some(Err(RegisterError { fault: HexFault::Emmc, .. })));
     if emmc {
-        identity.emmc = keep.value(register("cid"), EmmcCid::from_hex);
+        identity.emmc = decoded(register("cid"), EmmcCid::from_hex, remarks);
     } else {
-        identity.csd = keep.value(register("csd"), Csd::from_hex);
-        identity.cid = keep.value(register("cid"), Cid::from_hex);
-        identity.scr = keep.value(register("scr"), Scr::from_hex);
-        identity.ssr = keep.value(register("ssr"), Ssr::from_hex);
-        identity.ocr = keep.value(register("ocr"), Ocr::from_hex);
+        identity.csd = decoded(register("csd"), Csd::from_hex, remarks);
+        identity.cid = decoded(register("cid"), Cid::from_hex, remarks);
+        identity.scr = decoded(register("scr"), Scr::from_hex, remarks);
+        identity.ssr = decoded(register("ssr"), Ssr::from_hex, remarks);
+        identity.ocr = decoded(register("ocr"), Ocr::from_hex, remarks);
     }
     identity.mmc = Some(bus);
 }
 
-/// Keeps what decodes and tells what does not.
-struct Decoding<'a> {
-    remarks: &'a mut Vec<Finding>,
-}
-
-impl Decoding<'_> {
-    fn value<T>(&mut self, hex: Option<String>, decode: fn(&str) -> Result<T, RegisterError>) -> Option<T> {
-        decode(&hex?).map_err(|error| self.remarks.push(unreadable(&error))).ok()
-    }
+/// Takes what decodes and reports what does not.
+fn decoded<T>(
+    hex: Option<String>,
+    decode: fn(&str) -> Result<T, RegisterError>,
+    remarks: &mut Vec<Finding>,
+) -> Option<T> {
+    decode(&hex?).map_err(|error| remarks.push(unreadable(&error))).ok()
 }
 
 fn unreadable(error: &RegisterError) -> Finding {
@@ -120,10 +123,10 @@ fn unreadable(error: &RegisterError) -> Finding {
 }
 
 fn add_nvme(system: &System, disk: &BlockDevice, identity: &mut Identity, remarks: &mut Vec<Finding>) {
-    let inspected = nvme::controller(system, disk);
+    let inspected = describe_nvme(system, disk);
     remarks.extend(nvme_missing(&inspected.missing));
     identity.nvme = Some(inspected.nvme);
-    identity.pcie = nvme::link(system, disk);
+    identity.pcie = link(system, disk);
 }
 
 /// One remark for all answers that failed alike.
@@ -152,7 +155,79 @@ pub fn bus_mode(system: &System, disk: &BlockDevice) -> Option<String> {
     match bus(system, disk) {
         Bus::Mmc => mmc::mode(&mmc::bus(system, disk).0),
         Bus::Usb => usb::reader(system, disk)?.mode(),
-        Bus::Nvme => nvme::link(system, disk)?.mode(),
+        Bus::Nvme => link(system, disk)?.mode(),
         _ => None,
     }
+}
+
+/// What was found, and what could not be had: what, and why.
+struct Inspected {
+    nvme: NvmeIdentity,
+    missing: Vec<(&'static str, String)>,
+}
+
+/// Describes the controller behind a disk.
+fn describe_nvme(system: &System, disk: &BlockDevice) -> Inspected {
+    let answers = nvme::ask(system, disk);
+    let mut missing = answers.missing.clone();
+    let mut identity = decode(&answers, &mut missing);
+    let hwmon = hwmon::of_nvme(system, disk);
+    let reading = |name: &str| hwmon.as_ref().and_then(|dir| hwmon::celsius(&dir.join(name)));
+    let by_log = identity.smart.as_ref().and_then(|log| log.temperature_celsius).map(f64::from);
+    identity.temperature_celsius = by_log.or_else(|| reading("temp1_input"));
+    if answers.feature_04.is_none() {
+        let threshold = reading("temp1_max").map(kelvin);
+        identity.features = ThermalFeatures::from_results(threshold, answers.feature_10);
+    }
+    if identity.sd_express.is_none() {
+        identity.sd_express = nvme::names(system, disk).and_then(|names| ExpressIdentity::from_names(&names));
+    }
+    Inspected { nvme: identity, missing }
+}
+
+fn decode(answers: &Answers, missing: &mut Vec<(&'static str, String)>) -> NvmeIdentity {
+    let identify =
+        take(answers.identify.as_deref(), "Identify Controller", IdentifyController::decode, missing);
+    let area =
+        take(answers.identify.as_deref(), "vendor area", |data| ExpressArea::decode(data, false), missing);
+    NvmeIdentity {
+        sd_express: identify.as_ref().and_then(ExpressIdentity::from_names),
+        express_area: area.flatten(),
+        identify,
+        namespace: take(
+            answers.namespace.as_deref(),
+            "Identify Namespace",
+            IdentifyNamespace::decode,
+            missing,
+        ),
+        smart: take(answers.smart.as_deref(), "SMART log", SmartLog::decode, missing),
+        features: ThermalFeatures::from_results(answers.feature_04, answers.feature_10),
+        temperature_celsius: None,
+    }
+}
+
+fn take<T>(
+    data: Option<&[u8]>,
+    what: &'static str,
+    decode: impl FnOnce(&[u8]) -> Result<T, NvmeError>,
+    missing: &mut Vec<(&'static str, String)>,
+) -> Option<T> {
+    decode(data?).map_err(|error| missing.push((what, error.to_string()))).ok()
+}
+
+/// hwmon subtracts 273.15 from whole kelvin.
+fn kelvin(celsius: f64) -> u32 {
+    (celsius + 273.15).round() as u32
+}
+
+/// The link of the controller behind a disk.
+fn link(system: &System, disk: &BlockDevice) -> Option<PcieLink> {
+    let dir = nvme::pci_place(system, &nvme::controller(system, disk)?)?;
+    let word = |name: &str| text(dir.join(name));
+    let now = (word("current_link_speed"), word("current_link_width"));
+    let most = (word("max_link_speed"), word("max_link_width"));
+    let mut link =
+        PcieLink::from_sysfs((now.0.as_deref(), now.1.as_deref()), (most.0.as_deref(), most.1.as_deref()));
+    link.address = base_name(&dir).filter(|name| name.contains(':')).map(str::to_owned);
+    Some(link)
 }

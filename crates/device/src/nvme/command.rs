@@ -10,6 +10,54 @@ use rustix::ioctl::{Ioctl, IoctlOutput, Opcode, opcode};
 use std::ffi::c_void;
 use std::path::Path;
 
+/// One thing that a controller is asked.
+#[derive(Clone, Copy)]
+pub(super) struct Question {
+    name: &'static str,
+    /// File of a recording that holds the answer.
+    pub(super) file: &'static str,
+    opcode: u8,
+    namespace: u32,
+    cdw10: u32,
+    /// Bytes of the answer; 4 for a feature, whose answer is the result dword.
+    pub(super) bytes: usize,
+}
+
+const IDENTIFY_CONTROLLER: Question = Question {
+    name: "Identify Controller",
+    file: "identify_controller.bin",
+    opcode: IDENTIFY,
+    namespace: 0,
+    cdw10: CNS_CONTROLLER,
+    bytes: 4096,
+};
+
+/// Of one namespace, whose number is to be filled in.
+const IDENTIFY_NAMESPACE: Question = Question {
+    name: "Identify Namespace",
+    file: "identify_namespace.bin",
+    cdw10: CNS_NAMESPACE,
+    ..IDENTIFY_CONTROLLER
+};
+
+/// SMART / health, of the controller itself. The length in dwords less one stands in the upper half of cdw10.
+const SMART_LOG: Question = Question {
+    name: "SMART log",
+    file: "smart_log.bin",
+    opcode: GET_LOG_PAGE,
+    namespace: ALL_NAMESPACES,
+    cdw10: LOG_SMART | (512 / 4 - 1) << 16,
+    bytes: 512,
+};
+
+/// The current value of a feature; cdw11 stays 0, which for 04h means composite and over-temperature.
+const fn feature(name: &'static str, file: &'static str, id: u32) -> Question {
+    Question { name, file, opcode: GET_FEATURES, namespace: 0, cdw10: id, bytes: 4 }
+}
+
+const TEMPERATURE_THRESHOLD: Question = feature("Get Features 04h", "feature_04.bin", 0x04);
+const THERMAL_MANAGEMENT: Question = feature("Get Features 10h", "feature_10.bin", 0x10);
+
 /// Raw answers of a controller; each missing one has its reason in `missing`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Answers {
@@ -25,6 +73,24 @@ pub(crate) struct Answers {
     pub(crate) feature_10: Option<u32>,
     /// What could not be had, and why.
     pub(crate) missing: Vec<(&'static str, String)>,
+}
+
+impl Answers {
+    /// Asks for all of them; `ask` gives an answer, or says why it cannot be had.
+    pub(super) fn gather(namespace: u32, ask: impl Fn(&Question) -> Result<Vec<u8>, String>) -> Answers {
+        let mut missing = Vec::new();
+        let mut answer =
+            |question: Question| ask(&question).map_err(|reason| missing.push((question.name, reason))).ok();
+        let dword = |bytes: Vec<u8>| bytes.get(..4)?.try_into().ok().map(u32::from_le_bytes);
+        Answers {
+            identify: answer(IDENTIFY_CONTROLLER),
+            namespace: answer(Question { namespace, ..IDENTIFY_NAMESPACE }),
+            smart: answer(SMART_LOG),
+            feature_04: answer(TEMPERATURE_THRESHOLD).and_then(dword),
+            feature_10: answer(THERMAL_MANAGEMENT).and_then(dword),
+            missing,
+        }
+    }
 }
 
 /// `struct nvme_admin_cmd`.
@@ -68,15 +134,10 @@ const GET_FEATURES: u8 = 0x0a;
 const CNS_NAMESPACE: u32 = 0;
 const CNS_CONTROLLER: u32 = 1;
 const LOG_SMART: u32 = 0x02;
-const FEATURE_TEMPERATURE_THRESHOLD: u32 = 0x04;
-const FEATURE_THERMAL_MANAGEMENT: u32 = 0x10;
 /// Log pages of the controller itself are asked for under this namespace id.
 const ALL_NAMESPACES: u32 = 0xffff_ffff;
 /// A card that does not answer in this time will not.
 const TIMEOUT_MS: u32 = 5000;
-
-const IDENTIFY_BYTES: usize = 4096;
-const SMART_BYTES: usize = 512;
 
 /// One command and the memory for its answer, which must live as long as the kernel may write to it.
 struct Exchange<'a> {
@@ -86,10 +147,16 @@ struct Exchange<'a> {
 }
 
 impl<'a> Exchange<'a> {
-    fn new(mut command: AdminCommand, data: &'a mut [u8]) -> Self {
-        command.addr = if data.is_empty() { 0 } else { data.as_mut_ptr() as u64 };
-        command.data_len = data.len() as u32;
-        command.timeout_ms = TIMEOUT_MS;
+    fn new(question: &Question, data: &'a mut [u8]) -> Self {
+        let command = AdminCommand {
+            opcode: question.opcode,
+            nsid: question.namespace,
+            addr: if data.is_empty() { 0 } else { data.as_mut_ptr() as u64 },
+            data_len: data.len() as u32,
+            cdw10: question.cdw10,
+            timeout_ms: TIMEOUT_MS,
+            ..AdminCommand::default()
+        };
         Exchange { command, _data: data }
     }
 }
@@ -117,14 +184,19 @@ unsafe impl Ioctl for Exchange<'_> {
     }
 }
 
-/// Sends one command; the result dword, or why it failed as text.
-fn send(fd: &OwnedFd, command: AdminCommand, data: &mut [u8]) -> Result<u32, String> {
+/// Sends one command: the status of the command (0 = done) and its result dword.
+fn send(fd: &OwnedFd, question: &Question, data: &mut [u8]) -> Result<(u32, u32), Errno> {
     // SAFETY: see `impl Ioctl for Exchange`; the commands sent here only read from the card.
-    let answer = unsafe { rustix::ioctl::ioctl(fd, Exchange::new(command, data)) };
-    match answer {
-        Ok((0, result)) => Ok(result),
-        Ok((status, _)) => Err(format!("the card answers with NVMe status {status:#06x}")),
-        Err(errno) => Err(reason(errno)),
+    unsafe { rustix::ioctl::ioctl(fd, Exchange::new(question, data)) }
+}
+
+/// The answer to a question, or why there is none as text.
+fn answer(fd: &OwnedFd, question: &Question) -> Result<Vec<u8>, String> {
+    let of_feature = question.opcode == GET_FEATURES;
+    let mut data = vec![0; if of_feature { 0 } else { question.bytes }];
+    match send(fd, question, &mut data).map_err(reason)? {
+        (0, result) => Ok(if of_feature { result.to_le_bytes().to_vec() } else { data }),
+        (status, _) => Err(format!("the card answers with NVMe status {status:#06x}")),
     }
 }
 
@@ -135,39 +207,9 @@ fn reason(errno: Errno) -> String {
     }
 }
 
-fn identify(fd: &OwnedFd, nsid: u32, cns: u32) -> Result<Vec<u8>, String> {
-    let mut data = vec![0; IDENTIFY_BYTES];
-    let command = AdminCommand { opcode: IDENTIFY, nsid, cdw10: cns, ..AdminCommand::default() };
-    send(fd, command, &mut data).map(|_| data)
-}
-
-fn read_smart_log(fd: &OwnedFd) -> Result<Vec<u8>, String> {
-    let mut data = vec![0; SMART_BYTES];
-    // Length in dwords less one, in the upper half.
-    let dwords = (SMART_BYTES / 4 - 1) as u32;
-    let command = AdminCommand {
-        opcode: GET_LOG_PAGE,
-        nsid: ALL_NAMESPACES,
-        cdw10: LOG_SMART | dwords << 16,
-        ..AdminCommand::default()
-    };
-    send(fd, command, &mut data).map(|_| data)
-}
-
-/// The current value of a feature; cdw11 stays 0, which for 04h means composite and over-temperature.
-fn feature(fd: &OwnedFd, id: u32) -> Result<u32, String> {
-    send(fd, get_feature(id), &mut [])
-}
-
-fn get_feature(id: u32) -> AdminCommand {
-    AdminCommand { opcode: GET_FEATURES, cdw10: id, ..AdminCommand::default() }
-}
-
 /// Asks an open controller for a feature that it knows by heart; what it is does not matter.
 pub(crate) fn ping(fd: &OwnedFd) -> Result<(), Errno> {
-    let command = get_feature(FEATURE_TEMPERATURE_THRESHOLD);
-    // SAFETY: see `impl Ioctl for Exchange`; Get Features only reads from the controller.
-    match unsafe { rustix::ioctl::ioctl(fd, Exchange::new(command, &mut [])) }? {
+    match send(fd, &TEMPERATURE_THRESHOLD, &mut [])? {
         (0, _) => Ok(()),
         _ => Err(Errno::IO),
     }
@@ -175,7 +217,7 @@ pub(crate) fn ping(fd: &OwnedFd) -> Result<(), Errno> {
 
 /// The SMART log of a controller (`/dev/nvme0`), 512 bytes, or why it cannot be had.
 pub(crate) fn smart_log(device: &Path) -> Result<Vec<u8>, String> {
-    read_smart_log(&open(device)?)
+    answer(&open(device)?, &SMART_LOG)
 }
 
 fn open(device: &Path) -> Result<OwnedFd, String> {
@@ -184,30 +226,8 @@ fn open(device: &Path) -> Result<OwnedFd, String> {
 
 /// Asks a controller (`/dev/nvme0`) everything that [`Answers`] holds, of the given namespace too.
 pub(super) fn ask(device: &Path, namespace: u32) -> Answers {
-    let mut answers = Answers::default();
-    let fd = match open(device) {
-        Ok(fd) => fd,
-        Err(reason) => {
-            answers.note_missing(&reason);
-            return answers;
-        }
-    };
-    let mut missing = Vec::new();
-    answers.identify = keep("Identify Controller", identify(&fd, 0, CNS_CONTROLLER), &mut missing);
-    answers.namespace = keep("Identify Namespace", identify(&fd, namespace, CNS_NAMESPACE), &mut missing);
-    answers.smart = keep("SMART log", read_smart_log(&fd), &mut missing);
-    answers.feature_04 = keep("Get Features 04h", feature(&fd, FEATURE_TEMPERATURE_THRESHOLD), &mut missing);
-    answers.feature_10 = keep("Get Features 10h", feature(&fd, FEATURE_THERMAL_MANAGEMENT), &mut missing);
-    answers.missing = missing;
-    answers
-}
-
-fn keep<T>(
-    what: &'static str,
-    answer: Result<T, String>,
-    missing: &mut Vec<(&'static str, String)>,
-) -> Option<T> {
-    answer.map_err(|reason| missing.push((what, reason))).ok()
+    let fd = open(device);
+    Answers::gather(namespace, |question| answer(fd.as_ref().map_err(String::clone)?, question))
 }
 
 /// The composite temperature of a controller in °C, from the kelvin in its SMART log (bytes 1 and 2), for kernels without
@@ -232,6 +252,6 @@ mod tests {
     #[test]
     fn a_device_that_is_no_nvme_refuses_the_command() {
         let fd = open(Path::new("/dev/null")).unwrap();
-        assert!(identify(&fd, 0, CNS_CONTROLLER).is_err());
+        assert!(answer(&fd, &IDENTIFY_CONTROLLER).is_err());
     }
 }

@@ -10,8 +10,13 @@ mod command;
 pub(crate) use command::{Answers, composite_celsius, ping, smart_log};
 
 use crate::block::BlockDevice;
-use crate::system::{System, base_name, bytes, names, number, text};
+use crate::system::{self, System, base_name, bytes, number, text};
+use cardscope_sd::nvme::{ExpressIdentity, IdentifyController};
 use std::path::{Path, PathBuf};
+
+/// Bytes of an Identify Controller answer, and the places of serial, model and firmware in it.
+const IDENTIFY_BYTES: usize = 4096;
+const NAMES: [(&str, usize, usize); 3] = [("serial", 4, 20), ("model", 24, 40), ("firmware_rev", 64, 8)];
 
 /// Name of the controller of a namespace's disk: `nvme0n1` and `nvme0c1n1` belong to `nvme0`.
 fn controller_name(disk: &str) -> Option<String> {
@@ -36,20 +41,22 @@ pub(crate) fn controller(system: &System, disk: &BlockDevice) -> Option<PathBuf>
 
 /// True for a card that can be taken out: an SD Express card, or any in a port that opens to the outside.
 pub(crate) fn is_removable(system: &System, disk: &BlockDevice) -> bool {
-    let Some(dir) = controller(system, disk) else { return false };
-    let model = text(dir.join("model")).unwrap_or_default();
     // `removable` of PCI devices: Documentation/ABI/testing/sysfs-devices-removable.
-    let outside =
-        pci_place(system, &dir).and_then(|pci| text(pci.join("removable"))).as_deref() == Some("removable");
-    outside || is_sd_express_name(&model)
+    let outside = |dir: PathBuf| text(pci_place(system, &dir)?.join("removable"));
+    let is_outside = controller(system, disk).and_then(outside).as_deref() == Some("removable");
+    is_outside || names(system, disk).is_some_and(|names| ExpressIdentity::from_names(&names).is_some())
 }
 
-/// The model of an SD Express card: five letters of product name, then major and minor number of its SD
-/// specification, 7.0 or later, then nothing or a blank or a line (PLS 8.1.7: `LX1TB71`, `SD   71`, `ST25671_WDC…`).
-pub(crate) fn is_sd_express_name(model: &str) -> bool {
-    let name = model.as_bytes();
-    let spec = matches!(name.get(5), Some(b'7'..=b'9')) && matches!(name.get(6), Some(b'0'..=b'9'));
-    spec && name.get(7).is_none_or(|next| !next.is_ascii_alphanumeric())
+/// Names alone, as sysfs has them for everybody, in the form that the SD names are read from.
+pub(crate) fn names(system: &System, disk: &BlockDevice) -> Option<IdentifyController> {
+    let dir = controller(system, disk)?;
+    let mut data = vec![b' '; IDENTIFY_BYTES];
+    for (name, place, length) in NAMES {
+        let text = text(dir.join(name)).unwrap_or_default();
+        let bytes = &text.as_bytes()[..text.len().min(length)];
+        data[place..place + bytes.len()].copy_from_slice(bytes);
+    }
+    IdentifyController::decode(&data).ok()
 }
 
 /// The PCI device above a directory of an NVMe controller, of `/sys/bus/pci/devices`:
@@ -92,33 +99,12 @@ fn recorded_places(system: &System, disk: &BlockDevice) -> Vec<PathBuf> {
 }
 
 fn recorded(places: &[PathBuf]) -> Answers {
-    let find = |name: &str| places.iter().find_map(|place| bytes(place.join(name)));
-    let dword = |name: &str| find(name)?.get(..4)?.try_into().ok().map(u32::from_le_bytes);
-    let mut answers = Answers {
-        identify: find("identify_controller.bin"),
-        namespace: find("identify_namespace.bin"),
-        smart: find("smart_log.bin"),
-        feature_04: dword("feature_04.bin"),
-        feature_10: dword("feature_10.bin"),
-        missing: Vec::new(),
-    };
-    answers.note_missing("it is not in the recording");
-    answers
-}
-
-impl Answers {
-    fn note_missing(&mut self, reason: &str) {
-        let wanted = [
-            ("Identify Controller", self.identify.is_none()),
-            ("Identify Namespace", self.namespace.is_none()),
-            ("SMART log", self.smart.is_none()),
-            ("Get Features 04h", self.feature_04.is_none()),
-            ("Get Features 10h", self.feature_10.is_none()),
-        ];
-        let told = |what| self.missing.iter().any(|(known, _)| *known == what);
-        let new: Vec<_> = wanted.into_iter().filter(|(what, missing)| *missing && !told(*what)).collect();
-        self.missing.extend(new.into_iter().map(|(what, _)| (what, reason.to_owned())));
-    }
+    Answers::gather(1, |question| {
+        let found = places.iter().find_map(|place| bytes(place.join(question.file)));
+        // A dword is whole or none; how long the others are is for who decodes them.
+        let whole = found.filter(|bytes| question.bytes > 4 || bytes.len() >= 4);
+        whole.ok_or_else(|| "it is not in the recording".to_owned())
+    })
 }
 
 /// Number of the namespace that a disk stands for; nearly all controllers have number 1 only.
@@ -134,7 +120,7 @@ pub(crate) fn controller_device(system: &System, disk: &BlockDevice) -> Option<P
 
 /// The disk of a controller's first namespace.
 pub(crate) fn first_namespace(system: &System, controller: &str) -> Option<BlockDevice> {
-    let wanted = names(system.sys().join("block"))
+    let wanted = system::names(system.sys().join("block"))
         .into_iter()
         .find(|name| controller_name(name).as_deref() == Some(controller))?;
     BlockDevice::named(system, &wanted)
@@ -150,17 +136,5 @@ mod tests {
         assert_eq!(controller_name("nvme12c0n1").as_deref(), Some("nvme12"));
         assert_eq!(controller_name("nvme"), None);
         assert_eq!(controller_name("sda"), None);
-    }
-
-    #[test]
-    fn sd_express_cards_are_told_from_other_nvme_by_their_model() {
-        for card in ["LX1TB71", "SD   71", "ST25671_WDC SanDisk SD Express SDSQXFN"] {
-            assert!(is_sd_express_name(card), "{card}");
-        }
-        for disk in
-            ["Samsung SSD 980", "WDS500G1X0C-00ENX0", "MZVLB512HAJQ", "KXG60ZNV256G", "CT500P1SSD8", ""]
-        {
-            assert!(!is_sd_express_name(disk), "{disk}");
-        }
     }
 }

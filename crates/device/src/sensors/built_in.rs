@@ -54,7 +54,7 @@ impl Sensor {
 
     pub(super) fn read(&self) -> Option<f64> {
         match &self.how {
-            How::File(file) => hwmon::celsius_in(file),
+            How::File(file) => hwmon::celsius(file),
             How::Smart(device) => nvme::composite_celsius(device).filter(|c| PLAUSIBLE_C.contains(c)),
         }
     }
@@ -138,7 +138,7 @@ fn controllers(chips: &[Chip], found: &[Sensor]) -> Option<Sensor> {
 /// One sensor of the SoC or processor: a thermal zone if there is one, else the processor's hwmon.
 fn of_soc(system: &System, chips: &[Chip]) -> Option<Sensor> {
     let zones = hwmon::zones(system);
-    let readable = |dir: &Path| hwmon::celsius_in(&dir.join("temp")).is_some();
+    let readable = |dir: &Path| hwmon::celsius(&dir.join("temp")).is_some();
     let named = |wanted: &&str| zones.iter().find(|(kind, dir)| kind == *wanted && readable(dir));
     if let Some((kind, dir)) = SOC_ZONES.iter().find_map(named) {
         return Some(Sensor::file("soc", format!("thermal zone {kind}"), dir.join("temp")));

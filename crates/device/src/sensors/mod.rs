@@ -6,10 +6,8 @@
 //! are why places are kept apart.
 
 mod built_in;
-mod command;
-mod csv;
 mod extra;
-mod number;
+mod thermometer;
 
 pub use extra::{Extra, ExtraError, ExtraSource, SensorError};
 
@@ -191,11 +189,11 @@ impl Sensors {
                 let line = line.clone();
                 let stop = Arc::clone(&self.stop);
                 self.work("thermometer command", move |readings| {
-                    readings.put(slot, command::celsius(&line, &|| stopped(&stop)));
+                    readings.put(slot, thermometer::of_command(&line, &|| stopped(&stop)));
                 })?;
             }
             ExtraSource::Csv { path, column } => {
-                let mut file = csv::Growing::open(path, column.as_deref())?;
+                let mut file = thermometer::Growing::open(path, column.as_deref())?;
                 self.work("thermometer file", move |readings| readings.put(slot, file.celsius()))?;
             }
         }

@@ -21,18 +21,17 @@ fn until(ready: impl Fn() -> bool) {
 #[test]
 fn an_sd_express_card_tells_its_composite_and_its_own_sensors_each_by_its_place() {
     let (_dir, system) = machine(
-        &[
-            ("sys/block/nvme0n1/device/model", "LX1TB71\n"),
-            ("sys/block/nvme0n1/device/hwmon1/name", "nvme\n"),
-            ("sys/block/nvme0n1/device/hwmon1/temp1_input", "41850\n"),
-            ("sys/block/nvme0n1/device/hwmon1/temp2_input", "38850\n"),
-            ("sys/block/nvme0n1/device/hwmon1/temp4_input", "51850\n"),
-            ("sys/class/thermal/thermal_zone0/type", "acpitz\n"),
-            ("sys/class/thermal/thermal_zone0/temp", "27800\n"),
-            ("sys/class/thermal/thermal_zone1/type", "x86_pkg_temp\n"),
-            ("sys/class/thermal/thermal_zone1/temp", "55000\n"),
-        ],
-        &[],
+        "
+            sys/block/nvme0n1/device/model = LX1TB71
+            sys/block/nvme0n1/device/hwmon1/name = nvme
+            sys/block/nvme0n1/device/hwmon1/temp1_input = 41850
+            sys/block/nvme0n1/device/hwmon1/temp2_input = 38850
+            sys/block/nvme0n1/device/hwmon1/temp4_input = 51850
+            sys/class/thermal/thermal_zone0/type = acpitz
+            sys/class/thermal/thermal_zone0/temp = 27800
+            sys/class/thermal/thermal_zone1/type = x86_pkg_temp
+            sys/class/thermal/thermal_zone1/temp = 55000
+            ",
     );
     let sensors = Sensors::open(&system, Some("/dev/nvme0n1"), &[]).unwrap();
     let told = [
@@ -50,16 +49,15 @@ fn an_sd_express_card_tells_its_composite_and_its_own_sensors_each_by_its_place(
 #[test]
 fn a_raspberry_pi_tells_soc_and_the_chip_that_holds_its_controllers() {
     let (_dir, system) = machine(
-        &[
-            ("sys/class/thermal/thermal_zone0/type", "cpu-thermal\n"),
-            ("sys/class/thermal/thermal_zone0/temp", "61450\n"),
-            ("sys/class/hwmon/hwmon0/name", "cpu_thermal\n"),
-            ("sys/class/hwmon/hwmon0/temp1_input", "61450\n"),
-            ("sys/class/hwmon/hwmon1/name", "rp1_adc\n"),
-            ("sys/class/hwmon/hwmon1/temp1_input", "48713\n"),
-            ("sys/block/mmcblk0/size", "8\n"),
-        ],
-        &[],
+        "
+            sys/class/thermal/thermal_zone0/type = cpu-thermal
+            sys/class/thermal/thermal_zone0/temp = 61450
+            sys/class/hwmon/hwmon0/name = cpu_thermal
+            sys/class/hwmon/hwmon0/temp1_input = 61450
+            sys/class/hwmon/hwmon1/name = rp1_adc
+            sys/class/hwmon/hwmon1/temp1_input = 48713
+            sys/block/mmcblk0/size = 8
+            ",
     );
     let sensors = Sensors::open(&system, Some("mmcblk0"), &[]).unwrap();
     assert_eq!(places(&sensors), [place("host controller", 48.713), place("soc", 61.45)]);
@@ -68,13 +66,12 @@ fn a_raspberry_pi_tells_soc_and_the_chip_that_holds_its_controllers() {
 #[test]
 fn a_pc_without_thermal_zones_is_read_by_its_processors_hwmon() {
     let (_dir, system) = machine(
-        &[
-            ("sys/class/hwmon/hwmon0/name", "acpi\n"),
-            ("sys/class/hwmon/hwmon0/temp1_input", "30000\n"),
-            ("sys/class/hwmon/hwmon2/name", "k10temp\n"),
-            ("sys/class/hwmon/hwmon2/temp1_input", "47250\n"),
-        ],
-        &[],
+        "
+            sys/class/hwmon/hwmon0/name = acpi
+            sys/class/hwmon/hwmon0/temp1_input = 30000
+            sys/class/hwmon/hwmon2/name = k10temp
+            sys/class/hwmon/hwmon2/temp1_input = 47250
+            ",
     );
     assert_eq!(places(&Sensors::open(&system, None, &[]).unwrap()), [place("soc", 47.25)]);
 }
@@ -84,34 +81,27 @@ fn a_sensor_in_the_reader_or_in_the_usb_controller_is_told_by_where_it_hangs() {
     let pci = "sys/devices/pci0000:00/0000:00:14.0";
     let usb = format!("{pci}/usb1/1-2");
     let disk = format!("{usb}/1-2:1.0/host1/target1:0:0/1:0:0:0");
-    let files = [
-        (format!("{usb}/idVendor"), "05e3\n"),
-        (format!("{usb}/idProduct"), "0749\n"),
-        (format!("{disk}/block/sda/size"), "8\n"),
-        (format!("{pci}/hwmon/hwmon3/name"), "vl805\n"),
-        (format!("{pci}/hwmon/hwmon3/temp1_input"), "71000\n"),
-        (format!("{usb}/hwmon/hwmon4/name"), "reader\n"),
-        (format!("{usb}/hwmon/hwmon4/temp1_input"), "52000\n"),
-        (format!("{disk}/hwmon/hwmon5/name"), "drivetemp\n"),
-        (format!("{disk}/hwmon/hwmon5/temp1_input"), "33000\n"),
-    ];
-    let links = [
-        (format!("{disk}/block/sda/device"), "../../../1:0:0:0"),
-        ("sys/block/sda".to_owned(), &*format!("../{}/block/sda", disk.trim_start_matches("sys/"))),
-        (format!("{pci}/hwmon/hwmon3/device"), "../.."),
-        (format!("{usb}/hwmon/hwmon4/device"), "../.."),
-        (format!("{disk}/hwmon/hwmon5/device"), "../.."),
-    ]
-    .map(|(name, to)| (name, to.to_owned()));
-    let class =
-        [("hwmon3", pci.to_owned()), ("hwmon4", usb.clone()), ("hwmon5", disk.clone())].map(|(name, dir)| {
-            let to = format!("../../{}/hwmon/{name}", dir.trim_start_matches("sys/"));
-            (format!("sys/class/hwmon/{name}"), to)
-        });
-    let files: Vec<(&str, &str)> = files.iter().map(|(name, content)| (name.as_str(), *content)).collect();
-    let links: Vec<(&str, &str)> =
-        links.iter().chain(&class).map(|(name, to)| (name.as_str(), to.as_str())).collect();
-    let (_dir, system) = machine(&files, &links);
+    let (_dir, system) = machine(&format!(
+        "
+        {usb}/idVendor = 05e3
+        {usb}/idProduct = 0749
+        {disk}/block/sda/size = 8
+        {pci}/hwmon/hwmon3/name = vl805
+        {pci}/hwmon/hwmon3/temp1_input = 71000
+        {usb}/hwmon/hwmon4/name = reader
+        {usb}/hwmon/hwmon4/temp1_input = 52000
+        {disk}/hwmon/hwmon5/name = drivetemp
+        {disk}/hwmon/hwmon5/temp1_input = 33000
+        {disk}/block/sda/device -> ../../../1:0:0:0
+        sys/block/sda -> ../../{disk}/block/sda
+        {pci}/hwmon/hwmon3/device -> ../..
+        {usb}/hwmon/hwmon4/device -> ../..
+        {disk}/hwmon/hwmon5/device -> ../..
+        sys/class/hwmon/hwmon3 -> ../../../{pci}/hwmon/hwmon3
+        sys/class/hwmon/hwmon4 -> ../../../{usb}/hwmon/hwmon4
+        sys/class/hwmon/hwmon5 -> ../../../{disk}/hwmon/hwmon5
+        "
+    ));
     let told = places(&Sensors::open(&system, Some("sda"), &[]).unwrap());
     assert_eq!(told, [place("host controller", 71.0), place("reader", 52.0), place("card", 33.0)]);
 }
@@ -119,16 +109,15 @@ fn a_sensor_in_the_reader_or_in_the_usb_controller_is_told_by_where_it_hangs() {
 #[test]
 fn a_sensor_that_reads_nonsense_is_left_out() {
     for nonsense in ["", "hot", "-273150", "9999000", "99999999"] {
-        let (_dir, system) = machine(
-            &[
-                ("sys/class/thermal/thermal_zone0/type", "cpu-thermal\n"),
-                ("sys/class/thermal/thermal_zone0/temp", nonsense),
-                ("sys/block/nvme0n1/device/model", "LX1TB71\n"),
-                ("sys/block/nvme0n1/device/hwmon1/name", "nvme\n"),
-                ("sys/block/nvme0n1/device/hwmon1/temp1_input", nonsense),
-            ],
-            &[],
-        );
+        let (_dir, system) = machine(&format!(
+            "
+            sys/class/thermal/thermal_zone0/type = cpu-thermal
+            sys/class/thermal/thermal_zone0/temp = {nonsense}
+            sys/block/nvme0n1/device/model = LX1TB71
+            sys/block/nvme0n1/device/hwmon1/name = nvme
+            sys/block/nvme0n1/device/hwmon1/temp1_input = {nonsense}
+            "
+        ));
         assert_eq!(places(&Sensors::open(&system, Some("nvme0n1"), &[]).unwrap()), [], "{nonsense}");
         assert!(Sensors::of_card(&system, "nvme0n1").is_none(), "{nonsense}");
     }
@@ -137,8 +126,7 @@ fn a_sensor_that_reads_nonsense_is_left_out() {
 #[test]
 fn warming_is_followed_without_asking_in_the_measuring_thread() {
     let zone = "sys/class/thermal/thermal_zone0";
-    let (dir, system) =
-        machine(&[(&format!("{zone}/type"), "cpu-thermal\n"), (&format!("{zone}/temp"), "40000\n")], &[]);
+    let (dir, system) = machine(&format!("{zone}/type = cpu-thermal\n{zone}/temp = 40000"));
     let sensors = Sensors::open(&system, None, &[]).unwrap();
     let readings = sensors.readings();
     assert_eq!(readings.read()[0].celsius, 40.0);
@@ -148,7 +136,7 @@ fn warming_is_followed_without_asking_in_the_measuring_thread() {
 
 #[test]
 fn outside_thermometers_stand_beside_the_built_in_ones() {
-    let (dir, system) = machine(&[], &[]);
+    let (dir, system) = machine("");
     let log = dir.path().join("probe.csv");
     std::fs::write(&log, "t,probe\n1,23.5\n").unwrap();
     let extras: Vec<Extra> = [
@@ -170,7 +158,7 @@ fn outside_thermometers_stand_beside_the_built_in_ones() {
 
 #[test]
 fn only_what_is_asked_for_can_be_typed_and_only_temperatures() {
-    let (_dir, system) = machine(&[], &[]);
+    let (_dir, system) = machine("");
     let extras = ["room=ask".parse().unwrap(), "fan=cmd:echo 20".parse().unwrap()];
     let sensors = Sensors::open(&system, None, &extras).unwrap();
     assert!(!sensors.readings.typed("fan", 20.0) && !sensors.readings.typed("card", 20.0));
@@ -180,7 +168,7 @@ fn only_what_is_asked_for_can_be_typed_and_only_temperatures() {
 
 #[test]
 fn a_thermometer_that_fails_says_so_once_and_the_others_go_on() {
-    let (_dir, system) = machine(&[], &[]);
+    let (_dir, system) = machine("");
     let extras = ["reader=cmd:exit 7".parse().unwrap(), "room=cmd:echo 22".parse().unwrap()];
     let sensors = Sensors::open(&system, None, &extras).unwrap();
     until(|| !sensors.readings.failures().is_empty() && !sensors.readings.read().is_empty());
@@ -193,7 +181,7 @@ fn a_thermometer_that_fails_says_so_once_and_the_others_go_on() {
 
 #[test]
 fn two_thermometers_for_one_place_and_a_file_that_is_not_there_are_refused() {
-    let (_dir, system) = machine(&[], &[]);
+    let (_dir, system) = machine("");
     let twice = ["room=ask".parse().unwrap(), "room=cmd:echo 20".parse().unwrap()];
     assert!(matches!(Sensors::open(&system, None, &twice), Err(SensorError::PlaceTwice { .. })));
     let missing = ["room=csv:/no/such.csv".parse().unwrap()];
@@ -202,7 +190,7 @@ fn two_thermometers_for_one_place_and_a_file_that_is_not_there_are_refused() {
 
 #[test]
 fn sensors_stop_soon_when_dropped_even_with_a_command_that_hangs() {
-    let (_dir, system) = machine(&[], &[]);
+    let (_dir, system) = machine("");
     let sensors = Sensors::open(&system, None, &["x=cmd:sleep 60".parse().unwrap()]).unwrap();
     std::thread::sleep(Duration::from_millis(100));
     let start = Instant::now();

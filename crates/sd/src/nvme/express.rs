@@ -115,9 +115,15 @@ mod tests {
 
     #[test]
     fn an_ordinary_ssd_is_no_sd_express_card() {
-        for model in
-            ["Samsung SSD 970 EVO 1TB", "WDS500G3X0C-00SJG0", "CT1000P1SSD8", "SD", "KXG60ZNV512G TOSHIBA"]
-        {
+        for model in [
+            "Samsung SSD 970 EVO 1TB",
+            "WDS500G3X0C-00SJG0",
+            "CT1000P1SSD8",
+            "SD",
+            "KXG60ZNV512G",
+            "MZVLB512HAJQ",
+            "",
+        ] {
             assert_eq!(names(model, "S4EWNX0M"), None, "{model}");
         }
     }

@@ -1,0 +1,364 @@
+//! Thermometers that the user brings: a command run by `sh` once a second, and ended when it takes too long; or a CSV file
+//! to which a data logger appends lines. What both give is text written for people: `temp=48.3'C`, `21,5 °C`,
+//! `probe1 -3.25`.
+
+use super::extra::SensorError;
+use crate::hwmon::PLAUSIBLE_C;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A command that has not answered by then is ended; the next one is tried after that.
+const TIME_OUT: Duration = Duration::from_secs(5);
+
+/// More than this is no thermometer's answer.
+const MOST_BYTES: usize = 16 << 10;
+
+/// How often a running command asks whether it is still wanted.
+const SLICE: Duration = Duration::from_millis(100);
+
+/// Runs the command; the first number it prints, or what went wrong as a sentence.
+pub(super) fn of_command(line: &str, stopped: &dyn Fn() -> bool) -> Result<f64, String> {
+    answer(line, stopped)
+        .and_then(|text| in_text(&text))
+        .map_err(|what| format!("the thermometer command {line:?} gave no temperature: {what}"))
+}
+
+fn answer(line: &str, stopped: &dyn Fn() -> bool) -> Result<String, String> {
+    let mut child = Command::new("sh")
+        .args(["-c", line])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        // A group of its own, so that what it starts ends with it, and Ctrl-C reaches it only through us.
+        .process_group(0)
+        .spawn()
+        .map_err(|error| format!("sh could not be started: {error}"))?;
+    let deadline = Instant::now() + TIME_OUT;
+    let said = match child.stdout.take() {
+        Some(pipe) => collect(&pipe, deadline, stopped),
+        None => Ok(String::new()),
+    };
+    let ended = finish(&mut child, deadline, said.is_ok(), stopped);
+    let said = said?;
+    match ended {
+        Some(status) if !status.success() => Err(format!("it ended with {status}")),
+        Some(_) => Ok(said),
+        None => Err(late()),
+    }
+}
+
+fn late() -> String {
+    format!("it did not end within {} s", TIME_OUT.as_secs())
+}
+
+/// What it prints until it closes its output.
+fn collect(pipe: &ChildStdout, deadline: Instant, stopped: &dyn Fn() -> bool) -> Result<String, String> {
+    let mut said = Vec::new();
+    let mut part = [0; 1024];
+    while said.len() < MOST_BYTES {
+        if Instant::now() >= deadline || stopped() {
+            return Err(late());
+        }
+        let mut fds = [PollFd::new(pipe, PollFlags::IN)];
+        let slice = Timespec { tv_sec: 0, tv_nsec: SLICE.as_nanos() as i64 };
+        match poll(&mut fds, Some(&slice)) {
+            Ok(0) | Err(rustix::io::Errno::INTR) => {}
+            Ok(_) => match rustix::io::read(pipe, &mut part) {
+                Ok(0) => break,
+                Ok(bytes) => said.extend_from_slice(&part[..bytes]),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(format!("its output could not be read: {error}")),
+            },
+            Err(error) => return Err(format!("its output could not be waited for: {error}")),
+        }
+    }
+    Ok(String::from_utf8_lossy(&said).into_owned())
+}
+
+/// Waits for its end while that may still come, then ends it by force.
+fn finish(
+    child: &mut Child,
+    deadline: Instant,
+    patient: bool,
+    stopped: &dyn Fn() -> bool,
+) -> Option<std::process::ExitStatus> {
+    while patient && Instant::now() < deadline && !stopped() {
+        if let Ok(Some(status)) = child.try_wait() {
+            return Some(status);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.wait();
+    None
+}
+
+/// Bytes of the end of the file that are looked at; lines of data loggers are short.
+const TAIL_BYTES: u64 = 4096;
+
+/// A file that has not been written to for this long tells the past.
+const SILENT: Duration = Duration::from_secs(60);
+
+/// A CSV file that grows.
+#[derive(Debug)]
+pub(super) struct Growing {
+    path: PathBuf,
+    column: Column,
+}
+
+/// Which field of a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Column {
+    Last,
+    /// Counted from 0.
+    Number(usize),
+    /// By the head line, found when there is one.
+    Named(String),
+}
+
+impl Growing {
+    pub(super) fn open(path: &Path, column: Option<&str>) -> Result<Self, SensorError> {
+        let column = match column {
+            None => Column::Last,
+            Some(text) => match text.parse::<usize>() {
+                Ok(number @ 1..) => Column::Number(number - 1),
+                _ => Column::Named(text.to_owned()),
+            },
+        };
+        let no_file = |reason: String| SensorError::NoFile { path: path.to_owned(), reason };
+        let about = std::fs::metadata(path).map_err(|error| no_file(error.to_string()))?;
+        if !about.is_file() {
+            return Err(no_file("it is no plain file".to_owned()));
+        }
+        Ok(Growing { path: path.to_owned(), column })
+    }
+
+    /// The temperature in its last whole line, or what is wrong as a sentence.
+    pub(super) fn celsius(&mut self) -> Result<f64, String> {
+        self.look().map_err(|what| {
+            format!("the thermometer file {} gave no temperature: {what}", self.path.display())
+        })
+    }
+
+    fn look(&self) -> Result<f64, String> {
+        let file = File::open(&self.path).map_err(|error| error.to_string())?;
+        let about = file.metadata().map_err(|error| error.to_string())?;
+        let silent = about.modified().ok().and_then(|at| at.elapsed().ok());
+        if silent.is_some_and(|silent| silent > SILENT) {
+            return Err(format!("nothing was added to it for {} s", SILENT.as_secs()));
+        }
+        let tail = tail(&file, about.len()).map_err(|error| error.to_string())?;
+        let line = last_line(&tail).ok_or("it holds no line yet")?;
+        let place = self.field(&file)?;
+        let fields = fields(line);
+        let field = match place {
+            None => fields.last(),
+            Some(place) => fields.get(place),
+        };
+        in_text(field.ok_or("its last line has too few columns")?)
+    }
+
+    /// The field wanted; `None` for the last one.
+    fn field(&self, file: &File) -> Result<Option<usize>, String> {
+        match &self.column {
+            Column::Last => Ok(None),
+            Column::Number(number) => Ok(Some(*number)),
+            Column::Named(name) => {
+                let mut head = vec![0; TAIL_BYTES as usize];
+                let read = file.read_at(&mut head, 0).map_err(|error| error.to_string())?;
+                let head = String::from_utf8_lossy(&head[..read]).into_owned();
+                let names = fields(head.lines().next().unwrap_or_default());
+                let found = names.iter().position(|field| field.eq_ignore_ascii_case(name));
+                found.map(Some).ok_or_else(|| {
+                    format!("its first line names no column {name:?}, but {}", names.join(", "))
+                })
+            }
+        }
+    }
+}
+
+fn tail(file: &File, bytes: u64) -> std::io::Result<String> {
+    let start = bytes.saturating_sub(TAIL_BYTES);
+    let mut tail = vec![0; (bytes - start) as usize];
+    let read = file.read_at(&mut tail, start)?;
+    Ok(String::from_utf8_lossy(&tail[..read]).into_owned())
+}
+
+/// The last line that is ended, since the one after it may be half written; a file of a single line without an end
+/// is taken as it is.
+fn last_line(text: &str) -> Option<&str> {
+    let whole = text.rfind('\n').map_or(text, |end| &text[..end]);
+    whole.lines().rev().map(str::trim).find(|line| !line.is_empty())
+}
+
+/// Fields between semicolons or tabs where there are any, else commas; quotes around a field go.
+fn fields(line: &str) -> Vec<&str> {
+    let between = [';', '\t'].into_iter().find(|c| line.contains(*c)).unwrap_or(',');
+    line.split(between).map(|field| field.trim().trim_matches('"').trim()).collect()
+}
+
+/// The first number that stands by itself, not as part of a word such as `probe1`. A comma between digits is a
+/// decimal one.
+fn first(text: &str) -> Option<f64> {
+    let bytes = text.as_bytes();
+    let starts = (0..bytes.len()).find(|&at| {
+        let before = at.checked_sub(1).map(|at| bytes[at]);
+        bytes[at].is_ascii_digit()
+            && !before.is_some_and(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.')
+    })?;
+    let digits = |from: usize| bytes[from..].iter().take_while(|b| b.is_ascii_digit()).count();
+    let mut end = starts + digits(starts);
+    if matches!(bytes.get(end), Some(b'.' | b',')) && digits(end + 1) > 0 {
+        end += 1 + digits(end + 1);
+    }
+    let value: f64 = text.get(starts..end)?.replace(',', ".").parse().ok()?;
+    let negative = starts > 0 && bytes[starts - 1] == b'-';
+    Some(if negative { -value } else { value })
+}
+
+/// The same as a temperature; `Err` says what stood there instead.
+fn in_text(text: &str) -> Result<f64, String> {
+    match first(text) {
+        Some(celsius) if PLAUSIBLE_C.contains(&celsius) => Ok(celsius),
+        Some(other) => Err(format!("{other} is no temperature in °C")),
+        None => Err(format!("{:?} holds no number", text.chars().take(40).collect::<String>())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn run(line: &str) -> Result<f64, String> {
+        of_command(line, &|| false)
+    }
+
+    #[test]
+    fn a_command_s_first_number_is_the_temperature() {
+        assert_eq!(run("echo \"temp=48.3'C\""), Ok(48.3));
+        assert_eq!(run("printf '21.5 C, humidity 40 %%'"), Ok(21.5));
+    }
+
+    #[test]
+    fn a_command_that_fails_says_why() {
+        assert!(run("exit 3").unwrap_err().contains("exit status: 3"));
+        assert!(run("true").unwrap_err().contains("holds no number"));
+        assert!(run("no-such-thermometer").unwrap_err().contains("127"));
+        assert!(run("echo 23125").unwrap_err().contains("23125 is no temperature"));
+    }
+
+    #[test]
+    fn a_command_that_hangs_is_ended_with_all_that_it_started() {
+        let start = Instant::now();
+        let mark = "sleep 987.125";
+        assert!(run(&format!("({mark}) & echo 20; {mark}")).unwrap_err().contains("did not end"));
+        assert!(start.elapsed() < TIME_OUT + Duration::from_secs(2));
+        let left = std::process::Command::new("ps").args(["-eo", "args"]).output().unwrap();
+        assert!(!String::from_utf8_lossy(&left.stdout).lines().any(|line| line == mark));
+    }
+
+    #[test]
+    fn a_command_that_prints_for_ever_is_cut_off() {
+        assert!(run("yes 42").is_err());
+    }
+
+    #[test]
+    fn a_command_ends_soon_when_nobody_wants_it_any_more() {
+        let start = Instant::now();
+        let _ = of_command("sleep 60", &|| start.elapsed() > Duration::from_millis(200));
+        assert!(start.elapsed() < Duration::from_secs(2));
+    }
+
+    fn file(content: &str) -> tempfile::NamedTempFile {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(content.as_bytes()).unwrap();
+        file
+    }
+
+    fn read(content: &str, column: Option<&str>) -> Result<f64, String> {
+        Growing::open(file(content).path(), column).map(drop).unwrap();
+        let file = file(content);
+        Growing::open(file.path(), column).unwrap().celsius()
+    }
+
+    #[test]
+    fn the_last_column_of_the_last_whole_line_is_taken() {
+        assert_eq!(read("time,probe\n1,20.5\n2,21.25\n", None), Ok(21.25));
+        assert_eq!(read("1,20.5\n2,21.25\n3,2", None), Ok(21.25), "the third line is half written");
+        assert_eq!(read("22.5", None), Ok(22.5));
+    }
+
+    #[test]
+    fn a_column_may_be_named_or_numbered() {
+        let log = "time;reader;room\n10:00;41,5;22,0\n";
+        assert_eq!(read(log, Some("reader")), Ok(41.5));
+        assert_eq!(read(log, Some("3")), Ok(22.0));
+        assert!(read(log, Some("soc")).unwrap_err().contains("time, reader, room"));
+        assert!(read(log, Some("9")).unwrap_err().contains("too few columns"));
+    }
+
+    #[test]
+    fn what_holds_no_temperature_is_told() {
+        assert!(read("", None).unwrap_err().contains("no line"));
+        assert!(read("time,probe\n", None).unwrap_err().contains("no number"));
+        let missing = Growing::open(Path::new("/no/such.csv"), None).unwrap_err();
+        assert!(missing.to_string().contains("/no/such.csv"));
+        assert!(Growing::open(Path::new("/dev/zero"), None).is_err());
+    }
+
+    #[test]
+    fn a_file_that_nobody_writes_to_any_more_tells_the_past() {
+        let file = file("1,20\n");
+        let past = std::time::SystemTime::now() - Duration::from_secs(120);
+        file.as_file().set_modified(past).unwrap();
+        let error = Growing::open(file.path(), None).unwrap().celsius().unwrap_err();
+        assert!(error.contains("60 s"), "{error}");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_file_panics(text in "\\PC{0,80}[\n;,\t]{0,4}\\PC{0,20}") {
+            let _ = last_line(&text).map(fields);
+        }
+    }
+
+    #[test]
+    fn the_first_number_that_stands_by_itself_is_taken() {
+        for (text, value) in [
+            ("temp=48.3'C", 48.3),
+            ("21,5 °C\n", 21.5),
+            ("probe1 -3.25", -3.25),
+            ("45", 45.0),
+            ("a_1: 30.5 31.5", 30.5),
+            ("50.", 50.0),
+        ] {
+            assert_eq!(first(text), Some(value), "{text}");
+        }
+        for text in ["", "warm", "T1", "nan"] {
+            assert_eq!(first(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn thousandths_are_no_temperature_and_are_told() {
+        assert!(in_text("23125").unwrap_err().contains("23125"));
+        assert!(in_text("off").unwrap_err().contains("off"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_panics_and_every_temperature_comes_back(text in "\\PC{0,40}", celsius in -55i32..190) {
+            let _ = first(&text);
+            proptest::prop_assert_eq!(first(&format!("t={celsius}.5 C")).map(f64::abs), Some(f64::from(celsius.abs()) + 0.5));
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! How this computer is just now: what its tasks wait for, how busy its processors are, what its memory does, how
+//! warm it is and what may slow it down; what its kernel allows, and which programs run.
+//!
+//! Formats: `proc(5)`, `Documentation/accounting/psi.rst` and the sysfs ABI of the Linux kernel; thermal zones and their
+//! trip points: `Documentation/driver-api/thermal/sysfs-api.rst`; sleep and clock: `Documentation/admin-guide/pm/cpuidle.rst`
+//! and `cpufreq.rst`, `pm_qos_interface.rst` for `/dev/cpu_dma_latency`. Each figure is optional, since kernels leave out
+//! what they were not built for.
+
+use crate::hwmon;
+use crate::system::{System, flag, names, number, text};
+use std::path::{Path, PathBuf};
+
+/// One line of a pressure file.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Stall {
+    /// Share of the last ten seconds in percent.
+    pub avg10: f64,
+    /// All stalls since boot, in µs.
+    pub total_us: u64,
+}
+
+/// What tasks waited for: `some` of them, or `full`, all that were not idle.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Pressure {
+    /// At least one task waited.
+    pub some: Stall,
+    /// Every task that had something to do waited; kernels before 5.13 have none for `cpu`.
+    pub full: Option<Stall>,
+}
+
+/// Pressure of `cpu`, `io` or `memory`; `None` where the kernel has no PSI (`psi=1` on its command line, or
+/// `CONFIG_PSI`).
+pub fn pressure(system: &System, resource: &str) -> Option<Pressure> {
+    parse_pressure(&text(system.proc().join("pressure").join(resource))?)
+}
+
+fn parse_pressure(text: &str) -> Option<Pressure> {
+    let line = |word: &str| text.lines().find_map(|line| line.strip_prefix(word)).and_then(stall);
+    Some(Pressure { some: line("some ")?, full: line("full ") })
+}
+
+fn stall(line: &str) -> Option<Stall> {
+    let value =
+        |name: &str| line.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+    Some(Stall { avg10: value("avg10")?.parse().ok()?, total_us: value("total")?.parse().ok()? })
+}
+
+/// Processor time since boot in clock ticks of 1/100 s, over all processors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CpuTimes {
+    /// Programs, nice ones included, kernel, interrupts.
+    pub busy: u64,
+    /// Nothing to do.
+    pub idle: u64,
+    /// Nothing to do but wait for I/O; a lower bound, since a task that waits belongs to no processor.
+    pub iowait: u64,
+    /// Taken by the host of a virtual machine.
+    pub steal: u64,
+    /// Processors.
+    pub processors: u32,
+    /// Tasks that wait for I/O just now.
+    pub blocked: Option<u32>,
+}
+
+impl CpuTimes {
+    /// All ticks.
+    pub fn total(&self) -> u64 {
+        self.busy + self.idle + self.iowait + self.steal
+    }
+}
+
+/// Processor times from `/proc/stat`.
+pub fn cpu_times(system: &System) -> Option<CpuTimes> {
+    parse_cpu_times(&text(system.proc().join("stat"))?)
+}
+
+fn parse_cpu_times(text: &str) -> Option<CpuTimes> {
+    let all = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
+    let ticks: Vec<u64> = all.split_whitespace().map_while(|word| word.parse().ok()).collect();
+    // user nice system idle iowait irq softirq steal; guest times are in user already.
+    let tick = |at: usize| ticks.get(at).copied().unwrap_or(0);
+    let processors = text.lines().filter(|line| line.starts_with("cpu") && !line.starts_with("cpu ")).count();
+    let blocked = text.lines().find_map(|line| line.strip_prefix("procs_blocked "));
+    (ticks.len() >= 4).then(|| CpuTimes {
+        busy: tick(0) + tick(1) + tick(2) + tick(5) + tick(6),
+        idle: tick(3),
+        iowait: tick(4),
+        steal: tick(7),
+        processors: processors as u32,
+        blocked: blocked.and_then(|count| count.trim().parse().ok()),
+    })
+}
+
+/// Load of the last minute: tasks that run or wait for I/O.
+pub fn load(system: &System) -> Option<f64> {
+    text(system.proc().join("loadavg"))?.split_whitespace().next()?.parse().ok()
+}
+
+/// Seconds since boot.
+pub fn uptime(system: &System) -> Option<f64> {
+    text(system.proc().join("uptime"))?.split_whitespace().next()?.parse().ok()
+}
+
+/// Memory in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Memory {
+    /// In all.
+    pub total: u64,
+    /// What programs may still have without swapping.
+    pub available: u64,
+    /// Swap in use.
+    pub swap_used: u64,
+}
+
+/// Memory from `/proc/meminfo`.
+pub fn memory(system: &System) -> Option<Memory> {
+    let text = text(system.proc().join("meminfo"))?;
+    let bytes = |name: &str| -> Option<u64> {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+        line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
+    };
+    let swap = |name| bytes(name).unwrap_or(0);
+    Some(Memory {
+        total: bytes("MemTotal")?,
+        available: bytes("MemAvailable").or_else(|| bytes("MemFree"))?,
+        swap_used: swap("SwapTotal").saturating_sub(swap("SwapFree")),
+    })
+}
+
+/// Pages of 4 KiB moved to and from swap since boot.
+pub fn swap_bytes(system: &System) -> Option<u64> {
+    let text = text(system.proc().join("vmstat"))?;
+    let pages = |name: &str| -> Option<u64> {
+        text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?.trim().parse().ok()
+    };
+    let page = if system.is_live() { rustix::param::page_size() as u64 } else { 4096 };
+    pages("pswpin")?.checked_add(pages("pswpout")?)?.checked_mul(page)
+}
+
+/// A setting of `/proc/sys`, such as `vm/dirty_ratio`.
+pub fn sysctl(system: &System, name: &str) -> Option<String> {
+    text(system.proc().join("sys").join(name))
+}
+
+/// `kernel.io_uring_disabled` (Linux 6.6): 0 for all, 1 for a group and root, 2 for nobody.
+pub fn io_uring_disabled(system: &System) -> Option<u64> {
+    number(system.proc().join("sys/kernel/io_uring_disabled"))
+}
+
+/// The clock that the kernel counts time with: `tsc`, `arch_sys_counter`, `hpet`.
+pub fn clock_source(system: &System) -> Option<String> {
+    text(system.sys().join("devices/system/clocksource/clocksource0/current_clocksource"))
+}
+
+/// File systems that the kernel knows now; modules that were not needed yet are missing.
+pub fn file_systems(system: &System) -> Vec<String> {
+    let listed = text(system.proc().join("filesystems")).unwrap_or_default();
+    listed.lines().filter_map(|line| line.split_whitespace().last()).map(str::to_owned).collect()
+}
+
+/// True where the kernel has its NVMe driver at hand.
+pub fn nvme_driver(system: &System) -> bool {
+    let sys = system.sys();
+    sys.join("module/nvme").is_dir() || sys.join("bus/pci/drivers/nvme").is_dir()
+}
+
+/// A module's parameter, such as `usb_storage`, `quirks`.
+pub fn module_parameter(system: &System, module: &str, parameter: &str) -> Option<String> {
+    text(system.sys().join("module").join(module).join("parameters").join(parameter))
+}
+
+/// Capabilities of this process, one bit each (`capabilities(7)`).
+pub fn capabilities(system: &System) -> Option<u64> {
+    let status = text(system.proc().join("self/status"))?;
+    let hex = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
+    u64::from_str_radix(hex.trim(), 16).ok()
+}
+
+/// What a virtual machine runs on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hypervisor {
+    /// Its name, where it gives one.
+    pub name: Option<String>,
+}
+
+/// Names in DMI that only virtual machines have.
+const MACHINES: &[&str] = &["qemu", "kvm", "vmware", "virtualbox", "innotek", "xen", "bochs", "parallels"];
+
+/// Whether this is a virtual machine: by the processor's flag, by `/sys/hypervisor`, by the maker's name.
+pub fn hypervisor(system: &System) -> Option<Hypervisor> {
+    let named = text(system.sys().join("hypervisor/type"));
+    let vendor = text(system.sys().join("class/dmi/id/sys_vendor"));
+    let product = text(system.sys().join("class/dmi/id/product_name"));
+    let known = [vendor, product].into_iter().flatten().find(|word| {
+        let word = word.to_ascii_lowercase();
+        MACHINES.iter().any(|machine| word.contains(machine))
+    });
+    let flagged = text(system.proc().join("cpuinfo")).is_some_and(|cpus| has_flag(&cpus, "hypervisor"));
+    let name = named.or(known);
+    (flagged || name.is_some()).then_some(Hypervisor { name })
+}
+
+fn has_flag(cpus: &str, flag: &str) -> bool {
+    cpus.lines()
+        .filter(|line| line.starts_with("flags"))
+        .any(|line| line.split_whitespace().any(|word| word == flag))
+}
+
+/// Names of running programs, each once, as far as `/proc` shows them.
+pub fn programs(system: &System) -> Vec<String> {
+    let process = |name: &String| name.bytes().all(|b| b.is_ascii_digit());
+    let comm = |name: &String| text(Path::new(system.proc()).join(name).join("comm"));
+    let mut found: Vec<String> =
+        names(system.proc()).iter().filter(|n| process(n)).filter_map(comm).collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Trip points of a zone, at most (`THERMAL_MAX_TRIPS` of older kernels).
+const MOST_TRIPS: u32 = 12;
+
+/// A thermal zone and the first temperature at which the kernel slows something down.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Zone {
+    /// `cpu-thermal`, `x86_pkg_temp`.
+    pub kind: String,
+    /// Now, in °C.
+    pub celsius: f64,
+    /// Lowest trip point of the kinds that slow down or switch off (`passive`, `hot`, `critical`), in °C.
+    pub limit: Option<f64>,
+}
+
+/// All thermal zones that tell a temperature.
+pub fn zones(system: &System) -> Vec<Zone> {
+    let zone = |(kind, dir): (String, PathBuf)| {
+        let celsius = hwmon::celsius(&dir.join("temp"))?;
+        let limit = (0..MOST_TRIPS)
+            .filter_map(|n| {
+                let kind = text(dir.join(format!("trip_point_{n}_type")))?;
+                let slows = matches!(kind.as_str(), "passive" | "hot" | "critical");
+                slows.then(|| hwmon::celsius(&dir.join(format!("trip_point_{n}_temp")))).flatten()
+            })
+            // Firmware leaves 0 where it has no limit.
+            .filter(|celsius| *celsius > 0.0)
+            .reduce(f64::min);
+        Some(Zone { kind, celsius, limit })
+    };
+    hwmon::zones(system).into_iter().filter_map(zone).collect()
+}
+
+/// A sleep state of processor 0 that is not switched off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdleState {
+    /// `C6`, `WFI`, `haltpoll`.
+    pub name: String,
+    /// Time that waking takes, in µs.
+    pub exit_us: u64,
+}
+
+/// Sleep states of processor 0, shallow first; empty where the kernel manages none.
+pub fn idle_states(system: &System) -> Vec<IdleState> {
+    let root = system.sys().join("devices/system/cpu/cpu0/cpuidle");
+    let state = |name: &String| {
+        let dir = root.join(name);
+        let on = flag(dir.join("disable")) != Some(true);
+        let exit_us = number(dir.join("latency"))?;
+        on.then(|| text(dir.join("name"))).flatten().map(|name| IdleState { name, exit_us })
+    };
+    names(&root).iter().filter_map(state).collect()
+}
+
+/// Whether processors may run above their nominal clock; `None` where that cannot be told.
+pub fn turbo(system: &System) -> Option<bool> {
+    let cpu = system.sys().join("devices/system/cpu");
+    flag(cpu.join("intel_pstate/no_turbo")).map(|off| !off).or_else(|| flag(cpu.join("cpufreq/boost")))
+}
+
+/// The longest wake-up time that somebody allows just now, in µs: 2 000 000 000 where nobody cares. Needs root.
+pub fn cpu_dma_latency_us(system: &System) -> Option<i32> {
+    use std::io::Read;
+    let mut word = [0; 4];
+    // A device of the kernel: four bytes in its own order. Reading asks, and changes nothing.
+    let mut file = system.is_live().then(|| std::fs::File::open("/dev/cpu_dma_latency").ok()).flatten()?;
+    file.read_exact(&mut word).ok()?;
+    Some(i32::from_ne_bytes(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{machine, put};
+
+    #[test]
+    fn pressure_is_read_with_and_without_its_second_line() {
+        let text = "some avg10=12.50 avg60=0.04 avg300=0.83 total=2296394922\nfull avg10=3.00 avg60=0.00 avg300=0.69 total=688796980";
+        let pressure = parse_pressure(text).unwrap();
+        assert_eq!(pressure.some, Stall { avg10: 12.5, total_us: 2_296_394_922 });
+        assert_eq!(pressure.full.map(|full| full.total_us), Some(688_796_980));
+        assert_eq!(parse_pressure("some avg10=0.00 avg60=0.00 avg300=0.00 total=1").unwrap().full, None);
+        assert_eq!(parse_pressure(""), None);
+    }
+
+    #[test]
+    fn processor_times_are_summed_by_what_they_mean() {
+        let text =
+            "cpu  400 10 90 2000 300 5 15 80 7 0\ncpu0 1 1 1 1\ncpu1 1 1 1 1\nctxt 1\nprocs_blocked 3\n";
+        let times = parse_cpu_times(text).unwrap();
+        assert_eq!((times.busy, times.idle, times.iowait, times.steal), (520, 2000, 300, 80));
+        assert_eq!((times.processors, times.blocked), (2, Some(3)));
+        assert_eq!(parse_cpu_times("cpu  1 2\n"), None);
+    }
+
+    #[test]
+    fn this_machine_tells_load_memory_and_time() {
+        let system = System::host();
+        assert!(load(&system).is_some() && uptime(&system).is_some_and(|s| s > 0.0));
+        let memory = memory(&system).unwrap();
+        assert!(memory.available > 0 && memory.available <= memory.total);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn garbage_never_panics(text in "(some |full |cpu |cpu0 |avg10=|total=|[0-9]{0,25}|\\PC{0,5}| |\n){0,30}") {
+            let _ = (parse_pressure(&text), parse_cpu_times(&text));
+        }
+    }
+
+    #[test]
+    fn a_virtual_machine_is_known_by_its_processor_or_its_maker() {
+        let (dir, system) = machine("");
+        assert_eq!(hypervisor(&system), None);
+        put(dir.path(), "proc/cpuinfo", "flags\t\t: fpu vme hypervisor lahf_lm\n");
+        assert_eq!(hypervisor(&system), Some(Hypervisor { name: None }));
+        put(dir.path(), "sys/class/dmi/id/sys_vendor", "QEMU\n");
+        assert_eq!(hypervisor(&system), Some(Hypervisor { name: Some("QEMU".into()) }));
+    }
+
+    #[test]
+    fn a_processor_that_can_host_virtual_machines_is_not_taken_for_one() {
+        assert!(!has_flag("flags : fpu svm vmx\nvmx flags : hypervisor_like\n", "hypervisor"));
+    }
+
+    #[test]
+    fn a_zone_is_known_with_the_lowest_trip_that_slows() {
+        let zone = "sys/class/thermal/thermal_zone0";
+        let (_dir, system) = machine(&format!(
+            "
+            {zone}/type = cpu-thermal
+            {zone}/temp = 78200
+            {zone}/trip_point_0_type = critical
+            {zone}/trip_point_0_temp = 110000
+            {zone}/trip_point_1_type = active
+            {zone}/trip_point_1_temp = 50000
+            {zone}/trip_point_2_type = passive
+            {zone}/trip_point_2_temp = 80000
+            {zone}/trip_point_3_type = hot
+            {zone}/trip_point_3_temp = 0
+            "
+        ));
+        let found = zones(&system);
+        assert_eq!(found, [Zone { kind: "cpu-thermal".into(), celsius: 78.2, limit: Some(80.0) }]);
+    }
+}
