@@ -1,14 +1,16 @@
-//! A folder that is held by its descriptor, and what is done with the names in it.
+//! A folder that is held by its descriptor, and what is done with the names in it. The path to it is gone one component at a
+//! time, each below the descriptor of the one before (`path_resolution(7)`, by hand, because the kernel has no rule about
+//! who owns a link).
 
-use crate::walk::{Walk, above};
 use crate::{FileError, Identity, is_trusted};
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, fstatvfs, openat, statat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
+use rustix::fs::{fstat, fstatvfs, mkdirat, openat, readlinkat, statat, unlinkat};
 use rustix::io::Errno;
 use rustix::process::getegid;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// For everybody but the owner.
@@ -73,9 +75,6 @@ impl Folder {
     }
 
     /// Bytes that this user may still write to its file system.
-    ///
-    /// # Errors
-    /// If it cannot be asked.
     pub fn free(&self) -> std::io::Result<u64> {
         let found = fstatvfs(&self.held)?;
         Ok(found.f_bavail.saturating_mul(found.f_frsize))
@@ -153,9 +152,6 @@ impl Folder {
 
     /// Removes a name while it is that of this very file; true if it was. Whoever may write to the folder can exchange
     /// it in the last moment, and loses then what they put there themselves.
-    ///
-    /// # Errors
-    /// As the system says.
     pub fn remove(&self, name: &OsStr, file: Identity) -> Result<bool, FileError> {
         if self.look(name)?.is_none_or(|found| Identity::from(&found) != file) {
             return Ok(false);
@@ -165,9 +161,6 @@ impl Folder {
     }
 
     /// All names in it, sorted.
-    ///
-    /// # Errors
-    /// If it cannot be read.
     pub fn names(&self) -> Result<Vec<OsString>, FileError> {
         let mut names = Vec::new();
         for entry in Dir::new(self.readable()?)? {
@@ -179,18 +172,12 @@ impl Folder {
     }
 
     /// Has the names in it on disk.
-    ///
-    /// # Errors
-    /// If it cannot be read or synced.
     pub fn sync(&self) -> Result<(), FileError> {
         Ok(rustix::fs::fsync(self.readable()?)?)
     }
 
     /// The folder opened for reading, which can be locked (flock(2)), too. What is held is good for names alone, so that a
     /// folder that may be written to and not be read does.
-    ///
-    /// # Errors
-    /// If it may not be read.
     pub fn readable(&self) -> Result<OwnedFd, Errno> {
         openat(&self.held, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
     }
@@ -275,4 +262,98 @@ pub(crate) fn single(name: &OsStr) -> Result<&OsStr, FileError> {
         bytes if bytes.contains(&b'/') => Err(FileError::NotAName),
         _ => Ok(name),
     }
+}
+
+/// Links on one way, as many as the kernel follows.
+const MOST_LINKS: u32 = 40;
+
+/// Only a place to go on from; with `DIRECTORY` an automount happens, too.
+const STEP: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// How far the way was gone.
+struct Walk {
+    /// The folder, good for what takes a folder's descriptor.
+    here: OwnedFd,
+    /// Its path without links, as it was when it was gone.
+    path: PathBuf,
+    /// Components to come, the next one last.
+    left: Vec<OsString>,
+    links: u32,
+    /// With which rights missing folders are made, if they are.
+    makes: Option<u32>,
+}
+
+impl Walk {
+    /// Goes all the way to a folder.
+    fn to(path: &Path, makes: Option<u32>) -> Result<Walk, FileError> {
+        let here = openat(CWD, ".", STEP, Mode::empty())?;
+        let current = if path.is_absolute() { PathBuf::from("/") } else { std::env::current_dir()? };
+        let mut walk = Walk { here, path: current, left: Vec::new(), links: 0, makes };
+        walk.turn(path.as_os_str())?;
+        while let Some(name) = walk.left.pop() {
+            walk.step(&name)?;
+        }
+        Ok(walk)
+    }
+
+    /// Takes the components of a path, which may begin at the root.
+    fn turn(&mut self, path: &OsStr) -> Result<(), FileError> {
+        if path.as_bytes().starts_with(b"/") {
+            self.here = openat(CWD, "/", STEP, Mode::empty())?;
+            self.path = PathBuf::from("/");
+        }
+        let parts = path.as_bytes().split(|byte| *byte == b'/').filter(|part| !matches!(*part, b"" | b"."));
+        self.left.extend(parts.rev().map(|part| OsStr::from_bytes(part).to_owned()));
+        Ok(())
+    }
+
+    fn step(&mut self, name: &OsStr) -> Result<(), FileError> {
+        if name == ".." {
+            self.here = openat(&self.here, "..", STEP, Mode::empty())?;
+            self.path.pop();
+            return Ok(());
+        }
+        let next = match (openat(&self.here, name, STEP, Mode::empty()), self.makes) {
+            (Err(Errno::NOENT), Some(mode)) => self.make(name, mode)?,
+            (Err(Errno::NOTDIR | Errno::LOOP), _) => return self.follow(name),
+            (other, _) => other?,
+        };
+        self.here = next;
+        self.path.push(name);
+        Ok(())
+    }
+
+    fn make(&self, name: &OsStr, mode: u32) -> Result<OwnedFd, Errno> {
+        match mkdirat(&self.here, name, Mode::from_raw_mode(mode)) {
+            Ok(()) | Err(Errno::EXIST) => openat(&self.here, name, STEP, Mode::empty()),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    /// Owner and text are those of the link that is held, so it cannot be exchanged between them.
+    fn follow(&mut self, name: &OsStr) -> Result<(), FileError> {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let link = openat(&self.here, name, flags, Mode::empty())?;
+        let about = fstat(&link)?;
+        self.links += 1;
+        if self.links > MOST_LINKS {
+            return Err(Errno::LOOP.into());
+        }
+        match FileType::from_raw_mode(about.st_mode) {
+            FileType::Symlink => {}
+            // Somebody put it there since it was seen to be none.
+            FileType::Directory => return self.step(name),
+            _ => return Err(Errno::NOTDIR.into()),
+        }
+        if !is_trusted(about.st_uid) {
+            return Err(FileError::ForeignLink { link: self.path.join(name), owner: about.st_uid });
+        }
+        let text = readlinkat(link.as_fd(), "", Vec::new())?;
+        self.turn(&OsString::from_vec(text.into_bytes()))
+    }
+}
+
+/// The folder above one that is held.
+fn above(folder: impl AsFd) -> Result<OwnedFd, Errno> {
+    openat(folder, "..", STEP, Mode::empty())
 }

@@ -25,9 +25,6 @@ impl Identity {
     }
 
     /// That of an open file.
-    ///
-    /// # Errors
-    /// As the system says.
     pub fn of(file: impl AsFd) -> std::io::Result<Identity> {
         Ok(Identity::from(&fstat(file)?))
     }

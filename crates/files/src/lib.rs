@@ -10,7 +10,6 @@ mod draft;
 mod error;
 mod folder;
 mod identity;
-mod walk;
 
 pub use draft::Draft;
 pub use error::FileError;
@@ -18,9 +17,6 @@ pub use folder::{Folder, Use, is_plain};
 pub use identity::{Identity, is_trusted};
 
 /// Opens a plain file by its path, as [`Folder::of_file`] and [`Folder::open_file`] do.
-///
-/// # Errors
-/// As those two.
 pub fn open(file: &std::path::Path, usage: Use) -> Result<std::fs::File, FileError> {
     let (folder, name) = Folder::of_file(file)?;
     folder.open_file(&name, usage)
