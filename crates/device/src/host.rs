@@ -8,7 +8,7 @@ use crate::hwmon;
 use crate::inspect::{self, mmc::mmc_host};
 use crate::list::{Bus, bus};
 use crate::nvme;
-use crate::system::{System, flag, link_name, names, text};
+use crate::system::{System, base_name, entries, flag, joined, link_name, text};
 use crate::usb;
 use cardscope_model::condition::{Condition, Origin};
 
@@ -74,18 +74,16 @@ pub fn board(system: &System) -> Option<String> {
         };
         let maker = word("sys_vendor").or_else(|| word("board_vendor"));
         let product = word("product_name").or_else(|| word("board_name"));
-        let words: Vec<String> = [maker, product].into_iter().flatten().collect();
-        (!words.is_empty()).then(|| words.join(" "))
+        joined([maker, product], " ")
     })
 }
 
 /// How the processor's clock is governed; several words where its cores differ.
 pub fn governor(system: &System) -> Option<String> {
     let cpu = system.sys().join("devices/system/cpu");
-    let policies = names(cpu.join("cpufreq")).into_iter().map(|policy| cpu.join("cpufreq").join(policy));
-    let cores = names(&cpu).into_iter().map(|core| cpu.join(core).join("cpufreq"));
-    let mut found: Vec<String> =
-        policies.chain(cores).filter_map(|dir| text(dir.join("scaling_governor"))).collect();
+    let cores = entries(&cpu).into_iter().map(|core| core.join("cpufreq"));
+    let policies = entries(cpu.join("cpufreq")).into_iter().chain(cores);
+    let mut found: Vec<String> = policies.filter_map(|dir| text(dir.join("scaling_governor"))).collect();
     found.sort();
     found.dedup();
     (!found.is_empty()).then(|| found.join(", "))
@@ -100,14 +98,10 @@ pub fn supply(system: &System) -> Option<String> {
 /// throttled, temperature limit (Raspberry Pi documentation, `vcgencmd get_throttled`).
 pub fn throttled(system: &System) -> Option<u32> {
     let root = system.sys().join("devices/platform");
-    let mut places = vec![root.clone()];
-    places
-        .extend(names(&root).into_iter().filter(|name| name.starts_with("soc")).map(|name| root.join(name)));
-    let file = places
-        .iter()
-        .flat_map(|place| names(place).into_iter().map(|name| place.join(name)))
-        .map(|dir| dir.join("get_throttled"))
-        .find(|file| file.is_file())?;
+    let socs = entries(&root).into_iter().filter(|dir| base_name(dir).is_some_and(|n| n.starts_with("soc")));
+    let mut files =
+        [root.clone()].into_iter().chain(socs).flat_map(entries).map(|dir| dir.join("get_throttled"));
+    let file = files.find(|file| file.is_file())?;
     u32::from_str_radix(text(file)?.trim_start_matches("0x"), 16).ok()
 }
 

@@ -5,7 +5,7 @@
 
 use crate::block::BlockDevice;
 use crate::nvme;
-use crate::system::{System, names, text};
+use crate::system::{System, base_name, entries, names, text};
 use std::path::{Path, PathBuf};
 
 /// Coldest and hottest values in °C that are taken for a temperature rather than for a faulty sensor.
@@ -22,12 +22,11 @@ pub(crate) struct Chip {
 
 /// All chips of the machine.
 pub(crate) fn chips(system: &System) -> Vec<Chip> {
-    let root = system.sys().join("class/hwmon");
-    let chip = |name: String| {
-        let dir = system.resolve(&root.join(name));
+    let chip = |dir: PathBuf| {
+        let dir = system.resolve(&dir);
         Some(Chip { driver: text(dir.join("name"))?, device: system.resolve(&dir.join("device")), dir })
     };
-    names(&root).into_iter().filter_map(chip).collect()
+    entries(system.sys().join("class/hwmon")).into_iter().filter_map(chip).collect()
 }
 
 /// Kinds and directories of the thermal zones.
@@ -50,14 +49,11 @@ pub(crate) fn of_nvme(system: &System, disk: &BlockDevice) -> Option<PathBuf> {
 
 /// `hwmonN` or `hwmon/hwmonN` in a directory.
 fn beneath(dir: &Path) -> Option<PathBuf> {
-    [dir.to_owned(), dir.join("hwmon")]
-        .iter()
-        .flat_map(|dir| names(dir).into_iter().map(|name| dir.join(name)))
-        .find(|dir| is_nvme(dir))
+    [dir.to_owned(), dir.join("hwmon")].iter().flat_map(entries).find(|dir| is_nvme(dir))
 }
 
 fn is_nvme(dir: &Path) -> bool {
-    let named = dir.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("hwmon"));
+    let named = base_name(dir).is_some_and(|name| name.starts_with("hwmon"));
     named && text(dir.join("name")).as_deref() == Some("nvme")
 }
 

@@ -8,7 +8,7 @@ use crate::guard::{Refusal, Survey};
 use crate::mounts::own_mounts;
 use crate::nvme;
 use crate::open;
-use crate::system::{System, flag, text};
+use crate::system::{System, flag, joined, text};
 use crate::usb;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -176,20 +176,15 @@ pub(crate) fn model(system: &System, disk: &BlockDevice) -> Option<String> {
         return Some(format!("file {file}"));
     }
     if disk.name.starts_with("mmcblk") {
-        return words([text(hardware.join("type")), text(hardware.join("name"))]);
+        return joined([text(hardware.join("type")), text(hardware.join("name"))], " ");
     }
     match (text(hardware.join("vendor")), text(hardware.join("model"))) {
         // virtio has the PCI-like id of its kind for a vendor, no model.
         _ if disk.name.starts_with("vd") => None,
         (None, None) => nvme::controller(system, disk).and_then(|dir| text(dir.join("model"))),
         (_, None) => None,
-        said => words(said.into()),
+        said => joined(said.into(), " "),
     }
-}
-
-fn words(words: [Option<String>; 2]) -> Option<String> {
-    let words: Vec<String> = words.into_iter().flatten().collect();
-    (!words.is_empty()).then(|| words.join(" "))
 }
 
 pub(crate) fn removable(system: &System, disk: &BlockDevice) -> bool {

@@ -116,6 +116,16 @@ pub(crate) fn names(dir: impl AsRef<Path>) -> Vec<String> {
     names
 }
 
+/// What lies in a directory, in the order of [`names`].
+pub(crate) fn entries(dir: impl AsRef<Path>) -> Vec<PathBuf> {
+    names(&dir).into_iter().map(|name| dir.as_ref().join(name)).collect()
+}
+
+/// Those of some texts that are known, with something between them.
+pub(crate) fn joined(texts: [Option<String>; 2], between: &str) -> Option<String> {
+    texts.into_iter().flatten().reduce(|all, next| format!("{all}{between}{next}"))
+}
+
 /// The last part of a path as text.
 pub(crate) fn base_name(path: &Path) -> Option<&str> {
     path.file_name().and_then(|name| name.to_str())

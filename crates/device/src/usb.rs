@@ -6,7 +6,7 @@
 //! `Documentation/driver-api/usb/power-management.rst` of the Linux kernel; device classes from the USB specification.
 
 use crate::block::BlockDevice;
-use crate::system::{System, base_name, link_name, names, number, text};
+use crate::system::{System, base_name, entries, joined, link_name, number, text};
 use cardscope_model::usb::UsbReader;
 use std::path::{Path, PathBuf};
 
@@ -42,14 +42,10 @@ fn by_search(system: &System, disk: &str) -> Option<UsbPath> {
         return None;
     }
     let root = system.sys().join("bus/usb/devices");
-    let dirs: Vec<PathBuf> = names(&root).iter().map(|name| system.resolve(&root.join(name))).collect();
-    let device = dirs.iter().filter(|dir| is_device(dir)).find(|dir| leads_to(dir, disk, DEPTH_TO_DISK))?;
-    let interface =
-        names(device).iter().map(|name| device.join(name)).find(|dir| leads_to(dir, disk, DEPTH_TO_DISK));
-    Some(UsbPath {
-        device: device.clone(),
-        interface: interface.filter(|dir| dir.join("bInterfaceClass").exists()),
-    })
+    let mut devices = entries(root).into_iter().map(|dir| system.resolve(&dir)).filter(|dir| is_device(dir));
+    let device = devices.find(|dir| leads_to(dir, disk, DEPTH_TO_DISK))?;
+    let interface = entries(&device).into_iter().find(|dir| leads_to(dir, disk, DEPTH_TO_DISK));
+    Some(UsbPath { device, interface: interface.filter(|dir| dir.join("bInterfaceClass").exists()) })
 }
 
 fn leads_to(dir: &Path, disk: &str, depth: usize) -> bool {
@@ -57,10 +53,9 @@ fn leads_to(dir: &Path, disk: &str, depth: usize) -> bool {
         return true;
     }
     depth > 0
-        && names(dir)
+        && entries(dir)
             .iter()
-            .map(|name| dir.join(name))
-            .any(|below| below.is_dir() && !below.is_symlink() && leads_to(&below, disk, depth - 1))
+            .any(|below| below.is_dir() && !below.is_symlink() && leads_to(below, disk, depth - 1))
 }
 
 fn is_device(dir: &Path) -> bool {
@@ -97,11 +92,9 @@ impl UsbPath {
             self.text("idVendor").unwrap_or_else(|| "????".into()),
             self.text("idProduct").unwrap_or_else(|| "????".into())
         );
-        match (self.text("manufacturer"), self.text("product")) {
-            (Some(maker), Some(product)) => format!("{maker} {product} ({ids})"),
-            (None, Some(product)) => format!("{product} ({ids})"),
-            (Some(maker), None) => format!("{maker} ({ids})"),
-            (None, None) => format!("USB reader {ids}"),
+        match joined([self.text("manufacturer"), self.text("product")], " ") {
+            Some(words) => format!("{words} ({ids})"),
+            None => format!("USB reader {ids}"),
         }
     }
 }
@@ -144,8 +137,8 @@ pub(crate) fn host_controller(system: &System, place: &UsbPath) -> Option<String
         }
         _ => None,
     };
-    let extra: Vec<String> = [driver, ids].into_iter().flatten().collect();
-    Some(if extra.is_empty() { name } else { format!("{name} ({})", extra.join(", ")) })
+    let extra = joined([driver, ids], ", ").map_or(String::new(), |extra| format!(" ({extra})"));
+    Some(format!("{name}{extra}"))
 }
 
 /// What stands between a USB port and a reader.
@@ -203,13 +196,11 @@ fn is_root_hub(dir: &Path) -> bool {
 fn neighbours(system: &System, reader: &Path) -> usize {
     let root = system.sys().join("bus/usb/devices");
     let Some(bus) = number(reader.join("busnum")) else { return 0 };
-    let storage = |dir: &Path| {
-        let interfaces = names(dir).into_iter().map(|name| dir.join(name));
-        interfaces.into_iter().any(|i| text(i.join("bInterfaceClass")).as_deref() == Some(STORAGE))
-    };
-    names(&root)
+    let class = |dir: &PathBuf| text(dir.join("bInterfaceClass"));
+    let storage = |dir: &Path| entries(dir).iter().any(|dir| class(dir).as_deref() == Some(STORAGE));
+    entries(&root)
         .iter()
-        .map(|name| system.resolve(&root.join(name)))
+        .map(|dir| system.resolve(dir))
         .filter(|dir| dir.as_path() != reader && number(dir.join("busnum")) == Some(bus) && storage(dir))
         .count()
 }

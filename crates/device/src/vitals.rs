@@ -7,7 +7,7 @@
 //! what they were not built for.
 
 use crate::hwmon;
-use crate::system::{System, flag, names, number, text};
+use crate::system::{System, entries, flag, names, number, text};
 use std::path::{Path, PathBuf};
 
 /// One line of a pressure file.
@@ -260,14 +260,12 @@ pub struct IdleState {
 
 /// Sleep states of processor 0, shallow first; empty where the kernel manages none.
 pub fn idle_states(system: &System) -> Vec<IdleState> {
-    let root = system.sys().join("devices/system/cpu/cpu0/cpuidle");
-    let state = |name: &String| {
-        let dir = root.join(name);
+    let state = |dir: PathBuf| {
         let on = flag(dir.join("disable")) != Some(true);
         let exit_us = number(dir.join("latency"))?;
         on.then(|| text(dir.join("name"))).flatten().map(|name| IdleState { name, exit_us })
     };
-    names(&root).iter().filter_map(state).collect()
+    entries(system.sys().join("devices/system/cpu/cpu0/cpuidle")).into_iter().filter_map(state).collect()
 }
 
 /// Whether processors may run above their nominal clock; `None` where that cannot be told.

@@ -30,9 +30,9 @@ unsafe impl Sync for AlignedBuffer {}
 impl AlignedBuffer {
     /// Maps at least `bytes` bytes (at least one page).
     pub fn new(bytes: usize) -> Result<Self, TargetError> {
-        let out_of_memory = |reason: String| TargetError::Setup {
-            what: format!("taking {bytes} bytes of memory for the I/O buffers"),
-            reason: format!("{reason}; choose a smaller block or queue depth"),
+        let out_of_memory = |reason: String| {
+            let what = format!("taking {bytes} bytes of memory for the I/O buffers");
+            TargetError::setup(what, format!("{reason}; choose a smaller block or queue depth"))
         };
         let len =
             bytes.max(1).checked_next_multiple_of(PAGE).ok_or_else(|| out_of_memory("too large".into()))?;

@@ -178,6 +178,11 @@ pub enum TargetError {
 }
 
 impl TargetError {
+    /// Opening or preparing it failed: what was attempted, on what; why it failed, and what to do.
+    pub fn setup(what: impl Into<String>, reason: impl ToString) -> Self {
+        Self::Setup { what: what.into(), reason: reason.to_string() }
+    }
+
     /// True where the target as a whole is lost to the test: no further I/O can succeed, or none may be tried.
     pub fn is_final(&self) -> bool {
         matches!(self, Self::Gone { .. } | Self::Silent { .. } | Self::Changed { .. })

@@ -13,7 +13,7 @@ pub use running::{lies_on, shared_with_system};
 use crate::block::{BlockDevice, DeviceNumber};
 use crate::guard;
 use crate::mounts::{Mount, mount_of, own_mounts};
-use crate::system::{System, text};
+use crate::system::{System, joined, text};
 use cardscope_model::caveat::Caveat;
 use serde::Serialize;
 use std::os::unix::fs::MetadataExt;
@@ -83,7 +83,7 @@ pub fn of_path(path: &Path) -> std::io::Result<FileSystem> {
     let mounts = own_mounts(&system);
     let number = DeviceNumber::from_raw(real.metadata()?.dev());
     let mut file_system = describe(&system, &mounts, &real, magic, number);
-    file_system.effect = join(file_system.effect, attributes(&real));
+    file_system.effect = joined([file_system.effect, attributes(&real)], ", ");
     Ok(file_system)
 }
 
@@ -130,7 +130,7 @@ fn describe(system: &System, mounts: &[Mount], path: &Path, magic: u32, number: 
     let name = mount.map_or_else(by_magic, |mount| mount.kind.clone());
     let devices = mounted_devices(system, mount, number);
     let (layers, disks) = descend(system, mounts, devices);
-    let effect = join(kinds::effect(magic, &name), mount.and_then(kinds::mount_effect));
+    let effect = joined([kinds::effect(magic, &name), mount.and_then(kinds::mount_effect)], ", ");
     FileSystem {
         name,
         magic,
@@ -188,13 +188,6 @@ fn attributes(path: &Path) -> Option<String> {
     let words: Vec<&str> =
         ATTRIBUTES.iter().filter(|(bit, _)| set & bit != 0).map(|(_, word)| *word).collect();
     (!words.is_empty()).then(|| words.join(", "))
-}
-
-fn join(first: Option<String>, second: Option<String>) -> Option<String> {
-    match (first, second) {
-        (Some(first), Some(second)) => Some(format!("{first}, {second}")),
-        (first, second) => first.or(second),
-    }
 }
 
 #[cfg(test)]

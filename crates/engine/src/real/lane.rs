@@ -85,9 +85,9 @@ impl Lane {
             let shared_bytes = slots.stride() as u64;
             shared.remember(Caveat::SharedBuffers { depth: plan.depth, shared_bytes });
         }
-        let backend = backend(plan, file, shared, &slots).map_err(|e| TargetError::Setup {
-            what: format!("preparing {} I/Os in flight", plan.depth),
-            reason: format!("{e}; choose a smaller queue depth"),
+        let backend = backend(plan, file, shared, &slots).map_err(|e| {
+            let what = format!("preparing {} I/Os in flight", plan.depth);
+            TargetError::setup(what, format!("{e}; choose a smaller queue depth"))
         })?;
         let depth = plan.depth as usize;
         let (unsent, ended) = (Vec::with_capacity(depth), Vec::with_capacity(depth));

@@ -62,10 +62,9 @@ impl std::fmt::Debug for RealTarget {
 
 impl RealTarget {
     fn planned(&mut self) -> Result<&mut Lane, TargetError> {
-        self.lane.as_mut().ok_or_else(|| TargetError::Setup {
-            what: format!("using {}", self.info.name),
-            reason: "a lane is planned before its first I/O".into(),
-        })
+        let unplanned = "a lane is planned before its first I/O";
+        let name = &self.info.name;
+        self.lane.as_mut().ok_or_else(|| TargetError::setup(format!("using {name}"), unplanned))
     }
 
     fn make_lane(&mut self, plan: &Plan) -> Result<(), TargetError> {
@@ -82,7 +81,7 @@ impl RealTarget {
     }
 
     fn cannot(&self, what: &str, error: &std::io::Error) -> TargetError {
-        TargetError::Setup { what: format!("{what} for {}", self.info.name), reason: error.to_string() }
+        TargetError::setup(format!("{what} for {}", self.info.name), error)
     }
 
     fn call_failed(&self, operation: &'static str, range: Region, errno: rustix::io::Errno) -> TargetError {
@@ -121,10 +120,10 @@ impl Target for RealTarget {
         let same = self.lane.as_ref().is_some_and(|lane| lane.plan == *plan);
         self.look(if same { holding::FRESH } else { Duration::ZERO })?;
         match &self.lane {
-            Some(lane) if lane.slots.busy() > 0 => Err(TargetError::Setup {
-                what: format!("planning {}", self.info.name),
-                reason: format!("{} I/Os are still in flight; complete them first", lane.slots.busy()),
-            }),
+            Some(lane) if lane.slots.busy() > 0 => Err(TargetError::setup(
+                format!("planning {}", self.info.name),
+                format!("{} I/Os are still in flight; complete them first", lane.slots.busy()),
+            )),
             Some(_) if same => Ok(()),
             _ => self.make_lane(plan),
         }
@@ -269,8 +268,6 @@ impl Target for RealTarget {
 
 #[cold]
 fn beyond(info: &TargetInfo, io: &Io, limit: u64) -> TargetError {
-    TargetError::Setup {
-        what: format!("submitting {} bytes at {} to {}", io.len, io.offset, info.name),
-        reason: format!("its usable size is {limit} bytes"),
-    }
+    let what = format!("submitting {} bytes at {} to {}", io.len, io.offset, info.name);
+    TargetError::setup(what, format!("its usable size is {limit} bytes"))
 }

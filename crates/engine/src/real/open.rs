@@ -127,5 +127,5 @@ impl RealTarget {
 }
 
 fn cannot_open(name: &str, error: &std::io::Error) -> TargetError {
-    TargetError::Setup { what: format!("opening {name} for a test"), reason: error.to_string() }
+    TargetError::setup(format!("opening {name} for a test"), error)
 }

@@ -46,9 +46,11 @@ pub(super) fn patiently<T: Send + 'static>(
     let _waiting = waiting(what);
     let (report, reports) = channel();
     let carry_out = move || drop(report.send(call()));
-    std::thread::Builder::new().name("cardscope-wait".into()).stack_size(64 << 10).spawn(carry_out).map_err(
-        |e| TargetError::Setup { what: "starting a thread to wait on".into(), reason: e.to_string() },
-    )?;
+    std::thread::Builder::new()
+        .name("cardscope-wait".into())
+        .stack_size(64 << 10)
+        .spawn(carry_out)
+        .map_err(|e| TargetError::setup("starting a thread to wait on", e))?;
     loop {
         match reports.recv_timeout(SLICE) {
             Ok(outcome) => return Ok(outcome),

@@ -51,10 +51,11 @@ pub(super) struct Slots {
 impl Slots {
     pub(super) fn new(plan: &Plan) -> Result<Self, TargetError> {
         if plan.depth == 0 || plan.block == 0 || plan.block > LONGEST {
-            return Err(TargetError::Setup {
-                what: format!("planning {} I/Os of {} bytes in flight", plan.depth, plan.block),
-                reason: "depth and block are at least 1, and a block at most 1 GiB".into(),
-            });
+            let what = format!("planning {} I/Os of {} bytes in flight", plan.depth, plan.block);
+            return Err(TargetError::setup(
+                what,
+                "depth and block are at least 1, and a block at most 1 GiB",
+            ));
         }
         let stride = (plan.block as usize).next_multiple_of(PAGE);
         let shared =
@@ -209,8 +210,6 @@ impl Slots {
 /// A caller's mistake, worded so that it is found.
 #[cold]
 fn misuse(io: &Io, rule: &str) -> TargetError {
-    TargetError::Setup {
-        what: format!("submitting {} bytes at {} in slot {}", io.len, io.offset, io.slot),
-        reason: format!("a submitted I/O must keep the rule that {rule}"),
-    }
+    let what = format!("submitting {} bytes at {} in slot {}", io.len, io.offset, io.slot);
+    TargetError::setup(what, format!("a submitted I/O must keep the rule that {rule}"))
 }

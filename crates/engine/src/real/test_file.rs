@@ -150,10 +150,7 @@ pub(super) fn setup_error(path: &Path, errno: Errno) -> TargetError {
         Errno::NOSPC | Errno::DQUOT => "the file system is full: make room",
         _ => "choose another place, or test the bare device",
     };
-    TargetError::Setup {
-        what: format!("opening {} for a test", path.display()),
-        reason: format!("{errno}; {advice}"),
-    }
+    TargetError::setup(format!("opening {} for a test", path.display()), format!("{errno}; {advice}"))
 }
 
 fn io_setup(path: &Path, error: &std::io::Error) -> TargetError {
@@ -183,10 +180,8 @@ fn remove_leftovers(directory: &Folder) -> Result<(), TargetError> {
 
 /// Two tests at once would measure each other.
 fn in_use(directory: &Path) -> TargetError {
-    TargetError::Setup {
-        what: format!("opening {} for a test", directory.display()),
-        reason: "another Cardscope is testing there now; wait for it to end, or stop it".into(),
-    }
+    let reason = "another Cardscope is testing there now; wait for it to end, or stop it";
+    TargetError::setup(format!("opening {} for a test", directory.display()), reason)
 }
 
 /// Exactly the names that we give: prefix, eight hexadecimal digits, `-`, sixteen.

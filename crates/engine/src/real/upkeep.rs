@@ -19,10 +19,8 @@ pub(super) fn flush(
     name: &str,
     interrupt: &Interrupt,
 ) -> Result<Result<(), Errno>, TargetError> {
-    let own = fd.try_clone_to_owned().map_err(|e| TargetError::Setup {
-        what: "opening the target once more for a flush".into(),
-        reason: e.to_string(),
-    })?;
+    let again = "opening the target once more for a flush";
+    let own = fd.try_clone_to_owned().map_err(|e| TargetError::setup(again, e))?;
     patiently(interrupt, Wait::Call(format!("a flush of {name}").into()), move || fdatasync(own))
 }
 

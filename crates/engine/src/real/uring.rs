@@ -97,10 +97,7 @@ impl Uring {
                     .iter()
                     .any(|&n| is_errno(&e, n)) =>
             {
-                Err(TargetError::Setup {
-                    what: "handing I/O to the kernel by io_uring".into(),
-                    reason: advice(&e),
-                })
+                Err(TargetError::setup("handing I/O to the kernel by io_uring", advice(&e)))
             }
             _ => {
                 self.reap(ended);

@@ -107,14 +107,14 @@ impl Loop<'_> {
                     scope.spawn(move || {
                         barrier.wait();
                         let watch = Watch { interrupt, shared, tick: None, pace: None };
-                        self.drive_one(lane.as_mut(), &mut streams, shared, watch)
+                        self.drive_one(lane.as_mut(), &mut streams, watch)
                     })
                 })
                 .collect();
             let mut streams = self.streams(0, per_lane);
             barrier.wait();
             let watch = Watch { interrupt, shared, tick: Some(tick), pace };
-            let mut outcome = self.drive_one(target, &mut streams, shared, watch);
+            let mut outcome = self.drive_one(target, &mut streams, watch);
             for other in others {
                 let theirs = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
                 outcome = join(outcome, theirs);
@@ -127,9 +127,9 @@ impl Loop<'_> {
         &self,
         lane: &mut dyn Target,
         streams: &mut [Stream],
-        shared: &Shared,
         watch: Watch<'_>,
     ) -> Result<Meter, TargetError> {
+        let shared = watch.shared;
         let pattern = self.test.name.pattern;
         let outcome = drive(lane, streams, pattern.queue, pattern.block as u32, self.limits(), watch);
         if outcome.is_err() {
