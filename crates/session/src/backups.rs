@@ -2,7 +2,7 @@
 
 use crate::card_key;
 use crate::error::{Failure, Result};
-use crate::opening::Opened;
+use crate::opened::Opened;
 use cardscope_device::filesystem;
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;

@@ -3,7 +3,7 @@
 //! Only what names the piece itself counts: a CID, or model and serial number of NVMe. The serial number of a USB
 //! reader does not, since it stays the same whatever card is in it; there the content has to tell.
 
-use crate::opening::Opened;
+use crate::opened::Opened;
 use cardscope_device::{inspect, system::System};
 use cardscope_model::identity::Identity;
 use cardscope_model::random::mix;

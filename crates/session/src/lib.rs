@@ -7,10 +7,12 @@
 
 pub mod archive;
 mod arguments;
+mod attachment;
 mod backups;
 mod baseline;
 pub mod bench;
 mod card_key;
+mod card_state;
 pub mod check;
 mod checkpoint;
 pub mod compare;
@@ -28,6 +30,7 @@ pub mod import;
 mod journals;
 pub mod map;
 pub mod observe;
+pub mod opened;
 pub mod opening;
 pub mod output_file;
 pub mod publish;

@@ -1,7 +1,8 @@
 //! Cards and runs made up for tests.
 
 use crate::consent::DataKept;
-use crate::opening::{self, Opened};
+use crate::opened::Opened;
+use crate::opening;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::archived::StoredCard;
 use cardscope_model::card::CardFacts;

@@ -77,13 +77,23 @@ impl Crate {
         let mut arrows = Arrows::new();
         for (name, module) in &self.modules {
             for path in &module.takes {
-                if let Some(file) = self.file_of(name, path, 0).filter(|file| *file != module.file) {
+                let defined = self.file_of(name, path, 0);
+                let passed_on = self.passed_on_by(name, path);
+                for file in defined.into_iter().chain(passed_on).filter(|file| *file != module.file) {
                     let from = arrows.entry(module.file.clone()).or_default();
                     from.entry(file).or_insert_with(|| path.join("::"));
                 }
             }
         }
         arrows
+    }
+
+    /// The file through which a path goes, where that only passes the name on; the root of a crate passes on what it likes.
+    fn passed_on_by(&self, from: &[String], path: &[String]) -> Option<PathBuf> {
+        let (module, rest) = self.module_of(from, path, 0)?;
+        let found = &self.modules[&module];
+        let passes = found.imports.contains_key(rest.first()?) && !from.starts_with(&module);
+        (passes && !module.is_empty()).then(|| found.file.clone())
     }
 
     /// The file that defines what a path names, where that is in this crate and no module.

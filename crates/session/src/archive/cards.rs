@@ -1,19 +1,15 @@
 //! The archive's cards: lists, one card with all that is known of it, and what the user corrects or adds.
 
 use super::open;
+use crate::attachment;
 use crate::card_source::the_one;
 use crate::error::{Failure, Result};
-use cardscope_engine::input;
 use cardscope_model::archived::StoredCard;
 use cardscope_model::card::{CardFacts, Event, EventKind, Price, is_date};
 use cardscope_store::{Archive, NewAttachment, StoredAttachment};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-
-/// Longest file that is attached: photographs have some MiB. Several of them go with each session of the card into a
-/// file, which may not be longer than [`crate::import::result_file::MOST_BYTES`].
-const MOST_BYTES: u64 = 16 << 20;
 
 /// A card in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -133,7 +129,7 @@ pub fn edit(path: Option<&Path>, edit: &Edit) -> Result<CardShown> {
     let facts = edit.facts()?;
     let mut archive = open(path)?;
     let card = named(&mut archive, &edit.card)?;
-    let files = edit.attach.iter().map(|file| attachment(file)).collect::<Result<Vec<_>, _>>()?;
+    let files = edit.attach.iter().map(|file| attachment::read(file)).collect::<Result<Vec<_>, _>>()?;
     let attach: Vec<NewAttachment<'_>> = files
         .iter()
         .map(|(name, media_type, bytes)| NewAttachment { name, media_type, note: None, bytes })
@@ -236,27 +232,6 @@ fn fact<'a>(of: &'a mut CardFacts, word: &str) -> Result<&'a mut Option<String>>
     found.ok_or_else(|| Failure::refused(format!("no fact {word:?}; they are {known}")))
 }
 
-/// A file to attach: name, media type by its first bytes, content.
-pub(crate) fn attachment(file: &Path) -> Result<(String, String, Vec<u8>)> {
-    let bytes = input::bytes(file, MOST_BYTES)
-        .map_err(|e| Failure::refused_for(format!("{}: it is not attached: {e}", file.display()), e))?;
-    let name = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    Ok((name, media_type(&bytes).to_owned(), bytes))
-}
-
-/// By the signatures of the formats that photographs, screenshots and receipts come in.
-fn media_type(bytes: &[u8]) -> &'static str {
-    match bytes {
-        [0xff, 0xd8, 0xff, ..] => "image/jpeg",
-        [0x89, b'P', b'N', b'G', ..] => "image/png",
-        [b'G', b'I', b'F', b'8', ..] => "image/gif",
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "image/webp",
-        [b'%', b'P', b'D', b'F', ..] => "application/pdf",
-        _ if std::str::from_utf8(bytes).is_ok() => "text/plain",
-        _ => "application/octet-stream",
-    }
-}
-
 fn event_kind(text: &str) -> Result<EventKind, String> {
     serde_json::from_value(text.into())
         .map_err(|_| format!("{text:?} is no event; they are bought, in-use, failed, warranty, gone, note"))
@@ -300,13 +275,6 @@ mod tests {
         assert_eq!(set("brand="), None);
         assert!(facts.is_empty());
         assert!(fact(&mut facts, "colour").unwrap_err().to_string().contains("no fact \"colour\""));
-    }
-
-    #[test]
-    fn a_photograph_is_known_by_its_first_bytes_and_not_by_its_name() {
-        assert_eq!(media_type(&[0xff, 0xd8, 0xff, 0xe1]), "image/jpeg");
-        assert_eq!(media_type(b"bought in May"), "text/plain");
-        assert_eq!(media_type(&[0, 159, 146, 150]), "application/octet-stream");
     }
 
     #[test]

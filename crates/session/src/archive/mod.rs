@@ -4,7 +4,6 @@
 mod cards;
 mod files;
 
-pub(crate) use cards::attachment;
 pub use cards::{AttachmentLine, CardLine, CardShown, Edit, card, cards, edit, facts, merge};
 pub use files::{Exported, Taken, export, take};
 

@@ -6,7 +6,7 @@ use super::report;
 use super::sizing::smaller_area;
 use crate::error::{Failure, Result};
 use crate::frame::Session;
-use crate::opening::Opened;
+use crate::opened::Opened;
 use cardscope_engine::card::Stop;
 use cardscope_engine::journal::{Journal, JournalError};
 use cardscope_engine::runner::{RunError, Settings, run_pass};

@@ -2,7 +2,7 @@
 
 use super::sizing::Writes;
 use crate::frame::Session;
-use crate::opening::Opened;
+use crate::opened::Opened;
 use cardscope_analysis::anomaly::{self, Sized};
 use cardscope_analysis::{ceiling, estimate};
 use cardscope_engine::null;

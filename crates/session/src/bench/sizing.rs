@@ -2,7 +2,7 @@
 
 use super::request::Request;
 use crate::error::Result;
-use crate::opening::Opened;
+use crate::opened::Opened;
 use cardscope_model::recipe::{Recipe, Test};
 use cardscope_model::units::{BinarySize, MIB};
 

@@ -14,7 +14,7 @@ pub use budget::Request;
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
 use crate::map::NOTHING_TO_READ;
-use crate::opening::Opened;
+use crate::opened::Opened;
 use cardscope_model::check::{CheckReport, Visit as Body};
 use cardscope_sd::label;
 use std::time::Duration;

@@ -4,14 +4,12 @@
 //! its bytes are then written to the card by us. So devices, images and simulated cards are formatted in one way, the
 //! result is known before the card is touched, and it is read back and compared byte by byte.
 
-mod archived;
+mod limit;
 mod mkfs;
 mod picture;
 mod request;
 mod writing;
 
-pub(crate) use archived::name_state;
-pub use archived::{LastState, last_state};
 pub(crate) use mkfs::{find, run, sparse};
 pub(crate) use picture::{Range, data_ranges};
 pub use request::Request;
@@ -50,7 +48,7 @@ impl Procedure for Request {
         for caveat in &session.opened.caveats {
             session.events.note(&caveat.to_string());
         }
-        let limited = archived::limit(self, session.opened)?;
+        let limited = limit::limit(self, session.opened)?;
         let layout = layout_of(self, limited.as_ref().map_or(session.bytes(), |l| l.real_bytes))?;
         let label = self.label.as_deref().map(|text| checked_label(text, layout.file_system)).transpose()?;
         let picture = mkfs::make(&layout, label.as_deref(), report.header.seed)?;
@@ -66,7 +64,7 @@ impl Procedure for Request {
             label,
             size_adjustment: self.size_adjustment,
             limited,
-            file_system: archived::file_system_word(layout.file_system).to_owned(),
+            file_system: limit::file_system_word(layout.file_system).to_owned(),
             backup: self.backup.as_ref().map(|path| path.display().to_string()),
             tool: picture.tool.clone(),
             ..Formatting::default()
@@ -162,7 +160,7 @@ fn conclude(report: &mut FormatReport) {
             ));
     }
     if let Some(limited) = &report.body.limited {
-        report.header.findings.push(archived::limited(limited, &report.body.layout));
+        report.header.findings.push(limit::limited(limited, &report.body.layout));
     }
 }
 

@@ -9,10 +9,12 @@ pub(crate) use common::stated;
 pub use common::{Common, Limits};
 
 use crate::backups;
+use crate::card_state;
 use crate::consent::Narrowed;
 use crate::consent::{Consent, DataKept};
 use crate::journals;
-use crate::opening::{self, Opened};
+use crate::opened::Opened;
+use crate::opening;
 use crate::recorder::{self, Recorder};
 use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
@@ -129,7 +131,7 @@ pub fn execute<P: Procedure>(
         let stated = procedure.stated()?;
         let mut opened = procedure.open(consent, interrupt)?;
         opened.condition.overlay(&stated);
-        crate::format::name_state(procedure.common().archive.as_deref(), &mut opened);
+        card_state::name_state(procedure.common().archive.as_deref(), &mut opened);
         perform(procedure, &mut opened, interrupt, events)
     });
     answered(begun, interrupt)

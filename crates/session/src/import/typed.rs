@@ -1,7 +1,7 @@
 //! Photographs and screenshots that figures were typed from: where a table names one that lies beside it, it is attached to
 //! the sessions of its figures, so that whoever doubts a figure can look.
 
-use crate::archive::attachment;
+use crate::attachment;
 use crate::error::Result;
 use cardscope_model::log::{Log, TYPED_FROM};
 use cardscope_store::{Archive, NewAttachment, Owner, SessionId};
@@ -16,7 +16,7 @@ pub(super) fn attach(archive: &mut Archive, folder: &Path, sessions: &[SessionId
     for session in sessions {
         let stored = archive.session(*session)?;
         let Some(file) = stored.file.log.as_ref().and_then(|log| beside(folder, log)) else { continue };
-        match attachment(&file) {
+        match attachment::read(&file) {
             Ok((name, media_type, bytes)) => {
                 let new =
                     NewAttachment { name: &name, media_type: &media_type, note: Some(NOTE), bytes: &bytes };

@@ -15,7 +15,7 @@ pub(crate) use whose::{Medium, Whose, by_content};
 
 use crate::card_key;
 use crate::error::{Failure, Result};
-use crate::opening::Opened;
+use crate::opened::Opened;
 use cardscope_device::filesystem;
 use cardscope_engine::cause::Cause;
 use cardscope_engine::interrupt::Interrupt;

@@ -1,7 +1,8 @@
 //! Whatever ended a probe: as long as the card answers, what was on it comes back.
 
 use crate::consent::DataKept;
-use crate::opening::{self, Opened};
+use crate::opened::Opened;
+use crate::opening;
 use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::content::{Content, fill};
 use cardscope_engine::event::Silent;

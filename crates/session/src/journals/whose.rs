@@ -6,7 +6,7 @@
 
 use crate::card_key::card_key;
 use crate::error::Result;
-use crate::opening::Opened;
+use crate::opened::Opened;
 use cardscope_device::block::BlockDevice;
 use cardscope_device::system::System;
 use cardscope_engine::card::Card;

@@ -5,7 +5,7 @@ use super::scope::{Request, Scope};
 use crate::error::Result;
 use crate::format::CardBytes;
 use crate::frame::{Session, as_probes_know};
-use crate::opening::Opened;
+use crate::opened::Opened;
 use cardscope_analysis::{card_map, io_errors};
 use cardscope_device::contents;
 use cardscope_engine::card::{Card, Stop};

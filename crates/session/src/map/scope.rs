@@ -5,7 +5,7 @@ use crate::arguments::{region, size};
 use crate::consent::{phrase, within};
 use crate::error::{Failure, Result};
 use crate::frame::{self, Common, Session};
-use crate::opening::Opened;
+use crate::opened::Opened;
 use cardscope_engine::target::Region;
 use cardscope_model::random::mix;
 use cardscope_model::units::{BinarySize, MIB};

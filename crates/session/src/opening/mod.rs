@@ -2,15 +2,14 @@
 //!
 //! Everything that could be lost is asked for here, before the first byte is written.
 
-mod opened;
 mod real;
 
-pub use opened::{Limit, Opened};
 pub(crate) use real::mounted;
 
 use crate::consent::{Consent, Question, obtain};
 use crate::error::{Failure, Result};
 use crate::journals;
+use crate::opened::Opened;
 use cardscope_device::held::{Held, HoldError, Kind};
 use cardscope_device::open::Access;
 use cardscope_engine::interrupt::Interrupt;

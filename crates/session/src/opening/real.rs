@@ -2,8 +2,8 @@
 //! made and removed again; with what is asked beside the I/O: a thermometer, and what the card answers without touching
 //! its flash.
 
-use super::opened::Opened;
 use crate::error::{Failure, Result};
+use crate::opened::Opened;
 use cardscope_device::commands::{Commands, commands};
 use cardscope_device::contents::Contents;
 use cardscope_device::filesystem::FileSystem;

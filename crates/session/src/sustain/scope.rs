@@ -5,7 +5,7 @@ use crate::arguments::{duration, region, size};
 use crate::consent::within;
 use crate::error::{Failure, Result};
 use crate::frame::Common;
-use crate::opening::Opened;
+use crate::opened::Opened;
 use cardscope_engine::target::Region;
 use cardscope_model::sustain::{Limits, Pattern, Work};
 use cardscope_model::units::{BinarySize, Capacity, GIB, MIB};

@@ -10,7 +10,7 @@ pub use request::Request;
 use crate::consent::Consent;
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
-use crate::opening::Opened;
+use crate::opened::Opened;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::judged_label::{self, Measured, Seen};
 use cardscope_model::verify::{FilesReport, MapSpeed, Method, Pace, SpeedMap, Verification, VerifyReport};

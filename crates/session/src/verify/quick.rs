@@ -7,7 +7,7 @@
 use super::Request;
 use crate::error::{Failure, Result};
 use crate::frame::{Session, as_probes_know};
-use crate::opening::Opened;
+use crate::opened::Opened;
 use cardscope_engine::card::{Card, Extent};
 use cardscope_engine::content::Content;
 use cardscope_engine::interrupt::Interrupt;

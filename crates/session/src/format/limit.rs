@@ -1,92 +1,21 @@
-//! What the archive says of a card to `format` and to later runs: the state that the last format left it in, until
-//! something else has written to it; and for `--limit-to-real` how much of a fake is there, so that its partition ends
-//! before what it loses. That comes from the user or from the last `verify` of this card; it is never guessed.
+//! `format --limit-to-real`: how much of a fake is there, so that its partition ends before what it loses. That comes from
+//! the user or from the last `verify` of this card; it is never guessed.
 
 use super::Request;
 use crate::archive::open_existing;
 use crate::card_key::card_key;
 use crate::error::{Failure, Result};
-use crate::opening::Opened;
-use cardscope_model::condition::Origin;
+use crate::opened::Opened;
 use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::format::{FormatReport, Limited};
+use cardscope_model::format::Limited;
 use cardscope_model::units::Capacity;
 use cardscope_model::verify::{SURE, Verdict, VerifyReport};
 use cardscope_sd::layout::{FileSystem, Layout, SECTOR, table};
-use cardscope_store::{Archive, EndedHow};
 use std::path::Path;
-
-/// What the last format of a card left.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LastState {
-    /// `overwritten` or `trimmed`; `None` after a quick format.
-    pub state: Option<String>,
-    /// Word of the file system: `vfat`, `exfat`.
-    pub file_system: String,
-    /// The record that says so.
-    pub session: String,
-}
 
 /// The word by which Linux knows the file system.
 pub(super) fn file_system_word(file_system: FileSystem) -> &'static str {
     if file_system == FileSystem::Exfat { "exfat" } else { "vfat" }
-}
-
-/// The state that the last format left this card in; `None` where there was none, it did not end well, or Cardscope
-/// has done anything to the card since.
-///
-/// # Errors
-/// If the archive is there and cannot be read.
-pub fn last_state(archive: Option<&Path>, card_key: &str) -> Result<Option<LastState>> {
-    let Some(mut archive) = open_existing(archive)? else { return Ok(None) };
-    let Some(newest) = newest_record(&mut archive, card_key)? else { return Ok(None) };
-    let (started, left) = newest;
-    // A benchmark since then has written to the card, or may have.
-    for summary in archive.sessions()?.iter().rev() {
-        if summary.started_at < started {
-            break;
-        }
-        let session = archive.session(summary.id)?;
-        if session.is_of(card_key) {
-            return Ok(None);
-        }
-    }
-    Ok(left)
-}
-
-/// The newest record of a card: when it began, and the state it left if it is a format.
-fn newest_record(archive: &mut Archive, key: &str) -> Result<Option<(String, Option<LastState>)>> {
-    for summary in archive.records()?.iter().rev() {
-        let record = archive.session(summary.id)?;
-        let ours = record.is_of(key);
-        // A look without a write changes nothing.
-        let looked = record.file.document.as_ref().is_some_and(|d| d["bytes_written"] == 0);
-        if !ours || looked {
-            continue;
-        }
-        let well = summary.kind == "format" && summary.ended == Some(EndedHow::Complete);
-        let report = record.file.document.and_then(|d| serde_json::from_value::<FormatReport>(d).ok());
-        let left = report.filter(|report| well && report.body.checked).map(|report| LastState {
-            state: report.body.state,
-            file_system: report.body.file_system,
-            session: summary.id.to_string(),
-        });
-        return Ok(Some((summary.started_at.clone(), left)));
-    }
-    Ok(None)
-}
-
-/// Adds the state to the condition of a card that was just opened, where nothing else states it. An archive that
-/// cannot be read says nothing; what is to be kept there will fail by itself.
-pub(crate) fn name_state(archive: Option<&Path>, opened: &mut Opened) {
-    let Some(key) = card_key(opened) else { return };
-    let Ok(Some(left)) = last_state(archive, &key) else { return };
-    let words = [("state", left.state), ("file_system", Some(left.file_system))];
-    for (word, value) in words {
-        if let (Some(value), None) = (value, opened.condition.get(word)) {
-            opened.condition.set(word, value, Origin::Read);
-        }
-    }
 }
 
 /// What is to be laid out, where that is less than the card announces.

@@ -43,7 +43,7 @@ pub struct Opened {
 
 impl Opened {
     /// A target that is open, of which nothing else is known yet.
-    pub(super) fn of(target: Box<dyn Target>, identity: Option<Identity>, condition: Condition) -> Self {
+    pub(crate) fn of(target: Box<dyn Target>, identity: Option<Identity>, condition: Condition) -> Self {
         Opened {
             target,
             ceiling_mb_s: identity.as_ref().and_then(|identity| identity.ceiling_mb_s()),
@@ -160,7 +160,7 @@ impl Limit {
 
 impl Opened {
     /// Takes the limit of a disk that may hold the running system.
-    pub(super) fn on_disk_of_system(mut self, disk: Option<String>) -> Self {
+    pub(crate) fn on_disk_of_system(mut self, disk: Option<String>) -> Self {
         if disk.is_some() {
             self.limit_writes(Some(ON_SYSTEM_DISK));
             self.limit.system_disk = disk;

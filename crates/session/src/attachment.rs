@@ -1,0 +1,42 @@
+//! Photographs, screenshots and receipts that are attached to a card or a session.
+
+use crate::error::{Failure, Result};
+use cardscope_engine::input;
+use std::path::Path;
+
+/// Longest file that is attached: photographs have some MiB. Several of them go with each session of the card into a
+/// file, which may not be longer than [`crate::import::result_file::MOST_BYTES`].
+const MOST_BYTES: u64 = 16 << 20;
+
+/// A file to attach: name, media type by its first bytes, content.
+pub(crate) fn read(file: &Path) -> Result<(String, String, Vec<u8>)> {
+    let bytes = input::bytes(file, MOST_BYTES)
+        .map_err(|e| Failure::refused_for(format!("{}: it is not attached: {e}", file.display()), e))?;
+    let name = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    Ok((name, media_type(&bytes).to_owned(), bytes))
+}
+
+/// By the signatures of the formats that photographs, screenshots and receipts come in.
+fn media_type(bytes: &[u8]) -> &'static str {
+    match bytes {
+        [0xff, 0xd8, 0xff, ..] => "image/jpeg",
+        [0x89, b'P', b'N', b'G', ..] => "image/png",
+        [b'G', b'I', b'F', b'8', ..] => "image/gif",
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "image/webp",
+        [b'%', b'P', b'D', b'F', ..] => "application/pdf",
+        _ if std::str::from_utf8(bytes).is_ok() => "text/plain",
+        _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_photograph_is_known_by_its_first_bytes_and_not_by_its_name() {
+        assert_eq!(media_type(&[0xff, 0xd8, 0xff, 0xe1]), "image/jpeg");
+        assert_eq!(media_type(b"bought in May"), "text/plain");
+        assert_eq!(media_type(&[0, 159, 146, 150]), "application/octet-stream");
+    }
+}
