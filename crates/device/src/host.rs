@@ -4,9 +4,9 @@
 //! [`cardscope_model::condition::WORDS`].
 
 use crate::block::BlockDevice;
+use crate::bus::{Bus, bus};
 use crate::hwmon;
 use crate::inspect::{self, mmc::mmc_host};
-use crate::list::{Bus, bus};
 use crate::nvme;
 use crate::system::{System, base_name, entries, flag, joined, link_name, text};
 use crate::usb;

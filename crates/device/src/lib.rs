@@ -5,6 +5,7 @@
 //! machine's `/sys` answers as that machine would. Nothing here measures.
 
 pub mod block;
+pub mod bus;
 pub mod commands;
 pub mod contents;
 pub mod filesystem;

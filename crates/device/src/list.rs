@@ -1,15 +1,12 @@
 //! Cards and readers that are present: size, bus, what is mounted, safe to test or why not.
-//!
-//! Which directories mean which bus: sd-facts sections 3.3, 7 and 8.
 
 use crate::block::BlockDevice;
+use crate::bus::{Bus, bus, model, removable};
 use crate::contents;
 use crate::guard::{Refusal, Survey};
 use crate::mounts::own_mounts;
-use crate::nvme;
 use crate::open;
-use crate::system::{System, flag, joined, text};
-use crate::usb;
+use crate::system::{System, flag, text};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -59,34 +56,6 @@ pub struct Partition {
     pub mounted_at: Vec<String>,
 }
 
-/// How a device is attached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Bus {
-    /// A slot of an SD host controller.
-    Mmc,
-    /// A USB reader or stick.
-    Usb,
-    /// PCI Express: SD Express cards, SSDs.
-    Nvme,
-    /// SATA, SAS and other SCSI.
-    Ata,
-    /// A disk of a virtual machine.
-    Virtio,
-    /// A file as a device.
-    Loop,
-    /// A device over the network.
-    Nbd,
-    /// Anything else.
-    Other,
-}
-
-impl std::fmt::Display for Bus {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&format!("{self:?}").to_lowercase())
-    }
-}
-
 /// Which devices are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
@@ -95,10 +64,6 @@ pub enum Scope {
     /// Loop and network devices too.
     WithLoops,
 }
-
-/// What the beginning of a kernel name says of the bus; SCSI disks (`sd…`) are known by what they hang on.
-const BY_NAME: [(&str, Bus); 5] =
-    [("mmcblk", Bus::Mmc), ("nvme", Bus::Nvme), ("loop", Bus::Loop), ("nbd", Bus::Nbd), ("vd", Bus::Virtio)];
 
 /// Devices that stand for no card: parts of an eMMC with a disk of their own, and devices of the kernel.
 const NEVER: &[&str] = &["zram", "ram", "dm-", "md", "sr", "fd", "bcache", "mtdblock"];
@@ -157,51 +122,6 @@ fn partition(system: &System, survey: &Survey, part: &BlockDevice) -> Partition 
         filesystem: filesystem(system, part),
         mounted_at: survey.mount_points(part),
     }
-}
-
-/// How a disk is attached.
-pub fn bus(system: &System, disk: &BlockDevice) -> Bus {
-    match BY_NAME.iter().find(|(prefix, _)| disk.name.starts_with(prefix)) {
-        Some((_, bus)) => *bus,
-        None if !disk.name.starts_with("sd") => Bus::Other,
-        None if usb::place(system, disk).is_some() => Bus::Usb,
-        None => Bus::Ata,
-    }
-}
-
-/// What a disk says it is: the card's name, the reader's inquiry text, the controller's model.
-pub(crate) fn model(system: &System, disk: &BlockDevice) -> Option<String> {
-    let hardware = disk.hardware(system);
-    if let Some(file) = disk.backing_file() {
-        return Some(format!("file {file}"));
-    }
-    if disk.name.starts_with("mmcblk") {
-        return joined([text(hardware.join("type")), text(hardware.join("name"))], " ");
-    }
-    match (text(hardware.join("vendor")), text(hardware.join("model"))) {
-        // virtio has the PCI-like id of its kind for a vendor, no model.
-        _ if disk.name.starts_with("vd") => None,
-        (None, None) => nvme::controller(system, disk).and_then(|dir| text(dir.join("model"))),
-        (_, None) => None,
-        said => joined(said.into(), " "),
-    }
-}
-
-pub(crate) fn removable(system: &System, disk: &BlockDevice) -> bool {
-    match bus(system, disk) {
-        Bus::Mmc => !is_emmc(system, disk),
-        Bus::Usb => true,
-        Bus::Nvme => nvme::is_removable(system, disk),
-        Bus::Ata | Bus::Virtio | Bus::Other => flag(disk.dir.join("removable")) == Some(true),
-        Bus::Loop | Bus::Nbd => false,
-    }
-}
-
-/// Soldered flash: type `MMC` with boot areas beside it. The kernel's own `removable` is 0 for SD cards too.
-fn is_emmc(system: &System, disk: &BlockDevice) -> bool {
-    let boot = format!("{}boot0", disk.name);
-    let has_boot = system.sys().join("block").join(&boot).exists() || disk.dir.join(&boot).exists();
-    has_boot || text(disk.hardware(system).join("type")).as_deref() == Some("MMC")
 }
 
 /// The file system on a disk or partition: as mounted, as its first bytes say, as udev has noted.

@@ -3,8 +3,9 @@
 
 mod support;
 
+use cardscope_device::bus::Bus;
 use cardscope_device::guard::{Refusal, check};
-use cardscope_device::list::{Bus, Scope, list};
+use cardscope_device::list::{Scope, list};
 use cardscope_device::open::{Access, OpenError, open_device, peek};
 use cardscope_device::system::System;
 use cardscope_device::{contents, filesystem};

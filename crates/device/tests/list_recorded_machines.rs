@@ -3,8 +3,9 @@
 
 mod support;
 
+use cardscope_device::bus::Bus;
 use cardscope_device::host;
-use cardscope_device::list::{Bus, Entry, Scope, list};
+use cardscope_device::list::{Entry, Scope, list};
 use support::Recording;
 
 const READER: &str = "devices/pci0000:00/0000:00:14.0/usb2/2-1";

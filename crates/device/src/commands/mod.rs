@@ -8,7 +8,7 @@ mod mmc;
 mod scsi;
 
 use crate::block::BlockDevice;
-use crate::list::{Bus, bus};
+use crate::bus::{Bus, bus};
 use crate::nvme;
 use crate::system::{System, number};
 use cardscope_sd::nvme::SmartLog;

@@ -16,6 +16,7 @@ pub use survey::Survey;
 pub(crate) use survey::is_system_point;
 
 use crate::block::{BlockDevice, DeviceNumber};
+use crate::bus;
 use crate::mounts::swaps;
 use crate::open;
 use crate::system::{System, text};
@@ -107,8 +108,8 @@ fn clearance(system: &System, device: &BlockDevice) -> Clearance {
         number: device.number(),
         sequence: device.sequence(),
         bytes: device.bytes().unwrap_or_default(),
-        model: crate::list::model(system, &device.disk()),
-        removable: crate::list::removable(system, &device.disk()),
+        model: bus::model(system, &device.disk()),
+        removable: bus::removable(system, &device.disk()),
         partitions: device
             .partitions()
             .into_iter()

@@ -6,8 +6,8 @@
 pub(crate) mod mmc;
 
 use crate::block::BlockDevice;
+use crate::bus::{Bus, bus};
 use crate::hwmon;
-use crate::list::{Bus, bus};
 use crate::nvme::{self, Answers};
 use crate::system::{System, base_name, text};
 use crate::usb;

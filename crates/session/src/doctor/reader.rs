@@ -2,8 +2,9 @@
 //!
 //! Ceilings of the buses: sd-facts sections 4, 7 and 8, by way of `cardscope_sd::bus`.
 
+use cardscope_device::bus::Bus;
 use cardscope_device::inspect;
-use cardscope_device::list::{Bus, Entry};
+use cardscope_device::list::Entry;
 use cardscope_device::system::System;
 use cardscope_device::usb::{self, UsbTopology};
 use cardscope_model::doctor::{Point, Question, State, Topic};
