@@ -4,3 +4,4 @@ mod circles;
 mod claims;
 mod layers;
 mod orphans;
+mod paths;
