@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn blocks_widen_the_interval_of_values_that_follow_each_other() {
-        // Two levels in long stretches, as runs before and after a cache filled.
+        // Two levels in long ranges, as runs before and after a cache filled.
         let values: Vec<f64> = (0..60).map(|i| if (i / 10) % 2 == 0 { 600.0 } else { 280.0 }).collect();
         let width = |block| {
             let [low, high] =

@@ -90,7 +90,7 @@ impl Document for RestoreReport {
 }
 
 /// A journal that waits.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitingJournal {
     /// Its file.
     pub file: String,

@@ -9,8 +9,6 @@ use cardscope_model::identity::Identity;
 use cardscope_model::random::mix;
 use cardscope_model::session_file::CardUnit;
 use cardscope_store::unit_id;
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
 
 /// BLAKE3 over the card's identity, in hex; `None` if it says nothing of itself.
 pub(crate) fn card_key(opened: &Opened) -> Option<String> {
@@ -39,10 +37,4 @@ pub(crate) fn unit_of(identity: &Identity) -> Option<CardUnit> {
         serial: known.serial,
         ..CardUnit::default()
     })
-}
-
-/// The computer, as the archive keeps it: the words of the condition that are about it.
-pub(crate) fn host_json(condition: &cardscope_model::condition::Condition) -> Value {
-    let of_host = |word: &str| ["kernel", "board", "cpu_governor"].contains(&word);
-    json!(condition.iter().filter(|(word, _)| of_host(word)).collect::<BTreeMap<_, _>>())
 }

@@ -6,39 +6,26 @@ use crate::card_key::card_key;
 use crate::error::Result;
 use crate::opened::Opened;
 use cardscope_model::condition::Origin;
-use cardscope_model::format::FormatReport;
+use cardscope_model::format::{FormatReport, Formatting};
 use cardscope_store::{Archive, EndedHow};
 use std::path::Path;
 
-/// What the last format of a card left.
-struct LastState {
-    /// `overwritten` or `trimmed`; `None` after a quick format.
-    state: Option<String>,
-    /// Word of the file system: `vfat`, `exfat`.
-    file_system: String,
-}
-
-/// The state that the last format left this card in; `None` where there was none, it did not end well, or Cardscope
-/// has done anything to the card since.
-fn last_state(archive: Option<&Path>, card_key: &str) -> Result<Option<LastState>> {
+/// What the last format of this card wrote; `None` where there was none, it did not end well, or Cardscope has done
+/// anything to the card since.
+fn last_format(archive: Option<&Path>, card_key: &str) -> Result<Option<Formatting>> {
     let Some(mut archive) = open_existing(archive)? else { return Ok(None) };
-    let Some(newest) = newest_record(&mut archive, card_key)? else { return Ok(None) };
-    let (started, left) = newest;
+    let Some((started, left)) = newest_record(&mut archive, card_key)? else { return Ok(None) };
     // A benchmark since then has written to the card, or may have.
-    for summary in archive.sessions()?.iter().rev() {
-        if summary.started_at < started {
-            break;
-        }
-        let session = archive.session(summary.id)?;
-        if session.is_of(card_key) {
+    for summary in archive.sessions()?.iter().rev().take_while(|summary| summary.started_at >= started) {
+        if archive.session(summary.id)?.is_of(card_key) {
             return Ok(None);
         }
     }
     Ok(left)
 }
 
-/// The newest record of a card: when it began, and the state it left if it is a format.
-fn newest_record(archive: &mut Archive, key: &str) -> Result<Option<(String, Option<LastState>)>> {
+/// The newest record of a card: when it began, and what it wrote if it is a format.
+fn newest_record(archive: &mut Archive, key: &str) -> Result<Option<(String, Option<Formatting>)>> {
     for summary in archive.records()?.iter().rev() {
         let record = archive.session(summary.id)?;
         let ours = record.is_of(key);
@@ -49,9 +36,7 @@ fn newest_record(archive: &mut Archive, key: &str) -> Result<Option<(String, Opt
         }
         let well = summary.kind == "format" && summary.ended == Some(EndedHow::Complete);
         let report = record.file.document.and_then(|d| serde_json::from_value::<FormatReport>(d).ok());
-        let left = report
-            .filter(|report| well && report.body.checked)
-            .map(|report| LastState { state: report.body.state, file_system: report.body.file_system });
+        let left = report.map(|report| report.body).filter(|format| well && format.checked);
         return Ok(Some((summary.started_at.clone(), left)));
     }
     Ok(None)
@@ -61,7 +46,7 @@ fn newest_record(archive: &mut Archive, key: &str) -> Result<Option<(String, Opt
 /// cannot be read says nothing; what is to be kept there will fail by itself.
 pub(crate) fn name_state(archive: Option<&Path>, opened: &mut Opened) {
     let Some(key) = card_key(opened) else { return };
-    let Ok(Some(left)) = last_state(archive, &key) else { return };
+    let Ok(Some(left)) = last_format(archive, &key) else { return };
     let words = [("state", left.state), ("file_system", Some(left.file_system))];
     for (word, value) in words {
         if let (Some(value), None) = (value, opened.condition.get(word)) {

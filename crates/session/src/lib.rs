@@ -1,8 +1,9 @@
 //! The frame that every verb runs in ([`frame`]), and one module a verb: what the command line and the server offer is done
 //! here, once.
 //!
-//! Nothing here prints or parses arguments. Progress goes to a [`Listener`], questions to whoever can answer them,
-//! and what comes back is a finished document or a typed refusal.
+//! Nothing here prints, or reads a command line: a request describes its options, and whoever calls fills it. Progress
+//! goes to a [`Listener`], questions to whoever can answer them, and what comes back is a finished document or a typed
+//! refusal.
 #![forbid(unsafe_code)]
 
 pub mod archive;

@@ -11,7 +11,8 @@ use cardscope_model::recipe::Test;
 use cardscope_model::result::{BenchReport, Sample};
 use cardscope_store::{Archive, EndedHow, SampleRecord, SessionId, SessionStart};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What is done before a program that keeps results ends by itself.
@@ -84,6 +85,9 @@ pub(crate) fn start(
     condition: &Condition,
     identity: Option<&Identity>,
 ) -> SessionStart {
+    // The words of the condition that are about the computer.
+    let of_host = |word: &str| ["kernel", "board", "cpu_governor"].contains(&word);
+    let host: BTreeMap<_, _> = condition.iter().filter(|(word, _)| of_host(word)).collect();
     SessionStart {
         kind: kind.to_owned(),
         target: target.to_owned(),
@@ -94,7 +98,7 @@ pub(crate) fn start(
         io_path: String::new(),
         bus_ceiling_mb_s: None,
         identity: identity.and_then(|i| serde_json::to_value(i).ok()).unwrap_or(Value::Null),
-        host: card_key::host_json(condition),
+        host: json!(host),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
     }
 }

@@ -104,24 +104,17 @@ pub struct Serving {
     pub without: Vec<String>,
 }
 
-/// What was counted while cards were served.
-#[derive(Debug, Clone, Serialize)]
-pub struct Served {
-    /// Card by card, in the order given.
-    pub cards: Vec<Report>,
-}
-
 /// The words of the measures that [`Serving::without`] may name.
 fn measures() -> Vec<&'static str> {
     Measure::ALL.map(Measure::word).to_vec()
 }
 
-/// Serves cards until `stop` is raised. `say` is told where each is once it can be used, and at the end how late
+/// Serves cards until `stop` is raised; gives what was counted meanwhile, card by card in the order given. `say` is told where each is once it can be used, and at the end how late
 /// the answers were.
 ///
 /// # Errors
 /// If there is no such card, or it cannot be served there.
-pub fn serve(asked: &Serving, stop: &Interrupt, say: &mut dyn FnMut(&str)) -> Result<Served> {
+pub fn serve(asked: &Serving, stop: &Interrupt, say: &mut dyn FnMut(&str)) -> Result<Vec<Report>> {
     let job = job(asked)?;
     let ready = |server: &serve::Server| server.places().iter().for_each(|line| say(line));
     let cards = serve::serve(&job, stop, ready).map_err(failure)?;
@@ -130,7 +123,7 @@ pub fn serve(asked: &Serving, stop: &Interrupt, say: &mut dyn FnMut(&str)) -> Re
         card.lag_line().into_iter().for_each(|line| say(&format!("{name}{line}")));
         card.warning().into_iter().for_each(|line| say(&line));
     }
-    Ok(Served { cards })
+    Ok(cards)
 }
 
 fn job(asked: &Serving) -> Result<Job> {

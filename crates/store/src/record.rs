@@ -78,7 +78,7 @@ pub struct RunStart {
     pub seed: u64,
     /// False where the run is not part of the summary.
     pub counted: bool,
-    /// Size of the test area in bytes, where known: the recipe's, whatever stretch a single test goes over.
+    /// Size of the test area in bytes, where known: the recipe's, whatever range a single test goes over.
     pub size_bytes: Option<u64>,
 }
 

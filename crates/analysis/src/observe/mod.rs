@@ -160,7 +160,7 @@ fn settled(samples: &[ObserveSample], began: f64) -> Settled {
     }
 }
 
-/// Index of the first sample of the first stretch of calm that is long enough.
+/// Index of the first sample of the first range of calm that is long enough.
 fn calm_from(samples: &[ObserveSample]) -> Option<usize> {
     let unrest: Vec<f64> = samples.iter().map(unrest).collect();
     let mut start = None;

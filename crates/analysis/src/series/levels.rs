@@ -36,7 +36,7 @@ const OPENING_STEP: f64 = 0.2;
 /// … and by so many times the scatter.
 const OPENING_SCATTER: f64 = 6.0;
 
-/// A stretch of one speed.
+/// A range of one speed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Level {
     /// First slice.

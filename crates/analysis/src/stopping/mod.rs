@@ -275,10 +275,10 @@ mod tests {
     #[test]
     fn neighbours_that_are_alike_widen_the_interval() {
         let alternating: Vec<Unit> = (0..400).map(|i| unit(if i % 2 == 0 { 0.045 } else { 0.055 })).collect();
-        let stretches: Vec<Unit> =
+        let ranges: Vec<Unit> =
             (0..400).map(|i| unit(if (i / 10) % 2 == 0 { 0.045 } else { 0.055 })).collect();
-        // Stretches of ten: 360 of 399 pairs alike, 39 opposite, hence ρ₁ = 321 / 400 and (1 + ρ₁)/(1 − ρ₁) = 9.13.
-        let ratio = variance_of_fast(&stretches) / variance_of_fast(&alternating);
+        // Ranges of ten: 360 of 399 pairs alike, 39 opposite, hence ρ₁ = 321 / 400 and (1 + ρ₁)/(1 − ρ₁) = 9.13.
+        let ratio = variance_of_fast(&ranges) / variance_of_fast(&alternating);
         assert!((ratio - 9.13).abs() < 0.01, "{ratio}");
     }
 

@@ -92,7 +92,9 @@ impl Report {
             return Err(Failure::refused("--json and -o - both want stdout; give the report a file"));
         }
         let mark = if self.overwrite { Mark::Any } else { mark(format) };
-        let file = (!to_stdout).then(|| claim(&path, mark)).transpose()?;
+        // Before anything is read: a file that is not one of ours is not replaced.
+        let claim = || OutputFile::claim("--output", &path, None, mark);
+        let file = (!to_stdout).then(claim).transpose()?;
         let publication = publish::publish(&self.request())?;
         let bytes = (format.write)(&publication).map_err(Failure::refused)?;
         match file {
@@ -131,11 +133,6 @@ fn format(name: Option<&str>, path: &Path) -> Result<&'static Format> {
             known.join(", ")
         ))
     })
-}
-
-/// The name is claimed before anything is read: a file that is not one of ours is not replaced.
-fn claim(path: &Path, mark: Mark) -> Result<OutputFile> {
-    OutputFile::claim("--output", path, None, mark)
 }
 
 /// By what a report of this format is known. Somebody's own notes may well name Cardscope; they do not read like this.

@@ -66,13 +66,13 @@ impl Random {
 }
 
 fn serve(serving: &Serving, options: &Options) -> Result<u8> {
-    let served = simulate::serve(serving, &signals::interrupt(), &mut |line| {
+    let cards = simulate::serve(serving, &signals::interrupt(), &mut |line| {
         if !options.quiet {
             output::note(line);
         }
     })?;
     match options.json {
-        true => output::json(&served).map(|()| 0),
+        true => output::json(&serde_json::json!({ "cards": cards })).map(|()| 0),
         false => Ok(0),
     }
 }

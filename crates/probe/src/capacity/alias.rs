@@ -77,7 +77,7 @@ impl Fold {
     }
 }
 
-/// Looks for the stamps of a run of `len` bytes at `run` in the rest of the card up to `end`: one block in each stretch
+/// Looks for the stamps of a run of `len` bytes at `run` in the rest of the card up to `end`: one block in each range
 /// of that length, so that no copy of the run can lie between two looks.
 ///
 /// Only the half that is farther away is looked at: of any period up to half of the card a multiple lies there, and of
@@ -146,7 +146,7 @@ fn many_at_once(
     back.map(|()| hits)
 }
 
-/// The hits that the longest stretches agree with: half a run away the run goes on, too. A card that shows the data of
+/// The hits that the longest ranges agree with: half a run away the run goes on, too. A card that shows the data of
 /// just any block where one is lost makes hits as well, and a cache that shows what its slot holds makes some in a row.
 fn beside_each_other(
     stamper: &mut Stamper<'_, '_>,

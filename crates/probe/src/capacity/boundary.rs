@@ -1,5 +1,5 @@
 //! Where does the real part of a card end? Markers in the open range, pushed out of any cache by a run at the end, then
-//! one stretch over the last few MiB, which tells the sector.
+//! one range over the last few MiB, which tells the sector.
 
 use super::stamper::{Claim, Seen, Stamper, State, UNIT, block_at, down};
 use super::tail::{Flood, write_run};
@@ -137,7 +137,7 @@ pub(super) fn find(stamper: &mut Stamper<'_, '_>, mut search: Search) -> Result<
             search.high = claim.extent.offset;
         }
     }
-    last_stretch(stamper, &search)
+    last_range(stamper, &search)
 }
 
 /// Where the next markers go. Pushing out costs the same for one marker and for many, so with a cache two rounds must
@@ -214,14 +214,14 @@ fn some_block(stamper: &mut Stamper<'_, '_>, claim: &Claim) -> Claim {
 }
 
 /// Writes what is left between a kept and a lost place.
-fn last_stretch(stamper: &mut Stamper<'_, '_>, search: &Search) -> Result<Boundary, Stop> {
+fn last_range(stamper: &mut Stamper<'_, '_>, search: &Search) -> Result<Boundary, Stop> {
     let (start, end) = (down(search.low), (search.high + u64::from(UNIT)).min(search.end));
     let written = write_run(stamper, start, end)?;
-    Ok(from_stretch(search.method.look(stamper, written.into_iter().flat_map(Claim::blocks).collect())?))
+    Ok(from_range(search.method.look(stamper, written.into_iter().flat_map(Claim::blocks).collect())?))
 }
 
-/// The boundary that a stretch of blocks shows, up to its end.
-fn from_stretch(seen: Seen) -> Boundary {
+/// The boundary that a range of blocks shows, up to its end.
+fn from_range(seen: Seen) -> Boundary {
     if seen.iter().skip_while(|(_, state)| state.kept()).any(|(_, state)| state.kept()) {
         return Boundary::NoStep(seen);
     }

@@ -28,9 +28,9 @@ pub(super) const BATCH: usize = 4;
 /// Where the original is put back, one in so many blocks of the run is read again.
 const READ_BACK: usize = 64;
 
-/// Stretches that are written all over a card on which nothing was lost, and their bytes: 48 MiB in all.
-const STRETCHES: u32 = 48;
-const STRETCH: u64 = 1 << 20;
+/// Ranges that are written all over a card on which nothing was lost, and their bytes: 48 MiB in all.
+const RANGES: u32 = 48;
+const RANGE: u64 = 1 << 20;
 
 /// The run is searched for elsewhere when it has this length: long enough that 1 TB takes 8 000 looks, and no longer
 /// than that of a small card needs to be.
@@ -87,7 +87,7 @@ pub(super) struct Quick<'g, 't> {
     pub(super) markers: Vec<Claim>,
     /// Seconds that one marker costs.
     pub(super) marker_s: f64,
-    /// Bytes of the stretches.
+    /// Bytes of the ranges.
     pub(super) written_besides: u64,
     /// What must be written before a loss shows.
     pub(super) flood: Flood,
@@ -255,7 +255,7 @@ impl Quick<'_, '_> {
         alias::turned(&mut self.stamper, &some)
     }
 
-    /// Half of the run again, in stretches; where the original is put back all of it will be read anyway.
+    /// Half of the run again, in ranges; where the original is put back all of it will be read anyway.
     pub(super) fn read_back(&mut self) -> Result<Seen, Stop> {
         let block = self.stamper.context.block();
         let all = self.tail.claims(block);
@@ -264,19 +264,19 @@ impl Quick<'_, '_> {
         self.stamper.check(&some)
     }
 
-    /// Stretches all over the card, where they are cheap: a small cache that holds nothing but lost blocks hides a hole
+    /// Ranges all over the card, where they are cheap: a small cache that holds nothing but lost blocks hides a hole
     /// from markers, not from these.
-    pub(super) fn stretches(&mut self) -> Result<Seen, Stop> {
+    pub(super) fn ranges(&mut self) -> Result<Seen, Stop> {
         let end = self.tail.start();
-        let room = end / u64::from(STRETCHES) >= 2 * STRETCH;
+        let room = end / u64::from(RANGES) >= 2 * RANGE;
         if self.marker_s > boundary::DEAR || !room {
             return Ok(Vec::new());
         }
-        let starts = spread(STRETCH, end - STRETCH, STRETCHES, &mut self.stamper.context.random);
+        let starts = spread(RANGE, end - RANGE, RANGES, &mut self.stamper.context.random);
         let extents: Vec<Extent> =
-            starts.into_iter().map(|at| Extent { offset: down(at), len: STRETCH as u32 }).collect();
+            starts.into_iter().map(|at| Extent { offset: down(at), len: RANGE as u32 }).collect();
         // They are read again, in blocks.
-        let bytes = extents.len() as u64 * STRETCH;
+        let bytes = extents.len() as u64 * RANGE;
         let blocks = bytes.div_ceil(u64::from(self.stamper.context.block()));
         let look = self.stamper.context.costs().of(Direction::Read, blocks, bytes);
         if !self.stamper.may_stamp(&extents, look) {

@@ -51,8 +51,8 @@ impl Quick<'_, '_> {
         }
         let back = self.read_back();
         seen.extend(self.as_far_as_it_came(back)?);
-        let stretches = self.stretches();
-        seen.extend(self.as_far_as_it_came(stretches)?);
+        let ranges = self.ranges();
+        seen.extend(self.as_far_as_it_came(ranges)?);
         let lost = lost(&seen);
         if lost.is_empty() {
             self.waver_again()?;
@@ -280,7 +280,7 @@ impl Quick<'_, '_> {
 
     /// Writes what was lost once more: a place that keeps it now is not bad, the answers differ.
     pub(super) fn damaged(&mut self, mut seen: Seen, missing: &[Claim]) -> Result<Outcome, Stop> {
-        // A stretch of which one sector is bad is not lost whole: looked at block by block.
+        // A range of which one sector is bad is not lost whole: looked at block by block.
         let long: Vec<Claim> =
             missing.iter().filter(|c| c.extent.len > UNIT).take(2 * BATCH).copied().collect();
         let blocks: Vec<Claim> = long.iter().flat_map(|c| c.blocks()).collect();

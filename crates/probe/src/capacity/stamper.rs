@@ -28,12 +28,12 @@ pub(super) struct Claim {
 }
 
 impl Claim {
-    /// The same stretch block by block.
+    /// The same range block by block.
     pub(super) fn blocks(self) -> impl Iterator<Item = Claim> {
         self.cut(UNIT)
     }
 
-    /// The same stretch in extents of `size` bytes.
+    /// The same range in extents of `size` bytes.
     pub(super) fn cut(self, size: u32) -> impl Iterator<Item = Claim> {
         extents(self.extent.offset, self.extent.end(), size).map(move |extent| Claim { extent, ..self })
     }

@@ -21,7 +21,7 @@ pub(super) fn steps(most: u64) -> Vec<u64> {
     sizes
 }
 
-/// A stretch written in one go.
+/// A range written in one go.
 #[derive(Debug, Clone, Copy)]
 struct Part {
     start: u64,
@@ -86,7 +86,7 @@ impl Tail {
         Ok(())
     }
 
-    /// The same stretches in the same order: written again, they push everything else out of a cache.
+    /// The same ranges in the same order: written again, they push everything else out of a cache.
     pub(super) fn flood(&self) -> Flood {
         Flood { parts: self.parts.iter().map(|p| (p.start, p.end)).collect() }
     }

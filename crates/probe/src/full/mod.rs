@@ -4,7 +4,6 @@
 //! Ranges are written in order; after each one samples of older ones are read, so that a fake is known as soon as it
 //! shows. A pass that reads everything follows, whatever was seen before, and what it finds bad is asked again.
 
-mod asking;
 mod chart;
 #[cfg(test)]
 mod device_tests;
@@ -15,6 +14,7 @@ mod pass;
 mod property_tests;
 mod read_back;
 pub(crate) mod reading;
+mod rereading;
 pub mod resume;
 mod samples;
 mod suspicion;

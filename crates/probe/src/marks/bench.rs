@@ -59,16 +59,16 @@ impl Bench<'_, '_, '_> {
 pub(super) struct Cut {
     /// Allocation unit.
     pub(super) unit: u64,
-    /// Stretch by which video classes are judged.
+    /// Range by which video classes are judged.
     pub(super) speed_unit: u64,
     /// Written in one go: whole units, and at least a speed unit.
-    pub(super) stretch: u64,
+    pub(super) range: u64,
     /// What counts as the card's own boundary: units are counted from here.
     pub(super) origin: u64,
 }
 
 impl Cut {
-    /// How the card is cut; `None` where there is no room for a single stretch.
+    /// How the card is cut; `None` where there is no room for a single range.
     pub(super) fn of(context: &Context<'_, '_>, options: &Options, into: &mut MarksMeasured) -> Option<Cut> {
         let stated = options.unit.filter(|unit| *unit >= MIB / 64);
         let unit = stated.unwrap_or(USUAL_UNIT);
@@ -78,18 +78,18 @@ impl Cut {
             None => "usual, since nobody states one".to_owned(),
         };
         let speed_unit = options.speed_unit.unwrap_or(USUAL_SPEED_UNIT);
-        let stretch = speed_unit.div_ceil(unit) * unit;
+        let range = speed_unit.div_ceil(unit) * unit;
         let origin = if options.card_addresses { 0 } else { context.region.start };
         let first = (context.region.start - origin).div_ceil(unit) * unit + origin;
-        if first + 2 * stretch > context.region.end() {
+        if first + 2 * range > context.region.end() {
             into.left_out.push(format!(
             "everything: {} bytes may be used, and a stretch of whole allocation units with one beside it needs {}",
             context.region.len,
-            2 * stretch
+            2 * range
         ));
             return None;
         }
-        Some(Cut { unit, speed_unit, stretch, origin })
+        Some(Cut { unit, speed_unit, range, origin })
     }
 }
 
@@ -146,7 +146,7 @@ impl WriteRun {
         if self.ends.is_empty() && !self.first(context, all)? {
             return Ok(false);
         }
-        // What the time cuts off says nothing, since only whole units count: a slow stretch must not take minutes.
+        // What the time cuts off says nothing, since only whole units count: a slow range must not take minutes.
         let (before, left) = (self.seconds(), context.seconds_left());
         context
             .stream_for(Direction::Write, left, all, |extent, at| self.ends.push((extent, before + at)))?;

@@ -66,7 +66,7 @@ fn recording_unit(mark: Mark, family: Family) -> u32 {
     }
 }
 
-/// The worst stretch of writing in order: of 4 MiB for C and U, of a speed unit for V.
+/// The worst range of writing in order: of 4 MiB for C and U, of a speed unit for V.
 fn in_order(mark: Mark, facts: &Facts<'_>, w: &SequentialWrite) -> Part {
     let found = facts.found;
     let demand = mark.demand().write_mb_s;
@@ -77,8 +77,8 @@ fn in_order(mark: Mark, facts: &Facts<'_>, w: &SequentialWrite) -> Part {
         w.units.iter().map(|unit| unit.worst_4mib_mb_s).collect()
     };
     let worst = if video { speeds.iter().copied().fold(f64::INFINITY, f64::min) } else { worst_unit(w) };
-    let stretch = if video { w.speed_unit_bytes } else { w.au_bytes.min(4 * MIB) };
-    let what = format!("writing {} KiB in order, worst {} MiB", w.io_bytes / KIB, tidy(stretch));
+    let range = if video { w.speed_unit_bytes } else { w.au_bytes.min(4 * MIB) };
+    let what = format!("writing {} KiB in order, worst {} MiB", w.io_bytes / KIB, tidy(range));
     let mut part = at_least(what, demand, worst, "MB/s", CLOSE_SPEED);
     let of_unit = sprt::rate(&speeds, demand).null_probability();
     part.confidence = sure(part.outcome, of_unit);

@@ -45,13 +45,13 @@ impl Bench<'_, '_, '_> {
         self.into.writing.extend(found);
         self.into.small_writes = small.summary();
         for io in small_units(self.options, self.family, self.into) {
-            let found = self.pass(io, total.min(4 * self.cut.stretch), None)?;
+            let found = self.pass(io, total.min(4 * self.cut.range), None)?;
             self.into.writing.extend(found);
         }
         Ok(())
     }
 
-    /// Writes stretches of `io` bytes until `total` is reached or the limits are.
+    /// Writes ranges of `io` bytes until `total` is reached or the limits are.
     fn pass(
         &mut self,
         io: u32,
@@ -69,13 +69,13 @@ impl Bench<'_, '_, '_> {
         let began = self.context.seconds();
         while found.bytes < total {
             let takes = last * if self.context.keeps_data() { KEEPING } else { 1.0 };
-            if !self.context.may_write(2 * cut.stretch) || !self.context.has_time(takes) {
+            if !self.context.may_write(2 * cut.range) || !self.context.has_time(takes) {
                 self.leave_out(rest_of(io, found.bytes, total));
                 break;
             }
             let stretch_began = self.context.seconds();
-            let start = self.place(cut.stretch);
-            let Some(write_run) = self.stretch(start, cut.stretch, io, small.as_deref_mut())? else {
+            let start = self.place(cut.range);
+            let Some(write_run) = self.range(start, cut.range, io, small.as_deref_mut())? else {
                 self.leave_out(rest_of(io, found.bytes, total));
                 break;
             };
@@ -90,7 +90,7 @@ impl Bench<'_, '_, '_> {
                 break;
             }
             if let Some(small) = &mut small {
-                small.rounds(self.context, ROUNDS.div_ceil((total / cut.stretch).max(1) as u32))?;
+                small.rounds(self.context, ROUNDS.div_ceil((total / cut.range).max(1) as u32))?;
             }
             last = self.context.seconds() - stretch_began;
             self.into.cost.seconds = self.context.seconds() - began;
@@ -103,9 +103,9 @@ impl Bench<'_, '_, '_> {
         Ok(Some(found))
     }
 
-    /// Writes one stretch; with small writes at the start of the card, those go in between, every 4 MiB. `None` where the
+    /// Writes one range; with small writes at the start of the card, those go in between, every 4 MiB. `None` where the
     /// time ends before it is saved.
-    fn stretch(
+    fn range(
         &mut self,
         start: u64,
         len: u64,
@@ -151,7 +151,7 @@ impl Bench<'_, '_, '_> {
             let mut tries = vec![first];
             for _ in 0..2 {
                 // What the time cut off is no unit, and a second try of it none either.
-                let write_run = self.stretch(first.offset, cut.unit, io, None)?;
+                let write_run = self.range(first.offset, cut.unit, io, None)?;
                 tries.extend(write_run.iter().flat_map(|write_run| units(write_run, cut)));
             }
             tries.sort_by(|a, b| a.worst_4mib_mb_s.total_cmp(&b.worst_4mib_mb_s));
@@ -170,11 +170,11 @@ impl Bench<'_, '_, '_> {
 }
 
 fn volume(options: &Options, cut: Cut, keeps: bool) -> u64 {
-    let whole = |bytes: u64| bytes.div_ceil(cut.stretch).max(1) * cut.stretch;
+    let whole = |bytes: u64| bytes.div_ceil(cut.range).max(1) * cut.range;
     if options.thorough {
         return whole((UNITS_THOROUGH * cut.unit).max(LEAST_THOROUGH));
     }
-    let wanted = (UNITS * cut.unit).max(2 * cut.stretch);
+    let wanted = (UNITS * cut.unit).max(2 * cut.range);
     if keeps { whole(wanted.min(MOST_KEPT)) } else { whole(wanted) }
 }
 
@@ -237,7 +237,7 @@ fn windows(write_run: &WriteRun, window: u64) -> Vec<(u64, f64)> {
     speeds
 }
 
-/// Takes a stretch into the figures; gives its seconds.
+/// Takes a range into the figures; gives its seconds.
 fn take(found: &mut SequentialWrite, write_run: &WriteRun, cut: Cut) -> f64 {
     found.units.extend(units(write_run, cut));
     found.speed_units_mb_s.extend(windows(write_run, cut.speed_unit).into_iter().map(|(_, speed)| speed));
@@ -348,7 +348,7 @@ mod tests {
         let fast = f64::from(LARGE) / 20e6;
         let slow = f64::from(LARGE) / 8e6;
         let write_run = write_run(&[[fast; 8], [slow; 8]].concat());
-        let cut = Cut { unit: 8 * MIB, speed_unit: 8 * MIB, stretch: 8 * MIB, origin: 0 };
+        let cut = Cut { unit: 8 * MIB, speed_unit: 8 * MIB, range: 8 * MIB, origin: 0 };
         let found = units(&write_run, cut);
         assert_eq!(found.len(), 1);
         assert!((found[0].worst_4mib_mb_s - 8.0).abs() < 1e-6, "{found:?}");
@@ -361,7 +361,7 @@ mod tests {
         let usual = f64::from(LARGE) / 10e6;
         let mut times = [usual; 8];
         times[0] += 0.7;
-        let cut = Cut { unit: 4 * MIB, speed_unit: 8 * MIB, stretch: 8 * MIB, origin: 0 };
+        let cut = Cut { unit: 4 * MIB, speed_unit: 8 * MIB, range: 8 * MIB, origin: 0 };
         let of = |times: &[f64]| units(&write_run(times).excused(), cut)[0].mb_s;
         assert!((of(&times) - 10.0).abs() < 1e-6);
         // A stall of two seconds is one; and one in the middle counts in whole.

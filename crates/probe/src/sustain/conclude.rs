@@ -173,7 +173,7 @@ fn happened(found: &Causes, slices: &[Slice]) -> Vec<Event> {
     all
 }
 
-/// One event where heat begins, one where it ends: steps that follow each other are one stretch.
+/// One event where heat begins, one where it ends: steps that follow each other are one range.
 fn heat_events(found: &Causes, slices: &[Slice]) -> Vec<Event> {
     let mut all = Vec::new();
     for (i, step) in found.heat.iter().enumerate() {

@@ -69,7 +69,8 @@ impl Procedure for Request {
             ..start
         })?;
         let Some(mut recorder) = session.recorder.take() else { return Ok(()) };
-        let first_pass_ends = first_pass_ends(self, &recipe);
+        // A recipe with demands is tried until it passes, unless the user says how often it is to be run.
+        let first_pass_ends = self.runs.is_none() && !recipe.demands.is_empty();
         let passes = Passes { recipe: &recipe, runs, first_pass_ends, budget: self.limits.budget };
         let ended = passes.run(session, &mut recorder, report);
         session.recorder = Some(recorder);
@@ -112,11 +113,6 @@ fn runs(request: &Request, recipe: &Recipe) -> Result<u32> {
         Some(n) => Ok(n),
         None => Ok(recipe.tries),
     }
-}
-
-/// A recipe with demands is tried until it passes, unless the user says how often it is to be run.
-fn first_pass_ends(request: &Request, recipe: &Recipe) -> bool {
-    request.runs.is_none() && !recipe.demands.is_empty()
 }
 
 /// The passes of a recipe.

@@ -73,7 +73,7 @@ pub(super) fn sum_up(report: &mut BenchReport, recipe: &Recipe, session: &Sessio
     report.header.findings.extend(anomaly::small_against_large(&sized(report, recipe)));
 }
 
-/// The tests with the size of the stretch that each went over.
+/// The tests with the size of the range that each went over.
 fn sized(report: &BenchReport, recipe: &Recipe) -> Vec<Sized> {
     let of = |test: &cardscope_model::recipe::Test| {
         let found = report

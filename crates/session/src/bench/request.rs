@@ -38,15 +38,11 @@ pub struct Request {
 impl Request {
     /// The recipe that is asked for, cut to the tests that are wanted.
     pub(super) fn recipe(&self) -> Result<Recipe> {
-        self.recipe_of(self.size)
+        self.recipe_over(self.size)
     }
 
-    /// The same over an area of so many bytes.
-    pub(super) fn recipe_over(&self, area: u64) -> Result<Recipe> {
-        self.recipe_of(Some(area))
-    }
-
-    fn recipe_of(&self, area: Option<u64>) -> Result<Recipe> {
+    /// The same over an area of so many bytes, where that is given.
+    pub(super) fn recipe_over(&self, area: Option<u64>) -> Result<Recipe> {
         let text = self.recipe_text()?;
         let mut recipe = recipe::parse(&text, area).map_err(|e| self.named(e))?;
         if !self.only.is_empty() {

@@ -84,7 +84,8 @@ pub(super) fn fit(request: &Request, recipe: Recipe, runs: u32, opened: &Opened)
     }
     let refusal = opened.limit.refuse(&what, writes.bytes.saturating_mul(2));
     let area = smaller_area(left / u64::from(runs)).filter(|_| request.size.is_none());
-    let smaller = request.recipe_over(area.ok_or_else(|| refusal.clone())?).map_err(|_| refusal.clone())?;
+    let smaller =
+        request.recipe_over(Some(area.ok_or_else(|| refusal.clone())?)).map_err(|_| refusal.clone())?;
     if Writes::on(&smaller, runs, opened).bytes <= left / 2 { Ok(smaller) } else { Err(refusal) }
 }
 

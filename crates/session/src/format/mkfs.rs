@@ -83,7 +83,7 @@ fn fat_arguments(layout: &Layout, label: Option<&str>, seed: u64) -> Vec<String>
     let geometry = format!("{}/{}", layout.geometry.heads, layout.geometry.sectors_per_track);
     let id = format!("{:08x}", (seed ^ seed >> 32) as u32);
     // -a: without it the tool rounds by itself, and the data leave the boundary.
-    let mut arguments = strings(&["-a", "-S", "512", "-f", "2"]);
+    let mut arguments = ["-a", "-S", "512", "-f", "2"].map(str::to_owned).to_vec();
     let pairs = [
         ("-F", bits.to_string()),
         ("-s", layout.cluster_sectors.to_string()),
@@ -106,10 +106,6 @@ fn exfat_arguments(layout: &Layout, label: Option<&str>) -> Vec<String> {
         vec!["-c".to_owned(), kib(layout.cluster_sectors), "-b".to_owned(), kib(layout.reserved_sectors)];
     arguments.extend(label.into_iter().flat_map(|label| ["-L".to_owned(), label.to_owned()]));
     arguments
-}
-
-fn strings(words: &[&str]) -> Vec<String> {
-    words.iter().map(|word| (*word).to_owned()).collect()
 }
 
 pub(crate) fn run(program: &Path, arguments: &[String], on: &File) -> Result<()> {

@@ -22,7 +22,7 @@ use std::cell::RefCell;
 const BLOCK: u32 = 1 << 20;
 const DEPTH: u32 = 4;
 /// After so many bytes it is looked whether the card still takes them.
-const STRETCH: u64 = 64 << 20;
+const LOOK_EVERY: u64 = 64 << 20;
 
 /// Brings the card to what the picture shows. What was moved and what failed goes into the report, also on failure.
 pub(super) fn write(picture: &Picture, session: &mut Session<'_>, report: &mut FormatReport) -> Result<()> {
@@ -128,7 +128,7 @@ fn overwrite(card: &mut Card<'_>, bytes: u64, seed: u64, watch: &mut dyn Listene
     let mut steps = Steps::begin("overwriting every byte", bytes, card.seconds(), watch);
     let mut start = 0;
     while start < bytes {
-        let end = bytes.min(start + STRETCH);
+        let end = bytes.min(start + LOOK_EVERY);
         let mut io_errors = Vec::new();
         card.write(extents(start, end, BLOCK), Content::Stream { seed }, |_, _, io_error| {
             io_errors.extend(io_error.cloned());

@@ -130,7 +130,7 @@ impl Intake {
         self.batch_bytes = 0;
         let stored = match &mut self.archive {
             None => vec![None; batch.len()],
-            Some(archive) => keep(archive, &mut batch)?.into_iter().map(Some).collect(),
+            Some(archive) => store(archive, &mut batch)?.into_iter().map(Some).collect(),
         };
         for (file, stored) in batch.into_iter().zip(stored) {
             let doubts = self.pictures(&file, stored.as_ref())?;
@@ -173,7 +173,7 @@ impl Intake {
 }
 
 /// Hands the files' bytes over to the archive: nothing needs them afterwards.
-fn keep(archive: &mut Archive, batch: &mut [Understood]) -> Result<Vec<Stored>> {
+fn store(archive: &mut Archive, batch: &mut [Understood]) -> Result<Vec<Stored>> {
     let titles: Vec<Option<String>> = batch.iter().map(|file| named::title(Path::new(&file.file))).collect();
     let sources = batch.iter_mut().zip(&titles).map(|(file, title)| NewSource {
         name: &file.file,

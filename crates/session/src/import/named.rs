@@ -58,17 +58,14 @@ fn cooling(stem: &str) -> Option<(usize, &'static str)> {
 
 /// The words of a name with the bytes at which they begin.
 fn words(stem: &str) -> Vec<(usize, String)> {
-    let mut words: Vec<(usize, String)> = Vec::new();
-    let mut inside = false;
-    for (at, c) in stem.char_indices() {
-        match (c.is_alphanumeric(), inside, words.last_mut()) {
-            (true, true, Some((_, word))) => word.push(c.to_ascii_lowercase()),
-            (true, ..) => words.push((at, c.to_ascii_lowercase().to_string())),
-            (false, ..) => {}
-        }
-        inside = c.is_alphanumeric();
-    }
-    words
+    let mut next = 0;
+    let word = |part: &str| {
+        let at = next;
+        next += part.len();
+        let word = part.trim_end_matches(|c: char| !c.is_alphanumeric());
+        (!word.is_empty()).then(|| (at, word.to_ascii_lowercase()))
+    };
+    stem.split_inclusive(|c: char| !c.is_alphanumeric()).filter_map(word).collect()
 }
 
 #[cfg(test)]

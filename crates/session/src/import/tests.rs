@@ -126,8 +126,8 @@ fn the_logs_of_an_archive_are_called_after_what_is_packed_in_it() {
     }
     let file = place.write("logs.zip", writer.finish().unwrap().into_inner());
     let found = logs_of(&file).unwrap();
-    let told: Vec<_> = found.iter().map(|f| (f.title.as_deref(), f.member.as_str())).collect();
-    assert_eq!(told, [(Some("one"), "acme/one-no-fan.txt"), (Some("two"), "two.txt")]);
+    let seen: Vec<_> = found.iter().map(|f| (f.title.as_deref(), f.member.as_str())).collect();
+    assert_eq!(seen, [(Some("one"), "acme/one-no-fan.txt"), (Some("two"), "two.txt")]);
     assert_eq!(found[0].logs[0].condition.get("cooling"), Some("passive"));
     assert!(logs_of(&place.write("readme", "hello")).is_err(), "nothing of it is understood");
 }

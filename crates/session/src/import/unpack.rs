@@ -47,14 +47,14 @@ fn unzip<E>(bytes: &[u8], mut left: u64, take: &mut impl FnMut(Member) -> Result
         }
         Err(error) => return take(broken(format!("it is packed and cannot be unpacked ({error})"))),
     };
-    for place in 0..archive.len() {
+    for at in 0..archive.len() {
         if left == 0 {
-            let (of, rest) = (archive.len(), archive.len() - place);
+            let (of, rest) = (archive.len(), archive.len() - at);
             let why =
                 format!("what is packed in it is too much; its last {rest} of {of} files were not looked at");
             return take(broken(why));
         }
-        let (used, member) = member(&mut archive, place, left.min(MOST_BYTES));
+        let (used, member) = member(&mut archive, at, left.min(MOST_BYTES));
         left -= used.min(left);
         if let Some(member) = member {
             take(member)?;
@@ -64,17 +64,17 @@ fn unzip<E>(bytes: &[u8], mut left: u64, take: &mut impl FnMut(Member) -> Result
 }
 
 /// One file of an archive, and how many bytes were unpacked for it; `None` for a folder.
-fn member(archive: &mut zip::ZipArchive<Cursor<&[u8]>>, place: usize, most: u64) -> (u64, Option<Member>) {
-    match archive.by_index(place) {
+fn member(archive: &mut zip::ZipArchive<Cursor<&[u8]>>, at: usize, most: u64) -> (u64, Option<Member>) {
+    match archive.by_index(at) {
         Ok(file) if file.is_dir() => (0, None),
         Ok(file) => {
-            let name = file.name().map_or_else(|_| format!("file {}", place + 1), |name| name.into_owned());
+            let name = file.name().map_or_else(|_| format!("file {}", at + 1), |name| name.into_owned());
             let (used, bytes) = limited(file, most);
             (used, Some(Member { name, bytes }))
         }
         Err(error) => {
             let bytes = Err(format!("it cannot be unpacked ({error})"));
-            (0, Some(Member { name: format!("file {}", place + 1), bytes }))
+            (0, Some(Member { name: format!("file {}", at + 1), bytes }))
         }
     }
 }

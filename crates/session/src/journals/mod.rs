@@ -86,8 +86,8 @@ fn against(files: &[PathBuf], target: &str, opened: &mut Opened, interrupt: &Int
             Err(Unusable::Unknown(_)) if !file.exists() => continue,
             Err(Unusable::Unknown(why)) => return Err(unknown(target, file, why)),
         };
-        let holds = !journal.saved().is_empty() || journal.damage().lost_ranges > 0;
-        if !holds || journal.restored() {
+        let has_content = !journal.saved().is_empty() || journal.damage().lost_ranges > 0;
+        if !has_content || journal.restored() {
             continue;
         }
         match whose(&mut journal, &medium, opened, interrupt)? {

@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 const SLICE: Duration = Duration::from_millis(50);
 
 /// Over less than this the kernel's counters, which tick in hundredths of a second, tell no shares.
-const LEAST_STRETCH: Duration = Duration::from_millis(500);
+const LEAST_TIME: Duration = Duration::from_millis(500);
 
 /// Watches.
 ///
@@ -121,8 +121,8 @@ impl Watch<'_> {
             let next = last.0 + request.every;
             let end = length.map(|length| began + length);
             let waited = wait(end.map_or(next, |end| next.min(end)), interrupt);
-            // The stretch that Ctrl-C ends was watched, too.
-            if !waited && last.0.elapsed() < LEAST_STRETCH {
+            // The range that Ctrl-C ends was watched, too.
+            if !waited && last.0.elapsed() < LEAST_TIME {
                 return stopped(length);
             }
             let look = self.watcher.look().map_err(Failure::io)?;

@@ -5,7 +5,7 @@ use cardscope_device::watching::{Counters, Look};
 use cardscope_model::observe::ObserveSample;
 use cardscope_model::units::mb_per_s;
 
-/// Everything up to this look, as one stretch since boot.
+/// Everything up to this look, as one range since boot.
 pub(super) fn since_boot(look: &Look) -> ObserveSample {
     let nothing = Look {
         io_stall_us: look.io_stall_us.map(|_| (0, 0)),

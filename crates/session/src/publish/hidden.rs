@@ -28,9 +28,9 @@ impl Hidden {
     /// Serial numbers and CIDs of a card's units, in the ways in which they are written.
     pub(super) fn of(card: &StoredCard, units: &[CardUnit]) -> Hidden {
         let facts = units.iter().map(|unit| &unit.facts).chain([&card.facts]);
-        let told = facts.flat_map(|facts| [facts.serial.as_deref(), facts.cid.as_deref()]);
-        let told = told.chain(units.iter().map(|unit| unit.serial.as_deref())).flatten();
-        let mut names: Vec<String> = told.flat_map(written).filter(|name| is_telling(name)).collect();
+        let known = facts.flat_map(|facts| [facts.serial.as_deref(), facts.cid.as_deref()]);
+        let known = known.chain(units.iter().map(|unit| unit.serial.as_deref())).flatten();
+        let mut names: Vec<String> = known.flat_map(written).filter(|name| is_telling(name)).collect();
         names.sort_by(|a, b| b.len().cmp(&a.len()).then(a.cmp(b)));
         names.dedup();
         Hidden { names: Some(names) }

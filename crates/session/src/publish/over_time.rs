@@ -25,7 +25,7 @@ pub(super) struct OverTime<'a> {
     /// once with a condition and once without.
     runs: HashMap<(String, u32), Vec<(usize, u32)>>,
     tests: &'a [TestName],
-    courses: Vec<TestSeries>,
+    series: Vec<TestSeries>,
     latencies: Vec<(BTreeSet<u32>, Latencies)>,
 }
 
@@ -42,7 +42,7 @@ impl<'a> OverTime<'a> {
             runs,
             columns: columns.iter().map(|c| (c.entry.name.as_str(), words(&c.entry.settings))).collect(),
             tests,
-            courses: Vec::new(),
+            series: Vec::new(),
             latencies: Vec::new(),
         }
     }
@@ -68,7 +68,7 @@ impl<'a> OverTime<'a> {
         let seconds = thinned(&whole_seconds(sample));
         // One second is no course.
         if seconds.len() > 1 {
-            self.courses.push(TestSeries {
+            self.series.push(TestSeries {
                 test: *test,
                 step: step.clone(),
                 run,
@@ -99,10 +99,10 @@ impl<'a> OverTime<'a> {
 
     /// The courses in the order of their runs, and the latencies.
     pub(super) fn into_parts(mut self) -> (Vec<TestSeries>, Vec<Latencies>) {
-        self.courses.sort_by_key(|course| course.run);
+        self.series.sort_by_key(|series| series.run);
         let latencies = self.latencies.into_iter();
         let counted = latencies.map(|(runs, latencies)| Latencies { runs: runs.len() as u32, ..latencies });
-        (self.courses, counted.collect())
+        (self.series, counted.collect())
     }
 }
 

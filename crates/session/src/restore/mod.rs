@@ -85,11 +85,7 @@ fn wait_of(path: &Path) -> WaitingJournal {
                 other => other.to_string(),
             },
             file,
-            target: String::new(),
-            card: None,
-            announced_bytes: 0,
-            began: String::new(),
-            saved_bytes: 0,
+            ..WaitingJournal::default()
         },
     }
 }

@@ -118,7 +118,7 @@ impl Log for Tracks<'_, '_> {
         for failure in self.thermometers.new_failures() {
             self.listener.note(&format!("{failure}; the run goes on without it"));
         }
-        self.writer.keep(sample).map_err(|reason| Stop::Journal(JournalError(reason.into())))
+        self.writer.record(sample).map_err(|reason| Stop::Journal(JournalError(reason.into())))
     }
 
     fn outside(&mut self) -> Vec<Reading> {

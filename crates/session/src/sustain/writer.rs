@@ -41,7 +41,7 @@ impl Writer {
     }
 
     /// Hands a sample over.
-    pub(super) fn keep(&mut self, sample: &Sample) -> Result<()> {
+    pub(super) fn record(&mut self, sample: &Sample) -> Result<()> {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(reason) = failure {
             return Err(reason);

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
 /// The checkpoint is stored anew after so long; what is lost between is read from the card's stamps.
-const KEEP_EVERY: Duration = Duration::from_secs(5);
+const STORE_EVERY: Duration = Duration::from_secs(5);
 
 /// What is stored of a pass that is under way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -145,25 +145,25 @@ impl Pass {
                             max_write: request.limits.max_write,
                         };
                         let mut last = Instant::now();
-                        let mut keep = |written: u64| {
-                            if last.elapsed() > KEEP_EVERY || written >= self.card_bytes {
+                        let mut store = |written: u64| {
+                            if last.elapsed() > STORE_EVERY || written >= self.card_bytes {
                                 last = Instant::now();
-                                self.keep(written);
+                                self.store(written);
                             }
                         };
-                        verify(card, &settings, &mut keep, events)
+                        verify(card, &settings, &mut store, events)
                     }
                 };
                 Ok::<_, Stop>((findings, card.io_error_count()))
             })?;
         if !request.read_only {
-            self.keep(findings.written_to);
+            self.store(findings.written_to);
         }
         Ok((findings, failed_ios))
     }
 
     /// A checkpoint that cannot be kept is no reason to stop: the stamps tell the same.
-    fn keep(&self, written: u64) {
+    fn store(&self, written: u64) {
         if let Some(checkpoint) = &self.checkpoint {
             let progress =
                 Progress { salt: self.salt, seed: self.seed, card_bytes: self.card_bytes, written };

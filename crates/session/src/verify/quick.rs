@@ -25,7 +25,7 @@ use std::time::Duration;
 /// Below this there is nothing that a sample could tell.
 const SMALLEST: u64 = MIB;
 
-/// Bytes beside the run that a probe may save: markers, stretches, the search for the boundary.
+/// Bytes beside the run that a probe may save: markers, ranges, the search for the boundary.
 const BESIDES: u64 = 192 * MIB;
 
 /// Room that a journal is given however short the time is.

@@ -29,8 +29,8 @@ const SLOW: f64 = 0.8;
 /// Looks at a slow cell, the first one included; the fastest counts.
 const LOOKS: usize = 3;
 
-/// So many slow cells in a row are a stretch.
-const STRETCH: usize = 2;
+/// So many slow cells in a row are a range.
+const RANGE: usize = 2;
 
 /// Measures it; the write side is left to whoever writes.
 pub(super) fn measure(reads: &mut Reads<'_, '_, '_>) -> Result<(), Stop> {
@@ -66,7 +66,7 @@ pub(super) fn measure(reads: &mut Reads<'_, '_, '_>) -> Result<(), Stop> {
     }
     // Places that were never written answer faster; beside them all others would look slow.
     if !reads.into.unmapped_share.is_measured() {
-        reads.into.findings.extend(slow_stretch(&cells, middle));
+        reads.into.findings.extend(slow_range(&cells, middle));
     }
     let speeds = || cells.iter().filter_map(|c| c.read_mb_s);
     let read = MapSpeed {
@@ -111,13 +111,13 @@ fn middle(cells: &[MapCell]) -> Option<f64> {
 }
 
 /// The longest run of cells that stayed slow.
-fn slow_stretch(cells: &[MapCell], middle: f64) -> Option<Finding> {
+fn slow_range(cells: &[MapCell], middle: f64) -> Option<Finding> {
     let slow = |c: &MapCell| c.read_mb_s.is_some_and(|s| s < SLOW * middle);
     let longest =
         cells.chunk_by(|a, b| slow(a) == slow(b)).filter(|run| slow(&run[0])).max_by_key(|run| run.len())?;
     let [first, .., last] = longest else { return None };
     let speeds: Vec<f64> = longest.iter().filter_map(|c| c.read_mb_s).collect();
-    let speed = median(&speeds).filter(|_| longest.len() >= STRETCH)?;
+    let speed = median(&speeds).filter(|_| longest.len() >= RANGE)?;
     let (from, to) = (first.start as f64 / 1e9, (last.start + last.bytes) as f64 / 1e9);
     let verdict = format!(
         "Reads from {from:.2} GB to {to:.2} GB are slow: {speed:.1} MB/s, elsewhere {middle:.1} MB/s."

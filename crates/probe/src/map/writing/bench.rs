@@ -62,10 +62,10 @@ impl<'b, 's, 't> Bench<'b, 's, 't> {
         self.slots.take(n, &mut self.context.random)
     }
 
-    /// A fresh stretch that begins on a boundary of every erase block there is, where there is such.
-    pub(super) fn stretch(&mut self, bytes: u64) -> Option<u64> {
+    /// A fresh range that begins on a boundary of every erase block there is, where there is such.
+    pub(super) fn range(&mut self, bytes: u64) -> Option<u64> {
         let aligns = [EVERY_UNIT, 64 * MIB, self.slots.unit()];
-        aligns.iter().find_map(|align| self.slots.stretch(bytes, *align, &mut self.context.random))
+        aligns.iter().find_map(|align| self.slots.range(bytes, *align, &mut self.context.random))
     }
 
     /// Saves what stands in extents, in one go, and writes them one after the other: the seconds each took, without

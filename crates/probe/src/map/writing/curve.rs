@@ -65,7 +65,7 @@ fn in_order(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     while wanted.len() > 1 && all(&wanted) > room {
         wanted.remove(0);
     }
-    let Some(start) = bench.stretch(all(&wanted)) else { return Ok(()) };
+    let Some(start) = bench.range(all(&wanted)) else { return Ok(()) };
     bench.write_in_order(start, LEAD)?;
     let mut at = start + LEAD;
     for (size, n) in wanted {

@@ -13,7 +13,7 @@ use cardscope_model::card_map::property::{Evidence, Property};
 use cardscope_model::statistics::median;
 use cardscope_model::units::MIB;
 
-/// Stretches elsewhere that are walked in the same way.
+/// Ranges elsewhere that are walked in the same way.
 const REFERENCES: usize = 3;
 
 /// Steps in which the start is looked at, and how far: the largest region known has 12 MiB, and one that reaches the
@@ -31,7 +31,7 @@ const LARGE: usize = 5;
 /// Effects are 0.2 to 0.7 of the speed, or 4.6 times it; the spread elsewhere is below 5 %.
 const LEAST: f64 = 1.25;
 
-/// A stretch is written at so many bytes a second at least, as far as is known before.
+/// A range is written at so many bytes a second at least, as far as is known before.
 const SLOWEST: f64 = 4e6;
 
 /// Compares the start with the rest.
@@ -57,7 +57,7 @@ fn compare(bench: &mut Bench<'_, '_, '_>) -> Result<Property<u64>, Unmeasured> {
     // taken in the same way, and each step of the start is held against the same step there.
     let mut elsewhere = Vec::new();
     for _ in 0..REFERENCES {
-        let Some(place) = bench.stretch(REACH) else { break };
+        let Some(place) = bench.range(REACH) else { break };
         elsewhere.push(walk(bench, place)?);
     }
     let start = walk(bench, 0)?;
@@ -68,7 +68,7 @@ fn compare(bench: &mut Bench<'_, '_, '_>) -> Result<Property<u64>, Unmeasured> {
     Ok(property)
 }
 
-/// The profile of each step of a stretch, in order. All of it is written before, so that every stretch comes from the
+/// The profile of each step of a range, in order. All of it is written before, so that every range comes from the
 /// same state, whatever the card still held of it in a log.
 fn walk(bench: &mut Bench<'_, '_, '_>, from: u64) -> Result<Vec<Option<Profile>>, Stop> {
     let mut steps = Vec::new();
@@ -138,7 +138,7 @@ fn conclude(elsewhere: &[Vec<Option<Profile>>], start: &[Option<Profile>]) -> Op
     })
 }
 
-/// What a step elsewhere is, in the median of the stretches.
+/// What a step elsewhere is, in the median of the ranges.
 fn usual(elsewhere: &[Vec<Option<Profile>>], step: usize) -> Option<Profile> {
     let there: Vec<Profile> = elsewhere.iter().filter_map(|walk| *walk.get(step)?).collect();
     let middle = |pick: fn(&Profile) -> f64| median(&there.iter().map(pick).collect::<Vec<_>>());

@@ -89,8 +89,8 @@ impl Slots {
         self.recent.drain(..old);
     }
 
-    /// A stretch of `bytes` bytes from a multiple of `align` on that was not used before, or else not lately.
-    pub(super) fn stretch(&mut self, bytes: u64, align: u64, random: &mut Random) -> Option<u64> {
+    /// A range of `bytes` bytes from a multiple of `align` on that was not used before, or else not lately.
+    pub(super) fn range(&mut self, bytes: u64, align: u64, random: &mut Random) -> Option<u64> {
         let slots = bytes.div_ceil(self.unit) as usize;
         let last = self.used.len().checked_sub(slots)?;
         let aligned: Vec<usize> = (0..=last).filter(|i| self.at(*i).is_multiple_of(align)).collect();
@@ -105,7 +105,7 @@ impl Slots {
         Some(self.at(chosen))
     }
 
-    /// The start of a stretch of `bytes` bytes at random, used before or not.
+    /// The start of a range of `bytes` bytes at random, used before or not.
     pub(super) fn span(&self, bytes: u64, random: &mut Random) -> Option<u64> {
         let slots = bytes.div_ceil(self.unit) as usize;
         let last = self.used.len().checked_sub(slots)?;
@@ -163,15 +163,15 @@ mod tests {
     }
 
     #[test]
-    fn a_stretch_keeps_off_what_was_written() {
+    fn a_range_keeps_off_what_was_written() {
         let region = Region { start: 0, len: 1024 * MIB };
         let mut slots = Slots::new(region, 4 * MIB, false, CARD_START).unwrap();
         let mut random = Random::new(1);
         let places = slots.take(20, &mut random).unwrap();
-        let stretch = slots.stretch(100 * MIB, 4 * MIB, &mut random).unwrap();
-        assert!(stretch.is_multiple_of(4 * MIB));
+        let range = slots.range(100 * MIB, 4 * MIB, &mut random).unwrap();
+        assert!(range.is_multiple_of(4 * MIB));
         for place in places {
-            assert!(place + 4 * MIB <= stretch || place >= stretch + 100 * MIB);
+            assert!(place + 4 * MIB <= range || place >= range + 100 * MIB);
         }
     }
 }

@@ -87,10 +87,10 @@ impl Folder {
         let folds = ["copy-on-write", "compress", "encrypt"]
             .iter()
             .any(|word| self.system.effect.as_deref().is_some_and(|effect| effect.contains(word)));
-        let told = folds.then(|| format!(
+        let hides = folds.then(|| format!(
             "{name} lays data out as it likes: which bytes of the card were tested is its secret, and checksums of its own may hide flips or turn them into errors"
         ));
-        [below, reserve, told].into_iter().flatten().map(|text| Caveat::Other { text }).collect()
+        [below, reserve, hides].into_iter().flatten().map(|text| Caveat::Other { text }).collect()
     }
 
     /// Bytes that may be written.

@@ -152,7 +152,7 @@ fn unit_by_closing(bench: &mut Bench<'_, '_, '_>, usual: f64, short: f64) -> Res
 /// usual. A block written whole was closed for nothing and has left room; any other is still open, and room is made by
 /// closing one.
 fn opening_after(bench: &mut Bench<'_, '_, '_>, bytes: u64, usual: f64) -> Result<Option<f64>, Stop> {
-    let Some(place) = bench.stretch(bytes) else { return Ok(None) };
+    let Some(place) = bench.range(bytes) else { return Ok(None) };
     let Some(other) = bench.places(1).map(|p| p[0]) else { return Ok(None) };
     bench.write_in_order(place, bytes)?;
     let touch = bench.open(&[other])?;
