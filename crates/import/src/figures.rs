@@ -30,6 +30,9 @@ const SEVERAL: &str = " | ";
 /// True where the first line has the headings of such a table.
 pub(crate) fn recognise(text: &Text) -> bool {
     let head = text.head().lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    if !head.contains("test") {
+        return false;
+    }
     let table = Table::of(head);
     let card = ["card", "brand", "name"].iter().any(|name| table.has(&[name]));
     card && table.has(&["test"]) && (table.has(&["mb_s"]) || table.has(&["value", "unit"]))

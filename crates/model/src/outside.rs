@@ -51,7 +51,7 @@ pub fn within_lines<T: Serialize + DeserializeOwned>(document: &T) -> Option<T> 
     if !put_in_lines(&mut value) {
         return None;
     }
-    serde_json::from_value(value).ok()
+    T::deserialize(&value).ok()
 }
 
 /// True where something had to be changed.

@@ -17,7 +17,7 @@ const MOST_BYTES: u64 = 256 << 20;
 /// # Errors
 /// A refusal: there is none of that name, it is too long, of another verb, or cannot be understood.
 pub(crate) fn load<T: DeserializeOwned>(name: &str, archive: Option<&Path>, verb: &str) -> Result<T> {
-    found(name, archive, verb).and_then(|document| Ok(serde_json::from_value(document)?)).map_err(|why| {
+    found(name, archive, verb).and_then(|document| Ok(T::deserialize(&document)?)).map_err(|why| {
         let words = format!(
             "--against {name} is no document of `{verb}` ({why}); give a session of `archive list`, or a file made with `{verb} --json`"
         );

@@ -8,6 +8,7 @@ use crate::opened::Opened;
 use cardscope_model::condition::Origin;
 use cardscope_model::format::{FormatReport, Formatting};
 use cardscope_store::{Archive, EndedHow};
+use serde::Deserialize as _;
 use std::path::Path;
 
 /// What the last format of this card wrote; `None` where there was none, it did not end well, or Cardscope has done
@@ -35,7 +36,7 @@ fn newest_record(archive: &mut Archive, key: &str) -> Result<Option<(String, Opt
             continue;
         }
         let well = summary.kind == "format" && summary.ended == Some(EndedHow::Complete);
-        let report = record.file.document.and_then(|d| serde_json::from_value::<FormatReport>(d).ok());
+        let report = record.file.document.and_then(|d| FormatReport::deserialize(&d).ok());
         let left = report.map(|report| report.body).filter(|format| well && format.checked);
         return Ok(Some((summary.started_at.clone(), left)));
     }

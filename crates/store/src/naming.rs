@@ -195,7 +195,7 @@ fn identity(log: &Log) -> Option<Identity> {
         let registers = |csd| from_hex(HexRegisters { cid: Some(cid), csd, ..HexRegisters::default() }).ok();
         return registers(log.card.csd.as_deref()).or_else(|| registers(None));
     }
-    let nvme = serde_json::from_value(log.other.get("nvme")?.clone()).ok()?;
+    let nvme = serde::Deserialize::deserialize(log.other.get("nvme")?).ok()?;
     let mut identity = Identity { nvme: Some(nvme), ..Identity::default() };
     identity.complete();
     Some(identity)

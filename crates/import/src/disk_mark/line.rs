@@ -58,8 +58,8 @@ pub(super) fn op(word: &str) -> Option<Op> {
 
 /// Reads one line; `None` where it is no result, or cut off before its unit.
 pub(super) fn read(line: &str) -> Option<Line<'_>> {
-    let (at, unit) =
-        UNITS.iter().find_map(|unit| line.find(unit).map(|at| (at, &line[at..at + unit.len()])))?;
+    let printed = |unit: &&str| line.find(*unit).map(|at| (at, &line[at..at + unit.len()]));
+    let (at, unit) = line.contains('/').then(|| UNITS.iter().find_map(printed))??;
     let (before, after) = (&line[..at], &line[at + unit.len()..]);
     // cdm_fio.sh writes labels of version 3, and IOPS in its own way behind them.
     if after.starts_with(" IOPS=") {

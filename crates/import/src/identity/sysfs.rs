@@ -109,11 +109,12 @@ fn cards(text: &str) -> Vec<Values> {
 }
 
 fn known(name: &str) -> Option<&'static str> {
-    match name.to_lowercase().as_str() {
-        "man" => Some("manfid"),
-        "oem" => Some("oemid"),
-        name => NAMES.split(' ').find(|known| *known == name),
-    }
+    let name = match name {
+        _ if name.eq_ignore_ascii_case("man") => "manfid",
+        _ if name.eq_ignore_ascii_case("oem") => "oemid",
+        name => name,
+    };
+    NAMES.split(' ').find(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// The register that the next line answers: `# cat /sys/block/mmcblk0/device/cid`, `==> /sys/…/cid <==`.
@@ -127,12 +128,8 @@ fn command(line: &str) -> Option<&'static str> {
 
 /// The pairs of a line.
 fn pairs(line: &str) -> Vec<(&'static str, &str)> {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let several: Vec<_> = words.iter().filter_map(|word| pair(word)).collect();
-    if words.len() > 1 && several.len() == words.len() {
-        return several;
-    }
-    pair(line).into_iter().collect()
+    let several: Option<Vec<_>> = line.split_whitespace().map(pair).collect();
+    several.filter(|pairs| pairs.len() > 1).unwrap_or_else(|| pair(line).into_iter().collect())
 }
 
 /// `cid: 0353…`, `cid=0353…`, `/sys/bus/mmc/devices/mmc0:aaaa/cid:0353…`, `ATTRS{cid}=="0353…"`

@@ -111,7 +111,8 @@ struct Command {
 impl Command {
     /// The commands of a line in their order: `dd if=/dev/zero of=a … && dd if=a of=/dev/null …` are two.
     fn all(line: &str) -> Vec<Self> {
-        line.split("&&").flat_map(|part| part.split(';')).filter_map(Command::of).collect()
+        let parts = line.contains("dd").then(|| line.split("&&").flat_map(|part| part.split(';')));
+        parts.into_iter().flatten().filter_map(Command::of).collect()
     }
 
     /// Reads a line such as `sudo dd if=/dev/zero of=test bs=8k count=50k conv=fsync`; `None` where it is no dd.
@@ -197,7 +198,8 @@ fn whole_records(line: &str) -> Option<u64> {
 
 /// Reads a result line; `None` where it is none.
 fn copied(line: &str) -> Option<Copied> {
-    let numbers = numbers(line);
+    // Whatever the language, the speed's unit has a slash.
+    let numbers = line.contains('/').then(|| numbers(line))?;
     let [(bytes, ..), .., (seconds, _), (speed, after)] = &numbers[..] else { return None };
     if let Some(copied) = bsd(line, &numbers) {
         return Some(copied);

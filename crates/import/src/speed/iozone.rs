@@ -168,7 +168,7 @@ struct Heading {
 impl Heading {
     /// Reads the line `kB  reclen    write  rewrite …`; `None` where it is none.
     fn of(line: &str) -> Option<Self> {
-        let words = words(line);
+        let words = line.contains("reclen").then(|| words(line))?;
         let [(size, size_end), (reclen, _), columns @ ..] = &words[..] else { return None };
         let known = columns.iter().zip(&COLUMNS).all(|((word, _), column)| *word == column.word);
         let heading = size.eq_ignore_ascii_case("kB") && *reclen == "reclen" && known;

@@ -11,6 +11,7 @@ use cardscope_model::format::Limited;
 use cardscope_model::units::Capacity;
 use cardscope_model::verify::{SURE, Verdict, VerifyReport};
 use cardscope_sd::layout::{FileSystem, Layout, SECTOR, table};
+use serde::Deserialize as _;
 use std::path::Path;
 
 /// The word by which Linux knows the file system.
@@ -87,7 +88,7 @@ fn last_verify(archive: Option<&Path>, key: &str) -> Result<Option<VerifyReport>
     for summary in archive.records()?.iter().rev().filter(|s| s.kind == "verify") {
         let record = archive.session(summary.id)?;
         let ours = record.is_of(key);
-        let report = record.file.document.and_then(|d| serde_json::from_value::<VerifyReport>(d).ok());
+        let report = record.file.document.and_then(|d| VerifyReport::deserialize(&d).ok());
         // A verify that was broken off has not come to a verdict.
         if let Some(report) = report.filter(|report| ours && report.header.error.is_none()) {
             return Ok(Some(report));
