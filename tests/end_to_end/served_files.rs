@@ -81,6 +81,7 @@ fn verified(file: &Path, more: &[&str]) -> Value {
         "--direct=1",
         "--verify=crc32c",
         "--do_verify=1",
+        "--verify_state_save=0",
         "--output-format=json",
     ];
     let told = tool("fio", &[&fixed[..], &[name.as_str()], more].concat());
@@ -120,6 +121,7 @@ fn fio_sees_that_a_fake_lost_what_it_wrote() {
         "--size=64M",
         "--verify=crc32c",
         "--do_verify=1",
+        "--verify_state_save=0",
     ];
     let output = crate::common::machine::attempt("fio", &[&options[..], &[name.as_str()]].concat());
     assert!(!output.status.success());

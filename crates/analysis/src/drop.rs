@@ -1,4 +1,4 @@
-//! A speed that falls for good: where a cache ends in the course of a long write (reference page `flash-behaviour`,
+//! A speed that falls for good: where a cache ends in a long write (reference page `flash-behaviour`,
 //! 3.6). Robust against single slow chunks, and against series that scatter.
 
 use crate::robust::deviation;

@@ -138,7 +138,7 @@ pub struct TestResult {
     pub precision: Option<Precision>,
     /// The loops.
     pub loops: Vec<LoopResult>,
-    /// The course over all counted loops.
+    /// The series over all counted loops.
     pub series: Series,
     /// Doubts.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]

@@ -187,11 +187,11 @@ mod tests {
     #[test]
     fn a_million_seconds_fit_and_the_worst_of_them_still_stands_where_it_was() {
         let worst = 654_321;
-        let course = (0..1_000_000).map(|at_s| match at_s {
+        let points = (0..1_000_000).map(|at_s| match at_s {
             _ if at_s == worst => Bucket { max_us: 9e6, temperature_c: Some(71.5), ..second(at_s, 1) },
             _ => second(at_s, 4096),
         });
-        let series: Series = course.collect();
+        let series: Series = points.collect();
         assert!((MOST_BUCKETS / 2..=MOST_BUCKETS).contains(&series.len()), "{}", series.len());
         assert_eq!(totals(&series), (4096 * 999_999 + 1, 2_000_000, 900_000_000, 1_000_000));
         let found: Vec<&Bucket> = series.iter().filter(|b| b.max_us == 9e6).collect();

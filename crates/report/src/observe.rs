@@ -1,4 +1,4 @@
-//! `observe` as text: what the system waited for, the figures of the watch, its course in one line each, and the
+//! `observe` as text: what the system waited for, the figures of the watch, what went on in one line each, and the
 //! earlier watch beside it.
 
 use crate::figure::{duration, speed};
@@ -10,7 +10,7 @@ use cardscope_model::observe::{
 use cardscope_model::statistics;
 use cardscope_model::units::mb_per_s;
 
-/// Columns of a course.
+/// Columns of a line.
 const COLUMNS: usize = 60;
 
 /// From nothing to all.
@@ -25,7 +25,7 @@ pub fn text(report: &ObserveReport) -> String {
     let mut page = Page::new(&report.header.target, answer);
     if let Some(summary) = &body.summary {
         page.add("", [Block::Facts(figures(summary))]);
-        page.add("", [Block::Facts(courses(&body.samples)), Block::Facts(partitions(report))]);
+        page.add("", [Block::Facts(over_time(&body.samples)), Block::Facts(partitions(report))]);
     }
     if let Some(boot) = &body.from_boot {
         let head =
@@ -84,16 +84,16 @@ fn settled(s: &ObserveSummary) -> String {
 }
 
 /// One line each for what went on, from the beginning to the end.
-fn courses(samples: &[ObserveSample]) -> Vec<Fact> {
+fn over_time(samples: &[ObserveSample]) -> Vec<Fact> {
     let all = [
-        ("device at work", course(samples, |s| Some(s.utilisation))),
-        ("tasks waiting for I/O", course(samples, |s| s.io_some)),
-        ("processors at work", course(samples, |s| s.cpu_busy)),
+        ("device at work", line(samples, |s| Some(s.utilisation))),
+        ("tasks waiting for I/O", line(samples, |s| s.io_some)),
+        ("processors at work", line(samples, |s| s.cpu_busy)),
     ];
     all.into_iter().filter_map(|(name, drawn)| Some(fact(name, format!("|{}|", drawn?)))).collect()
 }
 
-fn course(samples: &[ObserveSample], of: impl Fn(&ObserveSample) -> Option<f64>) -> Option<String> {
+fn line(samples: &[ObserveSample], of: impl Fn(&ObserveSample) -> Option<f64>) -> Option<String> {
     let columns = COLUMNS.min(samples.len());
     let step = |column: usize| {
         let (from, to) = (column * samples.len() / columns, (column + 1) * samples.len() / columns);
@@ -158,7 +158,7 @@ mod tests {
     use cardscope_model::report::{Header, Report};
 
     #[test]
-    fn a_watch_is_shown_with_its_verdict_first_and_its_course_in_one_line_each() {
+    fn a_watch_is_shown_with_its_verdict_first_and_what_went_on_in_one_line_each() {
         let text = text(&crate::sample::watch());
         assert!(text.starts_with("/dev/mmcblk0: the system waited for the card\n"), "{text}");
         for part in ["from 10 min 12 s after boot on", "430.1 MB (4.779 MB/s)", "3.46 ms", "|█▄ |", "|▄▂ |"]

@@ -206,7 +206,7 @@ pub(crate) fn ranking(cards: usize) -> Ranking {
 }
 
 /// So many runs of one test second by second, with a temperature that rises.
-pub(crate) fn courses(card: usize, test: usize, runs: u32) -> Vec<TestSeries> {
+pub(crate) fn series(card: usize, test: usize, runs: u32) -> Vec<TestSeries> {
     let second = |run: u32, at_s: u32| {
         let speed =
             TESTS[test].1 * (0.9 + 0.2 * chance((card as u64 * 97 + u64::from(run)) * 977 + u64::from(at_s)));
@@ -220,7 +220,7 @@ pub(crate) fn courses(card: usize, test: usize, runs: u32) -> Vec<TestSeries> {
             temperature_c: Some(31.0 + f64::from(at_s) * 0.6),
         }
     };
-    let course = |run: u32| TestSeries {
+    let series = |run: u32| TestSeries {
         test: TESTS[test].0.parse().unwrap(),
         step: None,
         run,
@@ -228,7 +228,7 @@ pub(crate) fn courses(card: usize, test: usize, runs: u32) -> Vec<TestSeries> {
         condition: "cooling active · reader slot".into(),
         seconds: (0..25).map(|at_s| second(run, at_s)).collect(),
     };
-    (1..=runs).map(course).collect()
+    (1..=runs).map(series).collect()
 }
 
 fn latencies(card: usize, test: usize, runs: u32) -> Latencies {
@@ -285,7 +285,7 @@ pub(crate) fn long_run() -> SustainReport {
 fn part(card: usize, runs: u32, tests: usize) -> CardPart {
     let mut part = ONE_CARD.cards[0].clone();
     (part.card_id, part.title, part.card.brand) = (format!("card-{card}"), name(card), Some(name(card)));
-    part.courses = (0..tests).flat_map(|test| courses(card, test, runs)).collect();
+    part.courses = (0..tests).flat_map(|test| series(card, test, runs)).collect();
     part.latencies = (0..tests).map(|test| latencies(card, test, runs)).collect();
     part.map = card.is_multiple_of(2).then(map);
     part.verify = card.is_multiple_of(5).then(verify);

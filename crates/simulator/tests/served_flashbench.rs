@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails ends its test, as an assertion does")]
 
+#[allow(dead_code, reason = "the program of virtual time uses the rest")]
 mod common;
 use cardscope_simulator::serve::{Job, Options, Server};
 use cardscope_simulator::target_spec;

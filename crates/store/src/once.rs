@@ -1,4 +1,4 @@
-//! A session says some things in several places: the course of a test with its loops, in the results of the run and in
+//! A session says some things in several places: the series of a test with its loops, in the results of the run and in
 //! the report. In the archive each stands once, with what it was made of, and is put together again on reading. Rows of
 //! earlier versions say all of it in all places, and stay as they are.
 
@@ -11,8 +11,8 @@ use cardscope_model::test_name::TestName;
 /// A test of a run: its name, and its step where a recipe has the same test twice.
 pub(crate) type Test = (TestName, Option<String>);
 
-/// A run without the courses of the tests whose loops are stored.
-pub(crate) fn without_courses(run: &Run, stored: &[Test]) -> Run {
+/// A run without the series of the tests whose loops are stored.
+pub(crate) fn without_series(run: &Run, stored: &[Test]) -> Run {
     let result = |r: &TestResult| {
         let has_loops = stored.iter().any(|(name, step)| is_of(r, *name, step.as_deref()));
         let series = if has_loops { Series::default() } else { r.series.clone() };
@@ -21,16 +21,16 @@ pub(crate) fn without_courses(run: &Run, stored: &[Test]) -> Run {
     Run { results: run.results.iter().map(result).collect(), ..run.clone() }
 }
 
-/// A report without the runs that are stored in rows of their own: there they are as [`without_courses`] makes them.
+/// A report without the runs that are stored in rows of their own: there they are as [`without_series`] makes them.
 pub(crate) fn without_runs(report: &BenchReport, stored: &[(Run, Vec<Test>)]) -> BenchReport {
     let in_a_row =
-        |run: &&Run| stored.iter().any(|(row, tests)| row == *run || *row == without_courses(run, tests));
+        |run: &&Run| stored.iter().any(|(row, tests)| row == *run || *row == without_series(run, tests));
     let runs = report.body.runs.iter().filter(|run| !in_a_row(run)).cloned().collect();
     BenchReport { body: Bench { runs, ..report.body.clone() }, ..report.clone() }
 }
 
-/// Puts the courses back into a run that was stored without them.
-pub(crate) fn with_courses(run: &mut Run, samples: &[SampleRecord]) {
+/// Puts the series back into a run that was stored without them.
+pub(crate) fn with_series(run: &mut Run, samples: &[SampleRecord]) {
     for result in run.results.iter_mut().filter(|r| r.series.is_empty()) {
         let own = samples.iter().filter(|s| is_of(result, s.test, s.step.as_deref())).map(|s| &s.sample);
         result.series = aggregate::joined_series(own);

@@ -146,7 +146,7 @@ pub(crate) async fn run_end(c: &mut Connection, session: SessionId, run: &Run) -
         .bind(run.run)
         .bind(run.counted)
         .bind(stamp::now())
-        .bind(json(&once::without_courses(run, &stored))?)
+        .bind(json(&once::without_series(run, &stored))?)
         .bind(setting)
         .bind(figures.loops)
         .bind(figures::to_text(&figures.speeds())?);

@@ -40,8 +40,9 @@ fn command(name: &str, arguments: &[&str]) -> Command {
 /// A file that stands for a card's content, of so many MiB, with data in it that tells whether it was touched.
 pub(crate) fn image(dir: &Path, mib: u64) -> PathBuf {
     let path = dir.join("card.img");
-    let bytes: Vec<u8> =
-        (0..mib * MIB / 8).flat_map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes()).collect();
+    let words = (1..=512u64).flat_map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes());
+    let mut bytes = words.collect::<Vec<u8>>().repeat((mib * MIB / 4096) as usize);
+    (0u64..).zip(bytes.chunks_mut(4096)).for_each(|(n, block)| block[..8].copy_from_slice(&n.to_le_bytes()));
     std::fs::write(&path, bytes).unwrap();
     path
 }

@@ -197,15 +197,15 @@ pub(super) fn of_session(session: &Session<'_>) -> Option<Finding> {
     // Each test is held against itself: the same test of the first run and of the last, or its own course.
     let name = results.first()?.name();
     let same: Vec<_> = results.into_iter().filter(|r| r.name() == name).collect();
-    let course: Vec<Bucket> = same.iter().flat_map(|r| r.series.iter().copied()).collect();
-    let (first, last) = ends(&course).or_else(|| Some((same.first()?.mb_s, same.last()?.mb_s)))?;
+    let series: Vec<Bucket> = same.iter().flat_map(|r| r.series.iter().copied()).collect();
+    let (first, last) = ends(&series).or_else(|| Some((same.first()?.mb_s, same.last()?.mb_s)))?;
     let card_c = same.iter().filter_map(|r| r.temperature_c.max).reduce(f64::max);
     hot_host(&Load { seconds: busy, first_mb_s: first, last_mb_s: last, card_c, ..Load::default() })
 }
 
-/// Median speed of the first and the last fifth, of whole seconds; `None` for a short course.
-fn ends(course: &[Bucket]) -> Option<(f64, f64)> {
-    let speeds: Vec<f64> = course.iter().map(Bucket::mb_s).collect();
+/// Median speed of the first and the last fifth, of whole seconds; `None` for a short series.
+fn ends(series: &[Bucket]) -> Option<(f64, f64)> {
+    let speeds: Vec<f64> = series.iter().map(Bucket::mb_s).collect();
     let part = speeds.len() / 5;
     (part >= 3).then_some(())?;
     Some((median(&speeds[..part])?, median(&speeds[speeds.len() - part..])?))

@@ -2,7 +2,7 @@
 //!
 //! Runs of one card are not independent: heat, caches and the host make neighbours alike, so that ten runs say as much
 //! as three or four independent ones would (reference page `flash-behaviour`, 0: lag-1 correlations up to 0.7). What
-//! that costs, and how often each answer here is wrong, is measured on simulated runs (`tests/comparing.rs`); method and
+//! that costs, and how often each answer here is wrong, is measured on simulated runs (`tests/analysis/comparing/`); method and
 //! rates are in `docs/comparing.md`.
 
 mod age;

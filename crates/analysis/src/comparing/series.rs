@@ -8,7 +8,7 @@
 //! difference, so that a bar's whiskers and a pair's verdict tell of the same runs. It is reckoned in logarithms and never
 //! reaches below 0. Drawing the runs again and again ([`crate::bootstrap`]) is no way out with few of them: what is drawn
 //! from three holds the truth in two of three cases, and in fewer than half where neighbours are alike. What each way
-//! holds is measured in `tests/comparing.rs`, with the table in `docs/comparing.md`.
+//! holds is measured in `tests/analysis/comparing/`, with the table in `docs/comparing.md`.
 
 use crate::estimate::t95;
 
@@ -19,7 +19,7 @@ pub const LEAST_RUNS: usize = 3;
 pub(super) const ASSUMED: f64 = 0.6;
 
 /// … and how many runs it counts for against those that were measured. Both found by simulation: with less, cards whose
-/// runs correlate by 0.5 differ falsely in more than 5 of 100 comparisons (`tests/comparing.rs`).
+/// runs correlate by 0.5 differ falsely in more than 5 of 100 comparisons (`tests/analysis/comparing/`).
 const ASSUMED_RUNS: f64 = 28.0;
 
 /// What both series show together counts as much as so many runs of either: few runs that agree do so by luck.

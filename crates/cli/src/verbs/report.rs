@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 ///
 /// The file's ending says what it becomes: .html (one page that needs nothing else), .md, .csv, .json, .svg, .png,
 /// .plotly.md (a Hugo page with Plotly blocks), .cdm.txt and .kdm.txt (as CrystalDiskMark and KDiskMark print it); --format
-/// does so for any name. With --charts every chart becomes a picture of its own in the folder -o: averages, courses,
+/// does so for any name. With --charts every chart becomes a picture of its own in the folder -o: averages, speed over time,
 /// latencies, speed by size, flash, addresses, orders. Serial numbers and CIDs are left out unless asked for. More cards than
 /// anybody compares are only put in order: by the tests that most of them have, or as --for and --rank-by say.
 #[derive(Debug, Args)]

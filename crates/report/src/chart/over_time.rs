@@ -46,13 +46,13 @@ impl Together {
 }
 
 /// Runs of one test of one entry laid over each other, with at most so many points. A run of several loops is one run.
-pub fn together(courses: &[&TestSeries], points: usize) -> Together {
+pub fn together(series: &[&TestSeries], points: usize) -> Together {
     let mut seconds: BTreeMap<u32, Vec<&Bucket>> = BTreeMap::new();
-    for second in courses.iter().flat_map(|course| &course.seconds) {
+    for second in series.iter().flat_map(|one| &one.seconds) {
         seconds.entry(second.at_s).or_default().push(second);
     }
     let all: Vec<(&u32, &Vec<&Bucket>)> = seconds.iter().collect();
-    let runs: BTreeSet<u32> = courses.iter().map(|course| course.run).collect();
+    let runs: BTreeSet<u32> = series.iter().map(|one| one.run).collect();
     let mut out = Together { runs: runs.len() as u32, ..Together::default() };
     for part in all.chunks(all.len().div_ceil(points.max(1)).max(1)) {
         let Some((at, _)) = part.last() else { continue };
@@ -77,9 +77,9 @@ fn median(values: &mut [f64]) -> Option<f64> {
 }
 
 /// Speed and temperature of one test over its runs; `None` where it took too short to draw.
-pub fn of_test(courses: &[&TestSeries]) -> Option<Chart> {
-    let first = courses.first()?;
-    let together = together(courses, POINTS);
+pub fn of_test(series: &[&TestSeries]) -> Option<Chart> {
+    let first = series.first()?;
+    let together = together(series, POINTS);
     if together.median.len() < 3 {
         return None;
     }
@@ -130,9 +130,9 @@ mod tests {
 
     #[test]
     fn a_run_of_two_loops_is_one_run() {
-        let mut courses = sample::courses(0, 0, 2);
-        courses.extend(sample::courses(0, 0, 1));
-        let of: Vec<&TestSeries> = courses.iter().collect();
+        let mut series = sample::series(0, 0, 2);
+        series.extend(sample::series(0, 0, 1));
+        let of: Vec<&TestSeries> = series.iter().collect();
         assert_eq!(together(&of, POINTS).runs, 2);
         assert_eq!(of_test(&of).unwrap().caption.runs, "2 runs");
     }

@@ -52,12 +52,12 @@ fn lower_first(title: &str) -> String {
 /// The charts of one card.
 fn of_card(part: &CardPart) -> Vec<(String, Option<Chart>)> {
     let mut all: Vec<(String, Option<Chart>)> = Vec::new();
-    for courses in by_test(&part.courses) {
-        let name = format!("course-{}", in_a_file(&courses[0].test.to_string()));
+    for series in by_test(&part.courses) {
+        let name = format!("course-{}", in_a_file(&series[0].test.to_string()));
         // The same test again: another step, or another setting.
         let before = all.iter().filter(|(known, _)| known.starts_with(&name)).count();
         let name = if before == 0 { name } else { format!("{name}-{}", before + 1) };
-        all.push((name, over_time::of_test(&courses)));
+        all.push((name, over_time::of_test(&series)));
     }
     all.extend(of_flash(part).into_iter().map(|(name, chart)| (name.to_owned(), chart)));
     all
@@ -68,16 +68,16 @@ fn in_a_file(text: &str) -> String {
     text.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 
-/// Courses that may be laid over each other, in the order of the first of each: of one test, step and entry.
-pub(super) fn by_test(courses: &[TestSeries]) -> Vec<Vec<&TestSeries>> {
+/// Series that may be laid over each other, in the order of the first of each: of one test, step and entry.
+pub(super) fn by_test(series: &[TestSeries]) -> Vec<Vec<&TestSeries>> {
     let mut all: Vec<Vec<&TestSeries>> = Vec::new();
-    for course in courses {
+    for one in series {
         let same = |of: &&mut Vec<&TestSeries>| {
-            (of[0].test, &of[0].step, &of[0].entry) == (course.test, &course.step, &course.entry)
+            (of[0].test, &of[0].step, &of[0].entry) == (one.test, &one.step, &one.entry)
         };
         match all.iter_mut().find(same) {
-            Some(of) => of.push(course),
-            None => all.push(vec![course]),
+            Some(of) => of.push(one),
+            None => all.push(vec![one]),
         }
     }
     all

@@ -69,8 +69,8 @@ fn a_long_run_marks_where_its_cache_ends_and_shows_its_temperature() {
 
 #[test]
 fn speed_and_temperature_share_the_axis_of_time() {
-    let courses = sample::courses(0, 0, 4);
-    let all: Vec<_> = courses.iter().collect();
+    let series = sample::series(0, 0, 4);
+    let all: Vec<_> = series.iter().collect();
     let text = of(&over_time::of_test(&all).unwrap(), Medium::Page);
     assert!(text.contains("temperature, °C") && text.contains("fill-opacity=\".2\""), "{text}");
     assert!(text.contains("data-z=\"°C|linear|"), "{text}");

@@ -11,7 +11,7 @@ use cardscope_model::test_name::TestName;
 use cardscope_model::units::NANOS_PER_S;
 use std::collections::{BTreeSet, HashMap};
 
-/// Points of one course; longer ones are thinned by putting neighbours together.
+/// Points of one series; longer ones are thinned by putting neighbours together.
 const MOST_SECONDS: usize = 600;
 
 /// Words of a condition that say nothing about what is drawn.
@@ -66,7 +66,7 @@ impl<'a> OverTime<'a> {
         let SampleRecord { test, step, sample, .. } = record;
         let (entry, condition) = &self.columns[column];
         let seconds = thinned(&whole_seconds(sample));
-        // One second is no course.
+        // One second is no series.
         if seconds.len() > 1 {
             self.series.push(TestSeries {
                 test: *test,
@@ -97,7 +97,7 @@ impl<'a> OverTime<'a> {
         }
     }
 
-    /// The courses in the order of their runs, and the latencies.
+    /// The series in the order of their runs, and the latencies.
     pub(super) fn into_parts(mut self) -> (Vec<TestSeries>, Vec<Latencies>) {
         self.series.sort_by_key(|series| series.run);
         let latencies = self.latencies.into_iter();
@@ -122,7 +122,7 @@ fn whole_seconds(sample: &Sample) -> Vec<Bucket> {
     sample.series.iter().copied().filter(|bucket| bucket.end_s() <= whole).collect()
 }
 
-/// A course short enough to draw: neighbours put together, the longest latency and the last temperature kept.
+/// A series short enough to draw: neighbours put together, the longest latency and the last temperature kept.
 fn thinned(seconds: &[Bucket]) -> Vec<Bucket> {
     let together = seconds.len().div_ceil(MOST_SECONDS).max(1);
     let merged = |chunk: &[Bucket]| chunk.iter().copied().reduce(Bucket::with_next);

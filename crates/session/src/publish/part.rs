@@ -1,4 +1,4 @@
-//! One card's part: what is known of it, its courses and latencies, and the last documents about its inside.
+//! One card's part: what is known of it, its series and latencies, and the last documents about its inside.
 
 use super::hidden::Hidden;
 use super::over_time::OverTime;
@@ -15,7 +15,7 @@ use cardscope_store::{SessionId, StoredSession};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 
-/// Sessions whose courses and latencies are published: the last ones. More fill a page that nobody reads.
+/// Sessions whose series and latencies are published: the last ones. More fill a page that nobody reads.
 const LAST_SESSIONS: usize = 4;
 
 /// Gathers a card's part. `columns` are those of the comparison that are of this card: only what counts among their figures

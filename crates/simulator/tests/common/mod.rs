@@ -1,7 +1,5 @@
 //! Drives a simulated card as the tools of the field do, on its own clock, and turns the times into their figures.
 
-#![allow(dead_code, reason = "each test file uses its own part of the helpers")]
-
 use cardscope_engine::content::Content;
 use cardscope_engine::target::{Completion, Direction, Io, Plan, Target};
 use cardscope_model::recipe::Path;

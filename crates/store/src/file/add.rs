@@ -185,12 +185,12 @@ fn runs(checked: &Checked<'_>, shared: &mut Shared) -> Outcome<Rows> {
     Ok(rows)
 }
 
-/// The results of a run as its row has them: without courses, where the file's loops give just those.
+/// The results of a run as its row has them: without series, where the file's loops give just those.
 fn results(run: &FileRun) -> Option<Run> {
     let results = run.results.as_ref()?;
-    let bare = once::without_courses(results, &tests(run));
+    let bare = once::without_series(results, &tests(run));
     let mut again = bare.clone();
-    once::with_courses(&mut again, &run.samples);
+    once::with_series(&mut again, &run.samples);
     Some(if again == *results { bare } else { results.clone() })
 }
 

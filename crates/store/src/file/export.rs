@@ -163,7 +163,7 @@ async fn runs(c: &mut Connection, id: SessionId) -> Outcome<Vec<FileRun>> {
     for run in &mut runs {
         let samples = statement(sql::SAMPLES).bind(id.to_string()).bind(run.run);
         run.samples = c.all(samples, read::sample).await?;
-        run.results.iter_mut().for_each(|results| once::with_courses(results, &run.samples));
+        run.results.iter_mut().for_each(|results| once::with_series(results, &run.samples));
     }
     Ok(runs)
 }

@@ -55,17 +55,17 @@ fn a_session_comes_back_whole_after_closing() {
     });
 }
 
-/// A run whose results have the course of its loops.
+/// A run whose results have the series of its loops.
 fn run_with_a_course(number: u32, loops: &[SampleRecord]) -> Run {
     let mut run = results_of(number, &[("RND4K Q32T1 read", 9.0), ("SEQ1M Q1T1 read", 80.0)]);
     run.results[0].series = aggregate::joined_series(loops.iter().map(|record| &record.sample));
-    // Of this one no loop is kept: its course stands here alone.
+    // Of this one no loop is kept: its series stands here alone.
     run.results[1].series = [Bucket { bytes: 7, ..Bucket::default() }].into_iter().collect();
     run
 }
 
 #[test]
-fn courses_and_runs_stand_in_the_archive_once_and_are_whole_when_read() {
+fn series_and_runs_stand_in_the_archive_once_and_are_whole_when_read() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let session = archive.begin_session(&start()).unwrap();
@@ -91,7 +91,7 @@ fn courses_and_runs_stand_in_the_archive_once_and_are_whole_when_read() {
             (text.matches("at_s").count(), text.matches("RND4K Q32T1").count())
         };
         whole(place);
-        assert_eq!(times(place), (2, 2), "courses without loops, and each result in its run");
+        assert_eq!(times(place), (2, 2), "series without loops, and each result in its run");
         let folder = tempfile::tempdir().unwrap();
         let elsewhere = folder.path().join("elsewhere.sqlite");
         Archive::open(&elsewhere).unwrap().add_file(&file).unwrap();

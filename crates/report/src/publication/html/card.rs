@@ -1,7 +1,7 @@
 //! A card's part of the page: what is known of it, what became of it, and every picture of it.
 
 use super::super::charts;
-use super::courses;
+use super::series;
 use crate::card_map;
 use crate::chart::Chart;
 use crate::markup::{concluded, escaped, facts, figcaption, folded, list, prose};
@@ -34,7 +34,7 @@ fn card(number: usize, part: &CardPart, open: bool) -> String {
     let pictures: String = pictures(part).iter().map(figure).collect();
     let pictures =
         if pictures.is_empty() { pictures } else { format!("<div class=\"pictures\">\n{pictures}</div>\n") };
-    let tests = courses::table(part);
+    let tests = series::table(part);
     format!(
         "<article id=\"card-{number}\">\n<h3>{}</h3>\n{}{}{}{}{}</article>\n",
         escaped(&part.title),
@@ -123,7 +123,7 @@ fn advice(part: &CardPart) -> String {
 /// Every picture that there is something for.
 fn pictures(part: &CardPart) -> Vec<Chart> {
     let of_flash = charts::of_flash(part).into_iter().filter_map(|(_, chart)| chart);
-    courses::most_telling(part).into_iter().chain(of_flash).collect()
+    series::most_telling(part).into_iter().chain(of_flash).collect()
 }
 
 fn figure(chart: &Chart) -> String {

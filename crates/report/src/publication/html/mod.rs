@@ -6,10 +6,10 @@
 
 mod bars;
 mod card;
-mod courses;
 mod facts;
 mod pairs;
 mod rankings;
+mod series;
 mod tables;
 
 use crate::comparison::{IOPS, words};

@@ -71,7 +71,7 @@ fn the_policy_lets_our_script_run_and_no_other() {
 }
 
 #[test]
-fn courses_and_latencies_of_two_settings_stand_in_rows_of_their_own() {
+fn series_and_latencies_of_two_settings_stand_in_rows_of_their_own() {
     let mut publication = sample::of_two_settings(2, 2, 1);
     let part = &mut publication.cards[0];
     let warm = publication.comparison.entries[1].name.clone();

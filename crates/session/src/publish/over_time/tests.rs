@@ -1,4 +1,4 @@
-//! Runs of one card under two coolings, and what a course is made of.
+//! Runs of one card under two coolings, and what a series is made of.
 
 use super::*;
 use crate::testing::{card, run};
@@ -67,8 +67,8 @@ fn runs_of_two_coolings_are_not_laid_over_each_other_and_each_run_counts_once() 
     for (column, number, latency) in [(0, 1, 1_000), (0, 1, 2_000), (0, 2, 3_000), (1, 1, 9_000)] {
         found.add_sample(column, number, &record(latency));
     }
-    let (courses, latencies) = found.into_parts();
-    let of = |entry: &str| courses.iter().filter(|c| c.entry == entry).map(|c| c.run).collect::<Vec<_>>();
+    let (series, latencies) = found.into_parts();
+    let of = |entry: &str| series.iter().filter(|c| c.entry == entry).map(|c| c.run).collect::<Vec<_>>();
     assert_eq!(of("A · cooling active"), [1, 1, 2]);
     assert_eq!(of("A · cooling passive"), [1]);
     let told: Vec<_> = latencies

@@ -1,0 +1,11 @@
+//! What is told of machines that were recorded: trees of text, on any machine.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod guards;
+mod inspect;
+mod list;
+mod system_disk;

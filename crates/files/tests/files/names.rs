@@ -1,0 +1,270 @@
+//! What a name leads to, and what is done with files in a folder that is held.
+
+use cardscope_files::{Draft, FileError, Folder, Identity, Use};
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// `nobody`, who owns nothing that is ours.
+const NOBODY: u32 = 65_534;
+
+fn folder() -> (TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let top = dir.path().canonicalize().unwrap();
+    (dir, top)
+}
+
+fn of_file(path: &Path) -> Result<(Folder, std::ffi::OsString), FileError> {
+    Folder::of_file(path)
+}
+
+#[test]
+fn a_way_is_followed_through_our_own_links_and_ends_without_any() {
+    let (_dir, top) = folder();
+    fs::create_dir_all(top.join("a/b")).unwrap();
+    symlink("a", top.join("relative")).unwrap();
+    symlink(top.join("relative/b"), top.join("absolute")).unwrap();
+    for way in ["absolute", "a/./b", "a//b/", "absolute/../b", "relative/../relative/b", "a/b/../../absolute"]
+    {
+        let folder = Folder::open(&top.join(way)).unwrap();
+        assert_eq!(folder.path(), top.join("a/b"), "{way}");
+        assert_eq!(Identity::of(&folder).unwrap(), Identity::from(&top.join("a/b").metadata().unwrap()));
+        assert_eq!(folder.by_descriptor().canonicalize().unwrap(), top.join("a/b"));
+    }
+    assert!(Folder::open(&top.join("none")).unwrap_err().is_absent());
+    fs::write(top.join("file"), "").unwrap();
+    assert!(
+        matches!(Folder::open(&top.join("file")), Err(FileError::Io(e)) if e.kind() == std::io::ErrorKind::NotADirectory)
+    );
+    symlink("round", top.join("round")).unwrap();
+    assert!(Folder::open(&top.join("round")).is_err(), "a ring of links ends");
+}
+
+#[test]
+fn a_link_of_another_user_is_not_followed_wherever_it_stands_on_the_way() {
+    let (_dir, top) = folder();
+    fs::create_dir_all(top.join("a/b")).unwrap();
+    for (link, to, way) in
+        [("one", "a", "one/b/page"), ("two", "a/b", "two/page"), ("a/up", "..", "a/up/a/b/page")]
+    {
+        symlink(to, top.join(link)).unwrap();
+        of_file(&top.join(way)).unwrap();
+        lchown(top.join(link), Some(NOBODY), None).expect("this test needs root");
+        let refused = of_file(&top.join(way)).unwrap_err();
+        assert!(
+            matches!(&refused, FileError::ForeignLink { link: l, owner: NOBODY } if *l == top.join(link))
+        );
+        assert!(refused.to_string().contains("name the folder it leads to"), "{refused}");
+    }
+    // Through a link of ours to one of theirs, too.
+    symlink("one/b", top.join("ours")).unwrap();
+    assert!(matches!(Folder::open(&top.join("ours")), Err(FileError::ForeignLink { .. })));
+}
+
+#[test]
+fn what_is_no_name_of_a_file_is_refused() {
+    let (_dir, top) = folder();
+    fs::create_dir(top.join("a")).unwrap();
+    for way in ["", "/", ".", "..", "a/", "a/.", "a/.."] {
+        let path = if way.is_empty() || way == "/" {
+            PathBuf::from(way)
+        } else {
+            PathBuf::from(format!("{}/{way}", top.display()))
+        };
+        assert!(matches!(of_file(&path), Err(FileError::NotAName)), "{way}");
+    }
+    let held = Folder::open(&top).unwrap();
+    for name in ["a/b", "..", ""] {
+        assert!(matches!(held.create(OsStr::new(name), 0o600), Err(FileError::NotAName)), "{name}");
+        assert!(matches!(held.look(OsStr::new(name)), Err(FileError::NotAName)), "{name}");
+    }
+}
+
+#[test]
+fn missing_folders_are_made_for_this_user_alone() {
+    let (_dir, top) = folder();
+    let folder = Folder::make(&top.join("x/y/z"), 0o700).unwrap();
+    assert_eq!(folder.path(), top.join("x/y/z"));
+    for made in ["x", "x/y", "x/y/z"] {
+        assert_eq!(top.join(made).metadata().unwrap().mode() & 0o777, 0o700, "{made}");
+    }
+    symlink("nowhere", top.join("dangling")).unwrap();
+    assert!(Folder::make(&top.join("dangling/in"), 0o700).is_ok(), "our own link says where");
+    lchown(top.join("dangling"), Some(NOBODY), None).expect("this test needs root");
+    assert!(matches!(Folder::make(&top.join("dangling/more"), 0o700), Err(FileError::ForeignLink { .. })));
+    assert!(!top.join("nowhere/more").exists());
+}
+
+#[test]
+fn only_plain_files_are_opened_and_a_pipe_is_not_waited_for() {
+    let (_dir, top) = folder();
+    let held = Folder::open(&top).unwrap();
+    fs::write(top.join("plain"), "text").unwrap();
+    fs::create_dir(top.join("folder")).unwrap();
+    symlink("plain", top.join("link")).unwrap();
+    assert!(Command::new("mkfifo").arg(top.join("pipe")).status().unwrap().success());
+    let _socket = std::os::unix::net::UnixListener::bind(top.join("socket")).unwrap();
+    for usage in [Use::Read, Use::Write] {
+        let mut text = String::new();
+        held.open_file(OsStr::new("plain"), usage).unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "text");
+        assert!(matches!(held.open_file(OsStr::new("link"), usage), Err(FileError::Link)));
+        for (name, kind) in [("folder", "folder"), ("pipe", "pipe"), ("socket", "socket")] {
+            let refused = held.open_file(OsStr::new(name), usage).unwrap_err();
+            assert!(matches!(refused, FileError::NotPlain(is) if is == kind), "{name}");
+        }
+        let dev = Folder::open(Path::new("/dev")).unwrap();
+        assert!(matches!(dev.open_file(OsStr::new("null"), usage), Err(FileError::NotPlain("device"))));
+        assert!(held.open_file(OsStr::new("none"), usage).unwrap_err().is_absent());
+    }
+    for name in ["plain", "folder", "link", "pipe", "socket"] {
+        let made = held.create(OsStr::new(name), 0o600);
+        assert!(
+            matches!(made, Err(FileError::Io(e)) if e.kind() == std::io::ErrorKind::AlreadyExists),
+            "{name}"
+        );
+    }
+    assert_eq!(held.names().unwrap(), ["folder", "link", "pipe", "plain", "socket"]);
+}
+
+#[test]
+fn a_file_is_removed_only_while_it_is_that_file() {
+    let (_dir, top) = folder();
+    let held = Folder::open(&top).unwrap();
+    let name = OsStr::new("ours");
+    let ours = held.create(name, 0o600).unwrap();
+    let identity = Identity::of(&ours).unwrap();
+    fs::rename(top.join("ours"), top.join("moved")).unwrap();
+    fs::write(top.join("ours"), "theirs").unwrap();
+    assert!(!held.remove(name, identity).unwrap());
+    assert_eq!(fs::read_to_string(top.join("ours")).unwrap(), "theirs");
+    fs::rename(top.join("moved"), top.join("ours")).unwrap();
+    assert!(held.remove(name, identity).unwrap());
+    assert!(!held.remove(name, identity).unwrap(), "gone already");
+}
+
+#[test]
+fn what_is_done_happens_in_the_folder_that_was_named_whatever_has_its_name_later() {
+    let (_dir, top) = folder();
+    fs::create_dir(top.join("named")).unwrap();
+    fs::create_dir(top.join("other")).unwrap();
+    let (held, name) = of_file(&top.join("named/page")).unwrap();
+    assert!(held.is_at(&top.join("named")));
+    fs::rename(top.join("named"), top.join("moved")).unwrap();
+    symlink("other", top.join("named")).unwrap();
+    assert!(!held.is_at(&top.join("named")) && held.is_at(&top.join("moved")));
+    held.create(&name, 0o600).unwrap();
+    let draft = Draft::new(&held, None, 0o600).unwrap();
+    draft.place(OsStr::new("second")).unwrap();
+    assert_eq!(held.names().unwrap(), ["page", "second"]);
+    assert_eq!(fs::read_dir(top.join("other")).unwrap().count(), 0);
+    assert!(top.join("moved/page").exists() && top.join("moved/second").exists());
+}
+
+#[test]
+fn a_new_file_replaces_nothing_and_a_draft_that_is_given_up_leaves_nothing() {
+    let (_dir, top) = folder();
+    let held = Folder::open(&top).unwrap();
+    drop(Draft::new(&held, None, 0o600).unwrap());
+    fs::write(top.join("there"), "theirs").unwrap();
+    symlink("nowhere", top.join("dangling")).unwrap();
+    for name in ["there", "dangling"] {
+        let draft = Draft::new(&held, None, 0o600).unwrap();
+        assert!(draft.place(OsStr::new(name)).is_err(), "{name}");
+    }
+    assert_eq!(held.names().unwrap(), ["dangling", "there"]);
+    assert_eq!(fs::read_to_string(top.join("there")).unwrap(), "theirs");
+}
+
+#[test]
+fn a_replaced_file_hands_on_its_owner_and_rights_and_never_set_user_id() {
+    let (_dir, top) = folder();
+    let held = Folder::open(&top).unwrap();
+    let path = top.join("page");
+    fs::write(&path, "old").unwrap();
+    chown(&path, Some(NOBODY), Some(NOBODY)).expect("this test needs root");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o6641)).unwrap();
+    let old = held.open_file(OsStr::new("page"), Use::Read).unwrap();
+    let draft = Draft::new(&held, Some(old), 0o666).unwrap();
+    draft.file().write_all(b"new").unwrap();
+    draft.place(OsStr::new("page")).unwrap();
+    let about = path.metadata().unwrap();
+    assert_eq!((about.uid(), about.gid(), about.mode() & 0o7777), (NOBODY, NOBODY, 0o641));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+    assert_eq!(held.names().unwrap(), ["page"]);
+}
+
+#[test]
+fn what_took_the_name_of_the_file_that_was_judged_stays_with_its_owner_and_rights() {
+    let (_dir, top) = folder();
+    let held = Folder::open(&top).unwrap();
+    let (page, secret) = (top.join("page"), top.join("secret"));
+    fs::write(&secret, "root's own").unwrap();
+    let exchanges: [&dyn Fn(); 4] = [
+        &|| fs::write(&page, "theirs").unwrap(),
+        &|| symlink(&secret, &page).unwrap(),
+        &|| fs::hard_link(&secret, &page).unwrap(),
+        &|| fs::create_dir(&page).unwrap(),
+    ];
+    for exchange in exchanges {
+        fs::write(&page, "old").unwrap();
+        chown(&page, Some(NOBODY), None).expect("this test needs root");
+        let old = held.open_file(OsStr::new("page"), Use::Read).unwrap();
+        let draft = Draft::new(&held, Some(old), 0o600).unwrap();
+        fs::remove_file(&page).unwrap();
+        exchange();
+        let before = page.symlink_metadata().unwrap();
+        assert!(matches!(draft.place(OsStr::new("page")), Err(FileError::Changed)));
+        let after = page.symlink_metadata().unwrap();
+        assert_eq!((before.ino(), before.uid(), before.mode()), (after.ino(), after.uid(), after.mode()));
+        assert_eq!(fs::read_to_string(&secret).unwrap(), "root's own");
+        assert_eq!(held.names().unwrap(), ["page", "secret"]);
+        if before.is_dir() { fs::remove_dir(&page) } else { fs::remove_file(&page) }.unwrap();
+    }
+}
+
+#[test]
+fn a_folder_is_settled_where_nobody_else_can_exchange_it_or_one_above_it() {
+    let (_dir, top) = folder();
+    let deep = top.join("a/b");
+    fs::create_dir_all(&deep).unwrap();
+    let settled = || Folder::open(&deep).unwrap().settled();
+    let rights = |mode| fs::set_permissions(top.join("a"), fs::Permissions::from_mode(mode)).unwrap();
+    settled().unwrap();
+    rights(0o1777);
+    settled().unwrap();
+    rights(0o777);
+    assert!(matches!(settled(), Err(FileError::Writable { folder }) if folder == top.join("a")));
+    rights(0o775);
+    chown(top.join("a"), None, Some(NOBODY)).expect("this test needs root");
+    assert!(matches!(settled(), Err(FileError::Writable { .. })), "a group of others");
+    rights(0o755);
+    settled().unwrap();
+    chown(top.join("a"), Some(NOBODY), None).unwrap();
+    let refused = settled().unwrap_err();
+    assert!(matches!(&refused, FileError::Unsettled { owner: NOBODY, folder } if *folder == top.join("a")));
+}
+
+#[test]
+fn a_file_system_that_cannot_exchange_names_replaces_and_makes_all_the_same() {
+    // ramfs has no RENAME_EXCHANGE.
+    let dir = tempfile::tempdir().unwrap();
+    let mounted = Command::new("mount").args(["-t", "ramfs", "none"]).arg(dir.path()).status();
+    assert!(mounted.is_ok_and(|status| status.success()), "this test needs root");
+    let held = Folder::open(dir.path()).unwrap();
+    Draft::new(&held, None, 0o600).unwrap().place(OsStr::new("page")).unwrap();
+    let old: File = held.open_file(OsStr::new("page"), Use::Read).unwrap();
+    let draft = Draft::new(&held, Some(old), 0o600).unwrap();
+    draft.file().write_all(b"new").unwrap();
+    let replaced = draft.place(OsStr::new("page"));
+    let names = held.names().unwrap();
+    drop(held);
+    let text = fs::read_to_string(dir.path().join("page"));
+    Command::new("umount").arg("-l").arg(dir.path()).status().unwrap();
+    replaced.unwrap();
+    assert_eq!((names, text.unwrap()), (vec!["page".into()], "new".to_owned()));
+}

@@ -1,0 +1,133 @@
+//! Somebody exchanges names as fast as they can while files are made, replaced and removed: nothing outside is touched,
+//! ever. 200 rounds of each with `CARDSCOPE_LONG=1`, a few otherwise.
+
+use cardscope_files::{Draft, FileError, Folder, Identity, Use};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, chown, lchown, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use tempfile::TempDir;
+
+const NOBODY: u32 = 65_534;
+const SECRET: &str = "root's own";
+
+fn rounds() -> u32 {
+    if std::env::var_os("CARDSCOPE_LONG").is_some_and(|v| !v.is_empty()) { 200 } else { 10 }
+}
+
+/// Another user's folder, and one of ours that they would like us to write to.
+struct Place {
+    _dir: TempDir,
+    theirs: PathBuf,
+    ours: PathBuf,
+}
+
+impl Place {
+    fn new() -> Place {
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path().canonicalize().unwrap();
+        let (theirs, ours) = (top.join("theirs"), top.join("ours"));
+        fs::create_dir(&theirs).unwrap();
+        fs::create_dir(&ours).unwrap();
+        fs::write(ours.join("page"), SECRET).unwrap();
+        chown(&theirs, Some(NOBODY), Some(NOBODY)).expect("this test needs root");
+        Place { _dir: dir, theirs, ours }
+    }
+
+    /// Ours holds what it held, and belongs to whom it did.
+    fn untouched(&self) {
+        let names: Vec<_> = fs::read_dir(&self.ours).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert_eq!(names, ["page"]);
+        assert_eq!(fs::read_to_string(self.ours.join("page")).unwrap(), SECRET);
+        let about = self.ours.join("page").metadata().unwrap();
+        assert_eq!((about.uid(), about.mode() & 0o777), (0, 0o644));
+    }
+}
+
+/// Ends what goes on beside a test, also where the test fails.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Exchanges two names all the time while `work` is done.
+fn while_exchanging(one: &Path, other: &Path, mut work: impl FnMut()) {
+    let (done, begun) = (AtomicBool::new(false), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let exchanging = scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).unwrap();
+                begun.store(true, Ordering::Relaxed);
+            }
+        });
+        while !begun.load(Ordering::Relaxed) && !exchanging.is_finished() {
+            std::thread::yield_now();
+        }
+        let _stop = Stop(&done);
+        for _ in 0..rounds() {
+            work();
+        }
+    });
+}
+
+#[test]
+fn a_folder_that_becomes_a_link_leads_nowhere_else() {
+    let place = Place::new();
+    let (folder, link) = (place.theirs.join("folder"), place.theirs.join("link"));
+    fs::create_dir(&folder).unwrap();
+    symlink(&place.ours, &link).unwrap();
+    chown(&folder, Some(NOBODY), None).unwrap();
+    lchown(&link, Some(NOBODY), None).unwrap();
+    let (mut made, mut refused) = (0, 0);
+    while_exchanging(&folder, &link, || {
+        match Folder::make_for_file(&folder.join("new")) {
+            Err(error) => {
+                assert!(matches!(error, FileError::ForeignLink { .. }), "{error}");
+                refused += 1;
+            }
+            Ok((held, name)) => {
+                let file = held.create(&name, 0o600).unwrap();
+                Draft::new(&held, Some(file), 0o600).unwrap().place(&name).unwrap();
+                let now = held.look(&name).unwrap().unwrap();
+                assert!(held.remove(&name, Identity::from(&now)).unwrap());
+                made += 1;
+            }
+        }
+        place.untouched();
+    });
+    assert_eq!(made + refused, rounds());
+}
+
+#[test]
+fn a_file_that_becomes_a_link_or_another_name_of_ours_is_not_replaced_given_away_or_removed() {
+    for hard in [false, true] {
+        let place = Place::new();
+        let (page, other) = (place.theirs.join("page"), place.theirs.join("other"));
+        fs::write(&page, "theirs").unwrap();
+        chown(&page, Some(NOBODY), None).unwrap();
+        match hard {
+            true => fs::hard_link(place.ours.join("page"), &other).unwrap(),
+            false => symlink(place.ours.join("page"), &other).unwrap(),
+        }
+        let held = Folder::open(&place.theirs).unwrap();
+        while_exchanging(&page, &other, || {
+            let Ok(old) = held.open_file(OsStr::new("page"), Use::Read) else { return };
+            let theirs = old.metadata().unwrap().uid() == NOBODY;
+            let draft = Draft::new(&held, Some(old), 0o600).unwrap();
+            draft.file().write_all(b"new").unwrap();
+            match draft.place(OsStr::new("page")) {
+                // A name of our own file in their folder was replaced there; the file itself was not.
+                Ok(()) => assert!(theirs || hard),
+                Err(error) => assert!(matches!(error, FileError::Changed | FileError::Io(_)), "{error}"),
+            }
+            place.untouched();
+        });
+        place.untouched();
+    }
+}

@@ -1,0 +1,9 @@
+//! Recipes, registers and scores as files and documents hold them, one module an idea.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod bad_recipes;
+mod builtin_recipes;
+mod identity_document;
+mod pibenchmarks_scores;
+mod register_collection;

@@ -1,0 +1,23 @@
+//! The probes on simulated cards in virtual time, one module an idea. Run one of them by its name:
+//! `cargo test -p cardscope-probe --test probe map_reading::`.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod budgets;
+mod capacity;
+mod common;
+#[path = "../fakes/mod.rs"]
+mod fakes;
+mod map_accuracy;
+mod map_reading;
+mod map_writing;
+mod marks;
+#[path = "../memory/mod.rs"]
+mod memory;
+mod put_back;
+mod random_fakes;
+mod sustain;
+mod sustain_accuracy;
+mod watched;
+#[path = "../../../../tests/written_docs.rs"]
+mod written_docs;

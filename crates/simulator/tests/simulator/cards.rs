@@ -1,0 +1,280 @@
+//! What single cards do beyond the published figures, which the fidelity rows hold; and the calibration card against
+//! its own file.
+
+use crate::common::{GIB, KIB, MIB, card, drive, io, near, one, plan, random_4k, sequential};
+use cardscope_engine::content::{Content, Match};
+use cardscope_engine::target::{Direction, Io, Plan, Region, Target, TargetError};
+use cardscope_sd::registers::Ssr;
+use cardscope_simulator::Archetype;
+use std::time::Duration;
+
+const EXTREME: &str = "sim:sandisk-extremepro-32g-a1";
+const SANDIAN: &str = "sim:sandian-1tb-52g";
+
+#[test]
+fn the_bus_of_the_pi_hides_what_the_card_can_do() {
+    let freed = sequential(&mut card(&format!("{EXTREME}?bus_mb_s=104")), false, MIB, 1, 0, 256 * MIB);
+    assert!(freed > 90.0, "{freed:.1} MB/s");
+}
+
+#[test]
+fn a_reader_that_cuts_commands_costs_a_card_its_large_writes() {
+    let native = sequential(&mut card("sim:lexar-16g-c10"), true, 128 * KIB, 1, 192 * MIB, 64 * MIB);
+    let cut = sequential(
+        &mut card("sim:lexar-16g-c10?split_bytes=120KiB"),
+        true,
+        128 * KIB,
+        1,
+        192 * MIB,
+        64 * MIB,
+    );
+    assert!(native / cut > 1.1, "{native:.2} against {cut:.2} MB/s");
+}
+
+#[test]
+fn the_calibration_card_is_exactly_what_its_file_says() {
+    // 0.5 ms and 50 MB/s: 4 KiB take 0.58192 ms, one after the other whatever the queue.
+    for depth in [1, 8, 32] {
+        near("4 KiB", random_4k(&mut card("sim:constant"), false, depth, 0, GIB, 10_000), 7.0388, 0.01);
+    }
+    let fast = sequential(&mut card("sim:constant?mb_s=100&command_s=0"), true, MIB, 1, 0, 64 * MIB);
+    near("without command time", fast, 100.0, 0.01);
+    let queued = random_4k(&mut card("sim:constant?depth=8&mb_s=1000"), false, 8, 0, GIB, 100_000);
+    near("8 at a time", queued, 8.0 * 4096e-6 / (0.0005 + 4.096e-6), 0.1);
+}
+
+fn own(depth: u32, block: u64) -> Plan {
+    Plan { own_buffers: true, ..plan(depth, block) }
+}
+
+/// Reads a range and holds it against what is expected there.
+fn holds(card: &mut cardscope_simulator::SimTarget, offset: u64, len: u64, expected: Content) -> Match {
+    card.plan(&own(1, len)).unwrap();
+    let mut done = Vec::new();
+    card.submit(&io(0, false, offset, len)).unwrap();
+    card.complete(1, &mut done).unwrap();
+    done[0].result.clone().unwrap();
+    card.compare(0, expected).unwrap()
+}
+
+fn write(card: &mut cardscope_simulator::SimTarget, offset: u64, len: u64, content: Content) {
+    card.plan(&plan(1, len)).unwrap();
+    card.submit(&Io { content, ..io(0, true, offset, len) }).unwrap();
+    card.complete(1, &mut Vec::new()).unwrap();
+}
+
+const STAMP: Content = Content::Stamp { salt: 99, generation: 3 };
+
+#[test]
+fn of_the_1_tb_fake_only_52_gb_keep_what_they_are_given() {
+    let mut fake = card(SANDIAN);
+    let usable = fake.truth().usable_bytes;
+    assert_eq!(usable, 52_000_002_048);
+    assert_eq!(fake.info().bytes, 1_000_000_192_512);
+    for offset in [0, usable - MIB, usable, usable + GIB, 1_000_000_192_512 - MIB] {
+        write(&mut fake, offset, MIB, STAMP);
+    }
+    assert_eq!(holds(&mut fake, 0, MIB, STAMP), Match::Same);
+    assert_eq!(holds(&mut fake, usable - MIB, MIB, STAMP), Match::Same);
+    for lost in [usable, usable + GIB, 1_000_000_192_512 - MIB] {
+        assert_eq!(holds(&mut fake, lost, MIB, STAMP), Match::DiffersAt(0), "{lost}");
+    }
+    assert_eq!(holds(&mut fake, usable - 4096, 8192, STAMP), Match::DiffersAt(4096));
+}
+
+#[test]
+fn it_may_be_honest_or_fail_to_read_what_is_lost() {
+    let mut honest = card(&format!("{SANDIAN}?fake=none"));
+    write(&mut honest, 900 * GIB, MIB, STAMP);
+    assert_eq!(holds(&mut honest, 900 * GIB, MIB, STAMP), Match::Same);
+    let mut failing = card(&format!("{SANDIAN}?lost=error"));
+    failing.plan(&plan(1, 4096)).unwrap();
+    failing.submit(&io(0, false, 100 * GIB, 4096)).unwrap();
+    let mut done = Vec::new();
+    failing.complete(1, &mut done).unwrap();
+    assert!(matches!(done[0].result, Err(TargetError::Io { errno: 5, .. })), "{:?}", done[0]);
+}
+
+#[test]
+fn each_variant_of_the_fake_that_its_file_names_is_the_fake_that_it_says() {
+    for cache in [2 * MIB, 128 * MIB, 256 * MIB] {
+        let mut fake = card(&format!("{SANDIAN}?cache_bytes={cache}"));
+        write(&mut fake, 100 * GIB, MIB, STAMP);
+        write(&mut fake, 100 * GIB + MIB, cache - MIB, Content::Noise);
+        assert_eq!(holds(&mut fake, 100 * GIB, MIB, STAMP), Match::Same, "{cache} bytes hold it");
+        write(&mut fake, 100 * GIB + cache, MIB, Content::Noise);
+        assert_eq!(holds(&mut fake, 100 * GIB, MIB, STAMP), Match::DiffersAt(0), "one MiB more does not");
+    }
+    for (kind, period) in
+        [("fake=wraparound&wrap_bytes=64GiB", 64 * GIB), ("fake=chain&wrap_bytes=64GiB", 64 * GIB)]
+    {
+        let mut fake = card(&format!("{SANDIAN}?{kind}"));
+        write(&mut fake, 3 * period + GIB, MIB, STAMP);
+        assert_eq!(holds(&mut fake, 3 * period + GIB, MIB, STAMP), Match::Same, "{kind}");
+        write(&mut fake, GIB, MIB, Content::Constant(1));
+        assert_eq!(
+            holds(&mut fake, 3 * period + GIB, MIB, Content::Constant(1)),
+            Match::Same,
+            "{kind}: one place"
+        );
+    }
+    let mut chain = card(&format!("{SANDIAN}?fake=chain&wrap_bytes=64GiB"));
+    write(&mut chain, 64 * GIB + 60 * GIB, MIB, STAMP);
+    assert_eq!(
+        holds(&mut chain, 124 * GIB, MIB, STAMP),
+        Match::DiffersAt(0),
+        "60 GiB of the period are not there"
+    );
+}
+
+#[test]
+fn the_marks_of_the_labels_stand_in_the_registers() {
+    let ssr = |name: &str| {
+        let sd = Archetype::load(name).unwrap().identity.sd.unwrap();
+        Ssr::from_hex(&sd.ssr).unwrap()
+    };
+    for (name, class, uhs, video, app) in [
+        ("sdsc-2g", 0, 0, 0, 0),
+        ("oem-8g-bad4k", 4, 0, 0, 0),
+        ("noobs-8g-c6", 6, 0, 0, 0),
+        ("samsung-32g-c10", 10, 0, 0, 0),
+        ("sandisk-ultra-16g-u1", 10, 1, 0, 0),
+        ("evo-64g-u3", 10, 3, 0, 0),
+        ("sandisk-extremepro-32g-a1", 10, 3, 30, 1),
+        ("proplus-128g-a2", 10, 3, 30, 2),
+        ("a2-label-only", 10, 3, 30, 2),
+    ] {
+        let marks = ssr(name);
+        let found = (marks.speed_class, marks.uhs_speed_grade, marks.video_speed_class, marks.app_perf_class);
+        assert_eq!(found, (Some(class), uhs, video, app), "{name}");
+        assert_eq!(marks.dat_bus_width, Some(4), "{name}");
+    }
+}
+
+#[test]
+fn bytes_that_are_written_come_back_byte_by_byte() {
+    let mut lexar = card("sim:lexar-16g-c10");
+    lexar.plan(&own(2, 8192)).unwrap();
+    let text: Vec<u8> = (0..8192).map(|i| (i % 251) as u8).collect();
+    lexar.buffer(0).unwrap().copy_from_slice(&text);
+    lexar.submit(&Io { content: Content::Buffer, ..io(0, true, 4096, 8192) }).unwrap();
+    lexar.submit(&io(1, false, 4096, 8192)).unwrap();
+    let mut done = Vec::new();
+    lexar.complete(2, &mut done).unwrap();
+    assert_eq!(done.len(), 2);
+    assert_eq!(lexar.buffer(1).unwrap(), text);
+    assert_eq!(lexar.compare(1, Content::Constant(0)).unwrap(), Match::DiffersAt(1));
+    // A later write must not change what was read before it.
+    lexar.submit(&Io { content: Content::Constant(7), ..io(0, true, 4096, 8192) }).unwrap();
+    lexar.complete(1, &mut done).unwrap();
+    assert_eq!(lexar.buffer(1).unwrap(), text);
+}
+
+#[test]
+fn what_was_read_into_a_slot_can_be_written_elsewhere_unseen() {
+    let mut lexar = card("sim:lexar-16g-c10");
+    write(&mut lexar, 0, 8192, STAMP);
+    lexar.plan(&own(1, 8192)).unwrap();
+    let mut done = Vec::new();
+    lexar.submit(&io(0, false, 0, 8192)).unwrap();
+    lexar.complete(1, &mut done).unwrap();
+    lexar.submit(&Io { content: Content::Buffer, ..io(0, true, GIB, 8192) }).unwrap();
+    lexar.complete(1, &mut done).unwrap();
+    assert!(
+        matches!(holds(&mut lexar, GIB, 8192, STAMP), Match::DiffersAt(_)),
+        "the stamps name another place"
+    );
+    let copied = lexar.buffer(0).unwrap().to_vec();
+    assert_eq!(holds(&mut lexar, 0, 8192, STAMP), Match::Same);
+    assert_eq!(lexar.buffer(0).unwrap(), copied);
+}
+
+#[test]
+fn noise_reads_as_the_same_incompressible_bytes_each_time() {
+    let mut lexar = card("sim:lexar-16g-c10");
+    write(&mut lexar, 0, MIB, Content::Noise);
+    assert_eq!(holds(&mut lexar, 8192, 4096, Content::Noise), Match::Same);
+    let first = lexar.buffer(0).unwrap().to_vec();
+    holds(&mut lexar, 8192, 4096, Content::Noise);
+    assert_eq!(lexar.buffer(0).unwrap(), first);
+    let mut seen = [false; 256];
+    first.iter().for_each(|b| seen[*b as usize] = true);
+    assert!(seen.iter().filter(|s| **s).count() > 250, "4096 random bytes show nearly all values");
+}
+
+#[test]
+fn an_io_that_no_card_takes_fails_by_its_completion() {
+    let mut lexar = card("sim:lexar-16g-c10");
+    let end = lexar.info().bytes;
+    lexar.plan(&plan(4, 4096)).unwrap();
+    for (slot, offset, len) in [(0, end - 512, 4096), (1, 100, 512), (2, 0, 100), (3, u64::MAX - 511, 512)] {
+        lexar.submit(&Io { slot, direction: Direction::Read, offset, len, content: Content::Noise }).unwrap();
+    }
+    let mut done = Vec::new();
+    lexar.complete(4, &mut done).unwrap();
+    assert!(done.iter().all(|d| matches!(d.result, Err(TargetError::Io { .. }))), "{done:?}");
+    assert!(lexar.buffer(0).is_err(), "no memory was planned");
+}
+
+#[test]
+fn the_test_area_lies_at_192_mib_or_at_the_start_or_nowhere() {
+    let mut lexar = card("sim:lexar-16g-c10");
+    assert_eq!(lexar.area(GIB).unwrap(), Region { start: 192 * MIB, len: GIB });
+    let bytes = lexar.info().bytes;
+    assert_eq!(lexar.area(bytes).unwrap().start, 0);
+    assert!(matches!(lexar.area(bytes + 512), Err(TargetError::NoSpace { .. })));
+}
+
+#[test]
+fn the_express_card_warms_up_at_work_and_cools_down_at_rest() {
+    let mut express = card("sim:lexar-1tb-express?cooling=passive");
+    assert_eq!(express.temperature(), Some(20.0), "seed 000: 20 °C idle");
+    sequential(&mut express, false, 32 * MIB, 32, 0, 400 * GIB);
+    let hot = express.temperature().unwrap();
+    assert!((60.0..=84.0).contains(&hot), "{hot} °C");
+    express.idle(Duration::from_secs(3600));
+    assert_eq!(express.temperature(), Some(20.0));
+    let mut cold = card("sim:lexar-1tb-express?cooling=passive&heat=off");
+    sequential(&mut cold, false, 32 * MIB, 32, 0, 400 * GIB);
+    assert_eq!(cold.temperature(), Some(17.0), "as warm as the room");
+    assert_eq!(card("sim:lexar-16g-c10").temperature(), None, "an SD card does not tell");
+}
+
+#[test]
+fn the_cache_of_the_express_card_comes_back_after_a_rest_or_a_discard() {
+    let speed =
+        |express: &mut cardscope_simulator::SimTarget| sequential(express, true, 32 * MIB, 32, 0, 4 * GIB);
+    let used_up = || {
+        let mut express = card("sim:lexar-1tb-express");
+        sequential(&mut express, true, 32 * MIB, 32, 0, 128 * GIB);
+        express
+    };
+    let mut tired = used_up();
+    assert!(speed(&mut tired) < 310.0);
+    tired.idle(Duration::from_secs(30));
+    assert!(speed(&mut tired) < 310.0, "30 s are not enough");
+    tired.idle(Duration::from_secs(1800));
+    assert!(speed(&mut tired) > 600.0, "half an hour is");
+    let mut trimmed = used_up();
+    trimmed.discard(Region { start: 0, len: 128 * GIB }).unwrap();
+    assert!(speed(&mut trimmed) > 600.0);
+    assert_eq!(holds(&mut trimmed, 8 * GIB, MIB, Content::Constant(0)), Match::Same);
+}
+
+#[test]
+fn reopening_empties_the_controllers_buffer() {
+    let mut lexar = card("sim:lexar-16g-c10");
+    one(&mut lexar, false, 0, 1024);
+    let again = one(&mut lexar, false, 2048, 1024);
+    lexar.reopen().unwrap();
+    let afresh = one(&mut lexar, false, 2048, 1024);
+    assert!(afresh > 5.0 * again, "{afresh} against {again}");
+}
+
+#[test]
+fn a_pass_over_a_terabyte_costs_no_terabyte() {
+    let mut express = card("sim:lexar-1tb-express");
+    let blocks = express.info().bytes / (64 * MIB);
+    drive(&mut express, &plan(4, 64 * MIB), true, (0..blocks).map(|i| i * 64 * MIB));
+    assert_eq!(holds(&mut express, 0, 1 << 31, Content::Noise), Match::Same);
+}

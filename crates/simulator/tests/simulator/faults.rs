@@ -1,0 +1,289 @@
+//! What goes wrong with a simulated card, as whoever measures meets it; and cards that start where they were left.
+
+use crate::common::{GIB, MIB, card, io, plan, random_4k, sequential};
+use cardscope_engine::content::{Content, Match};
+use cardscope_engine::target::{Completion, Io, Plan, Region, Target, TargetError};
+use cardscope_simulator::{SimTarget, StateError, target_spec};
+use std::time::Duration;
+
+const STAMP: Content = Content::Stamp { salt: 99, generation: 3 };
+
+/// Carries one I/O out and says how it ended.
+fn one(card: &mut SimTarget, write: bool, offset: u64, len: u64) -> Result<(), TargetError> {
+    card.plan(&Plan { own_buffers: true, ..plan(1, len) })?;
+    card.submit(&Io { content: STAMP, ..io(0, write, offset, len) })?;
+    let mut done: Vec<Completion> = Vec::new();
+    let ended = card.complete(1, &mut done);
+    done.pop().unwrap().result.and(ended)
+}
+
+fn holds(card: &mut SimTarget, offset: u64, len: u64, expected: Content) -> bool {
+    one(card, false, offset, len).unwrap();
+    card.compare(0, expected).unwrap() == Match::Same
+}
+
+#[test]
+fn a_card_that_vanishes_answers_nothing_any_more() {
+    for fault in ["vanish_after_ios=3", "vanish_after_bytes=12KiB"] {
+        let mut fading = card(&format!("sim:constant?{fault}"));
+        for block in 0..3 {
+            one(&mut fading, true, block * 4096, 4096).unwrap();
+        }
+        let gone = one(&mut fading, false, 0, 4096).unwrap_err();
+        assert!(matches!(gone, TargetError::Gone { .. }), "{fault}: {gone}");
+        assert!(matches!(fading.flush(), Err(TargetError::Gone { .. })));
+        assert!(matches!(fading.reopen(), Err(TargetError::Gone { .. })));
+        assert!(matches!(fading.discard(Region { start: 0, len: 4096 }), Err(TargetError::Gone { .. })));
+    }
+}
+
+#[test]
+fn a_card_may_vanish_in_the_middle_of_a_command_or_of_a_rest() {
+    let mut fading = card("sim:constant?vanish_after_s=0.0016");
+    // 0.5 ms and 4 KiB at 50 MB/s are 0.58 ms: the third command would end at 1.75 ms.
+    one(&mut fading, true, 0, 4096).unwrap();
+    one(&mut fading, true, 0, 4096).unwrap();
+    assert!(matches!(one(&mut fading, true, 0, 4096), Err(TargetError::Gone { .. })));
+    assert_eq!(fading.now(), 1_600_000);
+    let mut resting = card("sim:constant?vanish_after_s=60");
+    one(&mut resting, true, 0, 4096).unwrap();
+    resting.idle(Duration::from_secs(61));
+    assert!(matches!(one(&mut resting, false, 0, 4096), Err(TargetError::Gone { .. })));
+}
+
+#[test]
+fn bad_places_fail_each_time_and_bad_luck_only_once() {
+    let errors = |card: &mut SimTarget| -> Vec<bool> {
+        (0..200).map(|unit| one(card, false, unit * 4 * MIB, 4096).is_err()).collect()
+    };
+    let mut bad = card("sim:constant?failing_share=0.2&seed=5");
+    let first = errors(&mut bad);
+    let count = first.iter().filter(|failed| **failed).count();
+    assert!((22..60).contains(&count), "40 of 200: {count}");
+    assert_eq!(errors(&mut bad), first);
+    let place = first.iter().position(|failed| *failed).unwrap() as u64 * 4 * MIB;
+    assert!(matches!(one(&mut bad, true, place, 4096), Err(TargetError::Io { errno: 5, .. })));
+    let mut unlucky = card("sim:constant?read_error_p=0.2&seed=5");
+    assert_ne!(errors(&mut unlucky), errors(&mut unlucky));
+    one(&mut unlucky, true, 0, 4096).unwrap();
+    assert_eq!(
+        errors(&mut card("sim:constant?read_error_p=0.2&seed=5")),
+        errors(&mut card("sim:constant?read_error_p=0.2&seed=5"))
+    );
+}
+
+#[test]
+fn late_failure_begins_when_enough_is_written() {
+    let mut late = card("sim:constant?lost_share=0.5&begin_after_bytes=1GiB");
+    let good = |card: &mut SimTarget| (0..100).filter(|unit| holds(card, unit * 4 * MIB, MIB, STAMP)).count();
+    for unit in 0..100 {
+        one(&mut late, true, unit * 4 * MIB, MIB).unwrap();
+    }
+    assert_eq!(good(&mut late), 100);
+    sequential(&mut late, true, MIB, 1, 4 * GIB, GIB);
+    let left = good(&mut late);
+    assert!((35..65).contains(&left), "about half: {left}");
+    assert_eq!(late.truth().verdict, cardscope_model::verify::Verdict::Damaged);
+}
+
+#[test]
+fn compare_and_buffer_both_see_a_flipped_bit() {
+    let mut weak = card("sim:constant?flip_p=0.01&seed=3");
+    one(&mut weak, true, 0, MIB).unwrap();
+    one(&mut weak, false, 0, MIB).unwrap();
+    let Match::DiffersAt(at) = weak.compare(0, STAMP).unwrap() else { panic!("20 of 2048 sectors flip") };
+    let read = weak.buffer(0).unwrap()[at as usize];
+    let mut expected = vec![0; MIB as usize];
+    cardscope_engine::content::fill(STAMP, 0, &mut expected);
+    assert_eq!((read ^ expected[at as usize]).count_ones(), 1);
+    assert_eq!(weak.truth().usable_bytes, at / 512 * 512, "the truth knows the first of them");
+}
+
+#[test]
+fn an_overcommitted_card_is_as_fast_as_others_until_it_is_full() {
+    let mut slow = card("sim:constant?fake=overcommitted&fake_bytes=1GiB&pool_full=slow");
+    let before = sequential(&mut slow, true, MIB, 1, 0, GIB);
+    let after = sequential(&mut slow, true, MIB, 1, GIB, 16 * MIB);
+    assert!((95.0..105.0).contains(&(before / after)), "{before} and {after} MB/s");
+    let reads = sequential(&mut slow, false, MIB, 1, 0, 16 * MIB);
+    assert!((reads / before - 1.0).abs() < 0.05, "reads are as before: {reads}");
+    let mut dying = card("sim:constant?fake=overcommitted&fake_bytes=1GiB&pool_full=dies");
+    sequential(&mut dying, true, MIB, 1, 0, GIB);
+    assert!(matches!(one(&mut dying, true, GIB, MIB), Err(TargetError::Gone { .. })));
+    assert!(matches!(one(&mut dying, false, 0, MIB), Err(TargetError::Gone { .. })));
+}
+
+#[test]
+fn a_card_goes_on_from_where_it_was_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("state");
+    for name in ["sandian-1tb-52g?cache_bytes=2MiB&cache_kind=lru&", "lexar-16g-c10?", "lexar-1tb-express?"] {
+        let mut first = card(&format!("sim:{name}save={}", file.display()));
+        one(&mut first, true, 0, 4 * MIB).unwrap();
+        one(&mut first, true, 10 * GIB, MIB).unwrap();
+        first.plan(&Plan { own_buffers: true, ..plan(1, 8192) }).unwrap();
+        first.buffer(0).unwrap().iter_mut().zip(0u8..=250).for_each(|(b, n)| *b = n);
+        first.submit(&Io { content: Content::Buffer, ..io(0, true, 4096, 8192) }).unwrap();
+        first.complete(1, &mut Vec::new()).unwrap();
+        random_4k(&mut first, true, 1, 1 << 30, GIB, 300);
+        let saved_at = first.now();
+        first.save(&file).unwrap();
+        let mut second = card(&format!("sim:{name}state={}", file.display()));
+        assert_eq!(second.now(), saved_at, "{name}: the clock goes on");
+        for card in [&mut first, &mut second] {
+            assert!(holds(card, 10 * GIB, MIB, STAMP), "{name}");
+            one(card, false, 4096, 8192).unwrap();
+            assert_eq!(card.buffer(0).unwrap()[..251], (0u8..=250).collect::<Vec<_>>());
+        }
+        let on = random_4k(&mut first, true, 1, 1 << 30, GIB, 300);
+        let again = random_4k(&mut second, true, 1, 1 << 30, GIB, 300);
+        assert_eq!(on.to_bits(), again.to_bits(), "{name}: to the nanosecond");
+    }
+}
+
+#[test]
+fn a_state_is_saved_when_the_card_is_closed_or_dropped() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("state");
+    let mut closed = card(&format!("sim:constant?save={}", file.display()));
+    one(&mut closed, true, 0, MIB).unwrap();
+    closed.close().unwrap();
+    assert!(holds(&mut card(&format!("sim:constant?state={}", file.display())), 0, MIB, STAMP));
+    let mut dropped = card(&format!("sim:constant?state={0}&save={0}", file.display()));
+    one(&mut dropped, true, MIB, MIB).unwrap();
+    drop(dropped);
+    assert!(holds(&mut card(&format!("sim:constant?state={}", file.display())), 0, 2 * MIB, STAMP));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no other file is left");
+}
+
+#[test]
+fn a_file_that_is_no_state_of_this_card_is_refused_with_its_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("state");
+    let mut first = card(&format!("sim:constant?save={}", file.display()));
+    one(&mut first, true, 0, MIB).unwrap();
+    drop(first);
+    let open = |name: &str| {
+        SimTarget::named(&format!("sim:{name}state={}", file.display())).unwrap_err().to_string()
+    };
+    assert!(open("lexar-16g-c10?").contains("card constant"));
+    assert!(open("constant?fake=limbo&fake_bytes=1G&").contains("not of"));
+    let whole = std::fs::read(&file).unwrap();
+    for (len, part) in [(whole.len() - 1, "ends too early"), (40, "ends too early"), (7, "not a state file")]
+    {
+        std::fs::write(&file, &whole[..len]).unwrap();
+        assert!(open("constant?").contains(part), "{len}: {}", open("constant?"));
+    }
+    let mut wrong = whole.clone();
+    let last = wrong.len() - 40;
+    wrong[last] ^= 1;
+    std::fs::write(&file, &wrong).unwrap();
+    assert!(open("constant?").contains("damaged"), "{}", open("constant?"));
+    wrong = whole.clone();
+    wrong[16] = 99;
+    std::fs::write(&file, &wrong).unwrap();
+    assert!(open("constant?").contains("format 99"));
+    std::fs::write(&file, whole.repeat(2)).unwrap();
+    assert!(open("constant?").contains("behind its end"));
+    std::fs::remove_file(&file).unwrap();
+    assert!(open("constant?").contains("cannot be read"));
+    let nowhere = SimTarget::named("sim:constant?save=/nonexistent/folder/state").unwrap_err();
+    assert!(matches!(nowhere, target_spec::SpecError::State(StateError::Unwritable(..))), "{nowhere}");
+}
+
+#[test]
+fn a_state_is_read_from_a_plain_file_alone_and_saved_over_no_link_and_no_other_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(at("letter"), "Dear aunt").unwrap();
+    std::os::unix::fs::symlink("nowhere", at("dangling")).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
+    for (key, name, word) in [
+        ("state", "pipe", "that is a pipe"),
+        ("save", "pipe", "that is a pipe"),
+        ("state", "dangling", "that is a link"),
+        ("save", "dangling", "that is a link"),
+        ("save", "letter", "another file of that name"),
+        ("save", "none/x", "No such file"),
+    ] {
+        let refused = SimTarget::named(&format!("sim:constant?{key}={}", at(name))).unwrap_err().to_string();
+        assert!(refused.contains(word), "{refused}");
+    }
+    // What takes the name after it was claimed stays, and no link is followed then, either.
+    let file = folder.path().join("card");
+    for plant in [true, false] {
+        let mut used = card(&format!("sim:constant?save={}", file.display()));
+        one(&mut used, true, 0, MIB).unwrap();
+        match plant {
+            true => std::os::unix::fs::symlink("letter", &file).unwrap(),
+            false => std::fs::write(&file, "theirs").unwrap(),
+        }
+        assert!(used.close().is_err());
+        std::fs::remove_file(&file).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(at("letter")).unwrap(), "Dear aunt");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "nothing half written is left");
+}
+
+#[test]
+fn a_card_starts_as_its_state_says() {
+    let mut filled = card("sim:constant?state=filled");
+    let bytes = filled.info().bytes;
+    assert!(holds(&mut filled, bytes - MIB, MIB, Content::Noise));
+    let mut used = card("sim:lexar-16g-c10?state=used&used_share=0.25");
+    let full = (0..400).filter(|unit| holds(&mut used, unit * 4 * MIB, 4 * MIB, Content::Noise)).count();
+    assert!((70..130).contains(&full), "a quarter of 400 units: {full}");
+    let mut fresh = card("sim:constant?unwritten=ones");
+    assert!(holds(&mut fresh, 0, MIB, Content::Constant(0xff)));
+}
+
+#[test]
+fn impossible_fakes_and_faults_are_refused_by_their_key() {
+    for (overrides, part) in [
+        ("fake=chain&fake_bytes=2G&wrap_bytes=1G", "fake.real_bytes"),
+        ("fake=address-line&wrap_bytes=3G", "power of two"),
+        ("fake=damaged", "damaged_share"),
+        ("fake=damaged&damaged_share=1.5", "damaged_share"),
+        ("fake=damaged&damaged_share=0.1&damaged_unit_bytes=512&announced_bytes=1TB", "damaged_unit_bytes"),
+        ("fake=wraparound&wrap_bytes=1G&cache_bytes=1M", "cache_bytes"),
+        ("fake=limbo&fake_bytes=1G&cache_bytes=1000KiB&cache_bytes=2KiB", "multiple of 4096"),
+        ("fake=limbo&fake_bytes=1G&cache_bytes=0", "cache_bytes"),
+        ("fake=overcommitted&fake_bytes=1G&slow_factor=0.5", "slow_factor"),
+        ("fake=overcommitted", "fake_bytes"),
+        ("flip_p=0.5", "flip_p"),
+        ("read_error_p=2", "read_error_p"),
+        ("vanish_after_s=-1", "vanish_after_s"),
+        ("failing_share=1.01", "failing_share"),
+        ("state=used&used_share=-1", "used_share"),
+        ("memory=much", "memory"),
+        ("save=", "save="),
+    ] {
+        let error = SimTarget::named(&format!("sim:constant?{overrides}")).unwrap_err().to_string();
+        assert!(error.contains(part), "{overrides}: {error}");
+    }
+}
+
+#[test]
+fn the_truth_names_each_kind_in_the_words_of_verify() {
+    for (overrides, verdict, usable) in [
+        ("", "genuine", 8_000_634_880u64),
+        ("fake=limbo&fake_bytes=1G", "limbo", 1 << 30),
+        ("fake=limbo&fake_bytes=0", "dead", 0),
+        ("fake=wraparound&wrap_bytes=3GB", "wraparound", 3_000_000_000),
+        ("fake=chain&fake_bytes=1G&wrap_bytes=4G", "chain", 1 << 30),
+        ("fake=address-line&wrap_bytes=2GiB", "wraparound", 2 << 30),
+        ("fake=overcommitted&fake_bytes=1G", "overcommitted", 1 << 30),
+        ("fake=read-only", "read-only", 0),
+        ("read_flip_p=0.0001", "unstable", 8_000_634_880),
+        ("vanish_after_ios=1000", "genuine", 8_000_634_880),
+    ] {
+        let truth = *card(&format!("sim:constant?{overrides}")).truth();
+        assert_eq!(serde_json::to_value(truth.verdict).unwrap(), verdict, "{overrides}");
+        assert_eq!(truth.usable_bytes, usable, "{overrides}");
+    }
+    let line = card("sim:constant?announced_bytes=7GiB&fake=address-line&wrap_bytes=2GiB").truth().good_bytes;
+    assert_eq!(line, 4 << 30, "0 to 2 and 4 to 6 GiB have places of their own");
+    let damaged = *card("sim:constant?fake=damaged&damaged_share=0.16").truth();
+    let share = damaged.good_bytes as f64 / 8_000_634_880.0;
+    assert!((0.81..0.87).contains(&share) && damaged.usable_bytes < 200 * MIB, "{damaged:?}");
+}

@@ -1,0 +1,87 @@
+//! Every published figure that an archetype must reproduce, beside what the model gives, as rows of a page.
+//!
+//! The quick groups are held against the page on every run; long sessions run in a short form. The page is written by
+//! `UPDATE_DOCS=1 cargo test --profile long -p cardscope-simulator --test simulator fidelity -- --ignored`.
+
+mod cdm_fio;
+mod drives;
+mod express;
+mod express_printed;
+mod flashbench;
+mod library;
+mod page;
+mod raspberry_pi;
+mod row;
+mod seed_001;
+mod seed_004;
+mod wirenboard;
+
+use page::{Form, Group};
+use row::Row;
+
+/// The sections of the page, in its order.
+const GROUPS: &[Group] = &[
+    seed_004::GROUP,
+    wirenboard::GROUP,
+    raspberry_pi::GROUP,
+    seed_001::GROUP,
+    library::GROUP,
+    express::GROUP,
+    drives::GROUP,
+];
+
+/// The rows of all groups, side by side: they share nothing.
+fn run(form: Form) -> Vec<Vec<Row>> {
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = GROUPS.iter().map(|group| scope.spawn(move || group.run(form))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+fn faults(results: &[Vec<Row>]) -> Vec<String> {
+    results.iter().flatten().filter_map(Row::fault).collect()
+}
+
+/// What a form shows of each group; nothing for a group that it runs only in part.
+fn sections(form: Form, results: &[Vec<Row>]) -> Vec<Option<String>> {
+    let pairs = GROUPS.iter().zip(results);
+    pairs.map(|(group, rows)| group.is_shown(form).then(|| group.section(rows))).collect()
+}
+
+/// Writes the page where that is asked for, and holds it and the figures against the model.
+fn judge(form: Form) {
+    let results = run(form);
+    let shown = sections(form, &results);
+    let old = std::fs::read_to_string(page::path()).unwrap_or_default();
+    let new = page::assemble(&old, GROUPS, &shown);
+    let update = std::env::var_os("UPDATE_DOCS").is_some();
+    if update {
+        std::fs::write(page::path(), &new).unwrap();
+    }
+    assert_eq!(faults(&results), Vec::<String>::new());
+    for (group, section) in GROUPS.iter().zip(&shown).filter(|_| !update) {
+        match section {
+            Some(text) => assert!(
+                old.contains(text.trim_end()),
+                "docs/fidelity.md no longer says what the model gives in {:?}; the new section:\n{text}",
+                group.title
+            ),
+            None => println!("{}: not compared, the page shows whole sessions", group.title),
+        }
+    }
+    assert!(
+        update || old == new,
+        "docs/fidelity.md differs from what the model gives in its head or its order"
+    );
+}
+
+#[test]
+fn the_model_gives_what_the_sources_published_and_the_page_says_so() {
+    judge(Form::Short);
+}
+
+#[test]
+#[ignore = "whole sessions of a quarter of a billion I/Os: run it optimised"]
+fn the_whole_sessions_give_it_too() {
+    judge(Form::Full);
+}

@@ -1,0 +1,197 @@
+//! The eleven cards of source 001 under KDiskMark: what its text says of them, as figures or as bounds of ours.
+
+use super::page::{Group, Source};
+use super::row::Row;
+use crate::common::{GIB, MIB, card, drive, plan, random_4k, sequential};
+use cardscope_simulator::SimTarget;
+
+pub(crate) const GROUP: Group = Group {
+    title: "Eleven cards under KDiskMark",
+    note: "Each figure is of a card of its own: the test file of 64 MiB or 1 GiB is written in order, then the test runs on it. \
+SEQ1M Q8T1 runs five times over the file; RND4K takes 100 000 I/Os over 64 MiB and 300 000 over 1 GiB. Figures with a unit are \
+KDiskMark's: ours ÷ 1.024. Where the text only says something, the bound is ours.",
+    rows: Source::Quick(rows),
+};
+
+const PRO: &str = "sim:pro-64g-u3";
+const PLUS: &str = "sim:proplus-128g-a2";
+const START: u64 = 192 * MIB;
+
+/// A card with the test file on it.
+fn prepared(name: &str, file: u64) -> SimTarget {
+    let mut card = card(name);
+    sequential(&mut card, true, MIB, 1, START, file);
+    card
+}
+
+/// SEQ1M Q8T1, MB/s as KDiskMark prints it.
+fn seq1m(name: &str, write: bool, file: u64) -> f64 {
+    let mut card = prepared(name, file);
+    let places = (0..5 * file / MIB).map(|i| START + i * MIB % file);
+    (5 * file) as f64 / 1.024e6 / drive(&mut card, &plan(8, MIB), write, places)
+}
+
+/// RND4K, MB/s as KDiskMark prints it.
+fn rnd4k(name: &str, write: bool, depth: u32, file: u64) -> f64 {
+    let count = if file > 64 * MIB { 300_000 } else { 100_000 };
+    random_4k(&mut prepared(name, file), write, depth, START, file, count) / 1.024
+}
+
+fn row(card: &str, what: &str, unit: &'static str) -> Row {
+    Row::new(card, what, "001", unit)
+}
+
+fn rows() -> Vec<Row> {
+    [pro(), pro_plus(), both(), queues(), old_cards(), fake()].concat()
+}
+
+fn pro() -> Vec<Row> {
+    let reads = [64 * MIB, GIB].map(|file| rnd4k(PRO, false, 1, file));
+    vec![
+        row(PRO, "RND4K Q1 write, 64 MiB", "MB/s").near(2.32, 10.0).ours(rnd4k(PRO, true, 1, 64 * MIB)),
+        row(PRO, "RND4K Q1 write, 1 GiB", "MB/s").near(0.58, 10.0).ours(rnd4k(PRO, true, 1, GIB)),
+        row(PRO, "RND4K Q1 read, 64 MiB", "MB/s").near(8.0, 10.0).ours(reads[0]),
+        row(PRO, "RND4K Q32 read, 64 MiB", "MB/s").near(8.5, 10.0).ours(rnd4k(PRO, false, 32, 64 * MIB)),
+        row(PRO, "RND4K Q1 read, 1 GiB as a share of 64 MiB", "")
+            .near(0.70, 10.0)
+            .printed("\"decreases significantly (-30 %)\"")
+            .ours(reads[1] / reads[0]),
+        row(PRO, "SEQ1M Q8 read, 1 GiB", "MB/s").near(90.0, 10.0).ours(seq1m(PRO, false, GIB)),
+        row(PRO, "RND4K Q1 write, 1 GiB, times that of evo-64g-u3", "")
+            .between(0.5, 2.0)
+            .printed("\"long-term basically the same performance as the Evo\"")
+            .ours(rnd4k(PRO, true, 1, GIB) / rnd4k("sim:evo-64g-u3", true, 1, GIB)),
+    ]
+}
+
+fn pro_plus() -> Vec<Row> {
+    let reads = [64 * MIB, GIB].map(|file| rnd4k(PLUS, false, 1, file));
+    let a1 = |name: &'static str| {
+        let iops = |write| rnd4k(name, write, 32, GIB) * 1.024e6 / 4096.0;
+        [
+            row(name, "RND4K Q32 read, 1 GiB: A1, not A2", "IOPS").between(1500.0, 4000.0).ours(iops(false)),
+            row(name, "RND4K Q32 write, 1 GiB: A1, not A2", "IOPS").between(500.0, 2000.0).ours(iops(true)),
+        ]
+    };
+    let mut rows = vec![
+        row(PLUS, "RND4K Q1 write, 64 MiB", "MB/s").near(2.21, 10.0).ours(rnd4k(PLUS, true, 1, 64 * MIB)),
+        row(PLUS, "RND4K Q1 write, 1 GiB", "MB/s").near(2.13, 10.0).ours(rnd4k(PLUS, true, 1, GIB)),
+        row(PLUS, "RND4K Q1 read, 64 MiB", "MB/s").near(8.5, 10.0).ours(reads[0]),
+        row(PLUS, "RND4K Q32 read, 64 MiB", "MB/s").near(9.5, 10.0).ours(rnd4k(PLUS, false, 32, 64 * MIB)),
+        row(PLUS, "RND4K Q1 read, 1 GiB as a share of 64 MiB", "")
+            .at_least(0.95)
+            .printed("\"doesn't budge\"")
+            .ours(reads[1] / reads[0]),
+        row(PLUS, "SEQ1M Q8 read, 1 GiB", "MB/s").near(150.0, 10.0).ours(seq1m(PLUS, false, GIB)),
+    ];
+    rows.extend(a1(PLUS));
+    rows.extend(a1("sim:evoplus-256g-a2"));
+    rows
+}
+
+fn both() -> Vec<Row> {
+    let evo = "sim:evoplus-256g-a2";
+    let sequential = |file| seq1m(PRO, true, file) / seq1m(PLUS, true, file);
+    let queued = rnd4k(PLUS, true, 32, GIB) / rnd4k(PRO, true, 32, GIB);
+    vec![
+        row(PRO, "SEQ1M Q8 write, 64 MiB, times that of proplus-128g-a2", "")
+            .between(3.0, 4.0)
+            .printed("\"a factor of 3 to 4\"")
+            .ours(sequential(64 * MIB)),
+        row(PRO, "SEQ1M Q8 write, 1 GiB, times that of proplus-128g-a2", "")
+            .between(1.5, 2.0)
+            .printed("\"a factor of 1.5-2 under load\"")
+            .ours(sequential(GIB)),
+        row(PLUS, "RND4K Q32 write, 64 MiB, times that of pro-64g-u3", "")
+            .between(1.8, 2.2)
+            .printed("\"close to +100 %\"")
+            .ours(rnd4k(PLUS, true, 32, 64 * MIB) / rnd4k(PRO, true, 32, 64 * MIB))
+            .because(
+                "the PRO's queue makes every write cheaper by one factor, fitted over 1 GiB; a card that sorts queued writes by \
+                 erase block would gain little over 64 MiB, and the model has no such queue.",
+            ),
+        row(PLUS, "RND4K Q32 write, 1 GiB, times that of pro-64g-u3", "")
+            .between(1.8, 2.2)
+            .printed("\"always close to +100 %\"")
+            .ours(queued),
+        row(evo, "SEQ1M Q8 read, 1 GiB, times that of proplus-128g-a2", "")
+            .at_least(1.0)
+            .printed("\"faster reads\"")
+            .ours(seq1m(evo, false, GIB) / seq1m(PLUS, false, GIB)),
+        row(evo, "SEQ1M Q8 write, 1 GiB, times that of proplus-128g-a2", "")
+            .at_most(1.0)
+            .printed("\"but slower writes\"")
+            .ours(seq1m(evo, true, GIB) / seq1m(PLUS, true, GIB)),
+    ]
+}
+
+fn queues() -> Vec<Row> {
+    let gain = |name: &str| rnd4k(name, true, 32, GIB) / rnd4k(name, true, 1, GIB);
+    vec![
+        row("evoplus-32g-u1-fakeq", "RND4K write, 1 GiB, Q32 as a share of Q1", "")
+            .at_most(0.05)
+            .printed("\"queue support is fake and at Q32, writing basically comes to a halt\"")
+            .ours(gain("sim:evoplus-32g-u1-fakeq")),
+        row("evo-64g-u3", "RND4K write, 1 GiB, Q32 times Q1", "")
+            .at_least(1.5)
+            .printed("\"benefits significantly from queued writes\"")
+            .ours(gain("sim:evo-64g-u3")),
+    ]
+}
+
+fn old_cards() -> Vec<Row> {
+    let (ultra, extreme, black) =
+        ("sim:sandisk-ultra-16g-u1", "sim:sandisk-extreme-16g-u3", "sim:samsung-32g-c10");
+    let random = |name: &str| rnd4k(name, true, 1, GIB);
+    vec![
+        row(black, "RND4K Q1 write, 64 MiB times 1 GiB", "")
+            .at_least(5.0)
+            .printed("\"Writes totally crash once buffer is full\"")
+            .ours(rnd4k(black, true, 1, 64 * MIB) / random(black)),
+        row(extreme, "SEQ1M Q8 write, 1 GiB, times that of sandisk-ultra-16g-u1", "")
+            .at_least(3.0)
+            .printed("\"a whopping performance boost…\"")
+            .ours(seq1m(extreme, true, GIB) / seq1m(ultra, true, GIB)),
+        row(extreme, "RND4K Q1 write, 1 GiB, times that of sandisk-ultra-16g-u1", "")
+            .at_most(1.7)
+            .printed("\"…except for 4k writes\"")
+            .ours(random(extreme) / random(ultra)),
+        row("oem-8g-bad4k", "RND4K Q1 write, 1 GiB", "IOPS")
+            .at_most(2.0)
+            .printed("\"TERRIBLE old junk (write IOPs!)\"")
+            .ours(seconds_each("sim:oem-8g-bad4k").recip()),
+        row("sdsc-2g", "RND4K Q1 write, 1 GiB", "IOPS")
+            .at_most(10.0)
+            .printed("\"Terrible old junk\"")
+            .ours(seconds_each("sim:sdsc-2g").recip()),
+    ]
+}
+
+/// Seconds of one random 4 KiB write on a card so slow that 2 000 are enough.
+fn seconds_each(name: &str) -> f64 {
+    4096e-6 / random_4k(&mut prepared(name, GIB), true, 1, START, GIB, 2_000)
+}
+
+fn fake() -> Vec<Row> {
+    let fake = "sim:sandian-1tb-52g";
+    let usable = card(fake).truth().usable_bytes as f64 / 1e9;
+    let slower = |what: &str, ours: f64| {
+        row(fake, what, "").at_most(1.0).printed("\"slower in every other category\"").ours(ours)
+    };
+    vec![
+        row(fake, "usable of 1 TB", "GB").near(52.0, 0.1).ours(usable),
+        row(fake, "RND4K Q1 write, 64 MiB, times that of proplus-128g-a2", "")
+            .at_least(1.2)
+            .printed("\"Surprisingly high 4K write performance\"")
+            .ours(rnd4k(fake, true, 1, 64 * MIB) / rnd4k(PLUS, true, 1, 64 * MIB)),
+        slower("RND4K Q1 read, 64 MiB, times that of proplus-128g-a2", {
+            rnd4k(fake, false, 1, 64 * MIB) / rnd4k(PLUS, false, 1, 64 * MIB)
+        }),
+        slower("SEQ1M Q8 read, 1 GiB, times that of proplus-128g-a2", {
+            seq1m(fake, false, GIB) / seq1m(PLUS, false, GIB)
+        }),
+        slower("SEQ1M Q8 write, 1 GiB, times that of proplus-128g-a2", {
+            seq1m(fake, true, GIB) / seq1m(PLUS, true, GIB)
+        }),
+    ]
+}

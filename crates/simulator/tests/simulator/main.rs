@@ -1,0 +1,11 @@
+//! Simulated cards in virtual time, one module an idea.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod cards;
+#[path = "../common/mod.rs"]
+mod common;
+mod faults;
+mod fidelity;
+mod ping;
+mod same_everywhere;

@@ -1,0 +1,76 @@
+//! A command that needs no flash, and somebody else on the bus: what tells the host from the card.
+
+use crate::common::{MIB, card, drive, plan};
+use cardscope_engine::target::{Target, TargetError};
+use std::time::Duration;
+
+/// Seconds of a ping, median of 15.
+fn ping(name: &str, after_s: u64) -> f64 {
+    let mut card = card(name);
+    card.idle(Duration::from_secs(after_s));
+    let mut times: Vec<f64> = (0..15).map(|_| card.ping().unwrap().unwrap() as f64 / 1e9).collect();
+    times.sort_by(f64::total_cmp);
+    times[7]
+}
+
+fn near(value: f64, truth: f64) -> bool {
+    (value / truth - 1.0).abs() < 0.06
+}
+
+#[test]
+fn a_command_without_flash_costs_the_path_and_the_reader_and_nothing_of_the_card() {
+    assert!(near(ping("sim:sdsc-2g", 0), 60e-6));
+    assert!(near(ping("sim:sdsc-2g?overhead_s=0.001", 0), 1.06e-3));
+    assert!(near(ping("sim:constant?front.path_s=0.0003", 0), 0.3e-3));
+}
+
+#[test]
+fn heat_does_not_slow_it_and_neither_does_the_end_of_a_cache() {
+    let mut card = card("sim:lexar-1tb-express?cooling=passive&seed=3");
+    let times = |card: &mut cardscope_simulator::SimTarget| {
+        (0..200).map(|_| card.ping().unwrap().unwrap() as f64).sum::<f64>() / 200.0
+    };
+    let cool = times(&mut card);
+    // 1500 s of reads without a fan: throttled (flash-behaviour 2.3).
+    while card.temperature().unwrap() < 81.0 {
+        drive(&mut card, &plan(4, MIB), false, (0..4096u64).map(|i| i * MIB));
+        assert!(card.now() < 4_000_000_000_000, "it never became hot");
+    }
+    assert!((times(&mut card) / cool - 1.0).abs() < 0.02);
+}
+
+#[test]
+fn in_a_burst_of_somebody_else_everything_takes_longer_and_outside_of_it_nothing_does() {
+    let disturbed = "sim:constant?disturb_every_s=10&disturb_for_s=4&disturb_share=0.5";
+    assert!(
+        near(ping(disturbed, 5), 60e-6)
+            && near(ping(disturbed, 11), 120e-6)
+            && near(ping(disturbed, 15), 60e-6)
+    );
+    let speed = |after_s: u64| {
+        let mut card = card(disturbed);
+        card.idle(Duration::from_secs(after_s));
+        64.0 / drive(&mut card, &plan(1, MIB), true, (0..64u64).map(|i| i * MIB))
+    };
+    let (alone, beside) = (speed(5), speed(11));
+    assert!(near(alone / beside, 2.0), "{alone} and {beside}");
+}
+
+#[test]
+fn a_card_that_nobody_disturbs_keeps_its_times_to_the_nanosecond() {
+    let time = |name: &str| {
+        let mut card = card(name);
+        drive(&mut card, &plan(4, MIB), true, (0..64u64).map(|i| i * MIB))
+    };
+    let plain = time("sim:lexar-16g-c10");
+    assert_eq!(plain, time("sim:lexar-16g-c10?disturb_every_s=0"));
+    assert_eq!(plain, time("sim:lexar-16g-c10?disturb_every_s=3600&disturb_for_s=1&disturb_share=0.5"));
+}
+
+#[test]
+fn a_card_that_is_gone_answers_no_ping() {
+    let mut card = card("sim:constant?faults.vanish_after_s=1");
+    assert!(card.ping().unwrap().is_some());
+    card.idle(Duration::from_secs(2));
+    assert!(matches!(card.ping(), Err(TargetError::Gone { .. })));
+}
