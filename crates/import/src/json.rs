@@ -31,7 +31,7 @@ pub(crate) const ALL: Choice = Choice { keeps: |_, _| true, packs: |_| false };
 pub(crate) fn whole(text: &str) -> Result<Value, serde_json::Error> {
     let left = Cell::new(text.len().max(LEAST));
     let mut reader = serde_json::Deserializer::from_str(text);
-    let value = Kept { choice: ALL, within: "", left: &left, past: false }.deserialize(&mut reader)?;
+    let value = Selected { choice: ALL, within: "", left: &left, past: false }.deserialize(&mut reader)?;
     reader.end().map(|()| value)
 }
 
@@ -40,13 +40,13 @@ pub(crate) fn whole(text: &str) -> Result<Value, serde_json::Error> {
 pub(crate) fn first(text: &str, room: usize, choice: Choice) -> Result<(Value, usize), serde_json::Error> {
     let left = Cell::new(room.max(LEAST));
     let mut reader = serde_json::Deserializer::from_str(text);
-    let value = Kept { choice, within: "", left: &left, past: false }.deserialize(&mut reader)?;
+    let value = Selected { choice, within: "", left: &left, past: false }.deserialize(&mut reader)?;
     Ok((value, reader.into_iter::<IgnoredAny>().byte_offset()))
 }
 
 /// Reads what is kept.
 #[derive(Clone, Copy)]
-struct Kept<'a> {
+struct Selected<'a> {
     choice: Choice,
     /// The name of the field that this is in.
     within: &'a str,
@@ -57,7 +57,7 @@ struct Kept<'a> {
     past: bool,
 }
 
-impl Kept<'_> {
+impl Selected<'_> {
     fn spend<E: Error>(self, bytes: usize) -> Result<(), E> {
         let left = self.left.get().checked_sub(bytes);
         let short = || E::custom("it has so many small values that they take more memory than any log");
@@ -65,7 +65,7 @@ impl Kept<'_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Kept<'_> {
+impl<'de> DeserializeSeed<'de> for Selected<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -82,7 +82,7 @@ macro_rules! as_it_is {
     };
 }
 
-impl<'de> Visitor<'de> for Kept<'_> {
+impl<'de> Visitor<'de> for Selected<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -130,11 +130,11 @@ impl<'de> Visitor<'de> for Kept<'_> {
         let mut all = Map::new();
         while let Some(name) = fields.next_key::<String>()? {
             if !(self.choice.keeps)(self.within, &name) {
-                fields.next_value_seed(Kept { past: true, ..self })?;
+                fields.next_value_seed(Selected { past: true, ..self })?;
                 continue;
             }
             self.spend(FIELD + name.len())?;
-            let value = fields.next_value_seed(Kept { within: &name, ..self })?;
+            let value = fields.next_value_seed(Selected { within: &name, ..self })?;
             // As everywhere, the last of several with one name counts.
             all.insert(name, value);
         }

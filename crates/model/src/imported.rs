@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// What became of a file, or of one part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kept {
+pub enum FileOutcome {
     /// It is in the archive now.
     New,
     /// The archive had it already.
@@ -29,7 +29,7 @@ pub struct FileLine {
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub log: Option<Log>,
     /// What became of it.
-    pub kept: Kept,
+    pub kept: FileOutcome,
     /// The archive's sessions of it.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub sessions: Vec<String>,

@@ -2,7 +2,7 @@
 
 use crate::figure::{count, speed};
 use crate::table::Table;
-use cardscope_model::imported::{FileLine, ImportReport, Kept, Totals};
+use cardscope_model::imported::{FileLine, FileOutcome, ImportReport, Totals};
 use cardscope_model::log::Log;
 use cardscope_model::run::Run;
 
@@ -120,13 +120,13 @@ fn sums(totals: &Totals, archive: Option<&str>) -> String {
     format!("{}; {place}\n", parts.join(", "))
 }
 
-fn word(kept: Kept) -> &'static str {
+fn word(kept: FileOutcome) -> &'static str {
     match kept {
-        Kept::New => "kept",
-        Kept::Known => "known already",
-        Kept::DryRun => "understood",
-        Kept::NotUnderstood => "left alone",
-        Kept::Failed => "failed",
+        FileOutcome::New => "kept",
+        FileOutcome::Known => "known already",
+        FileOutcome::DryRun => "understood",
+        FileOutcome::NotUnderstood => "left alone",
+        FileOutcome::Failed => "failed",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::meter::Meter;
 use super::names::file_name;
-use super::sorting::{Place, Sorted};
+use super::sorting::{FileOffset, Sorted};
 use cardscope_engine::card::Stop;
 use cardscope_engine::cause::Cause;
 use cardscope_engine::content::Content;
@@ -96,8 +96,8 @@ impl TestedFile {
         start..start.saturating_add(self.result.bytes)
     }
 
-    pub(super) fn place(&self, offset_in_file: u64) -> Place {
-        Place { number: self.result.number, content: self.content, offset_in_file }
+    pub(super) fn place(&self, offset_in_file: u64) -> FileOffset {
+        FileOffset { number: self.result.number, content: self.content, offset_in_file }
     }
 
     /// What stands in it.

@@ -67,7 +67,7 @@ pub(super) struct Shift {
 
 /// An extent of a file, as it was read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct FileOffset {
     /// The file's number by its name.
     pub(super) number: u64,
     /// The number by its content.
@@ -75,7 +75,7 @@ pub(super) struct Place {
     pub(super) offset_in_file: u64,
 }
 
-impl Place {
+impl FileOffset {
     /// Where it lies in the whole data.
     fn offset(self) -> u64 {
         (self.content - 1) * FILE_BYTES + self.offset_in_file
@@ -84,7 +84,7 @@ impl Place {
 
 impl Sorted {
     /// Takes what a read of `len` bytes found.
-    pub(super) fn take(&mut self, place: Place, len: u64, answer: &Answer<'_>) -> SectorCounts {
+    pub(super) fn take(&mut self, place: FileOffset, len: u64, answer: &Answer<'_>) -> SectorCounts {
         match answer {
             Answer::Same => {
                 let counts = SectorCounts { ok: len / SECTOR as u64, ..SectorCounts::default() };
@@ -97,7 +97,7 @@ impl Sorted {
     }
 
     /// Something else: sector by sector.
-    pub(super) fn differs(&mut self, place: Place, bytes: &[u8]) -> SectorCounts {
+    pub(super) fn differs(&mut self, place: FileOffset, bytes: &[u8]) -> SectorCounts {
         let mut counts = SectorCounts::default();
         for (at, sector) in bytes.as_chunks::<SECTOR>().0.iter().enumerate() {
             let offset = place.offset() + (at * SECTOR) as u64;
@@ -116,7 +116,7 @@ impl Sorted {
     }
 
     /// It could not be read.
-    pub(super) fn unreadable(&mut self, place: Place, len: u64) -> SectorCounts {
+    pub(super) fn unreadable(&mut self, place: FileOffset, len: u64) -> SectorCounts {
         let counts = SectorCounts { unreadable: len.div_ceil(SECTOR as u64), ..SectorCounts::default() };
         self.lost(place, 0, None, SectorFound::Error);
         self.took(place, len, counts);
@@ -131,7 +131,7 @@ impl Sorted {
         }
     }
 
-    fn lost(&mut self, place: Place, at: u64, word: Option<u64>, found: SectorFound) {
+    fn lost(&mut self, place: FileOffset, at: u64, word: Option<u64>, found: SectorFound) {
         let offset = place.offset() + at;
         if self.first_error.as_ref().is_none_or(|first| offset < first.offset) {
             self.first_error = Some(FirstError {
@@ -148,13 +148,13 @@ impl Sorted {
         }
     }
 
-    fn took(&mut self, place: Place, len: u64, counts: SectorCounts) {
+    fn took(&mut self, place: FileOffset, len: u64, counts: SectorCounts) {
         self.counts.add(&counts);
         if counts.lost() == 0 {
             return;
         }
         if self.suspects.len() < MOST_SECOND_LOOKS {
-            let Place { number, offset_in_file, .. } = place;
+            let FileOffset { number, offset_in_file, .. } = place;
             self.suspects.push(Suspect { number, offset_in_file, len: len as u32, counts });
         }
         let range = place.offset()..place.offset() + len;
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn a_wrap_shows_as_one_distance_and_aliases() {
         let mut sorted = Sorted { tested: std::iter::once(0..FILE_BYTES).collect(), ..Sorted::default() };
-        let place = Place { number: 1, content: 1, offset_in_file: 4096 };
+        let place = FileOffset { number: 1, content: 1, offset_in_file: 4096 };
         let counts = sorted.differs(place, &extent(4096 + (8 << 20), 16));
         assert_eq!((counts.overwritten, counts.aliased, counts.ok), (16, 16, 0));
         let far = Shift { count: 16, expected: 4096, found: 4096 + (8 << 20) };
@@ -236,7 +236,7 @@ mod tests {
     fn losses_side_by_side_are_one_run() {
         let mut sorted = Sorted::default();
         for offset_in_file in [0, 8192, 4096, 1 << 20] {
-            sorted.differs(Place { number: 2, content: 2, offset_in_file }, &[0; 4096]);
+            sorted.differs(FileOffset { number: 2, content: 2, offset_in_file }, &[0; 4096]);
         }
         assert_eq!(sorted.counts.corrupted, 32);
         assert_eq!(sorted.first_error.unwrap().offset, FILE_BYTES);

@@ -5,8 +5,8 @@
 mod conclude;
 mod options;
 mod phases;
-mod places;
 mod record;
+mod regions;
 mod run;
 
 use crate::context::Context;

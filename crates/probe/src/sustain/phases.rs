@@ -77,7 +77,7 @@ fn prepare(run: &mut Run<'_, '_>) -> Result<(), Stop> {
     if !run.options.prepare {
         return Ok(());
     }
-    let (reads, work) = (run.places.reads, run.places.work);
+    let (reads, work) = (run.regions.reads, run.regions.work);
     let end = if run.options.work == Work::Write { work.start } else { work.start + work.len };
     run.context.watch.phase("writing what will be read", Some(end - reads.start), None);
     run.context.shape(BLOCK, super::DEPTH)?;

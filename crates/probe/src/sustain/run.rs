@@ -3,8 +3,8 @@
 //! writes under way).
 
 use super::options::{BLOCK, DEPTH, Log, Options, SMALL};
-use super::places::Places;
 use super::record::{Empty, Record, Taken, Wait};
+use super::regions::Regions;
 use crate::context::Context;
 use cardscope_analysis::series::{Gap, Slice};
 use cardscope_engine::card::Stop;
@@ -55,7 +55,7 @@ pub(super) struct Run<'s, 't> {
     pub(super) context: Context<'s, 't>,
     pub(super) options: &'s Options,
     log: &'s mut dyn Log,
-    pub(super) places: Places,
+    pub(super) regions: Regions,
     pub(super) record: Record,
     pub(super) phase: Phase,
     began_s: f64,
@@ -74,7 +74,7 @@ impl<'s, 't> Run<'s, 't> {
     pub(super) fn new(mut context: Context<'s, 't>, options: &'s Options, log: &'s mut dyn Log) -> Self {
         let began_s = context.seconds();
         Run {
-            places: Places::new(options),
+            regions: Regions::new(options),
             context,
             options,
             log,
@@ -136,7 +136,7 @@ impl<'s, 't> Run<'s, 't> {
         if let Some(first) = self.context.health() {
             self.record.health = Some((first.clone(), first));
         }
-        let one: Vec<_> = self.places.long_read(u64::from(BLOCK)).collect();
+        let one: Vec<_> = self.regions.long_read(u64::from(BLOCK)).collect();
         let mut times = Vec::new();
         for _ in 0..3 {
             for extent in &one {
@@ -236,9 +236,9 @@ impl<'s, 't> Run<'s, 't> {
     fn work(&mut self, writes: bool, in_order: bool, slice: &mut Slice) -> Result<(), Stop> {
         let direction = if writes { Direction::Write } else { Direction::Read };
         let mut room = if self.limited(in_order) { self.room() } else { u64::MAX };
-        let places = &mut self.places;
+        let regions = &mut self.regions;
         let mut next = std::iter::from_fn(|| {
-            let extent = if in_order { places.next_in_order(writes) } else { places.next(writes) };
+            let extent = if in_order { regions.next_in_order(writes) } else { regions.next(writes) };
             room = room.checked_sub(u64::from(extent.len))?;
             Some(extent)
         });
@@ -259,8 +259,8 @@ impl<'s, 't> Run<'s, 't> {
 
     /// What is asked in each slice.
     fn beside(&mut self, slice: &mut Slice) -> Result<(), Stop> {
-        let mut times = Vec::with_capacity(self.places.small.len());
-        for extent in self.places.small {
+        let mut times = Vec::with_capacity(self.regions.small.len());
+        for extent in self.regions.small {
             times.extend(self.context.read(extent)?);
         }
         if self.record.alone.len() < MOST_LATENCIES {
@@ -280,7 +280,7 @@ impl<'s, 't> Run<'s, 't> {
     /// What is asked once a second.
     fn seldom(&mut self, writes: bool, slice: &mut Slice) -> Result<(), Stop> {
         let (began, mut bytes) = (self.context.seconds(), 0);
-        let extents: Vec<_> = self.places.long_read(self.long_bytes).collect();
+        let extents: Vec<_> = self.regions.long_read(self.long_bytes).collect();
         let wanted: u64 = extents.iter().map(|p| u64::from(p.len)).sum();
         self.context.read_stream(extents, |extent, _| bytes += u64::from(extent.len))?;
         let took = self.context.seconds() - began;
@@ -288,9 +288,9 @@ impl<'s, 't> Run<'s, 't> {
         let beside = u64::from(self.depth) * u64::from(BLOCK);
         if writes && self.room() >= beside {
             // No more than fit: an extent that is left out would be a gap in the order.
-            let others: Vec<_> = (1..self.depth).map(|_| self.places.next(true)).collect();
+            let others: Vec<_> = (1..self.depth).map(|_| self.regions.next(true)).collect();
             let before = self.context.spent();
-            let among = self.context.read_among_writes(&others, self.places.small[0])?;
+            let among = self.context.read_among_writes(&others, self.regions.small[0])?;
             let cost = self.context.cost_since(before);
             self.count(true, cost.written_bytes);
             self.waited(cost.seconds);

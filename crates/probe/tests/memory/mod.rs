@@ -13,7 +13,7 @@ pub(crate) struct Memory {
 
 impl Memory {
     /// Changes what was saved from an address, as a bad read or disk would have.
-    #[allow(dead_code, reason = "not every program that keeps data damages it")]
+    #[allow(dead_code, reason = "the tests in src damage nothing")]
     pub(crate) fn change(&mut self, offset: u64, how: impl Fn(&mut Vec<u8>)) {
         let saved = self.batches.iter_mut().flatten().filter(|(kept, _)| kept.offset == offset);
         saved.for_each(|(_, bytes)| how(bytes));

@@ -6,7 +6,7 @@ use crate::error::Result;
 use cardscope_engine::pending::{Owing, owing};
 use cardscope_files::Identity;
 use cardscope_import::ImportError;
-use cardscope_model::imported::{FileLine, ImportReport, Kept, Totals};
+use cardscope_model::imported::{FileLine, FileOutcome, ImportReport, Totals};
 use cardscope_model::log::{Log, TYPED_FROM};
 use cardscope_model::session_file::SessionFile;
 use cardscope_store::{Archive, ArchiveError, NewSource, Stored};
@@ -93,11 +93,11 @@ impl Intake {
                 (kept, sessions, None)
             }
             // The file is at fault, not the archive: the next one may be whole.
-            Err(error @ ArchiveError::File(_)) => (Kept::Failed, Vec::new(), Some(error.to_string())),
+            Err(error @ ArchiveError::File(_)) => (FileOutcome::Failed, Vec::new(), Some(error.to_string())),
             Err(error) => return Err(error.into()),
         };
         count(&mut self.report.totals, kept);
-        self.report.named_failed |= kept == Kept::Failed;
+        self.report.named_failed |= kept == FileOutcome::Failed;
         if self.detailed || error.is_some() {
             self.report.files.push(FileLine { file, log: None, kept, sessions, error });
         }
@@ -108,18 +108,18 @@ impl Intake {
     pub(super) fn not_understood(&mut self, file: String, error: &ImportError, named: bool) {
         // What was no log at all, rather than a damaged one.
         let unknown = matches!(error, ImportError::Unknown(_));
-        let kept = if unknown { Kept::NotUnderstood } else { Kept::Failed };
-        self.report.named_failed |= named || kept == Kept::Failed;
+        let kept = if unknown { FileOutcome::NotUnderstood } else { FileOutcome::Failed };
+        self.report.named_failed |= named || kept == FileOutcome::Failed;
         self.push(file, kept, error.to_string());
     }
 
     /// Notes a file that could not be had.
     pub(super) fn failed(&mut self, file: String, why: String, named: bool) {
         self.report.named_failed |= named;
-        self.push(file, Kept::Failed, why);
+        self.push(file, FileOutcome::Failed, why);
     }
 
-    fn push(&mut self, file: String, kept: Kept, error: String) {
+    fn push(&mut self, file: String, kept: FileOutcome, error: String) {
         count(&mut self.report.totals, kept);
         self.report.files.push(FileLine { file, log: None, kept, sessions: Vec::new(), error: Some(error) });
     }
@@ -186,21 +186,23 @@ fn store(archive: &mut Archive, batch: &mut [Understood]) -> Result<Vec<Stored>>
 }
 
 /// What became of a file that was understood, and its sessions; nothing was stored in a dry run.
-fn became(stored: Option<&Stored>) -> (Kept, Vec<String>) {
+fn became(stored: Option<&Stored>) -> (FileOutcome, Vec<String>) {
     match stored {
-        None => (Kept::DryRun, Vec::new()),
-        Some(Stored::Known { .. }) => (Kept::Known, Vec::new()),
-        Some(Stored::New { sessions, .. }) => (Kept::New, sessions.iter().map(ToString::to_string).collect()),
+        None => (FileOutcome::DryRun, Vec::new()),
+        Some(Stored::Known { .. }) => (FileOutcome::Known, Vec::new()),
+        Some(Stored::New { sessions, .. }) => {
+            (FileOutcome::New, sessions.iter().map(ToString::to_string).collect())
+        }
     }
 }
 
-fn count(totals: &mut Totals, kept: Kept) {
+fn count(totals: &mut Totals, kept: FileOutcome) {
     totals.files += 1;
     match kept {
-        Kept::New => totals.new += 1,
-        Kept::Known => totals.known += 1,
-        Kept::NotUnderstood => totals.not_understood += 1,
-        Kept::Failed => totals.failed += 1,
-        Kept::DryRun => {}
+        FileOutcome::New => totals.new += 1,
+        FileOutcome::Known => totals.known += 1,
+        FileOutcome::NotUnderstood => totals.not_understood += 1,
+        FileOutcome::Failed => totals.failed += 1,
+        FileOutcome::DryRun => {}
     }
 }

@@ -3,10 +3,10 @@
 use super::fields::Fields;
 
 /// A number's names (text, JSON, older versions), offset and bytes.
-type Place = (&'static [&'static str], usize, usize);
+type FieldAt = (&'static [&'static str], usize, usize);
 
 /// Identify Controller.
-const CONTROLLER: [Place; 24] = [
+const CONTROLLER: [FieldAt; 24] = [
     (&["vid"], 0, 2),
     (&["ssvid"], 2, 2),
     (&["rab"], 72, 1),
@@ -37,7 +37,7 @@ const CONTROLLER: [Place; 24] = [
 const NAMES: [(&str, usize, usize); 4] = [("sn", 4, 20), ("mn", 24, 40), ("fr", 64, 8), ("subnqn", 768, 256)];
 
 /// The SMART log; the temperatures are apart.
-const SMART: [Place; 20] = [
+const SMART: [FieldAt; 20] = [
     (&["critical_warning"], 0, 1),
     (&["available_spare", "avail_spare"], 3, 1),
     (&["available_spare_threshold", "spare_thresh"], 4, 1),
@@ -95,7 +95,7 @@ pub(super) fn smart(fields: &Fields) -> (Vec<u8>, Vec<&'static str>) {
     (bytes, missing)
 }
 
-fn put_all(places: &[Place], fields: &Fields, bytes: &mut [u8]) -> Vec<&'static str> {
+fn put_all(places: &[FieldAt], fields: &Fields, bytes: &mut [u8]) -> Vec<&'static str> {
     let mut missing = Vec::new();
     for (names, offset, length) in places {
         let value = names.iter().find_map(|name| number(name, fields.get(name)?));

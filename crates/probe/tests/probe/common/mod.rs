@@ -9,7 +9,6 @@ use cardscope_simulator::SimTarget;
 
 /// What a probe said, what it cost, and what is true.
 #[derive(Debug)]
-#[allow(dead_code, reason = "not every test program looks at everything")]
 pub(crate) struct Probed {
     pub(crate) name: String,
     pub(crate) outcome: Outcome,
@@ -38,7 +37,6 @@ pub(crate) fn erasing(name: &str, options: &Options) -> Probed {
 }
 
 impl Probed {
-    #[allow(dead_code, reason = "random cards are counted otherwise")]
     /// What is wrong with the answer, in a line; `None` where the verdict is the truth, and the usable bytes are right
     /// to 1 MiB where they can be known.
     pub(crate) fn mistake(&self) -> Option<String> {

@@ -15,7 +15,7 @@ const SMALL_READS: usize = 8;
 
 /// The parts of a region.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct Regions {
     /// What is only read.
     pub(super) reads: Region,
     /// What the workload uses.
@@ -28,7 +28,7 @@ pub(super) struct Places {
     random: Random,
 }
 
-impl Places {
+impl Regions {
     /// Shares out a region of at least [`LEAST_REGION`] bytes.
     pub(super) fn new(options: &Options) -> Self {
         let region = options.limits.region;
@@ -45,7 +45,7 @@ impl Places {
             let unit = random.below(units);
             Extent { offset: start + unit * u64::from(SMALL), len: SMALL }
         });
-        Places { reads, work, small, pattern: options.pattern, next: [0, 0], random }
+        Regions { reads, work, small, pattern: options.pattern, next: [0, 0], random }
     }
 
     /// The next extent of the workload; it begins again at the start when the region ends.
