@@ -54,6 +54,29 @@ fn a_fast_card_has_time_for_every_part_and_the_page_opens_without_a_network() {
 }
 
 #[test]
+fn each_part_that_is_a_verb_has_its_own_row_with_what_the_visit_says_of_it() {
+    let home = Home::new();
+    let document =
+        home.run(&["check", "sim:sandisk-256g-express", "--json", "--quiet", "--seed", "1"]).expect(0).json();
+    let all = home.run(&["archive", "list", "--json"]).expect(0).json();
+    let kinds: Vec<&str> = list(&all, "/sessions").iter().map(|session| text(session, "/kind")).collect();
+    assert_eq!(kinds, ["check", "verify", "bench", "map", "marks", "sustain"]);
+    let row = |kind: usize| {
+        let session = text(&all, &format!("/sessions/{kind}/session"));
+        home.run(&["archive", "show", session, "--json"]).expect(0).json()
+    };
+    assert_eq!(row(1), document["verify"]);
+    assert_eq!(row(2)["runs"][0]["results"], document["bench"]);
+    assert_eq!(row(3), document["map"]);
+    assert_eq!(row(4)["marks"], document["marks"]);
+    assert_eq!(row(5)["series"], document["sustain"]["series"]);
+    for (part, kind) in kinds.iter().enumerate().skip(1) {
+        let seed = row(part)["seed"].as_u64().unwrap();
+        assert!(seed < 1 << 53, "a JSON reader keeps the seed {seed} of {kind}");
+    }
+}
+
+#[test]
 fn a_fake_is_named_on_the_first_line_and_is_worth_no_map() {
     let home = Home::new();
     let told = home.run(&["check", "sim:sandian-1tb-52g", "--label", "1TB A2"]).expect(1).stdout;

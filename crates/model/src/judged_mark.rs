@@ -6,6 +6,7 @@
 use crate::card_map::property::Cost;
 use crate::finding::Finding;
 use crate::identity::Identity;
+use crate::report::{Body, Moved, Report};
 use cardscope_sd::label::Label;
 use cardscope_sd::mark::Mark;
 use serde::{Deserialize, Serialize};
@@ -324,6 +325,25 @@ pub struct MarksMeasured {
     pub implied_bus: Option<ImpliedBus>,
     /// Conclusions.
     pub findings: Vec<Finding>,
+}
+
+/// The marks of a card, judged as a part of a visit.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Marks {
+    /// What was measured.
+    pub marks: MarksMeasured,
+    /// Bytes moved, and the time it took.
+    #[serde(flatten)]
+    pub moved: Moved,
+}
+
+/// The document of a judgement of marks.
+pub type MarksReport = Report<Marks>;
+
+impl Body for Marks {
+    fn moved(&mut self) -> Option<&mut Moved> {
+        Some(&mut self.moved)
+    }
 }
 
 impl MarksMeasured {

@@ -4,7 +4,7 @@
 
 use crate::caveat::Caveat;
 use crate::histogram::Histogram;
-use crate::report::{Body, Report};
+use crate::report::{Body, Moved, Report};
 use crate::series::Series;
 use crate::test_name::{Op, Pattern, TestName};
 use crate::units::{NANOS_PER_S, Nanos, mb_per_s};
@@ -279,9 +279,16 @@ pub struct Bench {
     pub runs: Vec<Run>,
     /// Over all counted runs.
     pub summary: Vec<Summary>,
+    /// What was put back; known to the verb that a bench is a part of.
+    #[serde(skip)]
+    pub moved: Moved,
 }
 
 /// The document of `bench`.
 pub type BenchReport = Report<Bench>;
 
-impl Body for Bench {}
+impl Body for Bench {
+    fn moved(&mut self) -> Option<&mut Moved> {
+        Some(&mut self.moved)
+    }
+}

@@ -9,7 +9,7 @@ use crate::{page_html, ranking, sustain};
 use cardscope_model::check::{CheckReport, PartState};
 use cardscope_model::identity::Identity;
 use cardscope_model::job::JobScore;
-use cardscope_model::judged_mark::{ClaimedBy, JudgedMark, MarksMeasured, Outcome, Part};
+use cardscope_model::judged_mark::{ClaimedBy, JudgedMark, MarksMeasured, MarksReport, Outcome, Part};
 use cardscope_model::report::Document;
 use cardscope_model::result::TestResult;
 use cardscope_model::sustain::Measured;
@@ -22,6 +22,16 @@ const CHARTS: usize = 3;
 /// The page for a terminal.
 pub fn text(report: &CheckReport) -> String {
     page(report).text()
+}
+
+/// The judgement of marks, which is a document of its own in the archive.
+pub fn marks(report: &MarksReport) -> String {
+    let claimed = report.body.marks.judged.iter().filter(|judged| !judged.claimed_by.is_empty());
+    let missed = claimed.clone().filter(|judged| judged.outcome == Outcome::Missed).count();
+    let answer = format!("{missed} of {} marks missed", claimed.count());
+    let mut page = Page::new(&report.header.target, answer);
+    page.add("Marks", [Block::Facts(marks_of(&report.body.marks))]);
+    page.framed(&report.header)
 }
 
 /// The page as one HTML file that needs nothing else.

@@ -1,28 +1,23 @@
 //! `bench`: runs a recipe on a target, keeps every sample, and sums up.
 
-pub(crate) mod journaled;
+mod part;
 mod pass;
+mod passes;
 mod report;
 mod request;
 pub(crate) mod sizing;
 
 pub use cardscope_engine::interrupt::Interrupt;
+pub(crate) use part::Part;
 pub use request::Request;
 
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
 use crate::recorder::Recorder;
-use cardscope_engine::runner::{RunError, Settings, run_pass};
-use cardscope_engine::target::TargetError;
-use cardscope_model::aggregate;
 use cardscope_model::caveat::Caveat;
-use cardscope_model::random;
 use cardscope_model::recipe::Recipe;
-use cardscope_model::result::{Bench, BenchReport, Run};
-use cardscope_model::session_file::FileRecipe;
-use cardscope_store::{RunStart, SessionStart};
-use pass::{Pass, Recording};
-use std::time::Duration;
+use cardscope_model::result::{Bench, BenchReport};
+use passes::Passes;
 
 impl Procedure for Request {
     const VERB: &'static str = "bench";
@@ -40,9 +35,7 @@ impl Procedure for Request {
     }
 
     fn check(&self) -> Result<()> {
-        let recipe = self.recipe()?;
-        self.common.stated()?;
-        runs(self, &recipe).map(drop)
+        runs(self, &self.recipe()?).map(drop)
     }
 
     fn run(&self, session: &mut Session<'_>, report: &mut BenchReport) -> Result<()> {
@@ -59,23 +52,21 @@ impl Procedure for Request {
         session.events.note(&report::plan_line(&recipe, runs, session.opened));
         self.refuse_needless_backup(&recipe, session)?;
         session.back_up(self.backup.as_deref(), Some((area.start, area.start + area.len)))?;
-        let (name, version) = (recipe.name.clone(), recipe.fingerprint.clone());
-        let recorded = FileRecipe { name, version, text: self.recipe_text()? };
-        let (io_path, bus_ceiling_mb_s) = (report.header.io_path.clone(), report.body.bus_ceiling_mb_s);
-        session.record(&mut report.header, |start| SessionStart {
-            recipe: Some(recorded),
-            io_path,
-            bus_ceiling_mb_s,
-            ..start
-        })?;
-        let Some(mut recorder) = session.recorder.take() else { return Ok(()) };
-        // A recipe with demands is tried until it passes, unless the user says how often it is to be run.
-        let first_pass_ends = self.runs.is_none() && !recipe.demands.is_empty();
-        let passes = Passes { recipe: &recipe, runs, first_pass_ends, budget: self.limits.budget };
-        let ended = passes.run(session, &mut recorder, report);
-        session.recorder = Some(recorder);
+        report::begin_row(report, &recipe, self.recipe_text()?, session)?;
+        let began = session.opened.target.now();
+        let ended = Passes {
+            recipe: &recipe,
+            runs,
+            // A recipe with demands is tried until it passes, unless the user says how often it is to be run.
+            first_pass_ends: self.runs.is_none() && !recipe.demands.is_empty(),
+            deadline: self.limits.budget.map(|budget| began + budget.as_nanos() as u64),
+            may_write: session.opened.may_write,
+            saved: None,
+            shares_left: 0,
+        }
+        .run(session, report);
         report::sum_up(report, &recipe, session);
-        ended
+        ended.map_err(Failure::from)
     }
 
     fn finish(recorder: Recorder, report: &BenchReport, failure: Option<&Failure>) -> Result<()> {
@@ -112,90 +103,5 @@ fn runs(request: &Request, recipe: &Recipe) -> Result<u32> {
         Some(0) => Err(Failure::refused("--runs must be at least 1")),
         Some(n) => Ok(n),
         None => Ok(recipe.tries),
-    }
-}
-
-/// The passes of a recipe.
-struct Passes<'a> {
-    recipe: &'a Recipe,
-    runs: u32,
-    first_pass_ends: bool,
-    budget: Option<Duration>,
-}
-
-impl Passes<'_> {
-    fn run(
-        &self,
-        session: &mut Session<'_>,
-        recorder: &mut Recorder,
-        report: &mut BenchReport,
-    ) -> Result<()> {
-        let start = session.opened.target.now();
-        let deadline = self.budget.map(|b| start + b.as_nanos() as u64);
-        for number in 1..=self.runs {
-            if number > 1 && deadline.is_some_and(|d| session.opened.target.now() >= d) {
-                break;
-            }
-            session.opened.limit.share_out(self.runs - number + 1);
-            let settings = Settings {
-                label: "",
-                seed: random::mix(report.header.seed.wrapping_add(u64::from(number))),
-                may_write: session.opened.may_write,
-                interrupt: session.interrupt,
-                deadline,
-                more_follow: number < self.runs,
-            };
-            let (run, outcome) = self.pass(number, session, &settings, recorder)?;
-            let passed = run.passed == Some(true);
-            report.body.runs.push(run);
-            outcome?;
-            if passed && self.first_pass_ends {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// One pass: what it yielded, and how it ended.
-    fn pass(
-        &self,
-        number: u32,
-        session: &mut Session<'_>,
-        settings: &Settings<'_>,
-        recorder: &mut Recorder,
-    ) -> Result<(Run, Result<()>)> {
-        let label = if self.runs > 1 { format!("run {number} of {}: ", self.runs) } else { String::new() };
-        let start =
-            RunStart { run: number, seed: settings.seed, counted: true, size_bytes: Some(self.recipe.area) };
-        recorder.archive.begin_run(recorder.id, start)?;
-        let recording = Recording { recorder: &mut *recorder, run: number };
-        let mut pass = Pass::new(self.recipe, Some(recording));
-        let settings = Settings { label: &label, ..*settings };
-        let target = session.opened.target.as_mut();
-        let ended = run_pass(target, self.recipe, &settings, &mut pass, session.events);
-        pass.settle_paces();
-        let Pass { samples, caveats, precisions, not_measured, .. } = pass;
-        let mut run = Run {
-            run: number,
-            counted: true,
-            seed: settings.seed,
-            results: report::results(self.recipe, &samples, caveats, precisions, session.opened.ceiling_mb_s),
-            not_measured,
-            scores: Vec::new(),
-            passed: None,
-        };
-        run.scores = aggregate::scores(&run, self.recipe);
-        run.passed = aggregate::demands_met(&run, self.recipe);
-        // What was measured belongs into the document also where the archive could not take it.
-        let recorded = recorder.archive.finish_run(recorder.id, &run).map_err(Failure::from);
-        Ok((run, ended.map_err(failure).and(recorded)))
-    }
-}
-
-fn failure(error: RunError) -> Failure {
-    match error {
-        RunError::Target(TargetError::Interrupted) => Failure::Interrupted,
-        RunError::ReadOnly(_) => Failure::refused(error),
-        _ => Failure::io(error),
     }
 }

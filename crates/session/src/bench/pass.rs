@@ -19,7 +19,7 @@ pub(super) struct Recording<'a> {
 /// Everything that one pass yields.
 pub(super) struct Pass<'a> {
     recipe: &'a Recipe,
-    recording: Option<Recording<'a>>,
+    recording: Recording<'a>,
     paces: Vec<(usize, Arc<Mutex<Outcome>>)>,
     /// Samples by test.
     pub(super) samples: Vec<Vec<Sample>>,
@@ -32,7 +32,7 @@ pub(super) struct Pass<'a> {
 }
 
 impl<'a> Pass<'a> {
-    pub(super) fn new(recipe: &'a Recipe, recording: Option<Recording<'a>>) -> Self {
+    pub(super) fn new(recipe: &'a Recipe, recording: Recording<'a>) -> Self {
         let n = recipe.tests.len();
         Pass {
             recipe,
@@ -57,9 +57,8 @@ impl<'a> Pass<'a> {
 
 impl runner::Recorder for Pass<'_> {
     fn sample(&mut self, test: usize, index: u32, sample: Sample) -> Result<(), RecorderError> {
-        if let Some(Recording { recorder, run }) = &mut self.recording {
-            recorder.add_sample(*run, &self.recipe.tests[test], index, &sample)?;
-        }
+        let Recording { recorder, run } = &mut self.recording;
+        recorder.add_sample(*run, &self.recipe.tests[test], index, &sample)?;
         self.samples[test].push(sample);
         Ok(())
     }

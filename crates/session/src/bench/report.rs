@@ -1,6 +1,7 @@
 //! The document of a session: results from samples, summary from runs.
 
 use super::sizing::Writes;
+use crate::error::Result;
 use crate::frame::Session;
 use crate::opened::Opened;
 use cardscope_analysis::anomaly::{self, Sized};
@@ -10,7 +11,9 @@ use cardscope_model::aggregate;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::{Recipe, Span};
 use cardscope_model::result::{Bench, BenchReport, Precision, Sample, TestResult};
+use cardscope_model::session_file::FileRecipe;
 use cardscope_model::units::BinarySize;
+use cardscope_store::SessionStart;
 
 /// What the document says before the first run.
 pub(super) fn begin(report: &mut BenchReport, recipe: &Recipe, opened: &Opened) {
@@ -21,6 +24,27 @@ pub(super) fn begin(report: &mut BenchReport, recipe: &Recipe, opened: &Opened) 
         engine_cost: null::engine_cost(),
         ..Bench::default()
     };
+}
+
+/// Begins its row in the archive, with the recipe as it stood in its file.
+///
+/// # Errors
+/// If the archive cannot be written.
+pub(super) fn begin_row(
+    report: &mut BenchReport,
+    recipe: &Recipe,
+    text: &str,
+    session: &mut Session<'_>,
+) -> Result<()> {
+    let (name, version) = (recipe.name.clone(), recipe.fingerprint.clone());
+    let io_path = report.header.io_path.clone();
+    let bus_ceiling_mb_s = report.body.bus_ceiling_mb_s;
+    session.record(&mut report.header, |start| SessionStart {
+        recipe: Some(FileRecipe { name, version, text: text.to_owned() }),
+        io_path,
+        bus_ceiling_mb_s,
+        ..start
+    })
 }
 
 /// One line before the start: what will be moved.

@@ -8,6 +8,7 @@ use cardscope_model::condition::Condition;
 use cardscope_model::recipe::{self, Recipe, RecipeError};
 use clap::Args;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Measure a card with a published recipe
 #[derive(Debug, Clone, Default, Args)]
@@ -33,6 +34,9 @@ pub struct Request {
     /// Save an image of the card to FILE first, and put it back afterwards
     #[arg(long, value_name = "FILE")]
     pub backup: Option<PathBuf>,
+    /// The recipe's text, once it was read.
+    #[arg(skip)]
+    pub(crate) text: OnceLock<String>,
 }
 
 impl Request {
@@ -44,7 +48,7 @@ impl Request {
     /// The same over an area of so many bytes, where that is given.
     pub(super) fn recipe_over(&self, area: Option<u64>) -> Result<Recipe> {
         let text = self.recipe_text()?;
-        let mut recipe = recipe::parse(&text, area).map_err(|e| self.named(e))?;
+        let mut recipe = recipe::parse(text, area).map_err(|e| self.named(e))?;
         if !self.only.is_empty() {
             let wanted: Vec<&str> = self.only.iter().map(String::as_str).collect();
             recipe.keep_only(&wanted).map_err(|e| self.named(e))?;
@@ -62,9 +66,12 @@ impl Request {
         }
     }
 
-    /// The recipe's text as it stands in its file.
-    pub(super) fn recipe_text(&self) -> Result<String> {
-        recipe_text(&self.recipe)
+    /// The recipe's text as it stood in its file when it was first asked for: what is archived is what ran.
+    pub(super) fn recipe_text(&self) -> Result<&str> {
+        if self.text.get().is_none() {
+            let _ = self.text.set(recipe_text(&self.recipe)?);
+        }
+        Ok(self.text.get().map_or("", String::as_str))
     }
 }
 

@@ -3,13 +3,12 @@
 use super::jobs::figures;
 use super::visit::{Ended, Visit, in_a_line};
 use crate::error::{Failure, Result};
-use crate::frame::as_probes_know;
+use crate::frame::{Common, Outcome, Procedure, Session, as_probes_know};
 use cardscope_analysis::io_errors;
 use cardscope_engine::target::Region;
 use cardscope_model::card_map::Measured;
-use cardscope_model::judged_mark::MarksMeasured;
+use cardscope_model::judged_mark::{Marks, MarksReport};
 use cardscope_model::random::mix;
-use cardscope_model::report::Moved;
 use cardscope_model::units::MIB;
 use cardscope_probe::capacity::{BLOCK, DEPTH};
 use cardscope_probe::context::{CARD_START, Limits, salt};
@@ -47,15 +46,17 @@ impl Visit<'_, '_> {
         if self.budget.left(began) < LEAST_S {
             return Err(Ended::no_time("no time was left; give a longer --budget"));
         }
-        let options = self.marks_options(began)?;
-        let mut measured = MarksMeasured::default();
-        let failure = match self.judged(&options, &mut measured) {
-            Err(refusal @ Failure::Refused(_)) => return Err(refusal.into()),
-            ended => ended.err(),
+        let judging = Judging {
+            common: self.common(3),
+            options: self.marks_options(began)?,
+            saves: !self.directory && !self.request.erase,
+            content_may_go: self.request.erase,
         };
-        self.found(measured.findings.iter().cloned());
-        let reason = in_a_line(&measured.left_out);
-        let short = measured.short_of_time;
+        let Outcome { report: found, failure } = self.session.part(&judging)?;
+        self.add(&found.body.moved);
+        self.found(found.header.findings);
+        let measured = found.body.marks;
+        let (reason, short) = (in_a_line(&measured.left_out), measured.short_of_time);
         self.report.body.marks = Some(measured);
         self.done("marks", began, reason, short);
         Ended::with(failure)
@@ -96,19 +97,41 @@ impl Visit<'_, '_> {
         let left = self.session.opened.limit.left().unwrap_or(u64::MAX);
         (bytes.min(left / 2) / MIB * MIB).clamp(OWN_FILE.0, OWN_FILE.1)
     }
+}
 
-    /// Judges, then puts back whatever was overwritten, unless it may go.
-    fn judged(&mut self, options: &Options, into: &mut MarksMeasured) -> Result<()> {
-        if !self.directory && !self.request.erase {
-            self.session.begin_journal(MOST, salt(options.limits.seed))?;
+/// Marks are judged, then whatever was overwritten is put back, unless it may go.
+struct Judging {
+    common: Common,
+    options: Options,
+    saves: bool,
+    content_may_go: bool,
+}
+
+impl Procedure for Judging {
+    const VERB: &'static str = "marks";
+    type Body = Marks;
+
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn run(&self, session: &mut Session<'_>, report: &mut MarksReport) -> Result<()> {
+        let Marks { marks, moved } = &mut report.body;
+        moved.data_kept = true;
+        if self.saves {
+            session.begin_journal(MOST, salt(self.options.limits.seed))?;
         }
-        let mut moved = Moved::default();
-        let ended = self.session.drive((BLOCK, DEPTH), &mut moved, |card, journal, events| {
-            marks::judge(card, WriteScope::new(as_probes_know(journal)), options, events, into)
+        session.record(&mut report.header, |start| start)?;
+        let ended = session.drive((BLOCK, DEPTH), moved, |card, journal, events| {
+            marks::judge(card, WriteScope::new(as_probes_know(journal)), &self.options, events, marks)
         });
-        moved.data_kept = moved.bytes_written == 0 || !self.request.erase;
-        self.found(io_errors::finding(&moved.io_errors, "while its marks were judged"));
-        self.settle(ended.err(), moved).map_or(Ok(()), Err)
+        moved.data_kept = moved.bytes_written == 0 || !self.content_may_go;
+        let (returned, ended) = session.put_back_after(ended.err(), moved);
+        let findings = &mut report.header.findings;
+        findings.extend(marks.findings.iter().cloned());
+        findings.extend(io_errors::finding(&moved.io_errors, "while its marks were judged"));
+        findings.extend(returned.and_then(|returned| returned.finding()));
+        ended
     }
 }
 

@@ -6,7 +6,6 @@ use crate::error::Result;
 use crate::frame::{Common, Limits, Outcome, perform};
 use crate::{map, verify};
 use cardscope_model::card_map::Measured;
-use cardscope_model::random::mix;
 use cardscope_model::units::MIB;
 use cardscope_model::verify::{Verdict, VerifyReport};
 use std::time::Duration;
@@ -99,7 +98,7 @@ impl Visit<'_, '_> {
         }
         let read_only = self.no_writes().is_some();
         let request = map::Request {
-            common: Common { seed: Some(mix(self.report.header.seed ^ 2)), ..self.request.common.clone() },
+            common: self.common(2),
             limits: Limits {
                 budget: Some(self.budget.map(began).max(Duration::from_secs_f64(LEAST_S / 2.0))),
                 max_write: self.left_to_write().filter(|_| !read_only),

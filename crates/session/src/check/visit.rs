@@ -3,12 +3,12 @@
 use super::budget::Budget;
 use super::{Request, next};
 use crate::error::{Failure, Result};
-use crate::frame::Session;
+use crate::frame::{Common, Session, in_json};
 use crate::identify::judged;
 use cardscope_analysis::io_errors;
-use cardscope_engine::card::Stop;
 use cardscope_model::check::{CheckReport, Part, PartState};
 use cardscope_model::finding::Finding;
+use cardscope_model::random::mix;
 use cardscope_model::report::Moved;
 use cardscope_model::units::seconds;
 use cardscope_model::verify::Verdict;
@@ -108,13 +108,9 @@ impl<'a, 's> Visit<'a, 's> {
         self.report.body.next = next::next(self.report, self.request, self.directory);
     }
 
-    /// Puts back what a part overwrote that ended with `stop`, or without, and adds what it moved; gives what ended it.
-    pub(super) fn settle(&mut self, stop: Option<Stop>, mut moved: Moved) -> Option<Failure> {
-        let (returned, ended) = self.session.put_back_after(stop, &mut moved);
-        self.report.header.findings.extend(returned.and_then(|returned| returned.finding()));
-        let failure = self.session.settle(&mut moved, &mut self.report.header.findings, ended.err());
-        self.add(&moved);
-        failure
+    /// What a part has in common with the visit, with a seed of its own.
+    pub(super) fn common(&self, part: u64) -> Common {
+        Common { seed: Some(in_json(mix(self.report.header.seed ^ part))), ..self.request.common.clone() }
     }
 
     /// Adds what a part moved; the time is that of the whole visit.

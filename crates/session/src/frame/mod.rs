@@ -430,6 +430,10 @@ fn still_in(file: &Path, error: &Failure) -> Caveat {
 /// A seed that no earlier session had: from a fresh random UUID.
 pub(crate) fn fresh_seed() -> u64 {
     let (high, low) = uuid::Uuid::now_v7().as_u64_pair();
-    // 53 bits: JSON readers keep numbers as doubles, and a seed must come back unchanged.
-    random::mix(high ^ low) >> 11
+    in_json(random::mix(high ^ low))
+}
+
+/// The 53 bits of a seed that come back unchanged: JSON readers keep numbers as doubles.
+pub(crate) fn in_json(seed: u64) -> u64 {
+    seed >> 11
 }

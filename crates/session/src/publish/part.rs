@@ -10,8 +10,10 @@ use cardscope_model::card::CardFacts;
 use cardscope_model::finding::Finding;
 use cardscope_model::publication::CardPart;
 use cardscope_model::session_file::CardUnit;
+use cardscope_model::sustain::SustainReport;
 use cardscope_model::test_name::TestName;
 use cardscope_store::{SessionId, StoredSession};
+use serde::Deserialize as _;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 
@@ -117,7 +119,7 @@ fn add_record(part: &mut CardPart, record: StoredSession, hidden: &Hidden) {
     match record.summary.kind.as_str() {
         "map" => last(&mut part.map, &document),
         "verify" => last(&mut part.verify, &document),
-        "sustain" => last(&mut part.sustain, &document),
+        "sustain" => longest(&mut part.sustain, &document),
         "check" => {
             last(&mut part.map, &document["map"]);
             last(&mut part.verify, &document["verify"]);
@@ -140,6 +142,15 @@ fn add_finding(part: &mut CardPart, finding: Finding) {
 /// Records come oldest first: the last one that can be read stays.
 fn last<T: DeserializeOwned>(place: &mut Option<T>, document: &serde_json::Value) {
     if let Ok(found) = T::deserialize(document) {
+        *place = Some(found);
+    }
+}
+
+/// A visit uses a card for a minute, which says less than a long run before it: the longest stays, of equal ones the last.
+fn longest(place: &mut Option<SustainReport>, document: &serde_json::Value) {
+    let Ok(found) = SustainReport::deserialize(document) else { return };
+    let lasted = |run: &SustainReport| run.body.moved.seconds;
+    if place.as_ref().is_none_or(|known| lasted(known) <= lasted(&found)) {
         *place = Some(found);
     }
 }
@@ -172,5 +183,19 @@ mod tests {
         let mut two = bare(&card, Vec::new(), true);
         name_units(&mut two, &[unit(Some("0x811e"), Some("1d41")), unit(Some("0x811f"), Some("1d42"))]);
         assert_eq!((two.card.cid.as_deref(), two.pieces.len()), (None, 2));
+    }
+
+    #[test]
+    fn a_visits_minute_does_not_take_the_place_of_a_long_run() {
+        let lasting = |seconds: f64, target: &str| {
+            let mut run = SustainReport::default();
+            (run.body.moved.seconds, run.header.target) = (seconds, target.to_owned());
+            serde_json::to_value(run).unwrap()
+        };
+        let mut shown = None;
+        for (seconds, target) in [(30.0, "first"), (600.0, "long"), (60.0, "visit"), (600.0, "again")] {
+            longest(&mut shown, &lasting(seconds, target));
+        }
+        assert_eq!(shown.unwrap().header.target, "again");
     }
 }

@@ -7,7 +7,7 @@ mod writer;
 
 pub use cardscope_engine::target::Region;
 pub use scope::Request;
-pub(crate) use scope::limits as card_limits;
+pub(crate) use thermometers::Nobody;
 pub use thermometers::{Typed, Typist};
 
 use crate::baseline;

@@ -247,7 +247,7 @@ fn least_workload(request: &Request) -> u64 {
 }
 
 /// What the card says of its limits of temperature.
-pub(crate) fn limits(opened: &Opened) -> Limits {
+fn limits(opened: &Opened) -> Limits {
     let Some(nvme) = opened.identity.as_ref().and_then(|i| i.nvme.as_ref()) else { return Limits::default() };
     let identify = nvme.identify.as_ref();
     Limits {

@@ -103,6 +103,7 @@ pub(super) fn record(kind: &str, document: &Value) -> String {
         "verify" => as_text(document, cardscope_report::verify::text),
         "map" => as_text(document, cardscope_report::card_map::text),
         "check" => as_text(document, cardscope_report::check::text),
+        "marks" => as_text(document, cardscope_report::check::marks),
         "endure" => as_text(document, cardscope_report::endure::text),
         "format" => as_text(document, cardscope_report::format::text),
         "sustain" => as_text(document, cardscope_report::sustain::text),
