@@ -5,11 +5,12 @@ mod budget;
 mod jobs;
 mod marking;
 mod next;
+mod request;
 mod speed;
 mod verbs;
 mod visit;
 
-pub use budget::Request;
+pub use request::Request;
 
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
