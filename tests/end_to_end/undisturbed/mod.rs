@@ -1,0 +1,7 @@
+//! Tests that time cards which answer in real time: each has the machine to itself (`common::turns`), since whatever
+//! else runs takes the processor that the served card needs. Their module comes last in the order of names, in which tests
+//! are begun: a test that waits for its turn would take the thread of another.
+
+mod peers;
+mod same_verdicts;
+mod served_time;
