@@ -204,7 +204,7 @@ fn in_use(file: &File, bytes: u64) -> std::io::Result<u64> {
 fn archived(path: Option<&Path>) -> Result<Vec<CardSize>> {
     let Some(mut archive) = open_existing(path)? else { return Ok(Vec::new()) };
     let mut found = BTreeMap::new();
-    for summary in archive.sessions()?.into_iter().chain(archive.records()?) {
+    for summary in archive.sessions()? {
         let session = archive.session(summary.id)?.file;
         let Some(CardUnit { id, maker, model, capacity_bytes: Some(bytes), .. }) = session.specimen else {
             continue;

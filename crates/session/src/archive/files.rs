@@ -8,7 +8,7 @@ use crate::output_file::{Mark, OutputFile};
 use cardscope_engine::input;
 use cardscope_files::{Folder, Use};
 use cardscope_model::session_file::SessionFile;
-use cardscope_store::{Archive, SessionId, Stored};
+use cardscope_store::{Archive, SessionId, SessionSummary, Stored};
 use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -54,9 +54,7 @@ pub fn export(path: Option<&Path>, what: &[String], folder: &Path) -> Result<Vec
 
 fn sessions(archive: &mut Archive, what: &[String]) -> Result<Vec<SessionId>> {
     if what.is_empty() {
-        let mut all: Vec<SessionId> = archive.sessions()?.iter().map(|s| s.id).collect();
-        all.extend(archive.records()?.iter().map(|r| r.id));
-        return Ok(all);
+        return Ok(runs_first(archive.sessions()?));
     }
     let mut found = Vec::new();
     for text in what {
@@ -64,12 +62,17 @@ fn sessions(archive: &mut Archive, what: &[String]) -> Result<Vec<SessionId>> {
             Ok(session) => found.push(session),
             Err(_) => {
                 let card = named(archive, text)?;
-                found.extend(archive.card_sessions(&card.id)?);
-                found.extend(archive.card_records(&card.id)?.iter().map(|r| r.summary.id));
+                found.extend(runs_first(archive.card_sessions(&card.id)?));
             }
         }
     }
     Ok(found)
+}
+
+/// The names of sessions, those of records last.
+fn runs_first(mut sessions: Vec<SessionSummary>) -> Vec<SessionId> {
+    sessions.sort_by_key(|session| session.is_record);
+    sessions.iter().map(|session| session.id).collect()
 }
 
 fn write(archive: &mut Archive, session: SessionId, folder: &Path) -> Result<Exported> {

@@ -77,10 +77,6 @@ impl Procedure for Request {
         report::sum_up(report, &recipe, session);
         ended
     }
-
-    fn finish(recorder: Recorder, report: &BenchReport, failure: Option<&Failure>) -> Result<()> {
-        recorder.finish_bench(report, failure)
-    }
 }
 
 impl Request {
