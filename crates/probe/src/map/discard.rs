@@ -84,8 +84,8 @@ pub fn try_discard(
 }
 
 /// What could not be tried, and why.
-pub fn left_out(what: &str, reason: &str) -> Tried {
-    Tried { what: what.to_owned(), reason: Some(reason.to_owned()), ..Tried::default() }
+pub fn left_out(what: &str, reason: impl ToString) -> Tried {
+    Tried { what: what.to_owned(), reason: Some(reason.to_string()), ..Tried::default() }
 }
 
 /// Random writes of 4 KiB over the first [`SPAN`] of what may be used but for the card's start, each flushed before the

@@ -5,6 +5,7 @@ use super::open;
 use crate::error::{Failure, Result};
 use crate::import::result_file;
 use crate::output_file::{Mark, OutputFile};
+use cardscope_engine::cause::Cause;
 use cardscope_engine::input;
 use cardscope_files::{Folder, Use};
 use cardscope_model::session_file::SessionFile;
@@ -135,17 +136,17 @@ fn below(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn one(archive: &mut Archive, file: &Path) -> Taken {
-    let added = read(file).and_then(|read| archive.add_file(&read).map_err(|e| e.to_string()));
+    let added = read(file).and_then(|read| Ok(archive.add_file(&read)?));
     let session = match &added {
         Ok(Stored::New { sessions, .. }) => sessions.first().map(ToString::to_string),
         _ => None,
     };
     let known = matches!(added, Ok(Stored::Known { .. }));
-    Taken { file: file.display().to_string(), known, session, error: added.err() }
+    Taken { file: file.display().to_string(), known, session, error: added.err().map(|why| why.to_string()) }
 }
 
-fn read(file: &Path) -> Result<SessionFile, String> {
-    let bytes = input::bytes(file, result_file::MOST_BYTES).map_err(|e| e.to_string())?;
+fn read(file: &Path) -> Result<SessionFile, Cause> {
+    let bytes = input::bytes(file, result_file::MOST_BYTES)?;
     result_file::read(&bytes)
 }
 
