@@ -37,7 +37,7 @@ pub struct Context<'s, 't> {
     card: &'s mut Card<'t>,
     scope: WriteScope<'s>,
     /// Hears how far it is.
-    pub watch: &'s mut dyn Listener,
+    pub events: &'s mut dyn Listener,
     /// Places and orders.
     pub random: Random,
     /// What may be used.
@@ -56,14 +56,14 @@ impl<'s, 't> Context<'s, 't> {
         card: &'s mut Card<'t>,
         scope: WriteScope<'s>,
         limits: &Limits,
-        watch: &'s mut dyn Listener,
+        events: &'s mut dyn Listener,
     ) -> Self {
         let deadline = limits.budget.map(|b| card.seconds() + b.as_secs_f64());
         card.end_at(deadline.map(nanos));
         Context {
             card,
             scope,
-            watch,
+            events,
             random: Random::new(limits.seed),
             region: limits.region,
             salt: salt(limits.seed),
@@ -263,15 +263,15 @@ impl<'s, 't> Context<'s, 't> {
     /// outside of what may be used, or the card takes no such hint.
     pub fn discard(&mut self, start: u64, len: u64) -> Result<bool, Stop> {
         let inside = start >= self.region.start && start + len <= self.region.end();
-        if self.scope.keeps_data() || !inside {
+        if self.scope.saves_first() || !inside {
             return Ok(false);
         }
         self.card.discard(start, len)
     }
 
     /// True where what is overwritten is saved first and put back later, which doubles its cost.
-    pub fn keeps_data(&self) -> bool {
-        self.scope.keeps_data()
+    pub fn saves_first(&self) -> bool {
+        self.scope.saves_first()
     }
 
     /// Makes the card ready for I/Os of up to `block` bytes, `depth` at a time.
@@ -361,7 +361,7 @@ impl<'s, 't> Context<'s, 't> {
 
     /// Tells that a part begins.
     pub fn phase(&mut self, what: &str) {
-        self.watch.phase(what, None, None);
+        self.events.phase(what, None, None);
     }
 }
 

@@ -72,10 +72,10 @@ impl<'g, 't> Stamper<'g, 't> {
     pub(super) fn new(
         card: &'g mut Card<'t>,
         journal: Option<&'g mut dyn Journal>,
-        watch: &'g mut dyn Listener,
+        events: &'g mut dyn Listener,
         options: &Options,
     ) -> Self {
-        let mut context = Context::new(card, WriteScope::new(journal), &options.limits, watch);
+        let mut context = Context::new(card, WriteScope::new(journal), &options.limits, events);
         context.salt = options::salt(options);
         Stamper { context, failed_writes: 0, losses: Vec::new(), wavered: Vec::new() }
     }

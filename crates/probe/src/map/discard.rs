@@ -51,11 +51,11 @@ pub(super) fn most_written() -> u64 {
 pub fn try_discard(
     card: &mut Card<'_>,
     options: &Options,
-    watch: &mut dyn Listener,
+    events: &mut dyn Listener,
     before: Option<Tried>,
     into: &mut Vec<Tried>,
 ) -> Result<(), Stop> {
-    let mut context = Context::new(card, WriteScope::new(None), &options.limits, watch);
+    let mut context = Context::new(card, WriteScope::new(None), &options.limits, events);
     if !context.has_time(2.0 * seconds()) {
         into.push(left_out(AFTER_DISCARD, "there was no time left for it"));
         return Ok(());

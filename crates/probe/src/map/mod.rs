@@ -27,11 +27,11 @@ pub fn map<'s, 't>(
     card: &'s mut Card<'t>,
     scope: WriteScope<'s>,
     options: &Options,
-    watch: &'s mut dyn Listener,
+    events: &'s mut dyn Listener,
     into: &mut Measured,
 ) -> Result<(), Stop> {
     options::say_unwanted(options, into);
-    let mut context = Context::new(card, scope, &options.limits, watch);
+    let mut context = Context::new(card, scope, &options.limits, events);
     match reading::measure(&mut context, options, into) {
         // What it did not come to says so.
         Err(Stop::Limit) => {}

@@ -36,11 +36,11 @@ pub fn judge<'s, 't>(
     card: &'s mut Card<'t>,
     scope: WriteScope<'s>,
     options: &Options,
-    watch: &'s mut dyn Listener,
+    events: &'s mut dyn Listener,
     into: &mut MarksMeasured,
 ) -> Result<(), Stop> {
     let family = Family::of(card.bytes());
-    let mut context = Context::new(card, scope, &options.limits, watch);
+    let mut context = Context::new(card, scope, &options.limits, events);
     let before = context.spent();
     into.claims.clone_from(&options.claimed);
     into.bus = options.bus.clone();

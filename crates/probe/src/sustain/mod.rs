@@ -14,7 +14,7 @@ use crate::write_scope::WriteScope;
 use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
 use cardscope_model::sustain::Measured;
-pub use options::{BLOCK, DEPTH, LEAST_REGION, Log, Options, SMALL};
+pub use options::{BLOCK, DEPTH, LEAST_REGION, Options, SMALL, SampleRecorder};
 use run::Run;
 
 /// Runs. What was measured before an early end stays in `into`.
@@ -25,11 +25,11 @@ pub fn sustain<'s, 't>(
     card: &'s mut Card<'t>,
     scope: WriteScope<'s>,
     options: &'s Options,
-    watch: &'s mut dyn Listener,
-    log: &'s mut dyn Log,
+    events: &'s mut dyn Listener,
+    log: &'s mut dyn SampleRecorder,
     into: &mut Measured,
 ) -> Result<(), Stop> {
-    let context = Context::new(card, scope, &options.limits, watch);
+    let context = Context::new(card, scope, &options.limits, events);
     let mut run = Run::new(context, options, log);
     let ended = match phases::all(&mut run) {
         Err(Stop::Limit) => {

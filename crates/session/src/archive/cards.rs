@@ -184,7 +184,7 @@ fn line(card: StoredCard) -> CardLine {
     CardLine {
         id: card.id,
         title: card.title,
-        specimens: card.specimens,
+        specimens: card.units,
         sessions: card.sessions,
         runs: card.runs,
         measured: Option::zip(card.first, card.last).map(|(first, last)| [first, last]),

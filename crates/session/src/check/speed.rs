@@ -16,7 +16,7 @@ use cardscope_model::result::{NotMeasured, Run, TestResult};
 use cardscope_model::sustain::{Measured, Pattern, Sample, Work};
 use cardscope_model::units::{MIB, NANOS_PER_S, Nanos};
 use cardscope_probe::context::{Limits, salt};
-use cardscope_probe::sustain::{BLOCK, DEPTH, LEAST_REGION, Log, Options, sustain};
+use cardscope_probe::sustain::{BLOCK, DEPTH, LEAST_REGION, Options, SampleRecorder, sustain};
 use cardscope_probe::write_scope::WriteScope;
 use std::time::Duration;
 
@@ -134,7 +134,7 @@ const OWN_FILE: u64 = 64 * MIB;
 /// The visit keeps the part as a whole when it is over.
 struct NoLog;
 
-impl Log for NoLog {
+impl SampleRecorder for NoLog {
     fn sample(&mut self, _sample: &Sample) -> Result<(), Stop> {
         Ok(())
     }

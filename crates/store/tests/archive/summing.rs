@@ -44,7 +44,7 @@ fn own_runs_and_logs_of_one_card_stand_beside_each_other() {
         let sessions = archive.card_sessions(&id).unwrap();
         assert_eq!(sessions.iter().map(|s| s.id).collect::<Vec<_>>(), [other, own], "oldest first");
         let line = &archive.cards().unwrap()[0];
-        assert_eq!((line.sessions, line.runs, line.specimens), (2, 4, 1));
+        assert_eq!((line.sessions, line.runs, line.units), (2, 4, 1));
     });
 }
 

@@ -99,8 +99,7 @@ fn what_an_older_cardscope_measured_has_its_card_its_figures_and_its_summary() {
         old(place, "");
         let mut archive = Archive::open(place).unwrap();
         let cards = archive.cards().unwrap();
-        let titles: Vec<_> =
-            cards.iter().map(|c| (c.title.as_str(), c.specimens, c.sessions, c.runs)).collect();
+        let titles: Vec<_> = cards.iter().map(|c| (c.title.as_str(), c.units, c.sessions, c.runs)).collect();
         assert_eq!(titles, [("SanDisk SN32G 32GB", 1, 1, 1), ("unnamed card of /dev/sdx", 0, 1, 0)]);
         assert_eq!(cards[0].id, CARD);
         let runs = archive.measurements(&[CARD.to_owned()]).unwrap();
