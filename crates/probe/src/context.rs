@@ -200,12 +200,12 @@ impl<'s, 't> Context<'s, 't> {
         self.card.read(extents, expected, each)
     }
 
-    /// How long reading an extent takes by itself, in seconds; `None` where it failed.
+    /// Times the read of an extent by itself, in seconds; `None` where it failed.
     pub fn read(&mut self, extent: Extent) -> Result<Option<f64>, Stop> {
         self.card.time(Direction::Read, Content::Buffer, extent)
     }
 
-    /// How long writing an extent takes by itself, in seconds; `None` where it failed or could not be saved before.
+    /// Times the write of an extent by itself, in seconds; `None` where it failed or could not be saved before.
     pub fn write(&mut self, extent: Extent) -> Result<Option<f64>, Stop> {
         if !self.may_overwrite(extent) {
             return Ok(None);
@@ -249,7 +249,7 @@ impl<'s, 't> Context<'s, 't> {
         })
     }
 
-    /// How long a small read takes that is asked for while writes are under way, in seconds; `None` where it failed, or
+    /// Times a small read that is asked for while writes are under way, in seconds; `None` where it failed, or
     /// a write may not be made. What of the writes succeeded is in [`Self::spent`].
     pub fn read_among_writes(&mut self, writes: &[Extent], read: Extent) -> Result<Option<f64>, Stop> {
         if !writes.iter().all(|p| self.may_overwrite(*p)) {
@@ -279,7 +279,7 @@ impl<'s, 't> Context<'s, 't> {
         self.card.shape(block, depth)
     }
 
-    /// How long a command takes that needs no flash, in seconds, where there is one.
+    /// Times a command that needs no flash, in seconds, where there is one.
     pub fn ping(&mut self) -> Result<Option<f64>, Stop> {
         self.card.ping()
     }

@@ -42,7 +42,7 @@ pub struct Request {
     pub archive: Option<PathBuf>,
 }
 
-/// Answers it.
+/// Tells on which cards an image or a size fits: cards of one printed capacity differ in their bytes.
 ///
 /// # Errors
 /// If the image cannot be read or is packed, or there is no such card.

@@ -76,7 +76,7 @@ pub fn groups() -> impl TypedValueParser<Value = GroupBy> {
         .try_map(move |word| group(word).ok_or("no group of that name"))
 }
 
-/// Ranks.
+/// Puts the cards of the archive in order by one test, or by what a job needs.
 ///
 /// # Errors
 /// A refusal where job, host or card is not known; a failure where the archive cannot be read.

@@ -28,7 +28,8 @@ use stream::{Stream, StreamPlan, content};
 /// Why a test has no figure where writing is limited.
 const NO_MORE_BYTES: &str = "no more may be written here; give a larger --max-write";
 
-/// Runs one pass of `recipe`.
+/// Runs one pass of `recipe` as `settings` say. `recorder` stores each sample before the next loop begins, and `events`
+/// hears how far it is.
 ///
 /// # Errors
 /// If the target fails or goes away, a sample cannot be recorded, or the user interrupts; every sample handed out

@@ -42,7 +42,8 @@ pub(super) fn most_written() -> u64 {
 }
 
 /// Measures small writes, discards what may be used, and measures them again. `before` are the small writes of the card
-/// as it was, where a map measured them before it discarded anything itself ([`Measured::small_writes`]).
+/// as it was, where a map measured them before it discarded anything itself ([`Measured::small_writes`]); `events` hears how
+/// far it is.
 ///
 /// [`Measured::small_writes`]: cardscope_model::card_map::Measured
 ///

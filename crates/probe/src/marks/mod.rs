@@ -27,7 +27,8 @@ use cardscope_model::judged_mark::MarksMeasured;
 use bench::{Bench, Cut, Family};
 pub use options::{Options, TEST_AREA};
 
-/// Measures and judges. What was measured before an early end is judged, and stays in `into`.
+/// Measures what the marks of a card promise, and judges it. `scope` says what may be overwritten and saves it first, and
+/// `events` hears how far it is. What was measured before an early end is judged, and stays in `into`.
 ///
 /// # Errors
 /// If the card is gone, the user stopped it, or what stands on the card could not be saved. Limits of time and bytes

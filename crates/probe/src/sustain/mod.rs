@@ -17,7 +17,9 @@ use cardscope_model::sustain::Measured;
 pub use options::{BLOCK, DEPTH, LEAST_REGION, Options, SMALL, SampleRecorder};
 use run::Run;
 
-/// Runs. What was measured before an early end stays in `into`.
+/// Writes or reads for as long as the options say, and finds out what slows the card down. `scope` says what may be
+/// overwritten, `events` hears how far it is, and `log` gets each sample as it is taken, so that a crash costs none. What
+/// was measured before an early end stays in `into`.
 ///
 /// # Errors
 /// If the card is gone, the user stopped it, or samples cannot be kept. The limits of the run are no error.
