@@ -110,7 +110,9 @@ fn a_target_that_does_not_wear_is_said_not_to_with_how_long_cycles_take() {
     outcome.says(&["No sector was lost in 3 rounds (3.0 cycles)", "1000 cycles take", "--rounds"]);
     let document = home.run(&["endure", card, "--rounds", "4", "--json", "--quiet"]).expect(0).json();
     let found = document["findings"].as_array().unwrap();
-    assert!(found.iter().any(|finding| finding["claim"] == "no-wear-seen"), "{document:#}");
+    let found = found.iter().find(|finding| finding["claim"] == "no-wear-seen").unwrap();
+    assert_eq!(found["verdict"], "No sector was lost in 4 rounds (4.0 cycles).");
+    assert_eq!(found["evidence"][0][0], "time for 100 cycles", "{document:#}");
     let file = home.path("card.img");
     std::fs::write(&file, vec![0; 8 << 20]).unwrap();
     let name = file.to_str().unwrap();

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// What a claim stands behind in the sources.
-const MAKERS: [&str; 6] = ["Finding::new(", "note(", "hint(", "CLAIM: &str = ", "let claim = ", "claim: "];
+const MAKERS: [&str; 7] =
+    ["Finding::new(", "blank(", "note(", "hint(", "CLAIM: &str = ", "let claim = ", "claim: "];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -160,12 +160,12 @@ impl Held {
         Held { name: name.to_owned(), fd, kind, id: Identity::from(found), bytes, writes, carrier }
     }
 
-    /// As the user named it.
+    /// Returns the name that the user gave, for messages; I/O goes through the descriptor.
     pub fn name(&self) -> &Path {
         &self.name
     }
 
-    /// What it is.
+    /// Says whether it is a device, a file or a directory.
     pub fn kind(&self) -> &Kind {
         &self.kind
     }

@@ -13,7 +13,7 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// So many bytes.
+    /// Allows so many bytes to be written.
     pub fn of(bytes: u64) -> Self {
         Allowance { left: Arc::new(bytes.into()), reserved: Arc::default() }
     }
@@ -33,7 +33,7 @@ impl Allowance {
         self.reserved.store(bytes, Ordering::Relaxed);
     }
 
-    /// So many bytes from now on, and nothing put by.
+    /// Allows so many bytes from now on, and puts nothing by.
     pub fn set(&self, bytes: u64) {
         self.left.store(bytes, Ordering::Relaxed);
         self.reserve(0);

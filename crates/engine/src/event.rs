@@ -74,17 +74,17 @@ pub struct Steps {
 
 impl Steps {
     /// A pass over so many bytes begins, at `now` seconds of the target's clock.
-    pub fn begin(what: &str, bytes: u64, now: f64, watch: &mut dyn Listener) -> Self {
-        watch.phase(what, Some(bytes), None);
+    pub fn begin(what: &str, bytes: u64, now: f64, events: &mut dyn Listener) -> Self {
+        events.phase(what, Some(bytes), None);
         Steps { began: now, done: 0, reported: 0 }
     }
 
     /// So many bytes more are done.
-    pub fn done(&mut self, bytes: u64, now: f64, watch: &mut dyn Listener) {
+    pub fn done(&mut self, bytes: u64, now: f64, events: &mut dyn Listener) {
         self.done += bytes;
         if self.done >= self.reported + TELL_EVERY {
             self.reported = self.done;
-            watch.progress(self.done, now - self.began);
+            events.progress(self.done, now - self.began);
         }
     }
 }

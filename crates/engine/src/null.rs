@@ -4,7 +4,7 @@
 use crate::content::{Content, Match};
 use crate::event::Silent;
 use crate::interrupt::Interrupt;
-use crate::runner::{Pace, Recorder, RecorderError, Settings, run_pass};
+use crate::runner::{Pace, PassRecorder, RecorderError, Settings, run_pass};
 use crate::target::{Completion, Io, Plan, Region, Target, TargetError, TargetInfo, place_area};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe;
@@ -104,7 +104,7 @@ passes = 1
 #[derive(Default)]
 struct Collect(Vec<f64>);
 
-impl Recorder for Collect {
+impl PassRecorder for Collect {
     fn sample(&mut self, _test: usize, _index: u32, sample: Sample) -> Result<(), RecorderError> {
         self.0.push(sample.nanos as f64 / sample.ios as f64);
         Ok(())

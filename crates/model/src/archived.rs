@@ -15,7 +15,7 @@ pub struct StoredCard {
     /// What is known of it, without serial numbers: those are its units'.
     pub facts: CardFacts,
     /// Units that could be told apart.
-    pub specimens: u32,
+    pub units: u32,
     /// Sessions.
     pub sessions: u32,
     /// Finished runs.
@@ -31,7 +31,7 @@ pub struct StoredCard {
 impl StoredCard {
     /// A card of which no session is known yet.
     pub fn new(id: String, title: String, facts: CardFacts) -> Self {
-        StoredCard { id, title, facts, specimens: 1, ..StoredCard::default() }
+        StoredCard { id, title, facts, units: 1, ..StoredCard::default() }
     }
 }
 

@@ -73,7 +73,7 @@ pub struct Collected {
     pub logs: Vec<Log>,
 }
 
-/// All of it.
+/// Reads the reports that are built into the program.
 ///
 /// # Errors
 /// If a file is wrong; a test holds that none is.

@@ -25,7 +25,7 @@ pub struct BadSectors {
 }
 
 impl BadSectors {
-    /// All of them.
+    /// Counts the bad sectors of all kinds.
     pub fn all(&self) -> u64 {
         self.misdirected + self.stale + self.foreign + self.flipped + self.lost + self.unreadable
     }

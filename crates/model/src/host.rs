@@ -48,7 +48,8 @@ pub fn find(name: &str) -> Result<Host, FileError> {
 /// # Errors
 /// If the text is no host, or one of its numbers means nothing.
 pub fn parse(text: &str) -> Result<Host, FileError> {
-    let host: Host = toml::from_str(text).map_err(|e| FileError::Syntax("host", located(text, &e)))?;
+    let host: Host =
+        toml::from_str(text).map_err(|e| FileError::Syntax("host", located(text, &e), Box::new(e)))?;
     let numbers = [Some(host.read_mb_s), Some(host.write_mb_s), host.small_read_us];
     let valid = numbers.into_iter().flatten().all(|n| n.is_finite() && n > 0.0) && !host.name.is_empty();
     let odd = |name| FileError::Odd("host", name, "its speeds and times must be numbers above 0".to_owned());

@@ -27,9 +27,9 @@ pub struct UnknownName {
 /// A file of such a kind that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileError {
-    /// No TOML, or none of this kind: the kind, and why.
+    /// No TOML, or none of this kind: the kind, why, and what the reader of TOML said.
     #[error("the {0} cannot be read: {1}")]
-    Syntax(&'static str, String),
+    Syntax(&'static str, String, #[source] Box<toml::de::Error>),
     /// A number in it means nothing: the kind, the name, and what is wrong.
     #[error("{0} {1:?}: {2}")]
     Odd(&'static str, String, String),

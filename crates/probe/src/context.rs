@@ -37,7 +37,7 @@ pub struct Context<'s, 't> {
     card: &'s mut Card<'t>,
     scope: WriteScope<'s>,
     /// Hears how far it is.
-    pub watch: &'s mut dyn Listener,
+    pub events: &'s mut dyn Listener,
     /// Places and orders.
     pub random: Random,
     /// What may be used.
@@ -56,14 +56,14 @@ impl<'s, 't> Context<'s, 't> {
         card: &'s mut Card<'t>,
         scope: WriteScope<'s>,
         limits: &Limits,
-        watch: &'s mut dyn Listener,
+        events: &'s mut dyn Listener,
     ) -> Self {
         let deadline = limits.budget.map(|b| card.seconds() + b.as_secs_f64());
         card.end_at(deadline.map(nanos));
         Context {
             card,
             scope,
-            watch,
+            events,
             random: Random::new(limits.seed),
             region: limits.region,
             salt: salt(limits.seed),
@@ -200,12 +200,12 @@ impl<'s, 't> Context<'s, 't> {
         self.card.read(extents, expected, each)
     }
 
-    /// How long reading an extent takes by itself, in seconds; `None` where it failed.
+    /// Times the read of an extent by itself, in seconds; `None` where it failed.
     pub fn read(&mut self, extent: Extent) -> Result<Option<f64>, Stop> {
         self.card.time(Direction::Read, Content::Buffer, extent)
     }
 
-    /// How long writing an extent takes by itself, in seconds; `None` where it failed or could not be saved before.
+    /// Times the write of an extent by itself, in seconds; `None` where it failed or could not be saved before.
     pub fn write(&mut self, extent: Extent) -> Result<Option<f64>, Stop> {
         if !self.may_overwrite(extent) {
             return Ok(None);
@@ -249,7 +249,7 @@ impl<'s, 't> Context<'s, 't> {
         })
     }
 
-    /// How long a small read takes that is asked for while writes are under way, in seconds; `None` where it failed, or
+    /// Times a small read that is asked for while writes are under way, in seconds; `None` where it failed, or
     /// a write may not be made. What of the writes succeeded is in [`Self::spent`].
     pub fn read_among_writes(&mut self, writes: &[Extent], read: Extent) -> Result<Option<f64>, Stop> {
         if !writes.iter().all(|p| self.may_overwrite(*p)) {
@@ -263,15 +263,15 @@ impl<'s, 't> Context<'s, 't> {
     /// outside of what may be used, or the card takes no such hint.
     pub fn discard(&mut self, start: u64, len: u64) -> Result<bool, Stop> {
         let inside = start >= self.region.start && start + len <= self.region.end();
-        if self.scope.keeps_data() || !inside {
+        if self.scope.saves_first() || !inside {
             return Ok(false);
         }
         self.card.discard(start, len)
     }
 
     /// True where what is overwritten is saved first and put back later, which doubles its cost.
-    pub fn keeps_data(&self) -> bool {
-        self.scope.keeps_data()
+    pub fn saves_first(&self) -> bool {
+        self.scope.saves_first()
     }
 
     /// Makes the card ready for I/Os of up to `block` bytes, `depth` at a time.
@@ -279,7 +279,7 @@ impl<'s, 't> Context<'s, 't> {
         self.card.shape(block, depth)
     }
 
-    /// How long a command takes that needs no flash, in seconds, where there is one.
+    /// Times a command that needs no flash, in seconds, where there is one.
     pub fn ping(&mut self) -> Result<Option<f64>, Stop> {
         self.card.ping()
     }
@@ -361,7 +361,7 @@ impl<'s, 't> Context<'s, 't> {
 
     /// Tells that a part begins.
     pub fn phase(&mut self, what: &str) {
-        self.watch.phase(what, None, None);
+        self.events.phase(what, None, None);
     }
 }
 

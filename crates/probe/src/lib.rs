@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod capacity;
+mod common_distance;
 pub mod context;
 pub mod endure;
 pub mod files;
@@ -14,7 +15,6 @@ mod fill;
 pub mod full;
 pub mod map;
 pub mod marks;
-mod period;
 pub mod saved_area;
 pub mod sector;
 pub mod sustain;

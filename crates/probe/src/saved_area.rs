@@ -15,8 +15,8 @@ pub struct SavedArea<'a> {
 }
 
 impl<'a> SavedArea<'a> {
-    /// Saves a region of the card, block by block, and gives it as a target. `salt` is that of the stamps that will be
-    /// written; the journal must have noted it.
+    /// Saves a region of the card, block by block, and gives it as a target. `scope` keeps what is saved, `salt` is that
+    /// of the stamps that will be written, which the journal must have noted, and the interrupt ends the saving.
     ///
     /// # Errors
     /// If the region is not whole on the card, a part of it cannot be read (then it cannot be saved), or it cannot be

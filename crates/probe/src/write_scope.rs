@@ -89,7 +89,7 @@ impl<'k> WriteScope<'k> {
             0 => 0.0,
             _ => costs.of(Direction::Write, ios, bytes) + costs.flush(),
         };
-        if !self.keeps_data() {
+        if !self.saves_first() {
             return write;
         }
         let (mut save, mut back) = (Amount::default(), self.originals);
@@ -103,7 +103,7 @@ impl<'k> WriteScope<'k> {
     }
 
     /// True where the content is saved first.
-    pub fn keeps_data(&self) -> bool {
+    pub fn saves_first(&self) -> bool {
         self.journal.is_some()
     }
 

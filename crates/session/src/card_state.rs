@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::opened::Opened;
 use cardscope_model::condition::Origin;
 use cardscope_model::format::{FormatReport, Formatting};
-use cardscope_store::{Archive, EndedHow};
+use cardscope_store::{Archive, EndedHow, StoredSession};
 use serde::Deserialize as _;
 use std::path::Path;
 
@@ -15,30 +15,34 @@ use std::path::Path;
 /// anything to the card since.
 fn last_format(archive: Option<&Path>, card_key: &str) -> Result<Option<Formatting>> {
     let Some(mut archive) = open_existing(archive)? else { return Ok(None) };
-    let Some((started, left)) = newest_record(&mut archive, card_key)? else { return Ok(None) };
-    // A benchmark since then has written to the card, or may have.
-    for summary in archive.sessions()?.iter().rev().take_while(|summary| summary.started_at >= started) {
-        if archive.session(summary.id)?.is_of(card_key) {
-            return Ok(None);
-        }
-    }
-    Ok(left)
+    let left = newest_of(&mut archive, card_key, None, |session| {
+        // A look without a write changes nothing; a benchmark has written to the card, or may have.
+        let looked = session.file.document.as_ref().is_some_and(|d| d["bytes_written"] == 0);
+        (!looked).then(|| left_by(session))
+    });
+    Ok(left?.flatten())
 }
 
-/// The newest record of a card: when it began, and what it wrote if it is a format.
-fn newest_record(archive: &mut Archive, key: &str) -> Result<Option<(String, Option<Formatting>)>> {
-    for summary in archive.records()?.iter().rev() {
-        let record = archive.session(summary.id)?;
-        let ours = record.is_of(key);
-        // A look without a write changes nothing.
-        let looked = record.file.document.as_ref().is_some_and(|d| d["bytes_written"] == 0);
-        if !ours || looked {
-            continue;
+/// What a session left on the card, if it is a format that ended well.
+fn left_by(session: StoredSession) -> Option<Formatting> {
+    let well = session.summary.kind == "format" && session.summary.ended == Some(EndedHow::Complete);
+    let report = FormatReport::deserialize(session.file.document?).ok()?;
+    Some(report.body).filter(|format| well && format.checked)
+}
+
+/// What the newest session of a card, of this kind if one is named, has to say that has anything to say.
+pub(crate) fn newest_of<T>(
+    archive: &mut Archive,
+    card_key: &str,
+    kind: Option<&str>,
+    mut says: impl FnMut(StoredSession) -> Option<T>,
+) -> Result<Option<T>> {
+    for summary in archive.unit_sessions(card_key)?.iter().rev() {
+        if kind.is_none_or(|kind| summary.kind == kind)
+            && let Some(said) = says(archive.session(summary.id)?)
+        {
+            return Ok(Some(said));
         }
-        let well = summary.kind == "format" && summary.ended == Some(EndedHow::Complete);
-        let report = record.file.document.and_then(|d| FormatReport::deserialize(&d).ok());
-        let left = report.map(|report| report.body).filter(|format| well && format.checked);
-        return Ok(Some((summary.started_at.clone(), left)));
     }
     Ok(None)
 }

@@ -42,7 +42,7 @@ pub struct Request {
     pub archive: Option<PathBuf>,
 }
 
-/// Answers it.
+/// Tells on which cards an image or a size fits: cards of one printed capacity differ in their bytes.
 ///
 /// # Errors
 /// If the image cannot be read or is packed, or there is no such card.
@@ -204,7 +204,7 @@ fn in_use(file: &File, bytes: u64) -> std::io::Result<u64> {
 fn archived(path: Option<&Path>) -> Result<Vec<CardSize>> {
     let Some(mut archive) = open_existing(path)? else { return Ok(Vec::new()) };
     let mut found = BTreeMap::new();
-    for summary in archive.sessions()?.into_iter().chain(archive.records()?) {
+    for summary in archive.sessions()? {
         let session = archive.session(summary.id)?.file;
         let Some(CardUnit { id, maker, model, capacity_bytes: Some(bytes), .. }) = session.specimen else {
             continue;

@@ -76,7 +76,7 @@ pub fn groups() -> impl TypedValueParser<Value = GroupBy> {
         .try_map(move |word| group(word).ok_or("no group of that name"))
 }
 
-/// Ranks.
+/// Puts the cards of the archive in order by one test, or by what a job needs.
 ///
 /// # Errors
 /// A refusal where job, host or card is not known; a failure where the archive cannot be read.
@@ -213,7 +213,7 @@ fn lasting(
     let Some(archive) = source.archive() else { return Ok(HashMap::new()) };
     let asked: HashSet<&str> = cards.iter().map(|card| card.id.as_str()).collect();
     let mut by_card: HashMap<String, Vec<SessionId>> = HashMap::new();
-    for record in archive.records()?.into_iter().rev() {
+    for record in archive.sessions()?.into_iter().rev() {
         let says_it = ["sustain", "map", "check"].contains(&record.kind.as_str());
         if let Some(card) = record.card_id.filter(|card| says_it && asked.contains(card.as_str())) {
             by_card.entry(card).or_default().push(record.id);

@@ -8,7 +8,8 @@ use cardscope_engine::pending::{self, Owing};
 use cardscope_model::condition::Condition;
 use cardscope_model::identity::Identity;
 use cardscope_model::recipe::Test;
-use cardscope_model::result::{BenchReport, Sample};
+use cardscope_model::report::Report;
+use cardscope_model::result::Sample;
 use cardscope_store::{Archive, EndedHow, SampleRecord, SessionId, SessionStart};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -19,7 +20,7 @@ use std::path::Path;
 pub(crate) const STORED: &str = "what was measured is stored in the archive";
 
 /// A result that is being recorded.
-pub struct Recorder {
+pub(crate) struct Recorder {
     pub(crate) archive: Archive,
     pub(crate) id: SessionId,
     _owing: Owing,
@@ -50,9 +51,12 @@ impl Recorder {
     ///
     /// # Errors
     /// If it cannot be written; what was stored before stays.
-    pub(crate) fn finish(mut self, document: &impl Serialize, failure: Option<&Failure>) -> Result<()> {
-        let document = value(document)?;
-        Ok(self.archive.finish_record(self.id, how(failure), &document)?)
+    pub(crate) fn finish<B: Serialize>(
+        mut self,
+        document: &Report<B>,
+        failure: Option<&Failure>,
+    ) -> Result<()> {
+        Ok(self.archive.finish(self.id, how(failure), document)?)
     }
 
     /// Stores a sample of a pass; it is on disk when this returns.
@@ -66,14 +70,6 @@ impl Recorder {
             caveats: Vec::new(),
         };
         Ok(self.archive.add_sample(self.id, run, &record)?)
-    }
-
-    /// Stores the last document of a bench, and how it ended.
-    ///
-    /// # Errors
-    /// If it cannot be written; what was stored before stays.
-    pub(crate) fn finish_bench(mut self, report: &BenchReport, failure: Option<&Failure>) -> Result<()> {
-        Ok(self.archive.finish_session(self.id, how(failure), report)?)
     }
 }
 

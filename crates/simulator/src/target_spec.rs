@@ -41,7 +41,7 @@ pub struct TargetSpec {
 }
 
 /// Why a target's name cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SpecError {
     /// It does not begin with `sim:`.
     #[error("{0:?} names no simulated card; write sim:NAME or sim:NAME?key=value&key=value")]

@@ -5,7 +5,10 @@ use crate::archive_file::ArchiveFile;
 use crate::connection::{Connection, Durability, Outcome, statement};
 use crate::record::{EndedHow, RunStart, SampleRecord, SessionId, SessionStart, SessionSummary};
 use crate::{ArchiveError, archive_file, postgres, read, sql, sqlite, write};
-use cardscope_model::result::{BenchReport, Run};
+use cardscope_model::report::Report;
+use cardscope_model::result::Run;
+use serde::Serialize;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -117,26 +120,38 @@ impl Archive {
         self.write(async |c| write::run_end(c, session, run).await).map_err(|e| e.about(session))
     }
 
-    /// Stores how a session ended, its report and its findings; they are on disk when this returns.
-    pub fn finish_session(
+    /// Stores a record's document as it is now; it is on disk when this returns. It is stored anew as a whole each time,
+    /// because only its verb knows what is in it.
+    pub fn update_record(&mut self, record: SessionId, document: &Value) -> Result<(), ArchiveError> {
+        self.call(Durability::Now, async |c| write::record_update(c, record, document).await)
+            .map_err(|e| e.about(record))
+    }
+
+    /// Stores how a session ended and its last document, and settles its runs where it has any: they were measured under
+    /// the condition that the document states. All of it is on disk when this returns.
+    pub fn finish<B: Serialize>(
         &mut self,
         session: SessionId,
         how: EndedHow,
-        report: &BenchReport,
+        document: &Report<B>,
     ) -> Result<(), ArchiveError> {
-        self.write(async |c| write::session_end(c, session, how, report).await).map_err(|e| e.about(session))
+        self.write(async |c| write::session_end(c, session, how, document).await)
+            .map_err(|e| e.about(session))
     }
 
-    /// All sessions, oldest first.
+    /// All sessions, records included, oldest first.
     pub fn sessions(&mut self) -> Result<Vec<SessionSummary>, ArchiveError> {
         self.read(async |c| c.all(statement(sql::SUMMARIES), read::summary).await)
     }
 
-    /// The sessions whose process ended without finishing them. Their samples are there.
-    pub fn interrupted(&mut self) -> Result<Vec<SessionSummary>, ArchiveError> {
-        let mut sessions = self.sessions()?;
-        sessions.retain(|s| s.ended_at.is_none() && !s.running);
-        Ok(sessions)
+    /// The sessions of a card, records included, oldest first.
+    pub fn card_sessions(&mut self, card: &str) -> Result<Vec<SessionSummary>, ArchiveError> {
+        self.read(async |c| c.all(statement(sql::SUMMARIES_OF_CARD).bind(card), read::summary).await)
+    }
+
+    /// The sessions of one unit, records included, oldest first.
+    pub fn unit_sessions(&mut self, unit: &str) -> Result<Vec<SessionSummary>, ArchiveError> {
+        self.read(async |c| c.all(statement(sql::SUMMARIES_OF_UNIT).bind(unit), read::summary).await)
     }
 
     /// Work that only reads, however firmly the last call wrote.

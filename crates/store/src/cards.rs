@@ -92,7 +92,7 @@ fn card(row: &Row) -> Outcome<StoredCard> {
         id: row.get(0)?,
         title: row.get(1)?,
         facts: row.json(2)?,
-        specimens: row.whole(3)?,
+        units: row.whole(3)?,
         sessions: row.whole(4)?,
         runs: row.whole(5)?,
         first: row.get(6)?,

@@ -12,7 +12,6 @@ mod archive_file;
 mod attachments;
 mod cards;
 mod connection;
-mod document;
 mod error;
 mod events;
 mod figures;

@@ -4,9 +4,11 @@
 
 use crate::record::SampleRecord;
 use cardscope_model::aggregate;
-use cardscope_model::result::{Bench, BenchReport, Run, TestResult};
+use cardscope_model::result::{BenchReport, Run, TestResult};
 use cardscope_model::series::Series;
 use cardscope_model::test_name::TestName;
+use serde::Deserialize as _;
+use serde_json::Value;
 
 /// A test of a run: its name, and its step where a recipe has the same test twice.
 pub(crate) type Test = (TestName, Option<String>);
@@ -21,12 +23,13 @@ pub(crate) fn without_series(run: &Run, stored: &[Test]) -> Run {
     Run { results: run.results.iter().map(result).collect(), ..run.clone() }
 }
 
-/// A report without the runs that are stored in rows of their own: there they are as [`without_series`] makes them.
-pub(crate) fn without_runs(report: &BenchReport, stored: &[(Run, Vec<Test>)]) -> BenchReport {
+/// Leaves out of a report the runs that are stored in rows of their own: there they are as [`without_series`] makes them.
+pub(crate) fn leave_out_runs(report: &mut Value, stored: &[(Run, Vec<Test>)]) {
     let in_a_row =
-        |run: &&Run| stored.iter().any(|(row, tests)| row == *run || *row == without_series(run, tests));
-    let runs = report.body.runs.iter().filter(|run| !in_a_row(run)).cloned().collect();
-    BenchReport { body: Bench { runs, ..report.body.clone() }, ..report.clone() }
+        |run: &Run| stored.iter().any(|(row, tests)| row == run || *row == without_series(run, tests));
+    if let Some(runs) = report.get_mut("runs").and_then(Value::as_array_mut) {
+        runs.retain(|run| !Run::deserialize(run).is_ok_and(|run| in_a_row(&run)));
+    }
 }
 
 /// Puts the series back into a run that was stored without them.

@@ -1,8 +1,8 @@
 //! What is read back: lists, and sessions whole.
 
 use crate::connection::{Outcome, Row};
-use crate::process;
 use crate::record::{EndedHow, SampleRecord, SessionSummary};
+use crate::{process, sql};
 use cardscope_model::result::{Sample, TemperatureC};
 use cardscope_model::session_file::CardUnit;
 use cardscope_model::test_name::TestName;
@@ -39,6 +39,7 @@ pub(crate) fn summary(row: &Row) -> Outcome<SessionSummary> {
         card: row.get("card")?,
         card_id: row.get("card_id")?,
         recipe: row.get("recipe")?,
+        is_record: row.get::<String>("recipe_hash")? == sql::NO_RECIPE,
         started_at: row.get("started_at")?,
         updated_at: row.get("updated_at")?,
         running,

@@ -121,6 +121,8 @@ pub struct SessionSummary {
     pub card_id: Option<String>,
     /// The recipe's name; empty for a record.
     pub recipe: String,
+    /// True for a record: its verb leaves a document and no runs.
+    pub is_record: bool,
     /// When it began, UTC.
     pub started_at: String,
     /// When a record's document was last kept, UTC.
@@ -147,11 +149,6 @@ pub struct StoredSession {
 }
 
 impl StoredSession {
-    /// Whether it is known to be of this unit.
-    pub fn is_of(&self, unit: &str) -> bool {
-        self.file.specimen.as_ref().is_some_and(|own| own.id == unit)
-    }
-
     /// Why it has no end, where it has none.
     pub fn unended(&self) -> Option<&'static str> {
         match self.summary.ended {

@@ -72,8 +72,13 @@ pub(crate) const INSERT_SAMPLE: &str = "INSERT INTO sample (session_id, run_numb
 pub(crate) const FINISH_RUN: &str = "UPDATE run SET counted = $3, ended_at = $4, results = $5, setting_hash = $6, \
     loops = $7, figures = $8 WHERE session_id = $1 AND number = $2";
 
+pub(crate) const SESSION_RECIPE: &str = "SELECT recipe_hash FROM session WHERE id = $1";
+
 pub(crate) const FINISH_SESSION: &str = "UPDATE session SET ended_at = $2, ended_how = $3, document = $4, \
-    condition = $5, condition_origins = $6, rig_hash = $7 WHERE id = $1";
+    updated_at = CASE WHEN recipe_hash = '' THEN $2 ELSE updated_at END WHERE id = $1";
+
+pub(crate) const SETTLE_SESSION: &str =
+    "UPDATE session SET condition = $2, condition_origins = $3, rig_hash = $4 WHERE id = $1";
 
 pub(crate) const SETTLE_RUNS: &str =
     "UPDATE run SET setting_hash = $2 WHERE session_id = $1 AND figures IS NOT NULL";
@@ -98,7 +103,7 @@ macro_rules! summaries {
     ($rest:literal) => {
         concat!(
             "SELECT s.id, s.kind, s.target, s.card_id, \
-             COALESCE(p.model, CASE WHEN c.named THEN c.title END) AS card, r.name AS recipe, \
+             COALESCE(p.model, CASE WHEN c.named THEN c.title END) AS card, r.name AS recipe, s.recipe_hash, \
              s.started_at, s.updated_at, s.ended_at, s.ended_how, s.process, \
              (SELECT COUNT(*) FROM run WHERE session_id = s.id) AS runs, \
              (SELECT COUNT(*) FROM sample WHERE session_id = s.id) AS samples \
@@ -109,8 +114,9 @@ macro_rules! summaries {
     };
 }
 
-pub(crate) const SUMMARIES: &str = summaries!("WHERE s.recipe_hash <> '' ORDER BY s.started_at, s.id");
-pub(crate) const RECORDS: &str = summaries!("WHERE s.recipe_hash = '' ORDER BY s.started_at, s.id");
+pub(crate) const SUMMARIES: &str = summaries!("ORDER BY s.started_at, s.id");
+pub(crate) const SUMMARIES_OF_CARD: &str = summaries!("WHERE s.card_id = $1 ORDER BY s.started_at, s.id");
+pub(crate) const SUMMARIES_OF_UNIT: &str = summaries!("WHERE s.specimen_id = $1 ORDER BY s.started_at, s.id");
 pub(crate) const SUMMARY: &str = summaries!("WHERE s.id = $1");
 
 pub(crate) const RUNS: &str = "SELECT number, seed, counted, results, started_at, ended_at, size_bytes, loops, \
@@ -124,6 +130,3 @@ pub(crate) const INSERT_SOURCES: &str =
 
 pub(crate) const UPDATE_RECORD: &str =
     "UPDATE session SET updated_at = $2, document = $3 WHERE id = $1 AND recipe_hash = ''";
-
-pub(crate) const FINISH_RECORD: &str = "UPDATE session SET updated_at = $2, ended_at = $2, ended_how = $3, \
-    document = $4 WHERE id = $1 AND recipe_hash = ''";

@@ -1,6 +1,6 @@
 //! What is written of own measurements: sessions, runs, samples, records, and their ends.
 
-use crate::connection::{Connection, Outcome, Row, Rows, Value, found, json, statement};
+use crate::connection::{Connection, Outcome, Row, Rows, Value, found, json, statement, tree};
 use crate::once::{self, Test};
 use crate::record::{EndedHow, RunStart, SampleRecord, SessionId, SessionStart};
 use crate::resolver::{CardResolver, mark_stale};
@@ -8,10 +8,12 @@ use crate::rig::Shared;
 use crate::{figures, naming, process, sql, stamp};
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::finding::Finding;
-use cardscope_model::result::{BenchReport, Run};
+use cardscope_model::report::{Header, Report};
+use cardscope_model::result::Run;
 use cardscope_model::run::Run as Figures;
 use cardscope_model::setting::Setting;
 use cardscope_model::test_name::TestName;
+use serde::Serialize;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use uuid::Uuid;
@@ -70,20 +72,6 @@ pub(crate) async fn session(c: &mut Connection, start: &SessionStart) -> Outcome
 pub(crate) async fn record_update(c: &mut Connection, id: SessionId, document: &Json) -> Outcome<()> {
     let update = statement(sql::UPDATE_RECORD).bind(id.to_string()).bind(stamp::now()).bind(json(document)?);
     found(c.execute(update).await?)
-}
-
-pub(crate) async fn record_end(
-    c: &mut Connection,
-    id: SessionId,
-    how: EndedHow,
-    document: &Json,
-) -> Outcome<()> {
-    let end = statement(sql::FINISH_RECORD)
-        .bind(id.to_string())
-        .bind(stamp::now())
-        .bind(how.word())
-        .bind(json(document)?);
-    found(c.execute(end).await?)
 }
 
 pub(crate) async fn run(c: &mut Connection, session: SessionId, start: RunStart) -> Outcome<()> {
@@ -153,33 +141,45 @@ pub(crate) async fn run_end(c: &mut Connection, session: SessionId, run: &Run) -
     found(c.execute(end).await?)
 }
 
-/// Stores the report with its findings; what the report says of the condition wins over what the start said.
-pub(crate) async fn session_end(
+/// Stores the last document and how the session ended.
+pub(crate) async fn session_end<B: Serialize>(
     c: &mut Connection,
     id: SessionId,
     how: EndedHow,
-    report: &BenchReport,
+    report: &Report<B>,
 ) -> Outcome<()> {
-    let (mut setting, card) = setting_of(c, id).await?;
-    mark_stale(c, &card.into_iter().collect()).await?;
-    setting.condition.clone_from(&report.header.condition);
-    let setting = store_setting(c, &setting).await?;
-    let mut shared = Shared::default();
-    let rig = shared.rig(&report.header.condition)?;
-    shared.write(c).await?;
-    let stored = finished_runs(c, id).await?;
+    let mut document = tree(report)?;
+    let recipe: String = c.one(statement(sql::SESSION_RECIPE).bind(id.to_string()), |row| row.get(0)).await?;
+    if recipe != sql::NO_RECIPE {
+        settle(c, id, &report.header).await?;
+        once::leave_out_runs(&mut document, &finished_runs(c, id).await?);
+    }
     let end = statement(sql::FINISH_SESSION)
         .bind(id.to_string())
         .bind(stamp::now())
         .bind(how.word())
-        .bind(json(&once::without_runs(report, &stored))?)
-        .bind(json(&report.header.condition)?)
-        .bind(json(&origins(&report.header.condition))?)
+        .bind(json(&document)?);
+    found(c.execute(end).await?)
+}
+
+/// Stores what its document says of the condition, which wins over what the start said, and its findings.
+async fn settle(c: &mut Connection, id: SessionId, header: &Header) -> Outcome<()> {
+    let (mut setting, card) = setting_of(c, id).await?;
+    mark_stale(c, &card.into_iter().collect()).await?;
+    setting.condition.clone_from(&header.condition);
+    let setting = store_setting(c, &setting).await?;
+    let mut shared = Shared::default();
+    let rig = shared.rig(&header.condition)?;
+    shared.write(c).await?;
+    let settled = statement(sql::SETTLE_SESSION)
+        .bind(id.to_string())
+        .bind(json(&header.condition)?)
+        .bind(json(&origins(&header.condition))?)
         .bind(rig);
-    found(c.execute(end).await?)?;
+    c.execute(settled).await?;
     c.execute(statement(sql::SETTLE_RUNS).bind(id.to_string()).bind(setting)).await?;
     c.execute(statement(sql::DELETE_FINDINGS).bind(id.to_string())).await?;
-    findings(c, &id.to_string(), &report.header.findings).await
+    findings(c, &id.to_string(), &header.findings).await
 }
 
 /// The tests of which a run has loops.

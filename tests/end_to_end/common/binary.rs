@@ -85,20 +85,20 @@ impl Home {
         self.path("archive.sqlite")
     }
 
-    /// All sessions in the archive, whole.
+    /// All sessions in the archive that have runs, whole.
     pub(crate) fn sessions(&self) -> Vec<StoredSession> {
         sessions_in(&self.archive())
     }
 }
 
-/// All sessions in an archive; none where there is no archive.
+/// All sessions in an archive that have runs; none where there is no archive.
 pub(crate) fn sessions_in(archive: &Path) -> Vec<StoredSession> {
     if !archive.exists() {
         return Vec::new();
     }
     let mut archive = Archive::open(archive).unwrap();
-    let all = archive.sessions().unwrap();
-    all.into_iter().map(|s| archive.session(s.id).unwrap()).collect()
+    let all = archive.sessions().unwrap().into_iter().filter(|session| !session.is_record);
+    all.map(|s| archive.session(s.id).unwrap()).collect()
 }
 
 /// What a program left behind; printed whole where a test fails.

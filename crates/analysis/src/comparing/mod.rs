@@ -17,7 +17,7 @@ pub use age::{Age, age};
 pub use difference::{Difference, difference};
 pub use division::{Division, UNKNOWN, groups};
 pub use order::{Placed, Ranked, holm, order};
-pub use propagate::{Figure, propagate};
+pub use propagate::{MeanOfRuns, propagate};
 pub use series::{LEAST_RUNS, mean_interval, mean_interval_of};
 pub use two_levels::two_levels;
 

@@ -15,7 +15,7 @@ const KNOWN_RUNS: f64 = 3.0;
 
 /// One figure of a card over its runs, in any unit, not negative.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Figure {
+pub struct MeanOfRuns {
     /// Mean of its runs.
     pub mean: f64,
     /// Deviation of one run, in the same unit; `None` for a single run.
@@ -24,7 +24,7 @@ pub struct Figure {
     pub runs: u32,
 }
 
-impl Figure {
+impl MeanOfRuns {
     /// 95 % interval of the mean, in the figure's unit and above 0. A single run is taken to spread by the 3 % that are
     /// usual; neighbours are assumed to be alike.
     pub fn ci95(&self) -> [f64; 2] {
@@ -40,7 +40,7 @@ impl Figure {
 
 /// 95 % interval of `outcome` over these figures, given to it in their order; `None` where the outcome of the means is no
 /// number. An end at which it is none is left out.
-pub fn propagate(figures: &[Figure], outcome: impl Fn(&[f64]) -> f64) -> Option<[f64; 2]> {
+pub fn propagate(figures: &[MeanOfRuns], outcome: impl Fn(&[f64]) -> f64) -> Option<[f64; 2]> {
     let means: Vec<f64> = figures.iter().map(|figure| figure.mean).collect();
     let middle = Some(outcome(&means)).filter(|value| value.is_finite())?;
     let mut moved = means.clone();
@@ -65,8 +65,8 @@ mod tests {
     use cardscope_model::statistics::{deviation, mean};
     use proptest::prelude::*;
 
-    fn figure(mean: f64, deviation: f64, runs: u32) -> Figure {
-        Figure { mean, deviation: Some(deviation), runs }
+    fn figure(mean: f64, deviation: f64, runs: u32) -> MeanOfRuns {
+        MeanOfRuns { mean, deviation: Some(deviation), runs }
     }
 
     #[test]
@@ -91,9 +91,9 @@ mod tests {
 
     #[test]
     fn a_single_run_and_a_standing_card_have_intervals_too() {
-        let [low, high] = Figure { mean: 20.0, deviation: None, runs: 1 }.ci95();
+        let [low, high] = MeanOfRuns { mean: 20.0, deviation: None, runs: 1 }.ci95();
         assert!(low < 18.5 && 21.5 < high && high < 23.0, "{low} to {high}");
-        assert_eq!(Figure { mean: 0.0, deviation: Some(0.0), runs: 4 }.ci95(), [0.0, 0.0]);
+        assert_eq!(MeanOfRuns { mean: 0.0, deviation: Some(0.0), runs: 4 }.ci95(), [0.0, 0.0]);
         assert_eq!(propagate(&[figure(0.0, 0.0, 3)], |f| 1.0 / f[0]), None);
         assert_eq!(propagate(&[], |_| 7.0), Some([7.0, 7.0]));
     }
@@ -107,7 +107,7 @@ mod tests {
             let mut holds = || {
                 let figures = truth.map(|speed| {
                     let runs: Vec<f64> = (0..runs).map(|_| speed * (1.0 + 0.04 * random.normal())).collect();
-                    Figure {
+                    MeanOfRuns {
                         mean: mean(&runs).unwrap(),
                         deviation: deviation(&runs),
                         runs: runs.len() as u32,
@@ -127,7 +127,7 @@ mod tests {
             means in prop::collection::vec(1.0..500.0f64, 1..6), faster in 1.0..3.0f64, runs in 1u32..10,
         ) {
             let score = |f: &[f64]| f.iter().map(|v| v.ln()).sum::<f64>();
-            let of = |factor: f64| -> Vec<Figure> {
+            let of = |factor: f64| -> Vec<MeanOfRuns> {
                 let figure = |(i, m): (usize, &f64)| {
                     let mean = if i == 0 { m * factor } else { *m };
                     figure(mean, 0.05 * mean, runs)

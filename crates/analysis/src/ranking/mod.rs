@@ -121,7 +121,7 @@ fn to_place(valued: &Valued<'_>, place: u32, shared_by: u32) -> RankedCard {
         card_id: card.id.clone(),
         card: card.facts.without_serial(),
         settings: valued.of.settings.iter().map(|s| (**s).clone()).collect(),
-        specimens: card.specimens,
+        specimens: card.units,
         sessions: card.sessions,
         runs: valued.runs,
         measured: Option::zip(card.first.as_deref(), card.last.as_deref())

@@ -109,8 +109,9 @@ fn assumed(job: &Job, of: &OfCard, score: &JobScore) -> Vec<String> {
 /// How far the score may be off, as the figures are known from their runs alone.
 fn interval(asked: &Asked, job: &Job, of: &OfCard) -> Option<[f64; 2]> {
     // A long write is one run.
-    let known = |k: &Known| comparing::Figure { mean: k.mean, deviation: k.sd, runs: k.runs.unwrap_or(1) };
-    let known: Vec<comparing::Figure> = of.known.iter().map(known).collect();
+    let known =
+        |k: &Known| comparing::MeanOfRuns { mean: k.mean, deviation: k.sd, runs: k.runs.unwrap_or(1) };
+    let known: Vec<comparing::MeanOfRuns> = of.known.iter().map(known).collect();
     comparing::propagate(&known, |values| {
         let figures = of.figures_of(values);
         let figures = asked.host.as_ref().map_or(figures, |host| host.cap(&figures).0);

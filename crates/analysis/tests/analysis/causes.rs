@@ -100,7 +100,7 @@ fn stalls(random: &mut Random, effects: &mut [Effect]) {
                 break;
             }
         }
-        at += length + 3.0 + if periodic { mean } else { random.exponential(mean) };
+        at += length + 3.0 + if periodic { mean } else { -mean * (1.0 - random.unit()).ln() };
     }
 }
 

@@ -53,7 +53,7 @@ impl Simulated {
         self.off = rho * self.off + (1.0 - rho * rho).sqrt() * self.random.normal();
         let stalls = (0..ios).filter(|_| self.random.unit() < stall_rate).count();
         let usual = usual_s * (ios as f64 + cv * (ios as f64).sqrt() * self.off);
-        usual + (0..stalls).map(|_| self.random.exponential(stall_s)).sum::<f64>()
+        usual + (0..stalls).map(|_| -stall_s * (1.0 - self.random.unit()).ln()).sum::<f64>()
     }
 }
 

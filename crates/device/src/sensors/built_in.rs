@@ -66,7 +66,7 @@ pub(super) fn find(system: &System, device: Option<&str>) -> Vec<Sensor> {
     let chips = hwmon::chips(system);
     let mut found = disk.as_ref().map(|disk| of_card(system, disk)).unwrap_or_default();
     if let Some(disk) = &disk {
-        found.extend(on_the_way(system, disk, &chips));
+        found.extend(between_host_and_card(system, disk, &chips));
     }
     found.extend(controllers(&chips, &found));
     found.extend(of_soc(system, &chips));
@@ -98,7 +98,7 @@ fn by_smart(system: &System, disk: &BlockDevice) -> Option<Sensor> {
 
 /// Sensors built into what stands between the computer and the card: the disk itself (`drivetemp`), the reader, the
 /// host controller.
-fn on_the_way(system: &System, disk: &BlockDevice, chips: &[Chip]) -> Vec<Sensor> {
+fn between_host_and_card(system: &System, disk: &BlockDevice, chips: &[Chip]) -> Vec<Sensor> {
     let way = disk.ancestors(system);
     let hardware = disk.hardware(system);
     let reader = usb::place(system, disk).map(|place| place.device);

@@ -1,5 +1,6 @@
 //! Thermometers that the user brings, as they are named on the command line: `reader=cmd:…`, `room=csv:…`, `fan=ask`.
 
+use cardscope_engine::cause::Cause;
 use std::path::PathBuf;
 
 /// Where an outside thermometer's figure comes from.
@@ -83,7 +84,7 @@ impl std::fmt::Display for ExtraSource {
 }
 
 /// Thermometers that cannot be set up.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SensorError {
     /// Two thermometers for one place would give one series with two meanings.
     #[error("two thermometers are given for {place:?}; give each a place of its own, e.g. \"{place} 2\"")]
@@ -97,11 +98,12 @@ pub enum SensorError {
         /// The file.
         path: PathBuf,
         /// Why.
-        reason: String,
+        #[source]
+        reason: Cause,
     },
     /// No thread to read with.
     #[error("no thread for the thermometers: {0}")]
-    NoThread(String),
+    NoThread(#[source] Cause),
 }
 
 #[cfg(test)]

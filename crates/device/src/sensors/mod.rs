@@ -214,7 +214,7 @@ impl Sensors {
             }
         };
         let worker = std::thread::Builder::new().name(name.into()).spawn(run);
-        self.workers.push(worker.map_err(|error| SensorError::NoThread(error.to_string()))?);
+        self.workers.push(worker.map_err(|error| SensorError::NoThread(error.into()))?);
         Ok(())
     }
 

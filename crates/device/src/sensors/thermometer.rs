@@ -4,6 +4,7 @@
 
 use super::extra::SensorError;
 use crate::hwmon::PLAUSIBLE_C;
+use cardscope_engine::cause::Cause;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs::File;
@@ -133,10 +134,10 @@ impl Growing {
                 _ => Column::Named(text.to_owned()),
             },
         };
-        let no_file = |reason: String| SensorError::NoFile { path: path.to_owned(), reason };
-        let about = std::fs::metadata(path).map_err(|error| no_file(error.to_string()))?;
+        let no_file = |reason: Cause| SensorError::NoFile { path: path.to_owned(), reason };
+        let about = std::fs::metadata(path).map_err(|error| no_file(error.into()))?;
         if !about.is_file() {
-            return Err(no_file("it is no plain file".to_owned()));
+            return Err(no_file("it is no plain file".into()));
         }
         Ok(Growing { path: path.to_owned(), column })
     }

@@ -21,7 +21,7 @@ impl Card<'_> {
         self.plan()
     }
 
-    /// How long one I/O by itself takes, in seconds of the card's clock; nothing is compared. `None` where it failed.
+    /// Times one I/O by itself, in seconds of the card's clock; nothing is compared. `None` where it failed.
     /// [`Stop::Limit`] where the time is over ([`Card::end_at`]).
     pub fn time(
         &mut self,
@@ -44,8 +44,8 @@ impl Card<'_> {
     }
 
     /// Keeps up to `depth` I/Os in flight and reports each when it ended, by the card's clock; nothing is compared. `each`
-    /// does not hear of what failed. Where an end is given, nothing begins once the card's clock stands there, nor after
-    /// many failures in a row; what was begun is waited for.
+    /// does not hear of what failed. With `until`, nothing begins once the card's clock stands there, nor after many
+    /// failures in a row; what was begun is waited for. `content` is what is written, or what a read goes into.
     pub fn stream(
         &mut self,
         until: Option<Nanos>,
@@ -75,8 +75,8 @@ impl Card<'_> {
         })
     }
 
-    /// How long a command takes that the controller answers without its flash, in seconds; `None` where the target
-    /// has none, or it failed.
+    /// Times a command that the controller answers without its flash, in seconds; `None` where the target has none, or
+    /// it failed.
     pub fn ping(&mut self) -> Result<Option<f64>, Stop> {
         match self.target.ping() {
             Ok(time) => Ok(time.map(seconds)),
@@ -102,8 +102,8 @@ impl Card<'_> {
         }
     }
 
-    /// How long a read takes that is asked for right after other I/Os, which are still under way: as many of those as
-    /// the depth leaves room for. `None` where it failed.
+    /// Times a read that is asked for right after other I/Os, which are still under way: as many of those as the depth
+    /// leaves room for. `None` where it failed.
     pub fn time_among(
         &mut self,
         direction: Direction,

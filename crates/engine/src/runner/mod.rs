@@ -1,7 +1,7 @@
 //! Carries out a recipe on a target: prepares the test area, runs each test's loops, hands every finished sample
 //! to the recorder before the next begins.
 //!
-//! What the runner must not know comes in from outside: where samples are recorded ([`Recorder::sample`]) and when a
+//! What the runner must not know comes in from outside: where samples are recorded ([`PassRecorder::sample`]) and when a
 //! figure is known well enough ([`Pace`]).
 
 mod drive;
@@ -20,7 +20,7 @@ use cardscope_model::test_name::{Op, Order};
 use cardscope_model::units::{NANOS_PER_S, seconds};
 use drive::{Limits, Shared, Watch, drive};
 use lanes::{Loop, Looped};
-pub use recorder::{Cut, Pace, Recorder, RecorderError, RunError, Settings};
+pub use recorder::{Cut, Pace, PassRecorder, RecorderError, RunError, Settings};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use stream::{Stream, StreamPlan, content};
@@ -28,7 +28,8 @@ use stream::{Stream, StreamPlan, content};
 /// Why a test has no figure where writing is limited.
 const NO_MORE_BYTES: &str = "no more may be written here; give a larger --max-write";
 
-/// Runs one pass of `recipe`.
+/// Runs one pass of `recipe` as `settings` say. `recorder` stores each sample before the next loop begins, and `events`
+/// hears how far it is.
 ///
 /// # Errors
 /// If the target fails or goes away, a sample cannot be recorded, or the user interrupts; every sample handed out
@@ -37,15 +38,15 @@ pub fn run_pass(
     target: &mut dyn Target,
     recipe: &Recipe,
     settings: &Settings<'_>,
-    recorder: &mut dyn Recorder,
-    listener: &mut dyn Listener,
+    recorder: &mut dyn PassRecorder,
+    events: &mut dyn Listener,
 ) -> Result<(), RunError> {
     if let Some(test) = recipe.tests.iter().find(|t| t.name.op.writes() && !settings.may_write) {
         return Err(RunError::ReadOnly(test.key()));
     }
     let area = target.area(recipe.area)?;
     let reserved = target.allowance().map_or(0, Allowance::reserved);
-    let mut pass = Pass { target, recipe, area, settings, recorder, listener };
+    let mut pass = Pass { target, recipe, area, settings, recorder, events };
     if settings.may_write {
         pass.make_ready()?;
     }
@@ -71,8 +72,8 @@ struct Pass<'a> {
     recipe: &'a Recipe,
     area: Region,
     settings: &'a Settings<'a>,
-    recorder: &'a mut dyn Recorder,
-    listener: &'a mut dyn Listener,
+    recorder: &'a mut dyn PassRecorder,
+    events: &'a mut dyn Listener,
 }
 
 impl Pass<'_> {
@@ -99,7 +100,7 @@ impl Pass<'_> {
     /// Says what begins, and what will end it; gives its name.
     fn phase(&mut self, what: &str, bytes: Option<u64>, seconds: Option<f64>) -> String {
         let what = format!("{}{what}", self.settings.label);
-        self.listener.phase(&what, bytes, seconds);
+        self.events.phase(&what, bytes, seconds);
         what
     }
 
@@ -154,7 +155,7 @@ impl Pass<'_> {
             seed: self.settings.seed,
         })];
         let shared = Shared::default();
-        let mut tick = |bytes, nanos| self.listener.progress(bytes, seconds(nanos));
+        let mut tick = |bytes, nanos| self.events.progress(bytes, seconds(nanos));
         let interrupt = self.settings.interrupt;
         let watch = Watch { interrupt, shared: &shared, tick: Some(&mut tick), pace: None };
         drive(self.target, &mut stream, 1, block as u32, Limits::default(), watch)?;
@@ -242,11 +243,11 @@ impl Pass<'_> {
         let counted = number >= test.discard_loops;
         let this = Loop { test, region, seed, counted, settings: self.settings };
         let pace = test.until.and_then(|_| self.recorder.pace(index));
-        let mut tick = |bytes, nanos| self.listener.progress(bytes, seconds(nanos));
+        let mut tick = |bytes, nanos| self.events.progress(bytes, seconds(nanos));
         let Looped { sample, cut, rationed } = this.run(self.target, pace, &mut tick)?;
         let mb_s = sample.mb_s();
         self.recorder.sample(index, number, sample).map_err(RunError::Recorder)?;
-        self.listener.event(&Event::Figure { what, mb_s, counted });
+        self.events.event(&Event::Figure { what, mb_s, counted });
         for (cut, what) in [(cut, "the budget"), (rationed, "the limit of bytes to write (--max-write)")] {
             if cut {
                 let text = format!("{what} cut this test short");
@@ -285,7 +286,7 @@ impl Pass<'_> {
             let portion = left.min(Duration::from_nanos(NANOS_PER_S / 10));
             self.target.idle(portion);
             left -= portion;
-            self.listener.progress(0, (whole - left).as_secs_f64());
+            self.events.progress(0, (whole - left).as_secs_f64());
         }
         Ok(())
     }

@@ -43,7 +43,7 @@ pub trait Pace: Send {
 pub type RecorderError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Takes what a pass yields.
-pub trait Recorder {
+pub trait PassRecorder {
     /// A loop has ended. The sample is safe when this returns.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 
 use cardscope_engine::content::{Content, Match};
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::runner::{Pace, Recorder, RecorderError};
+use cardscope_engine::runner::{Pace, PassRecorder, RecorderError};
 use cardscope_engine::target::{Completion, Io, Plan, Region, Target, TargetError, TargetInfo, place_area};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::result::Sample;
@@ -140,7 +140,7 @@ pub(crate) struct Notebook {
     pub(crate) refuses_samples: bool,
 }
 
-impl Recorder for Notebook {
+impl PassRecorder for Notebook {
     fn sample(&mut self, test: usize, index: u32, sample: Sample) -> Result<(), RecorderError> {
         if self.refuses_samples {
             return Err("the disk of the archive is full".into());

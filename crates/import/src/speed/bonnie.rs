@@ -13,6 +13,7 @@ use crate::text::Text;
 use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::Op;
 use cardscope_model::units::{KIB, parse_size};
+use csv::ReaderBuilder;
 use serde_json::{Map, Value, json};
 
 /// bonnie++'s default chunk.
@@ -99,18 +100,19 @@ impl Measured {
 
 /// Reads the CSV line; `None` where it is none. One that was cut keeps its speeds.
 fn of_csv(line: &str) -> Option<Measured> {
-    let cells: Vec<&str> = line.trim().split(',').collect();
-    let first = match *cells.first()? {
+    let first = match line.trim().split_once(',')?.0 {
         "1.96" | "1.97" => 7,
         "1.98" => 9,
         _ => return None,
     };
+    let mut reader = ReaderBuilder::new().has_headers(false).from_reader(line.trim().as_bytes());
+    let cells = reader.records().next()?.ok()?;
     cells.get(first)?;
-    let value = |at: usize| cells.get(at).and_then(|cell| speed(cell));
+    let value = |at: usize| cells.get(at).and_then(speed);
     let from_end = |back: usize| (cells.len() >= first + 40).then(|| cells.len() - back);
     let size_bytes = cells.get(5).and_then(|cell| parse_size(cell.split(':').next()?).ok());
     Some(Measured {
-        version: Some((*cells.get(1)?).to_owned()).filter(|v| !v.is_empty()),
+        version: Some(cells.get(1)?.to_owned()).filter(|v| !v.is_empty()),
         size_bytes,
         chunk: cells.get(6).and_then(|cell| parse_size(cell).ok()).filter(|n| *n > 0).unwrap_or(CHUNK),
         // Without a size nothing was measured, and an old version leaves a field out there.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// There it is.
+    /// States the value that was measured.
     Measured,
     /// It was looked for, and the card shows nothing.
     None,
@@ -113,22 +113,22 @@ impl<T> Default for Property<T> {
 }
 
 impl<T> Property<T> {
-    /// There it is.
+    /// States the value that was measured.
     pub fn measured(value: T, confidence: f64, evidence: Evidence) -> Self {
         Property { value: Some(value), ..Self::with(Status::Measured, confidence, evidence) }
     }
 
-    /// Looked for, and nothing shows.
+    /// States that it was looked for and nothing shows.
     pub fn none(confidence: f64, evidence: Evidence) -> Self {
         Self::with(Status::None, confidence, evidence)
     }
 
-    /// Not reached up to `bound`.
+    /// States that everything up to `bound` was tried and it did not show.
     pub fn at_least(bound: T, confidence: f64, evidence: Evidence) -> Self {
         Property { bound: Some(bound), ..Self::with(Status::AtLeast, confidence, evidence) }
     }
 
-    /// Not looked for.
+    /// States that it was not looked for, and why.
     pub fn not_tested(reason: impl Into<String>) -> Self {
         let reason = Some(reason.into());
         Property { reason, ..Self::with(Status::NotTested, 0.0, Evidence::default()) }

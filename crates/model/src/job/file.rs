@@ -109,7 +109,8 @@ pub fn find(name: &str) -> Result<Job, FileError> {
 /// # Errors
 /// If the text is no job, or one of its numbers means nothing; the message names it.
 pub fn parse(text: &str) -> Result<Job, FileError> {
-    let job: Job = toml::from_str(text).map_err(|e| FileError::Syntax("job", located(text, &e)))?;
+    let job: Job =
+        toml::from_str(text).map_err(|e| FileError::Syntax("job", located(text, &e), Box::new(e)))?;
     match odd(&job) {
         None => Ok(job),
         Some(why) => Err(FileError::Odd("job", job.name, why)),

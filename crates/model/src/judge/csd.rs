@@ -22,16 +22,16 @@ pub(super) fn judge(identity: &Identity, findings: &mut Vec<Finding>) {
 
 /// A remark for each register that holds nothing (the CID has its own).
 fn blanks(identity: &Identity) -> Vec<Finding> {
-    fn of<const N: usize>(name: &str, raw: Option<Raw<N>>) -> Option<Finding> {
+    fn blank<const N: usize>(claim: &str, name: &str, raw: Option<Raw<N>>) -> Option<Finding> {
         let (raw, upper) = (raw?, name.to_uppercase());
         let text = format!("The {upper} is {}: the card or the host did not deliver it.", raw.blank()?);
-        Some(note(&format!("{name}-blank"), text).because(name, raw))
+        Some(note(claim, text).because(name, raw))
     }
     let found = [
-        of("csd", identity.csd.as_ref().map(|r| r.raw)),
-        of("scr", identity.scr.as_ref().map(|r| r.raw)),
-        of("ssr", identity.ssr.as_ref().map(|r| r.raw)),
-        of("ocr", identity.ocr.as_ref().map(|r| r.raw)),
+        blank("csd-blank", "csd", identity.csd.as_ref().map(|r| r.raw)),
+        blank("scr-blank", "scr", identity.scr.as_ref().map(|r| r.raw)),
+        blank("ssr-blank", "ssr", identity.ssr.as_ref().map(|r| r.raw)),
+        blank("ocr-blank", "ocr", identity.ocr.as_ref().map(|r| r.raw)),
     ];
     found.into_iter().flatten().collect()
 }

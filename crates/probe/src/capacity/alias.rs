@@ -2,7 +2,7 @@
 //! whatever the period: no power of two is assumed.
 
 use super::stamper::{Claim, Stamper, State, UNIT, block_at, down};
-use crate::period::common;
+use crate::common_distance::common;
 use crate::sector::{SECTOR, SectorFound};
 use cardscope_engine::card::{Answer, Extent, Stop};
 use cardscope_engine::content::{Content, read_stamp_header};

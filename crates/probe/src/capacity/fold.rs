@@ -44,7 +44,7 @@ impl Quick<'_, '_> {
     pub(super) fn folded(&mut self, fold: Fold, mut seen: Seen) -> Result<Outcome, Stop> {
         let end = fold.bytes();
         let twice = down(end.min(self.stamper.context.card_bytes() - end));
-        self.stamper.context.watch.phase("what of one period is there", None, None);
+        self.stamper.context.events.phase("what of one period is there", None, None);
         let method = Method::Twice(end);
         let extents = self.inside(twice);
         let shown = method.observe(&mut self.stamper, &extents)?;
@@ -156,7 +156,7 @@ impl Quick<'_, '_> {
                 break;
             }
             run.grow(&mut self.stamper, size)?;
-            self.stamper.context.watch.progress(size, seconds);
+            self.stamper.context.events.progress(size, seconds);
             let look = run.look(&mut self.stamper)?;
             lost |= mostly_lost(&look.old);
             if lost && size >= least.min(most) {

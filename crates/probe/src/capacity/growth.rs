@@ -101,9 +101,9 @@ impl<'g, 't> Quick<'g, 't> {
         card: &'g mut Card<'t>,
         journal: Option<&'g mut dyn Journal>,
         options: &Options,
-        watch: &'g mut dyn Listener,
+        events: &'g mut dyn Listener,
     ) -> Result<Self, Stop> {
-        let mut stamper = Stamper::new(card, journal, watch, options);
+        let mut stamper = Stamper::new(card, journal, events, options);
         let all = stamper.context.card_bytes();
         // The first MiB holds the partition table: it is touched only where the boundary may lie there.
         let (from, to) = ((1 << 20).min(all / 8), all - (1 << 20).min(all / 8));
@@ -142,7 +142,7 @@ impl Quick<'_, '_> {
         let all = self.stamper.context.card_bytes();
         let most = self.options.run_bytes(all);
         let begun = self.stamper.context.seconds();
-        self.stamper.context.watch.phase("a run at the end of the card", Some(most), None);
+        self.stamper.context.events.phase("a run at the end of the card", Some(most), None);
         let mut searched = false;
         for size in tail::steps(most) {
             let next = self.tail.next(&self.stamper, size);
@@ -153,7 +153,7 @@ impl Quick<'_, '_> {
             }
             self.tail.grow(&mut self.stamper, size)?;
             let seconds = self.stamper.context.seconds() - begun;
-            self.stamper.context.watch.progress(size, seconds);
+            self.stamper.context.events.progress(size, seconds);
             let look = self.tail.look(&mut self.stamper)?;
             // Where some of the old and most of the new are lost, a small cache holds what was looked at of the old.
             if mostly_lost(&look.old) || mostly_lost(&look.new) && any_lost(&look.old) {
@@ -203,7 +203,7 @@ impl Quick<'_, '_> {
 
     /// Writes markers as long as they are cheap.
     pub(super) fn set_markers(&mut self) -> Result<(), Stop> {
-        let limit = if self.stamper.context.keeps_data() { MARKER_SECONDS_KEPT } else { MARKER_SECONDS };
+        let limit = if self.stamper.context.saves_first() { MARKER_SECONDS_KEPT } else { MARKER_SECONDS };
         let begun = self.stamper.context.seconds();
         let tail = self.tail.start();
         let markers = self.places.iter().map(|p| self.stamper.unit(*p));
@@ -259,7 +259,7 @@ impl Quick<'_, '_> {
     pub(super) fn read_back(&mut self) -> Result<Seen, Stop> {
         let block = self.stamper.context.block();
         let all = self.tail.claims(block);
-        let stride = if self.stamper.context.keeps_data() { READ_BACK } else { 2 };
+        let stride = if self.stamper.context.saves_first() { READ_BACK } else { 2 };
         let some: Vec<Claim> = all.chunks(2).step_by(stride).flatten().copied().collect();
         self.stamper.check(&some)
     }

@@ -44,9 +44,9 @@ pub fn probe<'g>(
     card: &'g mut Card<'_>,
     journal: Option<&'g mut dyn Journal>,
     options: &Options,
-    watch: &'g mut dyn Listener,
+    events: &'g mut dyn Listener,
 ) -> Result<Outcome, Stop> {
-    let mut quick = growth::Quick::new(card, journal, options, watch)?;
+    let mut quick = growth::Quick::new(card, journal, options, events)?;
     match quick.run() {
         Err(Stop::Limit) => Ok(quick.cut()),
         ended => ended,

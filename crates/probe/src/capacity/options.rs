@@ -1,8 +1,8 @@
 //! What a quick probe is given, and what it answers.
 
+use crate::context::Limits;
 use cardscope_model::random::mix;
 use cardscope_model::verify::{Disproof, Share, Verdict};
-use std::time::Duration;
 
 /// Bytes that a run must have to overflow every cache up to 512 MiB, twice the largest in public reports; the last
 /// 2 MiB are what then must be missing.
@@ -24,12 +24,8 @@ pub const DEPTH: u32 = 2;
 pub struct Options {
     /// Overflow caches of up to 2 GiB.
     pub thorough: bool,
-    /// Bytes that it may write.
-    pub max_write: Option<u64>,
-    /// Time by the card's clock in which all must be over, putting back included.
-    pub budget: Option<Duration>,
-    /// Seed of places and data.
-    pub seed: u64,
+    /// What it may use and spend; its region is all of the card.
+    pub limits: Limits,
 }
 
 impl Options {
@@ -42,7 +38,7 @@ impl Options {
 
 /// The salt of the stamps that a probe with these options writes: by it they are known for ours after a crash.
 pub fn salt(options: &Options) -> u64 {
-    mix(options.seed)
+    mix(options.limits.seed)
 }
 
 /// What a quick probe found out.

@@ -42,7 +42,7 @@ impl Quick<'_, '_> {
     }
 
     fn nothing_lost(&mut self) -> Result<Outcome, Stop> {
-        self.stamper.context.watch.phase("looking at all of it again", None, None);
+        self.stamper.context.events.phase("looking at all of it again", None, None);
         let mut seen = self.check_markers()?;
         let mut hits = alias::among(&seen);
         hits.extend(self.turned_lines(&seen)?);
@@ -106,7 +106,7 @@ impl Quick<'_, '_> {
     }
 
     fn oldest_lost(&mut self, old: Seen) -> Result<Outcome, Stop> {
-        self.stamper.context.watch.phase("where the card ends", None, None);
+        self.stamper.context.events.phase("where the card ends", None, None);
         if self.tail.bytes() <= 4 << 20 {
             // The markers came after most of the run: too little pushed them out yet.
             self.flood.pour(&mut self.stamper)?;

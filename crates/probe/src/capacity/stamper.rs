@@ -4,7 +4,7 @@
 //! A block that cannot be saved, because it cannot be read, is not overwritten; it counts as lost.
 
 use super::options::{self, Options};
-use crate::context::{Context, Limits};
+use crate::context::Context;
 use crate::sector::{SECTOR, SectorFound, look};
 pub(super) use crate::write_scope::UNIT;
 use crate::write_scope::WriteScope;
@@ -12,7 +12,7 @@ use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Listener;
 use cardscope_engine::journal::Journal;
-use cardscope_engine::target::{Direction, Region};
+use cardscope_engine::target::Direction;
 use std::collections::BTreeMap;
 
 /// So many losses are remembered, for a test that ends early.
@@ -72,13 +72,10 @@ impl<'g, 't> Stamper<'g, 't> {
     pub(super) fn new(
         card: &'g mut Card<'t>,
         journal: Option<&'g mut dyn Journal>,
-        watch: &'g mut dyn Listener,
+        events: &'g mut dyn Listener,
         options: &Options,
     ) -> Self {
-        let region = Region { start: 0, len: card.bytes() };
-        let Options { seed, max_write, budget, .. } = *options;
-        let limits = Limits { seed, region, max_write, budget };
-        let mut context = Context::new(card, WriteScope::new(journal), &limits, watch);
+        let mut context = Context::new(card, WriteScope::new(journal), &options.limits, events);
         context.salt = options::salt(options);
         Stamper { context, failed_writes: 0, losses: Vec::new(), wavered: Vec::new() }
     }

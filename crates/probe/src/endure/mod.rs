@@ -61,15 +61,15 @@ const READING: u64 = 0x7265_6164;
 pub fn round(
     card: &mut Card<'_>,
     settings: &RoundSettings,
-    watch: &mut dyn Listener,
+    events: &mut dyn Listener,
 ) -> Result<(EndureRound, Option<Ended>), Stop> {
     let seed = mix(settings.seed ^ mix(u64::from(settings.number)));
     let began = card.seconds();
-    let written = write(card, settings, seed, watch)?;
+    let written = write(card, settings, seed, events)?;
     card.flush()?;
     card.reopen()?;
     let read_began = card.seconds();
-    let (bad, read) = read(card, settings, seed, watch)?;
+    let (bad, read) = read(card, settings, seed, events)?;
     let now = card.seconds();
     let sectors = (read / 512).max(1);
     let share = bad.all() as f64 / sectors as f64;
@@ -114,9 +114,9 @@ fn write(
     card: &mut Card<'_>,
     settings: &RoundSettings,
     seed: u64,
-    watch: &mut dyn Listener,
+    events: &mut dyn Listener,
 ) -> Result<Written, Stop> {
-    watch.phase(&format!("round {}: writing", settings.number), Some(settings.span), None);
+    events.phase(&format!("round {}: writing", settings.number), Some(settings.span), None);
     let (block, began) = (u64::from(card.block()), card.seconds());
     let count = settings.span.div_ceil(block);
     let order = Permutation::new(count, seed);
@@ -133,7 +133,7 @@ fn write(
                 None => written.bytes += u64::from(extent.len),
                 Some(_) => failed += 1,
             }
-            watch.progress(written.bytes, at as f64 / 1e9 - began);
+            events.progress(written.bytes, at as f64 / 1e9 - began);
         })?;
         written.failed += failed;
         dead_groups = if failed == end - group { dead_groups + 1 } else { 0 };
@@ -149,9 +149,9 @@ fn read(
     card: &mut Card<'_>,
     settings: &RoundSettings,
     seed: u64,
-    watch: &mut dyn Listener,
+    events: &mut dyn Listener,
 ) -> Result<(BadSectors, u64), Stop> {
-    watch.phase(&format!("round {}: reading", settings.number), Some(settings.span), None);
+    events.phase(&format!("round {}: reading", settings.number), Some(settings.span), None);
     let (block, began) = (u64::from(card.block()), card.seconds());
     let count = settings.span.div_ceil(block);
     let order = Permutation::new(count, mix(seed ^ READING));
@@ -163,7 +163,7 @@ fn read(
         let mut doubts: Vec<(Extent, Vec<Seen>)> = Vec::new();
         read_judged(card, list, stamped, |extent, at, seen| {
             read += u64::from(extent.len);
-            watch.progress(read, at as f64 / 1e9 - began);
+            events.progress(read, at as f64 / 1e9 - began);
             if seen.iter().any(|s| s.found != SectorFound::Expected) {
                 doubts.push((extent, seen.to_vec()));
             }

@@ -117,7 +117,7 @@ pub struct Pass<'a, F> {
     /// The folder.
     pub folder: F,
     pub(super) interrupt: Interrupt,
-    listener: &'a mut dyn Listener,
+    events: &'a mut dyn Listener,
     /// The files to read, and how far that is.
     pub(super) files: Vec<TestedFile>,
     /// Files with a name of the pattern that are none of it, each with the reason.
@@ -144,13 +144,13 @@ impl<'a, F: TestFolder> Pass<'a, F> {
     pub fn new(
         folder: F,
         interrupt: &Interrupt,
-        listener: &'a mut dyn Listener,
+        events: &'a mut dyn Listener,
         budget: Option<Duration>,
     ) -> Self {
         Pass {
             folder,
             interrupt: interrupt.clone(),
-            listener,
+            events,
             files: Vec::new(),
             foreign: Vec::new(),
             written: false,
@@ -177,12 +177,12 @@ impl<'a, F: TestFolder> Pass<'a, F> {
     }
 
     pub(super) fn phase(&mut self, what: &str, bytes: u64) {
-        self.listener.phase(what, Some(bytes), None);
+        self.events.phase(what, Some(bytes), None);
     }
 
     /// Something worth saying at once.
     pub fn note(&mut self, text: &str) {
-        self.listener.note(text);
+        self.events.note(text);
     }
 
     /// Something that the reader of the document must know too.
@@ -207,11 +207,11 @@ impl<'a, F: TestFolder> Pass<'a, F> {
     /// So many bytes were written to a file by then, seconds of its target's clock.
     pub(super) fn wrote(&mut self, clock: f64, bytes: u64) {
         self.write_meter.moved(clock, bytes);
-        self.listener.progress(self.write_meter.bytes(), self.write_meter.seconds());
+        self.events.progress(self.write_meter.bytes(), self.write_meter.seconds());
     }
 
     pub(super) fn read(&mut self) {
-        self.listener.progress(self.read_meter.bytes(), self.read_meter.seconds());
+        self.events.progress(self.read_meter.bytes(), self.read_meter.seconds());
     }
 
     /// Takes over what a file's target says of how its I/O went.

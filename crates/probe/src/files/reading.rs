@@ -4,7 +4,7 @@
 use super::meter::Meter;
 use super::pass::{FilesError, Pass, TestFolder, TestedFile};
 use super::sorting::{Shift, Sorted, Suspect};
-use crate::period::common;
+use crate::common_distance::common;
 use crate::sector::SECTOR;
 use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
 use cardscope_engine::interrupt::Interrupt;

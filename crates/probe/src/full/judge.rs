@@ -4,7 +4,7 @@
 //! stays, addresses that repeat, both, places here and there, a pool that runs out.
 
 use super::ledger::{Bad, Ledger, Run};
-use crate::period::gcd;
+use crate::common_distance::gcd;
 use cardscope_model::verify::{Verdict, Verification};
 
 /// Why writing ended before the end of the card.

@@ -56,7 +56,7 @@ pub struct BadBytes {
 }
 
 impl BadBytes {
-    /// All of them.
+    /// Adds up the bad bytes of all kinds.
     pub fn all(&self) -> u64 {
         self.lost + self.alias + self.flipped + self.failed
     }

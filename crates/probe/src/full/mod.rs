@@ -43,11 +43,11 @@ pub fn verify(
     card: &mut Card<'_>,
     settings: &Settings,
     written: &mut dyn FnMut(u64),
-    watch: &mut dyn Listener,
+    events: &mut dyn Listener,
 ) -> Findings {
     let end = settings.budget_s.map(|budget| nanos(card.seconds() + budget));
     card.end_at(end);
-    let mut pass = pass::Pass::new(card, *settings, watch);
+    let mut pass = pass::Pass::new(card, *settings, events);
     let stop = match pass.run(written) {
         Err(Stop::Limit) => {
             pass.is_over();
@@ -66,12 +66,12 @@ pub fn recheck(
     card: &mut Card<'_>,
     previous: &resume::PreviousPass,
     budget_s: Option<f64>,
-    watch: &mut dyn Listener,
+    events: &mut dyn Listener,
 ) -> Findings {
     let (salt, reached) = (previous.salt, previous.reached);
     let settings = Settings { salt, two_passes: true, resumed_at: reached, budget_s, max_write: None };
     let card_bytes = card.bytes();
-    let mut pass = pass::Pass::new(card, settings, watch);
+    let mut pass = pass::Pass::new(card, settings, events);
     pass.seen.recheck = true;
     pass.generation = previous.generation;
     let stop = pass.look_only(reached).err();

@@ -60,7 +60,7 @@ pub struct Findings {
 
 pub(super) struct Pass<'a, 't> {
     pub(super) card: &'a mut Card<'t>,
-    pub(super) watch: &'a mut dyn Listener,
+    pub(super) events: &'a mut dyn Listener,
     pub(super) settings: Settings,
     pub(super) ledger: Ledger,
     pub(super) chart: Chart,
@@ -92,12 +92,12 @@ pub(super) struct Pass<'a, 't> {
 }
 
 impl<'a, 't> Pass<'a, 't> {
-    pub(super) fn new(card: &'a mut Card<'t>, settings: Settings, watch: &'a mut dyn Listener) -> Self {
+    pub(super) fn new(card: &'a mut Card<'t>, settings: Settings, events: &'a mut dyn Listener) -> Self {
         let bytes = card.bytes();
         let began = card.seconds();
         Pass {
             card,
-            watch,
+            events,
             settings,
             ledger: Ledger::default(),
             chart: Chart::new(bytes),

@@ -44,14 +44,14 @@ impl Doubt {
 impl Pass<'_, '_> {
     /// Reads `[0, end)`.
     pub(super) fn read_all(&mut self, end: u64) -> Result<(), Stop> {
-        self.watch.phase("reading every block", Some(end), None);
+        self.events.phase("reading every block", Some(end), None);
         let phase = self.card.seconds();
         let mut at = 0;
         while at < end {
             let spent = self.card.seconds() - self.began;
             if self.settings.budget_s.is_some_and(|budget| spent >= budget) {
                 let text = format!("the budget ends the reading after {}", Capacity(at));
-                self.watch.note(&text);
+                self.events.note(&text);
                 self.remarks.push(text);
                 break;
             }
@@ -74,14 +74,14 @@ impl Pass<'_, '_> {
     fn read_range(&mut self, from: u64, to: u64, phase: f64) -> Result<(), Stop> {
         let mut doubts = Vec::new();
         let (stamped, block) = (self.stamped(), self.card.block());
-        let (chart, watch) = (&mut self.chart, &mut *self.watch);
+        let (chart, events) = (&mut self.chart, &mut *self.events);
         chart.read.resume(self.card.now());
         let mut moved = from;
         let patience = &mut self.patience;
         read_patiently(self.card, extents(from, to, block), stamped, patience, |extent, at, seen| {
             chart.read.ended(extent.offset, u64::from(extent.len), at);
             moved += u64::from(extent.len);
-            watch.progress(moved, seconds(at) - phase);
+            events.progress(moved, seconds(at) - phase);
             if seen.iter().any(|s| s.found != SectorFound::Expected) {
                 doubts.push(Doubt { extent, seen: seen.to_vec() });
             }

@@ -13,7 +13,7 @@ use super::pass::{GENERATION, Pass};
 use super::reading::read_judged;
 use super::samples::{self, SAMPLE, SENTINELS, Sample, read};
 use super::unmask::{bytes, in_blocks, whole_within};
-use crate::period::gcd;
+use crate::common_distance::gcd;
 use crate::sector::{SECTOR, SectorFound};
 use cardscope_engine::card::{Extent, Stop, extents};
 use cardscope_model::units::mb_per_s;
@@ -182,7 +182,7 @@ impl Pass<'_, '_> {
         if self.ledger.bad.all() == 0 {
             return self.ask_for_a_crawl();
         }
-        self.watch.phase("asking again about what was found bad", None, None);
+        self.events.phase("asking again about what was found bad", None, None);
         self.same_card()?;
         if self.ledger.good() == 0 {
             self.seen.originals_stay = self.originals.stay(self.card)?;

@@ -30,7 +30,7 @@ impl Pass<'_, '_> {
         let cut = self.watchman.cut;
         let first = self.settings.resumed_at / cut.bytes;
         let count = self.seen.card_bytes.div_ceil(cut.bytes);
-        self.watch.phase("writing every block", Some(self.seen.card_bytes), None);
+        self.events.phase("writing every block", Some(self.seen.card_bytes), None);
         let phase = self.card.seconds();
         for index in first..count {
             let (from, to) = cut.range(index);
@@ -55,7 +55,7 @@ impl Pass<'_, '_> {
                 };
                 if let (Some(address), false) = (self.lowest_lost, self.loss_reported) {
                     self.loss_reported = true;
-                    self.watch.note(&format!(
+                    self.events.note(&format!(
                         "what was written is not there any more at {}; writing goes on until it is certain what that means",
                         Capacity(address)
                     ));
@@ -89,7 +89,7 @@ impl Pass<'_, '_> {
             }
             None => return,
         };
-        self.watch.note(&text);
+        self.events.note(&text);
         self.remarks.push(text);
     }
 
@@ -113,7 +113,7 @@ impl Pass<'_, '_> {
         let share = if self.reads_at.is_some() { 1.0 } else { UNKNOWN_READS_SHARE };
         let until = self.settings.budget_s.map(|budget| self.began + budget * share);
         let content = self.stamps(GENERATION).content();
-        let (chart, watch) = (&mut self.chart, &mut *self.watch);
+        let (chart, events) = (&mut self.chart, &mut *self.events);
         chart.write.resume(self.card.now());
         let mut failed: Vec<Extent> = Vec::new();
         let mut reached = from;
@@ -129,7 +129,7 @@ impl Pass<'_, '_> {
                 }
             }
             reached = reached.max(extent.end());
-            watch.progress(reached, seconds(at) - phase);
+            events.progress(reached, seconds(at) - phase);
         })?;
         let all = failed.len() as u64 >= (to - from).div_ceil(u64::from(block)) && failed.len() > 1;
         if !self.write_stubborn(&failed)? && all {
@@ -150,7 +150,7 @@ impl Pass<'_, '_> {
         let Some(writes) = self.chart.write.mb_s() else { return Ok(()) };
         let left = self.settings.max_write.unwrap_or(u64::MAX).min(self.seen.card_bytes - to);
         let seconds = left as f64 / 1e6 / writes + (to + left) as f64 / 1e6 / reads;
-        self.watch.note(&format!(
+        self.events.note(&format!(
             "plan: {} to write at {writes:.1} MB/s and {} to read at {reads:.1} MB/s, about {}",
             Capacity(left),
             Capacity(to + left),

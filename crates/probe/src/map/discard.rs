@@ -42,7 +42,8 @@ pub(super) fn most_written() -> u64 {
 }
 
 /// Measures small writes, discards what may be used, and measures them again. `before` are the small writes of the card
-/// as it was, where a map measured them before it discarded anything itself ([`Measured::small_writes`]).
+/// as it was, where a map measured them before it discarded anything itself ([`Measured::small_writes`]); `events` hears how
+/// far it is.
 ///
 /// [`Measured::small_writes`]: cardscope_model::card_map::Measured
 ///
@@ -51,11 +52,11 @@ pub(super) fn most_written() -> u64 {
 pub fn try_discard(
     card: &mut Card<'_>,
     options: &Options,
-    watch: &mut dyn Listener,
+    events: &mut dyn Listener,
     before: Option<Tried>,
     into: &mut Vec<Tried>,
 ) -> Result<(), Stop> {
-    let mut context = Context::new(card, WriteScope::new(None), &options.limits, watch);
+    let mut context = Context::new(card, WriteScope::new(None), &options.limits, events);
     if !context.has_time(2.0 * seconds()) {
         into.push(left_out(AFTER_DISCARD, "there was no time left for it"));
         return Ok(());
@@ -84,8 +85,8 @@ pub fn try_discard(
 }
 
 /// What could not be tried, and why.
-pub fn left_out(what: &str, reason: &str) -> Tried {
-    Tried { what: what.to_owned(), reason: Some(reason.to_owned()), ..Tried::default() }
+pub fn left_out(what: &str, reason: impl ToString) -> Tried {
+    Tried { what: what.to_owned(), reason: Some(reason.to_string()), ..Tried::default() }
 }
 
 /// Random writes of 4 KiB over the first [`SPAN`] of what may be used but for the card's start, each flushed before the

@@ -18,7 +18,8 @@ use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
 use cardscope_model::card_map::Measured;
 
-/// Makes the map. What was measured before an early end stays in `into`.
+/// Makes the map. `scope` says what may be overwritten and saves it first, and `events` hears how far it is. What was
+/// measured before an early end stays in `into`.
 ///
 /// # Errors
 /// If the card is gone, the user stopped it, or what stands on the card could not be saved. Limits of time and bytes
@@ -27,11 +28,11 @@ pub fn map<'s, 't>(
     card: &'s mut Card<'t>,
     scope: WriteScope<'s>,
     options: &Options,
-    watch: &'s mut dyn Listener,
+    events: &'s mut dyn Listener,
     into: &mut Measured,
 ) -> Result<(), Stop> {
     options::say_unwanted(options, into);
-    let mut context = Context::new(card, scope, &options.limits, watch);
+    let mut context = Context::new(card, scope, &options.limits, events);
     match reading::measure(&mut context, options, into) {
         // What it did not come to says so.
         Err(Stop::Limit) => {}

@@ -27,7 +27,8 @@ use cardscope_model::judged_mark::MarksMeasured;
 use bench::{Bench, Cut, Family};
 pub use options::{Options, TEST_AREA};
 
-/// Measures and judges. What was measured before an early end is judged, and stays in `into`.
+/// Measures what the marks of a card promise, and judges it. `scope` says what may be overwritten and saves it first, and
+/// `events` hears how far it is. What was measured before an early end is judged, and stays in `into`.
 ///
 /// # Errors
 /// If the card is gone, the user stopped it, or what stands on the card could not be saved. Limits of time and bytes
@@ -36,11 +37,11 @@ pub fn judge<'s, 't>(
     card: &'s mut Card<'t>,
     scope: WriteScope<'s>,
     options: &Options,
-    watch: &'s mut dyn Listener,
+    events: &'s mut dyn Listener,
     into: &mut MarksMeasured,
 ) -> Result<(), Stop> {
     let family = Family::of(card.bytes());
-    let mut context = Context::new(card, scope, &options.limits, watch);
+    let mut context = Context::new(card, scope, &options.limits, events);
     let before = context.spent();
     into.claims.clone_from(&options.claimed);
     into.bus = options.bus.clone();

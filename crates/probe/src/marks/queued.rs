@@ -56,7 +56,7 @@ impl Bench<'_, '_, '_> {
 
     /// Whether so much can be read or written, at a speed as it was seen before.
     fn queue_fits(&mut self, write: bool, bytes: u64, mb_s: f64) -> bool {
-        let keeping = if write && self.context.keeps_data() { KEEPING } else { 1.0 };
+        let keeping = if write && self.context.saves_first() { KEEPING } else { 1.0 };
         bytes <= self.context.region.len
             && (!write || self.context.may_write(bytes))
             && self.context.has_time(bytes as f64 / 1e6 / mb_s * keeping)

@@ -89,7 +89,7 @@ impl Bench<'_, '_, '_> {
         }
         let what = "writing the test area in order before random I/O";
         let speed = self.into.writing.first().map_or(5.0, worst_unit).max(0.1);
-        let keeping = if self.context.keeps_data() { 2.5 } else { 1.0 };
+        let keeping = if self.context.saves_first() { 2.5 } else { 1.0 };
         let seconds = area.len as f64 / 1e6 / speed * keeping;
         if !self.context.may_write(area.len) || !self.context.has_time(seconds) {
             self.leave_out(format!("{what}: the limits do not allow it"));

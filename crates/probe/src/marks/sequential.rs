@@ -39,7 +39,7 @@ impl Bench<'_, '_, '_> {
         if self.context.has_time(REST.as_secs_f64()) {
             self.context.idle(REST);
         }
-        let total = volume(self.options, self.cut, self.context.keeps_data());
+        let total = volume(self.options, self.cut, self.context.saves_first());
         let mut small = Small::new(self);
         let found = self.pass(LARGE, total, Some(&mut small))?;
         self.into.writing.extend(found);
@@ -68,7 +68,7 @@ impl Bench<'_, '_, '_> {
         let (mut seconds, mut last) = (0.0, 0.0);
         let began = self.context.seconds();
         while found.bytes < total {
-            let takes = last * if self.context.keeps_data() { KEEPING } else { 1.0 };
+            let takes = last * if self.context.saves_first() { KEEPING } else { 1.0 };
             if !self.context.may_write(2 * cut.range) || !self.context.has_time(takes) {
                 self.leave_out(rest_of(io, found.bytes, total));
                 break;

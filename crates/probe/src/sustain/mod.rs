@@ -14,10 +14,12 @@ use crate::write_scope::WriteScope;
 use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
 use cardscope_model::sustain::Measured;
-pub use options::{BLOCK, DEPTH, LEAST_REGION, Log, Options, SMALL};
+pub use options::{BLOCK, DEPTH, LEAST_REGION, Options, SMALL, SampleRecorder};
 use run::Run;
 
-/// Runs. What was measured before an early end stays in `into`.
+/// Writes or reads for as long as the options say, and finds out what slows the card down. `scope` says what may be
+/// overwritten, `events` hears how far it is, and `log` gets each sample as it is taken, so that a crash costs none. What
+/// was measured before an early end stays in `into`.
 ///
 /// # Errors
 /// If the card is gone, the user stopped it, or samples cannot be kept. The limits of the run are no error.
@@ -25,11 +27,11 @@ pub fn sustain<'s, 't>(
     card: &'s mut Card<'t>,
     scope: WriteScope<'s>,
     options: &'s Options,
-    watch: &'s mut dyn Listener,
-    log: &'s mut dyn Log,
+    events: &'s mut dyn Listener,
+    log: &'s mut dyn SampleRecorder,
     into: &mut Measured,
 ) -> Result<(), Stop> {
-    let context = Context::new(card, scope, &options.limits, watch);
+    let context = Context::new(card, scope, &options.limits, events);
     let mut run = Run::new(context, options, log);
     let ended = match phases::all(&mut run) {
         Err(Stop::Limit) => {

@@ -44,7 +44,7 @@ pub struct Options {
 }
 
 /// Who keeps the samples, and knows of thermometers outside of the card.
-pub trait Log {
+pub trait SampleRecorder {
     /// A second is over.
     ///
     /// # Errors

@@ -41,7 +41,7 @@ pub(super) fn all(run: &mut Run<'_, '_>) -> Result<(), Stop> {
     prepare(run)?;
     run.calibrate()?;
     let seconds = options.duration.as_secs_f64();
-    run.context.watch.phase(words(options), options.bytes, Some(seconds));
+    run.context.events.phase(words(options), options.bytes, Some(seconds));
     workload(run)?;
     if run.over {
         return Ok(());
@@ -79,7 +79,7 @@ fn prepare(run: &mut Run<'_, '_>) -> Result<(), Stop> {
     }
     let (reads, work) = (run.regions.reads, run.regions.work);
     let end = if run.options.work == Work::Write { work.start } else { work.start + work.len };
-    run.context.watch.phase("writing what will be read", Some(end - reads.start), None);
+    run.context.events.phase("writing what will be read", Some(end - reads.start), None);
     run.context.shape(BLOCK, super::DEPTH)?;
     let mut all = extents(reads.start, end, BLOCK);
     let mut written = 0;
@@ -95,7 +95,7 @@ fn prepare(run: &mut Run<'_, '_>) -> Result<(), Stop> {
             break;
         }
         let now = run.now();
-        run.context.watch.progress(written, now);
+        run.context.events.progress(written, now);
     }
     (run.record.written, run.prepared) = (written, written);
     run.context.flush()
@@ -182,7 +182,7 @@ fn after(run: &mut Run<'_, '_>, found: &Causes) -> Result<(), Stop> {
     run.phase = Phase::Experiment;
     let reads_before = short(run, false)?;
     run.phase = Phase::Pause;
-    run.context.watch.phase("a pause", None, Some(pause_s));
+    run.context.events.phase("a pause", None, Some(pause_s));
     run.event(EventKind::Pause, 1.0, &[("seconds", pause_s)]);
     run.record.pause_s = pause_s;
     run.pause(pause_s)?;
@@ -242,7 +242,7 @@ fn short(run: &mut Run<'_, '_>, writes: bool) -> Result<Option<f64>, Stop> {
 /// Writes again, until what the pause gave back is used up; the median speed of the first two seconds.
 fn again(run: &mut Run<'_, '_>, found: &Causes) -> Result<Option<f64>, Stop> {
     run.phase = Phase::Again;
-    run.context.watch.phase("writing again", None, None);
+    run.context.events.phase("writing again", None, None);
     let first = short(run, true)?;
     let Some(end) = found.cache_ends.last() else { return Ok(first) };
     let middle = (end.before * end.after).sqrt();
@@ -262,7 +262,7 @@ fn reading(run: &mut Run<'_, '_>) -> Result<(), Stop> {
     if seconds <= 1.0 {
         return Ok(());
     }
-    run.context.watch.phase("reading", None, Some(seconds));
+    run.context.events.phase("reading", None, Some(seconds));
     let until = run.now() + seconds;
     while !run.over && run.now() < until && !run.used_up(true) {
         run.reading_slice()?;

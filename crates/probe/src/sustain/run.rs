@@ -2,7 +2,7 @@
 //! reads, a command that needs no flash, temperature; once a second a long read, the card's counters, and a read with
 //! writes under way).
 
-use super::options::{BLOCK, DEPTH, Log, Options, SMALL};
+use super::options::{BLOCK, DEPTH, Options, SMALL, SampleRecorder};
 use super::record::{Empty, Record, Taken, Wait};
 use super::regions::Regions;
 use crate::context::Context;
@@ -54,7 +54,7 @@ const CARD: &str = "card";
 pub(super) struct Run<'s, 't> {
     pub(super) context: Context<'s, 't>,
     pub(super) options: &'s Options,
-    log: &'s mut dyn Log,
+    log: &'s mut dyn SampleRecorder,
     pub(super) regions: Regions,
     pub(super) record: Record,
     pub(super) phase: Phase,
@@ -71,7 +71,11 @@ pub(super) struct Run<'s, 't> {
 }
 
 impl<'s, 't> Run<'s, 't> {
-    pub(super) fn new(mut context: Context<'s, 't>, options: &'s Options, log: &'s mut dyn Log) -> Self {
+    pub(super) fn new(
+        mut context: Context<'s, 't>,
+        options: &'s Options,
+        log: &'s mut dyn SampleRecorder,
+    ) -> Self {
         let began_s = context.seconds();
         Run {
             regions: Regions::new(options),
@@ -343,7 +347,7 @@ impl<'s, 't> Run<'s, 't> {
             t2_transitions: transitions.map(|t| t.1),
             ..Sample::default()
         });
-        self.context.watch.progress(self.moved(), at_s);
+        self.context.events.progress(self.moved(), at_s);
         self.log.sample(&sample)?;
         self.record.samples.push(sample);
         Ok(())

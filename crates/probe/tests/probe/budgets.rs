@@ -10,7 +10,7 @@ use cardscope_engine::target::{Region, Target};
 use cardscope_journal::put_back::put_back;
 use cardscope_model::card_map::Measured;
 use cardscope_model::verify::Verdict;
-use cardscope_probe::capacity::{BLOCK, DEPTH, Options, Outcome, probe};
+use cardscope_probe::capacity::{BLOCK, DEPTH, Outcome, probe};
 use cardscope_probe::context::Limits;
 use cardscope_probe::map;
 use cardscope_probe::write_scope::WriteScope;
@@ -122,8 +122,9 @@ fn in_budget(name: &str, budget: f64, seed: u64) -> (f64, Outcome) {
     let mut memory = Memory::default();
     let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
     let began = card.seconds();
-    let limits = Options { budget: Some(Duration::from_secs_f64(budget)), ..options(false, seed) };
-    let outcome = probe(&mut card, Some(&mut memory), &limits, &mut Silent).unwrap();
+    let mut options = options(false, seed);
+    options.limits.budget = Some(Duration::from_secs_f64(budget));
+    let outcome = probe(&mut card, Some(&mut memory), &options, &mut Silent).unwrap();
     put_back(&mut card, &mut memory, &mut Silent).unwrap();
     (card.seconds() - began, outcome)
 }

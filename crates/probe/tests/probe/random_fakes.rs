@@ -6,7 +6,6 @@ use crate::common::{Probed, erasing, options};
 use crate::fakes::{self, Cache, Lost, Period, place, policy};
 use crate::written_docs::keep;
 use cardscope_model::verify::{SURE, Verdict};
-use cardscope_probe::capacity::Options;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -189,8 +188,8 @@ fn kind(probed: &Probed) -> &str {
 fn probed(cards: &[(fakes::Card, Limits)]) -> Vec<(Limits, Probed)> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let one = |(i, ((bytes, fake), limits)): (usize, &(fakes::Card, Limits))| {
-        let (max_write, budget) = *limits;
-        let options = Options { max_write, budget, ..options(false, 1 + i as u64) };
+        let mut options = options(false, 1 + i as u64);
+        (options.limits.max_write, options.limits.budget) = *limits;
         (*limits, erasing(&format!("sim:constant?announced_bytes={bytes}&{fake}"), &options))
     };
     let part = |n: usize| cards.iter().enumerate().skip(n).step_by(threads).map(one).collect::<Vec<_>>();

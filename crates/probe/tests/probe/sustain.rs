@@ -8,14 +8,14 @@ use cardscope_engine::target::{Region, Target};
 use cardscope_model::card_map::property::Status;
 use cardscope_model::sustain::{EventKind, Limits, Measured, Pattern, Phase, Sample, Work};
 use cardscope_probe::context;
-use cardscope_probe::sustain::{BLOCK, DEPTH, Log, Options, sustain};
+use cardscope_probe::sustain::{BLOCK, DEPTH, Options, SampleRecorder, sustain};
 use cardscope_probe::write_scope::WriteScope;
 use cardscope_simulator::SimTarget;
 use std::time::{Duration, Instant};
 
 struct Forgets(usize);
 
-impl Log for Forgets {
+impl SampleRecorder for Forgets {
     fn sample(&mut self, _: &Sample) -> Result<(), Stop> {
         self.0 += 1;
         Ok(())
@@ -282,7 +282,7 @@ fn no_more_is_moved_than_was_asked_for() {
 fn a_pause_that_heat_ends_leaves_no_experiment() {
     // Warms while it is written, and the limit is reached in the pause by a thermometer held to it.
     struct Warms(f64);
-    impl Log for Warms {
+    impl SampleRecorder for Warms {
         fn sample(&mut self, sample: &Sample) -> Result<(), Stop> {
             self.0 = if sample.phase == Phase::Pause { 99.0 } else { 20.0 };
             Ok(())

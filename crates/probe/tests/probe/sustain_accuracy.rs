@@ -9,7 +9,7 @@ use cardscope_engine::target::{Region, Target};
 use cardscope_model::random::Random;
 use cardscope_model::sustain::{Limits, Measured, Pattern, Sample, Work};
 use cardscope_probe::context;
-use cardscope_probe::sustain::{BLOCK, DEPTH, Log, Options, sustain};
+use cardscope_probe::sustain::{BLOCK, DEPTH, Options, SampleRecorder, sustain};
 use cardscope_probe::write_scope::WriteScope;
 use cardscope_simulator::SimTarget;
 use std::fmt::Write;
@@ -20,7 +20,7 @@ const CARDS: u64 = 12;
 
 struct Forgets;
 
-impl Log for Forgets {
+impl SampleRecorder for Forgets {
     fn sample(&mut self, _: &Sample) -> Result<(), Stop> {
         Ok(())
     }

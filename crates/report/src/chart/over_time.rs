@@ -6,6 +6,7 @@ use crate::figure::{count, test_of};
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::publication::TestSeries;
 use cardscope_model::series::Bucket;
+use cardscope_model::statistics::median;
 use cardscope_model::sustain::{EventKind, SustainReport};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,19 +62,15 @@ pub fn together(series: &[&TestSeries], points: usize) -> Together {
         let mut celsius: Vec<f64> =
             part.iter().flat_map(|(_, all)| all.iter().filter_map(|s| s.temperature_c)).collect();
         celsius.retain(|c| c.is_finite());
-        if let Some(median) = median(&mut speeds) {
+        speeds.sort_unstable_by(f64::total_cmp);
+        if let (Some(median), Some(lowest), Some(highest)) = (median(&speeds), speeds.first(), speeds.last())
+        {
             out.median.push((at, median));
-            out.band.push((at, [speeds[0], speeds[speeds.len() - 1]]));
+            out.band.push((at, [*lowest, *highest]));
         }
-        out.celsius.extend(median(&mut celsius).map(|celsius| (at, celsius)));
+        out.celsius.extend(median(&celsius).map(|celsius| (at, celsius)));
     }
     out
-}
-
-/// The value in the middle; leaves the values sorted.
-fn median(values: &mut [f64]) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
 }
 
 /// Speed and temperature of one test over its runs; `None` where it took too short to draw.

@@ -103,7 +103,7 @@ fn framed(chart: &Chart, medium: Medium, body: &str, height: f64, reading: &str)
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
          class=\"chart\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"12\">\n<title>{title}</title>\n\
-         <desc>{}</desc>\n<style>{style}</style>\n<rect class=\"ground\" width=\"{width}\" height=\"{height}\"/>\n{body}</svg>\n",
+         <desc>{}</desc>\n<style>{style}</style>\n<rect class=\"background\" width=\"{width}\" height=\"{height}\"/>\n{body}</svg>\n",
         escaped(&chart.caption.words()),
     )
 }

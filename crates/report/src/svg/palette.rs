@@ -1,6 +1,6 @@
 //! What the drawings of all kinds of charts are made of: elements and their height, coordinates, texts that fit a width, and
 //! colours: eight that people with any kind of colour blindness tell apart, after Okabe and Ito (2008), each darkened or
-//! lightened until it stands out from its ground by 3 to 1 (WCAG 2.1, 1.4.11), text by 4.5 to 1 (1.4.3). Dashes and hatches
+//! lightened until it stands out from its background by 3 to 1 (WCAG 2.1, 1.4.11), text by 4.5 to 1 (1.4.3). Dashes and hatches
 //! tell the same apart without any colour.
 
 use crate::figure;
@@ -11,7 +11,7 @@ pub(crate) const SERIES: usize = 8;
 
 /// The colours of a light or a dark page.
 pub(crate) struct Palette {
-    ground: &'static str,
+    background: &'static str,
     ink: &'static str,
     dim: &'static str,
     line: &'static str,
@@ -22,7 +22,7 @@ pub(crate) struct Palette {
 
 /// On white.
 pub(crate) const LIGHT: Palette = Palette {
-    ground: "#ffffff",
+    background: "#ffffff",
     ink: "#1d2430",
     dim: "#566070",
     line: "#d5dae1",
@@ -33,7 +33,7 @@ pub(crate) const LIGHT: Palette = Palette {
 
 /// On black.
 pub(crate) const DARK: Palette = Palette {
-    ground: "#14181f",
+    background: "#14181f",
     ink: "#e6e9ee",
     dim: "#a3adba",
     line: "#38414e",
@@ -47,9 +47,9 @@ const DASHES: [&str; SERIES] = ["none", "6 3", "2 2.5", "9 3 2 3", "4 2", "1 3",
 
 /// The variables of a theme, for a stylesheet.
 pub(crate) fn variables(palette: &Palette) -> String {
-    let Palette { ground, ink, dim, line, soft, bad, series } = palette;
+    let Palette { background, ink, dim, line, soft, bad, series } = palette;
     let mut out =
-        format!("--ground:{ground};--ink:{ink};--dim:{dim};--line:{line};--soft:{soft};--bad:{bad};");
+        format!("--background:{background};--ink:{ink};--dim:{dim};--line:{line};--soft:{soft};--bad:{bad};");
     for (number, colour) in series.iter().enumerate() {
         let _ = write!(out, "--c{}:{colour};", number + 1);
     }
@@ -59,11 +59,11 @@ pub(crate) fn variables(palette: &Palette) -> String {
 /// The classes that charts use; colours by variable.
 pub(crate) fn classes() -> String {
     let mut out = String::from(
-        ".chart{fill:var(--ink);font-variant-numeric:tabular-nums}.chart .ground{fill:var(--ground)}.chart .dim{fill:var(--dim)}\
+        ".chart{fill:var(--ink);font-variant-numeric:tabular-nums}.chart .background{fill:var(--background)}.chart .dim{fill:var(--dim)}\
          .chart .grid{stroke:var(--line);fill:none}.chart .axis{stroke:var(--dim);fill:none}\
          .chart .across{stroke:var(--dim);stroke-dasharray:3 3;fill:none}.chart .whisker{stroke:var(--ink);stroke-width:1.2;fill:none}\
-         .chart .rim{stroke:var(--ground);stroke-width:3.4;fill:none}.chart .runs{stroke:var(--ink);stroke-opacity:.7;fill:none}.chart .track{fill:var(--soft)}.chart .lost{fill:var(--bad)}\
-         .chart .box{fill:var(--soft);stroke:var(--dim)}.chart .hatch{stroke:var(--ground);stroke-width:1.2;stroke-opacity:.75;fill:none}",
+         .chart .rim{stroke:var(--background);stroke-width:3.4;fill:none}.chart .runs{stroke:var(--ink);stroke-opacity:.7;fill:none}.chart .track{fill:var(--soft)}.chart .lost{fill:var(--bad)}\
+         .chart .box{fill:var(--soft);stroke:var(--dim)}.chart .hatch{stroke:var(--background);stroke-width:1.2;stroke-opacity:.75;fill:none}",
     );
     for number in 1..=SERIES {
         let dashes = DASHES[number - 1];
@@ -193,10 +193,10 @@ mod tests {
     fn every_colour_stands_out_from_its_background_and_text_can_be_read() {
         for palette in [&LIGHT, &DARK] {
             for colour in palette.series {
-                assert!(contrast(colour, palette.ground) >= 3.0, "{colour} on {}", palette.ground);
+                assert!(contrast(colour, palette.background) >= 3.0, "{colour} on {}", palette.background);
             }
             for text in [palette.ink, palette.dim, palette.bad] {
-                for under in [palette.ground, palette.soft] {
+                for under in [palette.background, palette.soft] {
                     assert!(contrast(text, under) >= 4.5, "{text} on {under}");
                 }
             }

@@ -184,7 +184,7 @@ fn line(card: StoredCard) -> CardLine {
     CardLine {
         id: card.id,
         title: card.title,
-        specimens: card.specimens,
+        specimens: card.units,
         sessions: card.sessions,
         runs: card.runs,
         measured: Option::zip(card.first, card.last).map(|(first, last)| [first, last]),
@@ -197,10 +197,9 @@ fn shown(archive: &mut Archive, card: StoredCard) -> Result<CardShown> {
     let pieces = archive.units(&id)?.into_iter().map(|s| s.id).collect();
     let events = archive.events(&id)?.into_iter().map(|(_, event)| event).collect();
     let attachments = archive.attachments(&id)?.into_iter().map(attached).collect();
-    let sessions = archive.card_sessions(&id)?;
-    let records = archive.card_records(&id)?;
-    let names = sessions.iter().map(ToString::to_string);
-    let names = names.chain(records.iter().map(|record| record.summary.id.to_string())).collect();
+    let mut sessions = archive.card_sessions(&id)?;
+    sessions.sort_by_key(|session| session.is_record);
+    let names = sessions.iter().map(|session| session.id.to_string()).collect();
     Ok(CardShown { line: line(card), pieces, events, attachments, sessions_and_records: names })
 }
 

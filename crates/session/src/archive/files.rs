@@ -5,10 +5,11 @@ use super::open;
 use crate::error::{Failure, Result};
 use crate::import::result_file;
 use crate::output_file::{Mark, OutputFile};
+use cardscope_engine::cause::Cause;
 use cardscope_engine::input;
 use cardscope_files::{Folder, Use};
 use cardscope_model::session_file::SessionFile;
-use cardscope_store::{Archive, SessionId, Stored};
+use cardscope_store::{Archive, SessionId, SessionSummary, Stored};
 use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -54,9 +55,7 @@ pub fn export(path: Option<&Path>, what: &[String], folder: &Path) -> Result<Vec
 
 fn sessions(archive: &mut Archive, what: &[String]) -> Result<Vec<SessionId>> {
     if what.is_empty() {
-        let mut all: Vec<SessionId> = archive.sessions()?.iter().map(|s| s.id).collect();
-        all.extend(archive.records()?.iter().map(|r| r.id));
-        return Ok(all);
+        return Ok(runs_first(archive.sessions()?));
     }
     let mut found = Vec::new();
     for text in what {
@@ -64,12 +63,17 @@ fn sessions(archive: &mut Archive, what: &[String]) -> Result<Vec<SessionId>> {
             Ok(session) => found.push(session),
             Err(_) => {
                 let card = named(archive, text)?;
-                found.extend(archive.card_sessions(&card.id)?);
-                found.extend(archive.card_records(&card.id)?.iter().map(|r| r.summary.id));
+                found.extend(runs_first(archive.card_sessions(&card.id)?));
             }
         }
     }
     Ok(found)
+}
+
+/// The names of sessions, those of records last.
+fn runs_first(mut sessions: Vec<SessionSummary>) -> Vec<SessionId> {
+    sessions.sort_by_key(|session| session.is_record);
+    sessions.iter().map(|session| session.id).collect()
 }
 
 fn write(archive: &mut Archive, session: SessionId, folder: &Path) -> Result<Exported> {
@@ -132,17 +136,17 @@ fn below(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn one(archive: &mut Archive, file: &Path) -> Taken {
-    let added = read(file).and_then(|read| archive.add_file(&read).map_err(|e| e.to_string()));
+    let added = read(file).and_then(|read| Ok(archive.add_file(&read)?));
     let session = match &added {
         Ok(Stored::New { sessions, .. }) => sessions.first().map(ToString::to_string),
         _ => None,
     };
     let known = matches!(added, Ok(Stored::Known { .. }));
-    Taken { file: file.display().to_string(), known, session, error: added.err() }
+    Taken { file: file.display().to_string(), known, session, error: added.err().map(|why| why.to_string()) }
 }
 
-fn read(file: &Path) -> Result<SessionFile, String> {
-    let bytes = input::bytes(file, result_file::MOST_BYTES).map_err(|e| e.to_string())?;
+fn read(file: &Path) -> Result<SessionFile, Cause> {
+    let bytes = input::bytes(file, result_file::MOST_BYTES)?;
     result_file::read(&bytes)
 }
 

@@ -73,7 +73,6 @@ pub enum Shown {
 pub fn list(path: Option<&Path>) -> Result<Vec<Line>> {
     let mut archive = open(path)?;
     let mut lines: Vec<Line> = archive.sessions()?.iter().map(line).collect();
-    lines.extend(archive.records()?.iter().map(line));
     lines.sort_by(|a, b| (&a.started_at, &a.session).cmp(&(&b.started_at, &b.session)));
     Ok(lines)
 }

@@ -13,7 +13,6 @@ pub use request::Request;
 
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
-use crate::recorder::Recorder;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::Recipe;
 use cardscope_model::result::{Bench, BenchReport};
@@ -67,10 +66,6 @@ impl Procedure for Request {
         .run(session, report);
         report::sum_up(report, &recipe, session);
         ended.map_err(Failure::from)
-    }
-
-    fn finish(recorder: Recorder, report: &BenchReport, failure: Option<&Failure>) -> Result<()> {
-        recorder.finish_bench(report, failure)
     }
 }
 

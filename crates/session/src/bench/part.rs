@@ -64,14 +64,6 @@ impl Procedure for Part {
         report.header.findings.extend(returned.and_then(|returned| returned.finding()));
         ended
     }
-
-    fn finish(
-        recorder: crate::recorder::Recorder,
-        report: &BenchReport,
-        failure: Option<&Failure>,
-    ) -> Result<()> {
-        Request::finish(recorder, report, failure)
-    }
 }
 
 impl Part {

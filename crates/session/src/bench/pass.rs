@@ -55,7 +55,7 @@ impl<'a> Pass<'a> {
     }
 }
 
-impl runner::Recorder for Pass<'_> {
+impl runner::PassRecorder for Pass<'_> {
     fn sample(&mut self, test: usize, index: u32, sample: Sample) -> Result<(), RecorderError> {
         let Recording { recorder, run } = &mut self.recording;
         recorder.add_sample(*run, &self.recipe.tests[test], index, &sample)?;

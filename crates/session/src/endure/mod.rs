@@ -263,21 +263,25 @@ fn no_wear_line(report: &EndureReport) -> Option<String> {
     if !SAID_AFTER.contains(&report.body.rounds.len()) || !report.body.milestones.is_empty() {
         return None;
     }
-    Some(format!("{} End the run with Ctrl-C, or set --rounds, --budget or --max-write", no_wear(report)))
+    Some(format!(
+        "{} At this speed {}. {NEVER_WEARS} End the run with Ctrl-C, or set --rounds, --budget or --max-write",
+        no_wear(report),
+        times_ahead(report).map(|(cycles, time)| format!("{cycles} take {time}")).join(", ")
+    ))
 }
 
-/// That no sector was lost, and what that means.
+/// What keeps a long run from ending by itself.
+const NEVER_WEARS: &str = "A plain file or a simulated card without wear never loses a sector.";
+
 fn no_wear(report: &EndureReport) -> String {
+    let (rounds, cycles) = (report.body.rounds.len(), report.body.cycles);
+    format!("No sector was lost in {rounds} rounds ({cycles:.1} cycles).")
+}
+
+/// The next numbers of cycles and the time that each takes at the speed so far.
+fn times_ahead(report: &EndureReport) -> [(String, String); 3] {
     let each = seconds_per_cycle(report);
-    let at = |cycles: f64| format!("{cycles:.0} cycles take {}", lasting(cycles * each));
-    format!(
-        "No sector was lost in {} rounds ({:.1} cycles). At this speed {}, {} and {}. A plain file or a simulated card without wear never loses a sector.",
-        report.body.rounds.len(),
-        report.body.cycles,
-        at(100.0),
-        at(1000.0),
-        at(10_000.0)
-    )
+    [100.0, 1000.0, 10_000.0].map(|cycles| (format!("{cycles:.0} cycles"), lasting(cycles * each)))
 }
 
 /// Seconds in which as many bytes are written as are worn.
@@ -298,7 +302,11 @@ fn conclude(report: &mut EndureReport, session: &Session<'_>) {
     sum_up(report);
     session.hear_target(&mut report.header);
     if report.body.milestones.is_empty() && report.body.rounds.len() >= SAID_AFTER[0] {
-        report.header.findings.push(Finding::new("no-wear-seen", Weight::Note, 0.99, no_wear(report)));
+        let found = Finding::new("no-wear-seen", Weight::Note, 0.99, no_wear(report)).advise(NEVER_WEARS);
+        let times = times_ahead(report).into_iter();
+        let found =
+            times.fold(found, |found, (cycles, time)| found.because(&format!("time for {cycles}"), time));
+        report.header.findings.push(found);
     }
     if let Some(first) = report.body.milestones.first() {
         let text = format!(

@@ -4,6 +4,7 @@
 use super::Request;
 use crate::archive::open_existing;
 use crate::card_key::card_key;
+use crate::card_state::newest_of;
 use crate::error::{Failure, Result};
 use crate::opened::Opened;
 use cardscope_model::finding::{Finding, Weight};
@@ -85,16 +86,11 @@ fn usable(report: &VerifyReport) -> Result<u64> {
 
 fn last_verify(archive: Option<&Path>, key: &str) -> Result<Option<VerifyReport>> {
     let Some(mut archive) = open_existing(archive)? else { return Ok(None) };
-    for summary in archive.records()?.iter().rev().filter(|s| s.kind == "verify") {
-        let record = archive.session(summary.id)?;
-        let ours = record.is_of(key);
-        let report = record.file.document.and_then(|d| VerifyReport::deserialize(&d).ok());
+    newest_of(&mut archive, key, Some("verify"), |record| {
+        let report = VerifyReport::deserialize(record.file.document?).ok()?;
         // A verify that was broken off has not come to a verdict.
-        if let Some(report) = report.filter(|report| ours && report.header.error.is_none()) {
-            return Ok(Some(report));
-        }
-    }
-    Ok(None)
+        Some(report).filter(|report| report.header.error.is_none())
+    })
 }
 
 /// What was changed, and what was not.

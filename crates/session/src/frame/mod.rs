@@ -83,14 +83,6 @@ pub trait Procedure {
     /// Does its part and fills the document in place, so that what was measured survives any end. Until it calls
     /// `begin_row` nothing is written to the card, and an error is a refusal without a document.
     fn run(&self, session: &mut Session<'_>, report: &mut Report<Self::Body>) -> Result<()>;
-
-    /// Stores the last document, and how it ended.
-    ///
-    /// # Errors
-    /// If it cannot be written; what was stored before stays.
-    fn finish(recorder: Recorder, report: &Report<Self::Body>, failure: Option<&Failure>) -> Result<()> {
-        recorder.finish(report, failure)
-    }
 }
 
 /// What a verb came to: always a document, and what ended it early.
@@ -385,7 +377,7 @@ impl Session<'_> {
         failure: Option<Failure>,
     ) -> Outcome<Report<P::Body>> {
         report.header.error = failure.as_ref().map(ToString::to_string);
-        let not_stored = self.recorder.take().and_then(|row| P::finish(row, &report, failure.as_ref()).err());
+        let not_stored = self.recorder.take().and_then(|row| row.finish(&report, failure.as_ref()).err());
         Outcome::of(report, failure.or(not_stored))
     }
 

@@ -2,6 +2,7 @@
 
 use super::result_file;
 use super::unpack::MOST_BYTES;
+use cardscope_engine::cause::Cause;
 use cardscope_engine::input::{InputError, Stream};
 use cardscope_engine::interrupt::Interrupt;
 use std::path::{Path, PathBuf};
@@ -50,15 +51,15 @@ fn below(folder: &Path, depth: usize, found: &mut Vec<Candidate>, failed: &mut V
 }
 
 /// A file's bytes, if it is one that can be a log; pipes are read, too, until the interrupt is raised.
-pub(super) fn bytes(candidate: &Candidate, interrupt: &Interrupt) -> Result<Vec<u8>, String> {
+pub(super) fn bytes(candidate: &Candidate, interrupt: &Interrupt) -> Result<Vec<u8>, Cause> {
     let stream = match candidate.path == Path::new("-") {
         true => Stream::stdin(interrupt),
         false => Stream::open(&candidate.path, interrupt),
     };
-    stream.map_err(|e| e.to_string()).and_then(limited)
+    limited(stream?)
 }
 
-fn limited(mut stream: Stream) -> Result<Vec<u8>, String> {
+fn limited(mut stream: Stream) -> Result<Vec<u8>, Cause> {
     let mut bytes = Vec::new();
     match stream.more(&mut bytes, MOST_BYTES) {
         Ok(()) => Ok(bytes),
@@ -66,14 +67,15 @@ fn limited(mut stream: Stream) -> Result<Vec<u8>, String> {
         Err(InputError::TooLong { .. }) if result_file::is_one(&bytes) => {
             match stream.more(&mut bytes, result_file::MOST_BYTES) {
                 Err(InputError::TooLong { most }) => result_file::fits(most + 1).map(|()| bytes),
-                read => read.map(|()| bytes).map_err(|e| e.to_string()),
+                read => Ok(read.map(|()| bytes)?),
             }
         }
         Err(InputError::TooLong { .. }) => Err(format!(
             "it is longer than {} MiB; no log is that long: cut out the part that is one",
             MOST_BYTES >> 20
-        )),
-        Err(error) => Err(error.to_string()),
+        )
+        .into()),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -99,7 +101,7 @@ mod tests {
     #[test]
     fn a_file_that_is_not_there_and_one_that_is_none_say_so() {
         let candidate = |path: &str| Candidate { path: path.into(), named: true };
-        let refusal = |path| bytes(&candidate(path), &Interrupt::default()).unwrap_err();
+        let refusal = |path| bytes(&candidate(path), &Interrupt::default()).unwrap_err().to_string();
         assert!(refusal("/nowhere/x.log").contains("No such file"));
         assert_eq!(refusal("/dev/zero"), "it is a character device, not a plain file");
     }

@@ -12,6 +12,7 @@ mod unpack;
 use crate::bench::Interrupt;
 use crate::error::{Failure, Result};
 use crate::frame::{self, Outcome};
+use cardscope_engine::cause::Cause;
 use cardscope_engine::event::Listener;
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::Condition;
@@ -174,7 +175,7 @@ fn one(
         Ok(bytes) => bytes,
         Err(_) if interrupt.raised() => return Err(Failure::Interrupted),
         Err(why) => {
-            intake.failed(outer, why, candidate.named);
+            intake.failed(outer, why.to_string(), candidate.named);
             return Ok(());
         }
     };
@@ -184,7 +185,7 @@ fn one(
         }
         let file = if member.name.is_empty() { outer.clone() } else { format!("{outer}/{}", member.name) };
         match member.bytes {
-            Err(why) => intake.failed(file, why, candidate.named),
+            Err(why) => intake.failed(file, why.to_string(), candidate.named),
             Ok(bytes) => log(stated, intake, candidate, file, bytes)?,
         }
         Ok(())
@@ -202,7 +203,7 @@ fn log(
     if result_file::is_one(&bytes) {
         match result_file::read(&bytes) {
             Ok(session) => intake.session(file, &session)?,
-            Err(why) => intake.failed(file, why, candidate.named),
+            Err(why) => intake.failed(file, why.to_string(), candidate.named),
         }
         return Ok(());
     }
@@ -232,12 +233,12 @@ pub(crate) struct Found {
 /// # Errors
 /// A refusal where it cannot be read, or nothing in it is understood.
 pub(crate) fn logs_of(path: &Path) -> Result<Vec<Found>> {
-    let refused = |why: String| Failure::refused(format!("{}: {why}", path.display()));
+    let refused = |why: Cause| Failure::refused_for(format!("{}: {why}", path.display()), why);
     let candidate = collect::Candidate { path: path.to_owned(), named: true };
     let (mut found, mut failed) = (Vec::new(), None);
     let bytes = collect::bytes(&candidate, &Interrupt::default()).map_err(refused)?;
     let Ok(()) = unpack::members(bytes, |member| {
-        let read = member.bytes.and_then(|bytes| cardscope_import::read(&bytes).map_err(|e| e.to_string()));
+        let read = member.bytes.and_then(|bytes| Ok(cardscope_import::read(&bytes)?));
         match read {
             Ok(mut logs) => {
                 let file = if member.name.is_empty() { path } else { Path::new(&member.name) };
@@ -249,7 +250,7 @@ pub(crate) fn logs_of(path: &Path) -> Result<Vec<Found>> {
         Ok::<(), Infallible>(())
     });
     match found.is_empty() {
-        true => Err(refused(failed.unwrap_or_else(|| "there is no log in it".to_owned()))),
+        true => Err(refused(failed.unwrap_or_else(|| "there is no log in it".into()))),
         false => Ok(found),
     }
 }

@@ -1,5 +1,6 @@
 //! Sessions that an archive wrote (`archive export`), known among logs by what their first field says.
 
+use cardscope_engine::cause::Cause;
 use cardscope_model::session_file::{FORMAT, SessionFile};
 
 /// Longest one that is written and read: a session of hours with every second of it has some ten MiB, its pictures some
@@ -16,21 +17,23 @@ pub(super) fn is_one(bytes: &[u8]) -> bool {
 }
 
 /// The session in it.
-pub(crate) fn read(bytes: &[u8]) -> Result<SessionFile, String> {
+pub(crate) fn read(bytes: &[u8]) -> Result<SessionFile, Cause> {
     fits(bytes.len() as u64)?;
-    let text = std::str::from_utf8(bytes).map_err(|_| "it is no text, so no result file".to_owned())?;
-    SessionFile::from_json(text).map_err(|e| e.to_string())
+    let text =
+        std::str::from_utf8(bytes).map_err(|e| Cause::worded("it is no text, so no result file", e))?;
+    Ok(SessionFile::from_json(text)?)
 }
 
 /// Whether a file of that many bytes is read.
-pub(crate) fn fits(bytes: u64) -> Result<(), String> {
+pub(crate) fn fits(bytes: u64) -> Result<(), Cause> {
     match bytes <= MOST_BYTES {
         true => Ok(()),
         false => Err(format!(
             "{} MiB are more than the {} MiB that a result file may have",
             bytes.div_ceil(1 << 20),
             MOST_BYTES >> 20
-        )),
+        )
+        .into()),
     }
 }
 
@@ -42,7 +45,7 @@ mod tests {
     fn what_would_not_be_read_again_does_not_fit() {
         assert_eq!(fits(MOST_BYTES), Ok(()));
         assert_eq!(
-            fits(MOST_BYTES + 1).unwrap_err(),
+            fits(MOST_BYTES + 1).unwrap_err().to_string(),
             "129 MiB are more than the 128 MiB that a result file may have"
         );
     }

@@ -3,6 +3,7 @@
 //! A few kilobytes can unpack to terabytes. So what comes out is counted while it comes, and stops at a limit; it is handed
 //! out one by one, so that no more than one of them is in memory.
 
+use cardscope_engine::cause::Cause;
 use std::io::{Cursor, Read};
 
 /// Longest file that is looked into. The longest log that was met (fio with a histogram for each job) has some MiB.
@@ -20,7 +21,7 @@ pub(super) struct Member {
     /// Empty for a file that is no archive.
     pub(super) name: String,
     /// What is in it, or why that cannot be had.
-    pub(super) bytes: Result<Vec<u8>, String>,
+    pub(super) bytes: Result<Vec<u8>, Cause>,
 }
 
 /// Hands out what a file holds: itself, or what is packed in it, one by one, until all is out or taking one fails.
@@ -33,26 +34,29 @@ pub(super) fn members<E>(bytes: Vec<u8>, mut take: impl FnMut(Member) -> Result<
     }
 }
 
-fn gunzip(bytes: &[u8]) -> Result<Vec<u8>, String> {
+fn gunzip(bytes: &[u8]) -> Result<Vec<u8>, Cause> {
     limited(flate2::read::MultiGzDecoder::new(bytes), MOST_BYTES).1
 }
 
 fn unzip<E>(bytes: &[u8], mut left: u64, take: &mut impl FnMut(Member) -> Result<(), E>) -> Result<(), E> {
-    let broken = |why: String| Member { name: String::new(), bytes: Err(why) };
+    let broken = |why: Cause| Member { name: String::new(), bytes: Err(why) };
     let mut archive = match zip::ZipArchive::new(Cursor::new(bytes)) {
         Ok(archive) if archive.len() <= MOST_FILES => archive,
         Ok(archive) => {
             let why = format!("{} files are packed in it, more than {MOST_FILES}", archive.len());
-            return take(broken(why));
+            return take(broken(why.into()));
         }
-        Err(error) => return take(broken(format!("it is packed and cannot be unpacked ({error})"))),
+        Err(error) => {
+            let why = format!("it is packed and cannot be unpacked ({error})");
+            return take(broken(Cause::worded(why, error)));
+        }
     };
     for at in 0..archive.len() {
         if left == 0 {
             let (of, rest) = (archive.len(), archive.len() - at);
             let why =
                 format!("what is packed in it is too much; its last {rest} of {of} files were not looked at");
-            return take(broken(why));
+            return take(broken(why.into()));
         }
         let (used, member) = member(&mut archive, at, left.min(MOST_BYTES));
         left -= used.min(left);
@@ -73,23 +77,23 @@ fn member(archive: &mut zip::ZipArchive<Cursor<&[u8]>>, at: usize, most: u64) ->
             (used, Some(Member { name, bytes }))
         }
         Err(error) => {
-            let bytes = Err(format!("it cannot be unpacked ({error})"));
+            let bytes = Err(Cause::worded(format!("it cannot be unpacked ({error})"), error));
             (0, Some(Member { name: format!("file {}", at + 1), bytes }))
         }
     }
 }
 
 /// Reads what comes out, but no more than is reasonable for a log; with it how many bytes came.
-fn limited(packed: impl Read, most: u64) -> (u64, Result<Vec<u8>, String>) {
+fn limited(packed: impl Read, most: u64) -> (u64, Result<Vec<u8>, Cause>) {
     let mut bytes = Vec::new();
     let read = packed.take(most + 1).read_to_end(&mut bytes);
     let came = bytes.len() as u64;
     let bytes = match read {
         Ok(_) if came > most => {
-            Err(format!("it unpacks to more than {} MiB; no log is that long", most >> 20))
+            Err(format!("it unpacks to more than {} MiB; no log is that long", most >> 20).into())
         }
         Ok(_) => Ok(bytes),
-        Err(error) => Err(format!("it cannot be unpacked ({error})")),
+        Err(error) => Err(Cause::worded(format!("it cannot be unpacked ({error})"), error)),
     };
     (came, bytes)
 }
@@ -151,7 +155,7 @@ mod tests {
         let zeros = vec![0u8; (MOST_BYTES + 10) as usize];
         let bomb = gz(&zeros);
         assert!(bomb.len() < 1 << 20);
-        assert!(all(bomb)[0].bytes.as_ref().unwrap_err().contains("no log is that long"));
+        assert!(all(bomb)[0].bytes.as_ref().unwrap_err().to_string().contains("no log is that long"));
         let found = all(zipped(&[("bomb", &zeros), ("good.log", b"fine")]));
         assert!(found[0].bytes.is_err());
         assert_eq!(found[1].bytes, Ok(b"fine".to_vec()));
@@ -166,7 +170,11 @@ mod tests {
         let found = unzipped(&zipped(&members), 10 << 10);
         assert_eq!(found.len(), 5, "three whole, one that is cut off, and one line for the rest");
         assert!(found[..3].iter().all(|member| member.bytes.is_ok()) && found[3].bytes.is_err());
-        assert!(found[4].bytes.as_ref().unwrap_err().contains("last 196 of 200"), "{:?}", found[4]);
+        assert!(
+            found[4].bytes.as_ref().unwrap_err().to_string().contains("last 196 of 200"),
+            "{:?}",
+            found[4]
+        );
     }
 
     #[test]
@@ -178,7 +186,8 @@ mod tests {
         packed[at + 16] ^= 1;
         let found = unzipped(&packed, 5000);
         assert!(
-            found[0].bytes.is_err() && found[1].bytes.as_ref().unwrap_err().contains("last 1 of 2"),
+            found[0].bytes.is_err()
+                && found[1].bytes.as_ref().unwrap_err().to_string().contains("last 1 of 2"),
             "{found:?}"
         );
     }

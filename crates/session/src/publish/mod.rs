@@ -37,7 +37,7 @@ pub struct Request {
     pub serials: bool,
 }
 
-/// Gathers it.
+/// Gathers everything that the request publishes, so that each output format is made of the same data.
 ///
 /// # Errors
 /// As `compare` and `rank`; more cards than anybody compares are refused only where they cannot be put in order either.

@@ -56,8 +56,8 @@ pub(super) fn part(
         over_time.add(session);
     }
     (part.courses, part.latencies) = over_time.into_parts();
-    for record in archive.card_records(id)? {
-        add_record(&mut part, record, &hidden);
+    for record in archive.card_sessions(id)?.iter().filter(|session| session.is_record) {
+        add_record(&mut part, archive.session(record.id)?, &hidden);
     }
     part.pieces.sort_unstable();
     part.pieces.dedup();

@@ -11,7 +11,7 @@ use cardscope_engine::card::Stop;
 use cardscope_engine::event::{Event, Listener};
 use cardscope_engine::journal::JournalError;
 use cardscope_model::sustain::{Reading, Sample};
-use cardscope_probe::sustain::Log;
+use cardscope_probe::sustain::SampleRecorder;
 use std::cell::RefCell;
 use std::path::Path;
 
@@ -120,7 +120,7 @@ pub(super) struct Tracks<'s, 'a> {
     pub(super) listener: &'s Shared<'a>,
 }
 
-impl Log for Tracks<'_, '_> {
+impl SampleRecorder for Tracks<'_, '_> {
     fn sample(&mut self, sample: &Sample) -> Result<(), Stop> {
         for failure in self.thermometers.new_failures() {
             self.listener.note(&format!("{failure}; the run goes on without it"));

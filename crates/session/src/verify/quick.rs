@@ -11,7 +11,7 @@ use crate::opened::Opened;
 use cardscope_engine::card::{Card, Extent};
 use cardscope_engine::content::Content;
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::target::Direction;
+use cardscope_engine::target::{Direction, Region};
 use cardscope_journal::put_back::PutBack;
 use cardscope_journal::returned;
 use cardscope_journal::witness::WITNESSES;
@@ -20,6 +20,7 @@ use cardscope_model::units::{BinarySize, Capacity, MIB, seconds};
 use cardscope_model::verify::{Verdict, VerifyReport};
 use cardscope_probe::capacity::ios_to_a_verdict;
 use cardscope_probe::capacity::{self, BLOCK, DEPTH, LEAST_IOS, LEAST_RUN, Options, Outcome};
+use cardscope_probe::context::Limits;
 use std::time::Duration;
 
 /// Below this there is nothing that a sample could tell.
@@ -40,22 +41,23 @@ pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut Ver
             request.common.target
         )));
     }
-    let mut options = Options {
-        thorough: request.thorough,
+    let limits = Limits {
+        seed: mix(report.header.seed),
+        region: Region { start: 0, len: bytes },
         max_write: request.limits.max_write,
         budget: request.limits.budget,
-        seed: mix(report.header.seed),
     };
+    let mut options = Options { thorough: request.thorough, limits };
     let began = seconds(session.opened.target.now());
     let look = |budget| Afford::look(session.opened, budget, !request.erase, session.interrupt);
-    let afford = options.budget.map(look).transpose()?;
+    let afford = options.limits.budget.map(look).transpose()?;
     if !request.erase {
         session.begin_journal(most_saved(&options, bytes, afford.as_ref()), capacity::salt(&options))?;
     }
     plan(&options, bytes, afford.as_ref(), session);
     // Looking at the card before it is written to took some of the time.
     let spent = Duration::from_secs_f64((seconds(session.opened.target.now()) - began).max(0.0));
-    options.budget = options.budget.map(|budget| budget.saturating_sub(spent));
+    options.limits.budget = options.limits.budget.map(|budget| budget.saturating_sub(spent));
     session.begin_row(report)?;
     let ended = session.drive((BLOCK, DEPTH), &mut report.body.moved, |card, journal, events| {
         capacity::probe(card, as_probes_know(journal), &options, events)
@@ -89,14 +91,14 @@ pub(super) fn check(request: &Request) -> Result<()> {
 
 /// Bytes that may have to be saved: no more than may be written, or the time is enough for.
 fn most_saved(options: &Options, bytes: u64, afford: Option<&Afford>) -> u64 {
-    let limit = options.max_write.map_or(u64::MAX, |most| most.saturating_add(MIB));
+    let limit = options.limits.max_write.map_or(u64::MAX, |most| most.saturating_add(MIB));
     let in_time = afford.map_or(u64::MAX, |afford| afford.bytes().saturating_add(SMALLEST_ROOM));
     (options.run_bytes(bytes) + BESIDES).min(bytes).min(limit).min(in_time)
 }
 
 /// What it will cost, before it begins.
 fn plan(options: &Options, bytes: u64, afford: Option<&Afford>, session: &mut Session<'_>) {
-    let most = options.max_write.unwrap_or(u64::MAX).min(afford.map_or(u64::MAX, Afford::bytes));
+    let most = options.limits.max_write.unwrap_or(u64::MAX).min(afford.map_or(u64::MAX, Afford::bytes));
     let run = options.run_bytes(bytes).min(most);
     if let Some(remark) = afford.and_then(|afford| afford.remark(bytes)) {
         session.events.note(&remark);

@@ -7,6 +7,7 @@ mod tests;
 mod truth;
 
 use crate::random;
+use cardscope_engine::cause::Cause;
 use cardscope_engine::input;
 use cardscope_model::builtin_files;
 use cardscope_model::named::{BuiltinFiles, UnknownName};
@@ -32,17 +33,17 @@ pub static CARDS: BuiltinFiles = BuiltinFiles {
 };
 
 /// Why an archetype cannot be used: its name or file first, then what is wrong.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ArchetypeError {
     /// Nobody knows the name.
     #[error(transparent)]
     Unknown(#[from] UnknownName),
     /// The file is no archetype.
     #[error("simulated card {0}: the file cannot be read: {1}")]
-    Shape(String, String),
+    Shape(String, #[source] Cause),
     /// The file cannot be had, as the system says.
     #[error("simulated card {0}: {1}")]
-    File(String, String),
+    File(String, #[source] Cause),
     /// A value cannot be: key, value and what it must be.
     #[error("simulated card {0}: {1}")]
     Value(String, String),
@@ -67,7 +68,7 @@ impl Archetype {
         }
         if name.ends_with(".toml") {
             let text = input::text(name.as_ref(), input::MOST_TEXT)
-                .map_err(|e| ArchetypeError::File(name.to_owned(), e.to_string()))?;
+                .map_err(|e| ArchetypeError::File(name.to_owned(), e.into()))?;
             return Archetype::from_toml(name, &text);
         }
         Archetype::from_toml(name, CARDS.find(name)?)
@@ -78,8 +79,8 @@ impl Archetype {
     /// # Errors
     /// If the text is no archetype, or a value in it cannot be.
     pub fn from_toml(name: &str, text: &str) -> Result<Archetype, ArchetypeError> {
-        let card: Archetype =
-            toml::from_str(text).map_err(|e| ArchetypeError::Shape(name.to_owned(), located(text, &e)))?;
+        let shape = |e| ArchetypeError::Shape(name.to_owned(), Cause::worded(located(text, &e), e));
+        let card: Archetype = toml::from_str(text).map_err(shape)?;
         card.check()?;
         Ok(card)
     }

@@ -8,4 +8,4 @@ mod value;
 pub(crate) use batch::Rows;
 pub(crate) use database::{Connection, Durability, found};
 pub(crate) use server::Server;
-pub(crate) use value::{Outcome, Row, Value, composed, json, statement, unreadable};
+pub(crate) use value::{Outcome, Row, Value, composed, json, statement, tree, unreadable};

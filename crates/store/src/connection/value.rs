@@ -61,6 +61,11 @@ pub(crate) fn json(value: &impl Serialize) -> Outcome<String> {
     serde_json::to_string(value).map_err(|e| sqlx::Error::Encode(Box::new(e)))
 }
 
+/// A value as JSON that can be changed before it is stored.
+pub(crate) fn tree(value: &impl Serialize) -> Outcome<serde_json::Value> {
+    serde_json::to_value(value).map_err(|e| sqlx::Error::Encode(Box::new(e)))
+}
+
 macro_rules! values {
     ($($kind:ident: $($from:ty => |$it:ident| $inner:expr),+;)+) => {
         $($(impl From<$from> for Value {

@@ -2,7 +2,7 @@
 
 use super::checked::Checked;
 use crate::attachments::{self, NewAttachment, Owner};
-use crate::connection::{Connection, Outcome, Row, Rows, json, statement};
+use crate::connection::{Connection, Outcome, Row, Rows, json, statement, tree};
 use crate::events::Events;
 use crate::naming::Sighting;
 use crate::resolver::{CardResolver, Resolved, mark_stale};
@@ -115,7 +115,10 @@ async fn session(c: &mut Connection, checked: &Checked<'_>, placed: Option<&Reso
     };
     let rig = shared.rig(&file.condition)?;
     let mut runs = runs(checked, &mut shared)?;
-    let report = file.report.as_ref().map(|report| once::without_runs(report, &stored(file)));
+    let mut report = file.report.as_ref().map(tree).transpose()?;
+    if let Some(report) = &mut report {
+        once::leave_out_runs(report, &stored(file));
+    }
     let report = report.as_ref().map(json).transpose()?;
     shared.write(c).await?;
     source(c, checked).await?;

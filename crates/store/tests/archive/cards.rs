@@ -73,10 +73,7 @@ fn a_log_with_the_cid_of_a_card_that_was_measured_here_is_of_that_card() {
         let id = card_of(&mut archive, here);
         assert_eq!(card_of(&mut archive, there), id);
         let cards = archive.cards().unwrap();
-        assert_eq!(
-            (cards[0].specimens, cards[0].sessions, cards[0].title.as_str()),
-            (1, 2, "Own Brand 32GB")
-        );
+        assert_eq!((cards[0].units, cards[0].sessions, cards[0].title.as_str()), (1, 2, "Own Brand 32GB"));
         assert_eq!(
             (cards[0].facts.serial.as_ref(), cards[0].facts.cid.as_ref()),
             (None, None),

@@ -1,7 +1,7 @@
 //! A process that dies in the middle loses nothing that it had finished.
 
 use crate::engines::on_both;
-use crate::sessions::sample;
+use crate::sessions::{self, sample};
 use cardscope_store::Archive;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -24,7 +24,7 @@ fn a_kill_keeps_every_finished_sample(place: &Path, kill_after: usize) {
     let finished = heard + said.filter(is_stored).count();
 
     let mut archive = Archive::open(place).unwrap();
-    let interrupted = archive.interrupted().unwrap();
+    let interrupted = sessions::interrupted(&mut archive);
     assert_eq!(interrupted.len(), 1, "{interrupted:?}");
     let stored = archive.session(interrupted[0].id).unwrap();
     let samples = &stored.file.runs[0].samples;

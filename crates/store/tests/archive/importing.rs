@@ -2,6 +2,7 @@
 
 use crate::engines::on_both;
 use crate::logs::{self, card, cooled, import, log, run, source};
+use crate::sessions;
 use cardscope_model::card::CardFacts;
 use cardscope_model::log::Log;
 use cardscope_model::result::ToolPrints;
@@ -28,7 +29,7 @@ fn a_log_comes_back_as_it_was_and_its_file_to_the_last_byte() {
         let back = stored.log().unwrap();
         // Who says what of a condition is kept beside the log.
         assert_eq!(serde_json::to_value(&back).unwrap(), serde_json::to_value(&log).unwrap());
-        assert_eq!(archive.interrupted().unwrap(), []);
+        assert_eq!(sessions::interrupted(&mut archive), []);
         let files = archive.sources().unwrap();
         assert_eq!((files[0].name.as_str(), files[0].bytes, files[0].sessions), ("lexar.log", 9, 1));
         assert_eq!(archive.source(&files[0].hash).unwrap(), (files[0].clone(), b"lexar.log".to_vec()));

@@ -22,7 +22,7 @@ fn a_session_comes_back_whole_after_closing() {
             archive.finish_run(session, &results(number)).unwrap();
         }
         let report = report(session, vec![results(1), results(2)]);
-        archive.finish_session(session, EndedHow::Complete, &report).unwrap();
+        archive.finish(session, EndedHow::Complete, &report).unwrap();
         drop(archive);
 
         let stored = Archive::open(place).unwrap().session(session).unwrap();
@@ -76,7 +76,7 @@ fn series_and_runs_stand_in_the_archive_once_and_are_whole_when_read() {
             loops.iter().for_each(|one| archive.add_sample(session, whole.run, one).unwrap());
             archive.finish_run(session, whole).unwrap();
         }
-        archive.finish_session(session, EndedHow::Complete, &report(session, runs.clone())).unwrap();
+        archive.finish(session, EndedHow::Complete, &report(session, runs.clone())).unwrap();
         let file = archive.export(session).unwrap();
         drop(archive);
         let whole = |place: &Path| {
@@ -117,7 +117,7 @@ fn a_session_under_way_shows_what_it_has_and_is_not_called_interrupted() {
         let session = archive.begin_session(&start()).unwrap();
         archive.begin_run(session, run(1)).unwrap();
         archive.add_sample(session, 1, &sample(0)).unwrap();
-        assert_eq!(archive.interrupted().unwrap(), []);
+        assert_eq!(sessions::interrupted(&mut archive), []);
         let stored = archive.session(session).unwrap();
         assert!(stored.summary.running && stored.file.report.is_none());
         assert_eq!(stored.report_so_far().header.error.as_deref(), Some("it is still running"));

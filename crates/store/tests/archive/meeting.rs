@@ -133,7 +133,7 @@ fn a_session_that_came_before_its_end_is_completed_by_the_file_with_its_end_and_
         other.add_sample(session, 2, &sample(1)).unwrap();
         let results = results_of(2, &[("RND4K Q1T1 read", 9.0)]);
         other.finish_run(session, &results).unwrap();
-        other.finish_session(session, EndedHow::Complete, &report(session, vec![results])).unwrap();
+        other.finish(session, EndedHow::Complete, &report(session, vec![results])).unwrap();
         let late = other.export(session).unwrap();
 
         let mut archive = Archive::open(place).unwrap();

@@ -2,6 +2,7 @@
 
 use crate::engines::on_both;
 use crate::sessions::{record, start};
+use cardscope_model::report::{Header, Report};
 use cardscope_store::{Archive, ArchiveError, EndedHow};
 use serde_json::json;
 
@@ -10,27 +11,31 @@ fn a_record_comes_back_as_it_was_last_kept_and_says_how_it_ended() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let [done, crashed] = [(); 2].map(|()| archive.begin_session(&record("verify")).unwrap());
+        let document = Report { header: Header::default(), body: json!({ "verdict": "genuine" }) };
         archive.update_record(done, &json!({ "verdict": "inconclusive" })).unwrap();
-        archive.finish_record(done, EndedHow::Complete, &json!({ "verdict": "genuine" })).unwrap();
+        archive.finish(done, EndedHow::Complete, &document).unwrap();
         archive.update_record(crashed, &json!({ "rounds": 3 })).unwrap();
         drop(archive);
+        let document = serde_json::to_value(&document).unwrap();
 
         let mut archive = Archive::open(place).unwrap();
         let stored = archive.session(done).unwrap();
         assert_eq!((&stored.file.kind, &stored.file.recipe), (&"verify".to_owned(), &None));
-        assert_eq!(stored.file.document, Some(json!({ "verdict": "genuine" })));
+        assert_eq!(stored.file.document.as_ref(), Some(&document));
         assert_eq!(stored.summary.ended, Some(EndedHow::Complete));
         let stored = archive.session(crashed).unwrap();
         assert_eq!((stored.file.document, stored.summary.ended), (Some(json!({ "rounds": 3 })), None));
         assert!(stored.summary.running, "this process lives");
-        let lines = archive.records().unwrap();
-        assert_eq!(lines.iter().map(|line| line.id).collect::<Vec<_>>(), [done, crashed]);
-        assert!(archive.sessions().unwrap().is_empty(), "a record is no session");
-        let card = lines[0].card_id.clone().unwrap();
+        let lines = archive.sessions().unwrap();
         assert_eq!(
-            archive.card_records(&card).unwrap()[0].file.document,
-            Some(json!({ "verdict": "genuine" }))
+            lines.iter().map(|line| (line.id, line.is_record)).collect::<Vec<_>>(),
+            [(done, true), (crashed, true)]
         );
+        let card = lines[0].card_id.clone().unwrap();
+        assert_eq!(archive.card_sessions(&card).unwrap(), lines);
+        let unit = record("verify").unit.unwrap();
+        assert_eq!(archive.unit_sessions(&unit.id).unwrap(), lines);
+        assert!(archive.unit_sessions("another").unwrap().is_empty());
     });
 }
 

@@ -10,7 +10,7 @@ use cardscope_model::result::{
 };
 use cardscope_model::series::Bucket;
 use cardscope_model::session_file::{CardUnit, FileRecipe};
-use cardscope_store::{Archive, RunStart, SampleRecord, SessionId, SessionStart, unit_id};
+use cardscope_store::{Archive, RunStart, SampleRecord, SessionId, SessionStart, SessionSummary, unit_id};
 
 pub(crate) fn start() -> SessionStart {
     let mut condition = Condition::default();
@@ -46,6 +46,13 @@ pub(crate) fn start() -> SessionStart {
 pub(crate) fn record(kind: &str) -> SessionStart {
     let io_path = String::new();
     SessionStart { kind: kind.into(), recipe: None, io_path, bus_ceiling_mb_s: None, ..start() }
+}
+
+/// The sessions whose process ended without finishing them.
+pub(crate) fn interrupted(archive: &mut Archive) -> Vec<SessionSummary> {
+    let mut sessions = archive.sessions().unwrap();
+    sessions.retain(|s| s.ended_at.is_none() && !s.running);
+    sessions
 }
 
 pub(crate) fn run(number: u32) -> RunStart {

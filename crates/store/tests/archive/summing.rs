@@ -41,9 +41,10 @@ fn own_runs_and_logs_of_one_card_stand_beside_each_other() {
         assert_eq!((of_own.best, of_own.worst, of_own.max_latency_us), (11.0, 10.0, Some(900.0)));
         assert_eq!(random.len(), 2);
         assert_eq!(archive.summaries(|_| true).unwrap().len(), 3);
-        assert_eq!(archive.card_sessions(&id).unwrap(), [other, own], "oldest first");
+        let sessions = archive.card_sessions(&id).unwrap();
+        assert_eq!(sessions.iter().map(|s| s.id).collect::<Vec<_>>(), [other, own], "oldest first");
         let line = &archive.cards().unwrap()[0];
-        assert_eq!((line.sessions, line.runs, line.specimens), (2, 4, 1));
+        assert_eq!((line.sessions, line.runs, line.units), (2, 4, 1));
     });
 }
 
@@ -57,7 +58,7 @@ fn what_the_report_says_of_the_condition_is_what_the_runs_were_measured_under() 
         archive.finish_run(own, &results).unwrap();
         let mut report = report(own, vec![results]);
         report.header.condition.set("room_c", "24", Origin::Stated);
-        archive.finish_session(own, EndedHow::Complete, &report).unwrap();
+        archive.finish(own, EndedHow::Complete, &report).unwrap();
         let id = card_of(&mut archive, own);
         let measured = archive.measurements(&[id]).unwrap();
         assert_eq!(measured[0].setting.condition.get("room_c"), Some("24"));

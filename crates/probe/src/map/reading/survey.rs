@@ -174,6 +174,6 @@ pub(super) fn nothing_written(survey: &Survey, into: &Measured) -> Option<Findin
         Finding::new("nothing-written", Weight::Note, 0.9, verdict)
             .because("places read", survey.places)
             .because("places that hold the same byte throughout", format!("{:.0} %", survey.constant * 100.0))
-            .advise("Fill the card once, or run the map with --write.")
+            .advise("Fill the card once, or run `cardscope map` without --read-only.")
     })
 }

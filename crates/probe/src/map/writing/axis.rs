@@ -28,7 +28,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
 }
 
 fn at_places(bench: &mut Bench<'_, '_, '_>, cells: &mut [MapCell]) -> Result<(), Stop> {
-    let most = if bench.context.keeps_data() { PLACES.0 } else { PLACES.1 };
+    let most = if bench.context.saves_first() { PLACES.0 } else { PLACES.1 };
     bench.afford(PLACE_S * most as f64)?;
     let step = cells.len().div_ceil(most).max(1);
     let mut places: Vec<(usize, u64)> = cells

@@ -51,7 +51,7 @@ pub(super) fn measure(
         leave_out_writes(into, "what may be written to is too small to compare places");
         return Ok(());
     };
-    if bench.context.keeps_data() && is_unreadable(bench.context)? {
+    if bench.context.saves_first() && is_unreadable(bench.context)? {
         leave_out_writes(
             bench.into,
             "nothing of what it would overwrite could be read, so it could not be saved",

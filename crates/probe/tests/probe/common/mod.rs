@@ -3,8 +3,9 @@
 use cardscope_engine::card::{Card, Tally};
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::target::Target;
+use cardscope_engine::target::{Region, Target};
 use cardscope_probe::capacity::{BLOCK, DEPTH, Options, Outcome, probe};
+use cardscope_probe::context::Limits;
 use cardscope_simulator::SimTarget;
 
 /// What a probe said, what it cost, and what is true.
@@ -20,8 +21,10 @@ pub(crate) struct Probed {
     pub(crate) announced: u64,
 }
 
+/// A probe over all of any card, without limits.
 pub(crate) fn options(thorough: bool, seed: u64) -> Options {
-    Options { thorough, max_write: None, budget: None, seed }
+    let region = Region { start: 0, len: u64::MAX };
+    Options { thorough, limits: Limits { seed, region, max_write: None, budget: None } }
 }
 
 /// Probes a simulated card in virtual time, with what is on it given up.

@@ -3,6 +3,7 @@
 //! Arguments: manuals of mke2fs(8), mkfs.f2fs(8), mkfs.nilfs2(8), mkfs.exfat(8). None may discard: the picture that
 //! mkfs works on is a file, and the card itself is told before.
 
+use cardscope_engine::cause::Cause;
 use cardscope_model::card_map::Advice;
 use cardscope_model::units::KIB;
 use std::path::PathBuf;
@@ -27,9 +28,9 @@ pub(super) const KINDS: [Kind; 4] = [
 
 impl Kind {
     /// Where its mkfs lies.
-    pub(super) fn program(&self) -> Result<PathBuf, String> {
+    pub(super) fn program(&self) -> Result<PathBuf, Cause> {
         crate::format::find(self.tool)
-            .ok_or_else(|| format!("{} is not there; install the package {}", self.tool, self.package))
+            .ok_or_else(|| format!("{} is not there; install the package {}", self.tool, self.package).into())
     }
 
     /// Its arguments, without the device.

@@ -23,6 +23,7 @@ use cardscope_device::block::BlockDevice;
 use cardscope_device::guard::Clearance;
 use cardscope_device::system::System;
 use cardscope_engine::card::{Card, IoError, Stop, extents};
+use cardscope_engine::cause::Cause;
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::pending::owing;
@@ -98,17 +99,18 @@ struct Trial<'a> {
 
 impl<'a> Trial<'a> {
     /// Lets go of the card, so that it can be mounted.
-    fn new(request: &'a Request, session: &mut Session<'_>) -> Result<Self, String> {
+    fn new(request: &'a Request, session: &mut Session<'_>) -> Result<Self, Cause> {
         let target = request.common.target.as_str();
         let bytes = session.bytes() / MIB * MIB;
         if bytes < LEAST {
-            return Err("it takes 512 MiB at least".to_owned());
+            return Err("it takes 512 MiB at least".into());
         }
         // What the user gave up is the card that is held until now: it has to be the same one each time.
         let Some(clearance) = session.opened.device().and_then(|device| device.clearance.clone()) else {
             return Err(format!(
                 "only a block device can be mounted, and {target} is none (an image becomes one with losetup)"
-            ));
+            )
+            .into());
         };
         session.opened.let_go();
         Ok(Trial { target, clearance, bytes: bytes.min(PART), interrupt: session.interrupt.clone() })
@@ -117,7 +119,7 @@ impl<'a> Trial<'a> {
     fn one(&self, kind: &Kind, listener: &mut dyn Listener, report: &mut MapReport) -> Result<Tried> {
         let picture = match self.picture(kind, report) {
             Ok(picture) => picture,
-            Err(why) => return Ok(left_out(kind.name, &why)),
+            Err(why) => return Ok(left_out(kind.name, why)),
         };
         listener.phase(&format!("small writes on {}", kind.name), None, None);
         let mut opened = self.hold(&self.interrupt)?;
@@ -139,7 +141,7 @@ impl<'a> Trial<'a> {
     fn mounted(&self, kind: &Kind, watch: &mut dyn Listener, report: &mut MapReport) -> Result<Tried> {
         let mounted = match self.mount(|path| Mounted::new(path, kind.name)) {
             Ok(mounted) => mounted,
-            Err(why) => return Ok(left_out(kind.name, &why)),
+            Err(why) => return Ok(left_out(kind.name, why)),
         };
         let tried = self.write(kind, &mounted, watch, report)?;
         mounted.unmount().map_err(Failure::io)?;
@@ -147,12 +149,12 @@ impl<'a> Trial<'a> {
     }
 
     /// The file system as its mkfs makes it; why not, where this machine has none.
-    fn picture(&self, kind: &Kind, report: &MapReport) -> Result<File, String> {
+    fn picture(&self, kind: &Kind, report: &MapReport) -> Result<File, Cause> {
         let program = kind.program()?;
         mounting::kernel_has(kind.name)?;
-        let picture = crate::format::sparse(self.bytes).map_err(|e| e.to_string())?;
+        let picture = crate::format::sparse(self.bytes)?;
         let arguments = kind.arguments(&report.body.advice);
-        crate::format::run(&program, &arguments, &picture).map_err(|e| e.to_string())?;
+        crate::format::run(&program, &arguments, &picture)?;
         Ok(picture)
     }
 
@@ -167,12 +169,12 @@ impl<'a> Trial<'a> {
     }
 
     /// By number, coming and size, which the kernel tells of a device that is held too.
-    fn still_the_same(&self) -> Result<(), String> {
+    fn still_the_same(&self) -> Result<(), Cause> {
         let was = &self.clearance;
         let same = BlockDevice::find(&System::host(), &was.path.to_string_lossy()).is_some_and(|now| {
             (now.number(), now.sequence(), now.bytes()) == (was.number, was.sequence, Some(was.bytes))
         });
-        same.then_some(()).ok_or_else(|| self.other())
+        same.then_some(()).ok_or_else(|| self.other().into())
     }
 
     fn other(&self) -> String {
@@ -199,13 +201,13 @@ impl<'a> Trial<'a> {
     }
 
     /// Mounts the card, and lets go of it again unless it is the one that the guards let pass.
-    fn mount(&self, mounting: impl FnOnce(&Path) -> Result<Mounted, String>) -> Result<Mounted, String> {
+    fn mount(&self, mounting: impl FnOnce(&Path) -> Result<Mounted, Cause>) -> Result<Mounted, Cause> {
         self.still_the_same()?;
         let mounted = mounting(&self.clearance.path)?;
         // The kernel's own word for what was mounted, then that no other card came between the two looks: while it is
         // mounted, its number is not given to another.
         if mounted.device().is_none() || mounted.device() != self.clearance.number {
-            return Err("another device was mounted than before; nothing was written to it".to_owned());
+            return Err("another device was mounted than before; nothing was written to it".into());
         }
         self.still_the_same()?;
         Ok(mounted)
@@ -225,7 +227,7 @@ impl<'a> Trial<'a> {
             Ok(region) => region,
             Err(TargetError::Interrupted) => return Err(Stop::Interrupted.into()),
             Err(lost) if lost.is_final() => return Err(Stop::Target(lost).into()),
-            Err(error) => return Ok(left_out(kind.name, &error.to_string())),
+            Err(error) => return Ok(left_out(kind.name, error)),
         };
         let limits = Limits { seed: report.header.seed, region, max_write: None, budget: None };
         let mut card = Card::new(opened.target.as_mut(), &self.interrupt, BLOCK, 1)?;

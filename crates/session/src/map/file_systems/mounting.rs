@@ -1,6 +1,7 @@
 //! Mounting a file system on a folder of our own, and letting go of it whatever happens.
 
 use cardscope_device::block::DeviceNumber;
+use cardscope_engine::cause::Cause;
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use std::fs::DirBuilder;
@@ -23,8 +24,8 @@ pub(super) struct Mounted {
 }
 
 impl Mounted {
-    pub(super) fn new(device: &Path, kind: &str) -> Result<Mounted, String> {
-        let point = folder().map_err(|e| format!("no folder to mount it on: {e}"))?;
+    pub(super) fn new(device: &Path, kind: &str) -> Result<Mounted, Cause> {
+        let point = folder()?;
         let mut mounted = Mounted { point, there: false };
         let mut tries = TRIES;
         // Our own claim on the device may be held for a moment by who looked at it last.
@@ -51,11 +52,11 @@ impl Mounted {
 
     /// # Errors
     /// If something keeps it busy; then it goes as soon as that lets go.
-    pub(super) fn unmount(mut self) -> Result<(), String> {
+    pub(super) fn unmount(mut self) -> Result<(), Cause> {
         self.let_go()
     }
 
-    fn let_go(&mut self) -> Result<(), String> {
+    fn let_go(&mut self) -> Result<(), Cause> {
         if !std::mem::take(&mut self.there) {
             return Ok(());
         }
@@ -70,8 +71,12 @@ impl Mounted {
         Err(self.stuck(Errno::BUSY))
     }
 
-    fn stuck(&self, errno: Errno) -> String {
-        format!("{} cannot be unmounted ({errno}); see what uses it, and umount it", self.point.display())
+    fn stuck(&self, errno: Errno) -> Cause {
+        let point = self.point.display();
+        Cause::worded(
+            format!("{point} cannot be unmounted ({errno}); see what uses it, and umount it"),
+            errno,
+        )
     }
 }
 
@@ -83,16 +88,17 @@ impl Drop for Mounted {
 }
 
 /// A fresh folder that only we may enter.
-fn folder() -> std::io::Result<PathBuf> {
+fn folder() -> Result<PathBuf, Cause> {
     let point = std::env::temp_dir().join(format!("cardscope-try-{}", uuid::Uuid::now_v7().simple()));
-    DirBuilder::new().mode(0o700).create(&point)?;
+    let made = DirBuilder::new().mode(0o700).create(&point);
+    made.map_err(|e| Cause::worded(format!("no folder to mount it on: {e}"), e))?;
     Ok(point)
 }
 
 /// Whether the kernel knows a file system, loading its module if need be: it looks for that before it looks for the
 /// device, and there is none of this name.
-pub(super) fn kernel_has(kind: &str) -> Result<(), String> {
-    let point = folder().map_err(|e| format!("no folder to mount it on: {e}"))?;
+pub(super) fn kernel_has(kind: &str) -> Result<(), Cause> {
+    let point = folder()?;
     let nothing = point.join("nothing");
     let tried = mount(&nothing, &point, kind, FLAGS, None);
     let _ = std::fs::remove_dir(&point);
@@ -102,12 +108,13 @@ pub(super) fn kernel_has(kind: &str) -> Result<(), String> {
     }
 }
 
-fn why(errno: Errno, kind: &str) -> String {
-    match errno {
+fn why(errno: Errno, kind: &str) -> Cause {
+    let words = match errno {
         Errno::NODEV => format!("the kernel here has no {kind}"),
         Errno::PERM | Errno::ACCESS => "mounting takes root".to_owned(),
         other => format!("it could not be mounted ({other})"),
-    }
+    };
+    Cause::worded(words, errno)
 }
 
 #[cfg(test)]
@@ -116,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_kernel_that_does_not_know_a_file_system_says_so() {
-        let said = kernel_has("no-such-file-system").unwrap_err();
+        let said = kernel_has("no-such-file-system").unwrap_err().to_string();
         assert!(said.contains("no-such-file-system") || said.contains("root"), "{said}");
     }
 }

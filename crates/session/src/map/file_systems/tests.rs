@@ -80,7 +80,7 @@ fn a_card_swapped_between_the_look_and_the_mount_is_let_go_of() {
         Mounted::new(path, "ext4")
     });
     let why = mounted.err().expect("a stranger's file system was taken for the card's");
-    assert!(why.contains("another device"), "{why}");
+    assert!(why.to_string().contains("another device"), "{why}");
     let mounts = std::fs::read_to_string("/proc/mounts").unwrap();
     assert!(mounts.lines().all(|line| line.split(' ').next() != Some(&slot.device)), "{mounts}");
     assert!(trial.hold(&own).is_err(), "nor is it written to afterwards");

@@ -4,6 +4,7 @@
 use crate::error::{Failure, Result};
 use cardscope_device::filesystem::{self, FileSystem, Room};
 use cardscope_device::held::Held;
+use cardscope_engine::cause::Cause;
 use cardscope_files::{self as files, FileError, is_plain};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::units::Capacity;
@@ -38,8 +39,7 @@ impl Folder {
     /// A refusal: it is no folder, or it cannot be looked at.
     pub(super) fn open(target: &str, there: Option<&Held>) -> Result<Self> {
         let path = Path::new(target);
-        let cannot =
-            |what: &str, e: &dyn std::fmt::Display| Failure::refused(format!("{target}: {what} ({e})"));
+        let cannot = |what: &str, e: Cause| Failure::refused_for(format!("{target}: {what} ({e})"), e);
         if there.is_none() && (target.starts_with("sim:") || !path.is_dir()) {
             return Err(Failure::refused(format!(
                 "{target} is no directory: --files needs one on the mounted card, e.g. /media/card; to test the card itself, leave --files out"
@@ -50,12 +50,12 @@ impl Folder {
             None => files::Folder::open(path),
             Some(there) => there.descriptor().map(|fd| files::Folder::over(fd, path)).map_err(Into::into),
         };
-        let held = held.map_err(|e| cannot(unreadable, &e))?;
+        let held = held.map_err(|e| cannot(unreadable, e.into()))?;
         let inside = held.by_descriptor();
-        let system =
-            filesystem::of_path(&inside).map_err(|e| cannot("the file system cannot be looked at", &e))?;
-        let room = filesystem::room(&inside).map_err(|e| cannot("the free space cannot be had", &e))?;
-        let (there, alike) = find(&held).map_err(|e| cannot(unreadable, &e))?;
+        let system = filesystem::of_path(&inside)
+            .map_err(|e| cannot("the file system cannot be looked at", e.into()))?;
+        let room = filesystem::room(&inside).map_err(|e| cannot("the free space cannot be had", e.into()))?;
+        let (there, alike) = find(&held).map_err(|e| cannot(unreadable, e.into()))?;
         Ok(Folder { path: path.to_owned(), held, system, room, there, alike })
     }
 

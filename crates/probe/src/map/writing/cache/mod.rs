@@ -102,7 +102,7 @@ fn leave_out(bench: &mut Bench<'_, '_, '_>, why: &str) {
 /// before, since nothing can be learnt any more of the card as it was. In a directory discard would take the test file's
 /// own blocks away from it.
 fn empty(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
-    if bench.context.keeps_data() || !bench.options.card_addresses {
+    if bench.context.saves_first() || !bench.options.card_addresses {
         return Ok(());
     }
     let beside = discard::seconds() + REST.as_secs_f64() + 5.0;

@@ -104,7 +104,7 @@ impl WriteRun {
                 self.look(bench)?;
             }
             let seconds = bench.context.seconds();
-            bench.context.watch.progress(self.written, seconds);
+            bench.context.events.progress(self.written, seconds);
             let Some(mut found) = fall(&self.chunks[self.level_from..]) else { continue };
             self.look(bench)?;
             found.bytes += self.bytes_from as f64;
