@@ -1,6 +1,7 @@
 //! `list`, `info` and `decode`: what is there, and what it says of itself.
 
 use crate::error::{Failure, Result};
+use crate::options::Machine;
 use cardscope_device::block::BlockDevice;
 use cardscope_device::list::{self, Scope};
 use cardscope_device::open::peek;
@@ -18,10 +19,10 @@ pub use cardscope_model::identity::HexRegisters;
 /// Devices on this machine, or in a recorded `/sys` tree: those that can be taken out, or `all`.
 ///
 /// # Errors
-/// If `sysfs` is no copy of a `/sys` tree.
-pub fn list(sysfs: Option<&Path>, all: bool) -> Result<Vec<Entry>> {
+/// If the machine is no copy of a `/sys` tree.
+pub fn list(machine: &Machine, all: bool) -> Result<Vec<Entry>> {
     let scope = if all { Scope::WithLoops } else { Scope::Hardware };
-    let mut entries = list::list(&system(sysfs)?, scope);
+    let mut entries = list::list(&machine.system()?, scope);
     entries.retain(|e| all || e.removable);
     Ok(entries)
 }
@@ -30,12 +31,12 @@ pub fn list(sysfs: Option<&Path>, all: bool) -> Result<Vec<Entry>> {
 ///
 /// # Errors
 /// If there is no such card, or it cannot be asked.
-pub fn info(target: &str, sysfs: Option<&Path>) -> Result<Identity> {
+pub fn info(target: &str, machine: &Machine) -> Result<Identity> {
     let identity = if target.starts_with(target_spec::PREFIX) {
         let spec = target_spec::parse(target).map_err(Failure::refused)?;
         cardscope_simulator::identity(&spec.archetype).map_err(Failure::refused)?
     } else {
-        real(target, &system(sysfs)?)?
+        real(target, &machine.system()?)?
     };
     let layout = identity.layout.as_ref().and_then(|layout| layout.finding(target));
     let mut identity = judged(identity);
@@ -90,18 +91,6 @@ pub fn decode(registers: &HexRegisters<'_>) -> Result<Identity> {
         ));
     }
     identity::from_hex(*registers).map(judged).map_err(Failure::refused)
-}
-
-/// This machine, or a copy of another one's `/sys` tree.
-pub(crate) fn system(sysfs: Option<&Path>) -> Result<System> {
-    match sysfs {
-        None => Ok(System::host()),
-        Some(dir) if System::is_recorded(dir) => Ok(System::recorded(dir)),
-        Some(dir) => Err(Failure::refused(format!(
-            "{} holds no copy of a /sys tree: there is neither {0}/block nor {0}/sys/block",
-            dir.display()
-        ))),
-    }
 }
 
 /// Adds the findings, keeping those of whoever read the parts.

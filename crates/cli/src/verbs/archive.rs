@@ -3,6 +3,7 @@
 use crate::output::{self, Options};
 use cardscope_model::outside;
 use cardscope_session::archive::{self, Edit, Shown};
+use cardscope_session::options::ArchiveAt;
 use cardscope_session::{Failure, Result};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -11,12 +12,14 @@ mod text;
 
 /// Look at what was measured before, correct what is known of cards, take both out and in as files
 #[derive(Debug, Args)]
+#[command(mut_arg("archive", |archive| {
+    archive.global(true).help("Archive: a file, or postgres://... [default: in the XDG data folder]")
+}))]
 pub(crate) struct Archive {
     #[command(subcommand)]
     what: What,
-    /// Archive: a file, or postgres://... [default: in the XDG data folder]
-    #[arg(long, value_name = "FILE|URL", env = "CARDSCOPE_ARCHIVE", hide_env_values = true, global = true)]
-    archive: Option<PathBuf>,
+    #[command(flatten)]
+    archive: ArchiveAt,
 }
 
 #[derive(Debug, Subcommand)]
@@ -65,7 +68,7 @@ enum What {
 
 impl Archive {
     pub(crate) fn run(self, options: &Options) -> Result<u8> {
-        let path = self.archive.as_deref();
+        let path = self.archive.named();
         match self.what {
             What::List => {
                 output::list(options, "sessions", &archive::list(path)?, |sessions| text::sessions(sessions))

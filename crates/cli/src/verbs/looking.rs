@@ -4,9 +4,9 @@ use crate::output::{self, Options};
 use cardscope_model::units::Capacity;
 use cardscope_report::table::Table;
 use cardscope_session::identify::{self, Entry, HexRegisters};
+use cardscope_session::options::Machine;
 use cardscope_session::{Outcome, Result, doctor};
 use clap::Args;
-use std::path::PathBuf;
 
 /// Show cards and readers, and whether they are safe to test
 #[derive(Debug, Args)]
@@ -14,14 +14,13 @@ pub(crate) struct List {
     /// Disks that cannot be taken out, and loop devices, too
     #[arg(long)]
     all: bool,
-    /// Read this copy of a machine's /sys tree instead of this machine
-    #[arg(long, value_name = "DIR")]
-    sysfs: Option<PathBuf>,
+    #[command(flatten)]
+    machine: Machine,
 }
 
 impl List {
     pub(crate) fn run(self, options: &Options) -> Result<u8> {
-        let devices = identify::list(self.sysfs.as_deref(), self.all)?;
+        let devices = identify::list(&self.machine, self.all)?;
         output::list(options, "devices", &devices, |devices| text(devices, self.all))
     }
 }
@@ -31,14 +30,13 @@ impl List {
 pub(crate) struct Info {
     /// Device as `list` shows it, or sim:NAME
     target: String,
-    /// Read this copy of a machine's /sys tree instead of this machine
-    #[arg(long, value_name = "DIR")]
-    sysfs: Option<PathBuf>,
+    #[command(flatten)]
+    machine: Machine,
 }
 
 impl Info {
     pub(crate) fn run(self, options: &Options) -> Result<u8> {
-        let identity = identify::info(&self.target, self.sysfs.as_deref())?;
+        let identity = identify::info(&self.target, &self.machine)?;
         output::document(options, &identity, cardscope_report::identity::text)
     }
 }
@@ -86,14 +84,13 @@ impl Decode {
 pub(crate) struct Doctor {
     /// A card or reader as `list` shows it, or a directory on it [default: all that are present]
     target: Option<String>,
-    /// Read this copy of a machine's /sys tree instead of this machine
-    #[arg(long, value_name = "DIR")]
-    sysfs: Option<PathBuf>,
+    #[command(flatten)]
+    machine: Machine,
 }
 
 impl Doctor {
     pub(crate) fn run(self, options: &Options) -> Result<u8> {
-        let report = doctor::doctor(self.target.as_deref(), self.sysfs.as_deref())?;
+        let report = doctor::doctor(self.target.as_deref(), &self.machine)?;
         output::outcome(options, &Outcome::of(report, None), cardscope_report::doctor::text)
     }
 }

@@ -3,6 +3,7 @@
 use super::page::attended;
 use crate::output::{self, Options};
 use cardscope_session::Result;
+use cardscope_session::options::GivenConsent;
 use cardscope_session::restore::{self, Request};
 use clap::Args;
 use std::path::PathBuf;
@@ -11,6 +12,9 @@ use std::path::PathBuf;
 ///
 /// Nothing is written before it is known that this is the card. Without FILE it lists the journals that wait.
 #[derive(Debug, Args)]
+#[command(mut_arg("yes_destroy", |consent| consent.help(
+    "Consent to lose what is on TARGET, for an image, or for a card that is not known again; must equal TARGET as typed"
+)))]
 pub(crate) struct Restore {
     /// Journal of an interrupted test, or an image that --backup took
     #[arg(value_name = "JOURNAL|BACKUP")]
@@ -20,10 +24,8 @@ pub(crate) struct Restore {
     /// List the journals that wait
     #[arg(long, conflicts_with = "file")]
     list: bool,
-    /// Consent to lose what is on TARGET, for an image, or for a card that is not known again; must equal TARGET as
-    /// typed
-    #[arg(long, value_name = "TARGET")]
-    yes_destroy: Option<String>,
+    #[command(flatten)]
+    consent: GivenConsent,
 }
 
 impl Restore {
@@ -34,7 +36,7 @@ impl Restore {
             });
         };
         let request = Request { file, target: self.target };
-        let outcome = attended(options, self.yes_destroy, |consent, interrupt, progress| {
+        let outcome = attended(options, self.consent.yes_destroy, |consent, interrupt, progress| {
             restore::restore(&request, consent, interrupt, progress)
         })?;
         output::outcome(options, &outcome, cardscope_report::restore::text)

@@ -41,14 +41,14 @@ impl Procedure for Request {
 
     fn check(&self) -> Result<()> {
         let recipe = self.recipe()?;
-        self.common.stated()?;
+        self.common.conditions.stated()?;
         runs(self, &recipe).map(drop)
     }
 
     fn run(&self, session: &mut Session<'_>, report: &mut BenchReport) -> Result<()> {
         let recipe = self.recipe()?;
         let runs = runs(self, &recipe)?;
-        session.opened.limit_writes(self.limits.max_write);
+        session.opened.limit_writes(self.limits.max_write());
         report.header.caveats.extend(unprepared(&recipe, session.opened.may_write));
         let recipe = sizing::fit(self, recipe, runs, session.opened)?;
         request::check_state(&recipe, &session.opened.condition)?;

@@ -57,7 +57,7 @@ impl Procedure for Request {
 
     fn run(&self, session: &mut Session<'_>, report: &mut CheckReport) -> Result<()> {
         if session.opened.is_directory() {
-            session.opened.limit_writes(self.limits.max_write);
+            session.opened.limit_writes(self.limits.max_write());
             session.events.note(&plan_line(self, session.opened));
         }
         report.body.announced_bytes = session.bytes();

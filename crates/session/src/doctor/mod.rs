@@ -10,7 +10,7 @@ mod room;
 mod system;
 
 use crate::error::{Failure, Result};
-use crate::identify;
+use crate::options::Machine;
 use cardscope_device::block::BlockDevice;
 use cardscope_device::filesystem;
 use cardscope_device::list::{self, Entry, Scope};
@@ -22,8 +22,8 @@ use std::path::Path;
 ///
 /// # Errors
 /// If there is no such device, or no copy where one was named.
-pub fn doctor(target: Option<&str>, sysfs: Option<&Path>) -> Result<DoctorReport> {
-    let system = identify::system(sysfs)?;
+pub fn doctor(target: Option<&str>, machine: &Machine) -> Result<DoctorReport> {
+    let system = machine.system()?;
     let device = target.map(|target| device_of(&system, target)).transpose()?;
     let cards = cards(&system, device.as_deref());
     let mut points: Vec<Point> = Vec::new();

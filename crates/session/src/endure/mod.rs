@@ -172,7 +172,7 @@ impl Run<'_, '_> {
         }
         if request
             .limits
-            .max_write
+            .max_write()
             .is_some_and(|most| report.body.moved.bytes_written + report.body.span_bytes > most)
         {
             return Some("--max-write".into());

@@ -5,7 +5,6 @@ mod common;
 
 pub use crate::error::{Failure, Result};
 pub use cardscope_model::report::{Body, Document, Report};
-pub(crate) use common::stated;
 pub use common::{Common, Limits};
 
 use crate::backups;
@@ -69,7 +68,7 @@ pub trait Procedure {
     /// # Errors
     /// A refusal: a word that is none, or a value that it cannot have.
     fn stated(&self) -> Result<Condition> {
-        self.common().stated()
+        self.common().conditions.stated()
     }
 
     /// Opens the target, past the guards and with the user's consent where something may be lost.
@@ -131,7 +130,7 @@ pub fn execute<P: Procedure>(
         let stated = procedure.stated()?;
         let mut opened = procedure.open(consent, interrupt)?;
         opened.condition.overlay(&stated);
-        card_state::name_state(procedure.common().archive.as_deref(), &mut opened);
+        card_state::name_state(procedure.common().archive.named(), &mut opened);
         perform(procedure, &mut opened, interrupt, events)
     });
     answered(begun, interrupt)
@@ -270,7 +269,7 @@ impl Session<'_> {
     ) -> Result<()> {
         let identity = self.opened.identity.as_ref();
         let start = recorder::start(self.verb, &header.target, header.seed, &self.opened.condition, identity);
-        let recorder = Recorder::of(self.common.archive.as_deref(), &more(start))?;
+        let recorder = Recorder::of(self.common.archive.named(), &more(start))?;
         header.session = Some(recorder.name());
         (self.recorder, self.recorded) = (Some(recorder), true);
         Ok(())

@@ -122,6 +122,7 @@ fn title(compared: &[CardPart], cards: usize) -> String {
 mod tests {
     use super::*;
     use crate::compare::Choice;
+    use crate::options::ArchiveAt;
     use crate::testing::file_of_cards;
     use cardscope_model::ranking::RankedBy;
 
@@ -134,7 +135,7 @@ mod tests {
                 choice: Choice {
                     tests: tests.iter().map(|test| test.parse().unwrap()).collect(),
                     without_collection: true,
-                    archive: Some("/nowhere/archive".into()),
+                    archive: ArchiveAt { archive: Some("/nowhere/archive".into()) },
                     ..Choice::default()
                 },
                 ..Compared::default()

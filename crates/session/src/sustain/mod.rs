@@ -38,7 +38,7 @@ impl Request {
     /// # Errors
     /// A refusal: the earlier run cannot be found or understood.
     pub fn attended<'a>(&'a self, typist: &'a mut dyn Typist) -> Result<Attended<'a>> {
-        let archive = self.common.archive.as_deref();
+        let archive = self.common.archive.named();
         let baseline =
             self.baseline.as_deref().map(|name| baseline::load(name, archive, "sustain")).transpose()?;
         Ok(Attended { request: self, baseline, typist: RefCell::new(typist) })
@@ -68,7 +68,7 @@ impl Procedure for Attended<'_> {
     /// `--cooling` is the short way for two words.
     fn stated(&self) -> Result<Condition> {
         let request = self.request;
-        let mut stated = request.common.stated()?;
+        let mut stated = request.common.conditions.stated()?;
         for (word, value) in [("cooling", &request.cooling), ("cooling_of", &request.cooling_of)] {
             if let Some(value) = value {
                 stated.set(word, value, Origin::Stated);
@@ -84,7 +84,7 @@ impl Procedure for Attended<'_> {
 
     fn run(&self, session: &mut Session<'_>, report: &mut SustainReport) -> Result<()> {
         let work = scope::work(self.request)?;
-        session.opened.limit_writes(self.request.max_write);
+        session.opened.limit_writes(self.request.writing.max_write);
         let scope = Scope::prepare(self.request, work, session.opened)?;
         let mut thermometers = Thermometers::open(self.request)?;
         let options = scope.options(self.request, work, session.opened, report.header.seed);

@@ -61,7 +61,7 @@ pub(super) fn check(request: &Request) -> Result<()> {
         (request.resume, "--resume"),
         (request.two_passes, "--two-passes"),
         (request.backup.is_some(), "--backup"),
-        (request.limits.max_write.is_some(), "--max-write"),
+        (request.limits.max_write().is_some(), "--max-write"),
         (request.common.seed.is_some(), "--seed"),
     ];
     if let Some((_, option)) = odd.iter().find(|(given, _)| request.read_only && *given) {
@@ -142,7 +142,7 @@ impl Pass {
                             two_passes: request.two_passes,
                             resumed_at: self.previous.map_or(0, |previous| previous.reached),
                             budget_s,
-                            max_write: request.limits.max_write,
+                            max_write: request.limits.max_write(),
                         };
                         let mut last = Instant::now();
                         let mut store = |written: u64| {

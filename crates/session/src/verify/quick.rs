@@ -42,7 +42,7 @@ pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut Ver
     }
     let mut options = Options {
         thorough: request.thorough,
-        max_write: request.limits.max_write,
+        max_write: request.limits.max_write(),
         budget: request.limits.budget,
         seed: mix(report.header.seed),
     };
