@@ -1,11 +1,11 @@
-//! The verbs that only look: `list`, `info`, `decode` and `doctor`.
+//! The verbs that only look: `list`, `info` and `decode`.
 
 use crate::output::{self, Options};
 use cardscope_model::units::Capacity;
 use cardscope_report::table::Table;
+use cardscope_session::Result;
 use cardscope_session::identify::{self, Entry, HexRegisters};
 use cardscope_session::options::Machine;
-use cardscope_session::{Outcome, Result, doctor};
 use clap::Args;
 
 /// Show cards and readers, and whether they are safe to test
@@ -74,24 +74,6 @@ impl Decode {
         };
         let identity = identify::decode(&hex)?;
         output::document(options, &identity, cardscope_report::identity::text)
-    }
-}
-
-/// Find out whether this computer is fit to measure, and what to do where it is not
-///
-/// Exit status 1 where a point fails; warnings leave it 0.
-#[derive(Debug, Args)]
-pub(crate) struct Doctor {
-    /// A card or reader as `list` shows it, or a directory on it [default: all that are present]
-    target: Option<String>,
-    #[command(flatten)]
-    machine: Machine,
-}
-
-impl Doctor {
-    pub(crate) fn run(self, options: &Options) -> Result<u8> {
-        let report = doctor::doctor(self.target.as_deref(), &self.machine)?;
-        output::outcome(options, &Outcome::of(report, None), cardscope_report::doctor::text)
     }
 }
 

@@ -73,5 +73,7 @@ verbs! {
     #[command(subcommand)]
     Sim(sim::Sim) = |ask, to| ask.run(to);
     Archive(archive::Archive) = |ask, to| ask.run(to);
-    Doctor(looking::Doctor) = |ask, to| ask.run(to);
+    Doctor(session::doctor::Request) = |ask, to| {
+        output::outcome(to, &session::Outcome::of(session::doctor::doctor(&ask)?, None), pages::doctor::text)
+    };
 }
