@@ -3,8 +3,8 @@
 
 use crate::archive::open_existing;
 use crate::error::{Failure, Result};
-use crate::identify;
-use crate::options::{ArchiveAt, Machine};
+use crate::identify::{self, InfoRequest};
+use crate::options::ArchiveAt;
 use cardscope_device::contents;
 use cardscope_engine::input;
 use cardscope_model::capacity::fit::{CardSize, FitReport, card_fit, known_cards, nominals, of_nominal};
@@ -130,7 +130,7 @@ fn nominal_name(text: &str) -> Result<String> {
 
 /// The exact size of a card, with what the card itself says otherwise.
 fn target(name: &str) -> Result<(CardSize, Vec<Finding>)> {
-    let identity = identify::info(name, &Machine::default())?;
+    let identity = identify::info(&InfoRequest { target: name.to_owned(), ..InfoRequest::default() })?;
     let bytes = identity.capacity_bytes.ok_or_else(|| {
         Failure::refused(format!("{name} does not say how large it is: is there a card in the slot?"))
     })?;

@@ -1,18 +1,32 @@
 //! What a restoration is asked to do, and what putting back says in its document.
 
 use crate::error::{Failure, Result};
+use crate::options::GivenConsent;
 use cardscope_engine::journal::SavedRange;
 use cardscope_journal::put_back::PutBack;
 use cardscope_model::restore::{RestoreRange, RestoreReport};
+use clap::Args;
 use std::path::{Path, PathBuf};
 
-/// A restoration as asked for.
-#[derive(Debug, Clone)]
+/// Put back what an interrupted test had saved, or an image that --backup took
+///
+/// Nothing is written before it is known that this is the card. Without FILE it lists the journals that wait.
+#[derive(Debug, Clone, Default, Args)]
+#[command(mut_arg("yes_destroy", |consent| consent.help(
+    "Consent to lose what is on TARGET, for an image, or for a card that is not known again; must equal TARGET as typed"
+)))]
 pub struct Request {
-    /// A journal, or an image that `--backup` took.
-    pub file: PathBuf,
-    /// The card; `None` is the one that the journal names.
+    /// Journal of an interrupted test, or an image that --backup took
+    #[arg(value_name = "JOURNAL|BACKUP")]
+    pub file: Option<PathBuf>,
+    /// The card [default: the one that the journal names]
     pub target: Option<String>,
+    /// List the journals that wait
+    #[arg(long, conflicts_with = "file")]
+    pub list: bool,
+    /// Consent that is given before anybody is asked.
+    #[command(flatten)]
+    pub consent: GivenConsent,
 }
 
 pub(super) fn fill_in(report: &mut RestoreReport, put_back: PutBack) {
