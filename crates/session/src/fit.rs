@@ -134,7 +134,7 @@ fn target(name: &str) -> Result<(CardSize, Vec<Finding>)> {
     let bytes = identity.capacity_bytes.ok_or_else(|| {
         Failure::refused(format!("{name} does not say how large it is: is there a card in the slot?"))
     })?;
-    let source = if name.starts_with(target_spec::PREFIX) { "simulated" } else { "the system" };
+    let source = if target_spec::is_simulated(name) { "simulated" } else { "the system" };
     let findings = identity.findings.into_iter().filter(|f| f.claim.starts_with("capacity-")).collect();
     Ok((CardSize { card: name.to_owned(), bytes, source: source.to_owned() }, findings))
 }
@@ -213,7 +213,7 @@ fn archived(path: Option<&Path>) -> Result<Vec<CardSize>> {
         let Some(CardUnit { id, maker, model, capacity_bytes: Some(bytes), .. }) = session.specimen else {
             continue;
         };
-        if session.target.starts_with(target_spec::PREFIX) {
+        if target_spec::is_simulated(&session.target) {
             continue;
         }
         let card = [maker, Some(model)].into_iter().flatten().collect::<Vec<_>>().join(" ");

@@ -75,6 +75,11 @@ impl Opened {
         self.held.as_ref().is_some_and(|held| matches!(held.kind(), Kind::Directory))
     }
 
+    /// Whether a simulated card is open; not to be asked of one that was let go of.
+    pub(crate) fn is_simulated(&self) -> bool {
+        self.held.is_none()
+    }
+
     /// Lets go of the card, so that the kernel or a mount may have it; gives what was held.
     pub(crate) fn let_go(&mut self) -> Option<Arc<Held>> {
         self.target = Box::new(NullTarget::new(0));

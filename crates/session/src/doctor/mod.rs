@@ -16,6 +16,7 @@ use cardscope_device::filesystem;
 use cardscope_device::list::{self, Entry, Scope};
 use cardscope_device::system::System;
 use cardscope_model::doctor::{DoctorReport, Point};
+use cardscope_simulator::target_spec;
 use clap::Args;
 use std::path::Path;
 
@@ -56,7 +57,7 @@ pub fn doctor(request: &Request) -> Result<DoctorReport> {
 
 /// The disk that a target names; of a directory, the one that it lies on.
 fn device_of(system: &System, target: &str) -> Result<String> {
-    if target.starts_with("sim:") {
+    if target_spec::is_simulated(target) {
         return Err(Failure::refused(
             "a simulated card has no reader; `cardscope doctor` alone examines this computer",
         ));

@@ -84,7 +84,7 @@ fn look_before_asking(request: &Request) -> Result<()> {
     if request.real.is_some() && !request.limit_to_real {
         return Err(Failure::refused("--real says what --limit-to-real is to keep to: give both"));
     }
-    if request.common.target.starts_with("sim:") {
+    if request.common.is_simulated() {
         return Ok(());
     }
     let path = Path::new(&request.common.target);

@@ -4,6 +4,7 @@
 use crate::arguments::duration;
 use crate::options::{ArchiveAt, Conditions, GivenConsent, WriteLimit};
 use cardscope_model::card_map::advice::quoted;
+use cardscope_simulator::target_spec;
 use clap::Args;
 use std::path::Path;
 use std::time::Duration;
@@ -56,6 +57,11 @@ impl Common {
         let archive = self.archive.named().map(cardscope_store::shown);
         let archive = archive.map(|path| format!(" --archive {}", quoted(&path.to_string_lossy())));
         conditions.chain(seed).chain(most).chain(archive).collect()
+    }
+
+    /// Whether the target is a simulated card, by its name; once it is open, `Opened::is_simulated` tells.
+    pub(crate) fn is_simulated(&self) -> bool {
+        target_spec::is_simulated(&self.target)
     }
 
     /// True where the target is a directory, in which only files of the verb's own are written.

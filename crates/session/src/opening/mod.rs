@@ -44,7 +44,7 @@ pub(crate) fn open_to_restore(
 }
 
 fn open_any(name: &str, writes: bool, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened> {
-    if name.starts_with("sim:") {
+    if target_spec::is_simulated(name) {
         return simulated(name);
     }
     let access = if writes { Access::ReadWrite } else { Access::Read };

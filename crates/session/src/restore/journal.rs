@@ -88,7 +88,7 @@ pub(super) fn restore(
 
 /// Refuses a card that cannot be it, before it is read; gives whether both name the same one.
 fn size_and_identity(journal: &Journal, opened: &Opened, target: &str) -> Result<bool> {
-    let (about, medium) = (journal.about(), Medium::of(target, opened));
+    let (about, medium) = (journal.about(), Medium::of(opened));
     let another = |why: String| {
         Failure::refused(format!(
             "{target} is not the card of this journal: {why}; nothing was written. Put that card in, and name it: cardscope restore {} TARGET",

@@ -74,7 +74,7 @@ impl Procedure for Attended<'_> {
                 stated.set(word, value, Origin::Stated);
             }
         }
-        if request.common.target.starts_with("sim:") && request.cooling.is_some() {
+        if request.common.is_simulated() && request.cooling.is_some() {
             return Err(Failure::refused(
                 "the cooling of a simulated card is set in its name, e.g. sim:NAME?cooling=passive; leave --cooling out",
             ));
@@ -86,7 +86,7 @@ impl Procedure for Attended<'_> {
         let work = scope::work(self.request)?;
         session.opened.limit_writes(self.request.writing.max_write);
         let scope = Scope::prepare(self.request, work, session.opened)?;
-        let mut thermometers = Thermometers::open(self.request)?;
+        let mut thermometers = Thermometers::open(self.request, session.opened)?;
         let options = scope.options(self.request, work, session.opened, report.header.seed);
         report.body = begin(self.request, work, &options, session.bytes());
         session.events.note(&scope.plan_line(self.request, work, session.opened));

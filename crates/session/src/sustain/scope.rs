@@ -106,8 +106,7 @@ const OWN_SHARE: u64 = 80;
 /// # Errors
 /// If options contradict each other, or writing would lose data without being allowed to.
 pub(super) fn work(request: &Request) -> Result<Work> {
-    let (directory, simulated) =
-        (request.common.names_directory(), request.common.target.starts_with("sim:"));
+    let (directory, simulated) = (request.common.names_directory(), request.common.is_simulated());
     let frees = request.erase || request.region.is_some();
     let work = match request.work() {
         Some(work) => work,

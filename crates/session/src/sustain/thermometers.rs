@@ -4,6 +4,7 @@
 use super::Request;
 use super::writer::Writer;
 use crate::error::{Failure, Result};
+use crate::opened::Opened;
 use cardscope_device::filesystem;
 use cardscope_device::sensors::{Extra, Readings, Sensors};
 use cardscope_device::system::System;
@@ -43,17 +44,16 @@ impl Thermometers {
     ///
     /// # Errors
     /// If one that the user brings cannot work at all.
-    pub(super) fn open(request: &Request) -> Result<Thermometers> {
+    pub(super) fn open(request: &Request, opened: &Opened) -> Result<Thermometers> {
         let named = named(request)?;
         let name = &request.common.target;
-        let simulated = name.starts_with("sim:");
-        if simulated && named.is_empty() {
+        if opened.is_simulated() && named.is_empty() {
             return Ok(Thermometers { sensors: None, said: 0 });
         }
         let path = Path::new(name);
         let disk = match path.is_dir() || path.is_file() {
             true => filesystem::of_path(path).ok().and_then(|f| f.disk),
-            false => (!simulated).then(|| name.clone()),
+            false => (!opened.is_simulated()).then(|| name.clone()),
         };
         let sensors = Sensors::open(&System::host(), disk.as_deref(), &named);
         Ok(Thermometers { sensors: Some(sensors.map_err(Failure::refused)?), said: 0 })
