@@ -3,6 +3,7 @@
 //! are just that disk. Whatever a verb plans, its target writes no more.
 
 use crate::error::Failure;
+use cardscope_device::filesystem;
 use cardscope_device::held::{Device, Held, Kind};
 use cardscope_device::sensors::Sensors;
 use cardscope_engine::allowance::Allowance;
@@ -15,6 +16,7 @@ use cardscope_model::condition::Condition;
 use cardscope_model::identity::Identity;
 use cardscope_model::report::Header;
 use cardscope_model::units::{BinarySize, MIB};
+use std::path::Path;
 use std::sync::Arc;
 
 /// An open target and what is known of it.
@@ -37,8 +39,8 @@ pub struct Opened {
     pub limit: Limit,
     /// How each file is opened, where the target is a directory whose files are targets of their own.
     pub(crate) files: Option<RealOptions>,
-    /// Reads the temperature as long as it is kept.
-    pub(super) _thermometer: Option<Sensors>,
+    /// Reads the card's temperature as long as it is kept.
+    pub(crate) thermometer: Option<Sensors>,
 }
 
 impl Opened {
@@ -54,7 +56,7 @@ impl Opened {
             held: None,
             limit: Limit::default(),
             files: None,
-            _thermometer: None,
+            thermometer: None,
         }
     }
 
@@ -91,6 +93,15 @@ impl Opened {
         match &self.held {
             Some(held) => held.path().to_string_lossy().into_owned(),
             None => self.target.info().name.clone(),
+        }
+    }
+
+    /// A path or name of the disk that is open, or on which the open file or directory lies; `None` where it lies on no
+    /// single one, or the card is simulated.
+    pub(crate) fn disk(&self) -> Option<String> {
+        match self.held.as_ref()?.kind() {
+            Kind::Device(_) => Some(self.leads_to()),
+            Kind::File | Kind::Directory => filesystem::of_path(Path::new(&self.leads_to())).ok()?.disk,
         }
     }
 

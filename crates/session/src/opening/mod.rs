@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// A refusal: there is no such target, it is not safe to write to, consent was not given, or a journal waits that has
 /// what an earlier test overwrote on it.
 pub fn open(name: &str, writes: bool, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened> {
-    let mut opened = open_any(name, writes, consent, interrupt)?;
+    let mut opened = open_any(name, writes, Directories::Taken, consent, interrupt)?;
     // In a directory only files of the test's own are written.
     if writes && !opened.is_directory() {
         journals::none_waits(name, &mut opened, interrupt)?;
@@ -31,25 +31,41 @@ pub fn open(name: &str, writes: bool, consent: &mut dyn Consent, interrupt: &Int
     Ok(opened)
 }
 
-/// Opens a target to put back what a journal or an image has.
+/// Opens a card to put back what a journal or an image has.
 ///
 /// # Errors
-/// A refusal, as [`open`]; a journal that waits is none.
+/// A refusal, as [`open`], and of a directory; a journal that waits is none.
 pub(crate) fn open_to_restore(
     name: &str,
     consent: &mut dyn Consent,
     interrupt: &Interrupt,
 ) -> Result<Opened> {
-    open_any(name, true, consent, interrupt)
+    open_any(name, true, Directories::Refused, consent, interrupt)
 }
 
-fn open_any(name: &str, writes: bool, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened> {
+/// Whether a directory may stand for the card that is mounted there: in it a file of the test's own is made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Directories {
+    Taken,
+    Refused,
+}
+
+fn open_any(
+    name: &str,
+    writes: bool,
+    directories: Directories,
+    consent: &mut dyn Consent,
+    interrupt: &Interrupt,
+) -> Result<Opened> {
     if target_spec::is_simulated(name) {
         return simulated(name);
     }
     let access = if writes { Access::ReadWrite } else { Access::Read };
     let held = Arc::new(Held::open(Path::new(name), access).map_err(|error| not_held(name, error))?);
     match held.kind() {
+        Kind::Directory if directories == Directories::Refused => Err(Failure::refused(format!(
+            "{name} is a directory; name the card itself, as `cardscope list` shows it, or its image file"
+        ))),
         Kind::Directory => real::directory(&held, interrupt),
         Kind::File => {
             agree(name, &held, writes, consent)?;

@@ -1,7 +1,7 @@
 //! Restoring an image, onto its own card or another one: the whole card is overwritten, so consent is asked for, and
 //! the image must fit byte for byte.
 
-use super::request::{fill_in, must_be_card};
+use super::request::fill_in;
 use crate::card_key::card_key;
 use crate::consent::Consent;
 use crate::error::{Failure, Result};
@@ -30,7 +30,6 @@ pub(super) fn restore(
             file.display()
         )));
     };
-    must_be_card(target)?;
     let mut opened = opening::open_to_restore(target, consent, interrupt)?;
     let mut report = RestoreReport {
         file: file.display().to_string(),

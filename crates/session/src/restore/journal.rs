@@ -1,7 +1,7 @@
 //! Restoring a journal. Doing it again, or after it was stopped anywhere, does no harm: every place ends with its oldest
 //! content, and the journal goes only when the card was read again and everything is there.
 
-use super::request::{fill_in, must_be_card};
+use super::request::fill_in;
 use crate::consent::{Consent, DataKept, Question, obtain};
 use crate::error::{Failure, Result};
 use crate::frame::{Document as _, Outcome};
@@ -52,7 +52,6 @@ pub(super) fn restore(
         report.notes.push("its test ended before it overwrote anything; the card was not touched".to_owned());
         return Ok(close(journal, report));
     }
-    must_be_card(&target)?;
     let mut opened = opening::open_to_restore(&target, &mut DataKept, interrupt)?;
     let named = size_and_identity(&journal, &opened, &target)?;
     let failing = |stop| failure(stop, file);

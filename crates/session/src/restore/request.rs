@@ -1,12 +1,11 @@
 //! What a restoration is asked to do, and what putting back says in its document.
 
-use crate::error::{Failure, Result};
 use crate::options::GivenConsent;
 use cardscope_engine::journal::SavedRange;
 use cardscope_journal::put_back::PutBack;
 use cardscope_model::restore::{RestoreRange, RestoreReport};
 use clap::Args;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Put back what an interrupted test had saved, or an image that --backup took
 ///
@@ -35,14 +34,4 @@ pub(super) fn fill_in(report: &mut RestoreReport, put_back: PutBack) {
     report.compared = true;
     report.lost = put_back.lost.into_iter().map(|saved| range(saved, None)).collect();
     report.unreadable = put_back.unreadable.into_iter().map(|(saved, why)| range(saved, Some(why))).collect();
-}
-
-/// Directories are no cards: opening one would make a test file there.
-pub(super) fn must_be_card(target: &str) -> Result<()> {
-    match Path::new(target).is_dir() {
-        true => Err(Failure::refused(format!(
-            "{target} is a directory; name the card itself, as `cardscope list` shows it, or its image file"
-        ))),
-        false => Ok(()),
-    }
 }

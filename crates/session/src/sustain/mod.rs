@@ -20,7 +20,7 @@ use cardscope_model::report::Moved;
 use cardscope_model::sustain::{LongRun, Measured, Pattern, SustainReport, Work};
 use cardscope_probe::sustain::{BLOCK, DEPTH, Options, SMALL, sustain};
 use cardscope_probe::write_scope::WriteScope;
-use scope::Scope;
+use scope::{Place, Scope};
 use std::cell::RefCell;
 use thermometers::{Shared, Thermometers, Tracks};
 use writer::Writer;
@@ -61,7 +61,7 @@ impl Procedure for Attended<'_> {
     }
 
     fn check(&self) -> Result<()> {
-        scope::work(self.request)?;
+        scope::work(self.request, Place::named(&self.request.common))?;
         thermometers::named(self.request).map(drop)
     }
 
@@ -83,7 +83,7 @@ impl Procedure for Attended<'_> {
     }
 
     fn run(&self, session: &mut Session<'_>, report: &mut SustainReport) -> Result<()> {
-        let work = scope::work(self.request)?;
+        let work = scope::work(self.request, Place::of(session.opened))?;
         session.opened.limit_writes(self.request.writing.max_write);
         let scope = Scope::prepare(self.request, work, session.opened)?;
         let mut thermometers = Thermometers::open(self.request, session.opened)?;

@@ -101,12 +101,43 @@ const OWN_FILE: u64 = 16 * GIB;
 /// And takes no more than so much of what is free, in percent: full cards behave differently.
 const OWN_SHARE: u64 = 80;
 
+/// What is used: it decides what may be written without being asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Place {
+    /// A directory, in which a file of the run's own is used.
+    Directory,
+    /// A simulated card.
+    Simulated,
+    /// A device or a file, on which data can be lost.
+    Card,
+}
+
+impl Place {
+    fn new(simulated: bool, directory: bool) -> Place {
+        match (simulated, directory) {
+            (true, _) => Place::Simulated,
+            (_, true) => Place::Directory,
+            _ => Place::Card,
+        }
+    }
+
+    /// By the target's name, before it is opened.
+    pub(super) fn named(common: &Common) -> Place {
+        Place::new(common.is_simulated(), common.names_directory())
+    }
+
+    /// The one that is open.
+    pub(super) fn of(opened: &Opened) -> Place {
+        Place::new(opened.is_simulated(), opened.is_directory())
+    }
+}
+
 /// What the workload does, after all that was asked for; refuses what goes against itself.
 ///
 /// # Errors
 /// If options contradict each other, or writing would lose data without being allowed to.
-pub(super) fn work(request: &Request) -> Result<Work> {
-    let (directory, simulated) = (request.common.names_directory(), request.common.is_simulated());
+pub(super) fn work(request: &Request, place: Place) -> Result<Work> {
+    let (directory, simulated) = (place == Place::Directory, place == Place::Simulated);
     let frees = request.erase || request.region.is_some();
     let work = match request.work() {
         Some(work) => work,
@@ -141,9 +172,10 @@ pub(super) fn work(request: &Request) -> Result<Work> {
     Ok(work)
 }
 
-/// Whether the target is opened to be written to.
+/// Whether the target is opened to be written to; a directory is opened in the same way for either.
 pub(super) fn writes(request: &Request) -> bool {
-    work(request) != Ok(Work::Read) || request.common.names_directory()
+    let frees = request.erase || request.region.is_some();
+    request.work().map_or(request.common.is_simulated() || frees, |work| work != Work::Read)
 }
 
 /// What may be used.
