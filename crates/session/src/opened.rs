@@ -19,6 +19,17 @@ use cardscope_model::units::{BinarySize, MIB};
 use std::path::Path;
 use std::sync::Arc;
 
+/// What a target is, as far as it decides what may be written to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TargetType {
+    /// A directory, in which only files of the test's own are written.
+    Directory,
+    /// A simulated card, on which nothing is anybody's.
+    Simulated,
+    /// A device or a file, on which data can be lost.
+    Card,
+}
+
 /// An open target and what is known of it.
 pub struct Opened {
     /// Where the I/O goes.
@@ -75,6 +86,15 @@ impl Opened {
     /// True where the target is a directory, in which only files of the test's own are written.
     pub fn is_directory(&self) -> bool {
         self.held.as_ref().is_some_and(|held| matches!(held.kind(), Kind::Directory))
+    }
+
+    /// What it is.
+    pub(crate) fn target_type(&self) -> TargetType {
+        match self.is_directory() {
+            true => TargetType::Directory,
+            false if self.is_simulated() => TargetType::Simulated,
+            false => TargetType::Card,
+        }
     }
 
     /// Whether a simulated card is open; not to be asked of one that was let go of.

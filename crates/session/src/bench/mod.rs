@@ -11,6 +11,7 @@ pub use request::Request;
 
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
+use crate::opened::TargetType;
 use crate::recorder::Recorder;
 use cardscope_engine::runner::{RunError, Settings, run_pass};
 use cardscope_engine::target::TargetError;
@@ -39,7 +40,7 @@ impl Procedure for Request {
         }
     }
 
-    fn check(&self) -> Result<()> {
+    fn check(&self, _: TargetType) -> Result<()> {
         let recipe = self.recipe()?;
         self.common.conditions.stated()?;
         runs(self, &recipe).map(drop)

@@ -6,7 +6,6 @@ use crate::options::{ArchiveAt, Conditions, GivenConsent, WriteLimit};
 use cardscope_model::card_map::advice::quoted;
 use cardscope_simulator::target_spec;
 use clap::Args;
-use std::path::Path;
 use std::time::Duration;
 
 /// What every verb on a card is asked for.
@@ -62,10 +61,5 @@ impl Common {
     /// Whether the target is a simulated card, by its name; once it is open, `Opened::is_simulated` tells.
     pub(crate) fn is_simulated(&self) -> bool {
         target_spec::is_simulated(&self.target)
-    }
-
-    /// True where the target is a directory, in which only files of the verb's own are written.
-    pub fn names_directory(&self) -> bool {
-        Path::new(&self.target).is_dir()
     }
 }

@@ -12,8 +12,8 @@ use crate::card_state;
 use crate::consent::Narrowed;
 use crate::consent::{Consent, DataKept};
 use crate::journals;
-use crate::opened::Opened;
-use crate::opening;
+use crate::opened::{Opened, TargetType};
+use crate::opening::{self, Resolved};
 use crate::recorder::{self, Recorder};
 use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
@@ -58,8 +58,8 @@ pub trait Procedure {
         Needs::Read
     }
 
-    /// Refuses what goes against itself, before anything is opened.
-    fn check(&self) -> Result<()> {
+    /// Refuses what goes against itself or against what the target is, before anything is opened.
+    fn check(&self, _target: TargetType) -> Result<()> {
         Ok(())
     }
 
@@ -75,8 +75,8 @@ pub trait Procedure {
     ///
     /// # Errors
     /// A refusal: it is not safe to test, or consent was not given. Nothing was written.
-    fn open(&self, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened> {
-        open(self, consent, interrupt)
+    fn open(&self, target: Resolved, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened> {
+        open(self, target, consent, interrupt)
     }
 
     /// Does its part and fills the document in place, so that what was measured survives any end. Until it calls
@@ -126,9 +126,10 @@ pub fn execute<P: Procedure>(
     interrupt: &Interrupt,
     events: &mut dyn Listener,
 ) -> Result<Outcome<Report<P::Body>>> {
-    let begun = procedure.check().and_then(|()| {
+    let target = Resolved::of(&procedure.common().target);
+    let begun = procedure.check(target.target_type()).and_then(|()| {
         let stated = procedure.stated()?;
-        let mut opened = procedure.open(consent, interrupt)?;
+        let mut opened = procedure.open(target, consent, interrupt)?;
         opened.condition.overlay(&stated);
         card_state::name_state(procedure.common().archive.named(), &mut opened);
         perform(procedure, &mut opened, interrupt, events)
@@ -142,15 +143,15 @@ pub fn execute<P: Procedure>(
 /// A refusal: it is not safe to test, or consent was not given. Nothing was written.
 pub(crate) fn open<P: Procedure + ?Sized>(
     procedure: &P,
+    target: Resolved,
     consent: &mut dyn Consent,
     interrupt: &Interrupt,
 ) -> Result<Opened> {
-    let target = &procedure.common().target;
     match procedure.needs() {
-        Needs::Read => opening::open(target, false, &mut DataKept, interrupt),
-        Needs::WriteAndKeep => opening::open(target, true, &mut DataKept, interrupt),
+        Needs::Read => opening::open_resolved(target, false, &mut DataKept, interrupt),
+        Needs::WriteAndKeep => opening::open_resolved(target, true, &mut DataKept, interrupt),
         Needs::WriteAndLose(region) => {
-            opening::open(target, true, &mut Narrowed::to(region, consent), interrupt)
+            opening::open_resolved(target, true, &mut Narrowed::to(region, consent), interrupt)
         }
     }
 }
@@ -222,7 +223,7 @@ impl Session<'_> {
 
     /// Runs another verb as a part of this one, on the card that is open; it has its own row in the archive.
     pub(crate) fn part<P: Procedure>(&mut self, procedure: &P) -> Result<Outcome<Report<P::Body>>> {
-        procedure.check()?;
+        procedure.check(self.opened.target_type())?;
         perform(procedure, self.opened, self.interrupt, self.events)
     }
 

@@ -5,7 +5,7 @@ use crate::arguments::{region, size};
 use crate::consent::{phrase, within};
 use crate::error::{Failure, Result};
 use crate::frame::{self, Common, Session};
-use crate::opened::Opened;
+use crate::opened::{Opened, TargetType};
 use cardscope_engine::target::Region;
 use cardscope_model::random::mix;
 use cardscope_model::units::{BinarySize, MIB};
@@ -85,8 +85,8 @@ pub(super) enum Scope {
 }
 
 /// Refuses what goes against itself, before anything is opened.
-pub(super) fn check(request: &Request) -> Result<()> {
-    let directory = request.common.names_directory();
+pub(super) fn check(request: &Request, target: TargetType) -> Result<()> {
+    let directory = target == TargetType::Directory;
     let frees = request.erase || request.region.is_some();
     Failure::refuse_first(&[
         (

@@ -13,6 +13,7 @@ pub use thermometers::{Typed, Typist};
 use crate::baseline;
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
+use crate::opened::TargetType;
 use cardscope_analysis::long_run;
 use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::condition::{Condition, Origin};
@@ -20,7 +21,7 @@ use cardscope_model::report::Moved;
 use cardscope_model::sustain::{LongRun, Measured, Pattern, SustainReport, Work};
 use cardscope_probe::sustain::{BLOCK, DEPTH, Options, SMALL, sustain};
 use cardscope_probe::write_scope::WriteScope;
-use scope::{Place, Scope};
+use scope::Scope;
 use std::cell::RefCell;
 use thermometers::{Shared, Thermometers, Tracks};
 use writer::Writer;
@@ -60,8 +61,8 @@ impl Procedure for Attended<'_> {
         }
     }
 
-    fn check(&self) -> Result<()> {
-        scope::work(self.request, Place::named(&self.request.common))?;
+    fn check(&self, target: TargetType) -> Result<()> {
+        scope::work(self.request, target)?;
         thermometers::named(self.request).map(drop)
     }
 
@@ -83,7 +84,7 @@ impl Procedure for Attended<'_> {
     }
 
     fn run(&self, session: &mut Session<'_>, report: &mut SustainReport) -> Result<()> {
-        let work = scope::work(self.request, Place::of(session.opened))?;
+        let work = scope::work(self.request, session.opened.target_type())?;
         session.opened.limit_writes(self.request.writing.max_write);
         let scope = Scope::prepare(self.request, work, session.opened)?;
         let mut thermometers = Thermometers::open(self.request, session.opened)?;

@@ -5,7 +5,7 @@ use crate::arguments::{duration, region, size};
 use crate::consent::within;
 use crate::error::{Failure, Result};
 use crate::frame::Common;
-use crate::opened::Opened;
+use crate::opened::{Opened, TargetType};
 use crate::options::WriteLimit;
 use cardscope_engine::target::Region;
 use cardscope_model::sustain::{Limits, Pattern, Work};
@@ -101,43 +101,12 @@ const OWN_FILE: u64 = 16 * GIB;
 /// And takes no more than so much of what is free, in percent: full cards behave differently.
 const OWN_SHARE: u64 = 80;
 
-/// What is used: it decides what may be written without being asked for.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Place {
-    /// A directory, in which a file of the run's own is used.
-    Directory,
-    /// A simulated card.
-    Simulated,
-    /// A device or a file, on which data can be lost.
-    Card,
-}
-
-impl Place {
-    fn new(simulated: bool, directory: bool) -> Place {
-        match (simulated, directory) {
-            (true, _) => Place::Simulated,
-            (_, true) => Place::Directory,
-            _ => Place::Card,
-        }
-    }
-
-    /// By the target's name, before it is opened.
-    pub(super) fn named(common: &Common) -> Place {
-        Place::new(common.is_simulated(), common.names_directory())
-    }
-
-    /// The one that is open.
-    pub(super) fn of(opened: &Opened) -> Place {
-        Place::new(opened.is_simulated(), opened.is_directory())
-    }
-}
-
 /// What the workload does, after all that was asked for; refuses what goes against itself.
 ///
 /// # Errors
 /// If options contradict each other, or writing would lose data without being allowed to.
-pub(super) fn work(request: &Request, place: Place) -> Result<Work> {
-    let (directory, simulated) = (place == Place::Directory, place == Place::Simulated);
+pub(super) fn work(request: &Request, target: TargetType) -> Result<Work> {
+    let (directory, simulated) = (target == TargetType::Directory, target == TargetType::Simulated);
     let frees = request.erase || request.region.is_some();
     let work = match request.work() {
         Some(work) => work,
