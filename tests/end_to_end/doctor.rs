@@ -328,6 +328,22 @@ fn a_journal_that_would_lie_on_the_card_fails_and_another_place_does_not() {
 }
 
 #[test]
+fn the_archive_that_is_examined_is_the_one_that_results_are_kept_in() {
+    let home = Home::new();
+    let examined = |outcome: Outcome| text(point(&outcome.json(), "archive-place"), "/seen").to_owned();
+    let seen = examined(home.run(&["doctor", "--json"]));
+    assert!(seen.starts_with(home.archive().to_str().unwrap()), "{seen}");
+    let named = home.path("elsewhere/own.sqlite");
+    let seen = examined(home.run(&["doctor", "--json", "--archive", named.to_str().unwrap()]));
+    assert!(seen.starts_with(named.to_str().unwrap()) && seen.contains("MiB free"), "{seen}");
+    assert!(examined(home.run(&["doctor", "--json", "--archive", "own.sqlite"])).contains("MiB free"));
+    let server = "postgres://me:secret@host/cards";
+    let seen = examined(home.run(&["doctor", "--json", "--archive", server]));
+    assert!(seen.starts_with("postgres://me@host/cards") && seen.contains("server"), "{seen}");
+    home.run(&["doctor", "--archive", "mysql://host/cards"]).expect(3).says(&["mysql"]);
+}
+
+#[test]
 fn a_loop_device_is_no_card_and_what_is_not_there_is_refused() {
     let device = Loop::of_mib(8);
     let home = Home::new();

@@ -25,6 +25,9 @@ use std::path::{Path, PathBuf};
 /// The least that a file must have: one sector.
 const LEAST_BYTES: u64 = 512;
 
+/// How a directory is opened.
+const READ_DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
 /// An open, locked object.
 #[derive(Debug)]
 pub struct Held {
@@ -79,22 +82,58 @@ pub enum HoldError {
     File(String),
 }
 
-impl Held {
-    /// Opens what a name leads to, claimed or locked; to write to it, only past its guards.
+/// What a name leads to, resolved and not opened yet, since opening some devices has effects of its own.
+#[derive(Debug)]
+pub struct Pinned {
+    name: PathBuf,
+    fd: OwnedFd,
+    found: Stat,
+}
+
+impl Pinned {
+    /// Resolves a name.
     ///
     /// # Errors
-    /// If it is not there or neither device, file nor directory, not safe to write to, in use, or not ours to open.
+    /// If it leads to nothing.
+    pub fn of(name: &Path) -> Result<Pinned, HoldError> {
+        // A directory is opened to be read: what is mounted there on demand is not mounted for less.
+        let fd = match open(name, READ_DIRECTORY, Mode::empty()) {
+            Err(Errno::NOTDIR | Errno::ACCESS) => open(name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()),
+            fd => fd,
+        };
+        let fd = fd.map_err(HoldError::Name)?;
+        let found = fstat(&fd).map_err(HoldError::Name)?;
+        Ok(Pinned { name: name.to_owned(), fd, found })
+    }
+
+    /// Whether it is a directory.
+    pub fn is_directory(&self) -> bool {
+        FileType::from_raw_mode(self.found.st_mode) == FileType::Directory
+    }
+}
+
+impl Held {
+    /// Opens what a name leads to, as [`Held::of`].
+    ///
+    /// # Errors
+    /// As there, or if the name leads to nothing.
     pub fn open(name: &Path, access: Access) -> Result<Held, HoldError> {
-        match open(name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) {
-            Err(Errno::NOTDIR) => {}
-            fd => return Self::directory(fd.map_err(HoldError::Name)?, name),
-        }
-        // Resolves the name and opens nothing yet: opening some devices has effects of its own.
-        let pin = open(name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(HoldError::Name)?;
-        let found = fstat(&pin).map_err(HoldError::Name)?;
+        Self::of(Pinned::of(name)?, access)
+    }
+
+    /// Opens what a name led to, claimed or locked; to write to it, only past its guards.
+    ///
+    /// # Errors
+    /// If it is neither device, file nor directory, not safe to write to, in use, or not ours to open.
+    pub fn of(pinned: Pinned, access: Access) -> Result<Held, HoldError> {
+        let Pinned { name, fd, found } = pinned;
         match FileType::from_raw_mode(found.st_mode) {
-            FileType::RegularFile => Self::of_file(&pin, &found, name, access),
-            FileType::BlockDevice => Self::of_device(&pin, &found, name, access),
+            FileType::Directory => {
+                let fd = open(by_descriptor(&fd), READ_DIRECTORY, Mode::empty()).map_err(HoldError::Name)?;
+                Self::directory(fd, &name)
+            }
+            FileType::RegularFile => Self::of_file(&fd, &found, &name, access),
+            FileType::BlockDevice => Self::of_device(&fd, &found, &name, access),
             _ => Err(Refusal::NotABlockDevice(name.display().to_string()).into()),
         }
     }

@@ -3,6 +3,7 @@
 
 use crate::card_source::{CardSource, the_one};
 use crate::error::{Failure, Result};
+use crate::options::ArchiveAt;
 use cardscope_analysis::comparison::{AGE, Column, Division, columns, comparison};
 use cardscope_model::archived::StoredCard;
 use cardscope_model::comparison::Comparison;
@@ -10,13 +11,16 @@ use cardscope_model::run::CardRun;
 use cardscope_model::setting::{Setting, Wanted};
 use cardscope_model::test_name::TestName;
 use clap::Args;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// More columns than this say nothing to anybody.
 const MOST_COLUMNS: usize = 24;
 
 /// Which measurements are meant; the same for several verbs.
 #[derive(Debug, Clone, Default, Args)]
+#[command(mut_arg("archive", |archive| archive.help(
+    "Archive to read: a file, or postgres://... [default: in the XDG data folder]"
+)))]
 pub struct Choice {
     /// Only what was measured so, e.g. cooling=active, recipe=cdm_fio, size=1GiB; may be given several times
     #[arg(long = "condition", value_name = "WORD=VALUE", value_parser = Wanted::parse)]
@@ -27,9 +31,9 @@ pub struct Choice {
     /// Leave out the cards that come with the program
     #[arg(long = "own")]
     pub without_collection: bool,
-    /// Archive to read: a file, or postgres://... [default: in the XDG data folder]
-    #[arg(long, value_name = "FILE|URL", env = "CARDSCOPE_ARCHIVE", hide_env_values = true)]
-    pub archive: Option<PathBuf>,
+    /// The archive that is read.
+    #[command(flatten)]
+    pub archive: ArchiveAt,
 }
 
 impl Choice {
@@ -40,7 +44,7 @@ impl Choice {
 
     /// Opens where these measurements are looked up.
     pub(crate) fn open(&self) -> Result<CardSource> {
-        CardSource::open(self.archive.as_deref(), !self.without_collection)
+        CardSource::open(self.archive.named(), !self.without_collection)
     }
 }
 

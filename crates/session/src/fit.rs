@@ -3,7 +3,8 @@
 
 use crate::archive::open_existing;
 use crate::error::{Failure, Result};
-use crate::identify;
+use crate::identify::{self, InfoRequest};
+use crate::options::ArchiveAt;
 use cardscope_device::contents;
 use cardscope_engine::input;
 use cardscope_model::capacity::fit::{CardSize, FitReport, card_fit, known_cards, nominals, of_nominal};
@@ -17,13 +18,16 @@ use rustix::fs::SeekFrom;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Find out which cards an image or a size fits, by exact bytes
 ///
 /// Without a question it lists what is known. Exit status 1 where it does not fit: the card that is named, the smallest
 /// known card of --card, or else any.
 #[derive(Debug, Clone, Default, Args)]
+#[command(mut_arg("archive", |archive| archive.help(
+    "Archive whose cards are looked at too: a file, or postgres://... [default: in the XDG data folder]"
+)))]
 pub struct Request {
     /// An image's file, or a size, e.g. 31393316864, 29.5GiB, 32GB
     #[arg(value_name = "IMAGE|SIZE")]
@@ -37,9 +41,9 @@ pub struct Request {
     /// Every card of this nominal capacity, e.g. "32 GB": its bytes across brands, and a partition that fits all
     #[arg(long = "card", value_name = "CAPACITY", id = "nominal")]
     pub nominal: Option<String>,
-    /// Archive whose cards are looked at too: a file, or postgres://... [default: in the XDG data folder]
-    #[arg(long, value_name = "FILE|URL", env = "CARDSCOPE_ARCHIVE", hide_env_values = true)]
-    pub archive: Option<PathBuf>,
+    /// The archive whose cards are looked at, too.
+    #[command(flatten)]
+    pub archive: ArchiveAt,
 }
 
 /// Tells on which cards an image or a size fits: cards of one printed capacity differ in their bytes.
@@ -53,7 +57,7 @@ pub fn fit(request: &Request) -> Result<FitReport> {
     }
     let wanted = request.nominal.as_deref().map(nominal_name).transpose()?;
     let mut cards = known_cards();
-    cards.extend(archived(request.archive.as_deref())?);
+    cards.extend(archived(request.archive.named())?);
     cards.sort_by_key(|card| card.bytes);
     let (asked, needed) = (report.asked_bytes, needed(&report));
     if let Some(name) = request.target.as_ref().or(request.card.as_ref()) {
@@ -126,11 +130,11 @@ fn nominal_name(text: &str) -> Result<String> {
 
 /// The exact size of a card, with what the card itself says otherwise.
 fn target(name: &str) -> Result<(CardSize, Vec<Finding>)> {
-    let identity = identify::info(name, None)?;
+    let identity = identify::info(&InfoRequest { target: name.to_owned(), ..InfoRequest::default() })?;
     let bytes = identity.capacity_bytes.ok_or_else(|| {
         Failure::refused(format!("{name} does not say how large it is: is there a card in the slot?"))
     })?;
-    let source = if name.starts_with(target_spec::PREFIX) { "simulated" } else { "the system" };
+    let source = if target_spec::is_simulated(name) { "simulated" } else { "the system" };
     let findings = identity.findings.into_iter().filter(|f| f.claim.starts_with("capacity-")).collect();
     Ok((CardSize { card: name.to_owned(), bytes, source: source.to_owned() }, findings))
 }
@@ -209,7 +213,7 @@ fn archived(path: Option<&Path>) -> Result<Vec<CardSize>> {
         let Some(CardUnit { id, maker, model, capacity_bytes: Some(bytes), .. }) = session.specimen else {
             continue;
         };
-        if session.target.starts_with(target_spec::PREFIX) {
+        if target_spec::is_simulated(&session.target) {
             continue;
         }
         let card = [maker, Some(model)].into_iter().flatten().collect::<Vec<_>>().join(" ");

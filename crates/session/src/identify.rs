@@ -1,6 +1,7 @@
 //! `list`, `info` and `decode`: what is there, and what it says of itself.
 
 use crate::error::{Failure, Result};
+use crate::options::Machine;
 use cardscope_device::block::BlockDevice;
 use cardscope_device::list::{self, Scope};
 use cardscope_device::open::peek;
@@ -8,21 +9,63 @@ use cardscope_device::system::System;
 use cardscope_device::{contents, inspect};
 use cardscope_engine::input;
 use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::identity::{self, Identity};
+use cardscope_model::identity::{self, HexRegisters, Identity};
 use cardscope_simulator::target_spec;
+use clap::Args;
 use std::path::Path;
 
 pub use cardscope_device::list::Entry;
-pub use cardscope_model::identity::HexRegisters;
+
+/// Show cards and readers, and whether they are safe to test
+#[derive(Debug, Clone, Default, Args)]
+pub struct ListRequest {
+    /// Disks that cannot be taken out, and loop devices, too
+    #[arg(long)]
+    pub all: bool,
+    /// Which machine's.
+    #[command(flatten)]
+    pub machine: Machine,
+}
+
+/// Decode what a card says of itself, its bus and its limits
+#[derive(Debug, Clone, Default, Args)]
+pub struct InfoRequest {
+    /// Device as `list` shows it, or sim:NAME
+    pub target: String,
+    /// Of which machine.
+    #[command(flatten)]
+    pub machine: Machine,
+}
+
+/// Decode pasted registers
+#[derive(Debug, Clone, Default, Args)]
+#[command(arg_required_else_help = true)]
+pub struct DecodeRequest {
+    /// Card identification, 32 hex digits
+    #[arg(long, value_name = "HEX")]
+    pub cid: Option<String>,
+    /// Card-specific data, 32 hex digits
+    #[arg(long, value_name = "HEX")]
+    pub csd: Option<String>,
+    /// SD configuration register, 16 hex digits
+    #[arg(long, value_name = "HEX")]
+    pub scr: Option<String>,
+    /// SD status, 128 hex digits
+    #[arg(long, value_name = "HEX")]
+    pub ssr: Option<String>,
+    /// Operating conditions, 8 hex digits
+    #[arg(long, value_name = "HEX")]
+    pub ocr: Option<String>,
+}
 
 /// Devices on this machine, or in a recorded `/sys` tree: those that can be taken out, or `all`.
 ///
 /// # Errors
-/// If `sysfs` is no copy of a `/sys` tree.
-pub fn list(sysfs: Option<&Path>, all: bool) -> Result<Vec<Entry>> {
-    let scope = if all { Scope::WithLoops } else { Scope::Hardware };
-    let mut entries = list::list(&system(sysfs)?, scope);
-    entries.retain(|e| all || e.removable);
+/// If the machine is no copy of a `/sys` tree.
+pub fn list(request: &ListRequest) -> Result<Vec<Entry>> {
+    let scope = if request.all { Scope::WithLoops } else { Scope::Hardware };
+    let mut entries = list::list(&request.machine.system()?, scope);
+    entries.retain(|e| request.all || e.removable);
     Ok(entries)
 }
 
@@ -30,12 +73,13 @@ pub fn list(sysfs: Option<&Path>, all: bool) -> Result<Vec<Entry>> {
 ///
 /// # Errors
 /// If there is no such card, or it cannot be asked.
-pub fn info(target: &str, sysfs: Option<&Path>) -> Result<Identity> {
-    let identity = if target.starts_with(target_spec::PREFIX) {
+pub fn info(request: &InfoRequest) -> Result<Identity> {
+    let target = request.target.as_str();
+    let identity = if target_spec::is_simulated(target) {
         let spec = target_spec::parse(target).map_err(Failure::refused)?;
         cardscope_simulator::identity(&spec.archetype).map_err(Failure::refused)?
     } else {
-        real(target, &system(sysfs)?)?
+        real(target, &request.machine.system()?)?
     };
     let layout = identity.layout.as_ref().and_then(|layout| layout.finding(target));
     let mut identity = judged(identity);
@@ -83,25 +127,21 @@ fn real(target: &str, system: &System) -> Result<Identity> {
 ///
 /// # Errors
 /// If a text is not the register it was given for, or nothing was given.
-pub fn decode(registers: &HexRegisters<'_>) -> Result<Identity> {
-    if *registers == HexRegisters::default() {
+pub fn decode(request: &DecodeRequest) -> Result<Identity> {
+    let registers = HexRegisters {
+        cid: request.cid.as_deref(),
+        csd: request.csd.as_deref(),
+        scr: request.scr.as_deref(),
+        ssr: request.ssr.as_deref(),
+        ocr: request.ocr.as_deref(),
+        kind: None,
+    };
+    if registers == HexRegisters::default() {
         return Err(Failure::refused(
             "nothing to decode: give --cid, --csd, --scr, --ssr or --ocr with hex digits",
         ));
     }
-    identity::from_hex(*registers).map(judged).map_err(Failure::refused)
-}
-
-/// This machine, or a copy of another one's `/sys` tree.
-pub(crate) fn system(sysfs: Option<&Path>) -> Result<System> {
-    match sysfs {
-        None => Ok(System::host()),
-        Some(dir) if System::is_recorded(dir) => Ok(System::recorded(dir)),
-        Some(dir) => Err(Failure::refused(format!(
-            "{} holds no copy of a /sys tree: there is neither {0}/block nor {0}/sys/block",
-            dir.display()
-        ))),
-    }
+    identity::from_hex(registers).map(judged).map_err(Failure::refused)
 }
 
 /// Adds the findings, keeping those of whoever read the parts.

@@ -33,6 +33,7 @@ pub mod map;
 pub mod observe;
 pub mod opened;
 pub mod opening;
+pub mod options;
 pub mod output_file;
 pub mod publish;
 pub mod rank;

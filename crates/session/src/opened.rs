@@ -3,6 +3,7 @@
 //! are just that disk. Whatever a verb plans, its target writes no more.
 
 use crate::error::Failure;
+use cardscope_device::filesystem;
 use cardscope_device::held::{Device, Held, Kind};
 use cardscope_device::sensors::Sensors;
 use cardscope_engine::allowance::Allowance;
@@ -15,7 +16,19 @@ use cardscope_model::condition::Condition;
 use cardscope_model::identity::Identity;
 use cardscope_model::report::Header;
 use cardscope_model::units::{BinarySize, MIB};
+use std::path::Path;
 use std::sync::Arc;
+
+/// What a target is, as far as it decides what may be written to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TargetType {
+    /// A directory, in which only files of the test's own are written.
+    Directory,
+    /// A simulated card, on which nothing is anybody's.
+    Simulated,
+    /// A device or a file, on which data can be lost.
+    Card,
+}
 
 /// An open target and what is known of it.
 pub struct Opened {
@@ -37,8 +50,8 @@ pub struct Opened {
     pub limit: Limit,
     /// How each file is opened, where the target is a directory whose files are targets of their own.
     pub(crate) files: Option<RealOptions>,
-    /// Reads the temperature as long as it is kept.
-    pub(super) _thermometer: Option<Sensors>,
+    /// Reads the card's temperature as long as it is kept.
+    pub(crate) thermometer: Option<Sensors>,
 }
 
 impl Opened {
@@ -54,7 +67,7 @@ impl Opened {
             held: None,
             limit: Limit::default(),
             files: None,
-            _thermometer: None,
+            thermometer: None,
         }
     }
 
@@ -75,6 +88,20 @@ impl Opened {
         self.held.as_ref().is_some_and(|held| matches!(held.kind(), Kind::Directory))
     }
 
+    /// What it is.
+    pub(crate) fn target_type(&self) -> TargetType {
+        match self.is_directory() {
+            true => TargetType::Directory,
+            false if self.is_simulated() => TargetType::Simulated,
+            false => TargetType::Card,
+        }
+    }
+
+    /// Whether a simulated card is open; not to be asked of one that was let go of.
+    pub(crate) fn is_simulated(&self) -> bool {
+        self.held.is_none()
+    }
+
     /// Lets go of the card, so that the kernel or a mount may have it; gives what was held.
     pub(crate) fn let_go(&mut self) -> Option<Arc<Held>> {
         self.target = Box::new(NullTarget::new(0));
@@ -86,6 +113,15 @@ impl Opened {
         match &self.held {
             Some(held) => held.path().to_string_lossy().into_owned(),
             None => self.target.info().name.clone(),
+        }
+    }
+
+    /// A path or name of the disk that is open, or on which the open file or directory lies; `None` where it lies on no
+    /// single one, or the card is simulated.
+    pub(crate) fn disk(&self) -> Option<String> {
+        match self.held.as_ref()?.kind() {
+            Kind::Device(_) => Some(self.leads_to()),
+            Kind::File | Kind::Directory => filesystem::of_path(Path::new(&self.leads_to())).ok()?.disk,
         }
     }
 

@@ -75,7 +75,7 @@ pub fn random(seed: u64) -> Result<Shown> {
 
 /// A card by `NAME…` or `sim:NAME…`.
 fn spec(name: &str) -> Result<TargetSpec> {
-    let full = match name.starts_with(target_spec::PREFIX) {
+    let full = match target_spec::is_simulated(name) {
         true => name.to_owned(),
         false => format!("{}{name}", target_spec::PREFIX),
     };

@@ -66,6 +66,11 @@ pub enum SpecError {
     State(#[from] StateError),
 }
 
+/// Whether a name is that of a simulated card.
+pub fn is_simulated(name: &str) -> bool {
+    name.starts_with(PREFIX)
+}
+
 /// Reads a target's name.
 ///
 /// # Errors

@@ -5,7 +5,7 @@ mod archive;
 mod check;
 mod compare;
 mod import;
-mod looking;
+mod list;
 mod page;
 mod report;
 mod restore;
@@ -14,7 +14,7 @@ mod sim;
 use crate::output::{self, Options};
 use crate::terminal::TypedTemperatures;
 use cardscope_report as pages;
-use cardscope_session::{self as session, Result};
+use cardscope_session::{self as session, Result, identify};
 use clap::Subcommand;
 use page::{attended, page};
 
@@ -42,9 +42,12 @@ macro_rules! verbs {
 }
 
 verbs! {
-    List(looking::List) = |ask, to| ask.run(to);
-    Info(looking::Info) = |ask, to| ask.run(to);
-    Decode(looking::Decode) = |ask, to| ask.run(to);
+    List(identify::ListRequest) = |ask, to| {
+        output::list(to, "devices", &identify::list(&ask)?, |devices| list::text(devices, ask.all))
+    };
+    Info(identify::InfoRequest) = |ask, to| output::document(to, &identify::info(&ask)?, pages::identity::text);
+    Decode(identify::DecodeRequest) =
+        |ask, to| output::document(to, &identify::decode(&ask)?, pages::identity::text);
     Bench(session::bench::Request) = |ask, to| page(&ask, to, pages::bench::text);
     Check(check::Check) = |ask, to| ask.run(to);
     Verify(session::verify::Request) = |ask, to| page(&ask, to, |report| match ask.h2testw {
@@ -69,9 +72,11 @@ verbs! {
     Rank(session::rank::Request) =
         |ask, to| output::document(to, &session::rank::rank(&ask)?, pages::ranking::text);
     Report(report::Report) = |ask, to| ask.run(to);
-    Restore(restore::Restore) = |ask, to| ask.run(to);
+    Restore(session::restore::Request) = |ask, to| restore::run(&ask, to);
     #[command(subcommand)]
     Sim(sim::Sim) = |ask, to| ask.run(to);
-    Archive(archive::Archive) = |ask, to| ask.run(to);
-    Doctor(looking::Doctor) = |ask, to| ask.run(to);
+    Archive(session::archive::Request) = |ask, to| archive::run(ask, to);
+    Doctor(session::doctor::Request) = |ask, to| {
+        output::outcome(to, &session::Outcome::of(session::doctor::doctor(&ask)?, None), pages::doctor::text)
+    };
 }

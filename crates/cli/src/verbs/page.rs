@@ -24,7 +24,7 @@ where
 
 /// Only carries it out, for a verb that does more with its document.
 pub(super) fn carry_out<P: Procedure>(asked: &P, options: &Options) -> Result<Outcome<Report<P::Body>>> {
-    attended(options, asked.common().yes_destroy.clone(), |consent, interrupt, progress| {
+    attended(options, asked.common().consent.yes_destroy.clone(), |consent, interrupt, progress| {
         frame::execute(asked, consent, interrupt, progress)
     })
 }

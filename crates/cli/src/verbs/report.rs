@@ -3,15 +3,12 @@
 use crate::output::{self, Options};
 use cardscope_model::outside;
 use cardscope_model::publication::Publication;
-use cardscope_model::test_name::TestName;
 use cardscope_report::publication::{self, FORMATS, Format, Picture};
-use cardscope_session::compare::{self, Choice};
 use cardscope_session::output_file::{Mark, OutputFile};
 use cardscope_session::publish::{self, Request};
-use cardscope_session::rank::{By, GroupBy, groups};
 use cardscope_session::{Failure, Result};
+use clap::Args;
 use clap::builder::PossibleValuesParser;
-use clap::{ArgGroup, Args};
 use std::path::{Path, PathBuf};
 
 /// Publish a comparison as a page, a table, a picture or raw data
@@ -22,11 +19,7 @@ use std::path::{Path, PathBuf};
 /// latencies, speed by size, flash, addresses, orders. Serial numbers and CIDs are left out unless asked for. More cards than
 /// anybody compares are only put in order: by the tests that most of them have, or as --for and --rank-by say.
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("order").args(["job", "rank_by"]).multiple(true)))]
 pub(crate) struct Report {
-    /// Cards as `compare` takes them, or files with logs; without any, all of the archive
-    #[arg(value_name = "CARD")]
-    cards: Vec<String>,
     /// The file to write, or the folder for --charts; - writes to stdout
     #[arg(short = 'o', long, value_name = "FILE")]
     output: PathBuf,
@@ -36,35 +29,11 @@ pub(crate) struct Report {
     /// What it becomes, where the ending does not say it
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(FORMATS.iter().map(|f| f.name)))]
     format: Option<String>,
-    /// Its title
-    #[arg(long)]
-    title: Option<String>,
-    /// Order the cards for this job, too; may be given several times
-    #[arg(long = "for", value_name = "JOB")]
-    job: Vec<String>,
-    /// Order the cards by this test, too, e.g. "RND4K Q1T1 write"; may be given several times
-    #[arg(long, value_name = "TEST")]
-    rank_by: Vec<TestName>,
-    /// As the host lets them be, in these orders
-    #[arg(long, value_name = "HOST", requires = "order")]
-    on: Option<String>,
-    /// What a mark, a maker, a year or a capacity says about the orders
-    #[arg(long, value_name = "WORD", requires = "order", value_parser = groups())]
-    group_by: Option<GroupBy>,
-    /// Divide each card by WORD, as `compare --by`
-    #[arg(long, value_name = "WORD", conflicts_with = "pool")]
-    by: Option<String>,
-    /// Mix everything that was measured of a card
-    #[arg(long)]
-    pool: bool,
-    /// Publish serial numbers and CIDs, too
-    #[arg(long)]
-    serials: bool,
     /// Replace the file even if Cardscope did not make it
     #[arg(long)]
     overwrite: bool,
     #[command(flatten)]
-    choice: Choice,
+    request: Request,
 }
 
 impl Report {
@@ -77,44 +46,31 @@ impl Report {
     }
 
     fn run_charts(self, options: &Options, picture: Picture) -> Result<u8> {
-        let (folder, overwrite) = (self.output.clone(), self.overwrite);
-        is_folder(&folder)?;
-        let publication = publish::publish(&self.request())?;
-        let written = write_charts(&publication, picture, &folder, overwrite)?;
+        is_folder(&self.output)?;
+        let publication = publish::publish(&self.request)?;
+        let written = write_charts(&publication, picture, &self.output, self.overwrite)?;
         output::document(options, &publication, |_| written.join("\n") + "\n")
     }
 
     fn run_file(self, options: &Options) -> Result<u8> {
         let format = format(self.format.as_deref(), &self.output)?;
-        let path = self.output.clone();
-        let to_stdout = path == Path::new("-");
+        let path = &self.output;
+        let to_stdout = *path == Path::new("-");
         if to_stdout && options.json {
             return Err(Failure::refused("--json and -o - both want stdout; give the report a file"));
         }
         let mark = if self.overwrite { Mark::Any } else { mark(format) };
         // Before anything is read: a file that is not one of ours is not replaced.
-        let claim = || OutputFile::claim("--output", &path, None, mark);
+        let claim = || OutputFile::claim("--output", path, None, mark);
         let file = (!to_stdout).then(claim).transpose()?;
-        let publication = publish::publish(&self.request())?;
+        let publication = publish::publish(&self.request)?;
         let bytes = (format.write)(&publication).map_err(Failure::refused)?;
         match file {
             Some(file) => file.write(&bytes)?,
             None => output::bytes(&bytes)?,
         }
-        let line = |publication: &Publication| said(publication, format, &path, bytes.len());
+        let line = |publication: &Publication| said(publication, format, path, bytes.len());
         if to_stdout { Ok(0) } else { output::document(options, &publication, line) }
-    }
-
-    fn request(self) -> Request {
-        let Report { cards, choice, by, pool, .. } = self;
-        Request {
-            compared: compare::Request { cards, choice, by, pool },
-            title: self.title,
-            orders: self.job.into_iter().map(By::Job).chain(self.rank_by.into_iter().map(By::Test)).collect(),
-            on: self.on,
-            group_by: self.group_by,
-            serials: self.serials,
-        }
     }
 }
 

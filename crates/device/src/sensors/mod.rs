@@ -134,18 +134,28 @@ pub struct Sensors {
 }
 
 impl Sensors {
-    /// Finds the sensors of this machine, those on the way to `device` (a name or path of a disk) where one is given,
-    /// and sets up those that the user brings. Sensors that are not there are left out.
+    /// Adds the sensors of this machine and those on the way to `device` (a name or path of a disk), where one is given,
+    /// unless they are at work already, and those that the user brings. Sensors that are not there are left out.
     ///
     /// # Errors
     /// If a thermometer that the user brings cannot work at all.
-    pub fn open(system: &System, device: Option<&str>, extra: &[Extra]) -> Result<Sensors, SensorError> {
-        let mut sensors = Sensors::default();
-        sensors.take_built_in(built_in::find(system, device))?;
+    pub fn with(
+        mut self,
+        system: &System,
+        device: Option<&str>,
+        extra: &[Extra],
+    ) -> Result<Sensors, SensorError> {
+        let mut found = built_in::find(system, device);
+        found.retain(|sensor| !self.has(&sensor.place, &sensor.source));
+        self.take_built_in(found)?;
         for extra in extra {
-            sensors.take_extra(extra)?;
+            self.take_extra(extra)?;
         }
-        Ok(sensors)
+        Ok(self)
+    }
+
+    fn has(&self, place: &str, source: &str) -> bool {
+        self.readings.board().slots.iter().any(|slot| slot.place == place && slot.source == source)
     }
 
     /// The card's own thermometer alone, by the place `card`; `None` for one that tells no temperature.

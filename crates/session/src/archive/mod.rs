@@ -3,9 +3,11 @@
 
 mod cards;
 mod files;
+mod request;
 
 pub use cards::{AttachmentLine, CardLine, CardShown, Edit, card, cards, edit, facts, merge};
 pub use files::{Exported, Taken, export, take};
+pub use request::{Request, What};
 
 use crate::error::{Failure, Result};
 use cardscope_model::log::Log;
@@ -123,11 +125,14 @@ fn so_far(record: StoredSession) -> Value {
     document
 }
 
-/// Removes a session, or what another verb found out, for good.
+/// Removes a session, or what another verb found out, for good; the consent is its name once more.
 ///
 /// # Errors
-/// If there is nothing of that name, or it cannot be removed.
-pub fn remove(path: Option<&Path>, session: &str) -> Result<()> {
+/// If the consent names another one, there is nothing of that name, or it cannot be removed.
+pub fn remove(path: Option<&Path>, session: &str, consent: &str) -> Result<()> {
+    if session != consent {
+        return Err(Failure::refused("--yes-remove does not name the same session; nothing was removed"));
+    }
     let id: SessionId = session.parse().map_err(Failure::refused)?;
     open(path)?.remove_session(id).map_err(Failure::refused)
 }

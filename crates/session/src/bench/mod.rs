@@ -13,6 +13,7 @@ pub use request::Request;
 
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
+use crate::opened::TargetType;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::Recipe;
 use cardscope_model::result::{Bench, BenchReport};
@@ -33,14 +34,14 @@ impl Procedure for Request {
         }
     }
 
-    fn check(&self) -> Result<()> {
+    fn check(&self, _: TargetType) -> Result<()> {
         runs(self, &self.recipe()?).map(drop)
     }
 
     fn run(&self, session: &mut Session<'_>, report: &mut BenchReport) -> Result<()> {
         let recipe = self.recipe()?;
         let runs = runs(self, &recipe)?;
-        session.opened.limit_writes(self.limits.max_write);
+        session.opened.limit_writes(self.limits.max_write());
         report.header.caveats.extend(unprepared(&recipe, session.opened.may_write));
         let recipe = sizing::fit(self, recipe, runs, session.opened)?;
         request::check_state(&recipe, &session.opened.condition)?;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::options::ArchiveAt;
 use crate::testing::dd;
 
 fn source() -> (tempfile::TempDir, CardSource) {
@@ -44,8 +45,11 @@ fn what_is_in_no_archive_is_summed_up_as_an_archive_does() {
     std::fs::write(&file, table).unwrap();
     source.take_file(&file).unwrap();
     let place = folder.path().join("archive.sqlite");
-    let request =
-        import::Request { files: vec![file], archive: Some(place.clone()), ..import::Request::default() };
+    let request = import::Request {
+        files: vec![file],
+        archive: ArchiveAt { archive: Some(place.clone()) },
+        ..import::Request::default()
+    };
     import::import(&request, &crate::bench::Interrupt::default(), &mut cardscope_engine::event::Silent)
         .unwrap();
     let stored = CardSource::open(Some(&place), false).unwrap().summaries(|_| true).unwrap();

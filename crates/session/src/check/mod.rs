@@ -15,7 +15,7 @@ pub use request::Request;
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
 use crate::map::NOTHING_TO_READ;
-use crate::opened::Opened;
+use crate::opened::{Opened, TargetType};
 use cardscope_model::check::{CheckReport, Visit as Body};
 use cardscope_sd::label;
 use std::time::Duration;
@@ -40,13 +40,13 @@ impl Procedure for Request {
         }
     }
 
-    fn check(&self) -> Result<()> {
+    fn check(&self, target: TargetType) -> Result<()> {
         if self.budget() < LEAST {
             return Err(Failure::refused("--budget must be at least 1 s; 3m is what it is made for"));
         }
         // What cannot be read must not be found out after three minutes.
         self.label.as_deref().map(label::parse).transpose().map_err(Failure::refused)?;
-        let directory = self.common.names_directory();
+        let directory = target == TargetType::Directory;
         Failure::refuse_first(&[
             (
                 self.erase && (self.read_only || directory),
@@ -58,7 +58,7 @@ impl Procedure for Request {
 
     fn run(&self, session: &mut Session<'_>, report: &mut CheckReport) -> Result<()> {
         if session.opened.is_directory() {
-            session.opened.limit_writes(self.limits.max_write);
+            session.opened.limit_writes(self.limits.max_write());
             session.events.note(&plan_line(self, session.opened));
         }
         report.body.announced_bytes = session.bytes();

@@ -40,7 +40,7 @@ fn longer(request: &Request) -> String {
         }
     }
     let label = request.label.as_deref().map(|label| format!(" --label {}", quoted(label)));
-    command + &label.unwrap_or_default() + &request.common.options(request.limits.max_write)
+    command + &label.unwrap_or_default() + &request.common.options(request.limits.max_write())
 }
 
 fn after_verdict(target: &str, verdict: Verdict, confidence: f64, directory: bool) -> Option<Next> {

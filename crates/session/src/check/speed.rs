@@ -30,7 +30,7 @@ impl Visit<'_, '_> {
         }
         let in_time = self.budget.left(began) >= SECONDS || self.directory || self.request.erase;
         // What it writes to a card depends on the card; in a directory the target itself keeps to the limit.
-        let limited = self.request.limits.max_write.is_some() && !self.directory;
+        let limited = self.request.limits.max_write().is_some() && !self.directory;
         let writes = no_writes.is_none() && in_time && !limited;
         let short = bench::Part {
             request: bench::Request {

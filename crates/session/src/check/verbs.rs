@@ -4,6 +4,7 @@
 use super::visit::{Ended, Visit};
 use crate::error::Result;
 use crate::frame::{Common, Limits, Outcome, perform};
+use crate::options::WriteLimit;
 use crate::{map, verify};
 use cardscope_model::card_map::Measured;
 use cardscope_model::units::MIB;
@@ -31,7 +32,7 @@ impl Visit<'_, '_> {
         self.session.opened.limit.count(report.body.moved.bytes_written);
         let whole = report.body.verdict != Verdict::Inconclusive;
         let limited =
-            request.limits.max_write.is_some_and(|most| report.body.moved.bytes_written + NEARLY >= most);
+            request.limits.max_write().is_some_and(|most| report.body.moved.bytes_written + NEARLY >= most);
         self.take_verify(report);
         let short = match limited {
             true => "too little may be written to come to a verdict; --max-write sets the limit",
@@ -56,7 +57,7 @@ impl Visit<'_, '_> {
             common: Common { seed: Some(self.report.header.seed), ..self.request.common.clone() },
             limits: Limits {
                 budget: Some(self.budget.verify(!self.directory && !self.request.erase)),
-                max_write: self.left_to_write().map(|left| left / VERIFY_SHARE),
+                writing: WriteLimit { max_write: self.left_to_write().map(|left| left / VERIFY_SHARE) },
             },
             files: self.directory,
             erase: self.request.erase,
@@ -101,7 +102,7 @@ impl Visit<'_, '_> {
             common: self.common(2),
             limits: Limits {
                 budget: Some(self.budget.map(began).max(Duration::from_secs_f64(LEAST_S / 2.0))),
-                max_write: self.left_to_write().filter(|_| !read_only),
+                writing: WriteLimit { max_write: self.left_to_write().filter(|_| !read_only) },
             },
             read_only,
             erase: self.request.erase && self.no_writes().is_none(),

@@ -164,7 +164,7 @@ impl<'a, 's> Visit<'a, 's> {
         let written = self.report.body.moved.bytes_written;
         match self.directory {
             true => self.session.opened.limit.left(),
-            false => self.request.limits.max_write.map(|most| most.saturating_sub(written)),
+            false => self.request.limits.max_write().map(|most| most.saturating_sub(written)),
         }
     }
 

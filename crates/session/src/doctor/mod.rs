@@ -10,25 +10,46 @@ mod room;
 mod system;
 
 use crate::error::{Failure, Result};
-use crate::identify;
+use crate::options::{ArchiveAt, Machine};
 use cardscope_device::block::BlockDevice;
 use cardscope_device::filesystem;
 use cardscope_device::list::{self, Entry, Scope};
 use cardscope_device::system::System;
 use cardscope_model::doctor::{DoctorReport, Point};
+use cardscope_simulator::target_spec;
+use clap::Args;
 use std::path::Path;
 
-/// Examines this computer, or a copy of another one's `/sys` tree; with `target` the way to one card, too.
+/// Find out whether this computer is fit to measure, and what to do where it is not
+///
+/// Exit status 1 where a point fails; warnings leave it 0.
+#[derive(Debug, Clone, Default, Args)]
+#[command(mut_arg("archive", |archive| archive.help(
+    "Archive whose place is examined: a file, or postgres://... [default: in the XDG data folder]"
+)))]
+pub struct Request {
+    /// A card or reader as `list` shows it, or a directory on it [default: all that are present]
+    pub target: Option<String>,
+    /// The archive whose place is examined.
+    #[command(flatten)]
+    pub archive: ArchiveAt,
+    /// Which machine is examined.
+    #[command(flatten)]
+    pub machine: Machine,
+}
+
+/// Examines a machine; with a target the way to one card, too.
 ///
 /// # Errors
-/// If there is no such device, or no copy where one was named.
-pub fn doctor(target: Option<&str>, sysfs: Option<&Path>) -> Result<DoctorReport> {
-    let system = identify::system(sysfs)?;
+/// If there is no such device, no copy of a machine where one was named, or the archive's address is none.
+pub fn doctor(request: &Request) -> Result<DoctorReport> {
+    let system = request.machine.system()?;
+    let target = request.target.as_deref();
     let device = target.map(|target| device_of(&system, target)).transpose()?;
     let cards = cards(&system, device.as_deref());
     let mut points: Vec<Point> = Vec::new();
     points.extend(processor::points(&system));
-    points.extend(room::points(&system, device.as_deref()));
+    points.extend(room::points(&system, device.as_deref(), &request.archive)?);
     cards.iter().for_each(|card| points.extend(reader::points(&system, card)));
     points.extend(system::points(&system, &cards));
     Ok(DoctorReport::new(target.map(str::to_owned), points))
@@ -36,7 +57,7 @@ pub fn doctor(target: Option<&str>, sysfs: Option<&Path>) -> Result<DoctorReport
 
 /// The disk that a target names; of a directory, the one that it lies on.
 fn device_of(system: &System, target: &str) -> Result<String> {
-    if target.starts_with("sim:") {
+    if target_spec::is_simulated(target) {
         return Err(Failure::refused(
             "a simulated card has no reader; `cardscope doctor` alone examines this computer",
         ));

@@ -1,12 +1,15 @@
 //! Room: in memory for the buffers of a test, and whether the kernel lets them be locked; on disk for the journal that saves
 //! a card's data, and for the archive.
 
+use crate::archive::path_of;
+use crate::error::Result;
+use crate::options::ArchiveAt;
 use cardscope_device::filesystem;
 use cardscope_device::system::System;
 use cardscope_device::vitals;
 use cardscope_model::doctor::{Point, State, Topic};
 use cardscope_model::units::{BinarySize, MIB};
-use cardscope_store::Archive;
+use cardscope_store::{is_server, shown};
 use rustix::process::{Resource, getrlimit};
 use std::path::{Path, PathBuf};
 
@@ -23,14 +26,17 @@ const CAP_IPC_LOCK: u32 = 14;
 /// Pressure over ten seconds in percent.
 const PRESSURE: f64 = 5.0;
 
-pub(super) fn points(system: &System, device: Option<&str>) -> Vec<Point> {
+pub(super) fn points(system: &System, device: Option<&str>, archive: &ArchiveAt) -> Result<Vec<Point>> {
     let mut points = vec![available(system)];
     if system.is_live() {
         points.push(locked(system));
     }
     points.push(page_cache(system));
-    points.extend(places(system, device));
-    points
+    if system.is_live() {
+        points.push(journal_place(device));
+        points.push(archive_place(device, archive)?);
+    }
+    Ok(points)
 }
 
 fn available(system: &System) -> Point {
@@ -93,24 +99,40 @@ fn page_cache(system: &System) -> Point {
 const WANTED_ON_DISK: u64 = 3072 * MIB;
 const LEAST_ON_DISK: u64 = 128 * MIB;
 
-fn places(system: &System, device: Option<&str>) -> Vec<Point> {
-    if !system.is_live() {
-        return Vec::new();
-    }
+/// What puts the user's own folders on another disk.
+const OTHER_FOLDERS: &str = "export XDG_STATE_HOME and XDG_DATA_HOME to folders on another disk";
+
+fn journal_place(device: Option<&str>) -> Point {
     let journal = cardscope_journal::folder::folder().map_err(|e| e.to_string());
-    let archive = Archive::default_path().map_err(|e| e.to_string());
-    vec![
-        folder(
-            "journal-place",
-            journal,
-            device,
-            "what a test overwrites is saved there first, and put back from there after a crash",
-        ),
-        folder("archive-place", archive, device, "results are kept there as soon as they are measured"),
-    ]
+    let why = "what a test overwrites is saved there first, and put back from there after a crash";
+    folder("journal-place", journal, device, (why, OTHER_FOLDERS))
 }
 
-fn folder(name: &str, path: Result<PathBuf, String>, device: Option<&str>, why: &str) -> Point {
+/// # Errors
+/// If the archive has the address of something that is neither file nor server.
+fn archive_place(device: Option<&str>, archive: &ArchiveAt) -> Result<Point> {
+    let why = "results are kept there as soon as they are measured";
+    let path = path_of(archive.named());
+    if let Ok(path) = &path
+        && is_server(path)?
+    {
+        let server = shown(path);
+        let seen = format!("{} is on a server, which was not asked", server.display());
+        return Ok(Topic::Storage.asks("archive-place", why).unknown(seen));
+    }
+    let elsewhere = match archive.named() {
+        Some(_) => "name an archive on another disk with --archive or CARDSCOPE_ARCHIVE",
+        None => OTHER_FOLDERS,
+    };
+    Ok(folder("archive-place", path.map_err(|e| e.to_string()), device, (why, elsewhere)))
+}
+
+fn folder(
+    name: &str,
+    path: Result<PathBuf, String>,
+    device: Option<&str>,
+    (why, elsewhere): (&str, &str),
+) -> Point {
     let point = Topic::Storage.asks(name, why);
     let path = match path {
         Ok(path) => path,
@@ -118,7 +140,6 @@ fn folder(name: &str, path: Result<PathBuf, String>, device: Option<&str>, why: 
             return point.fail(reason, "export HOME, or XDG_STATE_HOME and XDG_DATA_HOME");
         }
     };
-    let elsewhere = "export XDG_STATE_HOME and XDG_DATA_HOME to folders on another disk";
     if let Some(device) = device
         && filesystem::lies_on(&path, device)
     {
@@ -145,6 +166,7 @@ fn folder(name: &str, path: Result<PathBuf, String>, device: Option<&str>, why: 
 
 /// Free bytes, and whether it is read-only, of the nearest folder that is there.
 fn room(path: &Path) -> Option<(u64, bool)> {
+    let path = std::path::absolute(path).ok()?;
     let there = path.ancestors().find(|p| p.is_dir())?;
     filesystem::room(there).ok().map(|room| (room.free, room.read_only))
 }

@@ -8,6 +8,7 @@ pub use request::Request;
 use crate::card_key::{card_key, fingerprint};
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
+use crate::opened::TargetType;
 use cardscope_engine::card::Stop;
 use cardscope_engine::target::TargetError;
 use cardscope_model::endure::{Endurance, EndureReport, EndureRound};
@@ -31,8 +32,8 @@ impl Procedure for Request {
         Needs::WriteAndLose(None)
     }
 
-    fn check(&self) -> Result<()> {
-        check(self)
+    fn check(&self, target: TargetType) -> Result<()> {
+        check(self, target)
     }
 
     fn run(&self, session: &mut Session<'_>, report: &mut EndureReport) -> Result<()> {
@@ -50,8 +51,8 @@ impl Procedure for Request {
 }
 
 /// Refuses what cannot be done, before anything is opened.
-fn check(request: &Request) -> Result<()> {
-    if request.common.names_directory() {
+fn check(request: &Request, target: TargetType) -> Result<()> {
+    if target == TargetType::Directory {
         let name = &request.common.target;
         return Err(Failure::refused(format!(
             "{name} is a directory, and endure wears whole cards; name the device"
@@ -172,7 +173,7 @@ impl Run<'_, '_> {
         }
         if request
             .limits
-            .max_write
+            .max_write()
             .is_some_and(|most| report.body.moved.bytes_written + report.body.span_bytes > most)
         {
             return Some("--max-write".into());

@@ -28,7 +28,7 @@ pub(super) fn limit(request: &Request, opened: &Opened) -> Result<Option<Limited
     let announced_bytes = opened.target.info().bytes;
     let (real, source) = match request.real {
         Some(bytes) => (bytes, "--real".to_owned()),
-        None => verified(request.common.archive.as_deref(), opened)?,
+        None => verified(request.common.archive.named(), opened)?,
     };
     if real > announced_bytes {
         return Err(Failure::refused(format!(

@@ -18,13 +18,13 @@ pub(crate) use writing::CardBytes;
 use crate::backups;
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
+use crate::opened::TargetType;
 use cardscope_device::guard::{self, Clearance};
 use cardscope_device::system::System;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::format::{FormatReport, Formatting, Mode};
 use cardscope_model::units::Capacity;
 use cardscope_sd::layout::{self, FileSystem, Layout, SECTOR, Wish};
-use std::path::Path;
 
 impl Procedure for Request {
     const VERB: &'static str = "format";
@@ -38,8 +38,8 @@ impl Procedure for Request {
         Needs::WriteAndLose(None)
     }
 
-    fn check(&self) -> Result<()> {
-        look_before_asking(self)
+    fn check(&self, target: TargetType) -> Result<()> {
+        look_before_asking(self, target)
     }
 
     fn run(&self, session: &mut Session<'_>, report: &mut FormatReport) -> Result<()> {
@@ -80,21 +80,21 @@ impl Procedure for Request {
 }
 
 /// Refuses what can be refused without opening anything, so that nobody is asked in vain.
-fn look_before_asking(request: &Request) -> Result<()> {
+fn look_before_asking(request: &Request, target: TargetType) -> Result<()> {
     if request.real.is_some() && !request.limit_to_real {
         return Err(Failure::refused("--real says what --limit-to-real is to keep to: give both"));
     }
-    if request.common.target.starts_with("sim:") {
-        return Ok(());
-    }
-    let path = Path::new(&request.common.target);
-    let bytes = match std::fs::metadata(path) {
-        Ok(about) if about.is_dir() => {
+    match target {
+        TargetType::Simulated => return Ok(()),
+        TargetType::Directory => {
             return Err(Failure::refused(format!(
                 "{} is a directory; name the card itself, as `cardscope list` shows it, or an image file",
                 request.common.target
             )));
         }
+        TargetType::Card => {}
+    }
+    let bytes = match std::fs::metadata(&request.common.target) {
         Ok(about) if about.is_file() => about.len(),
         Ok(_) => whole_device(&request.common.target)?,
         // Opening says what is wrong with it.

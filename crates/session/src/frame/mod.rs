@@ -5,7 +5,6 @@ mod common;
 
 pub use crate::error::{Failure, Result};
 pub use cardscope_model::report::{Body, Document, Report};
-pub(crate) use common::stated;
 pub use common::{Common, Limits};
 
 use crate::backups;
@@ -13,8 +12,8 @@ use crate::card_state;
 use crate::consent::Narrowed;
 use crate::consent::{Consent, DataKept};
 use crate::journals;
-use crate::opened::Opened;
-use crate::opening;
+use crate::opened::{Opened, TargetType};
+use crate::opening::{self, Resolved};
 use crate::recorder::{self, Recorder};
 use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
@@ -59,8 +58,8 @@ pub trait Procedure {
         Needs::Read
     }
 
-    /// Refuses what goes against itself, before anything is opened.
-    fn check(&self) -> Result<()> {
+    /// Refuses what goes against itself or against what the target is, before anything is opened.
+    fn check(&self, _target: TargetType) -> Result<()> {
         Ok(())
     }
 
@@ -69,15 +68,15 @@ pub trait Procedure {
     /// # Errors
     /// A refusal: a word that is none, or a value that it cannot have.
     fn stated(&self) -> Result<Condition> {
-        self.common().stated()
+        self.common().conditions.stated()
     }
 
     /// Opens the target, past the guards and with the user's consent where something may be lost.
     ///
     /// # Errors
     /// A refusal: it is not safe to test, or consent was not given. Nothing was written.
-    fn open(&self, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened> {
-        open(self, consent, interrupt)
+    fn open(&self, target: Resolved, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened> {
+        open(self, target, consent, interrupt)
     }
 
     /// Does its part and fills the document in place, so that what was measured survives any end. Until it calls
@@ -119,11 +118,12 @@ pub fn execute<P: Procedure>(
     interrupt: &Interrupt,
     events: &mut dyn Listener,
 ) -> Result<Outcome<Report<P::Body>>> {
-    let begun = procedure.check().and_then(|()| {
+    let target = Resolved::of(&procedure.common().target);
+    let begun = procedure.check(target.target_type()).and_then(|()| {
         let stated = procedure.stated()?;
-        let mut opened = procedure.open(consent, interrupt)?;
+        let mut opened = procedure.open(target, consent, interrupt)?;
         opened.condition.overlay(&stated);
-        card_state::name_state(procedure.common().archive.as_deref(), &mut opened);
+        card_state::name_state(procedure.common().archive.named(), &mut opened);
         perform(procedure, &mut opened, interrupt, events)
     });
     answered(begun, interrupt)
@@ -135,15 +135,15 @@ pub fn execute<P: Procedure>(
 /// A refusal: it is not safe to test, or consent was not given. Nothing was written.
 pub(crate) fn open<P: Procedure + ?Sized>(
     procedure: &P,
+    target: Resolved,
     consent: &mut dyn Consent,
     interrupt: &Interrupt,
 ) -> Result<Opened> {
-    let target = &procedure.common().target;
     match procedure.needs() {
-        Needs::Read => opening::open(target, false, &mut DataKept, interrupt),
-        Needs::WriteAndKeep => opening::open(target, true, &mut DataKept, interrupt),
+        Needs::Read => opening::open_resolved(target, false, &mut DataKept, interrupt),
+        Needs::WriteAndKeep => opening::open_resolved(target, true, &mut DataKept, interrupt),
         Needs::WriteAndLose(region) => {
-            opening::open(target, true, &mut Narrowed::to(region, consent), interrupt)
+            opening::open_resolved(target, true, &mut Narrowed::to(region, consent), interrupt)
         }
     }
 }
@@ -215,7 +215,7 @@ impl Session<'_> {
 
     /// Runs another verb as a part of this one, on the card that is open; it has its own row in the archive.
     pub(crate) fn part<P: Procedure>(&mut self, procedure: &P) -> Result<Outcome<Report<P::Body>>> {
-        procedure.check()?;
+        procedure.check(self.opened.target_type())?;
         perform(procedure, self.opened, self.interrupt, self.events)
     }
 
@@ -262,7 +262,7 @@ impl Session<'_> {
     ) -> Result<()> {
         let identity = self.opened.identity.as_ref();
         let start = recorder::start(self.verb, &header.target, header.seed, &self.opened.condition, identity);
-        let recorder = Recorder::of(self.common.archive.as_deref(), &more(start))?;
+        let recorder = Recorder::of(self.common.archive.named(), &more(start))?;
         header.session = Some(recorder.name());
         (self.recorder, self.recorded) = (Some(recorder), true);
         Ok(())

@@ -11,7 +11,8 @@ mod unpack;
 
 use crate::bench::Interrupt;
 use crate::error::{Failure, Result};
-use crate::frame::{self, Outcome};
+use crate::frame::Outcome;
+use crate::options::{ArchiveAt, Conditions};
 use cardscope_engine::cause::Cause;
 use cardscope_engine::event::Listener;
 use cardscope_model::card::CardFacts;
@@ -70,12 +71,12 @@ pub struct Request {
     /// A mark on its label, e.g. U3; may be given several times
     #[arg(long = "mark", value_name = "MARK")]
     pub marks: Vec<String>,
-    /// What was true of card and rig, e.g. cooling=active; may be given several times
-    #[arg(long = "condition", value_name = "KEY=VALUE")]
-    pub conditions: Vec<String>,
-    /// Archive to keep it in: a file, or postgres://… [default: in the XDG data folder]
-    #[arg(long, value_name = "FILE|URL", env = "CARDSCOPE_ARCHIVE", hide_env_values = true)]
-    pub archive: Option<PathBuf>,
+    /// What the user states of card and rig.
+    #[command(flatten)]
+    pub conditions: Conditions,
+    /// Where it is kept.
+    #[command(flatten)]
+    pub archive: ArchiveAt,
     /// Keep what was understood in the document, also where all is well
     #[arg(skip)]
     pub detailed: bool,
@@ -99,7 +100,7 @@ impl Stated {
             marks: request.marks.clone(),
             ..CardFacts::default()
         };
-        Ok(Stated { card, condition: frame::stated(&request.conditions)? })
+        Ok(Stated { card, condition: request.conditions.stated()? })
     }
 
     /// The logs with what the user states about them, and what their names say.
@@ -129,7 +130,7 @@ pub fn import(
     if request.files.is_empty() {
         return Err(Failure::refused("nothing to import: name files, folders or - for standard input"));
     }
-    let mut intake = Intake::open(request.archive.as_deref(), request.dry_run, request.detailed)?;
+    let mut intake = Intake::open(request.archive.named(), request.dry_run, request.detailed)?;
     let failure = walk(&request.files, &stated, &mut intake, interrupt, listener).err();
     let failure = failure.or(intake.flush().err());
     Ok(Outcome::of(intake.report(), failure))

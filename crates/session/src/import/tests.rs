@@ -36,7 +36,7 @@ impl Place {
     }
 
     fn import_as(&self, files: &[PathBuf], card: Request) -> ImportReport {
-        let archive = Some(self.archive());
+        let archive = ArchiveAt { archive: Some(self.archive()) };
         let request = Request { files: files.to_vec(), detailed: true, archive, ..card };
         let Outcome { report, failure } = import(&request, &Interrupt::default(), &mut Silent).unwrap();
         assert_eq!(failure, None);

@@ -32,7 +32,7 @@ use whose::whose;
 pub(crate) fn create(target: &str, opened: &mut Opened, room: u64) -> Result<Journal> {
     let card = opened.leads_to();
     let folder = folder::ready(target, &|path: &Path| filesystem::lies_on(path, &card), room)?;
-    let medium = Medium::of(target, opened);
+    let medium = Medium::of(opened);
     let about = About {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         target: target.to_owned(),
@@ -78,7 +78,7 @@ pub(crate) fn none_waits(target: &str, opened: &mut Opened, interrupt: &Interrup
 }
 
 fn against(files: &[PathBuf], target: &str, opened: &mut Opened, interrupt: &Interrupt) -> Result<()> {
-    let medium = Medium::of(target, opened);
+    let medium = Medium::of(opened);
     for file in files {
         let mut journal = match Journal::open(file) {
             Ok(journal) => journal,

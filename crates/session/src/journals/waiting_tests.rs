@@ -175,5 +175,5 @@ fn a_file_is_not_known_by_the_disk_that_it_lies_on() {
     let mut target = opened(card.to_str().unwrap());
     target.identity = Some(cardscope_simulator::identity(&cardscope_simulator::random::card(1)).unwrap());
     assert!(crate::card_key::card_key(&target).is_some());
-    assert_eq!(crate::journals::Medium::of(card.to_str().unwrap(), &target).key, None);
+    assert_eq!(crate::journals::Medium::of(&target).key, None);
 }

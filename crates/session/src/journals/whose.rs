@@ -53,11 +53,11 @@ pub(crate) struct Medium {
 }
 
 impl Medium {
-    pub(crate) fn of(target: &str, opened: &Opened) -> Medium {
+    pub(crate) fn of(opened: &Opened) -> Medium {
         let device = opened.device().is_some();
         let start = || BlockDevice::find(&System::host(), &opened.leads_to())?.start();
         Medium {
-            key: if device || target.starts_with("sim:") { card_key(opened) } else { None },
+            key: if device || opened.is_simulated() { card_key(opened) } else { None },
             start: device.then(start).flatten().unwrap_or(0),
             bytes: opened.target.info().bytes,
         }

@@ -11,6 +11,7 @@ pub use scope::Request;
 
 use crate::error::Result;
 use crate::frame::{Common, Needs, Procedure, Session};
+use crate::opened::TargetType;
 use cardscope_model::card_map::{CardMap, MapReport};
 use cardscope_probe::context;
 use scope::Scope;
@@ -36,8 +37,8 @@ impl Procedure for Request {
         }
     }
 
-    fn check(&self) -> Result<()> {
-        scope::check(self)
+    fn check(&self, target: TargetType) -> Result<()> {
+        scope::check(self, target)
     }
 
     fn run(&self, session: &mut Session<'_>, report: &mut MapReport) -> Result<()> {

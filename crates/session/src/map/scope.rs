@@ -5,7 +5,7 @@ use crate::arguments::{region, size};
 use crate::consent::{phrase, within};
 use crate::error::{Failure, Result};
 use crate::frame::{self, Common, Session};
-use crate::opened::Opened;
+use crate::opened::{Opened, TargetType};
 use cardscope_engine::target::Region;
 use cardscope_model::random::mix;
 use cardscope_model::units::{BinarySize, MIB};
@@ -85,8 +85,8 @@ pub(super) enum Scope {
 }
 
 /// Refuses what goes against itself, before anything is opened.
-pub(super) fn check(request: &Request) -> Result<()> {
-    let directory = request.common.names_directory();
+pub(super) fn check(request: &Request, target: TargetType) -> Result<()> {
+    let directory = target == TargetType::Directory;
     let frees = request.erase || request.region.is_some();
     Failure::refuse_first(&[
         (
@@ -98,7 +98,7 @@ pub(super) fn check(request: &Request) -> Result<()> {
                 && (frees
                     || request.fat
                     || request.try_file_systems
-                    || request.limits.max_write.is_some()
+                    || request.limits.max_write().is_some()
                     || request.cache.is_some()),
             "--read-only writes nothing: leave out --erase, --region, --fat, --max-write, --cache and --try-file-systems, or --read-only",
         ),
@@ -138,7 +138,7 @@ impl Scope {
         }
         let all = Region { start: 0, len: bytes };
         if session.opened.is_directory() {
-            session.opened.limit_writes(request.limits.max_write);
+            session.opened.limit_writes(request.limits.max_write());
             return own_file(request, session.opened, bytes).map(Scope::OwnFile);
         }
         if request.read_only {
@@ -170,7 +170,7 @@ impl Scope {
                 max_write: match self {
                     Scope::OwnFile(region) => Some(in_own_file(request, *region, opened)),
                     _ if saved => Some(most_written(request)),
-                    _ => request.limits.max_write,
+                    _ => request.limits.max_write(),
                 },
                 budget: request.limits.budget,
             },
@@ -221,7 +221,7 @@ pub(super) fn begin_journal(request: &Request, session: &mut Session<'_>, salt: 
 
 /// Bytes that may be written where all of them are saved before.
 fn most_written(request: &Request) -> u64 {
-    request.limits.max_write.unwrap_or_else(|| request.cache.unwrap_or(CACHE_SAVED).saturating_add(BESIDES))
+    request.limits.max_write().unwrap_or_else(|| request.cache.unwrap_or(CACHE_SAVED).saturating_add(BESIDES))
 }
 
 fn own_file(request: &Request, opened: &mut Opened, free: u64) -> Result<Region> {
@@ -237,7 +237,7 @@ fn own_file(request: &Request, opened: &mut Opened, free: u64) -> Result<Region>
 /// Bytes that a map writes in a file of its own at most: it fills it, and goes over it once more, beside single tests.
 fn in_own_file(request: &Request, region: Region, opened: &Opened) -> u64 {
     let most = 2 * region.len + BESIDES;
-    most.min(request.limits.max_write.unwrap_or(u64::MAX)).min(opened.limit.left().unwrap_or(u64::MAX))
+    most.min(request.limits.max_write().unwrap_or(u64::MAX)).min(opened.limit.left().unwrap_or(u64::MAX))
 }
 
 /// Where the journal has no place, there are other ways to a map.

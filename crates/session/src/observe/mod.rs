@@ -11,7 +11,6 @@ pub use request::Request;
 
 use crate::error::{Failure, Result};
 use crate::frame::Outcome;
-use crate::identify;
 use cardscope_analysis::observe::{Side, compare, summarise, verdict};
 use cardscope_device::watching::{Look, Watcher};
 use cardscope_engine::event::{Event, Listener};
@@ -40,7 +39,7 @@ pub fn observe(
     listener: &mut dyn Listener,
 ) -> Result<Outcome<ObserveReport>> {
     request.check()?;
-    let system = identify::system(request.sysfs.as_deref())?;
+    let system = request.machine.system()?;
     if !system.is_live() && request.length() != Length::Nothing {
         return Err(Failure::refused(
             "a recorded machine stands still: with --sysfs only --from-boot can be told",
@@ -67,7 +66,7 @@ pub fn observe(
 
 /// The watch that this one is held against.
 fn baseline_of(name: &str, request: &Request) -> Result<ObserveReport> {
-    let report: ObserveReport = crate::baseline::load(name, request.archive.as_deref(), "observe")?;
+    let report: ObserveReport = crate::baseline::load(name, request.archive.named(), "observe")?;
     match report.body.samples.is_empty() {
         true => Err(Failure::refused(format!("{name} watched nothing, so there is nothing to compare with"))),
         false => Ok(report),

@@ -3,6 +3,7 @@
 use super::Request;
 use crate::archive::path_of;
 use crate::error::{Failure, Result};
+use crate::options::ArchiveAt;
 use crate::output_file::{Mark, OutputFile};
 use crate::recorder::{self, Recorder};
 use cardscope_device::system::System;
@@ -12,7 +13,7 @@ use cardscope_model::caveat::Caveat;
 use cardscope_model::observe::ObserveReport;
 use cardscope_model::outside;
 use cardscope_store::SessionStart;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// A watch that is still going on is stored this often.
@@ -24,7 +25,7 @@ const OF_A_WATCH: Mark = Mark::Fields(&["device", "began_uptime_seconds", "every
 /// Records a watch.
 pub(super) struct WatchRecorder {
     start: SessionStart,
-    archive: Option<PathBuf>,
+    archive: ArchiveAt,
     save: Option<OutputFile>,
     /// Begun before the watch, unless it lies on the watched card.
     recording: Option<Recorder>,
@@ -43,7 +44,7 @@ impl WatchRecorder {
         let claim = |file| OutputFile::claim("--save", file, card, OF_A_WATCH);
         let save = request.save.as_deref().map(claim).transpose()?;
         let archive = request.archive.clone();
-        let path = path_of(archive.as_deref())?;
+        let path = path_of(archive.named())?;
         let mut recorder = WatchRecorder {
             start: start(request, system),
             archive,
@@ -64,7 +65,7 @@ impl WatchRecorder {
     }
 
     fn record(&mut self, report: &mut ObserveReport) -> Result<&mut Recorder> {
-        let recording = Recorder::of(self.archive.as_deref(), &self.start)?;
+        let recording = Recorder::of(self.archive.named(), &self.start)?;
         report.header.session = Some(recording.name());
         Ok(self.recording.insert(recording))
     }

@@ -2,6 +2,7 @@
 
 use crate::arguments::duration;
 use crate::error::{Failure, Result};
+use crate::options::{ArchiveAt, Machine};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,6 +26,9 @@ const LEAST: Duration = Duration::from_millis(100);
 /// Looks at the kernel's counters only. Without --for it watches until Ctrl-C; with --from-boot alone it tells what
 /// happened since boot and ends.
 #[derive(Debug, Clone, Args)]
+#[command(mut_arg("sysfs", |copy| copy.requires("from_boot").help(
+    "Read this copy of a machine's /sys and /proc instead of this machine; only with --from-boot"
+)))]
 pub struct Request {
     /// The device or partition, as `list --all` shows it
     #[arg(value_name = "DEVICE")]
@@ -44,12 +48,12 @@ pub struct Request {
     /// Compare with an earlier watch: a file of --save, or a session of the archive
     #[arg(long = "against", value_name = "FILE|SESSION")]
     pub baseline: Option<String>,
-    /// Archive to keep the results in: a file, or postgres://... [default: in the XDG data folder]
-    #[arg(long, value_name = "FILE|URL", env = "CARDSCOPE_ARCHIVE", hide_env_values = true)]
-    pub archive: Option<PathBuf>,
-    /// Read this copy of a machine's /sys and /proc instead of this machine; only with --from-boot
-    #[arg(long, value_name = "DIR", requires = "from_boot")]
-    pub sysfs: Option<PathBuf>,
+    /// Where the results are kept.
+    #[command(flatten)]
+    pub archive: ArchiveAt,
+    /// Which machine is looked at.
+    #[command(flatten)]
+    pub machine: Machine,
 }
 
 impl Request {

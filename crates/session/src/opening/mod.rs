@@ -3,8 +3,10 @@
 //! Everything that could be lost is asked for here, before the first byte is written.
 
 mod real;
+mod resolved;
 
 pub(crate) use real::mounted;
+pub use resolved::Resolved;
 
 use crate::consent::{Consent, Question, obtain};
 use crate::error::{Failure, Result};
@@ -14,42 +16,73 @@ use cardscope_device::held::{Held, HoldError, Kind};
 use cardscope_device::open::Access;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_simulator::{SimTarget, identity, target_spec};
-use std::path::Path;
+use resolved::Found;
 use std::sync::Arc;
+
+/// Opens a target by its name, as [`open_resolved`].
+///
+/// # Errors
+/// As there.
+pub fn open(name: &str, writes: bool, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened> {
+    open_resolved(Resolved::of(name), writes, consent, interrupt)
+}
 
 /// Opens a target. `writes` tells whether something is going to be written to it.
 ///
 /// # Errors
 /// A refusal: there is no such target, it is not safe to write to, consent was not given, or a journal waits that has
 /// what an earlier test overwrote on it.
-pub fn open(name: &str, writes: bool, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened> {
-    let mut opened = open_any(name, writes, consent, interrupt)?;
+pub fn open_resolved(
+    target: Resolved,
+    writes: bool,
+    consent: &mut dyn Consent,
+    interrupt: &Interrupt,
+) -> Result<Opened> {
+    let name = target.name.clone();
+    let mut opened = open_any(target, writes, Directories::Taken, consent, interrupt)?;
     // In a directory only files of the test's own are written.
     if writes && !opened.is_directory() {
-        journals::none_waits(name, &mut opened, interrupt)?;
+        journals::none_waits(&name, &mut opened, interrupt)?;
     }
     Ok(opened)
 }
 
-/// Opens a target to put back what a journal or an image has.
+/// Opens a card to put back what a journal or an image has.
 ///
 /// # Errors
-/// A refusal, as [`open`]; a journal that waits is none.
+/// A refusal, as [`open`], and of a directory; a journal that waits is none.
 pub(crate) fn open_to_restore(
     name: &str,
     consent: &mut dyn Consent,
     interrupt: &Interrupt,
 ) -> Result<Opened> {
-    open_any(name, true, consent, interrupt)
+    open_any(Resolved::of(name), true, Directories::Refused, consent, interrupt)
 }
 
-fn open_any(name: &str, writes: bool, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened> {
-    if name.starts_with("sim:") {
-        return simulated(name);
-    }
+/// Whether a directory may stand for the card that is mounted there: in it a file of the test's own is made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Directories {
+    Taken,
+    Refused,
+}
+
+fn open_any(
+    target: Resolved,
+    writes: bool,
+    directories: Directories,
+    consent: &mut dyn Consent,
+    interrupt: &Interrupt,
+) -> Result<Opened> {
+    let Resolved { name, found } = target;
+    let name = name.as_str();
+    let Found::Real(pinned) = found else { return simulated(name) };
     let access = if writes { Access::ReadWrite } else { Access::Read };
-    let held = Arc::new(Held::open(Path::new(name), access).map_err(|error| not_held(name, error))?);
+    let held = pinned.and_then(|pinned| Held::of(pinned, access)).map_err(|error| not_held(name, error))?;
+    let held = Arc::new(held);
     match held.kind() {
+        Kind::Directory if directories == Directories::Refused => Err(Failure::refused(format!(
+            "{name} is a directory; name the card itself, as `cardscope list` shows it, or its image file"
+        ))),
         Kind::Directory => real::directory(&held, interrupt),
         Kind::File => {
             agree(name, &held, writes, consent)?;
@@ -107,4 +140,34 @@ fn no_target(name: &str, error: std::io::Error) -> Failure {
         _ => "name a device as `cardscope list` shows it, a directory, a file, or sim:NAME",
     };
     Failure::refused_for(format!("{name} cannot be tested ({error}); {advice}"), error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::consent::DataKept;
+    use crate::opened::TargetType;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn what_a_request_was_checked_against_is_opened_or_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let [card, link] = ["card.img", "link"].map(|name| folder.path().join(name));
+        std::fs::write(&card, vec![0; 1 << 20]).unwrap();
+        let open_after_exchange = |writes| {
+            let _ = std::fs::remove_file(&link);
+            symlink(&card, &link).unwrap();
+            let target = Resolved::of(link.to_str().unwrap());
+            assert_eq!(target.target_type(), TargetType::Card);
+            std::fs::remove_file(&link).unwrap();
+            symlink(folder.path(), &link).unwrap();
+            open_resolved(target, writes, &mut DataKept, &Interrupt::default())
+        };
+        let opened = open_after_exchange(false).unwrap();
+        assert_eq!((opened.target_type(), opened.target.info().bytes), (TargetType::Card, 1 << 20));
+        drop(opened);
+        let refusal = open_after_exchange(true).err().map(|failure| failure.to_string()).unwrap();
+        assert!(refusal.contains("leads to something else"), "{refusal}");
+        assert_eq!(Resolved::of(link.to_str().unwrap()).target_type(), TargetType::Directory);
+    }
 }

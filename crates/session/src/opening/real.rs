@@ -129,7 +129,7 @@ fn opened<T: Target + 'static>(
     Ok(Opened {
         caveats,
         held: Some(Arc::clone(held)),
-        _thermometer: thermometer,
+        thermometer,
         ..Opened::of(target, identity, condition)
     })
 }

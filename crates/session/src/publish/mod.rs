@@ -12,29 +12,56 @@ mod part;
 use crate::card_source::CardSource;
 use crate::compare::{self, Request as Compared};
 use crate::error::Result;
-use crate::rank::{self, By, GroupBy, Order};
+use crate::rank::{self, By, GroupBy, Order, groups};
 use cardscope_analysis::comparison::{Column, comparison};
 use cardscope_model::archived::StoredCard;
 use cardscope_model::comparison::Comparison;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::publication::{CardPart, Publication};
+use cardscope_model::test_name::TestName;
+use clap::{ArgGroup, Args};
 use jiff::Zoned;
 
-/// What is asked.
-#[derive(Debug, Clone, Default)]
+/// What is published. Many cards are put in order without being asked.
+#[derive(Debug, Clone, Default, Args)]
+#[group(skip)]
+#[command(
+    group(ArgGroup::new("order").args(["job", "rank_by"]).multiple(true)),
+    mut_arg("cards", |cards| {
+        cards.help("Cards as `compare` takes them, or files with logs; without any, all of the archive")
+    }),
+    mut_arg("by", |by| by.help("Divide each card by WORD, as `compare --by`"))
+)]
 pub struct Request {
-    /// The cards, as `compare` takes them.
-    pub compared: Compared,
-    /// Its title; `None` makes one of the cards' names.
+    /// Its title
+    #[arg(long)]
     pub title: Option<String>,
-    /// By what the cards are ordered, too: jobs, tests. Many cards are ordered without being asked.
-    pub orders: Vec<By>,
-    /// The host on which they are ordered.
+    /// Order the cards for this job, too; may be given several times
+    #[arg(long = "for", value_name = "JOB")]
+    pub job: Vec<String>,
+    /// Order the cards by this test, too, e.g. "RND4K Q1T1 write"; may be given several times
+    #[arg(long, value_name = "TEST")]
+    pub rank_by: Vec<TestName>,
+    /// As the host lets them be, in these orders
+    #[arg(long, value_name = "HOST", requires = "order")]
     pub on: Option<String>,
-    /// Into which groups the orders are divided.
+    /// What a mark, a maker, a year or a capacity says about the orders
+    #[arg(long, value_name = "WORD", requires = "order", value_parser = groups())]
     pub group_by: Option<GroupBy>,
-    /// Publish serial numbers and CIDs.
+    /// Publish serial numbers and CIDs, too
+    #[arg(long)]
     pub serials: bool,
+    /// The cards, and how they are compared.
+    #[command(flatten)]
+    pub compared: Compared,
+}
+
+impl Request {
+    /// By what the user has the cards ordered.
+    fn orders(&self) -> Vec<By> {
+        let jobs = self.job.iter().cloned().map(By::Job);
+        jobs.chain(self.rank_by.iter().copied().map(By::Test)).collect()
+    }
 }
 
 /// Gathers everything that the request publishes, so that each output format is made of the same data.
@@ -52,10 +79,11 @@ pub fn publish(request: &Request) -> Result<Publication> {
             cards.push(card);
         }
     }
-    let orders = match (&columns, request.orders.is_empty()) {
-        (None, true) => orders::usual(&compared.choice, &cards, &mut source)?,
-        _ => request.orders.clone(),
-    };
+    let mut orders = request.orders();
+    let is_asked = !orders.is_empty();
+    if columns.is_none() && !is_asked {
+        orders = orders::usual(&compared.choice, &cards, &mut source)?;
+    }
     let mut rankings = Vec::new();
     for by in &orders {
         let order = Order { by, on: request.on.as_deref(), group_by: request.group_by };
@@ -67,7 +95,7 @@ pub fn publish(request: &Request) -> Result<Publication> {
             (comparison(columns, compared.by.clone()), parts)
         }
         None if rankings.is_empty() => return Err(compare::too_many(cards.len())),
-        None => (not_compared(cards.len(), !request.orders.is_empty()), Vec::new()),
+        None => (not_compared(cards.len(), is_asked), Vec::new()),
     };
     Ok(Publication {
         title: request.title.clone().unwrap_or_else(|| title(&parts, cards.len())),
@@ -122,24 +150,26 @@ fn title(compared: &[CardPart], cards: usize) -> String {
 mod tests {
     use super::*;
     use crate::compare::Choice;
+    use crate::options::ArchiveAt;
     use crate::testing::file_of_cards;
     use cardscope_model::ranking::RankedBy;
 
     /// Forty cards of which one test is known, from a file.
-    fn forty(orders: Vec<By>, tests: &[&str]) -> Result<Publication> {
+    fn forty(rank_by: &[&str], tests: &[&str]) -> Result<Publication> {
         let file = file_of_cards(40);
+        let named = |tests: &[&str]| tests.iter().map(|test| test.parse().unwrap()).collect();
         publish(&Request {
             compared: Compared {
                 cards: vec![file.path().to_str().unwrap().to_owned()],
                 choice: Choice {
-                    tests: tests.iter().map(|test| test.parse().unwrap()).collect(),
+                    tests: named(tests),
                     without_collection: true,
-                    archive: Some("/nowhere/archive".into()),
+                    archive: ArchiveAt { archive: Some("/nowhere/archive".into()) },
                     ..Choice::default()
                 },
                 ..Compared::default()
             },
-            orders,
+            rank_by: named(rank_by),
             group_by: Some(GroupBy::Maker),
             ..Request::default()
         })
@@ -147,7 +177,7 @@ mod tests {
 
     #[test]
     fn of_forty_cards_the_orders_are_published() {
-        let found = forty(vec![By::Test("SEQ1M Q8T1 read".parse().unwrap())], &[]).unwrap();
+        let found = forty(&["SEQ1M Q8T1 read"], &[]).unwrap();
         assert_eq!((found.title.as_str(), found.comparison.entries.len()), ("40 cards in order", 0));
         assert_eq!(found.rankings[0].places.len(), 40);
         let groups = found.rankings[0].groups.as_ref().unwrap();
@@ -159,7 +189,7 @@ mod tests {
 
     #[test]
     fn forty_cards_are_put_in_order_even_if_nobody_says_by_what() {
-        let usual = forty(Vec::new(), &[]).unwrap();
+        let usual = forty(&[], &[]).unwrap();
         let by = |found: &Publication| found.rankings.iter().map(|r| r.by.clone()).collect::<Vec<_>>();
         let reads = RankedBy::Test("SEQ1M Q8T1 read".parse().unwrap());
         assert_eq!(by(&usual), std::slice::from_ref(&reads));
@@ -167,6 +197,6 @@ mod tests {
         let why = &usual.comparison.findings[0];
         assert!(why.verdict.contains("the tests that most of them have"), "{}", why.verdict);
         assert!(why.advice.as_ref().unwrap().contains("--rank-by"));
-        assert_eq!(by(&forty(Vec::new(), &["SEQ1M Q8T1 read"]).unwrap()), [reads]);
+        assert_eq!(by(&forty(&[], &["SEQ1M Q8T1 read"]).unwrap()), [reads]);
     }
 }

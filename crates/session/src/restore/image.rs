@@ -1,7 +1,7 @@
 //! Restoring an image, onto its own card or another one: the whole card is overwritten, so consent is asked for, and
 //! the image must fit byte for byte.
 
-use super::request::{Request, fill_in, must_be_card};
+use super::request::fill_in;
 use crate::card_key::card_key;
 use crate::consent::Consent;
 use crate::error::{Failure, Result};
@@ -13,27 +13,28 @@ use cardscope_engine::interrupt::Interrupt;
 use cardscope_journal::backup::Backup;
 use cardscope_model::restore::{RecognisedBy, RestoreReport, RestoreSource};
 use cardscope_model::units::Capacity;
+use std::path::Path;
 
 pub(super) fn restore(
-    request: &Request,
+    file: &Path,
+    target: Option<&str>,
     consent: &mut dyn Consent,
     interrupt: &Interrupt,
     listener: &mut dyn Listener,
 ) -> Result<Outcome<RestoreReport>> {
-    let backup = Backup::open(&request.file)?;
-    let Some(target) = &request.target else {
+    let backup = Backup::open(file)?;
+    let Some(target) = target else {
         let was = &backup.about().target;
         return Err(Failure::refused(format!(
             "a backup overwrites a whole card, so name it: cardscope restore {} TARGET (it was taken of {was})",
-            request.file.display()
+            file.display()
         )));
     };
-    must_be_card(target)?;
     let mut opened = opening::open_to_restore(target, consent, interrupt)?;
     let mut report = RestoreReport {
-        file: request.file.display().to_string(),
+        file: file.display().to_string(),
         source: RestoreSource::Backup,
-        target: target.clone(),
+        target: target.to_owned(),
         saved_at: backup.about().taken.clone(),
         announced_bytes: opened.target.info().bytes,
         saved_bytes: backup.about().bytes,

@@ -1,7 +1,7 @@
 //! Restoring a journal. Doing it again, or after it was stopped anywhere, does no harm: every place ends with its oldest
 //! content, and the journal goes only when the card was read again and everything is there.
 
-use super::request::{Request, fill_in, must_be_card};
+use super::request::fill_in;
 use crate::consent::{Consent, DataKept, Question, obtain};
 use crate::error::{Failure, Result};
 use crate::frame::{Document as _, Outcome};
@@ -25,15 +25,16 @@ const BLOCK: u32 = 1 << 20;
 const DEPTH: u32 = 4;
 
 pub(super) fn restore(
-    request: &Request,
+    file: &Path,
+    target: Option<&str>,
     consent: &mut dyn Consent,
     interrupt: &Interrupt,
     listener: &mut dyn Listener,
 ) -> Result<Outcome<RestoreReport>> {
-    let mut journal = Journal::open(&request.file)?;
-    let target = request.target.clone().unwrap_or_else(|| journal.about().target.clone());
+    let mut journal = Journal::open(file)?;
+    let target = target.map_or_else(|| journal.about().target.clone(), str::to_owned);
     let mut report = RestoreReport {
-        file: request.file.display().to_string(),
+        file: file.display().to_string(),
         source: RestoreSource::Journal,
         target: target.clone(),
         saved_at: journal.about().began.clone(),
@@ -51,10 +52,9 @@ pub(super) fn restore(
         report.notes.push("its test ended before it overwrote anything; the card was not touched".to_owned());
         return Ok(close(journal, report));
     }
-    must_be_card(&target)?;
     let mut opened = opening::open_to_restore(&target, &mut DataKept, interrupt)?;
     let named = size_and_identity(&journal, &opened, &target)?;
-    let failing = |stop| failure(stop, &request.file);
+    let failing = |stop| failure(stop, file);
     let mut card = Card::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH).map_err(failing)?;
     let (survey, newer) = match survey(&mut card, &mut journal, Extent::All, 0) {
         Ok(found) => found,
@@ -87,7 +87,7 @@ pub(super) fn restore(
 
 /// Refuses a card that cannot be it, before it is read; gives whether both name the same one.
 fn size_and_identity(journal: &Journal, opened: &Opened, target: &str) -> Result<bool> {
-    let (about, medium) = (journal.about(), Medium::of(target, opened));
+    let (about, medium) = (journal.about(), Medium::of(opened));
     let another = |why: String| {
         Failure::refused(format!(
             "{target} is not the card of this journal: {why}; nothing was written. Put that card in, and name it: cardscope restore {} TARGET",

@@ -33,12 +33,17 @@ pub fn restore(
     interrupt: &Interrupt,
     listener: &mut dyn Listener,
 ) -> Result<Outcome<RestoreReport>> {
-    let file = &request.file;
+    let Some(file) = request.file.as_deref() else {
+        return Err(Failure::refused(
+            "name the journal or the backup; `cardscope restore` alone lists the journals that wait",
+        ));
+    };
+    let target = request.target.as_deref();
     if beside(file).is_file() {
-        return answered(image::restore(request, consent, interrupt, listener), interrupt);
+        return answered(image::restore(file, target, consent, interrupt, listener), interrupt);
     }
     if is_journal(file) {
-        return answered(journal::restore(request, consent, interrupt, listener), interrupt);
+        return answered(journal::restore(file, target, consent, interrupt, listener), interrupt);
     }
     Err(match file.metadata() {
         Err(e) => Failure::refused_for(

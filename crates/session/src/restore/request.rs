@@ -1,18 +1,31 @@
 //! What a restoration is asked to do, and what putting back says in its document.
 
-use crate::error::{Failure, Result};
+use crate::options::GivenConsent;
 use cardscope_engine::journal::SavedRange;
 use cardscope_journal::put_back::PutBack;
 use cardscope_model::restore::{RestoreRange, RestoreReport};
-use std::path::{Path, PathBuf};
+use clap::Args;
+use std::path::PathBuf;
 
-/// A restoration as asked for.
-#[derive(Debug, Clone)]
+/// Put back what an interrupted test had saved, or an image that --backup took
+///
+/// Nothing is written before it is known that this is the card. Without FILE it lists the journals that wait.
+#[derive(Debug, Clone, Default, Args)]
+#[command(mut_arg("yes_destroy", |consent| consent.help(
+    "Consent to lose what is on TARGET, for an image, or for a card that is not known again; must equal TARGET as typed"
+)))]
 pub struct Request {
-    /// A journal, or an image that `--backup` took.
-    pub file: PathBuf,
-    /// The card; `None` is the one that the journal names.
+    /// Journal of an interrupted test, or an image that --backup took
+    #[arg(value_name = "JOURNAL|BACKUP")]
+    pub file: Option<PathBuf>,
+    /// The card [default: the one that the journal names]
     pub target: Option<String>,
+    /// List the journals that wait
+    #[arg(long, conflicts_with = "file")]
+    pub list: bool,
+    /// Consent that is given before anybody is asked.
+    #[command(flatten)]
+    pub consent: GivenConsent,
 }
 
 pub(super) fn fill_in(report: &mut RestoreReport, put_back: PutBack) {
@@ -21,14 +34,4 @@ pub(super) fn fill_in(report: &mut RestoreReport, put_back: PutBack) {
     report.compared = true;
     report.lost = put_back.lost.into_iter().map(|saved| range(saved, None)).collect();
     report.unreadable = put_back.unreadable.into_iter().map(|(saved, why)| range(saved, Some(why))).collect();
-}
-
-/// Directories are no cards: opening one would make a test file there.
-pub(super) fn must_be_card(target: &str) -> Result<()> {
-    match Path::new(target).is_dir() {
-        true => Err(Failure::refused(format!(
-            "{target} is a directory; name the card itself, as `cardscope list` shows it, or its image file"
-        ))),
-        false => Ok(()),
-    }
 }

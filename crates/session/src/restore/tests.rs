@@ -129,7 +129,8 @@ impl Table {
 }
 
 fn restored(file: &Path, target: Option<&Path>) -> Result<Outcome<RestoreReport>, crate::Failure> {
-    let request = Request { file: file.to_owned(), target: target.map(|t| t.to_str().unwrap().to_owned()) };
+    let target = target.map(|t| t.to_str().unwrap().to_owned());
+    let request = Request { file: Some(file.to_owned()), target, ..Request::default() };
     restore(&request, &mut Beforehand(None), &Interrupt::default(), &mut Silent)
 }
 

@@ -13,6 +13,7 @@ pub use thermometers::{Typed, Typist};
 use crate::baseline;
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
+use crate::opened::TargetType;
 use cardscope_analysis::long_run;
 use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::condition::{Condition, Origin};
@@ -38,7 +39,7 @@ impl Request {
     /// # Errors
     /// A refusal: the earlier run cannot be found or understood.
     pub fn attended<'a>(&'a self, typist: &'a mut dyn Typist) -> Result<Attended<'a>> {
-        let archive = self.common.archive.as_deref();
+        let archive = self.common.archive.named();
         let baseline =
             self.baseline.as_deref().map(|name| baseline::load(name, archive, "sustain")).transpose()?;
         Ok(Attended { request: self, baseline, typist: RefCell::new(typist) })
@@ -60,21 +61,21 @@ impl Procedure for Attended<'_> {
         }
     }
 
-    fn check(&self) -> Result<()> {
-        scope::work(self.request)?;
+    fn check(&self, target: TargetType) -> Result<()> {
+        scope::work(self.request, target)?;
         thermometers::named(self.request).map(drop)
     }
 
     /// `--cooling` is the short way for two words.
     fn stated(&self) -> Result<Condition> {
         let request = self.request;
-        let mut stated = request.common.stated()?;
+        let mut stated = request.common.conditions.stated()?;
         for (word, value) in [("cooling", &request.cooling), ("cooling_of", &request.cooling_of)] {
             if let Some(value) = value {
                 stated.set(word, value, Origin::Stated);
             }
         }
-        if request.common.target.starts_with("sim:") && request.cooling.is_some() {
+        if request.common.is_simulated() && request.cooling.is_some() {
             return Err(Failure::refused(
                 "the cooling of a simulated card is set in its name, e.g. sim:NAME?cooling=passive; leave --cooling out",
             ));
@@ -83,10 +84,10 @@ impl Procedure for Attended<'_> {
     }
 
     fn run(&self, session: &mut Session<'_>, report: &mut SustainReport) -> Result<()> {
-        let work = scope::work(self.request)?;
-        session.opened.limit_writes(self.request.max_write);
+        let work = scope::work(self.request, session.opened.target_type())?;
+        session.opened.limit_writes(self.request.writing.max_write);
         let scope = Scope::prepare(self.request, work, session.opened)?;
-        let mut thermometers = Thermometers::open(self.request)?;
+        let mut thermometers = Thermometers::open(self.request, session.opened)?;
         let options = scope.options(self.request, work, session.opened, report.header.seed);
         report.body = begin(self.request, work, &options, session.bytes());
         session.events.note(&scope.plan_line(self.request, work, session.opened));

@@ -5,7 +5,8 @@ use crate::arguments::{duration, region, size};
 use crate::consent::within;
 use crate::error::{Failure, Result};
 use crate::frame::Common;
-use crate::opened::Opened;
+use crate::opened::{Opened, TargetType};
+use crate::options::WriteLimit;
 use cardscope_engine::target::Region;
 use cardscope_model::sustain::{Limits, Pattern, Work};
 use cardscope_model::units::{BinarySize, Capacity, GIB, MIB};
@@ -20,6 +21,9 @@ use std::time::Duration;
 /// A device is only read unless --erase or --region says what may be lost; in a directory a file of the run's own is
 /// used. Ends when the card is steady, or at --duration, --bytes or --max-temp.
 #[derive(Debug, Clone, Default, Args)]
+#[command(mut_arg("max_write", |most| most.help(
+    "Write no more than this in all, e.g. 16G [default: 256M in a directory on the disk that holds the running system]"
+)))]
 pub struct Request {
     /// What every verb is asked for.
     #[command(flatten)]
@@ -42,9 +46,9 @@ pub struct Request {
     /// The workload moves no more than this, e.g. 64G; nothing but small reads comes on top
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub bytes: Option<u64>,
-    /// Write no more than this in all, e.g. 16G [default: 256M in a directory on the disk that holds the running system]
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    pub max_write: Option<u64>,
+    /// How much it may write.
+    #[command(flatten)]
+    pub writing: WriteLimit,
     /// What stands in this region may go, and nothing outside of it is touched, e.g. 1G+32G
     #[arg(long, value_name = "START+LEN", value_parser = region)]
     pub region: Option<Region>,
@@ -101,9 +105,8 @@ const OWN_SHARE: u64 = 80;
 ///
 /// # Errors
 /// If options contradict each other, or writing would lose data without being allowed to.
-pub(super) fn work(request: &Request) -> Result<Work> {
-    let (directory, simulated) =
-        (request.common.names_directory(), request.common.target.starts_with("sim:"));
+pub(super) fn work(request: &Request, target: TargetType) -> Result<Work> {
+    let (directory, simulated) = (target == TargetType::Directory, target == TargetType::Simulated);
     let frees = request.erase || request.region.is_some();
     let work = match request.work() {
         Some(work) => work,
@@ -138,9 +141,10 @@ pub(super) fn work(request: &Request) -> Result<Work> {
     Ok(work)
 }
 
-/// Whether the target is opened to be written to.
+/// Whether the target is opened to be written to; a directory is opened in the same way for either.
 pub(super) fn writes(request: &Request) -> bool {
-    work(request) != Ok(Work::Read) || request.common.names_directory()
+    let frees = request.erase || request.region.is_some();
+    request.work().map_or(request.common.is_simulated() || frees, |work| work != Work::Read)
 }
 
 /// What may be used.
@@ -239,7 +243,7 @@ fn written(request: &Request, work: Work, region: Region, own_file: bool) -> (u6
 /// A run that writes less than this shows neither the end of a cache nor heat, unless the user wants no more (`--bytes`)
 /// or says how much may be written.
 fn least_workload(request: &Request) -> u64 {
-    match (request.bytes, request.max_write) {
+    match (request.bytes, request.writing.max_write) {
         (Some(bytes), _) => bytes,
         (None, Some(most)) => most / 2,
         (None, None) => OWN_FILE,

@@ -4,7 +4,7 @@
 use super::Request;
 use super::writer::Writer;
 use crate::error::{Failure, Result};
-use cardscope_device::filesystem;
+use crate::opened::Opened;
 use cardscope_device::sensors::{Extra, Readings, Sensors};
 use cardscope_device::system::System;
 use cardscope_engine::card::Stop;
@@ -13,7 +13,6 @@ use cardscope_engine::journal::JournalError;
 use cardscope_model::sustain::{Reading, Sample};
 use cardscope_probe::sustain::SampleRecorder;
 use std::cell::RefCell;
-use std::path::Path;
 
 /// Takes temperatures that somebody types.
 #[derive(Debug, Clone)]
@@ -46,23 +45,18 @@ pub(super) struct Thermometers {
 }
 
 impl Thermometers {
-    /// Sets them up: those of this machine and of the way to the card, and those that the user brings.
+    /// Sets them up: that of the open card, those of this machine and of the way to the card, and those that the user
+    /// brings.
     ///
     /// # Errors
     /// If one that the user brings cannot work at all.
-    pub(super) fn open(request: &Request) -> Result<Thermometers> {
+    pub(super) fn open(request: &Request, opened: &mut Opened) -> Result<Thermometers> {
         let named = named(request)?;
-        let name = &request.common.target;
-        let simulated = name.starts_with("sim:");
-        if simulated && named.is_empty() {
+        if opened.is_simulated() && named.is_empty() {
             return Ok(Thermometers { sensors: None, said: 0 });
         }
-        let path = Path::new(name);
-        let disk = match path.is_dir() || path.is_file() {
-            true => filesystem::of_path(path).ok().and_then(|f| f.disk),
-            false => (!simulated).then(|| name.clone()),
-        };
-        let sensors = Sensors::open(&System::host(), disk.as_deref(), &named);
+        let of_card = opened.thermometer.take().unwrap_or_default();
+        let sensors = of_card.with(&System::host(), opened.disk().as_deref(), &named);
         Ok(Thermometers { sensors: Some(sensors.map_err(Failure::refused)?), said: 0 })
     }
 

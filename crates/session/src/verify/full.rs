@@ -5,6 +5,7 @@ use crate::card_key::{card_key, fingerprint};
 use crate::checkpoint::Checkpoint;
 use crate::error::{Failure, Result};
 use crate::frame::Session;
+use crate::opened::TargetType;
 use cardscope_engine::card::{Card, Stop};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::finding::{Finding, Weight};
@@ -56,12 +57,12 @@ pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut Ver
 }
 
 /// Refuses what goes against itself, before anything is opened.
-pub(super) fn check(request: &Request) -> Result<()> {
+pub(super) fn check(request: &Request, target: TargetType) -> Result<()> {
     let odd = [
         (request.resume, "--resume"),
         (request.two_passes, "--two-passes"),
         (request.backup.is_some(), "--backup"),
-        (request.limits.max_write.is_some(), "--max-write"),
+        (request.limits.max_write().is_some(), "--max-write"),
         (request.common.seed.is_some(), "--seed"),
     ];
     if let Some((_, option)) = odd.iter().find(|(given, _)| request.read_only && *given) {
@@ -74,7 +75,7 @@ pub(super) fn check(request: &Request) -> Result<()> {
             "--resume goes on with a pass that has overwritten the card already; --backup would save its stamps. Leave it out",
         ));
     }
-    if request.common.names_directory() {
+    if target == TargetType::Directory {
         return Err(Failure::refused(format!(
             "{} is a directory; --full is for whole cards. Name the device, or take --files to test the free space",
             request.common.target
@@ -142,7 +143,7 @@ impl Pass {
                             two_passes: request.two_passes,
                             resumed_at: self.previous.map_or(0, |previous| previous.reached),
                             budget_s,
-                            max_write: request.limits.max_write,
+                            max_write: request.limits.max_write(),
                         };
                         let mut last = Instant::now();
                         let mut store = |written: u64| {

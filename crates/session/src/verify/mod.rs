@@ -10,7 +10,8 @@ pub use request::Request;
 use crate::consent::Consent;
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
-use crate::opened::Opened;
+use crate::opened::{Opened, TargetType};
+use crate::opening::Resolved;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::judged_label::{self, Measured, Seen};
 use cardscope_model::verify::{FilesReport, MapSpeed, Method, Pace, SpeedMap, Verification, VerifyReport};
@@ -34,21 +35,21 @@ impl Procedure for Request {
         }
     }
 
-    fn check(&self) -> Result<()> {
+    fn check(&self, target: TargetType) -> Result<()> {
         misplaced(self)?;
         // What cannot be read must not be found out after minutes.
         self.printed()?;
         match self.method() {
-            Method::Quick => quick::check(self),
-            Method::Full => full::check(self),
+            Method::Quick => quick::check(self, target),
+            Method::Full => full::check(self, target),
             Method::Files => Ok(()),
         }
     }
 
-    fn open(&self, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened> {
+    fn open(&self, target: Resolved, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened> {
         match self.method() {
             Method::Files => files::open(self, None, interrupt),
-            _ => crate::frame::open(self, consent, interrupt),
+            _ => crate::frame::open(self, target, consent, interrupt),
         }
     }
 

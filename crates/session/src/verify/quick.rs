@@ -7,7 +7,7 @@
 use super::Request;
 use crate::error::{Failure, Result};
 use crate::frame::{Session, as_probes_know};
-use crate::opened::Opened;
+use crate::opened::{Opened, TargetType};
 use cardscope_engine::card::{Card, Extent};
 use cardscope_engine::content::Content;
 use cardscope_engine::interrupt::Interrupt;
@@ -44,7 +44,7 @@ pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut Ver
     let limits = Limits {
         seed: mix(report.header.seed),
         region: Region { start: 0, len: bytes },
-        max_write: request.limits.max_write,
+        max_write: request.limits.max_write(),
         budget: request.limits.budget,
     };
     let mut options = Options { thorough: request.thorough, limits };
@@ -74,13 +74,13 @@ pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut Ver
 }
 
 /// Refuses what goes against itself, before anything is opened.
-pub(super) fn check(request: &Request) -> Result<()> {
+pub(super) fn check(request: &Request, target: TargetType) -> Result<()> {
     if request.read_only {
         return Err(Failure::refused(
             "--read-only reads again what --full or --files wrote: give one of them too",
         ));
     }
-    if request.common.names_directory() {
+    if target == TargetType::Directory {
         return Err(Failure::refused(format!(
             "{0} is a directory: `verify {0} --files` fills its free space, or name the card's device (`cardscope list`)",
             request.common.target

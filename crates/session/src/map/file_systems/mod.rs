@@ -86,7 +86,7 @@ fn seconds(seconds: f64) -> Duration {
 }
 
 fn may_write(request: &Request, report: &MapReport) -> bool {
-    request.limits.max_write.is_none_or(|most| report.body.moved.bytes_written + WRITTEN <= most)
+    request.limits.max_write().is_none_or(|most| report.body.moved.bytes_written + WRITTEN <= most)
 }
 
 /// A device that file systems are tried on: as the guards saw it at first.

@@ -9,6 +9,7 @@ use cardscope_files::{self as files, FileError, is_plain};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::units::Capacity;
 use cardscope_probe::files::{Named, file_name, number};
+use cardscope_simulator::target_spec;
 use std::path::{Path, PathBuf};
 
 /// What stays free where the running system lies: without any room it stops.
@@ -40,7 +41,7 @@ impl Folder {
     pub(super) fn open(target: &str, there: Option<&Held>) -> Result<Self> {
         let path = Path::new(target);
         let cannot = |what: &str, e: Cause| Failure::refused_for(format!("{target}: {what} ({e})"), e);
-        if there.is_none() && (target.starts_with("sim:") || !path.is_dir()) {
+        if there.is_none() && (target_spec::is_simulated(target) || !path.is_dir()) {
             return Err(Failure::refused(format!(
                 "{target} is no directory: --files needs one on the mounted card, e.g. /media/card; to test the card itself, leave --files out"
             )));

@@ -30,7 +30,7 @@ pub(crate) fn open(request: &Request, there: Option<&Held>, interrupt: &Interrup
     let folder = Folder::open(&request.common.target, there)?;
     let directory = folder.held.readable().map_err(Failure::refused)?;
     let mut opened = opening::mounted(directory, &folder.path, interrupt)?;
-    opened.limit_writes(request.limits.max_write);
+    opened.limit_writes(request.limits.max_write());
     Ok(opened)
 }
 

@@ -4,6 +4,7 @@
 use super::super::Request;
 use crate::consent::Beforehand;
 use crate::frame::{Common, Limits, Outcome, execute};
+use crate::options::{ArchiveAt, WriteLimit};
 use cardscope_engine::event::{Event, Listener};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::verify::VerifyReport;
@@ -109,10 +110,10 @@ fn run(
     let request = Request {
         common: Common {
             target: place.at("card").to_str().unwrap().to_owned(),
-            archive: Some(place.at("archive.sqlite")),
+            archive: ArchiveAt { archive: Some(place.at("archive.sqlite")) },
             ..Common::default()
         },
-        limits: Limits { max_write: (!read_only).then_some(WRITTEN), budget: None },
+        limits: Limits { writing: WriteLimit { max_write: (!read_only).then_some(WRITTEN) }, budget: None },
         files: true,
         read_only,
         ..Request::default()

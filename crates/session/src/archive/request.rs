@@ -1,0 +1,65 @@
+//! What is asked of an archive.
+
+use super::Edit;
+use crate::options::ArchiveAt;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// Look at what was measured before, correct what is known of cards, take both out and in as files
+#[derive(Debug, Clone, Args)]
+#[command(mut_arg("archive", |archive| {
+    archive.global(true).help("Archive: a file, or postgres://... [default: in the XDG data folder]")
+}))]
+pub struct Request {
+    /// What is done with it.
+    #[command(subcommand)]
+    pub what: What,
+    /// Which archive.
+    #[command(flatten)]
+    pub archive: ArchiveAt,
+}
+
+/// What is done with an archive.
+#[derive(Debug, Clone, Subcommand)]
+pub enum What {
+    /// List everything that was measured
+    List,
+    /// List the cards
+    Cards,
+    /// Show a session as it was printed (of one that did not finish, what was measured), or a card with all that is known
+    Show {
+        /// A session's name as `list` shows it, or a card
+        what: String,
+    },
+    /// Correct what is known of a card, note what happened to it, attach pictures
+    Edit(Box<Edit>),
+    /// Make one card of two: everything of FROM goes to INTO
+    Merge {
+        /// The card that goes
+        from: String,
+        /// The card that stays
+        into: String,
+    },
+    /// Remove a session for good
+    Remove {
+        /// Its name as `list` shows it
+        session: String,
+        /// Consent: the session's name once more
+        #[arg(long, value_name = "SESSION")]
+        yes_remove: String,
+    },
+    /// Write sessions as files, one each (docs/result-file.schema.json)
+    Export {
+        /// Sessions or cards; without any, everything
+        what: Vec<String>,
+        /// Folder to write them into
+        #[arg(short = 'o', long, value_name = "FOLDER")]
+        output: PathBuf,
+    },
+    /// Take in files that `export` wrote; logs of other tools are read by `cardscope import`
+    Import {
+        /// Files, or folders of them
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
+}

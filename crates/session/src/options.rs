@@ -1,0 +1,85 @@
+//! Options that several verbs have, each described once. A verb for which one means something more says so with `mut_arg`.
+
+use crate::arguments::size;
+use crate::error::{Failure, Result};
+use cardscope_device::system::System;
+use cardscope_model::condition::Condition;
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+/// Where the archive is.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ArchiveAt {
+    /// Archive to keep the results in: a file, or postgres://... [default: in the XDG data folder]
+    #[arg(long, value_name = "FILE|URL", env = "CARDSCOPE_ARCHIVE", hide_env_values = true)]
+    pub archive: Option<PathBuf>,
+}
+
+impl ArchiveAt {
+    /// The archive that is named; `None` is the user's own.
+    pub fn named(&self) -> Option<&Path> {
+        self.archive.as_deref()
+    }
+}
+
+/// What the user states of card and rig.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Conditions {
+    /// What is true of card and rig, e.g. reader=internal (repeatable)
+    #[arg(long = "condition", value_name = "KEY=VALUE")]
+    pub conditions: Vec<String>,
+}
+
+impl Conditions {
+    /// The condition that they make.
+    ///
+    /// # Errors
+    /// A refusal: a word that is not known, or a value that it cannot have.
+    pub(crate) fn stated(&self) -> Result<Condition> {
+        let mut stated = Condition::default();
+        self.conditions.iter().try_for_each(|text| stated.state(text)).map_err(Failure::refused)?;
+        Ok(stated)
+    }
+}
+
+/// Consent that is given before anybody is asked.
+#[derive(Debug, Clone, Default, Args)]
+pub struct GivenConsent {
+    /// Consent to lose what is on TARGET, where something may be lost; must equal TARGET as typed
+    #[arg(long, value_name = "TARGET")]
+    pub yes_destroy: Option<String>,
+}
+
+/// How much may be written.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct WriteLimit {
+    /// Write no more than this, putting back not counted, e.g. 4G [default: 256M in a directory on the disk that holds
+    /// the running system]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub max_write: Option<u64>,
+}
+
+/// Which machine is looked at.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Machine {
+    /// Read this copy of a machine's /sys tree instead of this machine
+    #[arg(long, value_name = "DIR")]
+    pub sysfs: Option<PathBuf>,
+}
+
+impl Machine {
+    /// This machine, or the copy of another one's `/sys` tree.
+    ///
+    /// # Errors
+    /// A refusal: the folder holds no such copy.
+    pub(crate) fn system(&self) -> Result<System> {
+        match self.sysfs.as_deref() {
+            None => Ok(System::host()),
+            Some(dir) if System::is_recorded(dir) => Ok(System::recorded(dir)),
+            Some(dir) => Err(Failure::refused(format!(
+                "{} holds no copy of a /sys tree: there is neither {0}/block nor {0}/sys/block",
+                dir.display()
+            ))),
+        }
+    }
+}
