@@ -103,9 +103,12 @@ impl<D: Document> Outcome<D> {
     }
 }
 
-/// A question that Ctrl-C left without an answer is no refusal.
+/// A question that Ctrl-C left without an answer is no refusal. Any other failure has more to say than that.
 pub(crate) fn answered<T>(outcome: Result<T>, interrupt: &Interrupt) -> Result<T> {
-    outcome.map_err(|failure| if interrupt.raised() { Failure::Interrupted } else { failure })
+    outcome.map_err(|failure| match failure {
+        Failure::Refused(_) if interrupt.raised() => Failure::Interrupted,
+        failure => failure,
+    })
 }
 
 /// Runs a verb on its target: the only way in, for a terminal as for a server.
