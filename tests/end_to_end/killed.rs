@@ -20,7 +20,7 @@ fn share(n: u64) -> f64 {
     ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// A card of 24 MiB, data in front and nothing behind.
+/// A card with data in front and nothing behind.
 struct Table {
     home: Home,
     card: Loop,
@@ -29,9 +29,9 @@ struct Table {
 }
 
 impl Table {
-    fn new() -> Self {
+    fn of_mib(mib: u64) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let path = image(dir.path(), 24);
+        let path = image(dir.path(), mib);
         let mut before = std::fs::read(&path).unwrap();
         before[16 << 20..].fill(0);
         std::fs::write(&path, &before).unwrap();
@@ -87,7 +87,7 @@ impl Table {
 
 #[test]
 fn after_kill_9_at_any_moment_of_a_verify_restore_makes_the_card_what_it_was() {
-    let table = Table::new();
+    let table = Table::of_mib(24);
     let whole = table.whole_run();
     let (mut torn, mut again) = (0, 0);
     for moment in 0..moments() {
@@ -117,7 +117,7 @@ fn after_kill_9_at_any_moment_of_a_verify_restore_makes_the_card_what_it_was() {
 
 #[test]
 fn after_kill_9_while_data_is_put_back_and_again_while_it_is_restored_the_card_is_what_it_was() {
-    let table = Table::new();
+    let table = Table::of_mib(24);
     let other_reader = Loop::over(&table.card.image, &[]);
     let whole = table.whole_run();
     let (mut torn, mut again) = (0, 0);
@@ -145,4 +145,25 @@ fn after_kill_9_while_data_is_put_back_and_again_while_it_is_restored_the_card_i
     }
     println!("{torn} of {} runs were killed with a part of the data back, {again} restorings too", moments());
     assert!(torn > 0, "or this tests nothing");
+}
+
+#[test]
+fn after_kill_9_in_each_part_of_a_visit_restore_makes_the_card_what_it_was() {
+    let table = Table::of_mib(192);
+    let parts = [
+        ("bench", "RND4K Q32T1 write"),
+        ("map", "page and small writes"),
+        ("marks", "random 4 KiB reads over 64 MiB"),
+    ];
+    for (n, (part, phase)) in (0..).zip(parts) {
+        let mut visit = table.home.start(&["check", &table.card.path, "--budget", "120s"]);
+        visit.wait_for(phase);
+        std::thread::sleep(Duration::from_millis(400).mul_f64(share(n)));
+        visit.signal(Signal::KILL);
+        visit.finish();
+        assert!(!table.is_as_before(), "{part}: killed before it wrote, which tests nothing");
+        let journal = table.journal().unwrap_or_else(|| panic!("{part} overwrites without a journal"));
+        table.restore(&journal, &[]);
+        assert!(table.is_as_before() && !journal.exists(), "{part}");
+    }
 }

@@ -4,8 +4,16 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// What a claim stands behind in the sources.
-const MAKERS: [&str; 7] =
-    ["Finding::new(", "blank(", "note(", "hint(", "CLAIM: &str = ", "let claim = ", "claim: "];
+const MAKERS: [&str; 8] = [
+    "Finding::new(",
+    "crc_mismatch(",
+    "blank(",
+    "note(",
+    "hint(",
+    "CLAIM: &str = ",
+    "let claim = ",
+    "claim: ",
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

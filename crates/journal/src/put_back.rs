@@ -58,10 +58,10 @@ const SECTOR: u64 = 512;
 pub fn put_back(
     card: &mut Card<'_>,
     journal: &mut dyn Journal,
-    watch: &mut dyn Listener,
+    events: &mut dyn Listener,
 ) -> Result<PutBack, Stop> {
     let ranges = journal.saved();
-    let mut putting = Putting { card, journal, watch, result: PutBack::default() };
+    let mut putting = Putting { card, journal, events, result: PutBack::default() };
     let order = putting.in_order(&ranges)?;
     putting.journal.restoring(Restoring::Begun);
     putting.write_all(&order)?;
@@ -79,7 +79,7 @@ pub fn put_back(
 struct Putting<'a, 't> {
     card: &'a mut Card<'t>,
     journal: &'a mut dyn Journal,
-    watch: &'a mut dyn Listener,
+    events: &'a mut dyn Listener,
     result: PutBack,
 }
 
@@ -92,12 +92,12 @@ impl Putting<'_, '_> {
         mut each: impl FnMut(&mut Self, SavedRange, Result<&[u8], JournalError>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let bytes = ranges.clone().map(|range| range.len).sum();
-        let mut steps = Steps::begin(what, bytes, self.card.seconds(), self.watch);
+        let mut steps = Steps::begin(what, bytes, self.card.seconds(), self.events);
         let mut original = Vec::new();
         for range in ranges {
             let read = self.journal.original(*range, &mut original);
             each(self, *range, read.map(|()| original.as_slice()))?;
-            steps.done(range.len, self.card.seconds(), self.watch);
+            steps.done(range.len, self.card.seconds(), self.events);
         }
         Ok(())
     }

@@ -42,7 +42,7 @@ impl Returned {
         stop: Option<&Stop>,
         target: &mut dyn Target,
         journal: &mut Journal,
-        watch: &mut dyn Listener,
+        events: &mut dyn Listener,
     ) -> Returned {
         let mut returned = Returned { untouched: journal.saved().is_empty(), ..Returned::default() };
         if matches!(stop, Some(Stop::Target(TargetError::Gone { .. } | TargetError::Changed { .. }))) {
@@ -52,7 +52,7 @@ impl Returned {
             returned.failure = Some(failure);
             return returned;
         }
-        if let Err(stop) = returned.put_back(target, journal, watch) {
+        if let Err(stop) = returned.put_back(target, journal, events) {
             returned.failure = Some(stop.into());
         }
         returned
@@ -62,7 +62,7 @@ impl Returned {
         &mut self,
         target: &mut dyn Target,
         journal: &mut Journal,
-        watch: &mut dyn Listener,
+        events: &mut dyn Listener,
     ) -> Result<(), Stop> {
         // Its own interrupt: Ctrl-C ended the probe, and the card's data must come back all the same.
         let own = Interrupt::default();
@@ -72,7 +72,7 @@ impl Returned {
             Err(_) => Card::new(target, &own, BLOCK, 1)?,
         };
         let began = card.seconds();
-        let back = put_back(&mut card, journal, watch);
+        let back = put_back(&mut card, journal, events);
         self.tally = card.tally();
         self.seconds = card.seconds() - began;
         self.back = Some(back?);

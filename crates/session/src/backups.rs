@@ -15,7 +15,7 @@ pub(crate) fn take(
     file: &Path,
     opened: &mut Opened,
     interrupt: &Interrupt,
-    listener: &mut dyn Listener,
+    events: &mut dyn Listener,
 ) -> Result<Backup> {
     let about = About {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -27,16 +27,16 @@ pub(crate) fn take(
     };
     let card = opened.leads_to();
     let on_card = |path: &Path| filesystem::lies_on(path, &card);
-    Ok(Backup::take(file, opened.target.as_mut(), (about, &on_card), interrupt, listener)?)
+    Ok(Backup::take(file, opened.target.as_mut(), (about, &on_card), interrupt, events)?)
 }
 
 /// Puts an image back onto the card that it was taken of, whoever asks the program to end.
 ///
 /// # Errors
 /// If the card is gone or another one; the image stays, and is named.
-pub(crate) fn put_back(backup: Backup, opened: &mut Opened, listener: &mut dyn Listener) -> Result<PutBack> {
+pub(crate) fn put_back(backup: Backup, opened: &mut Opened, events: &mut dyn Listener) -> Result<PutBack> {
     let key_now = card_key::key_now(&opened.leads_to());
-    Ok(backup.put_back(opened.target.as_mut(), key_now.as_deref(), listener)?)
+    Ok(backup.put_back(opened.target.as_mut(), key_now.as_deref(), events)?)
 }
 
 /// A failure that leaves the image behind says where it is.

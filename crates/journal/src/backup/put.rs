@@ -49,12 +49,12 @@ impl Backup {
         self,
         target: &mut dyn Target,
         key_now: Option<&str>,
-        listener: &mut dyn Listener,
+        events: &mut dyn Listener,
     ) -> Result<PutBack, Error> {
         let own = Interrupt::default();
         self.same_card(target, key_now, &own)
             .map_err(|error| Error::Io(Cause::worded(format!("{error}; {}", self.whereabouts()), error)))?;
-        self.put(target, &own, listener)
+        self.put(target, &own, events)
     }
 
     /// Puts the image onto a card, as far as both reach; ends when the interrupt is raised.
@@ -62,10 +62,10 @@ impl Backup {
         &self,
         target: &mut dyn Target,
         interrupt: &Interrupt,
-        listener: &mut dyn Listener,
+        events: &mut dyn Listener,
     ) -> Result<PutBack, Error> {
         let mut card = Card::new(target, interrupt, CHUNK, DEPTH).map_err(|s| self.ended(s))?;
-        self.write_and_compare(&mut card, listener).map_err(|s| self.ended(s))
+        self.write_and_compare(&mut card, events).map_err(|s| self.ended(s))
     }
 
     fn ended(&self, stop: Stop) -> Error {
@@ -75,18 +75,18 @@ impl Backup {
         }
     }
 
-    fn write_and_compare(&self, card: &mut Card<'_>, listener: &mut dyn Listener) -> Result<PutBack, Stop> {
+    fn write_and_compare(&self, card: &mut Card<'_>, events: &mut dyn Listener) -> Result<PutBack, Stop> {
         let mut result = PutBack::default();
-        let mut steps = Steps::begin("putting the card's image back", card.bytes(), card.seconds(), listener);
+        let mut steps = Steps::begin("putting the card's image back", card.bytes(), card.seconds(), events);
         for part in self.parts(card.bytes()) {
             card.go_on()?;
-            self.write(card, part, &mut result, &mut steps, listener)?;
+            self.write(card, part, &mut result, &mut steps, events)?;
         }
         card.flush()?;
         card.reopen()?;
-        let mut steps = Steps::begin("comparing what was put back", card.bytes(), card.seconds(), listener);
+        let mut steps = Steps::begin("comparing what was put back", card.bytes(), card.seconds(), events);
         for part in self.parts(card.bytes()) {
-            self.compare(card, part, &mut result.lost, &mut steps, listener)?;
+            self.compare(card, part, &mut result.lost, &mut steps, events)?;
         }
         for Unread { offset, len, reason } in &self.sums.unread {
             let why = format!("could not be read when the image was taken: {reason}");
@@ -112,13 +112,13 @@ impl Backup {
         part: Part,
         result: &mut PutBack,
         steps: &mut Steps,
-        listener: &mut dyn Listener,
+        events: &mut dyn Listener,
     ) -> Result<(), Stop> {
         let Part { start, end, crc } = part;
         let Some(crc) = crc else {
             // What the card does not take is found by the comparison.
             card.write(extents(start, end, CHUNK), Content::Constant(0), |extent, at, _| {
-                steps.done(u64::from(extent.len), seconds(at), listener);
+                steps.done(u64::from(extent.len), seconds(at), events);
             })?;
             result.bytes += end - start;
             return Ok(());
@@ -129,7 +129,7 @@ impl Backup {
                     card.put_back(from, &bytes[(from - start) as usize..(to - start) as usize])?;
                     result.bytes += to - from;
                 }
-                steps.done(end - start, card.seconds(), listener);
+                steps.done(end - start, card.seconds(), events);
             }
             Err(why) => result.unreadable.push((SavedRange { offset: start, len: end - start }, why)),
         }
@@ -142,7 +142,7 @@ impl Backup {
         part: Part,
         lost: &mut Vec<SavedRange>,
         steps: &mut Steps,
-        listener: &mut dyn Listener,
+        events: &mut dyn Listener,
     ) -> Result<(), Stop> {
         let Part { start, end, crc } = part;
         let Ok(bytes) = crc.map(|crc| self.bytes(start, end, crc)).transpose() else { return Ok(()) };
@@ -159,7 +159,7 @@ impl Backup {
                     Answer::Failed(_) => false,
                 };
                 bad.extend((!same).then_some(extent));
-                steps.done(u64::from(extent.len), seconds(at), listener);
+                steps.done(u64::from(extent.len), seconds(at), events);
                 Ok(())
             })?;
         }

@@ -39,10 +39,10 @@ impl Backup {
         target: &mut dyn Target,
         (about, on_card): (About, &dyn Fn(&Path) -> bool),
         interrupt: &Interrupt,
-        listener: &mut dyn Listener,
+        events: &mut dyn Listener,
     ) -> Result<Backup, Error> {
         let (folder, name) = Folder::of_file(file).map_err(|e| cannot(file, e))?;
-        may_lie_at(file, &folder, (target.info(), on_card), listener)?;
+        may_lie_at(file, &folder, (target.info(), on_card), events)?;
         for path in [Path::new(&name), &beside(Path::new(&name))] {
             if folder.look(path.as_os_str()).map_err(|e| cannot(file, e))?.is_some() {
                 let path = file.with_file_name(path);
@@ -53,7 +53,7 @@ impl Backup {
         }
         let image = New { file: folder.create(&name, 0o600).map_err(|e| cannot(file, e))?, folder, name };
         let _owing = owing("the backup that was begun is removed", "");
-        let taken = take_to(file, &image, target, about, interrupt, listener);
+        let taken = take_to(file, &image, target, about, interrupt, events);
         if taken.is_err() {
             image.remove();
         }
@@ -79,7 +79,7 @@ fn may_lie_at(
     file: &Path,
     folder: &Folder,
     (card, on_card): (&TargetInfo, &dyn Fn(&Path) -> bool),
-    listener: &mut dyn Listener,
+    events: &mut dyn Listener,
 ) -> Result<(), Error> {
     if on_card(&folder.by_descriptor()) {
         return Err(Error::Refused(format!(
@@ -96,7 +96,7 @@ fn may_lie_at(
             BinarySize(room),
             Capacity(card.bytes)
         );
-        listener.note(&text);
+        events.note(&text);
     }
     Ok(())
 }
@@ -127,11 +127,11 @@ fn take_to(
     target: &mut dyn Target,
     about: About,
     interrupt: &Interrupt,
-    listener: &mut dyn Listener,
+    events: &mut dyn Listener,
 ) -> Result<Backup, Error> {
     let mut card = Card::new(target, interrupt, CHUNK, DEPTH).map_err(|s| stopped(file, s))?;
     let mut taking = Taking::new(&image.file, about.bytes);
-    taking.whole(&mut card, listener).map_err(|s| stopped(file, s))?;
+    taking.whole(&mut card, events).map_err(|s| stopped(file, s))?;
     let unread = taking.again(&mut card).map_err(|s| stopped(file, s))?;
     let chunks = taking.chunks;
     drop(card);
@@ -184,9 +184,9 @@ impl<'f> Taking<'f> {
     }
 
     /// Reads the card from end to end. What is zero needs no bytes.
-    fn whole(&mut self, card: &mut Card<'_>, listener: &mut dyn Listener) -> Result<(), Stop> {
+    fn whole(&mut self, card: &mut Card<'_>, events: &mut dyn Listener) -> Result<(), Stop> {
         let bytes = card.bytes();
-        let mut steps = Steps::begin("saving an image of the card", bytes, card.seconds(), listener);
+        let mut steps = Steps::begin("saving an image of the card", bytes, card.seconds(), events);
         card.read(extents(0, bytes, CHUNK), Content::Constant(0), |extent, at, answer| {
             match answer {
                 Answer::Same => {}
@@ -197,7 +197,7 @@ impl<'f> Taking<'f> {
                 }
                 Answer::Failed(_) => self.failed.push(extent),
             }
-            steps.done(u64::from(extent.len), seconds(at), listener);
+            steps.done(u64::from(extent.len), seconds(at), events);
             Ok(())
         })
     }

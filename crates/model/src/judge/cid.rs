@@ -126,7 +126,9 @@ pub(super) fn judge(identity: &Identity, today: (u16, u8), findings: &mut Vec<Fi
     let family = identity.csd.as_ref().and_then(|csd| csd.family);
     let of = |signs: &'static [Sign]| signs.iter().filter(|s| (s.is_there)(cid)).map(|s| s.finding(cid));
     findings.extend(of(SERIALS));
-    findings.extend((cid.crc == Crc::Mismatch).then(|| crc_mismatch("cid", cid.crc7, cid.crc7_computed)));
+    findings.extend(
+        (cid.crc == Crc::Mismatch).then(|| crc_mismatch("cid-crc", "CID", cid.crc7, cid.crc7_computed)),
+    );
     findings.extend(of(NAMES));
     findings
         .extend([foreign_oid(cid), careless(cid), impossible_date(cid, family, today)].into_iter().flatten());

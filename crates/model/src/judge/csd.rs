@@ -14,7 +14,7 @@ pub(super) fn judge(identity: &Identity, findings: &mut Vec<Finding>) {
         findings.extend(constants(csd));
         findings.extend(protection(csd));
         if csd.crc == Crc::Mismatch {
-            findings.push(crc_mismatch("csd", csd.crc7, csd.crc7_computed));
+            findings.push(crc_mismatch("csd-crc", "CSD", csd.crc7, csd.crc7_computed));
         }
         findings.extend(identity.scr.as_ref().and_then(|scr| scr_against_family(scr, csd)));
     }

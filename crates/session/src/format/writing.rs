@@ -48,29 +48,29 @@ pub(super) fn write(picture: &Picture, session: &mut Session<'_>, report: &mut F
 fn all(
     picture: &Picture,
     card: &mut Card<'_>,
-    watch: &mut dyn Listener,
+    events: &mut dyn Listener,
     report: &mut FormatReport,
 ) -> Result<()> {
     match report.body.mode {
         Mode::Quick => {}
-        Mode::Overwrite => overwrite(card, picture.bytes(), report.header.seed, watch)?,
-        Mode::Discard => report.body.discarded = Some(discard(card, watch)?),
+        Mode::Overwrite => overwrite(card, picture.bytes(), report.header.seed, events)?,
+        Mode::Discard => report.body.discarded = Some(discard(card, events)?),
     }
     let ranges = picture.ranges()?;
     let total = ranges.iter().map(|range| range.end - range.start).sum();
-    let mut steps = Steps::begin("writing partition table and file system", total, card.seconds(), watch);
+    let mut steps = Steps::begin("writing partition table and file system", total, card.seconds(), events);
     // Whoever pulls the card now finds no table, rather than one of a file system that is half there.
     let table = Range { start: 0, end: SECTOR };
     let io_errors = blank(card, table)?;
     settle(card, io_errors)?;
     for range in &ranges {
         let after_table = Range { start: range.start.max(table.end), end: range.end };
-        put(card, picture, after_table, watch, &mut steps)?;
+        put(card, picture, after_table, events, &mut steps)?;
     }
     flush(card)?;
-    put(card, picture, table, watch, &mut steps)?;
+    put(card, picture, table, events, &mut steps)?;
     flush(card)?;
-    report.body.checked = compare(card, picture, &ranges, watch, report)?;
+    report.body.checked = compare(card, picture, &ranges, events, report)?;
     Ok(())
 }
 
@@ -104,7 +104,7 @@ fn put(
     card: &mut Card<'_>,
     picture: &Picture,
     range: Range,
-    watch: &mut dyn Listener,
+    events: &mut dyn Listener,
     steps: &mut Steps,
 ) -> Result<()> {
     let mut bytes = Vec::new();
@@ -119,13 +119,13 @@ fn put(
             io_errors = card.write_bytes(extent.offset, &bytes)?;
         }
         settle(card, io_errors)?;
-        steps.done(u64::from(extent.len), card.seconds(), watch);
+        steps.done(u64::from(extent.len), card.seconds(), events);
     }
     Ok(())
 }
 
-fn overwrite(card: &mut Card<'_>, bytes: u64, seed: u64, watch: &mut dyn Listener) -> Result<()> {
-    let mut steps = Steps::begin("overwriting every byte", bytes, card.seconds(), watch);
+fn overwrite(card: &mut Card<'_>, bytes: u64, seed: u64, events: &mut dyn Listener) -> Result<()> {
+    let mut steps = Steps::begin("overwriting every byte", bytes, card.seconds(), events);
     let mut start = 0;
     while start < bytes {
         let end = bytes.min(start + LOOK_EVERY);
@@ -134,18 +134,18 @@ fn overwrite(card: &mut Card<'_>, bytes: u64, seed: u64, watch: &mut dyn Listene
             io_errors.extend(io_error.cloned());
         })?;
         settle(card, io_errors)?;
-        steps.done(end - start, card.seconds(), watch);
+        steps.done(end - start, card.seconds(), events);
         start = end;
     }
     flush(card)
 }
 
-fn discard(card: &mut Card<'_>, watch: &mut dyn Listener) -> Result<bool> {
+fn discard(card: &mut Card<'_>, events: &mut dyn Listener) -> Result<bool> {
     let bytes = card.bytes();
-    watch.phase("telling the card that nothing on it is of value", None, None);
+    events.phase("telling the card that nothing on it is of value", None, None);
     let taken = card.discard(0, bytes)?;
     if !taken {
-        watch.note("the card or its reader takes no discard; its blocks are left as they are");
+        events.note("the card or its reader takes no discard; its blocks are left as they are");
     }
     Ok(taken)
 }
@@ -155,12 +155,12 @@ fn compare(
     card: &mut Card<'_>,
     picture: &Picture,
     ranges: &[Range],
-    watch: &mut dyn Listener,
+    events: &mut dyn Listener,
     report: &mut FormatReport,
 ) -> Result<bool> {
     card.reopen()?;
     let total = ranges.iter().map(|range| range.end - range.start).sum();
-    let mut steps = Steps::begin("reading it back", total, card.seconds(), watch);
+    let mut steps = Steps::begin("reading it back", total, card.seconds(), events);
     let (mut lost, mut first) = (0u64, None);
     let mut wanted = Vec::new();
     for range in ranges {
@@ -176,7 +176,7 @@ fn compare(
                 lost += u64::from(extent.len);
                 first = first.or(Some(extent.offset));
             }
-            steps.done(u64::from(extent.len), card.seconds(), watch);
+            steps.done(u64::from(extent.len), card.seconds(), events);
         }
     }
     report.header.findings.extend(first.map(|first| not_kept(first, lost, total)));

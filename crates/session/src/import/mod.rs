@@ -124,14 +124,14 @@ impl Stated {
 pub fn import(
     request: &Request,
     interrupt: &Interrupt,
-    listener: &mut dyn Listener,
+    events: &mut dyn Listener,
 ) -> Result<Outcome<ImportReport>> {
     let stated = Stated::of(request)?;
     if request.files.is_empty() {
         return Err(Failure::refused("nothing to import: name files, folders or - for standard input"));
     }
     let mut intake = Intake::open(request.archive.named(), request.dry_run, request.detailed)?;
-    let failure = walk(&request.files, &stated, &mut intake, interrupt, listener).err();
+    let failure = walk(&request.files, &stated, &mut intake, interrupt, events).err();
     let failure = failure.or(intake.flush().err());
     Ok(Outcome::of(intake.report(), failure))
 }
@@ -141,7 +141,7 @@ fn walk(
     stated: &Stated,
     intake: &mut Intake,
     interrupt: &Interrupt,
-    listener: &mut dyn Listener,
+    events: &mut dyn Listener,
 ) -> Result<()> {
     let (candidates, failed) = collect::candidates(files);
     for (folder, why) in failed {
@@ -152,7 +152,7 @@ fn walk(
             return Err(Failure::Interrupted);
         }
         if done % EVERY == 0 {
-            listener.note(&format!("{done} of {} files", candidates.len()));
+            events.note(&format!("{done} of {} files", candidates.len()));
         }
         one(stated, intake, candidate, interrupt)?;
     }

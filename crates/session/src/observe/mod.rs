@@ -36,7 +36,7 @@ const LEAST_TIME: Duration = Duration::from_millis(500);
 pub fn observe(
     request: &Request,
     interrupt: &Interrupt,
-    listener: &mut dyn Listener,
+    events: &mut dyn Listener,
 ) -> Result<Outcome<ObserveReport>> {
     request.check()?;
     let system = request.machine.system()?;
@@ -55,7 +55,7 @@ pub fn observe(
         Length::Nothing => None,
         _ => {
             let mut watch = Watch { watcher: &watcher, report: &mut report, recorder: &mut recorder };
-            watch.run(request, &first, interrupt, listener).err()
+            watch.run(request, &first, interrupt, events).err()
         }
     };
     finish(&mut report, baseline.as_ref().map(|baseline| (baseline, request)));
@@ -105,7 +105,7 @@ impl Watch<'_> {
         request: &Request,
         first: &Look,
         interrupt: &Interrupt,
-        listener: &mut dyn Listener,
+        events: &mut dyn Listener,
     ) -> Result<()> {
         let began = Instant::now();
         let length = match request.length() {
@@ -114,7 +114,7 @@ impl Watch<'_> {
         };
         let what = format!("watching {}", request.target);
         let seconds = length.map(|l| l.as_secs_f64());
-        listener.event(&Event::Phase { what, bytes: None, seconds });
+        events.event(&Event::Phase { what, bytes: None, seconds });
         let mut last = (began, first.clone());
         loop {
             let next = last.0 + request.every;
@@ -133,11 +133,11 @@ impl Watch<'_> {
             let moved = last.1.device.read_bytes + last.1.device.write_bytes;
             let before = first.device.read_bytes + first.device.write_bytes;
             let seconds = began.elapsed().as_secs_f64();
-            listener.event(&Event::Progress { bytes: moved.saturating_sub(before), seconds });
+            events.event(&Event::Progress { bytes: moved.saturating_sub(before), seconds });
             if !waited {
                 return stopped(length);
             }
-            self.recorder.meanwhile(self.report, listener);
+            self.recorder.meanwhile(self.report, events);
             if end.is_some_and(|end| now >= end) {
                 return Ok(());
             }

@@ -71,14 +71,14 @@ impl WatchRecorder {
     }
 
     /// Stores what was seen so far, once a minute. That it cannot be stored now does not end the watch.
-    pub(super) fn meanwhile(&mut self, report: &ObserveReport, listener: &mut dyn Listener) {
+    pub(super) fn meanwhile(&mut self, report: &ObserveReport, events: &mut dyn Listener) {
         let Some(recording) = &mut self.recording else { return };
         if self.stored.elapsed() < STORED_EVERY {
             return;
         }
         self.stored = Instant::now();
         if let Err(failure) = recording.update(report) {
-            listener.note(&format!("what was seen so far could not be kept: {failure}"));
+            events.note(&format!("what was seen so far could not be kept: {failure}"));
         }
     }
 

@@ -20,7 +20,7 @@ pub(super) fn restore(
     target: Option<&str>,
     consent: &mut dyn Consent,
     interrupt: &Interrupt,
-    listener: &mut dyn Listener,
+    events: &mut dyn Listener,
 ) -> Result<Outcome<RestoreReport>> {
     let backup = Backup::open(file)?;
     let Some(target) = target else {
@@ -42,7 +42,7 @@ pub(super) fn restore(
     };
     report.recognised_by = Some(recognised(&backup, &opened, &mut report));
     fits(&backup, &mut report)?;
-    let put = backup.put(opened.target.as_mut(), interrupt, listener);
+    let put = backup.put(opened.target.as_mut(), interrupt, events);
     let failure = put.map(|done| fill_in(&mut report, done)).err();
     Ok(Outcome::of(report, failure.map(Failure::from)))
 }

@@ -29,7 +29,7 @@ pub(super) fn restore(
     target: Option<&str>,
     consent: &mut dyn Consent,
     interrupt: &Interrupt,
-    listener: &mut dyn Listener,
+    events: &mut dyn Listener,
 ) -> Result<Outcome<RestoreReport>> {
     let mut journal = Journal::open(file)?;
     let target = target.map_or_else(|| journal.about().target.clone(), str::to_owned);
@@ -71,7 +71,7 @@ pub(super) fn restore(
     }
     let left: u64 = report.left.iter().map(|range| range.len).sum();
     if survey.differing > left {
-        match put_back(&mut card, &mut Part::new(&mut journal, &spared), listener) {
+        match put_back(&mut card, &mut Part::new(&mut journal, &spared), events) {
             Ok(done) => fill_in(&mut report, done),
             Err(stop) => return Ok(Outcome::of(report, Some(failing(stop)))),
         }

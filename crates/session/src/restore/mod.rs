@@ -31,7 +31,7 @@ pub fn restore(
     request: &Request,
     consent: &mut dyn Consent,
     interrupt: &Interrupt,
-    listener: &mut dyn Listener,
+    events: &mut dyn Listener,
 ) -> Result<Outcome<RestoreReport>> {
     let Some(file) = request.file.as_deref() else {
         return Err(Failure::refused(
@@ -40,10 +40,10 @@ pub fn restore(
     };
     let target = request.target.as_deref();
     if beside(file).is_file() {
-        return answered(image::restore(file, target, consent, interrupt, listener), interrupt);
+        return answered(image::restore(file, target, consent, interrupt, events), interrupt);
     }
     if is_journal(file) {
-        return answered(journal::restore(file, target, consent, interrupt, listener), interrupt);
+        return answered(journal::restore(file, target, consent, interrupt, events), interrupt);
     }
     Err(match file.metadata() {
         Err(e) => Failure::refused_for(

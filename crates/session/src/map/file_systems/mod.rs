@@ -116,19 +116,19 @@ impl<'a> Trial<'a> {
         Ok(Trial { target, clearance, bytes: bytes.min(PART), interrupt: session.interrupt.clone() })
     }
 
-    fn one(&self, kind: &Kind, listener: &mut dyn Listener, report: &mut MapReport) -> Result<Tried> {
+    fn one(&self, kind: &Kind, events: &mut dyn Listener, report: &mut MapReport) -> Result<Tried> {
         let picture = match self.picture(kind, report) {
             Ok(picture) => picture,
             Err(why) => return Ok(left_out(kind.name, why)),
         };
-        listener.phase(&format!("small writes on {}", kind.name), None, None);
+        events.phase(&format!("small writes on {}", kind.name), None, None);
         let mut opened = self.hold(&self.interrupt)?;
         let left = format!("a file system made for a trial stays on {}", self.target);
         let _owing = owing("the file system made for a trial is taken off the card", left);
         let put = self.put(&picture, &mut opened, report);
         drop(opened);
         // From here on something of a file system stands on the card: it is blanked on every way out.
-        let tried = put.and_then(|()| self.mounted(kind, listener, report));
+        let tried = put.and_then(|()| self.mounted(kind, events, report));
         // Their own interrupt: this is done after Ctrl-C too.
         let own = Interrupt::default();
         let blanked = self.hold(&own).and_then(|mut opened| self.blank(&mut opened, &own, report));
@@ -138,12 +138,12 @@ impl<'a> Trial<'a> {
         tried.and_then(|tried| blanked.map(|()| tried))
     }
 
-    fn mounted(&self, kind: &Kind, watch: &mut dyn Listener, report: &mut MapReport) -> Result<Tried> {
+    fn mounted(&self, kind: &Kind, events: &mut dyn Listener, report: &mut MapReport) -> Result<Tried> {
         let mounted = match self.mount(|path| Mounted::new(path, kind.name)) {
             Ok(mounted) => mounted,
             Err(why) => return Ok(left_out(kind.name, why)),
         };
-        let tried = self.write(kind, &mounted, watch, report)?;
+        let tried = self.write(kind, &mounted, events, report)?;
         mounted.unmount().map_err(Failure::io)?;
         Ok(tried)
     }
@@ -218,7 +218,7 @@ impl<'a> Trial<'a> {
         &self,
         kind: &Kind,
         mounted: &Mounted,
-        watch: &mut dyn Listener,
+        events: &mut dyn Listener,
         report: &mut MapReport,
     ) -> Result<Tried> {
         let name = mounted.point().display().to_string();
@@ -232,7 +232,7 @@ impl<'a> Trial<'a> {
         let limits = Limits { seed: report.header.seed, region, max_write: None, budget: None };
         let mut card = Card::new(opened.target.as_mut(), &self.interrupt, BLOCK, 1)?;
         let began = card.seconds();
-        let mut context = Context::new(&mut card, WriteScope::new(None), &limits, watch);
+        let mut context = Context::new(&mut card, WriteScope::new(None), &limits, events);
         let tried = discard::small_writes(&mut context, kind.name);
         drop(context);
         count(&mut report.body.moved, &mut card, began);
