@@ -10,11 +10,6 @@ fn part<'a>(document: &'a Value, name: &str) -> &'a Value {
     found.unwrap_or_else(|| panic!("no part {name} in {:#}", document["parts"]))
 }
 
-/// Whether a part had the time that it needs.
-fn in_time(document: &Value, name: &str) -> bool {
-    part(document, name)["wants_time"] == false
-}
-
 fn speed(document: &Value, name: &str) -> Option<f64> {
     let named = |r: &&Value| format!("{} {}", text(r, "/test"), text(r, "/op")) == name;
     list(document, "/bench").iter().find(named).map(|r| number(r, "/mb_s"))
@@ -110,11 +105,9 @@ fn what_was_on_a_device_is_there_again_to_the_byte() {
     let home = Home::new();
     let card = Loop::of_mib(192);
     let before = card.content();
-    let document = home.run(&["check", &card.path, "--budget", "20s", "--json", "--quiet"]).expect(0).json();
-    assert_eq!(document["data_kept"], true);
-    // A busy machine may not come to a verdict in that time.
-    let verdict = if in_time(&document, "verify") { "genuine" } else { "inconclusive" };
-    assert_eq!(text(&document, "/verdict"), verdict, "{:#}", document["parts"]);
+    // Enough also for a machine on which three builds run: it needs two seconds of a quiet one.
+    let document = home.run(&["check", &card.path, "--budget", "60s", "--json", "--quiet"]).expect(0).json();
+    assert_eq!((text(&document, "/verdict"), &document["data_kept"]), ("genuine", &Value::Bool(true)));
     assert!(card.content() == before, "a byte is not what it was");
     assert!(number(&document, "/bytes_written") > 0.0);
     let left: Vec<_> = std::fs::read_dir(home.path("state/cardscope")).unwrap().flatten().collect();
@@ -180,13 +173,12 @@ fn in_a_directory_only_files_of_its_own_are_written_and_removed_again() {
     std::fs::write(disk.point.join("mine.txt"), "keep me").unwrap();
     let target = disk.path().to_owned();
     let document = home
-        .run(&["check", &target, "--budget", "45s", "--max-write", "2G", "--json", "--quiet"])
+        .run(&["check", &target, "--budget", "90s", "--max-write", "2G", "--json", "--quiet"])
         .expect(0)
         .json();
-    assert!(!list(&document, "/bench").is_empty() || !in_time(&document, "bench"), "{document:#}");
+    assert!(!list(&document, "/bench").is_empty(), "{document:#}");
     let marks = &document["marks"];
-    let read = marks["read_mb_s"].is_number() || !in_time(&document, "marks");
-    assert!(read, "the file was written, then read: {:#}", marks["left_out"]);
+    assert!(marks["read_mb_s"].is_number(), "the file was written, then read: {:#}", marks["left_out"]);
     let mut names: Vec<String> = std::fs::read_dir(&disk.point)
         .unwrap()
         .map(|e| e.unwrap().file_name().into_string().unwrap())

@@ -50,7 +50,6 @@ impl Passes<'_> {
     pub(super) fn run(&self, session: &mut Session<'_>, report: &mut BenchReport) -> Result<(), Stop> {
         let Some(mut recorder) = session.recorder.take() else { return Ok(()) };
         let ended = self.all(session, &mut recorder, report);
-        session.opened.limit.share_out(1);
         session.recorder = Some(recorder);
         ended
     }
@@ -135,7 +134,11 @@ impl Passes<'_> {
         let Some(Saved { region, salt }) = &self.saved else {
             return run_pass(target, self.recipe, settings, pass, events).map_err(stop);
         };
-        let mut scope = WriteScope::new(journal.map(|journal| journal as _));
+        let Some(journal) = journal else {
+            let why = "a card whose data is kept is not written to without a journal";
+            return Err(Stop::Journal(JournalError(why.into())));
+        };
+        let mut scope = WriteScope::new(Some(journal as _));
         let mut area = SavedArea::save(target, &mut scope, *region, *salt, settings.interrupt)?;
         run_pass(&mut area, self.recipe, settings, pass, events).map_err(stop)
     }

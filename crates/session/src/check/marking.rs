@@ -8,7 +8,6 @@ use cardscope_analysis::io_errors;
 use cardscope_engine::target::Region;
 use cardscope_model::card_map::Measured;
 use cardscope_model::judged_mark::{Marks, MarksReport};
-use cardscope_model::random::mix;
 use cardscope_model::units::MIB;
 use cardscope_probe::capacity::{BLOCK, DEPTH};
 use cardscope_probe::context::{CARD_START, Limits, salt};
@@ -75,7 +74,7 @@ impl Visit<'_, '_> {
         // A file of our own is filled once before it is used.
         let most = (!erase).then_some(if self.directory { region.len + MOST } else { MOST });
         let limits = Limits {
-            seed: mix(self.report.header.seed ^ 3),
+            seed: self.seed(3),
             region,
             max_write: most.into_iter().chain(self.left_to_write()).min(),
             budget: Some(self.budget.share(now, SHARE)),

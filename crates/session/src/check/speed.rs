@@ -43,7 +43,11 @@ impl Visit<'_, '_> {
             content_may_go: self.request.erase || self.directory,
             deadline: self.end(began, writes),
         };
-        let Outcome { report: found, failure } = self.session.part(&short)?;
+        // Half of what may be written is for the parts to come.
+        self.session.opened.limit.share_out(2);
+        let ended = self.session.part(&short);
+        self.session.opened.limit.share_out(1);
+        let Outcome { report: found, failure } = ended?;
         self.add(&found.body.moved);
         self.found(found.header.findings);
         let measured = found.body.runs.into_iter().next();

@@ -108,9 +108,14 @@ impl<'a, 's> Visit<'a, 's> {
         self.report.body.next = next::next(self.report, self.request, self.directory);
     }
 
+    /// The seed of a part.
+    pub(super) fn seed(&self, part: u64) -> u64 {
+        in_json(mix(self.report.header.seed ^ part))
+    }
+
     /// What a part has in common with the visit, with a seed of its own.
     pub(super) fn common(&self, part: u64) -> Common {
-        Common { seed: Some(in_json(mix(self.report.header.seed ^ part))), ..self.request.common.clone() }
+        Common { seed: Some(self.seed(part)), ..self.request.common.clone() }
     }
 
     /// Adds what a part moved; the time is that of the whole visit.
