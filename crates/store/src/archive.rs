@@ -2,10 +2,10 @@
 
 use crate::address::Address;
 use crate::archive_file::ArchiveFile;
-use crate::connection::{Connection, Durability, Outcome, statement};
+use crate::connection::{Connection, Durability, Outcome, statement, tree};
 use crate::record::{EndedHow, RunStart, SampleRecord, SessionId, SessionStart, SessionSummary};
 use crate::{ArchiveError, archive_file, postgres, read, sql, sqlite, write};
-use cardscope_model::report::Report;
+use cardscope_model::report::{Header, Report};
 use cardscope_model::result::Run;
 use serde::Serialize;
 use serde_json::Value;
@@ -135,7 +135,18 @@ impl Archive {
         how: EndedHow,
         document: &Report<B>,
     ) -> Result<(), ArchiveError> {
-        self.write(async |c| write::session_end(c, session, how, document).await)
+        self.end(session, how, tree(document), &document.header)
+    }
+
+    /// One for the documents of all verbs, since what it calls is large.
+    fn end(
+        &mut self,
+        session: SessionId,
+        how: EndedHow,
+        document: Outcome<Value>,
+        header: &Header,
+    ) -> Result<(), ArchiveError> {
+        self.write(async |c| write::session_end(c, session, how, document?, header).await)
             .map_err(|e| e.about(session))
     }
 

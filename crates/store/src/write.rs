@@ -1,6 +1,6 @@
 //! What is written of own measurements: sessions, runs, samples, records, and their ends.
 
-use crate::connection::{Connection, Outcome, Row, Rows, Value, found, json, statement, tree};
+use crate::connection::{Connection, Outcome, Row, Rows, Value, found, json, statement};
 use crate::once::{self, Test};
 use crate::record::{EndedHow, RunStart, SampleRecord, SessionId, SessionStart};
 use crate::resolver::{CardResolver, mark_stale};
@@ -8,12 +8,11 @@ use crate::rig::Shared;
 use crate::{figures, naming, process, sql, stamp};
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::finding::Finding;
-use cardscope_model::report::{Header, Report};
+use cardscope_model::report::Header;
 use cardscope_model::result::Run;
 use cardscope_model::run::Run as Figures;
 use cardscope_model::setting::Setting;
 use cardscope_model::test_name::TestName;
-use serde::Serialize;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use uuid::Uuid;
@@ -142,16 +141,16 @@ pub(crate) async fn run_end(c: &mut Connection, session: SessionId, run: &Run) -
 }
 
 /// Stores the last document and how the session ended.
-pub(crate) async fn session_end<B: Serialize>(
+pub(crate) async fn session_end(
     c: &mut Connection,
     id: SessionId,
     how: EndedHow,
-    report: &Report<B>,
+    mut document: Json,
+    header: &Header,
 ) -> Outcome<()> {
-    let mut document = tree(report)?;
     let recipe: String = c.one(statement(sql::SESSION_RECIPE).bind(id.to_string()), |row| row.get(0)).await?;
     if recipe != sql::NO_RECIPE {
-        settle(c, id, &report.header).await?;
+        settle(c, id, header).await?;
         once::leave_out_runs(&mut document, &finished_runs(c, id).await?);
     }
     let end = statement(sql::FINISH_SESSION)

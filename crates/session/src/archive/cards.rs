@@ -6,7 +6,7 @@ use crate::card_source::the_one;
 use crate::error::{Failure, Result};
 use cardscope_model::archived::StoredCard;
 use cardscope_model::card::{CardFacts, Event, EventKind, Price, is_date};
-use cardscope_store::{Archive, NewAttachment, StoredAttachment};
+use cardscope_store::{Archive, NewAttachment, SessionId, SessionSummary, StoredAttachment};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -192,14 +192,18 @@ fn line(card: StoredCard) -> CardLine {
     }
 }
 
+/// The names of sessions, those of records last.
+pub(super) fn runs_first(mut sessions: Vec<SessionSummary>) -> Vec<SessionId> {
+    sessions.sort_by_key(|session| session.is_record);
+    sessions.iter().map(|session| session.id).collect()
+}
+
 fn shown(archive: &mut Archive, card: StoredCard) -> Result<CardShown> {
     let id = card.id.clone();
     let pieces = archive.units(&id)?.into_iter().map(|s| s.id).collect();
     let events = archive.events(&id)?.into_iter().map(|(_, event)| event).collect();
     let attachments = archive.attachments(&id)?.into_iter().map(attached).collect();
-    let mut sessions = archive.card_sessions(&id)?;
-    sessions.sort_by_key(|session| session.is_record);
-    let names = sessions.iter().map(|session| session.id.to_string()).collect();
+    let names = runs_first(archive.card_sessions(&id)?).iter().map(ToString::to_string).collect();
     Ok(CardShown { line: line(card), pieces, events, attachments, sessions_and_records: names })
 }
 

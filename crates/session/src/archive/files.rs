@@ -1,6 +1,6 @@
 //! The archive's content as files, one session a file (docs/result-file.schema.json), and such files taken in.
 
-use super::cards::named;
+use super::cards::{named, runs_first};
 use super::open;
 use crate::error::{Failure, Result};
 use crate::import::result_file;
@@ -9,7 +9,7 @@ use cardscope_engine::cause::Cause;
 use cardscope_engine::input;
 use cardscope_files::{Folder, Use};
 use cardscope_model::session_file::SessionFile;
-use cardscope_store::{Archive, SessionId, SessionSummary, Stored};
+use cardscope_store::{Archive, SessionId, Stored};
 use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -68,12 +68,6 @@ fn sessions(archive: &mut Archive, what: &[String]) -> Result<Vec<SessionId>> {
         }
     }
     Ok(found)
-}
-
-/// The names of sessions, those of records last.
-fn runs_first(mut sessions: Vec<SessionSummary>) -> Vec<SessionId> {
-    sessions.sort_by_key(|session| session.is_record);
-    sessions.iter().map(|session| session.id).collect()
 }
 
 fn write(archive: &mut Archive, session: SessionId, folder: &Path) -> Result<Exported> {

@@ -187,8 +187,8 @@ pub(crate) fn perform<P: Procedure>(
         // An image that was taken stays, and is named.
         return Err(backups::naming(refusal, session.backup.as_ref()));
     }
-    let failure = session.put_image_back(&mut report, failure);
-    Ok(session.close::<P>(report, failure))
+    let failure = session.put_image_back(&mut report.header, report.body.moved(), failure);
+    Ok(session.close(report, failure))
 }
 
 /// One use of a verb on an open card: everything that the verb needs, and what the frame owes at its end.
@@ -342,9 +342,10 @@ impl Session<'_> {
     }
 
     /// Puts the image back, whatever ended the verb; but not onto a card that is another one.
-    fn put_image_back<B: Body>(
+    fn put_image_back(
         &mut self,
-        report: &mut Report<B>,
+        header: &mut Header,
+        moved: Option<&mut Moved>,
         failure: Option<Failure>,
     ) -> Option<Failure> {
         let Some(backup) = self.backup.take() else { return failure };
@@ -356,16 +357,16 @@ impl Session<'_> {
         };
         let error = match back {
             Ok(back) => {
-                if let Some(moved) = report.body.moved() {
+                if let Some(moved) = moved {
                     moved.bytes_restored = back.bytes;
                     moved.data_kept = back.lost.is_empty() && back.unreadable.is_empty();
                 }
-                report.header.findings.extend(backup::finding(&back));
+                header.findings.extend(backup::finding(&back));
                 return failure;
             }
             Err(error) => error,
         };
-        report.header.caveats.push(still_in(&path, &error));
+        header.caveats.push(still_in(&path, &error));
         Some(match failure {
             // What says where the card's data is must not be lost behind what ended the verb.
             Some(Failure::Io(why) | Failure::Refused(why)) => Failure::io_for(format!("{why}; {error}"), why),
@@ -374,11 +375,11 @@ impl Session<'_> {
     }
 
     /// Notes what ended it early, and stores the last document. Also a document that could not be kept says so.
-    fn close<P: Procedure>(
+    fn close<B: Body + Serialize>(
         &mut self,
-        mut report: Report<P::Body>,
+        mut report: Report<B>,
         failure: Option<Failure>,
-    ) -> Outcome<Report<P::Body>> {
+    ) -> Outcome<Report<B>> {
         report.header.error = failure.as_ref().map(ToString::to_string);
         let not_stored = self.recorder.take().and_then(|row| row.finish(&report, failure.as_ref()).err());
         Outcome::of(report, failure.or(not_stored))
