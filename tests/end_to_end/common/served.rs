@@ -3,7 +3,7 @@
 use super::binary::{Home, Outcome, Running};
 use super::machine::undo;
 use super::until;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -82,10 +82,13 @@ impl Served {
         running.finish();
     }
 
-    /// Makes the server, and with it the card, hang until what is returned is dropped.
+    /// Makes the server, and with it the card, hang until what is returned is dropped. All its threads stand still
+    /// when this returns: one that took a request on its way there would keep the asking process from ending.
     pub(crate) fn freeze(&self) -> Frozen {
         let frozen = Frozen(self.id());
         kill_process(frozen.0, Signal::STOP).unwrap();
+        let (_, status) = waitpid(Some(frozen.0), WaitOptions::UNTRACED).unwrap().expect("it is waited for");
+        assert!(status.stopped(), "the server ended: {status:?}");
         frozen
     }
 
