@@ -1,8 +1,11 @@
-//! Devices between host and card: one with sectors of 4096 bytes, and one in which another card lies after a while.
+//! Devices between host and card: one with sectors of 4096 bytes, one in which another card lies after a while, and one
+//! whose user presses Ctrl-C.
 
 use super::tests::{pass_over, settings};
-use super::{Findings, Settings};
-use cardscope_engine::card::Stop;
+use super::{BLOCK, DEPTH, Findings, Settings, verify};
+use cardscope_engine::card::{Card, Stop};
+use cardscope_engine::event::Silent;
+use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{
     Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo, place_area,
 };
@@ -171,4 +174,56 @@ fn a_swap_while_reading_back_costs_the_other_card_nothing() {
         let (found, ..) = pass_over(&mut slot, &Settings { two_passes, ..settings() });
         noticed(&slot, &found, 0);
     }
+}
+
+/// A card whose user presses Ctrl-C at an I/O.
+struct Impatient {
+    card: SimTarget,
+    interrupt: Interrupt,
+    ios: u64,
+    at: u64,
+}
+
+impl Target for Impatient {
+    cardscope_engine::delegate_target!(
+        [card] info, now, plan, complete, flush, discard, idle, area, ping, reopen, buffer, compare
+    );
+
+    fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
+        self.ios += 1;
+        if self.ios == self.at {
+            self.interrupt.raise();
+        }
+        self.card.submit(io)
+    }
+}
+
+/// A pass that is stopped at an I/O, the I/Os of it, and the bytes that keep what is written to them.
+fn stopped_at(name: &str, at: u64) -> (Findings, u64, u64) {
+    let mut target =
+        Impatient { card: SimTarget::named(name).unwrap(), interrupt: Interrupt::default(), ios: 0, at };
+    let interrupt = target.interrupt.clone();
+    let mut card = Card::new(&mut target, &interrupt, BLOCK, DEPTH).unwrap();
+    let found = verify(&mut card, &settings(), &mut |_| (), &mut Silent);
+    (found, target.ios, target.card.truth().good_bytes)
+}
+
+/// What was seen twice is said wherever the pass ends, and what a cache may still hide is not called good.
+#[rstest]
+#[case::an_end("fake=limbo&fake_bytes=25MiB")]
+#[case::with_a_cache("fake=limbo&fake_bytes=25MiB&cache_bytes=4MiB&fake.cache_kind=lru")]
+#[case::addresses_wrap("fake=wraparound&wrap_bytes=16MiB")]
+#[case::flips("faults.flip_p=0.001")]
+fn a_pass_stopped_anywhere_says_what_it_saw_and_no_more(#[case] card: &str) {
+    let name = format!("sim:constant?announced_bytes=64MiB&{card}");
+    let (_, all, _) = stopped_at(&name, u64::MAX);
+    let mut after_losses = 0;
+    for at in (1..all).step_by((all / 97).max(1) as usize).chain(all.saturating_sub(12)..all) {
+        let (found, _, good) = stopped_at(&name, at);
+        assert_eq!(found.stop, Some(Stop::Interrupted), "I/O {at} of {all}");
+        assert_eq!(found.body.disproofs.is_empty(), found.bad.all() == 0, "I/O {at} of {all}");
+        assert!(found.body.good_bytes.is_none_or(|said| said <= good), "I/O {at}: {:?}", found.body);
+        after_losses += u64::from(found.bad.all() > 0);
+    }
+    assert!(after_losses > 5, "{after_losses} of the stops came after something was found bad");
 }

@@ -226,16 +226,17 @@ impl<'a, 't> Pass<'a, 't> {
         self.ledger.others_are_losses(self.seen.wrap);
     }
 
-    /// What was not asked weakens the answer; and what another card answered, or one that changed, says nothing of
-    /// this one.
+    /// What was not asked weakens the answer: all of the questions where losses were seen before the pass was stopped.
+    /// And what another card answered, or one that changed, says nothing of this one.
     fn weaken(&self, judged: &mut Verification, stop: Option<&Stop>) {
-        if self.cut_short {
+        let unasked = stop.is_some() && self.ledger.bad.all() > 0;
+        if self.cut_short || unasked {
             judged.confidence = judged.confidence.min(CUT_SHORT);
         }
-        if self.good_unknown {
+        if self.good_unknown || unasked {
             judged.good_bytes = None;
         }
-        if matches!(stop, Some(Stop::Swapped(_) | Stop::Target(TargetError::Changed { .. }))) {
+        if is_of_another(stop) {
             // Inconclusive, without any confidence.
             *judged = Verification::default();
         }
@@ -254,10 +255,16 @@ impl<'a, 't> Pass<'a, 't> {
             Verdict::Overcommitted | Verdict::Wraparound | Verdict::Chain => judged.good_bytes.unwrap_or(0),
             _ => self.ledger.good(),
         };
+        // One that was stopped before it asked a third time has seen them twice; another card has no disproofs.
+        let disproofs = match is_of_another(stop.as_ref()) {
+            true => Vec::new(),
+            false if self.disproofs.is_empty() => self.listed(),
+            false => self.disproofs,
+        };
         let body = Verification {
             proven_bytes,
             cache_bytes: (self.hidden > 0).then_some(self.hidden),
-            disproofs: self.disproofs,
+            disproofs,
             map: Some(self.chart.finish()),
             ..judged
         };
@@ -270,4 +277,9 @@ impl<'a, 't> Pass<'a, 't> {
             stop,
         }
     }
+}
+
+/// What was seen last may be of another card.
+fn is_of_another(stop: Option<&Stop>) -> bool {
+    matches!(stop, Some(Stop::Swapped(_) | Stop::Target(TargetError::Changed { .. })))
 }

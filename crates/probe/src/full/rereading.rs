@@ -247,17 +247,26 @@ impl Pass<'_, '_> {
         self.seen.islands_are_sentinels = all > 0 && standing.iter().sum::<u64>() == all;
     }
 
+    /// Examples of what is bad, by address, each seen twice.
+    pub(super) fn listed(&self) -> Vec<Disproof> {
+        let mut listed: Vec<(u64, SectorFound)> = self.ledger.examples().collect();
+        listed.sort_by_key(|(address, _)| *address);
+        listed.truncate(MOST_LISTED);
+        let disproof = |(address, found)| {
+            let expected = format!("stamp of address {address}, write 1");
+            Disproof { address, expected, found, seen: 2 }
+        };
+        listed.into_iter().map(disproof).collect()
+    }
+
     /// Lists examples of what is bad. Writes these places anew, where that may be and the limits allow it, and reads them
     /// a third time: how often each was bad, and how many were good this time. What another address has overwritten is no
     /// matter for a new write.
     pub(super) fn third_time(&mut self, may_write: bool) -> Result<(), Stop> {
-        let mut listed: Vec<(u64, SectorFound)> = self.ledger.examples().collect();
-        listed.sort_by_key(|(address, _)| *address);
-        listed.truncate(MOST_LISTED);
+        self.disproofs = self.listed();
         let len = self.card.sector();
-        let (mut disproofs, mut healed) = (Vec::new(), 0);
-        for (address, found) in listed {
-            let mut seen = 2;
+        for nth in 0..self.disproofs.len() {
+            let Disproof { address, found, .. } = self.disproofs[nth];
             let may_write = may_write && self.room() >= u64::from(len);
             if may_write && !matches!(found, SectorFound::Elsewhere { .. } | SectorFound::Error) {
                 let place = Extent { offset: address / u64::from(len) * u64::from(len), len };
@@ -267,13 +276,10 @@ impl Pass<'_, '_> {
                     good = seen.iter().all(|s| s.found == SectorFound::Expected);
                 })?;
                 // A cache may answer for a lost block that was written this moment, so only flips speak for the card.
-                healed += u64::from(good && matches!(found, SectorFound::Flipped { .. }));
-                seen += u32::from(!good);
+                self.seen.healed += u64::from(good && matches!(found, SectorFound::Flipped { .. }));
+                self.disproofs[nth].seen += u32::from(!good);
             }
-            let expected = format!("stamp of address {address}, write 1");
-            disproofs.push(Disproof { address, expected, found, seen });
         }
-        (self.disproofs, self.seen.healed) = (disproofs, healed);
         Ok(())
     }
 

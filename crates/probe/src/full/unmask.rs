@@ -32,19 +32,18 @@ impl Pass<'_, '_> {
     /// Writes lost ranges again until nothing more turns out to be lost: a cache that keeps lost blocks for a while holds
     /// only so many of them.
     pub(super) fn unmask(&mut self) -> Result<(), Stop> {
-        let (hidden, whole) = self.unmask_in_rounds()?;
-        self.hidden = hidden;
+        let whole = self.unmask_in_rounds()?;
         self.good_unknown = !whole;
         self.asked("whether a cache answers for more that is lost", whole);
         Ok(())
     }
 
-    /// The bytes that a cache had hidden, and whether the limits let it come to its end.
-    fn unmask_in_rounds(&mut self) -> Result<(u64, bool), Stop> {
+    /// Whether the limits let it come to its end.
+    fn unmask_in_rounds(&mut self) -> Result<bool, Stop> {
         let (end, sector) = (self.seen.written, self.card.sector());
-        let (mut hidden, mut in_front) = (0, DOUBTED_IN_FRONT);
+        let mut in_front = DOUBTED_IN_FRONT;
         for round in 0..MOST_ROUNDS {
-            let Some(first) = self.ledger.first_lost() else { return Ok((hidden, true)) };
+            let Some(first) = self.ledger.first_lost() else { return Ok(true) };
             let behind =
                 from_the_end(whole_within(self.ledger.good_between(first, end), sector), MOST_DOUBTED);
             let front = self.ledger.good_between(first.saturating_sub(in_front), first);
@@ -53,23 +52,23 @@ impl Pass<'_, '_> {
             let room = self.room();
             let whole = bytes(&lost) <= room;
             if lost.is_empty() || behind.is_empty() && front.is_empty() {
-                return Ok((hidden, true));
+                return Ok(true);
             }
             let block = self.card.block();
             self.write_stamps(in_blocks(&from_the_end(lost, room), block), 2 + round)?;
             let found = self.lost_of(&[front, behind].concat())?;
-            hidden += found.iter().map(|s| s.end - s.start).sum::<u64>();
+            self.hidden += found.iter().map(|s| s.end - s.start).sum::<u64>();
             found.iter().for_each(|seen| self.chart.bad(seen.start, seen.end));
             self.ledger.unmask(&found);
             self.ledger.others_are_losses(self.seen.wrap);
             if !whole || found.is_empty() {
-                return Ok((hidden, whole));
+                return Ok(whole);
             }
             if found.iter().any(|seen| seen.start < first) {
                 in_front *= 2;
             }
         }
-        Ok((hidden, false))
+        Ok(false)
     }
 
     /// The lost ranges, and as much beyond the end as may push out what is doubted behind the first lost byte. Where the
