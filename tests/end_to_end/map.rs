@@ -101,6 +101,31 @@ fn only_the_part_asked_for_is_measured() {
     assert_eq!(number(&document, "/bytes_written"), 0.0);
 }
 
+/// Each property says what became of it, whichever part is asked for: a map that came to its end did not "end before".
+#[test]
+fn a_part_asked_for_alone_says_of_everything_why_it_was_not_tested() {
+    let home = Home::new();
+    for part in [
+        "boundaries",
+        "read-curve",
+        "planes",
+        "queue",
+        "axis",
+        "page-writes",
+        "open-blocks",
+        "fat",
+        "span",
+        "write-curve",
+        "cache",
+    ] {
+        for card in ["sim:constant?announced_bytes=64MiB", "sim:a2-label-only"] {
+            let document = home.run(&["map", card, "--only", part, "--json", "-q"]).expect(0).stdout;
+            assert!(document.contains("only other parts were asked for"), "{card}, {part}");
+            assert!(!document.contains("the map ended before it"), "{card}, {part}");
+        }
+    }
+}
+
 #[test]
 fn the_text_ends_with_advice_and_shows_flashbench_tables_when_asked() {
     let home = Home::new();

@@ -122,7 +122,7 @@ fn properties(into: &mut Measured) -> [Row<'_>; 17] {
     use Part::{Boundaries, Cache, Fat, OpenBlocks, PageWrites, Planes, Queue, Span};
     [
         (&mut into.page_bytes, &[Boundaries, PageWrites], true),
-        (&mut into.read_unit_bytes, &[Boundaries, PageWrites], false),
+        (&mut into.read_unit_bytes, &[Boundaries], false),
         (&mut into.erase_block_bytes, &[Boundaries, OpenBlocks], true),
         (&mut into.map_segment_bytes, &[Boundaries], false),
         (&mut into.unmapped_share, &[Boundaries], false),

@@ -65,9 +65,7 @@ pub(super) fn measure(
     if options.tables {
         cut = run(&mut bench, "flashbench's tables of writes", tables::measure)?.or(cut);
     }
-    if let Some(why) = cut {
-        leave_out_writes(bench.into, why);
-    }
+    leave_out_writes(bench.into, cut.unwrap_or("what was measured does not show it"));
     bench.context.flush()
 }
 
