@@ -279,7 +279,7 @@ pub struct Bench {
     pub runs: Vec<Run>,
     /// Over all counted runs.
     pub summary: Vec<Summary>,
-    /// What was put back; known to the verb that a bench is a part of.
+    /// What was moved and put back; said by the verb that a bench is a part of.
     #[serde(skip)]
     pub moved: Moved,
 }

@@ -99,6 +99,13 @@ impl Loop {
         format!("{}p{number}", self.path)
     }
 
+    /// Bytes that were written to the device so far, as the kernel counts them.
+    pub(crate) fn written(&self) -> u64 {
+        let counts = std::fs::read_to_string(format!("/sys/block/{}/stat", self.name())).unwrap();
+        let sectors = counts.split_whitespace().nth(6).unwrap();
+        512 * sectors.parse::<u64>().unwrap()
+    }
+
     /// The image's content, after everything the kernel holds back was written to it.
     pub(crate) fn content(&self) -> Vec<u8> {
         tool("blockdev", &["--flushbufs", &self.path]);

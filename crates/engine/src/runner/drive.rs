@@ -7,7 +7,7 @@ use super::meter::Meter;
 use super::recorder::{Cut, Pace};
 use super::stream::Stream;
 use crate::interrupt::Interrupt;
-use crate::target::{Completion, Target, TargetError};
+use crate::target::{Completion, Direction, Target, TargetError};
 use cardscope_model::units::{MIB, NANOS_PER_S, Nanos, seconds};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -38,6 +38,10 @@ pub(super) struct Shared {
     pub(super) cut: AtomicBool,
     /// Set when no more may be written.
     pub(super) rationed: AtomicBool,
+    /// Bytes of the lanes that have ended, however, which were asked for.
+    pub(super) read: AtomicU64,
+    /// And those that were sent.
+    pub(super) written: AtomicU64,
 }
 
 /// One lane's surroundings.
@@ -63,6 +67,8 @@ struct Lane<'a, 'w> {
     next_tick: Nanos,
     reported: u64,
     slice: Slice,
+    read: u64,
+    written: u64,
 }
 
 /// Work is handed to the pace in small portions of one size: at most 16 I/Os or 1 MiB, at least one I/O.
@@ -94,12 +100,17 @@ pub(super) fn drive(
         measured_from: start,
         next_tick: start + TICK,
         reported: 0,
+        read: 0,
+        written: 0,
         slice: Slice { size, ios: 0, from: start },
         target,
     };
     let temperature = lane.target.temperature();
     lane.meter.note_temperature(temperature);
-    lane.run(streams, queue, u64::from(block)).map(|()| lane.meter)
+    let ended = lane.run(streams, queue, u64::from(block));
+    lane.watch.shared.read.fetch_add(lane.read, Ordering::Relaxed);
+    lane.watch.shared.written.fetch_add(lane.written, Ordering::Relaxed);
+    ended.map(|()| lane.meter)
 }
 
 impl Lane<'_, '_> {
@@ -144,6 +155,10 @@ impl Lane<'_, '_> {
                 submitted => submitted?,
             }
             self.in_flight += 1;
+            *match io.direction {
+                Direction::Read => &mut self.read,
+                Direction::Write => &mut self.written,
+            } += u64::from(io.len);
         }
         Ok(())
     }

@@ -22,23 +22,15 @@ pub(super) struct Loop<'a> {
     pub(super) settings: &'a Settings<'a>,
 }
 
-/// How a loop ended.
-pub(super) struct Looped {
-    pub(super) sample: Sample,
-    /// True where the session's budget cut it short.
-    pub(super) cut: bool,
-    /// True where no more could be written.
-    pub(super) rationed: bool,
-}
-
 impl Loop<'_> {
-    /// Runs the loop to its end.
+    /// Runs the loop to its end; what cut it short stands in `shared`.
     pub(super) fn run(
         &self,
         target: &mut dyn Target,
+        shared: &Shared,
         pace: Option<Box<dyn Pace>>,
         tick: &mut dyn FnMut(u64, Nanos),
-    ) -> Result<Looped, TargetError> {
+    ) -> Result<Sample, TargetError> {
         let mut lanes = self.lanes(target)?;
         let threads = self.test.name.pattern.threads;
         let per_lane = threads / (lanes.len() as u32 + 1);
@@ -46,9 +38,8 @@ impl Loop<'_> {
         for lane in &mut lanes {
             self.plan(lane.as_mut(), per_lane)?;
         }
-        let shared = Shared::default();
         let start = target.now();
-        let meter = self.drive_all(target, lanes, &shared, pace, tick)?;
+        let meter = self.drive_all(target, lanes, shared, pace, tick)?;
         if self.test.flush == Flush::Timed && self.test.name.op.writes() {
             target.flush()?;
         }
@@ -58,8 +49,7 @@ impl Loop<'_> {
         if self.test.flush == Flush::Untimed {
             target.flush()?;
         }
-        let [cut, rationed] = [&shared.cut, &shared.rationed].map(|flag| flag.load(Ordering::Relaxed));
-        Ok(Looped { sample, cut, rationed })
+        Ok(sample)
     }
 
     /// The lanes of all threads but the first; none where the target is driven from one thread.

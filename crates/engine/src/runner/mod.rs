@@ -19,7 +19,7 @@ use cardscope_model::recipe::{Path, Prepare, RandomDraw, Recipe, Sharing, Span, 
 use cardscope_model::test_name::{Op, Order};
 use cardscope_model::units::{NANOS_PER_S, seconds};
 use drive::{Limits, Shared, Watch, drive};
-use lanes::{Loop, Looped};
+use lanes::Loop;
 pub use recorder::{Cut, Pace, PassRecorder, RecorderError, RunError, Settings};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -158,11 +158,18 @@ impl Pass<'_> {
         let mut tick = |bytes, nanos| self.events.progress(bytes, seconds(nanos));
         let interrupt = self.settings.interrupt;
         let watch = Watch { interrupt, shared: &shared, tick: Some(&mut tick), pace: None };
-        drive(self.target, &mut stream, 1, block as u32, Limits::default(), watch)?;
-        match shared.rationed.load(Ordering::Relaxed) {
+        let driven = drive(self.target, &mut stream, 1, block as u32, Limits::default(), watch);
+        self.count(&shared);
+        match driven.map(|_| shared.rationed.load(Ordering::Relaxed))? {
             true => Err(TargetError::Rationed.into()),
             false => Ok(()),
         }
+    }
+
+    /// Says what was moved, however it ended.
+    fn count(&mut self, shared: &Shared) {
+        let [read, written] = [&shared.read, &shared.written].map(|bytes| bytes.load(Ordering::Relaxed));
+        self.recorder.moved(read, written);
     }
 
     /// Why a test cannot be measured on this target, if so.
@@ -244,12 +251,17 @@ impl Pass<'_> {
         let this = Loop { test, region, seed, counted, settings: self.settings };
         let pace = test.until.and_then(|_| self.recorder.pace(index));
         let mut tick = |bytes, nanos| self.events.progress(bytes, seconds(nanos));
-        let Looped { sample, cut, rationed } = this.run(self.target, pace, &mut tick)?;
+        let shared = Shared::default();
+        let ended = this.run(self.target, &shared, pace, &mut tick);
+        self.count(&shared);
+        let sample = ended?;
         let mb_s = sample.mb_s();
         self.recorder.sample(index, number, sample).map_err(RunError::Recorder)?;
         self.events.event(&Event::Figure { what, mb_s, counted });
-        for (cut, what) in [(cut, "the budget"), (rationed, "the limit of bytes to write (--max-write)")] {
-            if cut {
+        let limits =
+            [(&shared.cut, "the budget"), (&shared.rationed, "the limit of bytes to write (--max-write)")];
+        for (cut, what) in limits {
+            if cut.load(Ordering::Relaxed) {
                 let text = format!("{what} cut this test short");
                 self.recorder.caveat(index, Caveat::Other { text });
             }

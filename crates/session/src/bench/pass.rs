@@ -6,6 +6,7 @@ use cardscope_analysis::stopping::{self, Decision};
 use cardscope_engine::runner::{self, Cut, Pace, RecorderError};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::{Recipe, Until};
+use cardscope_model::report::Moved;
 use cardscope_model::result::{NotMeasured, Precision, Sample};
 use cardscope_model::test_name::TestName;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,10 +30,12 @@ pub(super) struct Pass<'a> {
     pub(super) precisions: Vec<Option<Precision>>,
     /// What could not be measured.
     pub(super) not_measured: Vec<NotMeasured>,
+    /// Bytes, whatever of them is measured.
+    pub(super) moved: &'a mut Moved,
 }
 
 impl<'a> Pass<'a> {
-    pub(super) fn new(recipe: &'a Recipe, recording: Recording<'a>) -> Self {
+    pub(super) fn new(recipe: &'a Recipe, recording: Recording<'a>, moved: &'a mut Moved) -> Self {
         let n = recipe.tests.len();
         Pass {
             recipe,
@@ -42,6 +45,7 @@ impl<'a> Pass<'a> {
             caveats: vec![Vec::new(); n],
             precisions: vec![None; n],
             not_measured: Vec::new(),
+            moved,
         }
     }
 
@@ -61,6 +65,11 @@ impl runner::PassRecorder for Pass<'_> {
         recorder.add_sample(*run, &self.recipe.tests[test], index, &sample)?;
         self.samples[test].push(sample);
         Ok(())
+    }
+
+    fn moved(&mut self, read: u64, written: u64) {
+        self.moved.bytes_read += read;
+        self.moved.bytes_written += written;
     }
 
     fn not_measured(&mut self, test: usize, reason: String) {

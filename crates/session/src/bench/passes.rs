@@ -15,6 +15,7 @@ use cardscope_journal::Journal;
 use cardscope_model::aggregate;
 use cardscope_model::random;
 use cardscope_model::recipe::Recipe;
+use cardscope_model::report::Moved;
 use cardscope_model::result::{BenchReport, Run};
 use cardscope_model::units::Nanos;
 use cardscope_probe::saved_area::SavedArea;
@@ -66,7 +67,7 @@ impl Passes<'_> {
             }
             session.opened.limit.share_out(self.runs - number + 1 + self.shares_left);
             let seed = random::mix(report.header.seed.wrapping_add(u64::from(number)));
-            let (run, outcome) = self.pass(number, seed, session, recorder)?;
+            let (run, outcome) = self.pass(number, seed, session, recorder, &mut report.body.moved)?;
             let passed = run.passed == Some(true);
             report.body.runs.push(run);
             outcome?;
@@ -84,11 +85,12 @@ impl Passes<'_> {
         seed: u64,
         session: &mut Session<'_>,
         recorder: &mut Recorder,
+        moved: &mut Moved,
     ) -> Result<(Run, Result<(), Stop>), Stop> {
         let label = if self.runs > 1 { format!("run {number} of {}: ", self.runs) } else { String::new() };
         let start = RunStart { run: number, seed, counted: true, size_bytes: Some(self.recipe.area) };
         recorder.archive.begin_run(recorder.id, start).map_err(not_kept)?;
-        let mut pass = Pass::new(self.recipe, Recording { recorder: &mut *recorder, run: number });
+        let mut pass = Pass::new(self.recipe, Recording { recorder: &mut *recorder, run: number }, moved);
         let Session { opened, interrupt, events, journal, .. } = session;
         let settings = Settings {
             label: &label,
@@ -140,6 +142,7 @@ impl Passes<'_> {
         };
         let mut scope = WriteScope::new(Some(journal as _));
         let mut area = SavedArea::save(target, &mut scope, *region, *salt, settings.interrupt)?;
+        pass.moved.bytes_read += region.len;
         run_pass(&mut area, self.recipe, settings, pass, events).map_err(stop)
     }
 }
