@@ -203,9 +203,9 @@ pub struct NotMeasured {
     pub reason: String,
 }
 
-/// One pass of a recipe.
+/// What one pass of a recipe measured: all its tests.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Run {
+pub struct RunResult {
     /// Counts from 1.
     pub run: u32,
     /// False where the run is not part of the summary.
@@ -276,7 +276,7 @@ pub struct Bench {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub engine_cost: Option<EngineCost>,
     /// The runs.
-    pub runs: Vec<Run>,
+    pub runs: Vec<RunResult>,
     /// Over all counted runs.
     pub summary: Vec<Summary>,
     /// What was moved and put back; said by the verb that a bench is a part of.

@@ -127,9 +127,9 @@ impl Figure {
     }
 }
 
-impl From<&result::Run> for Run {
+impl From<&result::RunResult> for Run {
     /// What was measured here, without its details.
-    fn from(run: &result::Run) -> Self {
+    fn from(run: &result::RunResult) -> Self {
         let figure = |r: &result::TestResult| Figure {
             step: r.step.clone(),
             iops: Some(r.iops),

@@ -12,7 +12,7 @@ use crate::condition::{Condition, Origin};
 use crate::finding::Finding;
 use crate::log::Log;
 use crate::outside;
-use crate::result::{BenchReport, Run, Sample};
+use crate::result::{BenchReport, RunResult, Sample};
 use crate::run::Figure;
 use crate::test_name::TestName;
 use serde::{Deserialize, Serialize};
@@ -189,7 +189,7 @@ pub struct FileRun {
     #[serde(with = "figures")]
     pub figures: Option<Vec<Figure>>,
     /// All results of a run that was measured here.
-    pub results: Option<Run>,
+    pub results: Option<RunResult>,
     /// Every finished loop, raw.
     pub samples: Vec<SampleRecord>,
 }

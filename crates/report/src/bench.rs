@@ -3,7 +3,7 @@
 use crate::figure::{count, interval, rate, speed, test_of, time_us};
 use crate::page::{Block, Page};
 use crate::table::Table;
-use cardscope_model::result::{BenchReport, Run, Summary, TestResult, ToolPrints};
+use cardscope_model::result::{BenchReport, RunResult, Summary, TestResult, ToolPrints};
 use cardscope_model::test_name::TestName;
 
 /// The session as text.
@@ -86,7 +86,7 @@ fn summary_table(summary: &[Summary]) -> Table {
     )
 }
 
-fn not_measured(run: &Run) -> Vec<String> {
+fn not_measured(run: &RunResult) -> Vec<String> {
     let line = |n: &cardscope_model::result::NotMeasured| {
         let name = test_of(TestName { pattern: n.test, op: n.op }, n.step.as_deref());
         format!("{name}: ----- not measured: {}", n.reason)
@@ -94,6 +94,6 @@ fn not_measured(run: &Run) -> Vec<String> {
     run.not_measured.iter().map(line).collect()
 }
 
-fn scores(run: &Run) -> Vec<String> {
+fn scores(run: &RunResult) -> Vec<String> {
     run.scores.iter().map(|(name, value)| format!("Score ({name}): {value}")).collect()
 }

@@ -6,7 +6,7 @@ use crate::connection::{Connection, Durability, Outcome, statement, tree};
 use crate::record::{EndedHow, RunStart, SampleRecord, SessionId, SessionStart, SessionSummary};
 use crate::{ArchiveError, archive_file, postgres, read, sql, sqlite, write};
 use cardscope_model::report::{Header, Report};
-use cardscope_model::result::Run;
+use cardscope_model::result::RunResult;
 use serde::Serialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -116,7 +116,7 @@ impl Archive {
     }
 
     /// Stores the results of a run that was begun; they are on disk when this returns.
-    pub fn finish_run(&mut self, session: SessionId, run: &Run) -> Result<(), ArchiveError> {
+    pub fn finish_run(&mut self, session: SessionId, run: &RunResult) -> Result<(), ArchiveError> {
         self.write(async |c| write::run_end(c, session, run).await).map_err(|e| e.about(session))
     }
 

@@ -4,7 +4,7 @@
 
 use crate::record::SampleRecord;
 use cardscope_model::aggregate;
-use cardscope_model::result::{BenchReport, Run, TestResult};
+use cardscope_model::result::{BenchReport, RunResult, TestResult};
 use cardscope_model::series::Series;
 use cardscope_model::test_name::TestName;
 use serde::Deserialize as _;
@@ -14,26 +14,26 @@ use serde_json::Value;
 pub(crate) type Test = (TestName, Option<String>);
 
 /// A run without the series of the tests whose loops are stored.
-pub(crate) fn without_series(run: &Run, stored: &[Test]) -> Run {
+pub(crate) fn without_series(run: &RunResult, stored: &[Test]) -> RunResult {
     let result = |r: &TestResult| {
         let has_loops = stored.iter().any(|(name, step)| is_of(r, *name, step.as_deref()));
         let series = if has_loops { Series::default() } else { r.series.clone() };
         TestResult { series, ..r.clone() }
     };
-    Run { results: run.results.iter().map(result).collect(), ..run.clone() }
+    RunResult { results: run.results.iter().map(result).collect(), ..run.clone() }
 }
 
 /// Leaves out of a report the runs that are stored in rows of their own: there they are as [`without_series`] makes them.
-pub(crate) fn leave_out_runs(report: &mut Value, stored: &[(Run, Vec<Test>)]) {
+pub(crate) fn leave_out_runs(report: &mut Value, stored: &[(RunResult, Vec<Test>)]) {
     let in_a_row =
-        |run: &Run| stored.iter().any(|(row, tests)| row == run || *row == without_series(run, tests));
+        |run: &RunResult| stored.iter().any(|(row, tests)| row == run || *row == without_series(run, tests));
     if let Some(runs) = report.get_mut("runs").and_then(Value::as_array_mut) {
-        runs.retain(|run| !Run::deserialize(run).is_ok_and(|run| in_a_row(&run)));
+        runs.retain(|run| !RunResult::deserialize(run).is_ok_and(|run| in_a_row(&run)));
     }
 }
 
 /// Puts the series back into a run that was stored without them.
-pub(crate) fn with_series(run: &mut Run, samples: &[SampleRecord]) {
+pub(crate) fn with_series(run: &mut RunResult, samples: &[SampleRecord]) {
     for result in run.results.iter_mut().filter(|r| r.series.is_empty()) {
         let own = samples.iter().filter(|s| is_of(result, s.test, s.step.as_deref())).map(|s| &s.sample);
         result.series = aggregate::joined_series(own);
@@ -41,7 +41,7 @@ pub(crate) fn with_series(run: &mut Run, samples: &[SampleRecord]) {
 }
 
 /// Puts the runs back into a report that was stored without them.
-pub(crate) fn with_runs<'a>(report: &mut BenchReport, rows: impl Iterator<Item = &'a Run>) {
+pub(crate) fn with_runs<'a>(report: &mut BenchReport, rows: impl Iterator<Item = &'a RunResult>) {
     for row in rows {
         if !report.body.runs.iter().any(|run| run.run == row.run) {
             report.body.runs.push(row.clone());

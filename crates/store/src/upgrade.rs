@@ -75,7 +75,7 @@ async fn fill_runs(c: &mut Connection, session: &str, setting: &str) -> Outcome<
     const FILL: &str =
         "UPDATE run SET setting_hash = $3, loops = $4, figures = $5 WHERE session_id = $1 AND number = $2";
     let finished = statement("SELECT number, results FROM run WHERE session_id = $1 AND results IS NOT NULL");
-    let runs: Vec<(i64, Option<result::Run>)> =
+    let runs: Vec<(i64, Option<result::RunResult>)> =
         c.all(finished.bind(session), |row| Ok((row.get(0)?, row.json(1).ok()))).await?;
     for (number, run) in runs {
         let Some(run) = run else { continue };

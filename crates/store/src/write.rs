@@ -9,8 +9,8 @@ use crate::{figures, naming, process, sql, stamp};
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::finding::Finding;
 use cardscope_model::report::Header;
-use cardscope_model::result::Run;
-use cardscope_model::run::Run as Figures;
+use cardscope_model::result::RunResult;
+use cardscope_model::run::Run;
 use cardscope_model::setting::Setting;
 use cardscope_model::test_name::TestName;
 use serde_json::Value as Json;
@@ -122,11 +122,11 @@ pub(crate) async fn sample(
 /// Stores the results of a run, and its figures beside those of all others.
 ///
 /// All writers mark the card before they store settings: two that wait for each other's would wait for ever.
-pub(crate) async fn run_end(c: &mut Connection, session: SessionId, run: &Run) -> Outcome<()> {
+pub(crate) async fn run_end(c: &mut Connection, session: SessionId, run: &RunResult) -> Outcome<()> {
     let (setting, card) = setting_of(c, session).await?;
     mark_stale(c, &card.into_iter().collect()).await?;
     let setting = store_setting(c, &setting).await?;
-    let figures = Figures::from(run);
+    let figures = Run::from(run);
     let stored = tests_of(c, session, run.run).await?;
     let end = statement(sql::FINISH_RUN)
         .bind(session.to_string())
@@ -190,9 +190,9 @@ async fn tests_of(c: &mut Connection, session: SessionId, run: u32) -> Outcome<V
 }
 
 /// The finished runs of a session as they are stored, and the tests of which they have loops.
-async fn finished_runs(c: &mut Connection, session: SessionId) -> Outcome<Vec<(Run, Vec<Test>)>> {
+async fn finished_runs(c: &mut Connection, session: SessionId) -> Outcome<Vec<(RunResult, Vec<Test>)>> {
     let asked = statement(sql::FINISHED_RUNS).bind(session.to_string());
-    let runs: Vec<Run> = c.all(asked, |row| row.json("results")).await?;
+    let runs: Vec<RunResult> = c.all(asked, |row| row.json("results")).await?;
     let mut all = Vec::new();
     for run in runs {
         let tests = tests_of(c, session, run.run).await?;

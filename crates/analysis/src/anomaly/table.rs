@@ -1,7 +1,7 @@
 //! A session as a table: each test over the runs that count.
 
 use cardscope_model::condition::Condition;
-use cardscope_model::result::{Run, TestResult};
+use cardscope_model::result::{RunResult, TestResult};
 use cardscope_model::statistics::median;
 use cardscope_model::test_name::{Op, Order, TestName};
 use cardscope_model::units::MIB;
@@ -10,7 +10,7 @@ use cardscope_model::units::MIB;
 #[derive(Debug, Clone, Copy)]
 pub struct Session<'a> {
     /// Its runs; those that do not count are left out.
-    pub runs: &'a [Run],
+    pub runs: &'a [RunResult],
     /// What was true of card and rig.
     pub condition: &'a Condition,
     /// What the bus carries in MB/s, where known.
@@ -40,7 +40,7 @@ pub(super) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    pub(super) fn new(runs: &'a [Run]) -> Self {
+    pub(super) fn new(runs: &'a [RunResult]) -> Self {
         let mut rows: Vec<Row<'a>> = Vec::new();
         let all = runs.iter().filter(|run| run.counted).flat_map(|run| &run.results);
         for result in all.filter(|result| result.step.is_none()) {

@@ -3,7 +3,7 @@
 use super::*;
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::finding::Weight;
-use cardscope_model::result::{Run, TestResult};
+use cardscope_model::result::{RunResult, TestResult};
 use cardscope_model::series::Bucket;
 
 fn result(name: &str, mb_s: f64) -> TestResult {
@@ -11,18 +11,18 @@ fn result(name: &str, mb_s: f64) -> TestResult {
 }
 
 /// Runs from a test's name and its speed in each run.
-fn runs(tests: &[(&str, &[f64])]) -> Vec<Run> {
+fn runs(tests: &[(&str, &[f64])]) -> Vec<RunResult> {
     let count = tests.iter().map(|(_, speeds)| speeds.len()).max().unwrap_or(0);
-    let run = |n: usize| Run {
+    let run = |n: usize| RunResult {
         run: n as u32 + 1,
         counted: true,
         results: tests.iter().filter_map(|(name, speeds)| Some(result(name, *speeds.get(n)?))).collect(),
-        ..Run::default()
+        ..RunResult::default()
     };
     (0..count).map(run).collect()
 }
 
-fn look(runs: &[Run], ceiling_mb_s: Option<f64>) -> Vec<Finding> {
+fn look(runs: &[RunResult], ceiling_mb_s: Option<f64>) -> Vec<Finding> {
     findings(&Session { runs, condition: &Condition::default(), ceiling_mb_s })
 }
 

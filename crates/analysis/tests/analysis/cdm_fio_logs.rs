@@ -5,7 +5,7 @@
 use cardscope_analysis::anomaly::{Session, findings};
 use cardscope_analysis::levels::{levels, run_states};
 use cardscope_model::condition::Condition;
-use cardscope_model::result::{Run, TestResult};
+use cardscope_model::result::{RunResult, TestResult};
 use cardscope_model::test_name::TestName;
 use std::path::PathBuf;
 
@@ -36,14 +36,22 @@ fn result(name: TestName, mb_s: f64) -> TestResult {
 }
 
 /// The runs of a log with an area of 1024m; each begins with its own `Results:`.
-fn runs(text: &str) -> Vec<Run> {
+fn runs(text: &str) -> Vec<RunResult> {
     let blocks = text.split("Configuration:").skip(1).filter(|block| block.contains("Size = 1024m"));
     let parsed = blocks.map(|block| block.lines().filter_map(line).collect::<Vec<_>>());
     parsed.filter(|results| results.len() == 12).zip(1..).map(|(results, run)| run_of(run, results)).collect()
 }
 
-fn run_of(run: u32, results: Vec<TestResult>) -> Run {
-    Run { run, counted: true, seed: 0, results, not_measured: Vec::new(), scores: Vec::new(), passed: None }
+fn run_of(run: u32, results: Vec<TestResult>) -> RunResult {
+    RunResult {
+        run,
+        counted: true,
+        seed: 0,
+        results,
+        not_measured: Vec::new(),
+        scores: Vec::new(),
+        passed: None,
+    }
 }
 
 /// `512KB Q32T1 Read: 455MB/s IOPS=910`.
@@ -69,7 +77,7 @@ const LEXAR_ACTIVE: [[f64; 12]; 10] = [
     [266., 332., 226., 398., 140., 20., 285., 745., 223., 482., 280., 737.],
 ];
 
-fn lexar_active() -> Vec<Run> {
+fn lexar_active() -> Vec<RunResult> {
     let names = LINES.iter().rev().flat_map(|(_, p)| [format!("{p} write"), format!("{p} read")]);
     let names: Vec<TestName> = names.map(|name| name.parse().unwrap()).collect();
     let run = |(speeds, run): (&[f64; 12], u32)| {
@@ -78,13 +86,13 @@ fn lexar_active() -> Vec<Run> {
     LEXAR_ACTIVE.iter().zip(1..).map(run).collect()
 }
 
-fn speeds(runs: &[Run], test: &str) -> Vec<f64> {
+fn speeds(runs: &[RunResult], test: &str) -> Vec<f64> {
     let name: TestName = test.parse().unwrap();
     runs.iter().flat_map(|run| &run.results).filter(|r| r.name() == name).map(|r| r.mb_s).collect()
 }
 
 /// Runs that are hot, and runs that wrote behind the cache, counted from 1.
-fn states(runs: &[Run]) -> (Vec<usize>, Vec<usize>) {
+fn states(runs: &[RunResult]) -> (Vec<usize>, Vec<usize>) {
     let of = |op: &str| -> Vec<Vec<f64>> {
         LINES[..3].iter().map(|(_, pattern)| speeds(runs, &format!("{pattern} {op}"))).collect()
     };
@@ -95,7 +103,7 @@ fn states(runs: &[Run]) -> (Vec<usize>, Vec<usize>) {
     (numbered(|s| s.hot), numbered(|s| s.behind_cache))
 }
 
-fn named(runs: &[Run]) -> Vec<String> {
+fn named(runs: &[RunResult]) -> Vec<String> {
     let condition = Condition::default();
     let found = findings(&Session { runs, condition: &condition, ceiling_mb_s: None });
     found.iter().map(|f| format!("{}: {}", f.claim, f.verdict)).collect()

@@ -4,16 +4,16 @@
 use super::{mean_latency_s, tool_prints};
 use crate::finding::{Finding, Weight};
 use crate::recipe::{Demand, Recipe, Rounding, Score, TermFigure, Test};
-use crate::result::{Run, Summary, TestResult};
+use crate::result::{RunResult, Summary, TestResult};
 use crate::statistics::{mean, median};
 use crate::units::{KIB, MB};
 
 /// The scores of a run, by name. A score is left out where one of its steps was not measured.
-pub fn scores(run: &Run, recipe: &Recipe) -> Vec<(String, f64)> {
+pub fn scores(run: &RunResult, recipe: &Recipe) -> Vec<(String, f64)> {
     recipe.scores.iter().filter_map(|s| score(run, s).map(|value| (s.name.clone(), value))).collect()
 }
 
-fn score(run: &Run, score: &Score) -> Option<f64> {
+fn score(run: &RunResult, score: &Score) -> Option<f64> {
     let mut sum = 0.0;
     for term in &score.terms {
         let result = find(run, &term.step)?;
@@ -34,7 +34,7 @@ fn score(run: &Run, score: &Score) -> Option<f64> {
 
 /// Whether a run meets the recipe's demands. `None` where there are none, or where one that is not measured could
 /// still fail.
-pub fn demands_met(run: &Run, recipe: &Recipe) -> Option<bool> {
+pub fn demands_met(run: &RunResult, recipe: &Recipe) -> Option<bool> {
     let verdicts: Vec<Option<bool>> =
         recipe.demands.iter().map(|d| find(run, &d.step).map(|result| meets(result, d))).collect();
     if verdicts.contains(&Some(false)) {
@@ -51,14 +51,14 @@ fn meets(result: &TestResult, demand: &Demand) -> bool {
 }
 
 /// The run by which a recipe with demands is judged: the first counted one that meets them, else the last.
-fn verdict_run<'a>(runs: &'a [Run], recipe: &Recipe) -> Option<&'a Run> {
+fn verdict_run<'a>(runs: &'a [RunResult], recipe: &Recipe) -> Option<&'a RunResult> {
     let counted = || runs.iter().filter(|run| run.counted);
     counted().find(|run| demands_met(run, recipe) == Some(true)).or_else(|| counted().next_back())
 }
 
 /// What follows from a recipe's demands: a bad finding where every try failed, a note where one succeeded, nothing
 /// where the recipe has none or a run was cut short.
-pub fn demand_findings(runs: &[Run], recipe: &Recipe) -> Vec<Finding> {
+pub fn demand_findings(runs: &[RunResult], recipe: &Recipe) -> Vec<Finding> {
     let verdicts: Vec<bool> =
         runs.iter().filter(|run| run.counted).filter_map(|run| demands_met(run, recipe)).collect();
     let Some(deciding) = verdict_run(runs, recipe).filter(|_| !verdicts.is_empty()) else {
@@ -83,7 +83,7 @@ fn failed(name: &str, tries: usize) -> String {
     format!("The demands of {name} are not met in {tries}.")
 }
 
-fn with_evidence(mut finding: Finding, run: &Run, demand: &Demand) -> Finding {
+fn with_evidence(mut finding: Finding, run: &RunResult, demand: &Demand) -> Finding {
     let Some(result) = find(run, &demand.step) else { return finding };
     let bytes_per_s = result.recipe_value * MB;
     if let Some(least) = demand.iops {
@@ -101,7 +101,7 @@ fn with_evidence(mut finding: Finding, run: &Run, demand: &Demand) -> Finding {
     finding
 }
 
-fn find<'a>(run: &'a Run, step: &str) -> Option<&'a TestResult> {
+fn find<'a>(run: &'a RunResult, step: &str) -> Option<&'a TestResult> {
     run.results.iter().find(|r| r.key() == step)
 }
 
@@ -110,12 +110,16 @@ fn find<'a>(run: &'a Run, step: &str) -> Option<&'a TestResult> {
 /// `ci95` gives the 95 % interval of a mean from the values of the runs; it is not asked about a single one. The
 /// recipe's own value over the runs is the mean of its values; where a recipe has demands, that of the run that
 /// decides (the first to meet them, else the last).
-pub fn summarise(runs: &[Run], recipe: &Recipe, ci95: impl Fn(&[f64]) -> Option<[f64; 2]>) -> Vec<Summary> {
+pub fn summarise(
+    runs: &[RunResult],
+    recipe: &Recipe,
+    ci95: impl Fn(&[f64]) -> Option<[f64; 2]>,
+) -> Vec<Summary> {
     recipe.tests.iter().filter_map(|test| summary(runs, recipe, test, &ci95)).collect()
 }
 
 fn summary(
-    runs: &[Run],
+    runs: &[RunResult],
     recipe: &Recipe,
     test: &Test,
     ci95: &impl Fn(&[f64]) -> Option<[f64; 2]>,
@@ -148,7 +152,7 @@ fn summary(
     })
 }
 
-fn in_counted_runs<'a>(runs: &'a [Run], test: &Test) -> Vec<&'a TestResult> {
+fn in_counted_runs<'a>(runs: &'a [RunResult], test: &Test) -> Vec<&'a TestResult> {
     let key = test.key();
     runs.iter().filter(|run| run.counted).flat_map(|run| &run.results).filter(|r| r.key() == key).collect()
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::recipe::{RECIPES, Recipe, parse};
-use crate::result::Run;
+use crate::result::RunResult;
 use crate::series::Bucket;
 use crate::units::{GIB, MIB, NANOS_PER_S};
 use proptest::prelude::*;
@@ -146,12 +146,12 @@ proptest! {
 }
 
 /// A run in which each of the recipe's tests did so many bytes per second.
-fn run_of(recipe: &Recipe, number: u32, bytes_per_s: impl Fn(&Test) -> f64) -> Run {
+fn run_of(recipe: &Recipe, number: u32, bytes_per_s: impl Fn(&Test) -> f64) -> RunResult {
     let results = recipe.tests.iter().map(|test| {
         let bytes = test.name.pattern.block * 10_000;
         aggregate(test, &[sample(test, bytes, bytes as f64 / bytes_per_s(test))]).unwrap()
     });
-    Run {
+    RunResult {
         run: number,
         counted: true,
         seed: 1,
@@ -166,7 +166,8 @@ fn run_of(recipe: &Recipe, number: u32, bytes_per_s: impl Fn(&Test) -> f64) -> R
 fn a_summary_names_mean_best_worst_and_median_of_the_counted_runs() {
     let recipe = recipe("cdm-fio");
     let speeds = [600e6, 300e6, 280e6, 290e6, 9e6];
-    let mut runs: Vec<Run> = (1..).zip(speeds).map(|(n, speed)| run_of(&recipe, n, |_| speed)).collect();
+    let mut runs: Vec<RunResult> =
+        (1..).zip(speeds).map(|(n, speed)| run_of(&recipe, n, |_| speed)).collect();
     runs[4].counted = false;
     let summary = &summarise(&runs, &recipe, |speeds| Some([speeds.len() as f64, 0.0]))[0];
     let close = |a: f64, b: f64| (a - b).abs() < 1e-3;
@@ -198,7 +199,7 @@ fn a_test_that_was_never_measured_is_not_in_the_summary() {
 }
 
 /// Writes at 4 KiB I/Os per second as given, everything else fast enough.
-fn a1_run(recipe: &Recipe, number: u32, write_iops: f64, seq_kib_s: f64) -> Run {
+fn a1_run(recipe: &Recipe, number: u32, write_iops: f64, seq_kib_s: f64) -> RunResult {
     run_of(recipe, number, |test| match test.key().as_str() {
         "rand-4k-write" => write_iops * 4096.0,
         "rand-4k-read" => 1500.5 * 4096.0,
@@ -240,7 +241,7 @@ fn the_try_that_passes_decides() {
 #[test]
 fn three_failed_tries_are_a_bad_finding_with_the_figures() {
     let recipe = recipe("agnostics-a1");
-    let runs: Vec<Run> = (1..=3).map(|n| a1_run(&recipe, n, 312.0, 20_000.0)).collect();
+    let runs: Vec<RunResult> = (1..=3).map(|n| a1_run(&recipe, n, 312.0, 20_000.0)).collect();
     let finding = &demand_findings(&runs, &recipe)[0];
     assert_eq!(finding.weight, crate::finding::Weight::Bad);
     assert!(finding.verdict.contains("any of 3 runs"));

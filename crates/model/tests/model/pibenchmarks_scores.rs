@@ -2,7 +2,7 @@
 
 use cardscope_model::aggregate::scores;
 use cardscope_model::recipe::{RECIPES, Recipe, parse};
-use cardscope_model::result::{Run, TestResult, ToolPrints};
+use cardscope_model::result::{RunResult, TestResult, ToolPrints};
 use std::path::PathBuf;
 
 fn logs() -> Option<PathBuf> {
@@ -25,7 +25,7 @@ fn row(log: &str, step: &str) -> Option<f64> {
 }
 
 /// A run with the figures that a log prints, as if they had been measured.
-fn printed_run(recipe: &Recipe, log: &str) -> Run {
+fn printed_run(recipe: &Recipe, log: &str) -> RunResult {
     let results = recipe.tests.iter().filter_map(|test| {
         let value = row(log, &test.key())?;
         Some(TestResult {
@@ -34,7 +34,7 @@ fn printed_run(recipe: &Recipe, log: &str) -> Run {
             ..TestResult::of(test.name, 0.0)
         })
     });
-    Run { run: 1, counted: true, results: results.collect(), ..Run::default() }
+    RunResult { run: 1, counted: true, results: results.collect(), ..RunResult::default() }
 }
 
 #[test]

@@ -16,7 +16,7 @@ use cardscope_model::aggregate;
 use cardscope_model::random;
 use cardscope_model::recipe::Recipe;
 use cardscope_model::report::Moved;
-use cardscope_model::result::{BenchReport, Run};
+use cardscope_model::result::{BenchReport, RunResult};
 use cardscope_model::units::Nanos;
 use cardscope_probe::saved_area::SavedArea;
 use cardscope_probe::write_scope::WriteScope;
@@ -86,7 +86,7 @@ impl Passes<'_> {
         session: &mut Session<'_>,
         recorder: &mut Recorder,
         moved: &mut Moved,
-    ) -> Result<(Run, Result<(), Stop>), Stop> {
+    ) -> Result<(RunResult, Result<(), Stop>), Stop> {
         let label = if self.runs > 1 { format!("run {number} of {}: ", self.runs) } else { String::new() };
         let start = RunStart { run: number, seed, counted: true, size_bytes: Some(self.recipe.area) };
         recorder.archive.begin_run(recorder.id, start).map_err(not_kept)?;
@@ -102,7 +102,7 @@ impl Passes<'_> {
         };
         let ended = self.measure(&settings, opened, journal.as_mut(), &mut pass, *events);
         pass.settle_paces();
-        let mut run = Run {
+        let mut run = RunResult {
             run: number,
             counted: true,
             seed,

@@ -7,7 +7,7 @@ use crate::bench;
 use crate::frame::Outcome;
 use crate::sustain::{self, Nobody};
 use cardscope_engine::target::Region;
-use cardscope_model::result::{NotMeasured, Run};
+use cardscope_model::result::{NotMeasured, RunResult};
 use cardscope_model::units::{MIB, NANOS_PER_S, Nanos};
 use cardscope_probe::sustain::BLOCK;
 use std::time::Duration;
@@ -51,7 +51,7 @@ impl Visit<'_, '_> {
         self.add(&found.body.moved);
         self.found(found.header.findings);
         let measured = found.body.runs.into_iter().next();
-        let Run { results, not_measured, .. } = measured.unwrap_or_default();
+        let RunResult { results, not_measured, .. } = measured.unwrap_or_default();
         let reason = match no_writes {
             Some(why) => Some(format!("read tests only: {why}")),
             None if !in_time => {

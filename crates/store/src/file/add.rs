@@ -9,7 +9,7 @@ use crate::resolver::{CardResolver, Resolved, mark_stale};
 use crate::rig::Shared;
 use crate::write::{findings, sample};
 use crate::{Stored, figures, once, process, removal, sql};
-use cardscope_model::result::Run;
+use cardscope_model::result::RunResult;
 use cardscope_model::session_file::{AttachedTo, FileRun, SessionFile};
 use cardscope_model::setting::Setting;
 
@@ -189,7 +189,7 @@ fn runs(checked: &Checked<'_>, shared: &mut Shared) -> Outcome<Rows> {
 }
 
 /// The results of a run as its row has them: without series, where the file's loops give just those.
-fn results(run: &FileRun) -> Option<Run> {
+fn results(run: &FileRun) -> Option<RunResult> {
     let results = run.results.as_ref()?;
     let bare = once::without_series(results, &tests(run));
     let mut again = bare.clone();
@@ -202,7 +202,7 @@ fn tests(run: &FileRun) -> Vec<once::Test> {
     run.samples.iter().map(|sample| (sample.test, sample.step.clone())).collect()
 }
 
-fn stored(file: &SessionFile) -> Vec<(Run, Vec<once::Test>)> {
+fn stored(file: &SessionFile) -> Vec<(RunResult, Vec<once::Test>)> {
     file.runs.iter().filter_map(|run| Some((results(run)?, tests(run)))).collect()
 }
 

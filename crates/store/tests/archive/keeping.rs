@@ -5,7 +5,7 @@ use crate::sessions::{self, report, results, results_of, run, sample, start};
 use crate::upgrading::{quoted, sql};
 use cardscope_model::aggregate;
 use cardscope_model::histogram::Histogram;
-use cardscope_model::result::Run;
+use cardscope_model::result::RunResult;
 use cardscope_model::series::Bucket;
 use cardscope_store::{Archive, ArchiveError, EndedHow, SampleRecord};
 use proptest::prelude::*;
@@ -56,7 +56,7 @@ fn a_session_comes_back_whole_after_closing() {
 }
 
 /// A run whose results have the series of its loops.
-fn run_with_a_course(number: u32, loops: &[SampleRecord]) -> Run {
+fn run_with_a_course(number: u32, loops: &[SampleRecord]) -> RunResult {
     let mut run = results_of(number, &[("RND4K Q32T1 read", 9.0), ("SEQ1M Q1T1 read", 80.0)]);
     run.results[0].series = aggregate::joined_series(loops.iter().map(|record| &record.sample));
     // Of this one no loop is kept: its series stands here alone.
@@ -70,7 +70,7 @@ fn series_and_runs_stand_in_the_archive_once_and_are_whole_when_read() {
         let mut archive = Archive::open(place).unwrap();
         let session = archive.begin_session(&start()).unwrap();
         let loops: Vec<SampleRecord> = (0..3).map(sample).collect();
-        let runs: Vec<Run> = (1..=2).map(|number| run_with_a_course(number, &loops)).collect();
+        let runs: Vec<RunResult> = (1..=2).map(|number| run_with_a_course(number, &loops)).collect();
         for whole in &runs {
             archive.begin_run(session, run(whole.run)).unwrap();
             loops.iter().for_each(|one| archive.add_sample(session, whole.run, one).unwrap());

@@ -6,7 +6,7 @@ use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::histogram::Histogram;
 use cardscope_model::report::{Header, Report};
 use cardscope_model::result::{
-    Bench, BenchReport, LatencyUs, Run, Sample, TemperatureC, TestResult, ToolPrints,
+    Bench, BenchReport, LatencyUs, RunResult, Sample, TemperatureC, TestResult, ToolPrints,
 };
 use cardscope_model::series::Bucket;
 use cardscope_model::session_file::{CardUnit, FileRecipe};
@@ -91,9 +91,9 @@ pub(crate) fn sample(loop_index: u32) -> SampleRecord {
     }
 }
 
-pub(crate) fn results(number: u32) -> Run {
+pub(crate) fn results(number: u32) -> RunResult {
     let RunStart { run, seed, counted, .. } = self::run(number);
-    Run {
+    RunResult {
         run,
         counted,
         seed,
@@ -105,8 +105,8 @@ pub(crate) fn results(number: u32) -> Run {
 }
 
 /// A run that measured these speeds, in MB/s.
-pub(crate) fn results_of(number: u32, speeds: &[(&str, f64)]) -> Run {
-    Run { results: speeds.iter().map(|(test, mb_s)| result(test, *mb_s)).collect(), ..results(number) }
+pub(crate) fn results_of(number: u32, speeds: &[(&str, f64)]) -> RunResult {
+    RunResult { results: speeds.iter().map(|(test, mb_s)| result(test, *mb_s)).collect(), ..results(number) }
 }
 
 fn result(test: &str, mb_s: f64) -> TestResult {
@@ -123,7 +123,7 @@ fn result(test: &str, mb_s: f64) -> TestResult {
     }
 }
 
-pub(crate) fn report(session: SessionId, runs: Vec<Run>) -> BenchReport {
+pub(crate) fn report(session: SessionId, runs: Vec<RunResult>) -> BenchReport {
     let start = start();
     let recipe = start.recipe.unwrap();
     Report {
