@@ -174,8 +174,11 @@ impl Drop for Mounted {
 pub(crate) struct Swap(String);
 
 impl Swap {
+    /// Its size at the start of the device. A kernel short of memory may write there, and nowhere else, at any time.
+    pub(crate) const KIB: usize = 64;
+
     pub(crate) fn on(device: &str) -> Self {
-        tool("mkswap", &[device]);
+        tool("mkswap", &[device, &Self::KIB.to_string()]);
         tool("swapon", &[device]);
         Swap(device.to_owned())
     }
