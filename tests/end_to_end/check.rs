@@ -105,8 +105,8 @@ fn what_was_on_a_device_is_there_again_to_the_byte() {
     let home = Home::new();
     let card = Loop::of_mib(192);
     let before = card.content();
-    // Enough also for a machine on which three builds run: it needs two seconds of a quiet one.
     let written_before = card.written();
+    // Enough also for a machine on which three builds run: it needs two seconds of a quiet one.
     let document = home.run(&["check", &card.path, "--budget", "60s", "--json", "--quiet"]).expect(0).json();
     assert_eq!((text(&document, "/verdict"), &document["data_kept"]), ("genuine", &Value::Bool(true)));
     assert!(card.content() == before, "a byte is not what it was");

@@ -174,11 +174,11 @@ impl Drop for Mounted {
 pub(crate) struct Swap(String);
 
 impl Swap {
-    /// Its size at the start of the device. A kernel short of memory may write there, and nowhere else, at any time.
-    pub(crate) const KIB: usize = 64;
+    /// Where a kernel short of memory may write at any time: behind the header, up to the end of the area.
+    pub(crate) const PAGES: std::ops::Range<usize> = 4 << 10..64 << 10;
 
     pub(crate) fn on(device: &str) -> Self {
-        tool("mkswap", &[device, &Self::KIB.to_string()]);
+        tool("mkswap", &[device, &(Self::PAGES.end >> 10).to_string()]);
         tool("swapon", &[device]);
         Swap(device.to_owned())
     }

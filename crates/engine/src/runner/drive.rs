@@ -38,9 +38,9 @@ pub(super) struct Shared {
     pub(super) cut: AtomicBool,
     /// Set when no more may be written.
     pub(super) rationed: AtomicBool,
-    /// Bytes of the lanes that have ended, however, which were asked for.
+    /// Bytes that were read, warm-up included; each lane adds its own when it ends, well or not.
     pub(super) read: AtomicU64,
-    /// And those that were sent.
+    /// The same of those that were written.
     pub(super) written: AtomicU64,
 }
 

@@ -49,7 +49,7 @@ pub trait PassRecorder {
     /// # Errors
     /// Whatever kept it from being stored; the pass ends.
     fn sample(&mut self, test: usize, index: u32, sample: Sample) -> Result<(), RecorderError>;
-    /// So many bytes were asked for and sent, what is not measured and what was cut short included.
+    /// So many bytes went from and to the target, preparations, warm-ups and what was cut short included.
     fn moved(&mut self, _read: u64, _written: u64) {}
     /// A test cannot be measured here.
     fn not_measured(&mut self, test: usize, reason: String);

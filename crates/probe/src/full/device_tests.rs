@@ -151,8 +151,8 @@ fn noticed(slot: &Slot, found: &Findings, at_most: u64) {
     assert!(matches!(found.stop, Some(Stop::Swapped(_))), "{:?} {:?}", found.stop, found.body.verdict);
     assert!(slot.overwritten <= at_most, "{} bytes of the other card are overwritten", slot.overwritten);
     assert_eq!(
-        (found.body.verdict, found.body.usable_bytes),
-        (Verdict::Inconclusive, None),
+        (found.body.verdict, found.body.usable_bytes, found.body.disproofs.len()),
+        (Verdict::Inconclusive, None, 0),
         "the first card is not accused"
     );
 }
@@ -223,7 +223,10 @@ fn a_pass_stopped_anywhere_says_what_it_saw_and_no_more(#[case] card: &str) {
         assert_eq!(found.stop, Some(Stop::Interrupted), "I/O {at} of {all}");
         assert_eq!(found.body.disproofs.is_empty(), found.bad.all() == 0, "I/O {at} of {all}");
         assert!(found.body.good_bytes.is_none_or(|said| said <= good), "I/O {at}: {:?}", found.body);
-        after_losses += u64::from(found.bad.all() > 0);
+        if found.bad.all() > 0 {
+            assert!(found.body.confidence <= 0.8, "I/O {at}: {:?}", found.body);
+            after_losses += 1;
+        }
     }
     assert!(after_losses > 5, "{after_losses} of the stops came after something was found bad");
 }

@@ -256,15 +256,16 @@ impl<'a, 't> Pass<'a, 't> {
             _ => self.ledger.good(),
         };
         // One that was stopped before it asked a third time has seen them twice; another card has no disproofs.
-        let disproofs = match is_of_another(stop.as_ref()) {
-            true => Vec::new(),
-            false if self.disproofs.is_empty() => self.listed(),
-            false => self.disproofs,
-        };
+        if self.disproofs.is_empty() {
+            self.disproofs = self.listed();
+        }
+        if is_of_another(stop.as_ref()) {
+            self.disproofs.clear();
+        }
         let body = Verification {
             proven_bytes,
             cache_bytes: (self.hidden > 0).then_some(self.hidden),
-            disproofs,
+            disproofs: self.disproofs,
             map: Some(self.chart.finish()),
             ..judged
         };
