@@ -99,6 +99,30 @@ impl fmt::Display for Capacity {
     }
 }
 
+/// A size as people say it: three significant digits in powers of ten, `52.0 GB`, `256 GB`, `414 kB`. Exact bytes are
+/// [`Capacity`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size(pub u64);
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = self.0 as f64;
+        // What rounds up to 1000 belongs to the next unit.
+        let (value, unit) = match self.0 {
+            0..1_000 => return write!(f, "{} bytes", self.0),
+            1_000..999_500 => (bytes / 1e3, "kB"),
+            999_500..999_500_000 => (bytes / MB, "MB"),
+            _ => (bytes / 1e9, "GB"),
+        };
+        write!(f, "{value:.*} {unit}", decimals(value))
+    }
+}
+
+/// So many decimals give a number from 1 up three significant digits.
+pub fn decimals(value: f64) -> usize {
+    usize::from(value < 99.95) + usize::from(value < 9.995)
+}
+
 /// Groups the digits of a count by threes: `16 012 804 096`.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
@@ -130,6 +154,14 @@ pub fn nanos(seconds: f64) -> Nanos {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_size_has_three_digits_and_the_unit_that_fits() {
+        let sizes = [512, 413_696, 999_600, 592_949_248, 999_700_000, 52_000_002_048, 1_000_000_192_512];
+        let said = sizes.map(|bytes| Size(bytes).to_string());
+        assert_eq!(said, ["512 bytes", "414 kB", "1.00 MB", "593 MB", "1.00 GB", "52.0 GB", "1000 GB"]);
+        assert_eq!([Size(0), Size(31_914_983_424)].map(|size| size.to_string()), ["0 bytes", "31.9 GB"]);
+    }
 
     #[test]
     fn the_letter_alone_is_binary_and_the_b_makes_it_decimal() {

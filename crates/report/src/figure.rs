@@ -1,6 +1,7 @@
 //! Numbers as people read them: as many digits as mean something, and a unit that fits. What is not a number is a dash.
 
 use cardscope_model::test_name::TestName;
+pub use cardscope_model::units::decimals;
 
 /// What stands where there is no number.
 pub const NONE: &str = "–";
@@ -15,11 +16,6 @@ pub fn speed(mb_s: f64) -> String {
         v if v >= LARGE => format!("{mb_s:.3e}"),
         v => format!("{mb_s:.*}", decimals(v) + 1),
     }
-}
-
-/// So many decimals give a number from 1 up three significant digits.
-pub fn decimals(value: f64) -> usize {
-    usize::from(value < 99.95) + usize::from(value < 9.995)
 }
 
 /// A rate per second: whole numbers from 100 up, one decimal below.
