@@ -4,15 +4,17 @@
 //! shown as `model::outside` has it, whichever verb brings it.
 
 use cardscope_model::outside;
+use cardscope_report::page::terminal::{self, Screen};
+use cardscope_report::page::{Page, Tone};
 use cardscope_session::frame::{Document, Outcome};
 use cardscope_session::pending::{Owing, owing};
 use cardscope_session::{Failure, Result};
-use clap::Args;
 use clap::error::{ContextValue, Error as UsageError};
+use clap::{Args, ColorChoice};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Options of every verb.
@@ -24,6 +26,12 @@ pub(crate) struct Options {
     /// No progress on stderr
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
+    /// Show everything: figures, findings and caveats below the first screen
+    #[arg(long, global = true)]
+    pub(crate) details: bool,
+    /// Colour the answer; auto colours on a terminal unless NO_COLOR is set
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: ColorChoice,
 }
 
 /// True once a verb looks at the interrupt and ends by itself, with a result.
@@ -43,9 +51,9 @@ pub(crate) fn verb_ends_by_itself() -> bool {
 pub(crate) fn outcome<D: Document + Serialize + DeserializeOwned>(
     options: &Options,
     outcome: &Outcome<D>,
-    text: impl FnOnce(&D) -> String,
+    page: impl FnOnce(&D) -> Page,
 ) -> Result<u8> {
-    document(options, &outcome.report, text)?;
+    document(options, &outcome.report, page)?;
     Ok(match &outcome.failure {
         Some(failure) => {
             say(failure);
@@ -55,35 +63,54 @@ pub(crate) fn outcome<D: Document + Serialize + DeserializeOwned>(
     })
 }
 
-/// Prints a document in which nothing can be bad: as JSON where asked for, else as its text, in which nothing that stands
-/// in the document begins a line of its own. Gives the exit status.
+/// Prints a document in which nothing can be bad: as JSON with its answer where asked for, else as its page, in which
+/// nothing that stands in the document begins a line of its own. Gives the exit status.
 ///
 /// # Errors
 /// If stdout cannot be written (a full disk behind a redirection).
 pub(crate) fn document<T: Serialize + DeserializeOwned>(
     options: &Options,
     document: &T,
-    text: impl FnOnce(&T) -> String,
+    page: impl FnOnce(&T) -> Page,
 ) -> Result<u8> {
+    let _owing = printing();
     match options.json {
-        true => json(document),
-        false => as_text(document, text),
+        true => answered(&page(document).answer, document)?,
+        false => {
+            let within = outside::within_lines(document);
+            show(options, &page(within.as_ref().unwrap_or(document)))?;
+        }
     }
-    .map(|()| 0)
+    Ok(0)
 }
 
-/// Prints a list: as JSON under its name where asked for, else as its text. Gives the exit status.
+/// Prints a list: as JSON under its name where asked for, else as its page. Gives the exit status.
 pub(crate) fn list<T: Serialize + DeserializeOwned>(
     options: &Options,
     name: &str,
     list: &T,
-    text: impl FnOnce(&T) -> String,
+    page: impl FnOnce(&T) -> Page,
 ) -> Result<u8> {
+    let _owing = printing();
     match options.json {
-        true => json(&BTreeMap::from([(name, list)])),
-        false => as_text(list, text),
+        true => answered(&page(list).answer, &BTreeMap::from([(name, list)]))?,
+        false => {
+            let within = outside::within_lines(list);
+            show(options, &page(within.as_ref().unwrap_or(list)))?;
+        }
     }
-    .map(|()| 0)
+    Ok(0)
+}
+
+/// Prints a document as JSON, the answer of its page first.
+fn answered(answer: &str, document: &impl Serialize) -> Result<()> {
+    #[derive(Serialize)]
+    struct Answered<'a, T> {
+        answer: &'a str,
+        #[serde(flatten)]
+        document: &'a T,
+    }
+    json(&Answered { answer, document })
 }
 
 /// Prints a document as JSON.
@@ -94,10 +121,52 @@ pub(crate) fn json(document: &impl Serialize) -> Result<()> {
     print(&outside::json(&body))
 }
 
-fn as_text<T: Serialize + DeserializeOwned>(document: &T, text: impl FnOnce(&T) -> String) -> Result<()> {
-    let _owing = printing();
-    let within = outside::within_lines(document);
-    print(&outside::page(&text(within.as_ref().unwrap_or(document))))
+/// Prints a page as wide as the terminal, in colours where those are wanted.
+pub(crate) fn show(options: &Options, page: &Page) -> Result<()> {
+    let coloured = coloured(options.color);
+    let screen = Screen { columns: columns(), details: options.details };
+    let mut out = String::new();
+    for line in terminal::lines(page, &screen) {
+        let line: String =
+            line.iter().map(|span| painted(&outside::line(&span.text), span.style, coloured)).collect();
+        out += line.trim_end();
+        out.push('\n');
+    }
+    print(&out)
+}
+
+/// Columns of the terminal; where stdout is none, of one that everybody has, unless COLUMNS says otherwise.
+fn columns() -> usize {
+    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let real = terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
+    real.or(asked).filter(|columns| *columns > 0).unwrap_or(80)
+}
+
+fn coloured(choice: ColorChoice) -> bool {
+    match choice {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => {
+            let stdout = std::io::stdout();
+            stdout.is_terminal() && anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never
+        }
+    }
+}
+
+fn painted(text: &str, style: terminal::Style, coloured: bool) -> String {
+    use anstyle::{AnsiColor, Style};
+    let style = match style {
+        terminal::Style::Plain => Style::new(),
+        terminal::Style::Strong => Style::new().bold(),
+        terminal::Style::Dim => Style::new().dimmed(),
+        terminal::Style::News(tone) => match tone {
+            Tone::Plain => Style::new().bold(),
+            Tone::Good => AnsiColor::Green.on_default().bold(),
+            Tone::Warning => AnsiColor::Yellow.on_default().bold(),
+            Tone::Bad => AnsiColor::Red.on_default().bold(),
+        },
+    };
+    if coloured && !text.is_empty() { format!("{style}{text}{style:#}") } else { text.to_owned() }
 }
 
 /// A verb that heeds a signal still prints what it has.

@@ -1,36 +1,76 @@
 //! A benchmark session as text: what was measured on what, one line a test, caveats and findings below.
 
-use crate::figure::{count, interval, rate, speed, test_of, time_us};
-use crate::page::{Block, Page};
-use crate::table::Table;
+use crate::figure::{count, interval, rate, sentence, speed, test_of, time_us};
+use crate::page::table::Table;
+use crate::page::{Block, Fact, Page, Tone, fact};
 use cardscope_model::result::{BenchReport, RunResult, Summary, TestResult, ToolPrints};
 use cardscope_model::test_name::TestName;
 
-/// The session as text.
-pub fn text(report: &BenchReport) -> String {
+/// The page.
+pub fn page(report: &BenchReport) -> Page {
     let (header, body) = (&report.header, &report.body);
-    let mut page = Page::new(&header.target, answer(report));
-    let mut facts = vec![format!("I/O by {}", header.io_path)];
-    facts.extend(body.bus_ceiling_mb_s.map(|mb_s| format!("the bus carries {} MB/s", speed(mb_s))));
-    facts.extend(header.condition.iter().map(|(word, value)| format!("{word}={value}")));
-    page.add("", [Block::Lines(vec![facts.join(", ")])]);
-    if let Some(run) = body.runs.iter().rfind(|run| run.counted) {
+    let counted = body.runs.iter().rfind(|run| run.counted);
+    let missed = counted.is_some_and(|run| run.passed == Some(false));
+    let tone = if missed { Tone::Bad } else { Tone::Plain };
+    let mut page = Page::new(&header.target, tone, answer(report, counted));
+    if let Some(run) = counted {
         let several = body.summary.iter().any(|summary| summary.n > 1);
-        page.add(
-            "",
-            [Block::Table(if several { summary_table(&body.summary) } else { run_table(&run.results) })],
-        );
-        page.add("", [Block::Lines(not_measured(run)), Block::Lines(scores(run))]);
+        let table = if several { summary_table(&body.summary) } else { run_table(&run.results) };
+        page.add("", [Block::Table(table), Block::Lines(scores(run)), Block::Lines(not_measured(run))]);
+        page.because_all(Tone::Warning, not_the_card(run));
     }
+    page.fold("Conditions", [Block::Facts(conditions(report))]);
     page.add_findings(header, body.runs.iter().flat_map(|run| &run.results));
     page.add_end(header);
-    page.text()
+    page
 }
 
-fn answer(report: &BenchReport) -> String {
-    let runs = report.body.runs.iter().filter(|run| run.counted).count();
-    let (recipe, version) = (&report.body.recipe, &report.body.recipe_version);
-    format!("recipe {recipe} {version}, {}, seed {}", count(runs as u64, "run"), report.header.seed)
+/// The best-known figure of each direction, or that there is none.
+fn answer(report: &BenchReport, counted: Option<&RunResult>) -> String {
+    let (header, body) = (&report.header, &report.body);
+    let Some(run) = counted.filter(|run| !run.results.is_empty()) else {
+        return format!("Nothing measured: {} ended before its first result.", body.recipe);
+    };
+    let speed_of = |name: TestName, step: &Option<String>, alone: f64| {
+        let summed = body.summary.iter().find(|s| (s.test, s.op, &s.step) == (name.pattern, name.op, step));
+        speed(summed.map_or(alone, |summary| summary.mean))
+    };
+    let fastest = |writes: bool| {
+        let all = run.results.iter().filter(|r| r.op.writes() == writes);
+        let best = all.max_by(|a, b| a.mb_s.total_cmp(&b.mb_s))?;
+        let verb = if writes { "writes" } else { "reads" };
+        Some(format!("{verb} {} MB/s", speed_of(best.name(), &best.step, best.mb_s)))
+    };
+    let said: Vec<String> = [fastest(false), fastest(true)].into_iter().flatten().collect();
+    let runs = count(body.runs.iter().filter(|run| run.counted).count() as u64, "run");
+    let failed = run.passed.map_or("", |passed| if passed { "PASSED: " } else { "FAILED: " });
+    let early = if header.error.is_some() { ", ended early" } else { "" };
+    format!(
+        "{failed}{} ({} {}, {runs}{early}).",
+        sentence(&said.join(", ")).trim_end_matches('.'),
+        body.recipe,
+        body.recipe_version
+    )
+}
+
+/// Why figures are not the card's own: what was measured is as fast as its bus.
+fn not_the_card(run: &RunResult) -> Vec<String> {
+    let full = run.results.iter().filter(|r| r.bus_share.is_some_and(|share| share > BUS_FULL)).count();
+    let said =
+        format!("{} at the limit of the bus: a faster reader may show more.", count(full as u64, "test"));
+    (full > 0).then_some(said).into_iter().collect()
+}
+
+/// A test that uses more of the bus than this may be as fast as the bus, not as the card.
+const BUS_FULL: f64 = 0.9;
+
+/// Under what was measured.
+fn conditions(report: &BenchReport) -> Vec<Fact> {
+    let header = &report.header;
+    let bus = report.body.bus_ceiling_mb_s.map(|mb_s| fact("bus carries", format!("{} MB/s", speed(mb_s))));
+    let all = header.condition.iter().map(|(word, value)| fact(&word.replace('_', " "), value));
+    let rest = [fact("I/O by", &header.io_path), fact("seed", header.seed)];
+    bus.into_iter().chain(all).chain(rest).collect()
 }
 
 fn printed(prints: Option<&ToolPrints>) -> String {
@@ -44,7 +84,7 @@ pub(crate) fn run_table(results: &[TestResult]) -> Table {
         &[
             ("test", &|r| test_of(r.name(), r.step.as_deref())),
             ("MB/s", &|r| speed(r.mb_s)),
-            ("± of 95 %", &precision),
+            ("±", &precision),
             ("IOPS", &|r| rate(r.iops)),
             ("mean", &|r| time_us(r.latency_us.mean)),
             ("p99", &|r| time_us(r.latency_us.p99)),
@@ -55,6 +95,7 @@ pub(crate) fn run_table(results: &[TestResult]) -> Table {
             ("tool prints", &|r| printed(r.tool_prints.as_ref())),
         ],
     )
+    .least(["p99.9", "of the bus", "mean", "tool prints", "p99"])
 }
 
 /// Half of the 95 % interval's width in percent, where it is known.
@@ -89,7 +130,7 @@ fn summary_table(summary: &[Summary]) -> Table {
 fn not_measured(run: &RunResult) -> Vec<String> {
     let line = |n: &cardscope_model::result::NotMeasured| {
         let name = test_of(TestName { pattern: n.test, op: n.op }, n.step.as_deref());
-        format!("{name}: ----- not measured: {}", n.reason)
+        format!("{name}: not measured: {}", n.reason)
     };
     run.not_measured.iter().map(line).collect()
 }

@@ -1,81 +1,198 @@
 //! `check` as one page: identity, capacity, speeds, jobs, marks, flash, a long run, and what to do next.
 
 use crate::bench::precision;
-use crate::card_map;
-use crate::figure::{duration, rate, speed, test_of, time_us};
-use crate::page::{Block, Fact, News, Page, fact, moved};
-use crate::table::Table;
-use crate::{page_html, ranking, sustain};
+use crate::figure::{count, duration, listing, rate, sentence, speed, test_of, time_us, trimmed};
+use crate::page::table::Table;
+use crate::page::{Block, Fact, Page, Tone, fact, moved};
+use crate::{card_map, ranking, sustain, verdict};
 use cardscope_model::check::{CheckReport, PartState};
+use cardscope_model::finding::Weight;
 use cardscope_model::identity::Identity;
-use cardscope_model::job::JobScore;
+use cardscope_model::job::{Fit, JobScore};
 use cardscope_model::judged_mark::{ClaimedBy, JudgedMark, MarksMeasured, MarksReport, Outcome, Part};
-use cardscope_model::report::Document;
 use cardscope_model::result::TestResult;
 use cardscope_model::sustain::Measured;
-use cardscope_model::units::Capacity;
-use cardscope_model::verify::{Method, Verdict};
+use cardscope_model::units::Size;
+use cardscope_model::verify::{Method, Verdict, Verification};
+use std::borrow::Cow;
 
 /// Charts of the map that the page has room for.
 const CHARTS: usize = 3;
 
-/// The page for a terminal.
-pub fn text(report: &CheckReport) -> String {
-    page(report).text()
-}
-
 /// The judgement of marks, which is a document of its own in the archive.
-pub fn marks(report: &MarksReport) -> String {
-    let claimed = report.body.marks.judged.iter().filter(|judged| !judged.claimed_by.is_empty());
-    let missed = claimed.clone().filter(|judged| judged.outcome == Outcome::Missed).count();
-    let answer = format!("{missed} of {} marks missed", claimed.count());
-    let mut page = Page::new(&report.header.target, answer);
-    page.add("Marks", [Block::Facts(marks_of(&report.body.marks))]);
+pub fn marks(report: &MarksReport) -> Page {
+    let claimed = || report.body.marks.judged.iter().filter(|judged| !judged.claimed_by.is_empty());
+    let missed = claimed().filter(|judged| judged.outcome == Outcome::Missed).count();
+    let (tone, answer) = match (missed, claimed().count()) {
+        (_, 0) => (Tone::Plain, "No mark is claimed.".to_owned()),
+        (0, _) => (Tone::Good, format!("{}.", outcomes(&report.body.marks).join("; "))),
+        (missed, of) => (Tone::Bad, format!("{missed} of {of} marks missed.")),
+    };
+    let mut page = Page::new(&report.header.target, tone, answer);
+    page.add("Marks", [Block::Table(marks_of(&report.body.marks))]);
     page.framed(&report.header)
 }
 
-/// The page as one HTML file that needs nothing else.
-pub fn html(report: &CheckReport) -> String {
-    page_html::document(&page(report))
-}
-
-fn page(report: &CheckReport) -> Page {
+/// The page of a visit.
+pub fn page(report: &CheckReport) -> Page {
     let (header, body) = (&report.header, &report.body);
-    let mut page = Page::new(&header.target, answer(report));
-    page.news = match body.verdict {
-        _ if report.is_bad() => News::Bad,
-        Verdict::Genuine => News::Good,
-        _ => News::Open,
-    };
-    if let Some(identity) = &body.identity {
-        page.add("What it is", [Block::Facts(what_it_is(identity, report))]);
+    let (tone, answer) = answer(report);
+    let mut page = Page::new(&header.target, tone, answer);
+    page.figures = figures(report);
+    add_reasons(&mut page, report);
+    page.add("Speed", [Block::Table(speeds(&body.bench))]);
+    page.add("Suitable for", [Block::Table(jobs(&body.jobs))]);
+    page.add("Marks", [Block::Table(body.marks.as_ref().map(marks_of).unwrap_or_default())]);
+    for next in &body.next {
+        page.step(sentence(&next.what), next.command.clone());
     }
-    page.add("Is it real", [Block::Facts(capacity(report))]);
-    page.add("What it can do", [Block::Table(speeds(&body.bench))]);
-    page.add("Suitable for", [Block::Facts(jobs(&body.jobs))]);
-    page.add("Marks", [Block::Facts(body.marks.as_ref().map(marks_of).unwrap_or_default())]);
-    page.add("Flash geometry", flash(report));
-    page.add("Sustained use", body.sustain.iter().flat_map(long_run));
+    if let Some(identity) = &body.identity {
+        page.fold("Identity", [Block::Facts(what_it_is(identity, report))]);
+    }
+    page.fold("What each job takes", [Block::Facts(job_details(&body.jobs))]);
+    page.fold("Flash geometry", flash(report));
+    page.fold("Sustained use", body.sustain.iter().flat_map(long_run));
     page.add_findings(header, body.bench.iter());
-    page.add("What to do next", next(report));
-    page.add("How it was found out", [Block::Facts(time(report))]);
+    page.fold("How it was tested", [Block::Facts(time(report))]);
     page.add_end(header);
     page
 }
 
-fn answer(report: &CheckReport) -> String {
-    let body = &report.body;
-    let sure = format!("confidence {:.1} %", body.confidence * 100.0);
-    match body.verdict {
-        Verdict::Genuine => format!(
-            "genuine as far as was looked, {} of {} proven at one time ({sure})",
-            Capacity(body.proven_bytes),
-            Capacity(body.announced_bytes)
-        ),
-        Verdict::Inconclusive => "whether the capacity is real was not found out".to_owned(),
-        Verdict::ReaderSuspect => format!("ask a second reader before the card is accused ({sure})"),
-        bad => format!("{}: not what it says ({sure})", bad.word().to_uppercase()),
+/// What `verify` found, also where a visit ended before it.
+fn verification(report: &CheckReport) -> Cow<'_, Verification> {
+    match &report.body.verify {
+        Some(verify) => Cow::Borrowed(&verify.body),
+        None => Cow::Owned(Verification {
+            verdict: report.body.verdict,
+            announced_bytes: report.body.announced_bytes,
+            usable_bytes: report.body.usable_bytes,
+            proven_bytes: report.body.proven_bytes,
+            confidence: report.body.confidence,
+            ..Verification::default()
+        }),
     }
+}
+
+/// The capacity decides; a card that holds what it says is as good as its marks.
+fn answer(report: &CheckReport) -> (Tone, String) {
+    let found = verification(report);
+    let missed: Vec<&JudgedMark> = judged(report, Outcome::Missed).collect();
+    let bad = report.header.findings.iter().filter(|finding| finding.weight == Weight::Bad).count();
+    match (found.verdict, missed.first()) {
+        (Verdict::Genuine, Some(first)) => {
+            let short = first.parts.iter().find(|part| part.outcome == Outcome::Missed).and_then(short_of);
+            let short = short.map(|short| format!(" ({short})")).unwrap_or_default();
+            let names: Vec<String> = missed.iter().map(|judged| judged.mark.to_string()).collect();
+            (Tone::Warning, format!("GENUINE, but slower than printed: {} missed{short}.", listing(&names)))
+        }
+        (Verdict::Genuine, None) if bad > 0 => {
+            (Tone::Warning, format!("GENUINE, but with {}.", count(bad as u64, "problem")))
+        }
+        _ => (verdict::tone(found.verdict), verdict::answer(&found)),
+    }
+}
+
+/// How far a demand is missed: `19.5 of 30 MB/s`.
+fn short_of(part: &Part) -> Option<String> {
+    Some(format!("{} of {} {}", speed(part.measured?), trimmed(part.demanded, 1), part.unit))
+}
+
+fn judged(report: &CheckReport, outcome: Outcome) -> impl Iterator<Item = &JudgedMark> {
+    let all = report.body.marks.iter().flat_map(|marks| &marks.judged);
+    all.filter(move |judged| !judged.claimed_by.is_empty() && judged.outcome == outcome)
+}
+
+fn add_reasons(page: &mut Page, report: &CheckReport) {
+    let body = &report.body;
+    let found = verification(report);
+    if let Some(reason) = verdict::reason(&found) {
+        page.because(verdict::tone(found.verdict), reason);
+    }
+    if !body.moved.data_kept && body.moved.bytes_written > 0 {
+        page.because(Tone::Warning, format!("The card's data: {}.", content(report)));
+    }
+    if let Some(marks) = &body.marks {
+        let missed = judged(report, Outcome::Missed).next().is_some();
+        let tone = if missed { Tone::Bad } else { Tone::Plain };
+        page.because_all(tone, outcomes(marks).first().map(|_| format!("{}.", outcomes(marks).join("; "))));
+    }
+    // What is bad beside the verdict and the marks, which have said their part.
+    let bad = report.header.findings.iter().filter(|finding| finding.weight == Weight::Bad);
+    let other = bad.filter(|finding| !SAID.iter().any(|said| finding.claim.starts_with(said)));
+    page.because_all(Tone::Bad, other.map(|finding| finding.verdict.clone()));
+    page.because_all(Tone::Plain, suitable(&body.jobs));
+    page.because_all(Tone::Plain, body.sustain.as_ref().map(|run| sustain::summary(run)));
+}
+
+/// Claims of findings that the verdict and the judgement of marks stand for.
+const SAID: [&str; 2] = ["capacity", "mark"];
+
+/// The marks by what became of them: `met: C10 U3`, `missed: V30`.
+fn outcomes(found: &MarksMeasured) -> Vec<String> {
+    let of = |outcome: Outcome, word: &str| {
+        let claimed = found.judged.iter().filter(|j| !j.claimed_by.is_empty() && j.outcome == outcome);
+        let names: Vec<String> = claimed.map(|judged| judged.mark.to_string()).collect();
+        (!names.is_empty()).then(|| format!("{word} {}", names.join(" ")))
+    };
+    [
+        of(Outcome::Missed, "marks missed:"),
+        of(Outcome::Met, "marks met:"),
+        of(Outcome::Borderline, "borderline:"),
+        of(Outcome::NotTestable, "not tested:"),
+    ]
+    .into_iter()
+    .flatten()
+    .enumerate()
+    .map(|(number, said)| if number == 0 { sentence(&said).trim_end_matches('.').to_owned() } else { said })
+    .collect()
+}
+
+/// The best job, and those that the card is not fit for.
+fn suitable(jobs: &[JobScore]) -> Option<String> {
+    let scored = || jobs.iter().filter_map(|job| Some((job, job.score?)));
+    let (best, points) = scored().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let bad: Vec<String> = jobs
+        .iter()
+        .filter(|job| matches!(job.fit, Fit::Unfit | Fit::Poor))
+        .map(|job| job.job.clone())
+        .collect();
+    let not = if bad.is_empty() { String::new() } else { format!("; not for {}", listing(&bad)) };
+    Some(format!("Best for {} ({points:.0} of 100){not}.", best.job))
+}
+
+/// What a shop's page says of a card, as found: the tiles of the page.
+fn figures(report: &CheckReport) -> Vec<Fact> {
+    let body = &report.body;
+    let by_files = body.verify.as_ref().is_some_and(|verify| verify.body.method == Method::Files);
+    let usable = body.usable_bytes.map_or("unknown".to_owned(), |bytes| Size(bytes).to_string());
+    let announced = Size(body.announced_bytes);
+    let name = body.identity.as_ref().and_then(name);
+    let claims = body.identity.as_ref().map(|identity| {
+        identity.mark_demands.iter().map(|demand| demand.mark.to_string()).collect::<Vec<_>>().join(" ")
+    });
+    let bus = body.identity.as_ref().and_then(|identity| {
+        let ceiling = identity.ceiling_mb_s().map(|mb_s| format!("{} MB/s", speed(mb_s)));
+        let parts: Vec<String> = identity.bus_mode().into_iter().chain(ceiling).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    });
+    let all = [
+        ("card", name),
+        (if by_files { "free space" } else { "capacity" }, Some(format!("{usable} of {announced} usable"))),
+        ("verified", Some(Size(body.proven_bytes).to_string())),
+        ("claims", claims.filter(|claims| !claims.is_empty())),
+        ("bus", bus),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some(fact(name, value?))).collect()
+}
+
+/// The name that the card gives itself.
+fn name(identity: &Identity) -> Option<String> {
+    let cid = identity.cid.as_ref().map(|cid| match &cid.maker {
+        Some(maker) => format!("{maker} {}", cid.pnm.trim()),
+        None => cid.pnm.trim().to_owned(),
+    });
+    let nvme = identity.nvme.as_ref().and_then(|nvme| nvme.identify.as_ref()).map(|i| i.mn.trim().to_owned());
+    cid.or(nvme).filter(|name| !name.is_empty())
 }
 
 fn what_it_is(identity: &Identity, report: &CheckReport) -> Vec<Fact> {
@@ -89,25 +206,13 @@ fn what_it_is(identity: &Identity, report: &CheckReport) -> Vec<Fact> {
         .collect()
 }
 
-fn capacity(report: &CheckReport) -> Vec<Fact> {
-    let body = &report.body;
-    let by_files = body.verify.as_ref().is_some_and(|verify| verify.body.method == Method::Files);
-    let usable = body.usable_bytes.map_or("not known".to_owned(), |bytes| Capacity(bytes).to_string());
-    vec![
-        fact(if by_files { "free space filled" } else { "announced" }, Capacity(body.announced_bytes)),
-        fact("usable capacity", usable),
-        fact("verified capacity", Capacity(body.proven_bytes)),
-        fact("the card's data", content(report)),
-    ]
-}
-
-/// What became of the card's content. A journal that waits is named among the findings.
+/// The state of the card's content. A journal that waits is named among the findings.
 fn content(report: &CheckReport) -> &'static str {
     let waits = report.header.findings.iter().any(|finding| finding.claim == "journal-waits");
     match report.body.moved.data_kept {
         true => "preserved",
         false if waits => "not all restored yet",
-        false => "given up, as agreed",
+        false => "not preserved, as agreed",
     }
 }
 
@@ -117,7 +222,7 @@ fn speeds(results: &[TestResult]) -> Table {
         &[
             ("test", &|r| test_of(r.name(), r.step.as_deref())),
             ("MB/s", &|r| speed(r.mb_s)),
-            ("± of 95 %", &precision),
+            ("±", &precision),
             ("IOPS", &|r| rate(r.iops)),
             ("median", &|r| time_us(r.latency_us.p50)),
             ("longest", &|r| time_us(r.latency_us.max)),
@@ -125,42 +230,89 @@ fn speeds(results: &[TestResult]) -> Table {
     )
 }
 
-fn jobs(jobs: &[JobScore]) -> Vec<Fact> {
+fn best_first(jobs: &[JobScore]) -> Vec<&JobScore> {
     let mut jobs: Vec<&JobScore> = jobs.iter().collect();
     jobs.sort_by(|a, b| b.score.unwrap_or(-1.0).total_cmp(&a.score.unwrap_or(-1.0)));
-    let line = |job: &JobScore| {
-        let mut means = job.missed.first().map_or_else(|| job.meaning.clone(), |missed| vec![missed.clone()]);
-        if !job.missing.is_empty() {
-            means.push(format!("not measured: {}", job.missing.join(", ")));
-        }
-        let score = job.score.map(|s| format!(", {s:.0} of 100")).unwrap_or_default();
-        fact(&job.job, format!("{}{score}: {}", ranking::fit(job.fit), means.join("; ")))
-    };
-    jobs.into_iter().map(line).collect()
+    jobs
 }
 
-fn marks_of(found: &MarksMeasured) -> Vec<Fact> {
+fn jobs(jobs: &[JobScore]) -> Table {
+    let why = |job: &&JobScore| match (job.missed.first(), job.missing.is_empty()) {
+        (Some(missed), _) => missed.clone(),
+        (None, false) => format!("not measured: {}", job.missing.join(", ")),
+        (None, true) => job.meaning.first().cloned().unwrap_or_default(),
+    };
+    Table::of(
+        &best_first(jobs),
+        &[
+            ("job", &|job| job.job.clone()),
+            ("of 100", &|job| job.score.map(|score| format!("{score:.0}")).unwrap_or_default()),
+            ("fit", &|job| ranking::fit(job.fit).to_owned()),
+            ("why", &why),
+        ],
+    )
+    .left_aligned(["fit", "why"])
+}
+
+/// What the works of each job take.
+fn job_details(jobs: &[JobScore]) -> Vec<Fact> {
+    best_first(jobs).into_iter().map(|job| fact(&job.job, job.meaning.join("; "))).collect()
+}
+
+/// The claimed marks, each with the figure that decides it, and the class that was measured.
+fn marks_of(found: &MarksMeasured) -> Table {
     let claimed = found.judged.iter().filter(|judged| !judged.claimed_by.is_empty());
-    let mut facts: Vec<Fact> = claimed
-        .map(|judged| {
-            let line = mark_line(judged);
-            let (name, rest) = line.split_once(": ").unwrap_or(("", &line));
-            fact(name, rest)
-        })
-        .collect();
+    let mut table = Table::of(
+        claimed,
+        &[
+            ("mark", &|judged| judged.mark.to_string()),
+            ("claimed by", &|judged| by(judged).to_owned()),
+            ("result", &|judged| result(judged).to_owned()),
+            ("measured", &figures_of),
+        ],
+    )
+    .left_aligned(["claimed by", "result", "measured"])
+    .always(["result"])
+    .least(["claimed by"]);
     let highest: Vec<String> = found.highest.iter().filter_map(|h| h.mark).map(|m| m.to_string()).collect();
-    facts
-        .push(fact("measured class", if highest.is_empty() { "none".to_owned() } else { highest.join(" ") }));
-    facts
+    if !highest.is_empty() {
+        table.row([highest.join(" "), String::new(), "measured class".to_owned(), String::new()]);
+    }
+    table
+}
+
+fn by(judged: &JudgedMark) -> &'static str {
+    match judged.claimed_by[..] {
+        [] => "",
+        [ClaimedBy::Card] => "card",
+        [ClaimedBy::Label] => "label",
+        _ => "card and label",
+    }
+}
+
+fn result(judged: &JudgedMark) -> &'static str {
+    match (judged.outcome, judged.borderline) {
+        (Outcome::Met, false) => "met",
+        (Outcome::Met, true) => "met, borderline",
+        (Outcome::Missed, false) => "missed",
+        (Outcome::Missed, true) => "missed, borderline",
+        (Outcome::Borderline, _) => "borderline",
+        (Outcome::NotTestable, _) => "not tested",
+    }
+}
+
+/// Every figure that decides, the deciding one first.
+fn figures_of(judged: &JudgedMark) -> String {
+    let figures = [judged.because.clone()].into_iter().chain(others(judged)).collect::<Vec<_>>();
+    figures.join("; ")
 }
 
 fn flash(report: &CheckReport) -> Vec<Block> {
     let Some(map) = &report.body.map else { return Vec::new() };
-    let roomy = |block: Block| Block::Roomy(Box::new(block));
-    let charts = card_map::charts(&map.body.measured).into_iter().take(CHARTS);
+    let charts = card_map::charts(&map.body.measured).into_iter().take(CHARTS).map(Block::chart);
     let mut blocks = vec![Block::Facts(card_map::known(&map.body.measured))];
-    blocks.extend(charts.map(|chart| roomy(Block::Chart(Box::new(chart)))));
-    blocks.extend(map.body.advice.words.iter().map(|words| roomy(Block::Words(words.clone()))));
+    blocks.extend(charts);
+    blocks.extend(map.body.advice.words.iter().map(|words| Block::Words(words.clone())));
     blocks.push(Block::Commands(map.body.advice.commands.iter().map(|c| c.command.clone()).collect()));
     blocks
 }
@@ -173,16 +325,8 @@ fn long_run(found: &Measured) -> Vec<Block> {
     let warmest = found.max_celsius.map(|celsius| fact("warmest", format!("{celsius:.0} °C")));
     let events = found.events.iter();
     let events = events.map(|event| fact(event.kind.words(), format!("after {}", duration(event.at_s))));
-    let charts = sustain::charts(found).into_iter().take(1);
-    let charts = charts.map(|chart| Block::Roomy(Box::new(Block::Chart(Box::new(chart)))));
+    let charts = sustain::charts(found).into_iter().take(1).map(Block::chart);
     [Block::Facts(levels.chain(warmest).chain(events).collect())].into_iter().chain(charts).collect()
-}
-
-fn next(report: &CheckReport) -> impl Iterator<Item = Block> {
-    report.body.next.iter().flat_map(|next| {
-        let end = if next.command.is_some() { ":" } else { "." };
-        [Block::Words(format!("{}{end}", next.what)), Block::Commands(next.command.iter().cloned().collect())]
-    })
 }
 
 fn time(report: &CheckReport) -> Vec<Fact> {
@@ -197,27 +341,7 @@ fn time(report: &CheckReport) -> Vec<Fact> {
         fact(&part.part, what)
     };
     let all = format!("{} of {}", duration(body.moved.seconds), duration(body.budget_s));
-    body.parts.iter().map(part).chain([fact("in all", all), fact("I/O", moved(&body.moved))]).collect()
-}
-
-/// One line for a mark, with every figure that decides:
-/// `U3 (card): met: writing 512 KiB in order, worst 4 MiB: 31.2 MB/s, 30.0 demanded`.
-fn mark_line(judged: &JudgedMark) -> String {
-    let by = match judged.claimed_by[..] {
-        [] => String::new(),
-        [ClaimedBy::Card] => " (card)".to_owned(),
-        [ClaimedBy::Label] => " (label)".to_owned(),
-        _ => " (card and label)".to_owned(),
-    };
-    let border = if judged.borderline { ", borderline" } else { "" };
-    let word = match judged.outcome {
-        Outcome::Met => format!("met{border}:"),
-        Outcome::Missed => format!("missed{border}:"),
-        Outcome::Borderline => "borderline:".to_owned(),
-        Outcome::NotTestable => "not testable here because".to_owned(),
-    };
-    let figures = [judged.because.clone()].into_iter().chain(others(judged)).collect::<Vec<_>>();
-    format!("{}{by}: {word} {}", judged.mark, figures.join("; "))
+    body.parts.iter().map(part).chain([fact("total", all), fact("I/O", moved(&body.moved))]).collect()
 }
 
 /// Speeds and rates that the reason does not name yet. Single times have limits so wide that nearly every card keeps
@@ -261,13 +385,13 @@ mod tests {
     }
 
     #[test]
-    fn a_line_holds_every_figure_that_decides_once_and_with_its_unit() {
+    fn a_mark_holds_every_figure_that_decides_once_and_with_its_unit() {
         let worst = part("writing 512 KiB in order, worst 4 MiB", 8.9, "MB/s", 10.0);
         let read = part("single read of 4 KiB, median", 1.2, "ms", 12.0);
         let because = worst.figure().unwrap();
         insta::assert_snapshot!(
-            mark_line(&judged("C10", Outcome::Missed, &because, vec![worst, read])),
-            @"C10 (card): missed: writing 512 KiB in order, worst 4 MiB: 8.9 MB/s, 10.0 demanded"
+            figures_of(&judged("C10", Outcome::Missed, &because, vec![worst, read])),
+            @"writing 512 KiB in order, worst 4 MiB: 8.9 MB/s, 10.0 demanded"
         );
     }
 
@@ -280,8 +404,8 @@ mod tests {
         };
         let because = reads.figure().unwrap();
         insta::assert_snapshot!(
-            mark_line(&judged("A2", Outcome::Met, &because, vec![sustained, reads])),
-            @"A2 (card): met: random 4 KiB reads over 256 MiB, queue depth 32: 4510 IOPS (2130 without it), 4000 demanded; sustained writing over 16 MiB: 41.0 MB/s, 10.0 demanded"
+            figures_of(&judged("A2", Outcome::Met, &because, vec![sustained, reads])),
+            @"random 4 KiB reads over 256 MiB, queue depth 32: 4510 IOPS (2130 without it), 4000 demanded; sustained writing over 16 MiB: 41.0 MB/s, 10.0 demanded"
         );
     }
 }

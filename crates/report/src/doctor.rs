@@ -1,40 +1,46 @@
 //! `doctor` as text: what is wrong first, with what to do; then all points in one line each.
 
-use crate::page::{Block, Page};
+use crate::page::table::Table;
+use crate::page::{Block, Page, Tone};
 use cardscope_model::doctor::{DoctorReport, Point, State};
 
-/// The report as people read it.
-pub fn text(report: &DoctorReport) -> String {
-    let mut page = Page::new("", answer(report));
-    for state in [State::Fail, State::Warn] {
-        for point in report.points.iter().filter(|point| point.state == state) {
-            let head = format!("{} {}: {}", point.state.word(), point.point, on(point));
-            let advice = point.advice.iter().map(|advice| format!("   do: {advice}"));
-            let lines = [format!("  why: {}", point.why)].into_iter().chain(advice);
-            page.add(&head, [Block::Lines(lines.collect())]);
-        }
+/// The page.
+pub fn page(report: &DoctorReport) -> Page {
+    let tone = match (report.failed, report.warned) {
+        (0, 0) => Tone::Good,
+        (0, _) => Tone::Warning,
+        _ => Tone::Bad,
+    };
+    let mut page = Page::new("", tone, answer(report));
+    let of = |state: State| report.points.iter().filter(move |point| point.state == state);
+    for (state, tone) in [(State::Fail, Tone::Bad), (State::Warn, Tone::Warning)] {
+        page.because_all(tone, of(state).map(|point| format!("{}: {}", point.point, on(point))));
     }
-    let all = report.points.iter().map(|p| format!("{:<8}{:<20}{}", p.state.word(), p.point, on(p)));
-    page.add("", [Block::Lines(all.collect())]);
-    page.text()
+    for point in of(State::Fail).chain(of(State::Warn)) {
+        let advice = point.advice.iter().map(|advice| format!("do: {advice}"));
+        let lines = [format!("why: {}", point.why)].into_iter().chain(advice);
+        page.add(&format!("{}: {}", point.point, on(point)), [Block::Lines(lines.collect())]);
+    }
+    let table = Table::of(
+        &report.points,
+        &[("point", &|p| p.point.clone()), ("state", &|p| p.state.word().to_owned()), ("found", &on)],
+    );
+    page.fold(
+        "All points",
+        [Block::Table(table.left_aligned(["state", "found"]).always(["state", "found"]))],
+    );
+    page
 }
 
 fn answer(report: &DoctorReport) -> String {
-    let of = report.target.as_ref().map_or_else(String::new, |target| format!(" with {target}"));
+    let target = report.target.as_ref().map_or_else(|| "a card".to_owned(), Clone::clone);
     match (report.failed, report.warned) {
-        (0, 0) => format!("This computer is fit to measure{of}."),
-        (0, warned) => format!("This computer can measure{of}; {} to be warned of.", points(warned)),
-        (failed, warned) => {
-            let warned =
-                if warned > 0 { format!(", {} to be warned of", points(warned)) } else { String::new() };
-            let fail = if failed == 1 { "fails" } else { "fail" };
-            format!("This computer is not fit to measure{of}: {} {fail}{warned}.", points(failed))
-        }
+        (0, 0) => format!("This computer is fit to measure {target}."),
+        (0, 1) => format!("1 place where this computer slows {target}."),
+        (0, warned) => format!("{warned} places where this computer slows {target}."),
+        (1, _) => format!("NOT FIT to measure {target}: fix 1 point first."),
+        (failed, _) => format!("NOT FIT to measure {target}: fix {failed} points first."),
     }
-}
-
-fn points(count: usize) -> String {
-    if count == 1 { "one point".to_owned() } else { format!("{count} points") }
 }
 
 fn on(point: &Point) -> String {
@@ -59,13 +65,11 @@ mod tests {
             Topic::Heat.asks("supply", "slows").is(State::Fail, "under-voltage now").advise("another supply"),
             Topic::Reader.asks("reader-bus", "bus").is(State::Ok, "SDR104").about("/dev/mmcblk0"),
         ];
-        let text = text(&DoctorReport::new(None, points));
-        assert!(text.starts_with(
-            "This computer is not fit to measure: one point fails, one point to be warned of.\n"
-        ));
+        let text = page(&DoctorReport::new(None, points)).text();
+        assert!(text.starts_with("NOT FIT to measure a card: fix 1 point first.\n"), "{text}");
         let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part} in\n{text}"));
-        assert!(place("FAIL supply: under-voltage now") < place("warn governor: ondemand"));
-        assert!(place("do: another supply") < place("warn governor"));
-        place("ok      reader-bus          /dev/mmcblk0: SDR104");
+        assert!(place("supply: under-voltage now") < place("governor: ondemand"));
+        assert!(place("do: another supply") < place("do: echo performance"));
+        place("reader-bus  ok     /dev/mmcblk0: SDR104");
     }
 }

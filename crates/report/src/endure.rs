@@ -1,47 +1,57 @@
 //! `endure` as text.
 
-use crate::figure::{duration, speed};
-use crate::page::{Block, Fact, Page, fact, io_errors};
-use crate::table::Table;
+use crate::figure::{count, duration, percent, speed};
+use crate::page::table::Table;
+use crate::page::{Block, Fact, Page, Tone, fact, io_errors};
 use cardscope_model::endure::{EndureReport, EndureRound, Milestone};
-use cardscope_model::units::Capacity;
+use cardscope_model::units::Size;
 
 /// Rounds that are listed: the first and the last of them.
 const LISTED: usize = 12;
 
-/// The report as people read it.
-pub fn text(report: &EndureReport) -> String {
+/// The page.
+pub fn page(report: &EndureReport) -> Page {
     let body = &report.body;
-    let answer = format!(
-        "{} rounds over {}, {} written ({:.1} cycles) in {}",
-        body.rounds.len(),
-        Capacity(body.span_bytes),
-        Capacity(body.moved.bytes_written),
-        body.cycles,
-        duration(body.moved.seconds)
-    );
-    let mut page = Page::new(&report.header.target, answer);
+    let tone = if body.bad_share > 0.0 { Tone::Bad } else { Tone::Plain };
+    let mut page = Page::new(&report.header.target, tone, answer(report));
     page.add("", [Block::Facts(facts(report))]);
-    page.add("Rounds", [Block::Table(rounds(&body.rounds))]);
     page.add("Milestones", [Block::Table(milestones(&body.milestones))]);
-    page.add("Failed I/Os", [io_errors(&body.moved.io_errors)]);
+    page.fold("Rounds", [Block::Table(rounds(&body.rounds))]);
+    page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
     page.framed(&report.header)
+}
+
+fn answer(report: &EndureReport) -> String {
+    let body = &report.body;
+    if body.rounds.is_empty() {
+        return "Nothing measured: it ended before its first round.".to_owned();
+    }
+    let cycles = format!("{:.1} write cycles", body.cycles);
+    match body.bad_share {
+        share if share > 0.0 => {
+            format!("WORN: {} of {} bad after {cycles}.", percent(share), Size(body.span_bytes))
+        }
+        _ => format!("No loss after {cycles} ({} written).", Size(body.moved.bytes_written)),
+    }
 }
 
 fn facts(report: &EndureReport) -> Vec<Fact> {
     let body = &report.body;
-    let mut facts =
-        vec![fact("bad in the last round", format!("{:.4} % of the sectors", body.bad_share * 100.0))];
+    let mut facts = vec![
+        fact("rounds", format!("{} over {}", body.rounds.len(), Size(body.span_bytes))),
+        fact("written", format!("{} in {}", Size(body.moved.bytes_written), duration(body.moved.seconds))),
+        fact("bad in the last round", format!("{:.4} % of the sectors", body.bad_share * 100.0)),
+    ];
     if !body.ended_by.is_empty() {
         facts.push(fact("ended by", &body.ended_by));
     }
     if body.returns > 0 {
-        facts.push(fact("went away and came back", format!("{} times", body.returns)));
+        facts.push(fact("went away and came back", count(body.returns as u64, "time")));
     }
     facts.extend(body.projection.as_ref().map(|p| {
         let [low, high] = p.interval;
-        let about = format!("about {:.0} cycles, {low:.0} to {high:.0} with 95 %", p.cycles);
-        fact("half of it bad after", format!("{about} ({} rounds with losses)", p.rounds))
+        let about = format!("about {:.0} cycles (95 %: {low:.0} to {high:.0})", p.cycles);
+        fact("half of it bad after", format!("{about}, from {} rounds with losses", p.rounds))
     }));
     let reason = body.projection_reason.as_ref().filter(|_| body.projection.is_none());
     facts.extend(reason.map(|reason| fact("no projection", reason)));
@@ -52,7 +62,7 @@ fn rounds(rounds: &[EndureRound]) -> Table {
     let (half, all) = (LISTED / 2, rounds.len());
     let shown = |n: &usize| all <= LISTED || *n < half || *n + half >= all;
     let listed = (0..all).filter(shown).map(|n| &rounds[n]);
-    let count = |n: u64| if n > 0 { n.to_string() } else { String::new() };
+    let some = |n: u64| if n > 0 { n.to_string() } else { String::new() };
     let gap = if all > LISTED { rounds.get(all - half).map(|round| round.round) } else { None };
     Table::of(
         listed,
@@ -63,12 +73,12 @@ fn rounds(rounds: &[EndureRound]) -> Table {
             ("write MB/s", &|r| speed(r.write_mb_s)),
             ("read MB/s", &|r| speed(r.read_mb_s)),
             ("bad %", &|r| format!("{:.4}", r.bad_share * 100.0)),
-            ("misdirected", &|r| count(r.bad.misdirected)),
-            ("stale", &|r| count(r.bad.stale)),
-            ("another run's", &|r| count(r.bad.foreign)),
-            ("flipped", &|r| count(r.bad.flipped)),
-            ("lost", &|r| count(r.bad.lost)),
-            ("unreadable", &|r| count(r.bad.unreadable)),
+            ("misdirected", &|r| some(r.bad.misdirected)),
+            ("stale", &|r| some(r.bad.stale)),
+            ("other run's", &|r| some(r.bad.foreign)),
+            ("flipped", &|r| some(r.bad.flipped)),
+            ("lost", &|r| some(r.bad.lost)),
+            ("unreadable", &|r| some(r.bad.unreadable)),
         ],
     )
 }

@@ -2,6 +2,7 @@
 
 use cardscope_model::test_name::TestName;
 pub use cardscope_model::units::decimals;
+use unicode_width::UnicodeWidthStr;
 
 /// What stands where there is no number.
 pub const NONE: &str = "–";
@@ -9,12 +10,21 @@ pub const NONE: &str = "–";
 /// More than this is written with a power of ten: no card is near it, and its digits would fill the page.
 const LARGE: f64 = 1e9;
 
-/// A speed in MB/s: three significant digits below 100, one decimal above.
+/// A share from 0 to 1 in percent, never rounded up to all of it: `99.9 %`.
+pub fn percent(share: f64) -> String {
+    match share * 100.0 {
+        v if !v.is_finite() => NONE.to_owned(),
+        v if v >= 100.0 => "100 %".to_owned(),
+        v => format!("{} %", trimmed(v.min(99.9), 1)),
+    }
+}
+
+/// A speed in MB/s with three significant digits, from 100 on whole.
 pub fn speed(mb_s: f64) -> String {
     match mb_s.abs() {
         v if v.is_nan() || v.is_infinite() => NONE.to_owned(),
         v if v >= LARGE => format!("{mb_s:.3e}"),
-        v => format!("{mb_s:.*}", decimals(v) + 1),
+        v => format!("{mb_s:.*}", decimals(v)),
     }
 }
 
@@ -31,9 +41,9 @@ pub fn rate(per_s: f64) -> String {
 pub fn time_us(us: f64) -> String {
     match us {
         v if !v.is_finite() => NONE.to_owned(),
-        v if v >= 1e6 => format!("{:.2} s", v / 1e6),
-        v if v >= 1e3 => format!("{:.2} ms", v / 1e3),
-        v => format!("{v:.1} µs"),
+        v if v >= 999_500.0 => format!("{} s", speed(v / 1e6)),
+        v if v >= 999.5 => format!("{} ms", speed(v / 1e3)),
+        v => format!("{} µs", speed(v)),
     }
 }
 
@@ -75,12 +85,30 @@ pub fn count(n: impl Into<u64>, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
+/// Names in a sentence: `U3`, `U3 and V30`, `C10, U3 and V30`.
+pub fn listing<S: AsRef<str>>(names: &[S]) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, before)) => format!("{} and {last}", before.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// A text as a sentence: its first letter large, and a full stop behind it.
+pub fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first: String = letters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
+    let end = if text.ends_with(['.', '!', '?', ':']) { "" } else { "." };
+    format!("{first}{}{end}", letters.as_str())
+}
+
 /// A text in lines of so many characters; a longer word has a line to itself.
 pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= columns => {
+            Some(line) if line.width() + 1 + word.width() <= columns => {
                 line.push(' ');
                 line.push_str(word);
             }
@@ -101,7 +129,7 @@ mod tests {
 
     #[test]
     fn figures_carry_as_many_digits_as_they_deserve() {
-        assert_eq!([speed(1.2345), speed(20.4), speed(834.2)], ["1.234", "20.40", "834.2"]);
+        assert_eq!([speed(1.2345), speed(20.4), speed(834.2)], ["1.23", "20.4", "834"]);
         assert_eq!([time_us(47.2), time_us(1335.9), time_us(2.5e6)], ["47.2 µs", "1.34 ms", "2.50 s"]);
         assert_eq!([duration(4.2), duration(185.0), duration(3720.0)], ["4.2 s", "3 min 05 s", "1 h 02 min"]);
         assert_eq!([printed(404.0), printed(4.7), printed(1.0 / 3.0)], ["404", "4.7", "0.333"]);

@@ -1,25 +1,55 @@
 //! What fits what, as text.
 
-use crate::page::{Block, Page};
-use crate::table::Table;
+use crate::figure::count;
+use crate::page::table::Table;
+use crate::page::{Block, Page, Tone, fact, findings};
 use cardscope_model::capacity::fit::{CardFit, CardSize, FitReport, Nominal, PrintFit};
-use cardscope_model::units::{Capacity, grouped};
+use cardscope_model::units::{Capacity, Size, grouped};
 
-/// The document as text.
-pub fn text(report: &FitReport) -> String {
-    let size = report.asked_bytes.map_or_else(String::new, |bytes| Capacity(bytes).to_string());
-    let mut page = Page::new(report.asked.as_deref().unwrap_or_default(), size);
-    let used = report.in_use_bytes.map(|used| format!("in use up to byte {}", grouped(used)));
+/// The page.
+pub fn page(report: &FitReport) -> Page {
+    let (tone, answer) = answer(report);
+    let mut page = Page::new(report.asked.as_deref().unwrap_or_default(), tone, answer);
+    let used = report.in_use_bytes.map(|used| fact("in use up to", format!("byte {}", grouped(used))));
     let end = report.partitions_end_bytes;
-    let end = end.map(|end| format!("its last partition ends at byte {}", grouped(end)));
-    let lines = [used, end, report.target.as_ref().map(of_target), report.print.as_ref().map(fit)];
+    let end = end.map(|end| fact("last partition ends at", format!("byte {}", grouped(end))));
+    let size = report.asked_bytes.map(|bytes| fact("size", Capacity(bytes)));
+    page.add("", [Block::Facts([size, used, end].into_iter().flatten().collect())]);
+    let lines = [report.target.as_ref().map(of_target), report.print.as_ref().map(fit)];
     page.add("", [Block::Lines(lines.into_iter().flatten().collect())]);
     page.add("", [Block::Table(nominals(&report.nominal))]);
     if report.target.is_none() {
-        page.add("", [Block::Table(cards(&report.cards))]);
+        page.fold("Known cards", [Block::Table(cards(&report.cards))]);
     }
-    page.add("Findings", [Block::Findings(report.findings.clone())]);
-    page.text()
+    page.fold("Findings", [Block::Remarks(findings::of(&report.findings))]);
+    page
+}
+
+fn answer(report: &FitReport) -> (Tone, String) {
+    if let Some(target) = &report.target {
+        let size = Size(target.card.bytes);
+        return match target.fits {
+            Some(true) => (Tone::Good, format!("Fits on {} ({size}).", target.card.card)),
+            Some(false) if target.fits_if_cut => {
+                (Tone::Warning, format!("Fits on {} ({size}) only if the image is cut.", target.card.card))
+            }
+            Some(false) => (Tone::Bad, format!("Does not fit on {} ({size}).", target.card.card)),
+            None => (Tone::Plain, format!("{} holds {size}.", target.card.card)),
+        };
+    }
+    let fitting = report.nominal.iter().find(|nominal| nominal.fits == Some(true));
+    match (report.asked_bytes, fitting) {
+        (Some(bytes), Some(nominal)) => {
+            (Tone::Good, format!("{} fits every known card of {} and more.", Size(bytes), nominal.nominal))
+        }
+        (Some(bytes), None) if report.nominal.iter().any(|nominal| nominal.fits.is_some()) => {
+            (Tone::Warning, format!("{} fits no size of card in full.", Size(bytes)))
+        }
+        _ => {
+            let cards: u64 = report.nominal.iter().map(|nominal| nominal.known as u64).sum();
+            (Tone::Plain, format!("Sizes of {} by what they are sold as.", count(cards, "known card")))
+        }
+    }
 }
 
 fn of_target(target: &CardFit) -> String {
@@ -71,6 +101,7 @@ fn nominals(all: &[Nominal]) -> Table {
             ("fits", &|n| n.fits.map(fits).unwrap_or_default()),
         ],
     )
+    .least(["spread, MB", "known", "largest, bytes"])
 }
 
 fn cards(all: &[CardFit]) -> Table {
@@ -95,4 +126,6 @@ fn cards(all: &[CardFit]) -> Table {
             ("source", &|c| c.card.source.clone()),
         ],
     )
+    .left_aligned(["sold as", "source"])
+    .always(["bytes"])
 }

@@ -1,15 +1,19 @@
 //! What `format` did, as text; and how what stands on a card is laid out, for `info` too.
 
-use crate::page::{Block, Fact, Page, fact, moved};
+use crate::page::{Block, Fact, Page, Tone, fact, moved};
 use cardscope_model::format::{FormatReport, Mode};
 use cardscope_model::present_layout::{Partition, PresentLayout};
 use cardscope_model::units::{BinarySize, Capacity, grouped};
 use cardscope_sd::layout::{Layout, SECTOR, Scheme};
 
-/// The document as text.
-pub fn text(report: &FormatReport) -> String {
+/// The page.
+pub fn page(report: &FormatReport) -> Page {
     let body = &report.body;
-    let mut page = Page::new(&report.header.target, answer(report));
+    let tone = match (&report.header.error, body.checked) {
+        (None, true) => Tone::Good,
+        _ => Tone::Bad,
+    };
+    let mut page = Page::new(&report.header.target, tone, answer(report));
     let mut facts = layout_facts(&body.layout);
     let mode = match body.mode {
         Mode::Quick => "quick: only partition table and file system",
@@ -23,12 +27,11 @@ pub fn text(report: &FormatReport) -> String {
     facts.extend(
         state.map(|s| fact("state", format!("{s}; later runs on this card name it as their condition"))),
     );
-    let undo = body
-        .backup
-        .iter()
-        .map(|file| format!("`cardscope restore {file} {}` undoes this", report.header.target));
-    facts.extend(undo.map(|undo| fact("backup", undo)));
     page.add("", [Block::Facts(facts)]);
+    if let Some(file) = &body.backup {
+        let command = format!("cardscope restore {file} {}", report.header.target);
+        page.step("The card's old content is saved; put it back with:", Some(command));
+    }
     page.framed(&report.header)
 }
 
@@ -36,9 +39,9 @@ fn answer(report: &FormatReport) -> String {
     let name = report.body.label.as_ref().map(|label| format!(" {label:?}")).unwrap_or_default();
     let system = &report.body.layout.file_system;
     match &report.header.error {
-        Some(_) => "not formatted".to_owned(),
-        None if report.body.checked => format!("formatted as {system}{name}, read back and compared"),
-        None => format!("written as {system}{name}, but it does not read back"),
+        Some(_) => "NOT FORMATTED.".to_owned(),
+        None if report.body.checked => format!("Formatted as {system}{name}; it reads back as written."),
+        None => format!("DAMAGED: {system}{name} was written but does not read back."),
     }
 }
 

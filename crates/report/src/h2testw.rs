@@ -1,18 +1,20 @@
 //! The summary of `verify --files` in the words and units of h2testw 1.4 (reference page `peers` 2.10), for who compares
 //! with its logs: KByte, MByte and GByte are powers of 1024 there.
 
+use crate::page::{Block, Page};
+use crate::{verdict, verify};
 use cardscope_model::verify::{FilesReport, Pace, SectorCounts, VerifyReport};
 use std::fmt::Write;
 
 const SECTOR: u64 = 512;
 const MBYTE: u64 = 1 << 20;
 
-/// The summary.
-pub fn text(report: &VerifyReport) -> String {
-    match &report.body.files {
-        Some(files) => summary(files, report.header.error.as_deref()),
-        None => super::verify::text(report),
-    }
+/// The page of `verify` with the summary in its place.
+pub fn page(report: &VerifyReport) -> Page {
+    let Some(files) = &report.body.files else { return verify::page(report) };
+    let mut page = Page::new("", verdict::tone(report.body.verdict), verdict::answer(&report.body));
+    page.add("", [Block::Verbatim(summary(files, report.header.error.as_deref()))]);
+    page
 }
 
 /// The lines as h2testw prints them; what ended a run early comes last, which it has no words for.

@@ -1,9 +1,10 @@
 //! What a card says of itself, as text: one part a paragraph, one fact a line, hints at the end.
 
 use crate::format::present_facts;
-use crate::page::{Block, Fact, Page, fact};
+use crate::page::{Block, Fact, Page, Tone, fact, findings};
+use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::identity::Identity;
-use cardscope_model::units::BinarySize;
+use cardscope_model::units::{BinarySize, Size};
 use cardscope_model::usb::UsbReader;
 use cardscope_sd::bus::MmcBus;
 use cardscope_sd::mark::Demand;
@@ -11,9 +12,12 @@ use cardscope_sd::nvme::NvmeIdentity;
 use cardscope_sd::registers::{Cid, Crc, Csd, Ocr, Scr, Ssr};
 use std::fmt::Display;
 
-/// The identity as text.
-pub fn text(identity: &Identity) -> String {
-    let mut page = Page::default();
+/// The page.
+pub fn page(identity: &Identity) -> Page {
+    let tone =
+        if identity.findings.iter().any(|f| f.weight > Weight::Note) { Tone::Warning } else { Tone::Plain };
+    let mut page = Page::new("", tone, answer(identity));
+    page.because_all(Tone::Warning, heaviest(&identity.findings));
     let mut part = |head: &str, fill: &dyn Fn(&mut Facts)| {
         let mut facts = Facts::default();
         fill(&mut facts);
@@ -30,8 +34,38 @@ pub fn text(identity: &Identity) -> String {
     part("NVMe", &|p| identity.nvme.iter().for_each(|nvme| nvme_lines(p, nvme)));
     part("Bus", &|p| bus_lines(p, identity));
     part("Layout", &|p| p.0.extend(identity.layout.iter().flat_map(present_facts)));
-    page.add("Findings", [Block::Findings(identity.findings.clone())]);
-    page.text()
+    page.add("Findings", [Block::Remarks(findings::of(&identity.findings))]);
+    page
+}
+
+/// Maker, name, size and marks in a line.
+fn answer(identity: &Identity) -> String {
+    let cid = identity.cid.as_ref();
+    let nvme = identity.nvme.as_ref().and_then(|nvme| nvme.identify.as_ref());
+    let usb = identity.usb.as_ref();
+    let maker = cid.and_then(|cid| cid.maker.clone());
+    let name = cid.map(|cid| cid.pnm.trim().to_owned()).filter(|name| !name.is_empty());
+    let model = nvme.map(|nvme| nvme.mn.trim().to_owned());
+    let reader = usb.filter(|_| cid.is_none()).map(|usb| {
+        [&usb.vendor, &usb.product].into_iter().flatten().map(|s| s.trim()).collect::<Vec<_>>().join(" ")
+    });
+    let size = identity.capacity.as_ref().map(|capacity| Size(capacity.bytes).to_string());
+    let marks: Vec<String> = identity.mark_demands.iter().map(|demand| demand.mark.to_string()).collect();
+    let who: Vec<String> =
+        [maker, name, model, reader].into_iter().flatten().filter(|s| !s.is_empty()).collect();
+    let marks = (!marks.is_empty()).then(|| format!("claims {}", marks.join(" ")));
+    let parts: Vec<String> =
+        [(!who.is_empty()).then(|| who.join(" ")), size, marks].into_iter().flatten().collect();
+    match parts.is_empty() {
+        true => "The card tells nothing of itself here.".to_owned(),
+        false => format!("{}.", parts.join(", ")),
+    }
+}
+
+/// The verdicts that weigh more than a note.
+fn heaviest(findings: &[Finding]) -> impl Iterator<Item = String> {
+    let heavy = findings.iter().filter(|finding| finding.weight > Weight::Note);
+    heavy.map(|finding| finding.verdict.clone())
 }
 
 /// Facts with what is known only.

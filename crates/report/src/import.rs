@@ -1,66 +1,112 @@
 //! What was imported, as text: one line a file with something to say, the figures where they are asked for, and the sums.
 
-use crate::figure::{count, speed};
-use crate::table::Table;
+use crate::figure::{count, rate, sentence, speed};
+use crate::page::table::Table;
+use crate::page::{Block, Page, Remark, Section, Tone};
 use cardscope_model::imported::{FileLine, FileOutcome, ImportReport, Totals};
 use cardscope_model::log::Log;
 use cardscope_model::run::Run;
+use std::collections::BTreeMap;
 
-/// The document as text. `detailed` shows the figures of what was understood.
-pub fn text(report: &ImportReport, detailed: bool) -> String {
-    let mut out = String::new();
-    for line in &report.files {
-        out += &file(line, detailed);
+/// The page: the sums first, then what needs a look; every file and figure as a detail.
+pub fn page(report: &ImportReport) -> Page {
+    let totals = &report.totals;
+    let tone = if totals.failed > 0 { Tone::Warning } else { Tone::Plain };
+    let mut page = Page::new(report.archive.as_deref().unwrap_or_default(), tone, answer(report));
+    page.because_all(Tone::Plain, sums(totals));
+    let failed = |line: &&FileLine| line.kept == FileOutcome::Failed;
+    let failures = report.files.iter().filter(failed).map(line).collect::<Vec<_>>();
+    page.add("Failed", [Block::Lines(failures)]);
+    page.add("By format", [Block::Table(by_format(report))]);
+    page.fold("Notes", [Block::Remarks(notes(report))]);
+    page.fold("Files", [Block::Lines(report.files.iter().map(line).collect())]);
+    let logs = report.files.iter().filter_map(|file| Some((file.file.as_str(), file.log.as_ref()?)));
+    page.fold("Results", logs.flat_map(|(file, log)| results(file, log)));
+    page
+}
+
+fn answer(report: &ImportReport) -> String {
+    let totals = &report.totals;
+    let verb = if report.archive.is_some() { "Imported" } else { "Dry run: understood" };
+    format!(
+        "{verb} {} ({}) from {}.",
+        count(totals.runs, "run"),
+        count(totals.figures, "result"),
+        count(totals.files, "file")
+    )
+}
+
+/// What else became of the files, each kind in a line.
+fn sums(totals: &Totals) -> impl Iterator<Item = String> {
+    let said = [
+        (totals.known, "imported before"),
+        (totals.not_understood, "not a log of a known tool"),
+        (totals.failed, "failed"),
+    ];
+    said.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{}: {what}.", count(n, "file")))
+}
+
+/// Files, runs and results of each format.
+fn by_format(report: &ImportReport) -> Table {
+    let mut formats: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
+    for log in report.files.iter().filter_map(|file| file.log.as_ref()) {
+        let [files, runs, results] = formats.entry(log.format.as_str()).or_default();
+        *files += 1;
+        *runs += log.runs.len();
+        *results += log.runs.iter().map(|run| run.results.len()).sum::<usize>();
     }
-    if !out.is_empty() {
-        out.push('\n');
+    Table::of(
+        &formats.into_iter().collect::<Vec<_>>(),
+        &[
+            ("format", &|(format, _)| (*format).to_owned()),
+            ("files", &|(_, n)| n[0].to_string()),
+            ("runs", &|(_, n)| n[1].to_string()),
+            ("results", &|(_, n)| n[2].to_string()),
+        ],
+    )
+}
+
+/// What is doubtful in the logs; a doubt that several files share is one line.
+fn notes(report: &ImportReport) -> Vec<Remark> {
+    let mut doubts: Vec<(String, Vec<&str>)> = Vec::new();
+    for file in &report.files {
+        for doubt in file.log.iter().flat_map(|log| &log.doubts) {
+            let doubt = doubt.to_string();
+            match doubts.iter_mut().find(|(known, _)| *known == doubt) {
+                Some((_, files)) => files.push(&file.file),
+                None => doubts.push((doubt, vec![&file.file])),
+            }
+        }
     }
-    out += &sums(&report.totals, report.archive.as_deref());
-    out
+    let remark = |(doubt, files): (String, Vec<&str>)| match files[..] {
+        [one] => Remark::plain(format!("{one}: {doubt}")),
+        _ => Remark::plain(format!("{}: {doubt}", count(files.len() as u64, "file"))),
+    };
+    doubts.into_iter().map(remark).collect()
 }
 
 /// One log as it was understood, with every figure.
-pub fn log(log: &Log) -> String {
+pub fn log(log: &Log) -> Page {
     let tool = log.tool.as_ref().map(|tool| {
         let version = tool.version.as_ref().map_or(String::new(), |v| format!(" {v}"));
         format!("{}{version}", tool.name)
     });
     let head = [tool.unwrap_or_else(|| log.format.clone()), what(log)].into_iter().chain(log.date.clone());
-    let mut out = format!("{}\n", head.collect::<Vec<_>>().join(" · "));
-    out += &body(log, true);
-    if !log.other.is_empty()
-        && let Ok(other) = serde_json::to_string_pretty(&log.other)
-    {
-        out += &format!("{other}\n");
-    }
-    out
+    let mut page = Page::new("", Tone::Plain, head.collect::<Vec<_>>().join(" · "));
+    page.add("Notes", [Block::Lines(log.doubts.iter().map(|doubt| sentence(&doubt.to_string())).collect())]);
+    page.add("", results("", log));
+    let other = (!log.other.is_empty()).then(|| serde_json::to_string_pretty(&log.other).ok()).flatten();
+    page.fold("Other", other.map(Block::Verbatim));
+    page
 }
 
-fn file(line: &FileLine, detailed: bool) -> String {
+fn line(line: &FileLine) -> String {
     let name = &line.file;
-    let mut out = match (&line.log, &line.error) {
-        (Some(log), _) => format!("{name}: {}, {}\n", log.format, what(log)),
-        (None, Some(error)) => format!("{name}: {} ({})\n", word(line.kept), error),
-        (None, None) => format!("{name}: {}\n", word(line.kept)),
-    };
-    if let Some(log) = &line.log {
-        out += &body(log, detailed);
+    match (&line.log, &line.error) {
+        (Some(log), _) => format!("{name}: {}, {}", log.format, what(log)),
+        (None, Some(error)) => format!("{name}: {} ({})", word(line.kept), error),
+        (None, None) => format!("{name}: {}", word(line.kept)),
     }
-    out
-}
-
-/// What is doubtful, and the figures where they are asked for.
-fn body(log: &Log, detailed: bool) -> String {
-    let mut out = String::new();
-    for doubt in &log.doubts {
-        out += &format!("  note: {}\n", doubt);
-    }
-    if detailed {
-        for run in &log.runs {
-            out += &figures(run, log.runs.len());
-        }
-    }
-    out
 }
 
 /// The card and what was found of it, in a line.
@@ -82,50 +128,37 @@ fn what(log: &Log) -> String {
     parts.join(" · ")
 }
 
-fn figures(run: &Run, of: usize) -> String {
-    let table = Table::of(
+/// The figures of a log, run by run.
+fn results(file: &str, log: &Log) -> Vec<Block> {
+    let table = |run: &Run| {
+        let run_of = if log.runs.len() > 1 { format!("run {}", run.run) } else { String::new() };
+        let head = [file, &run_of].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+        Block::Section(Section::new(&head, [Block::Table(figures(run))]))
+    };
+    log.runs.iter().map(table).collect()
+}
+
+fn figures(run: &Run) -> Table {
+    Table::of(
         &run.results,
         &[
             ("test", &|f| {
-                [Some(f.name().to_string()), f.step.clone()]
-                    .into_iter()
-                    .flatten()
-                    .collect::<Vec<_>>()
-                    .join(" ")
+                let parts = [Some(f.name().to_string()), f.step.clone()];
+                parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
             }),
             ("MB/s", &|f| speed(f.mb_s)),
-            ("IOPS", &|f| f.iops.map_or(String::new(), |iops| format!("{iops}"))),
+            ("IOPS", &|f| f.iops.map(rate).unwrap_or_default()),
             ("as printed", &|f| format!("{} {}", f.printed().value, f.printed().unit)),
         ],
-    );
-    let head = if of > 1 { format!("  run {}\n", run.run) } else { String::new() };
-    head + &table.to_string().lines().map(|line| format!("    {line}\n")).collect::<String>()
-}
-
-fn sums(totals: &Totals, archive: Option<&str>) -> String {
-    let mut parts = vec![format!(
-        "{}: {} and {} understood",
-        count(totals.files, "file"),
-        count(totals.runs, "run"),
-        count(totals.figures, "figure")
-    )];
-    let said = [
-        (totals.new, "kept"),
-        (totals.known, "known already"),
-        (totals.not_understood, "no log of a known tool"),
-        (totals.failed, "failed"),
-    ];
-    parts.extend(said.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")));
-    let place = archive.map_or_else(|| "nothing was kept: a dry run".to_owned(), |a| format!("archive {a}"));
-    format!("{}; {place}\n", parts.join(", "))
+    )
 }
 
 fn word(kept: FileOutcome) -> &'static str {
     match kept {
-        FileOutcome::New => "kept",
-        FileOutcome::Known => "known already",
+        FileOutcome::New => "imported",
+        FileOutcome::Known => "imported before",
         FileOutcome::DryRun => "understood",
-        FileOutcome::NotUnderstood => "left alone",
+        FileOutcome::NotUnderstood => "not a log of a known tool",
         FileOutcome::Failed => "failed",
     }
 }
@@ -137,13 +170,6 @@ mod tests {
     #[test]
     fn a_dry_run_shows_what_each_figure_is_and_what_was_printed() {
         let report = crate::sample::dry_run();
-        insta::assert_snapshot!(text(&report, true), @r"
-        a.log: cdm_fio, SD71 · 1 run with 1 figure
-          note: its end is missing
-            test              MB/s  as printed
-            SEQ1G Q1T1 read  786.4    750 MB/s
-
-        1 file: 1 run and 1 figure understood; nothing was kept: a dry run
-        ");
+        insta::assert_snapshot!(page(&report).text(), @"");
     }
 }

@@ -19,8 +19,7 @@ pub mod identity;
 pub mod import;
 mod markup;
 pub mod observe;
-mod page;
-mod page_html;
+pub mod page;
 mod plot;
 pub mod png;
 pub mod publication;
@@ -29,7 +28,7 @@ pub mod restore;
 mod ruler;
 pub mod sustain;
 pub mod svg;
-pub mod table;
+mod verdict;
 pub mod verify;
 
 pub use markup::HEAD as HTML_HEAD;

@@ -1,7 +1,7 @@
 //! Pieces of HTML: text that may stand anywhere, tables, findings. What a card or its owner says is a stranger's text.
 
-use crate::table::Table;
-use cardscope_model::finding::{Finding, Weight};
+use crate::page::Remark;
+use crate::page::table::Table;
 use cardscope_model::outside;
 use std::fmt::Write;
 
@@ -11,10 +11,11 @@ pub const HEAD: &str = "<!DOCTYPE html>\n<!-- Cardscope page -->\n";
 /// A table in a box that scrolls by itself where it is too wide.
 pub(crate) fn grid(table: &Table) -> String {
     let cell = |(column, text): (usize, &String), tag: &str| {
-        let class = if column > 0 && table.is_left_aligned(column) { " class=\"words\"" } else { "" };
-        format!("<{tag}{class}>{}</{tag}>", escaped(text))
+        let words = column > 0 && table.columns().get(column).is_some_and(|column| column.words);
+        format!("<{tag}{}>{}</{tag}>", if words { " class=\"words\"" } else { "" }, escaped(text))
     };
-    let head: String = table.head().iter().enumerate().map(|c| cell(c, "th")).collect();
+    let heads = table.columns().iter().map(|column| &column.head).enumerate();
+    let head: String = heads.map(|c| cell(c, "th")).collect();
     let mut out =
         format!("<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n");
     for row in table.rows() {
@@ -26,27 +27,23 @@ pub(crate) fn grid(table: &Table) -> String {
     out
 }
 
-/// Findings as a list, each with what it rests on.
-pub(crate) fn findings(findings: &[Finding]) -> String {
-    format!("<ul class=\"findings\">\n{}</ul>\n", findings.iter().map(finding).collect::<String>())
+/// Findings and caveats as a list, each with what it rests on.
+pub(crate) fn remarks(remarks: &[Remark]) -> String {
+    format!("<ul class=\"findings\">\n{}</ul>\n", remarks.iter().map(remark).collect::<String>())
 }
 
-fn finding(finding: &Finding) -> String {
-    let class = match finding.weight {
-        Weight::Note => "note",
-        Weight::Hint => "hint",
-        Weight::Bad => "bad",
-    };
-    let evidence: Vec<String> = finding
+fn remark(remark: &Remark) -> String {
+    let class = remark.word().unwrap_or("caveat");
+    let evidence: Vec<String> = remark
         .evidence
         .iter()
         .map(|(what, value)| format!("{}: {}", escaped(what), escaped(value)))
         .collect();
-    let mut out = format!("<li class=\"{class}\"><b>{}</b>", prose(&finding.verdict));
+    let mut out = format!("<li class=\"{class}\"><b>{}</b>", prose(&remark.text));
     if !evidence.is_empty() {
         let _ = write!(out, "<br><small>{}</small>", evidence.join(" · "));
     }
-    if let Some(advice) = &finding.advice {
+    if let Some(advice) = &remark.advice {
         let _ = write!(out, "<br>{}", prose(advice));
     }
     out.push_str("</li>\n");
@@ -59,11 +56,11 @@ pub(crate) fn figcaption(text: &str) -> String {
 }
 
 /// Conclusions under a heading of a level; nothing where there are none.
-pub(crate) fn concluded(level: u8, head: &str, all: &[Finding]) -> String {
+pub(crate) fn concluded(level: u8, head: &str, all: &[Remark]) -> String {
     if all.is_empty() {
         return String::new();
     }
-    format!("<h{level}>{head}</h{level}>\n{}", findings(all))
+    format!("<h{level}>{head}</h{level}>\n{}", remarks(all))
 }
 
 /// What can be unfolded, open where it says so; nothing where it is empty.

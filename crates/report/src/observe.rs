@@ -2,13 +2,13 @@
 //! earlier watch beside it.
 
 use crate::figure::{duration, speed};
-use crate::page::{Block, Fact, Page, fact};
-use crate::table::Table;
+use crate::page::table::Table;
+use crate::page::{Block, Fact, Page, Tone, fact};
 use cardscope_model::observe::{
     ObserveComparison, ObserveReport, ObserveSample, ObserveSummary, PartitionTraffic, SettledStatus,
 };
 use cardscope_model::statistics;
-use cardscope_model::units::mb_per_s;
+use cardscope_model::units::{Size, mb_per_s};
 
 /// Columns of a line.
 const COLUMNS: usize = 60;
@@ -16,13 +16,13 @@ const COLUMNS: usize = 60;
 /// From nothing to all.
 const STEPS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The report as people read it.
-pub fn text(report: &ObserveReport) -> String {
+/// The page.
+pub fn page(report: &ObserveReport) -> Page {
     let body = &report.body;
-    let answer = body.summary.as_ref().map_or("watched nothing".to_owned(), |summary| {
-        format!("the system waited for {}", summary.bottleneck.word())
+    let answer = body.summary.as_ref().map_or("Nothing was watched.".to_owned(), |summary| {
+        format!("The system waited for {}.", summary.bottleneck.word())
     });
-    let mut page = Page::new(&report.header.target, answer);
+    let mut page = Page::new(&report.header.target, Tone::Plain, answer);
     if let Some(summary) = &body.summary {
         page.add("", [Block::Facts(figures(summary))]);
         page.add("", [Block::Facts(over_time(&body.samples)), Block::Facts(partitions(report))]);
@@ -30,7 +30,7 @@ pub fn text(report: &ObserveReport) -> String {
     if let Some(boot) = &body.from_boot {
         let head =
             format!("Since boot, {} ago (the device's own figures: since it came)", duration(boot.seconds));
-        page.add(&head, [Block::Facts(since_boot(boot))]);
+        page.fold(&head, [Block::Facts(since_boot(boot))]);
     }
     if let Some(comparison) = &body.comparison {
         compared(&mut page, comparison);
@@ -39,7 +39,7 @@ pub fn text(report: &ObserveReport) -> String {
 }
 
 fn megabytes(bytes: u64) -> String {
-    format!("{:.1} MB", bytes as f64 / 1e6)
+    Size(bytes).to_string()
 }
 
 fn percent(share: f64) -> String {
@@ -56,7 +56,7 @@ fn figures(s: &ObserveSummary) -> Vec<Fact> {
     };
     let mut facts = vec![
         fact("watched", duration(s.seconds)),
-        fact("idle", settled(s)),
+        fact("idle from", settled(s)),
         fact("not idle for", duration(s.loaded_seconds)),
         fact("read", traffic(s.reads, s.read_bytes)),
         fact("written", traffic(s.writes, s.write_bytes)),
@@ -77,9 +77,9 @@ fn figures(s: &ObserveSummary) -> Vec<Fact> {
 fn settled(s: &ObserveSummary) -> String {
     let at = duration(s.settled.seconds());
     match s.settled.status {
-        SettledStatus::Measured => format!("from {at} after boot on"),
-        SettledStatus::AtLeast => format!("not for half a minute until {at} after boot"),
-        SettledStatus::AtMost => format!("from the first look on, {at} after boot"),
+        SettledStatus::Measured => format!("{at} after boot"),
+        SettledStatus::AtLeast => format!("not yet: busy until {at} after boot"),
+        SettledStatus::AtMost => format!("the first sample, {at} after boot"),
     }
 }
 
@@ -159,10 +159,9 @@ mod tests {
 
     #[test]
     fn a_watch_is_shown_with_its_verdict_first_and_what_went_on_in_one_line_each() {
-        let text = text(&crate::sample::watch());
-        assert!(text.starts_with("/dev/mmcblk0: the system waited for the card\n"), "{text}");
-        for part in ["from 10 min 12 s after boot on", "430.1 MB (4.779 MB/s)", "3.46 ms", "|█▄ |", "|▄▂ |"]
-        {
+        let text = page(&crate::sample::watch()).text();
+        assert!(text.starts_with("The system waited for the card.\n"), "{text}");
+        for part in ["10 min 12 s after boot", "430 MB (4.78 MB/s)", "3.46 ms", "|█▄ |", "|▄▂ |"] {
             assert!(text.contains(part), "{part}\n{text}");
         }
         assert!(!text.contains("swapped"), "{text}");
@@ -174,6 +173,6 @@ mod tests {
             header: Header { target: "sda".into(), ..Header::default() },
             body: Observation::default(),
         };
-        assert_eq!(text(&report), "sda: watched nothing\n");
+        assert_eq!(page(&report).text(), "Nothing was watched.\n\nsda\n");
     }
 }

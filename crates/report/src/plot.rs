@@ -4,7 +4,7 @@
 use crate::chart::{Addresses, Chart, Kind, Lines};
 use crate::ruler::{Ruler, named};
 use cardscope_model::card_map::plot::{Axis, Plot};
-use cardscope_model::units::Capacity;
+use cardscope_model::units::Size;
 
 /// Columns of the picture itself; with the ticks at its left it fits a terminal of 80.
 const WIDTH: usize = 60;
@@ -117,6 +117,11 @@ fn legend(plot: &Plot, x: &Ruler) -> String {
     out
 }
 
+/// A share from 0 to 1 as the height of a column.
+pub(crate) fn step(share: f64) -> char {
+    BARS[((share * 8.0).ceil() as usize).clamp(1, 8) - 1]
+}
+
 /// Heights of a column, and shares of what was lost in one.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const LOST: &str = "      . below 1 % of the column's bytes, : below 10 %, # more, or an I/O failed";
@@ -127,7 +132,7 @@ fn strips(title: &str, map: &Addresses) -> String {
     for strip in &map.strips {
         let most = strip.columns.iter().flatten().copied().fold(0.0, f64::max);
         let bar = |mb_s: &Option<f64>| match mb_s {
-            Some(mb_s) if most > 0.0 => BARS[((mb_s / most * 8.0).ceil() as usize).clamp(1, 8) - 1],
+            Some(mb_s) if most > 0.0 => step(mb_s / most),
             Some(_) => BARS[0],
             None => ' ',
         };
@@ -145,7 +150,7 @@ fn strips(title: &str, map: &Addresses) -> String {
         lines.push(format!("bad   {}", map.lost.iter().map(mark).collect::<String>()));
         lines.push(LOST.to_owned());
     }
-    lines.push(format!("      a column is {} of {}", Capacity(map.column_bytes), Capacity(map.bytes)));
+    lines.push(format!("      a column is {} of {}", Size(map.column_bytes), Size(map.bytes)));
     lines.iter().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 

@@ -2,18 +2,33 @@
 //! means for the job, groups, and who could not be placed.
 
 use crate::comparison::words;
-use crate::figure::{NONE, interval, printed, speed};
-use crate::page::{Block, Page};
-use crate::table::Table;
+use crate::figure::{NONE, count, interval, printed, speed};
+use crate::page::table::Table;
+use crate::page::{Block, Page, Tone, findings};
 use cardscope_model::card::Price;
 use cardscope_model::job::Fit;
 use cardscope_model::ranking::{Groups, RankedBy, RankedCard, Ranking};
 
-/// The order as people read it on a terminal.
-pub fn text(ranking: &Ranking) -> String {
-    let mut page = Page::new("", title(ranking));
+/// The page.
+pub fn page(ranking: &Ranking) -> Page {
+    let mut page = Page::new(&title(ranking), Tone::Plain, answer(ranking));
     add(&mut page, "Best first", ranking);
-    page.text()
+    page
+}
+
+/// Who stands first.
+pub(crate) fn answer(ranking: &Ranking) -> String {
+    let first: Vec<&str> =
+        ranking.places.iter().filter(|p| p.place == 1).map(|p| p.entry.name.as_str()).collect();
+    let what = match &ranking.by {
+        RankedBy::Job(name) => format!("for {name}"),
+        RankedBy::Test(test) => format!("in {test}"),
+    };
+    match first[..] {
+        [] => format!("No card could be ranked {what}."),
+        [one] => format!("Best {what}: {one}."),
+        [one, ..] => format!("Best {what}: {one} and {} equal to it.", count(first.len() as u64 - 1, "card")),
+    }
 }
 
 /// Adds an order to a page.
@@ -28,19 +43,19 @@ pub(crate) fn add(page: &mut Page, head: &str, ranking: &Ranking) {
     let means = ranking.places.iter().map(|place| (place, remarks(place)));
     let means = means.filter(|(_, remarks)| !remarks.is_empty());
     let means = means.map(|(p, remarks)| format!("{}: {}", p.entry.name, remarks.join("; ")));
-    page.add("What that means", [Block::Lines(means.collect())]);
+    page.fold("Card by card", [Block::Lines(means.collect())]);
     let not_placed = ranking.not_placed.iter().map(|(card, reason)| format!("{card}: {reason}"));
-    page.add("Not placed", [Block::Lines(not_placed.collect())]);
+    page.fold("Not ranked", [Block::Lines(not_placed.collect())]);
     if let Some(found) = &ranking.groups {
         let body = [Block::Table(groups(found, ranking)), Block::Words(found.verdict.clone())];
-        page.add(&format!("By {}, {}", found.by, unit(ranking)), body);
+        page.fold(&format!("By {}, {}", found.by, unit(ranking)), body);
     }
-    page.add("Findings", [Block::Findings(ranking.findings.clone())]);
+    page.fold("Findings", [Block::Remarks(findings::of(&ranking.findings))]);
 }
 
 /// What a shared place means.
 pub const SHARED: &str =
-    "Cards with = share their place: they cannot be told apart, or differ by less than anybody notices.";
+    "Cards with = share their place: their difference is below what was measured or what anybody notices.";
 
 /// What is ordered by, as a heading.
 pub fn title(ranking: &Ranking) -> String {

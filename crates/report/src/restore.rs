@@ -1,50 +1,49 @@
 //! `restore` as text.
 
-use crate::page::{Block, Page, fact};
-use crate::table::Table;
+use crate::figure::count;
+use crate::page::table::Table;
+use crate::page::{Block, Page, Tone, fact};
 use cardscope_model::report::Document;
 use cardscope_model::restore::{RecognisedBy, RestoreRange, RestoreReport, RestoreSource, WaitingJournal};
-use cardscope_model::units::{BinarySize, Capacity};
+use cardscope_model::units::{BinarySize, Size, grouped};
 
 /// Ranges that are named one by one.
 const MOST_NAMED: usize = 20;
 
-/// What was restored, as people read it.
-pub fn text(report: &RestoreReport) -> String {
+/// What was restored.
+pub fn page(report: &RestoreReport) -> Page {
     let what = match report.source {
         RestoreSource::Journal => "journal",
         RestoreSource::Backup => "backup",
     };
-    let mut page = Page::new(&report.target, answer(report));
+    let tone = if report.is_bad() || report.error.is_some() { Tone::Bad } else { Tone::Good };
+    let mut page = Page::new(&report.target, tone, answer(report));
     let saved = format!("{} of {}, {}", report.file, report.saved_at, BinarySize(report.saved_bytes));
-    let by = report.recognised_by.map(|by| fact("known as the card by", by_word(by)));
+    let by = report.recognised_by.map(|by| fact("card recognised by", by_word(by)));
     page.add("", [Block::Facts([fact(what, saved)].into_iter().chain(by).collect())]);
-    page.add("", [ranges("the card did not keep", &report.lost)]);
-    page.add("", [ranges("was written since and is left as it is", &report.left)]);
+    page.add("", [ranges("lost by the card", &report.lost)]);
+    page.add("", [ranges("written since, so left alone", &report.left)]);
     page.add("", [ranges("could not be restored", &report.unreadable)]);
     let removed = report.removed.then(|| format!("the {what} was removed"));
-    page.add(
-        "",
-        report.notes.iter().cloned().chain(removed).map(|note| Block::Lines(vec![format!("- {note}")])),
-    );
-    page.add("", report.error.iter().map(|error| Block::Words(format!("Ended early: {error}"))));
-    page.text()
+    page.add("", [Block::Lines(report.notes.iter().cloned().chain(removed).collect())]);
+    page.end.extend(report.error.iter().map(|error| format!("Ended early: {error}")));
+    page
 }
 
 fn answer(report: &RestoreReport) -> String {
     match (report.bytes_restored, report.compared, report.is_bad()) {
-        (_, false, _) | (0, true, true) => "not restored".to_owned(),
-        (0, true, false) => "nothing to restore".to_owned(),
-        (bytes, true, false) => format!("restored, {bytes} bytes put back and compared"),
-        (bytes, true, true) => format!("restored in part, {bytes} bytes put back and compared"),
+        (_, false, _) | (0, true, true) => "NOT RESTORED.".to_owned(),
+        (0, true, false) => "Nothing to restore: the card holds what was saved.".to_owned(),
+        (bytes, true, false) => format!("Restored {} and compared them.", Size(bytes)),
+        (bytes, true, true) => format!("RESTORED IN PART: {} of what was saved.", Size(bytes)),
     }
 }
 
 fn by_word(by: RecognisedBy) -> &'static str {
     match by {
-        RecognisedBy::Identity => "what it says of itself",
-        RecognisedBy::Content => "what stands on it",
-        RecognisedBy::Consent => "what you said",
+        RecognisedBy::Identity => "its registers",
+        RecognisedBy::Content => "its content",
+        RecognisedBy::Consent => "your word (--yes-destroy)",
         RecognisedBy::SizeOnly => "its size only",
     }
 }
@@ -53,34 +52,43 @@ fn ranges(what: &str, ranges: &[RestoreRange]) -> Block {
     let mut lines = Vec::new();
     if !ranges.is_empty() {
         let bytes: u64 = ranges.iter().map(|range| range.len).sum();
-        lines.push(format!("{what}: {bytes} bytes in {} ranges", ranges.len()));
+        lines.push(format!("{what}: {} in {}", Size(bytes), count(ranges.len() as u64, "range")));
     }
     lines.extend(ranges.iter().take(MOST_NAMED).map(|range| {
         let why = range.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
-        format!("  {} bytes at byte {}{why}", range.len, range.offset)
+        format!("{} bytes at byte {}{why}", grouped(range.len), grouped(range.offset))
     }));
     if ranges.len() > MOST_NAMED {
-        lines.push(format!("  and {} more", ranges.len() - MOST_NAMED));
+        lines.push(format!("and {} more", ranges.len() - MOST_NAMED));
     }
     Block::Lines(lines)
 }
 
-/// The journals that wait, as people read them.
-pub fn list(journals: &[WaitingJournal]) -> String {
+/// The journals that wait to be put back.
+pub fn list(journals: &[WaitingJournal]) -> Page {
     if journals.is_empty() {
-        return "No journal waits: whatever tests overwrote was put back.".to_owned();
+        return Page::new("", Tone::Good, "No journal waits: all data that tests overwrote is restored.");
     }
+    let answer = match journals.len() {
+        1 => "1 journal waits to be restored.".to_owned(),
+        n => format!("{n} journals wait to be restored."),
+    };
+    let mut page = Page::new("", Tone::Warning, answer);
     let table = Table::of(
         journals,
         &[
-            ("journal", &|j| j.file.clone()),
-            ("began (UTC)", &|j| j.began.clone()),
             ("target", &|j| j.target.clone()),
             ("card", &|j| j.card.clone().unwrap_or_default()),
-            ("size", &|j| Capacity(j.announced_bytes).to_string()),
-            ("saved", &|j| BinarySize(j.saved_bytes).to_string()),
+            ("size", &|j| Size(j.announced_bytes).to_string()),
+            ("saved", &|j| Size(j.saved_bytes).to_string()),
+            ("began (UTC)", &|j| j.began.clone()),
             ("state", &|j| j.state.clone()),
         ],
     );
-    table.to_string()
+    page.add("", [Block::Table(table.left_aligned(["card", "state"]).always(["state"]))]);
+    for journal in journals {
+        let command = format!("cardscope restore {}", journal.file);
+        page.step(format!("Put back what a test overwrote on {}:", journal.target), Some(command));
+    }
+    page
 }

@@ -1,9 +1,9 @@
 //! `sustain` as text: what happened, in words and in order; then the picture of it, the levels, and what helps.
 
 use crate::chart::Chart;
-use crate::figure::{duration, interval, speed, time_us};
-use crate::page::{Block, Fact, Page, fact, io_errors, moved};
-use crate::table::Table;
+use crate::figure::{NONE, duration, interval, percent, sentence, speed, time_us};
+use crate::page::table::Table;
+use crate::page::{Block, Fact, Page, Tone, fact, io_errors, moved};
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::Status;
 use cardscope_model::statistics;
@@ -11,7 +11,7 @@ use cardscope_model::sustain::{
     Comparison, Event, EventKind, Level, Measured, Pattern, Recovery, Sample, SteadyState, SustainReport,
     Work,
 };
-use cardscope_model::units::{BinarySize, Capacity, grouped};
+use cardscope_model::units::{BinarySize, Size};
 use std::collections::BTreeSet;
 
 /// Events that are listed; of more the first and the last.
@@ -20,79 +20,101 @@ const LISTED: usize = 16;
 /// Points of a line in the picture: its columns, twice.
 const POINTS: usize = 120;
 
-/// The report as people read it.
-pub fn text(report: &SustainReport) -> String {
+/// The page.
+pub fn page(report: &SustainReport) -> Page {
     let (body, measured) = (&report.body, &report.body.measured);
-    let mut page = Page::new(&report.header.target, headline(report));
-    page.add("What happened", [Block::Lines(events(&measured.events))]);
-    for chart in charts(measured) {
-        page.add("", [Block::Chart(Box::new(chart))]);
-    }
+    let mut page = Page::new(&report.header.target, tone(measured), summary(measured));
+    let work = format!("{}; {}", work(report), moved(&body.moved));
+    page.because(Tone::Plain, sentence(&work));
     let more = measured.levels.len().saturating_sub(LISTED);
     let more = (more > 0).then(|| format!("… and {more} more levels"));
     page.add("", [Block::Table(levels(&measured.levels)), Block::Lines(more.into_iter().collect())]);
-    page.add("", [Block::Facts(facts(measured))]);
+    charts(measured).into_iter().for_each(|chart| page.add("", [Block::chart(chart)]));
     if let Some(comparison) = &body.against {
         compared(&mut page, comparison);
     }
-    page.add("", [Block::Words(work(report)), Block::Words(moved(&body.moved))]);
-    page.add("Failed I/Os", [io_errors(&body.moved.io_errors)]);
-    page.add("Left out", measured.left_out.iter().map(|what| Block::Words(format!("{what}."))));
+    page.add("Events", [Block::Table(events(&measured.events))]);
+    page.fold("Figures", [Block::Facts(facts(measured))]);
+    page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
+    page.fold("Not tested", [Block::Lines(measured.left_out.iter().map(|what| sentence(what)).collect())]);
     page.framed(&report.header)
 }
 
-/// What there is to say in one line.
-pub(crate) fn headline(report: &SustainReport) -> String {
-    let measured = &report.body.measured;
+/// Cards that give up are bad; those that slow down are worth a look.
+fn tone(measured: &Measured) -> Tone {
+    let gave_up = measured.events.iter().any(|event| gives_up(event.kind));
+    let slows = measured.throttling.is_some() || measured.stalls.is_some();
+    match (gave_up, slows) {
+        (true, _) => Tone::Bad,
+        (false, true) => Tone::Warning,
+        _ if measured.series.is_empty() => Tone::Plain,
+        _ => Tone::Good,
+    }
+}
+
+fn gives_up(kind: EventKind) -> bool {
+    matches!(kind, EventKind::NoMoreWrites | EventKind::NoMoreReads | EventKind::NoAnswer)
+}
+
+/// What there is to say in a sentence.
+pub(crate) fn summary(measured: &Measured) -> String {
     let mut causes = Vec::new();
-    let gave_up =
-        |e: &&Event| matches!(e.kind, EventKind::NoMoreWrites | EventKind::NoMoreReads | EventKind::NoAnswer);
-    causes.extend(measured.events.iter().filter(gave_up).map(|e| match e.kind {
-        EventKind::NoAnswer => "it gives no answer for very long".to_owned(),
+    causes.extend(measured.events.iter().filter(|event| gives_up(event.kind)).map(|e| match e.kind {
+        EventKind::NoAnswer => "stops answering".to_owned(),
         kind => format!("{} after {}", kind.words(), duration(e.at_s)),
     }));
     if measured.cache_bytes.status == Status::Measured {
-        let gb = measured.cache_bytes.value.unwrap_or_default() as f64 / 1e9;
+        let size = Size(measured.cache_bytes.value.unwrap_or_default());
         let after = measured.after_cache_mb_s.value.unwrap_or_default();
-        causes.push(format!("its fast cache ends after {gb:.1} GB, then {} MB/s", speed(after)));
+        causes.push(format!("slows to {} MB/s after {size} (cache full)", speed(after)));
     }
     if let Some(heat) = &measured.throttling {
         let at = heat.at_celsius.map(|c| format!(" at {c:.0} °C")).unwrap_or_default();
-        causes.push(format!("heat slows it after {}{at}", duration(heat.after_s)));
+        causes.push(format!("throttles after {}{at}", duration(heat.after_s)));
     }
     if let Some(stalls) = &measured.stalls {
-        causes.push(format!("it stalls, up to {}", duration(stalls.longest_s)));
+        causes.push(format!("stalls for up to {}", duration(stalls.longest_s)));
     }
     if measured.interference.is_some() {
-        causes.push("somebody else used the bus or this computer meanwhile".to_owned());
+        causes.push("other work disturbed the test".to_owned());
     }
-    match (causes.is_empty(), measured.series.is_empty()) {
-        (_, true) => "nothing was measured".to_owned(),
-        (false, _) => causes.join("; "),
-        (true, _) => "it keeps its speed, as long as was looked".to_owned(),
+    let lasted = measured.series.last().map(|sample| duration(sample.at_s));
+    match (causes.is_empty(), lasted) {
+        (_, None) => "Nothing measured: it ended before its first second.".to_owned(),
+        (false, _) => sentence(&causes.join("; ")),
+        (true, Some(lasted)) => format!("Keeps its speed for {lasted}."),
     }
 }
 
-fn events(all: &[Event]) -> Vec<String> {
+/// The events in order; of many the first and the last.
+fn events(all: &[Event]) -> Table {
     let half = LISTED / 2;
-    let mut lines: Vec<String> = all.iter().map(event_line).collect();
-    if all.len() > LISTED {
-        let more = format!("… {} more …", all.len() - LISTED);
-        lines.splice(half..all.len() - half, [more]);
-    }
-    lines
-}
-
-fn event_line(event: &Event) -> String {
-    let gb = event.at_bytes as f64 / 1e9;
-    let evidence: Vec<String> =
-        event.evidence.iter().map(|(what, value)| format!("{what} {value}")).collect();
-    let evidence = if evidence.is_empty() { String::new() } else { format!(": {}", evidence.join(", ")) };
-    let sure = match event.kind {
+    let shown = all.iter().enumerate();
+    let shown = shown.filter(|(n, _)| all.len() <= LISTED || *n < half || *n + half >= all.len());
+    let sure = |event: &Event| match event.kind {
         EventKind::Pause | EventKind::TooHot | EventKind::NoAnswer => String::new(),
-        _ => format!(" ({:.0} %)", event.confidence * 100.0),
+        _ => percent(event.confidence),
     };
-    format!("{:>12}  {gb:>8.2} GB  {}{sure}{evidence}", duration(event.at_s), event.kind.words())
+    let evidence = |event: &Event| {
+        let parts: Vec<String> =
+            event.evidence.iter().map(|(what, value)| format!("{what} {value}")).collect();
+        parts.join(", ")
+    };
+    let gap = (all.len() > LISTED).then_some(all.len() - half);
+    let mut table =
+        Table::new(["after", "GB", "event", "sure", "figures"]).left_aligned(["event", "figures"]);
+    for (number, event) in shown {
+        let skipped = if gap == Some(number) { "… " } else { "" };
+        table.row([
+            format!("{skipped}{}", duration(event.at_s)),
+            format!("{:.2}", event.at_bytes as f64 / 1e9),
+            event.kind.words().to_owned(),
+            sure(event),
+            evidence(event),
+        ]);
+    }
+    table.drop_blank_columns();
+    table.always(["event"])
 }
 
 /// Speed and temperature over time; none where too little was measured to draw.
@@ -187,10 +209,8 @@ fn facts(measured: &Measured) -> Vec<Fact> {
 fn cache(measured: &Measured) -> Option<String> {
     let cache = &measured.cache_bytes;
     match (cache.status, cache.value, cache.bound) {
-        (Status::Measured, Some(bytes), _) => Some(format!("{:.2} GB", bytes as f64 / 1e9)),
-        (Status::AtLeast, _, Some(bound)) => {
-            Some(format!("no end within the {} bytes written", grouped(bound)))
-        }
+        (Status::Measured, Some(bytes), _) => Some(Size(bytes).to_string()),
+        (Status::AtLeast, _, Some(bound)) => Some(format!("at least {}", Size(bound))),
         (Status::None, ..) => Some("none: the speed never fell".to_owned()),
         _ => None,
     }
@@ -198,10 +218,10 @@ fn cache(measured: &Measured) -> Option<String> {
 
 fn recovery(recovery: &Recovery) -> String {
     let least = if recovery.at_least { "at least " } else { "" };
-    let (gb, pause_s) = (recovery.bytes as f64 / 1e9, recovery.pause_s);
+    let pause = duration(recovery.pause_s);
     match recovery.bytes {
-        0 => format!("nothing came back in {pause_s:.0} s"),
-        _ => format!("{least}{gb:.2} GB fast again after {pause_s:.0} s: {:.1} MB/s", recovery.mb_s),
+        0 => format!("no recovery in {pause}"),
+        bytes => format!("{least}{} fast again after {pause}: {} MB/s", Size(bytes), speed(recovery.mb_s)),
     }
 }
 
@@ -239,16 +259,15 @@ fn work(report: &SustainReport) -> String {
         Work::Write => "written",
         Work::Mixed => "written and read in turn",
     };
-    let region = format!("{} from {} on", Capacity(body.region_bytes), body.region_start);
-    let block = BinarySize(body.block_bytes);
-    format!("{block} blocks {work} {pattern}, {} in flight, over {region}", body.queue_depth)
+    let (block, region) = (BinarySize(body.block_bytes), Size(body.region_bytes));
+    format!("{block} blocks {work} {pattern} at queue depth {} over {region}", body.queue_depth)
 }
 
 /// Two conditions beside each other.
 fn compared(page: &mut Page, comparison: &Comparison) {
     let conditions = comparison.conditions.iter();
     let conditions = conditions.map(|(word, here, there)| format!("{word}: {here} here, {there} there"));
-    let value = |v: Option<f64>| v.map_or_else(|| "-".to_owned(), speed);
+    let value = |v: Option<f64>| v.map_or_else(|| NONE.to_owned(), speed);
     let ratio = |[low, high]: [f64; 2]| format!("{low:.2} … {high:.2}");
     let table = Table::of(
         &comparison.lines,
@@ -259,9 +278,10 @@ fn compared(page: &mut Page, comparison: &Comparison) {
             ("unit", &|line| line.unit.clone()),
             ("ratio", &|line| line.ratio.map(|r| format!("{r:.2}")).unwrap_or_default()),
             ("95 % interval", &|line| line.ratio_ci95.map(ratio).unwrap_or_default()),
-            ("", &|line| line.says.clone()),
+            ("result", &|line| line.says.clone()),
         ],
-    );
+    )
+    .left_aligned(["unit", "result"]);
     let doubts = comparison.doubts.iter().map(|doubt| Block::Words(format!("{doubt}.")));
     let body = [Block::Lines(conditions.collect()), Block::Table(table)];
     page.add(&format!("Against {}", comparison.other), body.into_iter().chain(doubts));
@@ -274,6 +294,10 @@ mod tests {
     use cardscope_model::card_map::property::{Evidence, Property};
     use cardscope_model::report::Report;
     use cardscope_model::sustain::{ComparedLine, LongRun, Throttling};
+
+    fn text(report: &SustainReport) -> String {
+        page(report).text()
+    }
 
     /// A run whose cache ends and which heat slows.
     fn report() -> SustainReport {
@@ -292,16 +316,11 @@ mod tests {
     fn what_happened_comes_first_in_words_and_in_order() {
         let page = text(&report());
         let first = page.lines().next().unwrap();
-        assert_eq!(
-            first,
-            "/dev/mmcblk0: its fast cache ends after 2.4 GB, then 22.00 MB/s; heat slows it after 55.0 s at 81 °C"
-        );
+        assert_eq!(first, "Slows to 22.0 MB/s after 2.40 GB (cache full); throttles after 55.0 s at 81 °C.");
         let place = |what: &str| page.find(what).unwrap_or_else(|| panic!("{what} is missing\n{page}"));
-        assert!(place("the fast cache is full (97 %)") < place("heat slows the card (99 %)"));
-        assert!(
-            place("heat slows the card") < place("Speed over time")
-                && place("Speed over time") < place("Temperature over time")
-        );
+        assert!(place("Speed over time") < place("Temperature over time"));
+        assert!(place("Temperature over time") < place("Events"));
+        assert!(place("the fast cache is full") < place("99 %"));
         assert!(page.contains("MB/s") && page.contains("°C") && page.contains("ended by"));
     }
 
@@ -310,10 +329,10 @@ mod tests {
         let mut quiet = report();
         (quiet.body.measured.throttling, quiet.body.measured.cache_bytes) =
             (None, Property::at_least(26_000_000_000, 0.95, Evidence::default()));
-        assert!(text(&quiet).contains("it keeps its speed"), "{}", text(&quiet));
-        assert!(text(&quiet).contains("no end within the 26 000 000 000 bytes written"));
+        assert!(text(&quiet).starts_with("Keeps its speed for"), "{}", text(&quiet));
+        assert!(text(&quiet).contains("at least 26.0 GB"));
         quiet.body.measured = Measured::default();
-        assert!(text(&quiet).starts_with("/dev/mmcblk0: nothing was measured"));
+        assert!(text(&quiet).starts_with("Nothing measured"));
     }
 
     #[test]
@@ -321,10 +340,10 @@ mod tests {
         let mut run = report();
         run.body.measured.recovery = Some(Recovery { pause_s: 30.0, ..Recovery::default() });
         let page = text(&run);
-        assert!(page.contains("nothing came back in 30 s") && !page.contains("fast again"), "{page}");
+        assert!(page.contains("no recovery in 30.0 s") && !page.contains("fast again"), "{page}");
         run.body.measured.recovery =
             Some(Recovery { pause_s: 30.0, bytes: 300_000_000, ..Recovery::default() });
-        assert!(text(&run).contains("0.30 GB fast again after 30 s"), "{}", text(&run));
+        assert!(text(&run).contains("300 MB fast again after 30.0 s"), "{}", text(&run));
     }
 
     #[test]
@@ -332,7 +351,7 @@ mod tests {
         let mut run = report();
         run.body.measured.events.push(Event::new(EventKind::NoMoreWrites, 58.0, 26_000_000_000, 0.99));
         assert!(
-            text(&run).starts_with("/dev/mmcblk0: the card takes no more writes after 58.0 s; its fast"),
+            text(&run).starts_with("The card takes no more writes after 58.0 s; slows"),
             "{}",
             text(&run)
         );

@@ -2,62 +2,66 @@
 //! found: speeds, counts, and the files that are not as they should be.
 
 use crate::chart::inside::{TERMINAL, addresses};
-use crate::figure::{count, speed};
-use crate::page::{Block, Fact, Page, fact, io_errors, listed, moved};
-use crate::table::Table;
-use cardscope_model::units::{Capacity, grouped, mb_per_s};
+use crate::figure::{count, duration, sentence, speed};
+use crate::page::table::Table;
+use crate::page::{Block, Fact, Page, Tone, fact, io_errors, listed, moved};
+use crate::verdict;
+use cardscope_model::units::{Capacity, Size, grouped, mb_per_s};
 use cardscope_model::verify::{
-    Disproof, FileResult, FilesReport, FirstError, Pace, SectorCounts, SectorFound, Verdict, VerifyReport,
+    Disproof, FileResult, FilesReport, FirstError, Pace, SectorCounts, SectorFound, VerifyReport,
 };
 
 /// Addresses that are listed; the others are counted.
 const LISTED: usize = 8;
 
-/// The report as people read it.
-pub fn text(report: &VerifyReport) -> String {
-    let body = &report.body;
-    let mut page = Page::new(&report.header.target, answer(report));
-    page.add("", [Block::Facts(sizes(report))]);
-    page.add("Addresses that disprove it", [listed(&body.disproofs, LISTED, disproof)]);
+/// The page.
+pub fn page(report: &VerifyReport) -> Page {
+    let (header, body) = (&report.header, &report.body);
+    let mut page = Page::new(&header.target, verdict::tone(body.verdict), verdict::answer(body));
+    if let Some(reason) = verdict::reason(body) {
+        page.because(page.tone, reason);
+    }
+    page.because(Tone::Plain, sentence(&moved(&body.moved)));
+    page.figures = sizes(report);
     if let Some(found) = &body.files {
         add_files(&mut page, found);
     }
-    let map = body.map.as_ref().and_then(|map| addresses(map, &report.header.condition, TERMINAL));
-    page.add("", map.map(|chart| Block::Chart(Box::new(chart))));
-    page.add("Failed I/Os", [io_errors(&body.moved.io_errors)]);
-    page.add("", cost(report).map(Block::Words));
-    page.framed(&report.header)
-}
-
-fn answer(report: &VerifyReport) -> String {
-    let sure = format!("confidence {:.1} %", report.body.confidence * 100.0);
-    match report.body.verdict {
-        Verdict::Genuine => format!("genuine, as far as was looked ({sure})"),
-        Verdict::Inconclusive => "inconclusive: too little could be looked at".to_owned(),
-        Verdict::ReaderSuspect => {
-            format!("reader-suspect: ask a second reader before the card is accused ({sure})")
-        }
-        bad => format!("{} ({sure})", bad.word().to_uppercase()),
-    }
+    let map = body.map.as_ref().and_then(|map| addresses(map, &header.condition, TERMINAL));
+    page.add("", map.map(Block::chart));
+    page.fold("Addresses that disprove it", [listed(&body.disproofs, LISTED, disproof)]);
+    page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
+    page.fold("Exact sizes", [Block::Facts(exact(report)), Block::Lines(cost(report).collect())]);
+    page.framed(header)
 }
 
 fn sizes(report: &VerifyReport) -> Vec<Fact> {
     let body = &report.body;
-    let size = |name: &str, value: Option<u64>| {
-        fact(name, value.map_or("unknown".to_owned(), |bytes| Capacity(bytes).to_string()))
-    };
+    let size = |bytes: Option<u64>| bytes.map_or("unknown".to_owned(), |bytes| Size(bytes).to_string());
     let mut facts = vec![
-        size("announced", Some(body.announced_bytes)),
-        size("usable capacity", body.usable_bytes),
-        size("working (estimate)", body.good_bytes),
-        size("verified capacity", Some(body.proven_bytes)),
+        fact("announced", Size(body.announced_bytes)),
+        fact("usable capacity", size(body.usable_bytes)),
+        fact("verified capacity", Size(body.proven_bytes)),
     ];
-    let wrap = if body.dead_address_line { "dead address line at" } else { "addresses repeat every" };
-    let known = [(wrap, body.wrap_bytes), ("hidden by a cache up to", body.cache_bytes)];
-    facts.extend(
-        known.into_iter().filter(|(_, bytes)| bytes.is_some()).map(|(name, bytes)| size(name, bytes)),
-    );
+    // Where all that can be trusted is all that works, one of them says it.
+    let good = body.good_bytes.filter(|good| body.usable_bytes != Some(*good));
+    facts.extend(good.map(|bytes| fact("working (estimate)", Size(bytes))));
+    facts.extend(body.cache_bytes.map(|bytes| fact("hidden by a cache", format!("up to {}", Size(bytes)))));
     facts
+}
+
+/// The same to the byte.
+fn exact(report: &VerifyReport) -> Vec<Fact> {
+    let body = &report.body;
+    let wrap = if body.dead_address_line { "dead address line at" } else { "addresses repeat every" };
+    let all = [
+        ("announced", Some(body.announced_bytes)),
+        ("usable", body.usable_bytes),
+        ("verified", Some(body.proven_bytes)),
+        ("working (estimate)", body.good_bytes),
+        (wrap, body.wrap_bytes),
+        ("cache up to", body.cache_bytes),
+    ];
+    all.into_iter().filter_map(|(name, bytes)| Some(fact(name, Capacity(bytes?)))).collect()
 }
 
 fn disproof(proof: &Disproof) -> String {
@@ -84,13 +88,14 @@ fn cost(report: &VerifyReport) -> impl Iterator<Item = String> {
     let all = cost.bytes_written + cost.bytes_restored + cost.bytes_read;
     let share = report.body.share.as_ref().map(|share| {
         let bound = share.excluded_above * 100.0;
-        let (bad, samples) = (share.bad, share.samples);
+        let (bad, samples) = (grouped(share.bad), grouped(share.samples));
         format!(
-            "{bad} of {samples} samples were bad: would detect ≥ {bound:.1} % bad blocks (95 % confidence)."
+            "{bad} of {samples} samples are bad: would detect ≥ {bound:.2} % bad blocks (95 % confidence)."
         )
     });
-    let speed = format!("All I/O together: {} MB/s.", speed(mb_per_s(all, cost.seconds)));
-    [Some(format!("{} {speed}", moved(cost))), share].into_iter().flatten()
+    let speed = (cost.seconds > 0.0)
+        .then(|| format!("All I/O together: {} MB/s.", speed(mb_per_s(all, cost.seconds))));
+    [speed, share].into_iter().flatten()
 }
 
 /// So many files are listed one by one; the others are summed up.
@@ -107,6 +112,10 @@ fn add_files(page: &mut Page, report: &FilesReport) {
     let more = report.files.len() - files.len();
     let more = (more > 0).then(|| format!("… and {more} files more without losses or remarks."));
     page.add("", [Block::Table(table(&files)), Block::Lines(more.into_iter().chain(odd(report)).collect())]);
+    let again = format!("cardscope verify {} --files --read-only", report.directory);
+    if report.written && report.kept {
+        page.step("Read the files again, which are still there.", Some(again));
+    }
 }
 
 fn first_error(first: &FirstError) -> String {
@@ -132,7 +141,7 @@ fn head(report: &FilesReport) -> String {
         "{files} {by} in {} ({}{on}): {}{share}.",
         report.directory,
         report.file_system,
-        Capacity(report.tested_bytes)
+        Size(report.tested_bytes)
     )
 }
 
@@ -160,7 +169,7 @@ fn counts(sectors: &SectorCounts) -> String {
 fn one_way(pace: &Pace) -> String {
     let slowest = pace.slowest_second_mb_s;
     let slowest = slowest.map(|s| format!(", in its slowest second {} MB/s", speed(s))).unwrap_or_default();
-    format!("{} MB/s over {:.1} s{slowest}", speed(pace.mb_s), pace.seconds)
+    format!("{} MB/s over {}{slowest}", speed(pace.mb_s), duration(pace.seconds))
 }
 
 /// The files to list; those with losses or a remark come first where there are too many.
@@ -194,11 +203,7 @@ fn odd(report: &FilesReport) -> Vec<String> {
         false => format!("Not there: {from}.h2w to {to}.h2w."),
     });
     let left_out = report.foreign.iter().map(|name| format!("Left out: {name}."));
-    let again = (report.written && report.kept).then(|| {
-        let again = format!("cardscope verify {} --files --read-only", report.directory);
-        format!("The files are still there: `{again}` reads them again.")
-    });
-    missing.chain(left_out).chain(again).collect()
+    missing.chain(left_out).collect()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::bench::Interrupt;
 use crate::error::{Failure, Result};
 use cardscope_simulator::serve::{self, Job, Measure, Options, Report, ServeError};
-use cardscope_simulator::{TargetSpec, archetypes, describe, random, summary, target_spec};
+use cardscope_simulator::{TargetSpec, archetypes, describe, random, target_spec};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use serde::{Deserialize, Serialize};
@@ -19,15 +19,15 @@ pub struct Card {
     pub title: String,
     /// Bytes that it announces.
     pub announced_bytes: u64,
-    #[serde(skip)]
-    line: String,
 }
 
 /// A card explained.
 #[derive(Debug, Clone)]
 pub struct Shown {
-    /// In words.
-    pub text: String,
+    /// Its name behind `sim:`, and what it stands for.
+    pub title: String,
+    /// In words, a paragraph for each part.
+    pub paragraphs: Vec<String>,
     /// The truth, and every parameter of the archetype.
     pub document: Value,
 }
@@ -42,14 +42,8 @@ pub fn list() -> Result<Vec<Card>> {
         name: a.name.clone(),
         title: a.title.clone(),
         announced_bytes: a.announced_bytes,
-        line: summary(a),
     };
     Ok(cards.iter().map(line).collect())
-}
-
-/// The list as text.
-pub fn list_text(cards: &[Card]) -> String {
-    cards.iter().map(|c| format!("{}\n", c.line)).collect()
 }
 
 /// Explains a card, overrides applied.
@@ -60,7 +54,7 @@ pub fn show(name: &str) -> Result<Shown> {
     let spec = spec(name)?;
     let card = &spec.archetype;
     let document = json!({ "name": card.name, "seed": spec.seed, "truth": card.truth, "archetype": card });
-    Ok(Shown { text: describe(&spec.archetype), document })
+    Ok(Shown { title: format!("{}: {}", card.name, card.title), paragraphs: describe(card), document })
 }
 
 /// Explains the random card of a seed; `document` holds its file too.

@@ -20,7 +20,7 @@ mod state_file;
 pub mod target;
 pub mod target_spec;
 
-pub use archetype::{Archetype, archetypes, describe, summary};
+pub use archetype::{Archetype, archetypes, describe};
 pub use identify::identity;
 pub use state_file::StateError;
 pub use target::SimTarget;

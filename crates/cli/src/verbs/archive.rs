@@ -1,39 +1,39 @@
 //! `archive`: what was measured before, the cards it was measured of, and both as files.
 
 use crate::output::{self, Options};
-use cardscope_model::outside;
+use cardscope_report::page::{Page, Tone};
 use cardscope_session::Result;
 use cardscope_session::archive::{self, Request, Shown, What};
 use std::path::Path;
 
-mod text;
+mod pages;
 
 pub(super) fn run(asked: Request, options: &Options) -> Result<u8> {
     let path = asked.archive.named();
     match asked.what {
         What::List => {
-            output::list(options, "sessions", &archive::list(path)?, |sessions| text::sessions(sessions))
+            output::list(options, "sessions", &archive::list(path)?, |sessions| pages::sessions(sessions))
         }
-        What::Cards => output::list(options, "cards", &archive::cards(path)?, |cards| text::cards(cards)),
+        What::Cards => output::list(options, "cards", &archive::cards(path)?, |cards| pages::cards(cards)),
         What::Show { what } => show(options, path, &what),
-        What::Edit(edit) => output::document(options, &archive::edit(path, &edit)?, text::card),
+        What::Edit(edit) => output::document(options, &archive::edit(path, &edit)?, pages::card),
         What::Merge { from, into } => {
-            output::document(options, &archive::merge(path, &from, &into)?, text::card)
+            output::document(options, &archive::merge(path, &from, &into)?, pages::card)
         }
         What::Remove { session, yes_remove } => {
             archive::remove(path, &session, &yes_remove)?;
-            output::list(options, "removed", &session, |session| format!("removed {session}"))
+            output::list(options, "removed", &session, |session| {
+                Page::new("", Tone::Plain, format!("Removed session {session}."))
+            })
         }
         What::Export { what, output: folder } => {
             let files = archive::export(path, &what, &folder)?;
             let folder = folder.display().to_string();
-            output::list(options, "files", &files, |files| {
-                format!("{} sessions in {}", files.len(), outside::line(&folder))
-            })
+            output::list(options, "files", &files, |files| pages::exported(files, &folder))
         }
         What::Import { files } => {
             let taken = archive::take(path, &files)?;
-            output::list(options, "files", &taken, |taken| text::taken(taken))?;
+            output::list(options, "files", &taken, |taken| pages::taken(taken))?;
             Ok(u8::from(taken.iter().any(|t| t.error.is_some())))
         }
     }
@@ -42,13 +42,13 @@ pub(super) fn run(asked: Request, options: &Options) -> Result<u8> {
 /// A session where the text is one's name, else a card.
 fn show(options: &Options, path: Option<&Path>, what: &str) -> Result<u8> {
     if !archive::is_session(what) {
-        return output::document(options, &archive::card(path, what)?, text::card);
+        return output::document(options, &archive::card(path, what)?, pages::card);
     }
     match archive::show(path, what)? {
-        Shown::Bench(report) => output::document(options, &*report, cardscope_report::bench::text),
+        Shown::Bench(report) => output::document(options, &*report, cardscope_report::bench::page),
         Shown::Log(log) => output::document(options, &*log, cardscope_report::import::log),
         Shown::Record { kind, document } => {
-            output::document(options, &document, |document| text::record(&kind, document))
+            output::document(options, &document, |document| pages::record(&kind, document))
         }
     }
 }

@@ -24,8 +24,12 @@ impl Check {
         let claim = |file| OutputFile::claim("--html", file, Some(&self.request.common.target), mark);
         let page = self.html.as_deref().map(claim).transpose()?;
         let outcome = carry_out(&self.request, options)?;
-        let status = output::outcome(options, &outcome, cardscope_report::check::text)?;
-        let page = page.map(|file| file.write(cardscope_report::check::html(&outcome.report)));
+        let status = output::outcome(options, &outcome, cardscope_report::check::page)?;
+        let page = page.map(|file| {
+            file.write(cardscope_report::page::html::document(&cardscope_report::check::page(
+                &outcome.report,
+            )))
+        });
         let Some(Err(failure)) = page else {
             return Ok(status);
         };

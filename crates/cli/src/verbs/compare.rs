@@ -22,6 +22,6 @@ impl Compare {
     pub(crate) fn run(self, options: &Options) -> Result<u8> {
         let how = How { as_printed: self.as_printed, every_run: self.every_run };
         let comparison = compare::compare(&self.request)?;
-        output::document(options, &comparison, |comparison| comparison::text(comparison, how))
+        output::document(options, &comparison, |comparison| comparison::page(comparison, how))
     }
 }

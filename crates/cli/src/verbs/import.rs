@@ -2,18 +2,24 @@
 
 use super::page::attended;
 use crate::output::{self, Options};
+use cardscope_report::page::table::Table;
+use cardscope_report::page::{Block, Page, Tone};
 use cardscope_session::Result;
-use cardscope_session::import::{self, Request};
+use cardscope_session::import::{self, KnownFormat, Request};
 
 pub(super) fn run(asked: Request, options: &Options) -> Result<u8> {
     if asked.list_formats {
         let formats = import::formats();
         return output::list(options, "formats", &serde_json::json!(formats), |_| {
-            formats.iter().map(|f| format!("{:<20} {}\n", f.name, f.title)).collect()
+            let mut page = Page::new("", Tone::Plain, format!("{} formats are understood.", formats.len()));
+            let columns: [(&str, &dyn Fn(&KnownFormat) -> String); 2] =
+                [("format", &|f| f.name.to_owned()), ("logs of", &|f| f.title.to_owned())];
+            page.add("", [Block::Table(Table::of(&formats, &columns).left_aligned(["logs of"]))]);
+            page
         });
     }
-    let asked = Request { detailed: options.json, ..asked };
+    let asked = Request { detailed: options.json || options.details, ..asked };
     let outcome =
         attended(options, None, |_, interrupt, progress| import::import(&asked, interrupt, progress))?;
-    output::outcome(options, &outcome, |report| cardscope_report::import::text(report, asked.dry_run))
+    output::outcome(options, &outcome, cardscope_report::import::page)
 }

@@ -1,36 +1,58 @@
-//! What `list` prints.
+//! The page of `list`.
 
-use cardscope_model::units::Capacity;
-use cardscope_report::table::Table;
+use cardscope_model::units::Size;
+use cardscope_report::page::table::Table;
+use cardscope_report::page::{Block, Page, Tone};
 use cardscope_session::identify::Entry;
 
-pub(super) fn text(devices: &[Entry], all: bool) -> String {
-    if devices.is_empty() {
-        let more = if all { "" } else { " (--all shows fixed disks and loop devices too)" };
-        return format!("No card, stick or reader is here{more}. Simulated cards: cardscope sim list");
+pub(super) fn page(devices: &[Entry], all: bool) -> Page {
+    let safe: Vec<&Entry> = devices.iter().filter(|device| device.safe).collect();
+    let mut page = Page::new("", Tone::Plain, answer(devices, &safe));
+    let table = Table::of(
+        devices,
+        &[
+            ("device", &|d| d.path.clone()),
+            ("size", &size),
+            ("model", &|d| d.model.clone().unwrap_or_default()),
+            ("safe to test", &reason),
+            ("bus", &|d| d.bus.to_string()),
+            ("holds", &holds),
+        ],
+    );
+    let table = table.left_aligned(["model", "safe to test", "bus", "holds"]);
+    page.add("", [Block::Table(table.always(["size", "safe to test"]))]);
+    match safe.first() {
+        Some(device) => page.step("Test it:", Some(format!("cardscope check {}", device.path))),
+        None if devices.is_empty() && !all => {
+            page.step("Show fixed disks and loop devices, too:", Some("cardscope list --all".to_owned()));
+            page.step("Or try a simulated card:", Some("cardscope sim list".to_owned()));
+        }
+        None => {}
     }
-    let mut table = Table::new(["device", "size", "bus", "model", "holds", "safe to test"]);
-    for d in devices {
-        table.row([
-            d.path.clone(),
-            size(d),
-            d.bus.to_string(),
-            d.model.clone().unwrap_or_default(),
-            holds(d),
-            if d.safe {
-                "yes".to_owned()
-            } else {
-                format!("no: {}", d.reason.as_deref().unwrap_or("unknown"))
-            },
-        ]);
+    page
+}
+
+fn answer(devices: &[Entry], safe: &[&Entry]) -> String {
+    match (devices.len(), safe) {
+        (0, _) => "No card, stick or reader found.".to_owned(),
+        (1, []) => "1 device, not safe to test.".to_owned(),
+        (n, []) => format!("{n} devices, none of them safe to test."),
+        (n, [one]) => format!("{n} device{}, 1 safe to test: {}.", if n == 1 { "" } else { "s" }, one.path),
+        (n, several) => format!("{n} devices, {} safe to test.", several.len()),
     }
-    table.to_string()
+}
+
+fn reason(d: &Entry) -> String {
+    match d.safe {
+        true => "yes".to_owned(),
+        false => format!("no: {}", d.reason.as_deref().unwrap_or("reason unknown")),
+    }
 }
 
 fn size(d: &Entry) -> String {
     match d.bytes {
         _ if d.empty => "empty slot".to_owned(),
-        Some(bytes) => Capacity(bytes).to_string(),
+        Some(bytes) => Size(bytes).to_string(),
         None => "unknown".to_owned(),
     }
 }

@@ -43,40 +43,40 @@ macro_rules! verbs {
 
 verbs! {
     List(identify::ListRequest) = |ask, to| {
-        output::list(to, "devices", &identify::list(&ask)?, |devices| list::text(devices, ask.all))
+        output::list(to, "devices", &identify::list(&ask)?, |devices| list::page(devices, ask.all))
     };
-    Info(identify::InfoRequest) = |ask, to| output::document(to, &identify::info(&ask)?, pages::identity::text);
+    Info(identify::InfoRequest) = |ask, to| output::document(to, &identify::info(&ask)?, pages::identity::page);
     Decode(identify::DecodeRequest) =
-        |ask, to| output::document(to, &identify::decode(&ask)?, pages::identity::text);
-    Bench(session::bench::Request) = |ask, to| page(&ask, to, pages::bench::text);
+        |ask, to| output::document(to, &identify::decode(&ask)?, pages::identity::page);
+    Bench(session::bench::Request) = |ask, to| page(&ask, to, pages::bench::page);
     Check(check::Check) = |ask, to| ask.run(to);
     Verify(session::verify::Request) = |ask, to| page(&ask, to, |report| match ask.h2testw {
-        true => pages::h2testw::text(report),
-        false => pages::verify::text(report),
+        true => pages::h2testw::page(report),
+        false => pages::verify::page(report),
     });
-    Map(session::map::Request) = |ask, to| page(&ask, to, pages::card_map::text);
+    Map(session::map::Request) = |ask, to| page(&ask, to, pages::card_map::page);
     Sustain(session::sustain::Request) =
-        |ask, to| page(&ask.attended(&mut TypedTemperatures)?, to, pages::sustain::text);
-    Endure(session::endure::Request) = |ask, to| page(&ask, to, pages::endure::text);
+        |ask, to| page(&ask.attended(&mut TypedTemperatures)?, to, pages::sustain::page);
+    Endure(session::endure::Request) = |ask, to| page(&ask, to, pages::endure::page);
     Observe(session::observe::Request) = |ask, to| {
         let watch = session::observe::observe;
         let outcome = attended(to, None, |_, interrupt, events| watch(&ask, interrupt, events))?;
-        output::outcome(to, &outcome, pages::observe::text)
+        output::outcome(to, &outcome, pages::observe::page)
     };
-    Format(session::format::Request) = |ask, to| page(&ask, to, pages::format::text);
+    Format(session::format::Request) = |ask, to| page(&ask, to, pages::format::page);
     Fit(session::fit::Request) = |ask, to| {
-        output::outcome(to, &session::Outcome::of(session::fit::fit(&ask)?, None), pages::fit::text)
+        output::outcome(to, &session::Outcome::of(session::fit::fit(&ask)?, None), pages::fit::page)
     };
     Import(session::import::Request) = |ask, to| import::run(ask, to);
     Compare(compare::Compare) = |ask, to| ask.run(to);
     Rank(session::rank::Request) =
-        |ask, to| output::document(to, &session::rank::rank(&ask)?, pages::ranking::text);
+        |ask, to| output::document(to, &session::rank::rank(&ask)?, pages::ranking::page);
     Report(report::Report) = |ask, to| ask.run(to);
     Restore(session::restore::Request) = |ask, to| restore::run(&ask, to);
     #[command(subcommand)]
     Sim(sim::Sim) = |ask, to| ask.run(to);
     Archive(session::archive::Request) = |ask, to| archive::run(ask, to);
     Doctor(session::doctor::Request) = |ask, to| {
-        output::outcome(to, &session::Outcome::of(session::doctor::doctor(&ask)?, None), pages::doctor::text)
+        output::outcome(to, &session::Outcome::of(session::doctor::doctor(&ask)?, None), pages::doctor::page)
     };
 }

@@ -4,6 +4,7 @@ use crate::output::{self, Options};
 use crate::progress::Progress;
 use crate::signals;
 use crate::terminal::AtTerminal;
+use cardscope_report::page::Page;
 use cardscope_session::Result;
 use cardscope_session::bench::Interrupt;
 use cardscope_session::frame::{self, Outcome, Procedure, Report};
@@ -14,12 +15,12 @@ use serde::de::DeserializeOwned;
 pub(super) fn page<P: Procedure>(
     asked: &P,
     options: &Options,
-    text: impl FnOnce(&Report<P::Body>) -> String,
+    shown: impl FnOnce(&Report<P::Body>) -> Page,
 ) -> Result<u8>
 where
     P::Body: Serialize + DeserializeOwned,
 {
-    output::outcome(options, &carry_out(asked, options)?, text)
+    output::outcome(options, &carry_out(asked, options)?, shown)
 }
 
 /// Only carries it out, for a verb that does more with its document.

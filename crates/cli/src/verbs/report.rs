@@ -3,6 +3,9 @@
 use crate::output::{self, Options};
 use cardscope_model::outside;
 use cardscope_model::publication::Publication;
+use cardscope_model::units::Size;
+use cardscope_report::figure::count;
+use cardscope_report::page::{Block, Page, Tone};
 use cardscope_report::publication::{self, FORMATS, Format, Picture};
 use cardscope_session::output_file::{Mark, OutputFile};
 use cardscope_session::publish::{self, Request};
@@ -49,7 +52,13 @@ impl Report {
         is_folder(&self.output)?;
         let publication = publish::publish(&self.request)?;
         let written = write_charts(&publication, picture, &self.output, self.overwrite)?;
-        output::document(options, &publication, |_| written.join("\n") + "\n")
+        output::document(options, &publication, |_| {
+            let charts = count(written.len() as u64, "chart");
+            let mut page =
+                Page::new("", Tone::Plain, format!("Wrote {charts} to {}.", self.output.display()));
+            page.fold("Files", [Block::Lines(written)]);
+            page
+        })
     }
 
     fn run_file(self, options: &Options) -> Result<u8> {
@@ -69,7 +78,9 @@ impl Report {
             Some(file) => file.write(&bytes)?,
             None => output::bytes(&bytes)?,
         }
-        let line = |publication: &Publication| said(publication, format, path, bytes.len());
+        let line = |publication: &Publication| {
+            Page::new("", Tone::Plain, said(publication, format, path, bytes.len()))
+        };
         if to_stdout { Ok(0) } else { output::document(options, &publication, line) }
     }
 }
@@ -109,21 +120,16 @@ fn mark(format: &Format) -> Mark {
 }
 
 fn said(publication: &Publication, format: &Format, path: &Path, bytes: usize) -> String {
-    let counted = |n: usize, what: &str| match n {
-        1 => format!("one {what}"),
-        n => format!("{n} {what}s"),
-    };
     let content = match (publication.comparison.entries.len(), &publication.rankings[..]) {
         (0, [first, ..]) => {
             let cards = first.places.len() + first.not_placed.len();
-            format!("{} of {}", counted(publication.rankings.len(), "order"), counted(cards, "card"))
+            let orders = count(publication.rankings.len() as u64, "order");
+            format!("{orders} of {}", count(cards as u64, "card"))
         }
-        (columns, _) => {
-            format!("{} in {}", counted(columns, "column"), counted(publication.cards.len(), "card"))
-        }
+        _ => count(publication.cards.len() as u64, "card"),
     };
     let path = path.display().to_string();
-    format!("{}: {}, {content}, {bytes} bytes", outside::line(&path), format.what)
+    format!("Wrote {}: {content}, {}, {}.", outside::line(&path), format.name, Size(bytes as u64))
 }
 
 /// Refuses what is no folder before anything is read.

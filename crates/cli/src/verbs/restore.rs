@@ -14,5 +14,5 @@ pub(super) fn run(asked: &Request, options: &Options) -> Result<u8> {
     let outcome = attended(options, asked.consent.yes_destroy.clone(), |consent, interrupt, progress| {
         restore::restore(asked, consent, interrupt, progress)
     })?;
-    output::outcome(options, &outcome, cardscope_report::restore::text)
+    output::outcome(options, &outcome, cardscope_report::restore::page)
 }

@@ -2,8 +2,11 @@
 
 use crate::output::{self, Options};
 use crate::signals;
+use cardscope_model::units::Size;
+use cardscope_report::page::table::Table;
+use cardscope_report::page::{Block, Page, Tone};
 use cardscope_session::Result;
-use cardscope_session::simulate::{self, Serving};
+use cardscope_session::simulate::{self, Card, Serving, Shown};
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
@@ -40,11 +43,11 @@ impl Sim {
         match self {
             Sim::List => {
                 let cards = simulate::list()?;
-                output::list(options, "cards", &cards, |_| simulate::list_text(&cards))
+                output::list(options, "cards", &cards, |cards| listed(cards))
             }
             Sim::Show { name } => {
                 let card = simulate::show(&name)?;
-                output::document(options, &card.document, |_| card.text.clone())
+                output::document(options, &card.document, |_| shown(&card))
             }
             Sim::Random(random) => random.run(options),
             Sim::Serve(serving) => serve(&serving, options),
@@ -57,12 +60,43 @@ impl Random {
         let seeds = self.seed..self.seed.saturating_add(self.count);
         let cards = seeds.map(simulate::random).collect::<Result<Vec<_>, _>>()?;
         let documents: Vec<Value> = cards.iter().map(|card| card.document.clone()).collect();
-        let text = |card: &simulate::Shown| match card.document["toml"].as_str() {
-            Some(file) if self.toml => file.to_owned(),
-            _ => card.text.clone(),
-        };
-        output::list(options, "cards", &documents, |_| cards.iter().map(text).collect::<Vec<_>>().join("\n"))
+        if self.toml {
+            let files = cards.iter().filter_map(|card| card.document["toml"].as_str());
+            return output::bytes(files.collect::<Vec<_>>().join("\n").as_bytes()).map(|()| 0);
+        }
+        output::list(options, "cards", &documents, |_| match &cards[..] {
+            [one] => shown(one),
+            several => {
+                let answer = format!("{} random cards, from seed {} on.", several.len(), self.seed);
+                let mut page = Page::new("", Tone::Plain, answer);
+                several.iter().for_each(|card| page.add(&card.title, words(card)));
+                page
+            }
+        })
     }
+}
+
+fn listed(cards: &[Card]) -> Page {
+    let mut page =
+        Page::new("", Tone::Plain, format!("{} simulated cards; use one as sim:NAME.", cards.len()));
+    let columns: [(&str, &dyn Fn(&Card) -> String); 3] = [
+        ("name", &|card| card.name.clone()),
+        ("size", &|card| Size(card.announced_bytes).to_string()),
+        ("card", &|card| card.title.clone()),
+    ];
+    page.add("", [Block::Table(Table::of(cards, &columns).left_aligned(["card"]))]);
+    page.step("Test one:", cards.first().map(|card| format!("cardscope check sim:{}", card.name)));
+    page
+}
+
+fn shown(card: &Shown) -> Page {
+    let mut page = Page::new("", Tone::Plain, card.title.clone());
+    page.add("", words(card));
+    page
+}
+
+fn words(card: &Shown) -> impl Iterator<Item = Block> {
+    card.paragraphs.iter().cloned().map(Block::Words)
 }
 
 fn serve(serving: &Serving, options: &Options) -> Result<u8> {

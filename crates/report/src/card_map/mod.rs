@@ -5,42 +5,53 @@ pub mod flashbench;
 
 use crate::chart::Chart;
 use crate::chart::inside::{TERMINAL, addresses};
-use crate::figure::{duration, rate, speed, time_us};
-use crate::page::{Block, Fact, Page, fact, io_errors, moved};
-use crate::table::Table;
+use crate::figure::{duration, percent, rate, sentence, speed, time_us};
+use crate::page::table::Table;
+use crate::page::{Block, Fact, Page, Tone, fact, io_errors, moved};
 use cardscope_model::card_map::plot::Plot;
 use cardscope_model::card_map::property::{Evidence, Number, Property, Status};
 use cardscope_model::card_map::{Advice, Curves, MapReport, Measured, ProfileLine, SizePoint, Tried};
-use cardscope_model::units::{BinarySize, Capacity, grouped};
+use cardscope_model::units::{BinarySize, Capacity, Size, grouped};
 use std::collections::BTreeSet;
 
-/// The report as people read it.
-pub fn text(report: &MapReport) -> String {
+/// The page.
+pub fn page(report: &MapReport) -> Page {
     let (header, body, measured) = (&report.header, &report.body, &report.body.measured);
-    let mut page = Page::new(&header.target, answer(measured));
-    page.add("", [Block::Facts(vec![fact("announced", Capacity(body.announced_bytes))])]);
-    page.add("", [Block::Lines(lines(measured))]);
-    page.add("Speed by size of an I/O", curves(&measured.curves).map(Block::Table));
+    let mut page = Page::new(&header.target, Tone::Plain, answer(measured));
+    page.because(Tone::Plain, sentence(&moved(&body.moved)));
+    let (tested, untested): (Vec<Row>, Vec<Row>) =
+        rows(measured).into_iter().partition(|row| row.sure.is_some());
+    page.add("", [Block::Table(properties(&tested))]);
+    page.add("Advice", [Block::Lines(body.advice.words.clone()), Block::Facts(settings(&body.advice))]);
+    for command in &body.advice.commands {
+        page.step(sentence(&command.what), Some(command.command.clone()));
+    }
+    page.fold("Speed by size of an I/O", curves(&measured.curves).map(Block::Table));
     let axis = measured.axis.as_ref();
     let axis = axis.and_then(|axis| addresses(axis, &header.condition, TERMINAL));
-    for chart in axis.into_iter().chain(charts(measured)) {
-        page.add("", [Block::Chart(Box::new(chart))]);
-    }
-    page.add("Tables in flashbench's layout", [Block::Verbatim(flashbench::text(&measured.tables))]);
-    page.add_findings(header, std::iter::empty());
-    page.add("What follows from it", advice_blocks(&body.advice));
-    page.add("In the form of a review", [Block::Lines(profile(&body.profile))]);
-    page.add("Failed I/Os", [io_errors(&body.moved.io_errors)]);
-    let cost = format!("{} Seed {}, I/O by {}.", moved(&body.moved), header.seed, header.io_path);
-    page.add("", [Block::Words(cost)]);
-    page.add_end(header);
-    page.text()
+    let charts = axis.into_iter().chain(charts(measured)).map(Block::chart);
+    page.fold("Charts", charts);
+    let untested = untested.into_iter().map(|row| fact(row.name, row.found)).collect();
+    page.fold("Not tested", [Block::Facts(untested)]);
+    page.fold("Tried on the card", [Block::Lines(body.advice.tried.iter().map(tried).collect())]);
+    page.fold("In the form of a review", [Block::Lines(profile(&body.profile))]);
+    page.fold("Tables in flashbench's layout", [Block::Verbatim(flashbench::text(&measured.tables))]);
+    page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
+    page.fold(
+        "Conditions",
+        [Block::Facts(vec![
+            fact("announced", Capacity(body.announced_bytes)),
+            fact("seed", header.seed),
+            fact("I/O by", &header.io_path),
+        ])],
+    );
+    page.framed(header)
 }
 
-/// What was found, in one sentence.
+/// The properties that people ask for first.
 fn answer(measured: &Measured) -> String {
     let size = |name: &str, property: &Property<u64>| {
-        property.value.map(|bytes| format!("{name} of {}", BinarySize(bytes)))
+        property.value.map(|bytes| format!("{name} {}", BinarySize(bytes)))
     };
     let open = |property: &Property<u32>| match (property.value, property.bound) {
         (Some(n), _) => Some(n.to_string()),
@@ -48,24 +59,15 @@ fn answer(measured: &Measured) -> String {
         _ => None,
     };
     let blocks = &measured.open_blocks;
-    let open = match (open(&blocks.linear), open(&blocks.random)) {
-        (Some(a), Some(b)) if a != b => Some(format!("{a} of them open in order, {b} at random")),
-        (Some(a), _) => Some(format!("{a} of them open at a time")),
-        _ => None,
-    };
-    let queue = match measured.queue_depth_effective.status {
-        Status::None => Some("one read at a time".to_owned()),
-        _ => measured.queue_depth_effective.value.map(|q| format!("about {q:.1} reads at a time")),
-    };
-    let parts = [
-        size("pages", &measured.page_bytes),
-        size("erase blocks", &measured.erase_block_bytes),
-        open,
-        size("a cache", &measured.slc_cache_bytes),
-        queue,
-    ];
+    let open = open(&blocks.linear).or_else(|| open(&blocks.random)).map(|n| format!("{n} open blocks"));
+    let cache = measured.slc_cache_bytes.value.map(|bytes| format!("cache {}", Size(bytes)));
+    let parts =
+        [size("erase block", &measured.erase_block_bytes), size("page", &measured.page_bytes), open, cache];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    if parts.is_empty() { "nothing shows of what is inside".to_owned() } else { parts.join(", ") }
+    match parts.is_empty() {
+        true => "Nothing measured: no property of the flash shows.".to_owned(),
+        false => sentence(&parts.join(", ")),
+    }
 }
 
 /// Every chart once: page and erase block share theirs.
@@ -134,17 +136,6 @@ fn profile(lines: &[ProfileLine]) -> Vec<String> {
     lines.iter().map(line).collect()
 }
 
-/// The advice; nothing where there is none.
-fn advice_blocks(advice: &Advice) -> Vec<Block> {
-    let commands = advice.commands.iter().flat_map(|c| [format!("# {}", c.what), c.command.clone()]);
-    vec![
-        Block::Lines(advice.words.clone()),
-        Block::Facts(settings(advice)),
-        Block::Lines(advice.tried.iter().map(|tried| format!("tried {}", self::tried(tried))).collect()),
-        Block::Lines(commands.collect()),
-    ]
-}
-
 fn settings(advice: &Advice) -> Vec<Fact> {
     let blocks = |n: u64| format!("{n} blocks of 4 KiB");
     let options = (!advice.mount_options.is_empty()).then(|| advice.mount_options.join(","));
@@ -190,21 +181,25 @@ struct Row {
     rest: String,
 }
 
-/// All properties, each in a line.
-pub(super) fn lines(measured: &Measured) -> Vec<String> {
-    let line = |Row { name, found, sure, rest }: Row| match sure {
-        None => format!("{name:<23} {found}"),
-        Some(sure) => format!("{name:<23} {found:<16} {:>6}  {rest}", format!("{:.1} %", sure * 100.0)),
-    };
-    rows(measured).into_iter().map(line).collect()
+/// The tested properties, each with how sure it is and the numbers it rests on.
+fn properties(rows: &[Row]) -> Table {
+    Table::of(
+        rows,
+        &[
+            ("property", &|row| row.name.to_owned()),
+            ("found", &|row| row.found.clone()),
+            ("sure", &|row| row.sure.map(percent).unwrap_or_default()),
+            ("measured", &|row| row.rest.clone()),
+        ],
+    )
+    .left_aligned(["found", "measured"])
+    .always(["found", "sure"])
 }
 
 /// What was tested, each with its value and how sure that is.
 pub(crate) fn known(measured: &Measured) -> Vec<(String, String)> {
     let tested = rows(measured).into_iter().filter_map(|row| Some((row.sure?, row)));
-    tested
-        .map(|(sure, row)| (row.name.to_owned(), format!("{} ({:.0} %)", row.found, sure * 100.0)))
-        .collect()
+    tested.map(|(sure, row)| (row.name.to_owned(), format!("{} ({})", row.found, percent(sure)))).collect()
 }
 
 fn rows(m: &Measured) -> Vec<Row> {
@@ -236,7 +231,7 @@ fn row<T>(name: &'static str, property: &Property<T>, show: impl Fn(&T) -> Strin
     let found = match (property.status, &property.value, &property.bound) {
         (Status::Measured, Some(value), _) => show(value),
         (Status::AtLeast, _, Some(bound)) => format!("at least {}", show(bound)),
-        (Status::None, ..) => "none seen".to_owned(),
+        (Status::None, ..) => "none".to_owned(),
         _ => {
             let why = property.reason.as_deref().unwrap_or("no reason is known");
             return Row { name, found: format!("not tested: {why}"), sure: None, rest: String::new() };
@@ -247,7 +242,7 @@ fn row<T>(name: &'static str, property: &Property<T>, show: impl Fn(&T) -> Strin
     let cost = match cost.written_bytes {
         _ if cost.seconds == 0.0 => String::new(),
         0 => format!(" ({})", duration(cost.seconds)),
-        bytes => format!(" ({}, {:.1} MB written)", duration(cost.seconds), bytes as f64 / 1e6),
+        bytes => format!(" ({}, {} written)", duration(cost.seconds), Size(bytes)),
     };
     let rest = format!("{}{cost}", numbers.join(", "));
     Row { name, found, sure: Some(property.confidence), rest }

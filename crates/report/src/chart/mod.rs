@@ -11,9 +11,10 @@ pub mod over_time;
 
 use crate::figure::{printed, speed};
 use cardscope_model::card_map::plot::{Axis, Plot, Series};
+use serde::Serialize;
 
 /// A chart.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Chart {
     /// What it shows.
     pub title: String,
@@ -24,7 +25,7 @@ pub struct Chart {
 }
 
 /// What a reader must know to read a chart. An empty part has nothing to say.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Caption {
     /// Unit of its numbers: `MB/s (10^6 bytes a second)`.
     pub unit: String,
@@ -50,7 +51,8 @@ impl Caption {
 }
 
 /// The kinds of charts.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Horizontal bars, test by test.
     Bars(Bars),
@@ -63,7 +65,7 @@ pub enum Kind {
 }
 
 /// Bars in groups; each group has a scale of its own, from 0 on.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Bars {
     /// Unit of the values.
     pub unit: String,
@@ -109,7 +111,7 @@ impl Bars {
 }
 
 /// The bars of one test.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Group {
     /// The test.
     pub name: String,
@@ -118,7 +120,7 @@ pub struct Group {
 }
 
 /// One bar.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Bar {
     /// Number of its name.
     pub of: usize,
@@ -131,7 +133,7 @@ pub struct Bar {
 }
 
 /// Curves.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Lines {
     /// Axes, curves, and places worth a line across.
     pub plot: Plot,
@@ -142,7 +144,7 @@ pub struct Lines {
 }
 
 /// Speed over the addresses of a card.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Addresses {
     /// Bytes of the card.
     pub bytes: u64,
@@ -155,7 +157,7 @@ pub struct Addresses {
 }
 
 /// Speed in one direction.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Strip {
     /// Its direction, with the least, greatest and mean speed.
     pub name: String,
@@ -166,7 +168,7 @@ pub struct Strip {
 }
 
 /// What a card is made of, as far as timing shows it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Flash {
     /// Bytes of a page.
     pub page_bytes: Option<u64>,

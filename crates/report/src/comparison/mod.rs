@@ -5,7 +5,7 @@ pub mod tables;
 pub mod words;
 
 use crate::figure::{NONE, speed};
-use crate::page::{Block, Page};
+use crate::page::{Block, Page, Tone, findings};
 use cardscope_model::comparison::Comparison;
 use tables::NOT_PRINTED;
 use words::Measure;
@@ -14,7 +14,7 @@ use words::Measure;
 const PAIRS_UP_TO: usize = 4;
 
 /// What the table of I/Os a second is called.
-pub(crate) const IOPS: &str = "Average of the tests of 4 KiB, I/Os a second";
+pub(crate) const IOPS: &str = "IOPS of the 4 KiB tests";
 
 /// Files and addresses that are named for each entry.
 const SOURCES: usize = 4;
@@ -28,25 +28,20 @@ pub struct How {
     pub every_run: bool,
 }
 
-/// The comparison as people read it on a terminal.
-pub fn text(comparison: &Comparison, how: How) -> String {
-    let by = comparison.by.as_ref().map(|by| format!(", divided by {}", by.replace('_', " ")));
-    let answer = match comparison.entries.len() {
-        0 => return "There is nothing to compare.\n".to_owned(),
-        1 => "One card".to_owned(),
-        n => format!("{n} beside each other"),
-    };
-    let mut page = Page::new("", answer + &by.unwrap_or_default());
-    add_compared(&mut page, comparison);
+/// The page.
+pub fn page(comparison: &Comparison, how: How) -> Page {
+    let mut page = Page::new("", Tone::Plain, words::answer(comparison));
+    page.because_all(Tone::Plain, words::counted(comparison));
     add_figures(&mut page, comparison, how);
     add_differences(&mut page, comparison);
-    page.add("Runs that jump between two levels", [Block::Lines(words::jumps(comparison))]);
+    add_compared(&mut page, comparison);
+    page.fold("Runs that jump between two levels", [Block::Lines(words::jumps(comparison))]);
     if how.every_run {
         page.add("Every run, MB/s, in the order of measuring", [Block::Lines(every_run(comparison))]);
     }
-    page.add("Findings", [Block::Findings(comparison.findings.clone())]);
-    page.add("Where the figures are from", [Block::Lines(sources(comparison))]);
-    page.text()
+    page.fold("Findings", [Block::Remarks(findings::of(&comparison.findings))]);
+    page.fold("Sources", [Block::Lines(sources(comparison))]);
+    page
 }
 
 /// What was compared, and what differs besides the card.
@@ -55,21 +50,26 @@ pub(crate) fn add_compared(page: &mut Page, comparison: &Comparison) {
         return;
     }
     let common = format!("Measured by: {}.", words::common_setting(comparison));
-    page.add("What was compared", [Block::Table(tables::entries(comparison)), Block::Words(common)]);
-    page.add("What differs besides the card", [Block::Cards(tables::differs(comparison))]);
+    page.add("Compared", [Block::Table(tables::entries(comparison)), Block::Words(common)]);
+    page.fold("Also different", [Block::Table(tables::differs(comparison))]);
 }
 
 /// The four figures of each test, and I/Os a second.
 pub(crate) fn add_figures(page: &mut Page, comparison: &Comparison, how: How) {
-    for measure in Measure::ALL {
+    for (number, measure) in Measure::ALL.into_iter().enumerate() {
         let head = match how.as_printed {
             false => format!("{}, MB/s", measure.word()),
             true => format!("{} as the tools print it", measure.word()),
         };
-        let meaning = Block::Words(format!("Each figure is {}.", measure.meaning(how.as_printed)));
-        page.add_if(&head, meaning, Block::Cards(tables::figures(comparison, measure, how.as_printed)));
+        let meaning = Block::Words(format!("Figures: {}.", measure.meaning(how.as_printed)));
+        let table = tables::figures(comparison, measure, how.as_printed);
+        match (table.rows().is_empty(), number) {
+            (true, _) => {}
+            (false, 0) => page.add(&head, [Block::Table(table), meaning]),
+            (false, _) => page.fold(&head, [Block::Table(table), meaning]),
+        }
     }
-    page.add(IOPS, [Block::Cards(tables::iops(comparison))]);
+    page.fold(IOPS, [Block::Table(tables::iops(comparison))]);
     if how.as_printed {
         let true_ones = "A tool's MB/s need not be 10^6 bytes a second; without --as-printed all figures are in true MB/s.";
         let unknown = comparison.tests.iter().flat_map(|t| t.spreads.iter().flatten());
@@ -83,15 +83,13 @@ pub(crate) fn add_figures(page: &mut Page, comparison: &Comparison, how: How) {
     }
 }
 
-/// Who is faster than whom in each test, and the pairs; of many entries only where there is room.
+/// Who is faster than whom in each test, and the pairs.
 pub(crate) fn add_differences(page: &mut Page, comparison: &Comparison) {
     let orders = tables::orders(comparison, tables::number);
-    page.add("Fastest first (> faster for sure, = alike, ? open)", [Block::Table(orders)]);
-    let pairs = Block::Table(tables::pairs(comparison, |_| true));
-    let few = comparison.entries.len() <= PAIRS_UP_TO;
-    let pairs = if few { pairs } else { Block::Roomy(Box::new(pairs)) };
-    let counted = Block::Words(words::counted(comparison).unwrap_or_default());
-    page.add("Which differences are real", [counted, pairs]);
+    page.fold("Fastest first (> faster, = equal, ? open)", [Block::Table(orders)]);
+    if comparison.entries.len() <= PAIRS_UP_TO {
+        page.fold("Pair by pair", [Block::Table(tables::pairs(comparison, |_| true))]);
+    }
 }
 
 fn every_run(comparison: &Comparison) -> Vec<String> {

@@ -3,7 +3,7 @@
 
 use super::words::{self, Measure};
 use crate::figure::{NONE, interval, printed, rate, speed};
-use crate::table::Table;
+use crate::page::table::Table;
 use cardscope_model::comparison::{Comparison, Differs, Pair, PrintedSpread, Spread};
 use cardscope_model::result::ToolPrints;
 use cardscope_model::units::KIB;
@@ -14,7 +14,7 @@ pub(crate) const NOT_PRINTED: &str = " ¹";
 /// A table with a column for each entry, headed by its number and its name.
 fn beside(comparison: &Comparison, first: &str) -> Table {
     let heads = comparison.entries.iter().enumerate().map(|(i, entry)| format!("{} {}", i + 1, entry.name));
-    Table::new([first.to_owned()].into_iter().chain(heads))
+    Table::new([first.to_owned()].into_iter().chain(heads)).beside()
 }
 
 /// One figure of each test for each entry, in MB/s with the interval of the average, or as the tools printed it.
@@ -23,6 +23,25 @@ pub fn figures(comparison: &Comparison, measure: Measure, as_printed: bool) -> T
     for test in comparison.tests.iter().filter(|test| test.spreads.iter().any(Option::is_some)) {
         let cells = test.spreads.iter().map(|spread| cell(spread.as_ref(), measure, as_printed));
         table.row([words::test(test)].into_iter().chain(cells));
+    }
+    table
+}
+
+/// Each card's mean as a share of the best of its test, as a heat map; empty where nothing can be compared.
+pub fn relative(comparison: &Comparison) -> Table {
+    let mut table = beside(comparison, "test");
+    for test in &comparison.tests {
+        let mean =
+            |spread: &Option<Spread>| spread.as_ref().map(|s| s.mean).filter(|m| m.is_finite() && *m > 0.0);
+        let means: Vec<Option<f64>> = test.spreads.iter().map(mean).collect();
+        let best = means.iter().flatten().copied().fold(0.0, f64::max);
+        if means.iter().flatten().count() > 1 {
+            let cell = |mean: &Option<f64>| match mean {
+                Some(mean) => (format!("{:.0} %", mean / best * 100.0), Some(mean / best)),
+                None => (NONE.to_owned(), None),
+            };
+            table.heat([(words::test(test), None)].into_iter().chain(means.iter().map(cell)));
+        }
     }
     table
 }
@@ -85,8 +104,8 @@ pub fn number(entry: usize) -> String {
 
 /// Pairs of entries test by test: how much the second is faster, how sure that is, and what can be said.
 pub fn pairs(comparison: &Comparison, wanted: impl Fn(&Pair) -> bool) -> Table {
-    let head = ["test", "pair", "second against first", "95 % interval", "chance alone", "what can be said"];
-    let mut table = Table::new(head).left_aligned(["pair", "what can be said"]);
+    let head = ["test", "pair", "second vs first", "95 % interval", "p", "result"];
+    let mut table = Table::new(head).left_aligned(["pair", "result"]).least(["p", "95 % interval"]);
     for test in &comparison.tests {
         for pair in test.pairs.iter().filter(|pair| wanted(pair)) {
             table.row([

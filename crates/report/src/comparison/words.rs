@@ -4,6 +4,7 @@ use crate::figure::{count, decimals, interval, speed, test_of};
 use cardscope_model::comparison::{ComparedTest, Comparison, Entry, Pair, Spread, Verdict};
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::setting::Setting;
+use cardscope_model::statistics;
 use cardscope_model::units::BinarySize;
 
 /// One of so many pairs of cards that are alike differs by chance: what is called real holds in 95 of 100.
@@ -78,13 +79,13 @@ pub fn condition(condition: &Condition) -> String {
     words.collect::<Vec<_>>().join(" · ")
 }
 
-/// How much was measured of an entry: `10 runs in 2 sessions of 1 piece, 2025-05-01 to 2025-05-17`.
+/// How much was measured of an entry: `10 runs in 2 sessions of 1 card, 2025-05-01 to 2025-05-17`.
 pub fn amount(entry: &Entry) -> String {
     let mut out = format!(
         "{} in {} of {}",
         count(entry.runs, "run"),
         count(entry.sessions, "session"),
-        count(entry.specimens, "piece")
+        count(entry.specimens, "card")
     );
     match &entry.measured {
         Some([first, last]) if first == last => out.push_str(&format!(", {first}")),
@@ -173,6 +174,57 @@ fn times(factor: f64) -> Option<String> {
     (factor.is_finite() && factor >= 2.0).then(|| format!("{sign}{factor:.*}", decimals(factor)))
 }
 
+/// Who is fastest, in a line: the winner of two, or of many the one that leads in most tests.
+pub fn answer(comparison: &Comparison) -> String {
+    let names: Vec<&str> = comparison.entries.iter().map(|entry| entry.name.as_str()).collect();
+    if names.len() < 2 {
+        return match names.first() {
+            Some(one) => format!("One card: {one}."),
+            None => "Nothing to compare.".to_owned(),
+        };
+    }
+    let tests: Vec<Vec<(usize, f64)>> =
+        comparison.tests.iter().map(means).filter(|all| all.len() > 1).collect();
+    let leads = |entry: usize| {
+        tests.iter().filter(|all| best(all).is_some_and(|(fastest, _)| fastest == entry)).count()
+    };
+    let Some(winner) = (0..names.len()).max_by_key(|entry| (leads(*entry), std::cmp::Reverse(*entry))) else {
+        return "Nothing to compare.".to_owned();
+    };
+    if tests.is_empty() {
+        return format!("{} share no test, so no speed can be compared.", count(names.len() as u64, "card"));
+    }
+    // The winner against the best of the others, over all tests in which both were measured.
+    let ratios: Vec<f64> = tests.iter().filter_map(|all| against_the_best(all, winner)).collect();
+    let logarithms: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
+    let typical = statistics::mean(&logarithms).map(|mean| format!(", typically {} ×", times_of(mean.exp())));
+    let other = if names.len() == 2 { names[1 - winner].to_owned() } else { "the others".to_owned() };
+    let winner_leads = format!("leads {other} in {} of {}", leads(winner), count(tests.len() as u64, "test"));
+    format!("{} {winner_leads}{}.", names[winner], typical.unwrap_or_default())
+}
+
+/// A ratio with two decimals, from 10 on with three digits.
+fn times_of(ratio: f64) -> String {
+    format!("{ratio:.*}", decimals(ratio))
+}
+
+/// The entries of a test that were measured, with their means.
+fn means(test: &ComparedTest) -> Vec<(usize, f64)> {
+    let all =
+        test.spreads.iter().enumerate().filter_map(|(entry, spread)| Some((entry, spread.as_ref()?.mean)));
+    all.filter(|(_, mean)| mean.is_finite() && *mean > 0.0).collect()
+}
+
+fn best(all: &[(usize, f64)]) -> Option<(usize, f64)> {
+    all.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+fn against_the_best(all: &[(usize, f64)], entry: usize) -> Option<f64> {
+    let own = all.iter().find(|(of, _)| *of == entry)?.1;
+    let others: Vec<(usize, f64)> = all.iter().copied().filter(|(of, _)| *of != entry).collect();
+    Some(own / best(&others)?.1)
+}
+
 /// How many pairs of single tests differ, are alike, cannot be told apart, and of many pairs of cards how many differ by
 /// chance; `None` without pairs. p is corrected over the tests of two cards, and of each two that are alike one in twenty
 /// may still differ in some test.
@@ -183,13 +235,11 @@ pub fn counted(comparison: &Comparison) -> Option<String> {
     let by_chance = cards / BY_CHANCE;
     let chance = match by_chance {
         0 => String::new(),
-        n => format!(
-            " Of {cards} pairs of cards that are all alike up to {n} would differ in some test by chance."
-        ),
+        n => format!(" By chance alone up to {n} of {cards} pairs of cards would differ in some test."),
     };
     (cards > 0).then(|| {
         format!(
-            "Of {} in single tests {} differ for sure, {} are alike, {} cannot be told apart.{chance}",
+            "Of {} in single tests {} differ, {} are equal, {} are open (more runs may decide).{chance}",
             count(pairs().count() as u32, "pair"),
             of(&[Verdict::FirstFaster, Verdict::SecondFaster]),
             of(&[Verdict::Alike]),
@@ -214,15 +264,15 @@ pub fn verdict(pair: &Pair, name: impl Fn(usize) -> String) -> String {
     let mut out = match pair.verdict {
         Verdict::FirstFaster => format!("{first} is faster"),
         Verdict::SecondFaster => format!("{second} is faster"),
-        Verdict::Alike => format!("{first} and {second} are alike"),
-        Verdict::CannotTell => "these two cannot be told apart".to_owned(),
+        Verdict::Alike => format!("{first} and {second} are equal"),
+        Verdict::CannotTell => "open".to_owned(),
     };
     if let Some(more) = pair.more_runs {
-        out.push_str(&format!("; about {} of each may settle it", count(more, "further run")));
+        out.push_str(&format!("; about {} of each may decide it", count(more, "further run")));
     }
     let differs = matches!(pair.verdict, Verdict::FirstFaster | Verdict::SecondFaster);
     if differs && !pair.not_the_card_alone.is_empty() {
-        out.push_str(&format!("; not by the card alone: {}", pair.not_the_card_alone.join(", ")));
+        out.push_str(&format!("; also different: {}", pair.not_the_card_alone.join(", ")));
     }
     out
 }
@@ -302,9 +352,7 @@ mod tests {
         assert!(!counted(&sample::comparison(6, 2, 1)).unwrap().contains("by chance"), "15 pairs");
         let many = counted(&sample::comparison(20, 2, 2)).unwrap();
         assert!(
-            many.ends_with(
-                "Of 190 pairs of cards that are all alike up to 9 would differ in some test by chance."
-            ),
+            many.ends_with("By chance alone up to 9 of 190 pairs of cards would differ in some test."),
             "{many}"
         );
         assert_eq!(counted(&sample::comparison(1, 2, 2)), None);

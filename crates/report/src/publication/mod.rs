@@ -1,13 +1,16 @@
 //! Everything that a publication is written as. A format is one file here and its line in [`FORMATS`].
 
+mod card;
 mod charts;
 mod csv;
 mod disk_mark;
-mod html;
-mod markdown;
+mod page;
 mod plotly;
+mod series;
 
 use crate::chart::Chart;
+use crate::page::html;
+use crate::page::markdown::markdown;
 use crate::png::{PngError, png};
 use crate::svg::{self, Medium};
 use cardscope_model::outside;
@@ -15,8 +18,7 @@ use cardscope_model::publication::Publication;
 use charts::charts;
 use csv::csv;
 use disk_mark::{crystaldiskmark, kdiskmark};
-use html::html;
-use markdown::markdown;
+use page::page;
 use plotly::plotly;
 
 /// Something that a publication can be written as.
@@ -62,26 +64,25 @@ pub enum PublishError {
 }
 
 /// All formats.
-pub const FORMATS: &[Format] =
-    &[
-        format("html", "html", "one page that needs nothing else, with live charts", |p| {
-            Ok(html(p).into_bytes())
-        }),
-        format("markdown", "md", "tables for a forge, wiki or blog", |p| Ok(markdown(p).into_bytes())),
-        format("csv", "csv", "one row a figure, for spreadsheets and scripts", |p| {
-            csv(p).map_err(|error| unwritable("CSV", &error))
-        }),
-        format("json", "json", "the document itself", json),
-        format("svg", "svg", "the averages as a picture", |p| drawn(&main(p)?, Picture::Svg, p)),
-        format("png", "png", "the same as pixels", |p| drawn(&main(p)?, Picture::Png, p)),
-        format("plotly", "plotly.md", "a page for Hugo with Plotly blocks", |p| Ok(plotly(p).into_bytes())),
-        format("crystaldiskmark", "cdm.txt", "CrystalDiskMark's text layout", |p| {
-            with_figures(p, crystaldiskmark(p))
-        }),
-        format("kdiskmark", "kdm.txt", "KDiskMark's text layout, in its units", |p| {
-            with_figures(p, kdiskmark(p))
-        }),
-    ];
+pub const FORMATS: &[Format] = &[
+    format("html", "html", "one page that needs nothing else, with live charts", |p| {
+        Ok(html::document(&page(p)).into_bytes())
+    }),
+    format("markdown", "md", "tables for a forge, wiki or blog", |p| Ok(markdown(&page(p)).into_bytes())),
+    format("csv", "csv", "one row a figure, for spreadsheets and scripts", |p| {
+        csv(p).map_err(|error| unwritable("CSV", &error))
+    }),
+    format("json", "json", "the document itself", json),
+    format("svg", "svg", "the averages as a picture", |p| drawn(&main(p)?, Picture::Svg, p)),
+    format("png", "png", "the same as pixels", |p| drawn(&main(p)?, Picture::Png, p)),
+    format("plotly", "plotly.md", "a page for Hugo with Plotly blocks", |p| Ok(plotly(p).into_bytes())),
+    format("crystaldiskmark", "cdm.txt", "CrystalDiskMark's text layout", |p| {
+        with_figures(p, crystaldiskmark(p))
+    }),
+    format("kdiskmark", "kdm.txt", "KDiskMark's text layout, in its units", |p| {
+        with_figures(p, kdiskmark(p))
+    }),
+];
 
 const fn format(
     name: &'static str,

@@ -2,11 +2,12 @@
 //! each of `data` is a run or a card, `layout` and `config` as there. Plotly draws upwards, so everything is written
 //! from the last to the first.
 
-use super::markdown::{foot, known, parts, plain};
+use super::{card, page};
 use crate::chart::{Bars, Chart, Group, Kind, bars};
 use crate::comparison::words::Measure;
 use crate::comparison::{self, words};
-use crate::page::{Block, Page};
+use crate::page::markdown::{facts, plain, section};
+use crate::page::{Block, Page, findings};
 use crate::ranking;
 use cardscope_model::outside;
 use cardscope_model::publication::Publication;
@@ -30,12 +31,12 @@ pub(super) fn plotly(publication: &Publication) -> String {
     );
     let mut page = Page::default();
     comparison::add_compared(&mut page, compared);
-    page.add("Findings", [Block::Findings(compared.findings.clone())]);
+    page.add("Findings", [Block::Remarks(findings::of(&compared.findings))]);
     out += &parts(&page);
     out += "\n## Every run\n\nEach bar is one run, the first at the top; speeds in MB/s of 10^6 bytes.\n";
     for (number, entry) in compared.entries.iter().enumerate() {
         let _ = writeln!(out, "\n### {}\n", plain(&entry.name));
-        publication.part(&entry.card_id).into_iter().for_each(|part| out += &known(part));
+        publication.part(&entry.card_id).into_iter().for_each(|part| out += &facts(&card::known(part)));
         let settings: Vec<String> = entry.settings.iter().map(words::setting).collect();
         let _ = writeln!(
             out,
@@ -60,7 +61,13 @@ pub(super) fn plotly(publication: &Publication) -> String {
     let mut page = Page::default();
     comparison::add_differences(&mut page, compared);
     publication.rankings.iter().for_each(|order| ranking::add(&mut page, &ranking::title(order), order));
-    out + &parts(&page) + &foot(publication)
+    page::add_methods(&mut page, compared);
+    out + &parts(&page) + &format!("\n{}\n", plain(&page::made(publication)))
+}
+
+/// The parts of a page, each under its heading.
+fn parts(page: &Page) -> String {
+    page.sections.iter().map(|part| section(part, 2)).collect()
 }
 
 /// A text in TOML: as in JSON, once nothing in it needs an escape that only one of both has.

@@ -1,4 +1,4 @@
-//! An archetype in words, for `sim list` and `sim show`.
+//! An archetype in words, for `sim show`.
 
 use super::schema::{
     Archetype, Cache, CacheKind, Close, Constant, EndOfLife, Fake, FakeKind, FatRegion, Gc, HybridWrite,
@@ -6,22 +6,16 @@ use super::schema::{
 };
 use cardscope_model::units::{BinarySize, Capacity};
 
-/// One line: name, size and title.
-pub fn summary(card: &Archetype) -> String {
-    format!("{:<28} {:>7.1} GB  {}", card.name, card.announced_bytes as f64 / 1e9, card.title)
-}
-
 /// The card in words, a paragraph for each part.
-pub fn describe(card: &Archetype) -> String {
-    let heading = format!("{}: {}", card.name, card.title);
-    let mut paragraphs = vec![Some(heading), Some(format!("Announces {}.", Capacity(card.announced_bytes)))];
+pub fn describe(card: &Archetype) -> Vec<String> {
+    let mut paragraphs = vec![Some(format!("Announces {}.", Capacity(card.announced_bytes)))];
     paragraphs.extend([Some(capacity(card)), faults(card), Some(state(card))]);
     paragraphs.push(Some(card.constant.as_ref().map_or_else(|| units(card), constant)));
     paragraphs
         .extend([card.read.as_ref().map(|r| reads(r, card.queue.depth)), card.write.as_ref().map(writes)]);
     paragraphs.extend([front(card), card.fat_region.as_ref().map(region), card.wear.as_ref().map(wear)]);
     paragraphs.extend([card.cache.as_ref().map(cache), card.thermal.as_ref().map(heat), rig(card)]);
-    paragraphs.into_iter().flatten().collect::<Vec<_>>().join("\n\n") + "\n"
+    paragraphs.into_iter().flatten().collect()
 }
 
 fn units(card: &Archetype) -> String {

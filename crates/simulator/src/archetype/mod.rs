@@ -12,7 +12,7 @@ use cardscope_engine::input;
 use cardscope_model::builtin_files;
 use cardscope_model::named::{BuiltinFiles, UnknownName};
 use cardscope_model::toml_error::located;
-pub use describe::{describe, summary};
+pub use describe::describe;
 pub use schema::*;
 
 /// The simulated cards that come with the program. A new one is a file in `cards/` and its name here.

@@ -1,0 +1,189 @@
+//! A table in lines of at most so many columns: words are broken into lines, then the least important columns are left
+//! out, and what still does not fit is stacked. No word is cut inside.
+
+use super::table::{ALWAYS, Table};
+use crate::figure::wrapped;
+use unicode_width::UnicodeWidthStr;
+
+/// A table in lines, and the heads of the columns that found no room.
+pub(crate) struct Laid {
+    /// The lines; of these the first `heads` are the head.
+    pub(crate) lines: Vec<String>,
+    pub(crate) heads: usize,
+    pub(crate) left_out: Vec<String>,
+}
+
+/// Between two columns.
+const GAP: usize = 2;
+
+/// A column of words is not made narrower than this to keep another column.
+const NARROW: usize = 16;
+
+/// Columns that a text takes on a terminal.
+pub(crate) fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// A text and as many blanks as fill so many columns, before it or behind it.
+pub(crate) fn filled(text: &str, columns: usize, behind: bool) -> String {
+    let blanks = " ".repeat(columns.saturating_sub(width(text)));
+    if behind { format!("{text}{blanks}") } else { format!("{blanks}{text}") }
+}
+
+/// The table within so many columns; things beside each other become as many tables as it takes.
+pub(crate) fn tables(table: &Table, columns: usize) -> Vec<Laid> {
+    if table.is_beside() { divided(table, columns) } else { vec![laid(table, columns)] }
+}
+
+fn laid(table: &Table, columns: usize) -> Laid {
+    let mut shown: Vec<usize> = (0..table.columns().len()).collect();
+    let mut left_out: Vec<usize> = Vec::new();
+    loop {
+        let part = table.only(&shown);
+        if let Some(widths) = fitting(&part, columns) {
+            left_out.sort_unstable();
+            let left_out = left_out.iter().map(|c| table.columns()[*c].head.clone()).collect();
+            return Laid { left_out, ..in_lines(&part, &widths) };
+        }
+        let importance = |c: &usize| table.columns()[*c].importance;
+        let least = shown.iter().copied().filter(|c| importance(c) < ALWAYS).min_by_key(importance);
+        let Some(least) = least else {
+            return Laid { lines: stacked(&part, columns), heads: 0, left_out: Vec::new() };
+        };
+        shown.retain(|c| *c != least);
+        left_out.push(least);
+    }
+}
+
+/// As many tables below each other as it takes; each has at least one further column.
+fn divided(table: &Table, columns: usize) -> Vec<Laid> {
+    let (mut parts, mut first, all) = (Vec::new(), 1, table.columns().len());
+    while first < all {
+        let fits = |end: &usize| fitting(&table.part(first..*end), columns).is_some();
+        let end = (first + 2..=all).take_while(fits).last().unwrap_or(first + 1);
+        let part = table.part(first..end);
+        let laid = match fitting(&part, columns) {
+            Some(widths) => in_lines(&part, &widths),
+            None => Laid { lines: stacked(&part, columns), heads: 0, left_out: Vec::new() },
+        };
+        parts.push(laid);
+        first = end;
+    }
+    parts
+}
+
+/// Widths with which the table fits: those of the widest cells, or columns of words made narrower, the widest first.
+fn fitting(table: &Table, columns: usize) -> Option<Vec<usize>> {
+    let cells = |c: usize| {
+        let head = table.columns().get(c).map(|column| column.head.as_str());
+        head.into_iter().chain(table.rows().iter().filter_map(move |row| row.get(c)).map(String::as_str))
+    };
+    let widest = |c: usize| cells(c).map(width).max().unwrap_or(0);
+    let longest_word = |c: usize| cells(c).flat_map(str::split_whitespace).map(width).max().unwrap_or(0);
+    let mut widths: Vec<usize> = (0..table.columns().len()).map(widest).collect();
+    let over = |widths: &[usize]| {
+        (widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)).saturating_sub(columns)
+    };
+    let mut narrowable: Vec<(usize, usize)> = (0..widths.len())
+        .filter(|c| table.columns()[*c].words)
+        .map(|c| (c, longest_word(c).max(NARROW.min(widths[c]))))
+        .collect();
+    narrowable.sort_by_key(|(c, _)| std::cmp::Reverse(widths[*c]));
+    for (column, least) in narrowable {
+        let take = over(&widths).min(widths[column].saturating_sub(least));
+        widths[column] -= take;
+    }
+    (over(&widths) == 0).then_some(widths)
+}
+
+fn in_lines(table: &Table, widths: &[usize]) -> Laid {
+    let head: Vec<String> = table.columns().iter().map(|column| column.head.clone()).collect();
+    let mut lines = row(table, &head, widths);
+    let heads = lines.len();
+    lines.extend(table.rows().iter().flat_map(|cells| row(table, cells, widths)));
+    Laid { lines, heads, left_out: Vec::new() }
+}
+
+/// A row: a line, or several where a cell's words take more.
+fn row(table: &Table, cells: &[String], widths: &[usize]) -> Vec<String> {
+    let parts = |(c, cell): (usize, &String)| match table.columns().get(c).is_some_and(|column| column.words)
+    {
+        true if width(cell) > widths[c] => wrapped(cell, widths[c]),
+        _ => vec![cell.clone()],
+    };
+    let cells: Vec<Vec<String>> = cells.iter().take(widths.len()).enumerate().map(parts).collect();
+    let height = cells.iter().map(Vec::len).max().unwrap_or(1);
+    let line = |n: usize| {
+        let cell = |(c, parts): (usize, &Vec<String>)| {
+            let words = table.columns().get(c).is_some_and(|column| column.words);
+            filled(parts.get(n).map_or("", String::as_str), widths[c], words)
+        };
+        let line = cells.iter().enumerate().map(cell).collect::<Vec<_>>().join(&" ".repeat(GAP));
+        line.trim_end().to_owned()
+    };
+    (0..height).map(line).collect()
+}
+
+/// Each row as a block of heads and values, for a table that is too wide whatever is left out.
+fn stacked(table: &Table, columns: usize) -> Vec<String> {
+    let name = table.columns().iter().skip(1).map(|column| width(&column.head)).max().unwrap_or(0);
+    let mut out = Vec::new();
+    for cells in table.rows() {
+        out.extend(cells.first().cloned());
+        for (column, cell) in table.columns().iter().zip(cells).skip(1).filter(|(_, cell)| !cell.is_empty()) {
+            let room = columns.saturating_sub(name + 2 * GAP).max(NARROW);
+            for (number, part) in wrapped(cell, room).into_iter().enumerate() {
+                let head = if number == 0 { column.head.as_str() } else { "" };
+                out.push(format!("  {}  {part}", filled(head, name, true)));
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn table() -> Table {
+        let mut table = Table::new(["test", "MB/s", "IOPS", "longest", "what can be said"])
+            .left_aligned(["what can be said"])
+            .least(["longest"])
+            .always(["MB/s"]);
+        table.row(["SEQ1M Q8T1 read", "20.4", "19.5", "1.20 ms", "the first card is faster than the second"]);
+        table.row(["RND4K Q1T1 write", "1.20", "293", "210 ms", "even"]);
+        table
+    }
+
+    fn at(columns: usize) -> String {
+        let laid = laid(&table(), columns);
+        format!("{}\nleft out: {}", laid.lines.join("\n"), laid.left_out.join(", "))
+    }
+
+    #[test]
+    fn a_table_first_breaks_its_words_then_leaves_out_what_matters_least_then_stacks() {
+        insta::assert_snapshot!(at(90), @"");
+        insta::assert_snapshot!(at(60), @"");
+        insta::assert_snapshot!(at(45), @"");
+        insta::assert_snapshot!(at(22), @"");
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_wider_than_the_screen_unless_a_word_is(
+            rows in proptest::collection::vec(proptest::collection::vec("[a-z0-9 µ°日]{0,30}", 1..9), 1..6),
+            columns in 30usize..160,
+            beside: bool,
+        ) {
+            let mut table = Table::new((0..8).map(|n| format!("head {n}"))).left_aligned(["head 2", "head 5"]);
+            rows.iter().for_each(|row| table.row(row.clone()));
+            let table = if beside { table.beside() } else { table };
+            for laid in tables(&table, columns) {
+                for line in &laid.lines {
+                    prop_assert!(width(line) <= columns.max(45), "{line:?} in {columns}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! A result page as data: the answer, at most five reasons, what a first screen shows, what to do next, and details that
+//! fold. Every verb makes one such tree; `terminal`, `markdown` and `html` each render it whole, and as JSON it is at
+//! hand for an app.
+
+pub(crate) mod findings;
+pub mod html;
+mod layout;
+pub(crate) mod markdown;
+pub mod table;
+pub mod terminal;
+
+use crate::chart::Chart;
+use crate::figure::duration;
+use cardscope_model::report::{Header, Moved};
+use cardscope_model::result::TestResult;
+use cardscope_model::units::{Size, grouped};
+use cardscope_model::verify::IoError;
+pub use findings::Remark;
+use serde::Serialize;
+use table::Table;
+
+/// How good the news is: its colour.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tone {
+    /// Green.
+    Good,
+    /// No colour.
+    #[default]
+    Plain,
+    /// Yellow.
+    Warning,
+    /// Red.
+    Bad,
+}
+
+/// The page.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Page {
+    /// What was tested or asked for; empty where the answer says it.
+    pub title: String,
+    /// The answer, in a line of at most 80 columns.
+    pub answer: String,
+    /// How good it is.
+    pub tone: Tone,
+    /// Why, in at most five lines.
+    pub reasons: Vec<Reason>,
+    /// The few figures that matter most.
+    pub figures: Vec<Fact>,
+    /// What a first screen shows, and what folds.
+    pub sections: Vec<Section>,
+    /// What to do now, each step once.
+    pub next: Vec<Step>,
+    /// How it ended and where it is kept.
+    pub end: Vec<String>,
+}
+
+/// A reason for the answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Reason {
+    /// Its weight.
+    pub tone: Tone,
+    /// The reason, in a line.
+    pub text: String,
+}
+
+/// Something to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// What, as a sentence.
+    pub what: String,
+    /// What to type for it.
+    pub command: Option<String>,
+}
+
+/// A part of a page; its head may be empty.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Section {
+    /// What it is about.
+    pub head: String,
+    /// Whether it is a detail, shown where it is asked for.
+    pub folded: bool,
+    /// What stands in it.
+    pub blocks: Vec<Block>,
+}
+
+/// A name and its value.
+pub type Fact = (String, String);
+
+/// What stands in a section.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Block {
+    /// Names and values.
+    Facts(Vec<Fact>),
+    /// A table.
+    Table(Table),
+    /// Running text.
+    Words(String),
+    /// Lines that stay as they are.
+    Lines(Vec<String>),
+    /// A text in the layout of another tool, to the last blank.
+    Verbatim(String),
+    /// Commands ready to paste.
+    Commands(Vec<String>),
+    /// Findings and caveats, those of one kind in one line.
+    Remarks(Vec<Remark>),
+    /// A chart.
+    Chart(Box<Chart>),
+    /// A picture that belongs to a card: a photograph, a screenshot.
+    Picture(Picture),
+    /// A part of this part.
+    Section(Section),
+}
+
+/// A picture as it lies in the archive.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Picture {
+    /// What it shows.
+    pub caption: String,
+    /// `image/png`, `image/jpeg` …
+    pub media_type: String,
+    /// Its bytes.
+    #[serde(skip)]
+    pub bytes: Vec<u8>,
+}
+
+impl Block {
+    /// A table, none where it has no row.
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Block::Facts(facts) => facts.is_empty(),
+            Block::Table(table) => table.rows().is_empty(),
+            Block::Words(text) | Block::Verbatim(text) => text.is_empty(),
+            Block::Lines(lines) | Block::Commands(lines) => lines.is_empty(),
+            Block::Remarks(remarks) => remarks.is_empty(),
+            Block::Section(section) => section.blocks.is_empty(),
+            Block::Chart(_) | Block::Picture(_) => false,
+        }
+    }
+
+    /// A chart.
+    pub(crate) fn chart(chart: Chart) -> Block {
+        Block::Chart(Box::new(chart))
+    }
+}
+
+impl Section {
+    /// A section without its empty blocks.
+    pub(crate) fn new(head: &str, body: impl IntoIterator<Item = Block>) -> Self {
+        let blocks = body.into_iter().filter(|block| !block.is_empty()).collect();
+        Section { head: head.to_owned(), folded: false, blocks }
+    }
+
+    /// The same as a detail.
+    pub(crate) fn folded(self) -> Self {
+        Section { folded: true, ..self }
+    }
+}
+
+/// A name and its value.
+pub(crate) fn fact(name: &str, value: impl ToString) -> Fact {
+    (name.to_owned(), value.to_string())
+}
+
+/// The first of many as lines, and how many more there are.
+pub(crate) fn listed<T>(all: &[T], most: usize, line: impl Fn(&T) -> String) -> Block {
+    let more = all.len().saturating_sub(most);
+    let more = (more > 0).then(|| format!("… and {more} more in the JSON document"));
+    Block::Lines(all.iter().take(most).map(line).chain(more).collect())
+}
+
+/// What went to and from the card, how long that took, and whether the card's data is there again.
+pub(crate) fn moved(moved: &Moved) -> String {
+    let restored = match moved.bytes_restored {
+        0 => String::new(),
+        bytes => format!("restored {}, ", Size(bytes)),
+    };
+    format!(
+        "wrote {}, {restored}read {} in {}; data {}",
+        Size(moved.bytes_written),
+        Size(moved.bytes_read),
+        duration(moved.seconds),
+        if moved.data_kept { "preserved" } else { "not preserved" }
+    )
+}
+
+/// I/Os that failed.
+pub(crate) fn io_errors(io_errors: &[IoError]) -> Block {
+    listed(io_errors, 8, |io_error| {
+        let IoError { operation, offset, len, errno, reason, recovered } = io_error;
+        let again = if *recovered { "the second try succeeded" } else { "twice" };
+        format!("{operation} of {len} bytes at {}: {reason} (errno {errno}), {again}", grouped(*offset))
+    })
+}
+
+impl Page {
+    /// A page with its answer.
+    pub fn new(title: &str, tone: Tone, answer: impl Into<String>) -> Self {
+        Page { title: title.to_owned(), tone, answer: answer.into(), ..Page::default() }
+    }
+
+    /// Adds a part of the first screen; empty blocks, and a part of nothing else, leave no trace.
+    pub fn add(&mut self, head: &str, body: impl IntoIterator<Item = Block>) {
+        self.push(Section::new(head, body));
+    }
+
+    /// Adds a detail.
+    pub fn fold(&mut self, head: &str, body: impl IntoIterator<Item = Block>) {
+        self.push(Section::new(head, body).folded());
+    }
+
+    fn push(&mut self, section: Section) {
+        if !section.blocks.is_empty() {
+            self.sections.push(section);
+        }
+    }
+
+    /// Adds a reason; a page has five of them at most.
+    pub fn because(&mut self, tone: Tone, text: impl Into<String>) {
+        if self.reasons.len() < REASONS {
+            self.reasons.push(Reason { tone, text: text.into() });
+        }
+    }
+
+    /// Adds reasons of a tone, as long as there is room.
+    pub fn because_all(&mut self, tone: Tone, texts: impl IntoIterator<Item = String>) {
+        texts.into_iter().for_each(|text| self.because(tone, text));
+    }
+
+    /// Adds what to do next, once.
+    pub fn step(&mut self, what: impl Into<String>, command: Option<String>) {
+        let step = Step { what: what.into(), command };
+        if !self.next.contains(&step) {
+            self.next.push(step);
+        }
+    }
+
+    /// Findings and caveats as details, those of single tests included.
+    pub(crate) fn add_findings<'a>(&mut self, header: &Header, tests: impl Iterator<Item = &'a TestResult>) {
+        self.fold("Findings", [Block::Remarks(findings::of(&header.findings))]);
+        self.fold("Caveats", [Block::Remarks(findings::caveats(&header.caveats, tests))]);
+    }
+
+    /// How it ended, and its session.
+    pub(crate) fn add_end(&mut self, header: &Header) {
+        self.end.extend(header.error.iter().map(|error| format!("Ended early: {error}")));
+        self.end.extend(header.session.iter().map(|id| format!("Archived as session {id}.")));
+    }
+
+    /// The page of a document with this header: the frame below the verb's own parts.
+    pub(crate) fn framed(mut self, header: &Header) -> Page {
+        self.add_findings(header, std::iter::empty());
+        self.add_end(header);
+        self
+    }
+
+    /// The page as text without colours, as wide as a terminal of 80 columns, with all details.
+    pub fn text(&self) -> String {
+        terminal::text(self, &terminal::Screen { columns: 80, details: true })
+    }
+}
+
+/// Reasons that a page has room for.
+const REASONS: usize = 5;
