@@ -59,7 +59,7 @@ impl Typist for TypedTemperatures {
             for line in std::io::stdin().lock().lines().map_while(Result::ok) {
                 let said = temperature(&line, &first);
                 if !said.is_some_and(|(place, celsius)| into.take(place, celsius)) {
-                    output::note(&format!("{line:?} is no temperature of a place that is asked for"));
+                    output::note(&format!("{line:?} is not a temperature of one of these places"));
                 }
             }
         });

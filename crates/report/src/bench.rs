@@ -45,12 +45,7 @@ fn answer(report: &BenchReport, counted: Option<&RunResult>) -> String {
     let runs = count(body.runs.iter().filter(|run| run.counted).count() as u64, "run");
     let failed = run.passed.map_or("", |passed| if passed { "PASSED: " } else { "FAILED: " });
     let early = if header.error.is_some() { ", ended early" } else { "" };
-    format!(
-        "{failed}{} ({} {}, {runs}{early}).",
-        sentence(&said.join(", ")).trim_end_matches('.'),
-        body.recipe,
-        body.recipe_version
-    )
+    format!("{failed}{} ({}, {runs}{early}).", sentence(&said.join(", ")).trim_end_matches('.'), body.recipe)
 }
 
 /// Why figures are not the card's own: what was measured is as fast as its bus.
@@ -69,7 +64,8 @@ fn conditions(report: &BenchReport) -> Vec<Fact> {
     let header = &report.header;
     let bus = report.body.bus_ceiling_mb_s.map(|mb_s| fact("bus carries", format!("{} MB/s", speed(mb_s))));
     let all = header.condition.iter().map(|(word, value)| fact(&word.replace('_', " "), value));
-    let rest = [fact("I/O by", &header.io_path), fact("seed", header.seed)];
+    let recipe = fact("recipe", format!("{} {}", report.body.recipe, report.body.recipe_version));
+    let rest = [recipe, fact("I/O by", &header.io_path), fact("seed", header.seed)];
     bus.into_iter().chain(all).chain(rest).collect()
 }
 

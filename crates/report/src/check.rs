@@ -118,16 +118,16 @@ fn add_reasons(page: &mut Page, report: &CheckReport) {
     }
     // What is bad beside the verdict and the marks, which have said their part.
     let bad = report.header.findings.iter().filter(|finding| finding.weight == Weight::Bad);
-    let other = bad.filter(|finding| !SAID.iter().any(|said| finding.claim.starts_with(said)));
+    let other = bad.filter(|finding| !SAID.contains(&finding.claim.as_str()));
     page.because_all(Tone::Bad, other.map(|finding| finding.verdict.clone()));
     page.because_all(Tone::Plain, suitable(&body.jobs));
     page.because_all(Tone::Plain, body.sustain.as_ref().map(|run| sustain::summary(run)));
 }
 
 /// Claims of findings that the verdict and the judgement of marks stand for.
-const SAID: [&str; 2] = ["capacity", "mark"];
+const SAID: [&str; 2] = ["capacity", "mark-missed"];
 
-/// The marks by what became of them: `met: C10 U3`, `missed: V30`.
+/// The marks by their outcome: `met: C10 U3`, `missed: V30`.
 fn outcomes(found: &MarksMeasured) -> Vec<String> {
     let of = |outcome: Outcome, word: &str| {
         let claimed = found.judged.iter().filter(|j| !j.claimed_by.is_empty() && j.outcome == outcome);

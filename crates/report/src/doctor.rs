@@ -13,9 +13,6 @@ pub fn page(report: &DoctorReport) -> Page {
     };
     let mut page = Page::new("", tone, answer(report));
     let of = |state: State| report.points.iter().filter(move |point| point.state == state);
-    for (state, tone) in [(State::Fail, Tone::Bad), (State::Warn, Tone::Warning)] {
-        page.because_all(tone, of(state).map(|point| format!("{}: {}", point.point, on(point))));
-    }
     for point in of(State::Fail).chain(of(State::Warn)) {
         let advice = point.advice.iter().map(|advice| format!("do: {advice}"));
         let lines = [format!("why: {}", point.why)].into_iter().chain(advice);

@@ -21,29 +21,40 @@ pub fn page(identity: &Identity) -> Page {
     let mut part = |head: &str, fill: &dyn Fn(&mut Facts)| {
         let mut facts = Facts::default();
         fill(&mut facts);
-        page.add(head, [Block::Facts(facts.0)]);
+        // Registers are for who knows them; what everybody asks for stands above.
+        match REGISTERS.contains(&head) {
+            true => page.fold(head, [Block::Facts(facts.0)]),
+            false => page.add(head, [Block::Facts(facts.0)]),
+        }
     };
     part("Card (CID)", &|p| identity.cid.iter().for_each(|cid| cid_lines(p, cid)));
     part("This is an eMMC, no card", &|p| p.line("name", identity.emmc.as_ref().map(|emmc| &emmc.pnm)));
     part("Capacity", &|p| capacity_lines(p, identity));
-    part("Card-specific data (CSD)", &|p| identity.csd.iter().for_each(|csd| csd_lines(p, csd)));
-    part("Configuration (SCR)", &|p| identity.scr.iter().for_each(|scr| scr_lines(p, scr)));
-    part("SD status (SSR)", &|p| identity.ssr.iter().for_each(|ssr| ssr_lines(p, ssr)));
-    part("Operating conditions (OCR)", &|p| identity.ocr.iter().for_each(|ocr| ocr_lines(p, ocr)));
+    part(CSD, &|p| identity.csd.iter().for_each(|csd| csd_lines(p, csd)));
+    part(SCR, &|p| identity.scr.iter().for_each(|scr| scr_lines(p, scr)));
+    part(SSR, &|p| identity.ssr.iter().for_each(|ssr| ssr_lines(p, ssr)));
+    part(OCR, &|p| identity.ocr.iter().for_each(|ocr| ocr_lines(p, ocr)));
     part("Marks it claims", &|p| identity.mark_demands.iter().for_each(|d| mark_line(p, d)));
     part("NVMe", &|p| identity.nvme.iter().for_each(|nvme| nvme_lines(p, nvme)));
     part("Bus", &|p| bus_lines(p, identity));
     part("Layout", &|p| p.0.extend(identity.layout.iter().flat_map(present_facts)));
-    page.add("Findings", [Block::Remarks(findings::of(&identity.findings))]);
+    page.fold("Findings", [Block::Remarks(findings::of(&identity.findings))]);
     page
 }
+
+/// Parts that only show with details.
+const REGISTERS: [&str; 4] = [CSD, SCR, SSR, OCR];
+const CSD: &str = "Card-specific data (CSD)";
+const SCR: &str = "Configuration (SCR)";
+const SSR: &str = "SD status (SSR)";
+const OCR: &str = "Operating conditions (OCR)";
 
 /// Maker, name, size and marks in a line.
 fn answer(identity: &Identity) -> String {
     let cid = identity.cid.as_ref();
     let nvme = identity.nvme.as_ref().and_then(|nvme| nvme.identify.as_ref());
     let usb = identity.usb.as_ref();
-    let maker = cid.and_then(|cid| cid.maker.clone());
+    let maker = cid.and_then(|cid| cid.maker.clone()).filter(|maker| !maker.starts_with("no "));
     let name = cid.map(|cid| cid.pnm.trim().to_owned()).filter(|name| !name.is_empty());
     let model = nvme.map(|nvme| nvme.mn.trim().to_owned());
     let reader = usb.filter(|_| cid.is_none()).map(|usb| {

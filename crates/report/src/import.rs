@@ -170,6 +170,23 @@ mod tests {
     #[test]
     fn a_dry_run_shows_what_each_figure_is_and_what_was_printed() {
         let report = crate::sample::dry_run();
-        insta::assert_snapshot!(page(&report).text(), @"");
+        insta::assert_snapshot!(page(&report).text(), @r#"
+        Dry run: understood 1 run (1 result) from 1 file.
+
+        By format
+          format   files  runs  results
+          cdm_fio      1     1        1
+
+        Notes
+          • a.log: its end is missing
+
+        Files
+          a.log: cdm_fio, SD71 · 1 run with 1 figure
+
+        Results
+        a.log
+          test             MB/s  as printed
+          SEQ1G Q1T1 read   786    750 MB/s
+        "#);
     }
 }

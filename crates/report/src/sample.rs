@@ -174,7 +174,7 @@ pub(crate) fn comparison(cards: usize, runs: u32, tests: usize) -> Comparison {
     comparison
 }
 
-/// An order of so many cards for a job, the first two not to be told apart.
+/// An order of so many cards for a job, the first two equal.
 pub(crate) fn ranking(cards: usize) -> Ranking {
     let score = |card: usize| 91.5 - 60.0 * card as f64 / cards.max(1) as f64;
     let place = |card: usize| {
@@ -249,7 +249,7 @@ fn latencies(card: usize, test: usize, runs: u32) -> Latencies {
     }
 }
 
-/// A map with pages, erase blocks, open blocks and curves, like that of the card of seed 004.
+/// A map with pages, erase blocks, open blocks and curves, like that of the card of a published review.
 pub(crate) fn map() -> MapReport {
     ONE_CARD.cards[0].map.clone().unwrap()
 }
@@ -316,4 +316,14 @@ pub(crate) fn of_two_settings(cards: usize, runs: u32, tests: usize) -> Publicat
     }
     publication.comparison.differs.clear();
     publication
+}
+
+/// Holds a text against a file of `tests/sample`; with UPDATE_SAMPLES set it writes the file.
+pub(crate) fn same(file: &str, text: &str) {
+    let path = format!("{}/tests/sample/{file}", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("UPDATE_SAMPLES").is_some() {
+        std::fs::write(&path, text).expect("the sample can be written");
+    }
+    let known = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(known == text, "{file} differs; UPDATE_SAMPLES=1 writes it anew:\n{text}");
 }

@@ -132,7 +132,7 @@ fn said(publication: &Publication, format: &Format, path: &Path, bytes: usize) -
     format!("Wrote {}: {content}, {}, {}.", outside::line(&path), format.name, Size(bytes as u64))
 }
 
-/// Refuses what is no folder before anything is read.
+/// Refuses what is not a folder before anything is read.
 fn is_folder(folder: &Path) -> Result<()> {
     match folder.is_dir() {
         true => Ok(()),

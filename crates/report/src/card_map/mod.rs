@@ -22,19 +22,20 @@ pub fn page(report: &MapReport) -> Page {
     let (tested, untested): (Vec<Row>, Vec<Row>) =
         rows(measured).into_iter().partition(|row| row.sure.is_some());
     page.add("", [Block::Table(properties(&tested))]);
-    page.add("Advice", [Block::Lines(body.advice.words.clone()), Block::Facts(settings(&body.advice))]);
+    page.add("Settings that fit", [Block::Facts(settings(&body.advice))]);
     for command in &body.advice.commands {
         page.step(sentence(&command.what), Some(command.command.clone()));
     }
+    page.fold("Evidence", [Block::Table(evidence(&tested))]);
+    page.fold("Advice", [Block::Lines(body.advice.words.clone())]);
     page.fold("Speed by size of an I/O", curves(&measured.curves).map(Block::Table));
     let axis = measured.axis.as_ref();
     let axis = axis.and_then(|axis| addresses(axis, &header.condition, TERMINAL));
     let charts = axis.into_iter().chain(charts(measured)).map(Block::chart);
     page.fold("Charts", charts);
-    let untested = untested.into_iter().map(|row| fact(row.name, row.found)).collect();
-    page.fold("Not tested", [Block::Facts(untested)]);
+    page.fold("Not tested", [Block::Lines(by_reason(&untested))]);
     page.fold("Tried on the card", [Block::Lines(body.advice.tried.iter().map(tried).collect())]);
-    page.fold("In the form of a review", [Block::Lines(profile(&body.profile))]);
+    page.fold("In the form of a review", [Block::Verbatim(profile(&body.profile))]);
     page.fold("Tables in flashbench's layout", [Block::Verbatim(flashbench::text(&measured.tables))]);
     page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
     page.fold(
@@ -125,13 +126,13 @@ fn curves(curves: &Curves) -> Option<Table> {
 }
 
 /// The block that opens a review, each line with how it was got.
-fn profile(lines: &[ProfileLine]) -> Vec<String> {
+fn profile(lines: &[ProfileLine]) -> String {
     let what = lines.iter().map(|l| l.what.chars().count() + 1).max().unwrap_or(0);
     let value = lines.iter().map(|l| l.value.chars().count()).max().unwrap_or(0);
     let line = |line: &ProfileLine| {
         let name = format!("{}:", line.what);
         let how = if line.how.is_empty() { String::new() } else { format!("  [{}]", line.how) };
-        format!("{name:<what$} {:>value$}{how}", line.value)
+        format!("{name:<what$} {:>value$}{how}\n", line.value)
     };
     lines.iter().map(line).collect()
 }
@@ -181,7 +182,14 @@ struct Row {
     rest: String,
 }
 
-/// The tested properties, each with how sure it is and the numbers it rests on.
+/// The tested properties with the numbers they rest on.
+fn evidence(rows: &[Row]) -> Table {
+    let columns: [(&str, &dyn Fn(&Row) -> String); 2] =
+        [("property", &|row| row.name.to_owned()), ("measured", &|row| row.rest.clone())];
+    Table::of(rows, &columns).left_aligned(["measured"])
+}
+
+/// The tested properties, each with how sure it is.
 fn properties(rows: &[Row]) -> Table {
     Table::of(
         rows,
@@ -189,11 +197,21 @@ fn properties(rows: &[Row]) -> Table {
             ("property", &|row| row.name.to_owned()),
             ("found", &|row| row.found.clone()),
             ("sure", &|row| row.sure.map(percent).unwrap_or_default()),
-            ("measured", &|row| row.rest.clone()),
         ],
     )
-    .left_aligned(["found", "measured"])
-    .always(["found", "sure"])
+    .left_aligned(["found"])
+}
+
+/// Why properties were not tested, those of one reason in a line.
+fn by_reason(rows: &[Row]) -> Vec<String> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for row in rows {
+        match reasons.iter_mut().find(|(reason, _)| *reason == row.found) {
+            Some((_, names)) => names.push(row.name),
+            None => reasons.push((&row.found, vec![row.name])),
+        }
+    }
+    reasons.into_iter().map(|(reason, names)| sentence(&format!("{reason}: {}", names.join("; ")))).collect()
 }
 
 /// What was tested, each with its value and how sure that is.
@@ -234,7 +252,7 @@ fn row<T>(name: &'static str, property: &Property<T>, show: impl Fn(&T) -> Strin
         (Status::None, ..) => "none".to_owned(),
         _ => {
             let why = property.reason.as_deref().unwrap_or("no reason is known");
-            return Row { name, found: format!("not tested: {why}"), sure: None, rest: String::new() };
+            return Row { name, found: why.to_owned(), sure: None, rest: String::new() };
         }
     };
     let numbers: Vec<String> = property.evidence.numbers.iter().take(NUMBERS).map(number).collect();

@@ -1,4 +1,4 @@
-//! Bars of a comparison: a figure of each card, every run of one card (as seed 000 draws them), places of an order.
+//! Bars of a comparison: a figure of each card, every run of one card (as a published comparison draws them), places of an order.
 
 use super::{Bar, Bars, Caption, Chart, Group, Kind, POINTS};
 use crate::comparison::words::{self, Measure};

@@ -130,13 +130,13 @@ mod tests {
         };
         let map = SpeedMap { cell_bytes: 1 << 20, cells, write: Some(whole), read: None };
         let chart = addresses(&map, &Condition::default(), TERMINAL).unwrap();
-        insta::assert_snapshot!(crate::plot::text(&chart), @r"
+        insta::assert_snapshot!(crate::plot::text(&chart), @r#"
         Speed over the addresses
         write ██▂█
-              5.000 … 20.00, mean 11.43 MB/s, slowest second 3.200 MB/s at byte 3 145 728
+              5.00 … 20.0, mean 11.4 MB/s, slowest second 3.20 MB/s at byte 3 145 728
         bad    . #
               . below 1 % of the column's bytes, : below 10 %, # more, or an I/O failed
-              a column is 1 048 576 bytes (0.00 GB, 0.00 GiB) of 4 194 304 bytes (0.00 GB, 0.00 GiB)
-        ");
+              a column is 1.05 MB of 4.19 MB
+        "#);
     }
 }

@@ -225,7 +225,7 @@ fn against_the_best(all: &[(usize, f64)], entry: usize) -> Option<f64> {
     Some(own / best(&others)?.1)
 }
 
-/// How many pairs of single tests differ, are alike, cannot be told apart, and of many pairs of cards how many differ by
+/// How many pairs of single tests differ, are equal or are open, and of many pairs of cards how many differ by
 /// chance; `None` without pairs. p is corrected over the tests of two cards, and of each two that are alike one in twenty
 /// may still differ in some test.
 pub fn counted(comparison: &Comparison) -> Option<String> {
@@ -317,7 +317,7 @@ pub fn order(test: &ComparedTest, name: impl Fn(usize) -> String) -> String {
     }
 }
 
-/// Between a faster and a slower entry: `>` for sure, `=` alike, `?` not to be told.
+/// Between a faster and a slower entry: `>` for sure, `=` alike, `?` open.
 fn sign(test: &ComparedTest, faster: usize, slower: usize) -> char {
     let pair = test
         .pairs

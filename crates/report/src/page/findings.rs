@@ -78,7 +78,7 @@ pub(crate) fn of(findings: &[Finding]) -> Vec<Remark> {
     remarks
 }
 
-/// What speaks against figures: all of them, and those of single tests. A doubt that several tests share is one line.
+/// Caveats of all figures, and those of single tests. A doubt that several tests share is one line.
 pub(crate) fn caveats<'a>(of_all: &[Caveat], tests: impl Iterator<Item = &'a TestResult>) -> Vec<Remark> {
     let mut shared: Vec<(Shared, Vec<String>)> = Vec::new();
     for result in tests {

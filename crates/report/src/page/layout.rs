@@ -74,12 +74,16 @@ fn divided(table: &Table, columns: usize) -> Vec<Laid> {
 
 /// Widths with which the table fits: those of the widest cells, or columns of words made narrower, the widest first.
 fn fitting(table: &Table, columns: usize) -> Option<Vec<usize>> {
-    let cells = |c: usize| {
-        let head = table.columns().get(c).map(|column| column.head.as_str());
-        head.into_iter().chain(table.rows().iter().filter_map(move |row| row.get(c)).map(String::as_str))
+    let head = |c: usize| table.columns().get(c).map_or("", |column| column.head.as_str());
+    let cells = |c: usize| table.rows().iter().filter_map(move |row| row.get(c)).map(String::as_str);
+    let longest = |text: &str| text.split_whitespace().map(width).max().unwrap_or(0);
+    let widest = |c: usize| {
+        // Names of things beside each other may take several lines.
+        let head =
+            if table.is_beside() { longest(head(c)).max(NARROW.min(width(head(c)))) } else { width(head(c)) };
+        cells(c).map(width).fold(head, usize::max)
     };
-    let widest = |c: usize| cells(c).map(width).max().unwrap_or(0);
-    let longest_word = |c: usize| cells(c).flat_map(str::split_whitespace).map(width).max().unwrap_or(0);
+    let longest_word = |c: usize| cells(c).map(longest).fold(longest(head(c)), usize::max);
     let mut widths: Vec<usize> = (0..table.columns().len()).map(widest).collect();
     let over = |widths: &[usize]| {
         (widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)).saturating_sub(columns)
@@ -106,10 +110,9 @@ fn in_lines(table: &Table, widths: &[usize]) -> Laid {
 
 /// A row: a line, or several where a cell's words take more.
 fn row(table: &Table, cells: &[String], widths: &[usize]) -> Vec<String> {
-    let parts = |(c, cell): (usize, &String)| match table.columns().get(c).is_some_and(|column| column.words)
-    {
-        true if width(cell) > widths[c] => wrapped(cell, widths[c]),
-        _ => vec![cell.clone()],
+    let parts = |(c, cell): (usize, &String)| match width(cell) > widths[c] {
+        true => wrapped(cell, widths[c]),
+        false => vec![cell.clone()],
     };
     let cells: Vec<Vec<String>> = cells.iter().take(widths.len()).enumerate().map(parts).collect();
     let height = cells.iter().map(Vec::len).max().unwrap_or(1);
@@ -126,17 +129,13 @@ fn row(table: &Table, cells: &[String], widths: &[usize]) -> Vec<String> {
 
 /// Each row as a block of heads and values, for a table that is too wide whatever is left out.
 fn stacked(table: &Table, columns: usize) -> Vec<String> {
-    let name = table.columns().iter().skip(1).map(|column| width(&column.head)).max().unwrap_or(0);
     let mut out = Vec::new();
     for cells in table.rows() {
-        out.extend(cells.first().cloned());
-        for (column, cell) in table.columns().iter().zip(cells).skip(1).filter(|(_, cell)| !cell.is_empty()) {
-            let room = columns.saturating_sub(name + 2 * GAP).max(NARROW);
-            for (number, part) in wrapped(cell, room).into_iter().enumerate() {
-                let head = if number == 0 { column.head.as_str() } else { "" };
-                out.push(format!("  {}  {part}", filled(head, name, true)));
-            }
-        }
+        out.extend(cells.iter().take(1).flat_map(|name| wrapped(name, columns)));
+        let named = table.columns().iter().zip(cells).skip(1).filter(|(_, cell)| !cell.is_empty());
+        let lines =
+            named.flat_map(|(column, cell)| wrapped(&format!("{}: {cell}", column.head), columns - GAP));
+        out.extend(lines.map(|line| format!("{}{line}", " ".repeat(GAP))));
     }
     out
 }
@@ -163,10 +162,32 @@ mod tests {
 
     #[test]
     fn a_table_first_breaks_its_words_then_leaves_out_what_matters_least_then_stacks() {
-        insta::assert_snapshot!(at(90), @"");
-        insta::assert_snapshot!(at(60), @"");
-        insta::assert_snapshot!(at(45), @"");
-        insta::assert_snapshot!(at(22), @"");
+        insta::assert_snapshot!(at(90), @r#"
+        test              MB/s  IOPS  longest  what can be said
+        SEQ1M Q8T1 read   20.4  19.5  1.20 ms  the first card is faster than the second
+        RND4K Q1T1 write  1.20   293   210 ms  even
+        left out:
+        "#);
+        insta::assert_snapshot!(at(60), @r#"
+        test              MB/s  IOPS  longest  what can be said
+        SEQ1M Q8T1 read   20.4  19.5  1.20 ms  the first card is
+                                               faster than the
+                                               second
+        RND4K Q1T1 write  1.20   293   210 ms  even
+        left out:
+        "#);
+        insta::assert_snapshot!(at(45), @r#"
+        test              MB/s  IOPS
+        SEQ1M Q8T1 read   20.4  19.5
+        RND4K Q1T1 write  1.20   293
+        left out: longest, what can be said
+        "#);
+        insta::assert_snapshot!(at(22), @r#"
+        test              MB/s
+        SEQ1M Q8T1 read   20.4
+        RND4K Q1T1 write  1.20
+        left out: IOPS, longest, what can be said
+        "#);
     }
 
     proptest! {

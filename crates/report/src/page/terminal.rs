@@ -161,7 +161,12 @@ impl Lines {
         // A long name takes a line, so that values keep half of the screen.
         let name = name.min(self.columns / 2 - INDENT);
         for (label, value) in facts {
-            let mark = format!("{}{}  ", " ".repeat(INDENT), filled(label, name, true));
+            let indent = " ".repeat(INDENT);
+            let beside = if width(label) > name { "" } else { label };
+            if beside.is_empty() {
+                self.wrapped(&indent, label, Style::Dim);
+            }
+            let mark = format!("{indent}{}  ", filled(beside, name, true));
             self.marked(&mark, Style::Dim, value, Style::Plain);
         }
     }
@@ -206,5 +211,83 @@ impl Lines {
             self.blank();
         }
         all.iter().for_each(|line| self.wrapped("", line, Style::Dim));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparison::How;
+    use crate::sample;
+    use proptest::prelude::*;
+
+    /// A page of each kind of document.
+    fn pages() -> Vec<Page> {
+        vec![
+            crate::observe::page(&sample::watch()),
+            crate::import::page(&sample::dry_run()),
+            crate::comparison::page(&sample::comparison(2, 3, 4), How::default()),
+            crate::comparison::page(&sample::comparison(20, 10, 12), How::default()),
+            crate::ranking::page(&sample::ranking(12)),
+            crate::card_map::page(&sample::map()),
+            crate::sustain::page(&sample::long_run()),
+        ]
+    }
+
+    /// What may be wider than a screen: charts, which have a width of their own, and what is typed or copied.
+    fn keeps_its_width(page: &Page, line: &str) -> bool {
+        fn within(blocks: &[Block], line: &str) -> bool {
+            blocks.iter().any(|block| match block {
+                Block::Commands(commands) => commands.iter().any(|command| line.trim() == command),
+                Block::Verbatim(text) => text.lines().any(|other| other == line),
+                Block::Chart(chart) => plot::text(chart).lines().any(|other| other == line),
+                Block::Section(section) => within(&section.blocks, line),
+                _ => false,
+            })
+        }
+        let typed = page.next.iter().filter_map(|step| step.command.as_ref());
+        page.sections.iter().any(|section| within(&section.blocks, line))
+            || typed.into_iter().any(|command| line.trim() == command)
+    }
+
+    #[test]
+    fn the_first_line_is_the_answer_and_no_more_than_five_reasons_follow() {
+        for page in pages() {
+            let first = lines(&page, &Screen { columns: 80, details: false }).remove(0);
+            let first: String = first.into_iter().map(|span| span.text).collect();
+            assert_eq!(first, page.answer, "the answer takes one line of 80 columns");
+            assert!(page.reasons.len() <= 5 && !page.answer.is_empty());
+        }
+    }
+
+    #[test]
+    fn details_show_where_they_are_asked_for_and_are_named_where_not() {
+        let page = crate::sustain::page(&sample::long_run());
+        let first = text(&page, &Screen { columns: 80, details: false });
+        let all = text(&page, &Screen { columns: 80, details: true });
+        assert!(first.contains("More with --details: ") && !all.contains("More with --details"), "{first}");
+        assert!(all.lines().count() > first.lines().count());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn no_line_is_wider_than_the_screen(columns in 60usize..200, details: bool, name in "([a-z0-9/=日]{1,10} ){0,12}") {
+            let name = name.trim_end().to_owned();
+            let mut all = pages();
+            let mut named = sample::comparison(3, 2, 2);
+            named.entries[0].name = name.clone();
+            all.push(crate::comparison::page(&named, How::default()));
+            let mut page = Page::new(&name, Tone::Bad, format!("{name} {name}"));
+            page.because(Tone::Bad, name.clone());
+            page.figures = vec![super::super::fact(&name, &name)];
+            page.step(name.clone(), Some(name.clone()));
+            all.push(page);
+            for page in all {
+                for line in text(&page, &Screen { columns, details }).lines() {
+                    prop_assert!(width(line) <= columns || keeps_its_width(&page, line), "{columns}: {line:?}");
+                }
+            }
+        }
     }
 }

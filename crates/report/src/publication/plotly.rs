@@ -1,6 +1,6 @@
-//! A page for Hugo with Plotly blocks between shortcodes, in the form of seed 000: `common_data.y` names the tests,
-//! each of `data` is a run or a card, `layout` and `config` as there. Plotly draws upwards, so everything is written
-//! from the last to the first.
+//! A page for Hugo with Plotly blocks between shortcodes, in the form of the published comparison of microSD Express
+//! cards: `common_data.y` names the tests, each of `data` is a run or a card, `layout` and `config` as there. Plotly draws
+//! upwards, so everything is written from the last to the first.
 
 use super::{card, page};
 use crate::chart::{Bars, Chart, Group, Kind, bars};
@@ -14,7 +14,7 @@ use cardscope_model::publication::Publication;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// Height of a picture for each bar and each test, so that bars keep the thickness that seed 000's have.
+/// Height of a picture for each bar and each test, so that bars keep the thickness that the published ones have.
 const BAR: usize = 4;
 const TEST: usize = 12;
 
@@ -87,7 +87,7 @@ fn block(chart: &Chart, with_values: bool) -> String {
     format!("\n{{{{< plotly >}}}}\n{figure}\n{{{{< /plotly >}}}}\n\n{}\n", plain(&chart.caption.words()))
 }
 
-/// The figure, as seed 000 has it.
+/// The figure, in the form of the published ones.
 fn figure(bars: &Bars, with_values: bool) -> Value {
     let tests: Vec<&str> = bars.groups.iter().rev().map(|group| group.name.as_str()).collect();
     let mut common = json!({ "y": tests });

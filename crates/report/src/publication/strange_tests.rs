@@ -173,8 +173,9 @@ fn every_chart_can_be_a_picture_of_its_own_with_a_name_of_its_own() {
 fn an_order_of_many_cards_is_published_without_a_comparison() {
     let mut publication = sample::publication(0, 0, 0);
     publication.rankings = vec![sample::ranking(200)];
-    let page = html(&publication).replace('\u{a0}', " ");
-    assert!(page.contains("1 order of 200 cards") && page.contains("140 more not drawn"));
-    let text = markdown(&publication);
-    assert!(!text.contains("What was compared") && text.contains("| 200 |"), "{text}");
+    let page = page(&publication);
+    let html = html::document(&page).replace('\u{a0}', " ");
+    assert!(html.contains("200</dd>") && html.contains("140 more not drawn"), "{html}");
+    let text = markdown(&page);
+    assert!(!text.contains("Compared") && text.contains("| 200 |"), "{text}");
 }

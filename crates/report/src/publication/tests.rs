@@ -66,12 +66,12 @@ fn a_card_as_kdiskmark_writes_it_in_its_units() {
 #[test]
 fn each_figure_of_a_card_is_a_row() {
     let rows = String::from_utf8(csv(&small()).unwrap()).unwrap().replace('\r', "");
-    assert_eq!(rows, include_str!("../../tests/sample/small.csv"));
+    sample::same("small.csv", &rows);
 }
 
 #[test]
 fn cards_as_a_page_of_markdown() {
-    assert_eq!(markdown(&small()), include_str!("../../tests/sample/small.md"));
+    sample::same("small.md", &markdown(&page(&small())));
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn a_name_ends_no_block_no_table_and_no_front_matter() {
     let name = "a | b {{< /plotly >}} +++\n# <script>";
     publication.title = name.into();
     publication.comparison.entries[0].name = name.into();
-    for page in [plotly(&publication), markdown(&publication)] {
+    for page in [plotly(&publication), markdown(&page(&publication))] {
         assert!(!page.contains("<script") && !page.contains("a | b {{<"), "{page}");
         assert_eq!(page.matches("{{< /plotly >}}").count(), page.matches("{{< plotly >}}").count());
         assert!(!page.lines().any(|line| line.starts_with("# <")), "{page}");

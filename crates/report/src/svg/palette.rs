@@ -6,7 +6,7 @@
 use crate::figure;
 use std::fmt::{self, Display, Write};
 
-/// Series that are told apart; more begin again.
+/// Series with a colour of their own; more begin again.
 pub(crate) const SERIES: usize = 8;
 
 /// The colours of a light or a dark page.
