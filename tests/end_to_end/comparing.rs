@@ -90,7 +90,7 @@ fn all_108_figures_of_the_express_report_come_out_of_its_own_runs_as_printed() {
         assert_eq!(list(&document, "/entries")[card]["runs"], if name == "SanDisk" { 2 } else { 10 });
     }
     assert_eq!(list(&document, "/tests").len(), PUBLISHED.len(), "no test is left out");
-    let shown = home.run(&[&["compare", "--as-printed"], &cards[..]].concat()).expect(0).stdout;
+    let shown = home.run(&[&["compare", "--as-printed", "--details"], &cards[..]].concat()).expect(0).stdout;
     for figure in ["818", "753", "744"] {
         assert!(shown.contains(figure), "{shown}");
     }

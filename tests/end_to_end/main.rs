@@ -39,6 +39,7 @@ mod recorded_sys;
 mod report_files;
 mod reports;
 mod restore;
+mod screens;
 mod seeds;
 mod served_ends;
 mod served_fakes;

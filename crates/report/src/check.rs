@@ -49,6 +49,7 @@ pub fn page(report: &CheckReport) -> Page {
     if let Some(identity) = &body.identity {
         page.fold("Identity", [Block::Facts(what_it_is(identity, report))]);
     }
+    page.fold("Marks in detail", [Block::Facts(mark_details(body.marks.as_ref()))]);
     page.fold("What each job takes", [Block::Facts(job_details(&body.jobs))]);
     page.fold("Flash geometry", flash(report));
     page.fold("Sustained use", body.sustain.iter().flat_map(long_run));
@@ -120,8 +121,18 @@ fn add_reasons(page: &mut Page, report: &CheckReport) {
     let bad = report.header.findings.iter().filter(|finding| finding.weight == Weight::Bad);
     let other = bad.filter(|finding| !SAID.contains(&finding.claim.as_str()));
     page.because_all(Tone::Bad, other.map(|finding| finding.verdict.clone()));
+    page.because_all(Tone::Warning, measured_hints(report));
     page.because_all(Tone::Plain, suitable(&body.jobs));
     page.because_all(Tone::Plain, body.sustain.as_ref().map(|run| sustain::summary(run)));
+}
+
+/// Hints from what was measured; those of registers are for who looks into the identity.
+fn measured_hints(report: &CheckReport) -> impl Iterator<Item = String> {
+    let registers = report.body.identity.as_ref().map_or(&[][..], |identity| &identity.findings);
+    let hints = report.header.findings.iter().filter(|finding| finding.weight == Weight::Hint);
+    hints
+        .filter(|finding| !registers.iter().any(|known| known.claim == finding.claim))
+        .map(|finding| finding.verdict.clone())
 }
 
 /// Claims of findings that the verdict and the judgement of marks stand for.
@@ -266,19 +277,29 @@ fn marks_of(found: &MarksMeasured) -> Table {
         claimed,
         &[
             ("mark", &|judged| judged.mark.to_string()),
-            ("claimed by", &|judged| by(judged).to_owned()),
             ("result", &|judged| result(judged).to_owned()),
-            ("measured", &figures_of),
+            ("measured", &|judged| shown(judged, |part| part.measured)),
+            ("demanded", &|judged| shown(judged, |part| Some(part.demanded))),
+            ("by", &|judged| {
+                deciding(judged).map_or_else(|| judged.because.clone(), |part| part.what.clone())
+            }),
+            ("claimed by", &|judged| by(judged).to_owned()),
         ],
     )
-    .left_aligned(["claimed by", "result", "measured"])
+    .left_aligned(["result", "by", "claimed by"])
     .always(["result"])
     .least(["claimed by"]);
     let highest: Vec<String> = found.highest.iter().filter_map(|h| h.mark).map(|m| m.to_string()).collect();
     if !highest.is_empty() {
-        table.row([highest.join(" "), String::new(), "measured class".to_owned(), String::new()]);
+        table.row([highest.join(" "), "measured class".to_owned()]);
     }
     table
+}
+
+/// Every figure of each claimed mark.
+fn mark_details(found: Option<&MarksMeasured>) -> Vec<Fact> {
+    let claimed = found.into_iter().flat_map(|found| &found.judged).filter(|j| !j.claimed_by.is_empty());
+    claimed.map(|judged| fact(&judged.mark.to_string(), figures_of(judged))).collect()
 }
 
 fn by(judged: &JudgedMark) -> &'static str {
@@ -299,6 +320,21 @@ fn result(judged: &JudgedMark) -> &'static str {
         (Outcome::Borderline, _) => "borderline",
         (Outcome::NotTestable, _) => "not tested",
     }
+}
+
+/// The demand that decides: of those that came out like the mark the one with the least margin; none where the mark was
+/// not tested.
+fn deciding(judged: &JudgedMark) -> Option<&Part> {
+    let tested = judged.outcome != Outcome::NotTestable;
+    let like = judged.parts.iter().filter(|part| part.measured.is_some() && part.outcome == judged.outcome);
+    let margin = |part: &Part| part.margin.unwrap_or(f64::INFINITY);
+    like.filter(|_| tested).min_by(|a, b| margin(a).total_cmp(&margin(b)))
+}
+
+/// A number of the demand that decides, with its unit.
+fn shown(judged: &JudgedMark, of: impl Fn(&Part) -> Option<f64>) -> String {
+    let figure = |part: &Part| Some(format!("{} {}", speed(of(part)?), part.unit));
+    deciding(judged).and_then(figure).unwrap_or_default()
 }
 
 /// Every figure that decides, the deciding one first.

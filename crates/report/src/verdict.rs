@@ -81,9 +81,9 @@ fn damaged(found: &Verification) -> String {
 fn inconclusive(found: &Verification) -> String {
     let announced = Size(found.announced_bytes);
     match found.proven_bytes {
-        0 => format!("nothing of {announced} could be tested. Run it again with more time."),
+        0 => format!("nothing of {announced} was tested."),
         bytes => {
-            format!("tested {} of {announced} before it ended. Run it again with more time.", Size(bytes))
+            format!("tested {} of {announced} before it ended.", Size(bytes))
         }
     }
 }
@@ -95,7 +95,7 @@ pub(crate) fn reason(found: &Verification) -> Option<String> {
     Some(match (found.verdict, boundary) {
         (Verdict::Genuine, _) => match found.share.as_ref().filter(|share| share.excluded_above > 0.0) {
             Some(share) => format!(
-                "The test would detect {:.2} % bad blocks or more ({sure} sure of the verdict).",
+                "{sure} sure; would detect ≥ {:.1} % bad blocks (95 % confidence).",
                 share.excluded_above * 100.0
             ),
             None => format!("All of it was written and read back ({sure} sure)."),

@@ -127,6 +127,11 @@ impl Outcome {
         self
     }
 
+    /// What stdout says, without the ends of its lines: a page breaks sentences where the screen ends.
+    pub(crate) fn one_line(&self) -> String {
+        self.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
     /// The document on stdout, which must hold it and nothing else.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {

@@ -41,6 +41,14 @@ pub(crate) fn number(value: &Value, pointer: &str) -> f64 {
     found.as_f64().unwrap_or_else(|| panic!("{pointer} is no number: {found}"))
 }
 
+/// A document without the answer of its page, which is made from it and stored nowhere.
+#[track_caller]
+pub(crate) fn without_answer(mut document: Value) -> Value {
+    let answer = document.as_object_mut().and_then(|fields| fields.remove("answer"));
+    assert!(answer.is_some_and(|answer| answer.as_str().is_some_and(|a| !a.is_empty())), "{document:#}");
+    document
+}
+
 /// The text at a JSON pointer.
 #[track_caller]
 pub(crate) fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {

@@ -1,7 +1,7 @@
 //! A table in lines of at most so many columns: words are broken into lines, then the least important columns are left
 //! out, and what still does not fit is stacked. No word is cut inside.
 
-use super::table::{ALWAYS, Table};
+use super::table::{ALWAYS, FIRST_TO_GO, Table};
 use crate::figure::wrapped;
 use unicode_width::UnicodeWidthStr;
 
@@ -40,19 +40,30 @@ fn laid(table: &Table, columns: usize) -> Laid {
     let mut left_out: Vec<usize> = Vec::new();
     loop {
         let part = table.only(&shown);
-        if let Some(widths) = fitting(&part, columns) {
+        let importance = |c: &usize| table.columns()[*c].importance;
+        let least = shown.iter().copied().filter(|c| importance(c) < ALWAYS).min_by_key(importance);
+        // Words are broken for what matters, not for what is the first to go.
+        let spare = least.filter(|c| importance(c) < FIRST_TO_GO && !fits(&part, columns));
+        let widths = if spare.is_some() { None } else { fitting(&part, columns) };
+        if let Some(widths) = widths {
             left_out.sort_unstable();
             let left_out = left_out.iter().map(|c| table.columns()[*c].head.clone()).collect();
             return Laid { left_out, ..in_lines(&part, &widths) };
         }
-        let importance = |c: &usize| table.columns()[*c].importance;
-        let least = shown.iter().copied().filter(|c| importance(c) < ALWAYS).min_by_key(importance);
         let Some(least) = least else {
             return Laid { lines: stacked(&part, columns), heads: 0, left_out: Vec::new() };
         };
         shown.retain(|c| *c != least);
         left_out.push(least);
     }
+}
+
+/// Whether it fits as it is.
+fn fits(table: &Table, columns: usize) -> bool {
+    fitting(table, columns).is_some_and(|widths| {
+        let cells = |c: usize| table.rows().iter().filter_map(move |row| row.get(c));
+        widths.iter().enumerate().all(|(c, room)| cells(c).all(|cell| width(cell) <= *room))
+    })
 }
 
 /// As many tables below each other as it takes; each has at least one further column.

@@ -30,6 +30,9 @@ pub struct Column {
 /// The importance of a column that is never left out.
 pub const ALWAYS: u8 = u8::MAX;
 
+/// Columns of less importance than this are the first to go, before words are broken into lines.
+pub(crate) const FIRST_TO_GO: u8 = 32;
+
 /// A column's head, and what it shows of a thing.
 type Shown<'a, T> = (&'a str, &'a dyn Fn(&T) -> String);
 

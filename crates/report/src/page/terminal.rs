@@ -147,6 +147,7 @@ impl Lines {
                 }
             }
             Block::Chart(chart) => {
+                self.blank();
                 plot::text(chart).lines().for_each(|line| self.line(line, Style::Plain));
             }
             Block::Picture(picture) => {

@@ -1,0 +1,206 @@
+//! The page of every verb on a good, a fake and a slow card, as a real terminal shows it: `tmux` of 80 and 120 columns,
+//! coloured. The screens are files in `tests/fixtures/screens`; `UPDATE_SCREENS=1` writes them anew. A colour is written
+//! as tmux gives it back, its escape as `␛`.
+
+use crate::common::binary::{CARDSCOPE, Home};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// What is tested: a good card, a fake one, and one whose marks promise more than it holds.
+const CARDS: [(&str, &str); 3] = [
+    ("good", "sim:sandisk-extremepro-32g-a1"),
+    ("fake", "sim:sandian-1tb-52g"),
+    ("slow", "sim:evoplus-256g-a2"),
+];
+
+/// The verbs that have a page of a card.
+const VERBS: [(&str, &[&str]); 7] = [
+    ("info", &[]),
+    ("verify", &[]),
+    ("bench", &["--recipe", "quick"]),
+    ("map", &["--budget", "60s"]),
+    ("sustain", &["--read", "--duration", "60s"]),
+    ("check", &["--budget", "2m"]),
+    ("fit", &[]),
+];
+
+/// Longer than any of them takes on a machine with much to do.
+const LIMIT: Duration = Duration::from_secs(240);
+
+/// A terminal of so many columns, with a server of its own that ends with it.
+pub(crate) struct Terminal {
+    socket: String,
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.tmux(&["kill-server"]).output();
+    }
+}
+
+impl Terminal {
+    /// Starts a command line of the shell in it.
+    pub(crate) fn start(home: &Home, name: &str, columns: usize, line: &str) -> Self {
+        let terminal =
+            Terminal { socket: home.path(&format!("{name}-{columns}.tmux")).display().to_string() };
+        let mut tmux = home.command("tmux");
+        tmux.env("TERM", "xterm-256color")
+            .env_remove("NO_COLOR")
+            .env_remove("COLUMNS")
+            .env_remove("CARDSCOPE_ARCHIVE");
+        tmux.args([
+            "-S",
+            &terminal.socket,
+            "-f",
+            "/dev/null",
+            "new-session",
+            "-d",
+            "-x",
+            &columns.to_string(),
+        ]);
+        // Everything stays on one screen, so that nothing is scrolled away.
+        tmux.args(["-y", "400", &format!("{line}; echo \"[ended $?]\"; sleep 1000")]);
+        let made = tmux.output().expect("tmux is there: ./check installs it");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        terminal
+    }
+
+    fn tmux(&self, arguments: &[&str]) -> Command {
+        let mut tmux = Command::new("tmux");
+        tmux.args(["-S", &self.socket]).args(arguments).stdin(Stdio::null());
+        tmux
+    }
+
+    /// What it shows now, with its colours.
+    pub(crate) fn shows(&self) -> String {
+        let shown = self.tmux(&["capture-pane", "-p", "-e", "-t", "0"]).output().unwrap();
+        String::from_utf8_lossy(&shown.stdout).into_owned()
+    }
+
+    /// Types a key.
+    pub(crate) fn press(&self, key: &str) {
+        assert!(self.tmux(&["send-keys", "-t", "0", key]).status().unwrap().success());
+    }
+
+    /// What it shows once that is so.
+    #[track_caller]
+    pub(crate) fn once(&self, so: impl Fn(&str) -> bool) -> String {
+        let began = Instant::now();
+        loop {
+            let shown = self.shows();
+            if so(&shown) {
+                return shown;
+            }
+            assert!(began.elapsed() < LIMIT, "never so:\n{shown}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// The screen at the end of the command, without the line that says so, and its exit status.
+    #[track_caller]
+    pub(crate) fn ended(&self) -> (String, i32) {
+        let shown = self.once(|shown| shown.contains("[ended "));
+        let (screen, rest) = shown.split_once("[ended ").unwrap();
+        let status = rest.split(']').next().unwrap().parse().unwrap();
+        (screen.trim_end().to_owned() + "\n", status)
+    }
+}
+
+/// The text of a coloured screen.
+pub(crate) fn plain(screen: &str) -> String {
+    let mut out = String::new();
+    let mut parts = screen.split('\u{1b}');
+    out += parts.next().unwrap_or_default();
+    for part in parts {
+        out += part.split_once('m').map_or(part, |(_, text)| text);
+    }
+    out
+}
+
+/// The screen without what is another one in each run: ids, and the folder of the home.
+fn known_again(screen: &str) -> String {
+    let line = |line: &str| match line.find("Archived as session ") {
+        Some(at) => {
+            let end = line.rfind('.').unwrap_or(line.len());
+            format!("{}ID{}", &line[..at + 20], &line[end..])
+        }
+        None => line.to_owned(),
+    };
+    let lines: Vec<String> = screen.lines().map(line).collect();
+    lines.join("\n").replace('\u{1b}', "␛") + "\n"
+}
+
+#[track_caller]
+fn same(name: &str, screen: &str) {
+    let path = format!("{}/../../tests/fixtures/screens/{name}.txt", env!("CARGO_MANIFEST_DIR"));
+    let screen = known_again(screen);
+    if std::env::var_os("UPDATE_SCREENS").is_some() {
+        std::fs::write(&path, &screen).unwrap();
+    }
+    let known = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(known == screen, "{name} differs; UPDATE_SCREENS=1 writes it anew:\n{screen}");
+}
+
+fn session_of(screen: &str) -> Option<String> {
+    let screen = plain(screen);
+    let id = screen.split_once("Archived as session ")?.1.split('.').next()?;
+    Some(id.to_owned())
+}
+
+/// Runs all verbs on a card, one after the other, in a terminal of 80 columns; shows what they archived in one of 120.
+fn all_verbs(card: &str, target: &str) {
+    let home = Home::new();
+    for (verb, options) in VERBS {
+        let target = if verb == "fit" { "16GB" } else { target };
+        let seed = if matches!(verb, "info" | "fit") { "" } else { " --seed 1" };
+        let line = format!("'{CARDSCOPE}' {verb} '{target}' {}{seed} --quiet", options.join(" "));
+        let name = format!("{verb}-{card}");
+        let (screen, status) = Terminal::start(&home, &name, 80, &line).ended();
+        assert!(status < 2, "{line}: {status}\n{screen}");
+        let shown = plain(&screen);
+        let answer = shown.lines().next().unwrap();
+        assert!(answer.chars().count() <= 80 && answer.ends_with('.'), "{answer}");
+        let bullets = shown.lines().take_while(|line| !line.is_empty());
+        assert!(bullets.filter(|line| line.starts_with("  • ")).count() <= 5, "{shown}");
+        same(&format!("{name}-80"), &screen);
+        let Some(session) = session_of(&screen) else { continue };
+        // The same page from the archive, wider and in full; and without colours in a pipe.
+        let again = format!("'{CARDSCOPE}' archive show {session} --details");
+        let (wide, _) = Terminal::start(&home, &name, 120, &again).ended();
+        same(&format!("{name}-120"), &wide);
+        let archive = home.path("data/cardscope/archive.sqlite");
+        let piped =
+            home.run(&["archive", "show", &session, "--archive", archive.to_str().unwrap()]).expect(0);
+        // A command that is longer than a line is broken by the terminal alone.
+        let words = |text: &str| text.split_whitespace().collect::<String>();
+        assert_eq!(words(&piped.stdout), words(&shown), "a pipe gets the text of 80 columns without colours");
+    }
+}
+
+#[test]
+fn a_good_card() {
+    all_verbs(CARDS[0].0, CARDS[0].1);
+}
+
+#[test]
+fn a_fake_card() {
+    all_verbs(CARDS[1].0, CARDS[1].1);
+}
+
+#[test]
+fn a_slow_card() {
+    all_verbs(CARDS[2].0, CARDS[2].1);
+}
+
+#[test]
+fn colours_are_off_where_nobody_wants_them_and_on_where_somebody_does() {
+    let home = Home::new();
+    let info = ["info", CARDS[1].1];
+    let piped = home.run(&info).expect(0).stdout;
+    assert!(!piped.contains('\u{1b}'));
+    let always = home.run(&[&info[..], &["--color", "always"]].concat()).expect(0).stdout;
+    assert!(always.starts_with("\u{1b}[1m\u{1b}[33m"), "{always:?}");
+    assert_eq!(plain(&always), piped);
+    let line = format!("NO_COLOR=1 '{CARDSCOPE}' info '{}'", CARDS[1].1);
+    assert!(!Terminal::start(&home, "no-color", 80, &line).ended().0.contains('\u{1b}'));
+}
