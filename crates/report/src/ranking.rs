@@ -18,13 +18,15 @@ pub fn page(ranking: &Ranking) -> Page {
 
 /// Who stands first.
 pub(crate) fn answer(ranking: &Ranking) -> String {
-    let first: Vec<&str> =
-        ranking.places.iter().filter(|p| p.place == 1).map(|p| p.entry.name.as_str()).collect();
+    let all: Vec<&str> = ranking.places.iter().map(|place| place.entry.name.as_str()).collect();
+    let names = words::brief(&all);
+    let first = ranking.places.iter().zip(names).filter(|(place, _)| place.place == 1);
+    let first: Vec<String> = first.map(|(_, name)| name).collect();
     let what = match &ranking.by {
         RankedBy::Job(name) => format!("for {name}"),
         RankedBy::Test(test) => format!("in {test}"),
     };
-    match first[..] {
+    match &first[..] {
         [] => format!("No card could be ranked {what}."),
         [one] => format!("Best {what}: {one}."),
         [one, ..] => format!("Best {what}: {one} and {} equal to it.", count(first.len() as u64 - 1, "card")),
@@ -177,7 +179,7 @@ mod tests {
     #[test]
     fn cards_that_are_equal_share_a_place() {
         insta::assert_snapshot!(page(&sample::ranking(3)).text(), @r#"
-        Best for pi-boot: Alder Swift 64GB and 1 card equal to it.
+        Best for pi-boot: Alder and 1 card equal to it.
 
         Best first
           place  card                score of 100  95 % interval  runs  fit       price

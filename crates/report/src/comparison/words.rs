@@ -1,6 +1,6 @@
 //! What is said of an entry and of two of them: the same sentences on the terminal, in Markdown and on the page.
 
-use crate::figure::{count, decimals, interval, speed, test_of};
+use crate::figure::{count, decimals, interval, speed, test_of, wrapped};
 use cardscope_model::comparison::{ComparedTest, Comparison, Entry, Pair, Spread, Verdict};
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::setting::Setting;
@@ -177,6 +177,7 @@ fn times(factor: f64) -> Option<String> {
 /// Who is fastest, in a line: the winner of two, or of many the one that leads in most tests.
 pub fn answer(comparison: &Comparison) -> String {
     let names: Vec<&str> = comparison.entries.iter().map(|entry| entry.name.as_str()).collect();
+    let names = brief(&names);
     if names.len() < 2 {
         return match names.first() {
             Some(one) => format!("One card: {one}."),
@@ -198,9 +199,31 @@ pub fn answer(comparison: &Comparison) -> String {
     let ratios: Vec<f64> = tests.iter().filter_map(|all| against_the_best(all, winner)).collect();
     let logarithms: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
     let typical = statistics::mean(&logarithms).map(|mean| format!(", typically {} ×", times_of(mean.exp())));
-    let other = if names.len() == 2 { names[1 - winner].to_owned() } else { "the others".to_owned() };
+    let other = if names.len() == 2 { names[1 - winner].clone() } else { "the others".to_owned() };
     let winner_leads = format!("leads {other} in {} of {}", leads(winner), count(tests.len() as u64, "test"));
     format!("{} {winner_leads}{}.", names[winner], typical.unwrap_or_default())
+}
+
+/// Characters of a name in an answer, unless a word is longer.
+const BRIEF: usize = 28;
+
+/// Names for a sentence: of each as many words as set it apart from the others, and no more than have room.
+pub(crate) fn brief(names: &[&str]) -> Vec<String> {
+    let first = |name: &str, words: usize| name.split_whitespace().take(words).collect::<Vec<_>>().join(" ");
+    let alone = |of: usize, words: usize| {
+        let own = first(names[of], words);
+        names.iter().enumerate().all(|(other, name)| other == of || first(name, words) != own)
+    };
+    let short = |of: usize| {
+        let all = names[of].split_whitespace().count();
+        let words = (1..=all).find(|words| names.len() > 1 && alone(of, *words)).unwrap_or(all);
+        let name = first(names[of], words);
+        match wrapped(&name, BRIEF).first() {
+            Some(line) if *line != name => format!("{line}…"),
+            _ => name,
+        }
+    };
+    (0..names.len()).map(short).collect()
 }
 
 /// A ratio with two decimals, from 10 on with three digits.
@@ -345,6 +368,15 @@ mod tests {
         let mut pair = sample::comparison(2, 2, 1).tests[0].pairs[0].clone();
         (pair.factor, pair.percent) = (301.2, 30_020.0);
         assert_eq!(against(&pair), "+30020.0 % (×301)");
+    }
+
+    #[test]
+    fn a_name_in_a_sentence_has_as_many_words_as_set_it_apart() {
+        let cards = ["SanDisk Extreme 32GB", "SanDisk Ultra 32GB", "ADATA Premier Extreme 256GB"];
+        assert_eq!(brief(&cards), ["SanDisk Extreme", "SanDisk Ultra", "ADATA"]);
+        let alike = "a card that somebody described at length";
+        assert_eq!(brief(&[alike, alike]), ["a card that somebody…"; 2]);
+        assert_eq!(brief(&["Lexar PLAY PRO 1TB"]), ["Lexar PLAY PRO 1TB"]);
     }
 
     #[test]
