@@ -117,7 +117,7 @@ fn a_link_a_pipe_a_device_and_another_user_s_file_are_refused_at_once_and_left_a
         ("dangling", "that is a link"),
         ("link", "that is a link"),
         ("pipe", "that is a pipe"),
-        ("theirs.sqlite", "it belongs to user 65534"),
+        ("theirs.sqlite", "it is owned by user 65534"),
         ("/dev/null", "that is a device"),
     ] {
         let name = home.path(name);

@@ -242,7 +242,7 @@ fn the_archive_is_not_read_as_a_log_while_it_is_open() {
     home.run(&["archive", "list"]).expect(0);
     let archive = home.path("archive.sqlite");
     let outcome = home.run(&["import", archive.to_str().unwrap()]).expect(1);
-    assert!(outcome.stdout.contains("this is the archive that logs are imported into"), "{outcome}");
+    assert!(outcome.stdout.contains("this is the archive itself"), "{outcome}");
     let around = home.run(&["import", archive.parent().unwrap().to_str().unwrap(), "--json"]).json();
     let files = list(&around, "/files");
     assert!(

@@ -26,10 +26,10 @@ pub enum InputError {
     #[error("it is {0}, not a plain file")]
     NotPlain(&'static str),
     /// A file of `/proc` and its like that waits for more.
-    #[error("it is a stream without an end, not a plain file")]
+    #[error("it is an endless stream, not a plain file")]
     Endless,
     /// Longer than a file of its kind can be.
-    #[error("it is longer than {}, the most that is read", size(*.most))]
+    #[error("it is longer than the limit of {}", size(*.most))]
     TooLong {
         /// Bytes that are read at most.
         most: u64,

@@ -60,7 +60,7 @@ struct Selected<'a> {
 impl Selected<'_> {
     fn spend<E: Error>(self, bytes: usize) -> Result<(), E> {
         let left = self.left.get().checked_sub(bytes);
-        let short = || E::custom("it has so many small values that they take more memory than any log");
+        let short = || E::custom("it has too many values");
         left.map(|left| self.left.set(left)).ok_or_else(short)
     }
 }

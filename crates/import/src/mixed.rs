@@ -75,7 +75,7 @@ fn of_one_card(logs: &mut [Log]) {
     let (Some(card), None) = (named.next().map(|log| log.card.clone()), named.next()) else { return };
     for log in logs.iter_mut().filter(|log| log.card.is_empty()) {
         log.card = card.clone();
-        log.doubts.push(format!("it names no card; taken for {}, which its file names", card.title()));
+        log.doubts.push(format!("card taken from the file name: {}", card.title()));
     }
 }
 

@@ -31,11 +31,11 @@ pub(crate) fn sanitize(log: &mut Log) {
         run.size_bytes = run.size_bytes.filter(|bytes| *bytes <= MOST_BYTES);
     }
     if impossible > 0 {
-        log.doubts.push(format!("{impossible} of its figures are none that anything has, and were left out"));
+        log.doubts.push(format!("left out {impossible} impossible results"));
     }
     if log.card.capacity_bytes.is_some_and(|bytes| bytes > MOST_BYTES) {
         log.card.capacity_bytes = None;
-        log.doubts.push("it says a capacity that no card has, which was left out".to_owned());
+        log.doubts.push("left out an impossible capacity".to_owned());
     }
     if !counted(&log.runs) {
         log.runs = recounted(std::mem::take(&mut log.runs));

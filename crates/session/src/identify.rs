@@ -19,7 +19,7 @@ pub use cardscope_device::list::Entry;
 /// Show cards and readers, and whether they are safe to test
 #[derive(Debug, Clone, Default, Args)]
 pub struct ListRequest {
-    /// Disks that cannot be taken out, and loop devices, too
+    /// Also show fixed disks and loop devices
     #[arg(long)]
     pub all: bool,
     /// Which machine's.
@@ -27,7 +27,7 @@ pub struct ListRequest {
     pub machine: Machine,
 }
 
-/// Decode what a card says of itself, its bus and its limits
+/// Show a card's identity, registers, bus and limits
 #[derive(Debug, Clone, Default, Args)]
 pub struct InfoRequest {
     /// Device as `list` shows it, or sim:NAME
@@ -116,7 +116,7 @@ fn real(target: &str, system: &System) -> Result<Identity> {
             "layout-not-read",
             Weight::Note,
             1.0,
-            format!("Partition table and file system were not read: {error}."),
+            format!("Partition table and file system could not be read: {error}."),
         )),
         None => {}
     }

@@ -34,12 +34,12 @@ fn half_mib(table: &Table<'_>, op: Op) -> Option<Finding> {
     }
     let blocks = if half.name.pattern.order == Order::Random { "Random blocks" } else { "Blocks" };
     let text = format!(
-        "{blocks} of 512 KiB are {ratio:.2} times as fast as {}, which should be the fastest: the card did work of its own in between.",
+        "{blocks} of 512 KiB are {ratio:.2} × as fast as {}: the card did housekeeping in between.",
         in_order.name
     );
     Some(
         both(Finding::new("half-mib-faster", Weight::Hint, 0.8, text), half, in_order)
-            .advise("Repeat the session after a pause, so that the card can finish its own work first."),
+            .advise("Repeat the session after a pause."),
     )
 }
 
@@ -57,14 +57,17 @@ fn queue(table: &Table<'_>, op: Op) -> Option<Finding> {
     let what = if op == Op::Write { "writes" } else { "reads" };
     let (claim, weight, text) = if ratio < FAKE {
         let text = format!(
-            "32 random {what} at once are {ratio:.2} times as fast as one at a time: the queue is a fake, and a busy system nearly stops on it."
+            "The command queue is fake: 32 random {what} at once are {ratio:.2} × as fast as one at a time."
         );
         ("fake-queue", Weight::Hint, text)
     } else {
         (
             "queue-slower",
             Weight::Note,
-            format!("32 random {what} at once are {ratio:.2} times as fast as one at a time."),
+            format!(
+                "The command queue works: 32 random {what} at once are {ratio:.2} × as fast as one at a \
+                     time."
+            ),
         )
     };
     let confidence = if single.results.len() > 1 { 0.9 } else { 0.7 };
@@ -99,7 +102,7 @@ fn size_finding(name: TestName, all: &[Sized]) -> Option<Finding> {
     }
     let (of_small, of_large) = (BinarySize(small.area_bytes), BinarySize(large.area_bytes));
     let text = format!(
-        "{name} falls to {:.0} % from {of_small} to {of_large}: the small test flatters, the large one counts.",
+        "{name} falls to {:.0} % from {of_small} to {of_large}; the small test is too optimistic.",
         ratio * 100.0
     );
     Some(
@@ -122,13 +125,13 @@ pub(super) fn above_bus(table: &Table<'_>, ceiling_mb_s: Option<f64>) -> Option<
         return None;
     }
     let text = format!(
-        "{} of {} tests are faster than the bus, which carries {} MB/s: a cache of this computer answered, not the card.",
+        "{} of {} tests exceed the bus ({} MB/s): a cache of this computer answered, not the card.",
         above.len(),
         table.rows.len(),
         digits(carries)
     );
     let finding = Finding::new("above-bus-ceiling", Weight::Hint, 0.95, text)
-        .advise("Test the device itself, or a directory whose file system takes direct I/O.");
+        .advise("Test the device itself, or a directory on a file system with direct I/O.");
     Some(above.into_iter().fold(finding, |finding, (row, fastest)| {
         finding.because(&row.name.to_string(), format!("{} MB/s", digits(fastest)))
     }))
@@ -156,14 +159,14 @@ static PEERS: [Peers; 4] = [
         from_mb_s: 300.0,
         least_write_share: 0.6,
         mb_s: [33.0, 34.0, 38.0],
-        source: "seven fast runs of two cards, microSD Express benchmarks of May 2025",
+        source: "seven fast runs of two cards, microSD Express Benchmarks, 2025-05-17",
     },
     Peers {
         class: "SD Express, data behind the cache",
         from_mb_s: 300.0,
         least_write_share: 0.0,
         mb_s: [10.0, 20.0, 30.0],
-        source: "thirteen slow runs of two cards, microSD Express benchmarks of May 2025",
+        source: "thirteen slow runs of two cards, microSD Express Benchmarks, 2025-05-17",
     },
     Peers {
         class: "UHS-I",
@@ -199,7 +202,7 @@ pub(super) fn reads(table: &Table<'_>) -> Option<Finding> {
     let gain = table.small(Op::Read, 32).map(|row| row.median() / single);
     let confidence = if gain.is_some_and(|gain| gain > LARGE_GAIN) { 0.9 } else { 0.8 };
     let text = format!(
-        "Single 4 KiB reads reach {} MB/s, {:.0} % of the slowest card of its class ({} MB/s).",
+        "The card reads single 4 KiB blocks at {} MB/s, {:.0} % of the slowest card of its class ({} MB/s).",
         digits(single),
         100.0 * single / low,
         digits(low)
@@ -211,6 +214,6 @@ pub(super) fn reads(table: &Table<'_>) -> Option<Finding> {
             format!("{} to {} MB/s, median {} ({})", digits(low), digits(high), digits(median), peers.source),
         )
         .because("reading in order", format!("{} MB/s", digits(in_order)))
-        .advise("Fill the card, measure once more and compare: starting programs and opening files depend on such reads.");
+        .advise("Fill the card and measure again; starting programs depends on such reads.");
     Some(finding.because_known("with 32 at once", gain.map(|gain| format!("{gain:.1} times as fast"))))
 }

@@ -104,7 +104,7 @@ fn a_test_of_two_runs_is_named_though_the_column_has_ten() {
     let few = found.findings.iter().find(|f| f.claim == "few-runs").unwrap();
     assert_eq!(
         few.verdict,
-        "Only 2 runs of A were measured in 1 of its 2 tests, too few to show how much it varies, so no difference there is called real."
+        "Only 2 runs of A were measured in 1 of its 2 tests, too few to tell differences from chance."
     );
 }
 

@@ -169,7 +169,7 @@ pub(super) fn doubts(settings: &[Arc<Setting>], runs: u32, rows: &[SummaryRow]) 
     let mut said = Vec::new();
     let tools: Vec<&str> = settings.iter().map(|s| s.recipe.as_str()).collect();
     if tools.windows(2).any(|pair| pair[0] != pair[1]) {
-        said.push(format!("figures of several tools: {}", distinct(tools.into_iter()).join(", ")));
+        said.push(format!("results of several tools: {}", distinct(tools.into_iter()).join(", ")));
     }
     for word in RIG {
         let used = distinct(settings.iter().filter_map(|s| s.value(word)));
@@ -180,7 +180,7 @@ pub(super) fn doubts(settings: &[Arc<Setting>], runs: u32, rows: &[SummaryRow]) 
         }
     }
     if runs < FEW_RUNS {
-        said.push("fewer than three runs: how far it varies is not known".to_owned());
+        said.push("fewer than three runs: its scatter is unknown".to_owned());
     }
     said
 }

@@ -17,10 +17,7 @@ pub(super) fn findings(asked: &Asked, places: &[RankedCard]) -> Vec<Finding> {
 
 fn tie(asked: &Asked, places: &[RankedCard]) -> Option<Finding> {
     let tied = places.iter().filter(|p| p.place == 1).count();
-    let verdict = format!(
-        "{tied} cards share rank 1: in {}, they are even or differ by less than anybody notices.",
-        asked.what()
-    );
+    let verdict = format!("{tied} cards share rank 1: they differ too little in {}.", asked.what());
     (tied > 1).then(|| Finding::new("tie", Weight::Note, 1.0, verdict))
 }
 
@@ -29,11 +26,9 @@ fn tools(places: &[RankedCard]) -> Option<Finding> {
     let tools: BTreeSet<&str> = settings.map(|s| s.recipe.as_str()).collect();
     (tools.len() > 1).then(|| {
         let named = tools.into_iter().collect::<Vec<_>>().join(", ");
-        let verdict = format!(
-            "The cards were measured with different tools ({named}), whose figures are not all alike."
-        );
+        let verdict = format!("The cards were measured with different tools ({named}).");
         Finding::new("several-tools", Weight::Hint, 1.0, verdict)
-            .advise("Keep to one with --condition recipe=NAME.")
+            .advise("Select one with --condition recipe=NAME.")
     })
 }
 
@@ -42,13 +37,13 @@ fn rig(places: &[RankedCard]) -> Option<Finding> {
     let differing: Vec<(String, String)> = RIG.iter().filter_map(|word| differing(word, places)).collect();
     let words: Vec<&str> = differing.iter().map(|(word, _)| word.as_str()).collect();
     let verdict = format!(
-        "The cards were measured under different conditions ({}), so their order is one of their rigs too.",
+        "The cards were measured under different conditions ({}), which affects their order.",
         words.join(", ")
     );
     (!words.is_empty()).then(|| Finding {
         evidence: differing.clone(),
         ..Finding::new("not-the-card-alone", Weight::Hint, 1.0, verdict)
-            .advise("Keep to one with --condition WORD=VALUE.")
+            .advise("Select one with --condition WORD=VALUE.")
     })
 }
 

@@ -111,7 +111,7 @@ impl Precision {
             },
             None => Caveat::Other {
                 text: format!(
-                    "too little was done for a 95 % interval of ±{} %: {limit} came first",
+                    "the 95 % interval of ±{} % was not reached: {limit} came first",
                     self.until.ci95_percent
                 ),
             },

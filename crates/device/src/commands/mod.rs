@@ -142,7 +142,7 @@ pub fn commands(system: &System, device: &str) -> Commands {
     if ping.command == Command::GetFeatures {
         match nvme::smart_log(&ping.asked.path) {
             Ok(_) => found.health = Some(Health { controller: ping.asked.clone() }),
-            Err(reason) => found.missing.push(format!("the card's SMART log could not be read: {reason}")),
+            Err(reason) => found.missing.push(format!("SMART log not read: {reason}")),
         }
     }
     match ping.ping() {
@@ -172,10 +172,10 @@ fn ping_of(system: &System, disk: &BlockDevice) -> Option<Ping> {
 
 fn refused(ping: &Ping, errno: Errno) -> String {
     let why = match errno {
-        Errno::ACCESS | Errno::PERM => "asking needs root: run with sudo".to_owned(),
+        Errno::ACCESS | Errno::PERM => "needs root".to_owned(),
         other => std::io::Error::from(other).to_string(),
     };
-    format!("what a command costs without flash ({}) could not be measured: {why}", ping.command())
+    format!("{} could not be timed: {why}", ping.command())
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ fn made_by(tool: &str, arguments: &[&str], bytes: u64) -> Contents {
 fn a_fresh_card_holds_nothing() {
     let contents = examine(&vec![0u8; MIB]);
     assert!(contents.is_empty() && contents.blank);
-    assert_eq!(contents.sentence(), "nothing: its first blocks are blank");
+    assert_eq!(contents.sentence(), "nothing (blank first blocks)");
 }
 
 #[test]

@@ -61,17 +61,19 @@ impl BusUnknown {
     pub(crate) fn remark(self, bus: &MmcBus) -> Finding {
         let what = match &bus.mode {
             Some(mode) => {
-                format!("The clock of the bus is unknown and its mode {mode} comes from the kernel log")
+                format!("The bus clock is unknown, and its mode {mode} is from the kernel log")
             }
-            None => "Mode and clock of the bus are unknown".to_owned(),
+            None => "The bus mode and clock are unknown".to_owned(),
         };
         let note = |why: &str| Finding::new("bus-mode-unread", Weight::Note, 1.0, format!("{what}: {why}."));
         match self {
             BusUnknown::NeedsRoot => {
                 note("debugfs needs root").advise("Run `sudo cardscope info` to see the bus mode.")
             }
-            BusUnknown::NotShown => note("debugfs shows no ios file for this slot")
-                .advise("Mount debugfs (mount -t debugfs none /sys/kernel/debug) and run it again as root."),
+            BusUnknown::NotShown => note("debugfs has no ios file for this slot").advise(
+                "Run `mount -t debugfs none /sys/kernel/debug` as root, then `cardscope info` \
+                         again.",
+            ),
         }
     }
 }

@@ -196,13 +196,13 @@ fn answer(fd: &OwnedFd, question: &Question) -> Result<Vec<u8>, String> {
     let mut data = vec![0; if of_feature { 0 } else { question.bytes }];
     match send(fd, question, &mut data).map_err(reason)? {
         (0, result) => Ok(if of_feature { result.to_le_bytes().to_vec() } else { data }),
-        (status, _) => Err(format!("the card answers with NVMe status {status:#06x}")),
+        (status, _) => Err(format!("NVMe status {status:#06x}")),
     }
 }
 
 fn reason(errno: Errno) -> String {
     match errno {
-        Errno::ACCESS | Errno::PERM => "asking the card needs root: run with sudo".to_owned(),
+        Errno::ACCESS | Errno::PERM => "needs root".to_owned(),
         other => std::io::Error::from(other).to_string(),
     }
 }

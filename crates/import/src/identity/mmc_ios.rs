@@ -37,7 +37,7 @@ fn slower_than_its_name(bus: &MmcBus) -> Option<String> {
     let (row, running) = (bus.timing_row()?, bus.running_hz()?);
     let nominal = row.nominal_hz.filter(|hz| running < hz / 2)?;
     Some(format!(
-        "the host says {} and clocks it at {} MHz in place of {} MHz: it carries {:.1} MB/s",
+        "{} runs at {} instead of {} MHz and carries {:.1} MB/s",
         row.mode,
         running as f64 / 1e6,
         nominal as f64 / 1e6,

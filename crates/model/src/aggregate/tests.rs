@@ -244,8 +244,8 @@ fn three_failed_tries_are_a_bad_finding_with_the_figures() {
     let runs: Vec<RunResult> = (1..=3).map(|n| a1_run(&recipe, n, 312.0, 20_000.0)).collect();
     let finding = &demand_findings(&runs, &recipe)[0];
     assert_eq!(finding.weight, crate::finding::Weight::Bad);
-    assert!(finding.verdict.contains("any of 3 runs"));
-    assert!(finding.evidence.contains(&("rand-4k-write".into(), "312 IOPS, at least 500 demanded".into())));
+    assert!(finding.verdict.contains("all 3 runs"));
+    assert!(finding.evidence.contains(&("rand-4k-write".into(), "312 IOPS (needs 500)".into())));
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn missed(demand: &Demand, figures: &Figures) -> Option<String> {
     let value = figures.get(demand.figure)?;
     let (name, unit) = demand.figure.words();
     let (word, limit) = limit(demand, value)?;
-    Some(format!("{name}: {} {unit}, {word} {limit} {unit} needed: {}", digits(value), demand.why))
+    Some(format!("{name}: {} {unit} (needs {word} {limit} {unit}): {}", digits(value), demand.why))
 }
 
 /// The limit that a value misses.

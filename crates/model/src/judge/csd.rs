@@ -41,7 +41,7 @@ fn constants(csd: &Csd) -> Option<Finding> {
     let fields = if csd.csd_structure == 0 { first_version(csd) } else { later_versions(csd) };
     let wrong: Vec<&str> = fields.into_iter().filter(|(right, _)| !right).map(|(_, name)| name).collect();
     let wrong = wrong.join(", ");
-    let text = format!("Fields that the specification fixes have other values: {wrong}.");
+    let text = format!("Fields with values fixed by the specification differ: {wrong}.");
     let found = hint("csd-constants", WEAK, text).because("csd", csd.raw);
     (!wrong.is_empty()).then(|| found.because("fields", wrong))
 }
@@ -111,10 +111,17 @@ fn scr_against_family(scr: &Scr, csd: &Csd) -> Option<Finding> {
     let old = scr.major_version().is_some_and(|major| major < least);
     let other = security.is_some_and(|said| said != family);
     (scr.blank.is_none() && (old || other)).then(|| {
-        hint("scr-against-capacity", WEAK, format!("The SCR does not fit a {family} card, which follows version {least} or later and names its family in SD_SECURITY."))
-            .because("version", scr.version.as_deref().unwrap_or("reserved code"))
-            .because("sd_security", scr.sd_security_text.as_deref().unwrap_or("reserved code"))
-            .because("family", family)
+        hint(
+            "scr-against-capacity",
+            WEAK,
+            format!(
+                "The SCR does not match a {family} card, which needs \
+              version {least} and its family in SD_SECURITY."
+            ),
+        )
+        .because("version", scr.version.as_deref().unwrap_or("reserved code"))
+        .because("sd_security", scr.sd_security_text.as_deref().unwrap_or("reserved code"))
+        .because("family", family)
     })
 }
 
@@ -180,7 +187,7 @@ fn against_ocr(identity: &Identity) -> Option<Finding> {
     if ocr.blank.is_some() || !ocr.power_up_status || says == wanted {
         return None;
     }
-    let text = format!("The OCR's capacity bits do not fit the {family} card that the CSD announces.");
+    let text = format!("The OCR's capacity bits contradict the CSD, which announces a {family} card.");
     let found = note("ocr-against-csd", text).because("ccs", ocr.ccs).because("co2t", ocr.co2t);
     Some(found.because("family", family))
 }

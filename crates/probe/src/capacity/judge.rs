@@ -202,27 +202,28 @@ pub fn findings(outcome: &Outcome, announced: u64) -> Vec<Finding> {
     }
     if outcome.verdict == Verdict::Wraparound && outcome.confidence < SURE {
         let cache = BinarySize(outcome.overflown_bytes >> 20 << 20);
-        let verdict = format!("A cache larger than {cache} could hide missing capacity.");
+        let verdict = format!("A cache larger than {cache} could still hide missing capacity.");
         let finding = Finding::new("cache-not-excluded", Weight::Note, 1.0, verdict)
             .because("bytes of the run", outcome.overflown_bytes);
         findings.push(finding.advise(ONLY_PROOF));
     }
     if outcome.wavered > 0 && outcome.verdict != Verdict::Unstable {
-        let verdict = "One block was read twice and gave two answers.";
+        let verdict = "One block gave two different answers when read twice.";
         let finding = Finding::new("answers-differ", Weight::Hint, 0.5, verdict)
             .because("times", outcome.wavered)
-            .advise("Test it again in another reader before you trust the card or the reader.");
+            .advise("Test the card in another reader.");
         findings.push(finding);
     }
     if outcome.cut_short && outcome.verdict == Verdict::Inconclusive && !outcome.disproofs.is_empty() {
-        let verdict = "Blocks were lost, but the limits ended the test before it was clear where and why.";
+        let verdict = "The card lost blocks, but the limits ended the test before it found out where and \
+                       why.";
         let finding = Finding::new("losses-seen", Weight::Bad, 0.99, verdict)
             .because("addresses listed", outcome.disproofs.len())
-            .advise("Run it again without limits.");
+            .advise("Run the test again without --budget and --max-write.");
         findings.push(finding);
     }
     if outcome.cut_short {
-        let verdict = "The limits given with --budget or --max-write ended the test early.";
+        let verdict = "--budget or --max-write ended the test early.";
         let finding = Finding::new("cut-short", Weight::Note, 1.0, verdict);
         findings.push(finding.because("bytes of the run", outcome.overflown_bytes));
     }

@@ -63,9 +63,7 @@ pub enum FilesError {
     #[error("{0}")]
     File(Cause),
     /// The kernel gave the file system up while this file was written.
-    #[error(
-        "the file system went read-only while {0} was written: the kernel gave it up after errors; see the kernel's log (dmesg)"
-    )]
+    #[error("the file system became read-only while {0} was written; see the kernel log (dmesg)")]
     ReadOnly(String),
 }
 
@@ -197,7 +195,7 @@ impl<'a, F: TestFolder> Pass<'a, F> {
         // Tables of its own take some of what is free; more than this they do not.
         if lacking > (promised / 20).max(16 << 20) {
             self.doubt(format!(
-                "no more could be written after {} of the {} that are said to be free: a quota, or another program took the room",
+                "could write only {} of the {} reported free: a quota, or another program used the space",
                 Capacity(written),
                 Capacity(promised)
             ));

@@ -77,8 +77,7 @@ pub fn recheck(
     let stop = pass.look_only(reached).err();
     let mut findings = pass.finish(stop);
     if reached < card_bytes {
-        let text =
-            format!("the earlier pass had come to {}; what lies beyond was not read", Capacity(reached));
+        let text = format!("the earlier pass ended at {}; nothing beyond was read", Capacity(reached));
         findings.remarks.push(text);
     }
     findings

@@ -50,7 +50,7 @@ impl Pass<'_, '_> {
         while at < end {
             let spent = self.card.seconds() - self.began;
             if self.settings.budget_s.is_some_and(|budget| spent >= budget) {
-                let text = format!("the budget ends the reading after {}", Capacity(at));
+                let text = format!("--budget ended the reading after {}", Capacity(at));
                 self.events.note(&text);
                 self.remarks.push(text);
                 break;

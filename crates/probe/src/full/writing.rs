@@ -56,7 +56,7 @@ impl Pass<'_, '_> {
                 if let (Some(address), false) = (self.lowest_lost, self.loss_reported) {
                     self.loss_reported = true;
                     self.events.note(&format!(
-                        "what was written is not there any more at {}; writing goes on until it is certain what that means",
+                        "data at {} is lost; writing continues until the cause is certain",
                         Capacity(address)
                     ));
                 }
@@ -73,19 +73,18 @@ impl Pass<'_, '_> {
         let written = Capacity(self.seen.written);
         let text = match self.seen.certain {
             Some(Certain::Wraps) => format!(
-                "certain by now: after {written} the first addresses hold what was written to later ones; nothing more is \
-                 written, what is there is read in whole"
+                "certain after {written}: the first addresses hold data of later ones; writing stops, all \
+                 data is read"
             ),
             Some(Certain::EndsAt(end)) => format!(
-                "certain by now: after {written} nothing beyond {} stays; nothing more is written in order, what is there \
-                 is read in whole",
+                "certain after {written}: data beyond {} is lost; writing stops, all data is read",
                 Capacity(end)
             ),
             Some(Certain::Refuses) => {
-                format!("the card refuses every write after {written}; it is read in whole")
+                format!("the card refuses every write after {written}; all of it is read")
             }
             None if self.seen.written < self.seen.card_bytes => {
-                format!("the limit ends the writing after {written}; that much is read back")
+                format!("the limit ended the writing after {written}; that much is read back")
             }
             None => return,
         };

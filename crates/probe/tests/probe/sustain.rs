@@ -203,10 +203,10 @@ fn ends_by_itself(name: &str, work: Work, pattern: Pattern, seconds: u64, at_mos
 fn a_card_that_takes_no_writes_or_gives_no_reads_ends_the_run_and_is_told() {
     let (writes, reads) = (EventKind::NoMoreWrites, EventKind::NoMoreReads);
     let cases = [
-        ("faults.write_error_p=1", Work::Write, writes, "the card takes no more writes"),
-        ("faults.write_error_p=1", Work::Mixed, writes, "the card takes no more writes"),
-        ("faults.read_error_p=1", Work::Read, reads, "the card gives no more reads"),
-        ("faults.read_error_p=1", Work::Mixed, reads, "the card gives no more reads"),
+        ("faults.write_error_p=1", Work::Write, writes, "the card accepts no more writes"),
+        ("faults.write_error_p=1", Work::Mixed, writes, "the card accepts no more writes"),
+        ("faults.read_error_p=1", Work::Read, reads, "the card answers no more reads"),
+        ("faults.read_error_p=1", Work::Mixed, reads, "the card answers no more reads"),
     ];
     for (fault, work, kind, why) in cases {
         for pattern in [Pattern::Sequential, Pattern::Random] {

@@ -28,7 +28,11 @@ pub(crate) fn the_one(mut found: Vec<StoredCard>, text: &str) -> Result<StoredCa
         0 => Err(Failure::refused(format!(
             "no card {text:?}; `cardscope archive cards` lists those of the archive"
         ))),
-        _ => Err(Failure::refused(format!("{text:?} may be {}; say which, or give its id", listed(&found)))),
+        _ => Err(Failure::refused(format!(
+            "{text:?} matches {}; name one of them, or give its \
+            id",
+            listed(&found)
+        ))),
     }
 }
 

@@ -22,7 +22,7 @@ impl Visit<'_, '_> {
     pub(super) fn bench(&mut self) -> Result<(), Ended> {
         let began = self.now();
         if self.budget.left(began) < 1.0 {
-            return Err(Ended::no_time("no time was left; give a longer --budget"));
+            return Err(Ended::no_time("no time left (`--budget 5m`)"));
         }
         let no_writes = self.no_writes();
         if let Some(why) = no_writes.filter(|_| self.directory) {
@@ -54,11 +54,9 @@ impl Visit<'_, '_> {
         let RunResult { results, not_measured, .. } = measured.unwrap_or_default();
         let reason = match no_writes {
             Some(why) => Some(format!("read tests only: {why}")),
-            None if !in_time => {
-                Some("read tests only: there was no time left to save, write and restore".to_owned())
-            }
+            None if !in_time => Some("read tests only: no time left for writes".to_owned()),
             None if limited => {
-                Some("read tests only: the write tests cannot be held to --max-write".to_owned())
+                Some("read tests only: write tests cannot be limited by --max-write".to_owned())
             }
             None => None,
         };
@@ -96,7 +94,7 @@ impl Visit<'_, '_> {
         let began = self.now();
         let left = self.budget.left(began);
         if left < LEAST_S {
-            return Err(Ended::no_time("no time was left; `cardscope sustain` takes the time it needs"));
+            return Err(Ended::no_time("no time left (`cardscope sustain`)"));
         }
         if let Some(why) = self.no_writes().filter(|_| self.directory) {
             return Err(Ended::unwritten(why));
@@ -109,8 +107,8 @@ impl Visit<'_, '_> {
         self.report.body.sustain = Some(found.body.measured);
         let reading = request.read.then(|| {
             let how =
-                if self.directory { "`cardscope sustain` writes, too" } else { "`--erase` lets it write" };
-            format!("read test only, so that what is on the card is kept; {how}")
+                if self.directory { "`cardscope sustain` also writes" } else { "`--erase` allows writes" };
+            format!("read test only, to preserve the data on the card; {how}")
         });
         self.done("sustain", began, reading, false);
         Ended::with(failure)

@@ -52,7 +52,7 @@ pub(super) fn device(
 pub(super) fn at_stake(name: &str, bytes: u64, device: Option<&Device>, contents: &Contents) -> String {
     let bytes = Capacity(bytes);
     let Some(device) = device else {
-        return format!("the file {name}, {bytes}, all of whose content may be lost");
+        return format!("the file {name}, {bytes}, with all its content");
     };
     let model = device.clearance.as_ref().and_then(|seen| seen.model.as_deref());
     let model = model.map(|m| format!("{m}, ")).unwrap_or_default();
@@ -148,7 +148,7 @@ fn ask(system: &System, name: &str, device: &str, options: &mut RealOptions) -> 
     let Commands { ping, health, missing, gone } = commands(system, device);
     if gone {
         return Err(Failure::refused(format!(
-            "the card in {name} was taken out or changed while it was being opened; nothing was written. Start again"
+            "the card in {name} was removed or changed while it was opened; nothing was written. Start again"
         )));
     }
     options.ping = ping.map(|ping| -> PingSource { Arc::new(move || ping.ping()) });

@@ -15,7 +15,8 @@ pub fn summary(card: &Archetype) -> String {
 pub fn describe(card: &Archetype) -> String {
     let heading = format!("{}: {}", card.name, card.title);
     let source = card.source.as_ref().map(|source| format!("Source: {source}."));
-    let mut paragraphs = vec![Some(heading), source, Some(format!("Announces {}.", Capacity(card.announced_bytes)))];
+    let mut paragraphs =
+        vec![Some(heading), source, Some(format!("Announces {}.", Capacity(card.announced_bytes)))];
     paragraphs.extend([Some(capacity(card)), faults(card), Some(state(card))]);
     paragraphs.push(Some(card.constant.as_ref().map_or_else(|| units(card), constant)));
     paragraphs

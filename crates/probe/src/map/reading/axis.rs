@@ -120,14 +120,12 @@ fn slow_range(cells: &[MapCell], middle: f64) -> Option<Finding> {
     let speed = median(&speeds).filter(|_| longest.len() >= RANGE)?;
     let (from, to) = (first.start as f64 / 1e9, (last.start + last.bytes) as f64 / 1e9);
     let verdict = format!(
-        "Reads from {from:.2} GB to {to:.2} GB are slow: {speed:.1} MB/s, elsewhere {middle:.1} MB/s."
+        "The card reads slowly from {from:.2} GB to {to:.2} GB: {speed:.1} MB/s, elsewhere {middle:.1} MB/s."
     );
     Some(
         Finding::new("slow-stretch", Weight::Hint, 0.9, verdict)
-            .because("places in it", longest.len())
-            .because("looks at each", LOOKS)
-            .advise(
-                "Rewrite the data there, or run `verify --full`, to see whether it stays slow: old or worn data reads slowly.",
-            ),
+            .because("positions in it", longest.len())
+            .because("reads of each", LOOKS)
+            .advise("Rewrite the data there and measure again: old or worn data reads slowly."),
     )
 }
