@@ -84,7 +84,7 @@ fn where_nothing_may_be_written_no_archive_is_made_and_the_message_says_why() {
     let place = disk.point.join("archive.sqlite");
     taken_in(&home, "a.log", &[700], &["--archive", place.to_str().unwrap()]);
     tool("mount", &["-o", "remount,ro", disk.path()]);
-    refused(&home, &place, 3, &["may not be opened for writing", "--archive FILE"]);
+    refused(&home, &place, 3, &["is not writable", "--archive FILE"]);
     let missing = disk.point.join("new/archive.sqlite");
     let log = write(&home, "b.log", log(&[701]));
     home.run(&["import", "--archive", missing.to_str().unwrap(), &log])

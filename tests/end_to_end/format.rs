@@ -230,7 +230,7 @@ fn a_mounted_card_one_partition_and_less_than_1_mib_are_refused() {
     let home = Home::new();
     let mut device = Loop::of_mib(16);
     let partition = device.add_partition(1, 2048, 8192);
-    format(&home, &partition, &[]).expect(2).says(&["formatted as a whole", device.name()]);
+    format(&home, &partition, &[]).expect(2).says(&["is a partition; name the whole card", device.name()]);
     tool("mkfs.ext4", &["-q", "-F", &device.path]);
     let mounted = Mounted::new(&[], &device.path);
     format(&home, &device.path, &[]).expect(2).says(&["mounted", mounted.path()]);

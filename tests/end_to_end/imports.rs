@@ -117,7 +117,7 @@ fn archives_are_unpacked_in_memory_and_a_bomb_is_not() {
     assert!(text(&document, "/files/0/file").ends_with("logs.zip/one.log"), "{document:#}");
     let bomb = home.path("bomb.gz");
     let document = import(&home, &[bomb.to_str().unwrap()]).expect(1).json();
-    assert!(text(&document, "/files/0/error").contains("no log is that long"), "{document:#}");
+    assert!(text(&document, "/files/0/error").contains("too long for a log"), "{document:#}");
 }
 
 /// Packs a folder, and some hundred MiB of zeros into some hundred KiB.

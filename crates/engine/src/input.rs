@@ -214,10 +214,7 @@ mod tests {
         assert_eq!(refusal(Path::new("/dev/zero")), "it is a character device, not a plain file");
         assert!(refusal(Path::new("/nowhere")).contains("No such file"));
         assert_eq!(text(&plain, 4).unwrap(), "text");
-        assert_eq!(
-            bytes(&plain, 3).unwrap_err().to_string(),
-            "it is longer than 3 bytes, the most that is read"
-        );
+        assert_eq!(bytes(&plain, 3).unwrap_err().to_string(), "it is longer than the limit of 3 bytes");
         std::fs::write(&plain, [0xff]).unwrap();
         assert!(matches!(text(&plain, 4), Err(InputError::NotText)));
     }

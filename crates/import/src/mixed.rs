@@ -113,6 +113,10 @@ mod tests {
         let logs = logs(&Text::of(&format!("{nvme}{FIO}"))).unwrap();
         assert_eq!(logs.iter().map(|log| log.format.as_str()).collect::<Vec<_>>(), ["fio-text", "nvme"]);
         assert_eq!(logs[0].card, logs[1].card);
-        assert!(logs[0].doubts.iter().any(|doubt| doubt.contains("names no card")), "{:?}", logs[0].doubts);
+        assert!(
+            logs[0].doubts.iter().any(|doubt| doubt.contains("taken from the file name")),
+            "{:?}",
+            logs[0].doubts
+        );
     }
 }

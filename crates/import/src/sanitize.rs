@@ -110,7 +110,7 @@ mod tests {
         log.card.capacity_bytes = Some(u64::MAX);
         sanitize(&mut log);
         assert_eq!((counts(&log), log.card.capacity_bytes), (vec![(1, 1), (2, 0), (3, 0)], None));
-        assert!(log.doubts[0].starts_with("2 of its figures"), "{:?}", log.doubts);
+        assert!(log.doubts[0].starts_with("left out 2 impossible"), "{:?}", log.doubts);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 
 use crate::finding::{Finding, Weight};
 use crate::identity::Identity;
-use crate::units::Capacity;
+use crate::units::Size;
 use crate::verify::SURE;
 use cardscope_sd::label::{Direction, Label, PrintedBus, PrintedCapacity, PrintedSpeed};
 use cardscope_sd::mark::Mark;
@@ -55,8 +55,13 @@ pub fn judge(label: &Label, seen: &Seen<'_>) -> Vec<Finding> {
     findings.extend(marks().filter_map(|mark| against_speed(mark, seen)));
     findings.extend(against_each_other(label));
     findings.extend(beyond_bus(label));
-    findings.extend(label.speeds.iter().filter_map(|speed| against_runs(speed, seen)));
+    findings.extend(speeds(label, &seen.measured));
     findings
+}
+
+/// What the measured speeds say about the printed ones.
+pub fn speeds(label: &Label, measured: &Measured) -> Vec<Finding> {
+    label.speeds.iter().filter_map(|speed| against_runs(speed, measured)).collect()
 }
 
 fn hint(claim: &str, confidence: f64, text: String) -> Finding {
@@ -92,23 +97,20 @@ fn family(label: &Label) -> Option<Finding> {
     (family != right).then_some(found)
 }
 
-/// What lacks against the print: bytes and percent.
+/// What lacks against the print, in percent.
 fn lacking(printed: &PrintedCapacity, bytes: u64) -> String {
     let print = &printed.printed;
     let percent = |difference: u64| 100.0 * difference as f64 / printed.bytes as f64;
     match printed.bytes.checked_sub(bytes) {
-        Some(0) => format!("exactly the {print} printed on it"),
-        Some(less) => format!("{less} bytes ({:.1} %) less than the {print} printed on it", percent(less)),
-        None => {
-            let more = bytes - printed.bytes;
-            format!("{more} bytes ({:.1} %) more than the {print} printed on it", percent(more))
-        }
+        Some(0) => format!("exactly the printed {print}"),
+        Some(less) => format!("{:.1} % less than the printed {print}", percent(less)),
+        None => format!("{:.1} % more than the printed {print}", percent(bytes - printed.bytes)),
     }
 }
 
 fn announced(printed: &PrintedCapacity, bytes: u64) -> Finding {
     let share = bytes as f64 / printed.bytes as f64;
-    let text = format!("The card announces {}, {}", Capacity(bytes), lacking(printed, bytes));
+    let text = format!("The card announces {}, {}", Size(bytes), lacking(printed, bytes));
     let (weight, confidence, usual) = match share {
         s if s < LACKING => (Weight::Bad, 0.95, "far too little for a genuine card"),
         s if s < USUAL_FROM => (Weight::Hint, 0.6, "less than usual"),
@@ -128,14 +130,12 @@ fn usable(printed: &PrintedCapacity, seen: &Seen<'_>) -> Option<Finding> {
     if !less || bytes as f64 >= LACKING * printed.bytes as f64 {
         return None;
     }
-    let text = format!("The card really holds {}, {}.", Capacity(bytes), lacking(printed, bytes));
-    let (weight, advice) = match confidence >= SURE {
-        true => (Weight::Bad, "Return it."),
-        false => (Weight::Hint, "Run `cardscope verify --full`, which tests every byte."),
-    };
+    let text = format!("The card really holds {}, {}.", Size(bytes), lacking(printed, bytes));
+    // What to do about it is said once, with the capacity that was found.
+    let weight = if confidence >= SURE { Weight::Bad } else { Weight::Hint };
     let found =
         Finding::new("label-capacity", weight, confidence, text).because("printed_bytes", printed.bytes);
-    Some(found.because("usable_bytes", bytes).advise(advice))
+    Some(found.because("usable_bytes", bytes))
 }
 
 /// Marks that need more than a bus that may be printed beside them.
@@ -144,10 +144,7 @@ const NEED_UHS_II: [u16; 2] = [60, 90];
 fn unknown_mark(word: &str) -> Finding {
     let all: Vec<String> = Mark::all().map(String::from).collect();
     let text = format!("The printed {word} is not a mark of the SD Association and promises nothing.");
-    hint("label-mark-unknown", 0.8, text)
-        .because("printed", word)
-        .because("valid marks", all.join(" "))
-        .advise("Run `cardscope verify`: such words are common on fakes.")
+    hint("label-mark-unknown", 0.8, text).because("printed", word).because("valid marks", all.join(" "))
 }
 
 fn impossible(text: String) -> Finding {
@@ -255,10 +252,10 @@ fn beyond_bus(label: &Label) -> Option<Finding> {
     (fastest.mb_s > carries).then_some(found)
 }
 
-fn against_runs(speed: &PrintedSpeed, seen: &Seen<'_>) -> Option<Finding> {
+fn against_runs(speed: &PrintedSpeed, measured: &Measured) -> Option<Finding> {
     let (word, runs) = match speed.direction {
-        Some(Direction::Write) => ("writing", &seen.measured.write_mb_s),
-        Some(Direction::Read) | None => ("reading", &seen.measured.read_mb_s),
+        Some(Direction::Write) => ("writing", &measured.write_mb_s),
+        Some(Direction::Read) | None => ("reading", &measured.read_mb_s),
     };
     let (best, printed) = (runs.iter().copied().reduce(f64::max)?, &speed.printed);
     let share = best / speed.mb_s.max(f64::MIN_POSITIVE);
@@ -268,7 +265,7 @@ fn against_runs(speed: &PrintedSpeed, seen: &Seen<'_>) -> Option<Finding> {
             .because("printed", format!("{printed} = {:.1} MB/s", speed.mb_s))
             .because("runs in MB/s", figures.join(" "))
     };
-    let ceiling = seen.measured.ceiling_mb_s;
+    let ceiling = measured.ceiling_mb_s;
     if let Some(ceiling) = ceiling.filter(|ceiling| *ceiling < speed.mb_s && best < REACHED * speed.mb_s) {
         let text = format!(
             "The printed {printed} needs a faster bus: this one carries {ceiling:.0} MB/s, and {word} \
@@ -280,7 +277,10 @@ fn against_runs(speed: &PrintedSpeed, seen: &Seen<'_>) -> Option<Finding> {
     let text = format!("The label promises {printed}, but {word} reached {best:.1} MB/s ({percent:.0} %).");
     let proven = runs.len() >= RUNS && ceiling.is_some();
     Some(match share {
-        share if share >= REACHED => found(Weight::Note, 1.0, text),
+        share if share >= REACHED => {
+            let text = format!("The card reaches its printed {printed}: {word} at {best:.1} MB/s.");
+            found(Weight::Note, 1.0, text)
+        }
         share if share < FAR_BELOW && proven => found(Weight::Bad, 0.8, text),
         share => found(Weight::Hint, if share < FAR_BELOW { 0.5 } else { 0.3 }, text)
             .advise("Test again in a faster reader: \"up to\" is a maximum."),

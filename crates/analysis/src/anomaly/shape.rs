@@ -3,8 +3,10 @@
 //! 4 KiB reads against what cards of the same class do in public logs, and against what the same card does with a queue
 //! (the 13 MB/s of seed 000's SanDisk, the 1.58 MB/s of a U3 card on a Pi 4).
 
+use super::runs::is_over_usb;
 use super::table::{Row, Table, digits, listed};
 use crate::ceiling;
+use cardscope_model::condition::Condition;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::statistics::distinct;
 use cardscope_model::test_name::{Op, Order, TestName};
@@ -141,6 +143,8 @@ pub(super) fn above_bus(table: &Table<'_>, ceiling_mb_s: Option<f64>) -> Option<
 struct Peers {
     /// The class in words.
     class: &'static str,
+    /// Whether its cards are on PCIe.
+    on_pcie: bool,
     /// Sequential reads from here up belong to it, in MB/s.
     from_mb_s: f64,
     /// Where the figures hold only while writes are at the fast level: written at least so fast, as a share of the
@@ -156,6 +160,7 @@ struct Peers {
 static PEERS: [Peers; 4] = [
     Peers {
         class: "SD Express, data in the cache",
+        on_pcie: true,
         from_mb_s: 300.0,
         least_write_share: 0.6,
         mb_s: [33.0, 34.0, 38.0],
@@ -163,6 +168,7 @@ static PEERS: [Peers; 4] = [
     },
     Peers {
         class: "SD Express, data behind the cache",
+        on_pcie: true,
         from_mb_s: 300.0,
         least_write_share: 0.0,
         mb_s: [10.0, 20.0, 30.0],
@@ -170,6 +176,7 @@ static PEERS: [Peers; 4] = [
     },
     Peers {
         class: "UHS-I",
+        on_pcie: false,
         from_mb_s: 30.0,
         least_write_share: 0.0,
         mb_s: [6.57, 7.64, 10.8],
@@ -177,6 +184,7 @@ static PEERS: [Peers; 4] = [
     },
     Peers {
         class: "High Speed",
+        on_pcie: false,
         from_mb_s: 10.0,
         least_write_share: 0.0,
         mb_s: [3.1, 5.3, 9.7],
@@ -190,11 +198,21 @@ const FAR: f64 = 0.5;
 /// gain 13 to 23.
 const LARGE_GAIN: f64 = 25.0;
 
-pub(super) fn reads(table: &Table<'_>) -> Option<Finding> {
+/// Behind USB there may be a card, a stick or a disk, so no class is known there. Elsewhere the bus says whether it is an
+/// SD Express card, and the speed where the bus is unknown.
+pub(super) fn reads(table: &Table<'_>, condition: &Condition) -> Option<Finding> {
+    if is_over_usb(condition) {
+        return None;
+    }
+    let on_pcie = condition.get("bus_mode").map(|mode| mode.starts_with("PCIe"));
     let single = table.small(Op::Read, 1)?.median();
     let in_order = table.in_order(Op::Read)?.median();
     let share = table.in_order(Op::Write).map_or(0.0, |w| w.median() / in_order);
-    let peers = PEERS.iter().find(|p| in_order >= p.from_mb_s && share >= p.least_write_share)?;
+    let peers = PEERS.iter().find(|p| {
+        on_pcie.is_none_or(|on_pcie| on_pcie == p.on_pcie)
+            && in_order >= p.from_mb_s
+            && share >= p.least_write_share
+    })?;
     let [low, median, high] = peers.mb_s;
     if single >= FAR * low || single <= 0.0 {
         return None;

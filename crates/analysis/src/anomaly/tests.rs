@@ -47,11 +47,11 @@ fn seed_000s_adata_with_a_fan_has_two_levels_of_writing_and_their_shares_are_nam
         None,
     );
     let write = found.iter().find(|f| f.claim == "bimodal-runs" && f.verdict.contains("write")).unwrap();
-    assert!(write.verdict.contains("SEQ1G Q1T1 write has 2 levels"), "{}", write.verdict);
+    assert!(write.verdict.contains("SEQ1G Q1T1 write alternates between"), "{}", write.verdict);
     let text = evidence(write);
     assert!(text.contains("40 % of the runs (1 2 3 4)") && text.contains("single 4 KiB reads"), "{text}");
     assert!(!found.iter().any(|f| f.claim == "hot-runs"), "{found:?}");
-    assert!(!found.iter().any(|f| f.verdict.contains("SEQ1G Q1T1 read has")), "{found:?}");
+    assert!(!found.iter().any(|f| f.verdict.contains("SEQ1G Q1T1 read alternates")), "{found:?}");
     let behind = found.iter().find(|f| f.claim == "runs-behind-cache").unwrap();
     assert!(behind.verdict.starts_with("6 of 10"), "{}", behind.verdict);
 }
@@ -86,6 +86,21 @@ fn seed_000s_sandisk_reads_far_below_its_class_at_13_mb_s_and_its_neighbours_do_
         );
         assert!(found.is_empty(), "{single}: {found:?}");
     }
+}
+
+#[test]
+fn no_usb_stick_is_compared_with_cards_and_no_uhs_card_with_sd_express() {
+    let slow =
+        runs(&[("SEQ1G Q1T1 read", &[350.0]), ("SEQ1G Q1T1 write", &[340.0]), ("RND4K Q1T1 read", &[2.0])]);
+    let on = |mode: &str| {
+        let mut condition = Condition::default();
+        condition.set("bus_mode", mode, Origin::Read);
+        let found = findings(&Session { runs: &slow, condition: &condition, ceiling_mb_s: None });
+        found.into_iter().find(|f| f.claim == "read-below-class")
+    };
+    assert_eq!(on("USB 5000 Mbit/s UAS"), None);
+    assert!(evidence(&on("PCIe 3.0 x1").unwrap()).contains("SD Express"));
+    assert!(evidence(&on("UHS-II range A").unwrap()).contains("UHS-I:"));
 }
 
 #[test]

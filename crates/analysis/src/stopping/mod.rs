@@ -242,7 +242,7 @@ mod tests {
     fn a_card_that_did_not_finish_one_unit_has_no_interval_and_says_so() {
         let mut rule = Precision::new(until(2.0, 1.0, 5.0), "RND4K Q1T1 write".parse().unwrap());
         let Decision::LimitHit { known: None, caveat } = rule.push(9.0, 1) else { panic!("one I/O decided") };
-        assert!(caveat.to_string().contains("too little was done"));
+        assert!(caveat.to_string().contains("was not reached"));
         assert!(rule.caveat("Ctrl-C").unwrap().to_string().contains("Ctrl-C came first"));
     }
 

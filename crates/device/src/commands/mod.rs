@@ -15,6 +15,7 @@ use cardscope_sd::nvme::SmartLog;
 use rustix::fd::OwnedFd;
 use rustix::fs::{Dev, Mode, OFlags};
 use rustix::io::Errno;
+use rustix::process::geteuid;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -172,7 +173,7 @@ fn ping_of(system: &System, disk: &BlockDevice) -> Option<Ping> {
 
 fn refused(ping: &Ping, errno: Errno) -> String {
     let why = match errno {
-        Errno::ACCESS | Errno::PERM => "needs root".to_owned(),
+        Errno::ACCESS | Errno::PERM => nvme::not_permitted(geteuid().is_root()).to_owned(),
         other => std::io::Error::from(other).to_string(),
     };
     format!("{} could not be timed: {why}", ping.command())
@@ -238,7 +239,7 @@ mod tests {
     fn a_missing_right_is_told_with_what_to_do() {
         let ping = ping("/dev/mmcblk0", Command::SendStatus { rca: 1 });
         let told = refused(&ping, Errno::PERM);
-        assert!(told.contains("CMD13") && told.contains("sudo"), "{told}");
+        assert!(told.contains("CMD13") && told.contains("root"), "{told}");
     }
 
     #[test]

@@ -130,8 +130,7 @@ fn add_nvme(system: &System, disk: &BlockDevice, identity: &mut Identity, remark
 fn nvme_missing(missing: &[(&'static str, String)]) -> Option<Finding> {
     let (_, reason) = missing.first()?;
     let names: Vec<&str> = missing.iter().map(|(what, _)| *what).collect();
-    let verdict =
-        format!("The card was not asked for its {}, or did not answer: {reason}.", names.join(", "));
+    let verdict = format!("Not available from the card: {} ({reason}).", names.join(", "));
     let found = note("nvme-answers-missing", verdict);
     Some(missing.iter().fold(found, |found, (what, reason)| found.because(what, reason)))
 }

@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_command_that_fails_says_why() {
         assert!(run("exit 3").unwrap_err().contains("exit status: 3"));
-        assert!(run("true").unwrap_err().contains("holds no number"));
+        assert!(run("true").unwrap_err().contains("is not a number"));
         assert!(run("no-such-thermometer").unwrap_err().contains("127"));
         assert!(run("echo 23125").unwrap_err().contains("23125 is not a temperature"));
     }

@@ -305,6 +305,6 @@ mod tests {
         let names: Vec<String> = (0..1200).map(|n| format!("Card {n}")).collect();
         let series: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "1, 2")).collect();
         let logs = logs(&chart(&series, "MB/s"));
-        assert_eq!(logs[0].doubts, ["200 series of its charts were left out: there are too many"]);
+        assert_eq!(logs[0].doubts, ["skipped 200 series: too many"]);
     }
 }

@@ -12,7 +12,7 @@ use cardscope_engine::journal::JournalError;
 use cardscope_engine::pending::owing;
 use cardscope_engine::target::{Target, TargetInfo};
 use cardscope_files::{Draft, FileError, Folder, Identity};
-use cardscope_model::units::{BinarySize, Capacity, seconds};
+use cardscope_model::units::{BinarySize, Size, seconds};
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -97,7 +97,7 @@ fn may_lie_at(
             "{} has {} free, and the card has {}: the backup fits only if the rest of the card is empty",
             folder.path().display(),
             BinarySize(room),
-            Capacity(card.bytes)
+            Size(card.bytes)
         );
         events.note(&text);
     }

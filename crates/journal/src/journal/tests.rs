@@ -267,7 +267,7 @@ fn a_journal_whose_run_goes_on_is_not_opened() {
     let journal = with_a_sector(folder.path());
     let path = journal.path().to_owned();
     let refusal = Journal::open(&path).err().unwrap().to_string();
-    assert!(refusal.contains("still goes on"), "{refusal}");
+    assert!(refusal.contains("is still active"), "{refusal}");
     drop(journal);
     assert!(Journal::open(&path).is_ok());
 }

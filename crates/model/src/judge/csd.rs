@@ -4,7 +4,7 @@
 use super::sign::{STRONG, WEAK, crc_mismatch, hint, note, sizes_in};
 use crate::finding::Finding;
 use crate::identity::Identity;
-use crate::units::Capacity;
+use crate::units::{Size, grouped};
 use cardscope_sd::registers::{Crc, Csd, Family, Raw, Scr};
 
 /// Looks at CSD and SCR.
@@ -150,14 +150,15 @@ fn against_name(identity: &Identity) -> Option<Finding> {
         return None;
     }
     let said = sizes.last().map_or(0.0, |size| size / 1e9);
-    let text = format!("The name {name} says {said} GB, but the card announces {}.", Capacity(bytes));
+    let text = format!("The name {name} says {said} GB, but the card announces {}.", Size(bytes));
     let found = hint("capacity-against-name", STRONG, text).because("pnm", name);
     Some(found.because("capacity_bytes", bytes))
 }
 
 fn against_host(identity: &Identity) -> Option<Finding> {
     let (host, announced) = (identity.capacity_bytes?, identity.csd.as_ref()?.capacity_bytes?);
-    let text = format!("The host sees {}, but the CSD announces {}.", Capacity(host), Capacity(announced));
+    let text =
+        format!("The host sees {} bytes, but the CSD announces {}.", grouped(host), grouped(announced));
     let found = hint("capacity-against-csd", STRONG, text).because("capacity_bytes", host);
     (host != announced).then(|| found.because("csd.capacity_bytes", announced))
 }
@@ -173,7 +174,7 @@ fn outside_family(csd: &Csd) -> Option<Finding> {
         Family::Sduc => (0x40_0000..=0xfff_ffff, "over 2 TB to 128 TB, C_SIZE from 0x0400000"),
     };
     let outside = family == Family::Sdsc || !range.contains(&csd.c_size);
-    let text = format!("A capacity of {} is outside the range of {family} cards ({text}).", Capacity(bytes));
+    let text = format!("A capacity of {} is outside the range of {family} cards ({text}).", Size(bytes));
     let found =
         hint("capacity-outside-family", WEAK, text).because("c_size", format!("0x{:06x}", csd.c_size));
     outside.then(|| found.because("capacity_bytes", bytes))

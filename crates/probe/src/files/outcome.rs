@@ -8,7 +8,7 @@ use super::sorting::{Run, Sorted};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::report::Moved;
-use cardscope_model::units::Capacity;
+use cardscope_model::units::Size;
 use cardscope_model::verify::{FilesReport, Method, Verdict, Verification};
 
 /// A card counts as whole where at least this share of what was free was tested …
@@ -119,9 +119,9 @@ impl<F: TestFolder> Pass<'_, F> {
             let text = "No data was lost, but too little was tested for a verdict.";
             findings.push(
                 Finding::new("files-too-little", Weight::Note, 1.0, text)
-                    .because("tested", Capacity(facts.tested))
-                    .because("free", Capacity(facts.free))
-                    .because("file system", Capacity(facts.file_system))
+                    .because("tested", Size(facts.tested))
+                    .because("free", Size(facts.free))
+                    .because("file system", Size(facts.file_system))
                     .advise("Free some space and test again, or run `cardscope verify DEVICE`."),
             );
         }
@@ -141,7 +141,7 @@ fn wraps(verdict: Verdict) -> bool {
 fn folded(wrap: Option<u64>, file_system: &str) -> Finding {
     let text = match wrap {
         Some(bytes) => {
-            format!("The card's addresses repeat every {}.", Capacity(bytes))
+            format!("The card's addresses repeat every {}.", Size(bytes))
         }
         None => format!("Addresses of the card repeat, but {file_system} hides at which distance."),
     };

@@ -12,7 +12,7 @@ use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::Target;
 use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::report::Moved;
-use cardscope_model::units::Capacity;
+use cardscope_model::units::Size;
 use cardscope_model::verify::{FileResult, IoError};
 use std::time::{Duration, Instant};
 
@@ -196,8 +196,8 @@ impl<'a, F: TestFolder> Pass<'a, F> {
         if lacking > (promised / 20).max(16 << 20) {
             self.doubt(format!(
                 "could write only {} of the {} reported free: a quota, or another program used the space",
-                Capacity(written),
-                Capacity(promised)
+                Size(written),
+                Size(promised)
             ));
         }
     }

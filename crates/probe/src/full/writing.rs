@@ -8,7 +8,7 @@ use super::judge::Certain;
 use super::pass::{GENERATION, Pass};
 use super::reading::{Look, read_judged};
 use cardscope_engine::card::{Extent, Stop, extents};
-use cardscope_model::units::{Capacity, seconds};
+use cardscope_model::units::{Size, seconds};
 use std::cell::Cell;
 
 /// Bytes that are read back at once to know how fast the card reads, for plan and budget.
@@ -57,7 +57,7 @@ impl Pass<'_, '_> {
                     self.loss_reported = true;
                     self.events.note(&format!(
                         "data at {} is lost; writing continues until the cause is certain",
-                        Capacity(address)
+                        Size(address)
                     ));
                 }
             }
@@ -70,7 +70,7 @@ impl Pass<'_, '_> {
     }
 
     fn say_why_it_ends(&mut self) {
-        let written = Capacity(self.seen.written);
+        let written = Size(self.seen.written);
         let text = match self.seen.certain {
             Some(Certain::Wraps) => format!(
                 "certain after {written}: the first addresses hold data of later ones; writing stops, all \
@@ -78,7 +78,7 @@ impl Pass<'_, '_> {
             ),
             Some(Certain::EndsAt(end)) => format!(
                 "certain after {written}: data beyond {} is lost; writing stops, all data is read",
-                Capacity(end)
+                Size(end)
             ),
             Some(Certain::Refuses) => {
                 format!("the card refuses every write after {written}; all of it is read")
@@ -151,8 +151,8 @@ impl Pass<'_, '_> {
         let seconds = left as f64 / 1e6 / writes + (to + left) as f64 / 1e6 / reads;
         self.events.note(&format!(
             "plan: {} to write at {writes:.1} MB/s and {} to read at {reads:.1} MB/s, about {}",
-            Capacity(left),
-            Capacity(to + left),
+            Size(left),
+            Size(to + left),
             duration(seconds)
         ));
         Ok(())

@@ -423,7 +423,7 @@ mod tests {
         assert_eq!(at_start.len(), 2);
         assert!(at_start.iter().all(|p| p.margin.unwrap() < 0.0));
         assert_eq!(at_start[0].outcome, Outcome::Missed, "the average of eight rounds");
-        assert_eq!(at_start[1].outcome, Outcome::Borderline, "the longest is a single moment");
+        assert_eq!(at_start[1].outcome, Outcome::Borderline, "one slow I/O");
     }
 
     #[test]

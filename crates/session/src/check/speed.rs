@@ -2,14 +2,17 @@
 //! while: it reads (with consent to lose what is there it writes) as long as the time allows, with small reads, a null
 //! command and temperatures beside, so that heat, stalls and a busy host show.
 
+use super::jobs::figures;
 use super::visit::{Ended, Visit, in_a_line};
 use crate::bench;
 use crate::frame::Outcome;
 use crate::sustain::{self, Nobody};
 use cardscope_engine::target::Region;
+use cardscope_model::judged_label::{self, Measured};
 use cardscope_model::result::{NotMeasured, RunResult};
 use cardscope_model::units::{MIB, NANOS_PER_S, Nanos};
 use cardscope_probe::sustain::BLOCK;
+use cardscope_sd::label;
 use std::time::Duration;
 
 /// Seconds that putting back takes on a slow card.
@@ -66,9 +69,26 @@ impl Visit<'_, '_> {
         let reason = (!reasons.is_empty()).then(|| reasons.join("; "));
         let lacks_time = no_writes.is_none() && (!in_time || !not_measured.is_empty());
         self.report.body.bench = results;
+        self.judge_printed_speed();
         self.report.body.not_measured = not_measured;
         self.done("bench", began, reason, lacks_time);
         Ended::with(failure)
+    }
+
+    /// Compares the speeds that are printed on the card with those measured; in a directory `verify` has done so with its
+    /// files.
+    fn judge_printed_speed(&mut self) {
+        let label = self.request.label.as_deref().and_then(|text| label::parse(text).ok());
+        let Some(label) = label.filter(|_| !self.directory) else { return };
+        let (figures, _) = figures(self.report);
+        self.found(judged_label::speeds(
+            &label,
+            &Measured {
+                read_mb_s: figures.read_mb_s.into_iter().collect(),
+                write_mb_s: figures.write_mb_s.into_iter().collect(),
+                ceiling_mb_s: self.session.opened.ceiling_mb_s,
+            },
+        ));
     }
 
     /// When the pass must end, by the target's clock: what it writes must be put back in time, too.

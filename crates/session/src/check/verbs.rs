@@ -74,6 +74,9 @@ impl Visit<'_, '_> {
             report.body.announced_bytes = found.body.announced_bytes;
         }
         report.header.findings.extend(found.header.findings.clone());
+        if report.body.verdict != Verdict::Inconclusive {
+            report.header.findings.iter_mut().for_each(|finding| finding.has_run("cardscope verify"));
+        }
         self.add(&found.body.moved);
         self.report.body.verify = Some(found);
     }

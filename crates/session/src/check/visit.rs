@@ -105,6 +105,7 @@ impl<'a, 's> Visit<'a, 's> {
         self.report.body.moved.seconds = self.budget.spent(now);
         self.session.hear_target(&mut self.report.header);
         self.judge_jobs();
+        self.report.header.findings.iter_mut().for_each(|finding| finding.has_run("cardscope check"));
         self.report.body.next = next::next(self.report, self.request, self.directory);
     }
 

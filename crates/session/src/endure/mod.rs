@@ -14,7 +14,7 @@ use cardscope_engine::target::TargetError;
 use cardscope_model::endure::{Endurance, EndureReport, EndureRound};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::report::Moved;
-use cardscope_model::units::Capacity;
+use cardscope_model::units::Size;
 use cardscope_probe::endure::{Ended, RoundSettings, projection, round};
 use cardscope_probe::full::resume::salt;
 use cardscope_probe::full::{BLOCK, DEPTH};
@@ -74,7 +74,7 @@ fn begin(request: &Request, session: &mut Session<'_>, report: &mut EndureReport
     if span == 0 || span > bytes {
         return Err(Failure::refused(format!(
             "--span must be between one sector and the card's {}",
-            Capacity(bytes)
+            Size(bytes)
         )));
     }
     (report.body.announced_bytes, report.body.span_bytes) = (bytes, span);
@@ -189,7 +189,7 @@ fn plan_line(report: &EndureReport, request: &Request) -> String {
     };
     format!(
         "{rounds} over {} until {} % of the sectors are bad{before}; this wears out the card",
-        Capacity(report.body.span_bytes),
+        Size(report.body.span_bytes),
         request.until * 100.0
     )
 }
@@ -306,7 +306,7 @@ fn conclude(report: &mut EndureReport, session: &Session<'_>) {
         let text = format!(
             "The card lost its first sector in round {}, after {}.",
             first.round,
-            Capacity(first.bytes_written)
+            Size(first.bytes_written)
         );
         let known = report.header.findings.iter().any(|f| f.claim == "sectors-lost");
         if !known {

@@ -51,7 +51,7 @@ mod tests {
         assert_eq!(fits(MOST_BYTES), Ok(()));
         assert_eq!(
             fits(MOST_BYTES + 1).unwrap_err().to_string(),
-            "129 MiB are more than the 128 MiB that a result file may have"
+            "129 MiB exceed the limit of 128 MiB for a result file"
         );
     }
 

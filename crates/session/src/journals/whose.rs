@@ -14,7 +14,7 @@ use cardscope_engine::interrupt::Interrupt;
 use cardscope_journal::survey::{Extent, Survey, survey};
 use cardscope_journal::{About, Journal};
 use cardscope_model::restore::RecognisedBy;
-use cardscope_model::units::Capacity;
+use cardscope_model::units::Size;
 
 /// More than one sector in so many that holds neither what was saved nor a stamp is a doubt. Some always may: a bad card
 /// changes what it is given, and somebody may have used it.
@@ -111,7 +111,7 @@ pub(super) fn whose(
     if same_part {
         return Ok(content);
     }
-    let size = Capacity(was);
+    let size = Size(was);
     Ok(match content {
         // A reader may announce less than a card has, and a partition is a part of its disk.
         Whose::Its(_) => Whose::Unsure(format!(

@@ -18,7 +18,7 @@ use cardscope_engine::target::{Target, TargetError};
 use cardscope_files::Folder;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::condition::Origin;
-use cardscope_model::units::Capacity;
+use cardscope_model::units::Size;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub(super) fn device(
 
 /// What stands to be lost: the device, its model and size, its partitions and file systems; or the file.
 pub(super) fn at_stake(name: &str, bytes: u64, device: Option<&Device>, contents: &Contents) -> String {
-    let bytes = Capacity(bytes);
+    let bytes = Size(bytes);
     let Some(device) = device else {
         return format!("the file {name}, {bytes}, with all its content");
     };

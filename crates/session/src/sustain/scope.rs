@@ -9,7 +9,7 @@ use crate::opened::{Opened, TargetType};
 use crate::options::WriteLimit;
 use cardscope_engine::target::Region;
 use cardscope_model::sustain::{Limits, Pattern, Work};
-use cardscope_model::units::{BinarySize, Capacity, GIB, MIB};
+use cardscope_model::units::{BinarySize, GIB, MIB, Size};
 use cardscope_probe::context;
 use cardscope_probe::sustain::{LEAST_REGION, Options};
 use clap::Args;
@@ -205,7 +205,7 @@ impl Scope {
 
     /// What it will cost, before it begins.
     pub(super) fn plan_line(&self, request: &Request, work: Work, opened: &Opened) -> String {
-        let region = Capacity(self.region.len);
+        let region = Size(self.region.len);
         let minutes = request.duration.as_secs_f64() / 60.0;
         let what = match (work, self.own_file) {
             (Work::Read, false) if request.work().is_none() => {

@@ -9,7 +9,7 @@ use crate::opened::TargetType;
 use cardscope_engine::card::{Card, Stop};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::units::Capacity;
+use cardscope_model::units::Size;
 use cardscope_model::verify::{Verification, VerifyReport};
 use cardscope_probe::full::resume::{PreviousPass, drawn_for, find, salt};
 use cardscope_probe::full::{BLOCK, DEPTH, Findings, Settings, recheck, verify};
@@ -180,13 +180,13 @@ impl Pass {
     }
 
     fn plan_line(&self, request: &Request) -> String {
-        let all = Capacity(self.card_bytes);
+        let all = Size(self.card_bytes);
         match (request.read_only, self.previous) {
             (true, Some(previous)) => {
-                format!("only reads {} that an earlier pass wrote", Capacity(previous.reached))
+                format!("only reads {} that an earlier pass wrote", Size(previous.reached))
             }
             (false, Some(previous)) => {
-                format!("continues at {} of {all}", Capacity(previous.reached))
+                format!("continues at {} of {all}", Size(previous.reached))
             }
             _ => format!("overwrites and reads back every block, at most {all} each way"),
         }
@@ -210,8 +210,8 @@ fn findings(found: &Findings, failed_ios: u64) -> Vec<Finding> {
         let text = format!(
             "The card lost or changed {} of {} read \
                      back.",
-            Capacity(bad.all()),
-            Capacity(found.read_to)
+            Size(bad.all()),
+            Size(found.read_to)
         );
         let rows = [
             ("lost bytes", bad.lost),

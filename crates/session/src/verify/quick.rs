@@ -16,7 +16,7 @@ use cardscope_journal::put_back::PutBack;
 use cardscope_journal::returned;
 use cardscope_journal::witness::WITNESSES;
 use cardscope_model::random::mix;
-use cardscope_model::units::{BinarySize, Capacity, MIB, seconds};
+use cardscope_model::units::{BinarySize, MIB, Size, seconds};
 use cardscope_model::verify::{Verdict, VerifyReport};
 use cardscope_probe::capacity::ios_to_a_verdict;
 use cardscope_probe::capacity::{self, BLOCK, DEPTH, LEAST_IOS, LEAST_RUN, Options, Outcome};
@@ -109,7 +109,7 @@ fn plan(options: &Options, bytes: u64, afford: Option<&Afford>, session: &mut Se
     session.events.note(&format!(
         "writes up to {} to a genuine card of {}, up to four times that to a fake with a cache; {keeps}",
         BinarySize(run >> 20 << 20),
-        Capacity(bytes)
+        Size(bytes)
     ));
 }
 

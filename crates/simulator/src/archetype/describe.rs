@@ -4,7 +4,7 @@ use super::schema::{
     Archetype, Cache, CacheKind, Close, Constant, EndOfLife, Fake, FakeKind, FatRegion, Gc, HybridWrite,
     Lost, PoolFull, Read, Start, Thermal, Throttle, Unwritten, Wear, WhenFull, Write,
 };
-use cardscope_model::units::{BinarySize, Capacity};
+use cardscope_model::units::{BinarySize, Capacity, Size};
 
 /// One line: name, size and title.
 pub fn summary(card: &Archetype) -> String {
@@ -219,7 +219,7 @@ fn time(seconds: f64) -> String {
 
 fn capacity(card: &Archetype) -> String {
     let fake = &card.fake;
-    let size = |bytes: Option<u64>| Capacity(bytes.unwrap_or(0));
+    let size = |bytes: Option<u64>| Size(bytes.unwrap_or(0));
     let (real, wrap) = (size(fake.real_bytes), size(fake.wrap_bytes));
     let (share, unit) = (percent(fake.damaged_share), BinarySize(fake.damaged_unit_bytes));
     let kind = match fake.kind {
@@ -296,10 +296,10 @@ fn faults(card: &Archetype) -> Option<String> {
     .collect();
     let begin = match f.begin_after_bytes {
         0 => String::new(),
-        bytes => format!(" after {} written", Capacity(bytes)),
+        bytes => format!(" after {} written", Size(bytes)),
     };
     let all = (!parts.is_empty()).then(|| format!("Faults{begin}: {}.", parts.join(", ")));
-    let bytes = f.vanish_after_bytes.map(|bytes| format!("{} written", Capacity(bytes)));
+    let bytes = f.vanish_after_bytes.map(|bytes| format!("{} written", Size(bytes)));
     let ios = f.vanish_after_ios.map(|ios| format!("{ios} reads and writes"));
     let time = f.vanish_after_s.map(|s| format!("{s} s"));
     let any: Vec<_> = [bytes, ios, time].into_iter().flatten().collect();

@@ -110,7 +110,7 @@ fn a_folder_that_others_may_exchange_is_refused_since_sqlite_goes_by_names() {
     symlink("a/b", top.join("link")).unwrap();
     Archive::open(top.join("link/archive.sqlite")).unwrap();
     lchown(top.join("link"), Some(NOBODY), None).unwrap();
-    refused(&top.join("link/archive.sqlite"), "belongs to user 65534");
+    refused(&top.join("link/archive.sqlite"), "owned by user 65534");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use cardscope_device::held::Held;
 use cardscope_engine::cause::Cause;
 use cardscope_files::{self as files, FileError, is_plain};
 use cardscope_model::caveat::Caveat;
-use cardscope_model::units::Capacity;
+use cardscope_model::units::Size;
 use cardscope_probe::files::{Named, file_name, number};
 use cardscope_simulator::target_spec;
 use std::path::{Path, PathBuf};
@@ -86,7 +86,7 @@ impl Folder {
         let reserve = self
             .room
             .holds_system
-            .then(|| format!("the running system is on this {name}: {} stay free", Capacity(SYSTEM_RESERVE)));
+            .then(|| format!("the running system is on this {name}: {} stay free", Size(SYSTEM_RESERVE)));
         let folds = ["copy-on-write", "compress", "encrypt"]
             .iter()
             .any(|word| self.system.effect.as_deref().is_some_and(|effect| effect.contains(word)));

@@ -17,7 +17,7 @@ use cardscope_device::held::Held;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::caveat;
 use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::units::Capacity;
+use cardscope_model::units::Size;
 use cardscope_model::verify::{FilesReport, VerifyReport};
 use cardscope_probe::files;
 use folder::{Folder, listed};
@@ -80,7 +80,7 @@ fn carry_out(
     } else {
         pass.note(&format!(
             "writes {} to {} in files of 1 GiB and reads them back{limit}",
-            Capacity(total),
+            Size(total),
             request.common.target
         ));
         let outcome = pass.write_all(total);
