@@ -6,6 +6,7 @@
 use crate::runs::Runs;
 use cardscope_model::log::Log;
 use cardscope_model::run::{Figure, Run};
+use cardscope_model::units::measured;
 use std::collections::HashSet;
 
 /// I/Os a second: at the fastest that is taken for a speed, in blocks of a kilobyte.
@@ -54,6 +55,7 @@ fn is_possible(figure: &Figure) -> bool {
 
 /// What stands beside a speed that can be is worth no doubt of its own.
 fn keep_possible_details(figure: &mut Figure) {
+    figure.mb_s = measured(figure.mb_s);
     figure.iops = figure.iops.filter(|iops| (0.0..=MOST_IOPS).contains(iops));
     for us in [&mut figure.latency_us, &mut figure.max_latency_us] {
         *us = us.filter(|us| (0.0..=MOST_US).contains(us));

@@ -15,6 +15,7 @@ use cardscope_engine::cause::Cause;
 use cardscope_engine::journal::{self, JournalError, Restoring, SavedRange};
 use cardscope_engine::pending::{Owing, owing};
 use cardscope_files::{FileError, Folder, Identity};
+use cardscope_model::units::Size;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
@@ -276,7 +277,7 @@ impl Journal {
         let path = self.path.display();
         let left = format!("the card's data is saved in a journal: run `cardscope restore {path}`");
         if let Some(owing) = &self.owing {
-            owing.say(format!("the {:.1} MB saved are put back", bytes as f64 / 1e6), left);
+            owing.say(format!("the {} saved are restored", Size(bytes)), left);
         }
     }
 

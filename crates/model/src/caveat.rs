@@ -1,5 +1,6 @@
 //! Doubts about a result: each is stored with it and rendered in one place.
 
+use crate::units::Speed;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// One doubt, with the numbers it rests on.
@@ -50,8 +51,9 @@ pub enum Caveat {
     },
     /// Speed above what the bus can carry: a cache or a wrong unit, not the card.
     #[error(
-        "{mb_s:.1} MB/s is more than the bus carries ({ceiling_mb_s:.1} MB/s): a cache of this computer \
-         answered, not the card"
+        "{} is more than the bus carries ({}): a cache of this computer answered, not the card",
+        Speed(*mb_s),
+        Speed(*ceiling_mb_s)
     )]
     AboveBusCeiling {
         /// Speed measured.

@@ -7,7 +7,7 @@
 
 use crate::finding::{Finding, Weight};
 use crate::identity::Identity;
-use crate::units::Size;
+use crate::units::{Size, Speed};
 use crate::verify::SURE;
 use cardscope_sd::label::{Direction, Label, PrintedBus, PrintedCapacity, PrintedSpeed};
 use cardscope_sd::mark::Mark;
@@ -212,7 +212,7 @@ fn against_speed(mark: Mark, seen: &Seen<'_>) -> Option<Finding> {
     let (least, runs) = (mark.demand().write_mb_s, &seen.measured.write_mb_s);
     let best = runs.iter().copied().reduce(f64::max)?;
     let testable = seen.measured.ceiling_mb_s.is_none_or(|ceiling| ceiling > least);
-    let text = format!("{mark} promises {least} MB/s writes, but the fastest run reached {best:.1} MB/s.");
+    let text = format!("{mark} promises {least} MB/s writes, but the fastest run reached {}.", Speed(best));
     let found = hint("label-mark-speed", 0.5, text).because("runs", runs.len());
     (testable && best < least).then(|| found.because("conditions of the mark", &mark.demand().notes))
 }
@@ -262,23 +262,24 @@ fn against_runs(speed: &PrintedSpeed, measured: &Measured) -> Option<Finding> {
     let figures: Vec<String> = runs.iter().take(10).map(|mb_s| format!("{mb_s:.1}")).collect();
     let found = |weight, confidence, text: String| {
         Finding::new(SPEED, weight, confidence, text)
-            .because("printed", format!("{printed} = {:.1} MB/s", speed.mb_s))
+            .because("printed", format!("{printed} = {}", Speed(speed.mb_s)))
             .because("runs in MB/s", figures.join(" "))
     };
     let ceiling = measured.ceiling_mb_s;
     if let Some(ceiling) = ceiling.filter(|ceiling| *ceiling < speed.mb_s && best < REACHED * speed.mb_s) {
         let text = format!(
-            "The printed {printed} needs a faster bus: this one carries {ceiling:.0} MB/s, and {word} \
-             reached {best:.1} MB/s."
+            "The printed {printed} needs a faster bus: this one carries {}, and {word} reached {}.",
+            Speed(ceiling),
+            Speed(best)
         );
         return Some(found(Weight::Note, 1.0, text));
     }
     let percent = 100.0 * best / speed.mb_s.max(f64::MIN_POSITIVE);
-    let text = format!("The label promises {printed}, but {word} reached {best:.1} MB/s ({percent:.0} %).");
+    let text = format!("The label promises {printed}, but {word} reached {} ({percent:.0} %).", Speed(best));
     let proven = runs.len() >= RUNS && ceiling.is_some();
     Some(match share {
         share if share >= REACHED => {
-            let text = format!("The card reaches its printed {printed}: {word} at {best:.1} MB/s.");
+            let text = format!("The card reaches its printed {printed}: {word} at {}.", Speed(best));
             found(Weight::Note, 1.0, text)
         }
         share if share < FAR_BELOW && proven => found(Weight::Bad, 0.8, text),

@@ -61,7 +61,7 @@ pub struct DecodeRequest {
 /// Devices on this machine, or in a recorded `/sys` tree: those that can be taken out, or `all`.
 ///
 /// # Errors
-/// If the machine is no copy of a `/sys` tree.
+/// If the machine is not a copy of a `/sys` tree.
 pub fn list(request: &ListRequest) -> Result<Vec<Entry>> {
     let scope = if request.all { Scope::WithLoops } else { Scope::Hardware };
     let mut entries = list::list(&request.machine.system()?, scope);

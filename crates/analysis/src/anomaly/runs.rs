@@ -10,7 +10,7 @@ use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::series::Bucket;
 use cardscope_model::statistics::median;
 use cardscope_model::test_name::{Op, Order};
-use cardscope_model::units::KIB;
+use cardscope_model::units::{KIB, Speed};
 
 /// Fewer runs say nothing about states.
 const LEAST_RUNS: usize = 3;
@@ -154,18 +154,18 @@ pub fn hot_host(load: &Load) -> Option<Finding> {
         (false, false, false) => 0.5,
     };
     let text = format!(
-        "The USB reader or host controller overheats: reads fell from {:.0} to {:.0} MB/s ({:.1} × slower) \
+        "The USB reader or host controller overheats: reads fell from {} to {} ({:.1} × slower) \
          within {:.0} s.",
-        load.first_mb_s,
-        load.last_mb_s,
+        Speed(load.first_mb_s),
+        Speed(load.last_mb_s),
         1.0 / fell,
         load.seconds
     );
     let rise = load.null_rise.map(|rise| format!("{:+.0} %", rise * 100.0));
     Some(
         Finding::new("hot-usb-host", Weight::Hint, confidence, text)
-            .because("at the start", format!("{:.1} MB/s", load.first_mb_s))
-            .because("at the end", format!("{:.1} MB/s", load.last_mb_s))
+            .because("at the start", Speed(load.first_mb_s))
+            .because("at the end", Speed(load.last_mb_s))
             .because_known("command without flash access", rise)
             .because_known("host", load.host_rise_k.map(|k| format!("{k:+.0} K")))
             .because_known("card", load.card_c.map(|c| format!("{c:.0} °C")))

@@ -119,7 +119,7 @@ fn seed_002s_512k_writes_that_beat_writing_in_order_are_odd() {
     let odd = runs(&[("SEQ1M Q1T1 write", &[9.5]), ("RND512K Q1T1 write", &[19.0])]);
     let found = look(&odd, None);
     assert_eq!(claims(&found), ["half-mib-faster"]);
-    assert!(found[0].verdict.contains("2.00 times"), "{}", found[0].verdict);
+    assert!(found[0].verdict.contains("2.00 × as fast"), "{}", found[0].verdict);
     let plain = runs(&[("SEQ1M Q1T1 write", &[20.0]), ("RND512K Q1T1 write", &[12.0])]);
     assert!(look(&plain, None).is_empty());
 }
@@ -173,7 +173,7 @@ fn seed_003s_ssd_that_falls_threefold_on_usb_blames_the_hot_controller() {
     // "over 300 MB/s" with a fan, "sometimes 2-3x slower" without.
     let load = Load { seconds: 180.0, first_mb_s: 310.0, last_mb_s: 125.0, ..Load::default() };
     let found = hot_host(&load).unwrap();
-    assert!(found.verdict.contains("2.5 times slower") && found.weight == Weight::Hint, "{}", found.verdict);
+    assert!(found.verdict.contains("2.5 × slower") && found.weight == Weight::Hint, "{}", found.verdict);
     assert!((found.confidence - 0.5).abs() < 1e-9);
     let sure = hot_host(&Load { null_rise: Some(0.4), host_rise_k: Some(25.0), ..load }).unwrap();
     assert!(sure.confidence > 0.9);

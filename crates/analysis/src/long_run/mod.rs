@@ -10,7 +10,7 @@ use cardscope_model::card_map::property::Status;
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::sustain::{Event, EventKind, Measured, Sample};
-use cardscope_model::units::grouped;
+use cardscope_model::units::{Size, Speed, grouped};
 use cardscope_model::verify::IoError;
 
 /// A stall that an application notices, in seconds: a camera's buffer, a screen that does not answer.
@@ -112,22 +112,21 @@ fn cache(measured: &Measured) -> Option<Finding> {
     let bytes = measured.cache_bytes.value?;
     let after = measured.after_cache_mb_s.value?;
     let before = measured.cache_bytes.evidence.numbers.iter().find(|n| n.what == "speed before")?;
-    let gb = bytes as f64 / 1e9;
+    let size = Size(bytes);
     let mut finding = Finding::new(
         "cache-end",
         Weight::Note,
         measured.cache_bytes.confidence,
         match measured.cache_bytes.confidence < LIKELY {
-            true => format!(
-                "The card slows down after {gb:.1} GB of writes, probably because its cache is \
-                             full."
-            ),
-            false => format!("The card slows down after {gb:.1} GB of writes: its cache is full."),
+            true => {
+                format!("The card slows down after {size} of writes, probably because its cache is full.")
+            }
+            false => format!("The card slows down after {size} of writes: its cache is full."),
         },
     )
     .because("cache in bytes", grouped(bytes))
-    .because("before", format!("{:.1} MB/s", before.value))
-    .because("after", format!("{after:.1} MB/s"));
+    .because("before", Speed(before.value))
+    .because("after", Speed(after));
     let advice = match &measured.recovery {
         Some(recovery) if recovery.bytes > 0 => {
             finding = finding
@@ -195,7 +194,7 @@ fn stalls(measured: &Measured) -> Option<Finding> {
             .because("median", format!("{:.2} s", stalls.median_s))
             .because("99 % up to", format!("{:.2} s", stalls.p99_s))
             .because("share of the time", format!("{:.1} %", stalls.share * 100.0))
-            .because("speed between them", format!("{:.1} MB/s", stalls.between_mb_s))
+            .because("speed between them", Speed(stalls.between_mb_s))
             .because_known("they come each", period)
             .advise(
                 "Write larger sequential blocks, and buffer the longest stall in programs that must not \

@@ -254,7 +254,7 @@ pub(super) mod tests {
         let long = of_card(&rows, lasting, None);
         assert_eq!(long.figures().sustained_write_mb_s, Some(22.0));
         assert_eq!((long.figures().write_mb_s, long.figures().longest_write_s), (Some(80.0), Some(1.4)));
-        assert_eq!((long.assumed.len(), long.runs()), (0, 5), "a document is no run");
+        assert_eq!((long.assumed.len(), long.runs()), (0, 5), "a document is not a run");
         let steady = Lasting { after_cache: AfterCache::NoCache, longest_write_s: Some(0.0) };
         assert_eq!(of_card(&rows, steady, None).figures().sustained_write_mb_s, Some(80.0));
     }

@@ -101,7 +101,7 @@ fn assumed(job: &Job, of: &OfCard, score: &JobScore) -> Vec<String> {
         return Vec::new();
     }
     vec![format!(
-        "at most {}, from short writes; `cardscope sustain` measures sustained writes",
+        "{} at best, from short writes; `cardscope sustain` measures sustained writes",
         named.join(" and ")
     )]
 }

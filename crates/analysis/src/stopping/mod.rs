@@ -235,7 +235,7 @@ mod tests {
         let Decision::LimitHit { known: Some(known), caveat } = decision else { panic!("{decision:?}") };
         assert!((6.0..6.1).contains(&elapsed) && known.half_width_percent > 8.0, "{known:?} after {elapsed}");
         let text = caveat.to_string();
-        assert!(text.contains("not ±2.0 %: the limit of 6 s came first"), "{text}");
+        assert!(text.contains("instead of ±2.0 %: the limit of 6 s came first"), "{text}");
     }
 
     #[test]

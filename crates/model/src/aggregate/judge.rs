@@ -6,7 +6,7 @@ use crate::finding::{Finding, Weight};
 use crate::recipe::{Demand, Recipe, Rounding, Score, TermFigure, Test};
 use crate::result::{RunResult, Summary, TestResult};
 use crate::statistics::{mean, median};
-use crate::units::{KIB, MB};
+use crate::units::{KIB, MB, measured};
 
 /// The scores of a run, by name. A score is left out where one of its steps was not measured.
 pub fn scores(run: &RunResult, recipe: &Recipe) -> Vec<(String, f64)> {
@@ -134,18 +134,18 @@ fn summary(
     let deciding = if deciding.is_empty() { &results } else { &deciding };
     let speeds: Vec<f64> = results.iter().map(|r| r.mb_s).collect();
     let mean_speed = mean(&speeds)?;
-    let recipe_value = mean(&deciding.iter().map(|r| r.recipe_value).collect::<Vec<_>>())?;
+    let recipe_value = measured(mean(&deciding.iter().map(|r| r.recipe_value).collect::<Vec<_>>())?);
     let latency_s = mean(&deciding.iter().map(|r| mean_latency_s(test.aggregate, r)).collect::<Vec<_>>())?;
     Some(Summary {
         test: test.name.pattern,
         op: test.name.op,
         step: test.step.clone(),
         n: speeds.len() as u32,
-        mean: mean_speed,
+        mean: measured(mean_speed),
         best: speeds.iter().copied().fold(f64::MIN, f64::max),
         worst: speeds.iter().copied().fold(f64::MAX, f64::min),
-        median: median(&speeds)?,
-        ci95: if speeds.len() > 1 { ci95(&speeds) } else { None },
+        median: measured(median(&speeds)?),
+        ci95: if speeds.len() > 1 { ci95(&speeds).map(|ends| ends.map(measured)) } else { None },
         recipe_value,
         tool_prints: tool_prints(test, recipe_value, latency_s),
     })

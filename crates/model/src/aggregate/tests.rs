@@ -132,7 +132,7 @@ proptest! {
             prop_assert!(samples.iter().all(|s| !s.counted));
             return Ok(());
         };
-        let agree = |mb_s: f64, iops: f64| (mb_s * 1e6 - iops * block as f64).abs() <= mb_s * 1e6 * 1e-12;
+        let agree = |mb_s: f64, iops: f64| (mb_s * 1e6 - iops * block as f64).abs() <= mb_s * 1e6 * 1e-9;
         prop_assert!(agree(result.mb_s, result.iops));
         prop_assert!(result.loops.iter().all(|l| agree(l.mb_s, l.iops)));
         let counted: Vec<&Sample> = samples.iter().filter(|s| s.counted).collect();

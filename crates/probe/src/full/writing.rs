@@ -8,7 +8,7 @@ use super::judge::Certain;
 use super::pass::{GENERATION, Pass};
 use super::reading::{Look, read_judged};
 use cardscope_engine::card::{Extent, Stop, extents};
-use cardscope_model::units::{Size, seconds};
+use cardscope_model::units::{Size, Speed, seconds};
 use std::cell::Cell;
 
 /// Bytes that are read back at once to know how fast the card reads, for plan and budget.
@@ -150,9 +150,11 @@ impl Pass<'_, '_> {
         let left = self.settings.max_write.unwrap_or(u64::MAX).min(self.seen.card_bytes - to);
         let seconds = left as f64 / 1e6 / writes + (to + left) as f64 / 1e6 / reads;
         self.events.note(&format!(
-            "plan: {} to write at {writes:.1} MB/s and {} to read at {reads:.1} MB/s, about {}",
+            "plan: {} to write at {} and {} to read at {}, about {}",
             Size(left),
+            Speed(writes),
             Size(to + left),
+            Speed(reads),
             duration(seconds)
         ));
         Ok(())

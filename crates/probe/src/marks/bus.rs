@@ -2,6 +2,7 @@
 //! where reader and bus would have let it through. Modes and ceilings: `sd-facts` 4 and 5.
 
 use cardscope_model::judged_mark::{Claim, ImpliedBus, MarksMeasured};
+use cardscope_model::units::Speed;
 use cardscope_sd::label::PrintedBus;
 use cardscope_sd::mark::Mark;
 
@@ -74,7 +75,9 @@ pub(super) fn hides(found: &MarksMeasured, mark: Mark, demand_mb_s: f64) -> Opti
     if let Some(carries) = found.bus.ceiling_mb_s.filter(|carries| carries * USABLE < demand_mb_s) {
         let mode = mode.map_or(String::new(), |mode| format!(" ({mode})"));
         return Some(format!(
-            "the bus{mode} carries at most {carries:.1} MB/s, and {mark} needs {demand_mb_s:.0} MB/s"
+            "the bus{mode} carries at most {}, and {mark} needs {}",
+            Speed(carries),
+            Speed(demand_mb_s)
         ));
     }
     if needs_uhs_ii(mark) && !speaks_uhs_ii(found) {
@@ -87,7 +90,10 @@ pub(super) fn hides(found: &MarksMeasured, mark: Mark, demand_mb_s: f64) -> Opti
         return Some("the speed of reader and bus is unknown".to_owned());
     };
     (read < ROOM * demand_mb_s).then(|| {
-        format!("reads reach only {read:.1} MB/s, so the reader or bus may be the limit; try a faster reader")
+        format!(
+            "reads reach only {}, so the reader or bus may be the limit; try a faster reader",
+            Speed(read)
+        )
     })
 }
 

@@ -9,6 +9,7 @@ use super::options::Options;
 use super::parts::parts;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::judged_mark::{ClaimedBy, Highest, JudgedMark, MarksMeasured, Outcome, Part};
+use cardscope_model::units::{Speed, decimals};
 use cardscope_sd::mark::Mark;
 
 const LETTERS: [char; 5] = ['C', 'U', 'V', 'A', 'E'];
@@ -134,7 +135,10 @@ fn of_claim(judged: &JudgedMark, found: &MarksMeasured) -> Option<Finding> {
     };
     let measured = judged.parts.iter().filter_map(|part| Some((part, part.measured?)));
     Some(measured.fold(finding, |finding, (part, value)| {
-        finding.because(&part.what, format!("{value:.1} {} (needs {:.1})", part.unit, part.demanded))
+        finding.because(
+            &part.what,
+            format!("{value:.*} {} (needs {})", decimals(value), part.unit, part.demanded),
+        )
     }))
 }
 
@@ -196,10 +200,11 @@ fn fast_bus(found: &MarksMeasured) -> Option<Finding> {
     let marks: Vec<String> = found.claims.iter().map(|claim| claim.mark.to_string()).collect();
     let (uses, claims, mb_s) = (&bus.family, marks.join(" "), bus.mb_s);
     let verdict = format!(
-        "The card uses {uses}, although it claims only {claims}: {mb_s:.1} MB/s exceeds High Speed (25 MB/s)."
+        "The card uses {uses}, although it claims only {claims}: {} exceeds High Speed (25 MB/s).",
+        Speed(mb_s)
     );
     let finding = Finding::new("bus-mode-implied", Weight::Note, 0.9, verdict)
-        .because("fastest speed", format!("{mb_s:.1} MB/s"))
-        .because("slowest mode that carries it", format!("{}, {:.1} MB/s", bus.mode, bus.ceiling_mb_s));
+        .because("fastest speed", Speed(mb_s))
+        .because("slowest mode that carries it", format!("{}, {}", bus.mode, Speed(bus.ceiling_mb_s)));
     Some(finding)
 }

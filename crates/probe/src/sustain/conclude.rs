@@ -10,6 +10,7 @@ use cardscope_model::statistics::median;
 use cardscope_model::sustain::{
     Event, EventKind, Interference, Level, Measured, ThermalStep, Throttling, Work,
 };
+use cardscope_model::units::Speed;
 
 /// Slices of a second.
 const SECOND: usize = 4;
@@ -153,7 +154,7 @@ fn state(found: &Causes, level: &series::Level) -> String {
 }
 
 fn mb(speed: f64) -> String {
-    format!("{:.1} MB/s", speed / 1e6)
+    Speed(speed / 1e6).to_string()
 }
 
 fn happened(found: &Causes, slices: &[Slice]) -> Vec<Event> {

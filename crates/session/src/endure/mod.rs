@@ -14,7 +14,7 @@ use cardscope_engine::target::TargetError;
 use cardscope_model::endure::{Endurance, EndureReport, EndureRound};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::report::Moved;
-use cardscope_model::units::Size;
+use cardscope_model::units::{Size, Speed};
 use cardscope_probe::endure::{Ended, RoundSettings, projection, round};
 use cardscope_probe::full::resume::salt;
 use cardscope_probe::full::{BLOCK, DEPTH};
@@ -238,12 +238,12 @@ fn round_line(report: &EndureReport) -> String {
         )
     });
     format!(
-        "round {}: write {:.1} MB/s, read {:.1} MB/s, bad {:.4} %{next}, {:.1} GB written in all, {:.1} cycles{projection}",
+        "round {}: write {}, read {}, bad {:.4} %{next}, {} written in total, {:.1} cycles{projection}",
         round.round,
-        round.write_mb_s,
-        round.read_mb_s,
+        Speed(round.write_mb_s),
+        Speed(round.read_mb_s),
         round.bad_share * 100.0,
-        report.body.moved.bytes_written as f64 / 1e9,
+        Size(report.body.moved.bytes_written),
         report.body.cycles
     )
 }

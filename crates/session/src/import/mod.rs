@@ -223,7 +223,7 @@ fn log(
 pub(crate) struct Found {
     /// How a card in it is called that nothing names.
     pub(crate) title: Option<String>,
-    /// Its name inside of what it was packed in; empty for a file that is no archive.
+    /// Its name inside of what it was packed in; empty for a file by itself.
     pub(crate) member: String,
     /// What was understood.
     pub(crate) logs: Vec<Log>,

@@ -83,7 +83,7 @@ pub(super) enum Scope {
     Nothing(Region),
     /// All of it, saved before and put back after.
     Saved(Region),
-    /// What stands here may go.
+    /// What stands here is overwritten.
     Free(Region),
     /// A file of our own.
     OwnFile(Region),

@@ -78,8 +78,8 @@ pub struct Request {
 }
 
 impl Request {
-    /// What the workload is to do, where the user says it; else it writes where nothing can be lost or what is there may
-    /// go, and reads elsewhere.
+    /// What the workload is to do, where the user says it; else it writes where nothing can be lost or the user allows
+    /// it, and reads elsewhere.
     fn work(&self) -> Option<Work> {
         match (self.read, self.write, self.mixed) {
             (true, ..) => Some(Work::Read),
