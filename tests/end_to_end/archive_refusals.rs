@@ -59,9 +59,9 @@ fn what_is_no_archive_or_a_damaged_one_is_refused_by_every_verb_and_not_touched(
     let whole = fs::read(&place).unwrap();
     let garbage: Vec<u8> = (0..20_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     fs::write(&place, &garbage).unwrap();
-    refused(&home, &place, 3, &["no Cardscope archive"]);
+    refused(&home, &place, 3, &["not a Cardscope archive"]);
     fs::write(&place, "bought in May\n").unwrap();
-    refused(&home, &place, 3, &["no Cardscope archive"]);
+    refused(&home, &place, 3, &["not a Cardscope archive"]);
     fs::write(&place, &whole[..whole.len() / 2]).unwrap();
     refused(&home, &place, 3, &["damaged"]);
     fs::write(&place, &whole[..60]).unwrap();

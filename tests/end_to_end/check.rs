@@ -219,7 +219,7 @@ fn a_card_that_goes_away_leaves_what_was_measured_and_names_the_journal() {
 fn a_page_that_cannot_be_written_is_found_out_before_three_minutes_are_spent() {
     let home = Home::new();
     let run = |html: &str| home.run(&["check", "sim:constant?announced_bytes=64MiB", "--html", html]);
-    run("/nowhere/page.html").expect(2).says(&["no folder"]);
+    run("/nowhere/page.html").expect(2).says(&["does not exist"]);
     let dir = tempfile::tempdir().unwrap();
     run(dir.path().to_str().unwrap()).expect(2).says(&["a folder, not a plain file"]);
     run("/dev/full").expect(2).says(&["not a plain file"]);

@@ -201,7 +201,7 @@ fn a_full_or_small_file_system_is_refused_with_the_bytes_and_nothing_is_left_the
     let memory = Mounted::new(&["-t", "tmpfs", "-o", "size=40m"], "tmpfs");
     for (place, there) in [(&small, vec![]), (&full, vec!["films"]), (&memory, vec![])] {
         let outcome = home.run(&["bench", place.path(), "--recipe", &recipe, "--json"]).expect(2);
-        let outcome = outcome.says(&["67108864", "make room", "--size"]);
+        let outcome = outcome.says(&["67108864", "free some space", "--size"]);
         assert_eq!(names_in(&place.point), there, "{outcome}");
     }
     home.run(&["bench", small.path(), "--recipe", &recipe, "--size", "16M", "-q"]).expect(0);

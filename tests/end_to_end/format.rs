@@ -315,7 +315,7 @@ fn what_verify_found_is_what_a_fake_is_limited_to_and_a_dead_card_is_limited_to_
     assert!(end <= 3000 * MIB && end > 2990 * MIB, "{end}");
     assert!(document["limited"]["source"].as_str().unwrap().contains("limbo"));
     verified("sim:constant?announced_bytes=64MiB").expect(2).says(&["without --limit-to-real"]);
-    verified("sim:constant?announced_bytes=64MiB&fake=read-only").expect(2).says(&["do not use it"]);
+    verified("sim:constant?announced_bytes=64MiB&fake=read-only").expect(2).says(&["do not use this card"]);
 }
 
 #[test]

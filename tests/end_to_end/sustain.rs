@@ -142,7 +142,7 @@ fn in_a_directory_a_file_of_its_own_comes_and_goes() {
     let full = home
         .run(&["sustain", mounted.path(), "--max-write", "64G", "--size", "4G", "--duration", "3s"])
         .expect(2);
-    assert!(full.stderr.contains("make room"), "{full}");
+    assert!(full.stderr.contains("free some space"), "{full}");
     home.run(&["sustain", mounted.path(), "--max-write", "64G", "--size", "4M", "--duration", "3s"])
         .expect(2);
     assert_eq!(names_in(&mounted.point), ["photo.jpg"]);

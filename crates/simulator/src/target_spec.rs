@@ -338,7 +338,7 @@ mod tests {
             ("sim:constant?announced_bytes=1.3", ["announced_bytes", ""]),
             ("sim:constant?seed=x", ["seed", ""]),
             ("sim:constant?mb_s", ["key=value", ""]),
-            ("sim:constant?truth.usable_bytes=1G", ["no key", ""]),
+            ("sim:constant?truth.usable_bytes=1G", ["unknown key", ""]),
             ("sim:constant?wear.end=never", ["read-only", ""]),
             ("sim:constant?wear.endurance=50", ["endurance_cycles", ""]),
             ("sim:constant?thermal.tmt1_c=50", ["missing field", ""]),

@@ -49,7 +49,7 @@ fn seed_000s_adata_with_a_fan_has_two_levels_of_writing_and_their_shares_are_nam
     let write = found.iter().find(|f| f.claim == "bimodal-runs" && f.verdict.contains("write")).unwrap();
     assert!(write.verdict.contains("SEQ1G Q1T1 write alternates between"), "{}", write.verdict);
     let text = evidence(write);
-    assert!(text.contains("40 % of the runs (1 2 3 4)") && text.contains("single 4 KiB reads"), "{text}");
+    assert!(text.contains("40 % of the runs (1 2 3 4)") && text.contains("4 KiB read time"), "{text}");
     assert!(!found.iter().any(|f| f.claim == "hot-runs"), "{found:?}");
     assert!(!found.iter().any(|f| f.verdict.contains("SEQ1G Q1T1 read alternates")), "{found:?}");
     let behind = found.iter().find(|f| f.claim == "runs-behind-cache").unwrap();

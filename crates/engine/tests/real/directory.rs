@@ -152,5 +152,5 @@ fn a_disk_that_fills_up_in_the_middle_says_what_where_and_what_to_do() {
     let error = write(&mut target, 65_536, 65_536, Content::Noise).unwrap_err();
     assert!(matches!(error, TargetError::NoSpace { .. }), "{error:?}");
     let text = error.to_string();
-    assert!(text.contains("write at 65536") && text.contains("make room"), "{text}");
+    assert!(text.contains("write at 65536") && text.contains("free some space"), "{text}");
 }

@@ -131,7 +131,7 @@ fn impossible_dates_are_told_with_their_reason() {
     // Month 0; December 2026 is next month, November is not; SDHC in 2005.
     for (cid, reason) in [
         ("035344535530344780811ea6ab00b07f", Some("month 0")),
-        ("035344535530344780811ea6ab01ac00", Some("lies after")),
+        ("035344535530344780811ea6ab01ac00", Some("is after")),
         ("035344535530344780811ea6ab01ab00", None),
         ("035344535530344780811ea6ab005300", Some("2006")),
     ] {

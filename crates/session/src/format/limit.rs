@@ -133,6 +133,6 @@ mod tests {
         assert_eq!(found("chain", 0.999), Ok(23_000_000_512));
         let refusal = found("wraparound", 0.8).unwrap_err();
         assert!(refusal.contains("80 % sure") && refusal.contains("--full"), "{refusal}");
-        assert!(found("damaged", 0.999).unwrap_err().contains("do not use it"));
+        assert!(found("damaged", 0.999).unwrap_err().contains("do not use this card"));
     }
 }

@@ -60,7 +60,7 @@ fn what_is_no_plain_file_or_not_ours_is_refused_and_left_alone() {
         ("/dev/full".into(), "a device, not a plain file"),
         (top.join("full"), "that is a link"),
         (top.clone(), "a folder, not a plain file"),
-        (top.join("none/page.html"), "no folder"),
+        (top.join("none/page.html"), "does not exist"),
         (top.join("card.img/page.html"), ""),
         ("/".into(), "not the name of a file"),
         (top.join("page.html/"), "not the name of a file"),

@@ -322,7 +322,7 @@ impl Local {
         let at = folder.by_descriptor().join(&name);
         if let Some(there) = folder.look(&name).map_err(broken)? {
             if FileType::from_raw_mode(there.st_mode) != FileType::Socket {
-                let why = "a file with that name exists; give another path";
+                let why = "a file with that name exists and is not a socket; give another path";
                 return Err(refused(path.display(), why));
             }
             let dead = UnixStream::connect(&at);
