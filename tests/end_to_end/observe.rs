@@ -141,7 +141,7 @@ fn what_was_watched_is_in_the_archive_and_in_the_file_and_can_be_shown() {
     let shown = home.run(&["archive", "show", session, "--json"]).expect(0).json();
     assert_eq!(rounded(&shown), rounded(&report));
     let page = home.run(&["archive", "show", session]).expect(0).stdout;
-    assert!(page.contains("device busy"), "{page}");
+    assert!(page.contains("device at work"), "{page}");
     let listed = home.run(&["archive", "list", "--json"]).expect(0).json();
     assert_eq!(
         (text(&listed, "/sessions/0/kind"), text(&listed, "/sessions/0/state")),

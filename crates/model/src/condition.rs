@@ -26,6 +26,17 @@ pub const WORDS: &[(&str, &str)] = &[
     ("note", "anything else"),
 ];
 
+/// A word of a condition as it stands in a sentence: `bus mode`, `room`.
+pub fn in_words(word: &str) -> String {
+    match word {
+        "cooling_of" => "cooled part".to_owned(),
+        "full_percent" => "fill level".to_owned(),
+        "room_c" => "room temperature".to_owned(),
+        "host_source_mb_s" => "data source speed".to_owned(),
+        other => other.replace('_', " "),
+    }
+}
+
 /// Who says that a condition holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -104,6 +115,12 @@ impl Condition {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sentence_has_words_and_no_names_of_fields() {
+        assert_eq!(["cooling_of", "bus_mode", "size"].map(in_words), ["cooled part", "bus mode", "size"]);
+        assert!(WORDS.iter().all(|(word, _)| !in_words(word).contains('_')));
+    }
 
     #[test]
     fn a_stated_condition_is_kept_with_its_origin() {

@@ -4,6 +4,7 @@
 use super::columns::{Column, TestKey, is_blamed, keys};
 use crate::comparing::{self, Age, LEAST_RUNS, REAL};
 use cardscope_model::comparison::{ComparedTest, Differs, Pair, Verdict};
+use cardscope_model::condition::in_words;
 use cardscope_model::finding::{Finding, Weight};
 use jiff::civil::{Date, DateTime};
 
@@ -70,7 +71,7 @@ fn jumps(columns: &[Column], tests: &[ComparedTest]) -> Vec<Finding> {
 }
 
 fn besides(differs: &[Differs], by: Option<&str>) -> Option<Finding> {
-    let words: Vec<&str> = differs.iter().filter(|d| is_blamed(d, by)).map(|d| d.what.as_str()).collect();
+    let words: Vec<String> = differs.iter().filter(|d| is_blamed(d, by)).map(|d| in_words(&d.what)).collect();
     let verdict = format!("Besides the card, other conditions differ too: {}.", words.join(", "));
     (!words.is_empty()).then(|| Finding::new("not-the-card-alone", Weight::Hint, 1.0, verdict))
 }

@@ -2,6 +2,7 @@
 
 use super::figures::RIG;
 use super::valued::Asked;
+use cardscope_model::condition::in_words;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::ranking::RankedCard;
 use cardscope_model::statistics::distinct;
@@ -35,7 +36,7 @@ fn tools(places: &[RankedCard]) -> Option<Finding> {
 /// Cards that were not measured alike are not ordered by what they are alone.
 fn rig(places: &[RankedCard]) -> Option<Finding> {
     let differing: Vec<(String, String)> = RIG.iter().filter_map(|word| differing(word, places)).collect();
-    let words: Vec<&str> = differing.iter().map(|(word, _)| word.as_str()).collect();
+    let words: Vec<String> = differing.iter().map(|(word, _)| in_words(word)).collect();
     let verdict = format!(
         "The cards were measured under different conditions ({}), which affects their order.",
         words.join(", ")
