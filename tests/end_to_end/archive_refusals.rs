@@ -59,9 +59,9 @@ fn what_is_no_archive_or_a_damaged_one_is_refused_by_every_verb_and_not_touched(
     let whole = fs::read(&place).unwrap();
     let garbage: Vec<u8> = (0..20_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     fs::write(&place, &garbage).unwrap();
-    refused(&home, &place, 3, &["no Cardscope archive"]);
+    refused(&home, &place, 3, &["not a Cardscope archive"]);
     fs::write(&place, "bought in May\n").unwrap();
-    refused(&home, &place, 3, &["no Cardscope archive"]);
+    refused(&home, &place, 3, &["not a Cardscope archive"]);
     fs::write(&place, &whole[..whole.len() / 2]).unwrap();
     refused(&home, &place, 3, &["damaged"]);
     fs::write(&place, &whole[..60]).unwrap();
@@ -84,7 +84,7 @@ fn where_nothing_may_be_written_no_archive_is_made_and_the_message_says_why() {
     let place = disk.point.join("archive.sqlite");
     taken_in(&home, "a.log", &[700], &["--archive", place.to_str().unwrap()]);
     tool("mount", &["-o", "remount,ro", disk.path()]);
-    refused(&home, &place, 3, &["may not be opened for writing", "--archive FILE"]);
+    refused(&home, &place, 3, &["is not writable", "--archive FILE"]);
     let missing = disk.point.join("new/archive.sqlite");
     let log = write(&home, "b.log", log(&[701]));
     home.run(&["import", "--archive", missing.to_str().unwrap(), &log])
@@ -117,7 +117,7 @@ fn a_link_a_pipe_a_device_and_another_user_s_file_are_refused_at_once_and_left_a
         ("dangling", "that is a link"),
         ("link", "that is a link"),
         ("pipe", "that is a pipe"),
-        ("theirs.sqlite", "it belongs to user 65534"),
+        ("theirs.sqlite", "it is owned by user 65534"),
         ("/dev/null", "that is a device"),
     ] {
         let name = home.path(name);

@@ -243,7 +243,7 @@ fn a_server_that_dies_in_mid_import_leaves_whole_logs_and_the_next_try_completes
     });
     server.kill();
     let document =
-        running.finish().expect(3).says(&["cannot be reached", "what was stored before is kept"]).json();
+        running.finish().expect(3).says(&["cannot be reached", "earlier results are stored"]).json();
     let [new, ..] = totals(&document);
     assert!(text(&document, "/error").contains("cannot be reached") && new < u64::from(LOGS), "{new}");
 

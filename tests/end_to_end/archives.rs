@@ -120,7 +120,7 @@ fn two_cards_that_are_one_are_put_together_with_all_that_is_theirs_and_stay_so()
     measured(&home, CONSTANT, "1");
     assert_eq!((titles(&home).len(), &told(&home, &["show", "Swift"])["runs"]), (1, &json!(7)));
 
-    archive(&home, &["merge", "Swift", "swift"]).expect(2).says(&["both names mean"]);
+    archive(&home, &["merge", "Swift", "swift"]).expect(2).says(&["both names match"]);
     archive(&home, &["merge", "Swft", "Swift"]).expect(2).says(&["no card \"Swft\""]);
 }
 

@@ -148,7 +148,7 @@ fn targets_that_are_none_are_refused() {
     std::fs::write(&empty, "").unwrap();
     for (target, words) in [
         ("/dev/no-such-card", &["/dev/no-such-card", "cardscope list"][..]),
-        ("/dev/null", &["/dev/null", "no block device"]),
+        ("/dev/null", &["/dev/null", "not a block device"]),
         ("sim:nonesuch", &["nonesuch", "lexar-16g-c10"]),
         ("sim:constant?mbs=3", &["mbs"]),
         ("sim:constant?mb_s=fast", &["mb_s=fast"]),

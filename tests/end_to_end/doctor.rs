@@ -232,7 +232,7 @@ fn a_reader_that_shares_its_bus_or_whose_card_is_mounted_or_missing_is_told() {
 
     let machine = reader("5000", " 3.20", "62");
     machine.file("sys/block/sda/size", "0\n");
-    assert_eq!(text(point(&machine.json(0, &["sda"]), "reader-card"), "/seen"), "there is no card in it");
+    assert_eq!(text(point(&machine.json(0, &["sda"]), "reader-card"), "/seen"), "no card inserted");
 }
 
 /// An SD card in a slot, at a clock and timing.

@@ -107,11 +107,11 @@ fn a_target_that_does_not_wear_is_said_not_to_with_how_long_cycles_take() {
     let home = Home::new();
     let card = "sim:constant?announced_bytes=64MiB";
     let outcome = home.run(&["endure", card, "--rounds", "4"]).expect(0);
-    outcome.says(&["No sector was lost in 3 rounds (3.0 cycles)", "1000 cycles take", "--rounds"]);
+    outcome.says(&["The card lost no sector in 3 rounds (3.0 cycles)", "1000 cycles take", "--rounds"]);
     let document = home.run(&["endure", card, "--rounds", "4", "--json", "--quiet"]).expect(0).json();
     let found = document["findings"].as_array().unwrap();
     let found = found.iter().find(|finding| finding["claim"] == "no-wear-seen").unwrap();
-    assert_eq!(found["verdict"], "No sector was lost in 4 rounds (4.0 cycles).");
+    assert_eq!(found["verdict"], "The card lost no sector in 4 rounds (4.0 cycles).");
     assert_eq!(found["evidence"][0][0], "time for 100 cycles", "{document:#}");
     let file = home.path("card.img");
     std::fs::write(&file, vec![0; 8 << 20]).unwrap();

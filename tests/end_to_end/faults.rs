@@ -56,7 +56,7 @@ fn a_card_whose_reader_dies_in_mid_run_ends_the_session_and_keeps_what_was_measu
 fn answers_nothing(outcome: &Outcome) {
     let document = outcome.json();
     let error = text(&document, "/error");
-    for word in ["I/O error", "Input/output error", "still there", "answers nothing"] {
+    for word in ["I/O error", "Input/output error", "the card no longer answers"] {
         assert!(error.contains(word), "{word}: {outcome}");
     }
     assert!(!error.contains("went away"), "{outcome}");
@@ -183,8 +183,8 @@ fn a_place_that_a_card_cannot_be_served_on_is_refused() {
     let (dir, served) = (tempfile::tempdir().unwrap(), Served::start(&home, "constant", &["--no-timing"]));
     let file = image(dir.path(), 1);
     for (place, word) in [
-        (dir.path().join("no-such-directory").as_path(), "make it first"),
-        (&file, "no directory"),
+        (dir.path().join("no-such-directory").as_path(), "create it first"),
+        (&file, "not a directory"),
         (served.directory(), "another card"),
     ] {
         home.run(&["sim", "serve", "constant", "--mount", place.to_str().unwrap()]).expect(2).says(&[word]);
@@ -201,7 +201,7 @@ fn a_full_or_small_file_system_is_refused_with_the_bytes_and_nothing_is_left_the
     let memory = Mounted::new(&["-t", "tmpfs", "-o", "size=40m"], "tmpfs");
     for (place, there) in [(&small, vec![]), (&full, vec!["films"]), (&memory, vec![])] {
         let outcome = home.run(&["bench", place.path(), "--recipe", &recipe, "--json"]).expect(2);
-        let outcome = outcome.says(&["67108864", "make room", "--size"]);
+        let outcome = outcome.says(&["67108864", "free some space", "--size"]);
         assert_eq!(names_in(&place.point), there, "{outcome}");
     }
     home.run(&["bench", small.path(), "--recipe", &recipe, "--size", "16M", "-q"]).expect(0);

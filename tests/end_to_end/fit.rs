@@ -40,7 +40,7 @@ fn the_safe_partition_of_a_nominal_capacity_fits_all_of_its_cards() {
         let again = home.run(&["fit", &safe.to_string(), "--card", name, "--json"]).expect(0).json();
         assert!(again["cards"].as_array().unwrap().iter().all(|c| c["fits"] == true), "{name}");
     }
-    home.run(&["fit", "--card", "33 GB"]).expect(2).says(&["no cards are sold"]);
+    home.run(&["fit", "--card", "33 GB"]).expect(2).says(&["no card has that capacity"]);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn what_is_no_image_is_refused_with_what_to_do() {
     tool("gzip", &[path.to_str().unwrap()]);
     let packed = format!("{}.gz", path.display());
     home.run(&["fit", &packed]).expect(2).says(&["packed", "gzip"]);
-    home.run(&["fit", "no-such-file"]).expect(2).says(&["there is no file"]);
+    home.run(&["fit", "no-such-file"]).expect(2).says(&["is not a file"]);
     home.run(&["fit", "1G", "/dev/no-such-card"]).expect(2);
 }
 

@@ -230,7 +230,7 @@ fn a_mounted_card_one_partition_and_less_than_1_mib_are_refused() {
     let home = Home::new();
     let mut device = Loop::of_mib(16);
     let partition = device.add_partition(1, 2048, 8192);
-    format(&home, &partition, &[]).expect(2).says(&["formatted as a whole", device.name()]);
+    format(&home, &partition, &[]).expect(2).says(&["is a partition; name the whole card", device.name()]);
     tool("mkfs.ext4", &["-q", "-F", &device.path]);
     let mounted = Mounted::new(&[], &device.path);
     format(&home, &device.path, &[]).expect(2).says(&["mounted", mounted.path()]);
@@ -315,7 +315,7 @@ fn what_verify_found_is_what_a_fake_is_limited_to_and_a_dead_card_is_limited_to_
     assert!(end <= 3000 * MIB && end > 2990 * MIB, "{end}");
     assert!(document["limited"]["source"].as_str().unwrap().contains("limbo"));
     verified("sim:constant?announced_bytes=64MiB").expect(2).says(&["without --limit-to-real"]);
-    verified("sim:constant?announced_bytes=64MiB&fake=read-only").expect(2).says(&["do not use it"]);
+    verified("sim:constant?announced_bytes=64MiB&fake=read-only").expect(2).says(&["do not use this card"]);
 }
 
 #[test]

@@ -192,7 +192,7 @@ fn a_recipe_that_only_reads_needs_no_consent_and_writes_nothing() {
         let document = outcome.json();
         assert!(!results(&document).is_empty(), "{outcome}");
         assert!(
-            document["caveats"].to_string().contains("not written before"),
+            document["caveats"].to_string().contains("does not fill the test area first"),
             "that is a doubt, and told\n{outcome}"
         );
     }

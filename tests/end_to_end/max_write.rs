@@ -44,7 +44,7 @@ impl Here {
     }
 }
 
-const LIMIT: &str = "limited to 256 MiB because the running system is on this disk";
+const LIMIT: &str = "limited to 256 MiB, since the running system is on this disk";
 
 #[test]
 fn a_visit_of_the_system_disk_writes_256_mib_at_most_and_says_what_it_left_out() {
@@ -66,7 +66,7 @@ fn a_visit_of_the_system_disk_writes_256_mib_at_most_and_says_what_it_left_out()
 fn a_recipe_by_time_is_made_smaller_and_its_tests_end_at_the_limit() {
     let here = Here::new();
     let (outcome, written) = here.run(&["bench", here.path(), "--json"]);
-    let document = outcome.expect(0).says(&[LIMIT, "over 64 MiB", "as much as the card takes in"]).json();
+    let document = outcome.expect(0).says(&[LIMIT, "over 64 MiB", "as much as possible in"]).json();
     assert!(written <= 256 * MIB + BESIDES, "{written} bytes");
     let results = list(&document, "/runs/0/results");
     assert_eq!(results.len(), 8, "{document:#}");
@@ -88,7 +88,7 @@ fn a_recipe_of_a_fixed_amount_is_refused_with_what_it_needs_and_runs_where_that_
     outcome.expect(0).says(&["limited to 336 MiB"]);
     assert!((330 * MIB..336 * MIB + BESIDES).contains(&written), "{written} bytes");
     let (outcome, _) = bench(&["--max-write", "100M"]);
-    outcome.expect(2).says(&["no more than 100 MiB may be written", "--max-write 336M"]);
+    outcome.expect(2).says(&["the limit is 100 MiB", "--max-write 336M"]);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn files_fill_what_may_be_written_and_no_more() {
 fn a_map_uses_a_file_of_half_of_what_may_be_written() {
     let here = Here::new();
     let (outcome, written) = here.run(&["map", here.path(), "--budget", "20s", "--json"]);
-    let document = outcome.expect(0).says(&[LIMIT, "a file of its own of 128 MiB"]).json();
+    let document = outcome.expect(0).says(&[LIMIT, "its own file of 128 MiB"]).json();
     assert!(number(&document, "/bytes_written") as u64 <= 256 * MIB, "{document:#}");
     assert!(written <= 256 * MIB + BESIDES, "{written} bytes");
 }

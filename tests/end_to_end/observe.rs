@@ -212,7 +212,7 @@ fn wrong_names_and_documents_are_refused_before_anything_is_watched() {
     let other = other.to_str().unwrap();
     home.run(&["observe", &card.path, "--for", "1s", "--against", other])
         .expect(2)
-        .says(&[other, "no document of `observe`"]);
+        .says(&[other, "not a `observe` document"]);
     home.run(&["observe", &card.path, "--for", "1s", "--save", "/no/such/place/x.json"])
         .expect(2)
         .says(&["/no/such/place"]);
@@ -341,5 +341,5 @@ fn a_kernel_without_pressure_is_told_and_watched_all_the_same() {
     let home = Home::new();
     home.run(&["observe", "mmcblk0", "--from-boot", "--for", "1s", "--sysfs", sysfs])
         .expect(2)
-        .says(&["stands still"]);
+        .says(&["does not change over time"]);
 }

@@ -76,7 +76,7 @@ fn a_link_swapped_while_the_question_waits_leads_to_no_write() {
         let place = Place::new();
         let swap = format!("ln -sfn {} {}", place.second.display(), place.link.display());
         let shown = format!("{} ({})", place.link.display(), place.first.display());
-        refused(asked(&home, &place.link, &swap), &[&shown, "leads to something else now"]);
+        refused(asked(&home, &place.link, &swap), &[&shown, "is now another file or device"]);
         assert!(place.untouched(), "neither the one that was shown nor the other");
     }
 }
@@ -112,10 +112,10 @@ fn a_file_that_was_replaced_or_removed_while_the_question_waits_is_not_written_t
     let home = Home::new();
     let place = Place::new();
     let replace = format!("mv {} {}", place.second.display(), place.first.display());
-    refused(asked(&home, &place.first, &replace), &["leads to something else now"]);
+    refused(asked(&home, &place.first, &replace), &["is now another file or device"]);
     assert!(std::fs::read(&place.first).unwrap() == place.content);
     let remove = format!("rm {}", place.first.display());
-    refused(asked(&home, &place.first, &remove), &["leads to nothing any more"]);
+    refused(asked(&home, &place.first, &remove), &["was moved or removed"]);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn a_directory_that_is_replaced_while_it_is_visited_gets_none_of_the_files() {
         std::fs::create_dir(&name).unwrap();
         let visited = name.to_str().unwrap();
         let mut running = home.start(&["check", visited, "--budget", "5s", "--max-write", "256M"]);
-        running.wait_for("writes files of its own");
+        running.wait_for("writes its own files");
         std::thread::sleep(Duration::from_millis(20 * u64::from(round % 10)));
         let moved = place.path().join(format!("moved {round}"));
         std::fs::rename(&name, &moved).unwrap();

@@ -24,7 +24,7 @@ fn what_somebody_else_made_is_not_replaced_and_what_a_report_made_is() {
             "card,price\nCardscope,1\n",
         ] {
             fs::write(&file, theirs).unwrap();
-            let outcome = report(&home, &file, &[]).expect(2).says(&["Cardscope did not make"]);
+            let outcome = report(&home, &file, &[]).expect(2).says(&["is not a Cardscope file"]);
             assert!(outcome.stderr.contains(file.to_str().unwrap()), "{outcome}");
             assert_eq!(fs::read_to_string(&file).unwrap(), theirs, "{ending}");
         }
@@ -48,7 +48,7 @@ fn where_no_file_can_be_none_is_begun() {
     for ending in ENDINGS {
         let name = format!("cards.{ending}");
         let nowhere = home.path("nowhere").join(&name);
-        report(&home, &nowhere, &[]).expect(2).says(&["there is no folder"]);
+        report(&home, &nowhere, &[]).expect(2).says(&["does not exist"]);
         assert!(!home.path("nowhere").exists(), "a folder is not made");
     }
     for ending in ["html", "json", "csv", "png", "svg", "md"] {
@@ -59,7 +59,7 @@ fn where_no_file_can_be_none_is_begun() {
     }
     let full = disk.point.join("cards.html");
     tool("mount", &["-o", "remount,ro", disk.path()]);
-    report(&home, &full, &[]).expect(2).says(&["Read-only file system", "name a file in a folder"]);
+    report(&home, &full, &[]).expect(2).says(&["Read-only file system", "name a file in a writable folder"]);
     report(&home, &home.path("cards.doc"), &[]).expect(2).says(&["the ending names no format", "html"]);
     report(&home, &home.path(""), &["--format", "html"]).expect(2).says(&["not the name of a file"]);
     let mut command = home.command(crate::common::binary::CARDSCOPE);
@@ -89,7 +89,7 @@ fn in_another_user_s_folder_a_page_is_replaced_for_its_owner_and_nothing_else_is
         lchown(path, Some(NOBODY), Some(NOBODY)).expect("this test needs root");
     }
     report(&home, &theirs.join("link.html"), &["--overwrite"]).expect(2).says(&["that is a link"]);
-    report(&home, &theirs.join("way/new.html"), &[]).expect(2).says(&["belongs to user 65534"]);
+    report(&home, &theirs.join("way/new.html"), &[]).expect(2).says(&["owned by user 65534"]);
     report(&home, &page, &["--title", "Anew"]).expect(0);
     let about = page.metadata().unwrap();
     assert_eq!((about.uid(), about.gid()), (NOBODY, NOBODY), "it is the user's own page as before");
@@ -245,8 +245,8 @@ fn where_nothing_was_measured_there_is_a_message_and_no_page() {
     for (more, status, word) in [
         (&["--own"][..], 2, "nothing to compare"),
         (&["Elephant"], 2, "no card \"Elephant\""),
-        (&["ADATA", "--test", "SEQ7M Q1T1 read"], 2, "nothing was measured under what is asked"),
-        (&["ADATA", "--condition", "cooling=ice"], 2, "nothing was measured under what is asked"),
+        (&["ADATA", "--test", "SEQ7M Q1T1 read"], 2, "no measurements under the selected condition"),
+        (&["ADATA", "--condition", "cooling=ice"], 2, "no measurements under the selected condition"),
     ] {
         for ending in ENDINGS {
             let file = home.path(&format!("empty.{ending}"));
@@ -282,7 +282,7 @@ fn a_whole_drawer_is_put_in_order_without_being_asked() {
     assert_eq!(orders, ["SEQ1M Q8T1 read", "RND4K Q1T1 write"]);
     assert_eq!(list(&said, "/rankings/0/places").len(), 40);
     let words = fs::read_to_string(&page).unwrap();
-    assert!(words.contains("Swift39") && words.contains("the tests that most of them have"));
+    assert!(words.contains("Swift39") && words.contains("their most common tests"));
     let told = report(&home, &home.path("out.md"), &[]).expect(0);
     assert!(told.stdout.contains("2 orders of 40 cards"), "{told}");
     for ending in ["cdm.txt", "kdm.txt"] {

@@ -81,7 +81,7 @@ fn a_journal_waits_is_restored_and_goes_and_a_second_time_changes_nothing() {
     let again = torn.home.run(&["restore", copy.to_str().unwrap(), "--json"]).expect(0).json();
     assert_eq!(number(&again, "/bytes_restored"), 0.0);
     assert!(torn.before == torn.card.content());
-    torn.restore(&[]).expect(2).says(&["a journal that was restored is removed"]);
+    torn.restore(&[]).expect(2).says(&["restored ones are removed"]);
 }
 
 /// Where the card holds a stamp of the test still.
@@ -168,7 +168,7 @@ fn another_card_in_the_same_reader_is_tested_and_the_journal_named() {
         let named = list(&document, "/caveats").iter().filter(|c| c.to_string().contains(journal)).count();
         assert_eq!(named, 1, "{document:#}");
         assert!(torn.card.content() == content && torn.journal.exists());
-        torn.restore(&[]).expect(2).says(&["does not look like the card"]);
+        torn.restore(&[]).expect(2).says(&["may not be the card"]);
         assert!(torn.card.content() == content && torn.journal.exists());
     }
     put_in(&torn.card, &now);
@@ -209,7 +209,7 @@ fn another_card_and_one_of_another_size_are_refused_and_not_written_to() {
     let other = Loop::over(&other, &[]);
     let smaller = Loop::of_mib(20);
     let untouched = smaller.content();
-    torn.restore(&[&other.path]).expect(2).says(&["does not look like the card", "nothing was written"]);
+    torn.restore(&[&other.path]).expect(2).says(&["may not be the card", "nothing was written"]);
     assert!(foreign == other.content());
     torn.restore(&[&smaller.path]).expect(2).says(&["is not the card", "nothing was written"]);
     assert!(untouched == smaller.content());
@@ -246,7 +246,10 @@ fn a_journal_cut_off_within_a_record_and_one_that_is_none_are_told_apart() {
     assert!(torn.before == torn.card.content());
     let none = torn.home.path("notes.txt");
     std::fs::write(&none, "not ours").unwrap();
-    torn.home.run(&["restore", none.to_str().unwrap(), &torn.card.path]).expect(2).says(&["is no journal"]);
+    torn.home
+        .run(&["restore", none.to_str().unwrap(), &torn.card.path])
+        .expect(2)
+        .says(&["is not a Cardscope journal"]);
     let later = torn.home.path("later");
     std::fs::write(&later, "cardscope journal 9\nwhatever comes").unwrap();
     torn.home.run(&["restore", later.to_str().unwrap()]).expect(2).says(&["version 9"]);
@@ -283,7 +286,7 @@ fn a_journal_on_another_partition_of_the_card_is_refused() {
         let mut command = home.command(crate::common::binary::CARDSCOPE);
         command.env("XDG_STATE_HOME", place.path()).args(["verify", &target]);
         let refused = crate::common::binary::Running::of(command).finish();
-        refused.expect(2).says(&["journal would lie on the card itself"]);
+        refused.expect(2).says(&["journal would be on the card itself"]);
         assert!(names_in(&place.point).iter().all(|name| name == "inner.img"));
     }
     drop(deeper);
@@ -331,7 +334,7 @@ fn a_backup_is_taken_before_a_benchmark_and_put_back_after_it() {
     assert!(before == card.content());
     assert!(std::fs::read(file).unwrap() == before, "the image is the card byte for byte, as dd takes it");
     // The same file again would overwrite the only copy.
-    home.run(&arguments).expect(2).says(&["is there already"]);
+    home.run(&arguments).expect(2).says(&["already exists"]);
     assert!(std::fs::read(file).unwrap() == before);
 }
 
@@ -446,14 +449,14 @@ fn a_backup_on_the_card_itself_or_on_a_full_disk_is_refused_and_leaves_nothing()
             file.to_str().unwrap(),
         ])
     };
-    bench(&card.path, &file).expect(2).says(&["cannot be written", "nothing was done to the card"]);
+    bench(&card.path, &file).expect(2).says(&["cannot be written", "nothing was written to the card"]);
     assert!(before == card.content() && names_in(&disk.point).is_empty());
     let mut card = Loop::of_mib(96);
     let [place, target] = [(1, 2048, 65536), (2, 67584, 65536)]
         .map(|(number, start, len)| card.add_partition(number, start, len));
     tool("mkfs.ext4", &["-q", "-F", &place]);
     let mounted = Mounted::new(&[], &place);
-    bench(&target, &mounted.point.join("backup")).expect(2).says(&["would lie on", "itself"]);
+    bench(&target, &mounted.point.join("backup")).expect(2).says(&["would be on", "itself"]);
     assert!(names_in(&mounted.point).is_empty());
     drop(mounted);
 }
@@ -466,7 +469,7 @@ fn a_card_that_cannot_be_read_in_whole_is_not_overwritten_with_a_backup_full_of_
     let backup = file.to_str().unwrap();
     let refused =
         home.run(&["bench", card, "--recipe", &recipe, "--yes-destroy", card, "--backup", backup]).expect(2);
-    refused.says(&["not all of the card could be saved", "bytes at byte", "nothing was done to the card"]);
+    refused.says(&["bytes of the card cannot be read", "bytes at byte", "nothing was written to the card"]);
     assert!(!file.exists());
 }
 

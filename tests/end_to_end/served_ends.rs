@@ -156,6 +156,6 @@ fn a_user_who_may_not_use_fuse_is_told_what_to_do() {
         running.signal(Signal::TERM);
         running.finish().expect(0);
     } else {
-        running.finish().expect(3).says(&["you may not use /dev/fuse", "run it as root"]);
+        running.finish().expect(3).says(&["no permission for /dev/fuse", "run as root"]);
     }
 }

@@ -317,14 +317,16 @@ fn a_port_in_use_and_addresses_that_are_none_are_refused() {
         .expect(2)
         .says(&["port is in use", first.host()]);
     for (bad, word) in [
-        ("192.0.2.1:0", "no address of this machine"),
+        ("192.0.2.1:0", "this machine does not have that address"),
         (":10809", "host is missing"),
         ("localhost:x", "port must be"),
     ] {
         home.run(&["sim", "serve", CARD, "--nbd", bad]).expect(2).says(&[word]);
     }
     let missing: PathBuf = home.path("no-such-directory/card.sock");
-    home.run(&["sim", "serve", CARD, "--nbd", missing.to_str().unwrap()]).expect(2).says(&["make it first"]);
+    home.run(&["sim", "serve", CARD, "--nbd", missing.to_str().unwrap()])
+        .expect(2)
+        .says(&["create it first"]);
     home.run(&["sim", "serve", CARD]).expect(2).says(&["--mount", "--nbd"]);
 }
 

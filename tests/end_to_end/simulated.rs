@@ -57,7 +57,11 @@ fn a_file_that_can_be_no_card_is_refused_by_its_key() {
     let page = good.lines().find(|l| l.starts_with("page_bytes")).unwrap().to_owned();
     let own = format!("sim:{}", file.display());
     for (from, to, words) in [
-        (page.as_str(), "page_bytes = 1073741824", &["flash.au_bytes", "no multiple of", "1073741824"][..]),
+        (
+            page.as_str(),
+            "page_bytes = 1073741824",
+            &["flash.au_bytes", "not a multiple of", "1073741824"][..],
+        ),
         (page.as_str(), "page_bytes = 1000", &["flash.page_bytes = 1000"]),
         (page.as_str(), "page_bytes = -1", &["odd.toml", "page_bytes"]),
         ("[flash]", "[flush]", &["odd.toml", "flush"]),

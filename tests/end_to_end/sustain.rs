@@ -110,7 +110,7 @@ fn a_region_is_written_and_nothing_outside_of_it() {
     );
     assert!(after[32 * mib..96 * mib] != before[32 * mib..96 * mib], "nothing was written");
     // A reader that hides the temperature is named.
-    assert!(run.stdout.contains("the card's temperature is not known"), "{run}");
+    assert!(run.stdout.contains("the card's temperature is unknown"), "{run}");
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn in_a_directory_a_file_of_its_own_comes_and_goes() {
     let full = home
         .run(&["sustain", mounted.path(), "--max-write", "64G", "--size", "4G", "--duration", "3s"])
         .expect(2);
-    assert!(full.stderr.contains("make room"), "{full}");
+    assert!(full.stderr.contains("free some space"), "{full}");
     home.run(&["sustain", mounted.path(), "--max-write", "64G", "--size", "4M", "--duration", "3s"])
         .expect(2);
     assert_eq!(names_in(&mounted.point), ["photo.jpg"]);
@@ -261,14 +261,14 @@ fn a_card_that_takes_no_writes_is_bad_and_the_run_ends() {
     let card = "sim:constant?announced_bytes=1GiB&faults.write_error_p=1";
     let run = home.run(&["sustain", card, "--write", "--duration", "60s", "--json"]).expect(1);
     let document = run.json();
-    assert_eq!(document["ended_by"], "the card takes no more writes", "{run}");
+    assert_eq!(document["ended_by"], "the card accepts no more writes", "{run}");
     assert!(kinds(&document).contains(&"no-more-writes".to_owned()), "{run}");
     let claims: Vec<&str> =
         document["findings"].as_array().unwrap().iter().map(|f| f["claim"].as_str().unwrap()).collect();
     assert!(claims.contains(&"no-more-writes"), "{claims:?}");
     assert!(document["troubles"].as_array().unwrap().len() <= 100 && document["bytes_written"] == 0);
     let page = home.run(&["sustain", card, "--write", "--duration", "60s"]).expect(1);
-    assert!(page.stdout.starts_with("The card takes no more writes"), "{page}");
+    assert!(page.stdout.starts_with("The card accepts no more writes"), "{page}");
     // A card that stalls for minutes is told as well, and the run ends.
     let stalls = "sim:samsung-32g-c10?write.merge_s=120";
     let run = home.run(&["sustain", stalls, "--pattern", "rnd", "--duration", "60s"]).expect(1);

@@ -5,3 +5,4 @@ mod claims;
 mod layers;
 mod orphans;
 mod paths;
+mod voice;

@@ -29,7 +29,7 @@ fn cells(measured: &Measured, facts: &Facts) -> Option<Finding> {
         .max_by(|a, b| a.2.total_cmp(&b.2));
     if let Some((what, bytes, sure)) = odd {
         let verdict = format!(
-            "The cells seem to hold three bits (TLC): the {what} of {} is three times a power of two.",
+            "The flash is probably TLC: the {what} of {} is three times a power of two.",
             BinarySize(bytes)
         );
         return Some(Finding::new("cells", Weight::Note, 0.9 * sure, verdict).because("bytes", bytes));
@@ -40,9 +40,8 @@ fn cells(measured: &Measured, facts: &Facts) -> Option<Finding> {
     let (bits, name) = [(3.0, "three bits (TLC)"), (4.0, "four bits (QLC)")]
         .into_iter()
         .find(|(bits, _)| (share * bits - 1.0).abs() < NEAR_SHARE)?;
-    let verdict = format!(
-        "The cells seem to hold {name}: writes are fast for one part in {bits} of the card, which is all of its cells with one bit each."
-    );
+    let verdict =
+        format!("The flash probably stores {name} per cell: writes are fast for 1/{bits} of the card.");
     let finding = Finding::new("cells", Weight::Note, 0.6 * cache.confidence, verdict);
     Some(finding.because("share of the card that is fast", format!("{:.1} %", 100.0 * share)))
 }
@@ -68,17 +67,18 @@ fn claim(claimed: u64, unit: u64, sure: f64) -> Finding {
     let (weight, verdict) = match claimed {
         same if same == unit => (
             Weight::Note,
-            format!("The card states allocation units of {stated}, and its erase blocks have that size."),
+            format!("The erase block matches the allocation unit that the card states ({stated})."),
         ),
         many if many.is_multiple_of(unit) => (
             Weight::Note,
-            format!("The card states allocation units of {stated}, which are whole erase blocks of {found}."),
+            format!(
+                "The allocation unit that the card states ({stated}) is a multiple of its erase block \
+                     ({found})."
+            ),
         ),
         _ => (
             Weight::Hint,
-            format!(
-                "The card states allocation units of {stated}, but its erase blocks have {found}, so a layout by the stated size cuts them."
-            ),
+            format!("The card states allocation units of {stated}, but its erase blocks are {found}."),
         ),
     };
     Finding::new("allocation-unit", weight, sure, verdict)
@@ -92,7 +92,7 @@ fn alignment(layout: &PresentLayout, unit: u64, facts: &Facts) -> Option<Finding
         (p.number, p.start_bytes, p.bytes, p.volume.clone())
     };
     let partitions = layout.partitions.iter().map(read).collect();
-    let unit = Unit { bytes: unit, source: "erase block that was measured" };
+    let unit = Unit { bytes: unit, source: "measured erase block" };
     PresentLayout::new(facts.bytes, layout.table.clone(), partitions, Some(unit)).finding(&facts.target)
 }
 

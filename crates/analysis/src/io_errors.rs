@@ -14,14 +14,14 @@ pub fn finding(io_errors: &[IoError], when: &str) -> Option<Finding> {
         Some(_) => (
             Weight::Bad,
             0.99,
-            format!("The card failed I/Os {when}."),
-            "Copy what is on it; `cardscope verify --full` shows which blocks are bad.",
+            format!("The card failed I/Os {when}, twice each."),
+            "Copy your data, then run `cardscope verify --full` to find the bad blocks.",
         ),
         None => (
             Weight::Hint,
             0.7,
-            format!("I/Os failed {when} and succeeded at the second try."),
-            "Try another reader and another cable; if it stays, the card is at fault.",
+            format!("The card failed I/Os {when}, but not at the second try."),
+            "Try another reader and another cable.",
         ),
     };
     Some(

@@ -157,16 +157,12 @@ impl Held {
         let flags = mode | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let fd = open(by_descriptor(pin), flags, Mode::empty()).map_err(|errno| refuse(&advice(errno)))?;
         if !lock(&fd) {
-            return Err(refuse("another program has it locked; wait for it to end, or stop it"));
+            return Err(refuse("it is locked by another program; wait for it to end, or stop it"));
         }
         let found = fstat(&fd).map_err(HoldError::Name)?;
         match found.st_size as u64 {
-            0 => Err(refuse(
-                "the file is empty, so there is nothing to test in it; name its directory, and a test file is made there",
-            )),
-            1..LEAST_BYTES => {
-                Err(refuse("it is shorter than one sector; give a file that has the size to be tested"))
-            }
+            0 => Err(refuse("the file is empty; name its directory to test with a new file")),
+            1..LEAST_BYTES => Err(refuse("it is shorter than one sector; give a file of the size to test")),
             bytes => Ok(Self::new(name, fd, Kind::File, &found, (bytes, writes))),
         }
     }
@@ -183,7 +179,7 @@ impl Held {
         if !clearance.as_ref().is_none_or(same) {
             let name = name.display();
             return Err(HoldError::File(format!(
-                "{name}: another card came in while it was opened; nothing was written"
+                "{name}: the card was swapped while it was opened; nothing was written"
             )));
         }
         let device = Device { number, sequence: opened.sequence, sector: opened.sector, clearance };
@@ -259,10 +255,9 @@ impl Held {
     /// Whether its name still leads to it.
     fn named(&self) -> Result<(), Change> {
         let name = self.name.display();
-        let other = || Change::Another(format!("{name} leads to something else now than when it was opened"));
-        let found = stat(&self.name).map_err(|errno| {
-            Change::Another(format!("{name} leads to nothing any more ({errno}); it was moved or removed"))
-        })?;
+        let other = || Change::Another(format!("{name} is now another file or device"));
+        let found = stat(&self.name)
+            .map_err(|errno| Change::Another(format!("{name} was moved or removed ({errno})")))?;
         let same = match &self.kind {
             Kind::Device(device) => {
                 FileType::from_raw_mode(found.st_mode) == FileType::BlockDevice
@@ -302,7 +297,7 @@ impl Held {
             Ok(0) => Err(Change::Gone("its size is 0".to_owned())),
             Err(errno) => Err(Change::Gone(errno.to_string())),
             Ok(_) if sequence_of(&self.fd) != device.sequence => {
-                Err(Change::Another(format!("another card is in {} now", self.name.display())))
+                Err(Change::Another(format!("{} now holds another card", self.name.display())))
             }
             Ok(bytes) => self.resized(bytes),
         }
@@ -318,7 +313,7 @@ impl AsFd for Held {
 impl Holding for Held {
     fn present(&self) -> Result<(), Change> {
         if self.carrier.is_some_and(|number| !is_listed(number)) {
-            return Err(Change::Gone("the kernel does not list its device any more".to_owned()));
+            return Err(Change::Gone("the kernel no longer lists its device".to_owned()));
         }
         match &self.kind {
             Kind::Device(device) => self.device_present(device),
@@ -341,9 +336,9 @@ impl Holding for Held {
 
 fn advice(errno: Errno) -> String {
     let what_to_do = match errno {
-        Errno::ACCESS | Errno::PERM => "choose one that you may write to, or ask its owner",
+        Errno::ACCESS | Errno::PERM => "choose a writable one, or ask its owner",
         Errno::ROFS => "the file system is read-only: mount it for writing",
-        Errno::TXTBSY => "it is a program that runs now, or swap",
+        Errno::TXTBSY => "it is a running program, or swap",
         _ => "choose another file, or test the bare device",
     };
     format!("{errno}; {what_to_do}")

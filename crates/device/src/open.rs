@@ -76,7 +76,8 @@ pub struct OpenDevice {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
     /// Held by another.
-    #[error("{path} is used exclusively by another program{by}, perhaps another Cardscope, or is mounted; end that and start again", path = .path.display())]
+    #[error("{path} is in use by another program{by}, perhaps another Cardscope, or mounted; end that and \
+             start again", path = .path.display())]
     Busy {
         /// The device.
         path: PathBuf,
@@ -84,22 +85,26 @@ pub enum OpenError {
         by: String,
     },
     /// No right.
-    #[error("you have no right to open {path}; use sudo, or be in the group that owns it (often disk): sudo usermod -aG disk $USER, then log in again", path = .0.display())]
+    #[error("no permission to open {path}; use sudo, or join the group that owns it (often disk): sudo \
+             usermod -aG disk $USER, then log in again", path = .0.display())]
     Denied(PathBuf),
     /// Empty slot.
-    #[error("the slot {path} is empty; put the card in and start again", path = .0.display())]
+    #[error("the slot {path} is empty; insert the card and start again", path = .0.display())]
     NoMedium(PathBuf),
     /// Write protected.
-    #[error("{path} takes no writes; slide the lock on the card's or adapter's edge, or the card has locked itself at the end of its life", path = .0.display())]
+    #[error("{path} is read-only; check the lock switch of card or adapter; a worn-out card also locks \
+             itself", path = .0.display())]
     ReadOnly(PathBuf),
     /// No such device.
-    #[error("there is no {path}; was the card pulled out? `cardscope list` shows what is present", path = .0.display())]
+    #[error("{path} does not exist; was the card removed? `cardscope list` shows the \
+             devices", path = .0.display())]
     NotFound(PathBuf),
     /// A file or directory.
-    #[error("{path} is no block device; `cardscope list` shows what is present", path = .0.display())]
+    #[error("{path} is not a block device; `cardscope list` shows the devices", path = .0.display())]
     NotABlockDevice(PathBuf),
     /// Anything else.
-    #[error("{path} could not be opened ({reason}); unplug the card, plug it in again and look at the kernel log", path = .path.display())]
+    #[error("{path} could not be opened ({reason}); plug the card in again and check the kernel \
+             log", path = .path.display())]
     Other {
         /// The device.
         path: PathBuf,

@@ -79,15 +79,13 @@ pub struct Look {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WatchError {
     /// Nothing of this name.
-    #[error("there is no block device {0}; `cardscope list --all` shows what is present")]
+    #[error("{0} is not a block device; `cardscope list --all` shows the devices")]
     NotFound(String),
     /// What had this name is there no more.
-    #[error("{0} went away; what was seen until then is kept")]
+    #[error("{0} went away; the samples so far are stored")]
     Gone(String),
     /// The kernel keeps no counters of the disk of this name.
-    #[error(
-        "the kernel keeps no statistics of {0} (its stat file holds nothing of use); echo 1 > /sys/block/{0}/queue/iostats switches them on"
-    )]
+    #[error("the kernel has no statistics of {0}; switch them on with echo 1 > /sys/block/{0}/queue/iostats")]
     NoStatistics(String),
 }
 
@@ -220,7 +218,7 @@ mod tests {
         assert_eq!(look.partitions[0].0, "mmcblk0p2");
         assert_eq!((look.partitions[0].1.write_bytes, look.partitions[0].1.busy_ms), (160 * 512, 7));
         assert_eq!((look.uptime, look.others), (61.5, vec![("sda".to_owned(), 4242)]));
-        assert_eq!((look.io_stall_us, look.cpu), (None, None), "what the kernel does not tell is unknown");
+        assert_eq!((look.io_stall_us, look.cpu), (None, None), "what not reported by the kernel is unknown");
     }
 
     #[test]

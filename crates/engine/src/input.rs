@@ -26,10 +26,10 @@ pub enum InputError {
     #[error("it is {0}, not a plain file")]
     NotPlain(&'static str),
     /// A file of `/proc` and its like that waits for more.
-    #[error("it is a stream without an end, not a plain file")]
+    #[error("it is an endless stream, not a plain file")]
     Endless,
     /// Longer than a file of its kind can be.
-    #[error("it is longer than {}, the most that is read", size(*.most))]
+    #[error("it is longer than the limit of {}", size(*.most))]
     TooLong {
         /// Bytes that are read at most.
         most: u64,
@@ -214,10 +214,7 @@ mod tests {
         assert_eq!(refusal(Path::new("/dev/zero")), "it is a character device, not a plain file");
         assert!(refusal(Path::new("/nowhere")).contains("No such file"));
         assert_eq!(text(&plain, 4).unwrap(), "text");
-        assert_eq!(
-            bytes(&plain, 3).unwrap_err().to_string(),
-            "it is longer than 3 bytes, the most that is read"
-        );
+        assert_eq!(bytes(&plain, 3).unwrap_err().to_string(), "it is longer than the limit of 3 bytes");
         std::fs::write(&plain, [0xff]).unwrap();
         assert!(matches!(text(&plain, 4), Err(InputError::NotText)));
     }

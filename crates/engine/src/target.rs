@@ -100,7 +100,8 @@ pub struct TargetInfo {
 pub enum TargetError {
     /// An I/O error: one I/O failed, and the card is there and answers elsewhere.
     #[error(
-        "I/O error: {operation} of {len} bytes at {offset} failed ({reason}); the card is still there and answers elsewhere. Try another reader and another cable, then `cardscope verify --full`, which lists the blocks that fail"
+        "I/O error: {operation} of {len} bytes at {offset} failed ({reason}), but the card answers \
+         elsewhere. Try another reader and cable, then run `cardscope verify --full` to find bad blocks"
     )]
     Io {
         /// `read`, `write`, `flush` …
@@ -116,7 +117,8 @@ pub enum TargetError {
     },
     /// An I/O error of all of it: the card is there, and nothing on it can be read any more.
     #[error(
-        "I/O error: {operation} at {offset} failed ({reason}), and so does reading the card's first, middle and last sector; the card is still there and answers nothing. Take it out, put it back and start again; if it stays like this, try another reader. What was measured is kept"
+        "I/O error: {operation} at {offset} failed ({reason}), and the card no longer answers. Insert it \
+         again and start again, or try another reader. The results so far are stored"
     )]
     Silent {
         /// What was under way.
@@ -128,7 +130,8 @@ pub enum TargetError {
     },
     /// The card is not there any more: pulled out, or its reader with it.
     #[error(
-        "the card went away while {operation} at {offset} was under way ({reason}); put it back and start again, what was measured is kept"
+        "the card went away during {operation} at {offset} ({reason}); insert it and start again. The \
+         results so far are stored"
     )]
     Gone {
         /// What was under way.
@@ -140,7 +143,8 @@ pub enum TargetError {
     },
     /// It is not what the test began with any more, so that nothing more is written to it.
     #[error(
-        "{change}; the test of {name} was stopped and nothing more was written to it. What was measured is kept"
+        "{change}; the test of {name} was stopped and nothing more was written to it. The results so far \
+         are stored"
     )]
     Changed {
         /// The target, as the user named it.
@@ -149,7 +153,7 @@ pub enum TargetError {
         change: Change,
     },
     /// No room for the test area.
-    #[error("{what} needs {needed} bytes and {available} are there; make room or give a smaller --size")]
+    #[error("{what} needs {needed} bytes and {available} are free; free some space or give a smaller --size")]
     NoSpace {
         /// What wanted the room.
         what: String,
@@ -170,7 +174,7 @@ pub enum TargetError {
         reason: String,
     },
     /// No more may be written.
-    #[error("no more may be written here; give a larger --max-write")]
+    #[error("the write limit is reached; give a larger --max-write")]
     Rationed,
     /// The user asked to stop.
     #[error("interrupted")]
@@ -193,7 +197,7 @@ impl TargetError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Change {
     /// It is not there any more; the reason as the kernel gives it.
-    #[error("it is not there any more ({0})")]
+    #[error("it no longer exists ({0})")]
     Gone(String),
     /// Its size is another one.
     #[error("the capacity changed from {was} to {is} bytes")]

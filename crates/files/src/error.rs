@@ -8,7 +8,8 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     /// Somebody else could lead us anywhere with it.
-    #[error("{} is a link that belongs to user {owner}, and links of other users are not followed; name the folder it leads to", link.display())]
+    #[error("{} is a link owned by user {owner}, which is not followed; name its target \
+             folder", link.display())]
     ForeignLink {
         /// The link.
         link: PathBuf,
@@ -16,10 +17,10 @@ pub enum FileError {
         owner: u32,
     },
     /// The name itself is a link.
-    #[error("that is a link, which is not followed here; name the file it leads to")]
+    #[error("that is a link, which is not followed; name its target file")]
     Link,
     /// A file that only counts where root or the user made it.
-    #[error("it belongs to user {owner}, and only files of your own or of root count here")]
+    #[error("it is owned by user {owner}; only your own files or root's are used")]
     Foreign {
         /// Its owner's number.
         owner: u32,
@@ -31,10 +32,10 @@ pub enum FileError {
     #[error("that is not the name of a file")]
     NotAName,
     /// Another file has the name than the one that was judged.
-    #[error("another file has taken that name meanwhile; it was left as it is")]
+    #[error("another file with that name appeared; it was not changed")]
     Changed,
     /// Others may exchange what lies in a folder or above it.
-    #[error("user {owner} may exchange files in {} at any time", folder.display())]
+    #[error("user {owner} can replace files in {}", folder.display())]
     Unsettled {
         /// The folder.
         folder: PathBuf,
@@ -42,7 +43,7 @@ pub enum FileError {
         owner: u32,
     },
     /// As [`Unsettled`](FileError::Unsettled), where a whole group or everybody may.
-    #[error("other users may exchange files in {} at any time, which `chmod go-w` would end", folder.display())]
+    #[error("other users can replace files in {}; use `chmod go-w` to prevent it", folder.display())]
     Writable {
         /// The folder.
         folder: PathBuf,

@@ -60,7 +60,7 @@ fn report(text: &Text) -> Outcome {
     }
     let runs = reader.runs.finish();
     if runs.is_empty() {
-        return Err("no test in it has a speed".to_owned());
+        return Err("no test has a speed".to_owned());
     }
     Ok(vec![Log { runs, ..reader.log }])
 }

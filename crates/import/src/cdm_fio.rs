@@ -31,7 +31,7 @@ pub(crate) fn read(text: &Text) -> Outcome {
     let mut reader = Reader::default();
     text.lines().for_each(|line| reader.line(line));
     let log = reader.finish();
-    if log.runs.is_empty() { Err("it has no whole result line".to_owned()) } else { Ok(vec![log]) }
+    if log.runs.is_empty() { Err("it has no complete result line".to_owned()) } else { Ok(vec![log]) }
 }
 
 #[derive(Default)]
@@ -88,15 +88,9 @@ impl Reader {
         log.runs = self.runs.finish();
         lift_condition(&mut log);
         let doubts = [
-            (self.zeroes, "it wrote zeroes, which some controllers need not store"),
-            (
-                self.size_guessed,
-                "the size of the test file is lost; sequential tests are named for the script's usual 1 GiB",
-            ),
-            (
-                self.coarse,
-                "cdm_fio.sh prints whole MiB/s, rounded down: its slow tests may be faster by up to 1.05 MB/s",
-            ),
+            (self.zeroes, "it wrote zeroes, which some controllers do not store"),
+            (self.size_guessed, "the size of the test file is missing; assumed 1 GiB"),
+            (self.coarse, "cdm_fio.sh rounds down to whole MiB/s: results may be up to 1.05 MB/s too low"),
         ];
         log.doubts.extend(doubts.into_iter().filter(|(holds, _)| *holds).map(|(_, doubt)| doubt.to_owned()));
         log

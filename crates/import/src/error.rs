@@ -10,11 +10,12 @@ pub(crate) type Outcome = Result<Vec<Log>, String>;
 pub enum ImportError {
     /// No importer knows it.
     #[error(
-        "no known log: {0}; `cardscope import --formats` lists what is understood, and a log that should be is worth a report"
+        "unknown log: {0}; `cardscope import --formats` lists the supported formats, please report it if it \
+         should be supported"
     )]
     Unknown(String),
     /// It is one of a format, but nothing in it could be read.
-    #[error("a log of {format} in which nothing could be read: {why}")]
+    #[error("a {format} log without results: {why}")]
     Empty {
         /// The format.
         format: &'static str,

@@ -58,7 +58,7 @@ pub(crate) fn read(text: &Text) -> Outcome {
     }
     let mut logs: Vec<Log> = parts.into_iter().map(Part::finish).filter(|log| !log.runs.is_empty()).collect();
     let Some(first) = logs.first_mut() else {
-        let nothing = || "no row of it holds a figure of a run".to_owned();
+        let nothing = || "no row has a result".to_owned();
         return Err(doubts.into_iter().next().unwrap_or_else(nothing));
     };
     let more = doubts.len().saturating_sub(MOST_DOUBTS);
@@ -88,7 +88,7 @@ impl Part {
     fn take(&mut self, row: &Row<'_>, figure: Figure) -> Result<(), String> {
         let (test, step, size_bytes) = (figure.name(), figure.step.clone(), size(row)?);
         let run = match row.get("run") {
-            Some(text) => text.parse().map_err(|_| format!("{text:?} is no number of a run"))?,
+            Some(text) => text.parse().map_err(|_| format!("{text:?} is not a run number"))?,
             None => {
                 let times = self.times.entry((test, step.clone(), size_bytes)).or_default();
                 *times += 1;
@@ -96,7 +96,7 @@ impl Part {
             }
         };
         if !self.seen.insert((test, step, size_bytes, run)) {
-            return Err(format!("run {run} has a {test} already"));
+            return Err(format!("run {run} has {test} twice"));
         }
         let loops = || row.get("loops").and_then(|loops| loops.parse().ok());
         let new = || Run { size_bytes, loops: loops(), ..Run::default() };
@@ -119,7 +119,7 @@ fn head(row: &Row<'_>) -> Log {
     log.condition = condition(row, &mut log.doubts);
     if let Some(source) = row.get("source") {
         log.other.insert(TYPED_FROM.to_owned(), plain(source).into());
-        add_note(&mut log.condition, &format!("figures typed from {}", plain(source)), Origin::Stated);
+        add_note(&mut log.condition, &format!("results typed from {}", plain(source)), Origin::Stated);
     }
     log
 }
@@ -153,7 +153,7 @@ fn condition(row: &Row<'_>, doubts: &mut Vec<String>) -> Condition {
     for (word, _) in WORDS {
         let Some(value) = said(row, &[&format!("condition_{word}"), word]) else { continue };
         if value.contains(SEVERAL) {
-            doubts.push(format!("{} were mixed: {value}", word.replace('_', " ")));
+            doubts.push(format!("mixed {}: {value}", word.replace('_', " ")));
         } else if *word != "tool" {
             condition.set(word, value, Origin::Stated);
         }
@@ -169,11 +169,11 @@ fn figure(row: &Row<'_>) -> Result<Figure, String> {
     let mb_s = match (true_speed, printed) {
         (Some(mb_s), _) => mb_s,
         (None, Some(value)) => value * worth(&unit, test)?,
-        (None, None) => return Err("no figure stands in it".to_owned()),
+        (None, None) => return Err("it has no value".to_owned()),
     };
     let iops = row.get("iops").map(|text| known(text, "iops")).transpose()?;
     if !mb_s.is_finite() {
-        return Err("its speed is beyond all numbers".to_owned());
+        return Err("its speed is too large".to_owned());
     }
     let as_printed = match printed {
         Some(value) => ToolPrints { value, unit: unit.clone() },
@@ -190,12 +190,12 @@ fn figure(row: &Row<'_>) -> Result<Figure, String> {
 }
 
 fn known(text: &str, what: &str) -> Result<f64, String> {
-    speed(text).ok_or_else(|| format!("{text:?} under {what} is no figure"))
+    speed(text).ok_or_else(|| format!("{text:?} under {what} is not a number"))
 }
 
 /// The test's whole name, or its pattern with the operation beside it.
 fn test(row: &Row<'_>) -> Result<TestName, String> {
-    let name = row.get("test").ok_or("it names no test")?;
+    let name = row.get("test").ok_or("it has no test name")?;
     let name = match row.get("op") {
         Some(op) => format!("{name} {}", op.to_lowercase()),
         None => name.to_owned(),
@@ -211,7 +211,7 @@ fn worth(unit: &str, test: TestName) -> Result<f64, String> {
         _ => None,
     };
     known.ok_or_else(|| {
-        format!("{unit:?} is no unit of a speed; write MB/s, MiB/s, KiB/s, kB/s, GB/s or IOPS")
+        format!("{unit:?} is not a unit of speed; write MB/s, MiB/s, KiB/s, kB/s, GB/s or IOPS")
     })
 }
 

@@ -43,7 +43,7 @@ impl Format {
         logs.iter_mut().for_each(sanitize::sanitize);
         logs.retain(|log| !log.is_empty());
         if logs.is_empty() {
-            let why = "it has no result lines; perhaps it was cut off".to_owned();
+            let why = "it has no result lines; it may be truncated".to_owned();
             return Err(ImportError::Empty { format: self.name, why });
         }
         for log in &mut logs {

@@ -60,7 +60,7 @@ struct Selected<'a> {
 impl Selected<'_> {
     fn spend<E: Error>(self, bytes: usize) -> Result<(), E> {
         let left = self.left.get().checked_sub(bytes);
-        let short = || E::custom("it has so many small values that they take more memory than any log");
+        let short = || E::custom("it has too many values");
         left.map(|left| self.left.set(left)).ok_or_else(short)
     }
 }
@@ -192,7 +192,7 @@ mod tests {
         for (open, one) in [("[", "[],"), ("[", "1,"), ("[", "{},"), ("{", "\"a\":{},")] {
             let text = format!("{open}{}", one.repeat((LEAST / ELEMENT) + 10));
             let error = whole(&text).unwrap_err();
-            assert!(error.to_string().contains("more memory"), "{one}: {error}");
+            assert!(error.to_string().contains("too many values"), "{one}: {error}");
         }
         let text = format!("{{\"bins\":[{}0]}}", "[],".repeat(LEAST / ELEMENT + 10));
         assert!(

@@ -75,7 +75,7 @@ fn of_one_card(logs: &mut [Log]) {
     let (Some(card), None) = (named.next().map(|log| log.card.clone()), named.next()) else { return };
     for log in logs.iter_mut().filter(|log| log.card.is_empty()) {
         log.card = card.clone();
-        log.doubts.push(format!("it names no card; taken for {}, which its file names", card.title()));
+        log.doubts.push(format!("card taken from the file name: {}", card.title()));
     }
 }
 
@@ -113,6 +113,10 @@ mod tests {
         let logs = logs(&Text::of(&format!("{nvme}{FIO}"))).unwrap();
         assert_eq!(logs.iter().map(|log| log.format.as_str()).collect::<Vec<_>>(), ["fio-text", "nvme"]);
         assert_eq!(logs[0].card, logs[1].card);
-        assert!(logs[0].doubts.iter().any(|doubt| doubt.contains("names no card")), "{:?}", logs[0].doubts);
+        assert!(
+            logs[0].doubts.iter().any(|doubt| doubt.contains("taken from the file name")),
+            "{:?}",
+            logs[0].doubts
+        );
     }
 }

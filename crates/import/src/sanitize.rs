@@ -6,6 +6,7 @@
 use crate::runs::Runs;
 use cardscope_model::log::Log;
 use cardscope_model::run::{Figure, Run};
+use cardscope_model::units::measured;
 use std::collections::HashSet;
 
 /// I/Os a second: at the fastest that is taken for a speed, in blocks of a kilobyte.
@@ -31,11 +32,11 @@ pub(crate) fn sanitize(log: &mut Log) {
         run.size_bytes = run.size_bytes.filter(|bytes| *bytes <= MOST_BYTES);
     }
     if impossible > 0 {
-        log.doubts.push(format!("{impossible} of its figures are none that anything has, and were left out"));
+        log.doubts.push(format!("left out {impossible} impossible results"));
     }
     if log.card.capacity_bytes.is_some_and(|bytes| bytes > MOST_BYTES) {
         log.card.capacity_bytes = None;
-        log.doubts.push("it says a capacity that no card has, which was left out".to_owned());
+        log.doubts.push("left out an impossible capacity".to_owned());
     }
     if !counted(&log.runs) {
         log.runs = recounted(std::mem::take(&mut log.runs));
@@ -54,6 +55,7 @@ fn is_possible(figure: &Figure) -> bool {
 
 /// What stands beside a speed that can be is worth no doubt of its own.
 fn keep_possible_details(figure: &mut Figure) {
+    figure.mb_s = measured(figure.mb_s);
     figure.iops = figure.iops.filter(|iops| (0.0..=MOST_IOPS).contains(iops));
     for us in [&mut figure.latency_us, &mut figure.max_latency_us] {
         *us = us.filter(|us| (0.0..=MOST_US).contains(us));
@@ -110,7 +112,7 @@ mod tests {
         log.card.capacity_bytes = Some(u64::MAX);
         sanitize(&mut log);
         assert_eq!((counts(&log), log.card.capacity_bytes), (vec![(1, 1), (2, 0), (3, 0)], None));
-        assert!(log.doubts[0].starts_with("2 of its figures"), "{:?}", log.doubts);
+        assert!(log.doubts[0].starts_with("left out 2 impossible"), "{:?}", log.doubts);
     }
 
     #[test]

@@ -25,7 +25,7 @@ impl<'a> Text<'a> {
         let mut doubts = Vec::new();
         let mut body = decoded(bytes, &mut doubts);
         if let Some(repaired) = repaired(&body) {
-            doubts.push("signs that a wrong encoding had garbled (¬∞C for °C) were put right".to_owned());
+            doubts.push("repaired wrongly encoded characters (¬∞C for °C)".to_owned());
             body = Cow::Owned(repaired);
         }
         Text { body: plain(body), doubts }
@@ -66,7 +66,7 @@ impl<'a> Text<'a> {
         let first = self.body.lines().map(str::trim).find(|line| !line.is_empty());
         match first {
             None => "it is empty".to_owned(),
-            Some(_) if self.body.contains('\0') => "it is no text".to_owned(),
+            Some(_) if self.body.contains('\0') => "it is not text".to_owned(),
             Some(line) => format!("it begins with {:?}", line.chars().take(60).collect::<String>()),
         }
     }
@@ -96,7 +96,7 @@ fn decoded<'a>(bytes: &'a [u8], doubts: &mut Vec<String>) -> Cow<'a, str> {
     }
     // Windows-1252 hardly ever spells UTF-8: where letters do, it is UTF-8 with a few broken bytes.
     if whole >= broken || ends_in_a_letter(bytes) {
-        doubts.push(format!("{broken} of its characters are broken"));
+        doubts.push(format!("{broken} characters are broken"));
         let mut text = UTF_8.decode_without_bom_handling(bytes).0.into_owned();
         text.truncate(text.trim_end_matches(char::REPLACEMENT_CHARACTER).len());
         return text.into();
@@ -105,9 +105,7 @@ fn decoded<'a>(bytes: &'a [u8], doubts: &mut Vec<String>) -> Cow<'a, str> {
     if bytes.len() > LONG && 2 * broken > bytes.len() {
         return NO_TEXT.into();
     }
-    doubts.push(
-        "its characters are no UTF-8; they were read as Windows-1252, so accents may be wrong".to_owned(),
-    );
+    doubts.push("not valid UTF-8: read as Windows-1252, so accents may be wrong".to_owned());
     WINDOWS_1252.decode_without_bom_handling(bytes).0
 }
 
@@ -265,7 +263,7 @@ mod tests {
     #[test]
     fn long_bytes_that_are_no_letters_are_no_text_and_a_long_log_of_foreign_words_is() {
         let noise = vec![0xff; 2 * LONG];
-        assert_eq!(Text::decode(&noise).looks_like(), "it is no text");
+        assert_eq!(Text::decode(&noise).looks_like(), "it is not text");
         // "чтение" in Windows-1251, and the figure.
         let log = b"\xf7\xf2\xe5\xed\xe8\xe5 20.4 MB/s\n".repeat(2 * LONG / 16);
         assert!(Text::decode(&log).body().contains("20.4 MB/s"));

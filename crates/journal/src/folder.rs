@@ -21,7 +21,11 @@ pub fn folder() -> Result<PathBuf, Error> {
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")));
     state.map(|dir| dir.join("cardscope")).ok_or_else(|| {
-        Error::Refused("no place for the journal: neither XDG_STATE_HOME nor HOME is set; set XDG_STATE_HOME to a folder on another disk than the card".into())
+        Error::Refused(
+            "no place for the journal: set XDG_STATE_HOME or HOME to a folder on another \
+                        disk"
+                .into(),
+        )
     })
 }
 
@@ -35,7 +39,8 @@ pub fn ready(target: &str, on_card: &dyn Fn(&Path) -> bool, room: u64) -> Result
         match on_card(path) {
         false => Ok(()),
         true => Err(Error::Refused(format!(
-            "the journal would lie on the card itself ({} is on {target}), where the test overwrites it; set XDG_STATE_HOME to a folder on another disk",
+            "the journal would be on the card itself ({} is on {target}); set XDG_STATE_HOME to a folder on \
+             another disk",
             folder.display()
         ).into())),
     }
@@ -56,12 +61,16 @@ pub fn ready(target: &str, on_card: &dyn Fn(&Path) -> bool, room: u64) -> Result
     let needed = with_reserve(room);
     let there = held.free().map_err(|e| cannot(e.into()))?;
     if there < needed {
-        return Err(Error::Refused(format!(
-            "the journal may need {} and {} has {} left; make room there, limit the test (--budget, --max-write), or set XDG_STATE_HOME to a folder on another disk",
-            BinarySize(needed),
-            folder.display(),
-            BinarySize(there)
-        ).into()));
+        return Err(Error::Refused(
+            format!(
+                "the journal may need {} and {} has {} free; free some space, limit the test (--budget, \
+             --max-write), or set XDG_STATE_HOME to a folder on another disk",
+                BinarySize(needed),
+                folder.display(),
+                BinarySize(there)
+            )
+            .into(),
+        ));
     }
     Ok(held)
 }
@@ -76,7 +85,7 @@ const GROWTH: u64 = 64 * MIB;
 pub(crate) fn room_beyond(folder: &Folder, end: u64) -> std::io::Result<u64> {
     match folder.free()? {
         free if free >= 2 * GROWTH => Ok(end + GROWTH),
-        free => Err(std::io::Error::other(format!("only {} are free there", BinarySize(free)))),
+        free => Err(std::io::Error::other(format!("only {} free there", BinarySize(free)))),
     }
 }
 
@@ -90,9 +99,8 @@ fn with_reserve(room: u64) -> u64 {
 /// # Errors
 /// If the folder cannot be read.
 pub fn waiting() -> Result<Vec<PathBuf>, Error> {
-    let cannot = |e: FileError| {
-        Error::Refused(Cause::worded(format!("the folder of the journals cannot be read: {e}"), e))
-    };
+    let cannot =
+        |e: FileError| Error::Refused(Cause::worded(format!("the journal folder cannot be read: {e}"), e));
     let folder = match Folder::open(&folder()?) {
         Ok(folder) => folder,
         Err(e) if e.is_absent() => return Ok(Vec::new()),

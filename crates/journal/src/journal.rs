@@ -15,6 +15,7 @@ use cardscope_engine::cause::Cause;
 use cardscope_engine::journal::{self, JournalError, Restoring, SavedRange};
 use cardscope_engine::pending::{Owing, owing};
 use cardscope_files::{FileError, Folder, Identity};
+use cardscope_model::units::Size;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
@@ -71,7 +72,7 @@ impl Journal {
         // A file system that gives all files to somebody: nobody would believe this journal later.
         scan::must_be_ours(&journal.file)?;
         journal.write_start()?;
-        journal.owing = Some(owing("the journal, in which nothing is yet, is removed", ""));
+        journal.owing = Some(owing("the empty journal is removed", ""));
         Ok(journal)
     }
 
@@ -123,7 +124,7 @@ impl Journal {
         let (file, folder, name, scan) = scan::open(path)?;
         let Scan { about, nonce, batches, log, .. } = scan;
         let (Some(about), Some(nonce)) = (about, nonce) else {
-            let why = "the journal is damaged where it says of which card it is; nothing was written";
+            let why = "the journal's header is damaged; nothing was written";
             let why = Cause::from(why);
             let why = if batches.is_empty() { Unusable::Empty(why) } else { Unusable::Unknown(why) };
             return Err(why.in_file(path));
@@ -204,7 +205,7 @@ impl Journal {
         self.remove().map_err(|e| {
             let file = self.path.display();
             Error::Io(Cause::worded(
-                format!("everything is back on the card, but the journal {file} cannot be removed: {e}"),
+                format!("the data is restored, but the journal {file} cannot be removed: {e}"),
                 e,
             ))
         })?;
@@ -274,17 +275,16 @@ impl Journal {
     fn say_owed(&self) {
         let bytes: u64 = self.saved.keys().map(|(_, len)| u64::from(*len)).sum();
         let path = self.path.display();
-        let left = format!(
-            "what was overwritten on the card is in a journal, and `cardscope restore {path}` puts it back"
-        );
+        let left = format!("the card's data is saved in a journal: run `cardscope restore {path}`");
         if let Some(owing) = &self.owing {
-            owing.say(format!("the {:.1} MB saved are put back", bytes as f64 / 1e6), left);
+            owing.say(format!("the {} saved are restored", Size(bytes)), left);
         }
     }
 
     fn full(&self, error: std::io::Error) -> JournalError {
         let words = format!(
-            "what is on the card could not be saved to the journal {}: {error}; nothing was overwritten that is not saved. Make room there, or set XDG_STATE_HOME to a folder on another disk",
+            "the card's data could not be saved to the journal {}: {error}; all overwritten data is saved. \
+             Free some space, or set XDG_STATE_HOME to a folder on another disk",
             self.path.display()
         );
         JournalError(Cause::worded(words, error))

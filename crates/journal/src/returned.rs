@@ -97,11 +97,11 @@ impl Returned {
 
 /// The finding of a card that did not take back, or a journal that could not give, what was overwritten.
 pub fn not_put_back(lost: u64, unreadable: u64, first: Option<u64>) -> Finding {
-    Finding::new("not-put-back", Weight::Bad, 1.0, "Some of the card's data could not be restored.")
-        .because("bytes that the card did not keep", lost)
-        .because("bytes that could not be read from the journal", unreadable)
+    Finding::new("not-put-back", Weight::Bad, 1.0, "The card's data could not be fully restored.")
+        .because("bytes lost by the card", lost)
+        .because("bytes unreadable in the journal", unreadable)
         .because("first address", first.unwrap_or_default())
-        .advise("Copy what the card still holds, then restore the journal once more; `cardscope verify` shows whether the card keeps what is written to it.")
+        .advise("Copy your data, then run `cardscope restore` again.")
 }
 
 /// Refuses to write to another card than the one that the journal is about. It was held open all the time, so a card that
@@ -115,8 +115,8 @@ fn still_in(target: &mut dyn Target, journal: &mut Journal) -> Result<(), Error>
     // One sign is enough: on a slow card each look costs time that the user counts.
     let (Survey { same, ours, foreign, read, .. }, _) = survey(&mut card, journal, Extent::Sign(PLACES), 0)?;
     let why = match (read, same + ours, foreign) {
-        (0, ..) => "the card cannot be read, so it is not known whether it is still the same one",
-        (_, 0, 1..) => "another card is in the slot than before",
+        (0, ..) => "the card cannot be read, so it may be another one",
+        (_, 0, 1..) => "the slot now holds another card",
         _ => return Ok(()),
     };
     Err(Error::Io(format!("{why}; nothing more was written to it").into()))
@@ -129,9 +129,9 @@ pub fn settle(journal: Journal, all_is_there: bool, findings: &mut Vec<Finding>)
     }
     let path = journal.path().display().to_string();
     findings.push(
-        Finding::new("journal-waits", Weight::Hint, 1.0, "What was on the card is saved in a journal.")
+        Finding::new("journal-waits", Weight::Hint, 1.0, "The card's data is saved in a journal.")
             .because("journal", &path)
-            .advise(format!("Restore it with `cardscope restore {path}`.")),
+            .advise(format!("Run `cardscope restore {path}` to restore it.")),
     );
     Ok(())
 }

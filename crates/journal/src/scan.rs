@@ -66,7 +66,7 @@ pub(crate) fn open(path: &Path) -> Result<(File, Folder, OsString, Scan), Unusab
     let file = folder.open_file(&name, Use::Write).map_err(cannot)?;
     must_be_ours(&file).map_err(|e| {
         let why =
-            format!("this journal is not used: {e}. Restore it as that user, or copy it if you trust it");
+            format!("the journal was refused: {e}. Restore it as that user, or copy it if you trust it");
         refused(Cause::worded(why, e))
     })?;
     lock(&file).map_err(|why| why.in_file(path))?;
@@ -93,7 +93,7 @@ fn lock(file: &File) -> Result<(), Unusable> {
             Err(TryLockError::WouldBlock) if tries > 0 => tries -= 1,
             Err(TryLockError::WouldBlock) => {
                 return Err(Unusable::Running(
-                    "the run that writes this journal still goes on; wait for it, or end it".into(),
+                    "the run that writes this journal is still active; wait for it, or end it".into(),
                 ));
             }
             Err(TryLockError::Error(e)) => {
@@ -135,7 +135,7 @@ fn known_version(file: &File) -> Result<(), String> {
         b"" | b"1" => Ok(()),
         _ if rest.get(digits) != Some(&b'\n') => Ok(()),
         version => Err(format!(
-            "this is a journal of version {}, and this Cardscope knows version 1; use the one that wrote it",
+            "the journal has version {}, and this Cardscope knows version 1; use the one that wrote it",
             String::from_utf8_lossy(version)
         )),
     }
@@ -302,9 +302,7 @@ pub(crate) fn payload(file: &File, entry: &Entry, into: &mut Vec<u8>) -> Result<
         JournalError(Cause::worded(format!("{place} cannot be read from the journal: {e}"), e))
     })?;
     if crc32c::crc32c(into) != entry.crc {
-        return Err(JournalError(
-            format!("{place} are damaged in the journal: their checksum is wrong").into(),
-        ));
+        return Err(JournalError(format!("{place} are damaged in the journal (wrong checksum)").into()));
     }
     if entry.fill.is_some() {
         // The byte that was checked, not the copy of it in the entry.

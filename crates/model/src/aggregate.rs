@@ -13,7 +13,7 @@ use crate::recipe::{Aggregate, Test};
 use crate::result::{LatencyUs, LoopResult, Sample, TemperatureC, TestResult, ToolPrints};
 use crate::series::Series;
 use crate::statistics;
-use crate::units::{MB, mb_per_s, seconds};
+use crate::units::{MB, mb_per_s, measured, seconds};
 
 /// What one test measured in one run. `None` where no loop counts, because the run ended before the first did.
 ///
@@ -49,7 +49,7 @@ pub fn aggregate(test: &Test, samples: &[Sample]) -> Option<TestResult> {
 
 /// I/Os per second, from the speed: an I/O is one block, so this is their count over the same seconds.
 fn iops(mb_s: f64, block: u64) -> f64 {
-    mb_s * MB / block as f64
+    measured(mb_s * MB / block as f64)
 }
 
 fn loop_result(sample: &Sample, block: u64) -> LoopResult {
@@ -60,7 +60,7 @@ fn loop_result(sample: &Sample, block: u64) -> LoopResult {
         iops: iops(mb_s, block),
         bytes: sample.bytes,
         seconds: seconds(sample.nanos),
-        mean_latency_us: sample.histogram.mean() / 1e3,
+        mean_latency_us: measured(sample.histogram.mean() / 1e3),
     }
 }
 
@@ -70,12 +70,12 @@ fn speeds(loops: &[LoopResult]) -> Vec<f64> {
 
 /// One value from the loops' values, of which there is at least one; `total` is that of all loops together.
 fn combine(aggregate: Aggregate, values: &[f64], total: f64) -> f64 {
-    match aggregate {
+    measured(match aggregate {
         Aggregate::Max => values.iter().copied().fold(f64::MIN, f64::max),
         Aggregate::Mean => statistics::mean(values).unwrap_or(f64::NAN),
         Aggregate::Median => statistics::median(values).unwrap_or(f64::NAN),
         Aggregate::Total => total,
-    }
+    })
 }
 
 /// The mean latency that belongs to the recipe's value. CrystalDiskMark takes the least of all runs on its own,

@@ -1,5 +1,6 @@
 //! Doubts about a result: each is stored with it and rendered in one place.
 
+use crate::units::Speed;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// One doubt, with the numbers it rests on.
@@ -8,14 +9,15 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub enum Caveat {
     /// The file system takes no direct I/O: the page cache answers too.
     #[error(
-        "{file_system} takes no direct I/O here: the page cache of this computer was in the way, the figures are its own as much as the card's; test the bare device, or a directory on another file system"
+        "{file_system} does not support direct I/O here, so the page cache is part of the results; test the \
+         bare device, or a directory on another file system"
     )]
     NoDirectIo {
         /// The file system's name.
         file_system: String,
     },
     /// A file system between us and the card that caches, encrypts, compresses or copies on write.
-    #[error("the path lies on {file_system} ({effect}): what is measured is that layer as much as the card")]
+    #[error("the path is on {file_system} ({effect}), so that layer is part of the results")]
     Layered {
         /// The file system's name.
         file_system: String,
@@ -24,23 +26,22 @@ pub enum Caveat {
     },
     /// The kernel refused io_uring.
     #[error(
-        "the kernel refused io_uring ({reason}): plain preads and pwrites were used, queue depths kept by threads; deep queues cost more processor time this way"
+        "io_uring is not available ({reason}): threads with pread and pwrite were used, which need more \
+         processor time for deep queues"
     )]
     NoIoUring {
         /// The errno's text.
         reason: String,
     },
     /// Registered buffers were refused (memory lock limit).
-    #[error(
-        "the kernel refused registered buffers ({reason}): each I/O maps its own, which costs some processor time"
-    )]
+    #[error("registered buffers are not available ({reason}), which costs some processor time")]
     NoRegisteredBuffers {
         /// The errno's text.
         reason: String,
     },
     /// Several I/Os in flight share their memory, because a block for each would not fit.
     #[error(
-        "{depth} blocks in flight share {shared_bytes} bytes of memory: the data read was not kept apart"
+        "{depth} blocks in flight share {shared_bytes} bytes of memory, so the data read was not checked"
     )]
     SharedBuffers {
         /// I/Os in flight.
@@ -50,7 +51,9 @@ pub enum Caveat {
     },
     /// Speed above what the bus can carry: a cache or a wrong unit, not the card.
     #[error(
-        "{mb_s:.1} MB/s is more than the bus can carry ({ceiling_mb_s:.1} MB/s): a cache of this computer answered, not the card"
+        "{} is more than the bus carries ({}): a cache of this computer answered, not the card",
+        Speed(*mb_s),
+        Speed(*ceiling_mb_s)
     )]
     AboveBusCeiling {
         /// Speed measured.
@@ -59,7 +62,10 @@ pub enum Caveat {
         ceiling_mb_s: f64,
     },
     /// The interval that `until` asks for was not reached.
-    #[error("the 95 % interval is ±{reached_percent:.1} %, not ±{wanted_percent:.1} %: {limit} came first")]
+    #[error(
+        "the 95 % interval is ±{reached_percent:.1} % instead of ±{wanted_percent:.1} %: {limit} came \
+             first"
+    )]
     NotPrecise {
         /// Wanted half width in percent of the mean.
         wanted_percent: f64,
@@ -70,7 +76,8 @@ pub enum Caveat {
     },
     /// The page cache could not be emptied.
     #[error(
-        "the page cache could not be emptied ({reason}): run as root, or read the buffered figures as those of a warm cache"
+        "the page cache could not be emptied ({reason}), so buffered results are those of a warm cache; run \
+         as root"
     )]
     CachesKept {
         /// The errno's text.

@@ -5,26 +5,37 @@ use std::collections::BTreeMap;
 
 /// The words a condition may use, each with what it means. One list, so that two sessions can be compared.
 pub const WORDS: &[(&str, &str)] = &[
-    ("state", "the card's state: fresh, overwritten, used or trimmed"),
-    ("full_percent", "how full the card was"),
-    ("written_before", "what was written just before"),
-    ("firmware", "the card's firmware"),
+    ("state", "card state: fresh, overwritten, used or trimmed"),
+    ("full_percent", "fill level of the card"),
+    ("written_before", "data written just before"),
+    ("firmware", "firmware of the card"),
     ("reader", "reader or adapter"),
     ("usb_host", "USB host controller"),
     ("board", "board or computer"),
-    ("board_clock", "the board's clock, e.g. an overclocked SD bus"),
-    ("cpu_governor", "how the processor's clock is governed"),
+    ("board_clock", "clock of the board, e.g. an overclocked SD bus"),
+    ("cpu_governor", "processor frequency governor"),
     ("kernel", "kernel of the host"),
     ("supply", "power supply, under-voltage"),
-    ("bus_mode", "mode of the bus: SDR104, PCIe 3.0 x1, USB 3 …"),
+    ("bus_mode", "bus mode: SDR104, PCIe 3.0 x1, USB 3 …"),
     ("cooling", "cooling: active, passive …"),
-    ("cooling_of", "what is cooled: card, reader, host controller, SoC"),
+    ("cooling_of", "part that is cooled: card, reader, host controller, SoC"),
     ("file_system", "file system under the test"),
     ("room_c", "room temperature in °C"),
-    ("host_source_mb_s", "speed of the data source of the original tool, in MB/s"),
+    ("host_source_mb_s", "data source speed of the original tool, in MB/s"),
     ("tool", "tool that measured"),
     ("note", "anything else"),
 ];
+
+/// A word of a condition as it stands in a sentence: `bus mode`, `room`.
+pub fn in_words(word: &str) -> String {
+    match word {
+        "cooling_of" => "cooled part".to_owned(),
+        "full_percent" => "fill level".to_owned(),
+        "room_c" => "room temperature".to_owned(),
+        "host_source_mb_s" => "data source speed".to_owned(),
+        other => other.replace('_', " "),
+    }
+}
 
 /// Who says that a condition holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,7 +65,8 @@ pub enum ConditionError {
     #[error("--condition {0:?} is not KEY=VALUE; write e.g. cooling=passive")]
     Shape(String),
     /// A word that is not in [`WORDS`].
-    #[error("--condition knows no word {0:?}; the words are: {known}", known = WORDS.iter().map(|w| w.0).collect::<Vec<_>>().join(", "))]
+    #[error("--condition: unknown key {0:?}; the keys are: \
+             {known}", known = WORDS.iter().map(|w| w.0).collect::<Vec<_>>().join(", "))]
     Word(String),
 }
 
@@ -103,6 +115,12 @@ impl Condition {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sentence_has_words_and_no_names_of_fields() {
+        assert_eq!(["cooling_of", "bus_mode", "size"].map(in_words), ["cooled part", "bus mode", "size"]);
+        assert!(WORDS.iter().all(|(word, _)| !in_words(word).contains('_')));
+    }
 
     #[test]
     fn a_stated_condition_is_kept_with_its_origin() {

@@ -60,6 +60,12 @@ impl Finding {
         self
     }
 
+    /// Takes back the advice to run a command, which was carried out since.
+    pub fn has_run(&mut self, command: &str) {
+        let quoted = format!("`{command}`");
+        self.advice.take_if(|advice| advice.contains(&quoted));
+    }
+
     /// Adds what to do about it.
     pub fn advise(mut self, advice: impl Into<String>) -> Self {
         let advice = advice.into();
@@ -72,4 +78,21 @@ impl Finding {
 /// Whether a text begins and ends like a sentence, so that pages can put it anywhere.
 fn is_sentence(text: &str) -> bool {
     !text.starts_with(|c: char| c.is_ascii_lowercase()) && text.ends_with(['.', '!', '?'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_to_run_what_has_run_is_taken_back_and_no_other() {
+        let after = |advice: &str| {
+            let mut finding = Finding::new("x", Weight::Note, 1.0, "It is so.").advise(advice);
+            finding.has_run("cardscope verify");
+            finding.advice
+        };
+        assert_eq!(after("Run `cardscope verify` to see."), None);
+        assert!(after("Run `cardscope verify --full` to see.").is_some());
+        assert!(after("Run `cardscope check` to see.").is_some());
+    }
 }

@@ -52,7 +52,7 @@ pub fn parse(text: &str) -> Result<Host, FileError> {
         toml::from_str(text).map_err(|e| FileError::Syntax("host", located(text, &e), Box::new(e)))?;
     let numbers = [Some(host.read_mb_s), Some(host.write_mb_s), host.small_read_us];
     let valid = numbers.into_iter().flatten().all(|n| n.is_finite() && n > 0.0) && !host.name.is_empty();
-    let odd = |name| FileError::Odd("host", name, "its speeds and times must be numbers above 0".to_owned());
+    let odd = |name| FileError::Odd("host", name, "its speeds and times must be above 0".to_owned());
     if valid { Ok(host) } else { Err(odd(host.name)) }
 }
 
@@ -108,7 +108,7 @@ mod tests {
     fn a_slip_in_the_name_is_understood_and_odd_numbers_are_refused() {
         assert!(find("pi3").unwrap_err().to_string().contains("did you mean \"pi-3\"?"));
         let text = "name=\"x\"\ntitle=\"x\"\nsource=\"x\"\nread_mb_s=0\nwrite_mb_s=1\n";
-        let says = "host \"x\": its speeds and times must be numbers above 0";
+        let says = "host \"x\": its speeds and times must be above 0";
         assert_eq!(parse(text).unwrap_err().to_string(), says);
     }
 }

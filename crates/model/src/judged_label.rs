@@ -7,7 +7,7 @@
 
 use crate::finding::{Finding, Weight};
 use crate::identity::Identity;
-use crate::units::Capacity;
+use crate::units::{Size, Speed};
 use crate::verify::SURE;
 use cardscope_sd::label::{Direction, Label, PrintedBus, PrintedCapacity, PrintedSpeed};
 use cardscope_sd::mark::Mark;
@@ -55,8 +55,13 @@ pub fn judge(label: &Label, seen: &Seen<'_>) -> Vec<Finding> {
     findings.extend(marks().filter_map(|mark| against_speed(mark, seen)));
     findings.extend(against_each_other(label));
     findings.extend(beyond_bus(label));
-    findings.extend(label.speeds.iter().filter_map(|speed| against_runs(speed, seen)));
+    findings.extend(speeds(label, &seen.measured));
     findings
+}
+
+/// What the measured speeds say about the printed ones.
+pub fn speeds(label: &Label, measured: &Measured) -> Vec<Finding> {
+    label.speeds.iter().filter_map(|speed| against_runs(speed, measured)).collect()
 }
 
 fn hint(claim: &str, confidence: f64, text: String) -> Finding {
@@ -81,44 +86,41 @@ const FAMILIES: [(Family, u64, &str); 4] = [
 fn family(label: &Label) -> Option<Finding> {
     let claim = "label-family";
     if let [first, second, ..] = label.families[..] {
-        let text = format!("Two families are printed, {first} and {second}, but a card belongs to one.");
+        let text = format!("The label names two families, {first} and {second}.");
         return Some(hint(claim, 0.8, text));
     }
     let (family, capacity) = (label.families.first()?, label.capacity.as_ref()?);
     let (right, _, range) = FAMILIES.iter().find(|(_, most, _)| capacity.bytes <= *most)?;
     let printed = &capacity.printed;
-    let text = format!("A card of {printed} is {right}, not {family}: {right} is {range}.");
+    let text = format!("A {printed} card is {right} ({range}), not {family}.");
     let found = hint(claim, 0.8, text).because("printed family", family).because("printed capacity", printed);
     (family != right).then_some(found)
 }
 
-/// What lacks against the print: bytes and percent.
+/// What lacks against the print, in percent.
 fn lacking(printed: &PrintedCapacity, bytes: u64) -> String {
     let print = &printed.printed;
     let percent = |difference: u64| 100.0 * difference as f64 / printed.bytes as f64;
     match printed.bytes.checked_sub(bytes) {
-        Some(0) => format!("exactly the {print} printed on it"),
-        Some(less) => format!("{less} bytes ({:.1} %) less than the {print} printed on it", percent(less)),
-        None => {
-            let more = bytes - printed.bytes;
-            format!("{more} bytes ({:.1} %) more than the {print} printed on it", percent(more))
-        }
+        Some(0) => format!("exactly the printed {print}"),
+        Some(less) => format!("{:.1} % less than the printed {print}", percent(less)),
+        None => format!("{:.1} % more than the printed {print}", percent(bytes - printed.bytes)),
     }
 }
 
 fn announced(printed: &PrintedCapacity, bytes: u64) -> Finding {
     let share = bytes as f64 / printed.bytes as f64;
-    let text = format!("The card announces {}, {}", Capacity(bytes), lacking(printed, bytes));
+    let text = format!("The card announces {}, {}", Size(bytes), lacking(printed, bytes));
     let (weight, confidence, usual) = match share {
-        s if s < LACKING => (Weight::Bad, 0.95, "no honest card lacks that much"),
-        s if s < USUAL_FROM => (Weight::Hint, 0.6, "that is less than usual"),
-        s if s <= USUAL_TO => (Weight::Note, 1.0, "that is usual"),
-        _ => (Weight::Hint, 0.6, "the label may belong to another card"),
+        s if s < LACKING => (Weight::Bad, 0.95, "far too little for a genuine card"),
+        s if s < USUAL_FROM => (Weight::Hint, 0.6, "less than usual"),
+        s if s <= USUAL_TO => (Weight::Note, 1.0, "as usual"),
+        _ => (Weight::Hint, 0.6, "the label may be of another card"),
     };
     Finding::new("label-capacity", weight, confidence, format!("{text}: {usual}."))
         .because("printed_bytes", printed.bytes)
         .because("announced_bytes", bytes)
-        .because("usual share of the print", format!("{USUAL_FROM} to {USUAL_TO}"))
+        .because("usual share of the printed capacity", format!("{USUAL_FROM} to {USUAL_TO}"))
 }
 
 /// A card that really holds less than it announces, and far less than is printed.
@@ -128,16 +130,12 @@ fn usable(printed: &PrintedCapacity, seen: &Seen<'_>) -> Option<Finding> {
     if !less || bytes as f64 >= LACKING * printed.bytes as f64 {
         return None;
     }
-    let text = format!("The card really holds {}, {}.", Capacity(bytes), lacking(printed, bytes));
-    let (weight, advice) = match confidence >= SURE {
-        true => {
-            (Weight::Bad, "Return it, or make what is left usable with `cardscope format --limit-to-real`.")
-        }
-        false => (Weight::Hint, "Make sure with `cardscope verify --full`, which tests every byte."),
-    };
+    let text = format!("The card really holds {}, {}.", Size(bytes), lacking(printed, bytes));
+    // What to do about it is said once, with the capacity that was found.
+    let weight = if confidence >= SURE { Weight::Bad } else { Weight::Hint };
     let found =
         Finding::new("label-capacity", weight, confidence, text).because("printed_bytes", printed.bytes);
-    Some(found.because("usable_bytes", bytes).advise(advice))
+    Some(found.because("usable_bytes", bytes))
 }
 
 /// Marks that need more than a bus that may be printed beside them.
@@ -145,11 +143,8 @@ const NEED_UHS_II: [u16; 2] = [60, 90];
 
 fn unknown_mark(word: &str) -> Finding {
     let all: Vec<String> = Mark::all().map(String::from).collect();
-    let text = format!("The printed {word} is not a mark of the SD Association, so it promises nothing.");
-    hint("label-mark-unknown", 0.8, text)
-        .because("printed", word)
-        .because("marks that exist", all.join(" "))
-        .advise("Run `cardscope verify`: fakes like such words, and so does honest advertising.")
+    let text = format!("The printed {word} is not a mark of the SD Association and promises nothing.");
+    hint("label-mark-unknown", 0.8, text).because("printed", word).because("valid marks", all.join(" "))
 }
 
 fn impossible(text: String) -> Finding {
@@ -159,17 +154,17 @@ fn impossible(text: String) -> Finding {
 /// The higher mark of a letter includes the lower ones, so only it is printed.
 fn doubled(label: &Label, mark: Mark) -> Option<Finding> {
     let lower = label.marks.iter().find(|other| mark.implied().any(|implied| implied == **other))?;
-    Some(impossible(format!("{lower} and {mark} are both printed, although {mark} includes {lower}.")))
+    Some(impossible(format!("The label has both {lower} and {mark}, although {mark} includes {lower}.")))
 }
 
 fn against_bus(label: &Label, mark: Mark) -> Option<Finding> {
     let needs = &mark.demand().bus;
     let text = match (mark.letter(), mark.number(), &label.buses[..]) {
         ('V', number, [PrintedBus::UhsI]) if NEED_UHS_II.contains(&number) => {
-            format!("{mark} needs {needs}, but only UHS-I is printed.")
+            format!("{mark} needs {needs}, but the label says UHS-I only.")
         }
         ('E', _, [first, ..]) if !label.buses.contains(&PrintedBus::Express) => {
-            format!("{mark} is a mark of SD Express cards, but {first} is printed.")
+            format!("{mark} is for SD Express cards only, but the label says {first}.")
         }
         _ => return None,
     };
@@ -188,8 +183,11 @@ fn two_minds(label: &Label) -> Option<Finding> {
     })?;
     let (slow_mb_s, fast_mb_s, letter) = (writes(slow), writes(fast), slow.letter());
     Some(
-        impossible(format!("{slow} promises writes at {slow_mb_s} MB/s and {fast} at {fast_mb_s} MB/s; a card that does the faster one carries a higher {letter} mark."))
-            .because("marks", format!("{slow} {fast}")),
+        impossible(format!(
+            "{slow} promises {slow_mb_s} MB/s writes and {fast} {fast_mb_s} MB/s; a genuine \
+                            card has a higher {letter} mark."
+        ))
+        .because("marks", format!("{slow} {fast}")),
     )
 }
 
@@ -204,13 +202,9 @@ fn against_card(mark: Mark, identity: &Identity) -> Option<Finding> {
         return None;
     }
     let says = own.map_or_else(|| format!("no {} mark", mark.letter()), |own| format!("{own} only"));
-    let text = format!("{mark} is printed, but the card itself claims {says}.");
+    let text = format!("The label says {mark}, but the card itself reports {says}.");
     let found = hint("label-mark-against-card", 0.8, text).because("printed", mark);
-    Some(
-        found
-            .because("claimed by the card", says)
-            .advise("Run `cardscope check` to measure which of them is right."),
-    )
+    Some(found.because("reported by the card", says).advise("Run `cardscope check` to measure it."))
 }
 
 /// A mark is a lowest speed under conditions of its own, so a slow run points somewhere and proves nothing.
@@ -218,9 +212,7 @@ fn against_speed(mark: Mark, seen: &Seen<'_>) -> Option<Finding> {
     let (least, runs) = (mark.demand().write_mb_s, &seen.measured.write_mb_s);
     let best = runs.iter().copied().reduce(f64::max)?;
     let testable = seen.measured.ceiling_mb_s.is_none_or(|ceiling| ceiling > least);
-    let text = format!(
-        "{mark} promises writes of at least {least} MB/s, but the fastest run reached {best:.1} MB/s."
-    );
+    let text = format!("{mark} promises {least} MB/s writes, but the fastest run reached {}.", Speed(best));
     let found = hint("label-mark-speed", 0.5, text).because("runs", runs.len());
     (testable && best < least).then(|| found.because("conditions of the mark", &mark.demand().notes))
 }
@@ -243,7 +235,7 @@ fn against_each_other(label: &Label) -> Option<Finding> {
     let speed = label.speeds.iter().find(reading)?;
     let apart = (rating.mb_s - speed.mb_s).abs() > ROUNDED * rating.mb_s.max(speed.mb_s);
     let (rated, mb_s, printed) = (&rating.printed, rating.mb_s, &speed.printed);
-    let text = format!("{rated} is {mb_s:.0} MB/s, but {printed} is printed beside it.");
+    let text = format!("{rated} means {mb_s:.0} MB/s, but the label also says {printed}.");
     apart.then(|| hint(SPEED, 0.6, text).because("rating", rated).because("speed", printed))
 }
 
@@ -252,45 +244,47 @@ fn beyond_bus(label: &Label) -> Option<Finding> {
     let fastest = label.speeds.iter().max_by(|a, b| a.mb_s.total_cmp(&b.mb_s))?;
     let (bus, printed) = (label.buses.iter().max()?, &fastest.printed);
     let own_mode = match bus {
-        PrintedBus::UhsI => {
-            "; makers reach up to 208 MB/s with a mode of their own (DDR200), which needs their reader"
-        }
+        PrintedBus::UhsI => "; up to 208 MB/s need the maker's own reader (DDR200)",
         _ => "",
     };
-    let text = format!("The printed {printed} is more than {bus} carries ({carries} MB/s){own_mode}.");
+    let text = format!("The printed {printed} exceeds {bus} ({carries} MB/s){own_mode}.");
     let found = Finding::new(SPEED, Weight::Note, 0.9, text).because("printed", printed).because("bus", bus);
     (fastest.mb_s > carries).then_some(found)
 }
 
-fn against_runs(speed: &PrintedSpeed, seen: &Seen<'_>) -> Option<Finding> {
+fn against_runs(speed: &PrintedSpeed, measured: &Measured) -> Option<Finding> {
     let (word, runs) = match speed.direction {
-        Some(Direction::Write) => ("writing", &seen.measured.write_mb_s),
-        Some(Direction::Read) | None => ("reading", &seen.measured.read_mb_s),
+        Some(Direction::Write) => ("writing", &measured.write_mb_s),
+        Some(Direction::Read) | None => ("reading", &measured.read_mb_s),
     };
     let (best, printed) = (runs.iter().copied().reduce(f64::max)?, &speed.printed);
     let share = best / speed.mb_s.max(f64::MIN_POSITIVE);
     let figures: Vec<String> = runs.iter().take(10).map(|mb_s| format!("{mb_s:.1}")).collect();
     let found = |weight, confidence, text: String| {
         Finding::new(SPEED, weight, confidence, text)
-            .because("printed", format!("{printed} = {:.1} MB/s", speed.mb_s))
+            .because("printed", format!("{printed} = {}", Speed(speed.mb_s)))
             .because("runs in MB/s", figures.join(" "))
     };
-    let ceiling = seen.measured.ceiling_mb_s;
+    let ceiling = measured.ceiling_mb_s;
     if let Some(ceiling) = ceiling.filter(|ceiling| *ceiling < speed.mb_s && best < REACHED * speed.mb_s) {
         let text = format!(
-            "The printed {printed} cannot be tested here: reader and bus carry {ceiling:.0} MB/s, and {word} reached {best:.1} MB/s."
+            "The printed {printed} needs a faster bus: this one carries {}, and {word} reached {}.",
+            Speed(ceiling),
+            Speed(best)
         );
         return Some(found(Weight::Note, 1.0, text));
     }
     let percent = 100.0 * best / speed.mb_s.max(f64::MIN_POSITIVE);
-    let text =
-        format!("The label promises {printed}, and {word} reached {best:.1} MB/s at best ({percent:.0} %).");
+    let text = format!("The label promises {printed}, but {word} reached {} ({percent:.0} %).", Speed(best));
     let proven = runs.len() >= RUNS && ceiling.is_some();
     Some(match share {
-        share if share >= REACHED => found(Weight::Note, 1.0, text),
+        share if share >= REACHED => {
+            let text = format!("The card reaches its printed {printed}: {word} at {}.", Speed(best));
+            found(Weight::Note, 1.0, text)
+        }
         share if share < FAR_BELOW && proven => found(Weight::Bad, 0.8, text),
         share => found(Weight::Hint, if share < FAR_BELOW { 0.5 } else { 0.3 }, text)
-            .advise("\"Up to\" is a maximum: test more than once, in a reader that is fast enough, before you complain."),
+            .advise("Test again in a faster reader: \"up to\" is a maximum."),
     })
 }
 

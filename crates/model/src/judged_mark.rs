@@ -124,7 +124,7 @@ impl Part {
     pub fn figure(&self) -> Option<String> {
         let alone = self.without_queue.map_or(String::new(), |rate| format!(" ({} without it)", short(rate)));
         let (measured, demanded) = (short(self.measured?), short(self.demanded));
-        Some(format!("{}: {measured} {}{alone}, {demanded} demanded", self.what, self.unit))
+        Some(format!("{}: {measured} {}{alone} (needs {demanded})", self.what, self.unit))
     }
 }
 

@@ -87,7 +87,7 @@ worded! {
         /// I/O, but of another device than this one.
         Elsewhere = "another device",
         /// Several at once, or none clearly.
-        Mixed = "no single thing",
+        Mixed = "no single cause",
         /// Nothing: the system was calm.
         Nothing = "nothing",
     }

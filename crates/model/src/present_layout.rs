@@ -63,7 +63,7 @@ impl PresentLayout {
         let boundary = association.map(|layout| layout.boundary_sectors * SECTOR);
         let by_capacity = Unit {
             bytes: boundary.unwrap_or(4 << 20),
-            source: "boundary unit of the SD Association's layout for this capacity",
+            source: "boundary unit of the SD Association for this capacity",
         };
         let unit = stated.unwrap_or(by_capacity);
         let partitions: Vec<Partition> = read.into_iter().map(|read| partition(read, unit.bytes)).collect();
@@ -86,9 +86,9 @@ impl PresentLayout {
         let found = |weight, text| Finding::new("layout-alignment", weight, 0.9, text);
         let found = match (self.aligned?, odd) {
             (false, Some(odd)) => found(Weight::Hint, odd.complaint(self.unit_bytes)).advise(format!(
-                "`cardscope format {target} --backup FILE` aligns it; formatting erases what is on the card."
+                "Run `cardscope format {target} --backup FILE` to align it; all data on the card is lost."
             )),
-            _ => found(Weight::Note, format!("The data of every partition begins on a multiple of {unit}.")),
+            _ => found(Weight::Note, format!("The data of every partition is aligned to {unit}.")),
         };
         let found = found.because("unit_bytes", self.unit_bytes).because("unit_from", &self.unit_source);
         Some(self.partitions.iter().fold(found, |found, p| found.because(&p.name(), p.data_start_bytes)))
@@ -111,7 +111,8 @@ impl Partition {
         let what = self.volume.as_ref().map_or_else(String::new, |v| format!(" ({})", v.file_system));
         let past = self.data_start_bytes % unit;
         format!(
-            "The data of {}{what} begins at byte {}, {} bytes past a multiple of {}, so one write may cost the card two.",
+            "The data of {}{what} begins at byte {}, {} bytes past a multiple of {}, so a write may cost \
+             two.",
             self.name(),
             grouped(self.data_start_bytes),
             grouped(past),

@@ -7,7 +7,7 @@ use crate::histogram::Histogram;
 use crate::report::{Body, Moved, Report};
 use crate::series::Series;
 use crate::test_name::{Op, Pattern, TestName};
-use crate::units::{NANOS_PER_S, Nanos, mb_per_s};
+use crate::units::{NANOS_PER_S, Nanos, mb_per_s, measured};
 use serde::{Deserialize, Serialize};
 
 /// Latency in microseconds.
@@ -29,7 +29,7 @@ impl From<&Histogram> for LatencyUs {
     fn from(h: &Histogram) -> Self {
         let us = |n: Nanos| n as f64 / 1e3;
         LatencyUs {
-            mean: h.mean() / 1e3,
+            mean: measured(h.mean() / 1e3),
             p50: us(h.quantile(0.5)),
             p99: us(h.quantile(0.99)),
             p999: us(h.quantile(0.999)),

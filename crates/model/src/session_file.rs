@@ -230,7 +230,7 @@ pub struct SampleRecord {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SessionFileError {
     /// Another kind of file.
-    #[error("this is no session of Cardscope ({0}); such files are written by `cardscope archive export`")]
+    #[error("this is not a Cardscope session ({0}); `cardscope archive export` writes such files")]
     Other(String),
     /// Of a later Cardscope.
     #[error(

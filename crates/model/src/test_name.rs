@@ -127,11 +127,11 @@ fn parse_pattern(text: &str) -> Result<Pattern, &'static str> {
         (_, Some(block)) => (Order::Random, block),
         _ => return Err("it starts with SEQ or RND"),
     };
-    let block = units::parse_size(block).map_err(|_| "the block size is no size")?;
+    let block = units::parse_size(block).map_err(|_| "invalid block size")?;
     let (queue, threads) =
         depth.strip_prefix('Q').and_then(|d| d.split_once('T')).ok_or("the second word is like Q32T1")?;
-    let queue = queue.parse().map_err(|_| "the queue depth is no number")?;
-    let threads = threads.parse().map_err(|_| "the thread count is no number")?;
+    let queue = queue.parse().map_err(|_| "invalid queue depth")?;
+    let threads = threads.parse().map_err(|_| "invalid thread count")?;
     Ok(Pattern { order, block, queue, threads })
 }
 
@@ -194,7 +194,7 @@ mod tests {
         for (name, reason) in [
             ("RND4K", "it has one word"),
             ("FOO4K Q1T1 read", "it starts with SEQ or RND"),
-            ("RND4Z Q1T1 read", "the block size is no size"),
+            ("RND4Z Q1T1 read", "invalid block size"),
             ("RND4K 32 read", "the second word is like Q32T1"),
             ("RND4K Q1T1 mix100", "a mix names its share of reads, mix1 to mix99"),
             ("RND4K Q1T1 erase", "the last word is read, write or mix70"),

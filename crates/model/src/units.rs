@@ -118,6 +118,16 @@ impl fmt::Display for Size {
     }
 }
 
+/// A speed in MB/s as people say it: `117 MB/s`, `4.50 MB/s`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Speed(pub f64);
+
+impl fmt::Display for Speed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.*} MB/s", decimals(self.0), self.0)
+    }
+}
+
 /// So many decimals give a number from 1 up three significant digits.
 pub fn decimals(value: f64) -> usize {
     usize::from(value < 99.95) + usize::from(value < 9.995)
@@ -138,7 +148,13 @@ pub fn grouped(n: u64) -> String {
 
 /// Speed in MB/s (10^6) of `bytes` moved in `seconds`; 0 for no time at all.
 pub fn mb_per_s(bytes: u64, seconds: f64) -> f64 {
-    if seconds > 0.0 { bytes as f64 / MB / seconds } else { 0.0 }
+    if seconds > 0.0 { measured(bytes as f64 / MB / seconds) } else { 0.0 }
+}
+
+/// A figure as it is documented, with ten significant digits: a clock of nanoseconds gives no more, and the seventeen of
+/// the arithmetic would pretend to (`694.1573119999999`).
+pub fn measured(value: f64) -> f64 {
+    if value.is_finite() { format!("{value:.9e}").parse().unwrap_or(value) } else { value }
 }
 
 /// Seconds from nanoseconds.
@@ -161,6 +177,22 @@ mod tests {
         let said = sizes.map(|bytes| Size(bytes).to_string());
         assert_eq!(said, ["512 bytes", "414 kB", "1.00 MB", "593 MB", "1.00 GB", "52.0 GB", "1000 GB"]);
         assert_eq!([Size(0), Size(31_914_983_424)].map(|size| size.to_string()), ["0 bytes", "31.9 GB"]);
+    }
+
+    #[test]
+    fn a_speed_has_three_digits() {
+        assert_eq!(
+            [117.04, 93.04, 4.5].map(|mb_s| Speed(mb_s).to_string()),
+            ["117 MB/s", "93.0 MB/s", "4.50 MB/s"]
+        );
+    }
+
+    #[test]
+    fn a_figure_has_the_digits_of_a_clock_and_no_more() {
+        assert_eq!(measured(662.0 * 1.048576), 694.157312);
+        assert_eq!(mb_per_s(1_000_000, 3.0), 0.333_333_333_3);
+        assert_eq!([0.0, 12.5, -3.0, 1e300].map(measured), [0.0, 12.5, -3.0, 1e300]);
+        assert!(measured(f64::NAN).is_nan());
     }
 
     #[test]

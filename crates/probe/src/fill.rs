@@ -16,7 +16,7 @@ const SHARE: f64 = 0.5;
 /// If the card is gone or the user stopped it.
 pub(crate) fn fill(context: &mut Context<'_, '_>, start: u64, len: u64) -> Result<Option<String>, Stop> {
     if !context.may_write(len) {
-        return Ok(Some(unwritten("less may be written than it takes")));
+        return Ok(Some(unwritten("the write limit is too low")));
     }
     context.phase("writing the test file");
     context.shape(WRITE, 1)?;
@@ -26,7 +26,7 @@ pub(crate) fn fill(context: &mut Context<'_, '_>, start: u64, len: u64) -> Resul
         let (done, spent) = ((extent.offset - start) as f64, context.seconds() - began);
         let rest = if done > 0.0 { spent / done * (end - extent.offset) as f64 } else { 0.0 };
         if spent + rest > most || !context.has_time(rest) {
-            return Ok(Some(unwritten("the time given was too short to write it")));
+            return Ok(Some(unwritten("no time left to write it")));
         }
         context.prepare(&[extent])?;
         if context.write(extent)?.is_none() {
@@ -39,5 +39,5 @@ pub(crate) fn fill(context: &mut Context<'_, '_>, start: u64, len: u64) -> Resul
 
 /// Why reads of a file are not timed.
 pub(crate) fn unwritten(why: &str) -> String {
-    format!("reads of a file that was never written do not reach the card; {why}")
+    format!("reads of an unwritten file do not reach the card; {why}")
 }

@@ -38,7 +38,7 @@ impl<'a> SavedArea<'a> {
         if let Some(extent) = all.iter().find(|extent| !scope.covers(**extent)) {
             return Err(Stop::Target(TargetError::Setup {
                 what: format!("saving {} bytes at {}", extent.len, extent.offset),
-                reason: "a part of them cannot be read, so nothing is written there".to_owned(),
+                reason: "part of it cannot be read, so it is not overwritten".to_owned(),
             }));
         }
         drop(card);
@@ -55,7 +55,7 @@ impl<'a> SavedArea<'a> {
 fn outside(start: u64, len: u64) -> TargetError {
     TargetError::Setup {
         what: format!("writing {len} bytes at {start}"),
-        reason: "they lie outside of what was saved".to_owned(),
+        reason: "they are outside the saved area".to_owned(),
     }
 }
 
@@ -79,7 +79,7 @@ impl Target for SavedArea<'_> {
 
     /// What was saved is there again later, so the card is not told that it may go.
     fn discard(&mut self, _range: Region) -> Result<(), TargetError> {
-        Err(TargetError::Unsupported("no discard where the card's data is kept".to_owned()))
+        Err(TargetError::Unsupported("no discard where the card's data is preserved".to_owned()))
     }
 
     fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {

@@ -105,7 +105,10 @@ pub static DEMANDS: [Demand; 17] = [
 
 /// Text that is no mark.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no mark; marks are C2 C4 C6 C10, U1 U3, V6 V10 V30 V60 V90, A1 A2, E150 E300 E450 E600")]
+#[error(
+    "{0:?} is not a mark; the marks are C2 C4 C6 C10, U1 U3, V6 V10 V30 V60 V90, A1 A2, E150 E300 E450 \
+         E600"
+)]
 pub struct MarkError(pub String);
 
 impl Mark {

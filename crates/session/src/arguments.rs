@@ -13,7 +13,7 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
 pub(crate) fn region(text: &str) -> Result<Region, String> {
     let (start, len) = text
         .split_once('+')
-        .ok_or_else(|| format!("{text:?} is no region; write START+LEN, for instance 1G+512M"))?;
+        .ok_or_else(|| format!("{text:?} is not a region; write START+LEN, e.g. 1G+512M"))?;
     Ok(Region { start: size(start)?, len: size(len)? })
 }
 

@@ -11,7 +11,7 @@ const MOST_BYTES: u64 = 16 << 20;
 /// A file to attach: name, media type by its first bytes, content.
 pub(crate) fn read(file: &Path) -> Result<(String, String, Vec<u8>)> {
     let bytes = input::bytes(file, MOST_BYTES)
-        .map_err(|e| Failure::refused_for(format!("{}: it is not attached: {e}", file.display()), e))?;
+        .map_err(|e| Failure::refused_for(format!("{}: not attached: {e}", file.display()), e))?;
     let name = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     Ok((name, media_type(&bytes).to_owned(), bytes))
 }

@@ -74,9 +74,9 @@ mod tests {
         lchown(dir.path().join("theirs"), Some(65_534), None).expect("this test needs root");
         let before = names(dir.path());
         for (name, word) in [
-            ("dangling", "is there already"),
-            ("image", "image.sums is there already"),
-            ("theirs/new", "belongs to user 65534"),
+            ("dangling", "already exists"),
+            ("image", "image.sums already exists"),
+            ("theirs/new", "owned by user 65534"),
             ("none/new", "cannot be written"),
         ] {
             let refused = take(name).unwrap_err();

@@ -19,7 +19,8 @@ const MOST_BYTES: u64 = 256 << 20;
 pub(crate) fn load<T: DeserializeOwned>(name: &str, archive: Option<&Path>, verb: &str) -> Result<T> {
     found(name, archive, verb).and_then(|document| Ok(T::deserialize(&document)?)).map_err(|why| {
         let words = format!(
-            "--against {name} is no document of `{verb}` ({why}); give a session of `archive list`, or a file made with `{verb} --json`"
+            "--against {name}: not a `{verb}` document ({why}); give a session from `cardscope archive \
+             list`, or a file made with `{verb} --json`"
         );
         Failure::refused_for(words, why)
     })
@@ -29,11 +30,11 @@ fn found(name: &str, archive: Option<&Path>, verb: &str) -> Result<Value, Cause>
     if Path::new(name).exists() {
         return of_file(name, MOST_BYTES);
     }
-    let unknown = |e: Failure| Cause::worded(format!("there is no such file, and no such session: {e}"), e);
+    let unknown = |e: Failure| Cause::worded(format!("no such file and no such session: {e}"), e);
     match show(archive, name).map_err(unknown)? {
         Shown::Record { kind, document } if kind == verb => Ok(document),
-        Shown::Record { kind, .. } => Err(format!("it is one of `{kind}`").into()),
-        Shown::Bench(_) => Err("it is one of `bench`".into()),
+        Shown::Record { kind, .. } => Err(format!("it is a `{kind}` document").into()),
+        Shown::Bench(_) => Err("it is a `bench` document".into()),
         Shown::Log(_) => Err("it is a log of another tool".into()),
     }
 }

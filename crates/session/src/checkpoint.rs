@@ -44,7 +44,7 @@ impl Checkpoint {
     pub(crate) fn save(&self, what: &impl Serialize) -> Result<()> {
         self.write(what).map_err(|e| {
             let path = self.folder.join(&self.name);
-            Failure::io_for(format!("{} cannot be written: {e}; make room there", path.display()), e)
+            Failure::io_for(format!("{} cannot be written: {e}; free some space there", path.display()), e)
         })
     }
 
@@ -92,7 +92,7 @@ mod tests {
         chown(&path, Some(65_534), None).expect("this test needs root");
         assert_eq!(full.load::<u32>(), None);
         let refused = full.save(&3).unwrap_err().to_string();
-        assert!(refused.contains("it belongs to user 65534"), "{refused}");
+        assert!(refused.contains("it is owned by user 65534"), "{refused}");
         full.remove();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "2");
         symlink(&path, folder.path().join("state/link.json")).unwrap();

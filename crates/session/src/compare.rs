@@ -19,13 +19,13 @@ const MOST_COLUMNS: usize = 24;
 /// Which measurements are meant; the same for several verbs.
 #[derive(Debug, Clone, Default, Args)]
 #[command(mut_arg("archive", |archive| archive.help(
-    "Archive to read: a file, or postgres://... [default: in the XDG data folder]"
+    "Archive to read from: a file, or postgres://... [default: in the XDG data folder]"
 )))]
 pub struct Choice {
-    /// Only what was measured so, e.g. cooling=active, recipe=cdm_fio, size=1GiB; may be given several times
+    /// Only measurements under this condition, e.g. cooling=active, recipe=cdm_fio, size=1GiB (repeatable)
     #[arg(long = "condition", value_name = "WORD=VALUE", value_parser = Wanted::parse)]
     pub settings: Vec<Wanted>,
-    /// Only this test, e.g. "RND4K Q1T1 write"; may be given several times
+    /// Only this test, e.g. "RND4K Q1T1 write" (repeatable)
     #[arg(id = "test", long = "test", value_name = "TEST")]
     pub tests: Vec<TestName>,
     /// Leave out the cards that come with the program
@@ -48,24 +48,23 @@ impl Choice {
     }
 }
 
-/// Compare cards: average, best, worst and median with intervals, and which differences are real
+/// Compare cards: average, best, worst and median with intervals, and which differences are significant
 ///
-/// A card is named by words of its name or the beginning of its id; NAME@WORD=VALUE,... takes only what was measured so
-/// (`"ADATA@cooling=active"`). A card that was measured under several settings stands there once for each of them. What
-/// differs besides the card is listed, and then the card is not blamed for it. The cards of five published reports come
-/// with the program.
+/// Name a card by words of its name or the beginning of its id; NAME@WORD=VALUE,... selects measurements
+/// under that condition (`"ADATA@cooling=active"`). A card measured under several settings has one column for
+/// each. Other differences than the card are listed. The cards of five published reports are built in.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Request {
-    /// Cards; without any, all of the archive
+    /// Cards to compare [default: all of the archive]
     #[arg(value_name = "CARD")]
     pub cards: Vec<String>,
     /// Which measurements are meant.
     #[command(flatten)]
     pub choice: Choice,
-    /// Divide each card by WORD: cooling, board, reader, size, recipe, state ... or age (months)
+    /// Split each card by WORD: cooling, board, reader, size, recipe, state ... or age (months)
     #[arg(long, value_name = "WORD", conflicts_with = "pool")]
     pub by: Option<String>,
-    /// Mix everything that was measured of a card
+    /// Pool all measurements of a card
     #[arg(long)]
     pub pool: bool,
 }
@@ -97,7 +96,7 @@ pub(crate) fn columns_of(
         let runs = runs_of(request, card, wanted, source)?;
         if runs.is_empty() && !request.cards.is_empty() {
             return Err(Failure::refused(format!(
-                "{}: nothing was measured under what is asked",
+                "{}: no measurements under the selected condition",
                 card.title
             )));
         }
@@ -108,7 +107,8 @@ pub(crate) fn columns_of(
     }
     match found.is_empty() {
         true => Err(Failure::refused(
-            "nothing to compare: no runs are known; `cardscope import` reads those of other tools",
+            "nothing to compare: the archive has no runs; add some with `cardscope bench` or `cardscope \
+             import`",
         )),
         false => Ok(Some(found)),
     }
@@ -136,8 +136,9 @@ fn runs_of(
 /// The refusal of more columns than anybody reads.
 pub(crate) fn too_many(cards: usize) -> Failure {
     Failure::refused(format!(
-        "{cards} cards and their settings would stand in more than {MOST_COLUMNS} columns: name fewer cards, choose settings \
-         with --condition, or mix them with --pool; `cardscope rank` and `cardscope report` order any number of cards"
+        "{cards} cards and their settings need more than {MOST_COLUMNS} columns; name fewer cards, select \
+         settings with --condition, or pool them with --pool. `cardscope rank` and `cardscope report` order \
+         any number of cards"
     ))
 }
 

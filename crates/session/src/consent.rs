@@ -58,12 +58,9 @@ pub fn obtain(consent: &mut dyn Consent, question: &Question) -> Result<()> {
     let name = &question.target;
     match consent.ask(question) {
         Some(answer) if answer == *name => Ok(()),
-        Some(answer) => Err(Failure::refused(format!(
-            "{answer:?} is not {name:?}: nothing was written. Everything on {} would have been at stake",
-            question.at_stake
-        ))),
+        Some(answer) => Err(Failure::refused(format!("{answer:?} is not {name:?}: nothing was written"))),
         None => Err(Failure::refused(format!(
-            "this writes to {}, and nobody is there to agree; in scripts give --yes-destroy {name}",
+            "this overwrites {}; agree with --yes-destroy {name}",
             question.at_stake
         ))),
     }
@@ -110,7 +107,7 @@ pub(crate) fn within(region: Region, target: &str, bytes: u64, sector: u32) -> R
     let why = if end.is_none_or(|end| end > bytes) {
         format!("reaches beyond the end, at {}", grouped(bytes))
     } else if [region.start, region.len].iter().any(|place| !place.is_multiple_of(u64::from(sector))) {
-        format!("does not begin and end on sectors of {sector} bytes")
+        format!("is not aligned to sectors of {sector} bytes")
     } else {
         return Ok(());
     };
@@ -120,7 +117,7 @@ pub(crate) fn within(region: Region, target: &str, bytes: u64, sector: u32) -> R
 /// The partitions that a region reaches into, in words.
 fn overlapped(contents: &Contents, region: Region) -> String {
     if contents.unreadable {
-        return "what stands there could not be looked at".to_owned();
+        return "the data there could not be read".to_owned();
     }
     let end = region.start.saturating_add(region.len);
     let reached: Vec<String> = contents
@@ -139,9 +136,9 @@ fn overlapped(contents: &Contents, region: Region) -> String {
         .collect();
     let table = if region.start < 512 { "the partition table and " } else { "" };
     match reached.len() {
-        0 if table.is_empty() => "no partition reaches into it".to_owned(),
-        0 => "the partition table lies in it".to_owned(),
-        _ => format!("in it lie {table}{}", reached.join(", ")),
+        0 if table.is_empty() => "it contains no partition".to_owned(),
+        0 => "it contains the partition table".to_owned(),
+        _ => format!("it contains {table}{}", reached.join(", ")),
     }
 }
 

@@ -19,7 +19,7 @@ pub enum Failure {
     #[error(transparent)]
     Io(Cause),
     /// The user interrupted.
-    #[error("interrupted; what was measured is kept")]
+    #[error("interrupted; the results so far are stored")]
     Interrupted,
 }
 

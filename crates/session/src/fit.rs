@@ -20,25 +20,25 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Find out which cards an image or a size fits, by exact bytes
+/// Show which cards an image or a size fits, to the byte
 ///
-/// Without a question it lists what is known. Exit status 1 where it does not fit: the card that is named, the smallest
-/// known card of --card, or else any.
+/// Without arguments it lists the known capacities. Exit status 1 if it does not fit the named card, the
+/// smallest known card of --card, or else any card.
 #[derive(Debug, Clone, Default, Args)]
 #[command(mut_arg("archive", |archive| archive.help(
-    "Archive whose cards are looked at too: a file, or postgres://... [default: in the XDG data folder]"
+    "Archive whose cards are included: a file, or postgres://... [default: in the XDG data folder]"
 )))]
 pub struct Request {
-    /// An image's file, or a size, e.g. 31393316864, 29.5GiB, 32GB
+    /// Image file, or a size, e.g. 31393316864, 29.5GiB, 32GB
     #[arg(value_name = "IMAGE|SIZE")]
     pub asked: Option<String>,
-    /// The card it is to fit: a device, an image file or sim:NAME
+    /// Card to fit: a device, an image file or sim:NAME
     #[arg(value_name = "TARGET")]
     pub card: Option<String>,
-    /// The same, also without an image: what this card lacks against its print
+    /// The same, also without an image: compare this card with its printed capacity
     #[arg(long, value_name = "TARGET", conflicts_with = "card")]
     pub target: Option<String>,
-    /// Every card of this nominal capacity, e.g. "32 GB": its bytes across brands, and a partition that fits all
+    /// All known cards of this nominal capacity, e.g. "32 GB": their sizes, and a partition that fits all
     #[arg(long = "card", value_name = "CAPACITY", id = "nominal")]
     pub nominal: Option<String>,
     /// The archive whose cards are looked at, too.
@@ -103,11 +103,11 @@ fn measure(asked: &str, report: &mut FitReport) -> Result<()> {
             Ok(())
         }
         Ok(_) => Err(Failure::refused(format!(
-            "{asked} is no image; to ask about a card itself, give it with --target"
+            "{asked} is not an image file; to ask about a card, name it with --target"
         ))),
         Err(_) => {
             let bytes = parse_size(asked)
-                .map_err(|e| Failure::refused_for(format!("there is no file {asked}, and {e}"), e))?;
+                .map_err(|e| Failure::refused_for(format!("{asked} is not a file, and {e}"), e))?;
             report.asked_bytes = Some(bytes);
             Ok(())
         }
@@ -123,7 +123,7 @@ fn nominal_name(text: &str) -> Result<String> {
     match sold {
         Some(sold) if sold == name => Ok(name),
         _ => Err(Failure::refused(format!(
-            "--card {text:?}: no cards are sold with that capacity; say e.g. 8 GB, 32 GB, 512 GB or 1 TB"
+            "--card {text:?}: no card has that capacity; give e.g. 8 GB, 32 GB, 512 GB or 1 TB"
         ))),
     }
 }
@@ -132,7 +132,7 @@ fn nominal_name(text: &str) -> Result<String> {
 fn target(name: &str) -> Result<(CardSize, Vec<Finding>)> {
     let identity = identify::info(&InfoRequest { target: name.to_owned(), ..InfoRequest::default() })?;
     let bytes = identity.capacity_bytes.ok_or_else(|| {
-        Failure::refused(format!("{name} does not say how large it is: is there a card in the slot?"))
+        Failure::refused(format!("{name} does not report its size; is a card in the slot?"))
     })?;
     let source = if target_spec::is_simulated(name) { "simulated" } else { "the system" };
     let findings = identity.findings.into_iter().filter(|f| f.claim.starts_with("capacity-")).collect();
@@ -178,9 +178,7 @@ fn refuse_packed(file: &File, path: &Path) -> Result<()> {
         return Ok(());
     };
     let path = path.display();
-    Err(Failure::refused(format!(
-        "{path} is packed: what counts is its size when unpacked; unpack it, or learn the size with `{tool}` and give that instead"
-    )))
+    Err(Failure::refused(format!("{path} is packed; unpack it, or give the size that `{tool}` prints")))
 }
 
 /// Up to the last byte that is not zero, sought from the end; holes are passed over.

@@ -19,7 +19,7 @@ pub use cardscope_device::list::Entry;
 /// Show cards and readers, and whether they are safe to test
 #[derive(Debug, Clone, Default, Args)]
 pub struct ListRequest {
-    /// Disks that cannot be taken out, and loop devices, too
+    /// Also show fixed disks and loop devices
     #[arg(long)]
     pub all: bool,
     /// Which machine's.
@@ -27,7 +27,7 @@ pub struct ListRequest {
     pub machine: Machine,
 }
 
-/// Decode what a card says of itself, its bus and its limits
+/// Show a card's identity, registers, bus and limits
 #[derive(Debug, Clone, Default, Args)]
 pub struct InfoRequest {
     /// Device as `list` shows it, or sim:NAME
@@ -61,7 +61,7 @@ pub struct DecodeRequest {
 /// Devices on this machine, or in a recorded `/sys` tree: those that can be taken out, or `all`.
 ///
 /// # Errors
-/// If the machine is no copy of a `/sys` tree.
+/// If the machine is not a copy of a `/sys` tree.
 pub fn list(request: &ListRequest) -> Result<Vec<Entry>> {
     let scope = if request.all { Scope::WithLoops } else { Scope::Hardware };
     let mut entries = list::list(&request.machine.system()?, scope);
@@ -116,7 +116,7 @@ fn real(target: &str, system: &System) -> Result<Identity> {
             "layout-not-read",
             Weight::Note,
             1.0,
-            format!("Partition table and file system were not read: {error}."),
+            format!("Partition table and file system could not be read: {error}."),
         )),
         None => {}
     }

@@ -173,7 +173,8 @@ impl Limit {
         let most = BinarySize(self.left()?);
         Some(match &self.system_disk {
             Some(disk) => format!(
-                "limited to {most} because the running system is on this disk ({disk}); change it with --max-write"
+                "limited to {most}, since the running system is on this disk ({disk}); raise it with \
+                 --max-write"
             ),
             None => format!("limited to {most}"),
         })
@@ -183,13 +184,13 @@ impl Limit {
     pub(crate) fn refuse(&self, what: &str, needed: u64) -> Failure {
         let (most, needed) = (BinarySize(self.left().unwrap_or_default()), needed.div_ceil(MIB));
         let why = match &self.system_disk {
-            Some(disk) => format!(
-                "the running system is on this disk ({disk}): no more than {most} without --max-write"
-            ),
-            None => format!("no more than {most} may be written"),
+            Some(disk) => {
+                format!("the running system is on this disk ({disk}), which limits writes to {most}")
+            }
+            None => format!("the limit is {most}"),
         };
         Failure::refused(format!(
-            "{what} writes up to {needed} MiB, but {why}. Give --max-write {needed}M, or name another disk"
+            "{what} writes up to {needed} MiB, but {why}; give --max-write {needed}M, or use another disk"
         ))
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Where the archive is.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ArchiveAt {
-    /// Archive to keep the results in: a file, or postgres://... [default: in the XDG data folder]
+    /// Archive to store the results in: a file, or postgres://... [default: in the XDG data folder]
     #[arg(long, value_name = "FILE|URL", env = "CARDSCOPE_ARCHIVE", hide_env_values = true)]
     pub archive: Option<PathBuf>,
 }
@@ -25,7 +25,7 @@ impl ArchiveAt {
 /// What the user states of card and rig.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Conditions {
-    /// What is true of card and rig, e.g. reader=internal (repeatable)
+    /// Condition of the card and its setup, e.g. reader=internal (repeatable)
     #[arg(long = "condition", value_name = "KEY=VALUE")]
     pub conditions: Vec<String>,
 }
@@ -45,7 +45,7 @@ impl Conditions {
 /// Consent that is given before anybody is asked.
 #[derive(Debug, Clone, Default, Args)]
 pub struct GivenConsent {
-    /// Consent to lose what is on TARGET, where something may be lost; must equal TARGET as typed
+    /// Agree to lose the data on TARGET without being asked; must equal TARGET as typed
     #[arg(long, value_name = "TARGET")]
     pub yes_destroy: Option<String>,
 }
@@ -53,7 +53,8 @@ pub struct GivenConsent {
 /// How much may be written.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct WriteLimit {
-    /// Write no more than this, putting back not counted, e.g. 4G [default: 256M in a directory on the disk that holds
+    /// Write at most this much, restoring not counted, e.g. 4G [default: 256M in a directory on the disk that
+    /// holds
     /// the running system]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_write: Option<u64>,
@@ -62,7 +63,7 @@ pub struct WriteLimit {
 /// Which machine is looked at.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Machine {
-    /// Read this copy of a machine's /sys tree instead of this machine
+    /// Read this copy of a machine's /sys tree instead of the live one
     #[arg(long, value_name = "DIR")]
     pub sysfs: Option<PathBuf>,
 }
@@ -77,7 +78,7 @@ impl Machine {
             None => Ok(System::host()),
             Some(dir) if System::is_recorded(dir) => Ok(System::recorded(dir)),
             Some(dir) => Err(Failure::refused(format!(
-                "{} holds no copy of a /sys tree: there is neither {0}/block nor {0}/sys/block",
+                "{} is not a copy of a /sys tree: neither {0}/block nor {0}/sys/block exists",
                 dir.display()
             ))),
         }

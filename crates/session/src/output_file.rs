@@ -69,9 +69,7 @@ impl OutputFile {
         if !on_target {
             // Only a try, and gone again.
             let tried = Draft::new(&claimed.folder, None, 0o600).map(drop);
-            tried.map_err(|e| {
-                said(Cause::worded(format!("{e}; name a file in a folder that you may write to"), e))
-            })?;
+            tried.map_err(|e| said(Cause::worded(format!("{e}; name a file in a writable folder"), e)))?;
         }
         Ok(claimed)
     }
@@ -126,11 +124,13 @@ impl OutputFile {
             .as_ref()
             .is_some_and(|target| Identity::at(Path::new(target)) == Some(Identity::from(&about)))
         {
-            return Err("that is the card itself by another name; name a new file".into());
+            return Err("that is the card itself; name a new file".into());
         }
         guard::check_file_id(&System::host(), Identity::from(&about), &self.name)?;
         if about.len() > 0 && !self.is_ours(&mut file, about.len()) {
-            return Err("there is a file of that name already, which Cardscope did not make; name a new file, or move that one away".into());
+            return Err("the file exists and is not a Cardscope file; name a new file, or move that one \
+                        away"
+                .into());
         }
         Ok(Some(file))
     }
@@ -157,7 +157,7 @@ impl OutputFile {
 fn no_folder(name: &Path, error: FileError) -> Cause {
     match name.parent() {
         Some(folder) if error.is_absent() => {
-            Cause::worded(format!("there is no folder {}", folder.display()), error)
+            Cause::worded(format!("the folder {} does not exist", folder.display()), error)
         }
         _ => error.into(),
     }

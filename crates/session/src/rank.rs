@@ -47,21 +47,22 @@ pub(crate) struct Order<'a> {
 
 /// Order cards for a job, or by one test
 ///
-/// A job is amounts of work and what a person notices: pi-boot, camera-4k, game-load, game-move, android, server-log,
-/// database, mostly-4k, all-round, or a TOML file of your own (docs/jobs.md). Cards that cannot be told apart share a
-/// place, as do those whose difference nobody would notice.
+/// A job is a set of workloads with the times that a person notices: pi-boot, camera-4k, game-load,
+/// game-move, android, server-log,
+/// database, mostly-4k, all-round, or a TOML file of your own (docs/jobs.md). Cards whose difference is not
+/// significant, or too small to notice, share a rank.
 #[derive(Debug, Clone, Args)]
 pub struct Request {
-    /// Only these cards; without any, all
+    /// Cards to order [default: all]
     #[arg(value_name = "CARD")]
     pub cards: Vec<String>,
-    /// The job: a name, or FILE.toml
+    /// Job: a name, or FILE.toml
     #[arg(long = "for", value_name = "JOB", required_unless_present = "test", conflicts_with = "test")]
     pub job: Option<String>,
-    /// As the host lets them be: pi-2, pi-3, pi-4, pi-5, slot-25, usb2, sd-express, or FILE.toml
+    /// Limit the speeds to this host: pi-2, pi-3, pi-4, pi-5, slot-25, usb2, sd-express, or FILE.toml
     #[arg(long, value_name = "HOST")]
     pub on: Option<String>,
-    /// What a mark, a maker, a year or a capacity says about it
+    /// Show how well a mark, maker, year or capacity predicts the order
     #[arg(long, value_name = "WORD", value_parser = groups())]
     pub group_by: Option<GroupBy>,
     /// Which measurements are meant; of tests one, where there is no job.
@@ -73,7 +74,7 @@ pub struct Request {
 pub fn groups() -> impl TypedValueParser<Value = GroupBy> {
     let group = |word: String| GroupBy::ALL.into_iter().find(|(known, _)| *known == word).map(|(_, by)| by);
     PossibleValuesParser::new(GroupBy::ALL.map(|(word, _)| word))
-        .try_map(move |word| group(word).ok_or("no group of that name"))
+        .try_map(move |word| group(word).ok_or("unknown group"))
 }
 
 /// Puts the cards of the archive in order by one test, or by what a job needs.
@@ -85,7 +86,7 @@ pub fn rank(request: &Request) -> Result<Ranking> {
         (Some(job), _) => By::Job(job.clone()),
         (None, [test]) => By::Test(*test),
         (None, _) => {
-            return Err(Failure::refused("--test once, or --for JOB: cards are ordered by one thing"));
+            return Err(Failure::refused("give --test once, or --for JOB"));
         }
     };
     let mut source = request.choice.open()?;

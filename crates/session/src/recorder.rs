@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What is done before a program that keeps results ends by itself.
-pub(crate) const STORED: &str = "what was measured is stored in the archive";
+pub(crate) const STORED: &str = "the results so far are stored in the archive";
 
 /// A result that is being recorded.
 pub(crate) struct Recorder {
@@ -109,5 +109,13 @@ pub(crate) fn how(failure: Option<&Failure>) -> EndedHow {
 }
 
 fn value(document: &impl Serialize) -> Result<Value> {
-    serde_json::to_value(document).map_err(|e| Failure::io_for(format!("the result cannot be kept: {e}"), e))
+    serde_json::to_value(document).map_err(|e| {
+        Failure::io_for(
+            format!(
+                "the result cannot be stored: \
+        {e}"
+            ),
+            e,
+        )
+    })
 }

@@ -131,7 +131,7 @@ fn job(asked: &Serving) -> Result<Job> {
 fn measure(word: &str) -> Result<Measure> {
     let found = Measure::ALL.into_iter().find(|measure| measure.word() == word);
     found.ok_or_else(|| {
-        Failure::refused(format!("{word:?} is no measure; there are: {}", measures().join(", ")))
+        Failure::refused(format!("unknown measure {word:?}; the measures are: {}", measures().join(", ")))
     })
 }
 

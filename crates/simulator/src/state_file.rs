@@ -137,7 +137,7 @@ impl Destination {
         let Some(mut file) = self.folder.find(&self.name)? else { return Ok(None) };
         let mut magic = [0; MAGIC.len()];
         if file.metadata()?.len() > 0 && (file.read_exact(&mut magic).is_err() || &magic != MAGIC) {
-            return Err(io::Error::other("there is another file of that name, which would be lost").into());
+            return Err(io::Error::other("another file has that name").into());
         }
         Ok(Some(file))
     }
@@ -191,7 +191,7 @@ pub(crate) fn load(
     let Saved { content, card, counters, clock } = reader.part()?;
     let mut medium = Medium::empty(archetype, seed, budget);
     if !medium.restore(content) {
-        return Err(reader.damaged("its content is none of this card"));
+        return Err(reader.damaged("its content belongs to another card"));
     }
     reader.pages(&mut medium)?;
     reader.sum()?;
@@ -200,7 +200,7 @@ pub(crate) fn load(
 
 /// The state's engines are not those of the card that its name calls.
 pub(crate) fn other_engines(path: &Path) -> StateError {
-    let reason = "its engines are none of this card; was the card changed since?";
+    let reason = "its engines belong to another card; was the card changed?";
     StateError::Damaged(path.display().to_string(), reason.to_owned())
 }
 
@@ -262,7 +262,7 @@ impl Reader {
         }
         match self.input.read(&mut [0]) {
             Ok(0) => Ok(()),
-            _ => Err(self.damaged("something stands behind its end")),
+            _ => Err(self.damaged("data after its end")),
         }
     }
 

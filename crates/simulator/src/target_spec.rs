@@ -44,16 +44,16 @@ pub struct TargetSpec {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SpecError {
     /// It does not begin with `sim:`.
-    #[error("{0:?} names no simulated card; write sim:NAME or sim:NAME?key=value&key=value")]
+    #[error("{0:?} is not a simulated card; write sim:NAME or sim:NAME?key=value&key=value")]
     NotSimulated(String),
     /// An override is no `key=value`.
-    #[error("{0:?} is not key=value; write e.g. sim:constant?mb_s=100")]
+    #[error("{0:?} is not key=value, e.g. sim:constant?mb_s=100")]
     Shape(String),
     /// The card has no key of that name; a hint names keys that it might have been.
-    #[error("simulated card {0} has no key {1:?}; {2}")]
+    #[error("simulated card {0}: unknown key {1:?}; {2}")]
     UnknownKey(String, String, String),
     /// The key of the card could be any of several paths.
-    #[error("{1:?} could be any of {2} of simulated card {0}; write the whole path")]
+    #[error("simulated card {0}: {1:?} matches {2}; write the whole path")]
     Ambiguous(String, String, String),
     /// The key has a value of the wrong kind, and what it must be.
     #[error("{0}={1}: {2}")]
@@ -100,7 +100,7 @@ pub fn apply(text: &str, card: Archetype, overrides: &str) -> Result<TargetSpec,
     for pair in pairs {
         let (key, value) = pair.split_once('=').ok_or_else(|| SpecError::Shape(pair.to_owned()))?;
         if key == SEED {
-            spec.seed = value.parse().map_err(|_| wrong(key, value, "a seed is a whole number"))?;
+            spec.seed = value.parse().map_err(|_| wrong(key, value, "the seed must be a whole number"))?;
             continue;
         }
         if spec.storage.take(key, value)? {
@@ -273,7 +273,7 @@ fn convert(old: &Value, path: &str, key: &str, text: &str) -> Result<Value, Spec
         }
         Value::Null => Ok(guess(text)),
         Value::Array(_) | Value::Object(_) => {
-            Err(wrong(key, text, "a list cannot be set here, only in a card's file"))
+            Err(wrong(key, text, "a list can only be set in a card's file"))
         }
     }
 }
@@ -338,7 +338,7 @@ mod tests {
             ("sim:constant?announced_bytes=1.3", ["announced_bytes", ""]),
             ("sim:constant?seed=x", ["seed", ""]),
             ("sim:constant?mb_s", ["key=value", ""]),
-            ("sim:constant?truth.usable_bytes=1G", ["no key", ""]),
+            ("sim:constant?truth.usable_bytes=1G", ["unknown key", ""]),
             ("sim:constant?wear.end=never", ["read-only", ""]),
             ("sim:constant?wear.endurance=50", ["endurance_cycles", ""]),
             ("sim:constant?thermal.tmt1_c=50", ["missing field", ""]),

@@ -109,7 +109,7 @@ fn a_directory_that_serves_already_is_refused() {
     let error = refused(directory.path());
     assert!(error.contains("another card"), "{error}");
     let error = refused(Path::new("/nonexistent"));
-    assert!(error.contains("/nonexistent") && error.contains("make it first"), "{error}");
+    assert!(error.contains("/nonexistent") && error.contains("create it first"), "{error}");
     let full = tempfile::tempdir().unwrap();
     std::fs::write(full.path().join("film"), "kept").unwrap();
     let error = refused(full.path());

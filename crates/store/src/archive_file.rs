@@ -57,7 +57,7 @@ pub(crate) fn look(path: &Path) -> Result<ArchiveFile, ArchiveError> {
     let system = |e| ArchiveError::of_system(path, &e);
     let about = file.metadata().map_err(system)?;
     if !is_trusted(about.uid()) {
-        return Err(foreign(path, format!("it belongs to user {}", about.uid())));
+        return Err(foreign(path, format!("it is owned by user {}", about.uid())));
     }
     let mut place = ArchiveFile { path: path.to_owned(), folder, name, file, found: Found::Nothing };
     // Another process may be making it right now: what was empty before its head was missing is nothing yet, and a head
@@ -95,7 +95,7 @@ impl ArchiveFile {
         let system = |e| ArchiveError::of_system(&self.path, &e);
         let now = self.real().symlink_metadata().map_err(system)?;
         if Identity::from(&now) != Identity::of(&*self.file).map_err(system)? {
-            return Err(foreign(&self.path, "another file has taken its name meanwhile".to_owned()));
+            return Err(foreign(&self.path, "another file now has its name".to_owned()));
         }
         self.log_bytes().map(drop)
     }
@@ -116,7 +116,7 @@ impl ArchiveFile {
             name.push(suffix);
             let Some(found) = self.folder.look(&name).map_err(|e| of_files(&self.path, e))? else { continue };
             if !is_plain(&found) || !is_trusted(found.st_uid) || found.st_nlink > 1 {
-                let what = format!("{} beside it is not a file that SQLite made", name.display());
+                let what = format!("{} is not an SQLite file", name.display());
                 return Err(foreign(&self.path, what));
             }
             if suffix == "-wal" {
@@ -174,7 +174,7 @@ fn judge(
     let Some(header) = header else {
         return match (bytes, log) {
             (0, 0) => Ok(Found::Nothing),
-            (0, log) => damaged(format!("the file is empty, and a log of {log} bytes lies beside it")),
+            (0, log) => damaged(format!("the file is empty, but has a log of {log} bytes")),
             _ => not_ours(format!("a file of {bytes} bytes")),
         };
     };
@@ -187,7 +187,7 @@ fn judge(
     let expected = pages(header) * page_bytes(header);
     // With a log beside it a short file may be whole: SQLite puts the pages back from there.
     if bytes < expected && log == 0 {
-        return damaged(format!("{bytes} bytes of {expected} are there"));
+        return damaged(format!("only {bytes} of {expected} bytes"));
     }
     Ok(Found::Archive)
 }

@@ -152,7 +152,7 @@ fn stored(row: &Row) -> Outcome<StoredAttachment> {
         .into_iter()
         .zip(owners)
         .find_map(|(on, owner)| Some((on, owner?)))
-        .ok_or_else(|| crate::connection::unreadable("attached", "it hangs on nothing".to_owned()))?;
+        .ok_or_else(|| crate::connection::unreadable("attached", "it belongs to nothing".to_owned()))?;
     Ok(StoredAttachment {
         hash: row.get(0)?,
         on,

@@ -14,7 +14,8 @@ pub enum ArchiveError {
     #[error("no place for the archive: neither XDG_DATA_HOME nor HOME is set; give --archive FILE")]
     NoHome,
     /// The system does not let us.
-    #[error("the archive {path} may not be opened for writing ({1}); change its owner or mode, or give --archive FILE", path = .0.display())]
+    #[error("the archive {path} is not writable ({1}); change its owner or mode, or give --archive \
+             FILE", path = .0.display())]
     Permission(PathBuf, String),
     /// The file cannot be there at all: a path that leads nowhere …
     #[error("the archive {path} cannot be opened ({1}); give another --archive FILE", path = .0.display())]
@@ -23,10 +24,12 @@ pub enum ArchiveError {
     #[error("{path} is refused as archive ({1}); give another --archive FILE", path = .0.display())]
     Refused(PathBuf, String),
     /// Another kind of file, and which. It was not touched.
-    #[error("{path} is no Cardscope archive ({1}) and was left as it is; give another --archive FILE", path = .0.display())]
+    #[error("{path} is not a Cardscope archive ({1}) and was not changed; give another --archive \
+             FILE", path = .0.display())]
     NotAnArchive(PathBuf, String),
     /// An archive of which parts are missing or overwritten, and how that is known. It was not touched.
-    #[error("the archive {path} is damaged ({1}); put back a copy of it, or move it away and start a new one", path = .0.display())]
+    #[error("the archive {path} is damaged ({1}); restore a copy, or move it away to start a new \
+             one", path = .0.display())]
     Damaged(PathBuf, String),
     /// A later Cardscope made it. It was not touched.
     #[error("the archive {path} was written by a newer Cardscope (format {found}, this one knows up to {known}); use that one, or give another --archive FILE", path = path.display())]
@@ -39,19 +42,22 @@ pub enum ArchiveError {
         known: i64,
     },
     /// No room. Everything that was stored before is kept.
-    #[error("no room on the disk of the archive {path}; what was stored before is kept: make room, or give --archive FILE on another disk", path = .0.display())]
+    #[error("the disk of the archive {path} is full; earlier results are stored. Free some space, or give \
+             --archive FILE on another disk", path = .0.display())]
     Full(PathBuf),
     /// The server does not answer, or went away.
-    #[error("the server of the archive {path} cannot be reached ({1}); what was stored before is kept, of this step all or nothing: see that it runs, then try again", path = .0.display())]
+    #[error("the server of the archive {path} cannot be reached ({1}); earlier results are stored. Check \
+             that it runs, then try again", path = .0.display())]
     Unreachable(PathBuf, String),
     /// Another process held the archive for too long.
-    #[error("the archive {path} is held by another process; wait for it to end, or give another --archive FILE", path = .0.display())]
+    #[error("the archive {path} is locked by another process; wait for it to end, or give another --archive \
+             FILE", path = .0.display())]
     Busy(PathBuf),
     /// No session of that name.
-    #[error("the archive has no session {0}; `cardscope archive list` shows those it has")]
+    #[error("the archive has no session {0}; `cardscope archive list` shows its sessions")]
     NoSuchSession(String),
     /// No card of that name.
-    #[error("the archive has no card {0}; `cardscope archive list` shows those it has")]
+    #[error("the archive has no card {0}; `cardscope archive cards` shows its cards")]
     NoSuchCard(String),
     /// No file or attachment of that hash.
     #[error("the archive has no file {0}; files are named by the 64 hex digits of their hash")]
@@ -60,7 +66,8 @@ pub enum ArchiveError {
     #[error(transparent)]
     File(#[from] SessionFileError),
     /// A stored value is not what it should be: which one, and what is wrong with it.
-    #[error("{1} of the archive {path} cannot be read ({2}); its other sessions are not concerned", path = .0.display())]
+    #[error("{1} of the archive {path} cannot be read ({2}); other sessions are not \
+             affected", path = .0.display())]
     Unreadable(PathBuf, String, String),
     /// Anything else that the database reports.
     #[error("the archive {path} failed ({1}); check its disk, or give another --archive FILE", path = .0.display())]

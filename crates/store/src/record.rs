@@ -20,7 +20,8 @@ pub struct SessionId(pub(crate) Uuid);
 /// A text that names no session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} is no session name; they look like 01890a5d-ac96-774b-bcce-b302099a8057, `cardscope archive list` shows them"
+    "{0:?} is not a session name; names look like 01890a5d-ac96-774b-bcce-b302099a8057, and `cardscope \
+     archive list` shows them"
 )]
 pub struct SessionIdError(pub String);
 
@@ -154,7 +155,7 @@ impl StoredSession {
         match self.summary.ended {
             Some(_) => None,
             None if self.summary.running => Some("it is still running"),
-            None => Some("its process ended without a word"),
+            None => Some("its process ended unexpectedly"),
         }
     }
 

@@ -20,7 +20,7 @@ pub fn findings(session: &Session<'_>) -> Vec<Finding> {
     let table = Table::new(session.runs);
     let mut found = runs::levels_of(&table);
     found.extend(runs::states(&table));
-    found.extend(shape::reads(&table));
+    found.extend(shape::reads(&table, session.condition));
     found.extend(shape::all(&table));
     found.extend(shape::above_bus(&table, session.ceiling_mb_s));
     found.extend(runs::of_session(session));

@@ -10,7 +10,7 @@ use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::series::Bucket;
 use cardscope_model::statistics::median;
 use cardscope_model::test_name::{Op, Order};
-use cardscope_model::units::KIB;
+use cardscope_model::units::{KIB, Speed};
 
 /// Fewer runs say nothing about states.
 const LEAST_RUNS: usize = 3;
@@ -38,8 +38,7 @@ pub(super) fn levels_of(table: &Table<'_>) -> Vec<Finding> {
 fn level_finding(name: &str, found: &Levels, speeds: &[f64], why: Companion) -> Finding {
     let middles: Vec<String> = found.levels.iter().map(|l| digits(l.estimate.median)).collect();
     let text = format!(
-        "{name} has {} levels, {} MB/s, so the mean of its {} runs shows the share of fast runs, not the card.",
-        found.levels.len(),
+        "{name} alternates between {} MB/s, so the mean of its {} runs is misleading.",
         middles.join(" and "),
         speeds.len()
     );
@@ -57,17 +56,15 @@ fn level_finding(name: &str, found: &Levels, speeds: &[f64], why: Companion) -> 
     finding
         .because("runs in MB/s", listed(speeds))
         .because("goes along with", words(why))
-        .advise("Compare cards level by level, fast with fast and slow with slow.")
+        .advise("Compare fast runs with fast and slow runs with slow.")
 }
 
 fn words(why: Companion) -> &'static str {
     match why {
-        Companion::Order => "what was written before: the fast runs come first, as with a cache that ends",
-        Companion::Heat => "temperature: the slow runs began hotter",
-        Companion::Cells => {
-            "the time of single 4 KiB reads: what is written in slow runs lies in slower cells, behind a cache"
-        }
-        Companion::Unknown => "nothing that was recorded",
+        Companion::Order => "data written before: fast runs come first, as with a cache that fills up",
+        Companion::Heat => "temperature: slow runs start hotter",
+        Companion::Cells => "4 KiB read time: slow runs write to slower cells, past a cache",
+        Companion::Unknown => "nothing recorded",
     }
 }
 
@@ -93,7 +90,7 @@ pub(super) fn states(table: &Table<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     if !hot.is_empty() {
         let text = format!(
-            "{} of {} runs were hot: sequential reads stayed below 90 % of the best run, and reads have no cache that could fill.",
+            "{} of {} runs were slow from heat: sequential reads stayed below 90 % of the best run.",
             hot.len(),
             states.len()
         );
@@ -102,7 +99,7 @@ pub(super) fn states(table: &Table<'_>) -> Vec<Finding> {
     }
     if !behind.is_empty() {
         let text = format!(
-            "{} of {} runs wrote past the card's cache: below 85 % of the best run, while reads kept their speed.",
+            "{} of {} runs wrote past the cache: below 85 % of the best run, with reads at full speed.",
             behind.len(),
             states.len()
         );
@@ -157,21 +154,25 @@ pub fn hot_host(load: &Load) -> Option<Finding> {
         (false, false, false) => 0.5,
     };
     let text = format!(
-        "Reads over USB fell from {:.0} to {:.0} MB/s ({:.1} times slower) within {:.0} s: the reader or the USB host controller is hot, rather than the card.",
-        load.first_mb_s,
-        load.last_mb_s,
+        "The USB reader or host controller overheats: reads fell from {} to {} ({:.1} × slower) \
+         within {:.0} s.",
+        Speed(load.first_mb_s),
+        Speed(load.last_mb_s),
         1.0 / fell,
         load.seconds
     );
     let rise = load.null_rise.map(|rise| format!("{:+.0} %", rise * 100.0));
     Some(
         Finding::new("hot-usb-host", Weight::Hint, confidence, text)
-            .because("at the start", format!("{:.1} MB/s", load.first_mb_s))
-            .because("at the end", format!("{:.1} MB/s", load.last_mb_s))
-            .because_known("a command without flash", rise)
+            .because("at the start", Speed(load.first_mb_s))
+            .because("at the end", Speed(load.last_mb_s))
+            .because_known("command without flash access", rise)
             .because_known("host", load.host_rise_k.map(|k| format!("{k:+.0} K")))
             .because_known("card", load.card_c.map(|c| format!("{c:.0} °C")))
-            .advise("Put a fan over the reader and the board (on a Raspberry Pi 4 over the VL805 beside the USB 3 ports) and measure again."),
+            .advise(
+                "Cool the reader and the board (on a Raspberry Pi 4 the VL805 beside the USB 3 ports) \
+                     and measure again.",
+            ),
     )
 }
 

@@ -3,8 +3,10 @@
 //! 4 KiB reads against what cards of the same class do in public logs, and against what the same card does with a queue
 //! (the 13 MB/s of seed 000's SanDisk, the 1.58 MB/s of a U3 card on a Pi 4).
 
+use super::runs::is_over_usb;
 use super::table::{Row, Table, digits, listed};
 use crate::ceiling;
+use cardscope_model::condition::Condition;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::statistics::distinct;
 use cardscope_model::test_name::{Op, Order, TestName};
@@ -34,12 +36,12 @@ fn half_mib(table: &Table<'_>, op: Op) -> Option<Finding> {
     }
     let blocks = if half.name.pattern.order == Order::Random { "Random blocks" } else { "Blocks" };
     let text = format!(
-        "{blocks} of 512 KiB are {ratio:.2} times as fast as {}, which should be the fastest: the card did work of its own in between.",
+        "{blocks} of 512 KiB are {ratio:.2} × as fast as {}: the card did housekeeping in between.",
         in_order.name
     );
     Some(
         both(Finding::new("half-mib-faster", Weight::Hint, 0.8, text), half, in_order)
-            .advise("Repeat the session after a pause, so that the card can finish its own work first."),
+            .advise("Repeat the session after a pause."),
     )
 }
 
@@ -57,14 +59,17 @@ fn queue(table: &Table<'_>, op: Op) -> Option<Finding> {
     let what = if op == Op::Write { "writes" } else { "reads" };
     let (claim, weight, text) = if ratio < FAKE {
         let text = format!(
-            "32 random {what} at once are {ratio:.2} times as fast as one at a time: the queue is a fake, and a busy system nearly stops on it."
+            "The command queue is fake: 32 random {what} at once are {ratio:.2} × as fast as one at a time."
         );
         ("fake-queue", Weight::Hint, text)
     } else {
         (
             "queue-slower",
             Weight::Note,
-            format!("32 random {what} at once are {ratio:.2} times as fast as one at a time."),
+            format!(
+                "The command queue works: 32 random {what} at once are {ratio:.2} × as fast as one at a \
+                     time."
+            ),
         )
     };
     let confidence = if single.results.len() > 1 { 0.9 } else { 0.7 };
@@ -99,7 +104,7 @@ fn size_finding(name: TestName, all: &[Sized]) -> Option<Finding> {
     }
     let (of_small, of_large) = (BinarySize(small.area_bytes), BinarySize(large.area_bytes));
     let text = format!(
-        "{name} falls to {:.0} % from {of_small} to {of_large}: the small test flatters, the large one counts.",
+        "{name} falls to {:.0} % from {of_small} to {of_large}; the small test is too optimistic.",
         ratio * 100.0
     );
     Some(
@@ -122,13 +127,13 @@ pub(super) fn above_bus(table: &Table<'_>, ceiling_mb_s: Option<f64>) -> Option<
         return None;
     }
     let text = format!(
-        "{} of {} tests are faster than the bus, which carries {} MB/s: a cache of this computer answered, not the card.",
+        "{} of {} tests exceed the bus ({} MB/s): a cache of this computer answered, not the card.",
         above.len(),
         table.rows.len(),
         digits(carries)
     );
     let finding = Finding::new("above-bus-ceiling", Weight::Hint, 0.95, text)
-        .advise("Test the device itself, or a directory whose file system takes direct I/O.");
+        .advise("Test the device itself, or a directory on a file system with direct I/O.");
     Some(above.into_iter().fold(finding, |finding, (row, fastest)| {
         finding.because(&row.name.to_string(), format!("{} MB/s", digits(fastest)))
     }))
@@ -138,6 +143,8 @@ pub(super) fn above_bus(table: &Table<'_>, ceiling_mb_s: Option<f64>) -> Option<
 struct Peers {
     /// The class in words.
     class: &'static str,
+    /// Whether its cards are on PCIe.
+    on_pcie: bool,
     /// Sequential reads from here up belong to it, in MB/s.
     from_mb_s: f64,
     /// Where the figures hold only while writes are at the fast level: written at least so fast, as a share of the
@@ -153,20 +160,23 @@ struct Peers {
 static PEERS: [Peers; 4] = [
     Peers {
         class: "SD Express, data in the cache",
+        on_pcie: true,
         from_mb_s: 300.0,
         least_write_share: 0.6,
         mb_s: [33.0, 34.0, 38.0],
-        source: "seven fast runs of two cards, microSD Express benchmarks of May 2025",
+        source: "seven fast runs of two cards, microSD Express Benchmarks, 2025-05-17",
     },
     Peers {
         class: "SD Express, data behind the cache",
+        on_pcie: true,
         from_mb_s: 300.0,
         least_write_share: 0.0,
         mb_s: [10.0, 20.0, 30.0],
-        source: "thirteen slow runs of two cards, microSD Express benchmarks of May 2025",
+        source: "thirteen slow runs of two cards, microSD Express Benchmarks, 2025-05-17",
     },
     Peers {
         class: "UHS-I",
+        on_pcie: false,
         from_mb_s: 30.0,
         least_write_share: 0.0,
         mb_s: [6.57, 7.64, 10.8],
@@ -174,6 +184,7 @@ static PEERS: [Peers; 4] = [
     },
     Peers {
         class: "High Speed",
+        on_pcie: false,
         from_mb_s: 10.0,
         least_write_share: 0.0,
         mb_s: [3.1, 5.3, 9.7],
@@ -187,11 +198,21 @@ const FAR: f64 = 0.5;
 /// gain 13 to 23.
 const LARGE_GAIN: f64 = 25.0;
 
-pub(super) fn reads(table: &Table<'_>) -> Option<Finding> {
+/// Behind USB there may be a card, a stick or a disk, so no class is known there. Elsewhere the bus says whether it is an
+/// SD Express card, and the speed where the bus is unknown.
+pub(super) fn reads(table: &Table<'_>, condition: &Condition) -> Option<Finding> {
+    if is_over_usb(condition) {
+        return None;
+    }
+    let on_pcie = condition.get("bus_mode").map(|mode| mode.starts_with("PCIe"));
     let single = table.small(Op::Read, 1)?.median();
     let in_order = table.in_order(Op::Read)?.median();
     let share = table.in_order(Op::Write).map_or(0.0, |w| w.median() / in_order);
-    let peers = PEERS.iter().find(|p| in_order >= p.from_mb_s && share >= p.least_write_share)?;
+    let peers = PEERS.iter().find(|p| {
+        on_pcie.is_none_or(|on_pcie| on_pcie == p.on_pcie)
+            && in_order >= p.from_mb_s
+            && share >= p.least_write_share
+    })?;
     let [low, median, high] = peers.mb_s;
     if single >= FAR * low || single <= 0.0 {
         return None;
@@ -199,7 +220,7 @@ pub(super) fn reads(table: &Table<'_>) -> Option<Finding> {
     let gain = table.small(Op::Read, 32).map(|row| row.median() / single);
     let confidence = if gain.is_some_and(|gain| gain > LARGE_GAIN) { 0.9 } else { 0.8 };
     let text = format!(
-        "Single 4 KiB reads reach {} MB/s, {:.0} % of the slowest card of its class ({} MB/s).",
+        "The card reads single 4 KiB blocks at {} MB/s, {:.0} % of the slowest card of its class ({} MB/s).",
         digits(single),
         100.0 * single / low,
         digits(low)
@@ -211,6 +232,6 @@ pub(super) fn reads(table: &Table<'_>) -> Option<Finding> {
             format!("{} to {} MB/s, median {} ({})", digits(low), digits(high), digits(median), peers.source),
         )
         .because("reading in order", format!("{} MB/s", digits(in_order)))
-        .advise("Fill the card, measure once more and compare: starting programs and opening files depend on such reads.");
+        .advise("Fill the card and measure again; starting programs depends on such reads.");
     Some(finding.because_known("with 32 at once", gain.map(|gain| format!("{gain:.1} times as fast"))))
 }

@@ -4,7 +4,7 @@ use cardscope_model::condition::Condition;
 use cardscope_model::result::{RunResult, TestResult};
 use cardscope_model::statistics::median;
 use cardscope_model::test_name::{Op, Order, TestName};
-use cardscope_model::units::MIB;
+use cardscope_model::units::{MIB, decimals};
 
 /// What a session yielded, as far as anomalies are looked for.
 #[derive(Debug, Clone, Copy)]
@@ -82,11 +82,5 @@ pub(super) fn listed(speeds: &[f64]) -> String {
 
 /// As many digits as mean something.
 pub(super) fn digits(mb_s: f64) -> String {
-    if mb_s >= 100.0 {
-        format!("{mb_s:.0}")
-    } else if mb_s >= 10.0 {
-        format!("{mb_s:.1}")
-    } else {
-        format!("{mb_s:.2}")
-    }
+    format!("{mb_s:.*}", decimals(mb_s))
 }

@@ -3,6 +3,7 @@
 
 use cardscope_model::archived::StoredCard;
 use cardscope_model::comparison::{Differs, Entry};
+use cardscope_model::condition::in_words;
 use cardscope_model::result::ToolPrints;
 use cardscope_model::run::CardRun;
 use cardscope_model::setting::Setting;
@@ -231,6 +232,8 @@ pub(super) fn between(differs: &[Differs], first: usize, second: usize, by: Opti
     differs
         .iter()
         .filter(|d| is_blamed(d, by) && d.values[first] != d.values[second])
-        .map(|d| format!("{}: {} against {}", d.what, said(&d.values[first]), said(&d.values[second])))
+        .map(|d| {
+            format!("{}: {} against {}", in_words(&d.what), said(&d.values[first]), said(&d.values[second]))
+        })
         .collect()
 }

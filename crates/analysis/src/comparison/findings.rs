@@ -4,6 +4,7 @@
 use super::columns::{Column, TestKey, is_blamed, keys};
 use crate::comparing::{self, Age, LEAST_RUNS, REAL};
 use cardscope_model::comparison::{ComparedTest, Differs, Pair, Verdict};
+use cardscope_model::condition::in_words;
 use cardscope_model::finding::{Finding, Weight};
 use jiff::civil::{Date, DateTime};
 
@@ -33,13 +34,13 @@ fn few_runs(column: &Column, place: usize, tests: &[ComparedTest]) -> Option<Fin
         false => format!(" in {few} of its {} tests", counts.len()),
     };
     let verdict = format!(
-        "Only {} measured{which}, too few to show how much it varies, so no difference there is called real.",
+        "Only {} measured{which}, too few to tell differences from chance.",
         runs(least, &column.entry.name)
     );
     Some(
         Finding::new("few-runs", Weight::Note, 1.0, verdict)
             .because("runs", least)
-            .advise("Measure it at least five times; ten runs show whether it jumps between two levels."),
+            .advise("Measure at least five runs; ten show whether the speed has two levels."),
     )
 }
 
@@ -56,23 +57,22 @@ fn jumps(columns: &[Column], tests: &[ComparedTest]) -> Vec<Finding> {
         });
         let evidence: Vec<(String, String)> = jumping.collect();
         let verdict = format!(
-            "The runs of {} alternate between two speeds in {} of its tests, so their mean is misleading.",
+            "{} alternates between two speeds in {} of its tests, so the mean is misleading.",
             column.entry.name,
             evidence.len()
         );
         (!evidence.is_empty()).then(|| {
             Finding::new("two-levels", Weight::Hint, 0.9, verdict)
                 .because_all(&evidence)
-                .advise("Run `cardscope sustain`: it shows whether a full cache or heat is the reason.")
+                .advise("Run `cardscope sustain` to see whether a full cache or heat is the reason.")
         })
     };
     columns.iter().enumerate().filter_map(of).collect()
 }
 
 fn besides(differs: &[Differs], by: Option<&str>) -> Option<Finding> {
-    let words: Vec<&str> = differs.iter().filter(|d| is_blamed(d, by)).map(|d| d.what.as_str()).collect();
-    let verdict =
-        format!("Besides the card, these differ and may be why speeds differ: {}.", words.join(", "));
+    let words: Vec<String> = differs.iter().filter(|d| is_blamed(d, by)).map(|d| in_words(&d.what)).collect();
+    let verdict = format!("Besides the card, other conditions differ too: {}.", words.join(", "));
     (!words.is_empty()).then(|| Finding::new("not-the-card-alone", Weight::Hint, 1.0, verdict))
 }
 
@@ -83,8 +83,7 @@ fn unsettled(tests: &[ComparedTest]) -> Option<Finding> {
         return None;
     }
     let more = open.iter().filter_map(|p| p.more_runs).max();
-    let advice =
-        |more| format!("About {more} more runs of each card would settle those that can be settled.");
+    let advice = |more| format!("Measure about {more} more runs of each card.");
     let verdict = format!("{} of {} differences may be chance.", open.len(), all.len());
     Some(Finding { advice: more.map(advice), ..Finding::new("cannot-tell", Weight::Note, 1.0, verdict) })
 }
@@ -129,7 +128,7 @@ fn finding(first: &Column, same: &[&Column]) -> Option<Finding> {
     let watched = format!("over {sessions} sessions in {years:.1} years");
     let name = &first.series;
     if real.is_empty() {
-        let claim = format!("No test of {name} became faster or slower for sure {watched}.");
+        let claim = format!("{name} kept its speed in every test {watched}.");
         return Some(Finding::new("age", Weight::Note, 0.9, claim));
     }
     let slower = real.iter().filter(|(_, age)| age.per_year < 0.0).count();
@@ -139,7 +138,7 @@ fn finding(first: &Column, same: &[&Column]) -> Option<Finding> {
         (n, m) => format!("{} slower and {m} faster {watched}.", became(n, name)),
     };
     let weight = if slower > 0 { Weight::Hint } else { Weight::Note };
-    let advice = "A full card writes slower than an erased one: before you give it up, save what is on it, erase all of it and measure once more.";
+    let advice = "Save the data, erase the card and measure again: a full card writes slower.";
     let mut finding = Finding::new("age", weight, 0.9, claim);
     finding.evidence = real.iter().map(|((test, step), age)| evidence(test, step.as_deref(), age)).collect();
     Some(if slower > 0 { finding.advise(advice) } else { finding })

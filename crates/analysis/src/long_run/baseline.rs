@@ -56,15 +56,9 @@ fn doubts(here: &SustainReport, there: &SustainReport) -> Vec<String> {
     let all = [
         (a.announced_bytes != b.announced_bytes, "the cards announce different capacities"),
         ((a.work, a.pattern, a.region_bytes) != (b.work, b.pattern, b.region_bytes), "the workloads differ"),
-        (
-            differing(here, there).len() > 1,
-            "more than one condition differs, so none of them alone explains a difference",
-        ),
+        (differing(here, there).len() > 1, "several conditions differ, so a difference has no single cause"),
         (here.header.error.is_some() || there.header.error.is_some(), "one of the runs ended early"),
-        (
-            true,
-            "one run each: the intervals are those of one state of the card, another day adds its own scatter",
-        ),
+        (true, "one run each: another day may give other speeds"),
     ];
     all.into_iter().filter(|(is_so, _)| *is_so).map(|(_, text)| text.to_owned()).collect()
 }

@@ -10,7 +10,7 @@ use cardscope_model::card_map::property::Status;
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::sustain::{Event, EventKind, Measured, Sample};
-use cardscope_model::units::grouped;
+use cardscope_model::units::{Size, Speed, grouped};
 use cardscope_model::verify::IoError;
 
 /// A stall that an application notices, in seconds: a camera's buffer, a screen that does not answer.
@@ -52,12 +52,16 @@ pub fn doubts(series: &[Sample]) -> Vec<String> {
     let mut doubts = Vec::new();
     if !series.is_empty() && !series.iter().any(warm) {
         doubts.push(
-            "the card's temperature is not known: SD cards have no sensor that a host can read, and readers hide those of others; heat is judged by the card's reads alone, --thermometer card=… adds one of yours".to_owned(),
+            "the card's temperature is unknown, so heat is judged by its reads; add a sensor with \
+             --thermometer card=…"
+                .to_owned(),
         );
     }
     if !series.is_empty() && series.iter().all(|s| s.ping_us.is_none()) {
         doubts.push(
-            "no command that the card answers without its flash could be timed: somebody else on the bus cannot be told from the card's own heat".to_owned(),
+            "the card has no command that needs no flash, so other load on the bus looks like \
+             heat"
+                .to_owned(),
         );
     }
     doubts
@@ -70,13 +74,13 @@ fn refuses(measured: &Measured, bytes_written: u64) -> Option<Finding> {
     let (claim, verdict, helps) = match event.kind {
         EventKind::NoMoreWrites => (
             "no-more-writes",
-            "The card takes no more writes.",
-            "Copy what is on it now: cards at the end of their life turn read-only. Check the write-protect switch, and try another reader.",
+            "The card accepts no more writes.",
+            "Copy your data now; then check the lock switch and try another reader.",
         ),
         _ => (
             "no-more-reads",
-            "The card gives no more reads.",
-            "Try another reader; if reads fail there too, what is on the card is lost.",
+            "The card answers no more reads.",
+            "Try another reader; if reads fail there too, the data is lost.",
         ),
     };
     Some(
@@ -92,12 +96,12 @@ fn refuses(measured: &Measured, bytes_written: u64) -> Option<Finding> {
 fn no_answer(measured: &Measured) -> Option<Finding> {
     let event = measured.events.iter().find(|e| e.kind == EventKind::NoAnswer)?;
     let (_, length) = event.evidence.first()?;
-    let verdict = format!("The card gave no answer for {length}; hosts give up after 30 s.");
+    let verdict = format!("The card did not answer for {length}; hosts give up after 30 s.");
     Some(
         Finding::new("no-answer", Weight::Bad, 0.99, verdict)
             .because("longest wait", length)
             .because("over at", format!("{:.0} s", event.at_s))
-            .advise("Try another reader and another cable; if it stays, use the card for nothing that must not wait."),
+            .advise("Try another reader and another cable, or replace the card."),
     )
 }
 
@@ -108,31 +112,33 @@ fn cache(measured: &Measured) -> Option<Finding> {
     let bytes = measured.cache_bytes.value?;
     let after = measured.after_cache_mb_s.value?;
     let before = measured.cache_bytes.evidence.numbers.iter().find(|n| n.what == "speed before")?;
-    let gb = bytes as f64 / 1e9;
+    let size = Size(bytes);
     let mut finding = Finding::new(
         "cache-end",
         Weight::Note,
         measured.cache_bytes.confidence,
         match measured.cache_bytes.confidence < LIKELY {
-            true => format!("Writes are fast for {gb:.1} GB, then slower, perhaps because a cache is full, although a pause gave nothing back."),
-            false => format!("Writes are fast for {gb:.1} GB, then slower."),
+            true => {
+                format!("The card slows down after {size} of writes, probably because its cache is full.")
+            }
+            false => format!("The card slows down after {size} of writes: its cache is full."),
         },
     )
     .because("cache in bytes", grouped(bytes))
-    .because("before", format!("{:.1} MB/s", before.value))
-    .because("after", format!("{after:.1} MB/s"));
+    .because("before", Speed(before.value))
+    .because("after", Speed(after));
     let advice = match &measured.recovery {
         Some(recovery) if recovery.bytes > 0 => {
             finding = finding
-                .because("given back by a pause, in bytes", grouped(recovery.bytes))
+                .because("freed by a pause, in bytes", grouped(recovery.bytes))
                 .because("pause", format!("{:.0} s", recovery.pause_s));
-            format!("Write in bursts below that; each second of pause frees {:.1} MB.", recovery.mb_s)
+            format!("Write in smaller bursts; each second of pause frees {:.1} MB.", recovery.mb_s)
         }
         Some(recovery) => format!(
-            "Write in bursts below that; a pause of {:.0} s freed nothing, so leave the card alone for longer, or discard what is not needed.",
+            "Write in smaller bursts, with pauses longer than {:.0} s, which freed nothing.",
             recovery.pause_s
         ),
-        None => "Write in bursts below that; what a pause frees was not measured.".to_owned(),
+        None => "Write in smaller bursts, with pauses between them.".to_owned(),
     };
     Some(finding.advise(advice))
 }
@@ -142,10 +148,8 @@ fn heat(measured: &Measured) -> Option<Finding> {
     let slowest = heat.steps.iter().map(|s| s.speed_ratio).fold(1.0, f64::min);
     let percent = slowest * 100.0;
     let verdict = match heat.confidence < LIKELY {
-        true => format!(
-            "The card slows to {percent:.0} % of its cool speed, perhaps by heat, although a pause did not make it faster."
-        ),
-        false => format!("Heat slows the card to {percent:.0} % of its cool speed."),
+        true => format!("The card slows to {percent:.0} % of its cool speed, perhaps from heat."),
+        false => format!("The card slows to {percent:.0} % of its cool speed from heat."),
     };
     let limits = &measured.limits;
     let degrees = |celsius: Option<f64>| celsius.map(|c| format!("{c:.0} °C"));
@@ -160,19 +164,17 @@ fn heat(measured: &Measured) -> Option<Finding> {
             .because_known("TMPTH", degrees(limits.tmpth_celsius))
             .because_known("warmest", degrees(measured.max_celsius))
             .because_known("transitions to T1 and T2 that the card counted", counted)
-            .advise(
-                "Put a fan or a heat sink on the card, or write in shorter bursts with pauses between them.",
-            ),
+            .advise("Cool the card with a fan or a heat sink, or write in shorter bursts."),
     )
 }
 
 fn too_hot(measured: &Measured) -> Option<Finding> {
     let event = measured.events.iter().find(|e| e.kind == EventKind::TooHot)?;
     Some(
-        Finding::new("too-hot", Weight::Hint, 1.0, "The run ended because the card became too hot.")
+        Finding::new("too-hot", Weight::Hint, 1.0, "The card became too hot, which ended the run.")
             .because("after", format!("{:.0} s", event.at_s))
             .because_all(&event.evidence)
-            .advise("Cool the card, or allow more with --max-temp if its maker does."),
+            .advise("Cool the card, or raise --max-temp if the maker allows it."),
     )
 }
 
@@ -182,8 +184,7 @@ fn stalls(measured: &Measured) -> Option<Finding> {
         true => Weight::Hint,
         false => Weight::Note,
     };
-    let verdict =
-        format!("The card stops now and then for its own housekeeping, up to {:.1} s.", stalls.longest_s);
+    let verdict = format!("The card stalls for up to {:.1} s during its housekeeping.", stalls.longest_s);
     let [least, most] = stalls.per_gb_ci95;
     let period = stalls.period.as_ref().map(|period| format!("{} bytes", grouped(period.bytes)));
     Some(
@@ -193,9 +194,12 @@ fn stalls(measured: &Measured) -> Option<Finding> {
             .because("median", format!("{:.2} s", stalls.median_s))
             .because("99 % up to", format!("{:.2} s", stalls.p99_s))
             .because("share of the time", format!("{:.1} %", stalls.share * 100.0))
-            .because("speed between them", format!("{:.1} MB/s", stalls.between_mb_s))
+            .because("speed between them", Speed(stalls.between_mb_s))
             .because_known("they come each", period)
-            .advise("Write in larger, sequential pieces to have fewer of them, and buffer the longest one in programs that must not wait."),
+            .advise(
+                "Write larger sequential blocks, and buffer the longest stall in programs that must not \
+                     wait.",
+            ),
     )
 }
 
@@ -206,22 +210,25 @@ fn interference(measured: &Measured) -> Option<Finding> {
             "interference",
             Weight::Hint,
             0.97,
-            "Something else used the bus or this computer meanwhile, so the slow stretches are not the card's.",
+            "Other load on the bus or this computer slowed the test, not the card.",
         )
         .because("bursts", other.bursts)
         .because("seconds", format!("{:.1}", other.seconds))
-        .because("a command that needs no flash took", format!("{:.2} times as long", other.ping_ratio))
+        .because("command without flash access", format!("{:.2} times as long", other.ping_ratio))
         .because("speed", format!("{:.2} of that outside", other.speed_ratio))
-        .advise("Stop what else uses the card, its reader or the USB controller, and measure again; `cardscope observe` shows it."),
+        .advise(
+            "Stop other programs on the card, reader or USB controller (`cardscope observe` shows them) \
+                 and measure again.",
+        ),
     )
 }
 
 fn slower(measured: &Measured) -> Option<Finding> {
     let event = measured.events.iter().find(|e| e.kind == EventKind::Slower)?;
     Some(
-        Finding::new("slower", Weight::Hint, 0.7, "The card became slower for no reason that was measured.")
+        Finding::new("slower", Weight::Hint, 0.7, "The card became slower for an unknown reason.")
             .because("after", format!("{:.0} s", event.at_s))
             .because_all(&event.evidence)
-            .advise("Measure again with a thermometer (--thermometer card=…), and after a pause."),
+            .advise("Measure again after a pause, with --thermometer card=…."),
     )
 }

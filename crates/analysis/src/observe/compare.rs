@@ -76,14 +76,14 @@ fn figures(was: &ObserveSummary, is: &ObserveSummary, calm_was: Calm, calm_is: C
         calm,
         figure("some tasks waited for I/O", "s", &|s| s.io_some_seconds),
         figure("all tasks waited for I/O", "s", &|s| s.io_full_seconds),
-        figure("device at work", "%", &|s| Some(s.utilisation * 100.0)),
+        figure("device busy", "%", &|s| Some(s.utilisation * 100.0)),
         figure("mean time of an I/O", "ms", &|s| s.wait_ms),
-        figure("most I/Os under way", "", &|s| Some(s.queue_max)),
+        figure("most I/Os in flight", "", &|s| Some(s.queue_max)),
         figure("read", "MB", &|s| Some(s.read_bytes as f64 / 1e6)),
         figure("written", "MB", &|s| Some(s.write_bytes as f64 / 1e6)),
         figure("I/Os", "", &|s| Some((s.reads + s.writes) as f64)),
         figure("share of small I/Os", "%", &|s| s.small_share.map(|share| share * 100.0)),
-        figure("processors at work", "%", &|s| s.cpu_busy.map(|share| share * 100.0)),
+        figure("processors busy", "%", &|s| s.cpu_busy.map(|share| share * 100.0)),
     ]
 }
 
@@ -102,17 +102,17 @@ fn findings(was: &ObserveSummary, is: &ObserveSummary, calm_was: Calm, calm_is: 
         (by_calm, _) => by_calm,
     };
     let (claim, text) = match faster {
-        1 => ("start-faster", "The system waited less than before."),
-        -1 => ("start-slower", "The system waited longer than before."),
-        _ => ("start-alike", "The system waited about as long as before."),
+        1 => ("start-faster", "The system waits less for the card than before."),
+        -1 => ("start-slower", "The system waits longer for the card than before."),
+        _ => ("start-alike", "The system waits about as long as before."),
     };
     let mut found = vec![
         Finding::new(claim, Weight::Note, CONFIDENCE, text)
-            .because("calm after, before", in_words(calm_was))
-            .because("calm after, now", in_words(calm_is))
+            .because("idle after, before", in_words(calm_was))
+            .because("idle after, now", in_words(calm_is))
             .because("waiting for I/O, before", format!("{waits_was:.1} s"))
             .because("waiting for I/O, now", format!("{waits_is:.1} s"))
-            .advise("Observe three starts of each before you trust a small difference."),
+            .advise("Observe three starts of each before trusting a small difference."),
     ];
     found.extend(other_work(was, is));
     found
@@ -159,10 +159,10 @@ fn other_work(was: &ObserveSummary, is: &ObserveSummary) -> Option<Finding> {
             "starts-did-other-work",
             Weight::Hint,
             0.8,
-            "The two observations moved very different amounts of data, so the system did different work.",
+            "The system did different work: the two observations moved very different amounts of data.",
         )
         .because("before", format!("{:.1} MB", a / 1e6))
         .because("now", format!("{:.1} MB", b / 1e6))
-        .advise("Observe each for longer, or repeat a start, to see whether it was chance.")
+        .advise("Observe each for longer, or repeat a start.")
     })
 }

@@ -210,21 +210,21 @@ pub fn verdict(samples: &[ObserveSample], summary: &ObserveSummary) -> Finding {
     // Without PSI the waiting is only guessed at.
     let confidence = if known { 0.9 } else { 0.6 };
     let mut finding = Finding::new("bottleneck", weight, confidence, text)
-        .because("seconds that were not calm", format!("{:.0} of {:.0}", load.seconds, summary.seconds));
+        .because("busy seconds", format!("{:.0} of {:.0}", load.seconds, summary.seconds));
     if summary.bottleneck != Bottleneck::Nothing {
         finding = finding
-            .because("device at work in them", percent(load.utilisation))
+            .because("device busy in them", percent(load.utilisation))
             .because(
                 if known { "tasks waiting for I/O" } else { "waiting for I/O (no PSI)" },
                 percent(load.waiting),
             )
             .because("processors idle", percent(load.idle))
-            .because("processors at work", percent(load.busy))
+            .because("processors busy", percent(load.busy))
             .because("tasks waiting for memory", percent(load.memory))
             .because("swap", format!("{:.2} MB/s", load.swap_per_s / 1e6));
     }
     if summary.bottleneck == Bottleneck::Elsewhere {
-        finding = finding.because("busiest other disk at work", percent(load.other));
+        finding = finding.because("busiest other disk", percent(load.other));
     }
     Finding { advice: advice.map(str::to_owned), ..finding }
 }
@@ -233,28 +233,24 @@ fn words(bottleneck: Bottleneck) -> (Weight, &'static str, Option<&'static str>)
     match bottleneck {
         Bottleneck::Card => (
             Weight::Hint,
-            "The system waits for this card, which is busy while tasks wait for I/O and processors are idle.",
-            Some(
-                "A card with faster small random I/O would shorten the wait; `cardscope bench` shows what this one reaches.",
-            ),
+            "The system waits for this card: it is busy while processors are idle.",
+            Some("Use a card with faster random I/O; `cardscope bench` measures this one."),
         ),
         Bottleneck::Cpu => {
-            (Weight::Note, "The system waits for its processors, so a faster card would change little.", None)
+            (Weight::Note, "The system waits for its processors; a faster card would change little.", None)
         }
         Bottleneck::Memory => (
             Weight::Hint,
-            "The system lacks memory and waits for swapping more than for the card.",
-            Some(
-                "Before buying a card, add memory or run fewer programs; swap on the card also wears it out.",
-            ),
+            "The system lacks memory and waits for swap.",
+            Some("Add memory or run fewer programs; swap also wears out the card."),
         ),
         Bottleneck::Elsewhere => (
             Weight::Note,
-            "Tasks wait for I/O, but for another device: this one had little to do.",
-            Some("Observe the others, which `cardscope list --all` shows."),
+            "The system waits for another device, not for this one.",
+            Some("Observe the other devices (`cardscope list --all`)."),
         ),
-        Bottleneck::Mixed => (Weight::Note, "No single thing held the system up.", None),
-        Bottleneck::Nothing => (Weight::Note, "The system was idle and waited for nothing.", None),
+        Bottleneck::Mixed => (Weight::Note, "The system waits for no single cause.", None),
+        Bottleneck::Nothing => (Weight::Note, "The system was idle.", None),
     }
 }
 

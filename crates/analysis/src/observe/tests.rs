@@ -111,8 +111,8 @@ fn the_verdict_names_the_numbers_it_rests_on() {
     let samples = start(90, waits_for_card);
     let finding = verdict(&samples, &summary(&samples));
     let evidence = |what: &str| finding.evidence.iter().find(|(name, _)| name == what).unwrap().1.clone();
-    assert_eq!(evidence("seconds that were not calm"), "90 of 150");
-    assert_eq!(evidence("device at work in them"), "100 %");
+    assert_eq!(evidence("busy seconds"), "90 of 150");
+    assert_eq!(evidence("device busy in them"), "100 %");
     assert_eq!(evidence("tasks waiting for I/O"), "95 %");
     assert_eq!(evidence("processors idle"), "85 %");
 }

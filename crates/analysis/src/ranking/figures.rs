@@ -169,7 +169,7 @@ pub(super) fn doubts(settings: &[Arc<Setting>], runs: u32, rows: &[SummaryRow]) 
     let mut said = Vec::new();
     let tools: Vec<&str> = settings.iter().map(|s| s.recipe.as_str()).collect();
     if tools.windows(2).any(|pair| pair[0] != pair[1]) {
-        said.push(format!("figures of several tools: {}", distinct(tools.into_iter()).join(", ")));
+        said.push(format!("results of several tools: {}", distinct(tools.into_iter()).join(", ")));
     }
     for word in RIG {
         let used = distinct(settings.iter().filter_map(|s| s.value(word)));
@@ -180,7 +180,7 @@ pub(super) fn doubts(settings: &[Arc<Setting>], runs: u32, rows: &[SummaryRow]) 
         }
     }
     if runs < FEW_RUNS {
-        said.push("fewer than three runs: how far it varies is not known".to_owned());
+        said.push("fewer than three runs: its scatter is unknown".to_owned());
     }
     said
 }
@@ -254,7 +254,7 @@ pub(super) mod tests {
         let long = of_card(&rows, lasting, None);
         assert_eq!(long.figures().sustained_write_mb_s, Some(22.0));
         assert_eq!((long.figures().write_mb_s, long.figures().longest_write_s), (Some(80.0), Some(1.4)));
-        assert_eq!((long.assumed.len(), long.runs()), (0, 5), "a document is no run");
+        assert_eq!((long.assumed.len(), long.runs()), (0, 5), "a document is not a run");
         let steady = Lasting { after_cache: AfterCache::NoCache, longest_write_s: Some(0.0) };
         assert_eq!(of_card(&rows, steady, None).figures().sustained_write_mb_s, Some(80.0));
     }

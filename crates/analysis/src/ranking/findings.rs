@@ -2,6 +2,7 @@
 
 use super::figures::RIG;
 use super::valued::Asked;
+use cardscope_model::condition::in_words;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::ranking::RankedCard;
 use cardscope_model::statistics::distinct;
@@ -17,10 +18,7 @@ pub(super) fn findings(asked: &Asked, places: &[RankedCard]) -> Vec<Finding> {
 
 fn tie(asked: &Asked, places: &[RankedCard]) -> Option<Finding> {
     let tied = places.iter().filter(|p| p.place == 1).count();
-    let verdict = format!(
-        "{tied} cards share rank 1: in {}, they are even or differ by less than anybody notices.",
-        asked.what()
-    );
+    let verdict = format!("{tied} cards share rank 1: they differ too little in {}.", asked.what());
     (tied > 1).then(|| Finding::new("tie", Weight::Note, 1.0, verdict))
 }
 
@@ -29,26 +27,24 @@ fn tools(places: &[RankedCard]) -> Option<Finding> {
     let tools: BTreeSet<&str> = settings.map(|s| s.recipe.as_str()).collect();
     (tools.len() > 1).then(|| {
         let named = tools.into_iter().collect::<Vec<_>>().join(", ");
-        let verdict = format!(
-            "The cards were measured with different tools ({named}), whose figures are not all alike."
-        );
+        let verdict = format!("The cards were measured with different tools ({named}).");
         Finding::new("several-tools", Weight::Hint, 1.0, verdict)
-            .advise("Keep to one with --condition recipe=NAME.")
+            .advise("Select one with --condition recipe=NAME.")
     })
 }
 
 /// Cards that were not measured alike are not ordered by what they are alone.
 fn rig(places: &[RankedCard]) -> Option<Finding> {
     let differing: Vec<(String, String)> = RIG.iter().filter_map(|word| differing(word, places)).collect();
-    let words: Vec<&str> = differing.iter().map(|(word, _)| word.as_str()).collect();
+    let words: Vec<String> = differing.iter().map(|(word, _)| in_words(word)).collect();
     let verdict = format!(
-        "The cards were measured under different conditions ({}), so their order is one of their rigs too.",
+        "The cards were measured under different conditions ({}), which affects their order.",
         words.join(", ")
     );
     (!words.is_empty()).then(|| Finding {
         evidence: differing.clone(),
         ..Finding::new("not-the-card-alone", Weight::Hint, 1.0, verdict)
-            .advise("Keep to one with --condition WORD=VALUE.")
+            .advise("Select one with --condition WORD=VALUE.")
     })
 }
 

@@ -88,21 +88,21 @@ fn verdict(by: GroupBy, explained: Option<f64>, p: Option<f64>, cards: usize, wh
         GroupBy::Capacity => "the capacity",
     };
     let (Some(explained), Some(p)) = (explained, p) else {
-        return format!("too few cards to say whether {word} says anything about {what}");
+        return format!("too few cards to link {word} and {what}");
     };
     let chance = if p < 0.001 { "below 0.001".to_owned() } else { format!("{p:.3}") };
     let share = format!(
-        "{:.0} % of the spread between cards lies between the groups (by chance alone: {chance})",
+        "groups explain {:.0} % of the spread between cards (by chance alone: {chance})",
         100.0 * explained.max(0.0)
     );
     match (p < comparing::REAL, explained) {
         // Few cards hide much: that nothing shows is not that there is nothing.
         (false, _) => {
-            format!("what {word} says about {what} cannot be told from chance with {cards} cards; {share}")
+            format!("{cards} cards are too few to link {word} and {what}; {share}")
         }
-        (true, e) if e < 0.25 => format!("{word} hardly says anything about {what}; {share}"),
-        (true, e) if e < 0.6 => format!("{word} says something about {what}; {share}"),
-        (true, _) => format!("{word} says much about {what}; {share}"),
+        (true, e) if e < 0.25 => format!("{word} hardly predicts {what}; {share}"),
+        (true, e) if e < 0.6 => format!("{word} predicts {what} in part; {share}"),
+        (true, _) => format!("{word} predicts {what} well; {share}"),
     }
 }
 
@@ -132,10 +132,10 @@ mod tests {
         let of = |by, explained, p| verdict(by, explained, p, 6, "4K writes");
         assert_eq!(
             of(GroupBy::Mark, Some(0.05), Some(0.4)),
-            "what the mark says about 4K writes cannot be told from chance with 6 cards; 5 % of the spread between cards lies \
-             between the groups (by chance alone: 0.400)"
+            "6 cards are too few to link the mark and 4K writes; groups explain 5 % of the spread between \
+             cards (by chance alone: 0.400)"
         );
-        assert!(of(GroupBy::Mark, Some(0.1), Some(0.01)).contains("hardly says anything"));
+        assert!(of(GroupBy::Mark, Some(0.1), Some(0.01)).contains("hardly predicts"));
         assert!(of(GroupBy::Mark, Some(0.7), Some(0.0001)).ends_with("(by chance alone: below 0.001)"));
         assert!(of(GroupBy::Year, None, None).contains("too few"));
     }

@@ -101,7 +101,7 @@ fn assumed(job: &Job, of: &OfCard, score: &JobScore) -> Vec<String> {
         return Vec::new();
     }
     vec![format!(
-        "{} at best, from short writes: `cardscope sustain` beyond the end of its cache shows what lasts",
+        "{} at best, from short writes; `cardscope sustain` measures sustained writes",
         named.join(" and ")
     )]
 }
@@ -228,10 +228,7 @@ mod tests {
         let found = of(&asked(READ, None), &card, &rows);
         assert_eq!(
             found.of.doubts,
-            [
-                "cooling active; also measured: passive",
-                "fewer than three runs: how far it varies is not known"
-            ]
+            ["cooling active; also measured: passive", "fewer than three runs: its scatter is unknown"]
         );
     }
 

@@ -111,7 +111,7 @@ impl Precision {
             },
             None => Caveat::Other {
                 text: format!(
-                    "too little was done for a 95 % interval of ±{} %: {limit} came first",
+                    "the 95 % interval of ±{} % was not reached: {limit} came first",
                     self.until.ci95_percent
                 ),
             },
@@ -235,14 +235,14 @@ mod tests {
         let Decision::LimitHit { known: Some(known), caveat } = decision else { panic!("{decision:?}") };
         assert!((6.0..6.1).contains(&elapsed) && known.half_width_percent > 8.0, "{known:?} after {elapsed}");
         let text = caveat.to_string();
-        assert!(text.contains("not ±2.0 %: the limit of 6 s came first"), "{text}");
+        assert!(text.contains("instead of ±2.0 %: the limit of 6 s came first"), "{text}");
     }
 
     #[test]
     fn a_card_that_did_not_finish_one_unit_has_no_interval_and_says_so() {
         let mut rule = Precision::new(until(2.0, 1.0, 5.0), "RND4K Q1T1 write".parse().unwrap());
         let Decision::LimitHit { known: None, caveat } = rule.push(9.0, 1) else { panic!("one I/O decided") };
-        assert!(caveat.to_string().contains("too little was done"));
+        assert!(caveat.to_string().contains("was not reached"));
         assert!(rule.caveat("Ctrl-C").unwrap().to_string().contains("Ctrl-C came first"));
     }
 

@@ -15,6 +15,7 @@ use cardscope_sd::nvme::SmartLog;
 use rustix::fd::OwnedFd;
 use rustix::fs::{Dev, Mode, OFlags};
 use rustix::io::Errno;
+use rustix::process::geteuid;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -142,7 +143,7 @@ pub fn commands(system: &System, device: &str) -> Commands {
     if ping.command == Command::GetFeatures {
         match nvme::smart_log(&ping.asked.path) {
             Ok(_) => found.health = Some(Health { controller: ping.asked.clone() }),
-            Err(reason) => found.missing.push(format!("the card's SMART log could not be read: {reason}")),
+            Err(reason) => found.missing.push(format!("SMART log not read: {reason}")),
         }
     }
     match ping.ping() {
@@ -172,10 +173,10 @@ fn ping_of(system: &System, disk: &BlockDevice) -> Option<Ping> {
 
 fn refused(ping: &Ping, errno: Errno) -> String {
     let why = match errno {
-        Errno::ACCESS | Errno::PERM => "asking needs root: run with sudo".to_owned(),
+        Errno::ACCESS | Errno::PERM => nvme::not_permitted(geteuid().is_root()).to_owned(),
         other => std::io::Error::from(other).to_string(),
     };
-    format!("what a command costs without flash ({}) could not be measured: {why}", ping.command())
+    format!("{} could not be timed: {why}", ping.command())
 }
 
 #[cfg(test)]
@@ -238,7 +239,7 @@ mod tests {
     fn a_missing_right_is_told_with_what_to_do() {
         let ping = ping("/dev/mmcblk0", Command::SendStatus { rca: 1 });
         let told = refused(&ping, Errno::PERM);
-        assert!(told.contains("CMD13") && told.contains("sudo"), "{told}");
+        assert!(told.contains("CMD13") && told.contains("root"), "{told}");
     }
 
     #[test]

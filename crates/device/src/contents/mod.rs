@@ -69,15 +69,15 @@ impl Contents {
     /// What is on it, to stand after "it holds": `an MBR partition table with 1 partition (1: vfat "boot", 256 MiB)`.
     pub fn sentence(&self) -> String {
         if self.unreadable {
-            return "something that could not be read: its first blocks fail".to_owned();
+            return "unreadable first blocks".to_owned();
         }
         let whole = self.whole.as_ref().map(|found| format!("{found} over the whole device"));
         let table = self.table.map(|table| self.table_sentence(table));
         match (table, whole) {
             (Some(table), Some(whole)) => format!("{table}, and {whole}"),
             (Some(one), None) | (None, Some(one)) => one,
-            (None, None) if self.blank => "nothing: its first blocks are blank".to_owned(),
-            (None, None) => "no partition table or file system that is recognised".to_owned(),
+            (None, None) if self.blank => "nothing (blank first blocks)".to_owned(),
+            (None, None) => "no known partition table or file system".to_owned(),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::mounts::Mount;
 
 const IN_MEMORY: &str = "in memory";
 const NETWORK: &str = "over the network";
-const PROGRAM: &str = "a user-space program stands between";
+const PROGRAM: &str = "through a user-space program";
 
 /// Magic number, name, and what the file system does to data, where it does something.
 const KINDS: &[(u32, &str, Option<&str>)] = &[
@@ -42,7 +42,7 @@ const KINDS: &[(u32, &str, Option<&str>)] = &[
     (0xff53_4d42, "cifs", Some(NETWORK)),
     (0xfe53_4d42, "smb3", Some(NETWORK)),
     (0x0000_517b, "smbfs", Some(NETWORK)),
-    (0x0102_1997, "9p", Some("over the network or from the host of this virtual machine")),
+    (0x0102_1997, "9p", Some("over the network or from the virtual machine's host")),
     (0x786f_4256, "vboxsf", Some("from the host of this virtual machine")),
     (0x00c3_6400, "ceph", Some(NETWORK)),
     (0x5346_414f, "afs", Some(NETWORK)),

@@ -92,7 +92,7 @@ fn btrfs_with_compression_switched_on_says_so() {
 #[test]
 fn a_user_space_program_is_named() {
     let found = recorded("", "1 0 0:50 / /mnt rw - fuse.sshfs host: rw", "/mnt/a", 0x6573_5546);
-    assert_eq!(found.effect.as_deref(), Some("a user-space program stands between (sshfs)"));
+    assert_eq!(found.effect.as_deref(), Some("through a user-space program (sshfs)"));
     assert_eq!(
         kinds::effect(0x6573_5546, "virtiofs").as_deref(),
         Some("from the host of this virtual machine")

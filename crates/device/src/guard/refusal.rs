@@ -4,24 +4,24 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// Nothing of this name.
-    #[error("there is no device {0}; `cardscope list` shows what is present")]
+    #[error("{0} does not exist; `cardscope list` shows the devices")]
     NotFound(String),
     /// A file, a directory or a character device of this name.
     #[error(
-        "{0} is no block device; name the card itself, as `cardscope list` shows it (an NVMe card by its namespace, e.g. /dev/nvme0n1)"
+        "{0} is not a block device; name the card itself, as `cardscope list` shows it (an NVMe card by its \
+         namespace, e.g. /dev/nvme0n1)"
     )]
     NotABlockDevice(String),
     /// A slot of this kernel name without a card.
-    #[error(
-        "/dev/{0} is an empty slot: there is no card in it; put one in, or name another slot of the reader"
-    )]
+    #[error("/dev/{0} is an empty slot: no card inserted; put one in, or name another slot of the reader")]
     Empty(String),
     /// A device of this kernel name whose size the system does not say.
-    #[error("the size of /dev/{0} is unknown; unplug it, plug it in again and look with `cardscope list`")]
+    #[error("the size of /dev/{0} is unknown; plug it in again and check `cardscope list`")]
     SizeUnknown(String),
     /// It holds the running system.
     #[error(
-        "/dev/{device} holds the running system ({used} is {mount_point}{through}); test another card, or this one from another computer"
+        "/dev/{device} holds the running system ({used} is {mount_point}{through}); test it from another \
+         computer"
     )]
     System {
         /// Kernel name.
@@ -73,7 +73,8 @@ pub enum Refusal {
     },
     /// It takes no writes.
     #[error(
-        "/dev/{device} is read-only ({part}): slide the lock on the card's or adapter's edge, or the card has locked itself at the end of its life"
+        "/dev/{device} is read-only ({part}): check the lock switch of card or adapter; a worn-out card \
+         also locks itself"
     )]
     ReadOnly {
         /// Kernel name.
@@ -82,9 +83,7 @@ pub enum Refusal {
         part: String,
     },
     /// A plain file that is a loop device's.
-    #[error(
-        "{file} is in use: /dev/{device} stands on it; detach that (losetup -d /dev/{device}) and start again"
-    )]
+    #[error("{file} is in use by /dev/{device}; detach it (losetup -d /dev/{device}) and start again")]
     UnderLoop {
         /// As named.
         file: String,
@@ -95,7 +94,7 @@ pub enum Refusal {
     #[error("{0} is in use: it is swap of this computer; switch it off (swapoff {0}) and start again")]
     SwapFile(String),
     /// A plain file that a virtual machine, a database or the like has locked.
-    #[error("{file} is in use: {by} has it locked; end that program and start again")]
+    #[error("{file} is locked by {by}; end that program and start again")]
     LockedFile {
         /// As named.
         file: String,

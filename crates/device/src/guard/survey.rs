@@ -172,7 +172,7 @@ impl Use {
         match &self.purpose {
             Purpose::Mount { point, elsewhere } => {
                 let whose =
-                    if *elsewhere { ", by a process with mounts of its own, e.g. a container" } else { "" };
+                    if *elsewhere { ", by a process with its own mounts, e.g. a container" } else { "" };
                 let through = format!("{}{whose}", self.through());
                 Refusal::Mounted { device, used, mount_point: point.clone(), through }
             }

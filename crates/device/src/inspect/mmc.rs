@@ -7,6 +7,7 @@ use crate::system::{System, base_name, number, text};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_sd::bus::MmcBus;
 use rustix::fs::{Mode, OFlags};
+use rustix::process::geteuid;
 use std::path::PathBuf;
 
 /// Longest record of `/dev/kmsg` (`CONSOLE_EXT_LOG_MAX`, include/linux/console.h), and records read at most.
@@ -18,6 +19,8 @@ const MOST_RECORDS: usize = 100_000;
 pub(crate) enum BusUnknown {
     /// debugfs is closed to us.
     NeedsRoot,
+    /// debugfs is closed to root as well.
+    Closed,
     /// debugfs is not there, or not for this host.
     NotShown,
 }
@@ -53,7 +56,11 @@ pub(crate) fn bus(system: &System, disk: &BlockDevice) -> (MmcBus, Option<BusUnk
 fn why_unknown(system: &System) -> BusUnknown {
     let closed = std::fs::read_dir(system.sys().join("kernel/debug"))
         .is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied);
-    if system.is_live() && closed { BusUnknown::NeedsRoot } else { BusUnknown::NotShown }
+    match system.is_live() && closed {
+        true if geteuid().is_root() => BusUnknown::Closed,
+        true => BusUnknown::NeedsRoot,
+        false => BusUnknown::NotShown,
+    }
 }
 
 impl BusUnknown {
@@ -61,17 +68,20 @@ impl BusUnknown {
     pub(crate) fn remark(self, bus: &MmcBus) -> Finding {
         let what = match &bus.mode {
             Some(mode) => {
-                format!("The clock of the bus is unknown and its mode {mode} comes from the kernel log")
+                format!("The bus clock is unknown, and its mode {mode} is from the kernel log")
             }
-            None => "Mode and clock of the bus are unknown".to_owned(),
+            None => "The bus mode and clock are unknown".to_owned(),
         };
         let note = |why: &str| Finding::new("bus-mode-unread", Weight::Note, 1.0, format!("{what}: {why}."));
         match self {
             BusUnknown::NeedsRoot => {
                 note("debugfs needs root").advise("Run `sudo cardscope info` to see the bus mode.")
             }
-            BusUnknown::NotShown => note("debugfs shows no ios file for this slot")
-                .advise("Mount debugfs (mount -t debugfs none /sys/kernel/debug) and run it again as root."),
+            BusUnknown::Closed => note("debugfs is closed here, even to root"),
+            BusUnknown::NotShown => note("debugfs has no ios file for this slot").advise(
+                "Run `mount -t debugfs none /sys/kernel/debug` as root, then `cardscope info` \
+                         again.",
+            ),
         }
     }
 }

@@ -25,7 +25,7 @@ use std::path::Path;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InspectError {
     /// Nothing of that name.
-    #[error("there is no device {device}{place}; `cardscope list` shows what is present")]
+    #[error("{device} does not exist{place}; `cardscope list` shows the devices")]
     NotFound {
         /// As named.
         device: String,
@@ -33,7 +33,7 @@ pub enum InspectError {
         place: String,
     },
     /// A file, a directory or a character device of this name.
-    #[error("{0} is no block device; name the card itself, as `cardscope list` shows it")]
+    #[error("{0} is not a block device; name the card itself, as `cardscope list` shows it")]
     NotABlockDevice(String),
 }
 
@@ -49,10 +49,7 @@ pub fn inspect(system: &System, name_or_path: &str) -> Result<Identity, InspectE
         Identity { capacity_bytes: disk.bytes().filter(|bytes| *bytes > 0), ..Identity::default() };
     let mut remarks = Vec::new();
     if disk.bytes() == Some(0) {
-        remarks.push(note(
-            "empty-slot",
-            "There is no card in this slot; what follows describes the reader alone.",
-        ));
+        remarks.push(note("empty-slot", "The slot is empty; only the reader is described."));
     }
     match bus(system, &disk) {
         Bus::Mmc => add_mmc(system, &disk, &mut identity, &mut remarks),
@@ -117,9 +114,9 @@ fn decoded<T>(
 }
 
 fn unreadable(error: &RegisterError) -> Finding {
-    note("register-unreadable", format!("The system shows a {} that is invalid: {error}.", error.register))
+    note("register-unreadable", format!("The system reports an invalid {}: {error}.", error.register))
         .because("register", error.register)
-        .advise("Take the card out, put it in again and run this once more.")
+        .advise("Remove the card, insert it again and run `cardscope info` again.")
 }
 
 fn add_nvme(system: &System, disk: &BlockDevice, identity: &mut Identity, remarks: &mut Vec<Finding>) {
@@ -133,8 +130,7 @@ fn add_nvme(system: &System, disk: &BlockDevice, identity: &mut Identity, remark
 fn nvme_missing(missing: &[(&'static str, String)]) -> Option<Finding> {
     let (_, reason) = missing.first()?;
     let names: Vec<&str> = missing.iter().map(|(what, _)| *what).collect();
-    let verdict =
-        format!("The card was not asked for its {}, or did not answer: {reason}.", names.join(", "));
+    let verdict = format!("Not available from the card: {} ({reason}).", names.join(", "));
     let found = note("nvme-answers-missing", verdict);
     Some(missing.iter().fold(found, |found, (what, reason)| found.because(what, reason)))
 }
@@ -142,7 +138,7 @@ fn nvme_missing(missing: &[(&'static str, String)]) -> Option<Finding> {
 fn no_card(disk: &BlockDevice) -> Finding {
     note(
         "not-a-card-bus",
-        format!("This device, {}, is on no SD slot, USB or NVMe, so it tells nothing of a card.", disk.name),
+        format!("{} is not on an SD slot, USB or NVMe, so it has no card data.", disk.name),
     )
 }
 

@@ -7,6 +7,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::ioctl::{Ioctl, IoctlOutput, Opcode, opcode};
+use rustix::process::geteuid;
 use std::ffi::c_void;
 use std::path::Path;
 
@@ -196,15 +197,33 @@ fn answer(fd: &OwnedFd, question: &Question) -> Result<Vec<u8>, String> {
     let mut data = vec![0; if of_feature { 0 } else { question.bytes }];
     match send(fd, question, &mut data).map_err(reason)? {
         (0, result) => Ok(if of_feature { result.to_le_bytes().to_vec() } else { data }),
-        (status, _) => Err(format!("the card answers with NVMe status {status:#06x}")),
+        (status, _) => Err(refused(status)),
+    }
+}
+
+/// Type and code of a status; the bits above say whether to try again and that there is more in the error log.
+const CODE: u32 = 0x7ff;
+/// What a drive answers that does not know a question: invalid opcode, invalid field, invalid log page (NVMe base
+/// specification, figures "Generic Command Status" and "Command Specific Status").
+const UNKNOWN: [u32; 3] = [0x001, 0x002, 0x109];
+
+fn refused(status: u32) -> String {
+    match UNKNOWN.contains(&(status & CODE)) {
+        true => "not supported by this drive".to_owned(),
+        false => format!("NVMe status {status:#06x}"),
     }
 }
 
 fn reason(errno: Errno) -> String {
     match errno {
-        Errno::ACCESS | Errno::PERM => "asking the card needs root: run with sudo".to_owned(),
+        Errno::ACCESS | Errno::PERM => not_permitted(geteuid().is_root()).to_owned(),
         other => std::io::Error::from(other).to_string(),
     }
+}
+
+/// Why a command to a card was not permitted: who is root already is not sent to `sudo`.
+pub(crate) fn not_permitted(root: bool) -> &'static str {
+    if root { "not permitted here, even to root" } else { "needs root: run with sudo" }
 }
 
 /// Asks an open controller for a feature that it knows by heart; what it is does not matter.
@@ -247,6 +266,18 @@ mod tests {
         let answers = ask(Path::new("/dev/nvme-none"), 1);
         assert_eq!(answers.missing.len(), 5);
         assert!(answers.identify.is_none() && answers.missing[0].1.contains("No such file"));
+    }
+
+    #[test]
+    fn a_question_that_a_drive_does_not_know_is_not_supported_and_not_a_failure() {
+        assert_eq!([0x4002, 0x2002, 0x0001, 0x4109].map(refused), ["not supported by this drive"; 4]);
+        assert_eq!(refused(0x4006), "NVMe status 0x4006");
+    }
+
+    #[test]
+    fn root_is_not_sent_to_sudo() {
+        assert!(not_permitted(false).contains("sudo"));
+        assert!(!not_permitted(true).contains("sudo"));
     }
 
     #[test]

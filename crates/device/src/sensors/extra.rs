@@ -31,7 +31,8 @@ pub struct Extra {
 /// A thermometer that is named wrongly.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{text:?} names no thermometer ({what}); write PLACE=cmd:COMMAND, PLACE=csv:FILE, PLACE=csv:FILE#COLUMN or PLACE=ask, e.g. reader=csv:/tmp/probe.csv"
+    "{text:?} is not a thermometer ({what}); write PLACE=cmd:COMMAND, PLACE=csv:FILE, PLACE=csv:FILE#COLUMN \
+     or PLACE=ask, e.g. reader=csv:/tmp/probe.csv"
 )]
 pub struct ExtraError {
     text: String,
@@ -46,7 +47,7 @@ impl std::str::FromStr for Extra {
         let (place, source) = text.split_once('=').ok_or_else(|| wrong("there is no ="))?;
         let place = place.trim();
         if place.is_empty() {
-            return Err(wrong("it has no place"));
+            return Err(wrong("the place is missing"));
         }
         let source = match source.split_once(':') {
             _ if source == "ask" => ExtraSource::Typed,
@@ -54,8 +55,8 @@ impl std::str::FromStr for Extra {
                 ExtraSource::Command(line.to_owned())
             }
             Some(("csv", file)) if !file.is_empty() => csv(file),
-            Some(("cmd" | "command" | "csv", _)) => return Err(wrong("nothing stands behind the colon")),
-            _ => return Err(wrong("its source is unknown")),
+            Some(("cmd" | "command" | "csv", _)) => return Err(wrong("the part after the colon is missing")),
+            _ => return Err(wrong("unknown source")),
         };
         Ok(Extra { place: place.to_owned(), source })
     }
@@ -87,13 +88,14 @@ impl std::fmt::Display for ExtraSource {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SensorError {
     /// Two thermometers for one place would give one series with two meanings.
-    #[error("two thermometers are given for {place:?}; give each a place of its own, e.g. \"{place} 2\"")]
+    #[error("two thermometers have the place {place:?}; give each its own, e.g. \"{place} 2\"")]
     PlaceTwice {
         /// The place.
         place: String,
     },
     /// A CSV file that is not there.
-    #[error("{path} cannot be read as a thermometer ({reason}); start what writes it first", path = .path.display())]
+    #[error("the thermometer file {path} cannot be read ({reason}); start the program that writes it \
+             first", path = .path.display())]
     NoFile {
         /// The file.
         path: PathBuf,
@@ -102,7 +104,7 @@ pub enum SensorError {
         reason: Cause,
     },
     /// No thread to read with.
-    #[error("no thread for the thermometers: {0}")]
+    #[error("cannot start a thread for the thermometers: {0}")]
     NoThread(#[source] Cause),
 }
 

@@ -55,7 +55,7 @@ fn answer(line: &str, stopped: &dyn Fn() -> bool) -> Result<String, String> {
 }
 
 fn late() -> String {
-    format!("it did not end within {} s", TIME_OUT.as_secs())
+    format!("it took more than {} s", TIME_OUT.as_secs())
 }
 
 /// What it prints until it closes its output.
@@ -137,7 +137,7 @@ impl Growing {
         let no_file = |reason: Cause| SensorError::NoFile { path: path.to_owned(), reason };
         let about = std::fs::metadata(path).map_err(|error| no_file(error.into()))?;
         if !about.is_file() {
-            return Err(no_file("it is no plain file".into()));
+            return Err(no_file("it is not a plain file".into()));
         }
         Ok(Growing { path: path.to_owned(), column })
     }
@@ -154,10 +154,10 @@ impl Growing {
         let about = file.metadata().map_err(|error| error.to_string())?;
         let silent = about.modified().ok().and_then(|at| at.elapsed().ok());
         if silent.is_some_and(|silent| silent > SILENT) {
-            return Err(format!("nothing was added to it for {} s", SILENT.as_secs()));
+            return Err(format!("it was not updated for {} s", SILENT.as_secs()));
         }
         let tail = tail(&file, about.len()).map_err(|error| error.to_string())?;
-        let line = last_line(&tail).ok_or("it holds no line yet")?;
+        let line = last_line(&tail).ok_or("it is empty")?;
         let place = self.field(&file)?;
         let fields = fields(line);
         let field = match place {
@@ -178,9 +178,9 @@ impl Growing {
                 let head = String::from_utf8_lossy(&head[..read]).into_owned();
                 let names = fields(head.lines().next().unwrap_or_default());
                 let found = names.iter().position(|field| field.eq_ignore_ascii_case(name));
-                found.map(Some).ok_or_else(|| {
-                    format!("its first line names no column {name:?}, but {}", names.join(", "))
-                })
+                found
+                    .map(Some)
+                    .ok_or_else(|| format!("its first line has no column {name:?}, but {}", names.join(", ")))
             }
         }
     }
@@ -229,8 +229,8 @@ fn first(text: &str) -> Option<f64> {
 fn in_text(text: &str) -> Result<f64, String> {
     match first(text) {
         Some(celsius) if PLAUSIBLE_C.contains(&celsius) => Ok(celsius),
-        Some(other) => Err(format!("{other} is no temperature in °C")),
-        None => Err(format!("{:?} holds no number", text.chars().take(40).collect::<String>())),
+        Some(other) => Err(format!("{other} is not a temperature in °C")),
+        None => Err(format!("{:?} is not a number", text.chars().take(40).collect::<String>())),
     }
 }
 
@@ -252,16 +252,16 @@ mod tests {
     #[test]
     fn a_command_that_fails_says_why() {
         assert!(run("exit 3").unwrap_err().contains("exit status: 3"));
-        assert!(run("true").unwrap_err().contains("holds no number"));
+        assert!(run("true").unwrap_err().contains("is not a number"));
         assert!(run("no-such-thermometer").unwrap_err().contains("127"));
-        assert!(run("echo 23125").unwrap_err().contains("23125 is no temperature"));
+        assert!(run("echo 23125").unwrap_err().contains("23125 is not a temperature"));
     }
 
     #[test]
     fn a_command_that_hangs_is_ended_with_all_that_it_started() {
         let start = Instant::now();
         let mark = "sleep 987.125";
-        assert!(run(&format!("({mark}) & echo 20; {mark}")).unwrap_err().contains("did not end"));
+        assert!(run(&format!("({mark}) & echo 20; {mark}")).unwrap_err().contains("it took more than"));
         assert!(start.elapsed() < TIME_OUT + Duration::from_secs(2));
         let left = std::process::Command::new("ps").args(["-eo", "args"]).output().unwrap();
         assert!(!String::from_utf8_lossy(&left.stdout).lines().any(|line| line == mark));
@@ -309,8 +309,8 @@ mod tests {
 
     #[test]
     fn what_holds_no_temperature_is_told() {
-        assert!(read("", None).unwrap_err().contains("no line"));
-        assert!(read("time,probe\n", None).unwrap_err().contains("no number"));
+        assert!(read("", None).unwrap_err().contains("it is empty"));
+        assert!(read("time,probe\n", None).unwrap_err().contains("is not a number"));
         let missing = Growing::open(Path::new("/no/such.csv"), None).unwrap_err();
         assert!(missing.to_string().contains("/no/such.csv"));
         assert!(Growing::open(Path::new("/dev/zero"), None).is_err());

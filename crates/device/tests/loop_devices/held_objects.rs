@@ -77,7 +77,7 @@ fn changed(outcome: Result<(), TargetError>) -> Change {
 fn what_is_no_file_of_some_size_or_locked_is_refused_with_a_reason() {
     let (dir, path) = file(1);
     let first = held(&path);
-    assert!(refusal(&path).contains("another program has it locked"));
+    assert!(refusal(&path).contains("it is locked by another program"));
     drop(first);
     drop(held(&path));
     resize(&path, 100);
@@ -101,7 +101,7 @@ fn a_name_that_leads_elsewhere_after_the_question_is_seen() {
     let held = held(&link);
     assert_eq!(held.agreed(), Ok(()));
     std::fs::remove_file(&link).unwrap();
-    assert!(matches!(held.agreed(), Err(Change::Another(_))), "it leads to nothing");
+    assert!(matches!(held.agreed(), Err(Change::Another(_))), "was moved or removed");
     symlink(&other, &link).unwrap();
     assert!(matches!(held.agreed(), Err(Change::Another(_))));
     let mut target = target(&held);
@@ -152,7 +152,7 @@ fn a_file_that_a_virtual_machine_has_locked_is_refused_and_left_alone() {
         let mut said = [0; 4];
         std::io::Read::read_exact(program.0.stdout.as_mut().unwrap(), &mut said).unwrap();
         let used = held.agreed().unwrap_err().to_string();
-        assert!(used.contains("has it locked"), "{used}");
+        assert!(used.contains("is locked by"), "{used}");
         assert!(refusal(&path).contains("is in use"), "before it is opened, too");
         drop(program);
         assert_eq!(held.agreed(), Ok(()));

@@ -44,7 +44,8 @@ pub enum Stop {
     Limit,
     /// Another card is in the slot than the one that was tested so far. Nothing more was written.
     #[error(
-        "another card is in the slot than before ({0}); nothing more was written. Put the first card back and start again"
+        "the slot now holds another card ({0}); nothing more was written. Insert the first card and start \
+         again"
     )]
     Swapped(String),
 }

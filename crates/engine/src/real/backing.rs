@@ -56,8 +56,8 @@ impl Shared {
     fn choose_io(&self) {
         if self.options.io == IoChoice::Preads {
             self.uring.store(false, Ordering::Relaxed);
-            let text = "plain preads and pwrites were asked for, queue depths kept by threads; deep queues cost \
-                        more processor time this way";
+            let text = "CARDSCOPE_IO=preads: threads with pread and pwrite were used, which need more \
+                        processor time for deep queues";
             self.remember(Caveat::Other { text: text.into() });
         } else if let Err(error) = uring::allowed() {
             self.give_up_uring(&error);

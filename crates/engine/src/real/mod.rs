@@ -172,7 +172,7 @@ impl Target for RealTarget {
         match upkeep::discard(self.handles.any(), &self.shared.backing, range) {
             Ok(()) => Ok(()),
             Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOTTY) => {
-                Err(TargetError::Unsupported(format!("{} takes no discard", self.info.name)))
+                Err(TargetError::Unsupported(format!("{} does not support discard", self.info.name)))
             }
             Err(errno) => Err(self.call_failed("discard", range, errno)),
         }
@@ -269,5 +269,5 @@ impl Target for RealTarget {
 #[cold]
 fn beyond(info: &TargetInfo, io: &Io, limit: u64) -> TargetError {
     let what = format!("submitting {} bytes at {} to {}", io.len, io.offset, info.name);
-    TargetError::setup(what, format!("its usable size is {limit} bytes"))
+    TargetError::setup(what, format!("its size is {limit} bytes"))
 }

@@ -144,10 +144,10 @@ fn fresh_name() -> String {
 /// A failure to set up, with what to do about it.
 pub(super) fn setup_error(path: &Path, errno: Errno) -> TargetError {
     let advice = match errno {
-        Errno::ACCESS | Errno::PERM => "choose one that you may write to, or ask its owner",
-        Errno::ROFS => "the file system is read-only: see to the card's lock switch, or mount it for writing",
+        Errno::ACCESS | Errno::PERM => "choose a writable one, or ask its owner",
+        Errno::ROFS => "the file system is read-only: check the card's lock switch, or mount it for writing",
         Errno::NOENT | Errno::NOTDIR => "check the name, and that the card is mounted",
-        Errno::NOSPC | Errno::DQUOT => "the file system is full: make room",
+        Errno::NOSPC | Errno::DQUOT => "the file system is full: free some space",
         _ => "choose another place, or test the bare device",
     };
     TargetError::setup(format!("opening {} for a test", path.display()), format!("{errno}; {advice}"))
@@ -180,7 +180,7 @@ fn remove_leftovers(directory: &Folder) -> Result<(), TargetError> {
 
 /// Two tests at once would measure each other.
 fn in_use(directory: &Path) -> TargetError {
-    let reason = "another Cardscope is testing there now; wait for it to end, or stop it";
+    let reason = "another Cardscope is testing there; wait for it to end, or stop it";
     TargetError::setup(format!("opening {} for a test", directory.display()), reason)
 }
 

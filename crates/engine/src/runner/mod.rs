@@ -26,7 +26,7 @@ use std::time::Duration;
 use stream::{Stream, StreamPlan, content};
 
 /// Why a test has no figure where writing is limited.
-const NO_MORE_BYTES: &str = "no more may be written here; give a larger --max-write";
+const NO_MORE_BYTES: &str = "the write limit is reached; give a larger --max-write";
 
 /// Runs one pass of `recipe` as `settings` say. `recorder` stores each sample before the next loop begins, and `events`
 /// hears how far it is.
@@ -109,7 +109,7 @@ impl Pass<'_> {
         if self.recipe.discard
             && let Err(error) = self.target.discard(self.area)
         {
-            let text = format!("the recipe starts with a discard, which was not possible here ({error})");
+            let text = format!("the discard at the start of the recipe was not possible ({error})");
             self.recorder.caveat(0, Caveat::Other { text });
         }
         if let Some(prepare) = self.recipe.prepare {
@@ -179,13 +179,13 @@ impl Pass<'_> {
         }
         let info = self.target.info();
         if test.span == Span::Device && !info.whole_card {
-            return Some("it goes over the whole card, and the target is a file or directory".to_owned());
+            return Some("it needs a whole card, and the target is a file or directory".to_owned());
         }
         match (&test.filesystem, &info.file_system) {
             (Some(wanted), Some(there)) if wanted == there => None,
             (Some(wanted), there) => {
                 let there = there.as_deref().unwrap_or("no file system");
-                Some(format!("it is measured through {wanted}, and the target has {there}"))
+                Some(format!("it needs {wanted}, and the target has {there}"))
             }
             (None, _) => None,
         }

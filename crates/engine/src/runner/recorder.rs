@@ -66,9 +66,9 @@ pub enum RunError {
     #[error(transparent)]
     Target(#[from] TargetError),
     /// A sample could not be recorded.
-    #[error("a finished sample could not be kept: {0}")]
+    #[error("a finished sample could not be stored: {0}")]
     Recorder(RecorderError),
     /// A test would write where nothing may be written.
-    #[error("test {0:?} writes, and nothing may be written to this target")]
+    #[error("test {0:?} writes, which is not allowed on this target")]
     ReadOnly(String),
 }

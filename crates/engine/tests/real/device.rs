@@ -24,11 +24,7 @@ fn a_device_is_written_read_discarded_and_reopened_and_stays_ours(
     let mut target = device.open(by(io));
     assert!(target.info().whole_card);
     assert_eq!((target.info().bytes, target.info().sector), (16 * MIB, 512));
-    assert_eq!(
-        target.area(MIB).unwrap(),
-        Region { start: 0, len: MIB },
-        "too small to leave its start alone"
-    );
+    assert_eq!(target.area(MIB).unwrap(), Region { start: 0, len: MIB }, "too small to spare its start");
     assert!(matches!(target.area(17 * MIB), Err(TargetError::NoSpace { .. })));
     let content = Content::Stamp { salt: 1, generation: 1 };
     target.plan(&Plan { path: way, sync_each: true, ..plan(depth, 65_536) }).unwrap();

@@ -58,7 +58,7 @@ fn a_link_of_another_user_is_not_followed_wherever_it_stands_on_the_way() {
         assert!(
             matches!(&refused, FileError::ForeignLink { link: l, owner: NOBODY } if *l == top.join(link))
         );
-        assert!(refused.to_string().contains("name the folder it leads to"), "{refused}");
+        assert!(refused.to_string().contains("name its target folder"), "{refused}");
     }
     // Through a link of ours to one of theirs, too.
     symlink("one/b", top.join("ours")).unwrap();

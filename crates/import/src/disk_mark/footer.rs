@@ -39,7 +39,7 @@ fn test(value: &str, log: &mut Log, run: &mut Run) {
         }
     }
     if ["0Fill", "0 Fill", "0x00"].iter().any(|zeroes| value.contains(zeroes)) {
-        log.doubts.push("it wrote zeroes, which some controllers need not store".to_owned());
+        log.doubts.push("it wrote zeroes, which some controllers do not store".to_owned());
     }
 }
 

@@ -220,11 +220,11 @@ impl Reader {
         let mut log = report.log;
         log.runs = report.runs.finish();
         if report.not_run > 0 {
-            log.doubts.push(format!("{} tests are printed as 0.000: they were not run", report.not_run));
+            log.doubts.push(format!("{} tests with 0.000 were not run", report.not_run));
         }
         if report.without_op > 0 {
             let lost = report.without_op;
-            log.doubts.push(format!("{lost} lines stand under neither [Read] nor [Write] and were left out"));
+            log.doubts.push(format!("skipped {lost} lines outside of [Read] and [Write]"));
         }
         if log.runs.is_empty() {
             self.lost.append(&mut log.doubts);
@@ -237,7 +237,7 @@ impl Reader {
     fn finish(self) -> Outcome {
         let mut logs = self.logs;
         if logs.is_empty() {
-            let nothing = || "it has no whole line with a test and a speed".to_owned();
+            let nothing = || "it has no complete line with a test and a speed".to_owned();
             return Err(self.lost.into_iter().next().unwrap_or_else(nothing));
         }
         let several = logs.len() > 1;
@@ -284,10 +284,7 @@ fn doubts(log: &Log) -> Vec<String> {
     let mixed = any(|figure| matches!(figure.op, Op::Mix(_)));
     let whys = [
         (halved, "this version of KDiskMark prints tests of several threads at half their speed"),
-        (
-            mixed,
-            "KDiskMark's mix is a weighted mean of read and write speed; the card moved more than it says",
-        ),
+        (mixed, "KDiskMark's mix is a weighted mean of read and write speed, below the real total"),
     ];
     whys.iter().filter(|(is, _)| *is).map(|(_, why)| (*why).to_owned()).collect()
 }

@@ -47,7 +47,7 @@ fn add_document(log: &mut Log, runs: &mut Runs, document: Document) {
     let mut jobs = grouped(document.jobs);
     if jobs.iter().any(|job| job.name == FILLING) {
         jobs.retain(|job| job.name != FILLING);
-        doubt(log, format!("{FILLING} only fills the file before the tests and was left out"));
+        doubt(log, format!("skipped {FILLING}, which only fills the file"));
     }
     jobs.iter().for_each(|job| note(log, job));
     let groups = names_by_group(&jobs);
@@ -79,7 +79,7 @@ fn beside(log: &mut Log, job: &Job, groups: &HashMap<u64, Vec<&str>>) -> Option<
     let names = groups.get(&job.group)?;
     let other = names.iter().find(|name| **name != job.name)?;
     let first = names.first().copied().unwrap_or_default();
-    doubt(log, format!("{} jobs from {first} on ran at the same time and shared the card", names.len()));
+    doubt(log, format!("{} jobs from {first} on ran at the same time", names.len()));
     let more = if names.len() > 2 { format!(" and {} more", names.len() - 2) } else { String::new() };
     Some(format!("beside {other}{more}"))
 }
@@ -100,16 +100,13 @@ fn head(jobs: &[Job]) -> Run {
 /// What makes a job's figures doubtful, and where it did its I/O.
 fn note(log: &mut Log, job: &Job) {
     if job.error != 0 {
-        doubt(
-            log,
-            format!("{} ended with error {}; its figures are what it did until then", job.name, job.error),
-        );
+        doubt(log, format!("{} ended with error {}; its results are partial", job.name, job.error));
     }
     if job.options.direct == Some(false) && job.sides.iter().any(Option::is_some) {
-        doubt(log, format!("{} did not ask for direct I/O: the page cache took part", job.name));
+        doubt(log, format!("{} did not use direct I/O: the page cache is part of the results", job.name));
     }
     if job.trims {
-        doubt(log, format!("{} discarded blocks, too; how fast is not read", job.name));
+        doubt(log, format!("{} also discarded blocks, which is not imported", job.name));
     }
     if let Some(file) = &job.options.file {
         add_note(&mut log.condition, &format!("on {file}"), Origin::Read);
@@ -120,7 +117,7 @@ fn doubt(log: &mut Log, doubt: String) {
     match log.doubts.len() {
         _ if log.doubts.contains(&doubt) => {}
         ..MOST_DOUBTS => log.doubts.push(doubt),
-        MOST_DOUBTS => log.doubts.push("more of its jobs have such doubts".to_owned()),
+        MOST_DOUBTS => log.doubts.push("more jobs with such caveats".to_owned()),
         _ => {}
     }
 }

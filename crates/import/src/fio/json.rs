@@ -41,7 +41,7 @@ pub(crate) fn recognise(text: &Text) -> bool {
 pub(crate) fn read(text: &Text) -> Outcome {
     let (documents, fault) = documents(&without_nan(text.body()));
     if documents.is_empty() {
-        return Err(fault.unwrap_or_else(|| "none of its JSON has jobs".to_owned()));
+        return Err(fault.unwrap_or_else(|| "its JSON has no jobs".to_owned()));
     }
     let mut logs = assemble::logs(documents);
     if logs.iter().all(|log| log.runs.is_empty()) {
@@ -82,16 +82,13 @@ fn documents(body: &str) -> (Vec<Document>, Option<String>) {
                 jobs += read.iter().map(|document| document.jobs.len()).sum::<usize>();
                 documents.extend(read);
                 if jobs >= MOST_JOBS {
-                    fault = Some(format!("it has {MOST_JOBS} jobs or more; those behind them were not read"));
+                    fault = Some(format!("only its first {MOST_JOBS} jobs were read"));
                     break;
                 }
                 at += length;
             }
             Err(error) if error.is_eof() => {
-                fault = Some(
-                    "its JSON ends in the middle: the log was cut off, run fio again or fetch all of it"
-                        .to_owned(),
-                );
+                fault = Some("its JSON is truncated; run fio again or get the whole log".to_owned());
                 break;
             }
             Err(error) => {

@@ -67,9 +67,9 @@ impl Options {
         let asked = self.blocks[usize::from(op == Op::Write)];
         let block = asked.or_else(|| likely_block(measured)).unwrap_or(USUAL_BLOCK);
         let (order, doubt) = self.order(name, block);
-        let capped = self.depth_is_capped().then(|| {
-            format!("{name}: its engine does one I/O at a time, so iodepth had no effect and it counts as Q1")
-        });
+        let capped = self
+            .depth_is_capped()
+            .then(|| format!("{name}: synchronous engine, so iodepth has no effect (Q1)"));
         let queue = if capped.is_some() { 1 } else { self.depth.unwrap_or(1) };
         (Pattern { order, block, queue, threads }, capped.or(doubt))
     }
@@ -93,8 +93,7 @@ impl Options {
             return (order(!lower.contains("seq")), None);
         }
         let taken = if block <= SMALL_BLOCK { "random" } else { "sequential" };
-        let doubt =
-            format!("{name}: it does not say whether its I/O was random or sequential; taken as {taken}");
+        let doubt = format!("{name}: random or sequential is not given; assumed {taken}");
         (order(block <= SMALL_BLOCK), Some(doubt))
     }
 

@@ -26,7 +26,7 @@ pub(crate) fn read(text: &Text) -> Outcome {
     documents.push(reader.document);
     let logs = assemble::logs(documents);
     if logs.iter().all(|log| log.runs.is_empty()) {
-        return Err("no job in it reports a speed; perhaps it was cut off".to_owned());
+        return Err("no job reports a speed; it may be truncated".to_owned());
     }
     Ok(logs)
 }

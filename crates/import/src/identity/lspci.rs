@@ -32,7 +32,7 @@ pub(crate) fn read(text: &Text) -> Outcome {
     let mut devices = devices(text);
     devices.retain(|device| KINDS.iter().any(|kind| device.title.starts_with(kind)));
     if devices.is_empty() {
-        return Err(format!("no device of it is a {}", KINDS.join(" or a ")));
+        return Err(format!("none of its devices is a {}", KINDS.join(" or a ")));
     }
     Ok(devices.iter().map(Device::log).collect())
 }
@@ -47,7 +47,7 @@ impl<'a> Device<'a> {
             log.condition.set("bus_mode", mode, Origin::Read);
         }
         if link.limited {
-            log.doubts.push("the link runs below what the card could: its speeds are the slot's".to_owned());
+            log.doubts.push("the link runs below the card's maximum: the slot limits the speed".to_owned());
         }
         log.other.insert("pcie".into(), json!(link));
         log.other.insert("lspci".into(), json!({ "device": self.title }));

@@ -6,6 +6,7 @@ use crate::error::Outcome;
 use crate::text::Text;
 use cardscope_model::condition::Origin;
 use cardscope_model::log::Log;
+use cardscope_model::units::Speed;
 use cardscope_sd::bus::MmcBus;
 use serde_json::json;
 
@@ -37,10 +38,10 @@ fn slower_than_its_name(bus: &MmcBus) -> Option<String> {
     let (row, running) = (bus.timing_row()?, bus.running_hz()?);
     let nominal = row.nominal_hz.filter(|hz| running < hz / 2)?;
     Some(format!(
-        "the host says {} and clocks it at {} MHz in place of {} MHz: it carries {:.1} MB/s",
+        "{} runs at {} instead of {} MHz and carries {}",
         row.mode,
         running as f64 / 1e6,
         nominal as f64 / 1e6,
-        bus.ceiling_mb_s?
+        Speed(bus.ceiling_mb_s?)
     ))
 }

@@ -88,7 +88,7 @@ fn smart(fields: &Fields, log: &mut Log) -> Option<SmartLog> {
 fn doubt_missing(page: &str, missing: &[&str], log: &mut Log) {
     if !missing.is_empty() {
         log.doubts
-            .push(format!("{page} lacks {}: their zeros are no answers of the card", missing.join(", ")));
+            .push(format!("{page} lacks {}: their zeros are not the card's values", missing.join(", ")));
     }
 }
 

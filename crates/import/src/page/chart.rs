@@ -33,11 +33,11 @@ impl Series {
 /// Reads a chart's JSON, or says why it cannot be.
 pub(super) fn read(text: &str) -> Result<Chart, String> {
     let chart = json::whole(text).map_err(|error| error.to_string())?;
-    let data = chart.get("data").and_then(Value::as_array).ok_or("it has no data")?;
+    let data = chart.get("data").and_then(Value::as_array).ok_or("no data")?;
     let common = chart.get("common_data").unwrap_or(&Value::Null);
     let series: Vec<Series> = data.iter().filter_map(|trace| one_series(trace, common)).collect();
     if series.is_empty() {
-        return Err("none of its series has numbers".to_owned());
+        return Err("its series have no numbers".to_owned());
     }
     let unit = ["xaxis", "yaxis"].iter().find_map(|axis| {
         Some(chart.get("layout")?.get(axis)?.get("ticksuffix")?.as_str()?.trim().to_owned())

@@ -175,9 +175,7 @@ impl Page {
         let mut log = Log::default();
         if self.by_script {
             log.tool = log_of("cdm_fio.sh", None).tool;
-            log.doubts.push(
-                "the page names cdm_fio.sh as its method, whose MB/s are MiB/s rounded down".to_owned(),
-            );
+            log.doubts.push("the page uses cdm_fio.sh, whose MB/s are MiB/s rounded down".to_owned());
         }
         log.part = Some(self.heading.clone()).filter(|heading| !heading.is_empty());
         log.card = self.card.clone();
@@ -201,15 +199,14 @@ impl Page {
 
     fn figures(&self, unit: &str, series: &Series, doubts: &mut Vec<String>) -> Vec<Figure> {
         let Some(mb_s) = self.mb_s(unit) else {
-            doubts
-                .push(format!("{}: nobody knows the unit {unit:?}; its figures were left out", series.name));
+            doubts.push(format!("{}: skipped results with the unknown unit {unit:?}", series.name));
             return Vec::new();
         };
         let mut figures = Vec::new();
         for (name, value) in &series.values {
             match test_name(name) {
                 Some(test) => figures.push(figure(test, *value, unit, mb_s)),
-                None => doubts.push(format!("{}: {name:?} names no test", series.name)),
+                None => doubts.push(format!("{}: {name:?} is not a test name", series.name)),
             }
         }
         figures
@@ -227,7 +224,7 @@ impl Page {
         let mut published = std::mem::take(&mut self.published);
         let more = published.len().saturating_sub(MOST_PUBLISHED);
         if more > 0 {
-            self.doubts.push(format!("{more} series of its charts were left out: there are too many"));
+            self.doubts.push(format!("skipped {more} series: too many"));
         }
         published.truncate(MOST_PUBLISHED);
         published.into_iter().for_each(|published| self.publish(published));
@@ -308,6 +305,6 @@ mod tests {
         let names: Vec<String> = (0..1200).map(|n| format!("Card {n}")).collect();
         let series: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "1, 2")).collect();
         let logs = logs(&chart(&series, "MB/s"));
-        assert_eq!(logs[0].doubts, ["200 series of its charts were left out: there are too many"]);
+        assert_eq!(logs[0].doubts, ["skipped 200 series: too many"]);
     }
 }

@@ -60,7 +60,7 @@ fn empty_sections(parts: &[Part<'_>], log: &mut Log) {
     let parents: HashSet<&str> = parts.iter().filter_map(|part| part.parent).collect();
     titles.retain(|title| !parents.contains(title));
     if !titles.is_empty() {
-        log.doubts.push(format!("nothing to import stands under: {}", titles.join("; ")));
+        log.doubts.push(format!("nothing to import under: {}", titles.join("; ")));
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn read(text: &Text) -> Outcome {
     let table = Table::of(text.body());
     let rows: Vec<Row> = table.rows().filter_map(|row| Row::of(&row)).collect();
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else {
-        return Err("no row of it is whole".to_owned());
+        return Err("it has no complete row".to_owned());
     };
     let mut log = log_of("mfst", None);
     log.date = crate::dates::date(&first.at);

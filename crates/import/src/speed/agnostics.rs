@@ -100,7 +100,7 @@ impl Try {
         };
         let target = self.targets.iter().find(differs)?;
         Some(format!(
-            "run {run}: the sentence about {} says {}, its row says otherwise; the row was taken",
+            "run {run}: sentence and row disagree about {} ({}); the row was used",
             target.step, target.value
         ))
     }

@@ -69,14 +69,14 @@ pub(crate) fn finished<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Finished
 pub(crate) fn doubts(finished: &[Finished]) -> Vec<String> {
     let mut doubts = Vec::new();
     if finished.iter().any(|dd| dd.command.op.is_none()) {
-        doubts.push("the log does not show whether dd read or wrote; it was taken for writing".to_owned());
+        doubts.push("the log does not show whether dd read or wrote; assumed writing".to_owned());
     }
     if finished.iter().any(|dd| dd.command.block.is_none()) {
-        doubts.push("the log does not show dd's block size; 1 MiB was taken".to_owned());
+        doubts.push("the log does not show dd's block size; assumed 1 MiB".to_owned());
     }
     for dd in finished.iter().filter(|dd| dd.failed()) {
-        let why = dd.error.as_deref().unwrap_or("it moved not a byte");
-        doubts.push(format!("a dd failed after {} bytes and has no figure: {why}", dd.copied.bytes));
+        let why = dd.error.as_deref().unwrap_or("it copied 0 bytes");
+        doubts.push(format!("dd failed after {} bytes: {why}", dd.copied.bytes));
     }
     doubts
 }

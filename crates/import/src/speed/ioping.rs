@@ -35,7 +35,7 @@ pub(crate) fn read(text: &Text) -> Outcome {
         log.condition.set("file_system", file_system, Origin::Read);
     }
     if all.iter().any(|one| one.op.is_none()) {
-        log.doubts.push("ioping did not say whether it read or wrote; it was taken for reading".to_owned());
+        log.doubts.push("ioping does not show whether it read or wrote; assumed reading".to_owned());
     }
     log.runs = Runs::of(all.iter().filter_map(figure));
     Ok(vec![log])

@@ -106,10 +106,7 @@ fn other(text: &Text, log: &mut Log) {
     }
     let command = text.lines().find(|line| line.contains("iozone ") && line.contains(" -"));
     if command.is_some_and(|line| !line.split_whitespace().any(|word| word == "-I")) {
-        log.doubts.push(
-            "iozone ran without -I: the page cache took part, reads may come from the computer's memory"
-                .to_owned(),
-        );
+        log.doubts.push("iozone ran without -I: the page cache is part of the results".to_owned());
     }
 }
 
@@ -152,7 +149,7 @@ fn refuse_other_units(text: &Text) -> Result<(), String> {
     let other = ["Output is in operations per second", "OPS Mode. Output is in", "Output is in Microseconds"];
     match text.head().lines().find(|line| other.iter().any(|unit| line.contains(unit))) {
         None => Ok(()),
-        Some(line) => Err(format!("it says {:?}, and only kB a second is understood", line.trim())),
+        Some(line) => Err(format!("unit {:?} is not supported; use kB per second", line.trim())),
     }
 }
 

@@ -94,7 +94,7 @@ fn settle_dd(text: &Text, log: &mut Log) {
         let mb_s = mb_per_s(own.copied.bytes, own.copied.seconds);
         if (mb_s / figure.mb_s - 1.0).abs() > 0.2 {
             log.doubts.push(format!(
-                "the table says {} MB/s for dd, dd itself {} {}: the table dropped the unit, dd's was taken",
+                "the table has {} MB/s for dd, dd itself {} {}; dd's value was used",
                 figure.printed().value,
                 own.copied.value,
                 own.copied.unit

@@ -46,7 +46,7 @@ impl Backup {
         let bytes = image.metadata().map_err(|e| refused(e.into()))?.len();
         if bytes != sums.about.bytes {
             return Err(refused(format!(
-                "the image has {bytes} bytes, and its checksums are about {}: it was cut or is another one",
+                "the image has {bytes} bytes, and its checksums are for {}: it is truncated or another image",
                 sums.about.bytes
             ).into()));
         }
@@ -82,19 +82,19 @@ impl Backup {
 
 fn whereabouts(image: &Path) -> String {
     let file = image.display();
-    format!("the card's data is in {file}: `cardscope restore {file} TARGET` puts it back")
+    format!("the card's data is saved in {file}: run `cardscope restore {file} TARGET`")
 }
 
 /// What a document says where not all of an image came back.
 pub fn finding(back: &PutBack) -> Option<Finding> {
     let first = back.first_missing()?;
     let claim =
-        Finding::new("not-put-back", Weight::Bad, 1.0, "Some of the card's data could not be restored.");
+        Finding::new("not-put-back", Weight::Bad, 1.0, "The card's data could not be fully restored.");
     Some(
         claim
-            .because("bytes that the card did not keep", back.lost_bytes())
-            .because("bytes that could not be read, then or now", back.unreadable_bytes())
+            .because("bytes lost by the card", back.lost_bytes())
+            .because("unreadable bytes", back.unreadable_bytes())
             .because("first address", first)
-            .advise("The image is saved: copy it, and restore it to another card with `cardscope restore`."),
+            .advise("Restore the image to another card with `cardscope restore`."),
     )
 }

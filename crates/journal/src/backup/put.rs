@@ -89,7 +89,7 @@ impl Backup {
             self.compare(card, part, &mut result.lost, &mut steps, events)?;
         }
         for Unread { offset, len, reason } in &self.sums.unread {
-            let why = format!("could not be read when the image was taken: {reason}");
+            let why = format!("unreadable when the image was taken: {reason}");
             result.unreadable.push((SavedRange { offset: *offset, len: *len }, why));
         }
         Ok(result)
@@ -175,7 +175,7 @@ impl Backup {
         let whole = (start + u64::from(CHUNK)).min(self.sums.about.bytes);
         let mut bytes = self.chunk(start, whole).map_err(|e| e.to_string())?;
         if crc32c::crc32c(&bytes) != crc {
-            return Err("damaged in the image: its checksum is wrong".to_owned());
+            return Err("damaged in the image (wrong checksum)".to_owned());
         }
         bytes.truncate((end - start) as usize);
         Ok(bytes)
@@ -204,18 +204,15 @@ impl Backup {
         interrupt: &Interrupt,
     ) -> Result<(), Error> {
         let (name, bytes) = (target.info().name.clone(), target.info().bytes);
-        let another =
-            |why: &str| {
-                Error::Io(format!(
-                "{name} is another card than the one that was saved ({why}); nothing was put back onto it"
-            ).into())
-            };
+        let another = |why: &str| {
+            Error::Io(format!("{name} is not the saved card ({why}); nothing was restored to it").into())
+        };
         if bytes != self.sums.about.bytes {
             return Err(another("it has another size"));
         }
         let was = self.sums.about.card_key.as_deref();
         if key_now.is_some_and(|is| was.is_some_and(|was| was != is)) {
-            return Err(another("it says so of itself"));
+            return Err(another("another identity"));
         }
         settle(target);
         let mut card = Card::new(target, interrupt, SAMPLE, 1)?;
@@ -223,7 +220,7 @@ impl Backup {
         let (same, other) = self.samples(&mut card)?;
         // A card that loses some of its data is still the same card.
         match other > same {
-            true => Err(another("where the test wrote nothing it holds something else")),
+            true => Err(another("its untouched data differs")),
             false => Ok(()),
         }
     }

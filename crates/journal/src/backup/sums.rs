@@ -90,10 +90,11 @@ pub(super) fn read(path: &Path) -> Result<Sums, String> {
         return Err(match title.strip_prefix("cardscope backup ") {
             Some(version) => {
                 format!(
-                    "it is a backup of version {version}, and this Cardscope knows version 1; use the one that took it"
+                    "the backup has version {version}, and this Cardscope knows version 1; use the one that \
+                     took it"
                 )
             }
-            None => format!("{} holds no checksums of a backup", path.display()),
+            None => format!("{} is not a checksum file of a backup", path.display()),
         });
     }
     let about: About =

@@ -12,7 +12,7 @@ use cardscope_engine::journal::JournalError;
 use cardscope_engine::pending::owing;
 use cardscope_engine::target::{Target, TargetInfo};
 use cardscope_files::{Draft, FileError, Folder, Identity};
-use cardscope_model::units::{BinarySize, Capacity, seconds};
+use cardscope_model::units::{BinarySize, Size, seconds};
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -47,7 +47,7 @@ impl Backup {
             if folder.look(path.as_os_str()).map_err(|e| cannot(file, e))?.is_some() {
                 let path = file.with_file_name(path);
                 return Err(Error::Refused(
-                    format!("{} is there already; name a new file for the backup", path.display()).into(),
+                    format!("{} already exists; name a new file for the backup", path.display()).into(),
                 ));
             }
         }
@@ -82,19 +82,22 @@ fn may_lie_at(
     events: &mut dyn Listener,
 ) -> Result<(), Error> {
     if on_card(&folder.by_descriptor()) {
-        return Err(Error::Refused(format!(
-            "the backup {} would lie on {} itself, which is going to be overwritten; name a file on another disk",
-            file.display(),
-            card.name
-        ).into()));
+        return Err(Error::Refused(
+            format!(
+                "the backup {} would be on {} itself; name a file on another disk",
+                file.display(),
+                card.name
+            )
+            .into(),
+        ));
     }
     let room = folder.free().map_err(|e| cannot(file, e))?;
     if room < card.bytes {
         let text = format!(
-            "{} has room for {}, and the card has {}: the backup fits only if the rest of the card is empty, which is tried now",
+            "{} has {} free, and the card has {}: the backup fits only if the rest of the card is empty",
             folder.path().display(),
             BinarySize(room),
-            Capacity(card.bytes)
+            Size(card.bytes)
         );
         events.note(&text);
     }
@@ -107,7 +110,8 @@ fn cannot(file: &Path, error: impl Into<FileError>) -> Error {
 
 fn unwritten(file: &Path, why: Cause) -> Error {
     let words = format!(
-        "the backup {} cannot be written: {why}; nothing was done to the card. Name a file on a disk with room",
+        "the backup {} cannot be written: {why}; nothing was written to the card. Name a file on a disk \
+         with more space",
         file.display()
     );
     Error::Refused(Cause::worded(words, why))
@@ -163,7 +167,8 @@ fn judge(unread: &[Unread], file: &Path) -> Result<(), Error> {
     let more = unread.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
     Err(Error::Refused(format!(
-        "not all of the card could be saved: {bytes} bytes cannot be read in {} tries: {}{more}; nothing was done to the card, and no backup {} is left. Save what can be read with a tool made for bad cards, or leave --backup away and lose it",
+        "{bytes} bytes of the card cannot be read in {} tries: {}{more}; nothing was written to the card, \
+         and the backup {} was removed. Save the data with ddrescue, or leave out --backup and lose it",
         2 * (ROUNDS + 1),
         named.join(", "),
         file.display()

@@ -232,7 +232,7 @@ fn a_journal_that_another_user_put_there_is_not_believed_and_a_link_to_one_is_no
     let refusal = |path: &Path| Journal::open(path).err().unwrap().to_string();
     assert!(refusal(&link).contains("that is a link"), "{}", refusal(&link));
     std::os::unix::fs::chown(&path, Some(65_534), None).expect("this test needs root");
-    assert!(refusal(&path).contains("it belongs to user 65534"), "{}", refusal(&path));
+    assert!(refusal(&path).contains("it is owned by user 65534"), "{}", refusal(&path));
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn a_journal_whose_run_goes_on_is_not_opened() {
     let journal = with_a_sector(folder.path());
     let path = journal.path().to_owned();
     let refusal = Journal::open(&path).err().unwrap().to_string();
-    assert!(refusal.contains("still goes on"), "{refusal}");
+    assert!(refusal.contains("is still active"), "{refusal}");
     drop(journal);
     assert!(Journal::open(&path).is_ok());
 }

@@ -6,7 +6,7 @@ use crate::finding::{Finding, Weight};
 use crate::recipe::{Demand, Recipe, Rounding, Score, TermFigure, Test};
 use crate::result::{RunResult, Summary, TestResult};
 use crate::statistics::{mean, median};
-use crate::units::{KIB, MB};
+use crate::units::{KIB, MB, measured};
 
 /// The scores of a run, by name. A score is left out where one of its steps was not measured.
 pub fn scores(run: &RunResult, recipe: &Recipe) -> Vec<(String, f64)> {
@@ -67,20 +67,19 @@ pub fn demand_findings(runs: &[RunResult], recipe: &Recipe) -> Vec<Finding> {
     let name = &recipe.name;
     let note = |confidence, text: String| Finding::new(CLAIM, Weight::Note, confidence, text);
     let finding = match verdicts.iter().position(|met| *met) {
-        Some(0) => note(0.95, format!("All demands of {name} are met in the first run.")),
-        Some(n) => note(0.8, format!("All demands of {name} are met, but only in run {}.", n + 1)),
+        Some(0) => note(0.95, format!("The card meets all demands of {name} in the first run.")),
+        Some(n) => note(0.8, format!("The card meets all demands of {name}, but only in run {}.", n + 1)),
         None => Finding::new(CLAIM, Weight::Bad, 0.95, failed(name, verdicts.len())).advise(ADVICE),
     };
     vec![recipe.demands.iter().fold(finding, |finding, demand| with_evidence(finding, deciding, demand))]
 }
 
 const CLAIM: &str = "recipe-demands";
-const ADVICE: &str =
-    "Try another reader or slot before blaming the card: a slow bus misses the same demands.";
+const ADVICE: &str = "Try another reader or slot: a slow bus fails the same demands.";
 
 fn failed(name: &str, tries: usize) -> String {
-    let tries = if tries == 1 { "the only run".to_owned() } else { format!("any of {tries} runs") };
-    format!("The demands of {name} are not met in {tries}.")
+    let tries = if tries == 1 { "the only run".to_owned() } else { format!("all {tries} runs") };
+    format!("The card fails the demands of {name} in {tries}.")
 }
 
 fn with_evidence(mut finding: Finding, run: &RunResult, demand: &Demand) -> Finding {
@@ -88,14 +87,14 @@ fn with_evidence(mut finding: Finding, run: &RunResult, demand: &Demand) -> Find
     let bytes_per_s = result.recipe_value * MB;
     if let Some(least) = demand.iops {
         let iops = bytes_per_s / result.test.block as f64;
-        finding = finding.because(&demand.step, format!("{iops:.0} IOPS, at least {least:.0} demanded"));
+        finding = finding.because(&demand.step, format!("{iops:.0} IOPS (needs {least:.0})"));
     }
     if let Some(least) = demand.bytes_per_s {
         let wanted = least / MB;
         let kib = least / KIB as f64;
         finding = finding.because(
             &demand.step,
-            format!("{:.2} MB/s, at least {wanted:.2} MB/s ({kib:.0} KiB/s) demanded", result.recipe_value),
+            format!("{:.2} MB/s (needs {wanted:.2} MB/s, {kib:.0} KiB/s)", result.recipe_value),
         );
     }
     finding
@@ -135,18 +134,18 @@ fn summary(
     let deciding = if deciding.is_empty() { &results } else { &deciding };
     let speeds: Vec<f64> = results.iter().map(|r| r.mb_s).collect();
     let mean_speed = mean(&speeds)?;
-    let recipe_value = mean(&deciding.iter().map(|r| r.recipe_value).collect::<Vec<_>>())?;
+    let recipe_value = measured(mean(&deciding.iter().map(|r| r.recipe_value).collect::<Vec<_>>())?);
     let latency_s = mean(&deciding.iter().map(|r| mean_latency_s(test.aggregate, r)).collect::<Vec<_>>())?;
     Some(Summary {
         test: test.name.pattern,
         op: test.name.op,
         step: test.step.clone(),
         n: speeds.len() as u32,
-        mean: mean_speed,
+        mean: measured(mean_speed),
         best: speeds.iter().copied().fold(f64::MIN, f64::max),
         worst: speeds.iter().copied().fold(f64::MAX, f64::min),
-        median: median(&speeds)?,
-        ci95: if speeds.len() > 1 { ci95(&speeds) } else { None },
+        median: measured(median(&speeds)?),
+        ci95: if speeds.len() > 1 { ci95(&speeds).map(|ends| ends.map(measured)) } else { None },
         recipe_value,
         tool_prints: tool_prints(test, recipe_value, latency_s),
     })

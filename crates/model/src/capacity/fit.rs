@@ -164,11 +164,12 @@ pub fn of_nominal(name: &str, cards: &[CardSize], asked: Option<u64>) -> Option<
     let (smallest, largest) = (of_it.first().copied(), of_it.last().copied());
     let least_share = || cards.iter().filter_map(share).fold(1.0, f64::min);
     let (least, safe_from) = match smallest {
-        Some(smallest) => (smallest.bytes, format!("the smallest of {} known cards, less 1 %", of_it.len())),
+        Some(smallest) => (smallest.bytes, format!("smallest of {} known cards, less 1 %", of_it.len())),
         None => (
             (printed as f64 * least_share()) as u64,
-            "no such card is known: the smallest share of its print that any known card has, less 1 %"
-                .to_owned(),
+            "no card of this size is known: smallest share of the printed capacity of any known card, less \
+             1 %"
+            .to_owned(),
         ),
     };
     let safe = (least as f64 * (1.0 - MARGIN)) as u64;

@@ -62,14 +62,14 @@ fn open_blocks(measured: &Measured) -> ProfileLine {
     let (linear, random) = (value(&blocks.linear, show), value(&blocks.random, show));
     let both =
         if linear == random && !blocks.linear.is_measured() { linear } else { format!("{linear}/{random}") };
-    line("open AUs (in order/random)", both, how(&blocks.linear))
+    line("open AUs (seq/random)", both, how(&blocks.linear))
 }
 
 fn read_latency(measured: &Measured) -> ProfileLine {
     let curve = &measured.curves.random_read;
     let at = curve.iter().find(|p| p.bytes == 4 * KIB).or_else(|| curve.iter().min_by_key(|p| p.bytes));
     match at {
-        None => line("read latency", "not tested", "no reads were timed by size"),
+        None => line("read latency", "not tested", "reads by size were not timed"),
         Some(point) => line(
             "read latency",
             format!("{:.2} ms", point.p50_us / 1000.0),
@@ -96,8 +96,8 @@ fn random_write(bytes: u64, measured: &Measured) -> ProfileLine {
 /// Where random writes fell: beyond the blocks that a card keeps open they are slower by far.
 fn scattered(measured: &Measured) -> String {
     match measured.curves.random_write_blocks {
-        Some(1) => "at random within one fresh erase block".to_owned(),
-        Some(n) => format!("at random within {n} fresh erase blocks, as many as stay open"),
+        Some(1) => "random within one fresh erase block".to_owned(),
+        Some(n) => format!("random within {n} fresh erase blocks, as many as stay open"),
         None => "at random".to_owned(),
     }
 }
@@ -110,7 +110,7 @@ fn timed(point: &SizePoint, order: &str) -> String {
 /// Curves have no status of their own: what holds for the other parts that write holds for them.
 fn why_not(measured: &Measured) -> String {
     let reason = measured.open_blocks.linear.reason.clone();
-    reason.unwrap_or_else(|| "the map did not come to it, or no I/O of that size fits".to_owned())
+    reason.unwrap_or_else(|| "no time left, or no I/O of that size fits".to_owned())
 }
 
 #[cfg(test)]
@@ -133,7 +133,7 @@ mod tests {
         let expected = [
             ("page size", "16 KiB"),
             ("block size", "4 MiB"),
-            ("open AUs (in order/random)", "5/5"),
+            ("open AUs (seq/random)", "5/5"),
             ("read latency", "0.85 ms"),
             ("sequential read", "20.40 MB/s"),
             ("sequential write", "11.20 MB/s"),
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn what_was_not_measured_says_why_and_shows_no_number() {
         let mut measured = Measured::default();
-        measured.open_blocks.linear = Property::not_tested("only reading was asked for");
+        measured.open_blocks.linear = Property::not_tested("--read-only was given");
         for line in profile(&measured) {
             assert_eq!(line.value, "not tested", "{line:?}");
             assert!(!line.how.is_empty() && !line.value.contains(char::is_numeric), "{line:?}");

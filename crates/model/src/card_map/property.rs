@@ -108,7 +108,7 @@ pub struct Property<T> {
 
 impl<T> Default for Property<T> {
     fn default() -> Self {
-        Property::not_tested("the map ended before it")
+        Property::not_tested("the map ended early")
     }
 }
 

@@ -188,9 +188,9 @@ macro_rules! figures {
 
 figures! {
     ReadMbS, read_mb_s, "sequential read", "MB/s", "Sequential read in MB/s.";
-    WriteMbS, write_mb_s, "sequential write", "MB/s", "Sequential write in MB/s, while a cache takes it.";
+    WriteMbS, write_mb_s, "sequential write", "MB/s", "Sequential write in MB/s, into the cache.";
     SustainedWriteMbS, sustained_write_mb_s, "sustained write", "MB/s",
-        "Sequential write in MB/s for as long as one likes: after the end of a cache, or where none was found.";
+        "Sustained sequential write in MB/s, past the cache.";
     RandomReadIops, random_read_iops, "random reads of 4 KiB", "a second",
         "Random reads of 4 KiB a second, one at a time.";
     RandomWriteIops, random_write_iops, "random writes of 4 KiB", "a second",

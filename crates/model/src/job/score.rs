@@ -1,6 +1,7 @@
 //! From a card's figures to seconds and a score. A card that is faster in anything never scores lower.
 
 use super::{Demand, Figure, Figures, Job, Work};
+use crate::units::decimals;
 use serde::{Deserialize, Serialize};
 
 /// A card that misses a demand scores no more than this, however fast it is otherwise.
@@ -128,7 +129,7 @@ fn missed(demand: &Demand, figures: &Figures) -> Option<String> {
     let value = figures.get(demand.figure)?;
     let (name, unit) = demand.figure.words();
     let (word, limit) = limit(demand, value)?;
-    Some(format!("{name}: {} {unit}, {word} {limit} {unit} needed: {}", digits(value), demand.why))
+    Some(format!("{name}: {} {unit} (needs {word} {limit} {unit}): {}", digits(value), demand.why))
 }
 
 /// The limit that a value misses.
@@ -154,11 +155,7 @@ fn fit(score: Option<f64>, missed: &[String], sure: bool) -> Fit {
 
 /// Three digits that mean something.
 fn digits(value: f64) -> String {
-    match value.abs() {
-        v if v >= 100.0 => format!("{value:.0}"),
-        v if v >= 10.0 => format!("{value:.1}"),
-        _ => format!("{value:.2}"),
-    }
+    format!("{value:.*}", decimals(value.abs()))
 }
 
 fn said(seconds: f64) -> String {

@@ -40,21 +40,21 @@ const SERIALS: &[Sign] = &[
     Sign {
         claim: "cid-blank-but-serial",
         strength: STRONG,
-        verdict: "Maker, name and revision are zero and only serial and date are set, as on a card that held an eighth of its capacity.",
+        verdict: "Maker, name and revision are zero, as on a known fake with an eighth of its capacity.",
         rests_on: &[RAW],
         is_there: |cid| cid.raw.0[..9].iter().all(|b| *b == 0),
     },
     Sign {
         claim: "serial-zero",
         strength: STRONG,
-        verdict: "The serial number is 0; no honest card with it is known.",
+        verdict: "The serial number is 0, as on fakes only.",
         rests_on: &[PSN],
         is_there: |cid| cid.psn == 0,
     },
     Sign {
         claim: "serial-low",
         strength: WEAK,
-        verdict: "The serial number is very low, as on fakes and on cards of some small honest brands.",
+        verdict: "The serial number is very low, as on fakes and some small brands.",
         rests_on: &[PSN, MID],
         is_there: |cid| (1..LOW_SERIAL).contains(&cid.psn) && !LOW_SERIALS_ARE_USUAL.contains(&cid.mid),
     },
@@ -64,42 +64,46 @@ const NAMES: &[Sign] = &[
     Sign {
         claim: "name-smi",
         strength: STRONG,
-        verdict: "The name is SMI, a controller's default that its maker never set, as on many counterfeits.",
+        verdict: "The name is SMI, the controller's default, as on many counterfeits.",
         rests_on: &[PNM, MAKER],
         is_there: |cid| cid.pnm == "SMI",
     },
     Sign {
         claim: "name-as",
         strength: STRONG,
-        verdict: "The name AS with SanDisk's maker number is known from counterfeits only.",
+        verdict: "The name AS with SanDisk's maker number is found on counterfeits only.",
         rests_on: &[PNM, MID],
         is_there: |cid| cid.pnm == "AS" && cid.mid == 0x03,
     },
     Sign {
         claim: "name-zeros",
         strength: MEDIUM,
-        verdict: "The name 00000 is Samsung's habit, but the maker number is not Samsung's; honest Gigastone cards do this too.",
+        verdict: "The name 00000 is Samsung's, but the maker number is not; genuine Gigastone cards do this \
+                  too.",
         rests_on: &[PNM, MAKER],
         is_there: |cid| cid.pnm == "00000" && !(cid.mid == 0x1b && cid.oid == "SM"),
     },
     Sign {
         claim: "sandisk-name",
         strength: MEDIUM,
-        verdict: "The maker number is SanDisk's, but the name {pnm} is not built like SanDisk's (SU08G, SR128, AGGCE, WX64G).",
+        verdict: "The maker number is SanDisk's, but the name {pnm} is not (expected like SU08G, SR128, \
+                  AGGCE, WX64G).",
         rests_on: &[MID, PNM, PRV],
         is_there: |cid| cid.mid == 0x03 && cid.pnm != "AS" && !is_sandisk(&cid.pnm),
     },
     Sign {
         claim: "oid-42",
         strength: MEDIUM,
-        verdict: "The OEM id 42 belongs to Kingston's maker number 0x41, but the card has another; a Gigastone retail card does too.",
+        verdict: "The OEM id 42 is Kingston's (maker 0x41), but the card has another maker number, as one \
+                  Gigastone card does.",
         rests_on: &[MAKER],
         is_there: |cid| cid.oid_number() == OID_42 && cid.mid != 0x41,
     },
     Sign {
         claim: "maker-unregistered",
         strength: MEDIUM,
-        verdict: "The maker number was never registered, as on counterfeits and on cheap rebrands, some of them honest (Gigastone ships 0x12/0x3456 ASTC).",
+        verdict: "The maker number is not registered, as on counterfeits and cheap rebrands (Gigastone \
+                  ships 0x12/0x3456 ASTC).",
         rests_on: &[MAKER, PNM],
         is_there: |cid| {
             let placeholder = cid.mid == 0x12 && matches!(cid.oid_number(), 0x3456 | 0x5678);
@@ -138,7 +142,7 @@ fn foreign_oid(cid: &Cid) -> Option<Finding> {
     let maker = maker::look_up(cid.mid, cid.oid_number())?;
     let known: Vec<String> = maker.known_oids.iter().map(|oid| format!("0x{oid:04x}")).collect();
     let (oid, mid, name) = (&cid.oid_hex, &cid.mid_hex, maker.name);
-    let text = format!("The OEM id {oid} is not known with the maker number {mid} ({name}).");
+    let text = format!("The OEM id {oid} is unusual for the maker number {mid} ({name}).");
     let found = hint("maker-against-oid", MEDIUM, text).because("oid", oid);
     // The OEM id 42 has a finding of its own.
     (maker.oid == OidFit::Foreign && cid.oid_number() != OID_42)
@@ -154,7 +158,7 @@ fn careless(cid: &Cid) -> Option<Finding> {
     ];
     let faults: Vec<&str> = faults.into_iter().filter(|(there, _)| *there).map(|(_, fault)| fault).collect();
     let text = format!(
-        "The CID is carelessly written ({}), as on fakes and on honest cards of Kodak, Team and Netac.",
+        "The CID is malformed ({}), as on fakes and some cards of Kodak, Team and Netac.",
         faults.join(", ")
     );
     (!faults.is_empty()).then(|| hint("cid-careless", WEAK, text).because("cid", cid.raw))
@@ -165,11 +169,15 @@ fn impossible_date(cid: &Cid, family: Option<Family>, today: (u16, u8)) -> Optio
     let (year, month) = (cid.mdt_year, cid.mdt_month);
     let first_year = family.map_or(0, first_year);
     let fault = if !(1..=12).contains(&month) {
-        format!("month {month} does not exist (an eMMC's CID read as a card's looks like this too)")
+        format!("month {month} does not exist (an eMMC's CID also looks like this)")
     } else if (year, month) > today {
-        format!("it lies after {}-{:02} (or this computer's clock is wrong)", today.0, today.1)
+        format!("it is after {}-{:02} (or this computer's clock is wrong)", today.0, today.1)
     } else if year < first_year {
-        format!("the first {} cards came in {first_year}", family.map(|f| f.to_string()).unwrap_or_default())
+        format!(
+            "the first {} cards appeared in \
+                 {first_year}",
+            family.map(|f| f.to_string()).unwrap_or_default()
+        )
     } else {
         return None;
     };
@@ -203,7 +211,8 @@ static QUIRKS: [Quirk; 4] = [
         oid: 0x5449,
         name: Some("SD64G"),
         date: Some((2019, 11)),
-        text: "Kingston Canvas Go Plus of this date: flushing its cache is broken, so the kernel leaves the cache off",
+        text: "Kingston Canvas Go Plus of this date: cache flush is broken, so the kernel turns the cache \
+               off",
     },
     Quirk {
         mid: 0x12,
@@ -217,14 +226,14 @@ static QUIRKS: [Quirk; 4] = [
         oid: 0x5342,
         name: Some("0016G"),
         date: Some((2019, 1)),
-        text: "Swissbit of this date: tuning fails in DDR50, so the kernel leaves it out",
+        text: "Swissbit of this date: tuning fails in DDR50, so the kernel skips it",
     },
     Quirk {
         mid: 0x03,
         oid: 0x5344,
         name: None,
         date: None,
-        text: "SanDisk: discard is broken, so the kernel erases instead and trimming is slower",
+        text: "SanDisk: discard is broken, so the kernel erases instead and trims slower",
     },
 ];
 
@@ -240,7 +249,7 @@ impl Quirk {
 pub(super) fn quirks(identity: &Identity, findings: &mut Vec<Finding>) {
     let Some(cid) = &identity.cid else { return };
     findings.extend(QUIRKS.iter().filter(|quirk| quirk.fits(cid)).map(|quirk| {
-        note("kernel-quirk", format!("Linux works around a fault of this model, {}.", quirk.text))
+        note("kernel-quirk", format!("Linux works around a bug of this model ({}).", quirk.text))
             .because("mid/oid", format!("{}/{}", cid.mid_hex, cid.oid_hex))
             .because("pnm", &cid.pnm)
             .because("mdt", &cid.mdt)

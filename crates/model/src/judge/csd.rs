@@ -4,7 +4,7 @@
 use super::sign::{STRONG, WEAK, crc_mismatch, hint, note, sizes_in};
 use crate::finding::Finding;
 use crate::identity::Identity;
-use crate::units::Capacity;
+use crate::units::{Size, grouped};
 use cardscope_sd::registers::{Crc, Csd, Family, Raw, Scr};
 
 /// Looks at CSD and SCR.
@@ -41,7 +41,7 @@ fn constants(csd: &Csd) -> Option<Finding> {
     let fields = if csd.csd_structure == 0 { first_version(csd) } else { later_versions(csd) };
     let wrong: Vec<&str> = fields.into_iter().filter(|(right, _)| !right).map(|(_, name)| name).collect();
     let wrong = wrong.join(", ");
-    let text = format!("Fields that the specification fixes have other values: {wrong}.");
+    let text = format!("Fields with values fixed by the specification differ: {wrong}.");
     let found = hint("csd-constants", WEAK, text).because("csd", csd.raw);
     (!wrong.is_empty()).then(|| found.because("fields", wrong))
 }
@@ -111,10 +111,17 @@ fn scr_against_family(scr: &Scr, csd: &Csd) -> Option<Finding> {
     let old = scr.major_version().is_some_and(|major| major < least);
     let other = security.is_some_and(|said| said != family);
     (scr.blank.is_none() && (old || other)).then(|| {
-        hint("scr-against-capacity", WEAK, format!("The SCR does not fit a {family} card, which follows version {least} or later and names its family in SD_SECURITY."))
-            .because("version", scr.version.as_deref().unwrap_or("reserved code"))
-            .because("sd_security", scr.sd_security_text.as_deref().unwrap_or("reserved code"))
-            .because("family", family)
+        hint(
+            "scr-against-capacity",
+            WEAK,
+            format!(
+                "The SCR does not match a {family} card, which needs \
+              version {least} and its family in SD_SECURITY."
+            ),
+        )
+        .because("version", scr.version.as_deref().unwrap_or("reserved code"))
+        .because("sd_security", scr.sd_security_text.as_deref().unwrap_or("reserved code"))
+        .because("family", family)
     })
 }
 
@@ -143,14 +150,15 @@ fn against_name(identity: &Identity) -> Option<Finding> {
         return None;
     }
     let said = sizes.last().map_or(0.0, |size| size / 1e9);
-    let text = format!("The name {name} says {said} GB, but the card announces {}.", Capacity(bytes));
+    let text = format!("The name {name} says {said} GB, but the card announces {}.", Size(bytes));
     let found = hint("capacity-against-name", STRONG, text).because("pnm", name);
     Some(found.because("capacity_bytes", bytes))
 }
 
 fn against_host(identity: &Identity) -> Option<Finding> {
     let (host, announced) = (identity.capacity_bytes?, identity.csd.as_ref()?.capacity_bytes?);
-    let text = format!("The host sees {}, but the CSD announces {}.", Capacity(host), Capacity(announced));
+    let text =
+        format!("The host sees {} bytes, but the CSD announces {}.", grouped(host), grouped(announced));
     let found = hint("capacity-against-csd", STRONG, text).because("capacity_bytes", host);
     (host != announced).then(|| found.because("csd.capacity_bytes", announced))
 }
@@ -166,7 +174,7 @@ fn outside_family(csd: &Csd) -> Option<Finding> {
         Family::Sduc => (0x40_0000..=0xfff_ffff, "over 2 TB to 128 TB, C_SIZE from 0x0400000"),
     };
     let outside = family == Family::Sdsc || !range.contains(&csd.c_size);
-    let text = format!("A capacity of {} is outside the range of {family} cards ({text}).", Capacity(bytes));
+    let text = format!("A capacity of {} is outside the range of {family} cards ({text}).", Size(bytes));
     let found =
         hint("capacity-outside-family", WEAK, text).because("c_size", format!("0x{:06x}", csd.c_size));
     outside.then(|| found.because("capacity_bytes", bytes))
@@ -180,7 +188,7 @@ fn against_ocr(identity: &Identity) -> Option<Finding> {
     if ocr.blank.is_some() || !ocr.power_up_status || says == wanted {
         return None;
     }
-    let text = format!("The OCR's capacity bits do not fit the {family} card that the CSD announces.");
+    let text = format!("The OCR's capacity bits contradict the CSD, which announces a {family} card.");
     let found = note("ocr-against-csd", text).because("ccs", ocr.ccs).because("co2t", ocr.co2t);
     Some(found.because("family", family))
 }

@@ -25,7 +25,7 @@ pub(super) fn note(claim: &str, verdict: impl Into<String>) -> Finding {
 
 /// A wrong CRC of the register of that name is a copying or transfer error first.
 pub(super) fn crc_mismatch(claim: &str, name: &str, found: u8, wanted: u8) -> Finding {
-    hint(claim, WEAK, format!("The CRC7 of the {name} is wrong, most likely by an error in copying or transfer, rarely by a careless maker."))
+    hint(claim, WEAK, format!("The CRC7 of the {name} is wrong, most likely by a copying or transfer error."))
         .because("crc7", format!("0x{found:02x}"))
         .because("crc7_computed", format!("0x{wanted:02x}"))
         .advise("Read the register again and compare it digit by digit.")

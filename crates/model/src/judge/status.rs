@@ -26,7 +26,7 @@ fn grade_zero(identity: &Identity) -> Option<Finding> {
     }
     let volts = voltage.map_or_else(|| "unknown".to_owned(), |v| format!("{v:.1} V"));
     Some(
-        note("uhs-grade-zero", "The UHS speed grade reads 0, but some cards show it only with 1.8 V signalling, so the U mark need not be missing.")
+        note("uhs-grade-zero", "The UHS speed grade reads 0; some cards show it only with 1.8 V signalling.")
             .because("uhs_speed_grade", 0)
             .because("uhs_au_size_bytes", ssr.uhs_au_size_bytes.unwrap_or(0))
             .because("signal voltage", volts),
@@ -38,23 +38,30 @@ fn a2_on_linux(identity: &Identity) -> Option<Finding> {
     let ssr = identity.ssr.as_ref()?;
     let a2 = Mark::claimed_by(ssr).iter().any(|mark| (mark.letter(), mark.number()) == ('A', 2));
     a2.then(|| {
-        note("a2-on-linux", "The card claims A2, whose figures need its command queue; mainline Linux does not use it (the Raspberry Pi kernel does, on Pi 5 with listed cards), so a test can confirm A2 but not refute it.")
-            .because("app_perf_class", ssr.app_perf_class)
-            .because("command_queue_depth", ssr.command_queue_depth)
-            .advise("Without a queue, hold the card to A1: 1500 random reads and 500 random writes of 4 KiB per second.")
+        note(
+            "a2-on-linux",
+            "The card claims A2, which needs a command queue that mainline Linux does not \
+              use.",
+        )
+        .because("app_perf_class", ssr.app_perf_class)
+        .because("command_queue_depth", ssr.command_queue_depth)
+        .advise(
+            "Compare the card with A1 instead: 1500 random reads and 500 random writes of 4 KiB per \
+                     second.",
+        )
     })
 }
 
 fn warning(smart: &SmartLog) -> Option<Finding> {
-    let text = format!("The card itself warns: {}.", smart.critical_warnings.join(", "));
+    let text = format!("The card warns: {}.", smart.critical_warnings.join(", "));
     let found = Finding::new("nvme-critical-warning", Weight::Hint, 0.9, text)
         .because("critical_warning", format!("0x{:02x}", smart.critical_warning))
         .because("available_spare", format!("{} %", smart.available_spare));
-    (smart.critical_warning != 0).then(|| found.advise("Copy what is on it before testing."))
+    (smart.critical_warning != 0).then(|| found.advise("Copy your data before testing."))
 }
 
 fn worn(smart: &SmartLog) -> Option<Finding> {
-    let text = "The card reports its rated life as used up, but it may go on working.";
+    let text = "The card reports that its rated life is used up.";
     let found = Finding::new("nvme-worn", Weight::Hint, 0.9, text);
     let used = smart.percentage_used;
     (used >= 100).then(|| found.because("percentage_used", format!("{used} %")))
@@ -63,7 +70,7 @@ fn worn(smart: &SmartLog) -> Option<Finding> {
 fn throttled(smart: &SmartLog) -> Option<Finding> {
     let (t1, t2) = (smart.thermal_management_t1_transitions, smart.thermal_management_t2_transitions);
     (t1 > 0 || t2 > 0).then(|| {
-        note("nvme-throttled", "The card has throttled for heat before.")
+        note("nvme-throttled", "The card has throttled from heat before.")
             .because("light throttling", format!("{t1} times, {} s", smart.thermal_management_t1_seconds))
             .because("heavy throttling", format!("{t2} times, {} s", smart.thermal_management_t2_seconds))
     })
@@ -85,11 +92,18 @@ fn slow_clock(identity: &Identity) -> Option<Finding> {
     let (nominal_mhz, running_mhz) = (nominal as f64 / 1e6, running as f64 / 1e6);
     (running_mhz < nominal_mhz * SAME_CLOCK).then(|| {
         let ceiling = mmc.ceiling_mb_s.unwrap_or(0.0);
-        note("clock-below-timing", format!("The bus is in {} and runs at {running_mhz} MHz, not at {nominal_mhz} MHz, so it carries {ceiling} MB/s at most.", mmc.mode.as_deref().unwrap_or("a mode")))
-            .because("timing", mmc.timing_text.as_deref().unwrap_or("unknown"))
-            .because("clock", format!("{running} Hz"))
-            .because("ceiling", format!("{ceiling} MB/s"))
-            .advise("Read every speed against this ceiling: the host is the limit, not the card.")
+        note(
+            "clock-below-timing",
+            format!(
+                "The {} bus runs at {running_mhz} of {nominal_mhz} MHz and \
+              carries at most {ceiling} MB/s.",
+                mmc.mode.as_deref().unwrap_or("a mode")
+            ),
+        )
+        .because("timing", mmc.timing_text.as_deref().unwrap_or("unknown"))
+        .because("clock", format!("{running} Hz"))
+        .because("ceiling", format!("{ceiling} MB/s"))
+        .advise("Compare speeds with this limit, or use a faster slot.")
     })
 }
 
@@ -102,7 +116,7 @@ fn narrow_link(identity: &Identity) -> Option<Finding> {
     let now = link(pcie.current_speed_gt_s, pcie.current_width);
     let most = link(pcie.max_speed_gt_s, pcie.max_width);
     let text =
-        format!("The PCIe link runs at {now}, but the card could do {most}: speeds are those of the slot.");
+        format!("The PCIe link runs at {now}, but the card supports {most}: the slot limits the speed.");
     let found = note("pcie-link-below-card", text).because("link now", now).because("link of the card", most);
     Some(found.because("ceiling", format!("{:.0} MB/s", pcie.ceiling_mb_s.unwrap_or(0.0))))
 }
@@ -111,16 +125,19 @@ fn reader(identity: &Identity) -> Option<Finding> {
     let usb = identity.usb.as_ref()?;
     let product = usb.product.as_deref().or(usb.inquiry_model.as_deref()).unwrap_or("a USB reader");
     Some(
-        note("reader-hides-registers", "The card sits in a USB reader, which hides its registers, bus mode and voltage; a slow result may be the reader's.")
-            .because("reader", product)
-            .because("link", usb.mode().unwrap_or_else(|| "unknown".to_owned()))
-            .advise("To identify the card, put it in a built-in slot or a reader on PCIe, where it appears as mmcblk."),
+        note(
+            "reader-hides-registers",
+            "The USB reader hides the card's registers, bus mode and voltage, \
+              and may limit its speed.",
+        )
+        .because("reader", product)
+        .because("link", usb.mode().unwrap_or_else(|| "unknown".to_owned()))
+        .advise("Put the card in a built-in or PCIe slot (mmcblk) to identify it."),
     )
 }
 
 fn emmc(identity: &Identity) -> Option<Finding> {
     let emmc = identity.emmc.as_ref()?;
-    let text =
-        "This is an eMMC, not an SD card, so its registers have another layout and are not decoded further.";
+    let text = "The device is an eMMC, not an SD card, so its registers are not decoded further.";
     Some(note("emmc", text).because("pnm", &emmc.pnm).because("cid", emmc.raw))
 }

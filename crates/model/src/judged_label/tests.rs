@@ -69,40 +69,37 @@ fn capacity(text: &str, announced: u64, usable: Option<u64>) -> (Weight, String)
 }
 
 #[test]
-fn nobody_is_told_to_give_a_card_back_while_its_real_size_is_a_guess() {
+fn a_card_is_not_bad_while_its_real_size_is_a_guess() {
     let of = |usable_confidence| {
         let (announced_bytes, usable_bytes) = (Some(64_000_000_000), Some(8_000_000_000));
         let seen = Seen { announced_bytes, usable_bytes, usable_confidence, ..Seen::default() };
         let findings = judge(&read("64 GB"), &seen);
         let of_usable = |f: &&Finding| f.verdict.contains("really holds");
-        findings.iter().find(of_usable).map(|f| (f.weight, f.advice.clone().unwrap())).unwrap()
+        findings.iter().find(of_usable).unwrap().weight
     };
-    let (weight, advice) = of(0.999);
-    assert!(weight == Weight::Bad && advice.starts_with("Return it"), "{advice}");
-    let (weight, advice) = of(0.8);
-    assert!(weight == Weight::Hint && advice.contains("--full"), "{advice}");
+    assert_eq!((of(0.999), of(0.8)), (Weight::Bad, Weight::Hint));
 }
 
 #[test]
-fn what_a_card_lacks_against_its_print_is_told_in_bytes_and_percent() {
+fn what_a_card_lacks_against_its_print_is_told_in_percent() {
     // Seed 002: the least and the most of the 32 GB cards, and the 128 GB one.
     for (text, bytes) in [("32GB", 31_393_316_864), ("32GB", 32_107_397_120), ("128GB", 125_342_580_736)] {
         let (weight, verdict) = capacity(text, bytes, None);
         assert_eq!(weight, Weight::Note, "{verdict}");
-        assert!(verdict.ends_with("that is usual."), "{verdict}");
+        assert!(verdict.ends_with("as usual."), "{verdict}");
     }
     let (_, verdict) = capacity("32GB", 31_393_316_864, None);
-    assert!(verdict.contains("606683136 bytes (1.9 %) less than the 32GB"), "{verdict}");
+    assert!(verdict.contains("31.4 GB, 1.9 % less than the printed 32GB"), "{verdict}");
     let (weight, verdict) = capacity("1TB", 52_000_000_000, None);
     assert_eq!(weight, Weight::Bad);
-    assert!(verdict.contains("948000000000 bytes (94.8 %) less"), "{verdict}");
+    assert!(verdict.contains("94.8 % less"), "{verdict}");
 }
 
 #[test]
 fn a_card_that_announces_what_is_printed_and_holds_less_is_contradicted() {
     let (weight, verdict) = capacity("1TB", 1_000_000_000_000, Some(52_000_000_000));
     assert_eq!(weight, Weight::Bad);
-    assert!(verdict.contains("really holds 52 000 000 000 bytes"), "{verdict}");
+    assert!(verdict.contains("really holds 52.0 GB"), "{verdict}");
     let whole = capacity("64GB", 63_864_569_856, Some(63_864_569_856));
     assert_eq!(whole.0, Weight::Note);
 }
@@ -129,10 +126,19 @@ fn only_a_card_far_below_its_printed_speed_in_every_run_is_contradicted() {
 }
 
 #[test]
+fn a_stick_far_below_its_printed_speed_on_a_bus_that_carries_it_is_a_hint() {
+    let (weight, verdict) = speed("64GB 'up to 300 MB/s'", &[117.0], Some(500.0));
+    assert_eq!(weight, Weight::Hint);
+    assert!(verdict.contains("reading reached 117 MB/s (39 %)"), "{verdict}");
+    let (weight, verdict) = speed("95 MB/s", &[93.0], Some(104.0));
+    assert!(weight == Weight::Note && verdict.starts_with("The card reaches its printed 95"), "{verdict}");
+}
+
+#[test]
 fn a_slow_reader_makes_a_printed_speed_not_testable() {
     let (weight, verdict) = speed("170MB/s", &[38.0, 38.0, 38.0], Some(53.2));
     assert_eq!(weight, Weight::Note);
-    assert!(verdict.contains("cannot be tested here"), "{verdict}");
+    assert!(verdict.contains("needs a faster bus: this one carries 53.2 MB/s"), "{verdict}");
 }
 
 #[test]
@@ -157,8 +163,8 @@ fn a_printed_mark_that_the_card_does_not_claim_is_told() {
     assert_eq!(
         verdicts,
         [
-            "C10 is printed, but the card itself claims C4 only.",
-            "U3 is printed, but the card itself claims no U mark."
+            "The label says C10, but the card itself reports C4 only.",
+            "The label says U3, but the card itself reports no U mark."
         ]
     );
     assert!(found(&judge(&read("C4"), &seen), "label-mark-against-card").is_empty());
@@ -175,8 +181,7 @@ fn a_run_below_the_mark_is_a_hint() {
     let told = found(&findings, "label-mark-speed");
     assert_eq!(told.len(), 1);
     assert!(
-        told[0].weight == Weight::Hint
-            && told[0].verdict.starts_with("U3 promises writes of at least 30 MB/s"),
+        told[0].weight == Weight::Hint && told[0].verdict.starts_with("U3 promises 30 MB/s writes"),
         "{told:?}"
     );
 }

@@ -69,7 +69,7 @@ fn check_whole(recipe: &Recipe) -> Result<(), String> {
         return Err("it lists no test".into());
     }
     if recipe.area == 0 || !recipe.area.is_multiple_of(SECTOR) {
-        return Err(format!("the area of {} bytes is no multiple of the 512-byte sector", recipe.area));
+        return Err(format!("the area of {} bytes is not a multiple of the 512-byte sector", recipe.area));
     }
     if recipe.prepare.is_some_and(|p| !fits(p.block)) {
         return Err("prepare_block must be a multiple of 512 bytes, 1 GiB at most".into());
@@ -124,7 +124,7 @@ fn check_test(test: &Test) -> Result<(), String> {
 fn check_pattern(test: &Test) -> Result<(), String> {
     let p = test.name.pattern;
     if p.block == 0 || !p.block.is_multiple_of(SECTOR) {
-        return Err(format!("the block of {} bytes is no multiple of the 512-byte sector", p.block));
+        return Err(format!("the block of {} bytes is not a multiple of the 512-byte sector", p.block));
     }
     if p.block > LARGEST_BLOCK {
         return Err(format!(

@@ -175,21 +175,21 @@ worded! {
     #[serde(rename_all = "kebab-case")]
     pub enum EventKind: words {
         CacheEnd = "the fast cache is full",
-        CacheRecovered = "fast again: the cache has room",
+        CacheRecovered = "fast again: the cache has free space",
         Throttled = "heat slows the card",
-        CooledDown = "heat slows it no more",
+        CooledDown = "no longer slowed by heat",
         StallsBegin = "stalls begin",
         LongestStall = "the longest stall",
-        Disturbed = "somebody else uses the bus or this computer",
+        Disturbed = "other load on the bus or this computer",
         SteadyState = "steady state",
-        Pause = "a pause begins",
-        RecoveredUsedUp = "what the pause gave back is used up",
+        Pause = "pause begins",
+        RecoveredUsedUp = "the cache freed by the pause is full",
         TooHot = "the temperature limit is reached",
-        Slower = "slower, and nothing tells why",
-        Experiment = "a pause was tried to tell heat from a full cache",
-        NoAnswer = "no answer for very long",
-        NoMoreWrites = "the card takes no more writes",
-        NoMoreReads = "the card gives no more reads",
+        Slower = "slower for an unknown reason",
+        Experiment = "pause to tell heat from a full cache",
+        NoAnswer = "long stall",
+        NoMoreWrites = "the card accepts no more writes",
+        NoMoreReads = "the card answers no more reads",
     }
 }
 

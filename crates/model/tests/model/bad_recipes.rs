@@ -49,8 +49,8 @@ fn a_slip_of_the_pen_is_shown_with_its_line(#[case] from: &str, #[case] to: &str
 }
 
 #[rstest]
-#[case("RND4K Q1T1 read", "RND1000B Q1T1 read", "no multiple of the 512-byte sector")]
-#[case("RND4K Q1T1 read", "RND0K Q1T1 read", "no multiple of the 512-byte sector")]
+#[case("RND4K Q1T1 read", "RND1000B Q1T1 read", "not a multiple of the 512-byte sector")]
+#[case("RND4K Q1T1 read", "RND0K Q1T1 read", "not a multiple of the 512-byte sector")]
 #[case("RND4K Q1T1 read", "SEQ2G Q1T1 read", "larger than the 1 GiB")]
 #[case("RND4K Q1T1 read", "RND4K Q0T1 read", "queue depth 0")]
 #[case("RND4K Q1T1 read", "RND4K Q9999T1 read", "queue depth 9999")]
@@ -112,7 +112,7 @@ fn a_size_too_small_or_crooked_for_the_recipe_is_refused_and_the_test_is_named()
     let small = parse(RECIPES.find("cdm-fio").unwrap(), Some(256 << 10)).unwrap_err().to_string();
     assert!(small.contains("SEQ512K Q1T1 read"), "{small}");
     let crooked = parse(RECIPES.find("cdm-fio").unwrap(), Some((1 << 20) + 512)).unwrap_err().to_string();
-    assert!(crooked.contains("no multiple of the 512-byte sector"), "{crooked}");
+    assert!(crooked.contains("not a multiple of the 512-byte sector"), "{crooked}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::growth::Quick;
 use super::options::{LEAST_RUN, Outcome, QUICK_RUN};
 use super::stamper::{Claim, State, lost};
 use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::units::{BinarySize, Capacity};
+use cardscope_model::units::{BinarySize, GIB, Size};
 use cardscope_model::verify::{Disproof, IoError, SURE, Verdict};
 
 /// So many disproving addresses are listed.
@@ -202,27 +202,28 @@ pub fn findings(outcome: &Outcome, announced: u64) -> Vec<Finding> {
     }
     if outcome.verdict == Verdict::Wraparound && outcome.confidence < SURE {
         let cache = BinarySize(outcome.overflown_bytes >> 20 << 20);
-        let verdict = format!("A cache larger than {cache} could hide missing capacity.");
+        let verdict = format!("A cache larger than {cache} could still hide missing capacity.");
         let finding = Finding::new("cache-not-excluded", Weight::Note, 1.0, verdict)
             .because("bytes of the run", outcome.overflown_bytes);
         findings.push(finding.advise(ONLY_PROOF));
     }
     if outcome.wavered > 0 && outcome.verdict != Verdict::Unstable {
-        let verdict = "One block was read twice and gave two answers.";
+        let verdict = "One block gave two different answers when read twice.";
         let finding = Finding::new("answers-differ", Weight::Hint, 0.5, verdict)
             .because("times", outcome.wavered)
-            .advise("Test it again in another reader before you trust the card or the reader.");
+            .advise("Test the card in another reader.");
         findings.push(finding);
     }
     if outcome.cut_short && outcome.verdict == Verdict::Inconclusive && !outcome.disproofs.is_empty() {
-        let verdict = "Blocks were lost, but the limits ended the test before it was clear where and why.";
+        let verdict = "The card lost blocks, but the limits ended the test before it found out where and \
+                       why.";
         let finding = Finding::new("losses-seen", Weight::Bad, 0.99, verdict)
             .because("addresses listed", outcome.disproofs.len())
-            .advise("Run it again without limits.");
+            .advise("Run the test again without --budget and --max-write.");
         findings.push(finding);
     }
     if outcome.cut_short {
-        let verdict = "The limits given with --budget or --max-write ended the test early.";
+        let verdict = "--budget or --max-write ended the test early.";
         let finding = Finding::new("cut-short", Weight::Note, 1.0, verdict);
         findings.push(finding.because("bytes of the run", outcome.overflown_bytes));
     }
@@ -230,64 +231,67 @@ pub fn findings(outcome: &Outcome, announced: u64) -> Vec<Finding> {
 }
 
 /// What to do about what no quick test shows.
-const ONLY_PROOF: &str = "Run `verify --full`, the only proof.";
+const ONLY_PROOF: &str = "Run `cardscope verify --full` before you trust important data to the card.";
 
 fn capacity(outcome: &Outcome, announced: u64) -> Finding {
-    let usable = outcome.usable_bytes.map(|b| Capacity(b).to_string());
+    let usable = outcome.usable_bytes.map_or("unknown".to_owned(), |bytes| Size(bytes).to_string());
     let weight = if outcome.verdict.is_bad() { Weight::Bad } else { Weight::Note };
     let finding = Finding::new("capacity", weight, outcome.confidence, sentence(outcome, announced))
-        .because("announced", Capacity(announced))
-        .because("usable", usable.unwrap_or_else(|| "unknown".into()))
-        .because("disproving addresses listed", outcome.disproofs.len());
-    match outcome.verdict {
-        Verdict::Genuine => finding,
-        Verdict::ReaderSuspect | Verdict::Unstable => {
-            finding.advise("Test the card in a second reader: the answer may change with it.")
+        .because("announced", Size(announced))
+        .because("usable", usable)
+        .because("addresses listed as proof", outcome.disproofs.len());
+    let advice = match outcome.verdict {
+        Verdict::Genuine => return finding,
+        fake if fake.lacks_capacity() && outcome.confidence < SURE => {
+            "Run `cardscope verify --full` to be sure before you return it."
         }
-        Verdict::Inconclusive => finding.advise("Run it again without --budget and --max-write, or with --full."),
-        kind if kind.lacks_capacity() && outcome.usable_bytes.is_none() => {
-            let without = if outcome.cut_short { "without --budget and --max-write, or " } else { "" };
-            finding.advise(format!("Run it again {without}with --full, to measure the real capacity."))
-        }
-        Verdict::Damaged => finding.advise("Do not keep data on it; `verify --full` finds every bad block."),
-        _ => finding.advise(
-            "Return it. Before you accuse the seller, test it in a second reader; until then use nothing beyond its usable capacity.",
-        ),
-    }
+        Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted => "Return it.",
+        Verdict::Damaged => "Do not keep data on it.",
+        Verdict::Dead => "Discard it.",
+        Verdict::ReadOnly => "Copy your data from it.",
+        Verdict::Unstable => "Try another reader, then discard the card.",
+        Verdict::ReaderSuspect => "Try another reader.",
+        Verdict::Inconclusive => "Run the test again with more time.",
+    };
+    finding.advise(advice)
 }
 
 fn sentence(outcome: &Outcome, announced: u64) -> String {
     let cache = outcome
         .cache_bytes
         .map_or(String::new(), |b| format!(", hidden by a cache of less than {}", BinarySize(b >> 20 << 20)));
-    let usable = outcome.usable_bytes.map_or("an unknown part".to_owned(), |b| Capacity(b).to_string());
-    let wrap = outcome.wrap_bytes.map_or(String::new(), |b| Capacity(b).to_string());
+    let usable = outcome.usable_bytes.map_or("an unknown part".to_owned(), |b| Size(b).to_string());
+    let holds = format!("The card holds {usable} of {}", Size(announced));
+    let wrap = outcome.wrap_bytes.map_or(String::new(), |b| Size(b).to_string());
     match outcome.verdict {
-        Verdict::Genuine => "Nothing speaks against the announced capacity.".to_owned(),
-        Verdict::Limbo => format!("Only {usable} work; what is written beyond is lost{cache}."),
-        Verdict::Wraparound if outcome.line => {
-            format!("An address line is dead: blocks {wrap} apart share the same storage.")
+        Verdict::Genuine => "The card shows no missing capacity.".to_owned(),
+        Verdict::Limbo => format!("{holds}: writes beyond are lost{cache}."),
+        Verdict::Wraparound if outcome.line => format!("{holds}: an address line is dead (period {wrap})."),
+        Verdict::Wraparound => format!("{holds}: addresses repeat every {wrap}."),
+        Verdict::Chain => format!("{holds}: addresses repeat every {wrap}, part of which is lost{cache}."),
+        Verdict::Damaged => "The card loses data in scattered blocks.".to_owned(),
+        Verdict::Dead => "The card keeps no data.".to_owned(),
+        Verdict::Overcommitted => {
+            let (good, all) = (Size(outcome.good_bytes.unwrap_or(0)), Size(announced));
+            format!("The card holds about {good} of {all}: new data is lost once that is in use.")
         }
-        Verdict::Wraparound => {
-            format!("Addresses repeat every {wrap}: what is written beyond overwrites what lies before.")
-        }
-        Verdict::Chain => format!("Addresses repeat every {wrap}, and only {usable} of that work{cache}."),
-        Verdict::Damaged => "Blocks here and there lose what is written to them.".to_owned(),
-        Verdict::Dead => "The card keeps no block that is written to it.".to_owned(),
-        Verdict::Overcommitted => format!(
-            "The card keeps blocks until about {} are in use, then loses new ones.",
-            Capacity(outcome.good_bytes.unwrap_or(0))
-        ),
-        Verdict::ReadOnly => {
-            "Writes change nothing: the card is worn out to read-only, or locked.".to_owned()
-        }
-        Verdict::Unstable => "The same block gives different answers.".to_owned(),
+        Verdict::ReadOnly => "The card accepts no writes: it is worn out or locked.".to_owned(),
+        Verdict::Unstable => "The card gives different answers from read to read.".to_owned(),
         Verdict::ReaderSuspect => {
-            let end = outcome.usable_bytes.or(outcome.wrap_bytes).map_or(usable, |b| Capacity(b).to_string());
-            format!("The card ends or repeats at {end}, just where the addresses of some readers end.")
+            let end = outcome.usable_bytes.or(outcome.wrap_bytes).unwrap_or_default();
+            format!("The card fails exactly at {}, the address limit of some readers.", limit(end))
         }
-        Verdict::Inconclusive => format!("Too little of {} could be tested.", Capacity(announced)),
+        Verdict::Inconclusive => format!(
+            "The test covered {} of {}, too little for a verdict.",
+            Size(outcome.proven_bytes),
+            Size(announced)
+        ),
     }
+}
+
+/// A limit of addresses, which is a power of two.
+fn limit(bytes: u64) -> String {
+    if bytes.is_multiple_of(GIB) { BinarySize(bytes).to_string() } else { Size(bytes).to_string() }
 }
 
 /// What a sampled test cannot see, said with it.
@@ -298,11 +302,10 @@ fn bound(outcome: &Outcome, announced: u64) -> Finding {
         Weight::Note,
         0.95,
         format!(
-            "The test would have found {:.1} % or more of bad blocks and a cache of up to {} (95 % confidence), but it wrote {} \
-             and cannot expose a card that holds more than that.",
+            "The test wrote {} and would detect ≥ {:.1} % bad blocks and a cache of up to {} (95 % confidence).",
+            Size(outcome.proven_bytes),
             share * 100.0,
             BinarySize(outcome.overflown_bytes.min(announced) >> 20 << 20),
-            Capacity(outcome.proven_bytes)
         ),
     )
     .because("markers", outcome.share.map_or(0, |s| s.samples))

@@ -42,7 +42,7 @@ impl Quick<'_, '_> {
     }
 
     fn nothing_lost(&mut self) -> Result<Outcome, Stop> {
-        self.stamper.context.events.phase("looking at all of it again", None, None);
+        self.stamper.context.events.phase("reading all of it again", None, None);
         let mut seen = self.check_markers()?;
         let mut hits = alias::among(&seen);
         hits.extend(self.turned_lines(&seen)?);

@@ -19,15 +19,13 @@ const T95: f64 = 2.0;
 pub fn project(rounds: &[EndureRound], span: u64) -> Result<Projection, String> {
     let all: Vec<(f64, f64)> = points(rounds, span);
     match all.len() {
-        0 => return Err("no sector was lost so far, so nothing says when the first will be".to_owned()),
+        0 => return Err("no sector was lost so far, so the first loss cannot be predicted".to_owned()),
         n if n < FEWEST => {
-            return Err(format!(
-                "sectors were lost in {n} rounds with growing losses so far, and a trend needs {FEWEST}"
-            ));
+            return Err(format!("losses grew in {n} rounds so far; a trend needs {FEWEST}"));
         }
         _ => {}
     }
-    let estimate = crossing(&all).ok_or("the bad share does not grow with the cycles")?;
+    let estimate = crossing(&all).ok_or("the share of bad sectors does not grow")?;
     let but = |out: usize| [&all[..out], &all[out + 1..]].concat();
     let without: Vec<f64> = (0..all.len()).filter_map(|out| crossing(&but(out))).collect();
     // The jackknife: the spread of estimates that each leave one round out.

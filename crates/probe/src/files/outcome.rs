@@ -8,7 +8,7 @@ use super::sorting::{Run, Sorted};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::report::Moved;
-use cardscope_model::units::Capacity;
+use cardscope_model::units::Size;
 use cardscope_model::verify::{FilesReport, Method, Verdict, Verification};
 
 /// A card counts as whole where at least this share of what was free was tested …
@@ -103,32 +103,30 @@ impl<F: TestFolder> Pass<'_, F> {
         let mut findings = Vec::new();
         let counts = &self.sorted.counts;
         if counts.lost() > 0 {
-            let text = format!("{} of {} sectors were not as written.", counts.lost(), counts.all());
+            let text = format!("{} of {} sectors differ from what was written.", counts.lost(), counts.all());
             findings.push(
                 Finding::new("files-lost", Weight::Bad, 0.99, text)
                     .because("overwritten", counts.overwritten)
                     .because("slightly changed", counts.changed)
                     .because("corrupted", counts.corrupted)
                     .because("unreadable", counts.unreadable)
-                    .advise("Try another reader before you blame the card: `cardscope verify DEVICE` shows which part of the card is real."),
+                    .advise("Run `cardscope verify DEVICE` to find the real capacity."),
             );
             if wraps(verdict) {
                 findings.push(folded(self.wrap, file_system));
             }
         } else if verdict == Verdict::Inconclusive && !facts.cut_short {
-            let text = "Nothing was lost, but too little was tested to judge the card.";
+            let text = "No data was lost, but too little was tested for a verdict.";
             findings.push(
                 Finding::new("files-too-little", Weight::Note, 1.0, text)
-                    .because("tested", Capacity(facts.tested))
-                    .because("free", Capacity(facts.free))
-                    .because("file system", Capacity(facts.file_system))
-                    .advise(
-                        "Make room and test again, or test the whole card with `cardscope verify DEVICE`.",
-                    ),
+                    .because("tested", Size(facts.tested))
+                    .because("free", Size(facts.free))
+                    .because("file system", Size(facts.file_system))
+                    .advise("Free some space and test again, or run `cardscope verify DEVICE`."),
             );
         }
         if self.files.iter().any(|file| file.content != file.result.number) {
-            let text = "Some files hold the content of another number, so somebody renamed or copied them.";
+            let text = "Some files hold the content of another number: they were renamed or copied.";
             findings.push(Finding::new("files-renamed", Weight::Hint, 0.9, text));
         }
         findings
@@ -143,19 +141,14 @@ fn wraps(verdict: Verdict) -> bool {
 fn folded(wrap: Option<u64>, file_system: &str) -> Finding {
     let text = match wrap {
         Some(bytes) => {
-            format!(
-                "The card's addresses repeat every {}, so one block answers for several.",
-                Capacity(bytes)
-            )
+            format!("The card's addresses repeat every {}.", Size(bytes))
         }
-        None => format!(
-            "One block of the card answers for several, but {file_system} does not tell where on the card its files lie and so how far apart these are."
-        ),
+        None => format!("Addresses of the card repeat, but {file_system} hides at which distance."),
     };
     let finding = Finding::new("files-wrap", Weight::Bad, 0.95, text);
     match wrap {
         Some(bytes) => finding.because("period in bytes", bytes),
-        None => finding.advise("Run `cardscope verify DEVICE` to find the period."),
+        None => finding.advise("Run `cardscope verify DEVICE` to measure it."),
     }
 }
 

@@ -12,7 +12,7 @@ use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::Target;
 use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::report::Moved;
-use cardscope_model::units::Capacity;
+use cardscope_model::units::Size;
 use cardscope_model::verify::{FileResult, IoError};
 use std::time::{Duration, Instant};
 
@@ -63,9 +63,7 @@ pub enum FilesError {
     #[error("{0}")]
     File(Cause),
     /// The kernel gave the file system up while this file was written.
-    #[error(
-        "the file system went read-only while {0} was written: the kernel gave it up after errors; see the kernel's log (dmesg)"
-    )]
+    #[error("the file system became read-only while {0} was written; see the kernel log (dmesg)")]
     ReadOnly(String),
 }
 
@@ -197,9 +195,9 @@ impl<'a, F: TestFolder> Pass<'a, F> {
         // Tables of its own take some of what is free; more than this they do not.
         if lacking > (promised / 20).max(16 << 20) {
             self.doubt(format!(
-                "no more could be written after {} of the {} that are said to be free: a quota, or another program took the room",
-                Capacity(written),
-                Capacity(promised)
+                "could write only {} of the {} reported free: a quota, or another program used the space",
+                Size(written),
+                Size(promised)
             ));
         }
     }

@@ -46,7 +46,7 @@ impl<F: TestFolder> Pass<'_, F> {
     fn read_files(&mut self, files: &mut [TestedFile]) -> Result<(), Stop> {
         for file in files {
             if self.is_over() {
-                self.note("the time for reading is over");
+                self.note("no time left for reading");
                 break;
             }
             self.read_file(file)?;
@@ -126,7 +126,7 @@ impl<F: TestFolder> Pass<'_, F> {
         let (start, sectors) = (file.result.bytes - odd, odd - odd % SECTOR as u64);
         if !odd.is_multiple_of(SECTOR as u64) {
             let text =
-                format!("its last {} bytes are no whole sector and were left out", odd % SECTOR as u64);
+                format!("skipped its last {} bytes, which are not a whole sector", odd % SECTOR as u64);
             file.result.remark.get_or_insert(text);
         }
         let mut bytes = vec![0; sectors as usize];

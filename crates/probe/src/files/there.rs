@@ -45,7 +45,7 @@ impl<F: TestFolder> Pass<'_, F> {
             self.files.push(prepared(named, content));
         }
         shortened(&mut self.files);
-        let alike = alike.iter().map(|name| format!("{name}: not a name that h2testw or f3write gives"));
+        let alike = alike.iter().map(|name| format!("{name}: not a file name of h2testw or f3write"));
         self.foreign.extend(alike);
     }
 }
@@ -53,13 +53,13 @@ impl<F: TestFolder> Pass<'_, F> {
 /// Why a file is none of the pattern.
 fn foreigner(named: Named, seen: Glance) -> Option<String> {
     match seen {
-        _ if !named.is_plain => Some("no plain file".into()),
+        _ if !named.is_plain => Some("not a plain file".into()),
         _ if named.bytes > FILE_BYTES => {
-            Some(format!("{} bytes long, more than such a file ever is", named.bytes))
+            Some(format!("{} bytes long, too long for such a file", named.bytes))
         }
         _ if named.bytes == 0 => Some("empty".into()),
         Glance::Unclear { sectors: 0 } if !named.bytes.is_multiple_of(SECTOR as u64) => {
-            Some("of an odd length and without a sector of the pattern".into())
+            Some("odd length and no sector with the test pattern".into())
         }
         _ => None,
     }
@@ -69,7 +69,7 @@ fn prepared(named: Named, content: u64) -> TestedFile {
     let mut file = TestedFile { content, ..TestedFile::new(named.number, named.bytes) };
     if content != named.number {
         let name = file_name(content);
-        let text = format!("holds the content of {name}: renamed or copied; it was verified as that");
+        let text = format!("holds the content of {name} (renamed or copied); verified as that file");
         file.result.remark = Some(text);
     }
     file
@@ -81,8 +81,7 @@ fn shortened(files: &mut [TestedFile]) {
     for file in files.iter_mut().filter(|file| file.result.bytes < FILE_BYTES) {
         if Some(file.result.number) != last {
             let lacks = FILE_BYTES - file.result.bytes;
-            let text =
-                format!("{lacks} bytes short of 1 GiB though it is not the last: cut off, or interrupted");
+            let text = format!("{lacks} bytes short of 1 GiB although it is not the last file: truncated");
             file.result.remark.get_or_insert(text);
         }
     }

@@ -52,7 +52,7 @@ impl<F: TestFolder> Pass<'_, F> {
                     break;
                 }
                 End::Budget => {
-                    self.note(&format!("the time for writing is over after {} bytes", total - left));
+                    self.note(&format!("no time left for writing after {} bytes", total - left));
                     break;
                 }
             }

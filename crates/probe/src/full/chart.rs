@@ -4,6 +4,10 @@ use cardscope_model::units::{NANOS_PER_S, Nanos, mb_per_s, seconds};
 use cardscope_model::verify::{MapCell, MapSpeed, SlowestSecond, SpeedMap, cell_bytes};
 use std::collections::VecDeque;
 
+/// I/Os that are heard of within this time ended together: the moment at which one is heard of says no more than this
+/// about when it ended. No bus moves the MiB of an I/O in less.
+const RESOLUTION: Nanos = 50_000;
+
 /// Time and bytes of one direction.
 #[derive(Debug, Clone)]
 pub(crate) struct Track {
@@ -14,8 +18,18 @@ pub(crate) struct Track {
     window: Window,
     /// When the I/O before ended, on the card's clock.
     last: Nanos,
-    /// Cells and bytes of the I/Os that ended at that same moment, and the time that they share.
-    batch: (Vec<(usize, u64)>, Nanos),
+    batch: Batch,
+}
+
+/// I/Os that ended at one moment.
+#[derive(Debug, Clone, Default)]
+struct Batch {
+    /// When the first of them ended.
+    began: Nanos,
+    /// The time that they share.
+    took: Nanos,
+    /// Cell and bytes of each.
+    ios: Vec<(usize, u64)>,
 }
 
 impl Track {
@@ -28,14 +42,14 @@ impl Track {
             cell,
             window: Window::default(),
             last: 0,
-            batch: (Vec::new(), 0),
+            batch: Batch::default(),
         }
     }
 
     /// The clock goes on: what was done between two ranges counts for nothing.
     pub(crate) fn resume(&mut self, now: Nanos) {
         self.last = now;
-        self.batch = (Vec::new(), 0);
+        self.batch = Batch::default();
     }
 
     /// An I/O of the range ended.
@@ -46,7 +60,7 @@ impl Track {
         if index >= self.cells.len() {
             return;
         }
-        self.credit(index, len, took);
+        self.credit(index, len, took, at);
         let Some(mb_s) = self.window.add(len, took) else { return };
         let slowest = &mut self.slowest[index];
         *slowest = Some(slowest.map_or(mb_s, |s| s.min(mb_s)));
@@ -56,21 +70,22 @@ impl Track {
     }
 
     /// Several I/Os may be heard of at one moment; they share the time since the moment before by their bytes.
-    fn credit(&mut self, index: usize, len: u64, took: Nanos) {
-        if took > 0 {
-            self.batch = (Vec::new(), took);
+    fn credit(&mut self, index: usize, len: u64, took: Nanos, at: Nanos) {
+        if self.batch.ios.is_empty() || at.saturating_sub(self.batch.began) > RESOLUTION {
+            self.batch = Batch { began: at, ..Batch::default() };
         }
         self.spread(false);
-        self.batch.0.push((index, len));
+        self.batch.ios.push((index, len));
+        self.batch.took += took;
         self.spread(true);
         self.cells[index].0 += len;
     }
 
     /// Adds the shares of the batch to its cells, or takes them back.
     fn spread(&mut self, add: bool) {
-        let (batch, took) = &self.batch;
-        let all: u64 = batch.iter().map(|(_, len)| len).sum();
-        for (index, len) in batch {
+        let Batch { took, ios, .. } = &self.batch;
+        let all: u64 = ios.iter().map(|(_, len)| len).sum();
+        for (index, len) in ios {
             let share = (u128::from(*took) * u128::from(*len) / u128::from(all.max(1))) as Nanos;
             let time = &mut self.cells[*index].1;
             *time = if add { *time + share } else { time.saturating_sub(share) };
@@ -88,8 +103,10 @@ impl Track {
         mean(self.cells.get(range)?)
     }
 
+    /// A cell that was gone through in less than the clock tells has no speed of its own.
     fn speed(&self, index: usize) -> Option<f64> {
-        mean(&self.cells[index..=index])
+        let cell = self.cells.get(index).filter(|(_, time)| *time >= RESOLUTION)?;
+        mean(std::slice::from_ref(cell))
     }
 
     fn whole(&self) -> Option<MapSpeed> {
@@ -242,6 +259,34 @@ mod tests {
         for cell in &map.cells[..8] {
             assert!((cell.read_mb_s.unwrap() / 41.943 - 1.0).abs() < 1e-4, "{cell:?}");
         }
+    }
+
+    #[test]
+    fn what_is_heard_of_a_moment_later_is_not_a_faster_cell() {
+        let mut chart = Chart::new(64 * MIB);
+        chart.read.resume(0);
+        for n in 0..8 {
+            // In pairs: the second of each is heard of 255 ns after the first.
+            chart.read.ended(2 * n * MIB, MIB, (n + 1) * 10_000_000);
+            chart.read.ended((2 * n + 1) * MIB, MIB, (n + 1) * 10_000_000 + 255);
+        }
+        let whole = chart.finish().read.unwrap();
+        assert!((whole.mean_mb_s / 209.7 - 1.0).abs() < 1e-3, "{whole:?}");
+        assert!(
+            whole.max_mb_s < 1.001 * whole.mean_mb_s && whole.min_mb_s > 0.999 * whole.mean_mb_s,
+            "{whole:?}"
+        );
+    }
+
+    #[test]
+    fn a_cell_that_takes_no_time_has_no_speed() {
+        let mut chart = Chart::new(64 * MIB);
+        chart.read.resume(0);
+        chart.read.ended(0, MIB, 255);
+        chart.read.ended(MIB, MIB, 10_000_000);
+        let map = chart.finish();
+        assert_eq!(map.cells[0].read_mb_s, None);
+        assert!(map.read.unwrap().max_mb_s < 105.0, "{:?}", map.read);
     }
 
     #[test]

@@ -25,7 +25,7 @@ mod writing;
 
 use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
-use cardscope_model::units::{Capacity, nanos};
+use cardscope_model::units::{Size, nanos};
 pub use ledger::BadBytes;
 pub use pass::{Findings, Settings};
 
@@ -77,8 +77,7 @@ pub fn recheck(
     let stop = pass.look_only(reached).err();
     let mut findings = pass.finish(stop);
     if reached < card_bytes {
-        let text =
-            format!("the earlier pass had come to {}; what lies beyond was not read", Capacity(reached));
+        let text = format!("the earlier pass ended at {}; nothing beyond was read", Size(reached));
         findings.remarks.push(text);
     }
     findings

@@ -209,14 +209,14 @@ impl<'a, 't> Pass<'a, 't> {
     /// The time is over in the middle of something.
     pub(super) fn is_over(&mut self) {
         self.cut_short = true;
-        self.remarks.push("stopped early by --budget; some checks were not run".to_owned());
+        self.remarks.push("--budget ended the test early; some checks were not run".to_owned());
     }
 
     /// A question that was not asked in whole stands in the document.
     pub(super) fn asked(&mut self, what: &str, whole: bool) {
         if !whole {
             self.cut_short = true;
-            self.remarks.push(format!("--max-write or --budget left no room to find out {what}"));
+            self.remarks.push(format!("not tested because of --max-write or --budget: {what}"));
         }
     }
 

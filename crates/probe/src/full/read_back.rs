@@ -5,7 +5,7 @@ use super::pass::Pass;
 use super::reading::{bad_in_both, read_judged, read_patiently};
 use crate::sector::SectorFound;
 use cardscope_engine::card::{Extent, Stop, extents};
-use cardscope_model::units::{Capacity, seconds};
+use cardscope_model::units::{Size, seconds};
 
 /// Read in one go, so that what is doubtful in it fits into a few MB of memory.
 const RANGE: u64 = 64 << 20;
@@ -50,7 +50,7 @@ impl Pass<'_, '_> {
         while at < end {
             let spent = self.card.seconds() - self.began;
             if self.settings.budget_s.is_some_and(|budget| spent >= budget) {
-                let text = format!("the budget ends the reading after {}", Capacity(at));
+                let text = format!("--budget ended the reading after {}", Size(at));
                 self.events.note(&text);
                 self.remarks.push(text);
                 break;

@@ -343,7 +343,7 @@ impl Pass<'_, '_> {
             }
             self.card.reopen()?;
         }
-        Err(Stop::Swapped("everything that stood at the first addresses is gone at once".to_owned()))
+        Err(Stop::Swapped("the data at the first addresses is gone at once".to_owned()))
     }
 }
 

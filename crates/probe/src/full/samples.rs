@@ -122,7 +122,7 @@ impl Watchman {
         let old: Vec<&Sample> = samples.iter().filter(|s| s.extent.offset < boundary).collect();
         let enough = old.len() >= FEWEST_FOR_A_SWAP;
         if enough && self.all_was_well && old.iter().all(|s| s.gone()) {
-            let what = "everything written before is gone at once".to_owned();
+            let what = "all data written before is gone at once".to_owned();
             return Err(Stop::Swapped(what));
         }
         self.last = Some(last);

@@ -8,7 +8,7 @@ use super::judge::Certain;
 use super::pass::{GENERATION, Pass};
 use super::reading::{Look, read_judged};
 use cardscope_engine::card::{Extent, Stop, extents};
-use cardscope_model::units::{Capacity, seconds};
+use cardscope_model::units::{Size, Speed, seconds};
 use std::cell::Cell;
 
 /// Bytes that are read back at once to know how fast the card reads, for plan and budget.
@@ -56,8 +56,8 @@ impl Pass<'_, '_> {
                 if let (Some(address), false) = (self.lowest_lost, self.loss_reported) {
                     self.loss_reported = true;
                     self.events.note(&format!(
-                        "what was written is not there any more at {}; writing goes on until it is certain what that means",
-                        Capacity(address)
+                        "data at {} is lost; writing continues until the cause is certain",
+                        Size(address)
                     ));
                 }
             }
@@ -70,22 +70,21 @@ impl Pass<'_, '_> {
     }
 
     fn say_why_it_ends(&mut self) {
-        let written = Capacity(self.seen.written);
+        let written = Size(self.seen.written);
         let text = match self.seen.certain {
             Some(Certain::Wraps) => format!(
-                "certain by now: after {written} the first addresses hold what was written to later ones; nothing more is \
-                 written, what is there is read in whole"
+                "certain after {written}: the first addresses hold data of later ones; writing stops, all \
+                 data is read"
             ),
             Some(Certain::EndsAt(end)) => format!(
-                "certain by now: after {written} nothing beyond {} stays; nothing more is written in order, what is there \
-                 is read in whole",
-                Capacity(end)
+                "certain after {written}: data beyond {} is lost; writing stops, all data is read",
+                Size(end)
             ),
             Some(Certain::Refuses) => {
-                format!("the card refuses every write after {written}; it is read in whole")
+                format!("the card refuses every write after {written}; all of it is read")
             }
             None if self.seen.written < self.seen.card_bytes => {
-                format!("the limit ends the writing after {written}; that much is read back")
+                format!("the limit ended the writing after {written}; that much is read back")
             }
             None => return,
         };
@@ -151,9 +150,11 @@ impl Pass<'_, '_> {
         let left = self.settings.max_write.unwrap_or(u64::MAX).min(self.seen.card_bytes - to);
         let seconds = left as f64 / 1e6 / writes + (to + left) as f64 / 1e6 / reads;
         self.events.note(&format!(
-            "plan: {} to write at {writes:.1} MB/s and {} to read at {reads:.1} MB/s, about {}",
-            Capacity(left),
-            Capacity(to + left),
+            "plan: {} to write at {} and {} to read at {}, about {}",
+            Size(left),
+            Speed(writes),
+            Size(to + left),
+            Speed(reads),
             duration(seconds)
         ));
         Ok(())

@@ -58,7 +58,7 @@ pub fn try_discard(
 ) -> Result<(), Stop> {
     let mut context = Context::new(card, WriteScope::new(None), &options.limits, events);
     if !context.has_time(2.0 * seconds()) {
-        into.push(left_out(AFTER_DISCARD, "there was no time left for it"));
+        into.push(left_out(AFTER_DISCARD, "no time left"));
         return Ok(());
     }
     let before = match before {
@@ -71,12 +71,12 @@ pub fn try_discard(
     let measured = before.iops.is_some();
     into.push(before);
     if !measured {
-        into.push(left_out(AFTER_DISCARD, "small writes could not be measured before it"));
+        into.push(left_out(AFTER_DISCARD, "small writes before it could not be measured"));
         return Ok(());
     }
     let region = context.region;
     if !context.discard(region.start, region.len)? {
-        into.push(left_out(AFTER_DISCARD, "the card or its reader takes no discard"));
+        into.push(left_out(AFTER_DISCARD, "the card or its reader does not support discard"));
         return Ok(());
     }
     context.phase("small writes after discard");
@@ -98,7 +98,7 @@ pub fn small_writes(context: &mut Context<'_, '_>, what: &str) -> Result<Tried, 
     context.shape(SMALL, 1)?;
     let places = places(context);
     match context.prepare(&places) {
-        Err(Stop::Limit) => return Ok(left_out(what, "more would be written than may be")),
+        Err(Stop::Limit) => return Ok(left_out(what, "the write limit is too low")),
         prepared => prepared?,
     }
     context.idle(REST);
@@ -132,7 +132,7 @@ fn places(context: &mut Context<'_, '_>) -> Vec<Extent> {
 fn sum_up(what: &str, times: &[f64]) -> Tried {
     let total: f64 = times.iter().sum();
     if times.len() < LEAST || total <= 0.0 {
-        let reason = format!("only {} writes could be timed", times.len());
+        let reason = format!("only {} writes were timed", times.len());
         return left_out(what, &reason);
     }
     let rate = |times: &[f64]| times.len() as f64 / times.iter().sum::<f64>().max(f64::MIN_POSITIVE);

@@ -40,13 +40,11 @@ pub fn map<'s, 't>(
     }
     if options.writes {
         match writing::measure(&mut context, options, into) {
-            Err(Stop::Limit) => {
-                options::leave_out_writes(into, "the limits of time and of bytes left no room for it")
-            }
+            Err(Stop::Limit) => options::leave_out_writes(into, "not enough time or write limit left"),
             written => written?,
         }
     } else {
-        options::leave_out_writes(into, "it writes, and only reading was asked for");
+        options::leave_out_writes(into, "it writes, and --read-only was given");
     }
     Ok(())
 }

@@ -85,7 +85,7 @@ impl FromStr for Part {
         let found = NAMES.iter().find(|(name, _)| *name == text).map(|(_, part)| *part);
         found.ok_or_else(|| {
             let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
-            format!("{text:?} is no part of a map; the parts are {}", names.join(", "))
+            format!("unknown part of a map: {text:?}; the parts are {}", names.join(", "))
         })
     }
 }
@@ -157,7 +157,7 @@ pub(super) fn leave_out_writes(into: &mut Measured, why: &str) {
 pub(super) fn say_unwanted(options: &Options, into: &mut Measured) {
     let unwanted = |parts: &[Part]| !parts.iter().any(|part| options.wants(*part));
     let silent = properties(into).into_iter().filter(|(p, parts, _)| p.is_silent() && unwanted(parts));
-    silent.for_each(|(property, ..)| property.leave_out("only other parts were asked for"));
+    silent.for_each(|(property, ..)| property.leave_out("not selected with --only"));
 }
 
 #[cfg(test)]

@@ -41,5 +41,5 @@ pub(super) fn or_reason<T>(found: Result<Property<T>, Unmeasured>) -> Result<Pro
 
 /// The reason of a part for which no time is left.
 pub(super) fn no_time(seconds: f64) -> String {
-    format!("the time given was too short for it; it takes about {seconds:.0} s")
+    format!("no time left (needs about {seconds:.0} s; `--budget`)")
 }

@@ -75,7 +75,7 @@ impl Cut {
         into.au_bytes = unit;
         into.au_from = match stated {
             Some(_) => options.unit_from.clone(),
-            None => "usual, since nobody states one".to_owned(),
+            None => "typical; not stated by the card".to_owned(),
         };
         let speed_unit = options.speed_unit.unwrap_or(USUAL_SPEED_UNIT);
         let range = speed_unit.div_ceil(unit) * unit;
@@ -83,10 +83,10 @@ impl Cut {
         let first = (context.region.start - origin).div_ceil(unit) * unit + origin;
         if first + 2 * range > context.region.end() {
             into.left_out.push(format!(
-            "everything: {} bytes may be used, and a stretch of whole allocation units with one beside it needs {}",
-            context.region.len,
-            2 * range
-        ));
+                "everything: {} bytes are available, and whole allocation units need {}",
+                context.region.len,
+                2 * range
+            ));
             return None;
         }
         Some(Cut { unit, speed_unit, range, origin })

@@ -2,6 +2,7 @@
 //! where reader and bus would have let it through. Modes and ceilings: `sd-facts` 4 and 5.
 
 use cardscope_model::judged_mark::{Claim, ImpliedBus, MarksMeasured};
+use cardscope_model::units::Speed;
 use cardscope_sd::label::PrintedBus;
 use cardscope_sd::mark::Mark;
 
@@ -20,7 +21,7 @@ const LADDER: [(&str, f64, &str); 10] = [
     ("High Speed", 25.0, "High Speed"),
     ("SDR50 or DDR50", 50.0, "UHS-I"),
     ("SDR104", 104.0, "UHS-I"),
-    ("a maker's own mode (DDR200)", OWN_MODE_MB_S, "UHS-I"),
+    ("vendor mode (DDR200)", OWN_MODE_MB_S, "UHS-I"),
     ("UHS-II HD312", 312.0, "UHS-II"),
     ("UHS-III FD624", 624.0, "UHS-III"),
     ("PCIe 3.0 x1", 985.0, EXPRESS),
@@ -69,29 +70,29 @@ fn claimed_mb_s(claims: &[Claim]) -> Option<f64> {
 pub(super) fn hides(found: &MarksMeasured, mark: Mark, demand_mb_s: f64) -> Option<String> {
     let mode = found.bus.mode.as_deref();
     if let Some(mode) = mode.filter(|mode| needs_uhs(mark) && SLOW_MODES.contains(mode)) {
-        return Some(format!("the bus runs in {mode} mode, and {mark} is promised on {}", mark.demand().bus));
+        return Some(format!("the bus runs in {mode} mode, and {mark} needs {}", mark.demand().bus));
     }
     if let Some(carries) = found.bus.ceiling_mb_s.filter(|carries| carries * USABLE < demand_mb_s) {
         let mode = mode.map_or(String::new(), |mode| format!(" ({mode})"));
         return Some(format!(
-            "the bus{mode} carries at most {carries:.1} MB/s, and {mark} asks for {demand_mb_s:.0} MB/s"
+            "the bus{mode} carries at most {}, and {mark} needs {}",
+            Speed(carries),
+            Speed(demand_mb_s)
         ));
     }
     if needs_uhs_ii(mark) && !speaks_uhs_ii(found) {
-        return Some(format!(
-            "{mark} is promised on {} only, and nothing shows that this is one",
-            mark.demand().bus
-        ));
+        return Some(format!("{mark} needs {}, which this bus may not be", mark.demand().bus));
     }
     if mode.is_some() && !found.bus.reader {
         return None;
     }
     let Some(read) = found.read_mb_s else {
-        return Some("what reader and bus carry is not known, and reading was not timed".to_owned());
+        return Some("the speed of reader and bus is unknown".to_owned());
     };
     (read < ROOM * demand_mb_s).then(|| {
         format!(
-            "even reading reached {read:.1} MB/s only, so reader or bus may be what limits it; try a faster reader"
+            "reads reach only {}, so the reader or bus may be the limit; try a faster reader",
+            Speed(read)
         )
     })
 }
@@ -101,18 +102,17 @@ pub(super) fn lacks(found: &MarksMeasured, mark: Mark) -> Option<String> {
     let claimed = found.claims.iter().any(|claim| claim.mark == mark);
     if mark.letter() == 'E' {
         let how = found.bus.mode.clone().unwrap_or_else(|| "another bus".to_owned());
-        return (!found.bus.pcie).then(|| {
-            format!("{mark} is promised on {}, and the card is reached over {how}", mark.demand().bus)
-        });
+        return (!found.bus.pcie)
+            .then(|| format!("{mark} needs {}, and the card is connected over {how}", mark.demand().bus));
     }
     if claimed || found.bus.pcie {
         return None;
     }
     if needs_uhs_ii(mark) && !speaks_uhs_ii(found) {
-        return Some("it is a mark of UHS-II cards, and nothing shows that this is one".to_owned());
+        return Some("it is a UHS-II mark, and the card may not be UHS-II".to_owned());
     }
     (needs_uhs(mark) && !speaks_uhs(found))
-        .then(|| "it is a mark of UHS cards, and nothing shows that this is one".to_owned())
+        .then(|| "it is a UHS mark, and the card may not be UHS".to_owned())
 }
 
 fn needs_uhs(mark: Mark) -> bool {

@@ -9,6 +9,7 @@ use super::options::Options;
 use super::parts::parts;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::judged_mark::{ClaimedBy, Highest, JudgedMark, MarksMeasured, Outcome, Part};
+use cardscope_model::units::{Speed, decimals};
 use cardscope_sd::mark::Mark;
 
 const LETTERS: [char; 5] = ['C', 'U', 'V', 'A', 'E'];
@@ -90,7 +91,7 @@ fn imply(judged: &mut [JudgedMark]) {
         if let Some(higher) = higher {
             lower.outcome = Outcome::Met;
             lower.borderline = false;
-            lower.because = format!("{higher} is met, which includes it");
+            lower.because = format!("met by {higher}, which includes it");
             lower.confidence = 0.9;
         }
     }
@@ -102,9 +103,9 @@ fn highest(letter: char, judged: &[JudgedMark]) -> Option<Highest> {
     let met = of.iter().rposition(|j| j.outcome == Outcome::Met);
     let next = of.get(met.map_or(0, |i| i + 1));
     let remark = next.map_or_else(String::new, |next| match next.outcome {
-        Outcome::NotTestable => format!("{} is not testable here: {}", next.mark, next.because),
-        Outcome::Borderline => format!("{} is borderline: {}", next.mark, next.because),
-        _ => format!("{} is missed: {}", next.mark, next.because),
+        Outcome::NotTestable => format!("{} not tested: {}", next.mark, next.because),
+        Outcome::Borderline => format!("{} borderline: {}", next.mark, next.because),
+        _ => format!("{} missed: {}", next.mark, next.because),
     });
     (!of.is_empty()).then(|| Highest { letter, mark: met.map(|i| of[i].mark), remark })
 }
@@ -118,32 +119,35 @@ fn findings(found: &MarksMeasured) -> Vec<Finding> {
 fn of_claim(judged: &JudgedMark, found: &MarksMeasured) -> Option<Finding> {
     let mark = judged.mark;
     let by = claimers(&judged.claimed_by);
-    let verdict = |what: &str| format!("{mark}, claimed by {by}, is {what} {}.", judged.because);
+    let verdict = |what: &str| format!("{mark} (from {by}) is {what} {}.", judged.because);
     let finding = |claim, weight, what| Finding::new(claim, weight, judged.confidence, verdict(what));
     let finding = match judged.outcome {
         Outcome::Met => return None,
         Outcome::NotTestable => {
-            let verdict = verdict("not testable here because");
+            let verdict = verdict("not tested:");
             Finding::new("mark-not-testable", Weight::Note, 0.9, verdict)
         }
         Outcome::Borderline => finding("mark-borderline", Weight::Hint, "borderline:").advise(nearer(found)),
         Outcome::Missed => finding("mark-missed", Weight::Bad, "missed:").advise(match found.bus.reader {
-            true => "Try another reader before you complain: a slow reader misses the same marks.",
-            false => "Return the card: it does not meet what is printed on it.",
+            true => "Try another reader: a slow reader misses the same marks.",
+            false => "Return the card: it does not meet its label.",
         }),
     };
     let measured = judged.parts.iter().filter_map(|part| Some((part, part.measured?)));
     Some(measured.fold(finding, |finding, (part, value)| {
-        finding.because(&part.what, format!("{value:.1} {}, {:.1} demanded", part.unit, part.demanded))
+        finding.because(
+            &part.what,
+            format!("{value:.*} {} (needs {})", decimals(value), part.unit, part.demanded),
+        )
     }))
 }
 
 /// What comes nearer to the specification's own test.
 fn nearer(found: &MarksMeasured) -> &'static str {
     if found.bus.reader {
-        "Format the card and test it again with `check --erase`, in another reader or in a slot for SD cards."
+        "Test it again with `cardscope check --erase`, in another reader or an SD slot."
     } else {
-        "Format the card and test it again with `check --erase`, which comes nearer to the specification's test."
+        "Test it again with `cardscope check --erase`, which is closer to the specification."
     }
 }
 
@@ -173,11 +177,17 @@ fn undersold(found: &MarksMeasured) -> Option<Finding> {
     }
     let names: Vec<String> = more.iter().map(|(would, _)| would.to_string()).collect();
     let names = names.join(" and ");
-    let verdict = format!("The card meets {names}, which neither it nor its label claims.");
+    let verdict = format!("The card meets {names}, beyond its own claims.");
     let finding = Finding::new("mark-undersold", Weight::Note, 0.8, verdict);
     Some(more.iter().fold(finding, |finding, (would, claims)| {
         let claims = claims.map_or("nothing".to_owned(), |claims| claims.to_string());
-        finding.because(&format!("{} claimed", would.letter()), format!("{claims}, {would} would be met"))
+        finding.because(
+            &format!("{} claimed", would.letter()),
+            format!(
+                "claimed {claims}, measured class \
+                                  {would}"
+            ),
+        )
     }))
 }
 
@@ -190,10 +200,11 @@ fn fast_bus(found: &MarksMeasured) -> Option<Finding> {
     let marks: Vec<String> = found.claims.iter().map(|claim| claim.mark.to_string()).collect();
     let (uses, claims, mb_s) = (&bus.family, marks.join(" "), bus.mb_s);
     let verdict = format!(
-        "The card uses {uses}, although it claims only {claims}: {mb_s:.1} MB/s is more than High Speed carries (25 MB/s)."
+        "The card uses {uses}, although it claims only {claims}: {} exceeds High Speed (25 MB/s).",
+        Speed(mb_s)
     );
     let finding = Finding::new("bus-mode-implied", Weight::Note, 0.9, verdict)
-        .because("fastest speed", format!("{mb_s:.1} MB/s"))
-        .because("slowest mode that carries it", format!("{}, {:.1} MB/s", bus.mode, bus.ceiling_mb_s));
+        .because("fastest speed", Speed(mb_s))
+        .because("slowest mode that carries it", format!("{}, {}", bus.mode, Speed(bus.ceiling_mb_s)));
     Some(finding)
 }

@@ -65,23 +65,23 @@ impl Method {
     /// The share of a figure that the method may have cost, and what differs, with what to do about it.
     pub(super) fn may_cost(self, facts: &Facts<'_>) -> (f64, String) {
         let (own, why) = match self {
-            Method::InOrder => {
-                (IN_ORDER, "the specification's host prepares allocation units that it then writes")
-            }
+            Method::InOrder => (IN_ORDER, "the specification prepares the allocation units first"),
             Method::RandomRead | Method::RandomWrite { preconditioned: true } => {
-                (RANDOM, "the specification measures for ten minutes on a card filled to 75 %")
+                (RANDOM, "the specification tests ten minutes on a card filled to 75 %")
             }
             Method::RandomWrite { .. } => {
-                (RANDOM, "the specification writes the area in order first, which `check --erase` does")
+                (RANDOM, "the specification writes the area first, as `check --erase` does")
             }
-            Method::SmallWrites => (SMALL, "this host has slow moments, too"),
-            Method::Longest => (f64::INFINITY, "it is a single moment, and this host has slow ones, too"),
+            Method::SmallWrites => (SMALL, "background activity on the host"),
+            Method::Longest => (
+                f64::INFINITY,
+                "it is one slow I/O, possibly background activity on the \
+                host",
+            ),
         };
         let indirect = match (facts.found.bus.reader, facts.in_file) {
-            (true, _) => Some("a USB reader cuts large writes and adds time of its own"),
-            (_, true) => {
-                Some("a file system stands in between, and where its allocation units begin is not known")
-            }
+            (true, _) => Some("a USB reader splits large writes and adds time"),
+            (_, true) => Some("a file system hides where allocation units begin"),
             _ => None,
         };
         match indirect {

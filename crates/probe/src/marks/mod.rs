@@ -52,7 +52,7 @@ pub fn judge<'s, 't>(
     judge::all(into, options, family);
     match ended {
         Err(Stop::Limit) => {
-            into.left_out.push("the rest: the limits of time or bytes were reached".to_owned());
+            into.left_out.push("the rest: no time or write limit left".to_owned());
             Ok(())
         }
         other => other,

@@ -47,7 +47,7 @@ impl Bench<'_, '_, '_> {
         let (io, write_mb_s) = (whole.io_bytes as u32, worst_unit(whole));
         self.context.phase("writing into units that are partly in use");
         let Some(half_mb_s) = self.write_half(io, write_mb_s)? else {
-            let why = "the limits were reached, or a write failed";
+            let why = "no time or write limit left, or a write failed";
             self.leave_out(format!("allocation units that are partly in use: {why}"));
             return Ok(());
         };

@@ -26,7 +26,7 @@ const EVEN: f64 = 0.5;
 const EXPRESS_WRITE_MS: f64 = 250.0;
 const EXPRESS_READ_MS: f64 = 100.0;
 /// Why an E class is not judged by its writes while what is on the card is kept.
-const NEEDS_ERASE: &str = "1.2 GB must be written: give `check --erase`";
+const NEEDS_ERASE: &str = "it writes 1.2 GB; use `check --erase`";
 /// A host that takes this share of the time that a demand leaves for an I/O is in the way.
 const HOST_SHARE: f64 = 0.5;
 /// The specification's own volume for sustained writing.
@@ -158,8 +158,7 @@ fn sustained(mark: Mark, facts: &Facts<'_>) -> Part {
     doubt(&mut part, mean_at_best(&units, w.mb_s), Method::InOrder, facts);
     hidden(&mut part, bus::hides(found, mark, demand));
     if part.because.is_none() && w.bytes < SUSTAINED {
-        part.because =
-            Some("the specification writes 1 GiB; with `check --erase` so much is written".to_owned());
+        part.because = Some("the specification writes 1 GiB, as `check --erase` does".to_owned());
     }
     part
 }
@@ -203,29 +202,30 @@ fn queue_unused(mark: Mark, found: &MarksMeasured, tried: bool) -> Option<String
         return None;
     }
     if found.bus.queue == Some(false) {
-        return Some("this host does not use the card's command queue, with which A2 is promised".to_owned());
+        return Some("this host does not use the card's command queue, which A2 needs".to_owned());
     }
     if !tried {
-        return Some(format!("it was not tried with the card's queue: {}", untried(found)));
+        return Some(format!("not measured with the card's queue: {}", untried(found)));
     }
     if found.bus.queue == Some(true) {
         return None;
     }
     let Some(gain) = queue_gain(found) else {
-        return Some("nothing shows whether this host uses the card's command queue".to_owned());
+        return Some("it is unknown whether this host uses the card's command queue".to_owned());
     };
     (gain < QUEUE_GAIN).then(|| {
         format!(
-            "A2 is promised with the card's command queue, and nothing of it arrives here: many reads at once are {gain:.2} times as fast as one at a time"
+            "A2 needs the card's command queue, which has no effect here: reads with a queue are {gain:.2} \
+             × as fast"
         )
     })
 }
 
 fn untried(found: &MarksMeasured) -> &'static str {
     if worth_a_queue(found) {
-        "time or limits ended before"
+        "no time left (`--budget 5m`)"
     } else {
-        "nobody claims A2, and without it the card does not reach A1"
+        "the card does not claim A2 and does not reach A1"
     }
 }
 
@@ -238,14 +238,14 @@ fn queue_gain(found: &MarksMeasured) -> Option<f64> {
 fn host_is_slow(found: &MarksMeasured, least: f64) -> Option<String> {
     let null = found.null_command_s.filter(|null| *null > HOST_SHARE / least)?;
     Some(format!(
-        "reader and host alone take {:.2} ms an I/O, and the mark leaves {:.2} ms",
+        "reader and host alone take {:.2} ms per I/O, and the mark allows {:.2} ms",
         null * 1e3,
         1e3 / least
     ))
 }
 
 fn conditions(rate: &RandomRate) -> Option<String> {
-    let area = if rate.preconditioned { "an area just written in order" } else { "an area as it was found" };
+    let area = if rate.preconditioned { "an area just written sequentially" } else { "the area as found" };
     Some(format!("in {area}, on a card that was not filled to 75 % before"))
 }
 
@@ -267,7 +267,7 @@ fn express(mark: Mark, facts: &Facts<'_>) -> Vec<Part> {
         doubt(&mut part, lowest_at_best(&[stream.worst_mb_s], stream.worst_mb_s), Method::InOrder, facts);
         hidden(&mut part, bus::hides(found, mark, least));
         parts.push(part);
-        let title = format!("longest time between two ends of {what}");
+        let title = format!("longest time between two completions of {what}");
         let mut part = at_most(title, longest, stream.longest_s * 1e3, "ms");
         doubt(&mut part, stream.longest_s * 1e3, Method::Longest, facts);
         parts.push(part);
@@ -388,7 +388,7 @@ mod tests {
         for part in [read, write] {
             assert_eq!(part.outcome, Outcome::NotTestable, "{part:?}");
             let why = part.because.unwrap();
-            assert_eq!(why, "it was not tried with the card's queue: time or limits ended before");
+            assert_eq!(why, "not measured with the card's queue: no time left (`--budget 5m`)");
         }
         // Ended between reads and writes: reads are judged, writes are not.
         let (read, write) = rates(&claimed_a2([alone.clone(), vec![rate(false, 32, 3000.0)]].concat()));
@@ -423,7 +423,7 @@ mod tests {
         assert_eq!(at_start.len(), 2);
         assert!(at_start.iter().all(|p| p.margin.unwrap() < 0.0));
         assert_eq!(at_start[0].outcome, Outcome::Missed, "the average of eight rounds");
-        assert_eq!(at_start[1].outcome, Outcome::Borderline, "the longest is a single moment");
+        assert_eq!(at_start[1].outcome, Outcome::Borderline, "one slow I/O");
     }
 
     #[test]

@@ -33,7 +33,7 @@ impl Bench<'_, '_, '_> {
             }
             let speed = if write { self.into.writing.first().map(|w| w.mb_s) } else { self.into.read_mb_s };
             let Some(mb_s) = speed else {
-                let why = "how fast it is was not seen before";
+                let why = "its speed was not measured before";
                 self.leave_out(format!("{what} with a full queue for the E classes: {why}"));
                 continue;
             };
@@ -46,7 +46,7 @@ impl Bench<'_, '_, '_> {
             if found.is_none() {
                 let mb = WINDOWS * WINDOW / 1_000_000;
                 self.leave_out(format!(
-                    "{what} {mb} MB with a full queue for the E classes: the limits of time and bytes or the size do not allow it"
+                    "{what} {mb} MB with a full queue for the E classes: no time, write limit or space left"
                 ));
             }
             self.into.streams.extend(found);

@@ -92,7 +92,7 @@ impl Bench<'_, '_, '_> {
         let keeping = if self.context.saves_first() { 2.5 } else { 1.0 };
         let seconds = area.len as f64 / 1e6 / speed * keeping;
         if !self.context.may_write(area.len) || !self.context.has_time(seconds) {
-            self.leave_out(format!("{what}: the limits do not allow it"));
+            self.leave_out(format!("{what}: no time or write limit left"));
             return Ok(false);
         }
         self.context.phase("writing the test area of random I/O");
@@ -128,7 +128,7 @@ impl Bench<'_, '_, '_> {
                 self.run(task(write, area, depth))?;
             } else {
                 let what = words(write);
-                self.leave_out(format!("random {what} with the card's queue: time or limits ended before"));
+                self.leave_out(format!("random {what} with the card's queue: no time or write limit left"));
             }
         }
         Ok(())
@@ -144,7 +144,7 @@ impl Bench<'_, '_, '_> {
         self.context.phase(&format!("random 4 KiB {what} over {over} MiB, queue depth {depth}"));
         match self.rate(&mut task)? {
             Some(rate) => self.into.random.push(rate),
-            None => self.leave_out(format!("{left_out}: the limits ended them before there was a rate")),
+            None => self.leave_out(format!("{left_out}: the limits ended the test too early")),
         }
         Ok(())
     }
@@ -156,7 +156,7 @@ impl Bench<'_, '_, '_> {
         task.depth = bearable(self.context, *task, &mut pool)?;
         if task.depth < wanted {
             self.leave_out(format!(
-                "random {} with {wanted} in flight: with {} each of them waits so long that they went no deeper",
+                "random {} with {wanted} in flight: too slow with {} already",
                 words(task.write),
                 task.depth
             ));

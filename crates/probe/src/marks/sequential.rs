@@ -83,7 +83,7 @@ impl Bench<'_, '_, '_> {
             seconds += took;
             if took == 0.0 {
                 let what = match self.context.has_time(0.0) {
-                    true => "an allocation unit that could not be written or saved".to_owned(),
+                    true => "an allocation unit could not be written or saved".to_owned(),
                     false => rest_of(io, found.bytes, total),
                 };
                 self.leave_out(what);
@@ -212,9 +212,7 @@ pub(super) fn worst_unit(found: &SequentialWrite) -> f64 {
 /// What was left out of writing in order, and why.
 fn rest_of(io: u32, done: u64, total: u64) -> String {
     let (rest, all, kib) = ((total - done) / MIB, total / MIB, u64::from(io) / KIB);
-    format!(
-        "{rest} of {all} MiB of writing in order with {kib} KiB: the limits of time or bytes were reached"
-    )
+    format!("{rest} of {all} MiB of sequential writing with {kib} KiB: no time or write limit left")
 }
 
 /// Speeds of consecutive windows of `window` bytes, with their first byte; only whole ones.

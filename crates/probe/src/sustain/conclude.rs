@@ -10,6 +10,7 @@ use cardscope_model::statistics::median;
 use cardscope_model::sustain::{
     Event, EventKind, Interference, Level, Measured, ThermalStep, Throttling, Work,
 };
+use cardscope_model::units::Speed;
 
 /// Slices of a second.
 const SECOND: usize = 4;
@@ -65,10 +66,10 @@ fn settle_doubt(found: &mut Causes, named: &[Named], events: &mut Vec<Event>, re
     }
     let at_s = record.events.iter().find(|e| e.kind == EventKind::Pause).map_or(0.0, |e| e.at_s);
     let says = match named {
-        [] => "nothing: a pause made the card no faster",
-        [Named::Throttling] => "heat: reads are faster after a pause",
-        [Named::CacheEnd] => "a cache: writes are faster after a pause, reads are not",
-        _ => "both: reads and writes are faster after a pause",
+        [] => "nothing: the pause did not make the card faster",
+        [Named::Throttling] => "heat: reads are faster after the pause",
+        [Named::CacheEnd] => "a cache: writes are faster after the pause, reads are not",
+        _ => "heat and a cache: reads and writes are faster after the pause",
     };
     events.push(Event::new(EventKind::Experiment, at_s, record.written, 0.9).because("it says", says));
     weigh(found, named);
@@ -107,9 +108,8 @@ fn full_from_the_start<'a>(record: &'a Record, found: &Causes, slices: &[Slice])
 }
 
 fn full(experiment: &Experiment, into: &mut Measured) {
-    into.cache_bytes = Property::not_tested(
-        "it was full when the run began: after a pause writes were faster than before; leave the card alone for longer and measure again",
-    );
+    into.cache_bytes =
+        Property::not_tested("it was full at the start; let the card rest for longer and measure again");
     let evidence = Evidence::by("the speed of writes before and after a pause")
         .number("before", experiment.writes_before / 1e6, "MB/s")
         .number("after", experiment.writes_after.max(experiment.writes_later) / 1e6, "MB/s");
@@ -154,7 +154,7 @@ fn state(found: &Causes, level: &series::Level) -> String {
 }
 
 fn mb(speed: f64) -> String {
-    format!("{:.1} MB/s", speed / 1e6)
+    Speed(speed / 1e6).to_string()
 }
 
 fn happened(found: &Causes, slices: &[Slice]) -> Vec<Event> {
@@ -221,7 +221,7 @@ fn burst_event(found: &Causes, slices: &[Slice]) -> Option<Event> {
     Some(
         Event::new(EventKind::Disturbed, first.at_s, first.at_bytes, 0.97)
             .because("bursts", other.bursts.len())
-            .because("a command that needs no flash takes", format!("{:.2} times as long", other.ping_ratio))
+            .because("command without flash access", format!("{:.2} times as long", other.ping_ratio))
             .because("speed in them", format!("{:.2} of that outside", other.speed_ratio)),
     )
 }
@@ -278,7 +278,7 @@ fn throttling(record: &Record, of: [(&Causes, &[Slice]); 2]) -> Option<Throttlin
 
 fn cache(found: &Causes, slices: &[Slice], options: &Options, into: &mut Measured) {
     let Some(last) = slices.last() else {
-        let why = "only a workload that writes can fill a cache";
+        let why = "only writes fill a cache";
         into.cache_bytes = Property::not_tested(why);
         into.after_cache_mb_s = Property::not_tested(why);
         return;
@@ -287,7 +287,8 @@ fn cache(found: &Causes, slices: &[Slice], options: &Options, into: &mut Measure
     let seconds: f64 = slices.iter().map(|s| s.seconds).sum();
     let cost = Cost { read_bytes: 0, written_bytes: written, seconds };
     let evidence = Evidence::by(
-        "levels of the write speed; reads and a command that needs no flash tell a full cache from heat and from others on the bus",
+        "levels of the write speed; reads and command without flash access access exclude heat and other \
+         load",
     )
     .cost(cost);
     let Some(end) = found.cache_ends.first() else {
@@ -297,7 +298,7 @@ fn cache(found: &Causes, slices: &[Slice], options: &Options, into: &mut Measure
             true => Property::none(0.9, evidence),
             false => Property::at_least(written, 0.95, evidence),
         };
-        into.after_cache_mb_s = Property::not_tested("no end of a cache was reached");
+        into.after_cache_mb_s = Property::not_tested("the end of a cache was not reached");
         return;
     };
     let evidence = evidence

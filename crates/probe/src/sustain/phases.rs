@@ -47,7 +47,7 @@ pub(super) fn all(run: &mut Run<'_, '_>) -> Result<(), Stop> {
         return Ok(());
     }
     if run.used_up(false) {
-        let left_out = "pause, recovery and reads: --bytes is reached";
+        let left_out = "pause, recovery and reads: --bytes reached";
         run.record.left_out.push(left_out.to_owned());
         return Ok(());
     }
@@ -55,9 +55,9 @@ pub(super) fn all(run: &mut Run<'_, '_>) -> Result<(), Stop> {
     let something = options.work != Work::Read || !found.levels.is_empty() && found.levels.len() > 1;
     if run.left() < LEAST_REST_S || !something {
         if something {
-            run.record.left_out.push(format!(
-                "pause and recovery: less than {LEAST_REST_S:.0} s were left after the workload; give a longer --duration"
-            ));
+            run.record
+                .left_out
+                .push(format!("pause and recovery: less than {LEAST_REST_S:.0} s left (`--duration`)"));
         }
         return Ok(());
     }
@@ -190,7 +190,7 @@ fn after(run: &mut Run<'_, '_>, found: &Causes) -> Result<(), Stop> {
     let reads_after = short(run, false)?;
     let reads = reads_before.zip(reads_after);
     if run.over {
-        run.record.left_out.push("what the pause changed: the run ended in it".to_owned());
+        run.record.left_out.push("effect of the pause: the run ended first".to_owned());
     }
     if run.options.work == Work::Read || run.over {
         // Where nothing was written, nothing is gained by it.

@@ -140,9 +140,8 @@ impl Record {
         };
         let counted = transitions(after).saturating_sub(transitions(before));
         if counted > 0 && into.throttling.is_none() {
-            into.left_out.push(format!(
-                "the card counted {counted} beginnings of throttling, but no slower level shows: they were short"
-            ));
+            into.left_out
+                .push(format!("the card counted {counted} short throttling events without a slower level"));
         }
     }
 }

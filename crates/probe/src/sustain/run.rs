@@ -214,8 +214,8 @@ impl<'s, 't> Run<'s, 't> {
     /// The card takes no more writes, or gives no more reads.
     pub(super) fn refuses(&mut self, writes: bool, seconds: f64) {
         let (kind, why) = match writes {
-            true => (EventKind::NoMoreWrites, "the card takes no more writes"),
-            false => (EventKind::NoMoreReads, "the card gives no more reads"),
+            true => (EventKind::NoMoreWrites, "the card accepts no more writes"),
+            false => (EventKind::NoMoreReads, "the card answers no more reads"),
         };
         self.end(why);
         self.event(kind, 0.99, &[("seconds in which each failed", seconds.round())]);

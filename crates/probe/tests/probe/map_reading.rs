@@ -292,7 +292,7 @@ fn what_a_slow_path_leaves_out_of_the_curve_is_said_and_the_time_is_kept() {
     let points = curves.sequential_read.len() + curves.random_read.len();
     let said = found.measured.findings.iter().find(|f| f.claim == "read-curve-cut").unwrap();
     assert_eq!(said.evidence[0].1, format!("{} of 28", 28 - points));
-    assert!(said.verdict.contains("time given"), "{said:?}");
+    assert!(said.verdict.contains("no time left"), "{said:?}");
     for point in curves.sequential_read.iter().chain(&curves.random_read) {
         assert!(point.ios >= 5, "{point:?}");
     }

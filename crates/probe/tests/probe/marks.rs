@@ -228,7 +228,7 @@ fn an_e_class_is_read_with_the_data_kept_and_written_only_where_it_may_go() {
     assert!(kept.streams.iter().all(|s| !s.write) && kept.streams.len() == 1, "{:?}", kept.streams);
     let e150 = kept.judged.iter().find(|j| j.mark.to_string() == "E150").unwrap();
     assert_eq!(e150.outcome, Outcome::NotTestable);
-    assert!(e150.because.contains("1.2 GB must be written: give `check --erase`"), "{}", e150.because);
+    assert!(e150.because.contains("it writes 1.2 GB; use `check --erase`"), "{}", e150.because);
     let reading = e150.parts.iter().find(|p| p.what.starts_with("reading")).unwrap();
     assert_eq!(reading.outcome, Outcome::Met, "{reading:?}");
     let given_up = found(true);

@@ -98,7 +98,7 @@ fn a_cache_that_was_full_when_the_run_began_is_not_called_none() {
     let (found, ended) = run_with(&mut target, &options);
     ended.unwrap();
     assert_eq!(found.cache_bytes.status, Status::NotTested, "{:?}", found.cache_bytes);
-    assert!(found.cache_bytes.reason.unwrap().contains("full when the run began"));
+    assert!(found.cache_bytes.reason.unwrap().contains("full at the start"));
     assert!(near(found.after_cache_mb_s.value.unwrap(), 45.0, 0.05), "{:?}", found.after_cache_mb_s);
 }
 
@@ -203,10 +203,10 @@ fn ends_by_itself(name: &str, work: Work, pattern: Pattern, seconds: u64, at_mos
 fn a_card_that_takes_no_writes_or_gives_no_reads_ends_the_run_and_is_told() {
     let (writes, reads) = (EventKind::NoMoreWrites, EventKind::NoMoreReads);
     let cases = [
-        ("faults.write_error_p=1", Work::Write, writes, "the card takes no more writes"),
-        ("faults.write_error_p=1", Work::Mixed, writes, "the card takes no more writes"),
-        ("faults.read_error_p=1", Work::Read, reads, "the card gives no more reads"),
-        ("faults.read_error_p=1", Work::Mixed, reads, "the card gives no more reads"),
+        ("faults.write_error_p=1", Work::Write, writes, "the card accepts no more writes"),
+        ("faults.write_error_p=1", Work::Mixed, writes, "the card accepts no more writes"),
+        ("faults.read_error_p=1", Work::Read, reads, "the card answers no more reads"),
+        ("faults.read_error_p=1", Work::Mixed, reads, "the card answers no more reads"),
     ];
     for (fault, work, kind, why) in cases {
         for pattern in [Pattern::Sequential, Pattern::Random] {
@@ -301,7 +301,7 @@ fn a_pause_that_heat_ends_leaves_no_experiment() {
     assert_eq!(measured.ended_by, "--max-temp");
     assert!(!kinds(&measured).contains(&EventKind::Experiment), "{:?}", measured.events);
     assert!(
-        measured.left_out.iter().any(|why| why.contains("the run ended in it")),
+        measured.left_out.iter().any(|why| why.contains("the run ended first")),
         "{:?}",
         measured.left_out
     );

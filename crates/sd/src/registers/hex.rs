@@ -20,7 +20,8 @@ pub enum HexFault {
     Empty(usize),
     /// A character that is no hex digit, and its position, counted in characters from 1.
     #[error(
-        "holds {0:?} at character {1}, which is no hex digit; paste only 0-9 and a-f (blanks, colons and 0x are ignored)"
+        "holds {0:?} at character {1}, which is not a hex digit; paste only 0-9 and a-f (blanks, colons and \
+         0x are ignored)"
     )]
     NotHex(char, usize),
     /// Half a byte is left over: digits there are, and digits there should be.

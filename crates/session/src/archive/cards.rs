@@ -62,30 +62,31 @@ pub struct AttachmentLine {
 /// What is changed of a card. What is `None` or empty stays as it is.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Edit {
-    /// The card: words of its name, or the beginning of its id
+    /// Card: words of its name, or the beginning of its id
     pub card: String,
-    /// A fact: brand, name, model, maker, capacity, form, firmware, made, generation, note; nothing after = takes it away
+    /// Set a fact: brand, name, model, maker, capacity, form, firmware, made, generation, note; an empty
+    /// value removes it
     #[arg(long = "set", value_name = "FACT=VALUE")]
     pub facts: Vec<String>,
-    /// Its marks, in place of those it has: --marks C10,U3,V30,A2
+    /// Replace the marks: --marks C10,U3,V30,A2
     #[arg(long, value_name = "MARKS", value_delimiter = ',')]
     pub marks: Option<Vec<String>>,
-    /// What happened: bought, in-use, failed, warranty, gone, note
+    /// Add an event: bought, in-use, failed, warranty, gone, note
     #[arg(long, value_name = "EVENT", value_parser = event_kind)]
     pub event: Option<EventKind>,
-    /// When: YYYY, YYYY-MM or YYYY-MM-DD
+    /// Date of the event: YYYY, YYYY-MM or YYYY-MM-DD
     #[arg(long, requires = "event", value_parser = date)]
     pub date: Option<String>,
-    /// What was paid, e.g. 12.99EUR
+    /// Price paid, e.g. 12.99EUR
     #[arg(long, requires = "event", value_parser = price)]
     pub price: Option<Price>,
-    /// What was in the box, who sold it, how it failed
+    /// Details: box contents, seller, way of failure
     #[arg(long, requires = "event")]
     pub about: Option<String>,
-    /// Where that is from: an address, the name of an attached picture
+    /// Source of the event: an address, or the name of an attached picture
     #[arg(long, requires = "event")]
     pub source: Option<String>,
-    /// Attach a photograph, a screenshot, a receipt; may be given several times
+    /// Attach a photograph, a screenshot or a receipt (repeatable)
     #[arg(long, value_name = "FILE")]
     pub attach: Vec<PathBuf>,
 }
@@ -141,9 +142,9 @@ pub fn edit(path: Option<&Path>, edit: &Edit) -> Result<CardShown> {
 }
 
 fn one_fact(text: &str) -> Result<(&str, Option<String>)> {
-    let (word, value) = text.split_once('=').ok_or_else(|| {
-        Failure::refused(format!("--set {text:?} is not FACT=VALUE; write e.g. brand=SanDisk"))
-    })?;
+    let (word, value) = text
+        .split_once('=')
+        .ok_or_else(|| Failure::refused(format!("--set {text:?} is not FACT=VALUE, e.g. brand=SanDisk")))?;
     fact(&mut CardFacts::default(), word)?;
     Ok((word, Some(value.trim().to_owned()).filter(|value| !value.is_empty())))
 }
@@ -167,7 +168,7 @@ pub fn merge(path: Option<&Path>, from: &str, into: &str) -> Result<CardShown> {
     let mut archive = open(path)?;
     let (from, into) = (named(&mut archive, from)?, named(&mut archive, into)?);
     if from.id == into.id {
-        return Err(Failure::refused(format!("both names mean the card {:?}", into.title)));
+        return Err(Failure::refused(format!("both names match the card {:?}", into.title)));
     }
     archive.merge_cards(&from.id, &into.id)?;
     let card = named(&mut archive, &into.id)?;
@@ -232,17 +233,21 @@ fn fact<'a>(of: &'a mut CardFacts, word: &str) -> Result<&'a mut Option<String>>
     let all = facts(of);
     let known = all.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
     let found = all.into_iter().find(|(known, _)| *known == word).map(|(_, fact)| fact);
-    found.ok_or_else(|| Failure::refused(format!("no fact {word:?}; they are {known}")))
+    found.ok_or_else(|| Failure::refused(format!("unknown fact {word:?}; the facts are {known}")))
 }
 
 fn event_kind(text: &str) -> Result<EventKind, String> {
-    serde_json::from_value(text.into())
-        .map_err(|_| format!("{text:?} is no event; they are bought, in-use, failed, warranty, gone, note"))
+    serde_json::from_value(text.into()).map_err(|_| {
+        format!(
+            "unknown event {text:?}; the events are bought, in-use, failed, warranty, \
+                              gone, note"
+        )
+    })
 }
 
 /// `2024`, `2024-03` or `2024-03-12`.
 fn date(text: &str) -> Result<String, String> {
-    let error = || format!("{text:?} is no date; write 2024, 2024-03 or 2024-03-12");
+    let error = || format!("{text:?} is not a date; write 2024, 2024-03 or 2024-03-12");
     is_date(text).then(|| text.to_owned()).ok_or_else(error)
 }
 
@@ -258,7 +263,7 @@ fn price(text: &str) -> Result<Price, String> {
         Some(amount) if currency.len() == 3 && currency.chars().all(|c| c.is_ascii_alphabetic()) => {
             Ok(Price { amount, currency })
         }
-        _ => Err(format!("{text:?} is no price; write an amount and a currency, e.g. 12.99EUR")),
+        _ => Err(format!("{text:?} is not a price; write an amount and a currency, e.g. 12.99EUR")),
     }
 }
 

@@ -77,7 +77,7 @@ fn write(archive: &mut Archive, session: SessionId, folder: &Path) -> Result<Exp
     // What was written and cannot be read again would be no copy.
     result_file::fits(text.len() as u64).map_err(|why| {
         Failure::refused_for(
-            format!("{session} is not written, since nothing could read it again: {why}"),
+            format!("{session} was not exported, since it could not be read again: {why}"),
             why,
         )
     })?;
@@ -97,7 +97,7 @@ fn same(place: &Path, text: &str) -> Result<()> {
     match read {
         Ok(_) if there == text.as_bytes() => Ok(()),
         _ => Err(Failure::refused(format!(
-            "{} is there already and says something else; name another folder, or move it away",
+            "{} exists with other content; name another folder, or move it away",
             place.display()
         ))),
     }

@@ -131,7 +131,7 @@ fn so_far(record: StoredSession) -> Value {
 /// If the consent names another one, there is nothing of that name, or it cannot be removed.
 pub fn remove(path: Option<&Path>, session: &str, consent: &str) -> Result<()> {
     if session != consent {
-        return Err(Failure::refused("--yes-remove does not name the same session; nothing was removed"));
+        return Err(Failure::refused("--yes-remove names another session; nothing was removed"));
     }
     let id: SessionId = session.parse().map_err(Failure::refused)?;
     open(path)?.remove_session(id).map_err(Failure::refused)

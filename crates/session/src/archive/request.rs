@@ -5,7 +5,7 @@ use crate::options::ArchiveAt;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-/// Look at what was measured before, correct what is known of cards, take both out and in as files
+/// Show earlier results, edit the facts of a card, export and import sessions
 #[derive(Debug, Clone, Args)]
 #[command(mut_arg("archive", |archive| {
     archive.global(true).help("Archive: a file, or postgres://... [default: in the XDG data folder]")
@@ -22,43 +22,43 @@ pub struct Request {
 /// What is done with an archive.
 #[derive(Debug, Clone, Subcommand)]
 pub enum What {
-    /// List everything that was measured
+    /// List all sessions
     List,
     /// List the cards
     Cards,
-    /// Show a session as it was printed (of one that did not finish, what was measured), or a card with all that is known
+    /// Show a session as it was printed, or a card with all its facts
     Show {
-        /// A session's name as `list` shows it, or a card
+        /// Session name as `list` shows it, or a card
         what: String,
     },
-    /// Correct what is known of a card, note what happened to it, attach pictures
+    /// Edit the facts of a card, add events, attach pictures
     Edit(Box<Edit>),
-    /// Make one card of two: everything of FROM goes to INTO
+    /// Merge two cards: move everything from FROM to INTO
     Merge {
-        /// The card that goes
+        /// Card to remove
         from: String,
-        /// The card that stays
+        /// Card to keep
         into: String,
     },
-    /// Remove a session for good
+    /// Remove a session permanently
     Remove {
-        /// Its name as `list` shows it
+        /// Session name as `list` shows it
         session: String,
-        /// Consent: the session's name once more
+        /// Confirm with the session's name
         #[arg(long, value_name = "SESSION")]
         yes_remove: String,
     },
-    /// Write sessions as files, one each (docs/result-file.schema.json)
+    /// Export sessions, one file each (docs/result-file.schema.json)
     Export {
-        /// Sessions or cards; without any, everything
+        /// Sessions or cards [default: everything]
         what: Vec<String>,
-        /// Folder to write them into
+        /// Folder to write to
         #[arg(short = 'o', long, value_name = "FOLDER")]
         output: PathBuf,
     },
-    /// Take in files that `export` wrote; logs of other tools are read by `cardscope import`
+    /// Import files from `export`; for logs of other tools use `cardscope import`
     Import {
-        /// Files, or folders of them
+        /// Files or folders
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },

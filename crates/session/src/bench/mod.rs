@@ -75,11 +75,11 @@ impl Request {
     fn refuse_needless_backup(&self, recipe: &Recipe, session: &Session<'_>) -> Result<()> {
         match &self.backup {
             Some(_) if !recipe.writes() => Err(Failure::refused(format!(
-                "recipe {} writes nothing, so --backup has nothing to save",
+                "--backup has no effect: recipe {} writes nothing",
                 recipe.name
             ))),
             Some(_) if session.opened.is_directory() => Err(Failure::refused(
-                "in a directory only a file of the test's own is written to, so --backup has nothing to save",
+                "--backup has no effect in a directory, where only the test file is written",
             )),
             _ => Ok(()),
         }
@@ -88,8 +88,8 @@ impl Request {
 
 /// Reads of a card that keeps its content find what happens to be there.
 fn unprepared(recipe: &Recipe, may_write: bool) -> Option<Caveat> {
-    let text = "the test area was not written before, since a recipe that only reads leaves a device or file as it is: \
-                blocks that were never written or were trimmed read faster than data";
+    let text = "a read-only recipe does not fill the test area first: unwritten or trimmed blocks read \
+                faster than data";
     (recipe.prepares() && !may_write).then(|| Caveat::Other { text: text.to_owned() })
 }
 

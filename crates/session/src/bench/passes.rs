@@ -137,7 +137,7 @@ impl Passes<'_> {
             return run_pass(target, self.recipe, settings, pass, events).map_err(stop);
         };
         let Some(journal) = journal else {
-            let why = "a card whose data is kept is not written to without a journal";
+            let why = "the data of the card cannot be preserved without a journal";
             return Err(Stop::Journal(JournalError(why.into())));
         };
         let mut scope = WriteScope::new(Some(journal as _));

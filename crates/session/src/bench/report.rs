@@ -50,7 +50,7 @@ pub(super) fn begin_row(
 /// One line before the start: what will be moved.
 pub(super) fn plan_line(recipe: &Recipe, runs: u32, opened: &Opened) -> String {
     let tests = recipe.tests.len();
-    let times = if runs > 1 { format!(", {runs} runs at most") } else { String::new() };
+    let times = if runs > 1 { format!(", at most {runs} runs") } else { String::new() };
     let writes = Writes::on(recipe, runs, opened);
     let writes = match opened.may_write {
         true => writes.words(),

@@ -22,7 +22,7 @@ pub struct Request {
     /// Recipe by name, or the path of a TOML file
     #[arg(long, default_value = "quick")]
     pub recipe: String,
-    /// How often the whole recipe is run
+    /// Number of runs of the whole recipe
     #[arg(long, value_name = "N")]
     pub runs: Option<u32>,
     /// Only these tests, e.g. "RND4K Q32T1 read" (repeatable)
@@ -31,7 +31,7 @@ pub struct Request {
     /// Size of the test area, e.g. 1G
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub size: Option<u64>,
-    /// Save an image of the card to FILE first, and put it back afterwards
+    /// Save an image of the card to FILE first, and restore it afterwards
     #[arg(long, value_name = "FILE")]
     pub backup: Option<PathBuf>,
     /// The recipe's text, once it was read.
@@ -92,11 +92,11 @@ pub(super) fn check_state(recipe: &Recipe, condition: &Condition) -> Result<()> 
     match condition.get("state") {
         Some(state) if state == wanted => Ok(()),
         Some(state) => Err(Failure::refused(format!(
-            "recipe {} wants a card that is {wanted}, and this one is {state}",
+            "recipe {} needs a card in state {wanted}, and this one is {state}",
             recipe.name
         ))),
         None => Err(Failure::refused(format!(
-            "recipe {} wants a card that is {wanted}; bring it into that state and say so with --condition state={wanted}",
+            "recipe {} needs a card in state {wanted}; prepare it and add --condition state={wanted}",
             recipe.name
         ))),
     }

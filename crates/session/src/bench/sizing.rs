@@ -58,7 +58,7 @@ impl Writes {
     pub(crate) fn words(self) -> String {
         let bytes = BinarySize(self.bytes.next_multiple_of(MIB));
         match self.seconds > 0.0 {
-            true => format!("writes {bytes}, and as much as the card takes in {:.0} s", self.seconds),
+            true => format!("writes {bytes}, and as much as possible in {:.0} s", self.seconds),
             false => format!("writes up to {bytes}"),
         }
     }

@@ -72,7 +72,7 @@ impl CardSource {
             (None, Some(archive)) => archive.find_cards(id)?.into_iter().find(|c| c.id == id),
             (collected, _) => collected,
         };
-        found.ok_or_else(|| Failure::io(format!("the card {id} is no longer there")))
+        found.ok_or_else(|| Failure::io(format!("the card {id} no longer exists")))
     }
 
     /// The cards that a text names: by the beginning of their id, or by words in their names.

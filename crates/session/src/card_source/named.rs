@@ -28,7 +28,11 @@ pub(crate) fn the_one(mut found: Vec<StoredCard>, text: &str) -> Result<StoredCa
         0 => Err(Failure::refused(format!(
             "no card {text:?}; `cardscope archive cards` lists those of the archive"
         ))),
-        _ => Err(Failure::refused(format!("{text:?} may be {}; say which, or give its id", listed(&found)))),
+        _ => Err(Failure::refused(format!(
+            "{text:?} matches {}; name one of them, or give its \
+            id",
+            listed(&found)
+        ))),
     }
 }
 
@@ -65,7 +69,10 @@ mod tests {
     fn two_cards_of_one_name_are_told_apart_by_their_ids() {
         let found = || vec![card("a1", "fio"), card("b2", "fio"), card("c3", "fio 2")];
         let refused = the_one(found(), "fio").unwrap_err();
-        assert_eq!(refused.to_string(), r#""fio" may be "fio" (a1), "fio" (b2); say which, or give its id"#);
+        assert_eq!(
+            refused.to_string(),
+            r#""fio" matches "fio" (a1), "fio" (b2); name one of them, or give its id"#
+        );
         assert_eq!(refused.exit_status(), 2);
         assert_eq!(the_one(found(), "b2").unwrap().id, "b2");
     }

@@ -20,10 +20,12 @@ impl Visit<'_, '_> {
                     "sustained-assumed",
                     Weight::Note,
                     0.6,
-                    "The end of a write cache was not reached in this time, so jobs that write much are judged by the speed of \
-                     the short test.",
+                    "The test did not reach the end of the write cache; long writes may be slower.",
                 )
-                .advise(format!("Run `cardscope sustain {}` to find the speed after the cache.", self.report.header.target)),
+                .advise(format!(
+                    "Run `cardscope sustain {}` to find the speed after the cache.",
+                    self.report.header.target
+                )),
             );
         }
         // The built-in ones are held by a test.

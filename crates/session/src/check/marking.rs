@@ -40,10 +40,10 @@ impl Visit<'_, '_> {
             return Err(Ended::left_out(why));
         }
         if self.report.body.verdict.is_bad() {
-            return Err(Ended::left_out("a card that lies has earned none"));
+            return Err(Ended::left_out("not judged on a fake"));
         }
         if self.budget.left(began) < LEAST_S {
-            return Err(Ended::no_time("no time was left; give a longer --budget"));
+            return Err(Ended::no_time("no time left (`--budget 5m`)"));
         }
         let judging = Judging {
             common: self.common(3),
@@ -139,9 +139,7 @@ impl Procedure for Judging {
 fn off_the_start(usable: u64) -> Result<Region> {
     let len = usable.saturating_sub(CARD_START);
     if len < LEAST_AREA {
-        return Err(Failure::refused(
-            "the card is too small to leave its start alone; with --erase all of it is used",
-        ));
+        return Err(Failure::refused("the card is too small to spare its start; use --erase"));
     }
     Ok(Region { start: CARD_START, len })
 }
@@ -151,7 +149,7 @@ fn off_the_start(usable: u64) -> Result<Region> {
 fn with_map(options: Options, map: &Measured) -> Options {
     let block = map.erase_block_bytes.value.filter(|_| map.erase_block_bytes.is_measured());
     let (unit, unit_from) = match (options.unit, block) {
-        (None, Some(block)) => (Some(block), "erase block that the map measured".to_owned()),
+        (None, Some(block)) => (Some(block), "erase block measured by the map".to_owned()),
         (stated, _) => (stated, options.unit_from.clone()),
     };
     let behind = map.after_cache_mb_s.value.filter(|_| map.after_cache_mb_s.is_measured());

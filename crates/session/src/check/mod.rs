@@ -42,7 +42,7 @@ impl Procedure for Request {
 
     fn check(&self, target: TargetType) -> Result<()> {
         if self.budget() < LEAST {
-            return Err(Failure::refused("--budget must be at least 1 s; 3m is what it is made for"));
+            return Err(Failure::refused("--budget must be at least 1 s; 3m is recommended"));
         }
         // What cannot be read must not be found out after three minutes.
         self.label.as_deref().map(label::parse).transpose().map_err(Failure::refused)?;
@@ -50,7 +50,7 @@ impl Procedure for Request {
         Failure::refuse_first(&[
             (
                 self.erase && (self.read_only || directory),
-                "--erase gives up what is on a card or in a file: leave out --read-only, and name no directory",
+                "--erase works only on a card or file, and not with --read-only",
             ),
             (self.read_only && directory, NOTHING_TO_READ),
         ])
@@ -74,11 +74,11 @@ impl Procedure for Request {
 
 /// What a visit writes in a directory, before it begins.
 fn plan_line(request: &Request, opened: &Opened) -> String {
-    let files = "files of its own, which are removed at the end";
+    let files = "its own files, which are removed at the end";
     match opened.limit.words() {
         Some(words) => format!("writes {files}; {words}"),
         None => format!(
-            "writes {files}: as much as the card takes in {:.0} s (--max-write limits it)",
+            "writes {files}: as much as possible in {:.0} s (limit with --max-write)",
             request.budget().as_secs_f64()
         ),
     }

@@ -1,6 +1,7 @@
 //! What to do next, from what the visit found.
 
 use super::Request;
+use crate::frame::Common;
 use cardscope_model::card_map::advice::quoted;
 use cardscope_model::check::{CheckReport, Next};
 use cardscope_model::verify::{SURE, Verdict};
@@ -16,16 +17,15 @@ pub(super) fn next(report: &CheckReport, request: &Request, directory: bool) -> 
         let journal =
             waiting.evidence.iter().find(|(what, _)| what == "journal").map(|(_, path)| path.as_str());
         let command = format!("cardscope restore {}", quoted(journal.unwrap_or_default()));
-        steps.push(step("put back what was on the card", Some(command)));
+        steps.push(step("restore the data of the card", Some(command)));
     }
-    steps.extend(after_verdict(
-        &report.header.target,
-        report.body.verdict,
-        report.body.confidence,
-        directory,
-    ));
-    if report.body.parts.iter().any(|part| part.wants_time) && report.header.error.is_none() {
-        steps.push(step("what had no time is measured with more of it", Some(longer(request))));
+    let more_time = report.body.parts.iter().any(|part| part.wants_time) && report.header.error.is_none();
+    let (verdict, confidence) = (report.body.verdict, report.body.confidence);
+    if !(more_time && verdict == Verdict::Inconclusive) {
+        steps.push(after_verdict(&request.common, verdict, confidence, directory));
+    }
+    if more_time {
+        steps.push(step("run it again with more time", Some(longer(request))));
     }
     steps
 }
@@ -43,42 +43,33 @@ fn longer(request: &Request) -> String {
     command + &label.unwrap_or_default() + &request.common.options(request.limits.max_write())
 }
 
-fn after_verdict(target: &str, verdict: Verdict, confidence: f64, directory: bool) -> Option<Next> {
-    let verify = |how: &str| Some(format!("cardscope verify {}{how}", quoted(target)));
+fn after_verdict(common: &Common, verdict: Verdict, confidence: f64, directory: bool) -> Next {
+    let target = quoted(&common.target);
+    let verify = |how: &str| Some(format!("cardscope verify {target}{how}{}", common.options(None)));
     let (proof, thorough) = match directory {
-        true => (" --files", "have all of its free space written and read"),
+        true => (" --files", "fill its free space and read it back"),
         false => (
             " --full",
-            "have every block written and read (this destroys what is on it; --backup FILE saves it first)",
+            "overwrite and read back every block (all data on it is lost unless --backup FILE saves it)",
         ),
     };
-    Some(match verdict {
+    match verdict {
         Verdict::Genuine => {
-            step(format!("before the card is trusted with what matters, {thorough}"), verify(proof))
+            step(format!("before you trust important data to the card, {thorough}"), verify(proof))
         }
         unsure if unsure.lacks_capacity() && confidence < SURE => {
-            let how = if directory { String::new() } else { format!(": {thorough}") };
-            step(format!("prove it before you send it back{how}"), verify(proof))
+            step(format!("to be sure before you return it, {thorough}"), verify(proof))
         }
-        Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted if directory => step(
-            "send it back; to use the real part meanwhile, unmount it and give its device (`cardscope list`) to \
-             `cardscope format --limit-to-real`",
-            None,
-        ),
-        Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted => step(
-            "send it back; to use the real part meanwhile, format it to that size",
-            Some(format!("cardscope format {} --limit-to-real", quoted(target))),
-        ),
-        Verdict::Damaged | Verdict::Unstable | Verdict::Dead | Verdict::ReadOnly => {
-            step("copy what can still be read, and replace the card", None)
+        Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted => {
+            step("return it", None)
         }
-        Verdict::ReaderSuspect => {
-            step("ask a second reader before the card is accused", verify(" --condition reader=…"))
-        }
-        Verdict::Inconclusive => {
-            step("have the capacity proven", verify(if directory { " --files" } else { "" }))
-        }
-    })
+        Verdict::Damaged => step("copy your data and do not keep data on it", None),
+        Verdict::Unstable => step("try another reader, then discard the card", None),
+        Verdict::Dead => step("discard it", None),
+        Verdict::ReadOnly => step("copy your data from it", None),
+        Verdict::ReaderSuspect => step("try another reader", verify(" --condition reader=…")),
+        Verdict::Inconclusive => step("test the capacity", verify(if directory { " --files" } else { "" })),
+    }
 }
 
 #[cfg(test)]
@@ -86,15 +77,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_card_is_sent_back_on_less_than_a_sure_verdict() {
+    fn no_card_is_returned_on_less_than_a_sure_verdict() {
+        let common = Common { target: "/dev/sdx".to_owned(), seed: Some(7), ..Common::default() };
         for verdict in [Verdict::Limbo, Verdict::Wraparound, Verdict::Chain, Verdict::Overcommitted] {
             for directory in [false, true] {
-                let after = |confidence| after_verdict("/dev/sdx", verdict, confidence, directory).unwrap();
-                assert!(after(SURE).what.starts_with("send it back"), "{verdict} {directory}");
+                let after = |confidence| after_verdict(&common, verdict, confidence, directory);
+                assert_eq!(after(SURE).what, "return it", "{verdict} {directory}");
                 let unsure = after(0.9);
-                assert!(unsure.what.contains("before you send it back"), "{unsure:?}");
-                assert_eq!(unsure.what.contains("destroys"), !directory, "{unsure:?}");
-                let proof = if directory { "--files" } else { "--full" };
+                assert!(unsure.what.contains("before you return it"), "{unsure:?}");
+                assert_eq!(unsure.what.contains("all data on it is lost"), !directory, "{unsure:?}");
+                let proof = if directory { "--files --seed 7" } else { "--full --seed 7" };
                 assert!(unsure.command.unwrap().ends_with(proof));
             }
         }

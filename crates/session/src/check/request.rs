@@ -4,10 +4,10 @@ use crate::frame::{Common, Limits};
 use clap::Args;
 use std::time::Duration;
 
-/// The whole visit within a time budget: what the card is, whether it is genuine, what it can do, what it is good for
+/// Test a card in minutes: identity, capacity, speed, and the jobs it is suitable for
 ///
-/// Everything that is on the card is kept: what is overwritten is saved to a journal on another disk first, and put
-/// back and checked afterwards. Ends with one page of verdict.
+/// Preserves the data on the card: each block is saved to a journal on another disk before it is overwritten,
+/// then restored and checked. Ends with one page.
 #[derive(Debug, Clone, Default, Args)]
 #[command(
     mut_arg("budget", |budget| budget.default_value("3m")),
@@ -20,13 +20,14 @@ pub struct Request {
     /// What it may spend; without a budget the visit takes three minutes.
     #[command(flatten)]
     pub limits: Limits,
-    /// Write nothing at all: what only writing can show is left out, the capacity among it
+    /// Write nothing; skip every test that needs writes, the capacity test included
     #[arg(long)]
     pub read_only: bool,
-    /// What is on the card may go: nothing is saved and put back, which makes time for more (asks for consent)
+    /// Overwrite the card without saving its data, which leaves time for more tests. All data on it is lost
+    /// (asks first)
     #[arg(long, conflicts_with = "read_only")]
     pub erase: bool,
-    /// What is printed on the card, e.g. "256GB U3 A2 V30 'up to 160 MB/s'"; the page says what is untrue of it
+    /// Text printed on the card, to be checked, e.g. "256GB U3 A2 V30 'up to 160 MB/s'"
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
 }

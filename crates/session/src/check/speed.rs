@@ -2,14 +2,17 @@
 //! while: it reads (with consent to lose what is there it writes) as long as the time allows, with small reads, a null
 //! command and temperatures beside, so that heat, stalls and a busy host show.
 
+use super::jobs::figures;
 use super::visit::{Ended, Visit, in_a_line};
 use crate::bench;
 use crate::frame::Outcome;
 use crate::sustain::{self, Nobody};
 use cardscope_engine::target::Region;
+use cardscope_model::judged_label::{self, Measured};
 use cardscope_model::result::{NotMeasured, RunResult};
 use cardscope_model::units::{MIB, NANOS_PER_S, Nanos};
 use cardscope_probe::sustain::BLOCK;
+use cardscope_sd::label;
 use std::time::Duration;
 
 /// Seconds that putting back takes on a slow card.
@@ -22,7 +25,7 @@ impl Visit<'_, '_> {
     pub(super) fn bench(&mut self) -> Result<(), Ended> {
         let began = self.now();
         if self.budget.left(began) < 1.0 {
-            return Err(Ended::no_time("no time was left; give a longer --budget"));
+            return Err(Ended::no_time("no time left (`--budget 5m`)"));
         }
         let no_writes = self.no_writes();
         if let Some(why) = no_writes.filter(|_| self.directory) {
@@ -54,11 +57,9 @@ impl Visit<'_, '_> {
         let RunResult { results, not_measured, .. } = measured.unwrap_or_default();
         let reason = match no_writes {
             Some(why) => Some(format!("read tests only: {why}")),
-            None if !in_time => {
-                Some("read tests only: there was no time left to save, write and restore".to_owned())
-            }
+            None if !in_time => Some("read tests only: no time left for writes".to_owned()),
             None if limited => {
-                Some("read tests only: the write tests cannot be held to --max-write".to_owned())
+                Some("read tests only: write tests cannot be limited by --max-write".to_owned())
             }
             None => None,
         };
@@ -68,9 +69,26 @@ impl Visit<'_, '_> {
         let reason = (!reasons.is_empty()).then(|| reasons.join("; "));
         let lacks_time = no_writes.is_none() && (!in_time || !not_measured.is_empty());
         self.report.body.bench = results;
+        self.judge_printed_speed();
         self.report.body.not_measured = not_measured;
         self.done("bench", began, reason, lacks_time);
         Ended::with(failure)
+    }
+
+    /// Compares the speeds that are printed on the card with those measured; in a directory `verify` has done so with its
+    /// files.
+    fn judge_printed_speed(&mut self) {
+        let label = self.request.label.as_deref().and_then(|text| label::parse(text).ok());
+        let Some(label) = label.filter(|_| !self.directory) else { return };
+        let (figures, _) = figures(self.report);
+        self.found(judged_label::speeds(
+            &label,
+            &Measured {
+                read_mb_s: figures.read_mb_s.into_iter().collect(),
+                write_mb_s: figures.write_mb_s.into_iter().collect(),
+                ceiling_mb_s: self.session.opened.ceiling_mb_s,
+            },
+        ));
     }
 
     /// When the pass must end, by the target's clock: what it writes must be put back in time, too.
@@ -96,7 +114,7 @@ impl Visit<'_, '_> {
         let began = self.now();
         let left = self.budget.left(began);
         if left < LEAST_S {
-            return Err(Ended::no_time("no time was left; `cardscope sustain` takes the time it needs"));
+            return Err(Ended::no_time("no time left (`cardscope sustain`)"));
         }
         if let Some(why) = self.no_writes().filter(|_| self.directory) {
             return Err(Ended::unwritten(why));
@@ -109,8 +127,8 @@ impl Visit<'_, '_> {
         self.report.body.sustain = Some(found.body.measured);
         let reading = request.read.then(|| {
             let how =
-                if self.directory { "`cardscope sustain` writes, too" } else { "`--erase` lets it write" };
-            format!("read test only, so that what is on the card is kept; {how}")
+                if self.directory { "`cardscope sustain` also writes" } else { "`--erase` allows writes" };
+            format!("read test only, to preserve the data on the card; {how}")
         });
         self.done("sustain", began, reading, false);
         Ended::with(failure)

@@ -20,7 +20,7 @@ const NEARLY: u64 = 128 << 20;
 impl Visit<'_, '_> {
     pub(super) fn verify(&mut self) -> Result<(), Ended> {
         if self.request.read_only {
-            return Err(Ended::left_out("it writes (and puts back), and --read-only was given"));
+            return Err(Ended::left_out("it writes, and --read-only was given"));
         }
         let began = self.now();
         let request = self.verify_request();
@@ -35,10 +35,8 @@ impl Visit<'_, '_> {
             request.limits.max_write().is_some_and(|most| report.body.moved.bytes_written + NEARLY >= most);
         self.take_verify(report);
         let short = match limited {
-            true => "too little may be written to come to a verdict; --max-write sets the limit",
-            false => {
-                "the time was too short to come to a verdict; `cardscope verify` takes the time it needs"
-            }
+            true => "not enough writes allowed for a verdict (`--max-write`)",
+            false => "not enough time for a verdict (`cardscope verify`)",
         };
         self.done("verify", began, (!whole).then(|| short.to_owned()), !whole && !limited);
         Ended::with(failure)
@@ -76,6 +74,9 @@ impl Visit<'_, '_> {
             report.body.announced_bytes = found.body.announced_bytes;
         }
         report.header.findings.extend(found.header.findings.clone());
+        if report.body.verdict != Verdict::Inconclusive {
+            report.header.findings.iter_mut().for_each(|finding| finding.has_run("cardscope verify"));
+        }
         self.add(&found.body.moved);
         self.report.body.verify = Some(found);
     }
@@ -92,10 +93,10 @@ impl Visit<'_, '_> {
         let began = self.now();
         let left = self.budget.left(began);
         if self.report.body.verdict.is_bad() {
-            return Err(Ended::left_out("only a card that keeps what is written to it is worth a map"));
+            return Err(Ended::left_out("mapped only if the card keeps its data"));
         }
         if left < LEAST_S {
-            return Err(Ended::no_time("no time was left; `cardscope map` takes the time it needs"));
+            return Err(Ended::no_time("no time left (`cardscope map`)"));
         }
         let read_only = self.no_writes().is_some();
         let request = map::Request {
@@ -114,7 +115,7 @@ impl Visit<'_, '_> {
         self.found(found.header.findings.iter().cloned());
         let missing = out_of_time(&found.body.measured);
         self.report.body.map = Some(found);
-        self.done("map", began, missing.then(|| "some of it had no time".to_owned()), missing);
+        self.done("map", began, missing.then(|| "no time left for some of it".to_owned()), missing);
         Ended::with(failure)
     }
 }

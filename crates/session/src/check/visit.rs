@@ -33,7 +33,7 @@ impl Ended {
 
     /// In a directory that may not be written to.
     pub(super) fn unwritten(why: &str) -> Self {
-        Ended::left_out(format!("in a directory what is read must be written first, and {why}"))
+        Ended::left_out(format!("in a directory the test file must be written first, and {why}"))
     }
 
     pub(super) fn no_time(why: &str) -> Self {
@@ -105,6 +105,7 @@ impl<'a, 's> Visit<'a, 's> {
         self.report.body.moved.seconds = self.budget.spent(now);
         self.session.hear_target(&mut self.report.header);
         self.judge_jobs();
+        self.report.header.findings.iter_mut().for_each(|finding| finding.has_run("cardscope check"));
         self.report.body.next = next::next(self.report, self.request, self.directory);
     }
 
@@ -156,7 +157,7 @@ impl<'a, 's> Visit<'a, 's> {
     fn info(&mut self) {
         let began = self.now();
         let Some(identity) = self.session.opened.identity.clone() else {
-            return self.left_out("info", "this target says nothing of itself".to_owned(), false);
+            return self.left_out("info", "the target reports no identity".to_owned(), false);
         };
         let identity = judged(identity);
         self.report.header.findings.extend(identity.findings.clone());
@@ -184,12 +185,10 @@ impl<'a, 's> Visit<'a, 's> {
     pub(super) fn no_writes(&self) -> Option<&'static str> {
         match self.report.body.verdict {
             _ if self.request.read_only => Some("--read-only was given"),
-            Verdict::Dead | Verdict::ReadOnly => Some("the card keeps nothing that is written to it"),
-            Verdict::Unstable | Verdict::Damaged => {
-                Some("the card does not keep what is written to it for sure, so nothing more is risked")
-            }
+            Verdict::Dead | Verdict::ReadOnly => Some("the card loses all data written to it"),
+            Verdict::Unstable | Verdict::Damaged => Some("the card may lose data, so no more is written"),
             _ if !self.report.body.moved.data_kept && !self.request.erase => {
-                Some("what was overwritten is not all back yet")
+                Some("the saved data is not fully restored yet")
             }
             _ => None,
         }
@@ -201,6 +200,6 @@ pub(super) fn in_a_line(what: &[String]) -> Option<String> {
     let first = what.first()?;
     Some(match what.len() {
         1 => first.clone(),
-        more => format!("{first}, and {} more", more - 1),
+        more => format!("{first} and {} more", more - 1),
     })
 }

@@ -20,15 +20,15 @@ use cardscope_simulator::target_spec;
 use clap::Args;
 use std::path::Path;
 
-/// Find out whether this computer is fit to measure, and what to do where it is not
+/// Check whether this computer is fit to measure, and what to improve
 ///
-/// Exit status 1 where a point fails; warnings leave it 0.
+/// Exit status 1 if a check fails; warnings leave it 0.
 #[derive(Debug, Clone, Default, Args)]
 #[command(mut_arg("archive", |archive| archive.help(
-    "Archive whose place is examined: a file, or postgres://... [default: in the XDG data folder]"
+    "Archive whose location is checked: a file, or postgres://... [default: in the XDG data folder]"
 )))]
 pub struct Request {
-    /// A card or reader as `list` shows it, or a directory on it [default: all that are present]
+    /// Card or reader as `list` shows it, or a directory on it [default: all present]
     pub target: Option<String>,
     /// The archive whose place is examined.
     #[command(flatten)]
@@ -65,14 +65,12 @@ fn device_of(system: &System, target: &str) -> Result<String> {
     let path = Path::new(target);
     if system.is_live() && (path.is_dir() || path.is_file()) {
         let below = filesystem::of_path(path).ok().and_then(|found| found.disk);
-        return below.ok_or_else(|| {
-            Failure::refused(format!("{target} lies on no single disk that could be examined"))
-        });
+        return below.ok_or_else(|| Failure::refused(format!("{target} is not on a single disk")));
     }
     match BlockDevice::find(system, target) {
         Some(device) => Ok(device.disk().name),
         None => Err(Failure::refused(format!(
-            "there is no block device {target}; `cardscope list --all` shows what is present"
+            "{target} is not a block device; `cardscope list --all` shows the devices"
         ))),
     }
 }

@@ -30,8 +30,8 @@ pub(super) fn points(system: &System) -> Vec<Point> {
         governor(system),
         turbo(system),
         sleep(system),
-        pressure(system, "cpu", "other programs take the processor from the measurement"),
-        pressure(system, "io", "other programs do I/O, perhaps through the same reader or bus"),
+        pressure(system, "cpu", "other programs use processor time that the test needs"),
+        pressure(system, "io", "other programs do I/O, possibly through the same reader or bus"),
     ];
     points.extend(steal(system));
     points.extend([supply(system), zones(system), source(system)]);
@@ -42,9 +42,13 @@ pub(super) fn points(system: &System) -> Vec<Point> {
 }
 
 fn governor(system: &System) -> Point {
-    let point = Topic::Processor.asks("governor", "between I/Os a processor clocks down, and each small I/O then costs more of its time: IOPS fall, and differ from run to run");
+    let point = Topic::Processor.asks(
+        "governor",
+        "a processor that clocks down between I/Os lowers IOPS \
+                                       and adds scatter",
+    );
     match host::governor(system) {
-        None => point.unknown("the kernel governs no processor clock here"),
+        None => point.unknown("no frequency governor"),
         Some(governor) if governor == "performance" => point.ok(governor),
         Some(governor) => point.warn(
             governor,
@@ -55,28 +59,32 @@ fn governor(system: &System) -> Point {
 
 fn turbo(system: &System) -> Point {
     let (state, seen) = match vitals::turbo(system) {
-        Some(true) => (State::Ok, "on: the clock rises as long as heat allows"),
-        Some(false) => (State::Ok, "off: the clock stays the same"),
-        None => (State::Unknown, "the kernel does not tell"),
+        Some(true) => (State::Ok, "on"),
+        Some(false) => (State::Ok, "off"),
+        None => (State::Unknown, "not reported by the kernel"),
     };
-    let why = "a clock that follows the heat makes later runs differ from earlier ones";
+    let why = "a boost clock that depends on temperature makes later runs differ from earlier ones";
     Topic::Processor.asks("turbo", why).is(state, seen)
 }
 
 fn sleep(system: &System) -> Point {
-    let point = Topic::Processor.asks("sleep-states", "a processor that sleeps deeply wakes late when an I/O ends: latencies at queue depth 1 grow by that time");
+    let point = Topic::Processor.asks(
+        "sleep-states",
+        "deep sleep states delay the end of each I/O at queue \
+                                       depth 1",
+    );
     let states = vitals::idle_states(system);
     let Some(deepest) = states.iter().max_by_key(|state| state.exit_us) else {
-        return point.unknown("the kernel manages no sleep states here");
+        return point.unknown("no sleep states");
     };
     let held = vitals::cpu_dma_latency_us(system).and_then(|us| u64::try_from(us).ok());
     let limit = held.unwrap_or(u64::MAX);
     let used =
         states.iter().filter(|state| state.exit_us <= limit).map(|state| state.exit_us).max().unwrap_or(0);
     if used <= SLOW_WAKING_US {
-        return point.ok(format!("waking takes {used} µs at most"));
+        return point.ok(format!("wakes within {used} µs"));
     }
-    point.warn(format!("waking from {} takes {} µs", deepest.name, deepest.exit_us), HOLD)
+    point.warn(format!("wakes from {} in {} µs", deepest.name, deepest.exit_us), HOLD)
 }
 
 fn pressure(system: &System, resource: &str, why: &str) -> Point {
@@ -84,14 +92,16 @@ fn pressure(system: &System, resource: &str, why: &str) -> Point {
     let point = Topic::Processor.asks(name, why);
     let load = vitals::load(system).map_or_else(String::new, |load| format!(", load {load:.2}"));
     let Some(now) = vitals::pressure(system, resource).map(|p| p.some.avg10) else {
-        return point.unknown(format!("the kernel tells no pressure (PSI){load}"));
+        return point.unknown(format!("no pressure information (PSI){load}"));
     };
-    let seen = format!("tasks waited {now:.1} % of the last ten seconds{load}");
+    let seen = format!("tasks waited {now:.1} % of the last 10 s{load}");
     match now {
-        now if now >= PRESSURE.1 => point.fail(seen, "end what else runs (`top` shows it) and look again"),
-        now if now >= PRESSURE.0 => {
-            point.warn(seen, "wait until it is calm, or end what else runs (`top` shows it)")
-        }
+        now if now >= PRESSURE.1 => point.fail(
+            seen,
+            "stop other programs (`top` shows them) and check \
+            again",
+        ),
+        now if now >= PRESSURE.0 => point.warn(seen, "stop other programs (`top` shows them)"),
         _ => point.ok(seen),
     }
 }
@@ -100,11 +110,11 @@ fn steal(system: &System) -> Option<Point> {
     let times = vitals::cpu_times(system).filter(|times| times.total() > 0)?;
     let share = times.steal as f64 / times.total() as f64;
     let seen = format!(
-        "the host of this virtual machine took {:.1} % of the processors' time since boot",
+        "the host of this virtual machine took {:.1} % of the processor time since boot",
         share * 100.0
     );
-    let point = Topic::Processor.asks("steal", "what the host takes shows as latency of the card");
-    let advice = "measure on the host itself, or on a quieter one";
+    let point = Topic::Processor.asks("steal", "time taken by the host appears as latency of the card");
+    let advice = "measure on the host itself, or on an idle one";
     (share > STEAL).then(|| point.warn(seen, advice))
 }
 
@@ -116,14 +126,13 @@ const NOW: u32 = 0xf;
 const EVER: u32 = 0xf_0000;
 
 fn supply(system: &System) -> Point {
-    let point = Topic::Heat.asks(
-        "supply",
-        "under-voltage and throttling slow the processor and the bus, and cards fail for want of current",
-    );
+    let point = Topic::Heat
+        .asks("supply", "under-voltage and throttling slow the processor and the bus, and make cards fail");
     let Some(words) = host::supply(system) else {
-        return point.unknown("this board does not watch its supply");
+        return point.unknown("this board does not monitor its supply");
     };
-    let advice = "use the board's own power supply and a short cable, cool the board, restart it, look again";
+    let advice = "use the board's own power supply and a short cable, cool the board, restart it and check \
+                  again";
     let state = match host::throttled(system) {
         Some(word) if word & NOW != 0 => State::Fail,
         Some(word) if word & EVER != 0 => State::Warn,
@@ -136,19 +145,19 @@ fn supply(system: &System) -> Point {
 
 fn zones(system: &System) -> Point {
     let point = Topic::Heat
-        .asks("heat", "a processor or SoC at its limit is slowed down, and the card's figures with it");
+        .asks("heat", "a processor or SoC at its temperature limit throttles, and slows down the test");
     let zones = vitals::zones(system);
     let distance = |zone: &Zone| zone.limit.map_or(f64::INFINITY, |limit| limit - zone.celsius);
     let Some(worst) =
         zones.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)).then(b.celsius.total_cmp(&a.celsius)))
     else {
-        return point.unknown("the kernel tells no temperature");
+        return point.unknown("no temperature sensor");
     };
     let limit =
-        worst.limit.map_or_else(|| "no limit known".to_owned(), |limit| format!("limit {limit:.0} °C"));
+        worst.limit.map_or_else(|| "limit unknown".to_owned(), |limit| format!("limit {limit:.0} °C"));
     let seen = format!("{} is at {:.1} °C ({limit})", worst.kind, worst.celsius);
     match distance(worst) {
-        left if left <= 0.0 => point.fail(seen, "let it cool down and give it a fan; then look again"),
+        left if left <= 0.0 => point.fail(seen, "let it cool down, add a fan, and check again"),
         left if left <= NEAR_C => point.warn(seen, "cool it before a long test: a fan, or a pause"),
         _ => point.ok(seen),
     }
@@ -180,29 +189,33 @@ const COARSE_NS: u64 = 100_000;
 const LATE_US: (f64, f64) = (300.0, 5_000.0);
 
 fn source(system: &System) -> Point {
-    let point = Topic::Clock.asks("clock-source", "every latency is the difference of two readings; a clock outside the processor costs a microsecond each");
+    let point = Topic::Clock.asks(
+        "clock-source",
+        "each latency needs two clock readings; a clock outside \
+                                   the processor takes about 1 µs each",
+    );
     let choose = "echo tsc | sudo tee /sys/devices/system/clocksource/clocksource0/current_clocksource, where it is offered";
     match vitals::clock_source(system) {
-        None => point.unknown("the kernel does not tell"),
+        None => point.unknown("not reported by the kernel"),
         Some(name) if GOOD.contains(&name.as_str()) => point.ok(&name),
-        Some(name) if TICKING.contains(&name.as_str()) => point
-            .fail(&name, "look in the kernel log why no better clock is used: dmesg | grep -i clocksource"),
+        Some(name) if TICKING.contains(&name.as_str()) => {
+            point.fail(&name, "find out why no better clock is used: dmesg | grep -i clocksource")
+        }
         Some(name) => point.warn(&name, choose),
     }
 }
 
 fn reading() -> Point {
     let (cost, step) = cost_and_step();
-    let seen = format!("a reading costs {cost:.0} ns, the smallest step seen is {step} ns");
+    let seen = format!("a reading takes {cost:.0} ns, resolution {step} ns");
     let state = match (cost, step) {
         (_, step) if step > COARSE_NS => State::Fail,
         (cost, _) if cost > DEAR_NS => State::Warn,
         _ => State::Ok,
     };
-    let why =
-        "the clock is read once for each I/O; its cost and its step bound what can be told of small ones";
+    let why = "the clock is read for each I/O; its cost and resolution limit the accuracy of small ones";
     let point = Topic::Clock.asks("clock-reading", why).is(state, seen);
-    if state == State::Ok { point } else { point.advise("see the point clock-source") }
+    if state == State::Ok { point } else { point.advise("see clock-source") }
 }
 
 /// Nanoseconds a reading, and the smallest step that is more than none.
@@ -223,13 +236,13 @@ fn cost_and_step() -> (f64, u64) {
 fn sleeping() -> Point {
     let late = lateness_us();
     let (median, most) = (late[SLEEPS / 2], late[SLEEPS * 95 / 100]);
-    let seen = format!("a sleep of 1 ms ends {median:.0} µs late in the median, {most:.0} µs at 95 %");
+    let seen = format!("a sleep of 1 ms ends {median:.0} µs late (median), {most:.0} µs (95 %)");
     let good = median <= LATE_US.0 && most <= LATE_US.1;
-    let why = "pauses between I/Os, idle times and the times of a simulated card in real time rest on sleeps";
+    let why = "pauses, idle times and simulated cards in real time depend on sleeps";
     let point = Topic::Clock.asks("sleep-overshoot", why);
     match good {
         true => point.ok(seen),
-        false => point.warn(seen, "end what else runs; in a virtual machine, measure on the host itself"),
+        false => point.warn(seen, "stop other programs; in a virtual machine, measure on the host itself"),
     }
 }
 

@@ -27,8 +27,7 @@ pub(super) fn points(system: &System, card: &Entry) -> Vec<Point> {
     points.into_iter().map(|point| point.about(&card.path)).collect()
 }
 
-const BUS: Question<'static> = Topic::Reader
-    .asks("reader-bus", "no card is faster than the bus it hangs on: what is measured then is the bus");
+const BUS: Question<'static> = Topic::Reader.asks("reader-bus", "no card is faster than its bus");
 
 /// `PCIe 3.0 x1, 985 MB/s at most`.
 fn seen(identity: &Identity) -> String {
@@ -43,7 +42,7 @@ fn bus(card: &Entry, identity: &Identity) -> Point {
         Bus::Usb => link(identity),
         Bus::Nvme => pcie(identity),
         Bus::Loop | Bus::Nbd => BUS.warn(
-            format!("{} is a {} device: what lies behind it is measured as well", card.path, card.bus),
+            format!("{} is a {} device, which is measured as well", card.path, card.bus),
             "test the card's own device",
         ),
         Bus::Ata | Bus::Virtio | Bus::Other => BUS.unknown(format!("the bus is {}", card.bus)),
@@ -55,20 +54,19 @@ fn slot(identity: &Identity) -> Point {
     let Some(mode) = &mmc.mode else {
         return BUS
             .unknown(seen(identity))
-            .advise("sudo cardscope doctor: debugfs tells the mode to root only");
+            .advise("run `sudo cardscope doctor`: only root can read the bus mode");
     };
     if let Some(slow) = identity.findings.iter().find(|f| f.claim == "clock-below-timing") {
-        return BUS.warn(
-            slow.verdict.clone(),
-            "try another slot or reader, or lift the board's limit on the SD clock",
-        );
+        return BUS
+            .warn(slow.verdict.clone(), "try another slot or reader, or raise the board's SD clock limit");
     }
     // U, V and A marks come with UHS-I (PLS 4.13); their cards speak SDR50 and faster.
     let fast = identity.marks.iter().map(ToString::to_string).find(|mark| mark.starts_with(['U', 'V', 'A']));
     match fast {
         Some(mark) if SLOW_MODES.contains(&mode.as_str()) => {
-            let advice = "use a slot or reader with 1.8 V signalling (UHS-I); clean the contacts; look for tuning errors: dmesg | grep mmc";
-            BUS.warn(format!("{}, though the card bears {mark} and speaks UHS-I", seen(identity)), advice)
+            let advice = "use a slot or reader with UHS-I, clean the contacts, and look for tuning errors: \
+                          dmesg | grep mmc";
+            BUS.warn(format!("{}, although the card has {mark} and supports UHS-I", seen(identity)), advice)
         }
         _ => BUS.ok(seen(identity)),
     }
@@ -80,7 +78,7 @@ fn link(identity: &Identity) -> Point {
         None => BUS.unknown(seen(identity)),
         Some(mbit_s) if mbit_s >= USB_3 => BUS.ok(seen(identity)),
         Some(mbit_s) if mbit_s < 480 => {
-            BUS.fail(seen(identity), "plug the reader into another port, without hub and extension")
+            BUS.fail(seen(identity), "plug the reader into another port, without a hub or extension cable")
         }
         Some(_) => BUS.warn(
             format!("{}: too slow for a UHS card", seen(identity)),
@@ -96,8 +94,9 @@ fn pcie(identity: &Identity) -> Point {
                 (Some(speed), Some(width)) => format!("{speed} GT/s x{width}"),
                 _ => "more".to_owned(),
             };
-            let advice = "use a slot or adapter with more lanes or a newer PCIe; set its link speed in the firmware's setup";
-            BUS.warn(format!("{}, though the card could do {most}", seen(identity)), advice)
+            let advice = "use a slot or adapter with more lanes or newer PCIe, or raise its link speed in \
+                          the firmware setup";
+            BUS.warn(format!("{}, although the card supports {most}", seen(identity)), advice)
         }
         Some(link) if link.ceiling_mb_s.is_some() => BUS.ok(seen(identity)),
         _ => BUS.unknown(seen(identity)),
@@ -118,15 +117,15 @@ fn usb(system: &System, card: &Entry, identity: &Identity) -> Vec<Point> {
 fn protocol(reader: &UsbReader) -> Point {
     let point = Topic::Reader.asks(
         "reader-protocol",
-        "with bulk-only transport one command is under way at a time: tests with a queue measure none",
+        "bulk-only transport handles one command at a time, so tests with a queue have no effect",
     );
     match reader.protocol {
         Some(UsbProtocol::Uas) => point.ok("USB Attached SCSI, with a queue"),
         Some(UsbProtocol::Bot) => point.warn(
             "bulk-only transport, without a queue",
-            "for figures at Q8 and Q32 use a UAS reader or a slot of the computer's own",
+            "for tests at Q8 and Q32 use a UAS reader or a built-in slot",
         ),
-        None => point.unknown("the driver does not tell"),
+        None => point.unknown("not reported by the driver"),
     }
 }
 
@@ -134,14 +133,15 @@ fn wrong_port(reader: &UsbReader, topology: &UsbTopology) -> Option<Point> {
     let slow = reader.speed_mbit_s.is_some_and(|mbit_s| mbit_s < USB_3);
     let built_for = topology.built_for.filter(|version| *version >= 3.0 && slow)?;
     let seen = format!(
-        "{} was built for USB {built_for} and is linked at {} Mbit/s",
+        "{} supports USB {built_for} and is linked at {} Mbit/s",
         topology.reader, reader.speed_mbit_s?
     );
-    let why = "a USB 3 reader in a USB 2 port, on a poor cable or not pushed in all the way runs at a tenth of its speed";
+    let why = "a USB 3 reader in a USB 2 port, on a bad cable or not fully plugged in runs at a tenth of \
+               its speed";
     Some(
         Topic::Reader
             .asks("reader-port", why)
-            .warn(seen, "push it in swiftly, use a blue or SS port, leave out cables and hubs"),
+            .warn(seen, "plug it fully and quickly into a blue or SS port, without cables or hubs"),
     )
 }
 
@@ -153,16 +153,14 @@ fn shared(topology: &UsbTopology) -> Option<Point> {
     if seen.is_empty() {
         return None;
     }
-    let why = "a hub and a host controller are shared: others take bandwidth, and each hub adds latency";
+    let why = "other devices share the bandwidth of hub and host controller, and each hub adds latency";
     let point = Topic::Reader.asks("reader-shared", why).is(State::Warn, seen.join("; "));
-    Some(point.advise("plug the reader into a port of the computer itself, and unplug other storage"))
+    Some(point.advise("plug the reader directly into the computer, and unplug other storage"))
 }
 
 fn autosuspend(topology: &UsbTopology) -> Point {
-    let point = Topic::Reader.asks(
-        "reader-autosuspend",
-        "a reader that was put to sleep takes long over its first I/O, and may lose its card",
-    );
+    let point = Topic::Reader
+        .asks("reader-autosuspend", "a suspended reader needs long for its first I/O, and may lose its card");
     match topology.autosuspend_ms {
         None => point.ok("off"),
         Some(ms) => point.warn(
@@ -173,11 +171,11 @@ fn autosuspend(topology: &UsbTopology) -> Point {
 }
 
 fn free(card: &Entry) -> Point {
-    let why = "a card that is in use cannot be tested by writing, and is disturbed when tested by reading";
+    let why = "a card in use cannot be tested by writing, and disturbs read tests";
     let point = Topic::Reader.asks("reader-card", why);
     match &card.reason {
-        None => point.ok("nobody uses it"),
-        Some(_) if card.empty => point.warn("there is no card in it", "put the card in"),
+        None => point.ok("not in use"),
+        Some(_) if card.empty => point.warn("no card inserted", "insert the card"),
         Some(reason) => point.is(State::Warn, reason.clone()),
     }
 }

@@ -40,34 +40,35 @@ pub(super) fn points(system: &System, device: Option<&str>, archive: &ArchiveAt)
 }
 
 fn available(system: &System) -> Point {
-    let point = Topic::Memory.asks(
-        "memory",
-        "buffers that are swapped, or programs that swap meanwhile, put their I/O into the card's figures",
-    );
+    let point = Topic::Memory.asks("memory", "swapping adds I/O to the test");
     let Some(memory) = vitals::memory(system) else {
-        return point.unknown("the kernel does not tell");
+        return point.unknown("not reported by the kernel");
     };
     let pressure = vitals::pressure(system, "memory").map_or(0.0, |p| p.some.avg10);
     let size = |bytes: u64| format!("{} MiB", bytes / MIB);
     let seen = format!(
-        "{} of {} are to be had, {} lie in swap, tasks waited {pressure:.1} % of the last ten seconds for memory",
+        "{} of {} available, {} swapped, tasks waited {pressure:.1} % of the last 10 s for memory",
         size(memory.available),
         size(memory.total),
         size(memory.swap_used)
     );
     match memory.available {
-        bytes if bytes < LEAST => point.fail(seen, "end other programs: a test needs some hundred MiB"),
+        bytes if bytes < LEAST => point.fail(seen, "stop other programs: a test needs some hundred MiB"),
         bytes if bytes < WANTED || pressure > PRESSURE => {
-            point.warn(seen, "end other programs before measuring")
+            point.warn(seen, "stop other programs before measuring")
         }
         _ => point.ok(seen),
     }
 }
 
 fn locked(system: &System) -> Point {
-    let point = Topic::Memory.asks("locked-memory", "buffers registered with io_uring are locked in memory; without them each I/O maps its own, which costs processor time");
+    let point = Topic::Memory.asks(
+        "locked-memory",
+        "io_uring locks its buffers in memory; without them \
+                                    each I/O takes more processor time",
+    );
     if vitals::capabilities(system).is_some_and(|set| set >> CAP_IPC_LOCK & 1 == 1) {
-        return point.ok("this process may lock as much as it likes (CAP_IPC_LOCK)");
+        return point.ok("unlimited (CAP_IPC_LOCK)");
     }
     let unlimited = "add \"* - memlock unlimited\" to /etc/security/limits.d/cardscope.conf and log in again, or run with sudo";
     match getrlimit(Resource::Memlock).current {
@@ -84,13 +85,15 @@ fn page_cache(system: &System) -> Point {
     let limit = number("vm/dirty_bytes")
         .filter(|bytes| *bytes > 0)
         .or_else(|| Some(total / 100 * number("vm/dirty_ratio")?));
-    let point = Topic::Memory.asks("page-cache", "a directory on a file system without direct I/O is written through the page cache: a test smaller than this limit measures memory");
-    let Some(limit) = limit else { return point.unknown("the kernel does not tell") };
-    let seen = format!("up to {} MiB wait in memory before a writer is held back", limit / MIB);
+    let point = Topic::Memory.asks(
+        "page-cache",
+        "without direct I/O, a test smaller than this limit \
+                                    measures the page cache",
+    );
+    let Some(limit) = limit else { return point.unknown("not reported by the kernel") };
+    let seen = format!("up to {} MiB are buffered before writes wait", limit / MIB);
     match number("vm/laptop_mode") {
-        Some(1..) => {
-            point.warn(format!("{seen}; laptop mode holds writes back"), "sudo sysctl vm.laptop_mode=0")
-        }
+        Some(1..) => point.warn(format!("{seen}; laptop mode delays writes"), "sudo sysctl vm.laptop_mode=0"),
         _ => point.ok(seen),
     }
 }
@@ -104,20 +107,20 @@ const OTHER_FOLDERS: &str = "export XDG_STATE_HOME and XDG_DATA_HOME to folders 
 
 fn journal_place(device: Option<&str>) -> Point {
     let journal = cardscope_journal::folder::folder().map_err(|e| e.to_string());
-    let why = "what a test overwrites is saved there first, and put back from there after a crash";
+    let why = "journals are stored here, and restored after a crash";
     folder("journal-place", journal, device, (why, OTHER_FOLDERS))
 }
 
 /// # Errors
 /// If the archive has the address of something that is neither file nor server.
 fn archive_place(device: Option<&str>, archive: &ArchiveAt) -> Result<Point> {
-    let why = "results are kept there as soon as they are measured";
+    let why = "results are stored here as soon as they are measured";
     let path = path_of(archive.named());
     if let Ok(path) = &path
         && is_server(path)?
     {
         let server = shown(path);
-        let seen = format!("{} is on a server, which was not asked", server.display());
+        let seen = format!("{} is on a server, which was not checked", server.display());
         return Ok(Topic::Storage.asks("archive-place", why).unknown(seen));
     }
     let elsewhere = match archive.named() {
@@ -143,12 +146,12 @@ fn folder(
     if let Some(device) = device
         && filesystem::lies_on(&path, device)
     {
-        let seen = format!("{} lies on {device} itself", path.display());
+        let seen = format!("{} is on {device} itself", path.display());
         let state = if name == "journal-place" { State::Fail } else { State::Warn };
         return point.is(state, seen).advise(elsewhere);
     }
     let Some((free, read_only)) = room(&path) else {
-        return point.unknown(format!("{} cannot be looked at", path.display()));
+        return point.unknown(format!("{} cannot be read", path.display()));
     };
     let below = filesystem::of_path(&path).ok();
     let kind = below.as_ref().map_or("an unknown file system", |found| found.name.as_str());
@@ -157,7 +160,7 @@ fn folder(
         _ if read_only => point.fail(format!("{seen}, read-only"), elsewhere),
         free if free < LEAST_ON_DISK => point.fail(seen, elsewhere),
         _ if matches!(kind, "tmpfs" | "ramfs") => {
-            point.warn(format!("{seen}: in memory, so that it does not survive a crash"), elsewhere)
+            point.warn(format!("{seen}: in memory, lost after a crash"), elsewhere)
         }
         free if free < WANTED_ON_DISK => point.warn(seen, elsewhere),
         _ => point.ok(seen),

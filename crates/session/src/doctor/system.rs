@@ -24,13 +24,17 @@ pub(super) fn points(system: &System, cards: &[Entry]) -> Vec<Point> {
 }
 
 fn io_uring(system: &System) -> Point {
-    let point = Topic::Kernel.asks("io-uring", "deep queues are kept by io_uring; without it threads keep them, which costs processor time and understates fast cards");
+    let point = Topic::Kernel.asks(
+        "io-uring",
+        "without io_uring, threads emulate deep queues, which takes \
+                                    processor time and understates fast cards",
+    );
     let setting = vitals::io_uring_disabled(system);
     let allow = "sudo sysctl kernel.io_uring_disabled=0";
-    let container = "a container's seccomp profile is the usual reason: run outside of it, or with --security-opt seccomp=unconfined";
+    let container = "run outside of the container, or with --security-opt seccomp=unconfined";
     if !system.is_live() {
         return match setting {
-            None => point.unknown("the recording does not tell"),
+            None => point.unknown("not in the recording"),
             Some(0) => point.ok("allowed"),
             Some(n) => point.warn(format!("kernel.io_uring_disabled is {n}"), allow),
         };
@@ -43,14 +47,14 @@ fn io_uring(system: &System) -> Point {
 }
 
 fn age(system: &System) -> Point {
-    let why = "a kernel before 5.15 does not number the coming of disks: a card that is swapped for one of the same size during a test is not noticed";
+    let why = "kernels before 5.15 do not report a card swapped for one of the same size during a test";
     let point = Topic::Kernel.asks("kernel", why);
     let Some(release) = host::kernel(system) else {
         return point.unknown("unknown");
     };
     match version(&release) {
         Some(version) if version >= NUMBERS_DISKS => point.ok(release),
-        Some(_) => point.warn(release, "do not swap cards during a test; a newer kernel would notice"),
+        Some(_) => point.warn(release, "do not swap cards during a test, or use a newer kernel"),
         None => point.unknown(release),
     }
 }
@@ -61,15 +65,15 @@ fn version(release: &str) -> Option<(u32, u32)> {
 }
 
 fn machine(system: &System) -> Point {
-    let why = "in a virtual machine each I/O and each timer goes through its host, whose caches and other guests take part";
+    let why = "in a virtual machine each I/O and timer goes through the host and its caches";
     let point = Topic::Kernel.asks("machine", why);
     match vitals::hypervisor(system) {
-        None => point.ok("no virtual machine"),
+        None => point.ok("none"),
         Some(found) => {
             let name = found.name.map_or_else(String::new, |name| format!(" ({name})"));
             point.warn(
                 format!("a virtual machine{name}"),
-                "measure on the host itself; or compare only with results of this machine",
+                "measure on the host itself, or compare only with results of this machine",
             )
         }
     }
@@ -79,11 +83,11 @@ fn machine(system: &System) -> Point {
 fn quirks(system: &System) -> Option<Point> {
     let set = vitals::module_parameter(system, "usb_storage", "quirks").filter(|text| text.contains(':'))?;
     let seen = format!("usb-storage.quirks={set}");
-    let why = "quirks change how the kernel speaks to a reader; `u` turns UAS off, and with it the queue";
+    let why = "quirks change how the kernel drives a reader; `u` turns off UAS and its queue";
     Some(
         Topic::Kernel.asks("usb-quirks", why).warn(
             seen,
-            "take it from the kernel's command line or /etc/modprobe.d unless the reader needs it",
+            "remove it from the kernel command line or /etc/modprobe.d unless the reader needs it",
         ),
     )
 }
@@ -110,10 +114,10 @@ fn helpers(system: &System) -> Vec<Point> {
 
 fn tools() -> Point {
     let missing: Vec<_> = TOOLS.iter().filter(|(tool, _, _)| format::find(tool).is_none()).collect();
-    let why = "some verbs use the tools of others; without one, they say so and leave its part out";
+    let why = "some verbs use these tools, and skip a test without them";
     let point = Topic::Helpers.asks("tools", why);
     if missing.is_empty() {
-        return point.ok(format!("all {} are there", TOOLS.len()));
+        return point.ok(format!("all {} installed", TOOLS.len()));
     }
     let seen: Vec<String> = missing.iter().map(|(tool, gives, _)| format!("{tool} ({gives})")).collect();
     let packages: Vec<&str> = missing.iter().map(|(_, _, package)| *package).collect();
@@ -121,20 +125,20 @@ fn tools() -> Point {
 }
 
 fn fuse(system: &System) -> Point {
-    let why = "a simulated card is served to other programs through FUSE";
+    let why = "simulated cards are served to other programs through FUSE";
     let point = Topic::Helpers.asks("fuse", why);
     if Path::new("/dev/fuse").exists() || vitals::file_systems(system).iter().any(|name| name == "fuse") {
-        return point.ok("the kernel has it");
+        return point.ok("available");
     }
-    point.warn("the kernel has no FUSE", "sudo modprobe fuse; or use `sim serve --nbd`")
+    point.warn("missing in the kernel", "sudo modprobe fuse; or use `sim serve --nbd`")
 }
 
 fn nvme(system: &System) -> Point {
-    let point = Topic::Helpers.asks("nvme-driver", "SD Express cards speak NVMe");
+    let point = Topic::Helpers.asks("nvme-driver", "SD Express cards use NVMe");
     if vitals::nvme_driver(system) {
-        return point.ok("the kernel has it at hand");
+        return point.ok("available");
     }
-    let seen = "not loaded; it comes by itself with the first NVMe card where the kernel has it";
+    let seen = "not loaded; it comes by itself with the first NVMe card where available";
     point.unknown(seen).advise("sudo modprobe nvme")
 }
 
@@ -169,18 +173,18 @@ const DISTURBERS: &[(&str, &str, &str)] = &[
 ];
 
 fn services(system: &System) -> Vec<Point> {
-    let why = "I/O of others on the card, its reader or the processor goes into the figures";
+    let why = "other I/O on the card, its reader or the processor disturbs the test";
     let point = Topic::Services.asks("services", why);
     let running = vitals::programs(system);
     if running.is_empty() {
-        return vec![point.unknown("no program is shown")];
+        return vec![point.unknown("no programs visible")];
     }
     let runs = |(name, does, stop): &(&str, &str, &str)| {
         let program = running.iter().find(|program| is(program, name))?;
         Some(point.warn(format!("{program} runs: it {does}"), *stop))
     };
     let found: Vec<Point> = DISTURBERS.iter().filter_map(runs).collect();
-    if found.is_empty() { vec![point.ok("nothing that is known to disturb")] } else { found }
+    if found.is_empty() { vec![point.ok("none known")] } else { found }
 }
 
 /// Short names must be whole, others may go on (`tracker-miner-fs-3`, `fsck.ext4`).
@@ -193,13 +197,10 @@ const NEEDED: [(u32, &str, &str); 2] = [
     (
         21,
         "cap-sys-admin",
-        "emptying the page cache of a device, asking an NVMe card for its SMART log and its limits, and reading an SD slot's bus mode need CAP_SYS_ADMIN",
+        "needed to empty the page cache of a device, and to read an NVMe card's SMART log and an SD slot's \
+         bus mode",
     ),
-    (
-        17,
-        "cap-sys-rawio",
-        "asking an SD card by commands of its own, to tell reader from card, needs CAP_SYS_RAWIO",
-    ),
+    (17, "cap-sys-rawio", "needed to send SD commands to the card"),
 ];
 
 fn rights(system: &System, cards: &[Entry]) -> Vec<Point> {
@@ -212,7 +213,7 @@ fn rights(system: &System, cards: &[Entry]) -> Vec<Point> {
 }
 
 fn devices(cards: &[Entry]) -> Point {
-    const WHY: &str = "a card is tested through its block device; without the right to open it only directories on it can be";
+    const WHY: &str = "without access to the block device, only directories can be tested";
     let point = Topic::Rights.asks("block-devices", WHY);
     let advice = "sudo usermod -aG disk $USER, then log in again; or run with sudo";
     let allowed = |card: &&Entry| access(card.path.as_str(), Access::READ_OK | Access::WRITE_OK).is_ok();
@@ -220,12 +221,12 @@ fn devices(cards: &[Entry]) -> Point {
         cards.iter().filter(|card| !allowed(card)).map(|card| card.path.as_str()).collect();
     let root = rustix::process::geteuid().is_root();
     match (cards.is_empty(), refused.is_empty()) {
-        (true, _) if root => point.ok("this is root; no card is present"),
-        (true, _) => point.unknown("no card is present to try").advise(advice),
-        (false, true) => point.ok(format!("all {} cards and readers may be opened", cards.len())),
+        (true, _) if root => point.ok("running as root; no card is present"),
+        (true, _) => point.unknown("no card is present").advise(advice),
+        (false, true) => point.ok(format!("all {} cards and readers can be opened", cards.len())),
         (false, false) => {
             let state = if refused.len() == cards.len() { State::Fail } else { State::Warn };
-            point.is(state, format!("{} may not be opened by this user", refused.join(", "))).advise(advice)
+            point.is(state, format!("this user cannot open {}", refused.join(", "))).advise(advice)
         }
     }
 }
@@ -233,9 +234,9 @@ fn devices(cards: &[Entry]) -> Point {
 fn capability(system: &System, bit: u32, name: &str, why: &str) -> Point {
     let point = Topic::Rights.asks(name, why);
     match vitals::capabilities(system) {
-        Some(set) if set >> bit & 1 == 1 => point.ok("this process has it"),
-        Some(_) => point.warn("this process does not have it", "run with sudo"),
-        None => point.unknown("the system does not tell"),
+        Some(set) if set >> bit & 1 == 1 => point.ok("yes"),
+        Some(_) => point.warn("no", "run with sudo"),
+        None => point.unknown("not reported by the system"),
     }
 }
 

@@ -14,7 +14,7 @@ use cardscope_engine::target::TargetError;
 use cardscope_model::endure::{Endurance, EndureReport, EndureRound};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::report::Moved;
-use cardscope_model::units::Capacity;
+use cardscope_model::units::{Size, Speed};
 use cardscope_probe::endure::{Ended, RoundSettings, projection, round};
 use cardscope_probe::full::resume::salt;
 use cardscope_probe::full::{BLOCK, DEPTH};
@@ -55,16 +55,13 @@ fn check(request: &Request, target: TargetType) -> Result<()> {
     if target == TargetType::Directory {
         let name = &request.common.target;
         return Err(Failure::refused(format!(
-            "{name} is a directory, and endure wears whole cards; name the device"
+            "{name} is a directory; endure needs a whole card, so name its device"
         )));
     }
     Failure::refuse_first(&[
-        (!(request.until > 0.0 && request.until <= 1.0), "--until is a share above 0 and up to 1 (or 100 %)"),
+        (!(request.until > 0.0 && request.until <= 1.0), "--until must be above 0 and at most 1 (or 100 %)"),
         (request.rounds == Some(0), "--rounds must be at least 1"),
-        (
-            request.resume && request.backup.is_some(),
-            "--resume finds the card as the earlier sitting left it, so --backup has nothing to save",
-        ),
+        (request.resume && request.backup.is_some(), "--backup has no effect with --resume"),
     ])
 }
 
@@ -76,8 +73,8 @@ fn begin(request: &Request, session: &mut Session<'_>, report: &mut EndureReport
     let span = request.span.unwrap_or(bytes) / sector * sector;
     if span == 0 || span > bytes {
         return Err(Failure::refused(format!(
-            "--span must be at least a sector and no more than the card's {}",
-            Capacity(bytes)
+            "--span must be between one sector and the card's {}",
+            Size(bytes)
         )));
     }
     (report.body.announced_bytes, report.body.span_bytes) = (bytes, span);
@@ -185,14 +182,14 @@ impl Run<'_, '_> {
 }
 
 fn plan_line(report: &EndureReport, request: &Request) -> String {
-    let rounds = request.rounds.map_or_else(|| "rounds".to_owned(), |n| format!("{n} rounds at most"));
+    let rounds = request.rounds.map_or_else(|| "rounds".to_owned(), |n| format!("at most {n} rounds"));
     let before = match report.body.rounds.len() {
         0 => String::new(),
-        n => format!(", going on after round {n}"),
+        n => format!(", continuing after round {n}"),
     };
     format!(
-        "{rounds} over {} until {} % of the sectors are bad{before}; the card is worn out by it",
-        Capacity(report.body.span_bytes),
+        "{rounds} over {} until {} % of the sectors are bad{before}; this wears out the card",
+        Size(report.body.span_bytes),
         request.until * 100.0
     )
 }
@@ -210,12 +207,8 @@ fn sum_up(report: &mut EndureReport) {
 fn remark_end(report: &mut EndureReport, ended: Option<Ended>) {
     let (claim, text) = match ended {
         None => return,
-        Some(Ended::RefusesWrites) => {
-            ("refuses-writes", "The card takes no more writes, but can still be read.")
-        }
-        Some(Ended::SwallowsWrites) => {
-            ("swallows-writes", "The card accepts writes and drops them; the old data stays.")
-        }
+        Some(Ended::RefusesWrites) => ("refuses-writes", "The card accepts no more writes, but can be read."),
+        Some(Ended::SwallowsWrites) => ("swallows-writes", "The card accepts writes but keeps the old data."),
     };
     report.body.ended_by = text.to_owned();
     let rounds = report.body.rounds.len();
@@ -245,12 +238,12 @@ fn round_line(report: &EndureReport) -> String {
         )
     });
     format!(
-        "round {}: write {:.1} MB/s, read {:.1} MB/s, bad {:.4} %{next}, {:.1} GB written in all, {:.1} cycles{projection}",
+        "round {}: write {}, read {}, bad {:.4} %{next}, {} written in total, {:.1} cycles{projection}",
         round.round,
-        round.write_mb_s,
-        round.read_mb_s,
+        Speed(round.write_mb_s),
+        Speed(round.read_mb_s),
         round.bad_share * 100.0,
-        report.body.moved.bytes_written as f64 / 1e9,
+        Size(report.body.moved.bytes_written),
         report.body.cycles
     )
 }
@@ -272,11 +265,11 @@ fn no_wear_line(report: &EndureReport) -> Option<String> {
 }
 
 /// What keeps a long run from ending by itself.
-const NEVER_WEARS: &str = "A plain file or a simulated card without wear never loses a sector.";
+const NEVER_WEARS: &str = "A plain file or a simulated card without wear never fails.";
 
 fn no_wear(report: &EndureReport) -> String {
     let (rounds, cycles) = (report.body.rounds.len(), report.body.cycles);
-    format!("No sector was lost in {rounds} rounds ({cycles:.1} cycles).")
+    format!("The card lost no sector in {rounds} rounds ({cycles:.1} cycles).")
 }
 
 /// The next numbers of cycles and the time that each takes at the speed so far.
@@ -311,9 +304,9 @@ fn conclude(report: &mut EndureReport, session: &Session<'_>) {
     }
     if let Some(first) = report.body.milestones.first() {
         let text = format!(
-            "The first sector was lost in round {}, after {}.",
+            "The card lost its first sector in round {}, after {}.",
             first.round,
-            Capacity(first.bytes_written)
+            Size(first.bytes_written)
         );
         let known = report.header.findings.iter().any(|f| f.claim == "sectors-lost");
         if !known {

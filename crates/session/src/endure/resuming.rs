@@ -78,13 +78,14 @@ pub(super) fn resume(
     let name = &request.common.target;
     let found = by_stamps.or(by_key).filter(|run| run.report.body.announced_bytes == bytes).ok_or_else(|| {
         Failure::refused(format!(
-            "there is no endurance run to go on with on {name}: it is another card, or its state was removed. Nothing was written; start anew without --resume"
+            "{name} has no endurance run to continue: it is another card, or its state was removed. Nothing \
+             was written; start again without --resume"
         ))
     })?;
     *report = found.report;
     if request.span.is_some_and(|span| span != report.body.span_bytes) {
         return Err(Failure::refused(format!(
-            "the run to go on with wears {} bytes; leave --span out",
+            "the run to continue covers {} bytes; leave out --span",
             report.body.span_bytes
         )));
     }
@@ -106,7 +107,7 @@ pub(super) fn wait(
     gone: &TargetError,
 ) -> Result<()> {
     let seconds = request.wait.as_secs_f64();
-    session.events.note(&format!("{gone}. It is waited for {seconds:.0} s; put it back"));
+    session.events.note(&format!("{gone}; insert it again within {seconds:.0} s"));
     let was = Was { key: card_key(session.opened), bytes: session.bytes(), salt };
     let until = Instant::now() + request.wait;
     let name = &request.common.target;
@@ -117,7 +118,7 @@ pub(super) fn wait(
             was.demand(&mut again, session.interrupt)?;
             again.condition.clone_from(&session.opened.condition);
             *session.opened = again;
-            session.events.note("the card is back; the round begins anew");
+            session.events.note("the card is back; the round starts again");
             return Ok(());
         }
         if session.interrupt.raised() {
@@ -125,7 +126,7 @@ pub(super) fn wait(
         }
         if Instant::now() >= until {
             return Err(Failure::io(format!(
-                "{gone}; it did not come back within {seconds:.0} s. Go on with --resume once it is there"
+                "{gone} and did not come back within {seconds:.0} s; continue later with --resume"
             )));
         }
         std::thread::sleep(TRY_EVERY);
@@ -153,7 +154,8 @@ impl Was {
             return Ok(());
         }
         Err(Failure::io(
-            "another card is in the slot than the one that went away; nothing was written to it. Put the first card back and go on with --resume",
+            "the slot now holds another card; nothing was written to it. Insert the first card and continue \
+             with --resume",
         ))
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn limit(request: &Request, opened: &Opened) -> Result<Option<Limited
     };
     if real > announced_bytes {
         return Err(Failure::refused(format!(
-            "{} of real capacity are more than the {} that the card announces",
+            "--real {} exceeds the {} that the card announces",
             Capacity(real),
             Capacity(announced_bytes)
         )));
@@ -47,12 +47,12 @@ pub(super) fn limit(request: &Request, opened: &Opened) -> Result<Option<Limited
 fn verified(archive: Option<&Path>, opened: &Opened) -> Result<(u64, String)> {
     let unknown = |why: &str| {
         Failure::refused(format!(
-            "how much this card really has is not known: {why}; run `cardscope verify` on it first, or say --real BYTES"
+            "the real capacity of this card is unknown: {why}; run `cardscope verify` first, or give --real \
+             BYTES"
         ))
     };
-    let key = card_key(opened)
-        .ok_or_else(|| unknown("it says nothing of itself by which the archive could know it"))?;
-    let report = last_verify(archive, &key)?.ok_or_else(|| unknown("the archive has no verify of it"))?;
+    let key = card_key(opened).ok_or_else(|| unknown("it has no identity to find it by in the archive"))?;
+    let report = last_verify(archive, &key)?.ok_or_else(|| unknown("the archive has no `verify` of it"))?;
     let session = report.header.session.clone().unwrap_or_default();
     usable(&report).map(|bytes| (bytes, format!("verify {session}: {}", report.body.verdict)))
 }
@@ -61,25 +61,27 @@ fn verified(archive: Option<&Path>, opened: &Opened) -> Result<(u64, String)> {
 fn usable(report: &VerifyReport) -> Result<u64> {
     match (report.body.verdict, report.body.usable_bytes) {
         (Verdict::Genuine, _) => Err(Failure::refused(
-            "the last verify found all of its capacity real: format it without --limit-to-real",
+            "the last verify found all of its capacity; format it without --limit-to-real",
         )),
         (verdict, Some(bytes)) if verdict.lacks_capacity() => {
             if report.body.confidence >= SURE {
                 return Ok(bytes);
             }
             Err(Failure::refused(format!(
-                "the last verify is only {:.0} % sure that {} of this card are there; run `cardscope verify --full` on it, or say --real BYTES",
+                "the last verify is only {:.0} % sure of {}; run `cardscope verify --full`, or give --real \
+                 BYTES",
                 report.body.confidence * 100.0,
                 Capacity(bytes)
             )))
         }
         (verdict @ (Verdict::Limbo | Verdict::Wraparound | Verdict::Chain), None) => {
             Err(Failure::refused(format!(
-                "the last verify found {verdict} but could not measure the real capacity; run `cardscope verify --full` on it, or give --real BYTES"
+                "the last verify found {verdict}, but not the real capacity; run `cardscope verify --full`, \
+                 or give --real BYTES"
             )))
         }
         (verdict, _) => Err(Failure::refused(format!(
-            "the last verify says {verdict}: no size makes such a card trustworthy, do not use it; --real BYTES would lay it out all the same"
+            "the last verify found {verdict}: do not use this card; --real BYTES formats it anyway"
         ))),
     }
 }
@@ -96,8 +98,7 @@ fn last_verify(archive: Option<&Path>, key: &str) -> Result<Option<VerifyReport>
 /// What was changed, and what was not.
 pub(super) fn limited(limited: &Limited, layout: &Layout) -> Finding {
     let said = format!(
-        "The partition ends at byte {}, before what the card loses; the card still announces {}, so any tool that \
-         writes past the partition, or partitions it anew, loses data again.",
+        "The partition ends at byte {}, within the real capacity, but the card still announces {}.",
         layout.partition_end() * SECTOR,
         Capacity(limited.announced_bytes)
     );
@@ -105,7 +106,10 @@ pub(super) fn limited(limited: &Limited, layout: &Layout) -> Finding {
         .because("announced_bytes", limited.announced_bytes)
         .because("real_bytes", limited.real_bytes)
         .because("source", &limited.source)
-        .advise("Mark the card, use it for nothing that matters, and check it with `cardscope verify DIR --files`.")
+        .advise(
+            "Mark the card, store nothing important on it, never repartition it, and check it with \
+                 `cardscope verify DIR --files`.",
+        )
 }
 
 #[cfg(test)]
@@ -129,6 +133,6 @@ mod tests {
         assert_eq!(found("chain", 0.999), Ok(23_000_000_512));
         let refusal = found("wraparound", 0.8).unwrap_err();
         assert!(refusal.contains("80 % sure") && refusal.contains("--full"), "{refusal}");
-        assert!(found("damaged", 0.999).unwrap_err().contains("do not use it"));
+        assert!(found("damaged", 0.999).unwrap_err().contains("do not use this card"));
     }
 }

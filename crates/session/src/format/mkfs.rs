@@ -34,7 +34,7 @@ pub(super) fn tool(file_system: FileSystem) -> Result<PathBuf> {
     let Tool { name, package, .. } = tool_for(file_system);
     find(name).ok_or_else(|| {
         Failure::refused(format!(
-            "a card of this capacity gets {file_system}, and {name} is not there to make it; install the package {package}"
+            "{name} is missing, which makes {file_system} for this capacity; install the package {package}"
         ))
     })
 }
@@ -66,8 +66,7 @@ pub(super) fn make(layout: &Layout, label: Option<&str>, seed: u64) -> Result<Pi
 
 /// A file in memory that takes room only where something stands in it.
 pub(crate) fn sparse(bytes: u64) -> Result<File> {
-    let failed =
-        |e: std::io::Error| Failure::io_for(format!("no memory for a picture of the partition: {e}"), e);
+    let failed = |e: std::io::Error| Failure::io_for(format!("not enough memory for the partition: {e}"), e);
     let file = memfd_create("cardscope-format", MemfdFlags::CLOEXEC).map_err(|e| failed(e.into()))?;
     let file = File::from(file);
     file.set_len(bytes).map_err(failed)?;
@@ -122,7 +121,7 @@ pub(crate) fn run(program: &Path, arguments: &[String], on: &File) -> Result<()>
     }
     let said = [ended.stderr, ended.stdout].concat();
     Err(Failure::refused(format!(
-        "{} {} failed, nothing was written to the card: {}",
+        "{} {} failed: {}; nothing was written to the card",
         program.display(),
         arguments.join(" "),
         String::from_utf8_lossy(&said).trim()
@@ -150,7 +149,8 @@ fn check(partition: &File, layout: &Layout, program: &Path) -> Result<()> {
     match made {
         Some(volume) if volume == planned => Ok(()),
         other => Err(Failure::refused(format!(
-            "{} made another layout than was asked for, nothing was written to the card; a newer version of it may do (asked: {planned:?}; made: {other:?})",
+            "{} did not make the requested layout, so nothing was written to the card; try a newer version \
+             (requested {planned:?}, made {other:?})",
             program.display()
         ))),
     }

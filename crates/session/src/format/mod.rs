@@ -82,7 +82,7 @@ impl Procedure for Request {
 /// Refuses what can be refused without opening anything, so that nobody is asked in vain.
 fn look_before_asking(request: &Request, target: TargetType) -> Result<()> {
     if request.real.is_some() && !request.limit_to_real {
-        return Err(Failure::refused("--real says what --limit-to-real is to keep to: give both"));
+        return Err(Failure::refused("--real needs --limit-to-real"));
     }
     match target {
         TargetType::Simulated => return Ok(()),
@@ -114,9 +114,9 @@ fn whole_device(name: &str) -> Result<u64> {
 fn whole(name: &str, clearance: Option<&Clearance>) -> Result<()> {
     match clearance.and_then(|seen| seen.partition_of.as_ref()) {
         None => Ok(()),
-        Some(disk) => Err(Failure::refused(format!(
-            "{name} is a partition, and a card is formatted as a whole: name /dev/{disk}"
-        ))),
+        Some(disk) => {
+            Err(Failure::refused(format!("{name} is a partition; name the whole card, /dev/{disk}")))
+        }
     }
 }
 
@@ -131,7 +131,7 @@ fn plan_line(request: &Request, layout: &Layout) -> String {
     let first = match request.mode() {
         Mode::Quick => "",
         Mode::Overwrite => "every byte is overwritten first; ",
-        Mode::Discard => "the card is told first that nothing on it is of value; ",
+        Mode::Discard => "all blocks are discarded first; ",
     };
     format!(
         "{first}{} in clusters of {} bytes, partition from byte {}, files from byte {}, {} for files",
@@ -151,13 +151,11 @@ fn conclude(report: &mut FormatReport) {
         _ => None,
     };
     if report.body.discarded == Some(false) {
-        let said = "The card or its reader takes no discard, so only the file system is new and other blocks were left as they were.";
-        report
-            .header
-            .findings
-            .push(Finding::new("discard-not-taken", Weight::Note, 1.0, said).advise(
-                "Try a slot of the computer's own, or --overwrite: many readers pass no discard on.",
-            ));
+        let said = "The card or its reader does not support discard, so only the file system is new.";
+        report.header.findings.push(
+            Finding::new("discard-not-taken", Weight::Note, 1.0, said)
+                .advise("Use a built-in slot, or --overwrite: many readers do not pass on discards."),
+        );
     }
     if let Some(limited) = &report.body.limited {
         report.header.findings.push(limit::limited(limited, &report.body.layout));
@@ -177,15 +175,13 @@ fn checked_label(text: &str, file_system: FileSystem) -> Result<String> {
         return Err(refuse(&format!("a volume's name has 1 to {MOST_LETTERS} characters")));
     }
     if text.chars().any(char::is_control) {
-        return Err(refuse("a volume's name holds no control characters"));
+        return Err(refuse("a volume name cannot have control characters"));
     }
     if file_system == FileSystem::Exfat {
         return Ok(text.to_owned());
     }
     if !text.is_ascii() || text.contains(|c| NOT_IN_FAT.contains(c)) {
-        return Err(refuse(&format!(
-            "{file_system} allows letters, digits and blanks, none of {NOT_IN_FAT}"
-        )));
+        return Err(refuse(&format!("{file_system} volume names cannot have any of {NOT_IN_FAT}")));
     }
     Ok(text.to_ascii_uppercase())
 }

@@ -7,38 +7,38 @@ use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{ArgAction, Args};
 use std::path::PathBuf;
 
-/// Format a card as the SD Association lays it out for its capacity
+/// Format a card with the SD Association's layout for its capacity
 ///
-/// FAT12, FAT16, FAT32 or exFAT, with the data area on a boundary of the card's allocation units: the layout on which
-/// its speed classes hold. Everything on the card is lost. The result is read back and compared.
+/// FAT12, FAT16, FAT32 or exFAT, aligned to the card's allocation units, as its speed classes require. All
+/// data on the card is lost. The result is read back and compared.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Request {
     /// What every verb is asked for.
     #[command(flatten)]
     pub common: Common,
-    /// Write only partition table and file system (the default)
+    /// Write only partition table and file system (default)
     #[arg(long, conflicts_with_all = ["overwrite", "discard"])]
     pub quick: bool,
-    /// Write every byte of the card first, with data that cannot be compressed: the state "overwritten"
+    /// Overwrite every byte of the card first, with incompressible data (state "overwritten")
     #[arg(long, conflicts_with = "discard")]
     pub overwrite: bool,
-    /// Tell the card first that nothing on it is of value: the state "trimmed"; says so where the card takes none
+    /// Discard all blocks of the card first (state "trimmed"); reports if the card does not support it
     #[arg(long)]
     pub discard: bool,
-    /// Name of the volume, up to 11 characters
+    /// Volume name, up to 11 characters
     #[arg(long, value_name = "NAME")]
     pub label: Option<String>,
-    /// End the partition on a whole cylinder, as SDFormatter's option of that name; few old hosts need it
+    /// End the partition on a whole cylinder, like SDFormatter's option of that name; a few old hosts need it
     #[arg(long, value_name = "on|off", default_value = "off", action = ArgAction::Set,
         value_parser = PossibleValuesParser::new(["on", "off"]).map(|word| word == "on"))]
     pub size_adjustment: bool,
-    /// Begin the data on a multiple of this instead of the capacity's boundary unit, e.g. a measured 12M or 24M
+    /// Align the data area to this instead of the capacity's boundary unit, e.g. a measured 12M or 24M
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub boundary: Option<u64>,
-    /// Partition a fake to what it really has, as the last `verify` of this card found, or --real says
+    /// Partition only the real capacity of a fake, as the last `verify` of this card found, or --real states
     #[arg(long)]
     pub limit_to_real: bool,
-    /// What the card really has, in bytes from its start
+    /// Real capacity of the card, from its start
     #[arg(long, value_name = "SIZE", value_parser = size, requires = "limit_to_real")]
     pub real: Option<u64>,
     /// Save an image of the card to FILE first; `cardscope restore FILE` undoes the format

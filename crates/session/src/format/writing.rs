@@ -32,7 +32,7 @@ pub(super) fn write(picture: &Picture, session: &mut Session<'_>, report: &mut F
     let done = session.drive((BLOCK, DEPTH), &mut moved, |card, _, events| {
         if u64::from(card.sector()) > SECTOR {
             return Err(Failure::refused(format!(
-                "this card or its reader counts in sectors of {} bytes, and the layout of cards in 512; use another reader",
+                "the card or its reader uses sectors of {} bytes instead of 512; use another reader",
                 card.sector()
             )));
         }
@@ -82,7 +82,8 @@ fn blank(card: &mut Card<'_>, range: Range) -> Result<Vec<IoError>> {
 fn settle(card: &Card<'_>, io_errors: Vec<IoError>) -> Result<()> {
     let Some(first) = io_errors.into_iter().next() else { return Ok(()) };
     Err(Failure::io(format!(
-        "the card refused to take {} bytes at {} twice ({}), after {} bytes were written: it has no usable file system now; `cardscope verify` tells what is wrong with it",
+        "writing {} bytes at {} failed twice ({}), after {} bytes: the card has no usable file system now; \
+         run `cardscope verify`",
         first.len,
         first.offset,
         first.reason,
@@ -145,7 +146,7 @@ fn discard(card: &mut Card<'_>, events: &mut dyn Listener) -> Result<bool> {
     events.phase("telling the card that nothing on it is of value", None, None);
     let taken = card.discard(0, bytes)?;
     if !taken {
-        events.note("the card or its reader takes no discard; its blocks are left as they are");
+        events.note("the card or its reader does not support discard; its blocks are left as they are");
     }
     Ok(taken)
 }
@@ -184,13 +185,11 @@ fn compare(
 }
 
 fn not_kept(first: u64, lost: u64, total: u64) -> Finding {
-    let said = format!(
-        "The card does not hold what was written to it: {lost} of {total} bytes lie in blocks that read back otherwise, the first at byte {first}."
-    );
+    let said = format!("The card lost {lost} of {total} bytes written to it, the first at byte {first}.");
     Finding::new("format-not-kept", Weight::Bad, 0.99, said)
         .because("first_bad_byte", first)
         .because("bad_bytes", lost)
-        .advise("Run `cardscope verify` to see what is wrong: a false capacity, damage, or a card that locked itself.")
+        .advise("Run `cardscope verify`.")
 }
 
 /// Our own reader must see what was asked for.
@@ -209,7 +208,7 @@ fn same_layout(report: &mut FormatReport) {
             "format-not-as-planned",
             Weight::Bad,
             0.99,
-            "The partition table and boot sector do not read back as planned.",
+            "The card does not return the partition table and boot sector as written.",
         ));
     }
 }

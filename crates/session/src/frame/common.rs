@@ -16,7 +16,7 @@ pub struct Common {
     /// What the user states of card and rig.
     #[command(flatten)]
     pub conditions: Conditions,
-    /// Seed of places, orders and data; the same seed repeats a run
+    /// Seed for positions, order and data; the same seed repeats a run
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Where the results are kept.
@@ -30,7 +30,7 @@ pub struct Common {
 /// What a verb may spend.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct Limits {
-    /// End after this time, putting back included, e.g. 90s, 3m, 1h; what was left out is named
+    /// Time limit, restoring included, e.g. 90s, 3m, 1h; tests that did not fit are listed
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub budget: Option<Duration>,
     /// How much it may write.

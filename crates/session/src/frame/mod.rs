@@ -352,7 +352,7 @@ impl Session<'_> {
         self.opened.lift_limit();
         let path = backup.path().to_owned();
         let back = match self.another_card {
-            true => Err(Failure::io("nothing is put back onto another card")),
+            true => Err(Failure::io("nothing was restored to the other card")),
             false => backups::put_back(backup, self.opened, self.events),
         };
         let error = match back {
@@ -418,7 +418,8 @@ fn still_in(file: &Path, error: &Failure) -> Caveat {
     let file = file.display();
     Caveat::Other {
         text: format!(
-            "the card's data was not put back ({error}); it is in {file}: `cardscope restore {file} TARGET` puts it back"
+            "the card's data was not restored ({error}); it is saved in {file}: run `cardscope restore \
+             {file} TARGET`"
         ),
     }
 }

@@ -70,11 +70,9 @@ fn limited(mut stream: Stream) -> Result<Vec<u8>, Cause> {
                 read => Ok(read.map(|()| bytes)?),
             }
         }
-        Err(InputError::TooLong { .. }) => Err(format!(
-            "it is longer than {} MiB; no log is that long: cut out the part that is one",
-            MOST_BYTES >> 20
-        )
-        .into()),
+        Err(InputError::TooLong { .. }) => {
+            Err(format!("it is longer than {} MiB; cut out the log", MOST_BYTES >> 20).into())
+        }
         Err(error) => Err(error.into()),
     }
 }

@@ -44,7 +44,7 @@ impl Intake {
         let path = archive.as_ref().map(|a| a.path().display().to_string());
         let report = ImportReport { archive: path, ..ImportReport::default() };
         let detailed = detailed || dry_run;
-        let owing = archive.is_some().then(|| owing("what was read so far is stored in the archive", ""));
+        let owing = archive.is_some().then(|| owing("the logs so far are stored in the archive", ""));
         Ok(Intake { archive, detailed, batch: Vec::new(), batch_bytes: 0, report, _owing: owing })
     }
 

@@ -45,30 +45,30 @@ pub fn formats() -> Vec<KnownFormat> {
 /// Read logs of other tools into the archive
 ///
 /// cdm_fio, CrystalDiskMark, KDiskMark, AS SSD, fio, flashbench, f3, H2testw, iozone, hdparm, dd, PiBenchmarks, nvme-cli
-/// and more (`--formats`), known by their content. Files in .zip and .gz are read, too. What was read before is known
-/// again and not kept twice. Exit status 1 where a file that was named, or a log that is one, could not be read.
+/// and more (`--formats`), recognised by their content, also in .zip and .gz. A log that was imported before
+/// is not stored twice. Exit status 1 if a named file, or a log in a folder, could not be read.
 #[derive(Debug, Clone, Default, Args)]
 #[command(arg_required_else_help = true)]
 pub struct Request {
-    /// Logs, folders of them, archives; - is standard input
+    /// Logs, folders, or packed files; - for standard input
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Only show what was understood
+    /// Show the results without storing them
     #[arg(long)]
     pub dry_run: bool,
-    /// List the formats that are understood
+    /// List the supported formats
     #[arg(long = "formats", exclusive = true)]
     pub list_formats: bool,
-    /// Brand of the card, where the logs do not say it
+    /// Brand of the card, if the logs do not name it
     #[arg(long, value_name = "NAME")]
     pub brand: Option<String>,
-    /// What the card is sold as, without its brand
+    /// Product name of the card, without its brand
     #[arg(long, value_name = "NAME")]
     pub card: Option<String>,
-    /// Size on its label, e.g. 64GB
+    /// Capacity on the label, e.g. 64GB
     #[arg(long, value_name = "SIZE")]
     pub capacity: Option<String>,
-    /// A mark on its label, e.g. U3; may be given several times
+    /// Mark on the label, e.g. U3 (repeatable)
     #[arg(long = "mark", value_name = "MARK")]
     pub marks: Vec<String>,
     /// What the user states of card and rig.
@@ -168,7 +168,7 @@ fn one(
     let outer = candidate.path.display().to_string();
     if intake.is_archive(&candidate.path) {
         if candidate.named {
-            intake.failed(outer, "this is the archive that logs are imported into".to_owned(), true);
+            intake.failed(outer, "this is the archive itself".to_owned(), true);
         }
         return Ok(());
     }
@@ -223,7 +223,7 @@ fn log(
 pub(crate) struct Found {
     /// How a card in it is called that nothing names.
     pub(crate) title: Option<String>,
-    /// Its name inside of what it was packed in; empty for a file that is no archive.
+    /// Its name inside of what it was packed in; empty for a file by itself.
     pub(crate) member: String,
     /// What was understood.
     pub(crate) logs: Vec<Log>,
@@ -251,7 +251,7 @@ pub(crate) fn logs_of(path: &Path) -> Result<Vec<Found>> {
         Ok::<(), Infallible>(())
     });
     match found.is_empty() {
-        true => Err(refused(failed.unwrap_or_else(|| "there is no log in it".into()))),
+        true => Err(refused(failed.unwrap_or_else(|| "it contains no log".into()))),
         false => Ok(found),
     }
 }

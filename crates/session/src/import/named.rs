@@ -27,7 +27,7 @@ pub(crate) fn complete(log: &mut Log, file: &Path) {
     let Some((_, how)) = stem(file).and_then(cooling) else { return };
     if !log.runs.is_empty() && log.condition.get("cooling").is_none() {
         log.condition.set("cooling", how, Origin::Stated);
-        log.doubts.push(format!("its text names no cooling; {how} is what the file's name says"));
+        log.doubts.push(format!("cooling taken from the file name: {how}"));
     }
 }
 

@@ -19,8 +19,13 @@ pub(super) fn is_one(bytes: &[u8]) -> bool {
 /// The session in it.
 pub(crate) fn read(bytes: &[u8]) -> Result<SessionFile, Cause> {
     fits(bytes.len() as u64)?;
-    let text =
-        std::str::from_utf8(bytes).map_err(|e| Cause::worded("it is no text, so no result file", e))?;
+    let text = std::str::from_utf8(bytes).map_err(|e| {
+        Cause::worded(
+            "it is not text, so it is not a result \
+            file",
+            e,
+        )
+    })?;
     Ok(SessionFile::from_json(text)?)
 }
 
@@ -29,7 +34,7 @@ pub(crate) fn fits(bytes: u64) -> Result<(), Cause> {
     match bytes <= MOST_BYTES {
         true => Ok(()),
         false => Err(format!(
-            "{} MiB are more than the {} MiB that a result file may have",
+            "{} MiB exceed the limit of {} MiB for a result file",
             bytes.div_ceil(1 << 20),
             MOST_BYTES >> 20
         )
@@ -46,7 +51,7 @@ mod tests {
         assert_eq!(fits(MOST_BYTES), Ok(()));
         assert_eq!(
             fits(MOST_BYTES + 1).unwrap_err().to_string(),
-            "129 MiB are more than the 128 MiB that a result file may have"
+            "129 MiB exceed the limit of 128 MiB for a result file"
         );
     }
 

@@ -102,7 +102,7 @@ fn files_of_one_name_are_not_one_card_and_one_log_under_two_names_is() {
     assert_eq!(counted(&report), [2, 1, 0], "{report:#?}");
     assert_eq!(place.titles(), ["dd", "dd"], "called after their files");
     let refused = archive::card(Some(&place.archive()), "dd").unwrap_err().to_string();
-    assert!(refused.contains("say which, or give its id"), "{refused}");
+    assert!(refused.contains("name one of them, or give its id"), "{refused}");
 }
 
 #[test]

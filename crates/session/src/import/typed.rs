@@ -8,7 +8,7 @@ use cardscope_store::{Archive, NewAttachment, Owner, SessionId};
 use std::path::{Component, Path, PathBuf};
 
 /// What stands under an attachment.
-const NOTE: &str = "its figures were typed from this";
+const NOTE: &str = "source of its typed results";
 
 /// Attaches what the sessions of a table were typed from; what could not be, in words.
 pub(super) fn attach(archive: &mut Archive, folder: &Path, sessions: &[SessionId]) -> Result<Vec<String>> {

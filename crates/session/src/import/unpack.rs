@@ -43,19 +43,18 @@ fn unzip<E>(bytes: &[u8], mut left: u64, take: &mut impl FnMut(Member) -> Result
     let mut archive = match zip::ZipArchive::new(Cursor::new(bytes)) {
         Ok(archive) if archive.len() <= MOST_FILES => archive,
         Ok(archive) => {
-            let why = format!("{} files are packed in it, more than {MOST_FILES}", archive.len());
+            let why = format!("it contains {} files, more than {MOST_FILES}", archive.len());
             return take(broken(why.into()));
         }
         Err(error) => {
-            let why = format!("it is packed and cannot be unpacked ({error})");
+            let why = format!("it cannot be unpacked ({error})");
             return take(broken(Cause::worded(why, error)));
         }
     };
     for at in 0..archive.len() {
         if left == 0 {
             let (of, rest) = (archive.len(), archive.len() - at);
-            let why =
-                format!("what is packed in it is too much; its last {rest} of {of} files were not looked at");
+            let why = format!("too large; its last {rest} of {of} files were skipped");
             return take(broken(why.into()));
         }
         let (used, member) = member(&mut archive, at, left.min(MOST_BYTES));
@@ -90,7 +89,7 @@ fn limited(packed: impl Read, most: u64) -> (u64, Result<Vec<u8>, Cause>) {
     let came = bytes.len() as u64;
     let bytes = match read {
         Ok(_) if came > most => {
-            Err(format!("it unpacks to more than {} MiB; no log is that long", most >> 20).into())
+            Err(format!("it unpacks to more than {} MiB, too long for a log", most >> 20).into())
         }
         Ok(_) => Ok(bytes),
         Err(error) => Err(Cause::worded(format!("it cannot be unpacked ({error})"), error)),
@@ -155,7 +154,7 @@ mod tests {
         let zeros = vec![0u8; (MOST_BYTES + 10) as usize];
         let bomb = gz(&zeros);
         assert!(bomb.len() < 1 << 20);
-        assert!(all(bomb)[0].bytes.as_ref().unwrap_err().to_string().contains("no log is that long"));
+        assert!(all(bomb)[0].bytes.as_ref().unwrap_err().to_string().contains("too long for a log"));
         let found = all(zipped(&[("bomb", &zeros), ("good.log", b"fine")]));
         assert!(found[0].bytes.is_err());
         assert_eq!(found[1].bytes, Ok(b"fine".to_vec()));

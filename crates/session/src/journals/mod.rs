@@ -57,7 +57,7 @@ pub(crate) fn naming(failure: Failure, journal: Option<&str>) -> Failure {
     let Some(path) = journal else { return failure };
     match failure {
         Failure::Io(reason) => Failure::io_for(
-            format!("{reason}. What was on the card is kept: put it back with `cardscope restore {path}`"),
+            format!("{reason}; the card's data is saved: run `cardscope restore {path}`"),
             reason,
         ),
         other => other,
@@ -102,20 +102,23 @@ fn against(files: &[PathBuf], target: &str, opened: &mut Opened, interrupt: &Int
 fn its(target: &str, file: &Path, began: &str) -> Failure {
     let file = file.display();
     Failure::refused(format!(
-        "a test of this card that began at {began} was cut off, and what it overwrote waits in a journal; nothing was written. Put it back first: `cardscope restore {file} {target}`. If it is not needed any more, remove that file"
+        "a test of this card, started at {began}, was interrupted, and its saved data waits in a journal; \
+         nothing was written. Restore it first with `cardscope restore {file} {target}`, or remove that file"
     ))
 }
 
 fn unsure(target: &str, file: &Path, why: &str) -> Failure {
     let file = file.display();
     Failure::refused(format!(
-        "the journal {file} may belong to this card: {why}. Nothing was written. If it does, restore it first: `cardscope restore {file} {target}`; if not, move that file to another folder, or remove that file if nobody needs it"
+        "the journal {file} may belong to this card: {why}. Nothing was written. If it does, run `cardscope \
+         restore {file} {target}`; if not, move or remove that file"
     ))
 }
 
 fn unknown(target: &str, file: &Path, why: Cause) -> Failure {
     let words = format!(
-        "{why}. It may belong to this card, so nothing was written to {target}: move the file {} to another folder if it does not",
+        "{why}. It may belong to this card, so nothing was written to {target}; if it does not, move the \
+         file {} to another folder",
         file.display()
     );
     Failure::refused_for(words, why)
@@ -125,7 +128,8 @@ fn another(file: &Path, why: &str) -> Caveat {
     let file = file.display();
     Caveat::Other {
         text: format!(
-            "the journal {file} waits for another card ({why}): `cardscope restore {file}` restores that card"
+            "the journal {file} waits for another card ({why}); restore that card with `cardscope restore \
+             {file}`"
         ),
     }
 }

@@ -14,7 +14,7 @@ use cardscope_engine::interrupt::Interrupt;
 use cardscope_journal::survey::{Extent, Survey, survey};
 use cardscope_journal::{About, Journal};
 use cardscope_model::restore::RecognisedBy;
-use cardscope_model::units::Capacity;
+use cardscope_model::units::Size;
 
 /// More than one sector in so many that holds neither what was saved nor a stamp is a doubt. Some always may: a bad card
 /// changes what it is given, and somebody may have used it.
@@ -97,9 +97,9 @@ pub(super) fn whose(
 ) -> Result<Whose> {
     let about = journal.about();
     match medium.named(about) {
-        Some(false) => return Ok(Whose::Another("the card names itself differently".to_owned())),
+        Some(false) => return Ok(Whose::Another("the card has another identity".to_owned())),
         _ if !medium.meets(about) => {
-            return Ok(Whose::Another("it is of another part of a card".to_owned()));
+            return Ok(Whose::Another("it is from another part of a card".to_owned()));
         }
         Some(true) => return Ok(Whose::Its(RecognisedBy::Identity)),
         None => {}
@@ -111,12 +111,15 @@ pub(super) fn whose(
     if same_part {
         return Ok(content);
     }
-    let size = Capacity(was);
+    let size = Size(was);
     Ok(match content {
         // A reader may announce less than a card has, and a partition is a part of its disk.
-        Whose::Its(_) => Whose::Unsure(format!("it holds what the test wrote, but the journal is of {size}")),
+        Whose::Its(_) => Whose::Unsure(format!(
+            "it has the test data, but the journal is for a card of \
+            {size}"
+        )),
         Whose::Unsure(_) if survey.read > 0 && survey.same + survey.ours == 0 => {
-            Whose::Another(format!("the journal is of a card of {size}"))
+            Whose::Another(format!("the journal is for a card of {size}"))
         }
         other => other,
     })
@@ -127,32 +130,25 @@ pub(super) fn whose(
 pub(crate) fn by_content(survey: &Survey, begun: Option<bool>) -> Whose {
     let Survey { same, ours, foreign, read, unstamped, untouched, .. } = *survey;
     let telling = same + ours + foreign;
-    let neither = format!(
-        "of {telling} sectors that would tell, {foreign} hold neither what was saved nor what the test wrote"
-    );
+    let neither = format!("{foreign} of {telling} sectors hold neither saved data nor test data");
     if read == 0 {
-        return Whose::Unsure("none of its places could be read".to_owned());
+        return Whose::Unsure("none of its sectors could be read".to_owned());
     }
     if ours == 0 && begun == Some(false) && unstamped >= ENOUGH {
-        return Whose::Another(format!(
-            "{unstamped} sectors that the test had overwritten hold nothing that it wrote"
-        ));
+        return Whose::Another(format!("{unstamped} overwritten sectors do not hold test data"));
     }
     if ours == 0 && foreign >= ENOUGH && same * ALIKE <= foreign {
         return Whose::Another(neither);
     }
     if telling == 0 {
-        return Whose::Unsure("the places that were read are empty and tell nothing".to_owned());
+        return Whose::Unsure("all its sectors are empty".to_owned());
     }
     // The same seed gives the same stamps on every card; what no test touched tells them from each other.
     if untouched.0 == 0 && untouched.1 >= ENOUGH / 2 {
-        return Whose::Unsure(format!(
-            "{} sectors that the test left alone hold something else",
-            untouched.1
-        ));
+        return Whose::Unsure(format!("{} untouched sectors have changed", untouched.1));
     }
     if ours == 0 && begun != Some(true) {
-        return Whose::Unsure("it holds nothing that the test wrote, as a copy of the card would".to_owned());
+        return Whose::Unsure("it holds no test data, like a copy of the card".to_owned());
     }
     match foreign * ONE_IN <= telling {
         true => Whose::Its(RecognisedBy::Content),

@@ -75,12 +75,10 @@ fn try_discard(
         Scope::Free(_) if left.only.is_empty() => {
             return discard::try_discard(card, left, events, before, &mut facts.tried);
         }
-        Scope::Free(_) => "only other parts were asked for",
-        Scope::Nothing(_) => "only reading was asked for",
-        Scope::Saved(_) => {
-            "what is on the card is kept, and discard would lose it; give --region START+LEN or --erase to have it tried"
-        }
-        Scope::OwnFile(_) => "in a directory the file system decides what is discarded",
+        Scope::Free(_) => "not selected with --only",
+        Scope::Nothing(_) => "--read-only was given",
+        Scope::Saved(_) => "discard loses data; allow it with --region START+LEN or --erase",
+        Scope::OwnFile(_) => "not possible in a directory",
     };
     facts.tried.push(discard::left_out(AFTER_DISCARD, why_not));
     Ok(())
@@ -112,10 +110,7 @@ pub(super) fn conclude(report: &mut MapReport, session: &Session<'_>, facts: &Fa
     let measured = std::mem::take(&mut report.body.measured.findings);
     report.header.findings.splice(0..0, measured);
     session.hear_target(&mut report.header);
-    report
-        .header
-        .findings
-        .extend(io_errors::finding(&report.body.moved.io_errors, "while it was looked into"));
+    report.header.findings.extend(io_errors::finding(&report.body.moved.io_errors, "while it was measured"));
     report.header.findings.extend(card_map::findings(&report.body.measured, facts));
     advise(report, facts);
 }

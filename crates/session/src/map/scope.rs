@@ -13,10 +13,10 @@ use cardscope_probe::context::Limits;
 use cardscope_probe::map::{Options, Part};
 use clap::Args;
 
-/// Find out what is inside a card: page, erase block, open blocks, cache, queue, the cost of each block size
+/// Measure the flash geometry: page, erase block, open blocks, cache, queue, speed by block size
 ///
-/// It keeps what is on the card: each block is saved to a journal on another disk before it is overwritten, and put
-/// back and checked afterwards. Ends with advice for partitions and file systems, ready to paste.
+/// Preserves the data on the card: each block is saved to a journal on another disk before it is overwritten,
+/// then restored and checked. Ends with advice for partitions and file systems, ready to paste.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Request {
     /// What every verb is asked for.
@@ -25,35 +25,40 @@ pub struct Request {
     /// What it may spend.
     #[command(flatten)]
     pub limits: frame::Limits,
-    /// Write nothing: only what reads show
+    /// Write nothing; measure only what reads show
     #[arg(long)]
     pub read_only: bool,
-    /// Look at the region at the start of the card too, where partition table and FAT lie (saved and put back)
+    /// Also test the start of the card, where partition table and FAT are (saved and restored)
     #[arg(long)]
     pub fat: bool,
-    /// What stands in this region may go: nothing is saved, and nothing outside of it is written, e.g. 1G+512M
+    /// Overwrite this region without saving its data, and nothing outside of it, e.g. 1G+512M
     #[arg(long, value_name = "START+LEN", value_parser = region)]
     pub region: Option<Region>,
-    /// What is on the card may go: nothing is saved, and the cache is written through to its end
+    /// Overwrite the card without saving its data, and write through to the end of its cache. All data on it
+    /// is lost
     #[arg(long)]
     pub erase: bool,
-    /// Give up the search for the end of the cache after so many bytes, e.g. 8G [default: 64M where the data is kept]
+    /// Stop looking for the end of the cache after this much, e.g. 8G [default: 64M where the data is
+    /// preserved]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub cache: Option<u64>,
-    /// Measure the tables of flashbench (-a, -f, -O, scatter) too, and print them in its layout
+    /// Also measure the tables of flashbench (-a, -f, -O, scatter), and print them in its layout
     #[arg(long)]
     pub flashbench: bool,
-    /// Only this part (repeatable): boundaries, read-curve, planes, queue, axis, page-writes, open-blocks,
+    /// Run only this part (repeatable): boundaries, read-curve, planes, queue, axis, page-writes,
+    /// open-blocks,
     /// fat, span, write-curve, cache
     #[arg(long, value_name = "PART")]
     pub only: Vec<Part>,
-    /// With --erase: make each file system that this machine has on the card and measure small writes on it
+    /// With --erase: format the card with each file system that this machine has, and measure small writes on
+    /// it
     #[arg(long)]
     pub try_file_systems: bool,
 }
 
 /// Why a directory is not looked at without writing.
-pub(crate) const NOTHING_TO_READ: &str = "--read-only writes nothing, and in a directory there is nothing to read but a file of the test's own, which would have to be written first: name the card's device (`cardscope list`), or leave --read-only out";
+pub(crate) const NOTHING_TO_READ: &str = "--read-only does not work in a directory, where the test file \
+    must be written first; name the card's device (`cardscope list`)";
 
 /// Below this there is nothing that timing could tell apart.
 const SMALLEST: u64 = MIB;
@@ -78,7 +83,7 @@ pub(super) enum Scope {
     Nothing(Region),
     /// All of it, saved before and put back after.
     Saved(Region),
-    /// What stands here may go.
+    /// What stands here is overwritten.
     Free(Region),
     /// A file of our own.
     OwnFile(Region),
@@ -89,10 +94,7 @@ pub(super) fn check(request: &Request, target: TargetType) -> Result<()> {
     let directory = target == TargetType::Directory;
     let frees = request.erase || request.region.is_some();
     Failure::refuse_first(&[
-        (
-            request.erase && request.region.is_some(),
-            "--erase gives up the whole card, --region a part of it: give one of them",
-        ),
+        (request.erase && request.region.is_some(), "give either --erase or --region"),
         (
             request.read_only
                 && (frees
@@ -100,26 +102,24 @@ pub(super) fn check(request: &Request, target: TargetType) -> Result<()> {
                     || request.try_file_systems
                     || request.limits.max_write().is_some()
                     || request.cache.is_some()),
-            "--read-only writes nothing: leave out --erase, --region, --fat, --max-write, --cache and --try-file-systems, or --read-only",
+            "--read-only conflicts with --erase, --region, --fat, --max-write, --cache and \
+             --try-file-systems",
         ),
         (
             request.try_file_systems && !request.erase,
-            "--try-file-systems makes file systems on the whole card, which loses what is on it: give --erase too",
+            "--try-file-systems loses all data on the card, so it needs --erase",
         ),
-        (
-            request.fat && request.region.is_some(),
-            "--fat writes to the start of the card, which is saved and put back: leave --region out",
-        ),
+        (request.fat && request.region.is_some(), "--fat conflicts with --region"),
         (directory && request.read_only, NOTHING_TO_READ),
         (
             directory && frees,
-            "in a directory only a file of the test's own is written to: leave out --erase and --region, or name the card's device (`cardscope list`)",
+            "--erase and --region need a device, not a directory; name the card's device (`cardscope list`)",
         ),
         (
             directory && request.fat,
-            "the region at the start of a card cannot be reached through a directory: name the card's device (`cardscope list`)",
+            "--fat needs a device, not a directory; name the card's device (`cardscope list`)",
         ),
-        (request.region.is_some_and(|r| r.len < SMALLEST), "--region must name 1 MiB at least"),
+        (request.region.is_some_and(|r| r.len < SMALLEST), "--region must be at least 1 MiB"),
     ])
 }
 
@@ -132,7 +132,7 @@ impl Scope {
         let bytes = session.bytes();
         if bytes < SMALLEST {
             return Err(Failure::refused(format!(
-                "{} has {bytes} bytes; below 1 MiB there is nothing to map",
+                "{} has only {bytes} bytes; map needs at least 1 MiB",
                 request.common.target
             )));
         }
@@ -191,7 +191,7 @@ impl Scope {
             options.limits.max_write.unwrap_or(u64::MAX).min(options.limits.region.len.saturating_mul(2));
         match (self, &session.journal) {
             (Scope::Saved(_), Some(journal)) => format!(
-                "writes up to {}; what it overwrites is kept in {} and put back",
+                "writes up to {}; overwritten data is saved in {} and restored",
                 most(written),
                 journal.path().display()
             ),
@@ -199,13 +199,10 @@ impl Scope {
                 let limit =
                     session.opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
                 let written = BinarySize(options.limits.max_write.unwrap_or(u64::MAX));
-                format!(
-                    "uses a file of its own of {}, and writes up to {written}; no other file is touched{limit}",
-                    most(region.len)
-                )
+                format!("uses its own file of {}, and writes up to {written}{limit}", most(region.len))
             }
             (Scope::Nothing(_), _) => "reads only".to_owned(),
-            (_, _) => format!("writes; what stands in {} is lost", phrase(self.region())),
+            (_, _) => format!("writes; all data in {} is lost", phrase(self.region())),
         }
     }
 }
@@ -244,7 +241,8 @@ fn in_own_file(request: &Request, region: Region, opened: &Opened) -> u64 {
 fn with_ways_out(failure: Failure, room: u64) -> Failure {
     let Failure::Refused(why) = failure else { return failure };
     let words = format!(
-        "{why}. Or write less than {} (--max-write), read only (--read-only), or say what may be lost (--region START+LEN, --erase)",
+        "{why}; or write less than {} (--max-write), only read (--read-only), or allow data loss (--region \
+         START+LEN, --erase)",
         BinarySize(room)
     );
     Failure::refused_for(words, why)

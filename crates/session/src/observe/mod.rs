@@ -42,7 +42,7 @@ pub fn observe(
     let system = request.machine.system()?;
     if !system.is_live() && request.length() != Length::Nothing {
         return Err(Failure::refused(
-            "a recorded machine stands still: with --sysfs only --from-boot can be told",
+            "a recorded machine does not change over time; with --sysfs, give --from-boot",
         ));
     }
     let watcher = Watcher::open(&system, &request.target).map_err(Failure::refused)?;
@@ -68,7 +68,7 @@ pub fn observe(
 fn baseline_of(name: &str, request: &Request) -> Result<ObserveReport> {
     let report: ObserveReport = crate::baseline::load(name, request.archive.named(), "observe")?;
     match report.body.samples.is_empty() {
-        true => Err(Failure::refused(format!("{name} watched nothing, so there is nothing to compare with"))),
+        true => Err(Failure::refused(format!("{name} has no watched time to compare with"))),
         false => Ok(report),
     }
 }
@@ -86,7 +86,8 @@ fn begun(request: &Request, watcher: &Watcher, first: &Look) -> ObserveReport {
     };
     if first.io_stall_us.is_none() {
         report.header.caveats.push(Caveat::other(
-"this kernel tells nothing of pressure (no PSI): whether tasks wait is judged by blocked tasks and the processors' waiting; add psi=1 to the kernel's command line",
+"the kernel has no pressure information, so waits are estimated from blocked tasks; add psi=1 to the kernel \
+ command line",
 ));
     }
     report
@@ -192,7 +193,7 @@ fn finish(report: &mut ObserveReport, baseline: Option<(&ObserveReport, &Request
             report.header.findings.extend(findings);
         }
         None => report.header.caveats.push(Caveat::other(
-"the two watches have no time in common and were not compared; watch both from soon after the start, for as long",
-)),
+            "the two watches do not overlap in time since boot, so they were not compared",
+        )),
     }
 }

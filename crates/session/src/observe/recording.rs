@@ -78,7 +78,7 @@ impl WatchRecorder {
         }
         self.stored = Instant::now();
         if let Err(failure) = recording.update(report) {
-            events.note(&format!("what was seen so far could not be kept: {failure}"));
+            events.note(&format!("the samples so far could not be stored: {failure}"));
         }
     }
 
@@ -107,10 +107,7 @@ fn start(request: &Request, system: &System) -> SessionStart {
 }
 
 fn later(what: &str, path: &Path, card: &str) -> String {
-    format!(
-        "the {what} {} lies on {card} itself: what was seen was kept in memory and written there after the watch; a crash before would have lost it",
-        path.display()
-    )
+    format!("the {what} {} is on {card} itself, so samples were written only after the watch", path.display())
 }
 
 fn save(file: &OutputFile, report: &ObserveReport) -> Result<()> {

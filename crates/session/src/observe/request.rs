@@ -21,31 +21,31 @@ pub(super) enum Length {
 /// Less than this tells nothing but the cost of looking.
 const LEAST: Duration = Duration::from_millis(100);
 
-/// Watch a card in use, without I/O of its own: is it what the system waits for?
+/// Watch a card in use, without I/O of its own: does the system wait for it?
 ///
-/// Looks at the kernel's counters only. Without --for it watches until Ctrl-C; with --from-boot alone it tells what
-/// happened since boot and ends.
+/// Reads only the kernel's counters. Without --for it watches until Ctrl-C; with --from-boot alone it shows
+/// what happened since boot and ends.
 #[derive(Debug, Clone, Args)]
 #[command(mut_arg("sysfs", |copy| copy.requires("from_boot").help(
-    "Read this copy of a machine's /sys and /proc instead of this machine; only with --from-boot"
+    "Read this copy of a machine's /sys and /proc instead of the live ones; only with --from-boot"
 )))]
 pub struct Request {
-    /// The device or partition, as `list --all` shows it
+    /// Device or partition, as `list --all` shows it
     #[arg(value_name = "DEVICE")]
     pub target: String,
     /// Watch this long, e.g. 90s, 5m
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     pub length: Option<Duration>,
-    /// From one look to the next
+    /// Interval between readings
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration)]
     pub every: Duration,
-    /// What happened since boot, by the kernel's counters
+    /// Show what happened since boot, from the kernel's counters
     #[arg(long)]
     pub from_boot: bool,
-    /// Save the document to FILE, too
+    /// Also save the document to FILE
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
-    /// Compare with an earlier watch: a file of --save, or a session of the archive
+    /// Compare with an earlier watch: a file from --save, or a session of the archive
     #[arg(long = "against", value_name = "FILE|SESSION")]
     pub baseline: Option<String>,
     /// Where the results are kept.
@@ -69,13 +69,10 @@ impl Request {
     /// Refuses what goes against itself.
     pub(super) fn check(&self) -> Result<()> {
         Failure::refuse_first(&[
-            (
-                self.every < LEAST,
-                "--every is 0.1s at least: looking more often would disturb what is watched",
-            ),
+            (self.every < LEAST, "--every must be at least 0.1s"),
             (
                 self.length() == Length::Nothing && self.baseline.is_some(),
-                "--against compares watches; add --for, e.g. --for 5m",
+                "--against needs --for, e.g. --for 5m",
             ),
         ])
     }

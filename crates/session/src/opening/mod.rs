@@ -118,7 +118,7 @@ fn agree(name: &str, held: &Held, writes: bool, consent: &mut dyn Consent) -> Re
     obtain(consent, &Question { target: name.to_owned(), at_stake })?;
     held.agreed().map_err(|change| {
         Failure::refused_for(
-            format!("{change}; nothing was written to {name}. Check what it is now and start again"),
+            format!("{change}; nothing was written to {name}. Check the device and start again"),
             change,
         )
     })
@@ -135,9 +135,9 @@ fn no_target(name: &str, error: std::io::Error) -> Failure {
     use std::io::ErrorKind::{NotADirectory, NotFound};
     let advice = match error.kind() {
         NotFound | NotADirectory => {
-            "check the name (`cardscope list` shows the devices), and that the card is plugged in or mounted"
+            "check the name (`cardscope list`), and that the card is plugged in or mounted"
         }
-        _ => "name a device as `cardscope list` shows it, a directory, a file, or sim:NAME",
+        _ => "name a device (`cardscope list`), a directory, a file, or sim:NAME",
     };
     Failure::refused_for(format!("{name} cannot be tested ({error}); {advice}"), error)
 }
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!((opened.target_type(), opened.target.info().bytes), (TargetType::Card, 1 << 20));
         drop(opened);
         let refusal = open_after_exchange(true).err().map(|failure| failure.to_string()).unwrap();
-        assert!(refusal.contains("leads to something else"), "{refusal}");
+        assert!(refusal.contains("is now another file or device"), "{refusal}");
         assert_eq!(Resolved::of(link.to_str().unwrap()).target_type(), TargetType::Directory);
     }
 }

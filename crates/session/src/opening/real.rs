@@ -18,7 +18,7 @@ use cardscope_engine::target::{Target, TargetError};
 use cardscope_files::Folder;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::condition::Origin;
-use cardscope_model::units::Capacity;
+use cardscope_model::units::Size;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
@@ -50,9 +50,9 @@ pub(super) fn device(
 
 /// What stands to be lost: the device, its model and size, its partitions and file systems; or the file.
 pub(super) fn at_stake(name: &str, bytes: u64, device: Option<&Device>, contents: &Contents) -> String {
-    let bytes = Capacity(bytes);
+    let bytes = Size(bytes);
     let Some(device) = device else {
-        return format!("the file {name}, {bytes}, all of whose content may be lost");
+        return format!("the file {name}, {bytes}, with all its content");
     };
     let model = device.clearance.as_ref().and_then(|seen| seen.model.as_deref());
     let model = model.map(|m| format!("{m}, ")).unwrap_or_default();
@@ -148,7 +148,7 @@ fn ask(system: &System, name: &str, device: &str, options: &mut RealOptions) -> 
     let Commands { ping, health, missing, gone } = commands(system, device);
     if gone {
         return Err(Failure::refused(format!(
-            "the card in {name} was taken out or changed while it was being opened; nothing was written. Start again"
+            "the card in {name} was removed or changed while it was opened; nothing was written. Start again"
         )));
     }
     options.ping = ping.map(|ping| -> PingSource { Arc::new(move || ping.ping()) });

@@ -60,7 +60,7 @@ fn what_is_no_plain_file_or_not_ours_is_refused_and_left_alone() {
         ("/dev/full".into(), "a device, not a plain file"),
         (top.join("full"), "that is a link"),
         (top.clone(), "a folder, not a plain file"),
-        (top.join("none/page.html"), "no folder"),
+        (top.join("none/page.html"), "does not exist"),
         (top.join("card.img/page.html"), ""),
         ("/".into(), "not the name of a file"),
         (top.join("page.html/"), "not the name of a file"),
@@ -105,7 +105,7 @@ fn what_becomes_another_s_between_claim_and_writing_is_left_alone() {
     assert_eq!(std::fs::read_to_string(&name).unwrap(), "somebody was quicker");
     // A page of another run is not the one that was claimed, either.
     std::fs::write(&name, OURS).unwrap();
-    fails("another file has taken that name");
+    fails("another file with that name appeared");
     std::fs::remove_file(&name).unwrap();
     std::fs::hard_link(&image, &name).unwrap();
     fails("the card itself");
@@ -196,7 +196,7 @@ fn a_link_of_another_user_on_the_way_is_refused_and_one_of_ours_is_followed() {
     claim(&top.join("link/page.html"), &image).unwrap().write(OURS).unwrap();
     assert_eq!(names(&top.join("pages")), ["page.html"]);
     lchown(top.join("link"), Some(65_534), None).expect("this test needs root");
-    refused(&top.join("link/page.html"), &image, "belongs to user 65534");
+    refused(&top.join("link/page.html"), &image, "owned by user 65534");
 }
 
 #[test]

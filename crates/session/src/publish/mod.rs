@@ -28,27 +28,27 @@ use jiff::Zoned;
 #[command(
     group(ArgGroup::new("order").args(["job", "rank_by"]).multiple(true)),
     mut_arg("cards", |cards| {
-        cards.help("Cards as `compare` takes them, or files with logs; without any, all of the archive")
+        cards.help("Cards as in `compare`, or log files [default: all of the archive]")
     }),
-    mut_arg("by", |by| by.help("Divide each card by WORD, as `compare --by`"))
+    mut_arg("by", |by| by.help("Split each card by WORD, as `compare --by`"))
 )]
 pub struct Request {
-    /// Its title
+    /// Title of the report
     #[arg(long)]
     pub title: Option<String>,
-    /// Order the cards for this job, too; may be given several times
+    /// Also order the cards for this job (repeatable)
     #[arg(long = "for", value_name = "JOB")]
     pub job: Vec<String>,
-    /// Order the cards by this test, too, e.g. "RND4K Q1T1 write"; may be given several times
+    /// Also order the cards by this test, e.g. "RND4K Q1T1 write" (repeatable)
     #[arg(long, value_name = "TEST")]
     pub rank_by: Vec<TestName>,
-    /// As the host lets them be, in these orders
+    /// Limit the speeds to this host, in these orders
     #[arg(long, value_name = "HOST", requires = "order")]
     pub on: Option<String>,
-    /// What a mark, a maker, a year or a capacity says about the orders
+    /// Show how well a mark, maker, year or capacity predicts the orders
     #[arg(long, value_name = "WORD", requires = "order", value_parser = groups())]
     pub group_by: Option<GroupBy>,
-    /// Publish serial numbers and CIDs, too
+    /// Also publish serial numbers and CIDs
     #[arg(long)]
     pub serials: bool,
     /// The cards, and how they are compared.
@@ -125,13 +125,10 @@ fn parts(request: &Request, columns: &[Column], source: &mut CardSource) -> Resu
 fn not_compared(cards: usize, asked: bool) -> Comparison {
     let (by, or) = match asked {
         true => ("", ""),
-        false => (
-            ", by the tests that most of them have",
-            "; --for JOB and --rank-by TEST put them in any other order",
-        ),
+        false => (", by their most common tests", "; choose another order with --for JOB or --rank-by TEST"),
     };
-    let verdict = format!("{cards} cards are too many to compare side by side, so they are only ranked{by}.");
-    let advice = format!("Name a few of them to see their figures, differences and series{or}.");
+    let verdict = format!("{cards} cards are too many for a comparison, so they are only ranked{by}.");
+    let advice = format!("Name a few of them for results, differences and series{or}.");
     let why = Finding::new("not-compared", Weight::Note, 1.0, verdict).advise(advice);
     Comparison { findings: vec![why], ..Comparison::default() }
 }
@@ -184,7 +181,7 @@ mod tests {
         assert_eq!(groups.groups.iter().map(|g| g.cards).sum::<u32>(), 40);
         let [why] = &found.comparison.findings[..] else { panic!("{:?}", found.comparison.findings) };
         assert_eq!(why.claim, "not-compared");
-        assert!(!why.verdict.contains("most of them have"), "somebody chose the order: {}", why.verdict);
+        assert!(!why.verdict.contains("most common tests"), "somebody chose the order: {}", why.verdict);
     }
 
     #[test]
@@ -195,7 +192,7 @@ mod tests {
         assert_eq!(by(&usual), std::slice::from_ref(&reads));
         assert_eq!(usual.rankings[0].places.len(), 40);
         let why = &usual.comparison.findings[0];
-        assert!(why.verdict.contains("the tests that most of them have"), "{}", why.verdict);
+        assert!(why.verdict.contains("their most common tests"), "{}", why.verdict);
         assert!(why.advice.as_ref().unwrap().contains("--rank-by"));
         assert_eq!(by(&forty(&[], &["SEQ1M Q8T1 read"]).unwrap()), [reads]);
     }

@@ -26,7 +26,7 @@ pub(super) fn restore(
     let Some(target) = target else {
         let was = &backup.about().target;
         return Err(Failure::refused(format!(
-            "a backup overwrites a whole card, so name it: cardscope restore {} TARGET (it was taken of {was})",
+            "name the card that the backup overwrites: cardscope restore {} TARGET (it was taken from {was})",
             file.display()
         )));
     };
@@ -51,7 +51,7 @@ fn recognised(backup: &Backup, opened: &Opened, report: &mut RestoreReport) -> R
     match (&backup.about().card_key, card_key(opened)) {
         (Some(was), Some(is)) if *was == is => RecognisedBy::Identity,
         (Some(_), Some(_)) => {
-            report.notes.push("this is another card than the one the backup was taken of".to_owned());
+            report.notes.push("the backup was taken from another card".to_owned());
             RecognisedBy::Consent
         }
         _ => RecognisedBy::Consent,
@@ -63,7 +63,8 @@ fn fits(backup: &Backup, report: &mut RestoreReport) -> Result<()> {
     let (image, card, used) = (backup.about().bytes, report.announced_bytes, backup.used_bytes());
     if used > card {
         return Err(Failure::refused(format!(
-            "the backup does not fit: it has {} and {} has {}, {} bytes too few, and there is data in what would be cut off (up to byte {used}); nothing was written",
+            "the backup does not fit: it has {} and {} has {}, {} bytes too few, and data up to byte \
+             {used}; nothing was written",
             Capacity(image),
             report.target,
             Capacity(card),
@@ -71,15 +72,16 @@ fn fits(backup: &Backup, report: &mut RestoreReport) -> Result<()> {
         )));
     }
     if image > card {
-        report.notes.push(format!(
-            "the card has {} bytes less than the image; what is cut off is empty in the image, so no data is missing",
-            image - card
-        ));
-    }
-    if image < card {
         report
             .notes
-            .push(format!("the card has {} bytes more than the image; they stay as they are", card - image));
+            .push(format!("the card is {} bytes smaller than the image, which is empty there", image - card));
+    }
+    if image < card {
+        report.notes.push(format!(
+            "the card is {} bytes larger than the image; the rest was not \
+                           changed",
+            card - image
+        ));
     }
     Ok(())
 }

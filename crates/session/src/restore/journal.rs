@@ -43,13 +43,11 @@ pub(super) fn restore(
         ..RestoreReport::default()
     };
     if journal.restored() {
-        report
-            .notes
-            .push("everything in this journal was put back before; the card was not touched".to_owned());
+        report.notes.push("this journal was restored before; nothing was written".to_owned());
         return Ok(close(journal, report));
     }
     if journal.saved().is_empty() && !damaged(&journal) {
-        report.notes.push("its test ended before it overwrote anything; the card was not touched".to_owned());
+        report.notes.push("its test overwrote nothing; nothing was written".to_owned());
         return Ok(close(journal, report));
     }
     let mut opened = opening::open_to_restore(&target, &mut DataKept, interrupt)?;
@@ -67,7 +65,7 @@ pub(super) fn restore(
     report.differed_bytes = Some(survey.differing);
     let spared = spared(&newer, &mut report, consent);
     if survey.unread > 0 {
-        report.notes.push(format!("{} sectors could not be read before", survey.unread));
+        report.notes.push(format!("{} sectors were unreadable before", survey.unread));
     }
     let left: u64 = report.left.iter().map(|range| range.len).sum();
     if survey.differing > left {
@@ -78,8 +76,8 @@ pub(super) fn restore(
     } else {
         report.compared = true;
         report.unreadable = unreadable(&mut journal);
-        let others = if left > 0 { "every other place" } else { "every place" };
-        report.notes.push(format!("{others} holds what was saved from it already; nothing was written"));
+        let others = if left > 0 { "all other sectors" } else { "every place" };
+        report.notes.push(format!("{others} already hold the saved data; nothing was written"));
     }
     drop(card);
     Ok(settle(journal, report, &survey))
@@ -90,13 +88,14 @@ fn size_and_identity(journal: &Journal, opened: &Opened, target: &str) -> Result
     let (about, medium) = (journal.about(), Medium::of(opened));
     let another = |why: String| {
         Failure::refused(format!(
-            "{target} is not the card of this journal: {why}; nothing was written. Put that card in, and name it: cardscope restore {} TARGET",
+            "{target} is not the card of this journal: {why}; nothing was written. Insert that card and \
+             run: cardscope restore {} TARGET",
             journal.path().display()
         ))
     };
     if medium.bytes != about.announced_bytes {
         return Err(another(format!(
-            "it has {}, that one had {}",
+            "it has {} instead of {}",
             Capacity(medium.bytes),
             Capacity(about.announced_bytes)
         )));
@@ -104,10 +103,10 @@ fn size_and_identity(journal: &Journal, opened: &Opened, target: &str) -> Result
     match medium.named(about) {
         Some(false) => {
             let named = about.card.as_deref().map(|card| format!(" ({card})")).unwrap_or_default();
-            Err(another(format!("it says of itself that it is another one than that{named}")))
+            Err(another(format!("it has another identity{named}")))
         }
         Some(true) if !medium.same_part(about) => {
-            Err(another("it is another partition of that card".to_owned()))
+            Err(another("it is another partition of the card".to_owned()))
         }
         named => Ok(named.is_some()),
     }
@@ -128,12 +127,13 @@ fn recognised(
         _ if in_place => return Ok(RecognisedBy::SizeOnly),
         Whose::Another(why) | Whose::Unsure(why) => why,
     };
-    let at_stake = format!("{target}, which does not look like the card of this journal ({why})");
+    let at_stake = format!("{target}, which may not be the card of this journal ({why})");
     obtain(consent, &Question { target: target.to_owned(), at_stake })
         .map(|()| RecognisedBy::Consent)
         .map_err(|_| {
             Failure::refused(format!(
-                "{target} does not look like the card of this journal: {why}; nothing was written. If it is the card all the same, say so with --yes-destroy {target}"
+                "{target} may not be the card of this journal: {why}; nothing was written. If it is, add \
+                 --yes-destroy {target}"
             ))
         })
 }
@@ -144,7 +144,8 @@ fn spared(newer: &Newer, report: &mut RestoreReport, consent: &mut dyn Consent) 
     let sectors = newer.foreign.iter().map(|range| range.len).sum::<u64>() / 512;
     let target = report.target.clone();
     let what = format!(
-        "{sectors} sectors, the first at byte {}, hold neither what was saved nor what the test wrote: somebody wrote there since, or the card changed them",
+        "{sectors} sectors, the first at byte {}, hold neither saved data nor test data: they were changed \
+         since",
         first.offset
     );
     // Who said that it is the card all the same was told how much of it is foreign.
@@ -153,11 +154,12 @@ fn spared(newer: &Newer, report: &mut RestoreReport, consent: &mut dyn Consent) 
         obtain(consent, &Question { target: target.clone(), at_stake }).is_ok()
     };
     if agreed {
-        report.notes.push(format!("{what}; they are overwritten, as you agreed"));
+        report.notes.push(format!("{what}; they are overwritten"));
         return Vec::new();
     }
     report.notes.push(format!(
-        "{what}; they are left as they are. To have them overwritten too: cardscope restore {} {target} --yes-destroy {target}",
+        "{what}; they were not changed. To overwrite them too: cardscope restore {} {target} --yes-destroy \
+         {target}",
         report.file
     ));
     let range = |saved: &SavedRange| RestoreRange { offset: saved.offset, len: saved.len, reason: None };
@@ -186,23 +188,22 @@ fn damaged(journal: &Journal) -> bool {
 fn settle(journal: Journal, mut report: RestoreReport, survey: &Survey) -> Outcome<RestoreReport> {
     let lost = journal.damage().lost_ranges;
     if lost > 0 {
-        report.notes.push(format!(
-            "the journal is damaged: {lost} ranges or more that it had are gone, and which ones is not known"
-        ));
+        report.notes.push(format!("the journal is damaged: at least {lost} unknown ranges are lost"));
     }
     if let Some((start, end)) = journal.damage().tail {
         report.notes.push(format!(
-            "bytes {start} to {end} of the journal are no record: after a power cut that is normal and means that nothing more was overwritten; if the journal was damaged, what it had there is not restored"
+            "bytes {start} to {end} of the journal are unreadable: normal after a power cut; otherwise the \
+             data there is lost"
         ));
     }
     let why = if journal.damage().tail.is_some() {
         Some("its end may be damaged")
     } else if !report.left.is_empty() {
-        Some("what was written since the test was left as it is")
+        Some("sectors changed since the test were not restored")
     } else if report.is_bad() || lost > 0 {
-        Some("not everything could be restored")
+        Some("some data could not be restored")
     } else if !is_certain(&journal, &report, survey) {
-        Some("a copy of its card would look the same, or an empty one")
+        Some("a copy of the card, or an empty card, looks the same")
     } else {
         None
     };
@@ -210,7 +211,7 @@ fn settle(journal: Journal, mut report: RestoreReport, survey: &Survey) -> Outco
         Some(why) => {
             report
                 .notes
-                .push(format!("the journal stays, since {why}; remove it by hand when it is not needed"));
+                .push(format!("the journal remains, since {why}; remove it when you no longer need it"));
             Outcome::of(report, None)
         }
         None => close(journal, report),
@@ -234,7 +235,7 @@ fn failure(stop: Stop, file: &Path) -> Failure {
     match stop {
         Stop::Interrupted => Failure::Interrupted,
         other => Failure::io_for(
-            format!("{other}; the journal stays: `cardscope restore {}` again", file.display()),
+            format!("{other}; the journal remains: run `cardscope restore {}` again", file.display()),
             other,
         ),
     }

@@ -35,7 +35,7 @@ pub fn restore(
 ) -> Result<Outcome<RestoreReport>> {
     let Some(file) = request.file.as_deref() else {
         return Err(Failure::refused(
-            "name the journal or the backup; `cardscope restore` alone lists the journals that wait",
+            "name the journal or the backup; `cardscope restore` lists the waiting journals",
         ));
     };
     let target = request.target.as_deref();
@@ -48,13 +48,15 @@ pub fn restore(
     Err(match file.metadata() {
         Err(e) => Failure::refused_for(
             format!(
-                "{} cannot be opened ({e}); `cardscope restore` without a file lists the journals that wait, and a journal that was restored is removed",
+                "{} cannot be opened ({e}); `cardscope restore` lists the waiting journals; restored ones \
+                 are removed",
                 file.display()
             ),
             e,
         ),
         Ok(_) => Failure::refused(format!(
-            "{} is no journal, and there are no checksums beside it ({}), so it is no backup of Cardscope; a plain image is written with dd",
+            "{} is not a Cardscope journal or backup: there are no checksums beside it ({}); write a plain \
+             image with dd",
             file.display(),
             beside(file).display()
         )),

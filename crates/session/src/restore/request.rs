@@ -7,20 +7,20 @@ use cardscope_model::restore::{RestoreRange, RestoreReport};
 use clap::Args;
 use std::path::PathBuf;
 
-/// Put back what an interrupted test had saved, or an image that --backup took
+/// Restore the data that an interrupted test saved, or an image from --backup
 ///
-/// Nothing is written before it is known that this is the card. Without FILE it lists the journals that wait.
+/// Writes only after it has recognised the card. Without FILE it lists the waiting journals.
 #[derive(Debug, Clone, Default, Args)]
 #[command(mut_arg("yes_destroy", |consent| consent.help(
-    "Consent to lose what is on TARGET, for an image, or for a card that is not known again; must equal TARGET as typed"
+    "Agree to overwrite TARGET with an image, or a card that was not recognised; must equal TARGET as typed"
 )))]
 pub struct Request {
-    /// Journal of an interrupted test, or an image that --backup took
+    /// Journal of an interrupted test, or an image from --backup
     #[arg(value_name = "JOURNAL|BACKUP")]
     pub file: Option<PathBuf>,
-    /// The card [default: the one that the journal names]
+    /// Card to restore [default: the one named in the journal]
     pub target: Option<String>,
-    /// List the journals that wait
+    /// List the waiting journals
     #[arg(long, conflicts_with = "file")]
     pub list: bool,
     /// Consent that is given before anybody is asked.

@@ -180,5 +180,5 @@ fn restoring_twice_changes_nothing_and_another_card_is_refused_and_not_written_t
     assert!(report.bytes_restored > 0 && table.is_as_before() && !journal.exists());
     let Outcome { report, .. } = restored(&copy, None).unwrap();
     assert_eq!((report.bytes_restored, report.differed_bytes, report.removed), (0, Some(0), false));
-    assert!(report.notes.iter().any(|note| note.contains("a copy of its card")), "{:?}", report.notes);
+    assert!(report.notes.iter().any(|note| note.contains("a copy of the card")), "{:?}", report.notes);
 }

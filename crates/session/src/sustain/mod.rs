@@ -77,7 +77,8 @@ impl Procedure for Attended<'_> {
         }
         if request.common.is_simulated() && request.cooling.is_some() {
             return Err(Failure::refused(
-                "the cooling of a simulated card is set in its name, e.g. sim:NAME?cooling=passive; leave --cooling out",
+                "set the cooling of a simulated card in its name, e.g. sim:NAME?cooling=passive, not with \
+                 --cooling",
             ));
         }
         Ok(stated)

@@ -9,20 +9,21 @@ use crate::opened::{Opened, TargetType};
 use crate::options::WriteLimit;
 use cardscope_engine::target::Region;
 use cardscope_model::sustain::{Limits, Pattern, Work};
-use cardscope_model::units::{BinarySize, Capacity, GIB, MIB};
+use cardscope_model::units::{BinarySize, GIB, MIB, Size};
 use cardscope_probe::context;
 use cardscope_probe::sustain::{LEAST_REGION, Options};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::time::Duration;
 
-/// Use a card for long and say what becomes of it: cache end, heat, stalls, somebody else on the bus, steady state
+/// Measure sustained use: end of the cache, heat, stalls, other load on the bus, steady speed
 ///
-/// A device is only read unless --erase or --region says what may be lost; in a directory a file of the run's own is
-/// used. Ends when the card is steady, or at --duration, --bytes or --max-temp.
+/// Only reads a device, unless --erase or --region allows overwriting; in a directory it uses a file of its
+/// own. Ends when the speed is steady, or at --duration, --bytes or --max-temp.
 #[derive(Debug, Clone, Default, Args)]
 #[command(mut_arg("max_write", |most| most.help(
-    "Write no more than this in all, e.g. 16G [default: 256M in a directory on the disk that holds the running system]"
+    "Write at most this much in total, e.g. 16G [default: 256M in a directory on the disk that holds the \
+     running system]"
 )))]
 pub struct Request {
     /// What every verb is asked for.
@@ -31,54 +32,54 @@ pub struct Request {
     /// Only read
     #[arg(long, conflicts_with_all = ["write", "mixed"])]
     pub read: bool,
-    /// Write until the card is steady, pause, write again, read (where something may be lost: with --erase or --region)
+    /// Overwrite until the speed is steady, pause, write again, read. A device needs --erase or --region
     #[arg(long, conflicts_with = "mixed")]
     pub write: bool,
     /// Write and read in turn
     #[arg(long)]
     pub mixed: bool,
-    /// 1 MiB in order, or 4 KiB anywhere
+    /// 1 MiB sequential, or 4 KiB random
     #[arg(long, value_name = "PATTERN", default_value = "seq", value_parser = patterns())]
     pub pattern: Pattern,
-    /// How long it may take, e.g. 90s, 10m, 2h; heat needs 5 to 70 minutes to show
+    /// Time limit, e.g. 90s, 10m, 2h; heat needs 5 to 70 minutes to show
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10m")]
     pub duration: Duration,
-    /// The workload moves no more than this, e.g. 64G; nothing but small reads comes on top
+    /// Move at most this much, e.g. 64G, besides a few small reads
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub bytes: Option<u64>,
     /// How much it may write.
     #[command(flatten)]
     pub writing: WriteLimit,
-    /// What stands in this region may go, and nothing outside of it is touched, e.g. 1G+32G
+    /// Overwrite this region without saving its data, and nothing outside of it, e.g. 1G+32G
     #[arg(long, value_name = "START+LEN", value_parser = region)]
     pub region: Option<Region>,
-    /// What is on the card may go
+    /// Overwrite the card without saving its data. All data on it is lost
     #[arg(long)]
     pub erase: bool,
     /// Size of the file in a directory, e.g. 8G
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub size: Option<u64>,
-    /// How it is cooled, for comparisons: active, passive …
+    /// Cooling, for comparisons: active, passive …
     #[arg(long, value_name = "WORD")]
     pub cooling: Option<String>,
-    /// What is cooled: card, reader, host-controller, soc
+    /// Part that is cooled: card, reader, host-controller, soc
     #[arg(long, value_name = "PLACE")]
     pub cooling_of: Option<String>,
-    /// A thermometer of yours: PLACE=cmd:COMMAND, PLACE=csv:FILE, PLACE=csv:FILE#COLUMN or PLACE=ask (may be
-    /// given again); a PLACE that begins with card counts as the card's
+    /// External thermometer: PLACE=cmd:COMMAND, PLACE=csv:FILE, PLACE=csv:FILE#COLUMN or PLACE=ask
+    /// (repeatable); a PLACE that begins with "card" counts as the card's
     #[arg(long = "thermometer", value_name = "PLACE=SOURCE")]
     pub thermometers: Vec<String>,
-    /// End when the card is as hot as this, in °C
+    /// Stop when the card reaches this temperature, in °C
     #[arg(long = "max-temp", value_name = "CELSIUS")]
     pub max_celsius: Option<f64>,
-    /// Hold this run against an earlier one: its session, or a file made with --json
+    /// Compare with an earlier run: its session, or a file made with --json
     #[arg(long = "against", value_name = "SESSION|FILE")]
     pub baseline: Option<String>,
 }
 
 impl Request {
-    /// What the workload is to do, where the user says it; else it writes where nothing can be lost or what is there may
-    /// go, and reads elsewhere.
+    /// What the workload is to do, where the user says it; else it writes where nothing can be lost or the user allows
+    /// it, and reads elsewhere.
     fn work(&self) -> Option<Work> {
         match (self.read, self.write, self.mixed) {
             (true, ..) => Some(Work::Read),
@@ -90,7 +91,7 @@ impl Request {
 }
 
 fn patterns() -> impl TypedValueParser<Value = Pattern> {
-    let words = [("seq", "1 MiB in order"), ("rnd", "4 KiB anywhere")];
+    let words = [("seq", "1 MiB sequential"), ("rnd", "4 KiB random")];
     PossibleValuesParser::new(words.map(|(word, help)| PossibleValue::new(word).help(help)))
         .map(|word| if word == "seq" { Pattern::Sequential } else { Pattern::Random })
 }
@@ -115,22 +116,20 @@ pub(super) fn work(request: &Request, target: TargetType) -> Result<Work> {
     };
     let writes = work != Work::Read;
     Failure::refuse_first(&[
-        (
-            request.erase && request.region.is_some(),
-            "--erase gives up the whole card, --region a part of it: give one of them",
-        ),
+        (request.erase && request.region.is_some(), "give either --erase or --region"),
         (
             directory && frees,
-            "in a directory only a file of the run's own is written to: leave out --erase and --region, or name the card's device (`cardscope list`)",
+            "--erase and --region need a device, not a directory; name the card's device (`cardscope list`)",
         ),
         (
             request.size.is_some() && !directory,
-            "--size is that of the file in a directory; for a device give --region START+LEN",
+            "--size is for directories; for a device give --region START+LEN",
         ),
-        (request.erase && !writes, "--read writes nothing: leave out --erase, or --read"),
+        (request.erase && !writes, "--read conflicts with --erase"),
         (
             writes && !directory && !simulated && !frees,
-            "writing for long loses what is there: give --erase (all of it may go) or --region START+LEN (that may go), or --read to only read",
+            "a long write loses the data there: give --erase (loses everything) or --region START+LEN \
+             (loses that region), or --read to only read",
         ),
         (
             request.max_celsius.is_some_and(|c| !(0.0..=150.0).contains(&c)),
@@ -175,7 +174,7 @@ impl Scope {
         };
         if region.len < LEAST_REGION {
             return Err(Failure::refused(format!(
-                "{}: {} are too little for a long run; {} are the least, since a part is only read and the rest must last for more than a moment",
+                "{}: {} are too little for a long run, which needs at least {}",
                 request.common.target,
                 BinarySize(region.len),
                 BinarySize(LEAST_REGION)
@@ -206,24 +205,28 @@ impl Scope {
 
     /// What it will cost, before it begins.
     pub(super) fn plan_line(&self, request: &Request, work: Work, opened: &Opened) -> String {
-        let region = Capacity(self.region.len);
+        let region = Size(self.region.len);
         let minutes = request.duration.as_secs_f64() / 60.0;
         let what = match (work, self.own_file) {
             (Work::Read, false) if request.work().is_none() => {
-                "reads only, nothing is written: give --erase or --region START+LEN to see what writes do, too".to_owned()
+                "only reads; give --erase or --region START+LEN to write as well".to_owned()
             }
-            (Work::Read, false) => "reads only, nothing is written".to_owned(),
-            (_, true) => format!("uses a file of its own of {region}, which is removed at the end"),
-            (_, false) => format!("writes over {region} from {} on; what stands there is lost", self.region.start),
+            (Work::Read, false) => "only reads".to_owned(),
+            (_, true) => format!("uses its own file of {region}, which is removed at the end"),
+            (_, false) => format!(
+                "overwrites {region} from {} on; all data there is \
+                                   lost",
+                self.region.start
+            ),
         };
         let (prepared, worked) = written(request, work, self.region, self.own_file);
         let bytes = |bytes: u64| BinarySize(bytes.next_multiple_of(MIB));
         let written = match (prepared, worked) {
             (0, Some(0)) => String::new(),
             (prepared, Some(worked)) => format!("; writes up to {}", bytes(prepared + worked)),
-            (0, None) => "; writes as much as the card takes in that time".to_owned(),
+            (0, None) => "; writes as much as possible in that time".to_owned(),
             (prepared, None) => {
-                format!("; writes {}, and as much as the card takes in that time", bytes(prepared))
+                format!("; writes {}, and as much as possible in that time", bytes(prepared))
             }
         };
         let limit = opened.limit.words().filter(|_| !written.is_empty());

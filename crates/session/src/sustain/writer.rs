@@ -36,7 +36,7 @@ impl Writer {
             .name("writer".into())
             .spawn(move || write(recorder, report, &arriving, &noted));
         let worker =
-            worker.map_err(|e| Failure::io_for(format!("no thread to keep samples with: {e}"), e))?;
+            worker.map_err(|e| Failure::io_for(format!("cannot start a thread to store samples: {e}"), e))?;
         Ok(Writer { samples, worker, failure })
     }
 
@@ -46,14 +46,14 @@ impl Writer {
         if let Some(reason) = failure {
             return Err(reason);
         }
-        self.samples.send(sample.clone()).map_err(|_| Failure::io("the samples cannot be kept any more"))
+        self.samples.send(sample.clone()).map_err(|_| Failure::io("samples can no longer be stored"))
     }
 
     /// Ends it; gives the record back for the last document.
     pub(super) fn finish(self) -> Result<Option<Recorder>> {
         let Writer { samples, worker, .. } = self;
         drop(samples);
-        worker.join().map_err(|_| Failure::io("the thread that kept the samples broke"))
+        worker.join().map_err(|_| Failure::io("the thread that stores samples failed"))
     }
 }
 

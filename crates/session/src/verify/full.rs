@@ -9,7 +9,7 @@ use crate::opened::TargetType;
 use cardscope_engine::card::{Card, Stop};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::units::Capacity;
+use cardscope_model::units::Size;
 use cardscope_model::verify::{Verification, VerifyReport};
 use cardscope_probe::full::resume::{PreviousPass, drawn_for, find, salt};
 use cardscope_probe::full::{BLOCK, DEPTH, Findings, Settings, recheck, verify};
@@ -67,17 +67,17 @@ pub(super) fn check(request: &Request, target: TargetType) -> Result<()> {
     ];
     if let Some((_, option)) = odd.iter().find(|(given, _)| request.read_only && *given) {
         return Err(Failure::refused(format!(
-            "--read-only writes nothing, so {option} says nothing to it; leave one out"
+            "{option} has no effect with --read-only, which writes nothing; leave one out"
         )));
     }
     if request.resume && request.backup.is_some() {
         return Err(Failure::refused(
-            "--resume goes on with a pass that has overwritten the card already; --backup would save its stamps. Leave it out",
+            "--backup has no effect with --resume: the card is already overwritten",
         ));
     }
     if target == TargetType::Directory {
         return Err(Failure::refused(format!(
-            "{} is a directory; --full is for whole cards. Name the device, or take --files to test the free space",
+            "{} is a directory; name the device for --full, or use --files to test the free space",
             request.common.target
         )));
     }
@@ -106,15 +106,15 @@ impl Pass {
         let name = &request.common.target;
         let mut previous = find(&mut card)?.ok_or_else(|| {
             Failure::refused(format!(
-                "{name} holds no stamps of an earlier --full: it is another card, or somebody has written to it since. Nothing was written"
+                "{name} has no data of an earlier --full: it is another card, or was overwritten since. \
+                 Nothing was written"
             ))
         })?;
         let stored: Option<Progress> = checkpoint.as_ref().and_then(Checkpoint::load);
         let other = stored.as_ref().is_some_and(|stored| request.resume && stored.salt != previous.salt);
         if !drawn_for(previous.salt, print) || other {
             return Err(Failure::refused(format!(
-                "the stamps on {name} were written to another card, or by another run than the one to go on with; nothing was written. \
-                 Start anew without --resume"
+                "{name} has data of another card or run; nothing was written. Start again without --resume"
             )));
         }
         let known = stored.filter(|stored| stored.salt == previous.salt && stored.card_bytes == card_bytes);
@@ -180,16 +180,15 @@ impl Pass {
     }
 
     fn plan_line(&self, request: &Request) -> String {
-        let all = Capacity(self.card_bytes);
+        let all = Size(self.card_bytes);
         match (request.read_only, self.previous) {
-            (true, Some(previous)) => format!(
-                "nothing is written; {} that an earlier pass wrote are read again",
-                Capacity(previous.reached)
-            ),
-            (false, Some(previous)) => {
-                format!("going on at {} of {all}, as the stamps on the card say", Capacity(previous.reached))
+            (true, Some(previous)) => {
+                format!("only reads {} that an earlier pass wrote", Size(previous.reached))
             }
-            _ => format!("every block is written and read back: {all} each way at most"),
+            (false, Some(previous)) => {
+                format!("continues at {} of {all}", Size(previous.reached))
+            }
+            _ => format!("overwrites and reads back every block, at most {all} each way"),
         }
     }
 }
@@ -208,14 +207,18 @@ fn findings(found: &Findings, failed_ios: u64) -> Vec<Finding> {
     let bad = &found.bad;
     if bad.all() > 0 {
         let weight = if found.body.verdict.is_bad() { Weight::Bad } else { Weight::Hint };
-        let text =
-            format!("{} of {} read back were not as written.", Capacity(bad.all()), Capacity(found.read_to));
+        let text = format!(
+            "The card lost or changed {} of {} read \
+                     back.",
+            Size(bad.all()),
+            Size(found.read_to)
+        );
         let rows = [
-            ("lost, in bytes", bad.lost),
-            ("of those with other data, in bytes", bad.foreign),
-            ("with the data of other addresses, in bytes", bad.alias),
-            ("with wrong bits, in bytes", bad.flipped),
-            ("unreadable, in bytes", bad.failed),
+            ("lost bytes", bad.lost),
+            ("bytes with other data", bad.foreign),
+            ("bytes with data of other addresses", bad.alias),
+            ("bytes with wrong bits", bad.flipped),
+            ("unreadable bytes", bad.failed),
         ];
         let finding = Finding::new("blocks-not-as-written", weight, found.body.confidence, text);
         let seen = rows.iter().filter(|(_, n)| *n > 0);
@@ -227,11 +230,11 @@ fn findings(found: &Findings, failed_ios: u64) -> Vec<Finding> {
                 "answers-change",
                 Weight::Hint,
                 0.9,
-                "Some reads or writes failed, or gave other data than the next try.",
+                "The card failed some reads or writes, or answered differently at the next try.",
             )
-            .because("sectors that were bad in one reading only", bad.passing_sectors)
+            .because("sectors bad in one reading only", bad.passing_sectors)
             .because("I/Os that failed", failed_ios)
-            .advise("Clean the contacts and try another reader before you blame the card."),
+            .advise("Clean the contacts and try another reader."),
         );
     }
     list

@@ -74,14 +74,14 @@ fn misplaced(request: &Request) -> Result<()> {
     Failure::refuse_first(&[
         (
             request.backup.is_some() && method != Method::Full,
-            "--backup goes with --full; quick `verify` keeps the data by itself, leave --erase out",
+            "--backup needs --full; quick `verify` preserves the data without --erase",
         ),
-        (request.resume && method != Method::Full, "--resume goes with --full"),
-        (request.two_passes && method != Method::Full, "--two-passes goes with --full"),
-        (request.keep_files && method != Method::Files, "--keep-files goes with --files"),
+        (request.resume && method != Method::Full, "--resume needs --full"),
+        (request.two_passes && method != Method::Full, "--two-passes needs --full"),
+        (request.keep_files && method != Method::Files, "--keep-files needs --files"),
         (
             (request.thorough || request.erase) && method != Method::Quick,
-            "--thorough and --erase go with quick `verify`",
+            "--thorough and --erase are for quick `verify` only",
         ),
     ])
 }

@@ -16,7 +16,7 @@ use cardscope_journal::put_back::PutBack;
 use cardscope_journal::returned;
 use cardscope_journal::witness::WITNESSES;
 use cardscope_model::random::mix;
-use cardscope_model::units::{BinarySize, Capacity, MIB, seconds};
+use cardscope_model::units::{BinarySize, MIB, Size, seconds};
 use cardscope_model::verify::{Verdict, VerifyReport};
 use cardscope_probe::capacity::ios_to_a_verdict;
 use cardscope_probe::capacity::{self, BLOCK, DEPTH, LEAST_IOS, LEAST_RUN, Options, Outcome};
@@ -37,7 +37,7 @@ pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut Ver
     let bytes = session.bytes();
     if bytes < SMALLEST {
         return Err(Failure::refused(format!(
-            "{} has {bytes} bytes; below 1 MiB there is nothing to probe, `verify --full` tests every block",
+            "{} has only {bytes} bytes, too few for the quick test; use `verify --full`",
             request.common.target
         )));
     }
@@ -76,13 +76,12 @@ pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut Ver
 /// Refuses what goes against itself, before anything is opened.
 pub(super) fn check(request: &Request, target: TargetType) -> Result<()> {
     if request.read_only {
-        return Err(Failure::refused(
-            "--read-only reads again what --full or --files wrote: give one of them too",
-        ));
+        return Err(Failure::refused("--read-only needs --full or --files, whose data it rereads"));
     }
     if target == TargetType::Directory {
         return Err(Failure::refused(format!(
-            "{0} is a directory: `verify {0} --files` fills its free space, or name the card's device (`cardscope list`)",
+            "{0} is a directory; test its free space with `verify {0} --files`, or name the card's device \
+             (`cardscope list`)",
             request.common.target
         )));
     }
@@ -104,13 +103,13 @@ fn plan(options: &Options, bytes: u64, afford: Option<&Afford>, session: &mut Se
         session.events.note(&remark);
     }
     let keeps = match &session.journal {
-        Some(journal) => format!("what it overwrites is kept in {} and put back", journal.path().display()),
-        None => "what is on the card is lost".to_owned(),
+        Some(journal) => format!("overwritten data is saved in {} and restored", journal.path().display()),
+        None => "all data on the card is lost".to_owned(),
     };
     session.events.note(&format!(
-        "writes up to {} to a genuine card of {}, on a fake with a cache up to four times that; {keeps}",
+        "writes up to {} to a genuine card of {}, up to four times that to a fake with a cache; {keeps}",
         BinarySize(run >> 20 << 20),
-        Capacity(bytes)
+        Size(bytes)
     ));
 }
 
@@ -215,7 +214,8 @@ impl Afford {
             return Ok(());
         }
         Err(Failure::refused(format!(
-            "{:.0} s is too short for this card: one I/O takes {:.2} s and the shortest test needs {ios} of them. Nothing was written. Give --budget {:.0}s or more",
+            "{:.0} s is too short for this card: the test needs at least {ios} I/Os of {:.2} s. Nothing was \
+             written; give at least --budget {:.0}s",
             self.budget,
             self.each,
             (2.0 * least).ceil()
@@ -234,7 +234,7 @@ impl Afford {
         let needed = ios * self.each + MOVES * LEAST_RUN as f64 * self.byte;
         (needed > self.budget).then(|| {
             format!(
-                "{:.0} s is too short to call this card genuine: at {:.2} s an I/O that takes about {:.0} s. A fake may still be found",
+                "{:.0} s is too short to prove this card genuine: at {:.2} s per I/O it takes about {:.0} s",
                 self.budget, self.each, needed
             )
         })

@@ -7,10 +7,10 @@ use cardscope_sd::label::{self, Label};
 use clap::Args;
 use std::path::PathBuf;
 
-/// Find out whether a card's capacity is real and its blocks are whole
+/// Test whether a card has its capacity and keeps its data
 ///
-/// Without an option it is quick and keeps what is on the card: each block is saved to a journal on another disk
-/// before it is overwritten, and put back and checked afterwards.
+/// The default is a quick test that preserves the data on the card: each block is saved to a journal on
+/// another disk before it is overwritten, then restored and checked.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Request {
     /// What every verb is asked for.
@@ -19,37 +19,37 @@ pub struct Request {
     /// What it may spend.
     #[command(flatten)]
     pub limits: Limits,
-    /// Write and read back every block; what is on the card is lost, or saved first with --backup
+    /// Overwrite and read back every block. All data on the card is lost, unless --backup saves it
     #[arg(long, conflicts_with = "files")]
     pub full: bool,
-    /// Fill the free space of a mounted card with files as f3write and h2testw do, and read them back
+    /// Fill the free space of a mounted card with files, as f3write and h2testw do, and read them back
     #[arg(long)]
     pub files: bool,
-    /// Quick: also find out caches of up to 2 GiB (512 MiB otherwise); writes up to four times as much
+    /// Quick test: look behind caches of up to 2 GiB (512 MiB otherwise); writes up to four times as much
     #[arg(long, conflicts_with_all = ["full", "files"])]
     pub thorough: bool,
-    /// Quick: what is on the card may go; nothing is saved and put back, which halves the time
+    /// Quick test: overwrite the card without saving its data, in half the time. All data on it is lost
     #[arg(long, conflicts_with_all = ["full", "files"])]
     pub erase: bool,
-    /// Save an image of the card to FILE first, and put it back afterwards
+    /// Save an image of the card to FILE first, and restore it afterwards
     #[arg(long, value_name = "FILE", requires = "full")]
     pub backup: Option<PathBuf>,
-    /// Write nothing: read again what an earlier --full or --files wrote
+    /// Write nothing; reread what an earlier --full or --files wrote
     #[arg(long)]
     pub read_only: bool,
-    /// Full: go on where an earlier pass on this card stopped
+    /// With --full: continue where an earlier pass on this card stopped
     #[arg(long, requires = "full")]
     pub resume: bool,
-    /// Full: write everything before reading it back, instead of reading each stretch soon after
+    /// With --full: write everything before reading it back, instead of range by range
     #[arg(long, requires = "full")]
     pub two_passes: bool,
-    /// Files: leave the files there, for a later --read-only
+    /// With --files: leave the files on the card, for a later --read-only
     #[arg(long, requires = "files")]
     pub keep_files: bool,
-    /// Files: end with a summary in the words of h2testw
+    /// With --files: end with a summary in the format of h2testw
     #[arg(long, requires = "files")]
     pub h2testw: bool,
-    /// What is printed on the card, e.g. "1TB U3 A2 'up to 95 MB/s'"; the verdict says what is untrue of it
+    /// Text printed on the card, to be checked, e.g. "1TB U3 A2 'up to 95 MB/s'"
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
 }

@@ -4,11 +4,12 @@ use super::schema::{
     Archetype, Cache, CacheKind, Close, Constant, EndOfLife, Fake, FakeKind, FatRegion, Gc, HybridWrite,
     Lost, PoolFull, Read, Start, Thermal, Throttle, Unwritten, Wear, WhenFull, Write,
 };
-use cardscope_model::units::{BinarySize, Capacity};
+use cardscope_model::units::{BinarySize, Capacity, Size};
 
 /// The card in words, a paragraph for each part.
 pub fn describe(card: &Archetype) -> Vec<String> {
-    let mut paragraphs = vec![Some(format!("Announces {}.", Capacity(card.announced_bytes)))];
+    let source = card.source.as_ref().map(|source| format!("Source: {source}."));
+    let mut paragraphs = vec![source, Some(format!("Announces {}.", Capacity(card.announced_bytes)))];
     paragraphs.extend([Some(capacity(card)), faults(card), Some(state(card))]);
     paragraphs.push(Some(card.constant.as_ref().map_or_else(|| units(card), constant)));
     paragraphs
@@ -211,7 +212,7 @@ fn time(seconds: f64) -> String {
 
 fn capacity(card: &Archetype) -> String {
     let fake = &card.fake;
-    let size = |bytes: Option<u64>| Capacity(bytes.unwrap_or(0));
+    let size = |bytes: Option<u64>| Size(bytes.unwrap_or(0));
     let (real, wrap) = (size(fake.real_bytes), size(fake.wrap_bytes));
     let (share, unit) = (percent(fake.damaged_share), BinarySize(fake.damaged_unit_bytes));
     let kind = match fake.kind {
@@ -288,10 +289,10 @@ fn faults(card: &Archetype) -> Option<String> {
     .collect();
     let begin = match f.begin_after_bytes {
         0 => String::new(),
-        bytes => format!(" after {} written", Capacity(bytes)),
+        bytes => format!(" after {} written", Size(bytes)),
     };
     let all = (!parts.is_empty()).then(|| format!("Faults{begin}: {}.", parts.join(", ")));
-    let bytes = f.vanish_after_bytes.map(|bytes| format!("{} written", Capacity(bytes)));
+    let bytes = f.vanish_after_bytes.map(|bytes| format!("{} written", Size(bytes)));
     let ios = f.vanish_after_ios.map(|ios| format!("{ios} reads and writes"));
     let time = f.vanish_after_s.map(|s| format!("{s} s"));
     let any: Vec<_> = [bytes, ios, time].into_iter().flatten().collect();

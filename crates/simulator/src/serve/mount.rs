@@ -22,22 +22,20 @@ pub(super) fn prepare(directory: &Path) -> Result<(), ServeError> {
     let unreadable = |error: io::Error| refuse(directory, &reason(&error));
     let wrong = match state(directory) {
         State::Dead if !ours(directory) => {
-            "another program's mount there is dead; clear it (fusermount3 -u), or give another directory"
+            "another program's mount there is dead; unmount it (fusermount3 -u), or give another directory"
         }
-        State::Dead if !detach(directory) => {
-            "a server that was killed left its mount there and it cannot be cleared; try fusermount3 -u on it"
-        }
+        State::Dead if !detach(directory) => "a killed server left its mount there; try fusermount3 -u on it",
         State::Silent => {
-            "what is mounted there does not answer: end its server (or umount -l it), or give another directory"
+            "the mount there does not answer; end its server (or umount -l it), or give another directory"
         }
         _ if !std::fs::metadata(directory).map_err(unreadable)?.is_dir() => {
-            "it is no directory; give an empty one"
+            "it is not a directory; give an empty one"
         }
         _ if directory.join(super::FILE).exists() => {
-            "there is a file named \"card\" already: another card is served there, or give an empty directory"
+            "a file named \"card\" exists there; give an empty directory"
         }
         _ if std::fs::read_dir(directory).map_err(unreadable)?.next().is_some() => {
-            "it is not empty; give an empty directory, its files would be hidden"
+            "it is not empty; give an empty directory"
         }
         State::Dead | State::Answers => return Ok(()),
     };
@@ -115,16 +113,17 @@ pub(super) fn explain(directory: &Path, error: &io::Error) -> ServeError {
     let reason = match opened.map_err(|e| e.kind()) {
         Err(io::ErrorKind::NotFound) => {
             format!(
-                "there is no {FUSE}: load the kernel's module (modprobe fuse), or in a container pass the device in"
+                "{FUSE} is missing; load the kernel module (modprobe fuse), or pass the device into the \
+                 container"
             )
         }
         Err(io::ErrorKind::PermissionDenied) => {
-            format!("you may not use {FUSE}: run it as root, or let everybody use it (chmod 666 {FUSE})")
+            format!("no permission for {FUSE}; run as root, or use chmod 666 {FUSE}")
         }
         _ if error.kind() == io::ErrorKind::PermissionDenied || error.to_string().contains("fusermount") => {
-            format!("{error}; run it as root, or install fusermount3 (package fuse3), which mounts for users")
+            format!("{error}; run as root, or install fusermount3 (package fuse3)")
         }
-        _ => format!("{error}; --nbd serves cards without FUSE"),
+        _ => format!("{error}; use --nbd to serve cards without FUSE"),
     };
     ServeError::Mount(directory.to_owned(), reason)
 }
@@ -159,7 +158,7 @@ fn refuse(directory: &Path, reason: &str) -> ServeError {
 
 fn reason(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::NotFound => "it does not exist; make it first".to_owned(),
+        io::ErrorKind::NotFound => "it does not exist; create it first".to_owned(),
         _ => error.to_string(),
     }
 }

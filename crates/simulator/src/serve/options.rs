@@ -66,7 +66,7 @@ impl Options {
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// Neither a directory nor an address was given, or no card.
-    #[error("nothing to serve: give at least one card, and a directory to mount on or an address for NBD")]
+    #[error("nothing to serve; give a card, and --mount DIR or --nbd ADDRESS")]
     Nothing,
     /// The directory is no place to mount on: what is wrong, and what to do.
     #[error("cannot serve on {0}: {1}")]

@@ -73,8 +73,8 @@ impl Report {
     pub fn warning(&self) -> Option<String> {
         let lag = self.lag.as_ref().filter(|lag| lag.is_high())?;
         Some(format!(
-            "warning: {} answered late (median {:.0} µs, one in a hundred {:.0} µs or more): this machine is too busy or too slow \
-             to keep its times; use fewer I/Os per second, a quieter machine, or virtual time (bench sim:{})",
+            "warning: {} answered late (median {:.0} µs, 99 % {:.0} µs): this machine is too busy or too \
+             slow; use fewer I/Os per second, an idle machine, or virtual time (bench sim:{})",
             self.target,
             lag.all_us.p50,
             lag.all_us.p99,

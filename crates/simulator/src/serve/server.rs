@@ -66,7 +66,7 @@ impl Server {
         let slot = |(spec, name)| Ok(Arc::new(Slot::new(spec, name, &job.options, &awake)?));
         let cards: Vec<_> =
             job.cards.iter().zip(names(&job.cards)).map(slot).collect::<Result<_, ServeError>>()?;
-        let left = "a mount stays behind until the next `cardscope sim serve` there";
+        let left = "a mount remains until the next `cardscope sim serve` there";
         let owing = owing("the cards are unmounted and their states saved", left);
         let mut server = Server { cards, mounts: Vec::new(), nbd: None, _owing: owing };
         if let Some(address) = &job.nbd {
@@ -218,7 +218,7 @@ fn saved_apart(cards: &[TargetSpec]) -> Result<(), ServeError> {
     let twice =
         all.find(|path| !places.insert(std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())));
     twice.map_or(Ok(()), |path| {
-        let reason = "two cards are to be saved there; give each a file of its own";
+        let reason = "two cards are to be saved there; give each its own file";
         Err(StateError::Unwritable(path.display().to_string(), reason.to_owned()).into())
     })
 }

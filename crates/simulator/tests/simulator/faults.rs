@@ -184,7 +184,7 @@ fn a_file_that_is_no_state_of_this_card_is_refused_with_its_reason() {
     std::fs::write(&file, &wrong).unwrap();
     assert!(open("constant?").contains("format 99"));
     std::fs::write(&file, whole.repeat(2)).unwrap();
-    assert!(open("constant?").contains("behind its end"));
+    assert!(open("constant?").contains("data after its end"));
     std::fs::remove_file(&file).unwrap();
     assert!(open("constant?").contains("cannot be read"));
     let nowhere = SimTarget::named("sim:constant?save=/nonexistent/folder/state").unwrap_err();
@@ -203,7 +203,7 @@ fn a_state_is_read_from_a_plain_file_alone_and_saved_over_no_link_and_no_other_f
         ("save", "pipe", "that is a pipe"),
         ("state", "dangling", "that is a link"),
         ("save", "dangling", "that is a link"),
-        ("save", "letter", "another file of that name"),
+        ("save", "letter", "another file has that name"),
         ("save", "none/x", "No such file"),
     ] {
         let refused = SimTarget::named(&format!("sim:constant?{key}={}", at(name))).unwrap_err().to_string();

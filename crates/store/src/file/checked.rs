@@ -20,7 +20,7 @@ pub(super) struct Checked<'a> {
 impl<'a> Checked<'a> {
     pub(super) fn of(file: &'a SessionFile) -> Result<Self, SessionFileError> {
         let id: SessionId =
-            file.session.parse().map_err(|_| damaged(format!("{:?} names no session", file.session)))?;
+            file.session.parse().map_err(|_| damaged(format!("{:?} is not a session", file.session)))?;
         numbers(file)?;
         speeds(file)?;
         names(file)?;
@@ -29,7 +29,7 @@ impl<'a> Checked<'a> {
             let bytes = decoded(&source.content, "source")?;
             match hash::of_bytes(&bytes) == source.hash {
                 true => Ok(bytes),
-                false => Err(damaged("the bytes of its source are not those of its hash".to_owned())),
+                false => Err(damaged("its source does not match its hash".to_owned())),
             }
         });
         let attachments = file.attachments.iter().map(|a| Ok((a, decoded(&a.content, &a.name)?)));
@@ -45,7 +45,7 @@ impl<'a> Checked<'a> {
 
 /// The bytes behind base64.
 fn decoded(text: &str, what: &str) -> Result<Vec<u8>, SessionFileError> {
-    STANDARD.decode(text).map_err(|e| damaged(format!("the bytes of {what} are no base64: {e}")))
+    STANDARD.decode(text).map_err(|e| damaged(format!("the bytes of {what} are not base64: {e}")))
 }
 
 /// Bytes as base64.
@@ -56,15 +56,15 @@ pub(super) fn encoded(bytes: &[u8]) -> String {
 fn numbers(file: &SessionFile) -> Result<(), SessionFileError> {
     let seeds = file.runs.iter().map(|run| &run.seed).chain([&file.seed]);
     for seed in seeds {
-        seed.parse::<u64>().map_err(|_| damaged(format!("{seed:?} is no seed")))?;
+        seed.parse::<u64>().map_err(|_| damaged(format!("{seed:?} is not a seed")))?;
     }
     let numbers: BTreeSet<u32> = file.runs.iter().map(|run| run.run).collect();
     if numbers.len() < file.runs.len() {
-        return Err(damaged("two of its runs have one number".to_owned()));
+        return Err(damaged("two of its runs have the same number".to_owned()));
     }
     match &file.ended {
         Some(word) if !EndedHow::ALL.iter().any(|how| how.word() == word) => {
-            Err(damaged(format!("{word:?} is no way to end")))
+            Err(damaged(format!("unknown way to end: {word:?}")))
         }
         _ => Ok(()),
     }
@@ -74,7 +74,7 @@ fn numbers(file: &SessionFile) -> Result<(), SessionFileError> {
 fn speeds(file: &SessionFile) -> Result<(), SessionFileError> {
     let mut figures = file.runs.iter().flat_map(|run| &run.figures).flatten();
     match figures.find(|figure| !figure.is_speed()) {
-        Some(wrong) => Err(damaged(format!("{} MB/s is no speed", wrong.mb_s))),
+        Some(wrong) => Err(damaged(format!("{} MB/s is not a speed", wrong.mb_s))),
         None => Ok(()),
     }
 }
@@ -86,10 +86,10 @@ fn names(file: &SessionFile) -> Result<(), SessionFileError> {
     let unit = file.specimen.as_ref().map(|unit| &unit.id);
     let mut hashes = card.into_iter().chain(unit).chain(&file.content_hash);
     if let Some(wrong) = hashes.find(|name| !hash::is_one(name)) {
-        return Err(damaged(format!("{wrong:?} is no hash, which names are")));
+        return Err(damaged(format!("{wrong:?} is not a hash")));
     }
     match [&file.started_at].into_iter().chain(&file.measured_at).find(|time| time.len() > LONGEST_TIME) {
-        Some(wrong) => Err(damaged(format!("{wrong:?} is no time"))),
+        Some(wrong) => Err(damaged(format!("{wrong:?} is not a time"))),
         None => Ok(()),
     }
 }
@@ -107,11 +107,11 @@ fn parts(file: &SessionFile) -> Result<(), SessionFileError> {
         AttachedTo::Session => !is_session,
     });
     match (is_session, hangs_nowhere) {
-        (_, true) => Err(damaged("an attachment hangs on what is not in it".to_owned())),
+        (_, true) => Err(damaged("an attachment belongs to something outside of the file".to_owned())),
         (true, _) if !whole => Err(damaged("its card, its recipe or its io_path is missing".to_owned())),
         (false, _) if !nothing => Err(damaged(format!("a record of {} has no runs", file.kind))),
         _ if file.card.is_none() && (!without_unit || !file.events.is_empty()) => {
-            Err(damaged("it has a piece or events of no card".to_owned()))
+            Err(damaged("it has a unit or events without a card".to_owned()))
         }
         _ => Ok(()),
     }

@@ -172,9 +172,7 @@ fn without_runs(log: &Log) -> Log {
     rest.doubts.clone_from(&log.doubts);
     let left_out = left_out(log);
     if left_out > 0 {
-        rest.doubts.push(format!(
-            "{left_out} of its figures are no speeds (negative, beyond all reason or no number) and were left out"
-        ));
+        rest.doubts.push(format!("left out {left_out} impossible speeds (negative, absurd or not a number)"));
     }
     rest
 }

@@ -31,5 +31,5 @@ fn a_kill_keeps_every_finished_sample(place: &Path, kill_after: usize) {
     // One more may have been stored and not yet said.
     assert!((finished..=finished + 1).contains(&samples.len()), "{} of {finished}", samples.len());
     (0..).zip(samples).for_each(|(i, s)| assert_eq!(*s, sample(i)));
-    assert_eq!(stored.report_so_far().header.error.as_deref(), Some("its process ended without a word"));
+    assert_eq!(stored.report_so_far().header.error.as_deref(), Some("its process ended unexpectedly"));
 }

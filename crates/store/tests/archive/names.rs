@@ -86,7 +86,7 @@ fn what_is_not_a_plain_file_of_ours_is_refused_at_once_and_nothing_is_made() {
     fs::copy(&own, &theirs).unwrap();
     chown(&theirs, Some(NOBODY), None).expect("this test needs root");
     let before = fs::read(&theirs).unwrap();
-    refused(&theirs, "it belongs to user 65534");
+    refused(&theirs, "it is owned by user 65534");
     assert_eq!((fs::read(&theirs).unwrap(), theirs.metadata().unwrap().uid()), (before, NOBODY));
     let mut names: Vec<_> = fs::read_dir(&top).unwrap().map(|e| e.unwrap().file_name()).collect();
     names.sort();
@@ -99,7 +99,7 @@ fn a_folder_that_others_may_exchange_is_refused_since_sqlite_goes_by_names() {
     let path = top.join("a/b/archive.sqlite");
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     chown(top.join("a"), Some(NOBODY), None).expect("this test needs root");
-    refused(&path, "user 65534 may exchange files in");
+    refused(&path, "user 65534 can replace files in");
     chown(top.join("a"), Some(0), None).unwrap();
     fs::set_permissions(top.join("a"), fs::Permissions::from_mode(0o777)).unwrap();
     refused(&path, "chmod go-w");
@@ -110,7 +110,7 @@ fn a_folder_that_others_may_exchange_is_refused_since_sqlite_goes_by_names() {
     symlink("a/b", top.join("link")).unwrap();
     Archive::open(top.join("link/archive.sqlite")).unwrap();
     lchown(top.join("link"), Some(NOBODY), None).unwrap();
-    refused(&top.join("link/archive.sqlite"), "belongs to user 65534");
+    refused(&top.join("link/archive.sqlite"), "owned by user 65534");
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn what_somebody_put_beside_an_archive_is_not_written_to() {
             ];
             for plant in plants {
                 plant();
-                refused(&path, &format!("archive.sqlite{suffix} beside it is not a file that SQLite made"));
+                refused(&path, &format!("archive.sqlite{suffix} is not an SQLite file"));
                 fs::remove_file(&planted).unwrap();
                 assert_eq!(fs::read_to_string(&secret).unwrap(), "root's own");
             }

@@ -85,7 +85,7 @@ fn a_server_that_dies_in_mid_import_leaves_whole_batches_and_a_clear_word() {
         child.wait().unwrap();
         let error = rest.iter().find_map(|line| line.strip_prefix("said: ")).expect("the server went away");
         assert!(
-            error.contains("cannot be reached") && error.contains("what was stored before is kept"),
+            error.contains("cannot be reached") && error.contains("earlier results are stored"),
             "{error}"
         );
 

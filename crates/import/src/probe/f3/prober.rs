@@ -118,8 +118,8 @@ impl Probe {
         let middle = (announced / 2).checked_next_power_of_two()?;
         let suspect = major < 10 && self.verdict == Some(Verdict::Limbo) && usable == middle;
         suspect.then(|| {
-            "f3probe before version 10 prints this very size for any fault in the upper half: the card may be larger, or \
-             genuine with one bad answer"
+            "f3probe before version 10 prints this size for any fault in the upper half, so the card may be \
+             larger"
                 .to_owned()
         })
     }

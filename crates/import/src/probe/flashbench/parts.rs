@@ -123,7 +123,7 @@ pub(super) fn split<'a>(text: &'a Text<'_>) -> Vec<Part<'a>> {
     let mut section: Option<&str> = None;
     for line in text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()) {
         match title(line) {
-            None => parts.last_mut().expect("it begins with one").lines.push(line),
+            None => parts.last_mut().expect("repeated").lines.push(line),
             Some(title) => match title.parse::<u32>() {
                 Ok(run) => {
                     let heading = section.map_or(Heading::Unknown, Heading::of);

@@ -56,7 +56,7 @@ pub(super) fn put_identity(tested: &Tested<'_>, parts: &[Part<'_>], log: &mut Lo
         Err(why) => log.doubts.push(format!("the card's registers could not be read: {why}")),
         Ok(identity) => match other_card(tested, &identity) {
             Some(why) => {
-                log.doubts.push(format!("{why}; its registers stand under slot_identity"));
+                log.doubts.push(format!("{why}; its registers are under slot_identity"));
                 log.other.insert("slot_identity".into(), Value::Object(registers(&identity)));
             }
             None => {
@@ -78,14 +78,14 @@ fn other_card(tested: &Tested<'_>, identity: &Identity) -> Option<String> {
     let device = tested.device.unwrap_or("the device");
     match (tested.bytes, identity.capacity_bytes) {
         (Some(fdisk), Some(csd)) if fdisk != csd => Some(format!(
-            "the identity is of another card: its CSD says {} bytes, fdisk says {} of {device}; the script reads the \
-             host's own slot",
+            "the registers are from another card ({} bytes; fdisk reports {} for {device}): the script \
+             reads the built-in slot",
             grouped(csd),
             grouped(fdisk)
         )),
         (None, _) if tested.in_slot() == Some(false) => Some(format!(
-            "the identity may be of another card: the script reads it from the host's own slot, {device} is in a reader, \
-             and no capacity was printed to compare"
+            "the registers may be from another card: the script reads the built-in slot, but {device} is in \
+             a reader"
         )),
         _ => None,
     }
@@ -104,8 +104,7 @@ pub(super) fn put_runs(parts: &[Part<'_>], tested: &Tested<'_>, log: &mut Log) {
     let filled = runs.into_values().filter(|results| !results.is_empty());
     log.runs = filled.zip(1..).map(|(results, run)| Run { run, results, ..Run::default() }).collect();
     if !failures.is_empty() {
-        log.doubts
-            .push(format!("{} of dd's copies failed: the card did not answer all of them", failures.len()));
+        log.doubts.push(format!("{} dd copies failed", failures.len()));
         log.other.insert("dd_failures".into(), Value::Array(failures));
     }
 }
@@ -139,7 +138,7 @@ fn mark_cached<'a>(figures: impl Iterator<Item = &'a mut Figure>, tested: &Teste
     }
     if count > 0 {
         log.doubts.push(format!(
-            "figures faster than any such bus ({} MB/s for {fastest}): {count}; the page cache answered, not the card",
+            "{count} results exceed the bus ({fastest}: {} MB/s): the page cache answered, not the card",
             mode.ceiling_mb_s
         ));
     }

@@ -137,5 +137,5 @@ fn lines_without_end_take_no_longer_than_their_length_and_are_told_up_to_a_numbe
         format!("j{n}: (groupid={n}, jobs=1): err= 5: pid=1\n  read: IOPS=10, BW=40KiB/s\n")
     });
     let doubts = &jobs[0].doubts;
-    assert_eq!((doubts.len(), doubts[50].as_str()), (51, "more of its jobs have such doubts"));
+    assert_eq!((doubts.len(), doubts[50].as_str()), (51, "more jobs with such caveats"));
 }

@@ -57,7 +57,7 @@ fn all_tables_of_flashbench_are_found_as_the_index_counts_them() {
         assert_eq!(counts, row.counts, "{}", row.file);
         assert_eq!(
             row.other_card,
-            log.doubts.iter().any(|d| d.contains("is of another card")),
+            log.doubts.iter().any(|d| d.contains("are from another card")),
             "{}",
             row.file
         );

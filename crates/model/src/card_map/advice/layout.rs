@@ -49,7 +49,8 @@ fn from_unit(unit: u64, measured: &Measured, facts: &Facts, advice: &mut Advice)
     let (sure, block) = (measured.erase_block_bytes.confidence * 100.0, BinarySize(unit));
     if facts.target_kind == TargetKind::Partition {
         advice.words.push(format!(
-            "The erase block is {block} ({sure:.1} % sure), counted from the start of this partition: the card's own units are known only where the whole card is named."
+            "The erase block is {block} ({sure:.1} % sure), measured from the start of this partition; map \
+             the whole card for advice on alignment."
         ));
         return;
     }
@@ -59,9 +60,9 @@ fn from_unit(unit: u64, measured: &Measured, facts: &Facts, advice: &mut Advice)
     let start = FIRST_START.next_multiple_of(step);
     if start >= facts.bytes / 2 {
         let (step, first) = (BinarySize(step), BinarySize(FIRST_START));
-        advice.words.push(format!(
-            "A partition should start on a multiple of {step}, but this card is too small to give up so much: start at {first}."
-        ));
+        advice
+            .words
+            .push(format!("Start the partition at {first}: this card is too small to align it to {step}."));
         return;
     }
     advice.partition_start_bytes = Some(start);
@@ -72,7 +73,7 @@ fn from_unit(unit: u64, measured: &Measured, facts: &Facts, advice: &mut Advice)
         "Start partitions at {at}: a multiple of the erase block of {block} ({sure:.1} % sure){also}, so that no file shares an erase block with what lies before it."
     ));
     advice.commands.push(command(
-        "makes one partition that starts there; everything on the card is lost",
+        "makes one partition that starts there; all data on the card is lost",
         partition_command(start, facts),
     ));
 }
@@ -87,24 +88,24 @@ fn partition_command(start: u64, facts: &Facts) -> String {
 fn safe_default(unit: &Property<u64>, facts: &Facts, advice: &mut Advice) {
     let why = match (unit.status, &unit.reason, unit.bound) {
         (Status::None, ..) => "reads and writes show no erase block on this card".to_owned(),
-        (Status::AtLeast, _, Some(bound)) => format!("the erase block is {} at least", BinarySize(bound)),
+        (Status::AtLeast, _, Some(bound)) => format!("the erase block is at least {}", BinarySize(bound)),
         (_, Some(reason), _) => format!("the erase block was not measured ({reason})"),
         _ => "the erase block was not measured".to_owned(),
     };
     if facts.target_kind == TargetKind::Partition {
-        advice.words.push(format!("Nothing is advised on alignment: {why}."));
+        advice.words.push(format!("No advice on alignment: {why}."));
         return;
     }
     let (start, most) = match facts.bytes {
-        small if small <= SMALL_CARD => (SAFE_START_SMALL, "which cards of up to 32 GB may not exceed"),
-        _ => (SAFE_START, "the largest that the SD specification allows"),
+        small if small <= SMALL_CARD => (SAFE_START_SMALL, "the limit for cards of up to 32 GB"),
+        _ => (SAFE_START, "the largest in the SD specification"),
     };
     let claim = facts.claimed_unit.map_or_else(String::new, |claimed| {
         format!(" The card states {}, which was not confirmed.", BinarySize(claimed))
     });
     let (why, start) = (capitalised(&why), BinarySize(start));
     advice.words.push(format!(
-        "{why}: a partition start of {start} is safe, because it is a multiple of every erase block that is a power of two up to {start}, {most}; leave stride, stripe width and sections at what mkfs chooses.{claim}"
+        "Start partitions at {start}, {most}: {why}. Leave stride, stripe width and sections to mkfs.{claim}"
     ));
 }
 
@@ -128,11 +129,9 @@ fn ext4(unit: Option<u64>, measured: &Measured, facts: &Facts, advice: &mut Advi
     let units: Vec<String> =
         units.map(|(what, bytes)| format!("the {what} of {}", BinarySize(bytes))).collect();
     let (words, units) = (options.join(", "), units.join(" and "));
-    advice.words.push(format!(
-        "ext4: {words} ({units}, in blocks of 4 KiB) has it place files and its own tables on those boundaries."
-    ));
+    advice.words.push(format!("ext4: {words} ({units}, in blocks of 4 KiB) aligns its files and tables."));
     advice.commands.push(command(
-        "makes ext4 that knows the card's units; everything on the partition is lost",
+        "makes an aligned ext4; all data on the partition is lost",
         format!("mkfs.ext4 -b 4096 -E {} {}", options.join(","), first_partition(facts)),
     ));
 }
@@ -142,15 +141,17 @@ fn f2fs(unit: u64, measured: &Measured, facts: &Facts, advice: &mut Advice) {
     advice.f2fs_segments_per_section = Some(segments);
     let (section, block) = (BinarySize(segments * F2FS_SEGMENT), BinarySize(unit));
     advice.words.push(format!(
-        "F2FS: sections of {segments} segments ({section}), so that cleaning frees whole erase blocks of {block}; mkfs.f2fs aligns them to the start of the card by itself, so zones (-z) stay at 1."
+        "F2FS: sections of {segments} segments ({section}) free whole erase blocks of {block}; zones (-z) \
+         stay at 1."
     ));
     advice.commands.push(command(
-        "makes F2FS that cleans by whole erase blocks; everything on the partition is lost",
+        "makes an F2FS that cleans whole erase blocks; all data on the partition is lost",
         format!("mkfs.f2fs -s {segments} -z 1 {}", first_partition(facts)),
     ));
     if let Some((logs, open)) = active_logs(measured) {
         advice.words.push(format!(
-            "F2FS writes to six places at once by itself, and this card keeps {open} erase blocks open: mount it with active_logs={logs}."
+            "Mount F2FS with active_logs={logs}: it writes to six places by default, and this card keeps \
+             {open} erase blocks open."
         ));
         advice.commands.push(command(
             "mounts F2FS with as many logs as the card keeps open",
@@ -186,7 +187,7 @@ fn exfat(unit: Option<u64>, measured: &Measured, facts: &Facts, advice: &mut Adv
     if let Some(cluster) = cluster {
         let (size, writes) = (BinarySize(cluster), curve.what);
         advice.words.push(format!(
-            "exFAT: clusters of {size}, the smallest with which {writes} reach 80 % of this card's best speed."
+            "exFAT: use clusters of {size}, the smallest with which {writes} reach 80 % of the best speed."
         ));
     }
     let options: Vec<String> = cluster
@@ -196,17 +197,18 @@ fn exfat(unit: Option<u64>, measured: &Measured, facts: &Facts, advice: &mut Adv
         .collect();
     if !options.is_empty() {
         advice.commands.push(command(
-            "makes exFAT whose clusters begin on an erase block; everything on the partition is lost",
+            "makes an exFAT aligned to the erase block; all data on the partition is lost",
             format!("mkfs.exfat {} {}", options.join(" "), first_partition(facts)),
         ));
     }
     if let Some(unit) = unit.filter(|unit| !unit.is_power_of_two() && facts.target_kind == TargetKind::Card) {
         advice.words.push(format!(
-            "exFAT and FAT: mkfs.exfat aligns to powers of two only, and {} is none: `cardscope format` takes it.",
+            "exFAT and FAT: use `cardscope format`; mkfs.exfat aligns only to powers of two, and {} is not \
+             one.",
             BinarySize(unit)
         ));
         advice.commands.push(command(
-            "lays the whole card out as cameras expect it, on its erase blocks; everything on it is lost",
+            "formats the whole card for cameras, aligned to its erase blocks; all data on it is lost",
             format!("cardscope format {} --boundary {}K", quoted(&facts.target), unit / KIB),
         ));
     }

@@ -24,7 +24,9 @@ pub fn advise(measured: &Measured, facts: &Facts) -> Advice {
     let mut advice = Advice { tried: facts.tried.clone(), ..Advice::default() };
     if facts.target_kind == TargetKind::Directory {
         advice.words.push(
-            "Partitions and file systems are settled where a directory is named, and its file system decides where data go: name the card's device for advice on those.".to_owned(),
+            "Map the card's device for advice on partitions and file systems; in a directory they cannot \
+             change."
+                .to_owned(),
         );
     } else {
         layout::advise(measured, facts, &mut advice);
@@ -36,7 +38,7 @@ pub fn advise(measured: &Measured, facts: &Facts) -> Advice {
         && !advice.commands.is_empty()
     {
         advice.words.push(format!(
-            "The commands want a device: put the card's (`cardscope list`) in place of {}.",
+            "The commands need a device: replace {} with the card's (`cardscope list`).",
             facts.target
         ));
     }

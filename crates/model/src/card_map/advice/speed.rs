@@ -25,9 +25,9 @@ pub struct Curve<'a> {
 pub fn write_curve(measured: &Measured) -> Curve<'_> {
     let curves = &measured.curves;
     if curves.sequential_write.len() > 1 {
-        Curve { points: &curves.sequential_write, what: "writes in order" }
+        Curve { points: &curves.sequential_write, what: "sequential writes" }
     } else {
-        Curve { points: &curves.random_write, what: "writes at random" }
+        Curve { points: &curves.random_write, what: "random writes" }
     }
 }
 
@@ -65,13 +65,14 @@ fn sizes(measured: &Measured, advice: &mut Advice) {
     let (size, enough, writes) = (BinarySize(half), BinarySize(most), curve.what);
     let (at_size, at_best) = (speed(at(half)), speed(best));
     advice.words.push(format!(
-        "Writes smaller than {size} are slow on this card: {writes}{below} of {size} {at_size}, at best {at_best}; 80 % of that takes {enough}. Let programs buffer and write that much at once."
+        "Let programs write {enough} at once: {writes}{below} of {size} {at_size}, at best {at_best}, and \
+         80 % of that takes {enough}."
     ));
     // ext4's stripe at mount time, as seed 004 derives it from the same curve.
     if most > 4 * KIB && most.is_multiple_of(4 * KIB) && advice.ext4_stripe_width.is_none() {
         let blocks = most / (4 * KIB);
         advice.mount_options.push(format!("stripe={blocks}"));
-        advice.words.push(format!("stripe={blocks} has ext4 push {enough} at once where it can."));
+        advice.words.push(format!("stripe={blocks} makes ext4 write {enough} at once where it can."));
     }
 }
 
@@ -80,22 +81,23 @@ fn files_at_once(measured: &Measured, advice: &mut Advice) {
     let sure = linear.confidence * 100.0;
     let text = match (linear.status, linear.value, linear.bound) {
         (Status::Measured, Some(open), _) => format!(
-            "Write to at most {} at once: the card keeps {open} erase blocks open ({sure:.1} % sure) and a file system needs one for itself; with one more, each write waits until another block is closed.",
+            "Write to at most {} at once: the card keeps {open} erase blocks open ({sure:.1} % sure), and \
+             the file system needs one.",
             files(open.saturating_sub(1).max(1))
         ),
         (Status::AtLeast, _, Some(bound)) => {
-            format!("Up to {} can be written at once without any harm that shows.", files(bound))
+            format!("Write up to {} at once without a measurable slowdown.", files(bound))
         }
-        (Status::None, ..) => "How many files are written at once makes no difference that shows.".to_owned(),
+        (Status::None, ..) => "Write any number of files at once: no slowdown was measured.".to_owned(),
         _ => return,
     };
     advice.words.push(text);
     if let (Some(linear), Some(random)) = (linear.value, random.value)
         && random < linear
     {
-        advice.words.push(format!(
-            "Blocks that are written out of order, as a database does, count more: only {random} of those stay open."
-        ));
+        advice
+            .words
+            .push(format!("Of blocks written out of order, as by a database, only {random} stay open."));
     }
 }
 
@@ -113,12 +115,15 @@ fn mounting(measured: &Measured, facts: &Facts, advice: &mut Advice) {
     advice.mount_options.insert(0, "noatime".to_owned());
     let (slow, fast) = (speed(small.mb_s), speed(best));
     advice.words.push(format!(
-        "Mount with noatime: otherwise reading a file makes a small write, and one of 4 KiB takes {cost:.2} ms here ({slow} against {fast} at best)."
+        "Mount with noatime: otherwise each file read causes a small write, which takes {cost:.2} ms here \
+         ({slow} against {fast} at best)."
     ));
     if small.p50_us >= COSTLY_US {
         advice.mount_options.push("commit=60".to_owned());
         advice.words.push(
-            "commit=60 (ext4) gathers small writes for a minute instead of 5 s; a power cut then costs up to a minute of work, so leave it out where that matters.".to_owned(),
+            "commit=60 (ext4) collects small writes for a minute instead of 5 s; a power cut then loses up \
+             to a minute of work."
+                .to_owned(),
         );
     }
     remount(facts, advice);
@@ -128,7 +133,7 @@ fn remount(facts: &Facts, advice: &mut Advice) {
     let options = advice.mount_options.join(",");
     let (what, command_line) = match facts.target_kind {
         TargetKind::Directory => (
-            "has a mounted ext4 use them at once",
+            "applies them to a mounted ext4",
             format!("mount -o remount,{options} {}", quoted(&facts.target)),
         ),
         _ => ("mounts ext4 with them", format!("mount -o {options} {} /mnt", first_partition(facts))),

@@ -35,7 +35,7 @@ pub(super) fn advise(facts: &Facts, advice: &mut Advice) {
 
 fn discard(before: Option<&Tried>, after: &Tried, facts: &Facts, advice: &mut Advice) {
     if let Some(reason) = &after.reason {
-        advice.words.push(format!("Whether discard helps is not known: {reason}."));
+        advice.words.push(format!("Discard was not tested: {reason}."));
         return;
     }
     let Some(before) = before else { return };
@@ -43,19 +43,22 @@ fn discard(before: Option<&Tried>, after: &Tried, facts: &Facts, advice: &mut Ad
     match apart(before, after) {
         Some(true) => {
             advice.words.push(format!(
-                "Discard helps: small writes go at {is} after it and at {was} before. Have it done weekly (fstrim.timer) rather than at each delete (mount option discard), which can hold the card up."
+                "Run fstrim weekly: small writes reach {is} after a discard and {was} before. Leave out the \
+                 mount option discard, which can stall the card."
             ));
             let periodic = match facts.target_kind {
                 TargetKind::Directory => format!("fstrim -v {}", quoted(&facts.target)),
                 _ => "systemctl enable --now fstrim.timer".to_owned(),
             };
-            advice.commands.push(command("tells the card weekly what is free", periodic));
+            advice.commands.push(command("discards free space every week", periodic));
         }
         Some(false) => advice.words.push(format!(
-            "Discard does harm here: small writes go at {is} after it and at {was} before. Mount without discard and leave fstrim.timer off."
+            "Mount without discard and leave fstrim.timer off: small writes reach {is} after a discard and \
+             {was} before."
         )),
         None => advice.words.push(format!(
-            "Discard makes no difference that shows: small writes go at {was} before and at {is} after it, and the intervals overlap. For speed neither discard nor fstrim is needed."
+            "Discard does not change the speed: small writes reach {was} before and {is} after it, and the \
+             intervals overlap."
         )),
     }
 }
@@ -72,19 +75,19 @@ fn file_systems(others: &[&Tried], advice: &mut Advice) {
         others.iter().filter_map(|t| Some(format!("{} {}", t.what, figures(t)?))).collect();
     for left_out in others {
         if let Some(reason) = &left_out.reason {
-            advice.words.push(format!("{} was not tried: {reason}.", left_out.what));
+            advice.words.push(format!("{} was not tested: {reason}.", left_out.what));
         }
     }
     let mut measured: Vec<&&Tried> = others.iter().filter(|t| t.iops.is_some()).collect();
     measured.sort_by(|a, b| b.iops.partial_cmp(&a.iops).unwrap_or(std::cmp::Ordering::Equal));
     let [best, rest @ ..] = measured.as_slice() else { return };
     let Some(next) = rest.first() else {
-        advice.words.push(format!("Of the file systems only one could be tried: {}.", rows.join("; ")));
+        advice.words.push(format!("Only one file system was tested: {}.", rows.join("; ")));
         return;
     };
     let all = rows.join("; ");
     advice.words.push(match apart(next, best) {
-        Some(true) => format!("Of the file systems {} takes small writes best: {all}.", best.what),
-        _ => format!("No file system takes small writes better than the next: {all}; the intervals overlap."),
+        Some(true) => format!("Use {}, the fastest for small writes: {all}.", best.what),
+        _ => format!("All file systems are equally fast for small writes: {all}; the intervals overlap."),
     });
 }

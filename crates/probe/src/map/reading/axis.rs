@@ -6,6 +6,7 @@ use crate::context::Context;
 use cardscope_engine::card::{Extent, Stop, extents};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::statistics::median;
+use cardscope_model::units::{Size, Speed};
 use cardscope_model::verify::{MapCell, MapSpeed, SpeedMap};
 
 /// Places.
@@ -118,16 +119,13 @@ fn slow_range(cells: &[MapCell], middle: f64) -> Option<Finding> {
     let [first, .., last] = longest else { return None };
     let speeds: Vec<f64> = longest.iter().filter_map(|c| c.read_mb_s).collect();
     let speed = median(&speeds).filter(|_| longest.len() >= RANGE)?;
-    let (from, to) = (first.start as f64 / 1e9, (last.start + last.bytes) as f64 / 1e9);
-    let verdict = format!(
-        "Reads from {from:.2} GB to {to:.2} GB are slow: {speed:.1} MB/s, elsewhere {middle:.1} MB/s."
-    );
+    let (from, to) = (Size(first.start), Size(last.start + last.bytes));
+    let verdict =
+        format!("The card reads slowly from {from} to {to}: {}, elsewhere {}.", Speed(speed), Speed(middle));
     Some(
         Finding::new("slow-stretch", Weight::Hint, 0.9, verdict)
-            .because("places in it", longest.len())
-            .because("looks at each", LOOKS)
-            .advise(
-                "Rewrite the data there, or run `verify --full`, to see whether it stays slow: old or worn data reads slowly.",
-            ),
+            .because("positions in it", longest.len())
+            .because("reads of each", LOOKS)
+            .advise("Rewrite the data there and measure again: old or worn data reads slowly."),
     )
 }

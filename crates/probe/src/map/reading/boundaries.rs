@@ -35,9 +35,9 @@ const NOT_NONE: f64 = 0.02;
 /// … and the extra time is more than this share of a read's.
 const LEAST_HEIGHT: f64 = 0.003;
 
-const METHOD: &str = "two sectors read before, on and behind boundaries of each size, at random places and in random \
-                      order; what the read on the boundary takes longer is fitted with a step at the page and one at \
-                      the erase block";
+const METHOD: &str = "reads of two sectors before, on and after boundaries of each size, at random \
+                      positions in random order; a step at the page and one at the erase block are fitted \
+                      to the extra time on the boundary";
 
 /// Triples a level and round of the search for a segment.
 const SEGMENT_BATCH: usize = 12;
@@ -138,8 +138,8 @@ fn telling(all: &[u64], open: &[&Choice]) -> Vec<u64> {
 fn property(found: &Found, survey: &Survey, choice: Option<&Choice>, cost: Cost) -> Property<u64> {
     let Some((fit, choice)) = found.fit.as_ref().zip(choice) else {
         let why = match survey.modes {
-            Some(_) => "too few boundaries were found with data on both sides of them",
-            None => "too few reads succeeded, or too little time was left",
+            Some(_) => "too few boundaries have data on both sides",
+            None => "too few reads succeeded, or no time left",
         };
         return Property::not_tested(why);
     };
@@ -169,17 +169,17 @@ fn evidence(found: &Found, survey: &Survey, nearest: Option<Step>) -> Evidence {
     if let Some(step) = nearest {
         let error = height_error(&found.points, step.bytes);
         evidence = evidence
-            .number("extra time across it", step.height * 1e6, "µs")
+            .number("extra time", step.height * 1e6, "µs")
             .number("of a read", step.height / base.max(f64::MIN_POSITIVE) * 100.0, "%")
             .number("error of the extra time", error * 1e6, "µs")
             .number("likeliest size", step.bytes as f64, "bytes");
     }
     evidence = evidence
-        .number("read that crosses nothing", base * 1e6, "µs")
+        .number("plain read", base * 1e6, "µs")
         .number("scatter of a triple", found.levels.spread() * 1e6, "µs")
         .number("triples", found.levels.triples() as f64, "");
     if survey.constant > 0.99 {
-        evidence = evidence.number("places that hold nothing", survey.constant * 100.0, "%");
+        evidence = evidence.number("empty positions", survey.constant * 100.0, "%");
     }
     evidence
 }
@@ -201,7 +201,7 @@ pub(super) fn segment(
     below: &Found,
 ) -> Result<Property<u64>, Unmeasured> {
     let segments = segment_candidates(reads.len);
-    let fit = below.fit.as_ref().ok_or("boundaries of smaller units could not be looked at")?;
+    let fit = below.fit.as_ref().ok_or("boundaries of smaller units could not be tested")?;
     if segments.len() < 4 {
         return Err("the card is too small to hold several segments".into());
     }
@@ -224,9 +224,10 @@ pub(super) fn segment(
         }
     };
     let points: Vec<Level> = below.points.iter().copied().chain(levels.levels()).collect();
-    let method = "the same triples at boundaries of 256 MiB and more, less what page and erase block explain";
+    let method = "the same reads at boundaries of 256 MiB and more, less the extra time of page and erase \
+                  block";
     let evidence = Evidence::by(method)
-        .number("read that crosses nothing", levels.base() * 1e6, "µs")
+        .number("plain read", levels.base() * 1e6, "µs")
         .number("triples", levels.triples() as f64, "")
         .cost(reads.context.cost_since(before));
     of_segment(choice, &points, &levels, evidence)
@@ -252,21 +253,19 @@ fn of_segment(
     evidence: Evidence,
 ) -> Result<Property<u64>, Unmeasured> {
     let base = levels.base();
-    let choice = choice.ok_or(
-        "no boundary of a segment could be read with data on both sides of it, or too little time was left",
-    )?;
+    let choice = choice.ok_or("no boundary of a segment has data on both sides, or no time left")?;
     Ok(match seen(&choice, base) {
         Some(step) => {
             let marks = [(step.bytes as f64, "segment of the mapping table".to_owned())];
             let evidence = evidence
-                .number("extra time across it", step.height * 1e6, "µs")
+                .number("extra time", step.height * 1e6, "µs")
                 .number("extra time", step.height / base * 100.0, "%")
                 .plot(plot(points, marks));
             Property::measured(step.bytes, choice.confidence.min(MOST_SURE), evidence)
         }
         // A coin's word is none: what the time allowed leaves both open.
         None if choice.none < LEAST_SURE => Property::not_tested(format!(
-            "reads leave it open: that there is none is {:.0} % sure after {} triples",
+            "undecided: no such segment, {:.0} % sure after {} reads",
             choice.none * 100.0,
             levels.triples()
         )),

@@ -57,9 +57,9 @@ pub(super) fn measure(reads: &mut Reads<'_, '_, '_>) -> Result<(), Stop> {
 
 /// That points are missing, and why.
 fn cut_short(why: &str, cut: usize, wanted: usize) -> Finding {
-    let verdict = format!("Some sizes of reads were not timed: {why}.");
+    let verdict = format!("Some read sizes were not timed: {why}.");
     Finding::new("read-curve-cut", Weight::Note, 1.0, verdict)
-        .because("points left out", format!("{cut} of {wanted}"))
+        .because("points missing", format!("{cut} of {wanted}"))
 }
 
 /// Reads of one size, each timed by itself; the first one, which finds the card elsewhere, is not counted. `None` where

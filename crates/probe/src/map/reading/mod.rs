@@ -21,7 +21,7 @@ use cardscope_model::card_map::property::Property;
 use reads::Reads;
 
 /// Why boundaries mean nothing there.
-const IN_A_FILE: &str = "offsets in a file are the file system's, not the card's";
+const IN_A_FILE: &str = "file offsets are not the card's addresses";
 
 /// Smaller cards have too few boundaries of anything.
 const LEAST_CARD: u64 = 32 << 20;
@@ -65,7 +65,7 @@ pub(super) fn measure(
 fn written(reads: &mut Reads<'_, '_, '_>) -> Result<Option<String>, Stop> {
     match (reads.options.card_addresses, reads.options.writes) {
         (true, _) => Ok(None),
-        (false, false) => Ok(Some(unwritten("only reading was asked for"))),
+        (false, false) => Ok(Some(unwritten("--read-only was given"))),
         (false, true) => fill(reads.context, reads.start, reads.len),
     }
 }
@@ -103,5 +103,5 @@ fn no_boundaries(reads: &Reads<'_, '_, '_>) -> Option<String> {
     if !reads.options.card_addresses {
         return Some(IN_A_FILE.to_owned());
     }
-    (reads.len < LEAST_CARD).then(|| format!("{} bytes have too few boundaries of anything", reads.len))
+    (reads.len < LEAST_CARD).then(|| format!("{} bytes are too few to find boundaries", reads.len))
 }

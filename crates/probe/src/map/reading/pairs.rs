@@ -41,7 +41,7 @@ const ONE_AT_A_TIME: f64 = 1.7;
 /// Looks for what one read fetches.
 pub(super) fn read_unit(reads: &mut Reads<'_, '_, '_>) -> Result<Property<u64>, Unmeasured> {
     let seconds = reads.allowance(&[1.0])?;
-    reads.context.phase("what one read fetches");
+    reads.context.phase("data fetched by one read");
     let (before, len) = (reads.context.spent(), reads.two_sectors());
     let distances: Vec<u64> =
         (0..20).flat_map(|k| [len << k, (len << k) / 2 * 3]).filter(|d| *d <= MOST).collect();
@@ -67,8 +67,8 @@ pub(super) fn read_unit(reads: &mut Reads<'_, '_, '_>) -> Result<Property<u64>, 
 }
 
 fn evidence_of_unit(medians: &[(u64, f64)]) -> Evidence {
-    let method = "two sectors read a distance behind a boundary of 3 MiB, then two at the boundary: as long as both \
-                  lie in one unit, the second read comes from the controller's memory";
+    let method = "two sectors read at a distance after a boundary of 3 MiB, then two at the boundary; \
+                  within one unit, the second read comes from the controller's memory";
     let (x, y) = (
         Axis::new("distance", "bytes", Scale::Log2),
         Axis::new("second read", "% of the first", Scale::Linear),
@@ -116,8 +116,8 @@ pub(super) fn planes(reads: &mut Reads<'_, '_, '_>) -> Result<Property<u64>, Unm
 }
 
 fn evidence_of_planes(times: &[(u64, f64)], alone: f64) -> Evidence {
-    let method = "pairs of reads in flight together, the second one a stride behind the first: it waits where both \
-                  lie on one plane";
+    let method = "two reads in flight, the second a stride after the first; it waits if both are on one \
+                  plane";
     let least = times.iter().map(|t| t.1).fold(f64::INFINITY, f64::min);
     let most = times.iter().map(|t| t.1).fold(0.0, f64::max);
     let (x, y) = (

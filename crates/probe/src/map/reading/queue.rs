@@ -187,8 +187,8 @@ fn evidence(rates: &Rates, gain: &Gain, single: f64) -> Evidence {
     let points: Vec<(f64, f64)> =
         DEPTHS.iter().zip(rates).filter_map(|(d, r)| Some((f64::from(*d), median(r)?))).collect();
     let method = format!(
-        "random 4 KiB reads with 1 to 32 in flight, {} visits each in random order; gain over one at a time: {} \
-         (none below 1.15, weak below 1.6, else real)",
+        "random 4 KiB reads with 1 to 32 in flight, {} rounds each in random order; gain over one at a \
+         time: {} (none below 1.15, weak below 1.6, else real)",
         rates.first().map_or(0, Vec::len),
         gain.verdict()
     );
@@ -208,10 +208,10 @@ fn slower(rates: &Rates) -> Option<Finding> {
     let (one, deep) = (median(rates.first()?)?, median(rates.last()?)?);
     (deep < SLOWER * one).then(|| {
         let verdict =
-            format!("Reads with 32 in flight are {:.2} times as fast as one at a time.", deep / one);
+            format!("The card reads {:.2} × as fast with 32 reads in flight as with one.", deep / one);
         Finding::new("read-queue-slows", Weight::Hint, 0.9, verdict)
             .because("one at a time", format!("{one:.0} IOPS"))
             .because("32 in flight", format!("{deep:.0} IOPS"))
-            .advise("Keep few reads in flight on this card.")
+            .advise("Keep few reads in flight.")
     })
 }

@@ -91,7 +91,7 @@ impl End {
         let in_time = context.has_time(0.0);
         self.is_there(context).then_some(match in_time {
             true => "the card answered too slowly",
-            false => "the time given was too short",
+            false => "no time left",
         })
     }
 

@@ -45,7 +45,7 @@ pub(super) struct Survey {
 /// Looks; says what share of the card was never written. `None` where too few places could be looked at for anything
 /// that rests on it.
 pub(super) fn look(reads: &mut Reads<'_, '_, '_>) -> Result<Option<Survey>, Stop> {
-    reads.context.phase("first look at some places");
+    reads.context.phase("first sample of positions");
     if reads.allowance(&[1.0]).is_err() {
         leave_out_boundaries(reads.into, &no_time(1.0));
         let units = [&mut reads.into.page_bytes, &mut reads.into.erase_block_bytes];
@@ -85,8 +85,8 @@ fn at_places(reads: &mut Reads<'_, '_, '_>) -> Result<(Survey, Property<f64>), U
         constants.push(constant);
         warmer.push(second / first);
     }
-    end.enough(reads.context, times.len(), PLACES, "places of the first look")?;
-    let typical = median(&times).ok_or("no place could be read")?;
+    end.enough(reads.context, times.len(), PLACES, "positions in the first sample")?;
+    let typical = median(&times).ok_or("no position could be read")?;
     let share = |of: &dyn Fn(f64) -> bool| {
         let all: Vec<bool> = times.iter().zip(&constants).filter(|(t, _)| of(**t)).map(|(_, c)| *c).collect();
         all.iter().filter(|c| **c).count() as f64 / all.len().max(1) as f64
@@ -122,7 +122,7 @@ fn lasts(
         again.push(reads.context.read(beside)?.unwrap_or(f64::NAN));
     }
     let succeeded: Vec<f64> = again.iter().copied().filter(|t| t.is_finite()).collect();
-    end.enough(reads.context, succeeded.len(), places.len(), "places of the second look")?;
+    end.enough(reads.context, succeeded.len(), places.len(), "positions in the second sample")?;
     let Some(second) = two_modes(&succeeded) else { return Ok(false) };
     let fast_is_rarer = modes.fast_share < 0.5;
     let rarer = |t: f64, m: Modes| (t <= m.split) == fast_is_rarer;
@@ -137,18 +137,18 @@ fn lasts(
 }
 
 fn evidence(survey: &Survey, typical: f64) -> Evidence {
-    let method = "two sectors were read at random places over the whole card, and looked at: places that were never \
-                  written answer faster and hold the same byte throughout";
+    let method = "reads of two sectors at random positions over the whole card: unwritten positions answer \
+                  faster and repeat one byte";
     let found = Evidence::by(method).number("places", survey.places as f64, "").number(
-        "places that hold the same byte throughout",
+        "positions that repeat one byte",
         survey.constant * 100.0,
         "%",
     );
     match survey.modes {
         Some(m) => found
-            .number("time of the fast places", m.fast * 1e6, "µs")
-            .number("time of the slow places", m.slow * 1e6, "µs")
-            .number("share of the fast places", m.fast_share * 100.0, "%"),
+            .number("read time, fast positions", m.fast * 1e6, "µs")
+            .number("read time, slow positions", m.slow * 1e6, "µs")
+            .number("share of fast positions", m.fast_share * 100.0, "%"),
         None => found.number("time of a read", typical * 1e6, "µs"),
     }
 }
@@ -158,8 +158,8 @@ fn property(survey: &Survey, evidence: Evidence) -> Property<f64> {
         Some(modes) if survey.unmapped => Property::measured(modes.fast_share, 0.95, evidence),
         // What holds nothing everywhere leaves nothing to compare with.
         None if survey.constant > 0.99 => Property::not_tested(
-            "every place that was looked at holds the same byte throughout and answers alike: either nothing was \
-             ever written, or this card answers no faster where nothing was",
+            "all positions repeat one byte and answer alike: the card is unwritten, or unwritten positions \
+             are as fast as others",
         ),
         _ => Property::none(0.95, evidence),
     }
@@ -169,11 +169,10 @@ fn property(survey: &Survey, evidence: Evidence) -> Property<f64> {
 pub(super) fn nothing_written(survey: &Survey, into: &Measured) -> Option<Finding> {
     let shows = into.page_bytes.is_measured() || into.erase_block_bytes.is_measured();
     (survey.constant > 0.99 && !shows).then(|| {
-        let verdict = "This card was never written to, or was erased, so it may answer reads without reading its flash, \
-                       which shows neither page nor erase block.";
+        let verdict = "The card is unwritten or erased, so its reads show neither page nor erase block.";
         Finding::new("nothing-written", Weight::Note, 0.9, verdict)
             .because("places read", survey.places)
-            .because("places that hold the same byte throughout", format!("{:.0} %", survey.constant * 100.0))
-            .advise("Fill the card once, or run `cardscope map` without --read-only.")
+            .because("positions that repeat one byte", format!("{:.0} %", survey.constant * 100.0))
+            .advise("Fill the card once, then run `cardscope map` again without --read-only.")
     })
 }

@@ -45,13 +45,13 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
 fn compare(bench: &mut Bench<'_, '_, '_>) -> Result<Property<u64>, Unmeasured> {
     if !bench.options.fat {
         let why =
-            "it writes over the first 16 MiB, partition table included (saved first); ask for it with --fat";
+            "it overwrites the first 16 MiB, partition table included (saved first); select it with --fat";
         return Err(why.into());
     }
     if let Some(why) = no_room(bench.context.region) {
         return Err(why.into());
     }
-    debug_assert_eq!(REACH, CARD_START, "what is left alone elsewhere is looked at here");
+    debug_assert_eq!(REACH, CARD_START, "other ranges are tested here");
     let before = bench.context.spent();
     // A step inside an erase block follows the one before it out of order, wherever it lies: so the steps elsewhere are
     // taken in the same way, and each step of the start is held against the same step there.
@@ -62,7 +62,7 @@ fn compare(bench: &mut Bench<'_, '_, '_>) -> Result<Property<u64>, Unmeasured> {
     }
     let start = walk(bench, 0)?;
     let cost = bench.context.cost_since(before);
-    let why = "too few of its writes succeeded, or there is no other stretch to compare them with";
+    let why = "too few of its writes succeeded, or there is no other range to compare with";
     let mut property = conclude(&elsewhere, &start).unwrap_or_else(|| Property::not_tested(why));
     property.evidence.cost = cost;
     Ok(property)
@@ -86,7 +86,7 @@ fn walk(bench: &mut Bench<'_, '_, '_>, from: u64) -> Result<Vec<Option<Profile>>
 /// Why the start cannot be compared with the rest.
 fn no_room(region: Region) -> Option<String> {
     if region.start > 0 {
-        return Some("the start of the card lies outside of what may be written to".to_owned());
+        return Some("the start of the card is outside the writable range".to_owned());
     }
     let small = region.len < 2 * REACH;
     small.then(|| format!("{} bytes are too few to compare the first 16 MiB with the rest", region.len))
@@ -126,10 +126,11 @@ fn conclude(elsewhere: &[Vec<Option<Profile>>], start: &[Option<Profile>]) -> Op
         .filter_map(|(is, usual)| Some((usual.as_ref()?.large - is.as_ref()?.large).exp()))
         .collect();
     let evidence = Evidence::by(
-        "the same writes of 64 and 4 KiB at each MiB of the first 16 MiB and, in the same order, of stretches elsewhere",
+        "the same writes of 64 and 4 KiB at each MiB of the first 16 MiB and, in the same order, of other \
+         ranges",
     )
-    .number("stretches elsewhere", elsewhere.len() as f64, "")
-    .number("speed at the start against elsewhere, 64 KiB", median(&speeds)?, "")
+    .number("other ranges", elsewhere.len() as f64, "")
+    .number("speed at the start relative to elsewhere, 64 KiB", median(&speeds)?, "")
     .plot(plot(start, &usual, special));
     Some(match special {
         0 => Property::none(0.97, evidence),

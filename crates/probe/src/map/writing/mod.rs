@@ -41,21 +41,18 @@ pub(super) fn measure(
     into: &mut Measured,
 ) -> Result<(), Stop> {
     if !options.card_addresses {
-        let why = "offsets in a file are not the card's addresses";
+        let why = "file offsets are not the card's addresses";
         let silent =
             [&mut into.erase_block_bytes, &mut into.fat_region_bytes].into_iter().filter(|p| p.is_silent());
         silent.for_each(|property| property.leave_out(why));
     }
     context.shape(LARGEST, 1)?;
     let Some(mut bench) = Bench::new(context, options, into) else {
-        leave_out_writes(into, "what may be written to is too small to compare places");
+        leave_out_writes(into, "the writable range is too small to compare positions");
         return Ok(());
     };
     if bench.context.saves_first() && is_unreadable(bench.context)? {
-        leave_out_writes(
-            bench.into,
-            "nothing of what it would overwrite could be read, so it could not be saved",
-        );
+        leave_out_writes(bench.into, "the data there could not be read, so it could not be saved");
         return Ok(());
     }
     let mut cut = None;
@@ -65,7 +62,7 @@ pub(super) fn measure(
     if options.tables {
         cut = run(&mut bench, "flashbench's tables of writes", tables::measure)?.or(cut);
     }
-    leave_out_writes(bench.into, cut.unwrap_or("what was measured does not show it"));
+    leave_out_writes(bench.into, cut.unwrap_or("the measurements do not show it"));
     bench.context.flush()
 }
 
@@ -93,8 +90,8 @@ type Run = fn(&mut Bench<'_, '_, '_>) -> Result<(), Stop>;
 fn run(bench: &mut Bench<'_, '_, '_>, what: &str, run: Run) -> Result<Option<&'static str>, Stop> {
     bench.begin(what);
     match run(bench) {
-        Err(Stop::Limit) if bench.is_out_of_patience() => Ok(Some("the card answered too slowly for it")),
-        Err(Stop::Limit) => Ok(Some("the limits of time and of bytes left no room for it")),
+        Err(Stop::Limit) if bench.is_out_of_patience() => Ok(Some("the card answered too slowly")),
+        Err(Stop::Limit) => Ok(Some("not enough time or write limit left")),
         other => other.map(|()| None),
     }
 }

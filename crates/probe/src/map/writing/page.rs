@@ -86,7 +86,7 @@ fn fuse(bench: &mut Bench<'_, '_, '_>, bend: Bend, times: &[SizeTime], cost: Cos
         if read.status == Status::NotTested {
             *read = match bend.confidence {
                 sure if sure >= LEAST_SURE => Property::none(sure, evidence),
-                _ => Property::not_tested("writes of each size scatter too much for a page to show"),
+                _ => Property::not_tested("the times scatter too much to show a page"),
             };
         }
         return;
@@ -99,7 +99,7 @@ fn fuse(bench: &mut Bench<'_, '_, '_>, bend: Bend, times: &[SizeTime], cost: Cos
         Some(value) if odds(read.confidence) >= odds(bend.confidence) => {
             // Two opinions: the surer one, and no surer than the other leaves it.
             read.confidence = confidence(odds(read.confidence) - odds(bend.confidence)).max(0.5);
-            let said = format!("page as writes show it, against {value} bytes as reads do");
+            let said = format!("page from writes, {value} bytes from reads");
             read.evidence = std::mem::take(&mut read.evidence).number(&said, page as f64, "bytes");
         }
         _ => *read = Property::measured(page, bend.confidence, evidence),
@@ -112,9 +112,12 @@ fn evidence(times: &[SizeTime], bend: Bend) -> Evidence {
     let plot = Plot::new("time of a write by its size", x, y)
         .line("in order", times.iter().map(|t| (t.bytes, t.seconds * 1e6)))
         .marked(bend.page.map(|page| (page, format!("page of {} KiB", page / 1024.0))));
-    Evidence::by("writes of 1 to 96 KiB in order in two fresh blocks in turn: those below a page, or cutting one, cost extra")
-        .number("extra of a write below the page", bend.extra * 1e6, "µs")
-        .plot(plot)
+    Evidence::by(
+        "sequential writes of 1 to 96 KiB in two fresh blocks in turn; those below a page, or \
+                  cutting one, take longer",
+    )
+    .number("extra time below the page", bend.extra * 1e6, "µs")
+    .plot(plot)
 }
 
 /// A size below which writes cost more than larger ones has been seen already; else they are tried beyond the limit of
@@ -123,21 +126,20 @@ fn small_log(bench: &mut Bench<'_, '_, '_>, times: &[SizeTime], threshold: Optio
     if let Some(bytes) = threshold {
         let at = |wanted: f64| times.iter().find(|t| t.bytes >= wanted).map_or(0.0, |t| t.seconds * 1e3);
         let evidence =
-            Evidence::by("writes of 1 to 96 KiB in order: the small ones cost more than larger ones")
+            Evidence::by("sequential writes of 1 to 96 KiB; small ones take longer than larger ones")
                 .number("write of that size", at(bytes), "ms")
                 .number("next larger one", at(bytes + 1.0), "ms");
         bench.into.small_write_log_bytes = Property::measured(bytes as u64, 0.9, evidence);
         return Ok(());
     }
     let Some(limit) = bench.into.open_blocks.linear.value else {
-        bench.into.small_write_log_bytes =
-            Property::not_tested("without a limit of open blocks such a log would not show");
+        bench.into.small_write_log_bytes = Property::not_tested("not visible without a limit of open blocks");
         return Ok(());
     };
     let before = bench.context.spent();
     let found = beyond(bench, limit)?;
     let Some((_, large)) = found.last().copied() else { return Ok(()) };
-    let evidence = Evidence::by("writes out of order in more blocks than the card keeps open, by size")
+    let evidence = Evidence::by("random writes in more blocks than stay open, by size")
         .numbers(found.iter().map(|(b, t)| (format!("write of {} KiB", b / KIB), t * 1e3, "ms")))
         .cost(bench.context.cost_since(before));
     let small = found.iter().rev().find(|(_, t)| *t < ELSEWHERE * large).map(|(bytes, _)| *bytes);

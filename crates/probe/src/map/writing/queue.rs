@@ -34,8 +34,7 @@ const HALTED: f64 = 4.0;
 const FAKE: f64 = 0.5;
 const FAKE_FOR_SURE: f64 = 0.7;
 
-const METHOD: &str = "random writes of 4 KiB with 1 and with 32 in flight, slices in the order A B B A; of a queue that \
-                      took all the time one slice, in groups";
+const METHOD: &str = "random 4 KiB writes with 1 and with 32 in flight, in the order A B B A";
 
 /// Over this span, where the card keeps its speed over so much; else inside so much at most.
 const SPAN: u64 = 64 << 20;
@@ -60,7 +59,7 @@ fn compare(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     let Some(start) = bench.slots.span(span, &mut bench.context.random) else { return Ok(()) };
     let found = rates(bench, (start, span))?;
     let Some(gain) = found.and_then(|(one, many)| Gain::of(&one, &many)) else {
-        bench.into.write_queue_gain = Property::not_tested("too few writes ended in the time of a slice");
+        bench.into.write_queue_gain = Property::not_tested("too few writes completed");
         return Ok(());
     };
     let evidence = gain.evidence().cost(bench.context.cost_since(before));
@@ -199,15 +198,13 @@ impl Gain {
     }
 
     fn finding(&self) -> Finding {
-        let verdict = "The card accepts many writes at a time, but then nearly halts: its queue is a fake.";
+        let verdict = "The card nearly halts with many writes in flight: its queue is fake.";
         let interval = self.ci.map_or_else(String::new, |[low, high]| format!(" ({low:.2} to {high:.2})"));
         Finding::new("fake-queue", Weight::Hint, self.confidence(), verdict)
             .because("one at a time", format!("{:.0} IOPS", self.one))
             .because("32 in flight", format!("{:.0} IOPS", self.many))
             .because("gain", format!("{:.2}{interval}", self.value))
-            .advise(
-                "Keep few writes in flight: a system that queues many small writes will wait for minutes.",
-            )
+            .advise("Keep few writes in flight, or use another card for a system disk.")
     }
 }
 

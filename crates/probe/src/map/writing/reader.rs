@@ -88,12 +88,12 @@ impl Fragment {
     fn finding(&self) -> Finding {
         let sigmas = self.excess / self.error;
         let sure = (1.0 - (-sigmas * sigmas / 2.0).exp()).min(0.99);
-        let verdict = "The reader cuts writes above 120 KiB in two, and the short rest costs extra.";
+        let verdict = "The reader splits writes above 120 KiB, which takes extra time.";
         let (cut, excess, error) = (self.cut * 1e3, self.excess * 1e3, self.error * 1e3);
         Finding::new("reader-splits", Weight::Hint, sure, verdict)
             .because("64 KiB", format!("{:.2} ms", self.small * 1e3))
             .because("120 KiB", format!("{:.2} ms", self.uncut * 1e3))
             .because("128 KiB", format!("{cut:.2} ms, {excess:.2} ± {error:.2} ms more than expected"))
-            .advise("Use a reader that takes longer commands, or write in pieces of 120 KiB and less.")
+            .advise("Use a reader with longer commands, or write at most 120 KiB at once.")
     }
 }

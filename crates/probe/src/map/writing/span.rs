@@ -118,8 +118,7 @@ fn conclude(found: &[Spanned], in_order: Option<f64>, evidence: Evidence) -> Pro
 }
 
 fn evidence(found: &[Spanned]) -> Evidence {
-    let method =
-        "random writes of 4 KiB, one after the other, over growing spans: mean time after the first third";
+    let method = "random 4 KiB writes, one at a time, over growing spans; mean time after the first third";
     let rates = found.iter().map(|s| (format!("over {} MiB", s.bytes / MIB), 1.0 / s.mean_s, "IOPS"));
     let evidence = Evidence::by(method).numbers(rates);
     let (x, y) =

@@ -30,7 +30,7 @@ impl Kind {
     /// Where its mkfs lies.
     pub(super) fn program(&self) -> Result<PathBuf, Cause> {
         crate::format::find(self.tool)
-            .ok_or_else(|| format!("{} is not there; install the package {}", self.tool, self.package).into())
+            .ok_or_else(|| format!("{} is missing; install the package {}", self.tool, self.package).into())
     }
 
     /// Its arguments, without the device.

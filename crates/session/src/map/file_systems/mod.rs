@@ -70,10 +70,8 @@ pub(super) fn try_all(
         let left = request.limits.budget.map(|b| b.saturating_sub(began.elapsed() + before));
         let tried = match &trial {
             Err(why) => left_out(kind.name, why),
-            Ok(_) if left.is_some_and(|left| left < EACH) => {
-                left_out(kind.name, "there was no time left for it")
-            }
-            Ok(_) if !may_write(request, report) => left_out(kind.name, "more would be written than may be"),
+            Ok(_) if left.is_some_and(|left| left < EACH) => left_out(kind.name, "no time left"),
+            Ok(_) if !may_write(request, report) => left_out(kind.name, "the write limit is too low"),
             Ok(trial) => trial.one(kind, session.events, report)?,
         };
         facts.tried.push(tried);
@@ -103,12 +101,12 @@ impl<'a> Trial<'a> {
         let target = request.common.target.as_str();
         let bytes = session.bytes() / MIB * MIB;
         if bytes < LEAST {
-            return Err("it takes 512 MiB at least".into());
+            return Err("it needs at least 512 MiB".into());
         }
         // What the user gave up is the card that is held until now: it has to be the same one each time.
         let Some(clearance) = session.opened.device().and_then(|device| device.clearance.clone()) else {
             return Err(format!(
-                "only a block device can be mounted, and {target} is none (an image becomes one with losetup)"
+                "{target} cannot be mounted, since it is not a block device (use losetup for an image)"
             )
             .into());
         };
@@ -123,8 +121,8 @@ impl<'a> Trial<'a> {
         };
         events.phase(&format!("small writes on {}", kind.name), None, None);
         let mut opened = self.hold(&self.interrupt)?;
-        let left = format!("a file system made for a trial stays on {}", self.target);
-        let _owing = owing("the file system made for a trial is taken off the card", left);
+        let left = format!("a test file system stays on {}", self.target);
+        let _owing = owing("the test file system is removed", left);
         let put = self.put(&picture, &mut opened, report);
         drop(opened);
         // From here on something of a file system stands on the card: it is blanked on every way out.
@@ -178,7 +176,7 @@ impl<'a> Trial<'a> {
     }
 
     fn other(&self) -> String {
-        format!("{} is another device now than before; nothing more was written to it", self.target)
+        format!("{} is now another device; nothing more was written to it", self.target)
     }
 
     /// Writes what mkfs made; the card is told before that nothing on it is of value.
@@ -207,7 +205,7 @@ impl<'a> Trial<'a> {
         // The kernel's own word for what was mounted, then that no other card came between the two looks: while it is
         // mounted, its number is not given to another.
         if mounted.device().is_none() || mounted.device() != self.clearance.number {
-            return Err("another device was mounted than before; nothing was written to it".into());
+            return Err("another device was mounted; nothing was written to it".into());
         }
         self.still_the_same()?;
         Ok(mounted)
@@ -272,7 +270,7 @@ fn taken(io_errors: Vec<IoError>) -> Result<()> {
     match io_errors.first() {
         None => Ok(()),
         Some(io_error) => Err(Failure::io(format!(
-            "the card refused to take {} bytes at {} twice ({})",
+            "writing {} bytes at {} failed twice ({})",
             io_error.len, io_error.offset, io_error.reason
         ))),
     }
@@ -280,8 +278,8 @@ fn taken(io_errors: Vec<IoError>) -> Result<()> {
 
 /// What is said where a trial's file system could not be blanked.
 fn stays(kind: &Kind, failure: &Failure) -> Finding {
-    let claim = format!("Something of the {} that was tried stays on the card.", kind.name);
+    let claim = format!("Parts of the tested {} remain on the card.", kind.name);
     Finding::new("file-system-stays", Weight::Hint, 1.0, &claim)
-        .because("why it could not be blanked", failure)
-        .advise("Remove it with `wipefs -a` or any mkfs.")
+        .because("reason", failure)
+        .advise("Remove them with `wipefs -a`.")
 }

@@ -74,7 +74,7 @@ impl Mounted {
     fn stuck(&self, errno: Errno) -> Cause {
         let point = self.point.display();
         Cause::worded(
-            format!("{point} cannot be unmounted ({errno}); see what uses it, and umount it"),
+            format!("{point} cannot be unmounted ({errno}); stop what uses it, then run umount"),
             errno,
         )
     }
@@ -91,7 +91,7 @@ impl Drop for Mounted {
 fn folder() -> Result<PathBuf, Cause> {
     let point = std::env::temp_dir().join(format!("cardscope-try-{}", uuid::Uuid::now_v7().simple()));
     let made = DirBuilder::new().mode(0o700).create(&point);
-    made.map_err(|e| Cause::worded(format!("no folder to mount it on: {e}"), e))?;
+    made.map_err(|e| Cause::worded(format!("cannot make a mount point: {e}"), e))?;
     Ok(point)
 }
 
@@ -110,8 +110,8 @@ pub(super) fn kernel_has(kind: &str) -> Result<(), Cause> {
 
 fn why(errno: Errno, kind: &str) -> Cause {
     let words = match errno {
-        Errno::NODEV => format!("the kernel here has no {kind}"),
-        Errno::PERM | Errno::ACCESS => "mounting takes root".to_owned(),
+        Errno::NODEV => format!("the kernel does not support {kind}"),
+        Errno::PERM | Errno::ACCESS => "mounting needs root".to_owned(),
         other => format!("it could not be mounted ({other})"),
     };
     Cause::worded(words, errno)

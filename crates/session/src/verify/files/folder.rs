@@ -7,7 +7,7 @@ use cardscope_device::held::Held;
 use cardscope_engine::cause::Cause;
 use cardscope_files::{self as files, FileError, is_plain};
 use cardscope_model::caveat::Caveat;
-use cardscope_model::units::Capacity;
+use cardscope_model::units::Size;
 use cardscope_probe::files::{Named, file_name, number};
 use cardscope_simulator::target_spec;
 use std::path::{Path, PathBuf};
@@ -43,19 +43,20 @@ impl Folder {
         let cannot = |what: &str, e: Cause| Failure::refused_for(format!("{target}: {what} ({e})"), e);
         if there.is_none() && (target_spec::is_simulated(target) || !path.is_dir()) {
             return Err(Failure::refused(format!(
-                "{target} is no directory: --files needs one on the mounted card, e.g. /media/card; to test the card itself, leave --files out"
+                "{target} is not a directory: --files needs one on the mounted card, e.g. /media/card; to \
+                 test the card itself, leave out --files"
             )));
         }
-        let unreadable = "the directory cannot be read; ask its owner";
+        let unreadable = "the directory cannot be read; check its permissions";
         let held = match there {
             None => files::Folder::open(path),
             Some(there) => there.descriptor().map(|fd| files::Folder::over(fd, path)).map_err(Into::into),
         };
         let held = held.map_err(|e| cannot(unreadable, e.into()))?;
         let inside = held.by_descriptor();
-        let system = filesystem::of_path(&inside)
-            .map_err(|e| cannot("the file system cannot be looked at", e.into()))?;
-        let room = filesystem::room(&inside).map_err(|e| cannot("the free space cannot be had", e.into()))?;
+        let system =
+            filesystem::of_path(&inside).map_err(|e| cannot("the file system cannot be read", e.into()))?;
+        let room = filesystem::room(&inside).map_err(|e| cannot("the free space is unknown", e.into()))?;
         let (there, alike) = find(&held).map_err(|e| cannot(unreadable, e.into()))?;
         Ok(Folder { path: path.to_owned(), held, system, room, there, alike })
     }
@@ -75,22 +76,26 @@ impl Folder {
     pub(super) fn caveats(&self) -> Vec<Caveat> {
         let point = self.system.mounted_at.as_deref().unwrap_or("an unknown place");
         let name = &self.system.name;
-        let below = (!self.is_root()).then(|| format!(
-            "{} is not the root of a mounted card: it lies on the {name} that is mounted on {point}, and it is the free space of that file system that is tested",
-            self.path.display()
-        ));
-        let reserve = self.room.holds_system.then(|| {
+        let below = (!self.is_root()).then(|| {
             format!(
-                "the running system lies on this {name}: {} of it are left free",
-                Capacity(SYSTEM_RESERVE)
+                "{} is not the root of a mounted card; this tests the free space of the {name} mounted on \
+             {point}",
+                self.path.display()
             )
         });
+        let reserve = self
+            .room
+            .holds_system
+            .then(|| format!("the running system is on this {name}: {} stay free", Size(SYSTEM_RESERVE)));
         let folds = ["copy-on-write", "compress", "encrypt"]
             .iter()
             .any(|word| self.system.effect.as_deref().is_some_and(|effect| effect.contains(word)));
-        let hides = folds.then(|| format!(
-            "{name} lays data out as it likes: which bytes of the card were tested is its secret, and checksums of its own may hide flips or turn them into errors"
-        ));
+        let hides = folds.then(|| {
+            format!(
+                "{name} hides which bytes of the card were tested, and may hide bit flips or turn them into \
+             errors"
+            )
+        });
         [below, reserve, hides].into_iter().flatten().map(|text| Caveat::Other { text }).collect()
     }
 
@@ -103,20 +108,21 @@ impl Folder {
         if !self.there.is_empty() {
             let names: Vec<String> = self.there.iter().map(|named| file_name(named.number)).collect();
             return Err(Failure::refused(format!(
-                "{path} holds {} already, and nothing is overwritten here: verify them with --read-only, or remove them first",
+                "{path} already contains {}; verify them with --read-only, or remove them first",
                 listed(&names)
             )));
         }
         if self.room.read_only {
             return Err(Failure::refused(format!(
-                "{path} is mounted read-only: see to the card's lock switch, or mount it for writing; files that are there can be verified with --read-only"
+                "{path} is mounted read-only; check the lock switch, mount it for writing, or verify \
+                 existing files with --read-only"
             )));
         }
         let free = self.free();
         self.check_memory(free, most)?;
         match free.min(most.unwrap_or(u64::MAX)) {
             0..4096 => Err(Failure::refused(format!(
-                "{path} has no room for a test file ({free} bytes are free for this user): make room"
+                "{path} has no space for a test file ({free} bytes free for this user); free some space"
             ))),
             bytes => Ok(bytes - bytes % 4096),
         }
@@ -134,7 +140,7 @@ impl Folder {
         let left = memory_left().unwrap_or(u64::MAX) / MEMORY_SHARE;
         if in_memory && free.min(most.unwrap_or(u64::MAX)) > left {
             return Err(Failure::refused(format!(
-                "{} lies in this computer's memory ({}), and filling it would stop the computer: give --max-write of at most {left} bytes",
+                "{} is in this computer's memory ({}); give --max-write of at most {left} bytes",
                 self.path.display(),
                 self.system.name
             )));

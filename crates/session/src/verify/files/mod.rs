@@ -17,7 +17,7 @@ use cardscope_device::held::Held;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::caveat;
 use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::units::Capacity;
+use cardscope_model::units::Size;
 use cardscope_model::verify::{FilesReport, VerifyReport};
 use cardscope_probe::files;
 use folder::{Folder, listed};
@@ -61,7 +61,7 @@ fn check(request: &Request, folder: &Folder, opened: &Opened) -> Result<u64> {
     if folder.there.is_empty() {
         let path = folder.path.display();
         return Err(Failure::refused(format!(
-            "{path} holds no files 1.h2w, 2.h2w … to verify; without --read-only they are written there"
+            "{path} has no files 1.h2w, 2.h2w … to verify; leave out --read-only to write them"
         )));
     }
     Ok(0)
@@ -79,8 +79,8 @@ fn carry_out(
         pass.take(&there, &alike);
     } else {
         pass.note(&format!(
-            "{} will be written to {} in files of 1 GiB and read back; what is there stays{limit}",
-            Capacity(total),
+            "writes {} to {} in files of 1 GiB and reads them back{limit}",
+            Size(total),
             request.common.target
         ));
         let outcome = pass.write_all(total);
@@ -92,7 +92,7 @@ fn carry_out(
     let folder = &pass.folder.folder;
     if !folder.held.is_at(&folder.path) {
         let path = folder.path.display();
-        pass.doubt(format!("{path} was replaced during the test; the original directory was tested"));
+        pass.doubt(format!("{path} was replaced during the test, which used the original directory"));
     }
     Ok(())
 }
@@ -108,9 +108,9 @@ fn tidy(request: &Request, pass: &mut Pass<'_>) -> Option<Finding> {
             "files-left",
             Weight::Note,
             1.0,
-            format!("Files of this test were not removed: {}.", listed(&stayed)),
+            format!("The test could not remove its files: {}.", listed(&stayed)),
         )
-        .advise("Remove them by hand.")
+        .advise("Remove these files.")
     };
     (!stayed.is_empty()).then(finding)
 }

@@ -134,7 +134,7 @@ fn cut_to(file: &File, bytes: u64) -> io::Result<()> {
 }
 
 fn another() -> io::Error {
-    io::Error::other("it is another file now")
+    io::Error::other("it was replaced by another file")
 }
 
 /// Whether the file system gives a file another inode number when it is looked up afresh.

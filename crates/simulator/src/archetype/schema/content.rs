@@ -160,9 +160,9 @@ impl Fake {
         let loses = matches!(self.kind, FakeKind::Limbo | FakeKind::Chain | FakeKind::Damaged);
         match self.cache_bytes {
             Some(0) => Err("fake.cache_bytes must not be 0; leave it out for no cache".to_owned()),
-            Some(bytes) if !loses && self.kind != FakeKind::None => Err(format!(
-                "fake.cache_bytes = {bytes}: only a card that loses blocks (limbo, chain, damaged) hides it by a cache"
-            )),
+            Some(bytes) if !loses && self.kind != FakeKind::None => {
+                Err(format!("fake.cache_bytes = {bytes}: only limbo, chain and damaged cards have a cache"))
+            }
             _ => Ok(()),
         }
     }

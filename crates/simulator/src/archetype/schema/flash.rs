@@ -48,7 +48,7 @@ impl Flash {
             whole_sectors(key, value)?;
         }
         ensure(au_bytes.is_multiple_of(page_bytes), || {
-            format!("flash.au_bytes = {au_bytes} is no multiple of flash.page_bytes = {page_bytes}")
+            format!("flash.au_bytes = {au_bytes} is not a multiple of flash.page_bytes = {page_bytes}")
         })?;
         let plane = page_bytes.checked_rem(u64::from(planes) * SECTOR);
         ensure(plane == Some(0), || {

@@ -31,6 +31,9 @@ pub struct Archetype {
     pub name: String,
     /// One line for people.
     pub title: String,
+    /// The published report that its figures are taken from, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// Bytes that the card announces.
     pub announced_bytes: u64,
     /// Units of the flash.

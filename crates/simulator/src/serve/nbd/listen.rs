@@ -83,7 +83,7 @@ impl Listener {
     pub(in super::super) fn warning(&self) -> Option<String> {
         match &self.shared.socket {
             Socket::Tcp(_, address) if !address.ip().is_loopback() => Some(format!(
-                "warning: NBD asks for no password: whoever reaches {address} reads and writes these cards"
+                "warning: NBD has no password: anybody who reaches {address} can read and write these cards"
             )),
             _ => None,
         }
@@ -110,13 +110,21 @@ fn escaped(path: &Path) -> String {
 }
 
 fn tcp(text: &str) -> Result<Socket, ServeError> {
-    let named = |error: io::Error| refused(text, &format!("this is no address of this machine ({error})"));
+    let named = |error: io::Error| {
+        refused(
+            text,
+            &format!(
+                "this machine does not have that address \
+        ({error})"
+            ),
+        )
+    };
     let addresses: Vec<_> = text.to_socket_addrs().map_err(named)?.collect();
     let listener = TcpListener::bind(addresses.as_slice()).map_err(|error| match error.kind() {
         io::ErrorKind::AddrInUse => {
-            refused(text, "the port is in use; give another one, or 0 for any free one")
+            refused(text, "the port is in use; use another one, or 0 for any free one")
         }
-        io::ErrorKind::PermissionDenied => refused(text, "ports below 1024 need root; give a higher one"),
+        io::ErrorKind::PermissionDenied => refused(text, "ports below 1024 need root; use a higher one"),
         _ => named(error),
     })?;
     let broken = |error: io::Error| refused(text, &error.to_string());
@@ -306,7 +314,7 @@ pub(super) struct Local {
 impl Local {
     pub(super) fn bind(path: &Path) -> Result<Local, ServeError> {
         let broken = |error: FileError| match error {
-            e if e.is_absent() => refused(path.display(), "its directory does not exist; make it first"),
+            e if e.is_absent() => refused(path.display(), "its directory does not exist; create it first"),
             e => refused(path.display(), &e.to_string()),
         };
         let (folder, name) = Folder::of_file(path).map_err(broken)?;
@@ -314,7 +322,7 @@ impl Local {
         let at = folder.by_descriptor().join(&name);
         if let Some(there) = folder.look(&name).map_err(broken)? {
             if FileType::from_raw_mode(there.st_mode) != FileType::Socket {
-                let why = "there is a file of that name, and it is not a socket; give another path";
+                let why = "a file with that name exists and is not a socket; give another path";
                 return Err(refused(path.display(), why));
             }
             let dead = UnixStream::connect(&at);
@@ -323,7 +331,7 @@ impl Local {
         }
         let listener = UnixListener::bind(&at).map_err(|e| broken(e.into()))?;
         listener.set_nonblocking(true).map_err(|e| broken(e.into()))?;
-        let gone = || refused(path.display(), "somebody removed the socket as soon as it was made");
+        let gone = || refused(path.display(), "the socket was removed immediately");
         let made = folder.look(&name).map_err(broken)?.ok_or_else(gone)?;
         let path = folder.path().join(&name);
         Ok(Local { listener, path, folder, name, identity: Identity::from(&made) })

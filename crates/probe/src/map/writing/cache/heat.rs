@@ -106,12 +106,12 @@ impl Heat {
 
     pub(super) fn finding(&self) -> Option<Finding> {
         let first = self.throttled.first()?;
-        let verdict = "The card throttled for heat during the writes, which is not the end of a cache.";
+        let verdict = "The card throttled from heat during the writes; its cache did not end.";
         let finding = Finding::new("throttling", Weight::Note, 0.9, verdict)
             .because("after", format!("{:.1} GB", first.bytes / 1e9))
             .because("speed", format!("{:.0} to {:.0} MB/s", first.before / 1e6, first.after / 1e6));
         let highest = self.highest().map(|c| format!("{c:.0} °C"));
         let finding = highest.into_iter().fold(finding, |f, c| f.because("highest temperature", c));
-        Some(finding.advise("Cool the card, and run `sustain` to see its speed under load."))
+        Some(finding.advise("Cool the card, and run `cardscope sustain` to see its speed under load."))
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     let most = bench.options.max_cache_bytes.min(round);
     if most < LEAST || !bench.context.may_write(LEAST) {
         let least = LEAST / MIB;
-        let why = format!("less than {least} MiB may be written for it, too little to see a cache end");
+        let why = format!("the write limit is below {least} MiB, too little to reach the end of a cache");
         leave_out(bench, &why);
         return Ok(());
     }
@@ -82,9 +82,9 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
             let mb = write_run.written() / 1_000_000;
             let why = match end {
                 End::Failed => {
-                    format!("the card took no more writes after {mb} MB, and no end of a cache was seen")
+                    format!("the card accepted no more writes after {mb} MB, before the end of a cache")
                 }
-                _ => format!("no end of a cache was seen in {mb} MB written"),
+                _ => format!("no end of a cache within {mb} MB written"),
             };
             bench.into.after_cache_mb_s = Property::not_tested(why);
         }
@@ -119,7 +119,7 @@ fn fallen(evidence: Evidence, fall: Fall, recovered: Option<f64>) -> Evidence {
         .number("before the end", fall.before / 1e6, "MB/s")
         .number("after the end", fall.after / 1e6, "MB/s")
         .number("written before the end", fall.bytes, "bytes")
-        .numbers(recovered.map(|bytes| ("cache back after 30 s of rest", bytes, "bytes")))
+        .numbers(recovered.map(|bytes| ("cache freed by 30 s of rest", bytes, "bytes")))
 }
 
 fn plot(write_run: &WriteRun, fall: Option<Fall>) -> Plot {

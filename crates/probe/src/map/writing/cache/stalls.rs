@@ -76,8 +76,7 @@ impl Stalls {
         let half = 1.96 * (k + 1.0).sqrt();
         let length = |q: f64| quantile(&self.lengths, q).unwrap_or(0.0) * 1e3;
         let [rate, least, most] = [k, (k - half).max(0.0), k + half].map(per_gb);
-        let verdict =
-            "Now and then a sequential write takes many times the usual while the card does housekeeping.";
+        let verdict = "Some sequential writes take many times as long during the card's housekeeping.";
         let finding = Finding::new("write-stalls", Weight::Note, 0.9, verdict)
             .because("stalls", self.lengths.len())
             .because("per GB", format!("{rate:.2} ({least:.2} to {most:.2})"))

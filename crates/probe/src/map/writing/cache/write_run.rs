@@ -204,8 +204,8 @@ impl WriteRun {
     pub(super) fn evidence(&self) -> Evidence {
         let rates: Vec<f64> = self.chunks.iter().map(|c| c.rate() / 1e6).collect();
         let evidence = Evidence::by(
-            "writes in order in chunks of 16 MiB and more, a 200th of what is written; a fall by 15 % that lasts, with \
-             probe reads and the card's heat to tell throttling apart",
+            "sequential writes in chunks of 16 MiB and more; a lasting fall by 15 %, with reads and \
+             temperature to exclude throttling",
         )
         .number("written", self.written as f64, "bytes")
         .number("median speed", median(&rates).unwrap_or(0.0), "MB/s");

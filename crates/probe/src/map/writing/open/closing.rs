@@ -46,7 +46,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>, linear: &Found) -> Result<(
     let cost = bench.context.cost_since(before);
     match median(&long) {
         Some(long) => conclude(bench, Closings { unit, short, long }, cost),
-        None => not_tested(bench, "no closing of a block written in part could be timed"),
+        None => not_tested(bench, "closing a partly written block could not be timed"),
     }
     Ok(())
 }
@@ -60,7 +60,7 @@ fn fill(bench: &mut Bench<'_, '_, '_>, limit: u32) -> Result<(), Stop> {
 fn leave_out(bench: &mut Bench<'_, '_, '_>, linear: &Found) {
     let why = match linear.free {
         0 => linear.ended.to_owned(),
-        free => format!("no closing was seen: up to {free} blocks in turn cost no more than few"),
+        free => format!("no closing within {free} blocks in turn"),
     };
     not_tested(bench, &why);
 }
@@ -88,12 +88,11 @@ fn conclude(bench: &mut Bench<'_, '_, '_>, c: Closings, cost: Cost) {
         r if r < RATIOS.1 => ("all", c.unit as f64, c.long.midpoint(c.short)),
         _ => ("written", quarter - few, c.long - c.short),
     };
-    let evidence =
-        Evidence::by("closings of blocks with 48 KiB and with a quarter written, forced by opening others")
-            .number("closing with little written", c.short * 1e3, "ms")
-            .number("closing with a quarter written", c.long * 1e3, "ms")
-            .number("ratio", ratio, "")
-            .cost(cost);
+    let evidence = Evidence::by("blocks with 48 KiB and with a quarter written, closed by opening others")
+        .number("closing with little written", c.short * 1e3, "ms")
+        .number("closing with a quarter written", c.long * 1e3, "ms")
+        .number("ratio", ratio, "")
+        .cost(cost);
     // Three closings repeat within some 5 %; the kinds lie 25 % apart.
     let distance = (ratio / RATIOS.0).ln().abs().min((ratio / RATIOS.1).ln().abs());
     let confidence = (1.0 - (-distance / 0.04).exp()).clamp(0.5, 0.98);
@@ -161,14 +160,17 @@ fn opening_after(bench: &mut Bench<'_, '_, '_>, bytes: u64, usual: f64) -> Resul
 
 fn evidence(ruler: &[(f64, f64)], mib: u64) -> Evidence {
     let (x, y) = (
-        Axis::new("written in order", "bytes", Scale::Log2),
-        Axis::new("beyond the usual", "ms", Scale::Linear),
+        Axis::new("written sequentially", "bytes", Scale::Log2),
+        Axis::new("extra time", "ms", Scale::Linear),
     );
-    let plot = Plot::new("time to open another block by what was written before", x, y)
+    let plot = Plot::new("time to open another block by amount written before", x, y)
         .line("opening another", ruler.iter().map(|(x, t)| (*x, t * 1e3)))
         .marked([((mib * MIB) as f64, format!("{mib} MiB written whole: room for another"))]);
-    Evidence::by("blocks written to a growing length, then another opened: one written whole has left room for it, else a closing must make some")
-        .number("closing with little written", ruler[0].1 * 1e3, "ms")
-        .number("opening another when written whole", ruler[ruler.len() - 1].1 * 1e3, "ms")
-        .plot(plot)
+    Evidence::by(
+        "blocks written to a growing length, then another opened; only a block written whole needs \
+                  no closing",
+    )
+    .number("closing with little written", ruler[0].1 * 1e3, "ms")
+    .number("opening another when written whole", ruler[ruler.len() - 1].1 * 1e3, "ms")
+    .plot(plot)
 }

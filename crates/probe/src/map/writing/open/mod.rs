@@ -139,10 +139,11 @@ fn property(found: &Found, order: Order, cost: Cost) -> Property<u32> {
 fn evidence(found: &Found, order: Order) -> Evidence {
     let inside = match order {
         Order::Linear => "in order",
-        Order::Random => "out of order",
+        Order::Random => "random",
     };
     let method = format!(
-        "writes of {} KiB {inside} in 1, 2, 4 … {MOST} fresh blocks in turn; slow beyond four times the usual, SPRT 3 % against 80 %",
+        "writes of {} KiB {inside} in 1, 2, 4 … {MOST} fresh blocks in turn; slow means over four times the \
+         median, SPRT 3 % against 80 %",
         BLOCK >> 10
     );
     let mut evidence = Evidence::by(method);
@@ -171,12 +172,11 @@ fn plot(found: &Found) -> Plot {
 }
 
 fn log_finding(linear: &Found, random: &Found) -> Finding {
-    let verdict = "Writes out of order go to one log, and the more blocks they touch the more often it is merged; there \
-                   is no limit of open blocks.";
+    let verdict = "The card collects random writes in a log, so open blocks have no limit.";
     let sure = linear.confidence().min(random.confidence());
     let finding = Finding::new("write-log", Weight::Note, sure, verdict);
     let in_order = linear.rounds.iter().map(|r| ("in order", r));
-    let rounds = in_order.chain(random.rounds.iter().map(|r| ("out of order", r)));
+    let rounds = in_order.chain(random.rounds.iter().map(|r| ("random", r)));
     rounds.filter(|(_, r)| r.slow > 0.0 || r.is_over()).fold(finding, |finding, (order, r)| {
         finding.because(
             &format!("{} blocks {order}", r.n),

@@ -19,7 +19,7 @@ const SOFT_FIRST: f64 = 1.8;
 const CONTROL: usize = 12;
 
 /// Why a search ended early, where it did.
-const NO_PLACES: &str = "there are too few erase blocks that may be written to";
+const NO_PLACES: &str = "too few erase blocks are writable";
 const NO_WRITES: &str = "too few writes succeeded";
 
 /// What was found for one order.
