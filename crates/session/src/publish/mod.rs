@@ -36,7 +36,7 @@ pub struct Request {
     /// Its title
     #[arg(long)]
     pub title: Option<String>,
-    /// Order the cards for this job, too; may be given several times
+    /// Order the cards for this job of `cardscope jobs`, too; may be given several times
     #[arg(long = "for", value_name = "JOB")]
     pub job: Vec<String>,
     /// Order the cards by this test, too, e.g. "RND4K Q1T1 write"; may be given several times
