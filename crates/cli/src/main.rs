@@ -2,17 +2,19 @@
 
 #![forbid(unsafe_code)]
 
+mod help;
 mod output;
 mod progress;
 mod signals;
 mod terminal;
 mod verbs;
 
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{FromArgMatches, Parser};
 use std::process::ExitCode;
 use verbs::Verb;
 
-/// Tests memory cards: identity, speed by every published method, honestly.
+/// Tests memory cards: real or fake, how fast, what is inside, what they suit
 #[derive(Debug, Parser)]
 #[command(
     name = "cardscope",
@@ -20,7 +22,8 @@ use verbs::Verb;
     version,
     about,
     propagate_version = true,
-    subcommand_required = true
+    subcommand_required = true,
+    arg_required_else_help = true
 )]
 struct Cli {
     #[command(subcommand)]
@@ -30,8 +33,14 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let mut command = help::command();
+    let parsed = command.try_get_matches_from_mut(std::env::args_os());
+    let parsed =
+        parsed.and_then(|matches| Cli::from_arg_matches(&matches).map_err(|e| e.format(&mut command)));
+    let cli = match parsed {
         Ok(cli) => cli,
+        // The short help, where nothing was asked.
+        Err(help) if help.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => help.exit(),
         Err(error) if error.use_stderr() => {
             output::usage(error);
             return ExitCode::from(2);
@@ -52,12 +61,12 @@ fn main() -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::{Command, CommandFactory};
+    use clap::Command;
     use std::fmt::Write;
 
     #[test]
     fn the_arguments_are_consistent() {
-        Cli::command().debug_assert();
+        help::command().debug_assert();
     }
 
     fn section(out: &mut String, path: &str, command: &mut Command) {
@@ -71,7 +80,7 @@ mod tests {
     /// The published reference is what the binary says; `UPDATE_DOCS=1 cargo test -p cardscope` writes it anew.
     #[test]
     fn the_published_command_line_reference_is_what_the_binary_says() {
-        let mut command = Cli::command().term_width(110);
+        let mut command = help::command().term_width(110);
         command.build();
         let mut text = "# The command line\n\nWritten by the binary itself; a test keeps it so.\n".to_owned();
         section(&mut text, "cardscope", &mut command);

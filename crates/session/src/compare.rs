@@ -48,7 +48,7 @@ impl Choice {
     }
 }
 
-/// Compare cards: average, best, worst and median with intervals, and which differences are real
+/// Compare cards side by side, and say which differences are real
 ///
 /// A card is named by words of its name or the beginning of its id; NAME@WORD=VALUE,... takes only what was measured so
 /// (`"ADATA@cooling=active"`). A card that was measured under several settings stands there once for each of them. What

@@ -7,7 +7,7 @@ use cardscope_session::simulate::{self, Serving};
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
-/// Simulated cards: list them, explain one, serve one as a file
+/// List, explain and serve simulated cards
 #[derive(Debug, Subcommand)]
 pub(crate) enum Sim {
     /// List the simulated cards

@@ -5,7 +5,7 @@ use crate::options::ArchiveAt;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-/// Look at what was measured before, correct what is known of cards, take both out and in as files
+/// List, show, correct, export and import what was measured
 #[derive(Debug, Clone, Args)]
 #[command(mut_arg("archive", |archive| {
     archive.global(true).help("Archive: a file, or postgres://... [default: in the XDG data folder]")

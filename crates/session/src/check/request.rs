@@ -4,7 +4,7 @@ use crate::frame::{Common, Limits};
 use clap::Args;
 use std::time::Duration;
 
-/// The whole visit within a time budget: what the card is, whether it is genuine, what it can do, what it is good for
+/// Test a card as a whole: real or fake, how fast, what it suits
 ///
 /// Everything that is on the card is kept: what is overwritten is saved to a journal on another disk first, and put
 /// back and checked afterwards. Ends with one page of verdict.

@@ -6,7 +6,7 @@ use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Wear a card out in rounds of writing and reading, until half of it is bad
+/// Wear a card out, round by round, until half of it is bad
 ///
 /// Everything on the card is lost, and so, in the end, is the card. Each round is kept when it is done; a run that was
 /// interrupted goes on with --resume.

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{ArgAction, Args};
 use std::path::PathBuf;
 
-/// Format a card as the SD Association lays it out for its capacity
+/// Format a card as the SD Association specifies for its capacity
 ///
 /// FAT12, FAT16, FAT32 or exFAT, with the data area on a boundary of the card's allocation units: the layout on which
 /// its speed classes hold. Everything on the card is lost. The result is read back and compared.

@@ -13,7 +13,7 @@ use cardscope_probe::context::Limits;
 use cardscope_probe::map::{Options, Part};
 use clap::Args;
 
-/// Find out what is inside a card: page, erase block, open blocks, cache, queue, the cost of each block size
+/// Find out what is inside: page, erase block, cache, queue
 ///
 /// It keeps what is on the card: each block is saved to a journal on another disk before it is overwritten, and put
 /// back and checked afterwards. Ends with advice for partitions and file systems, ready to paste.

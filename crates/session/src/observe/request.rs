@@ -21,9 +21,9 @@ pub(super) enum Length {
 /// Less than this tells nothing but the cost of looking.
 const LEAST: Duration = Duration::from_millis(100);
 
-/// Watch a card in use, without I/O of its own: is it what the system waits for?
+/// Watch a card in use: is it what the system waits for?
 ///
-/// Looks at the kernel's counters only. Without --for it watches until Ctrl-C; with --from-boot alone it tells what
+/// Reads the kernel's counters and does no I/O of its own. Without --for it watches until Ctrl-C; with --from-boot alone it tells what
 /// happened since boot and ends.
 #[derive(Debug, Clone, Args)]
 #[command(mut_arg("sysfs", |copy| copy.requires("from_boot").help(

@@ -7,7 +7,7 @@ use cardscope_model::restore::{RestoreRange, RestoreReport};
 use clap::Args;
 use std::path::PathBuf;
 
-/// Put back what an interrupted test had saved, or an image that --backup took
+/// Put back what an interrupted test saved, or a backup image
 ///
 /// Nothing is written before it is known that this is the card. Without FILE it lists the journals that wait.
 #[derive(Debug, Clone, Default, Args)]

@@ -16,7 +16,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::time::Duration;
 
-/// Use a card for long and say what becomes of it: cache end, heat, stalls, somebody else on the bus, steady state
+/// Write or read for a long time: cache end, heat, stalls
 ///
 /// A device is only read unless --erase or --region says what may be lost; in a directory a file of the run's own is
 /// used. Ends when the card is steady, or at --duration, --bytes or --max-temp.

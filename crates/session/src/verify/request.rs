@@ -7,7 +7,7 @@ use cardscope_sd::label::{self, Label};
 use clap::Args;
 use std::path::PathBuf;
 
-/// Find out whether a card's capacity is real and its blocks are whole
+/// Test whether the capacity is real and every block holds data
 ///
 /// Without an option it is quick and keeps what is on the card: each block is saved to a journal on another disk
 /// before it is overwritten, and put back and checked afterwards.
