@@ -1,20 +1,23 @@
 //! The help of the program beyond what describes each option: the verbs in groups, and examples to copy.
 
-use crate::Cli;
+use crate::command_line::Cli;
 use clap::builder::StyledStr;
 use clap::{Command, CommandFactory};
 use std::fmt::Write;
 
 mod examples;
 
+pub(crate) use examples::of as examples;
+
 /// The verbs in the order in which a user meets them. A new verb has its place here.
-const GROUPS: [(&str, &[&str]); 6] = [
+const GROUPS: [(&str, &[&str]); 7] = [
     ("Look", &["list", "info", "decode", "fit", "recipes", "jobs"]),
     ("Test", &["check", "verify", "bench", "map", "sustain", "endure", "format", "restore"]),
     ("Watch", &["observe", "doctor"]),
     ("Compare", &["compare", "rank", "report"]),
     ("Simulate", &["sim"]),
     ("Archive", &["archive", "import"]),
+    ("Set up", &["completions", "manual"]),
 ];
 
 /// The command line with all of its help.
@@ -23,7 +26,7 @@ pub(crate) fn command() -> Command {
     let verbs: Vec<String> = bare.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
     let grouped = grouped(&bare);
     verbs.iter().fold(bare.help_template(grouped), |command, name| {
-        command.mut_subcommand(name, |verb| match examples::of(name) {
+        command.mut_subcommand(name, |verb| match examples(name) {
             [] => verb,
             examples => {
                 let text = listed(&verb, examples);

@@ -2,35 +2,20 @@
 
 #![forbid(unsafe_code)]
 
+mod command_line;
+mod completions;
 mod help;
+mod manual;
 mod output;
 mod progress;
 mod signals;
 mod terminal;
 mod verbs;
 
+use clap::FromArgMatches;
 use clap::error::ErrorKind;
-use clap::{FromArgMatches, Parser};
+use command_line::{Asked, Cli};
 use std::process::ExitCode;
-use verbs::Verb;
-
-/// Tests memory cards: real or fake, how fast, what is inside, what they suit
-#[derive(Debug, Parser)]
-#[command(
-    name = "cardscope",
-    bin_name = "cardscope",
-    version,
-    about,
-    propagate_version = true,
-    subcommand_required = true,
-    arg_required_else_help = true
-)]
-struct Cli {
-    #[command(subcommand)]
-    verb: Verb,
-    #[command(flatten)]
-    output: output::Options,
-}
 
 fn main() -> ExitCode {
     let mut command = help::command();
@@ -48,7 +33,12 @@ fn main() -> ExitCode {
         // Help and the version, which are our own text.
         Err(help) => help.exit(),
     };
-    let status = match signals::watch().and_then(|()| cli.verb.run(&cli.output)) {
+    let run = || match cli.asked {
+        Asked::Verb(verb) => signals::watch().and_then(|()| verb.run(&cli.output)),
+        Asked::Completions(asked) => completions::print(asked.shell, help::command()),
+        Asked::Manual(manual) => manual.run(help::command(), &cli.output),
+    };
+    let status = match run() {
         Ok(status) => status,
         Err(failure) => {
             output::failure(&failure, &cli.output);

@@ -1,7 +1,7 @@
 //! Commands to copy, for the end of each verb's help. What stands behind a `#` is a comment for the shell, too.
 
 /// The examples of a verb.
-pub(super) fn of(verb: &str) -> &'static [&'static str] {
+pub(crate) fn of(verb: &str) -> &'static [&'static str] {
     ALL.iter().find(|(name, _)| *name == verb).map_or(&[], |(_, examples)| examples)
 }
 
@@ -117,4 +117,13 @@ pub(super) const ALL: &[(&str, &[&str])] = &[
             "cardscope import card.log --brand SanDisk --condition reader=internal",
         ],
     ),
+    (
+        "completions",
+        &[
+            "cardscope completions bash > /etc/bash_completion.d/cardscope",
+            "cardscope completions zsh > /usr/local/share/zsh/site-functions/_cardscope",
+            "cardscope completions fish > ~/.config/fish/completions/cardscope.fish",
+        ],
+    ),
+    ("manual", &["cardscope manual /usr/local/share/man/man1"]),
 ];
