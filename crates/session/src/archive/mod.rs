@@ -3,9 +3,10 @@
 
 mod cards;
 mod files;
+mod named;
 mod request;
 
-pub use cards::{AttachmentLine, CardLine, CardShown, Edit, card, cards, edit, facts, merge};
+pub use cards::{AttachmentLine, CardLine, CardShown, Edit, cards, edit, facts, merge};
 pub use files::{Exported, Taken, export, take};
 pub use request::{Request, What};
 
@@ -13,6 +14,7 @@ use crate::error::{Failure, Result};
 use cardscope_model::log::Log;
 use cardscope_model::result::BenchReport;
 use cardscope_store::{Archive, EndedHow, SessionId, SessionSummary, StoredSession, is_server};
+use named::Named;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -52,7 +54,16 @@ pub(crate) fn open_existing(path: Option<&Path>) -> Result<Option<Archive>> {
     Ok(if is_server(&path)? || path.exists() { Some(Archive::open(path)?) } else { None })
 }
 
-/// What `show` finds.
+/// What a text names.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Found {
+    /// A session.
+    Session(Shown),
+    /// A card.
+    Card(Box<CardShown>),
+}
+
+/// A session's document.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shown {
     /// A benchmark session.
@@ -104,8 +115,24 @@ fn state(ended: Option<EndedHow>, running: bool) -> &'static str {
 /// # Errors
 /// If there is nothing of that name, or it cannot be read.
 pub fn show(path: Option<&Path>, session: &str) -> Result<Shown> {
-    let id: SessionId = session.parse().map_err(Failure::refused)?;
     let mut archive = open(path)?;
+    let id = named::session(&mut archive, session)?;
+    document(&mut archive, id)
+}
+
+/// What a text names: a session by its id, a card by its name or id, either by any beginning of the id that no other has.
+///
+/// # Errors
+/// If it names nothing, or several; or what it names cannot be read.
+pub fn find(path: Option<&Path>, text: &str) -> Result<Found> {
+    let mut archive = open(path)?;
+    Ok(match named::any(&mut archive, text)? {
+        Named::Session(id) => Found::Session(document(&mut archive, id)?),
+        Named::Card(card) => Found::Card(Box::new(cards::shown(&mut archive, card)?)),
+    })
+}
+
+fn document(archive: &mut Archive, id: SessionId) -> Result<Shown> {
     let session = archive.session(id).map_err(Failure::refused)?;
     Ok(match session.log() {
         Some(log) => Shown::Log(Box::new(log)),
@@ -125,19 +152,16 @@ fn so_far(record: StoredSession) -> Value {
     document
 }
 
-/// Removes a session, or what another verb found out, for good; the consent is its name once more.
+/// Removes a session, or what another verb found out, for good; the consent is its name once more. Gives its whole name.
 ///
 /// # Errors
 /// If the consent names another one, there is nothing of that name, or it cannot be removed.
-pub fn remove(path: Option<&Path>, session: &str, consent: &str) -> Result<()> {
+pub fn remove(path: Option<&Path>, session: &str, consent: &str) -> Result<String> {
     if session != consent {
         return Err(Failure::refused("--yes-remove does not name the same session; nothing was removed"));
     }
-    let id: SessionId = session.parse().map_err(Failure::refused)?;
-    open(path)?.remove_session(id).map_err(Failure::refused)
-}
-
-/// Whether a text has the form of a session's name.
-pub fn is_session(text: &str) -> bool {
-    text.parse::<SessionId>().is_ok()
+    let mut archive = open(path)?;
+    let id = named::session(&mut archive, session)?;
+    archive.remove_session(id).map_err(Failure::refused)?;
+    Ok(id.to_string())
 }

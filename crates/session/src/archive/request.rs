@@ -28,7 +28,7 @@ pub enum What {
     Cards,
     /// Show a session as it was printed (of one that did not finish, what was measured), or a card with all that is known
     Show {
-        /// A session's name as `list` shows it, or a card
+        /// A session by the beginning of its id, or a card by words of its name or the beginning of its id
         what: String,
     },
     /// Correct what is known of a card, note what happened to it, attach pictures
@@ -42,9 +42,9 @@ pub enum What {
     },
     /// Remove a session for good
     Remove {
-        /// Its name as `list` shows it
+        /// The session, by its id as `list` shows it or the beginning of it
         session: String,
-        /// Consent: the session's name once more
+        /// Consent: the same text once more
         #[arg(long, value_name = "SESSION")]
         yes_remove: String,
     },

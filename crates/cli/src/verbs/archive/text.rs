@@ -1,5 +1,6 @@
 //! The archive as text.
 
+use cardscope_report::figure::count;
 use cardscope_report::table::Table;
 use cardscope_session::archive::{self, CardLine, CardShown, Line, Taken};
 use serde::de::DeserializeOwned;
@@ -55,8 +56,10 @@ pub(super) fn card(card: &CardShown) -> String {
         out += &format!("  marks     {}\n", facts.marks.join(" "));
     }
     out += &format!(
-        "  measured  {} runs in {} sessions of {} pieces\n",
-        line.runs, line.sessions, line.specimens
+        "  measured  {} in {}, {}\n",
+        count(line.runs, "run"),
+        count(line.sessions, "session"),
+        count(line.specimens, "unit")
     );
     for event in &card.events {
         let date = event.date.as_deref().unwrap_or("no date");
