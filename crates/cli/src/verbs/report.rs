@@ -119,7 +119,7 @@ fn said(publication: &Publication, format: &Format, path: &Path, bytes: usize) -
             format!("{} of {}", counted(publication.rankings.len(), "order"), counted(cards, "card"))
         }
         (columns, _) => {
-            format!("{} in {}", counted(columns, "column"), counted(publication.cards.len(), "card"))
+            format!("{} in {}", counted(publication.comparison.cards(), "card"), counted(columns, "column"))
         }
     };
     let path = path.display().to_string();

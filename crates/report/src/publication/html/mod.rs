@@ -91,7 +91,7 @@ fn subtitle(publication: &Publication) -> String {
         return format!("{orders}{longest} {}", count(placed as u32, "card"));
     }
     let parts = [
-        count(comparison.entries.len() as u32, "card"),
+        count(comparison.cards() as u32, "card"),
         count(comparison.tests.len() as u32, "test"),
         words::runs(comparison),
         words::common_setting(comparison),

@@ -147,3 +147,10 @@ fn numbers_that_are_none_are_dashes() {
     assert!(!page.contains("NaN") && !page.contains(">inf"), "no number");
     well_formed(&html(&publication));
 }
+
+#[test]
+fn a_card_under_two_settings_is_counted_once() {
+    let publication = sample::of_two_settings(3, 3, 3);
+    assert_eq!(publication.comparison.entries.len(), 4);
+    assert!(subtitle(&publication).starts_with("3 cards · "), "{}", subtitle(&publication));
+}
