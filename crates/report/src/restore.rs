@@ -1,10 +1,10 @@
 //! `restore` as text.
 
+use crate::figure::count;
 use crate::page::{Block, Page, fact};
-use crate::table::Table;
 use cardscope_model::report::Document;
 use cardscope_model::restore::{RecognisedBy, RestoreRange, RestoreReport, RestoreSource, WaitingJournal};
-use cardscope_model::units::{BinarySize, Capacity};
+use cardscope_model::units::{BinarySize, Size};
 
 /// Ranges that are named one by one.
 const MOST_NAMED: usize = 20;
@@ -70,17 +70,71 @@ pub fn list(journals: &[WaitingJournal]) -> String {
     if journals.is_empty() {
         return "No journal waits: whatever tests overwrote was put back.".to_owned();
     }
-    let table = Table::of(
-        journals,
-        &[
-            ("journal", &|j| j.file.clone()),
-            ("began (UTC)", &|j| j.began.clone()),
-            ("target", &|j| j.target.clone()),
-            ("card", &|j| j.card.clone().unwrap_or_default()),
-            ("size", &|j| Capacity(j.announced_bytes).to_string()),
-            ("saved", &|j| BinarySize(j.saved_bytes).to_string()),
-            ("state", &|j| j.state.clone()),
-        ],
-    );
-    table.to_string()
+    let mut page = Page::new("", count(journals.len() as u64, "journal"));
+    for journal in journals {
+        let held = journal.process.map(|id| format!(" (process {id})")).unwrap_or_default();
+        let state = match journal.state.as_str() {
+            "waits" => "waits to be put back".to_owned(),
+            "running" => format!("in use by a running test{held}"),
+            other => other.to_owned(),
+        };
+        // Of a journal that cannot be read nothing more is known.
+        let known = (!journal.target.is_empty()).then(|| {
+            let card = journal.card.iter().map(|card| fact("card", card));
+            let size = fact("size", Size(journal.announced_bytes));
+            let saved = fact("saved", Size(journal.saved_bytes));
+            card.chain([size, fact("began (UTC)", &journal.began), saved]).collect::<Vec<_>>()
+        });
+        let facts = [fact("state", state), fact("journal", &journal.file)];
+        let facts = facts.into_iter().chain(known.into_iter().flatten()).collect();
+        let command = Block::Commands(journal.command.iter().cloned().collect());
+        page.add(&journal.target, [Block::Facts(facts), command]);
+    }
+    page.text()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_is_listed_with_what_to_type_or_with_who_uses_it() {
+        let waiting = WaitingJournal {
+            file: "/state/journal-1".into(),
+            target: "/dev/sdb".into(),
+            announced_bytes: 64_000_000_000,
+            began: "2026-01-02T03:04:05Z".into(),
+            saved_bytes: 69_100_000,
+            state: "waits".into(),
+            command: Some("cardscope restore /state/journal-1".into()),
+            ..WaitingJournal::default()
+        };
+        let running = WaitingJournal {
+            target: "/dev/sdc".into(),
+            state: "running".into(),
+            process: Some(4711),
+            command: None,
+            ..waiting.clone()
+        };
+        let unknown = WaitingJournal {
+            file: "/state/journal-2".into(),
+            state: "the journal cannot be read".into(),
+            ..WaitingJournal::default()
+        };
+        let text = list(&[waiting, running, unknown]);
+        for line in [
+            "3 journals",
+            "/dev/sdb",
+            "  state                   waits to be put back",
+            "  saved                   69.1 MB",
+            "    cardscope restore /state/journal-1",
+            "/dev/sdc",
+            "  state                   in use by a running test (process 4711)",
+            "  state                   the journal cannot be read",
+        ] {
+            assert!(text.lines().any(|l| l == line), "{line:?} in\n{text}");
+        }
+        assert_eq!(text.matches("cardscope restore").count(), 1);
+        assert_eq!(text.matches("  size ").count(), 2, "nothing is known of the third");
+    }
 }
