@@ -32,6 +32,20 @@ fn recipes_and_jobs_are_listed_and_explained() {
     assert_eq!((&reads["loops"], &reads["size_bytes"]), (&Value::from(5), &Value::from(1u64 << 30)));
 }
 
+#[test]
+fn what_only_lists_does_so_with_the_options_of_every_verb() {
+    let home = Home::new();
+    let formats = home.run(&["import", "--formats", "--json"]).expect(0).json();
+    let formats: Vec<&str> = list(&formats, "/formats").iter().map(|format| text(format, "/name")).collect();
+    assert!(formats.contains(&"kdiskmark"), "{formats:?}");
+    let shown = home.run(&["import", "--formats", "--quiet"]).expect(0).stdout;
+    assert!(formats.iter().all(|name| shown.contains(name)), "{shown}");
+    home.run(&["import", "--formats", "a.log"]).expect(2).says(&["cannot be used with"]);
+    for arguments in [&["restore", "--list"][..], &["restore"], &["fit"], &["archive", "list"], &["list"]] {
+        home.run(&[arguments, &["--json", "--quiet"]].concat()).expect(0).json();
+    }
+}
+
 /// The script of a shell as a file, with the program in the shell's path.
 fn script(home: &Home, shell: &str) -> String {
     let script = home.path(shell);
