@@ -27,7 +27,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Asked {
     #[command(flatten)]
-    Verb(Verb),
+    Verb(Box<Verb>),
     /// Print the completions for a shell
     Completions(Completions),
     Manual(Manual),

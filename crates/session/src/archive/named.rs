@@ -12,7 +12,7 @@ const LISTED: usize = 6;
 /// What a text names.
 pub(super) enum Named {
     Session(SessionId),
-    Card(StoredCard),
+    Card(Box<StoredCard>),
 }
 
 /// The one session or card that a text names.
@@ -23,7 +23,7 @@ pub(super) fn any(archive: &mut Archive, text: &str) -> Result<Named> {
     let sessions = archive.sessions_by_id(text)?;
     let cards = cards(archive, text)?;
     match (&sessions[..], cards.is_empty()) {
-        ([], _) => the_one(cards, text).map(Named::Card),
+        ([], _) => Ok(Named::Card(Box::new(the_one(cards, text)?))),
         ([session], true) => Ok(Named::Session(session.id)),
         (_, true) => Err(several(text, &sessions)),
         (_, false) => Err(Failure::refused(format!(

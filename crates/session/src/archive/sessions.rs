@@ -104,7 +104,7 @@ pub fn find(path: Option<&Path>, text: &str) -> Result<Found> {
     let mut archive = open(path)?;
     Ok(match named::any(&mut archive, text)? {
         Named::Session(id) => Found::Session(document(&mut archive, id)?),
-        Named::Card(card) => Found::Card(Box::new(shown(&mut archive, card)?)),
+        Named::Card(card) => Found::Card(Box::new(shown(&mut archive, *card)?)),
     })
 }
 
