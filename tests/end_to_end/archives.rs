@@ -106,7 +106,7 @@ fn two_cards_that_are_one_are_put_together_with_all_that_is_theirs_and_stay_so()
     told(&home, &["merge", "Swft", "Swift"]);
     let card = told(&home, &["merge", "CONST", "Swift"]);
     assert_eq!(titles(&home), ["Acme Swift 8GB"], "what the registers say of its size is known now");
-    assert_eq!((&card["runs"], &card["sessions"], &card["specimens"]), (&json!(5), &json!(3), &json!(1)));
+    assert_eq!((&card["runs"], &card["sessions"], &card["specimens"]), (&json!(5), &json!(4), &json!(1)));
     let theirs: BTreeSet<String> =
         list(&card, "/sessions_and_records").iter().map(|s| s.as_str().unwrap().to_owned()).collect();
     assert_eq!(theirs, all);
@@ -290,4 +290,34 @@ fn files_that_are_no_results_stop_no_other_and_what_is_there_is_not_replaced() {
     }
     assert!(text(of("newer.json"), "/error").contains("newer"), "{taken:#}");
     assert_eq!(sessions(&other).len(), 1);
+}
+
+#[test]
+fn a_beginning_of_an_id_is_enough_wherever_a_session_or_a_card_is_asked_for() {
+    let home = Home::new();
+    let document = home.run(&["verify", CONSTANT, "--budget", "30s", "--json", "-q"]).expect(0).json();
+    let (session, measured) = (text(&document, "/session").to_owned(), measured(&home, CONSTANT, "1"));
+    let shared = session.bytes().zip(measured.bytes()).take_while(|(a, b)| a == b).count();
+    let (short, both) = (&session[..=shared], &session[..shared]);
+    assert_eq!(text(&told(&home, &["show", short]), "/session"), session);
+    archive(&home, &["show", both]).expect(2).says(&[&session, &measured, "give more of the id"]);
+    let cards = told(&home, &["cards"]);
+    let [card] = &list(&cards, "/cards")[..] else { panic!("{cards:#}") };
+    let id = &text(card, "/id")[..3];
+    let shown = told(&home, &["show", id]);
+    assert_eq!(shown["id"], card["id"]);
+    home.run(&["compare", id, "--own"]).expect(0);
+
+    // The document of a verify counts as a session, as it is listed as one.
+    assert_eq!((&card["sessions"], &shown["sessions"]), (&json!(2), &json!(2)));
+    assert_eq!(list(&shown, "/sessions_and_records").len(), 2);
+    assert!(archive(&home, &["show", id]).expect(0).stdout.contains("1 run in 2 sessions, 1 unit"));
+
+    let page = home.path("out");
+    let exported =
+        archive(&home, &["export", short, "-o", page.to_str().unwrap(), "--json"]).expect(0).json();
+    assert_eq!(text(&exported, "/files/0/session"), session);
+    let removed = archive(&home, &["remove", short, "--yes-remove", short, "--json"]).expect(0).json();
+    assert_eq!(text(&removed, "/removed"), session);
+    assert_eq!(sessions(&home), [measured]);
 }

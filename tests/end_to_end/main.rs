@@ -13,6 +13,7 @@ mod archives;
 mod bad_input;
 mod bounded;
 mod check;
+mod command_line;
 mod comparing;
 mod doctor;
 mod documents;

@@ -334,6 +334,10 @@ fn fed(verb: &str, world: &World) -> Vec<Vec<String>> {
         "fit" => {
             own(&[&[image], &[image, "--card", EVIL], &[nowhere], &[EVIL], &[image, "--target", nowhere]])
         }
+        "recipes" => own(&[&[], &[recipe], &[nowhere], &[EVIL], &[EVIL_LINE]]),
+        "jobs" => own(&[&[], &[job], &[broken], &[nowhere], &[EVIL], &[EVIL_LINE]]),
+        "completions" => own(&[&["bash"], &["zsh"], &["fish"], &[EVIL]]),
+        "manual" => own(&[&[&made("")], &[nowhere], &[EVIL]]),
         "import" => own(&[
             &[nowhere],
             &[EVIL],

@@ -226,3 +226,14 @@ fn a_card_with_two_columns_gives_no_other_card_its_latencies() {
     assert_eq!(timed[..3], [0, 0, 0], "{page}");
     assert_eq!(timed[3], 12, "{page}");
 }
+
+#[test]
+fn cards_are_counted_as_cards_however_many_settings_they_were_measured_under() {
+    let home = Home::new();
+    let file = home.path("all.html");
+    // The cards that come with the program: seven, two of them cooled in two ways, three of them at several sizes.
+    let said = home.run(&["report", "-o", file.to_str().unwrap()]).expect(0).stdout;
+    assert!(said.contains("7 cards in 14 columns"), "{said}");
+    let page = std::fs::read_to_string(file).unwrap();
+    assert!(page.contains("<p>7\u{a0}cards · 26\u{a0}tests · "), "the head of the page");
+}

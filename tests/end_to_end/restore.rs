@@ -68,6 +68,9 @@ fn a_journal_waits_is_restored_and_goes_and_a_second_time_changes_nothing() {
     let waiting = torn.home.run(&["restore", "--json"]).expect(0).json();
     assert_eq!(text(&waiting, "/journals/0/state"), "waits");
     assert_eq!(text(&waiting, "/journals/0/target"), torn.card.path);
+    let command = format!("cardscope restore {}", torn.journal.display());
+    assert_eq!(text(&waiting, "/journals/0/command"), command);
+    assert!(torn.home.run(&["restore"]).expect(0).stdout.contains(&command));
     assert_eq!(torn.journal.metadata().unwrap().mode() & 0o777, 0o600);
 
     let document = torn.restore(&[]).expect(0).json();
@@ -525,4 +528,22 @@ fn a_second_ctrl_c_ends_at_once_and_says_what_may_wait() {
     bench.signal(Signal::INT);
     bench.signal(Signal::CONT);
     bench.finish().expect(130).says(&["ended at once", "cardscope restore"]);
+}
+
+#[test]
+fn the_journal_of_a_test_that_runs_is_listed_with_its_card_and_its_process() {
+    let (home, card) = (Home::new(), Loop::of_mib(24));
+    let verify = home.start(&["verify", &card.path]);
+    // What the journal says of its card is in it, and the test is not over.
+    until("the journal", || journals(&home).iter().any(|file| file.metadata().is_ok_and(|m| m.len() > 4096)));
+    verify.signal(Signal::STOP);
+    let waiting = home.run(&["restore", "--list", "--json"]).expect(0).json();
+    let shown = home.run(&["restore", "--list"]).expect(0).stdout;
+    verify.signal(Signal::CONT);
+    verify.finish().expect(0);
+    let journal = &list(&waiting, "/journals")[0];
+    assert_eq!((text(journal, "/state"), text(journal, "/target")), ("running", card.path.as_str()));
+    assert_eq!((&journal["announced_bytes"], journal.get("command")), (&(24 * MIB).into(), None));
+    let process = format!("in use by a running test (process {})", journal["process"]);
+    assert!(shown.contains(&process) && !shown.contains("cardscope restore"), "{shown}");
 }

@@ -2,36 +2,30 @@
 
 #![forbid(unsafe_code)]
 
+mod command_line;
+mod completions;
+mod help;
+mod manual;
 mod output;
 mod progress;
 mod signals;
 mod terminal;
 mod verbs;
 
-use clap::Parser;
+use clap::FromArgMatches;
+use clap::error::ErrorKind;
+use command_line::{Asked, Cli};
 use std::process::ExitCode;
-use verbs::Verb;
-
-/// Tests memory cards: identity, speed by every published method, honestly.
-#[derive(Debug, Parser)]
-#[command(
-    name = "cardscope",
-    bin_name = "cardscope",
-    version,
-    about,
-    propagate_version = true,
-    subcommand_required = true
-)]
-struct Cli {
-    #[command(subcommand)]
-    verb: Verb,
-    #[command(flatten)]
-    output: output::Options,
-}
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let mut command = help::command();
+    let parsed = command.try_get_matches_from_mut(std::env::args_os());
+    let parsed =
+        parsed.and_then(|matches| Cli::from_arg_matches(&matches).map_err(|e| e.format(&mut command)));
+    let cli = match parsed {
         Ok(cli) => cli,
+        // The short help, where nothing was asked.
+        Err(help) if help.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => help.exit(),
         Err(error) if error.use_stderr() => {
             output::usage(error);
             return ExitCode::from(2);
@@ -39,7 +33,12 @@ fn main() -> ExitCode {
         // Help and the version, which are our own text.
         Err(help) => help.exit(),
     };
-    let status = match signals::watch().and_then(|()| cli.verb.run(&cli.output)) {
+    let run = || match cli.asked {
+        Asked::Verb(verb) => signals::watch().and_then(|()| verb.run(&cli.output)),
+        Asked::Completions(asked) => completions::print(asked.shell, help::command()),
+        Asked::Manual(manual) => manual.run(help::command(), &cli.output),
+    };
+    let status = match run() {
         Ok(status) => status,
         Err(failure) => {
             output::failure(&failure, &cli.output);
@@ -52,12 +51,12 @@ fn main() -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::{Command, CommandFactory};
+    use clap::Command;
     use std::fmt::Write;
 
     #[test]
     fn the_arguments_are_consistent() {
-        Cli::command().debug_assert();
+        help::command().debug_assert();
     }
 
     fn section(out: &mut String, path: &str, command: &mut Command) {
@@ -71,7 +70,7 @@ mod tests {
     /// The published reference is what the binary says; `UPDATE_DOCS=1 cargo test -p cardscope` writes it anew.
     #[test]
     fn the_published_command_line_reference_is_what_the_binary_says() {
-        let mut command = Cli::command().term_width(110);
+        let mut command = help::command().term_width(110);
         command.build();
         let mut text = "# The command line\n\nWritten by the binary itself; a test keeps it so.\n".to_owned();
         section(&mut text, "cardscope", &mut command);

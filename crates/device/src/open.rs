@@ -253,14 +253,17 @@ fn explain(path: &Path, errno: Errno) -> OpenError {
     }
 }
 
-/// Programs that have the device open, as far as `/proc` may be read; ready to stand in a sentence.
-fn openers(path: &Path) -> String {
+/// Other processes that have a device or file open, as far as `/proc` may be read.
+pub fn processes_with(path: &Path) -> Vec<u32> {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let own = std::process::id().to_string();
-    let found: Vec<String> = names("/proc")
+    let processes = names("/proc").into_iter().filter(|process| has_open(process, &real));
+    processes.filter_map(|process| process.parse().ok()).filter(|id| *id != std::process::id()).collect()
+}
+
+/// Programs that have the device open; ready to stand in a sentence.
+fn openers(path: &Path) -> String {
+    let found: Vec<String> = processes_with(path)
         .into_iter()
-        .filter(|process| *process != own && process.bytes().all(|b| b.is_ascii_digit()))
-        .filter(|process| has_open(process, &real))
         .map(|process| {
             let program = text(format!("/proc/{process}/comm")).unwrap_or_else(|| "unknown".into());
             format!("{program}, process {process}")

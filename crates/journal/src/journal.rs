@@ -16,7 +16,7 @@ use cardscope_engine::journal::{self, JournalError, Restoring, SavedRange};
 use cardscope_engine::pending::{Owing, owing};
 use cardscope_files::{FileError, Folder, Identity};
 use cardscope_model::units::Size;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -114,6 +114,15 @@ impl Journal {
     /// Removes the file, and none that has its name by now.
     fn remove(&self) -> Result<(), FileError> {
         self.folder.remove(&self.name, Identity::of(&self.file)?).map(drop)
+    }
+
+    /// What a journal says of its card, and how many bytes of it are saved so far, whoever holds it; `None` where that
+    /// cannot be read.
+    pub fn look(path: &Path) -> Option<(About, u64)> {
+        let scan = scan::look(path)?;
+        let saved: BTreeSet<(u64, u32)> =
+            scan.batches.iter().flat_map(|(_, entries)| entries.iter().map(|e| (e.offset, e.len))).collect();
+        Some((scan.about?, saved.iter().map(|(_, len)| u64::from(*len)).sum()))
     }
 
     /// Opens a journal that was left behind; nothing else may hold it.

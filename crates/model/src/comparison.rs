@@ -8,6 +8,7 @@ use crate::setting::Setting;
 use crate::test_name::TestName;
 use crate::units::MB;
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 
 /// One column of a comparison: a card, or one of its settings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -170,4 +171,11 @@ pub struct Comparison {
     pub differs: Vec<Differs>,
     /// Conclusions and doubts.
     pub findings: Vec<Finding>,
+}
+
+impl Comparison {
+    /// Number of cards: one that was measured under several settings has an entry for each, and is one card.
+    pub fn cards(&self) -> usize {
+        self.entries.iter().map(|entry| &entry.card_id).collect::<HashSet<_>>().len()
+    }
 }

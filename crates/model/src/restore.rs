@@ -106,4 +106,10 @@ pub struct WaitingJournal {
     pub saved_bytes: u64,
     /// What is with it: `waits`, `running` where its test goes on, or why it cannot be used.
     pub state: String,
+    /// The process that uses it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub process: Option<u32>,
+    /// The command that puts it back.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub command: Option<String>,
 }

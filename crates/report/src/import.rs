@@ -92,7 +92,7 @@ pub fn log(log: &Log) -> Page {
         format!("{}{version}", tool.name)
     });
     let head = [tool.unwrap_or_else(|| log.format.clone()), what(log)].into_iter().chain(log.date.clone());
-    let mut page = Page::new("", Tone::Plain, head.collect::<Vec<_>>().join(" · "));
+    let mut page = Page::plain(head.collect::<Vec<_>>().join(" · "));
     page.add("Notes", [Block::Lines(log.doubts.iter().map(|doubt| sentence(&doubt.to_string())).collect())]);
     page.add("", results("", log));
     let other = (!log.other.is_empty()).then(|| serde_json::to_string_pretty(&log.other).ok()).flatten();

@@ -69,26 +69,73 @@ pub fn list(journals: &[WaitingJournal]) -> Page {
     if journals.is_empty() {
         return Page::new("", Tone::Good, "No journal waits: all data that tests overwrote is restored.");
     }
-    let answer = match journals.len() {
-        1 => "1 journal waits to be restored.".to_owned(),
-        n => format!("{n} journals wait to be restored."),
+    let waits = journals.iter().filter(|journal| journal.command.is_some()).count();
+    let answer = match (waits, journals.len()) {
+        (0, n) => format!("{}, none that can be restored now.", count(n as u64, "journal")),
+        (1, _) => "1 journal waits to be restored.".to_owned(),
+        (n, _) => format!("{n} journals wait to be restored."),
     };
     let mut page = Page::new("", Tone::Warning, answer);
+    // Of a journal that cannot be read nothing more is known than its file.
+    let known = |journal: &WaitingJournal| !journal.target.is_empty();
+    let size = |journal: &WaitingJournal, bytes: u64| {
+        if known(journal) { Size(bytes).to_string() } else { String::new() }
+    };
     let table = Table::of(
         journals,
         &[
-            ("target", &|j| j.target.clone()),
-            ("card", &|j| j.card.clone().unwrap_or_default()),
-            ("size", &|j| Size(j.announced_bytes).to_string()),
-            ("saved", &|j| Size(j.saved_bytes).to_string()),
+            ("target", &|j| if known(j) { j.target.clone() } else { j.file.clone() }),
+            ("state", &state),
+            ("size", &|j| size(j, j.announced_bytes)),
+            ("saved", &|j| size(j, j.saved_bytes)),
             ("began (UTC)", &|j| j.began.clone()),
-            ("state", &|j| j.state.clone()),
+            ("card", &|j| j.card.clone().unwrap_or_default()),
         ],
     );
-    page.add("", [Block::Table(table.left_aligned(["card", "state"]).always(["state"]))]);
-    for journal in journals {
-        let command = format!("cardscope restore {}", journal.file);
-        page.step(format!("Put back what a test overwrote on {}:", journal.target), Some(command));
+    page.add("", [Block::Table(table.left_aligned(["card", "state", "began (UTC)"]).always(["state"]))]);
+    for journal in journals.iter().filter(|journal| journal.command.is_some()) {
+        page.step(format!("Put back what a test overwrote on {}:", journal.target), journal.command.clone());
     }
     page
+}
+
+fn state(journal: &WaitingJournal) -> String {
+    let held = journal.process.map(|id| format!(" (process {id})")).unwrap_or_default();
+    match journal.state.as_str() {
+        "waits" => "waits".to_owned(),
+        "running" => format!("in use by a running test{held}"),
+        other => other.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_is_listed_with_what_to_type_or_with_who_uses_it() {
+        let waiting = WaitingJournal {
+            file: "/state/journal-1".into(),
+            target: "/dev/sdb".into(),
+            announced_bytes: 64_000_000_000,
+            began: "2026-01-02T03:04:05Z".into(),
+            saved_bytes: 69_100_000,
+            state: "waits".into(),
+            command: Some("cardscope restore /state/journal-1".into()),
+            ..WaitingJournal::default()
+        };
+        let running = WaitingJournal {
+            target: "/dev/sdc".into(),
+            state: "running".into(),
+            process: Some(4711),
+            command: None,
+            ..waiting.clone()
+        };
+        let unknown = WaitingJournal {
+            file: "/state/journal-2".into(),
+            state: "the journal cannot be read".into(),
+            ..WaitingJournal::default()
+        };
+        insta::assert_snapshot!(list(&[waiting, running, unknown]).text(), @"");
+    }
 }

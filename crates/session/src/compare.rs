@@ -48,7 +48,7 @@ impl Choice {
     }
 }
 
-/// Compare cards: average, best, worst and median with intervals, and which differences are significant
+/// Compare cards side by side, and say which differences are real
 ///
 /// Name a card by words of its name or the beginning of its id; NAME@WORD=VALUE,... selects measurements
 /// under that condition (`"ADATA@cooling=active"`). A card measured under several settings has one column for

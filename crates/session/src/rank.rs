@@ -4,13 +4,12 @@
 use crate::card_source::CardSource;
 use crate::compare::Choice;
 use crate::error::{Failure, Result};
+use crate::jobs;
 use cardscope_analysis::ranking::{self, Asked, Lasting, Measure, Measured};
-use cardscope_engine::input;
 use cardscope_model::archived::{StoredCard, SummaryRow};
 use cardscope_model::card_map::MapReport;
 use cardscope_model::condition::Condition;
 use cardscope_model::host;
-use cardscope_model::job;
 use cardscope_model::ranking::{Groups, RankedCard, Ranking};
 use cardscope_model::setting::Setting;
 use cardscope_model::sustain::{self, Pattern, SustainReport, Work};
@@ -21,7 +20,6 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 
 pub use cardscope_analysis::ranking::GroupBy;
 
@@ -47,16 +45,15 @@ pub(crate) struct Order<'a> {
 
 /// Order cards for a job, or by one test
 ///
-/// A job is a set of workloads with the times that a person notices: pi-boot, camera-4k, game-load,
-/// game-move, android, server-log,
-/// database, mostly-4k, all-round, or a TOML file of your own (docs/jobs.md). Cards whose difference is not
-/// significant, or too small to notice, share a rank.
+/// A job is a set of workloads with the times that a person notices: pi-boot, camera-4k, android, another of
+/// `cardscope jobs`, or a TOML file of your own (docs/jobs.md). Cards whose difference is not significant, or too small to
+/// notice, share a rank.
 #[derive(Debug, Clone, Args)]
 pub struct Request {
     /// Cards to order [default: all]
     #[arg(value_name = "CARD")]
     pub cards: Vec<String>,
-    /// Job: a name, or FILE.toml
+    /// Job: a name of `cardscope jobs`, or FILE.toml
     #[arg(long = "for", value_name = "JOB", required_unless_present = "test", conflicts_with = "test")]
     pub job: Option<String>,
     /// Limit the speeds to this host: pi-2, pi-3, pi-4, pi-5, slot-25, usb2, sd-express, or FILE.toml
@@ -136,28 +133,16 @@ fn grouped(
 fn asked(order: Order<'_>) -> Result<Asked> {
     let measure = match order.by {
         By::Test(test) => Measure::Test(*test),
-        By::Job(name) => Measure::Job(match own(name)? {
-            Some(text) => job::parse(&text).map_err(|e| Failure::refused_for(format!("{name}: {e}"), e))?,
-            None => job::find(name).map_err(Failure::refused)?,
-        }),
+        By::Job(name) => Measure::Job(jobs::show(name)?),
     };
     let host = match order.on {
         None => None,
-        Some(name) => Some(match own(name)? {
+        Some(name) => Some(match jobs::own(name)? {
             Some(text) => host::parse(&text).map_err(|e| Failure::refused_for(format!("{name}: {e}"), e))?,
             None => host::find(name).map_err(Failure::refused)?,
         }),
     };
     Ok(Asked { measure, host })
-}
-
-/// The text of a file of the user's own, where the name is one's.
-fn own(name: &str) -> Result<Option<String>> {
-    if Path::new(name).extension().is_none_or(|e| e != "toml") {
-        return Ok(None);
-    }
-    let text = input::text(Path::new(name), input::MOST_TEXT);
-    text.map(Some).map_err(|e| Failure::refused_for(format!("{name} cannot be read: {e}"), e))
 }
 
 fn cards(request: &Request, source: &mut CardSource) -> Result<Vec<StoredCard>> {

@@ -9,6 +9,7 @@ use cardscope_model::report::{Header, Report};
 use cardscope_model::result::RunResult;
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -153,6 +154,25 @@ impl Archive {
     /// All sessions, records included, oldest first.
     pub fn sessions(&mut self) -> Result<Vec<SessionSummary>, ArchiveError> {
         self.read(async |c| c.all(statement(sql::SUMMARIES), read::summary).await)
+    }
+
+    /// The sessions whose ids begin with a text, records included, oldest first.
+    pub fn sessions_by_id(&mut self, beginning: &str) -> Result<Vec<SessionSummary>, ArchiveError> {
+        let beginning = beginning.trim().to_lowercase();
+        // Nothing that LIKE would take for a pattern.
+        if beginning.is_empty() || !beginning.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-') {
+            return Ok(Vec::new());
+        }
+        let asked = statement(sql::SUMMARIES_BY_ID).bind(format!("{beginning}%"));
+        self.read(async |c| c.all(asked, read::summary).await)
+    }
+
+    /// How many sessions each card has, records included.
+    pub fn session_counts(&mut self) -> Result<HashMap<String, u32>, ArchiveError> {
+        let counted =
+            statement("SELECT card_id, COUNT(*) FROM session WHERE card_id IS NOT NULL GROUP BY card_id");
+        let counts = self.read(async |c| c.all(counted, |row| Ok((row.get(0)?, row.whole(1)?))).await)?;
+        Ok(counts.into_iter().collect())
     }
 
     /// The sessions of a card, records included, oldest first.

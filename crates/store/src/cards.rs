@@ -44,6 +44,14 @@ impl Archive {
         Ok(cards)
     }
 
+    /// The cards whose ids begin with a text, however short.
+    pub fn cards_by_id(&mut self, beginning: &str) -> Result<Vec<StoredCard>, ArchiveError> {
+        let beginning = beginning.trim().to_lowercase();
+        let mut cards = self.cards()?;
+        cards.retain(|card| !beginning.is_empty() && card.id.starts_with(&beginning));
+        Ok(cards)
+    }
+
     /// The units of a card, as they were first seen.
     pub fn units(&mut self, card: &str) -> Result<Vec<CardUnit>, ArchiveError> {
         self.read(async |c| c.all(statement(read::UNITS_OF_CARD).bind(card), read::unit).await)

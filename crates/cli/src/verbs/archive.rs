@@ -3,7 +3,7 @@
 use crate::output::{self, Options};
 use cardscope_report::page::{Page, Tone};
 use cardscope_session::Result;
-use cardscope_session::archive::{self, Request, Shown, What};
+use cardscope_session::archive::{self, Found, Request, Shown, What};
 use std::path::Path;
 
 mod pages;
@@ -21,9 +21,9 @@ pub(super) fn run(asked: Request, options: &Options) -> Result<u8> {
             output::document(options, &archive::merge(path, &from, &into)?, pages::card)
         }
         What::Remove { session, yes_remove } => {
-            archive::remove(path, &session, &yes_remove)?;
-            output::list(options, "removed", &session, |session| {
-                Page::new("", Tone::Plain, format!("Removed session {session}."))
+            let removed = archive::remove(path, &session, &yes_remove)?;
+            output::list(options, "removed", &removed, |session| {
+                Page::plain(format!("Removed session {session}."))
             })
         }
         What::Export { what, output: folder } => {
@@ -39,15 +39,15 @@ pub(super) fn run(asked: Request, options: &Options) -> Result<u8> {
     }
 }
 
-/// A session where the text is one's name, else a card.
+/// A session or a card.
 fn show(options: &Options, path: Option<&Path>, what: &str) -> Result<u8> {
-    if !archive::is_session(what) {
-        return output::document(options, &archive::card(path, what)?, pages::card);
-    }
-    match archive::show(path, what)? {
-        Shown::Bench(report) => output::document(options, &*report, cardscope_report::bench::page),
-        Shown::Log(log) => output::document(options, &*log, cardscope_report::import::log),
-        Shown::Record { kind, document } => {
+    match archive::find(path, what)? {
+        Found::Card(card) => output::document(options, &*card, pages::card),
+        Found::Session(Shown::Bench(report)) => {
+            output::document(options, &*report, cardscope_report::bench::page)
+        }
+        Found::Session(Shown::Log(log)) => output::document(options, &*log, cardscope_report::import::log),
+        Found::Session(Shown::Record { kind, document }) => {
             output::document(options, &document, |document| pages::record(&kind, document))
         }
     }

@@ -11,7 +11,7 @@ pub(super) fn run(asked: Request, options: &Options) -> Result<u8> {
     if asked.list_formats {
         let formats = import::formats();
         return output::list(options, "formats", &serde_json::json!(formats), |_| {
-            let mut page = Page::new("", Tone::Plain, format!("{} formats are understood.", formats.len()));
+            let mut page = Page::plain(format!("{} formats are understood.", formats.len()));
             let columns: [(&str, &dyn Fn(&KnownFormat) -> String); 2] =
                 [("format", &|f| f.name.to_owned()), ("logs of", &|f| f.title.to_owned())];
             page.add("", [Block::Table(Table::of(&formats, &columns).left_aligned(["logs of"]))]);

@@ -7,7 +7,7 @@ use cardscope_session::identify::Entry;
 
 pub(super) fn page(devices: &[Entry], all: bool) -> Page {
     let safe: Vec<&Entry> = devices.iter().filter(|device| device.safe).collect();
-    let mut page = Page::new("", Tone::Plain, answer(devices, &safe));
+    let mut page = Page::plain(answer(devices, &safe));
     let table = Table::of(
         devices,
         &[

@@ -67,6 +67,14 @@ verbs! {
     Fit(session::fit::Request) = |ask, to| {
         output::outcome(to, &session::Outcome::of(session::fit::fit(&ask)?, None), pages::fit::page)
     };
+    Recipes(session::recipes::Request) = |ask, to| match &ask.name {
+        None => output::list(to, "recipes", &session::recipes::list()?, |all| pages::recipes::list(all)),
+        Some(name) => output::document(to, &session::recipes::show(name)?, pages::recipes::page),
+    };
+    Jobs(session::jobs::Request) = |ask, to| match &ask.name {
+        None => output::list(to, "jobs", &session::jobs::list()?, |all| pages::jobs::list(all)),
+        Some(name) => output::document(to, &session::jobs::show(name)?, pages::jobs::page),
+    };
     Import(session::import::Request) = |ask, to| import::run(ask, to);
     Compare(compare::Compare) = |ask, to| ask.run(to);
     Rank(session::rank::Request) =

@@ -54,8 +54,7 @@ impl Report {
         let written = write_charts(&publication, picture, &self.output, self.overwrite)?;
         output::document(options, &publication, |_| {
             let charts = count(written.len() as u64, "chart");
-            let mut page =
-                Page::new("", Tone::Plain, format!("Wrote {charts} to {}.", self.output.display()));
+            let mut page = Page::plain(format!("Wrote {charts} to {}.", self.output.display()));
             page.fold("Files", [Block::Lines(written)]);
             page
         })
@@ -78,9 +77,7 @@ impl Report {
             Some(file) => file.write(&bytes)?,
             None => output::bytes(&bytes)?,
         }
-        let line = |publication: &Publication| {
-            Page::new("", Tone::Plain, said(publication, format, path, bytes.len()))
-        };
+        let line = |publication: &Publication| Page::plain(said(publication, format, path, bytes.len()));
         if to_stdout { Ok(0) } else { output::document(options, &publication, line) }
     }
 }
@@ -126,7 +123,7 @@ fn said(publication: &Publication, format: &Format, path: &Path, bytes: usize) -
             let orders = count(publication.rankings.len() as u64, "order");
             format!("{orders} of {}", count(cards as u64, "card"))
         }
-        _ => count(publication.cards.len() as u64, "card"),
+        _ => count(publication.comparison.cards() as u64, "card"),
     };
     let path = path.display().to_string();
     format!("Wrote {}: {content}, {}, {}.", outside::line(&path), format.name, Size(bytes as u64))

@@ -10,7 +10,7 @@ use cardscope_session::simulate::{self, Card, Serving, Shown};
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
-/// Simulated cards: list them, explain one, serve one as a file
+/// List, explain and serve simulated cards
 #[derive(Debug, Subcommand)]
 pub(crate) enum Sim {
     /// List the simulated cards
@@ -68,7 +68,7 @@ impl Random {
             [one] => shown(one),
             several => {
                 let answer = format!("{} random cards, from seed {} on.", several.len(), self.seed);
-                let mut page = Page::new("", Tone::Plain, answer);
+                let mut page = Page::plain(answer);
                 several.iter().for_each(|card| page.add(&card.title, words(card)));
                 page
             }
@@ -77,8 +77,7 @@ impl Random {
 }
 
 fn listed(cards: &[Card]) -> Page {
-    let mut page =
-        Page::new("", Tone::Plain, format!("{} simulated cards; use one as sim:NAME.", cards.len()));
+    let mut page = Page::plain(format!("{} simulated cards; use one as sim:NAME.", cards.len()));
     let columns: [(&str, &dyn Fn(&Card) -> String); 3] = [
         ("name", &|card| card.name.clone()),
         ("size", &|card| Size(card.announced_bytes).to_string()),
@@ -90,7 +89,7 @@ fn listed(cards: &[Card]) -> Page {
 }
 
 fn shown(card: &Shown) -> Page {
-    let mut page = Page::new("", Tone::Plain, card.title.clone());
+    let mut page = Page::plain(card.title.clone());
     page.add("", words(card));
     page
 }

@@ -268,6 +268,8 @@ fn a_journal_whose_run_goes_on_is_not_opened() {
     let path = journal.path().to_owned();
     let refusal = Journal::open(&path).err().unwrap().to_string();
     assert!(refusal.contains("is still active"), "{refusal}");
+    let (about, saved) = Journal::look(&path).unwrap();
+    assert_eq!((about, saved), (journal.about().clone(), 512), "what it says is known meanwhile");
     drop(journal);
     assert!(Journal::open(&path).is_ok());
 }

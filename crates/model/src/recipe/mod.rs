@@ -3,12 +3,14 @@
 //! The file's shape is `file`; what the runner gets is the checked, filled-in form here, in which no setting is
 //! left open. What each tool does exactly, and where that is known from, stands in the recipe's own file.
 
+mod explained;
 mod file;
 mod only;
 mod planned;
 mod settings;
 mod validate;
 
+pub use explained::{Estimate, ExplainedRecipe, ExplainedTest};
 pub use file::parse;
 pub use planned::Planned;
 pub use settings::*;
@@ -28,7 +30,7 @@ pub static RECIPES: BuiltinFiles = BuiltinFiles {
         "cdm8-real", "cdm9-flash", "kdiskmark", "cdm-fio", "as-ssd", "geerling-2020", "geerling-2024",
         "pibenchmarks", "agnostics-a1", "dd-sweep",
     ),
-    also: "; a file of your own is named by its path",
+    also: "; see `cardscope recipes`, or name a file of your own by its path",
 };
 
 /// A checked recipe, ready to run.

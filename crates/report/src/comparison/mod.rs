@@ -30,7 +30,7 @@ pub struct How {
 
 /// The page.
 pub fn page(comparison: &Comparison, how: How) -> Page {
-    let mut page = Page::new("", Tone::Plain, words::answer(comparison));
+    let mut page = Page::plain(words::answer(comparison));
     if comparison.entries.is_empty() {
         return page;
     }

@@ -200,6 +200,11 @@ impl Page {
         Page { title: title.to_owned(), tone, answer: answer.into(), ..Page::default() }
     }
 
+    /// A page whose answer says all that it is about.
+    pub fn plain(answer: impl Into<String>) -> Self {
+        Page::new("", Tone::Plain, answer)
+    }
+
     /// Adds a part of the first screen; empty blocks, and a part of nothing else, leave no trace.
     pub fn add(&mut self, head: &str, body: impl IntoIterator<Item = Block>) {
         self.push(Section::new(head, body));

@@ -1,8 +1,7 @@
 //! The archive's cards: lists, one card with all that is known of it, and what the user corrects or adds.
 
-use super::open;
+use super::{named, open};
 use crate::attachment;
-use crate::card_source::the_one;
 use crate::error::{Failure, Result};
 use cardscope_model::archived::StoredCard;
 use cardscope_model::card::{CardFacts, Event, EventKind, Price, is_date};
@@ -20,7 +19,7 @@ pub struct CardLine {
     pub title: String,
     /// Pieces.
     pub specimens: u32,
-    /// Sessions.
+    /// Sessions, the documents of all verbs included.
     pub sessions: u32,
     /// Runs.
     pub runs: u32,
@@ -109,17 +108,10 @@ impl Edit {
 /// # Errors
 /// If the archive cannot be opened or read.
 pub fn cards(path: Option<&Path>) -> Result<Vec<CardLine>> {
-    Ok(open(path)?.cards()?.into_iter().map(line).collect())
-}
-
-/// One card.
-///
-/// # Errors
-/// A refusal where the text names none, or several.
-pub fn card(path: Option<&Path>, text: &str) -> Result<CardShown> {
     let mut archive = open(path)?;
-    let card = named(&mut archive, text)?;
-    shown(&mut archive, card)
+    let counts = archive.session_counts()?;
+    let sessions = |card: &StoredCard| counts.get(&card.id).copied().unwrap_or_default();
+    Ok(archive.cards()?.into_iter().map(|card| line(sessions(&card), card)).collect())
 }
 
 /// Changes a card; gives it as it is then.
@@ -129,7 +121,7 @@ pub fn card(path: Option<&Path>, text: &str) -> Result<CardShown> {
 pub fn edit(path: Option<&Path>, edit: &Edit) -> Result<CardShown> {
     let facts = edit.facts()?;
     let mut archive = open(path)?;
-    let card = named(&mut archive, &edit.card)?;
+    let card = named::card(&mut archive, &edit.card)?;
     let files = edit.attach.iter().map(|file| attachment::read(file)).collect::<Result<Vec<_>, _>>()?;
     let attach: Vec<NewAttachment<'_>> = files
         .iter()
@@ -137,7 +129,7 @@ pub fn edit(path: Option<&Path>, edit: &Edit) -> Result<CardShown> {
         .collect();
     let change = |known: &mut CardFacts| change(known, facts, edit.marks.as_deref());
     archive.edit_card(&card.id, change, edit.event().as_slice(), &attach)?;
-    let card = named(&mut archive, &card.id)?;
+    let card = named::card(&mut archive, &card.id)?;
     shown(&mut archive, card)
 }
 
@@ -166,27 +158,22 @@ fn change(known: &mut CardFacts, facts: Vec<(&str, Option<String>)>, marks: Opti
 /// A refusal where a text names none or several, or both the same.
 pub fn merge(path: Option<&Path>, from: &str, into: &str) -> Result<CardShown> {
     let mut archive = open(path)?;
-    let (from, into) = (named(&mut archive, from)?, named(&mut archive, into)?);
+    let (from, into) = (named::card(&mut archive, from)?, named::card(&mut archive, into)?);
     if from.id == into.id {
         return Err(Failure::refused(format!("both names match the card {:?}", into.title)));
     }
     archive.merge_cards(&from.id, &into.id)?;
-    let card = named(&mut archive, &into.id)?;
+    let card = named::card(&mut archive, &into.id)?;
     shown(&mut archive, card)
 }
 
-/// The one card that a text names.
-pub(super) fn named(archive: &mut Archive, text: &str) -> Result<StoredCard> {
-    let found = archive.find_cards(text)?;
-    the_one(found, text)
-}
-
-fn line(card: StoredCard) -> CardLine {
+/// The line of a card with so many sessions.
+fn line(sessions: u32, card: StoredCard) -> CardLine {
     CardLine {
         id: card.id,
         title: card.title,
         specimens: card.units,
-        sessions: card.sessions,
+        sessions,
         runs: card.runs,
         measured: Option::zip(card.first, card.last).map(|(first, last)| [first, last]),
         facts: card.facts,
@@ -199,13 +186,16 @@ pub(super) fn runs_first(mut sessions: Vec<SessionSummary>) -> Vec<SessionId> {
     sessions.iter().map(|session| session.id).collect()
 }
 
-fn shown(archive: &mut Archive, card: StoredCard) -> Result<CardShown> {
+/// A card with all that is known of it.
+pub(super) fn shown(archive: &mut Archive, card: StoredCard) -> Result<CardShown> {
     let id = card.id.clone();
     let pieces = archive.units(&id)?.into_iter().map(|s| s.id).collect();
     let events = archive.events(&id)?.into_iter().map(|(_, event)| event).collect();
     let attachments = archive.attachments(&id)?.into_iter().map(attached).collect();
-    let names = runs_first(archive.card_sessions(&id)?).iter().map(ToString::to_string).collect();
-    Ok(CardShown { line: line(card), pieces, events, attachments, sessions_and_records: names })
+    let names: Vec<String> =
+        runs_first(archive.card_sessions(&id)?).iter().map(ToString::to_string).collect();
+    let sessions = u32::try_from(names.len()).unwrap_or(u32::MAX);
+    Ok(CardShown { line: line(sessions, card), pieces, events, attachments, sessions_and_records: names })
 }
 
 fn attached(file: StoredAttachment) -> AttachmentLine {

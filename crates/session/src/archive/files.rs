@@ -1,6 +1,7 @@
 //! The archive's content as files, one session a file (docs/result-file.schema.json), and such files taken in.
 
-use super::cards::{named, runs_first};
+use super::cards::runs_first;
+use super::named::{self, Named};
 use super::open;
 use crate::error::{Failure, Result};
 use crate::import::result_file;
@@ -59,12 +60,9 @@ fn sessions(archive: &mut Archive, what: &[String]) -> Result<Vec<SessionId>> {
     }
     let mut found = Vec::new();
     for text in what {
-        match text.parse::<SessionId>() {
-            Ok(session) => found.push(session),
-            Err(_) => {
-                let card = named(archive, text)?;
-                found.extend(runs_first(archive.card_sessions(&card.id)?));
-            }
+        match named::any(archive, text)? {
+            Named::Session(session) => found.push(session),
+            Named::Card(card) => found.extend(runs_first(archive.card_sessions(&card.id)?)),
         }
     }
     Ok(found)

@@ -5,7 +5,7 @@ use crate::options::ArchiveAt;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-/// Show earlier results, edit the facts of a card, export and import sessions
+/// List, show, correct, export and import what was measured
 #[derive(Debug, Clone, Args)]
 #[command(mut_arg("archive", |archive| {
     archive.global(true).help("Archive: a file, or postgres://... [default: in the XDG data folder]")
@@ -28,7 +28,7 @@ pub enum What {
     Cards,
     /// Show a session as it was printed, or a card with all its facts
     Show {
-        /// Session name as `list` shows it, or a card
+        /// A session by the beginning of its id, or a card by words of its name or the beginning of its id
         what: String,
     },
     /// Edit the facts of a card, add events, attach pictures
@@ -42,9 +42,9 @@ pub enum What {
     },
     /// Remove a session permanently
     Remove {
-        /// Session name as `list` shows it
+        /// The session, by its id as `list` shows it or the beginning of it
         session: String,
-        /// Confirm with the session's name
+        /// Confirm: the same text once more
         #[arg(long, value_name = "SESSION")]
         yes_remove: String,
     },

@@ -3,11 +3,11 @@
 use crate::arguments::size;
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Limits};
-use cardscope_engine::input;
+use crate::recipes;
 use cardscope_model::condition::Condition;
 use cardscope_model::recipe::{self, Recipe, RecipeError};
 use clap::Args;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 /// Measure a card with a published recipe
@@ -19,7 +19,7 @@ pub struct Request {
     /// Nothing new begins after the budget.
     #[command(flatten)]
     pub limits: Limits,
-    /// Recipe by name, or the path of a TOML file
+    /// Recipe: quick, kdiskmark, cdm8-default, another of `cardscope recipes`, or the path of a TOML file
     #[arg(long, default_value = "quick")]
     pub recipe: String,
     /// Number of runs of the whole recipe
@@ -69,21 +69,10 @@ impl Request {
     /// The recipe's text as it stood in its file when it was first asked for: what is archived is what ran.
     pub(super) fn recipe_text(&self) -> Result<&str> {
         if self.text.get().is_none() {
-            let _ = self.text.set(recipe_text(&self.recipe)?);
+            let _ = self.text.set(recipes::text(&self.recipe)?);
         }
         Ok(self.text.get().map_or("", String::as_str))
     }
-}
-
-/// A built-in recipe by name, or a file by path: what ends in `.toml` or has a slash is a path.
-fn recipe_text(name: &str) -> Result<String> {
-    if name.ends_with(".toml") || name.contains('/') {
-        let path = Path::new(name);
-        return input::text(path, input::MOST_TEXT).map_err(|e| {
-            Failure::refused_for(format!("the recipe file {} cannot be read: {e}", path.display()), e)
-        });
-    }
-    recipe::RECIPES.find(name).map(str::to_owned).map_err(Failure::refused)
 }
 
 /// Refuses a card that is not in the state that the recipe's method demands.

@@ -80,7 +80,11 @@ impl CardSource {
         let mut found = self.stored(|archive| archive.find_cards(text))?;
         let others = self.besides(&found, |c| c.is_named(text));
         found.extend(others);
-        Ok(found)
+        // A short text is the beginning of an id only where no card is called so.
+        match found.is_empty() {
+            true => self.stored(|archive| archive.cards_by_id(text)),
+            false => Ok(found),
+        }
     }
 
     /// Takes the logs of a file as cards of their own, without storing them; gives the cards. A file that is named twice

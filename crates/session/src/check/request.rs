@@ -4,7 +4,7 @@ use crate::frame::{Common, Limits};
 use clap::Args;
 use std::time::Duration;
 
-/// Test a card in minutes: identity, capacity, speed, and the jobs it is suitable for
+/// Test a card as a whole: real or fake, how fast, what it suits
 ///
 /// Preserves the data on the card: each block is saved to a journal on another disk before it is overwritten,
 /// then restored and checked. Ends with one page.

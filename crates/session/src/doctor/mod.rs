@@ -20,7 +20,7 @@ use cardscope_simulator::target_spec;
 use clap::Args;
 use std::path::Path;
 
-/// Check whether this computer is fit to measure, and what to improve
+/// Check whether this computer is fit to measure, and what to fix
 ///
 /// Exit status 1 if a check fails; warnings leave it 0.
 #[derive(Debug, Clone, Default, Args)]

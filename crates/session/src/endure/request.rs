@@ -6,7 +6,7 @@ use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Wear a card out with rounds of writing and reading, until half of it is bad
+/// Wear a card out, round by round, until half of it is bad
 ///
 /// Destroys all data on the card and, in the end, the card itself. Each finished round is stored; continue an
 /// interrupted run with --resume.

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{ArgAction, Args};
 use std::path::PathBuf;
 
-/// Format a card with the SD Association's layout for its capacity
+/// Format a card as the SD Association specifies for its capacity
 ///
 /// FAT12, FAT16, FAT32 or exFAT, aligned to the card's allocation units, as its speed classes require. All
 /// data on the card is lost. The result is read back and compared.

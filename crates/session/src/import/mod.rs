@@ -57,7 +57,7 @@ pub struct Request {
     #[arg(long)]
     pub dry_run: bool,
     /// List the supported formats
-    #[arg(long = "formats", exclusive = true)]
+    #[arg(long = "formats", conflicts_with_all = ["files", "dry_run", "brand", "card", "capacity", "marks", "conditions"])]
     pub list_formats: bool,
     /// Brand of the card, if the logs do not name it
     #[arg(long, value_name = "NAME")]

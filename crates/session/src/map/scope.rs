@@ -13,7 +13,7 @@ use cardscope_probe::context::Limits;
 use cardscope_probe::map::{Options, Part};
 use clap::Args;
 
-/// Measure the flash geometry: page, erase block, open blocks, cache, queue, speed by block size
+/// Find out what is inside: page, erase block, cache, queue
 ///
 /// Preserves the data on the card: each block is saved to a journal on another disk before it is overwritten,
 /// then restored and checked. Ends with advice for partitions and file systems, ready to paste.

@@ -21,7 +21,7 @@ pub(super) enum Length {
 /// Less than this tells nothing but the cost of looking.
 const LEAST: Duration = Duration::from_millis(100);
 
-/// Watch a card in use, without I/O of its own: does the system wait for it?
+/// Watch a card in use: is it what the system waits for?
 ///
 /// Reads only the kernel's counters. Without --for it watches until Ctrl-C; with --from-boot alone it shows
 /// what happened since boot and ends.

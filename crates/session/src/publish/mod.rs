@@ -36,7 +36,7 @@ pub struct Request {
     /// Title of the report
     #[arg(long)]
     pub title: Option<String>,
-    /// Also order the cards for this job (repeatable)
+    /// Also order the cards for this job of `cardscope jobs` (repeatable)
     #[arg(long = "for", value_name = "JOB")]
     pub job: Vec<String>,
     /// Also order the cards by this test, e.g. "RND4K Q1T1 write" (repeatable)

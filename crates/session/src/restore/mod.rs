@@ -14,11 +14,13 @@ pub use request::Request;
 use crate::consent::Consent;
 use crate::error::{Failure, Result};
 use crate::frame::{Outcome, answered};
+use cardscope_device::open::processes_with;
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::Journal as _;
 use cardscope_journal::backup::beside;
-use cardscope_journal::{Journal, Unusable, folder, is_journal};
+use cardscope_journal::{About, Journal, Unusable, folder, is_journal};
+use cardscope_model::card_map::advice::quoted;
 use cardscope_model::restore::{RestoreReport, WaitingJournal};
 use std::path::Path;
 
@@ -72,27 +74,32 @@ pub fn waiting() -> Result<Vec<WaitingJournal>> {
 }
 
 fn wait_of(path: &Path) -> WaitingJournal {
-    let file = path.display().to_string();
     match Journal::open(path) {
-        Ok(journal) => {
-            let about = journal.about();
+        Ok(journal) => WaitingJournal {
+            state: if journal.restored() { "restored" } else { "waits" }.to_owned(),
+            command: Some(format!("cardscope restore {}", quoted(&path.display().to_string()))),
+            ..known(path, journal.about(), journal.saved().iter().map(|saved| saved.len).sum())
+        },
+        Err(Unusable::Running(_)) => {
+            let (about, saved_bytes) = Journal::look(path).unwrap_or_default();
             WaitingJournal {
-                file,
-                target: about.target.clone(),
-                card: about.card.clone(),
-                announced_bytes: about.announced_bytes,
-                began: about.began.clone(),
-                saved_bytes: journal.saved().iter().map(|saved| saved.len).sum(),
-                state: if journal.restored() { "restored" } else { "waits" }.to_owned(),
+                state: "running".to_owned(),
+                process: processes_with(path).first().copied(),
+                ..known(path, &about, saved_bytes)
             }
         }
-        Err(error) => WaitingJournal {
-            state: match error {
-                Unusable::Running(_) => "running".to_owned(),
-                other => other.to_string(),
-            },
-            file,
-            ..WaitingJournal::default()
-        },
+        Err(error) => WaitingJournal { state: error.to_string(), ..known(path, &About::default(), 0) },
+    }
+}
+
+fn known(path: &Path, about: &About, saved_bytes: u64) -> WaitingJournal {
+    WaitingJournal {
+        file: path.display().to_string(),
+        target: about.target.clone(),
+        card: about.card.clone(),
+        announced_bytes: about.announced_bytes,
+        began: about.began.clone(),
+        saved_bytes,
+        ..WaitingJournal::default()
     }
 }

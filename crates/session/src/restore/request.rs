@@ -7,7 +7,7 @@ use cardscope_model::restore::{RestoreRange, RestoreReport};
 use clap::Args;
 use std::path::PathBuf;
 
-/// Restore the data that an interrupted test saved, or an image from --backup
+/// Put back what an interrupted test saved, or a backup image
 ///
 /// Writes only after it has recognised the card. Without FILE it lists the waiting journals.
 #[derive(Debug, Clone, Default, Args)]

@@ -16,7 +16,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::time::Duration;
 
-/// Measure sustained use: end of the cache, heat, stalls, other load on the bus, steady speed
+/// Write or read for a long time: cache end, heat, stalls
 ///
 /// Only reads a device, unless --erase or --region allows overwriting; in a directory it uses a file of its
 /// own. Ends when the speed is steady, or at --duration, --bytes or --max-temp.

@@ -7,7 +7,7 @@ use cardscope_sd::label::{self, Label};
 use clap::Args;
 use std::path::PathBuf;
 
-/// Test whether a card has its capacity and keeps its data
+/// Test whether the capacity is real and every block holds data
 ///
 /// The default is a quick test that preserves the data on the card: each block is saved to a journal on
 /// another disk before it is overwritten, then restored and checked.

@@ -309,3 +309,33 @@ fn a_name_longer_than_a_row_of_an_index_is_a_name_like_any_other() {
         assert_eq!(archive.cards().unwrap()[0].facts.name.as_ref(), Some(&name));
     });
 }
+
+#[test]
+fn sessions_and_cards_are_found_by_any_beginning_of_their_ids_and_counted_with_records() {
+    on_both(|place| {
+        let mut archive = Archive::open(place).unwrap();
+        let bench = archive.begin_session(&sessions::start()).unwrap();
+        let record = archive.begin_session(&sessions::record("verify")).unwrap();
+        let other = import(&mut archive, "a", &log(card("SanDisk", "Ultra", "64GB"), &[80.0]))[0];
+        for id in [bench, record, other] {
+            let whole = id.to_string();
+            for beginning in [whole.as_str(), &whole.to_uppercase(), &whole[..35]] {
+                let found = archive.sessions_by_id(beginning).unwrap();
+                assert!(found.iter().any(|session| session.id == id), "{beginning} of {whole}");
+            }
+        }
+        assert_eq!(
+            archive.sessions_by_id(&bench.to_string()[..1]).unwrap().len(),
+            3,
+            "ids begin with the time"
+        );
+        for nothing in ["", " ", "%", "_", "0%", "ffffffff"] {
+            assert!(archive.sessions_by_id(nothing).unwrap().is_empty(), "{nothing:?}");
+        }
+        let (measured, imported) = (card_of(&mut archive, bench), card_of(&mut archive, other));
+        assert_eq!(archive.cards_by_id(&measured[..2].to_uppercase()).unwrap()[0].id, measured);
+        assert!(archive.cards_by_id("").unwrap().is_empty());
+        let counts = archive.session_counts().unwrap();
+        assert_eq!((counts[&measured], counts[&imported], counts.len()), (2, 1, 2));
+    });
+}

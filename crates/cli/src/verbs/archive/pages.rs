@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// What to do about an archive with nothing in it.
 fn nothing(answer: &str) -> Page {
-    let mut page = Page::new("", Tone::Plain, answer);
+    let mut page = Page::plain(answer);
     page.step("Test a card, or import a log:", Some("cardscope check DEVICE".to_owned()));
     page
 }
@@ -18,8 +18,7 @@ pub(super) fn sessions(sessions: &[Line]) -> Page {
     if sessions.is_empty() {
         return nothing("The archive has no sessions yet.");
     }
-    let mut page =
-        Page::new("", Tone::Plain, format!("{} in the archive.", count(sessions.len() as u64, "session")));
+    let mut page = Page::plain(format!("{} in the archive.", count(sessions.len() as u64, "session")));
     let short = shortest(sessions.iter().map(|line| line.session.as_str()));
     let table = Table::of(
         sessions,
@@ -55,8 +54,7 @@ pub(super) fn cards(cards: &[CardLine]) -> Page {
     if cards.is_empty() {
         return nothing("The archive has no cards yet.");
     }
-    let mut page =
-        Page::new("", Tone::Plain, format!("{} in the archive.", count(cards.len() as u64, "card")));
+    let mut page = Page::plain(format!("{} in the archive.", count(cards.len() as u64, "card")));
     let short = shortest(cards.iter().map(|card| card.id.as_str()));
     let measured = |card: &CardLine| match &card.measured {
         Some([first, last]) if day(first) == day(last) => day(first).to_owned(),
@@ -80,7 +78,7 @@ pub(super) fn cards(cards: &[CardLine]) -> Page {
 
 pub(super) fn card(card: &CardShown) -> Page {
     let line = &card.line;
-    let mut page = Page::new("", Tone::Plain, line.title.clone());
+    let mut page = Page::plain(line.title.clone());
     let fact = |name: &str, value: String| -> Fact { (name.to_owned(), value) };
     let mut known = vec![fact("id", line.id.clone())];
     let mut facts = line.facts.clone();
@@ -128,7 +126,7 @@ pub(super) fn taken(files: &[Taken]) -> Page {
 }
 
 pub(super) fn exported(files: &[Exported], folder: &str) -> Page {
-    Page::new("", Tone::Plain, format!("Wrote {} to {folder}.", count(files.len() as u64, "session")))
+    Page::plain(format!("Wrote {} to {folder}.", count(files.len() as u64, "session")))
 }
 
 /// A record as its verb shows it; as JSON where it is too early or too old for that.
@@ -145,7 +143,7 @@ pub(super) fn record(kind: &str, document: &Value) -> Page {
         _ => None,
     };
     known.unwrap_or_else(|| {
-        let mut page = Page::new("", Tone::Plain, format!("A session of {kind}, as JSON."));
+        let mut page = Page::plain(format!("A session of {kind}, as JSON."));
         page.add("", serde_json::to_string_pretty(document).ok().map(Block::Verbatim));
         page
     })

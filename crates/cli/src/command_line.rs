@@ -1,0 +1,42 @@
+//! The command line as a whole: a verb, and the options of all verbs.
+
+use crate::completions::Shell;
+use crate::manual::Manual;
+use crate::output::Options;
+use crate::verbs::Verb;
+use clap::{Args, Parser, Subcommand};
+
+/// Tests memory cards: real or fake, how fast, what is inside, what they suit
+#[derive(Debug, Parser)]
+#[command(
+    name = "cardscope",
+    bin_name = "cardscope",
+    version,
+    propagate_version = true,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) asked: Asked,
+    #[command(flatten)]
+    pub(crate) output: Options,
+}
+
+/// What the program is asked for.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Asked {
+    #[command(flatten)]
+    Verb(Box<Verb>),
+    /// Print the completions for a shell
+    Completions(Completions),
+    Manual(Manual),
+}
+
+/// For which shell.
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell that they are for
+    #[arg(value_enum)]
+    pub(crate) shell: Shell,
+}

@@ -1,0 +1,192 @@
+//! `completions`: the scripts by which shells complete verbs, options, and the names of what comes with the program.
+//!
+//! `clap_complete` writes them. It takes a word for each list of names, and here the word becomes the list, in the way
+//! in which the shell offers files beside it: a recipe, a job and a card may be a file, too.
+
+use crate::output;
+use cardscope_model::{job::JOBS, recipe::RECIPES};
+use cardscope_session::{Result, simulate};
+use clap::{Arg, Command, ValueEnum};
+use clap_complete::{Shell as Script, generate};
+
+/// The shells that there are completions for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+}
+
+/// Which names an argument takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Names {
+    Recipes,
+    Jobs,
+    Cards,
+    /// Cards as targets: `sim:NAME`.
+    Targets,
+}
+
+impl Names {
+    const ALL: [Names; 4] = [Names::Recipes, Names::Jobs, Names::Cards, Names::Targets];
+
+    /// Those of an argument of a verb.
+    fn of(verb: &str, argument: &Arg) -> Option<Names> {
+        match (verb, argument.get_id().as_str()) {
+            (_, "recipe") | ("recipes", "name") => Some(Names::Recipes),
+            (_, "job") | ("jobs", "name") => Some(Names::Jobs),
+            ("show" | "serve", "name" | "names") => Some(Names::Cards),
+            ("check" | "verify" | "bench" | "map" | "sustain" | "endure" | "format" | "info", "target")
+            | ("fit", "card") => Some(Names::Targets),
+            _ => None,
+        }
+    }
+
+    /// The word that stands for them until the script is written; the name of their function in zsh.
+    fn word(self) -> &'static str {
+        match self {
+            Names::Recipes => "_cardscope_recipes",
+            Names::Jobs => "_cardscope_jobs",
+            Names::Cards => "_cardscope_cards",
+            Names::Targets => "_cardscope_targets",
+        }
+    }
+
+    fn list(self) -> Result<Vec<String>> {
+        let cards = |prefix: &str| -> Result<Vec<String>> {
+            Ok(simulate::list()?.iter().map(|card| format!("{prefix}{}", card.name)).collect())
+        };
+        match self {
+            Names::Recipes => Ok(RECIPES.names().map(str::to_owned).collect()),
+            Names::Jobs => Ok(JOBS.names().map(str::to_owned).collect()),
+            Names::Cards => cards(""),
+            Names::Targets => cards("sim:"),
+        }
+    }
+}
+
+/// Prints the script of a shell.
+pub(crate) fn print(shell: Shell, command: Command) -> Result<u8> {
+    output::bytes(script(shell, command)?.as_bytes()).map(|()| 0)
+}
+
+/// The script of a shell.
+fn script(shell: Shell, command: Command) -> Result<String> {
+    let mut command = with_words(command);
+    let generator = match shell {
+        Shell::Bash => Script::Bash,
+        Shell::Zsh => Script::Zsh,
+        Shell::Fish => Script::Fish,
+    };
+    let mut written = Vec::new();
+    generate(generator, &mut command, "cardscope", &mut written);
+    let script = String::from_utf8_lossy(&written).into_owned();
+    match shell {
+        Shell::Bash => bash(script),
+        Shell::Zsh => zsh(script),
+        Shell::Fish => fish(script, &command),
+    }
+}
+
+/// The command line, each argument that takes names with the one word for them.
+fn with_words(command: Command) -> Command {
+    let verb = command.get_name().to_owned();
+    let command = command.mut_args(|argument| match Names::of(&verb, &argument) {
+        Some(names) => argument.value_parser([names.word()]),
+        None => argument,
+    });
+    command.mut_subcommands(with_words)
+}
+
+/// Bash offers files wherever no name fits. It ends words at colons, which the names of simulated cards have.
+fn bash(script: String) -> Result<String> {
+    let mut script = script.replace("complete -F _cardscope ", "complete -F _cardscope_whole_words ");
+    for names in Names::ALL {
+        script = script.replace(names.word(), &names.list()?.join(" "));
+    }
+    Ok(script + WHOLE_WORDS)
+}
+
+const WHOLE_WORDS: &str = r#"
+_cardscope_whole_words() {
+    local line="${COMP_LINE:0:COMP_POINT}"
+    local word="${line##*[[:space:]]}"
+    if [[ "$word" != *:* || "$COMP_WORDBREAKS" != *:* ]]; then
+        _cardscope "$@"
+        return
+    fi
+    local before="${line%"$word"}"
+    before="${before%"${before##*[![:space:]]}"}"
+    _cardscope "$1" "$word" "${before##*[[:space:]]}"
+    COMPREPLY=("${COMPREPLY[@]#"${word%"${word##*:}"}"}")
+}
+"#;
+
+/// Zsh has a function for each list, which offers files, too.
+fn zsh(script: String) -> Result<String> {
+    let (head, body) = script.split_once('\n').unwrap_or((&script, ""));
+    let (mut body, mut functions) = (body.to_owned(), String::new());
+    for names in Names::ALL {
+        let (word, list) = (names.word(), names.list()?.join(" ").replace(':', "\\:"));
+        body = body.replace(&format!("({word})"), word);
+        functions +=
+            &format!("{word}() {{\n    _alternative 'names:name:({list})' 'files:file:_files'\n}}\n");
+    }
+    Ok(format!("{head}\n{functions}{body}"))
+}
+
+/// Fish has the options of verbs from `clap_complete`, and their arguments from here.
+fn fish(script: String, command: &Command) -> Result<String> {
+    let mut script = script;
+    for names in Names::ALL {
+        let (word, list) = (names.word(), names.list()?.join(" "));
+        script = script.replace(&format!("-f -a \"{word}\\t''\""), &format!("-F -a \"{list}\""));
+        for verb in taking(command, names) {
+            script += &format!(
+                "complete -c cardscope -n \"__fish_seen_subcommand_from {verb}\" -F -a \"{list}\"\n"
+            );
+        }
+    }
+    Ok(script)
+}
+
+/// The verbs that take such names without an option.
+fn taking(command: &Command, names: Names) -> Vec<String> {
+    let below = command.get_subcommands().flat_map(|verb| taking(verb, names));
+    let takes =
+        command.get_positionals().any(|argument| Names::of(command.get_name(), argument) == Some(names));
+    takes.then(|| command.get_name().to_owned()).into_iter().chain(below).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::help;
+
+    #[test]
+    fn no_word_that_stands_for_names_is_left_where_a_name_belongs() {
+        for shell in [Shell::Bash, Shell::Fish] {
+            let script = script(shell, help::command()).unwrap();
+            for names in Names::ALL {
+                assert!(!script.contains(names.word()), "{names:?} in {shell:?}");
+                assert!(script.contains(&names.list().unwrap()[0]), "{names:?} in {shell:?}");
+            }
+        }
+        let script = script(Shell::Zsh, help::command()).unwrap();
+        for names in Names::ALL {
+            let word = names.word();
+            assert!(!script.contains(&format!("({word})")), "{word}");
+            assert!(
+                script.contains(&format!(":{word}")) && script.contains(&format!("\n{word}() {{")),
+                "{word}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_verb_on_a_card_completes_simulated_ones() {
+        let asked = taking(&help::command(), Names::Targets);
+        assert_eq!(asked.len(), 9, "{asked:?}");
+        assert_eq!(taking(&help::command(), Names::Cards), ["show", "serve"]);
+    }
+}

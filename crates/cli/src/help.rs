@@ -1,0 +1,78 @@
+//! The help of the program beyond what describes each option: the verbs in groups, and examples to copy.
+
+use crate::command_line::Cli;
+use clap::builder::StyledStr;
+use clap::{Command, CommandFactory};
+use std::fmt::Write;
+
+mod examples;
+
+pub(crate) use examples::of as examples;
+
+/// The verbs in the order in which a user meets them. A new verb has its place here.
+const GROUPS: [(&str, &[&str]); 7] = [
+    ("Look", &["list", "info", "decode", "fit", "recipes", "jobs"]),
+    ("Test", &["check", "verify", "bench", "map", "sustain", "endure", "format", "restore"]),
+    ("Watch", &["observe", "doctor"]),
+    ("Compare", &["compare", "rank", "report"]),
+    ("Simulate", &["sim"]),
+    ("Archive", &["archive", "import"]),
+    ("Set up", &["completions", "manual"]),
+];
+
+/// The command line with all of its help.
+pub(crate) fn command() -> Command {
+    let bare = Cli::command();
+    let verbs: Vec<String> = bare.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
+    let grouped = grouped(&bare);
+    verbs.iter().fold(bare.help_template(grouped), |command, name| {
+        command.mut_subcommand(name, |verb| match examples(name) {
+            [] => verb,
+            examples => {
+                let text = listed(&verb, examples);
+                verb.after_help(text)
+            }
+        })
+    })
+}
+
+/// The layout of the program's own help, which clap cannot group: what to begin with, then the verbs.
+fn grouped(command: &Command) -> StyledStr {
+    let (header, literal) = (command.get_styles().get_header(), command.get_styles().get_literal());
+    let width = command.get_subcommands().map(|verb| verb.get_name().len()).max().unwrap_or(0);
+    let mut text = StyledStr::new();
+    let _ = write!(
+        text,
+        "{{about}}\n\
+         Start with `{literal}cardscope check DEVICE{literal:#}`.\n\n\
+         {{usage-heading}} {{usage}}\n\n"
+    );
+    for (group, verbs) in GROUPS {
+        let _ = writeln!(text, "{header}{group}:{header:#}");
+        for name in verbs {
+            let about =
+                command.find_subcommand(name).and_then(Command::get_about).cloned().unwrap_or_default();
+            let _ = writeln!(text, "  {literal}{name:<width$}{literal:#}  {about}");
+        }
+        text.push_str("\n");
+    }
+    let _ = write!(
+        text,
+        "{header}Options:{header:#}\n{{options}}\n\n\
+         `{literal}cardscope VERB --help{literal:#}` explains a verb and shows examples."
+    );
+    text
+}
+
+fn listed(command: &Command, examples: &[&str]) -> StyledStr {
+    let (header, literal) = (command.get_styles().get_header(), command.get_styles().get_literal());
+    let mut text = StyledStr::new();
+    let _ = write!(text, "{header}Examples:{header:#}");
+    for example in examples {
+        let _ = write!(text, "\n  {literal}{example}{literal:#}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,93 @@
+//! `manual`: the manual pages, written from the same command line that is parsed.
+
+use crate::help;
+use crate::output::{self, Options};
+use cardscope_report::figure::count;
+use cardscope_report::page::{Block, Page};
+use cardscope_session::output_file::{Mark, OutputFile};
+use cardscope_session::{Failure, Result};
+use clap::{Args, Command};
+use clap_mangen::Man;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Write the manual pages into a folder
+///
+/// One page for the program and one for each verb: cardscope.1, cardscope-check.1 and so on.
+#[derive(Debug, Args)]
+pub(crate) struct Manual {
+    /// Folder to write them into
+    folder: PathBuf,
+}
+
+/// By what a manual page of our own making is known.
+const MARK: Mark = Mark::Word(".TH cardscope");
+
+/// What the pages are of.
+const SOURCE: &str = concat!("cardscope ", env!("CARGO_PKG_VERSION"));
+
+impl Manual {
+    pub(crate) fn run(&self, command: Command, options: &Options) -> Result<u8> {
+        let claim = |(name, page)| {
+            OutputFile::claim("manual", &self.folder.join::<String>(name), None, MARK)
+                .map(|file| (file, page))
+        };
+        // Every name is claimed before the first is written: a page that somebody else wrote stays.
+        let claimed = pages(command)?.into_iter().map(claim).collect::<Result<Vec<(_, Vec<u8>)>>>()?;
+        let mut written = Vec::new();
+        for (file, page) in claimed {
+            file.write(page)?;
+            written.push(file.name().display().to_string());
+        }
+        output::list(options, "files", &written, |files| {
+            let pages = count(files.len() as u64, "manual page");
+            let mut page = Page::plain(format!("Wrote {pages} to {}.", self.folder.display()));
+            page.fold("Files", [Block::Lines(files.to_vec())]);
+            page
+        })
+    }
+}
+
+/// The file name and text of each page.
+fn pages(command: Command) -> Result<Vec<(String, Vec<u8>)>> {
+    let mut command = without_help_verbs(command);
+    command.build();
+    let mut pages = Vec::new();
+    add(&command, &mut pages).map_err(Failure::io)?;
+    Ok(pages)
+}
+
+/// A page that says how to ask for help would be one too many.
+fn without_help_verbs(command: Command) -> Command {
+    command.disable_help_subcommand(true).mut_subcommands(without_help_verbs)
+}
+
+fn add(command: &Command, pages: &mut Vec<(String, Vec<u8>)>) -> std::io::Result<()> {
+    let man = Man::new(command.clone()).source(SOURCE);
+    let mut page = Vec::new();
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if command.has_subcommands() {
+        man.render_subcommands_section(&mut page)?;
+    }
+    examples(command.get_name(), &mut page)?;
+    pages.push((man.get_filename(), page));
+    command.get_subcommands().try_for_each(|verb| add(verb, pages))
+}
+
+/// The examples of a verb, line by line as they are typed.
+fn examples(verb: &str, page: &mut Vec<u8>) -> std::io::Result<()> {
+    let examples = help::examples(verb);
+    if examples.is_empty() {
+        return Ok(());
+    }
+    writeln!(page, ".SH EXAMPLES\n.nf")?;
+    for example in examples {
+        // A hyphen that is copied must stay one.
+        writeln!(page, "{}", example.replace('\\', "\\e").replace('-', "\\-"))?;
+    }
+    writeln!(page, ".fi")
+}
