@@ -1,4 +1,4 @@
-//! What goes to stdout and stderr: documents, texts, failures. A reader that closes the pipe is no error.
+//! What goes to stdout and stderr: documents, texts, failures. A reader that closes the pipe is not an error.
 //!
 //! Everything that the program says leaves through here, and nothing in it that steers a terminal: text from outside is
 //! shown as `model::outside` has it, whichever verb brings it.

@@ -123,7 +123,7 @@ fn add_reasons(page: &mut Page, report: &CheckReport) {
     page.because_all(Tone::Bad, other.map(|finding| finding.verdict.clone()));
     page.because_all(Tone::Warning, measured_hints(report));
     page.because_all(Tone::Plain, suitable(&body.jobs));
-    page.because_all(Tone::Plain, body.sustain.as_ref().map(|run| sustain::summary(run)));
+    page.because_all(Tone::Plain, body.sustain.as_ref().map(sustain::summary));
 }
 
 /// Hints from what was measured; those of registers are for who looks into the identity.

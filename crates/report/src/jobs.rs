@@ -2,7 +2,7 @@
 
 use crate::figure::{duration, trimmed};
 use crate::page::table::Table;
-use crate::page::{Block, Page, Tone, fact};
+use crate::page::{Block, Page, fact};
 use cardscope_model::job::{Demand, Figure, Job, Work};
 
 /// The list.

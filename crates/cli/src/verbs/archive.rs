@@ -1,7 +1,7 @@
 //! `archive`: what was measured before, the cards it was measured of, and both as files.
 
 use crate::output::{self, Options};
-use cardscope_report::page::{Page, Tone};
+use cardscope_report::page::Page;
 use cardscope_session::Result;
 use cardscope_session::archive::{self, Found, Request, Shown, What};
 use std::path::Path;

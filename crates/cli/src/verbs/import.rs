@@ -3,7 +3,7 @@
 use super::page::attended;
 use crate::output::{self, Options};
 use cardscope_report::page::table::Table;
-use cardscope_report::page::{Block, Page, Tone};
+use cardscope_report::page::{Block, Page};
 use cardscope_session::Result;
 use cardscope_session::import::{self, KnownFormat, Request};
 

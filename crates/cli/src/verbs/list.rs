@@ -2,7 +2,7 @@
 
 use cardscope_model::units::Size;
 use cardscope_report::page::table::Table;
-use cardscope_report::page::{Block, Page, Tone};
+use cardscope_report::page::{Block, Page};
 use cardscope_session::identify::Entry;
 
 pub(super) fn page(devices: &[Entry], all: bool) -> Page {

@@ -5,7 +5,7 @@ use cardscope_model::outside;
 use cardscope_model::publication::Publication;
 use cardscope_model::units::Size;
 use cardscope_report::figure::count;
-use cardscope_report::page::{Block, Page, Tone};
+use cardscope_report::page::{Block, Page};
 use cardscope_report::publication::{self, FORMATS, Format, Picture};
 use cardscope_session::output_file::{Mark, OutputFile};
 use cardscope_session::publish::{self, Request};

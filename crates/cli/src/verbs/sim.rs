@@ -4,7 +4,7 @@ use crate::output::{self, Options};
 use crate::signals;
 use cardscope_model::units::Size;
 use cardscope_report::page::table::Table;
-use cardscope_report::page::{Block, Page, Tone};
+use cardscope_report::page::{Block, Page};
 use cardscope_session::Result;
 use cardscope_session::simulate::{self, Card, Serving, Shown};
 use clap::{Args, Subcommand};
