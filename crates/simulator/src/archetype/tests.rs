@@ -47,7 +47,7 @@ fn each_card_can_be_told_in_words() {
         assert!(!summary(&card).contains('\n'));
     }
     let fake = describe(&Archetype::load("sandian-1tb-52g").unwrap());
-    assert!(fake.contains("Fake: only 52 000 002 048 bytes"), "{fake}");
+    assert!(fake.contains("Fake: holds 52.0 GB"), "{fake}");
     let hybrid = describe(&Archetype::load("lexar-16g-c10").unwrap());
     assert!(hybrid.contains("5 blocks may be open in order"), "{hybrid}");
 }
