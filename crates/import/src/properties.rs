@@ -81,10 +81,10 @@ fn a_document_of_fio_that_is_cut_off_is_an_error_that_says_so() {
     let text = fio_json(r#""rw": "read", "bs": "1M""#, &moved(20_971_520, 20.0), &moved(0, 0.0));
     for end in (text.find("\"jobname\"").unwrap()..text.len() - 1).step_by(7) {
         let error = format("fio-json").read(&Text::of(&text[..end])).unwrap_err().to_string();
-        assert!(error.contains("cut off"), "{error}");
+        assert!(error.contains("truncated"), "{error}");
     }
     let both = format!("{text}\n{}", &text[..100]);
-    assert!(log("fio-json", &both).doubts[0].contains("cut off"));
+    assert!(log("fio-json", &both).doubts[0].contains("truncated"));
 }
 
 proptest! {

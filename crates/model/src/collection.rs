@@ -129,7 +129,8 @@ mod tests {
             assert!(log.card.brand.is_some() && log.other.contains_key(TITLE), "{log:?}");
             assert!(log.condition.iter().all(|(word, _)| WORDS.iter().any(|(w, _)| *w == word)));
         }
-        let names: Vec<String> = builtin().unwrap().into_iter().map(|report| report.name).collect();
+        let mut names: Vec<String> = builtin().unwrap().into_iter().map(|report| report.name).collect();
+        names.sort();
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../collection");
         let mut folders: Vec<String> = Vec::new();
         let mut files = 0;

@@ -57,7 +57,7 @@ fn jumps(columns: &[Column], tests: &[ComparedTest]) -> Vec<Finding> {
         });
         let evidence: Vec<(String, String)> = jumping.collect();
         let verdict = format!(
-            "{} alternates between two speeds in {} of its tests, so the mean is misleading.",
+            "The speed of {} alternates between two levels in {} of its tests, so the mean is misleading.",
             column.entry.name,
             evidence.len()
         );
@@ -128,7 +128,7 @@ fn finding(first: &Column, same: &[&Column]) -> Option<Finding> {
     let watched = format!("over {sessions} sessions in {years:.1} years");
     let name = &first.series;
     if real.is_empty() {
-        let claim = format!("{name} kept its speed in every test {watched}.");
+        let claim = format!("Every test of {name} kept its speed {watched}.");
         return Some(Finding::new("age", Weight::Note, 0.9, claim));
     }
     let slower = real.iter().filter(|(_, age)| age.per_year < 0.0).count();

@@ -138,7 +138,7 @@ fn nvme_missing(missing: &[(&'static str, String)]) -> Option<Finding> {
 fn no_card(disk: &BlockDevice) -> Finding {
     note(
         "not-a-card-bus",
-        format!("{} is not on an SD slot, USB or NVMe, so it has no card data.", disk.name),
+        format!("The device {} is not on an SD slot, USB or NVMe, so it has no card data.", disk.name),
     )
 }
 

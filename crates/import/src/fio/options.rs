@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(guess("test", 1 << 20).0.to_string(), "SEQ1M Q1T1");
         assert_eq!(guess("rand", 3800).0.to_string(), "RND4K Q1T1");
         assert_eq!(guess("rand", 3000).0.to_string(), "RND3000B Q1T1");
-        assert!(guess("test", 4096).1.unwrap().contains("taken as random"));
+        assert!(guess("test", 4096).1.unwrap().contains("assumed random"));
     }
 
     #[test]

@@ -143,9 +143,9 @@ fn a_slow_reader_makes_a_printed_speed_not_testable() {
 
 #[test]
 fn an_x_rating_must_agree_with_the_speed_beside_it() {
-    assert!(found(&alone(FAKE), "label-speed").is_empty(), "633x is 95 MB/s");
+    assert!(found(&alone(FAKE), "label-speed").is_empty(), "633x means 95 MB/s");
     let findings = alone("633x 'up to 200 MB/s'");
-    assert!(found(&findings, "label-speed")[0].verdict.starts_with("633x is 95 MB/s"), "{findings:?}");
+    assert!(found(&findings, "label-speed")[0].verdict.starts_with("633x means 95 MB/s"), "{findings:?}");
     assert!(claims(&alone("170MB/s UHS-I")).contains(&"label-speed"), "UHS-I carries 104 MB/s");
 }
 

@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn where_bus_and_reading_are_unknown_nothing_speaks_against_the_card() {
         let unknown = MarksMeasured::default();
-        assert!(hides(&unknown, mark("C10"), 10.0).is_some_and(|why| why.contains("not known")));
+        assert!(hides(&unknown, mark("C10"), 10.0).is_some_and(|why| why.contains("unknown")));
         let mut known = MarksMeasured::default();
         known.bus.mode = Some("SDR104".to_owned());
         assert_eq!(hides(&known, mark("C10"), 10.0), None);

@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(set("brand= Acme ").as_deref(), Some("Acme"));
         assert_eq!(set("brand="), None);
         assert!(facts.is_empty());
-        assert!(fact(&mut facts, "colour").unwrap_err().to_string().contains("no fact \"colour\""));
+        assert!(fact(&mut facts, "colour").unwrap_err().to_string().contains("unknown fact \"colour\""));
     }
 
     #[test]

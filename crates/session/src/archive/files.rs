@@ -165,7 +165,7 @@ mod tests {
         assert!(std::fs::read_to_string(&file).unwrap().starts_with(HEAD));
         std::fs::write(&file, "mine").unwrap();
         let refused = export(Some(&place), &[], &out).unwrap_err();
-        assert!(refused.to_string().contains("something else"), "{refused}");
+        assert!(refused.to_string().contains("other content"), "{refused}");
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
     }
 }

@@ -54,7 +54,7 @@ fn what_is_no_plain_file_or_not_ours_is_refused_and_left_alone() {
     symlink("/dev/full", top.join("full")).unwrap();
     let before = names(&top);
     for (name, word) in [
-        (foreign.clone(), "did not make"),
+        (foreign.clone(), "is not a Cardscope file"),
         (into, "that is a link"),
         (nowhere, "that is a link"),
         ("/dev/full".into(), "a device, not a plain file"),
@@ -101,7 +101,7 @@ fn what_becomes_another_s_between_claim_and_writing_is_left_alone() {
         );
     };
     std::fs::write(&name, "somebody was quicker").unwrap();
-    fails("did not make");
+    fails("is not a Cardscope file");
     assert_eq!(std::fs::read_to_string(&name).unwrap(), "somebody was quicker");
     // A page of another run is not the one that was claimed, either.
     std::fs::write(&name, OURS).unwrap();

@@ -217,22 +217,22 @@ fn capacity(card: &Archetype) -> String {
     let (share, unit) = (percent(fake.damaged_share), BinarySize(fake.damaged_unit_bytes));
     let kind = match fake.kind {
         FakeKind::None => return "The capacity is real.".to_owned(),
-        FakeKind::Limbo if fake.real_bytes == Some(0) => "Fake: it keeps nothing at all.".to_owned(),
-        FakeKind::Limbo => format!("Fake: only {real} are there, what is written beyond is lost."),
+        FakeKind::Limbo if fake.real_bytes == Some(0) => "Fake: keeps no data.".to_owned(),
+        FakeKind::Limbo => format!("Fake: holds {real}, writes beyond are lost."),
         FakeKind::Wraparound => format!("Fake: addresses wrap at {wrap}, later data overwrites earlier."),
-        FakeKind::Chain => format!("Fake: addresses wrap at {wrap}, and of those only {real} are there."),
+        FakeKind::Chain => format!("Fake: addresses wrap at {wrap}, of which {real} hold data."),
         FakeKind::AddressLine => format!(
-            "Fake: the address line worth {} is not wired, so that a block and its twin so far away share one place.",
+            "Fake: the address line of {} is dead, so blocks that far apart share one place.",
             BinarySize(fake.wrap_bytes.unwrap_or(0))
         ),
         FakeKind::Damaged => {
-            format!("Damaged: {share} % of its units of {unit} lose what is written to them, here and there.")
+            format!("Damaged: {share} % of its units of {unit} lose data.")
         }
         FakeKind::Overcommitted => {
-            format!("Overcommitted: any address works until {real} are in use; then {}.", when_full(fake))
+            format!("Overcommitted: every address works until {real} are in use; then {}.", when_full(fake))
         }
         FakeKind::ReadOnly => {
-            return "Worn out: writes are accepted and dropped, what stood there stays.".to_owned();
+            return "Worn out: accepts writes but keeps the old data.".to_owned();
         }
     };
     [Some(kind), hidden(fake), lost(fake)].into_iter().flatten().collect::<Vec<_>>().join(" ")
@@ -308,8 +308,8 @@ fn state(card: &Archetype) -> String {
         Unwritten::Ones => "0xFF",
     };
     match card.state.start {
-        Start::Factory => format!("Nothing is written on it yet; it reads as {unwritten}."),
-        Start::Filled => "It was written once from end to end.".to_owned(),
+        Start::Factory => format!("It is unwritten and reads as {unwritten}."),
+        Start::Filled => "It was written once completely.".to_owned(),
         Start::Used => format!("{used} % of its erase blocks hold data; the rest reads as {unwritten}."),
     }
 }

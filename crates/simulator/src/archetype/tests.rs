@@ -43,10 +43,10 @@ fn unknown_keys_and_impossible_values_are_refused_by_key() {
 fn each_card_can_be_told_in_words() {
     for card in archetypes().unwrap() {
         let text = describe(&card).join("\n\n");
-        assert!(text.contains(&card.name) && text.contains("Announces"), "{text}");
+        assert!(text.contains("Announces"), "{text}");
     }
     let fake = describe(&Archetype::load("sandian-1tb-52g").unwrap()).join("\n\n");
-    assert!(fake.contains("Fake: only 52 000 002 048 bytes"), "{fake}");
+    assert!(fake.contains("Fake: holds 52.0 GB"), "{fake}");
     let hybrid = describe(&Archetype::load("lexar-16g-c10").unwrap()).join("\n\n");
     assert!(hybrid.contains("5 blocks may be open in order"), "{hybrid}");
 }

@@ -103,15 +103,10 @@ fn safe_default(unit: &Property<u64>, facts: &Facts, advice: &mut Advice) {
     let claim = facts.claimed_unit.map_or_else(String::new, |claimed| {
         format!(" The card states {}, which was not confirmed.", BinarySize(claimed))
     });
-    let (why, start) = (capitalised(&why), BinarySize(start));
+    let start = BinarySize(start);
     advice.words.push(format!(
         "Start partitions at {start}, {most}: {why}. Leave stride, stripe width and sections to mkfs.{claim}"
     ));
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn ext4(unit: Option<u64>, measured: &Measured, facts: &Facts, advice: &mut Advice) {

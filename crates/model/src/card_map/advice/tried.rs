@@ -43,7 +43,7 @@ fn discard(before: Option<&Tried>, after: &Tried, facts: &Facts, advice: &mut Ad
     match apart(before, after) {
         Some(true) => {
             advice.words.push(format!(
-                "Run fstrim weekly: small writes reach {is} after a discard and {was} before. Leave out the \
+                "Run fstrim weekly (fstrim.timer): small writes reach {is} after a discard and {was} before. Leave out the \
                  mount option discard, which can stall the card."
             ));
             let periodic = match facts.target_kind {

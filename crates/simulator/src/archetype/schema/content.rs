@@ -245,7 +245,7 @@ pub enum Start {
     /// Nothing: it is as it left the factory.
     #[default]
     Factory,
-    /// It was written once from end to end.
+    /// It was written once completely.
     Filled,
     /// A share of its allocation units was written, here and there.
     Used,
