@@ -100,7 +100,7 @@ fn events(all: &[Event]) -> Table {
             event.evidence.iter().map(|(what, value)| format!("{what} {value}")).collect();
         parts.join(", ")
     };
-    let gap = (all.len() > LISTED).then_some(all.len() - half);
+    let gap = (all.len() > LISTED).then(|| all.len() - half);
     let mut table =
         Table::new(["after", "GB", "event", "sure", "figures"]).left_aligned(["event", "figures"]);
     for (number, event) in shown {

@@ -5,9 +5,11 @@
 //! measured: a picture travels without the text around it.
 
 pub mod bars;
+pub(crate) mod csv;
 pub mod inside;
 pub mod latency;
 pub mod over_time;
+pub mod visit;
 
 use crate::figure::{printed, speed};
 use cardscope_model::card_map::plot::{Axis, Plot, Series};
@@ -87,13 +89,21 @@ impl Bars {
         }
     }
 
-    /// The end of a group's scale: 1, 2 or 5 times a power of ten, or steps between, beyond all that is drawn; all
-    /// points of a score.
+    /// Whether the same names come again in several groups, so that a colour for each tells them from each other.
+    pub fn recurs(&self) -> bool {
+        let alone = |of: usize| self.groups.iter().filter(|g| g.bars.iter().any(|b| b.of == of)).count() < 2;
+        self.names.len() > 1 && self.groups.len() > 1 && !(0..self.names.len()).all(alone)
+    }
+
+    /// The end of a group's scale: its own, else 1, 2 or 5 times a power of ten, or steps between, beyond all that is drawn;
+    /// all points of a score.
     pub fn scale_end(&self, group: &Group) -> f64 {
         let ends = group.bars.iter().map(|b| b.interval.map_or(b.value, |[_, high]| high.max(b.value)));
         let runs = group.bars.iter().flat_map(|b| b.runs.iter().copied());
-        let most = ends.chain(runs).filter(|v| v.is_finite()).fold(0.0, f64::max);
+        let limits = group.limits.iter().map(|limit| limit.value);
+        let most = ends.chain(runs).chain(limits).filter(|v| v.is_finite()).fold(0.0, f64::max);
         match most {
+            most if group.end.is_some_and(|end| end >= most) => group.end.unwrap_or(most),
             most if self.unit == POINTS => most.max(100.0),
             most if most <= 0.0 => 1.0,
             most => {
@@ -117,6 +127,21 @@ pub struct Group {
     pub name: String,
     /// Its bars.
     pub bars: Vec<Bar>,
+    /// What its bars are held against, as lines across all of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<Limit>,
+    /// The end of its scale where that does not follow from its bars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<f64>,
+}
+
+/// What bars are held against: a mark's demand, what the bus carries.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Limit {
+    /// Where it lies on the scale.
+    pub value: f64,
+    /// Its name, with its value: `V30: 30 MB/s`.
+    pub name: String,
 }
 
 /// One bar.
@@ -130,6 +155,9 @@ pub struct Bar {
     pub interval: Option<[f64; 2]>,
     /// The runs behind it, in their order.
     pub runs: Vec<f64>,
+    /// Average, worst, best and median of the runs, where a page lets its reader choose among them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measures: Option<[f64; 4]>,
 }
 
 /// Curves.
