@@ -42,7 +42,7 @@ export const PAGES = [
       for (const seed of ['1', '2']) run(home, 'bench', 'sim:sandisk-256g-express', '--recipe', 'quick', '--seed', seed);
       run(home, 'map', 'sim:sandisk-256g-express', '--erase');
       run(home, 'sustain', 'sim:sandisk-256g-express', '--yes-destroy', 'sim:sandisk-256g-express');
-      run(home, 'report', '--own', '--with-simulated', '-o', file);
+      run(home, 'report', '--own', '-o', file);
     },
   },
 ];

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import puppeteer from 'puppeteer-core';
 import { makeAll } from './pages.mjs';
+import { chooses, takes } from './works.mjs';
 import { firstScreen, overflowing, overlapping, tooSmall } from './looks.mjs';
 
 const SCREENS = [['desktop', 1280, 800], ['phone', 400, 800]];
@@ -56,6 +57,9 @@ for (const page of makeAll(process.argv.slice(2))) {
       if (screen === 'desktop' && scheme === 'light') {
         await tab.evaluate(() => document.querySelectorAll('details').forEach(part => { part.open = false; }));
         check(`${page.name}: print`, await printed(tab, page));
+        if (await tab.$('.legend')) check(`${page.name}: choosing`, await chooses(tab));
+        check(`${page.name}: taking along`, await takes(tab));
+        check(`${page.name}: console of that`, said);
       }
       await tab.close();
     }
@@ -79,9 +83,13 @@ async function printed(tab, page) {
   const pdf = Buffer.from(await tab.pdf({ path: keep ? join(keep, `${page.name}.pdf`) : undefined, preferCSSPageSize: true, printBackground: true }));
   const sheets = (pdf.toString('latin1').match(/\/Type\s*\/Page\b(?!s)/g) || []).length;
   if (!page.sheet) return sheets > 0 ? [] : ['nothing is printed'];
+  // What is printed is as wide as A4 without its margins.
   await tab.emulateMediaType('print');
+  await tab.setViewport({ width: 703, height: 1000 });
   const text = await tab.evaluate(() => document.body.innerText);
+  const over = [...await tab.evaluate(overlapping), ...await tab.evaluate(overflowing)];
   await tab.emulateMediaType('screen');
+  await tab.setViewport({ width: 1280, height: 800 });
   const missing = ['announced', 'usable', 'method', 'confidence', 'Tested on 20', 'Cardscope'].filter(word => !text.includes(word));
-  return [...(sheets === 1 ? [] : [`${sheets} sheets`]), ...missing.map(word => `without “${word}”`)];
+  return [...over, ...(sheets === 1 ? [] : [`${sheets} sheets`]), ...missing.map(word => `without “${word}”`)];
 }

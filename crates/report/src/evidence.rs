@@ -21,7 +21,10 @@ pub(crate) fn add(page: &mut Page, header: &Header, found: &Verification, identi
     };
     let all = [
         ("card", cid.map(cid_words).or(nvme.map(|model| model.mn.trim().to_owned()))),
-        ("serial number", cid.map(|cid| cid.psn_hex.clone()).or(nvme.map(|model| model.sn.trim().to_owned()))),
+        (
+            "serial number",
+            cid.map(|cid| cid.psn_hex.clone()).or(nvme.map(|model| model.sn.trim().to_owned())),
+        ),
         ("made", cid.map(|cid| cid.mdt.to_string())),
         ("CID", cid.map(|cid| cid.raw.to_string())),
         ("announced", Some(Capacity(found.announced_bytes).to_string())),

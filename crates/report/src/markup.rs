@@ -1,7 +1,7 @@
 //! Pieces of HTML: text that may stand anywhere, tables, findings. What a card or its owner says is a stranger's text.
 
 use crate::page::Remark;
-use crate::page::table::Table;
+use crate::page::table::{Column, Table};
 use cardscope_model::outside;
 use std::fmt::Write;
 
@@ -18,8 +18,11 @@ pub(crate) fn grid(table: &Table) -> String {
         if all.is_empty() { String::new() } else { format!(" class=\"{}\"", all.join(" ")) }
     };
     let heads = table.columns().iter().enumerate();
-    let head: String =
-        heads.map(|(c, one)| format!("<th scope=\"col\"{}>{}</th>", class(None, c), escaped(&one.head))).collect();
+    let head = |(column, one): (usize, &Column)| match one.head.is_empty() {
+        true => "<td></td>".to_owned(),
+        false => format!("<th scope=\"col\"{}>{}</th>", class(None, column), escaped(&one.head)),
+    };
+    let head: String = heads.map(head).collect();
     let mut out =
         format!("<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n");
     for (number, row) in table.rows().iter().enumerate() {

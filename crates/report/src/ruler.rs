@@ -109,8 +109,8 @@ impl Ruler {
             let all = (first..=last).flat_map(move |d| parts.iter().map(move |p| p * 10f64.powi(d)));
             all.filter(|v| self.place(*v).is_some()).collect::<Vec<f64>>()
         };
-        let fine = of(&[1.0, 2.0, 5.0]);
-        if fine.len() <= most { fine } else { of(&[1.0]) }
+        let (fine, coarse) = (of(&[1.0, 2.0, 5.0]), of(&[1.0]));
+        if fine.len() <= most || coarse.len() < 3 { fine } else { coarse }
     }
 
     /// Whether each tick carries the unit that fits it.

@@ -23,7 +23,8 @@ fn of_lines(lines: &Lines) -> Vec<String> {
     let head = |axis: &Axis| text(&format!("{} {}", axis.label, axis.unit));
     let mut rows = vec![format!("series,{},{}", head(&lines.plot.x), head(&lines.plot.y))];
     let point = |name: &str, x: f64, y: f64| format!("{},{},{}", text(name), number(x), number(y));
-    let of = |series: &Series| series.points.iter().map(|(x, y)| point(&series.name, *x, *y)).collect::<Vec<_>>();
+    let of =
+        |series: &Series| series.points.iter().map(|(x, y)| point(&series.name, *x, *y)).collect::<Vec<_>>();
     rows.extend(lines.plot.series.iter().flat_map(of));
     let band = [("slowest run", 0), ("fastest run", 1)];
     rows.extend(band.into_iter().flat_map(|(name, end)| {
@@ -39,7 +40,8 @@ fn of_addresses(map: &Addresses) -> Vec<String> {
         format!(",{} MB/s", text(direction))
     });
     let lost = if map.lost.is_empty() { "" } else { ",share lost" };
-    let columns = map.strips.iter().map(|strip| strip.columns.len()).chain([map.lost.len()]).max().unwrap_or(0);
+    let columns =
+        map.strips.iter().map(|strip| strip.columns.len()).chain([map.lost.len()]).max().unwrap_or(0);
     let row = |column: usize| {
         let speeds = map.strips.iter().map(|strip| {
             let speed = strip.columns.get(column).copied().flatten();
@@ -91,8 +93,9 @@ mod tests {
 
     #[test]
     fn a_curve_is_a_row_a_point_and_a_strange_name_is_a_text() {
-        let plot = Plot::new("t", Axis::new("time", "s", Scale::Linear), Axis::new("speed", "MB/s", Scale::Linear))
-            .line("=a\"b", [(0.5, 123_456.7), (1.0, f64::NAN)]);
+        let plot =
+            Plot::new("t", Axis::new("time", "s", Scale::Linear), Axis::new("speed", "MB/s", Scale::Linear))
+                .line("=a\"b", [(0.5, 123_456.7), (1.0, f64::NAN)]);
         insta::assert_snapshot!(Chart::from(&plot).csv().unwrap(), @r#"
         series,"time s","speed MB/s"
         "'=a""b",0.5,123457

@@ -13,6 +13,7 @@ pub mod visit;
 
 use crate::figure::{printed, speed};
 use cardscope_model::card_map::plot::{Axis, Plot, Series};
+use cardscope_model::units::Size;
 use serde::Serialize;
 
 /// A chart.
@@ -80,12 +81,19 @@ pub struct Bars {
 /// The unit of a score.
 pub(crate) const POINTS: &str = "points";
 
+/// The unit of a capacity, of which each has its own as it is written.
+pub(crate) const GIGABYTES: &str = "GB";
+
+/// Bytes in one of them.
+pub(crate) const GB: f64 = 1e9;
+
 impl Bars {
     /// A value as people write it in this unit.
     pub fn write(&self, value: f64) -> String {
-        match self.unit == POINTS && value.is_finite() && value.abs() < 1e6 {
-            true => format!("{value:.1}"),
-            false => speed(value),
+        match self.unit.as_str() {
+            POINTS if value.is_finite() && value.abs() < 1e6 => format!("{value:.1}"),
+            GIGABYTES if value >= 0.0 => Size((value * GB) as u64).to_string(),
+            _ => speed(value),
         }
     }
 
@@ -116,7 +124,11 @@ impl Bars {
 
     /// The scale of a group in words: `0 to 80 MB/s`.
     pub fn scale(&self, group: &Group) -> String {
-        format!("0 to {} {}", printed(self.scale_end(group)), self.unit)
+        let end = self.scale_end(group);
+        match self.unit.as_str() {
+            GIGABYTES => format!("0 to {}", self.write(end)),
+            unit => format!("0 to {} {unit}", printed(end)),
+        }
     }
 }
 

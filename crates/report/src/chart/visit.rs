@@ -2,7 +2,7 @@
 //! what it is worth for each job.
 
 use super::bars::{MB_S, chart};
-use super::{Bar, Bars, Caption, Chart, Group, Limit, POINTS};
+use super::{Bar, Bars, Caption, Chart, GB, GIGABYTES, Group, Limit, POINTS};
 use crate::comparison::words;
 use crate::figure::{speed, trimmed};
 use cardscope_model::condition::Condition;
@@ -12,9 +12,6 @@ use cardscope_model::test_name::Order;
 use cardscope_model::units::{KIB, MB, Size};
 use cardscope_model::verify::Verification;
 use cardscope_sd::mark::Mark;
-
-/// Bytes of a GB.
-const GB: f64 = 1e9;
 
 /// What there is of what the card announces; `None` where it announces nothing.
 pub fn capacity(found: &Verification) -> Option<Chart> {
@@ -33,13 +30,14 @@ pub fn capacity(found: &Verification) -> Option<Chart> {
         ..Group::default()
     };
     let names = known.iter().map(|(name, _)| (*name).to_owned()).collect();
-    let bars = Bars { unit: "GB".into(), names, groups: vec![group] };
+    let bars = Bars { unit: GIGABYTES.into(), names, groups: vec![group] };
     (announced > 0.0).then(|| chart("Capacity", Caption::default(), bars)).flatten()
 }
 
 /// Its speeds, tests of one pattern and direction beside each other; `None` where none was measured.
 pub fn speeds(results: &[TestResult], marks: &[Mark], condition: &Condition) -> Option<Chart> {
-    let bus = results.iter().find_map(|r| r.bus_share.filter(|share| *share > 0.0).map(|share| r.mb_s / share));
+    let bus =
+        results.iter().find_map(|r| r.bus_share.filter(|share| *share > 0.0).map(|share| r.mb_s / share));
     let mut groups: Vec<Group> = Vec::new();
     let mut names = Vec::new();
     for result in results {
@@ -93,7 +91,8 @@ fn limits(result: &TestResult, marks: &[Mark], bus: Option<f64>) -> Vec<Limit> {
 
 /// What it is worth for each job, of 100 points, best first; `None` where none could be reckoned.
 pub fn jobs(jobs: &[&JobScore]) -> Option<Chart> {
-    let scored: Vec<(&str, f64)> = jobs.iter().filter_map(|job| Some((job.job.as_str(), job.score?))).collect();
+    let scored: Vec<(&str, f64)> =
+        jobs.iter().filter_map(|job| Some((job.job.as_str(), job.score?))).collect();
     let bars = scored.iter().enumerate().map(|(of, (_, score))| bar(of, *score)).collect();
     let names = scored.iter().map(|(name, _)| (*name).to_owned()).collect();
     let group = Group { name: "Score".into(), bars, ..Group::default() };

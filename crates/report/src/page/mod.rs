@@ -11,6 +11,7 @@ pub mod terminal;
 
 use crate::chart::Chart;
 use crate::figure::duration;
+use cardscope_model::publication::Picture;
 use cardscope_model::report::{Header, Moved};
 use cardscope_model::result::TestResult;
 use cardscope_model::units::{Size, grouped};
@@ -118,18 +119,6 @@ pub enum Block {
     Picture(Picture),
     /// A part of this part.
     Section(Section),
-}
-
-/// A picture as it lies in the archive.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Picture {
-    /// What it shows.
-    pub caption: String,
-    /// `image/png`, `image/jpeg` …
-    pub media_type: String,
-    /// Its bytes.
-    #[serde(skip)]
-    pub bytes: Vec<u8>,
 }
 
 impl Block {

@@ -137,7 +137,11 @@ fn draw_group(drawing: &mut Drawing, bars: &Bars, group: &Group, width: f64, col
     }
     for limit in &group.limits {
         let (x, bottom) = (along(limit.value), drawing.height - 2.0);
-        let _ = writeln!(drawing.elements, "<path class=\"limit\" d=\"M{x:.1} {:.1}V{bottom:.1}\"/>", first - 2.0);
+        let _ = writeln!(
+            drawing.elements,
+            "<path class=\"limit\" d=\"M{x:.1} {:.1}V{bottom:.1}\"/>",
+            first - 2.0
+        );
     }
     drawing.height += 6.0;
 }

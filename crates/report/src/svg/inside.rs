@@ -110,7 +110,9 @@ pub(super) fn addresses(map: &Addresses, width: f64) -> Option<Drawing> {
     let step = room / columns as f64;
     let mut drawing = Drawing::default();
     for (number, one) in map.strips.iter().enumerate() {
-        words(&mut drawing, &one.name, width - 2.0 * LEFT);
+        drawing.height += LINE;
+        let name = escaped(&cut(&one.name, room));
+        text_line(&mut drawing.elements, (SCALE, drawing.height - 4.0), "", &name);
         strip(&mut drawing.elements, &one.columns, drawing.height, step, number + 1);
         drawing.height += HIGH + 8.0;
     }
@@ -155,7 +157,8 @@ fn strip(out: &mut String, speeds: &[Option<f64>], y: f64, step: f64, class: usi
 
 /// Where data was lost: a crossed box a column, so that it is seen without colour.
 fn lost(drawing: &mut Drawing, lost: &[f64], step: f64) {
-    words(drawing, "lost or failed", f64::MAX);
+    drawing.height += LINE;
+    text_line(&mut drawing.elements, (SCALE, drawing.height - 4.0), "", "lost or failed");
     let y = drawing.height;
     let _ = writeln!(
         drawing.elements,
@@ -178,8 +181,12 @@ fn foot(drawing: &mut Drawing, bytes: u64, room: f64) {
     let y = drawing.height - 4.0;
     for (share, anchor) in [(0.0, "start"), (0.25, "middle"), (0.5, "middle"), (0.75, "middle"), (1.0, "end")]
     {
-        let gb = bytes as f64 * share / 1e9;
-        let text = if bytes >= 10_000_000_000 { format!("{gb:.0} GB") } else { format!("{gb:.2} GB") };
+        let at = bytes as f64 * share;
+        let text = match bytes {
+            ..1_000_000_000 => format!("{:.0} MB", at / 1e6),
+            ..10_000_000_000 => format!("{:.1} GB", at / 1e9),
+            _ => format!("{:.0} GB", at / 1e9),
+        };
         let (x, attributes) = (SCALE + room * share, format!(" text-anchor=\"{anchor}\"{DIM}"));
         text_line(&mut drawing.elements, (format_args!("{x:.1}"), y), &attributes, &text);
     }

@@ -117,7 +117,12 @@ fn axis_names(drawing: &mut Drawing, left_axis: &Axis, right_axis: Option<&Axis>
     text_line(&mut drawing.elements, (format_args!("{:.1}", (left - 40.0).max(2.0)), y), DIM, &name);
     if let Some(axis) = right_axis {
         let name = escaped(&cut(&named(axis), width / 2.0));
-        text_line(&mut drawing.elements, (format_args!("{:.1}", width - 2.0), y), &format!("{END}{DIM}"), &name);
+        text_line(
+            &mut drawing.elements,
+            (format_args!("{:.1}", width - 2.0), y),
+            &format!("{END}{DIM}"),
+            &name,
+        );
     }
 }
 
@@ -143,7 +148,12 @@ fn names_at_ends(out: &mut String, field: &Field, all: &[Series], (x, y): (&Rule
         let class = number % SERIES + 1;
         let name = escaped(&cut(&all[number].name, width - field.right - NAME_FROM));
         let _ = write!(out, "<path class=\"l{class}\" d=\"M{:.1} {at:.1}h12\"/>", field.right + 4.0);
-        text_line(out, (format_args!("{:.1}", field.right + NAME_FROM), format_args!("{:.1}", at + 4.0)), "", &name);
+        text_line(
+            out,
+            (format_args!("{:.1}", field.right + NAME_FROM), format_args!("{:.1}", at + 4.0)),
+            "",
+            &name,
+        );
     }
 }
 

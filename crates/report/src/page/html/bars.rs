@@ -10,6 +10,9 @@ use std::fmt::Write;
 /// Units of a bar's whole length; whole numbers of them are fine enough for any screen.
 const LENGTH: f64 = 1000.0;
 
+/// Characters of a name beside which an interval in figures has room.
+const SHORT: usize = 12;
+
 /// All groups.
 pub(super) fn drawn(bars: &Bars) -> String {
     let groups: String = bars.groups.iter().map(|one| group(one, bars)).collect();
@@ -18,7 +21,10 @@ pub(super) fn drawn(bars: &Bars) -> String {
     }
     let coloured = if bars.recurs() && bars.names.len() <= SERIES { " coloured" } else { "" };
     let alone = if bars.groups.len() == 1 { " alone" } else { "" };
-    format!("<div class=\"bars{coloured}{alone}\">\n{groups}</div>\n")
+    // Beside a long name there is no room for an interval in figures; it is drawn, and stands in the tables.
+    let long = bars.groups.len() > 1 && bars.names.iter().any(|name| name.chars().count() > SHORT);
+    let long = if long { " long" } else { "" };
+    format!("<div class=\"bars{coloured}{alone}{long}\">\n{groups}</div>\n")
 }
 
 /// One test with its bars.
@@ -75,9 +81,10 @@ fn limit_name(limit: &Limit, end: f64) -> String {
     )
 }
 
-/// The bar with its whisker and the ticks of its runs; stretched to whatever width there is.
+/// The bar with its whisker, and below it on its track the ticks of its runs; stretched to whatever width there is.
 fn picture(bar: &Bar, limits: &[Limit], end: f64) -> String {
     let along = |value: f64| along(value, end);
+    let high = if bar.runs.is_empty() { 10 } else { 14 };
     let whisker = bar.interval.map(|ends| {
         let [low, high] = ends.map(along);
         format!("<path class=\"whisker\" d=\"M{low} 3v4M{low} 5H{high}M{high} 3v4\"/>")
@@ -87,9 +94,9 @@ fn picture(bar: &Bar, limits: &[Limit], end: f64) -> String {
         false => format!("<path class=\"{class}\" d=\"{d}\"/>"),
     };
     let runs = bar.runs.iter().map(|run| format!("M{} 11v3", along(*run))).collect();
-    let across = limits.iter().map(|limit| format!("M{} 0v14", along(limit.value))).collect();
+    let across = limits.iter().map(|limit| format!("M{} 0v{high}", along(limit.value))).collect();
     format!(
-        "<svg viewBox=\"0 0 {LENGTH} 14\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><rect width=\"{}\" height=\"10\"/>{}{}{}</svg>",
+        "<svg viewBox=\"0 0 {LENGTH} {high}\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><rect width=\"{}\" height=\"10\"/>{}{}{}</svg>",
         along(bar.value),
         whisker.unwrap_or_default(),
         path("runs", runs),

@@ -17,11 +17,16 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// SHA-256 of the script in base64: the policy lets it run, and no other. A test holds it against the script.
-const SCRIPT_HASH: &str = "x1xU4DFqWpai8vJ1orYDnFwqxGRn5mAICtQ9OYWI4ng=";
+const SCRIPT_HASH: &str = "jynocZyikvXi8sDTRY1ta1ZChSQnpZK5Fo6inLImrus=";
+
+/// Characters of a figure that stands large beside others.
+const SHORT: usize = 30;
 
 /// Where a block stands: what its headings and charts are like.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct Place<'a> {
+    /// The heading above it.
+    head: &'a str,
     /// Level of the next heading.
     level: u8,
     /// Whether it is a detail, in which charts are small and beside each other.
@@ -90,7 +95,10 @@ fn answer(text: &str) -> String {
     match verdict.len() > 3 && rest.starts_with([':', ',']) {
         true => {
             let (mark, rest) = rest.split_at(1);
-            format!("<span class=\"verdict\">{verdict}</span><span class=\"unseen\">{mark}</span>{}", prose(rest))
+            format!(
+                "<span class=\"verdict\">{verdict}</span><span class=\"unseen\">{mark}</span>{}",
+                prose(rest)
+            )
         }
         false => prose(text),
     }
@@ -104,8 +112,10 @@ fn reasons(reasons: &[Reason]) -> String {
 }
 
 fn figures(figures: &[Fact]) -> String {
-    let tile =
-        |(name, value): &Fact| format!("<div><dt>{}</dt><dd>{}</dd></div>\n", escaped(name), prose(value));
+    let tile = |(name, value): &Fact| {
+        let long = if value.chars().count() > SHORT { " class=\"long\"" } else { "" };
+        format!("<div{long}><dt>{}</dt><dd>{}</dd></div>\n", escaped(name), prose(value))
+    };
     let tiles: String = figures.iter().map(tile).collect();
     if tiles.is_empty() { tiles } else { format!("<dl class=\"figures\">\n{tiles}</dl>\n") }
 }
@@ -113,7 +123,11 @@ fn figures(figures: &[Fact]) -> String {
 fn next(page: &Page) -> String {
     let mut out = String::new();
     for step in &page.next {
-        let command = step.command.iter().map(|c| format!("<pre tabindex=\"0\">{}</pre>", escaped(c))).collect::<String>();
+        let command = step
+            .command
+            .iter()
+            .map(|c| format!("<pre tabindex=\"0\">{}</pre>", escaped(c)))
+            .collect::<String>();
         let _ = writeln!(out, "<li>{}{command}</li>", prose(&step.what));
     }
     match out.is_empty() {
@@ -137,7 +151,7 @@ fn footer(page: &Page) -> String {
 
 /// A part of the page, with a name by which it is reached.
 fn section(section: &Section, level: u8) -> String {
-    let place = Place { level: level + 1, folded: section.folded };
+    let place = Place { head: &section.head, level: level + 1, folded: section.folded };
     let body = body(&section.blocks, place);
     let print = if section.printed { " print" } else { "" };
     let id = slug(&section.head);
@@ -159,8 +173,9 @@ fn slug(head: &str) -> String {
 }
 
 /// The blocks; charts of a detail that follow each other stand beside each other.
-fn body(blocks: &[Block], place: Place) -> String {
-    let small = |block: &Block| place.folded && matches!(block, Block::Chart(chart) if !figure::is_of_bars(chart));
+fn body(blocks: &[Block], place: Place<'_>) -> String {
+    let small =
+        |block: &Block| place.folded && matches!(block, Block::Chart(chart) if !figure::is_of_bars(chart));
     let parts = blocks.chunk_by(|one, other| small(one) && small(other));
     let part = |part: &[Block]| {
         let all: String = part.iter().map(|one| block(one, place)).collect();
@@ -172,7 +187,7 @@ fn body(blocks: &[Block], place: Place) -> String {
     parts.map(part).collect()
 }
 
-fn block(block: &Block, place: Place) -> String {
+fn block(block: &Block, place: Place<'_>) -> String {
     match block {
         Block::Facts(all) => facts(all.iter().map(|(name, value)| (name, value))),
         Block::Table(table) => grid(table),
@@ -183,7 +198,7 @@ fn block(block: &Block, place: Place) -> String {
         Block::Remarks(all) => remarks(all),
         Block::Section(part) => section(part, place.level.min(6)),
         Block::Picture(picture) => figure::photograph(picture),
-        Block::Chart(chart) => figure::chart(chart, place.folded),
+        Block::Chart(chart) => figure::chart(chart, place.folded, place.head),
     }
 }
 

@@ -19,6 +19,7 @@
     return !isFinite(v) ? '–' : size >= 1e9 ? v.toExponential(3) : size >= 99.95 ? v.toFixed(0) : size >= 0.001 ? String(digits) : v.toFixed(3);
   };
   const written = (v, unit) => unit === 'points' ? v.toFixed(1) : speed(v);
+  const withUnit = (v, unit) => unit === 'GB' && v < 1 ? `${speed(v * 1e3)} MB` : `${written(v, unit)} ${unit}`;
 
   // The end of a scale: a round number beyond all that is drawn.
   const scaleEnd = most => {
@@ -49,7 +50,7 @@
     const values = numbers(row.dataset.v);
     const [ends, runs] = [numbers(row.dataset.ci), numbers(row.dataset.r)];
     const lines = [row.children[0].textContent, name];
-    values.forEach((v, i) => lines.push(`${measured(row) ? MEASURES[i] + ' ' : ''}${written(v, unit)} ${unit}`));
+    values.forEach((v, i) => lines.push(`${measured(row) ? MEASURES[i] + ' ' : ''}${withUnit(v, unit)}`));
     if (ends.length) lines.push(`95 % interval ${written(ends[0], unit)} … ${written(ends[1], unit)} ${unit}`);
     if (runs.length) lines.push(`${runs.length} run${runs.length === 1 ? '' : 's'}: ${runs.map(speed).join('  ')} ${unit}`);
     return lines.join('\n');
@@ -206,7 +207,7 @@
   };
 
   const first = all('.drawn').find(figure => all('li[data-r]', figure).some(measured));
-  const rows = all('main tbody tr').length;
+  const long = all('main table').some(table => all('tbody tr', table).length > 15);
   const field = (label, name, input, of = 'value') => {
     input.addEventListener('input', () => { choice[name] = name === 'measure' ? Number(input.value) : input[of]; redraw(); });
     return make('label', {}, ...(of === 'checked' ? [input, ' ' + label] : [label + ' ', input]));
@@ -234,7 +235,7 @@
       legend.append(make('li', {}, button));
     });
     first.before(form, ...(names.size > 1 ? [legend] : []));
-  } else if (rows > 20) {
+  } else if (long) {
     const form = make('form', { class: 'choices' }, filter());
     form.addEventListener('submit', event => event.preventDefault());
     document.querySelector('main').prepend(form);
@@ -273,7 +274,7 @@
       const top = y;
       all('li[data-v]:not(.off)', group).forEach(row => {
         const box = row.querySelector('svg').viewBox.baseVal;
-        const high = Math.max(14, box.height);
+        const high = Math.max(12, box.height);
         out.push(`<rect class="track" x="${left}" y="${y}" width="${room}" height="${high}"/>`);
         const inner = [...row.querySelector('svg').children].map(part => {
           const style = getComputedStyle(part);

@@ -4,7 +4,7 @@ use super::*;
 use crate::publication::page::page as page_of;
 use crate::sample;
 use base64::Engine;
-use cardscope_model::publication::Publication;
+use cardscope_model::publication::{Picture, Publication};
 use sha2::Digest;
 
 fn html(publication: &Publication) -> String {
@@ -13,7 +13,8 @@ fn html(publication: &Publication) -> String {
 
 /// The page as XML: what it has is closed, so that a reader for XML reads it once its head and its script are out of the way.
 fn well_formed(page: &str) {
-    let body = page.split_once("<body").and_then(|(_, body)| body.split_once('>')).map(|(_, body)| body).unwrap();
+    let body =
+        page.split_once("<body").and_then(|(_, body)| body.split_once('>')).map(|(_, body)| body).unwrap();
     let (body, _) = body.rsplit_once("<script>").unwrap();
     let closed = body.replace("<br>", "<br/>");
     roxmltree::Document::parse(&format!("<body>{closed}</body>")).unwrap_or_else(|e| panic!("{e}"));
@@ -71,11 +72,13 @@ fn the_page_reaches_nowhere() {
 #[test]
 fn a_photograph_stands_in_the_page_itself() {
     let mut page = Page::new("a card", Tone::Plain, "One card.");
-    let picture =
-        crate::page::Picture { caption: STRANGE.into(), media_type: "image/png".into(), bytes: vec![1, 2, 3] };
+    let picture = Picture { caption: STRANGE.into(), media_type: "image/png", bytes: vec![1, 2, 3] };
     page.add("", [Block::Picture(picture)]);
     let page = document(&page);
-    assert!(page.contains("<img src=\"data:image/png;base64,AQID\"") && page.contains("img-src data:"), "{page}");
+    assert!(
+        page.contains("<img src=\"data:image/png;base64,AQID\"") && page.contains("img-src data:"),
+        "{page}"
+    );
 }
 
 #[test]
