@@ -53,7 +53,8 @@ for (const page of makeAll(process.argv.slice(2))) {
       check(`${name}: letters can be read`, await tab.evaluate(tooSmall));
       if (keep) await tab.screenshot({ path: join(keep, `${page.name}-${screen}-${scheme}.png`), fullPage: true });
       check(`${name}: console`, said);
-      check(`${name}: axe`, await accessible(tab));
+      // Both widths and both schemes are seen by it; all four of them take twice the time and say no more.
+      if ((screen === 'desktop') === (scheme === 'light')) check(`${name}: axe`, await accessible(tab));
       if (screen === 'desktop' && scheme === 'light') {
         await tab.evaluate(() => document.querySelectorAll('details').forEach(part => { part.open = false; }));
         check(`${page.name}: print`, await printed(tab, page));

@@ -25,6 +25,7 @@ export async function chooses(tab) {
   await tab.$eval('.choices input[type=search]', input => { input.value = ''; input.dispatchEvent(new Event('input')); });
   expect('without it all are there', await rows(), allRows);
 
+  await tab.$$eval('.choice', all => all.forEach(part => { part.open = true; }));
   const bars = () => tab.$$eval('.bars li[data-r]', all => all.filter(one => one.checkVisibility()).length);
   const allBars = await bars();
   await tab.click('.legend button');

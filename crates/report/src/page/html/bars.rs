@@ -10,8 +10,10 @@ use std::fmt::Write;
 /// Units of a bar's whole length; whole numbers of them are fine enough for any screen.
 const LENGTH: f64 = 1000.0;
 
-/// Characters of a name beside which an interval in figures has room.
+/// Characters of a name beside which an interval in figures has room where two groups stand beside each other, and of one that
+/// has room itself.
 const SHORT: usize = 12;
+const LONG: usize = 28;
 
 /// All groups.
 pub(super) fn drawn(bars: &Bars) -> String {
@@ -20,11 +22,15 @@ pub(super) fn drawn(bars: &Bars) -> String {
         return groups;
     }
     let coloured = if bars.recurs() && bars.names.len() <= SERIES { " coloured" } else { "" };
-    let alone = if bars.groups.len() == 1 { " alone" } else { "" };
-    // Beside a long name there is no room for an interval in figures; it is drawn, and stands in the tables.
-    let long = bars.groups.len() > 1 && bars.names.iter().any(|name| name.chars().count() > SHORT);
-    let long = if long { " long" } else { "" };
-    format!("<div class=\"bars{coloured}{alone}{long}\">\n{groups}</div>\n")
+    let longest = bars.names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let beside = match longest {
+        _ if bars.groups.len() == 1 => " alone",
+        ..=SHORT => "",
+        // Beside such a name there is no room for an interval in figures; it is drawn, and stands in the tables.
+        ..=LONG => " long",
+        _ => " alone",
+    };
+    format!("<div class=\"bars{coloured}{beside}\">\n{groups}</div>\n")
 }
 
 /// One test with its bars.

@@ -234,7 +234,8 @@
       button.addEventListener('pointerleave', () => light(null));
       legend.append(make('li', {}, button));
     });
-    first.before(form, ...(names.size > 1 ? [legend] : []));
+    const folded = names.size > 8 ? make('details', { class: 'choice' }, make('summary', {}, `Cards shown: ${names.size}`), legend) : legend;
+    first.before(form, ...(names.size > 1 ? [folded] : []));
   } else if (long) {
     const form = make('form', { class: 'choices' }, filter());
     form.addEventListener('submit', event => event.preventDefault());
