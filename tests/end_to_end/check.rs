@@ -46,11 +46,9 @@ fn a_fast_card_has_time_for_every_part_and_the_page_opens_without_a_network() {
     }
     let html = std::fs::read_to_string(page).unwrap();
     assert!(html.starts_with("<!DOCTYPE html>\n<!-- Cardscope page -->\n") && html.contains("GENUINE"));
-    assert!(
-        !html.contains("http://")
-            || html.matches("http://").count() == html.matches("xmlns=\"http://").count()
-    );
-    assert!(!html.contains("<script") && !html.contains("src="), "nothing is fetched");
+    // The name of SVG is a name, no address that anything is loaded from.
+    let outside = html.replace("http://www.w3.org/2000/svg", "");
+    assert!(!outside.contains("http://") && !outside.contains(" src="), "nothing is fetched");
 }
 
 #[test]

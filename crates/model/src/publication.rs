@@ -50,6 +50,27 @@ pub struct Latencies {
     pub histogram: Histogram,
 }
 
+/// A photograph or a screenshot that is attached to a card.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Picture {
+    /// What there is to say about it, else the name of its file.
+    pub caption: String,
+    /// `image/png`, `image/jpeg`, `image/webp` or `image/gif`.
+    pub media_type: &'static str,
+    /// Its bytes, which as JSON are left to the archive.
+    #[serde(skip)]
+    pub bytes: Vec<u8>,
+}
+
+/// Pictures of a card, and those that are too large to be published.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pictures {
+    /// Those that are published.
+    pub shown: Vec<Picture>,
+    /// How many are left out.
+    pub left_out: u32,
+}
+
 /// One card's part.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CardPart {
@@ -84,6 +105,9 @@ pub struct CardPart {
     /// Its last long write or read.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sustain: Option<SustainReport>,
+    /// Photographs and screenshots; the archive has them, and the document as JSON does not repeat them.
+    #[serde(skip)]
+    pub pictures: Pictures,
 }
 
 /// What is published.

@@ -1,6 +1,9 @@
 //! `check` as one page: identity, capacity, speeds, jobs, marks, flash, a long run, and what to do next.
 
 use crate::bench::precision;
+use crate::chart::inside::{PICTURE, addresses};
+use crate::chart::visit;
+use crate::evidence;
 use crate::figure::{count, duration, listing, rate, sentence, speed, test_of, time_us, trimmed};
 use crate::page::table::Table;
 use crate::page::{Block, Fact, Page, Tone, fact, moved};
@@ -14,6 +17,7 @@ use cardscope_model::result::TestResult;
 use cardscope_model::sustain::Measured;
 use cardscope_model::units::Size;
 use cardscope_model::verify::{Method, Verdict, Verification};
+use cardscope_sd::mark::Mark;
 use std::borrow::Cow;
 
 /// Charts of the map that the page has room for.
@@ -40,8 +44,12 @@ pub fn page(report: &CheckReport) -> Page {
     let mut page = Page::new(&header.target, tone, answer);
     page.figures = figures(report);
     add_reasons(&mut page, report);
-    page.add("Speed", [Block::Table(speeds(&body.bench))]);
-    page.add("Suitable for", [Block::Table(jobs(&body.jobs))]);
+    let found = verification(report);
+    page.add("Capacity", visit::capacity(&found).map(Block::chart));
+    let chart = visit::speeds(&body.bench, &claimed(report), &header.condition).map(Block::chart);
+    page.add("Speed", chart.into_iter().chain([Block::Table(speeds(&body.bench))]));
+    let chart = visit::jobs(&best_first(&body.jobs)).map(Block::chart);
+    page.add("Suitable for", chart.into_iter().chain([Block::Table(jobs(&body.jobs))]));
     page.add("Marks", [Block::Table(body.marks.as_ref().map(marks_of).unwrap_or_default())]);
     for next in &body.next {
         page.step(sentence(&next.what), next.command.clone());
@@ -51,10 +59,14 @@ pub fn page(report: &CheckReport) -> Page {
     }
     page.fold("Marks in detail", [Block::Facts(mark_details(body.marks.as_ref()))]);
     page.fold("What each job takes", [Block::Facts(job_details(&body.jobs))]);
+    let map = found.map.as_ref().and_then(|map| addresses(map, &header.condition, PICTURE));
+    page.add("Speed over the addresses", map.map(Block::chart));
     page.fold("Flash geometry", flash(report));
     page.fold("Sustained use", body.sustain.iter().flat_map(long_run));
     page.add_findings(header, body.bench.iter());
     page.fold("How it was tested", [Block::Facts(time(report))]);
+    evidence::add(&mut page, header, &found, body.identity.as_ref());
+    page.print(&["Capacity", "Speed", "Marks"]);
     page.add_end(header);
     page
 }
@@ -96,6 +108,12 @@ fn answer(report: &CheckReport) -> (Tone, String) {
 /// How far a demand is missed: `19.5 of 30 MB/s`.
 fn short_of(part: &Part) -> Option<String> {
     Some(format!("{} of {} {}", speed(part.measured?), trimmed(part.demanded, 1), part.unit))
+}
+
+/// The marks that the card or its label claims.
+fn claimed(report: &CheckReport) -> Vec<Mark> {
+    let judged = report.body.marks.iter().flat_map(|marks| &marks.judged);
+    judged.filter(|judged| !judged.claimed_by.is_empty()).map(|judged| judged.mark).collect()
 }
 
 fn judged(report: &CheckReport, outcome: Outcome) -> impl Iterator<Item = &JudgedMark> {

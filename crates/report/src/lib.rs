@@ -11,6 +11,7 @@ pub mod check;
 pub mod comparison;
 pub mod doctor;
 pub mod endure;
+mod evidence;
 pub mod figure;
 pub mod fit;
 pub mod format;

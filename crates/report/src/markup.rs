@@ -1,30 +1,45 @@
 //! Pieces of HTML: text that may stand anywhere, tables, findings. What a card or its owner says is a stranger's text.
 
 use crate::page::Remark;
-use crate::page::table::Table;
+use crate::page::table::{Column, Table};
 use cardscope_model::outside;
 use std::fmt::Write;
 
 /// How every page begins: by this a page of ours is known again, and may be replaced by a newer one.
 pub const HEAD: &str = "<!DOCTYPE html>\n<!-- Cardscope page -->\n";
 
-/// A table in a box that scrolls by itself where it is too wide.
+/// A table in a box that scrolls by itself where it is too wide; in a heat map a cell has the shade of its share.
 pub(crate) fn grid(table: &Table) -> String {
-    let cell = |(column, text): (usize, &String), tag: &str| {
-        let words = column > 0 && table.columns().get(column).is_some_and(|column| column.words);
-        format!("<{tag}{}>{}</{tag}>", if words { " class=\"words\"" } else { "" }, escaped(text))
+    let words = |column: usize| column > 0 && table.columns().get(column).is_some_and(|c| c.words);
+    let class = |row: Option<usize>, column: usize| {
+        let shade = row.and_then(|row| table.share(row, column)).map(|share| format!("s{}", shade(share)));
+        let words = words(column).then(|| "words".to_owned());
+        let all: Vec<String> = words.into_iter().chain(shade).collect();
+        if all.is_empty() { String::new() } else { format!(" class=\"{}\"", all.join(" ")) }
     };
-    let heads = table.columns().iter().map(|column| &column.head).enumerate();
-    let head: String = heads.map(|c| cell(c, "th")).collect();
+    let heads = table.columns().iter().enumerate();
+    let head = |(column, one): (usize, &Column)| match one.head.is_empty() {
+        true => "<td></td>".to_owned(),
+        false => format!("<th scope=\"col\"{}>{}</th>", class(None, column), escaped(&one.head)),
+    };
+    let head: String = heads.map(head).collect();
     let mut out =
         format!("<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n");
-    for row in table.rows() {
-        let cells = row.iter().enumerate();
-        let line: String = cells.map(|c| cell(c, if c.0 == 0 { "th" } else { "td" })).collect();
+    for (number, row) in table.rows().iter().enumerate() {
+        let cell = |(column, text): (usize, &String)| match column {
+            0 => format!("<th scope=\"row\">{}</th>", escaped(text)),
+            _ => format!("<td{}>{}</td>", class(Some(number), column), escaped(text)),
+        };
+        let line: String = row.iter().enumerate().map(cell).collect();
         let _ = writeln!(out, "<tr>{line}</tr>");
     }
     out.push_str("</tbody>\n</table></div>\n");
     out
+}
+
+/// The shade of a share from 0 to 1, in ten steps; the last is the best alone.
+fn shade(share: f64) -> usize {
+    if share >= 1.0 { 10 } else { (share.max(0.0) * 10.0) as usize }
 }
 
 /// Findings and caveats as a list, each with what it rests on.
@@ -50,26 +65,12 @@ fn remark(remark: &Remark) -> String {
     out
 }
 
-/// The line below a chart that says how to read it.
-pub(crate) fn figcaption(text: &str) -> String {
-    format!("<p class=\"caption\">{}</p>\n", prose(text))
-}
-
-/// Conclusions under a heading of a level; nothing where there are none.
-pub(crate) fn concluded(level: u8, head: &str, all: &[Remark]) -> String {
-    if all.is_empty() {
-        return String::new();
-    }
-    format!("<h{level}>{head}</h{level}>\n{}", remarks(all))
-}
-
-/// What can be unfolded, open where it says so; nothing where it is empty.
-pub(crate) fn folded(summary: &str, open: bool, body: &str) -> String {
+/// What can be unfolded, with attributes; nothing where it is empty.
+pub(crate) fn folded(summary: &str, attributes: &str, body: &str) -> String {
     if body.is_empty() {
         return String::new();
     }
-    let open = if open { " open" } else { "" };
-    format!("<details{open}><summary>{}</summary>\n{body}</details>\n", escaped(summary))
+    format!("<details{attributes}><summary>{}</summary>\n{body}</details>\n", escaped(summary))
 }
 
 /// Names and values as a list; nothing where there are none.

@@ -246,18 +246,18 @@ mod tests {
         insta::assert_snapshot!(text(&Chart::from(&curve())), @r"
         Write speed by size
              (speed, MB/s)
-             │            ┆                    ··o·····o···········o··
-          10 ┤            ┆          ·o·····o····*·····*···········*·····o
-             │            ┆   ··*·····*···
-             │            *·····o·
-           5 ┤          ··o···
-             │        ····┆
-             │     ·*···  ┆
-             │  ··· o·    ┆
-           2 ┤*·  ··      ┆
+          20 ┤            ┆
+             │            ┆
+             │            ┆               ··o····o·····o···········o·····*
+          10 ┤            ┆         ··o·····*··                       ···o
+             │            ┆   ··o···
+           5 ┤           ·o···
+             │        ··· ┆
+             │    ··o·    ┆
+           2 ┤*·····      ┆
              │   ·        ┆
              │ ··         ┆
-             │o           ┆
+           1 ┤o           ┆
              └┬───────────┬───────────┬──────────┬───────────┬───────────┬
               4 KiB    16 KiB      64 KiB     256 KiB      1 MiB       4 MiB
               bytes of a write
@@ -334,13 +334,21 @@ mod tests {
     }
 
     #[test]
-    fn values_that_hardly_differ_are_shown_from_0_on() {
-        let rates = |rates: [f64; 4]| {
-            let axis = Axis::new("speed", "MB/s", Scale::Linear);
-            Ruler::over(&axis, rates.into_iter(), 5).unwrap()
+    fn speeds_are_shown_from_0_on_and_temperatures_are_not() {
+        let from = |unit: &str| {
+            let axis = Axis::new("", unit, Scale::Linear);
+            Ruler::over(&axis, [14.0, 20.4, 20.2].into_iter(), 5).unwrap().place(0.0)
         };
-        assert_eq!(rates([20.1, 20.4, 20.2, 20.5]).place(0.0), Some(0.0));
-        // A third less is a difference.
-        assert_eq!(rates([14.0, 20.4, 20.2, 20.5]).place(0.0), None);
+        assert_eq!((from("MB/s"), from("µs"), from("°C")), (Some(0.0), Some(0.0), None));
+    }
+
+    #[test]
+    fn a_logarithmic_range_has_ticks_however_near_its_values_are_to_each_other() {
+        for scale in [Scale::Log10, Scale::Log2] {
+            for values in [[21.0, 28.0], [21.0, 21.0], [0.000_3, 0.000_31]] {
+                let ruler = Ruler::over(&Axis::new("", "MB/s", scale), values.into_iter(), 5).unwrap();
+                assert!(ruler.ticks(5).len() >= 2, "{scale:?} {values:?}: {:?}", ruler.ticks(5));
+            }
+        }
     }
 }

@@ -3,9 +3,6 @@
 use crate::figure::trimmed;
 use cardscope_model::card_map::plot::{Axis, Scale};
 
-/// Values within this share of the highest hardly differ: less than cards vary by from one run to the next.
-const ALIKE: f64 = 0.1;
-
 /// One axis with the range that is drawn.
 #[derive(Debug, Clone)]
 pub(crate) struct Ruler {
@@ -22,10 +19,10 @@ pub(crate) struct Ruler {
 
 impl Ruler {
     /// A ruler over the values; `None` where none of them can be drawn. A linear range reaches out to whole ticks, and
-    /// to 0 where that costs at most half of the picture, or where the values hardly differ: a difference must not look
-    /// larger than it is.
+    /// down to 0, since a difference must not look larger than it is: noise would look like a cliff. A temperature has no
+    /// such zero.
     pub(crate) fn over(axis: &Axis, values: impl Iterator<Item = f64>, ticks: usize) -> Option<Ruler> {
-        Ruler::reaching(axis, values, ticks, |low, high| low < 0.5 * high || low > (1.0 - ALIKE) * high)
+        Ruler::reaching(axis, values, ticks, |_, _| axis.unit != "°C")
     }
 
     /// A ruler over the values, from 0 on where `from_zero` says so of their lowest and highest.
@@ -44,8 +41,8 @@ impl Ruler {
         let bytes = axis.unit == "bytes";
         let times = axis.unit == "µs" && scale == Scale::Log10;
         if scale != Scale::Linear {
-            let room = if high > low { 0.0 } else { 0.5 };
-            return Some(Ruler { scale, bytes, times, low: low - room, high: high + room, step: 1.0 });
+            let (low, high) = out_to_ticks(scale, low, high);
+            return Some(Ruler { scale, bytes, times, low, high, step: 1.0 });
         }
         let low = if low > 0.0 && from_zero(low, high) { 0.0 } else { low };
         let span = if high > low { high - low } else { low.abs().max(1.0) };
@@ -112,8 +109,8 @@ impl Ruler {
             let all = (first..=last).flat_map(move |d| parts.iter().map(move |p| p * 10f64.powi(d)));
             all.filter(|v| self.place(*v).is_some()).collect::<Vec<f64>>()
         };
-        let fine = of(&[1.0, 2.0, 5.0]);
-        if fine.len() <= most { fine } else { of(&[1.0]) }
+        let (fine, coarse) = (of(&[1.0, 2.0, 5.0]), of(&[1.0]));
+        if fine.len() <= most || coarse.len() < 3 { fine } else { coarse }
     }
 
     /// Whether each tick carries the unit that fits it.
@@ -139,6 +136,16 @@ pub(crate) fn named(axis: &Axis) -> String {
         ("", unit) => unit.to_owned(),
         (label, unit) => format!("{label}, {unit}"),
     }
+}
+
+/// The ends of a logarithmic range, on its own scale, moved out to the next values that may have a tick: of powers of ten
+/// also 2 and 5 times them. However near its values are to each other, such a range has ticks.
+fn out_to_ticks(scale: Scale, low: f64, high: f64) -> (f64, f64) {
+    let parts: &[f64] = if scale == Scale::Log10 { &[1.0, 2.0, 5.0, 10.0] } else { &[1.0, 10.0] };
+    let at = |value: f64| parts.iter().map(move |part| value.floor() + part.log10());
+    let below = at(low).filter(|tick| *tick <= low + 1e-4).fold(low.floor(), f64::max);
+    let above = at(high).filter(|tick| *tick >= high - 1e-4).fold(high.floor() + 1.0, f64::min);
+    if above > below { (below, above) } else { (below - 1.0, above + 1.0) }
 }
 
 fn along(scale: Scale, value: f64) -> Option<f64> {
@@ -180,6 +187,9 @@ fn time(us: f64) -> String {
 }
 
 fn plain(value: f64, step: f64, scale: Scale) -> String {
+    if scale != Scale::Linear && value < 0.9e-4 {
+        return format!("{value:.0e}");
+    }
     let grain = if scale == Scale::Linear { step } else { value.abs().max(f64::MIN_POSITIVE) };
     trimmed(value, (-grain.log10().floor()).clamp(0.0, 9.0) as usize)
 }

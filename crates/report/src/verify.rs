@@ -2,6 +2,8 @@
 //! found: speeds, counts, and the files that are not as they should be.
 
 use crate::chart::inside::{TERMINAL, addresses};
+use crate::chart::visit;
+use crate::evidence;
 use crate::figure::{count, duration, sentence, speed};
 use crate::page::table::Table;
 use crate::page::{Block, Fact, Page, Tone, fact, io_errors, listed, moved};
@@ -26,11 +28,14 @@ pub fn page(report: &VerifyReport) -> Page {
     if let Some(found) = &body.files {
         add_files(&mut page, found);
     }
+    page.add("Capacity", visit::capacity(body).map(Block::chart));
     let map = body.map.as_ref().and_then(|map| addresses(map, &header.condition, TERMINAL));
     page.add("", map.map(Block::chart));
     page.fold("Addresses that disprove it", [listed(&body.disproofs, LISTED, disproof)]);
     page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
     page.fold("Exact sizes", [Block::Facts(exact(report)), Block::Lines(cost(report).collect())]);
+    evidence::add(&mut page, header, body, None);
+    page.print(&["Capacity", ""]);
     page.framed(header)
 }
 
@@ -64,7 +69,7 @@ fn exact(report: &VerifyReport) -> Vec<Fact> {
     all.into_iter().filter_map(|(name, bytes)| Some(fact(name, Capacity(bytes?)))).collect()
 }
 
-fn disproof(proof: &Disproof) -> String {
+pub(crate) fn disproof(proof: &Disproof) -> String {
     let (address, found) = (grouped(proof.address), found(proof.found));
     format!("byte {address}: {} expected, {found} found ({} looks)", proof.expected, proof.seen)
 }

@@ -17,7 +17,7 @@ pub(crate) fn read(file: &Path) -> Result<(String, String, Vec<u8>)> {
 }
 
 /// By the signatures of the formats that photographs, screenshots and receipts come in.
-fn media_type(bytes: &[u8]) -> &'static str {
+pub(crate) fn media_type(bytes: &[u8]) -> &'static str {
     match bytes {
         [0xff, 0xd8, 0xff, ..] => "image/jpeg",
         [0x89, b'P', b'N', b'G', ..] => "image/png",

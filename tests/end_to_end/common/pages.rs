@@ -110,9 +110,10 @@ pub(crate) fn cells(line: &str) -> Vec<String> {
     cells.iter().map(plain).collect()
 }
 
-/// What a browser finds in a page: rows of the tables of a section, every attribute, every script and style.
+/// What a browser finds in a page: rows of the tables of figures, every attribute, every script and style.
 pub(crate) const BROWSER: &str = "
 import html.parser, json, sys
+FIGURES = ['average-mb-s', 'worst-mb-s', 'best-mb-s', 'median-mb-s']
 class Reader(html.parser.HTMLParser):
     def __init__(self):
         super().__init__()
@@ -123,16 +124,16 @@ class Reader(html.parser.HTMLParser):
         self.found['attributes'] += [[tag, name, value or ''] for name, value in attributes]
         self.open.append(tag)
         if tag == 'script': self.kind = dict(attributes).get('type', '')
-        if tag == 'section': self.section = dict(attributes).get('id', '')
-        if tag == 'tr' and self.section == 'figures': self.found['rows'].append([])
-        if tag in ('td', 'th') and self.section == 'figures': self.found['rows'][-1].append('')
+        if tag in ('section', 'details'): self.section = dict(attributes).get('data-part', '')
+        if tag == 'tr' and self.section in FIGURES: self.found['rows'].append([])
+        if tag in ('td', 'th') and self.section in FIGURES: self.found['rows'][-1].append('')
     def handle_endtag(self, tag):
         while self.open and self.open.pop() != tag: pass
     def handle_data(self, data):
         if 'script' in self.open and self.kind == 'application/json': self.found['data'].append(data)
         elif 'script' in self.open or 'style' in self.open: self.found['code'].append([self.open[-1], data])
         else: self.found['text'] += data
-        if self.section == 'figures' and self.open and self.open[-1] in ('td', 'th'): self.found['rows'][-1][-1] += data
+        if self.section in FIGURES and self.open and self.open[-1] in ('td', 'th'): self.found['rows'][-1][-1] += data
 reader = Reader()
 reader.feed(open(sys.argv[1], encoding='utf-8').read())
 json.dump(reader.found, sys.stdout)

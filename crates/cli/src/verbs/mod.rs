@@ -2,7 +2,6 @@
 //! options are described; what only this program does has a file here.
 
 mod archive;
-mod check;
 mod compare;
 mod import;
 mod list;
@@ -16,7 +15,7 @@ use crate::terminal::TypedTemperatures;
 use cardscope_report as pages;
 use cardscope_session::{self as session, Result, identify};
 use clap::Subcommand;
-use page::{attended, page};
+use page::{Paged, attended, page};
 
 /// The verbs of the command line: what each is asked, and how that is carried out and shown.
 macro_rules! verbs {
@@ -49,8 +48,8 @@ verbs! {
     Decode(identify::DecodeRequest) =
         |ask, to| output::document(to, &identify::decode(&ask)?, pages::identity::page);
     Bench(session::bench::Request) = |ask, to| page(&ask, to, pages::bench::page);
-    Check(check::Check) = |ask, to| ask.run(to);
-    Verify(session::verify::Request) = |ask, to| page(&ask, to, |report| match ask.h2testw {
+    Check(Paged<session::check::Request>) = |ask, to| ask.run(to, pages::check::page);
+    Verify(Paged<session::verify::Request>) = |ask, to| ask.run(to, |report| match ask.request().h2testw {
         true => pages::h2testw::page(report),
         false => pages::verify::page(report),
     });

@@ -4,12 +4,52 @@ use crate::output::{self, Options};
 use crate::progress::Progress;
 use crate::signals;
 use crate::terminal::AtTerminal;
-use cardscope_report::page::Page;
+use cardscope_report::page::{Page, html};
 use cardscope_session::Result;
 use cardscope_session::bench::Interrupt;
 use cardscope_session::frame::{self, Outcome, Procedure, Report};
+use cardscope_session::output_file::{Mark, OutputFile};
+use clap::Args;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::path::PathBuf;
+
+// A verb on a card whose page can be kept as a file. (A doc comment would take the place of the verb's own description.)
+#[derive(Debug, Args)]
+pub(crate) struct Paged<R: Args> {
+    #[command(flatten)]
+    request: R,
+    /// Write the page to FILE as HTML, too: one file that needs no network
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+impl<R: Args + Procedure> Paged<R>
+where
+    R::Body: Serialize + DeserializeOwned,
+{
+    /// What the verb was asked for.
+    pub(super) fn request(&self) -> &R {
+        &self.request
+    }
+
+    /// Carries the verb out, prints its document, and writes the page where that is asked for; gives the exit status.
+    pub(super) fn run(&self, options: &Options, shown: impl Fn(&Report<R::Body>) -> Page) -> Result<u8> {
+        // Minutes of work must not end in a page that cannot be written; and it must not overwrite the card.
+        let mark = Mark::Head(cardscope_report::HTML_HEAD);
+        let target = &self.request.common().target;
+        let claim = |file| OutputFile::claim("--html", file, Some(target), mark);
+        let file = self.html.as_deref().map(claim).transpose()?;
+        let outcome = carry_out(&self.request, options)?;
+        let status = output::outcome(options, &outcome, &shown)?;
+        let written = file.map(|file| file.write(html::document(&shown(&outcome.report))));
+        let Some(Err(failure)) = written else {
+            return Ok(status);
+        };
+        output::say(&failure);
+        Ok(if status > 1 { status } else { failure.exit_status() })
+    }
+}
 
 /// Carries a verb out and prints its document; gives the exit status.
 pub(super) fn page<P: Procedure>(
@@ -23,8 +63,8 @@ where
     output::outcome(options, &carry_out(asked, options)?, shown)
 }
 
-/// Only carries it out, for a verb that does more with its document.
-pub(super) fn carry_out<P: Procedure>(asked: &P, options: &Options) -> Result<Outcome<Report<P::Body>>> {
+/// Only carries it out.
+fn carry_out<P: Procedure>(asked: &P, options: &Options) -> Result<Outcome<Report<P::Body>>> {
     attended(options, asked.common().consent.yes_destroy.clone(), |consent, interrupt, progress| {
         frame::execute(asked, consent, interrupt, progress)
     })

@@ -17,11 +17,13 @@ pub fn by_card(comparison: &Comparison, measure: Measure) -> Option<Chart> {
     let bar = |(of, spread): (usize, &Option<Spread>)| {
         let spread = spread.as_ref()?;
         let interval = spread.ci95.filter(|_| measure == Measure::Average);
-        Some(Bar { of, value: measure.of(spread), interval, runs: spread.runs.clone() })
+        let measures = Some(Measure::ALL.map(|measure| measure.of(spread)));
+        Some(Bar { of, value: measure.of(spread), interval, runs: spread.runs.clone(), measures })
     };
     let groups = comparison.tests.iter().map(|test| Group {
         name: words::test(test),
         bars: test.spreads.iter().enumerate().filter_map(bar).collect(),
+        ..Group::default()
     });
     let interval = if measure == Measure::Average { CI95 } else { "ticks: single runs" };
     let names = comparison.entries.iter().map(|entry| entry.name.clone()).collect();
@@ -38,7 +40,7 @@ pub fn by_run(comparison: &Comparison, entry: usize) -> Option<Chart> {
     let group = |test: &ComparedTest| {
         let runs = &test.spreads.get(entry)?.as_ref()?.runs;
         let bars = runs.iter().enumerate().map(|(of, value)| Bar { of, value: *value, ..Bar::default() });
-        Some(Group { name: words::test(test), bars: bars.collect() })
+        Some(Group { name: words::test(test), bars: bars.collect(), ..Group::default() })
     };
     let groups: Vec<Group> = comparison.tests.iter().filter_map(group).collect();
     let runs = groups.iter().map(|group| group.bars.len()).max().unwrap_or(0);
@@ -60,7 +62,7 @@ pub fn by_place(ranking: &Ranking) -> Option<Chart> {
         of,
         value: place.value,
         interval: place.ci95,
-        runs: Vec::new(),
+        ..Bar::default()
     });
     let names = places.iter().map(|p| format!("{}  {}", ranking::place(p), p.entry.name));
     let (unit, name) = match &ranking.by {
@@ -78,7 +80,7 @@ pub fn by_place(ranking: &Ranking) -> Option<Chart> {
         Bars {
             unit: unit.into(),
             names: names.collect(),
-            groups: vec![Group { name, bars: bars.collect() }],
+            groups: vec![Group { name, bars: bars.collect(), ..Group::default() }],
         },
     )
 }
@@ -96,7 +98,7 @@ fn condition_of(ranking: &Ranking, places: &[RankedCard]) -> String {
 }
 
 /// A chart of what can be drawn of the bars: what is no number, or below nothing, has no length.
-fn chart(title: &str, caption: Caption, mut bars: Bars) -> Option<Chart> {
+pub(crate) fn chart(title: &str, caption: Caption, mut bars: Bars) -> Option<Chart> {
     for group in &mut bars.groups {
         group.bars.retain(|bar| bar.value.is_finite() && bar.value >= 0.0);
         for bar in &mut group.bars {

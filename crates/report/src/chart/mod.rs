@@ -5,12 +5,15 @@
 //! measured: a picture travels without the text around it.
 
 pub mod bars;
+pub(crate) mod csv;
 pub mod inside;
 pub mod latency;
 pub mod over_time;
+pub mod visit;
 
 use crate::figure::{printed, speed};
 use cardscope_model::card_map::plot::{Axis, Plot, Series};
+use cardscope_model::units::Size;
 use serde::Serialize;
 
 /// A chart.
@@ -78,22 +81,37 @@ pub struct Bars {
 /// The unit of a score.
 pub(crate) const POINTS: &str = "points";
 
+/// The unit of a capacity, of which each has its own as it is written.
+pub(crate) const GIGABYTES: &str = "GB";
+
+/// Bytes in one of them.
+pub(crate) const GB: f64 = 1e9;
+
 impl Bars {
     /// A value as people write it in this unit.
     pub fn write(&self, value: f64) -> String {
-        match self.unit == POINTS && value.is_finite() && value.abs() < 1e6 {
-            true => format!("{value:.1}"),
-            false => speed(value),
+        match self.unit.as_str() {
+            POINTS if value.is_finite() && value.abs() < 1e6 => format!("{value:.1}"),
+            GIGABYTES if value >= 0.0 => Size((value * GB) as u64).to_string(),
+            _ => speed(value),
         }
     }
 
-    /// The end of a group's scale: 1, 2 or 5 times a power of ten, or steps between, beyond all that is drawn; all
-    /// points of a score.
+    /// Whether the same names come again in several groups, so that a colour for each tells them from each other.
+    pub fn recurs(&self) -> bool {
+        let alone = |of: usize| self.groups.iter().filter(|g| g.bars.iter().any(|b| b.of == of)).count() < 2;
+        self.names.len() > 1 && self.groups.len() > 1 && !(0..self.names.len()).all(alone)
+    }
+
+    /// The end of a group's scale: its own, else 1, 2 or 5 times a power of ten, or steps between, beyond all that is drawn;
+    /// all points of a score.
     pub fn scale_end(&self, group: &Group) -> f64 {
         let ends = group.bars.iter().map(|b| b.interval.map_or(b.value, |[_, high]| high.max(b.value)));
         let runs = group.bars.iter().flat_map(|b| b.runs.iter().copied());
-        let most = ends.chain(runs).filter(|v| v.is_finite()).fold(0.0, f64::max);
+        let limits = group.limits.iter().map(|limit| limit.value);
+        let most = ends.chain(runs).chain(limits).filter(|v| v.is_finite()).fold(0.0, f64::max);
         match most {
+            most if group.end.is_some_and(|end| end >= most) => group.end.unwrap_or(most),
             most if self.unit == POINTS => most.max(100.0),
             most if most <= 0.0 => 1.0,
             most => {
@@ -106,7 +124,11 @@ impl Bars {
 
     /// The scale of a group in words: `0 to 80 MB/s`.
     pub fn scale(&self, group: &Group) -> String {
-        format!("0 to {} {}", printed(self.scale_end(group)), self.unit)
+        let end = self.scale_end(group);
+        match self.unit.as_str() {
+            GIGABYTES => format!("0 to {}", self.write(end)),
+            unit => format!("0 to {} {unit}", printed(end)),
+        }
     }
 }
 
@@ -117,6 +139,21 @@ pub struct Group {
     pub name: String,
     /// Its bars.
     pub bars: Vec<Bar>,
+    /// What its bars are held against, as lines across all of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<Limit>,
+    /// The end of its scale where that does not follow from its bars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<f64>,
+}
+
+/// What bars are held against: a mark's demand, what the bus carries.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Limit {
+    /// Where it lies on the scale.
+    pub value: f64,
+    /// Its name, with its value: `V30: 30 MB/s`.
+    pub name: String,
 }
 
 /// One bar.
@@ -130,6 +167,9 @@ pub struct Bar {
     pub interval: Option<[f64; 2]>,
     /// The runs behind it, in their order.
     pub runs: Vec<f64>,
+    /// Average, worst, best and median of the runs, where a page lets its reader choose among them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measures: Option<[f64; 4]>,
 }
 
 /// Curves.

@@ -11,6 +11,7 @@ pub mod terminal;
 
 use crate::chart::Chart;
 use crate::figure::duration;
+use cardscope_model::publication::Picture;
 use cardscope_model::report::{Header, Moved};
 use cardscope_model::result::TestResult;
 use cardscope_model::units::{Size, grouped};
@@ -53,6 +54,9 @@ pub struct Page {
     pub next: Vec<Step>,
     /// How it ended and where it is kept.
     pub end: Vec<String>,
+    /// When it was tested, where that is known: `2026-11-25 20:07 UTC`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
 }
 
 /// A reason for the answer.
@@ -80,6 +84,10 @@ pub struct Section {
     pub head: String,
     /// Whether it is a detail, shown where it is asked for.
     pub folded: bool,
+    /// Whether it belongs to the sheet that is printed, for somebody who must be shown the proof. Where no section does, all
+    /// that is open is printed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub printed: bool,
     /// What stands in it.
     pub blocks: Vec<Block>,
 }
@@ -113,18 +121,6 @@ pub enum Block {
     Section(Section),
 }
 
-/// A picture as it lies in the archive.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Picture {
-    /// What it shows.
-    pub caption: String,
-    /// `image/png`, `image/jpeg` …
-    pub media_type: String,
-    /// Its bytes.
-    #[serde(skip)]
-    pub bytes: Vec<u8>,
-}
-
 impl Block {
     /// A table, none where it has no row.
     pub(crate) fn is_empty(&self) -> bool {
@@ -149,7 +145,7 @@ impl Section {
     /// A section without its empty blocks.
     pub(crate) fn new(head: &str, body: impl IntoIterator<Item = Block>) -> Self {
         let blocks = body.into_iter().filter(|block| !block.is_empty()).collect();
-        Section { head: head.to_owned(), folded: false, blocks }
+        Section { head: head.to_owned(), folded: false, printed: false, blocks }
     }
 
     /// The same as a detail.
@@ -241,14 +237,21 @@ impl Page {
         }
     }
 
+    /// Names the sections of the sheet that is printed, by their heads.
+    pub(crate) fn print(&mut self, heads: &[&str]) {
+        let named = self.sections.iter_mut().filter(|section| heads.contains(&section.head.as_str()));
+        named.for_each(|section| section.printed = true);
+    }
+
     /// Findings and caveats as details, those of single tests included.
     pub(crate) fn add_findings<'a>(&mut self, header: &Header, tests: impl Iterator<Item = &'a TestResult>) {
         self.fold("Findings", [Block::Remarks(findings::of(&header.findings))]);
         self.fold("Caveats", [Block::Remarks(findings::caveats(&header.caveats, tests))]);
     }
 
-    /// How it ended, and its session.
+    /// How it ended, when it was, and its session.
     pub(crate) fn add_end(&mut self, header: &Header) {
+        self.date = header.session.as_deref().and_then(began);
         self.end.extend(header.error.iter().map(|error| format!("Ended early: {error}")));
         self.end.extend(header.session.iter().map(|id| format!("Archived as session {id}.")));
     }
@@ -266,5 +269,27 @@ impl Page {
     }
 }
 
+/// When a session began: its id is a UUID of version 7, which starts with the milliseconds since 1970 (RFC 9562, 5.7).
+fn began(session: &str) -> Option<String> {
+    let digits: String = session.chars().filter(|c| *c != '-').collect();
+    let version_7 = digits.get(12..13) == Some("7") && digits.len() == 32;
+    let milliseconds = i64::from_str_radix(digits.get(..12).filter(|_| version_7)?, 16).ok()?;
+    let time = jiff::Timestamp::from_millisecond(milliseconds).ok()?;
+    Some(time.strftime("%Y-%m-%d %H:%M UTC").to_string())
+}
+
 /// Reasons that a page has room for.
 const REASONS: usize = 5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_says_when_it_began_and_what_is_none_says_nothing() {
+        assert_eq!(began("017f22e2-79b0-7cc3-98c4-dc0c0c07398f").as_deref(), Some("2022-02-22 19:22 UTC"));
+        for none in ["", "5c146b14-3c52-4afd-938a-375d0df1fbf6", "017f22e2"] {
+            assert_eq!(began(none), None, "{none}");
+        }
+    }
+}

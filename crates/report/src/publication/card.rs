@@ -2,11 +2,12 @@
 
 use super::{charts, series};
 use crate::card_map;
+use crate::figure::count;
 use crate::page::{Block, Fact, Section, fact, findings};
 use crate::ranking::price;
 use crate::{sustain, verdict};
 use cardscope_model::card::{CardFacts, Event, EventKind};
-use cardscope_model::publication::CardPart;
+use cardscope_model::publication::{CardPart, Picture};
 use cardscope_model::units::Capacity;
 
 /// The part.
@@ -17,12 +18,18 @@ pub(super) fn section(part: &CardPart) -> Section {
     let charts = series::most_telling(part)
         .into_iter()
         .chain(charts::of_flash(part).into_iter().filter_map(|(_, c)| c));
+    let left_out = match part.pictures.left_out {
+        0 => String::new(),
+        n => format!("{} left out: too large for a page.", count(n, "picture")),
+    };
     let advice = part.map.iter().flat_map(|map| &map.body.advice.words).cloned().collect();
     Section::new(
         &part.title,
         [
             Block::Lines(verdict.into_iter().chain(long_run).collect()),
             Block::Facts(known(part)),
+            pictures(&part.pictures.shown),
+            Block::Words(left_out),
             Block::Lines(advice),
             Block::Remarks(findings::of(&part.findings)),
             detail("History", vec![Block::Facts(part.events.iter().map(event).collect())]),
@@ -30,6 +37,11 @@ pub(super) fn section(part: &CardPart) -> Section {
             detail("Test by test", series::blocks(part)),
         ],
     )
+}
+
+/// Photographs and screenshots.
+fn pictures(shown: &[Picture]) -> Block {
+    Block::Section(Section::new("", shown.iter().cloned().map(Block::Picture)))
 }
 
 /// What is known of a card.

@@ -4,7 +4,7 @@ mod card;
 mod charts;
 mod csv;
 mod disk_mark;
-mod page;
+pub(crate) mod page;
 mod plotly;
 mod series;
 

@@ -63,7 +63,7 @@ proptest! {
             prop_assert_eq!(figures.count(), 0, "{}", format.name);
         }
         for (_, chart) in charts(&publication) {
-            for medium in [Medium::Page, Medium::File, Medium::Fixed] {
+            for medium in [Medium::Wide, Medium::Narrow, Medium::File, Medium::Fixed] {
                 let drawn = crate::svg::of(&chart, medium);
                 if !drawn.is_empty() {
                     let read = roxmltree::Document::parse(&drawn);

@@ -2,7 +2,7 @@
 //! many each bar has its name beside it. A group has a scale of its own, whose end stands at its head.
 
 use super::palette::{DIM, Drawing, END, LINE, SERIES, cut, text, text_line, wide};
-use crate::chart::{Bar, Bars, Group};
+use crate::chart::{Bar, Bars, Group, Limit};
 use crate::figure::interval;
 use crate::markup::escaped;
 use std::fmt::Write;
@@ -24,7 +24,7 @@ pub(super) fn draw(bars: &Bars, width: f64) -> Option<Drawing> {
     if bars.groups.is_empty() {
         return None;
     }
-    let coloured = (2..=SERIES).contains(&bars.names.len()) && bars.groups.len() > 1;
+    let coloured = bars.recurs() && bars.names.len() <= SERIES;
     let mut drawing = Drawing::default();
     if coloured {
         legend(&mut drawing, &bars.names, width);
@@ -112,6 +112,11 @@ fn draw_group(drawing: &mut Drawing, bars: &Bars, group: &Group, width: f64, col
     text(&mut drawing.elements, (EDGE, y), " font-weight=\"600\"", &name);
     let attributes = format!("{END}{DIM}");
     text_line(&mut drawing.elements, (left + room, y), &attributes, &escaped(&bars.scale(group)));
+    let along = |value: f64| left + room * (value / end).clamp(0.0, 1.0);
+    for limit in &group.limits {
+        limit_name(drawing, limit, along(limit.value), [left, left + room]);
+    }
+    let first = drawing.height;
     for bar in &group.bars {
         let y = drawing.height;
         let name = bars.names.get(bar.of).map_or("", String::as_str);
@@ -120,7 +125,6 @@ fn draw_group(drawing: &mut Drawing, bars: &Bars, group: &Group, width: f64, col
             text(&mut drawing.elements, (left - 6.0, y + 10.0), END, &name);
         }
         let number = if coloured { bar.of } else { 0 };
-        let along = |value: f64| left + room * (value / end).clamp(0.0, 1.0);
         let _ = write!(
             drawing.elements,
             "<rect class=\"track\" x=\"{left}\" y=\"{y}\" width=\"{room:.1}\" height=\"{}\"/>",
@@ -131,7 +135,24 @@ fn draw_group(drawing: &mut Drawing, bars: &Bars, group: &Group, width: f64, col
         figure(&mut drawing.elements, bars, bar, [left + room + 6.0, y]);
         drawing.height += STEP;
     }
+    for limit in &group.limits {
+        let (x, bottom) = (along(limit.value), drawing.height - 2.0);
+        let _ = writeln!(
+            drawing.elements,
+            "<path class=\"limit\" d=\"M{x:.1} {:.1}V{bottom:.1}\"/>",
+            first - 2.0
+        );
+    }
     drawing.height += 6.0;
+}
+
+/// The name of what bars are held against, in a line of its own, on that side of its place where there is more room.
+fn limit_name(drawing: &mut Drawing, limit: &Limit, at: f64, [from, to]: [f64; 2]) {
+    drawing.height += LINE - 2.0;
+    let (anchor, room) = if at > f64::midpoint(from, to) { (END, at - from) } else { ("", to - at) };
+    let attributes = format!("{anchor}{DIM} font-size=\"11\"");
+    let name = escaped(&cut(&limit.name, room));
+    text_line(&mut drawing.elements, (format_args!("{at:.1}"), drawing.height - 4.0), &attributes, &name);
 }
 
 /// Ticks of the single runs and the whisker of the interval.

@@ -90,7 +90,10 @@ fn open(drawing: &mut Drawing, name: &str, blocks: Option<(u32, bool)>, room: f6
     }
 }
 
-const HIGH: f64 = 44.0;
+const HIGH: f64 = 56.0;
+
+/// Where the strips begin, behind the values of their scale.
+const SCALE: f64 = 52.0;
 
 /// Steps of fullness; a second code beside the height, for a glance from afar.
 const STEPS: f64 = 5.0;
@@ -103,13 +106,15 @@ pub(super) fn addresses(map: &Addresses, width: f64) -> Option<Drawing> {
         .chain([map.lost.len()])
         .max()
         .filter(|n| *n > 0)?;
-    let room = width - 2.0 * LEFT;
+    let room = width - SCALE - LEFT;
     let step = room / columns as f64;
     let mut drawing = Drawing::default();
     for (number, one) in map.strips.iter().enumerate() {
-        words(&mut drawing, &one.name, room);
+        drawing.height += LINE;
+        let name = escaped(&cut(&one.name, room));
+        text_line(&mut drawing.elements, (SCALE, drawing.height - 4.0), "", &name);
         strip(&mut drawing.elements, &one.columns, drawing.height, step, number + 1);
-        drawing.height += HIGH + 6.0;
+        drawing.height += HIGH + 8.0;
     }
     if !map.lost.is_empty() {
         lost(&mut drawing, &map.lost, step);
@@ -122,7 +127,7 @@ fn strip(out: &mut String, speeds: &[Option<f64>], y: f64, step: f64, class: usi
     let most = speeds.iter().flatten().copied().fold(0.0, f64::max);
     let _ = writeln!(
         out,
-        "<rect class=\"track\" x=\"{LEFT}\" y=\"{y}\" width=\"{:.1}\" height=\"{HIGH}\"/>",
+        "<rect class=\"track\" x=\"{SCALE}\" y=\"{y}\" width=\"{:.1}\" height=\"{HIGH}\"/>",
         step * speeds.len() as f64
     );
     // One path a step of fullness: a hundred elements would say no more.
@@ -132,7 +137,7 @@ fn strip(out: &mut String, speeds: &[Option<f64>], y: f64, step: f64, class: usi
             let Some(share) = mb_s.map(|v| if most > 0.0 { v / most } else { 0.0 }) else { continue };
             if ((share * STEPS).ceil().max(1.0) as usize) == level {
                 let high = (share * HIGH).max(1.0);
-                let (x, top, high) = (N(LEFT + column as f64 * step), N(y + HIGH - high), N(high));
+                let (x, top, high) = (N(SCALE + column as f64 * step), N(y + HIGH - high), N(high));
                 let _ = write!(d, "M{x} {top}h{0}v{high}h-{0}z", N(step));
             }
         }
@@ -144,26 +149,27 @@ fn strip(out: &mut String, speeds: &[Option<f64>], y: f64, step: f64, class: usi
             );
         }
     }
-    let (x, y) = (LEFT + step * speeds.len() as f64, y - 3.0);
-    let attributes = format!("{END}{DIM} font-size=\"10\"");
-    let top = format!("top: {} MB/s", speed(most));
-    text_line(out, (format_args!("{x:.1}"), format_args!("{y:.1}")), &attributes, &top);
+    let attributes = format!("{END}{DIM} font-size=\"11\"");
+    for (value, at) in [(speed(most), y + 9.0), ("0".to_owned(), y + HIGH)] {
+        text_line(out, (SCALE - 5.0, format_args!("{at:.1}")), &attributes, &value);
+    }
 }
 
 /// Where data was lost: a crossed box a column, so that it is seen without colour.
 fn lost(drawing: &mut Drawing, lost: &[f64], step: f64) {
-    words(drawing, "lost or failed", f64::MAX);
+    drawing.height += LINE;
+    text_line(&mut drawing.elements, (SCALE, drawing.height - 4.0), "", "lost or failed");
     let y = drawing.height;
     let _ = writeln!(
         drawing.elements,
-        "<rect class=\"track\" x=\"{LEFT}\" y=\"{y}\" width=\"{:.1}\" height=\"10\"/>",
+        "<rect class=\"track\" x=\"{SCALE}\" y=\"{y}\" width=\"{:.1}\" height=\"10\"/>",
         step * lost.len() as f64
     );
     let boxes: String = lost
         .iter()
         .enumerate()
         .filter(|(_, share)| **share > 0.0)
-        .map(|(column, _)| format!("M{:.1} {y}h{step:.1}v10h-{step:.1}z", LEFT + column as f64 * step))
+        .map(|(column, _)| format!("M{:.1} {y}h{step:.1}v10h-{step:.1}z", SCALE + column as f64 * step))
         .collect();
     let _ = writeln!(drawing.elements, "<path class=\"lost\" d=\"{boxes}\"/>");
     drawing.height += 16.0;
@@ -175,9 +181,13 @@ fn foot(drawing: &mut Drawing, bytes: u64, room: f64) {
     let y = drawing.height - 4.0;
     for (share, anchor) in [(0.0, "start"), (0.25, "middle"), (0.5, "middle"), (0.75, "middle"), (1.0, "end")]
     {
-        let gb = bytes as f64 * share / 1e9;
-        let text = if bytes >= 10_000_000_000 { format!("{gb:.0} GB") } else { format!("{gb:.2} GB") };
-        let (x, attributes) = (LEFT + room * share, format!(" text-anchor=\"{anchor}\"{DIM}"));
+        let at = bytes as f64 * share;
+        let text = match bytes {
+            ..1_000_000_000 => format!("{:.0} MB", at / 1e6),
+            ..10_000_000_000 => format!("{:.1} GB", at / 1e9),
+            _ => format!("{:.0} GB", at / 1e9),
+        };
+        let (x, attributes) = (SCALE + room * share, format!(" text-anchor=\"{anchor}\"{DIM}"));
         text_line(&mut drawing.elements, (format_args!("{x:.1}"), y), &attributes, &text);
     }
     drawing.height += 4.0;

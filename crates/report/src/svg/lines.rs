@@ -1,20 +1,33 @@
 //! Curves over an axis, with a band behind the first and a second axis at the right where there is one.
 
-use super::palette::{Drawing, END, LINE, N, SERIES, cut, text, text_line, wide};
+use super::palette::{DIM, Drawing, END, LINE, N, SERIES, cut, text, text_line, wide};
 use crate::chart::Lines;
 use crate::markup::escaped;
 use crate::ruler::{Ruler, named};
 use cardscope_model::card_map::plot::{Axis, Scale, Series};
 use std::fmt::Write;
 
-/// Height of the field of curves for each unit of width.
-const SHAPE: f64 = 0.4;
+/// Height of the field of curves for each unit of width, and at most.
+const SHAPE: f64 = 0.5;
+const HIGHEST: f64 = 260.0;
+
+/// From this width on curves have their names at their ends.
+const WITH_NAMES: f64 = 500.0;
+
+/// Where a name begins behind the end of its curve.
+const NAME_FROM: f64 = 20.0;
+
+/// The most room that such names take.
+const NAMES: f64 = 190.0;
 
 /// More points than this are drawn as a line alone.
 const MOST_DOTS: usize = 12;
 
 /// Ticks along each axis, at most about.
 const TICKS: usize = 6;
+
+/// Room of a tick below the field.
+const TICK_ROOM: f64 = 52.0;
 
 /// Ticks of an upright axis by powers of ten, where 2 and 5 between them help to read it.
 const LOG_TICKS: usize = 9;
@@ -43,21 +56,32 @@ pub(super) fn draw(lines: &Lines, width: f64) -> Option<Drawing> {
     let drawn = || points().filter(|(x, y)| x.is_finite() && y.is_finite());
     let x = Ruler::tight(&plot.x, drawn().map(|p| p.0), TICKS)?;
     let band = lines.band.iter().flat_map(|(_, ends)| *ends).filter(|v| v.is_finite());
-    // Speeds are drawn from 0 on: noise must not look like a fall.
-    let zero = (plot.y.unit == "MB/s" && plot.y.scale == Scale::Linear).then_some(0.0);
-    let y = Ruler::over(&plot.y, drawn().map(|p| p.1).chain(band).chain(zero), TICKS)?;
+    let y = Ruler::over(&plot.y, drawn().map(|p| p.1).chain(band), TICKS)?;
     let second = second(lines);
     let mut drawing = Drawing::default();
-    legend(&mut drawing, lines, width);
+    let direct = second.is_none() && width >= WITH_NAMES && (2..=SERIES).contains(&plot.series.len());
+    let names = plot.series.iter().map(|series| wide(&series.name) + NAME_FROM + 4.0).fold(0.0, f64::max);
+    let right = match (&second, direct) {
+        (Some((ruler, axis, _)), _) => width - widest(ruler, axis) - 8.0,
+        (None, true) => width - names.min(NAMES),
+        (None, false) => width - 14.0,
+    };
+    let left = widest(&y, &plot.y) + 10.0;
+    if !direct {
+        legend(&mut drawing, lines, left, width);
+    }
+    axis_names(&mut drawing, &plot.y, second.as_ref().map(|(_, axis, _)| *axis), left, width);
     let rows = mark_rows(lines, &x, width);
-    let top = drawing.height + 6.0 + rows as f64 * 14.0;
-    let right = width - if second.is_some() { 46.0 } else { 14.0 };
-    let field = Field { left: 58.0, right, top, bottom: top + (width * SHAPE).round() };
+    let top = drawing.height + 8.0 + rows as f64 * 14.0;
+    let field = Field { left, right, top, bottom: top + (width * SHAPE).min(HIGHEST).round() };
     frame(&mut drawing.elements, &field, (&x, &plot.x), (&y, &plot.y));
     across_marks(&mut drawing.elements, &field, lines, &x, width);
     drawing.elements += &band_path(&field, lines, &x, &y);
     for (number, series) in plot.series.iter().enumerate() {
         curve(&mut drawing.elements, &field, series, number, (&x, &y), &plot.y);
+    }
+    if direct {
+        names_at_ends(&mut drawing.elements, &field, &plot.series, (&x, &y), width);
     }
     if let Some((ruler, axis, all)) = &second {
         right_axis(&mut drawing.elements, &field, ruler, axis);
@@ -76,22 +100,79 @@ fn second(lines: &Lines) -> Option<(Ruler, &Axis, &[Series])> {
     Some((Ruler::over(axis, values, TICKS)?, axis, series))
 }
 
+/// The room that the ticks of an upright axis take.
+fn widest(ruler: &Ruler, axis: &Axis) -> f64 {
+    ticks_up(ruler, axis).iter().map(|tick| wide(&ruler.write(*tick))).fold(20.0, f64::max)
+}
+
+fn ticks_up(ruler: &Ruler, axis: &Axis) -> Vec<f64> {
+    ruler.ticks(if axis.scale == Scale::Log10 { LOG_TICKS } else { TICKS })
+}
+
+/// What the upright axes show, above them.
+fn axis_names(drawing: &mut Drawing, left_axis: &Axis, right_axis: Option<&Axis>, left: f64, width: f64) {
+    drawing.height += LINE;
+    let y = drawing.height - 4.0;
+    let name = escaped(&cut(&named(left_axis), width / 2.0));
+    text_line(&mut drawing.elements, (format_args!("{:.1}", (left - 40.0).max(2.0)), y), DIM, &name);
+    if let Some(axis) = right_axis {
+        let name = escaped(&cut(&named(axis), width / 2.0));
+        text_line(
+            &mut drawing.elements,
+            (format_args!("{:.1}", width - 2.0), y),
+            &format!("{END}{DIM}"),
+            &name,
+        );
+    }
+}
+
+/// The names of curves at their ends, moved apart where they would lie on each other.
+fn names_at_ends(out: &mut String, field: &Field, all: &[Series], (x, y): (&Ruler, &Ruler), width: f64) {
+    let end = |series: &Series| {
+        let places = series.points.iter().filter_map(|p| Some((x.place(p.0)?, y.place(p.1)?)));
+        places.last().map(|(_, up)| field.down(up))
+    };
+    let mut ends: Vec<(f64, usize)> =
+        all.iter().enumerate().filter_map(|(number, series)| Some((end(series)?, number))).collect();
+    ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+    for at in 1..ends.len() {
+        ends[at].0 = ends[at].0.max(ends[at - 1].0 + LINE - 2.0);
+    }
+    // What was pushed below the field comes up again.
+    let mut lowest = field.bottom;
+    for (at, _) in ends.iter_mut().rev() {
+        *at = at.min(lowest);
+        lowest = *at - (LINE - 2.0);
+    }
+    for (at, number) in ends {
+        let class = number % SERIES + 1;
+        let name = escaped(&cut(&all[number].name, width - field.right - NAME_FROM));
+        let _ = write!(out, "<path class=\"l{class}\" d=\"M{:.1} {at:.1}h12\"/>", field.right + 4.0);
+        text_line(
+            out,
+            (format_args!("{:.1}", field.right + NAME_FROM), format_args!("{:.1}", at + 4.0)),
+            "",
+            &name,
+        );
+    }
+}
+
 /// Names of the curves, where there is more than one, each with its line.
-fn legend(drawing: &mut Drawing, lines: &Lines, width: f64) {
+fn legend(drawing: &mut Drawing, lines: &Lines, left: f64, width: f64) {
     let right =
         lines.second.iter().flat_map(|(axis, all)| all.iter().map(move |s| (s, format!(", {}", axis.unit))));
-    let left = lines.plot.series.iter().map(|s| (s, String::new()));
-    let all: Vec<(&Series, String)> = left.chain(right).collect();
+    let own = lines.plot.series.iter().map(|s| (s, String::new()));
+    let all: Vec<(&Series, String)> = own.chain(right).collect();
     if all.len() < 2 {
         return;
     }
-    let mut x = 58.0;
+    let mut x = left;
     drawing.height += LINE;
     for (number, (series, unit)) in all.into_iter().enumerate() {
-        let name = cut(&format!("{}{unit}", series.name), width - 100.0);
+        let name = cut(&format!("{}{unit}", series.name), width - left - 34.0);
         let room = 44.0 + wide(&name);
-        if x + room > width && x > 58.0 {
-            x = 58.0;
+        if x + room > width && x > left {
+            x = left;
             drawing.height += LINE;
         }
         let y = drawing.height - 4.0;
@@ -105,50 +186,49 @@ fn legend(drawing: &mut Drawing, lines: &Lines, width: f64) {
 
 fn frame(out: &mut String, field: &Field, (x, x_axis): (&Ruler, &Axis), (y, y_axis): (&Ruler, &Axis)) {
     let Field { left, right, top, bottom } = *field;
-    for tick in y.ticks(if y_axis.scale == Scale::Log10 { LOG_TICKS } else { TICKS }) {
+    for tick in ticks_up(y, y_axis) {
         let Some(at) = y.place(tick).map(|p| field.down(p)) else { continue };
         let _ = write!(out, "<path class=\"grid\" d=\"M{left} {at:.1}H{right}\"/>");
         text_line(out, (left - 6.0, format_args!("{:.1}", at + 4.0)), END, &escaped(&y.write(tick)));
     }
     let mut free = 0.0;
-    for tick in x.ticks(TICKS) {
+    let room = ((right - left) / TICK_ROOM) as usize;
+    for tick in x.ticks(room.clamp(2, TICKS)) {
         let Some(at) = x.place(tick).map(|p| field.across(p)) else { continue };
         let words = x.write(tick);
-        let (at_text, half) = (at.min(right + 10.0 - wide(&words) / 2.0), wide(&words) / 2.0);
+        let half = wide(&words) / 2.0;
+        let at_text = at.min(right + 12.0 - half).max(half);
         let _ = write!(out, "<path class=\"axis\" d=\"M{at:.1} {bottom}v4\"/>");
         if at_text - half > free {
             let place = (format_args!("{at_text:.1}"), bottom + 17.0);
             text(out, place, " text-anchor=\"middle\"", &escaped(&words));
-            free = at_text + half + 4.0;
+            free = at_text + half + 6.0;
         }
         out.push('\n');
     }
     let _ = writeln!(
         out,
         "<path class=\"axis\" d=\"M{left} {top}V{bottom}H{right}\"/>\
-         <text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\" class=\"dim\">{}</text>\
-         <text transform=\"translate(13 {:.1}) rotate(-90)\" text-anchor=\"middle\" class=\"dim\">{}</text>",
+         <text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\" class=\"dim\">{}</text>",
         f64::midpoint(left, right),
         bottom + 34.0,
         escaped(&named(x_axis)),
-        f64::midpoint(top, bottom),
-        escaped(&named(y_axis))
     );
 }
 
 fn right_axis(out: &mut String, field: &Field, ruler: &Ruler, axis: &Axis) {
     let Field { right, top, bottom, .. } = *field;
     let _ = writeln!(out, "<path class=\"axis\" d=\"M{right} {top}V{bottom}\"/>");
-    for tick in ruler.ticks(TICKS) {
+    for tick in ticks_up(ruler, axis) {
         let Some(at) = ruler.place(tick).map(|p| field.down(p)) else { continue };
-        let words = escaped(&format!("{} {}", ruler.write(tick), axis.unit));
+        let words = escaped(&ruler.write(tick));
         text_line(out, (right + 4.0, format_args!("{:.1}", at + 4.0)), "", &words);
     }
 }
 
 /// Rows above the field that the names of marks take, so that they do not lie on each other.
 fn mark_rows(lines: &Lines, x: &Ruler, width: f64) -> usize {
-    let most = if width > 500.0 { 3 } else { 4 };
+    let most = if width >= WITH_NAMES { 3 } else { 4 };
     lines.plot.marks.iter().filter(|(at, _)| x.place(*at).is_some()).count().min(most)
 }
 

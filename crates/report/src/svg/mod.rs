@@ -13,8 +13,10 @@ use palette::{DIM, Drawing, LINE, N, text_line, wrapped};
 /// What a picture is drawn for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Medium {
-    /// On a page of ours, which has title, caption and style of its own.
-    Page,
+    /// On a page of ours, which has title, caption and style of its own; as wide as a desktop's window.
+    Wide,
+    /// The same as wide as a phone, or as one of three beside each other.
+    Narrow,
     /// Alone, as a file.
     File,
     /// Alone, for a drawer that knows no variables: light.
@@ -24,7 +26,15 @@ pub enum Medium {
 impl Medium {
     /// Width in units of the picture, of which a page has one a pixel.
     fn width(self) -> f64 {
-        if self == Medium::Page { 380.0 } else { 760.0 }
+        match self {
+            Medium::Wide => 1040.0,
+            Medium::Narrow => 360.0,
+            Medium::File | Medium::Fixed => 760.0,
+        }
+    }
+
+    fn on_page(self) -> bool {
+        matches!(self, Medium::Wide | Medium::Narrow)
     }
 }
 
@@ -72,7 +82,7 @@ fn drawing(chart: &Chart, width: f64) -> Option<Drawing> {
 
 /// Title above and caption below; a page has both of its own.
 fn around(chart: &Chart, medium: Medium, width: f64) -> (Drawing, Drawing) {
-    if medium == Medium::Page {
+    if medium.on_page() {
         return (Drawing::default(), Drawing::default());
     }
     let mut above = Drawing { height: 18.0, ..Drawing::default() };
@@ -93,7 +103,7 @@ fn around(chart: &Chart, medium: Medium, width: f64) -> (Drawing, Drawing) {
 fn framed(chart: &Chart, medium: Medium, body: &str, height: f64, reading: &str) -> String {
     let (width, height) = (N(medium.width()), N(height));
     let title = escaped(&chart.title);
-    if medium == Medium::Page {
+    if medium.on_page() {
         // What the picture says stands in its caption already.
         return format!(
             "<svg viewBox=\"0 0 {width} {height}\" class=\"chart\" role=\"img\"{reading}>\n<title>{title}</title>\n{body}</svg>\n"

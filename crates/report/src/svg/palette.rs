@@ -62,7 +62,7 @@ pub(crate) fn classes() -> String {
         ".chart{fill:var(--ink);font-variant-numeric:tabular-nums}.chart .background{fill:var(--background)}.chart .dim{fill:var(--dim)}\
          .chart .grid{stroke:var(--line);fill:none}.chart .axis{stroke:var(--dim);fill:none}\
          .chart .across{stroke:var(--dim);stroke-dasharray:3 3;fill:none}.chart .whisker{stroke:var(--ink);stroke-width:1.2;fill:none}\
-         .chart .rim{stroke:var(--background);stroke-width:3.4;fill:none}.chart .runs{stroke:var(--ink);stroke-opacity:.7;fill:none}.chart .track{fill:var(--soft)}.chart .lost{fill:var(--bad)}\
+         .chart .rim{stroke:var(--background);stroke-width:3.4;fill:none}.chart .runs{stroke:var(--ink);stroke-opacity:.7;fill:none}.chart .track{fill:var(--soft)}.chart .lost{fill:var(--bad)}.chart .limit{stroke:var(--bad);stroke-width:1.4;stroke-dasharray:4 3;fill:none}\
          .chart .box{fill:var(--soft);stroke:var(--dim)}.chart .hatch{stroke:var(--background);stroke-width:1.2;stroke-opacity:.75;fill:none}",
     );
     for number in 1..=SERIES {

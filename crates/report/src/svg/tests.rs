@@ -18,7 +18,7 @@ fn plot(points: Vec<(f64, f64)>) -> Plot {
 
 /// The plot as it stands on a page.
 fn drawn(plot: &Plot) -> String {
-    of(&Chart::from(plot), Medium::Page)
+    of(&Chart::from(plot), Medium::Wide)
 }
 
 fn well_formed(text: &str) {
@@ -71,7 +71,7 @@ fn a_long_run_marks_where_its_cache_ends_and_shows_its_temperature() {
 fn speed_and_temperature_share_the_axis_of_time() {
     let series = sample::series(0, 0, 4);
     let all: Vec<_> = series.iter().collect();
-    let text = of(&over_time::of_test(&all).unwrap(), Medium::Page);
+    let text = of(&over_time::of_test(&all).unwrap(), Medium::Wide);
     assert!(text.contains("temperature, °C") && text.contains("fill-opacity=\".2\""), "{text}");
     assert!(text.contains("data-z=\"°C|linear|"), "{text}");
     well_formed(&text);

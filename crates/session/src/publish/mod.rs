@@ -8,6 +8,7 @@ mod hidden;
 mod orders;
 mod over_time;
 mod part;
+mod pictures;
 
 use crate::card_source::CardSource;
 use crate::compare::{self, Request as Compared};

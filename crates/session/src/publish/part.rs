@@ -2,6 +2,7 @@
 
 use super::hidden::Hidden;
 use super::over_time::OverTime;
+use super::pictures;
 use crate::card_source::CardSource;
 use crate::error::Result;
 use cardscope_analysis::comparison::Column;
@@ -42,6 +43,7 @@ pub(super) fn part(
     }
     let notes = part.events.iter_mut().flat_map(|event| [&mut event.note, &mut event.source]);
     notes.chain([&mut part.card.note]).flatten().for_each(|text| hidden.clear_text(text));
+    part.pictures = pictures::of(archive, id, &hidden)?;
     let mut over_time = OverTime::new(columns, tests);
     for session in last_sessions(columns) {
         let session = archive.session(session)?.file;

@@ -1,0 +1,112 @@
+//! The numbers of a chart as comma-separated values, for a reader who wants to draw them anew. Bars have theirs in the page.
+
+use super::{Addresses, Chart, Flash, Kind, Lines};
+use cardscope_model::card_map::plot::{Axis, Series};
+
+/// Digits that are kept: more than any measurement here has.
+const DIGITS: usize = 5;
+
+impl Chart {
+    /// Its numbers, a head first; `None` for bars and where there is nothing.
+    pub(crate) fn csv(&self) -> Option<String> {
+        let rows = match &self.kind {
+            Kind::Bars(_) => return None,
+            Kind::Lines(lines) => of_lines(lines),
+            Kind::Addresses(addresses) => of_addresses(addresses),
+            Kind::Flash(flash) => of_flash(flash),
+        };
+        (rows.len() > 1).then(|| rows.join("\n"))
+    }
+}
+
+fn of_lines(lines: &Lines) -> Vec<String> {
+    let head = |axis: &Axis| text(&format!("{} {}", axis.label, axis.unit));
+    let mut rows = vec![format!("series,{},{}", head(&lines.plot.x), head(&lines.plot.y))];
+    let point = |name: &str, x: f64, y: f64| format!("{},{},{}", text(name), number(x), number(y));
+    let of =
+        |series: &Series| series.points.iter().map(|(x, y)| point(&series.name, *x, *y)).collect::<Vec<_>>();
+    rows.extend(lines.plot.series.iter().flat_map(of));
+    let band = [("slowest run", 0), ("fastest run", 1)];
+    rows.extend(band.into_iter().flat_map(|(name, end)| {
+        lines.band.iter().map(move |(x, ends)| point(name, *x, ends[end])).collect::<Vec<_>>()
+    }));
+    rows.extend(lines.second.iter().flat_map(|(_, all)| all).flat_map(of));
+    rows
+}
+
+fn of_addresses(map: &Addresses) -> Vec<String> {
+    let names = map.strips.iter().map(|strip| {
+        let direction = strip.name.split(':').next().unwrap_or_default();
+        format!(",{} MB/s", text(direction))
+    });
+    let lost = if map.lost.is_empty() { "" } else { ",share lost" };
+    let columns =
+        map.strips.iter().map(|strip| strip.columns.len()).chain([map.lost.len()]).max().unwrap_or(0);
+    let row = |column: usize| {
+        let speeds = map.strips.iter().map(|strip| {
+            let speed = strip.columns.get(column).copied().flatten();
+            format!(",{}", speed.map(number).unwrap_or_default())
+        });
+        let lost = map.lost.get(column).map(|share| format!(",{}", number(*share))).unwrap_or_default();
+        format!("{}{}{lost}", column as u64 * map.column_bytes, speeds.collect::<String>())
+    };
+    [format!("byte{}{lost}", names.collect::<String>())].into_iter().chain((0..columns).map(row)).collect()
+}
+
+fn of_flash(flash: &Flash) -> Vec<String> {
+    let open = |blocks: Option<(u32, bool)>| blocks.map(|(n, _)| u64::from(n));
+    let all = [
+        ("page bytes", flash.page_bytes),
+        ("erase block bytes", flash.erase_block_bytes),
+        ("open blocks in order", open(flash.open_in_order)),
+        ("open blocks at random", open(flash.open_at_random)),
+        ("special bytes at the start", flash.special_bytes),
+    ];
+    let known = all.into_iter().filter_map(|(name, value)| Some(format!("{name},{}", value?)));
+    ["property,value".to_owned()].into_iter().chain(known).collect()
+}
+
+/// A text in its own cell, which no spreadsheet takes for a formula.
+fn text(text: &str) -> String {
+    let text = text.trim();
+    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    format!("\"{}{}\"", if formula { "'" } else { "" }, text.replace('"', "\"\""))
+}
+
+/// Five digits that mean something; blank for what is no number.
+pub(crate) fn number(value: f64) -> String {
+    match value.abs() {
+        v if !v.is_finite() => String::new(),
+        0.0 => "0".to_owned(),
+        v if !(1e-6..1e9).contains(&v) => format!("{value:.*e}", DIGITS - 1),
+        v => {
+            let whole = v.log10().floor() as i32 + 1;
+            crate::figure::trimmed(value, (DIGITS as i32 - whole).max(0) as usize)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::card_map::plot::{Plot, Scale};
+
+    #[test]
+    fn a_curve_is_a_row_a_point_and_a_strange_name_is_a_text() {
+        let plot =
+            Plot::new("t", Axis::new("time", "s", Scale::Linear), Axis::new("speed", "MB/s", Scale::Linear))
+                .line("=a\"b", [(0.5, 123_456.7), (1.0, f64::NAN)]);
+        insta::assert_snapshot!(Chart::from(&plot).csv().unwrap(), @r#"
+        series,"time s","speed MB/s"
+        "'=a""b",0.5,123457
+        "'=a""b",1,
+        "#);
+        assert_eq!(Chart::from(&Plot::default()).csv(), None);
+    }
+
+    #[test]
+    fn a_number_keeps_five_digits_however_small_it_is() {
+        let written = [301.234_56, 0.003_319_67, 123_456.0, 0.0, 1e-9].map(number);
+        assert_eq!(written, ["301.23", "0.0033197", "123456", "0", "1.0000e-9"]);
+    }
+}

@@ -1,0 +1,54 @@
+//! What a seller is shown who is asked for a refund: which card it is, what it announces and what is there, to the byte, how
+//! that was found, and addresses at which anybody can see the same.
+
+use crate::figure::percent;
+use crate::page::{Block, Page, fact};
+use crate::verify::disproof;
+use cardscope_model::identity::Identity;
+use cardscope_model::report::Header;
+use cardscope_model::units::Capacity;
+use cardscope_model::verify::{Method, Verification};
+
+/// Addresses that the sheet has room for.
+const ADDRESSES: usize = 8;
+
+/// Adds the evidence as a detail that is printed.
+pub(crate) fn add(page: &mut Page, header: &Header, found: &Verification, identity: Option<&Identity>) {
+    let cid = identity.and_then(|identity| identity.cid.as_ref());
+    let nvme = identity.and_then(|identity| identity.nvme.as_ref()?.identify.as_ref());
+    let cid_words = |cid: &cardscope_sd::registers::Cid| {
+        format!("{} {}", cid.maker.as_deref().unwrap_or("unknown maker"), cid.pnm.trim())
+    };
+    let all = [
+        ("card", cid.map(cid_words).or(nvme.map(|model| model.mn.trim().to_owned()))),
+        (
+            "serial number",
+            cid.map(|cid| cid.psn_hex.clone()).or(nvme.map(|model| model.sn.trim().to_owned())),
+        ),
+        ("made", cid.map(|cid| cid.mdt.to_string())),
+        ("CID", cid.map(|cid| cid.raw.to_string())),
+        ("announced", Some(Capacity(found.announced_bytes).to_string())),
+        ("usable", found.usable_bytes.map(|bytes| Capacity(bytes).to_string())),
+        ("verified", Some(Capacity(found.proven_bytes).to_string())),
+        ("method", Some(method(found.method).to_owned())),
+        ("confidence", Some(percent(found.confidence))),
+        ("tested on", Some(header.target.clone())),
+        ("reader", header.condition.get("reader").map(ToString::to_string)),
+        ("seed", Some(header.seed.to_string())),
+    ];
+    let facts = all.into_iter().filter_map(|(name, value)| Some(fact(name, value?))).collect();
+    page.fold("Evidence", [Block::Facts(facts), Block::Lines(addresses(found))]);
+    page.print(&["Evidence"]);
+}
+
+fn addresses(found: &Verification) -> Vec<String> {
+    found.disproofs.iter().take(ADDRESSES).map(disproof).collect()
+}
+
+fn method(method: Method) -> &'static str {
+    match method {
+        Method::Quick => "quick test: samples over all addresses, written, read back and restored",
+        Method::Full => "full test: every block written and read back",
+        Method::Files => "files: the free space filled, and read back",
+    }
+}

@@ -1,0 +1,111 @@
+//! Bars as rows of HTML: a name, a bar, a figure. They take any width, text stays text, and the script finds all it
+//! needs in their attributes.
+
+use crate::chart::{Bar, Bars, Group, Limit, csv::number};
+use crate::figure::interval;
+use crate::markup::escaped;
+use crate::svg::palette::SERIES;
+use std::fmt::Write;
+
+/// Units of a bar's whole length; whole numbers of them are fine enough for any screen.
+const LENGTH: f64 = 1000.0;
+
+/// Characters of a name beside which an interval in figures has room where two groups stand beside each other, and of one that
+/// has room itself.
+const SHORT: usize = 12;
+const LONG: usize = 28;
+
+/// All groups.
+pub(super) fn drawn(bars: &Bars) -> String {
+    let groups: String = bars.groups.iter().map(|one| group(one, bars)).collect();
+    if groups.is_empty() {
+        return groups;
+    }
+    let coloured = if bars.recurs() && bars.names.len() <= SERIES { " coloured" } else { "" };
+    let longest = bars.names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let beside = match longest {
+        _ if bars.groups.len() == 1 => " alone",
+        ..=SHORT => "",
+        // Beside such a name there is no room for an interval in figures; it is drawn, and stands in the tables.
+        ..=LONG => " long",
+        _ => " alone",
+    };
+    format!("<div class=\"bars{coloured}{beside}\">\n{groups}</div>\n")
+}
+
+/// One test with its bars.
+fn group(group: &Group, bars: &Bars) -> String {
+    let end = bars.scale_end(group);
+    let (name, unit) = (escaped(&group.name), escaped(&bars.unit));
+    let mut out = format!(
+        "<div class=\"group\" data-name=\"{name}\" data-unit=\"{unit}\" data-end=\"{}\">\n\
+         <p class=\"scale\"><b>{name}</b> <span>{}</span></p>\n<ol>\n",
+        number(end),
+        escaped(&bars.scale(group))
+    );
+    for limit in &group.limits {
+        out += &limit_name(limit, end);
+    }
+    for bar in &group.bars {
+        let name = bars.names.get(bar.of).map_or("", String::as_str);
+        let ends = bar.interval.map(|ends| interval(ends, |v| bars.write(v))).unwrap_or_default();
+        let _ = writeln!(
+            out,
+            "<li data-of=\"{}\"{}><span>{}</span>{}<b>{}</b><small>{ends}</small></li>",
+            bar.of,
+            attributes(bar),
+            escaped(name),
+            picture(bar, &group.limits, end),
+            bars.write(bar.value)
+        );
+    }
+    out.push_str("</ol>\n</div>\n");
+    out
+}
+
+/// What the script needs of a bar: its value or the four that can be chosen, the interval, the runs.
+fn attributes(bar: &Bar) -> String {
+    let all = |values: &[f64]| values.iter().map(|v| number(*v)).collect::<Vec<_>>().join(" ");
+    let values = bar.measures.map_or_else(|| number(bar.value), |four| all(&four));
+    let ends = bar.interval.map(|ends| format!(" data-ci=\"{}\"", all(&ends))).unwrap_or_default();
+    let runs = if bar.runs.is_empty() { String::new() } else { format!(" data-r=\"{}\"", all(&bar.runs)) };
+    format!(" data-v=\"{values}\"{ends}{runs}")
+}
+
+fn along(value: f64, end: f64) -> f64 {
+    (LENGTH * (value / end).clamp(0.0, 1.0)).round()
+}
+
+/// The name of what the bars are held against, over its line, on that side where there is more room.
+fn limit_name(limit: &Limit, end: f64) -> String {
+    let at = along(limit.value, end) / LENGTH * 100.0;
+    let (class, room) = if at > 50.0 { ("before", 100.0 - at) } else { ("behind", at) };
+    format!(
+        "<li class=\"limit {class}\" data-at=\"{}\"><span style=\"--room:{room:.1}%\">{}</span></li>\n",
+        number(limit.value),
+        escaped(&limit.name)
+    )
+}
+
+/// The bar with its whisker, and below it on its track the ticks of its runs; stretched to whatever width there is.
+fn picture(bar: &Bar, limits: &[Limit], end: f64) -> String {
+    let along = |value: f64| along(value, end);
+    let high = if bar.runs.is_empty() { 10 } else { 14 };
+    let whisker = bar.interval.map(|ends| {
+        let [low, high] = ends.map(along);
+        format!("<path class=\"whisker\" d=\"M{low} 3v4M{low} 5H{high}M{high} 3v4\"/>")
+    });
+    let path = |class: &str, d: String| match d.is_empty() {
+        true => d,
+        false => format!("<path class=\"{class}\" d=\"{d}\"/>"),
+    };
+    let runs = bar.runs.iter().map(|run| format!("M{} 11v3", along(*run))).collect();
+    let across = limits.iter().map(|limit| format!("M{} 0v{high}", along(limit.value))).collect();
+    format!(
+        "<svg viewBox=\"0 0 {LENGTH} {high}\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><rect width=\"{}\" height=\"10\"/>{}{}{}</svg>",
+        along(bar.value),
+        whisker.unwrap_or_default(),
+        path("runs", runs),
+        path("limit", across)
+    )
+}

@@ -1,0 +1,50 @@
+//! What is looked at: charts with their caption and their numbers, and pictures that belong to a card.
+
+use super::bars;
+use crate::chart::{Chart, Kind};
+use crate::markup::{escaped, prose};
+use crate::svg::{self, Medium};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use cardscope_model::publication::Picture;
+
+pub(super) fn is_of_bars(chart: &Chart) -> bool {
+    matches!(chart.kind, Kind::Bars(_))
+}
+
+/// The chart in its frame; empty where there is nothing to draw. A picture is drawn twice, for a desktop's window and for a
+/// phone, since letters that shrink with it could not be read; in a detail the small one serves both. A title that is the heading above it is not seen again.
+pub(super) fn chart(chart: &Chart, small: bool, head: &str) -> String {
+    let drawn = match &chart.kind {
+        Kind::Bars(bars) => bars::drawn(bars),
+        _ if small => svg::of(chart, Medium::Narrow),
+        _ => {
+            let narrow =
+                svg::of(chart, Medium::Narrow).replacen("class=\"chart\"", "class=\"chart narrow\"", 1);
+            svg::of(chart, Medium::Wide).replacen("class=\"chart\"", "class=\"chart wide-one\"", 1) + &narrow
+        }
+    };
+    if drawn.is_empty() {
+        return drawn;
+    }
+    let caption = chart.caption.words();
+    let caption =
+        if caption.is_empty() { caption } else { format!("<p class=\"caption\">{}</p>\n", prose(&caption)) };
+    let numbers = chart.csv().map(|csv| format!(" data-csv=\"{}\"", escaped(&csv))).unwrap_or_default();
+    let kind = if is_of_bars(chart) { "" } else { " picture" };
+    let title = escaped(&chart.title);
+    let title = if chart.title == head { format!("<span class=\"unseen\">{title}</span>") } else { title };
+    format!(
+        "<figure class=\"drawn{kind}\"{numbers}>\n<figcaption>{title}</figcaption>\n{drawn}{caption}</figure>\n"
+    )
+}
+
+/// A photograph or a screenshot, within the page.
+pub(super) fn photograph(picture: &Picture) -> String {
+    let caption = escaped(&picture.caption);
+    format!(
+        "<figure class=\"photograph\"><img src=\"data:{};base64,{}\" alt=\"{caption}\"><figcaption>{caption}</figcaption></figure>\n",
+        picture.media_type,
+        STANDARD.encode(&picture.bytes)
+    )
+}

@@ -1,0 +1,206 @@
+//! A result page as one HTML file: no network, nothing but itself; readable on a phone, printable, light and dark. Bars, tables
+//! and charts stand in it as they are; a small script only adds to them (choosing, filtering, values under the pointer,
+//! pictures to keep), so that the page works without it.
+//!
+//! Everything a stranger wrote (names, notes, conditions) goes through `markup`; the policy in the head forbids any script but
+//! ours and any connection.
+
+mod bars;
+mod figure;
+
+use super::{Block, Fact, Page, Reason, Section, Tone};
+use crate::markup::{HEAD, escaped, facts, folded, grid, list, prose, remarks};
+use crate::svg;
+use std::fmt::Write;
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// SHA-256 of the script in base64: the policy lets it run, and no other. A test holds it against the script.
+const SCRIPT_HASH: &str = "Wg0OaQeB3GU9iAEttIt1pfeluUJLx2X/DIeyDptCD6w=";
+
+/// Characters of a figure that stands large beside others.
+const SHORT: usize = 30;
+
+/// Where a block stands: what its headings and charts are like.
+#[derive(Debug, Clone, Copy)]
+struct Place<'a> {
+    /// The heading above it.
+    head: &'a str,
+    /// Level of the next heading.
+    level: u8,
+    /// Whether it is a detail, in which charts are small and beside each other.
+    folded: bool,
+}
+
+/// The page of a document.
+pub fn document(page: &Page) -> String {
+    let title = if page.title.is_empty() { &page.answer } else { &page.title };
+    let (shut, open): (Vec<&Section>, Vec<&Section>) = page.sections.iter().partition(|part| part.folded);
+    let all = |parts: Vec<&Section>| parts.into_iter().map(|part| section(part, 2)).collect::<String>();
+    let details = all(shut);
+    let details = match details.is_empty() {
+        true => details,
+        false => format!("<section class=\"details\">\n<h2>Details</h2>\n{details}</section>\n"),
+    };
+    let sheet = if page.sections.iter().any(|part| part.printed) { " class=\"sheet\"" } else { "" };
+    format!(
+        "{HEAD}<html lang=\"en\">\n{}<body{sheet}>\n<header class=\"{}\">\n{}<h1>{}</h1>\n{}{}</header>\n\
+         <main>\n{}{}{details}</main>\n<footer>{}</footer>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
+        head(&escaped(title)),
+        class(page.tone),
+        of(page),
+        answer(&page.answer),
+        reasons(&page.reasons),
+        figures(&page.figures),
+        all(open),
+        next(page),
+        footer(page),
+    )
+}
+
+fn head(title: &str) -> String {
+    format!(
+        "<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
+         img-src data:; script-src 'sha256-{SCRIPT_HASH}'; base-uri 'none'; form-action 'none'\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n<title>{title} – Cardscope</title>\n<style>\n{}{STYLE}</style>\n</head>\n",
+        svg::palette::page()
+    )
+}
+
+fn class(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Good => "good",
+        Tone::Plain => "plain",
+        Tone::Warning => "open",
+        Tone::Bad => "bad",
+    }
+}
+
+/// What was tested, above the answer.
+fn of(page: &Page) -> String {
+    let date = page.date.as_ref().map(|date| format!(" <span>{}</span>", escaped(date))).unwrap_or_default();
+    match page.title.is_empty() {
+        true => String::new(),
+        false => format!("<p class=\"of\">{}{date}</p>\n", escaped(&page.title)),
+    }
+}
+
+/// The answer; a verdict that it begins with, in capitals, stands out.
+fn answer(text: &str) -> String {
+    let capital = |c: char| c.is_ascii_uppercase() || matches!(c, ' ' | '-');
+    let end = text.find(|c: char| !capital(c)).unwrap_or(text.len());
+    let (verdict, rest) = text.split_at(end);
+    match verdict.len() > 3 && rest.starts_with([':', ',']) {
+        true => {
+            let (mark, rest) = rest.split_at(1);
+            format!(
+                "<span class=\"verdict\">{verdict}</span><span class=\"unseen\">{mark}</span>{}",
+                prose(rest)
+            )
+        }
+        false => prose(text),
+    }
+}
+
+fn reasons(reasons: &[Reason]) -> String {
+    let line =
+        |reason: &Reason| format!("<li class=\"{}\">{}</li>\n", class(reason.tone), prose(&reason.text));
+    let lines: String = reasons.iter().map(line).collect();
+    if lines.is_empty() { lines } else { format!("<ul class=\"reasons\">\n{lines}</ul>\n") }
+}
+
+fn figures(figures: &[Fact]) -> String {
+    let tile = |(name, value): &Fact| {
+        let long = if value.chars().count() > SHORT { " class=\"long\"" } else { "" };
+        format!("<div{long}><dt>{}</dt><dd>{}</dd></div>\n", escaped(name), prose(value))
+    };
+    let tiles: String = figures.iter().map(tile).collect();
+    if tiles.is_empty() { tiles } else { format!("<dl class=\"figures\">\n{tiles}</dl>\n") }
+}
+
+fn next(page: &Page) -> String {
+    let mut out = String::new();
+    for step in &page.next {
+        let command = step
+            .command
+            .iter()
+            .map(|c| format!("<pre tabindex=\"0\">{}</pre>", escaped(c)))
+            .collect::<String>();
+        let _ = writeln!(out, "<li>{}{command}</li>", prose(&step.what));
+    }
+    match out.is_empty() {
+        true => out,
+        false => format!("<section class=\"next\">\n<h2>Next</h2>\n<ul>\n{out}</ul>\n</section>\n"),
+    }
+}
+
+/// When, how it ended, and by which version; a report says so in its own last line.
+fn footer(page: &Page) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    let end: Vec<String> = page.end.iter().map(|line| escaped(line)).collect();
+    let said = page.end.iter().any(|line| line.contains("by Cardscope"));
+    let made = match &page.date {
+        _ if said => String::new(),
+        Some(date) => format!("Tested on {} with Cardscope {version}. ", escaped(date)),
+        None => format!("Made by Cardscope {version}. "),
+    };
+    made + &end.join(" ")
+}
+
+/// A part of the page, with a name by which it is reached.
+fn section(section: &Section, level: u8) -> String {
+    let place = Place { head: &section.head, level: level + 1, folded: section.folded };
+    let body = body(&section.blocks, place);
+    let print = if section.printed { " print" } else { "" };
+    let id = slug(&section.head);
+    match (section.folded, section.head.is_empty()) {
+        (true, _) => folded(&section.head, &format!(" class=\"part{print}\"{id}"), &body),
+        (false, true) => format!("<section class=\"part{print}\">\n{body}</section>\n"),
+        (false, false) => format!(
+            "<section class=\"part{print}\"{id}>\n<h{level}>{}</h{level}>\n{body}</section>\n",
+            escaped(&section.head)
+        ),
+    }
+}
+
+/// A heading as an attribute of what it stands over: `id="iops-of-the-4-kib-tests"`; letters and digits only.
+fn slug(head: &str) -> String {
+    let words = head.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let name = words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("-");
+    if name.is_empty() { name } else { format!(" data-part=\"{name}\"") }
+}
+
+/// The blocks; charts of a detail that follow each other stand beside each other.
+fn body(blocks: &[Block], place: Place<'_>) -> String {
+    let small =
+        |block: &Block| place.folded && matches!(block, Block::Chart(chart) if !figure::is_of_bars(chart));
+    let parts = blocks.chunk_by(|one, other| small(one) && small(other));
+    let part = |part: &[Block]| {
+        let all: String = part.iter().map(|one| block(one, place)).collect();
+        match part.first().is_some_and(small) && !all.is_empty() {
+            true => format!("<div class=\"pictures\">\n{all}</div>\n"),
+            false => all,
+        }
+    };
+    parts.map(part).collect()
+}
+
+fn block(block: &Block, place: Place<'_>) -> String {
+    match block {
+        Block::Facts(all) => facts(all.iter().map(|(name, value)| (name, value))),
+        Block::Table(table) => grid(table),
+        Block::Words(words) => format!("<p>{}</p>\n", prose(words)),
+        Block::Verbatim(text) => format!("<pre tabindex=\"0\">{}</pre>\n", escaped(text)),
+        Block::Lines(lines) => list(lines.iter().map(|line| prose(line))),
+        Block::Commands(lines) => format!("<pre tabindex=\"0\">{}</pre>\n", escaped(&lines.join("\n"))),
+        Block::Remarks(all) => remarks(all),
+        Block::Section(part) => section(part, place.level.min(6)),
+        Block::Picture(picture) => figure::photograph(picture),
+        Block::Chart(chart) => figure::chart(chart, place.folded, place.head),
+    }
+}
+
+#[cfg(test)]
+mod tests;

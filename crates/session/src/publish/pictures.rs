@@ -1,0 +1,73 @@
+//! Photographs and screenshots that hang on a card, its units and its sessions, as far as a page has room for them.
+
+use super::hidden::Hidden;
+use crate::attachment::media_type;
+use crate::error::Result;
+use cardscope_model::publication::{Picture, Pictures};
+use cardscope_store::{Archive, StoredAttachment};
+
+/// The longest picture, in bytes, and all pictures of a card together: a page with twenty cards is still read on a phone.
+const MOST_BYTES: u64 = 300_000;
+const MOST_BYTES_OF_A_CARD: u64 = 600_000;
+
+/// What a browser shows and nobody's script stands in.
+const SHOWN: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
+
+/// The pictures of a card; the same file under several names once.
+pub(super) fn of(archive: &mut Archive, card: &str, hidden: &Hidden) -> Result<Pictures> {
+    let mut attached: Vec<StoredAttachment> = archive
+        .attachments(card)?
+        .into_iter()
+        .filter(|file| SHOWN.contains(&file.media_type.as_str()))
+        .collect();
+    let mut known = std::collections::BTreeSet::new();
+    attached.retain(|file| known.insert(file.hash.clone()));
+    let mut room = MOST_BYTES_OF_A_CARD;
+    let mut pictures = Pictures::default();
+    for file in attached {
+        if file.bytes > MOST_BYTES.min(room) {
+            pictures.left_out += 1;
+            continue;
+        }
+        let bytes = archive.attachment(&file.hash)?;
+        // What the archive calls a picture came from anywhere; its first bytes say what it is.
+        let Some(media_type) = SHOWN.into_iter().find(|shown| *shown == media_type(&bytes)) else { continue };
+        room -= file.bytes;
+        let mut caption = file.note.unwrap_or(file.name);
+        hidden.clear_text(&mut caption);
+        pictures.shown.push(Picture { caption, media_type, bytes });
+    }
+    Ok(pictures)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorder;
+    use cardscope_model::condition::Condition;
+    use cardscope_store::{NewAttachment, Owner};
+
+    #[test]
+    fn pictures_are_shown_as_far_as_there_is_room_and_nothing_that_only_calls_itself_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut archive = Archive::open(folder.path().join("archive")).unwrap();
+        let start = recorder::start("verify", "sim:constant", 1, &Condition::default(), None);
+        archive.begin_session(&start).unwrap();
+        let card = archive.cards().unwrap().remove(0).id;
+        let png = |len: usize| [&b"\x89PNG"[..], &vec![len as u8; len]].concat();
+        let files = [
+            ("small.png", "image/png", png(1000)),
+            ("again.png", "image/png", png(1000)),
+            ("large.png", "image/png", png(400_000)),
+            ("drawn.svg", "image/svg+xml", b"<svg/>".to_vec()),
+            ("lie.png", "image/png", b"<script>".to_vec()),
+        ];
+        for (name, media_type, bytes) in &files {
+            let file = NewAttachment { name, media_type, note: None, bytes };
+            archive.attach(Owner::Card(&card), &file).unwrap();
+        }
+        let found = of(&mut archive, &card, &Hidden::default()).unwrap();
+        let names: Vec<&str> = found.shown.iter().map(|picture| picture.caption.as_str()).collect();
+        assert_eq!((names, found.left_out), (vec!["small.png"], 1));
+    }
+}
