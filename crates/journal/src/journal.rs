@@ -13,8 +13,9 @@ use crate::record::{self, About, Entry, Head, Kind, MAGIC, MOST};
 use crate::scan::{self, Damage, Log, Scan};
 use cardscope_engine::cause::Cause;
 use cardscope_engine::journal::{self, JournalError, Restoring, SavedRange};
-use cardscope_engine::pending::{Owing, owing};
+use cardscope_engine::pending::{Debt, Owing, owing};
 use cardscope_files::{FileError, Folder, Identity};
+use cardscope_model::units::Size;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
@@ -278,7 +279,8 @@ impl Journal {
             "what was overwritten on the card is in a journal, and `cardscope restore {path}` puts it back"
         );
         if let Some(owing) = &self.owing {
-            owing.say(format!("the {:.1} MB saved are put back", bytes as f64 / 1e6), left);
+            let then = format!("the {} saved are restored", Size(bytes));
+            owing.say(Debt { then, left, restores: bytes });
         }
     }
 

@@ -8,8 +8,11 @@ use super::judge::Certain;
 use super::pass::{GENERATION, Pass};
 use super::reading::{Look, read_judged};
 use cardscope_engine::card::{Extent, Stop, extents};
-use cardscope_model::units::{Capacity, seconds};
+use cardscope_model::units::{Size, seconds};
 use std::cell::Cell;
+
+/// The stage in which every block is written.
+pub const WRITING: &str = "writing every block";
 
 /// Bytes that are read back at once to know how fast the card reads, for plan and budget.
 const FIRST_READ: u64 = 16 << 20;
@@ -30,7 +33,7 @@ impl Pass<'_, '_> {
         let cut = self.watchman.cut;
         let first = self.settings.resumed_at / cut.bytes;
         let count = self.seen.card_bytes.div_ceil(cut.bytes);
-        self.events.phase("writing every block", Some(self.seen.card_bytes), None);
+        self.events.stage(WRITING, Some(self.seen.card_bytes), None);
         let phase = self.card.seconds();
         for index in first..count {
             let (from, to) = cut.range(index);
@@ -56,8 +59,8 @@ impl Pass<'_, '_> {
                 if let (Some(address), false) = (self.lowest_lost, self.loss_reported) {
                     self.loss_reported = true;
                     self.events.note(&format!(
-                        "what was written is not there any more at {}; writing goes on until it is certain what that means",
-                        Capacity(address)
+                        "data is lost at {}; writing continues until the cause is certain",
+                        Size(address)
                     ));
                 }
             }
@@ -70,22 +73,23 @@ impl Pass<'_, '_> {
     }
 
     fn say_why_it_ends(&mut self) {
-        let written = Capacity(self.seen.written);
+        let written = Size(self.seen.written);
         let text = match self.seen.certain {
             Some(Certain::Wraps) => format!(
-                "certain by now: after {written} the first addresses hold what was written to later ones; nothing more is \
-                 written, what is there is read in whole"
+                "writing ends after {written}: the first addresses hold what was written to later ones. All that was \
+                 written is read"
             ),
             Some(Certain::EndsAt(end)) => format!(
-                "certain by now: after {written} nothing beyond {} stays; nothing more is written in order, what is there \
-                 is read in whole",
-                Capacity(end)
+                "writing ends after {written}: the card keeps nothing beyond {}. All that was written is read",
+                Size(end)
             ),
             Some(Certain::Refuses) => {
-                format!("the card refuses every write after {written}; it is read in whole")
+                format!(
+                    "writing ends after {written}: the card refuses every further write. All of it is read"
+                )
             }
             None if self.seen.written < self.seen.card_bytes => {
-                format!("the limit ends the writing after {written}; that much is read back")
+                format!("the limit ends writing after {written}; that much is read back")
             }
             None => return,
         };
@@ -152,8 +156,8 @@ impl Pass<'_, '_> {
         let seconds = left as f64 / 1e6 / writes + (to + left) as f64 / 1e6 / reads;
         self.events.note(&format!(
             "plan: {} to write at {writes:.1} MB/s and {} to read at {reads:.1} MB/s, about {}",
-            Capacity(left),
-            Capacity(to + left),
+            Size(left),
+            Size(to + left),
             duration(seconds)
         ));
         Ok(())

@@ -106,7 +106,7 @@ pub(super) fn wait(
     gone: &TargetError,
 ) -> Result<()> {
     let seconds = request.wait.as_secs_f64();
-    session.events.note(&format!("{gone}. It is waited for {seconds:.0} s; put it back"));
+    session.events.note(&format!("{gone}; waiting {seconds:.0} s for it to come back"));
     let was = Was { key: card_key(session.opened), bytes: session.bytes(), salt };
     let until = Instant::now() + request.wait;
     let name = &request.common.target;
@@ -117,7 +117,7 @@ pub(super) fn wait(
             was.demand(&mut again, session.interrupt)?;
             again.condition.clone_from(&session.opened.condition);
             *session.opened = again;
-            session.events.note("the card is back; the round begins anew");
+            session.events.note("the card is back; the round starts again");
             return Ok(());
         }
         if session.interrupt.raised() {

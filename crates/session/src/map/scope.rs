@@ -191,7 +191,7 @@ impl Scope {
             options.limits.max_write.unwrap_or(u64::MAX).min(options.limits.region.len.saturating_mul(2));
         match (self, &session.journal) {
             (Scope::Saved(_), Some(journal)) => format!(
-                "writes up to {}; what it overwrites is kept in {} and put back",
+                "writes up to {}; overwritten data is saved in {} and restored",
                 most(written),
                 journal.path().display()
             ),
@@ -200,12 +200,12 @@ impl Scope {
                     session.opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
                 let written = BinarySize(options.limits.max_write.unwrap_or(u64::MAX));
                 format!(
-                    "uses a file of its own of {}, and writes up to {written}; no other file is touched{limit}",
+                    "uses a file of its own of {} and writes up to {written}; no other file is touched{limit}",
                     most(region.len)
                 )
             }
             (Scope::Nothing(_), _) => "reads only".to_owned(),
-            (_, _) => format!("writes; what stands in {} is lost", phrase(self.region())),
+            (_, _) => format!("writes; all data in {} is lost", phrase(self.region())),
         }
     }
 }

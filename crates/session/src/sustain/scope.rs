@@ -9,7 +9,7 @@ use crate::opened::{Opened, TargetType};
 use crate::options::WriteLimit;
 use cardscope_engine::target::Region;
 use cardscope_model::sustain::{Limits, Pattern, Work};
-use cardscope_model::units::{BinarySize, Capacity, GIB, MIB};
+use cardscope_model::units::{BinarySize, GIB, MIB, Size};
 use cardscope_probe::context;
 use cardscope_probe::sustain::{LEAST_REGION, Options};
 use clap::Args;
@@ -206,15 +206,17 @@ impl Scope {
 
     /// What it will cost, before it begins.
     pub(super) fn plan_line(&self, request: &Request, work: Work, opened: &Opened) -> String {
-        let region = Capacity(self.region.len);
+        let region = Size(self.region.len);
         let minutes = request.duration.as_secs_f64() / 60.0;
         let what = match (work, self.own_file) {
             (Work::Read, false) if request.work().is_none() => {
-                "reads only, nothing is written: give --erase or --region START+LEN to see what writes do, too".to_owned()
+                "reads only, writes nothing: --erase or --region START+LEN tests writes, too".to_owned()
             }
-            (Work::Read, false) => "reads only, nothing is written".to_owned(),
+            (Work::Read, false) => "reads only, writes nothing".to_owned(),
             (_, true) => format!("uses a file of its own of {region}, which is removed at the end"),
-            (_, false) => format!("writes over {region} from {} on; what stands there is lost", self.region.start),
+            (_, false) => {
+                format!("overwrites {region} from byte {}; all data there is lost", self.region.start)
+            }
         };
         let (prepared, worked) = written(request, work, self.region, self.own_file);
         let bytes = |bytes: u64| BinarySize(bytes.next_multiple_of(MIB));

@@ -117,7 +117,7 @@ pub(super) struct Tracks<'s, 'a> {
 impl SampleRecorder for Tracks<'_, '_> {
     fn sample(&mut self, sample: &Sample) -> Result<(), Stop> {
         for failure in self.thermometers.new_failures() {
-            self.listener.note(&format!("{failure}; the run goes on without it"));
+            self.listener.note(&format!("{failure}; the run continues without it"));
         }
         self.writer.record(sample).map_err(|reason| Stop::Journal(JournalError(reason.into())))
     }
