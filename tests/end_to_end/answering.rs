@@ -169,7 +169,7 @@ fn while_an_io_hangs_it_says_what_for_and_a_second_signal_leaves_a_whole_journal
         // An I/O, or the look at the card that comes between two of them.
         let waits = ["interrupted: waiting for a ", "interrupted: waiting for the look "];
         assert!(waits.iter().any(|words| said.contains(words)), "{said}");
-        for words in ["saved are put back", "Press Ctrl-C again", "ended at once", "cardscope restore"] {
+        for words in ["saved are restored", "Press Ctrl-C again", "ended at once", "cardscope restore"] {
             assert!(said.contains(words), "{words:?} was expected\n{said}");
         }
         let (journals, _) = journalled(&home);
