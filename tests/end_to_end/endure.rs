@@ -63,7 +63,7 @@ fn ctrl_c_keeps_the_rounds_that_are_done() {
     let home = Home::new();
     let card = Loop::of_mib(128);
     let mut running = home.start(&["endure", &card.path, "--json", "--yes-destroy", &card.path]);
-    running.wait_for("round 2: writing");
+    running.wait_for("round 2");
     running.signal(Signal::INT);
     let document = running.finish().expect(130).json();
     assert!(rounds(&document) >= 1 && document["error"].is_string(), "{document:#}");

@@ -11,6 +11,7 @@ use tempfile::TempDir;
 /// One test of a moment, then a long rest, then one that does not end by itself.
 const PHASES: &str = "[defaults]\nseconds = 300\n[[test]]\ntest = \"SEQ1M Q1T1 write\"\nseconds = 0.3\nrest_s = 300\n\
                       [[test]]\ntest = \"RND4K Q8T2 read\"\n";
+const RESTING: &str = "waiting 300 s for the card to settle";
 const ENDLESS: &str = "[[test]]\ntest = \"RND4K Q8T2 read\"\nseconds = 300\n";
 
 /// A session on a directory, interrupted once stderr holds `phase`.
@@ -52,7 +53,7 @@ fn ctrl_c_while_resting_keeps_the_tests_before_it_and_removes_the_test_file() {
     let (home, dir) = (Home::new(), tempfile::tempdir().unwrap());
     let recipe = home.recipe("", PHASES);
     let dir_name = dir.path().to_str().unwrap();
-    let outcome = interrupted_in(&home, dir_name, &["--recipe", &recipe], "resting", Signal::INT);
+    let outcome = interrupted_in(&home, dir_name, &["--recipe", &recipe], RESTING, Signal::INT);
     kept(&home, outcome, 1);
     assert!(names_in(dir.path()).is_empty());
 }
@@ -64,7 +65,7 @@ fn ctrl_c_in_a_later_run_keeps_the_runs_before_it() {
     let recipe = home.recipe("", tests);
     let dir_name = dir.path().to_str().unwrap();
     let arguments = ["--recipe", &recipe, "--runs", "3"];
-    let outcome = interrupted_in(&home, dir_name, &arguments, "run 2 of 3: RND4K Q1T1 read", Signal::INT);
+    let outcome = interrupted_in(&home, dir_name, &arguments, "RND4K Q1T1 read, run 2 of 3", Signal::INT);
     kept(&home, outcome, 3);
     assert!(names_in(dir.path()).is_empty());
 }
@@ -154,7 +155,7 @@ fn under_way(home: &Home) -> (TempDir, Running) {
     let dir = tempfile::tempdir().unwrap();
     let recipe = home.recipe("", PHASES);
     let mut bench = home.start(&["bench", dir.path().to_str().unwrap(), "--recipe", &recipe, "--json"]);
-    bench.wait_for("resting");
+    bench.wait_for(RESTING);
     (dir, bench)
 }
 
@@ -197,7 +198,7 @@ fn the_second_cardscope_on_a_card_is_refused_and_does_not_disturb_the_first() {
     let recipe = home.recipe("", PHASES);
     let arguments = ["bench", &card.path, "--recipe", &recipe, "--yes-destroy", &card.path, "--json"];
     let mut first = home.start(&arguments);
-    first.wait_for("resting");
+    first.wait_for(RESTING);
     Home::new().run(&arguments).expect(2).says(&["exclusively", "cardscope"]);
     first.signal(Signal::INT);
     kept(&home, first.finish(), 1);
@@ -219,7 +220,7 @@ fn the_second_cardscope_on_a_file_is_refused() {
     let recipe = home.recipe("", PHASES);
     let arguments = ["bench", file, "--recipe", &recipe, "--yes-destroy", file, "--json"];
     let mut first = home.start(&arguments);
-    first.wait_for("resting");
+    first.wait_for(RESTING);
     Home::new().run(&arguments).expect(2).says(&["locked"]);
     first.signal(Signal::INT);
     kept(&home, first.finish(), 1);

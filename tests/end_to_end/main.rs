@@ -35,6 +35,7 @@ mod max_write;
 mod observe;
 mod output;
 mod outside_text;
+mod progress;
 mod races;
 mod recorded_sys;
 mod report_files;

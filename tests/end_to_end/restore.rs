@@ -313,7 +313,7 @@ fn a_journal_without_room_is_refused_and_one_that_fills_its_disk_leaves_the_card
     // There is room when it begins; somebody else takes it.
     tool("mount", &["-o", "remount,size=128m", disk.path()]);
     let mut running = verify();
-    running.wait_for("run at the end");
+    running.wait_for("writing test data");
     std::fs::write(disk.point.join("greedy"), vec![1; 100 << 20]).unwrap_or_default();
     let outcome = running.finish();
     assert!(before == card.content(), "{outcome}");
@@ -503,7 +503,7 @@ fn putting_back(home: &Home, card: &Loop) -> crate::common::binary::Running {
     ]);
     bench.wait_for("SEQ1M Q1T1 write");
     bench.signal(Signal::INT);
-    bench.wait_for("putting the card's image back");
+    bench.wait_for("restoring the image");
     bench.signal(Signal::STOP);
     std::thread::sleep(Duration::from_millis(600));
     bench

@@ -3,6 +3,7 @@
 //! Ctrl-C, or the same signal again, half a second or more later, ends the program at once.
 
 use crate::output;
+use crate::progress::{self, screen};
 use cardscope_model::outside;
 use cardscope_session::bench::Interrupt;
 use cardscope_session::pending::{Debt, Wait, debts, longest_wait};
@@ -82,6 +83,11 @@ fn meant(seen: &[(i32, Instant)], signal: i32, now: Instant) -> bool {
 fn end_when_nothing_is_owed() {
     let mut free_since = Instant::now();
     let (asked, mut said) = (Instant::now(), false);
+    let owed = progress::owed();
+    // Where lines are drawn, the next frame says so.
+    if owed.restores > 0 && !screen::is_drawn() {
+        say(&progress::stopping(&owed));
+    }
     loop {
         let owed = debts();
         if !owed.is_empty() {
@@ -163,18 +169,22 @@ mod tests {
     #[test]
     fn what_is_waited_for_what_comes_then_and_what_is_left_stand_in_one_sentence() {
         let owed = [
-            Debt { then: "the 69.1 MB saved are put back".into(), left: "the journal j keeps them".into() },
-            Debt { then: "what was measured is stored in the archive".into(), left: String::new() },
+            Debt {
+                then: "the 69.1 MB saved are restored".into(),
+                left: "the journal j keeps them".into(),
+                restores: 69,
+            },
+            Debt { then: "the results are stored in the archive".into(), ..Debt::default() },
         ];
         let wait = Some((Wait::Call("a flush of /dev/sdx".into()), Duration::from_secs(4)));
         assert_eq!(
             waits(wait, &owed),
-            "interrupted: waiting for a flush of /dev/sdx, which has hung for 4 s; then the 69.1 MB saved are put back, and \
-             what was measured is stored in the archive. Press Ctrl-C again to stop at once: the journal j keeps them\n"
+            "interrupted: waiting for a flush of /dev/sdx, which has hung for 4 s; then the 69.1 MB saved are restored, and \
+             the results are stored in the archive. Press Ctrl-C again to stop at once: the journal j keeps them\n"
         );
         assert_eq!(
             waits(None, &owed[1..]),
-            "interrupted: what was measured is stored in the archive. Press Ctrl-C again to stop at once\n"
+            "interrupted: the results are stored in the archive. Press Ctrl-C again to stop at once\n"
         );
         assert_eq!(at_once(&owed), "ended at once: the journal j keeps them\n");
     }

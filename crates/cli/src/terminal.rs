@@ -1,6 +1,7 @@
 //! Asking at the terminal before data is lost.
 
 use crate::output;
+use crate::progress::screen;
 use cardscope_session::bench::Interrupt;
 use cardscope_session::consent::{Beforehand, Consent, Question};
 use cardscope_session::sustain::{Typed, Typist};
@@ -53,13 +54,13 @@ impl Typist for TypedTemperatures {
     fn begin(&mut self, places: &[String], into: Typed) {
         let (first, several) = (places.first().cloned().unwrap_or_default(), places.len() > 1);
         let how = if several { "PLACE VALUE" } else { "a value" };
-        output::note(&format!("type {how} in °C and Enter as often as you like: {}", places.join(", ")));
+        screen::say(&format!("type {how} in °C and Enter as often as you like: {}", places.join(", ")));
         // It ends with the program: a read of the terminal cannot be given up.
         std::thread::spawn(move || {
             for line in std::io::stdin().lock().lines().map_while(Result::ok) {
                 let said = temperature(&line, &first);
                 if !said.is_some_and(|(place, celsius)| into.take(place, celsius)) {
-                    output::note(&format!("{line:?} is not a temperature of one of these places"));
+                    screen::say(&format!("{line:?} is not a temperature of one of these places"));
                 }
             }
         });

@@ -16,6 +16,7 @@ pub mod interrupt;
 pub mod journal;
 pub mod null;
 pub mod pending;
+pub mod pulse;
 pub mod ranges;
 pub mod rationed;
 pub mod real;

@@ -56,12 +56,14 @@ fn place(offset: u64) -> String {
 }
 
 /// What is done before the process ends by itself, and what is left where it is ended at once.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Debt {
     /// A sentence of its own: `69.1 MB saved are put back`.
     pub then: String,
     /// Where it can be found afterwards: `the journal … keeps what is left`.
     pub left: String,
+    /// Bytes of the card that are put back for it.
+    pub restores: u64,
 }
 
 #[derive(Debug)]
@@ -112,15 +114,15 @@ pub struct Owing(u64);
 pub fn owing(then: impl Into<String>, left: impl Into<String>) -> Owing {
     let mut state = state();
     let number = state.number();
-    state.debts.push((number, Debt { then: then.into(), left: left.into() }));
+    state.debts.push((number, Debt { then: then.into(), left: left.into(), restores: 0 }));
     Owing(number)
 }
 
 impl Owing {
     /// Says it anew: more is owed by now.
-    pub fn say(&self, then: impl Into<String>, left: impl Into<String>) {
+    pub fn say(&self, anew: Debt) {
         if let Some((_, debt)) = state().debts.iter_mut().find(|(number, _)| *number == self.0) {
-            *debt = Debt { then: then.into(), left: left.into() };
+            *debt = anew;
         }
     }
 }
@@ -164,14 +166,13 @@ mod tests {
         drop(look);
         let journal = owing("the journal is removed", "");
         let archive = owing("what was measured is stored", "");
-        journal.say("69 MB are put back", "the journal keeps it");
+        let more =
+            Debt { then: "69 MB are put back".into(), left: "the journal keeps it".into(), restores: 69 };
+        journal.say(more.clone());
         let then = |debts: Vec<Debt>| debts.into_iter().map(|d| d.then).collect::<Vec<_>>();
         assert_eq!(then(debts()), ["69 MB are put back", "what was measured is stored"]);
         drop(archive);
-        assert_eq!(
-            debts(),
-            [Debt { then: "69 MB are put back".into(), left: "the journal keeps it".into() }]
-        );
+        assert_eq!(debts(), [more]);
         drop(journal);
         assert!(debts().is_empty());
     }

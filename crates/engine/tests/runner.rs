@@ -3,9 +3,9 @@
 mod common;
 
 use cardscope_engine::content::Content;
-use cardscope_engine::event::{Event, Listener, Silent};
+use cardscope_engine::event::{Event, Listener, Silent, Step};
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::runner::{Cut, Pace, RunError, Settings, run_pass};
+use cardscope_engine::runner::{Cut, Pace, RunError, Settings, run_pass, stages};
 use cardscope_engine::target::{Direction, TargetError};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::{self, Recipe};
@@ -273,11 +273,11 @@ impl Listener for Heard {
 }
 
 #[test]
-fn each_phase_is_named_before_it_begins_and_each_figure_after_it() {
+fn each_test_is_a_stage_that_was_planned_and_has_one_figure_at_its_end() {
     let mut card = Clockwork::new(64 * MIB, MS);
     let interrupt = Interrupt::default();
     let settings = Settings {
-        label: "run 2 of 3: ",
+        label: ", run 2 of 3",
         seed: 7,
         may_write: true,
         interrupt: &interrupt,
@@ -288,26 +288,32 @@ fn each_phase_is_named_before_it_begins_and_each_figure_after_it() {
     let mut heard = Heard::default();
     let recipe = recipe("[area]\nsize='8MiB'", tests);
     run_pass(&mut card, &recipe, &settings, &mut Notebook::default(), &mut heard).expect("it runs");
-    let phase =
-        |what: &str, bytes, seconds| Event::Phase { what: format!("run 2 of 3: {what}"), bytes, seconds };
-    let figure = |what: &str, counted| Event::Figure {
-        what: format!("run 2 of 3: {what}"),
-        mb_s: MIB as f64 / 1e3,
-        counted,
+    let named = |what: &str| format!("{what}, run 2 of 3");
+    let stage = |what: &str, bytes| Event::Stage(Step { what: named(what), bytes, seconds: None });
+    let phase = |what: &str, part, bytes, seconds| Event::Phase {
+        step: Step { what: what.to_owned(), bytes, seconds },
+        part,
     };
-    let reads = |what: &str| phase(what, Some(8 * MIB), None);
-    let (first, second) = ("SEQ1M Q1T1 read (cold), loop 1 of 2", "SEQ1M Q1T1 read (cold), loop 2 of 2");
+    let (cold, second) = ("measuring SEQ1M Q1T1 read (cold)", "measuring SEQ1M Q1T1 read");
+    let figure = |what: &str| Event::Figure { what: named(what), mb_s: MIB as f64 / 1e3 };
+    let all = Some(8 * MIB);
     assert_eq!(
         heard.0,
         [
-            phase("writing the test area", Some(8 * MIB), None),
-            reads(first),
-            figure(first, false),
-            reads(second),
-            figure(second, true),
-            phase("resting", None, Some(2.0)),
-            reads("SEQ1M Q1T1 read"),
-            figure("SEQ1M Q1T1 read", true),
+            stage("writing the test area", all),
+            stage(cold, None),
+            phase("loop 1 of 2", 0.0..0.5, all, None),
+            phase("loop 2 of 2", 0.5..1.0, all, None),
+            figure(cold),
+            Event::Wait(2.0),
+            stage(second, None),
+            phase("", 0.0..1.0, all, None),
+            figure(second),
         ]
     );
+    let heard = heard.0.into_iter().filter_map(|event| match event {
+        Event::Stage(step) => Some(step.what),
+        _ => None,
+    });
+    assert!(heard.eq(stages(&recipe, settings.label, true).into_iter().map(|(name, _)| name)));
 }

@@ -13,7 +13,7 @@ use crate::record::{self, About, Entry, Head, Kind, MAGIC, MOST};
 use crate::scan::{self, Damage, Log, Scan};
 use cardscope_engine::cause::Cause;
 use cardscope_engine::journal::{self, JournalError, Restoring, SavedRange};
-use cardscope_engine::pending::{Owing, owing};
+use cardscope_engine::pending::{Debt, Owing, owing};
 use cardscope_files::{FileError, Folder, Identity};
 use cardscope_model::units::Size;
 use std::collections::{BTreeMap, BTreeSet};
@@ -286,7 +286,8 @@ impl Journal {
         let path = self.path.display();
         let left = format!("the card's data is saved in a journal: run `cardscope restore {path}`");
         if let Some(owing) = &self.owing {
-            owing.say(format!("the {} saved are restored", Size(bytes)), left);
+            let then = format!("the {} saved are restored", Size(bytes));
+            owing.say(Debt { then, left, restores: bytes });
         }
     }
 

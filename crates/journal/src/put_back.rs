@@ -12,6 +12,7 @@ use cardscope_engine::content::{Content, read_stamp, read_stamp_header};
 use cardscope_engine::event::{Listener, Steps};
 use cardscope_engine::journal::{Journal, JournalError, Restoring, SavedRange};
 use cardscope_engine::ranges::Ranges;
+use std::ops::Range;
 
 /// What became of the originals.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,6 +45,14 @@ impl PutBack {
     }
 }
 
+/// The stage of a verb in which the card's data is put back.
+pub const RESTORING: &str = "restoring";
+
+/// Parts of it: reading the journal, writing and comparing.
+const READING: Range<f64> = 0.0..0.1;
+const WRITING: Range<f64> = 0.1..0.6;
+const COMPARING: Range<f64> = 0.6..1.0;
+
 /// A sector, the finest unit in which something is lost.
 const SECTOR: u64 = 512;
 
@@ -61,6 +70,10 @@ pub fn put_back(
     events: &mut dyn Listener,
 ) -> Result<PutBack, Stop> {
     let ranges = journal.saved();
+    let bytes = ranges.iter().map(|range| range.len).sum();
+    if bytes > 0 {
+        events.stage(RESTORING, Some(bytes), None);
+    }
     let mut putting = Putting { card, journal, events, result: PutBack::default() };
     let order = putting.in_order(&ranges)?;
     putting.journal.restoring(Restoring::Begun);
@@ -87,12 +100,13 @@ impl Putting<'_, '_> {
     /// Takes ranges one by one, each with its original as far as it can be read, and reports how far it is.
     fn each<'r>(
         &mut self,
-        what: &str,
+        (part, what): (Range<f64>, &str),
         ranges: impl Iterator<Item = &'r SavedRange> + Clone,
         mut each: impl FnMut(&mut Self, SavedRange, Result<&[u8], JournalError>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let bytes = ranges.clone().map(|range| range.len).sum();
-        let mut steps = Steps::begin(what, bytes, self.card.seconds(), self.events);
+        self.events.part(part, what, Some(bytes), None);
+        let mut steps = Steps::begin(self.card.seconds());
         let mut original = Vec::new();
         for range in ranges {
             let read = self.journal.original(*range, &mut original);
@@ -126,7 +140,7 @@ impl Putting<'_, '_> {
     fn in_order(&mut self, ranges: &[SavedRange]) -> Result<Vec<SavedRange>, Stop> {
         let (mut first, mut others) = (Vec::new(), Vec::new());
         let mut covered = Ranges::default();
-        self.each("reading what is to be put back", ranges.iter().rev(), |putting, range, original| {
+        self.each((READING, "reading the journal"), ranges.iter().rev(), |putting, range, original| {
             putting.card.go_on()?;
             let (start, end) = (range.offset, range.offset + range.len);
             let again = covered.add(start, end) != [(start, end)];
@@ -145,7 +159,7 @@ impl Putting<'_, '_> {
     }
 
     fn write_all(&mut self, ranges: &[SavedRange]) -> Result<(), Stop> {
-        self.each("putting the card's data back", ranges.iter(), |putting, range, original| {
+        self.each((WRITING, "writing"), ranges.iter(), |putting, range, original| {
             putting.card.go_on()?;
             match original {
                 // What it does not take is found by the comparison.
@@ -162,7 +176,7 @@ impl Putting<'_, '_> {
     fn compare_all(&mut self, ranges: &[SavedRange]) -> Result<(), Stop> {
         let mut compared = Ranges::default();
         // The oldest first: of a range that was saved twice, the newer copy was overwritten again.
-        self.each("comparing what was put back", ranges.iter().rev(), |putting, range, original| {
+        self.each((COMPARING, "comparing"), ranges.iter().rev(), |putting, range, original| {
             let Ok(original) = original else { return Ok(()) };
             for (start, end) in compared.add(range.offset, range.offset + range.len) {
                 let from = (start - range.offset) as usize;

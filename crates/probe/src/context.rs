@@ -4,7 +4,7 @@
 use crate::write_scope::WriteScope;
 use cardscope_engine::card::{Answer, Card, Extent, Stop};
 use cardscope_engine::content::Content;
-use cardscope_engine::event::Listener;
+use cardscope_engine::event::{Listener, Steps};
 use cardscope_engine::target::{Direction, Region};
 use cardscope_model::card_map::property::Cost;
 use cardscope_model::random::Random;
@@ -48,6 +48,8 @@ pub struct Context<'s, 't> {
     max_write: u64,
     deadline: Option<f64>,
     was_short: bool,
+    /// How far a stage is that writes stamps.
+    steps: Option<Steps>,
 }
 
 impl<'s, 't> Context<'s, 't> {
@@ -71,6 +73,7 @@ impl<'s, 't> Context<'s, 't> {
             max_write: limits.max_write.unwrap_or(u64::MAX),
             deadline,
             was_short: false,
+            steps: None,
         }
     }
 
@@ -185,7 +188,13 @@ impl<'s, 't> Context<'s, 't> {
         }
         let content = self.content();
         let mut failed = Vec::new();
-        self.card.write(extents, content, |extent, _, io_error| failed.extend(io_error.map(|_| extent)))?;
+        let Context { card, steps, events, .. } = self;
+        card.write(extents, content, |extent, at, io_error| {
+            failed.extend(io_error.map(|_| extent));
+            if let Some(steps) = steps {
+                steps.done(u64::from(extent.len), seconds(at), *events);
+            }
+        })?;
         self.card.flush()?;
         Ok((self.generation, failed))
     }
@@ -304,6 +313,14 @@ impl<'s, 't> Context<'s, 't> {
         self.card.reopen()
     }
 
+    /// The same, so that the card comes to rest.
+    pub fn settle(&mut self, time: Duration) {
+        if !time.is_zero() {
+            self.events.wait(time.as_secs_f64());
+        }
+        self.idle(time);
+    }
+
     /// Lets time pass without I/O.
     pub fn idle(&mut self, time: Duration) {
         self.card.idle(time);
@@ -359,7 +376,19 @@ impl<'s, 't> Context<'s, 't> {
         }
     }
 
-    /// Tells that a part begins.
+    /// Tells that a stage begins.
+    pub fn stage(&mut self, what: &str) {
+        self.steps = None;
+        self.events.stage(what, None, None);
+    }
+
+    /// Tells that a stage begins that writes so many bytes of stamps, and goes on to tell how far it is.
+    pub fn stage_of_stamps(&mut self, what: &str, bytes: u64) {
+        self.events.stage(what, Some(bytes), None);
+        self.steps = Some(Steps::begin(self.card.seconds()));
+    }
+
+    /// Tells that a part of the stage begins.
     pub fn phase(&mut self, what: &str) {
         self.events.phase(what, None, None);
     }

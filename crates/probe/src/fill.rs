@@ -18,7 +18,7 @@ pub(crate) fn fill(context: &mut Context<'_, '_>, start: u64, len: u64) -> Resul
     if !context.may_write(len) {
         return Ok(Some(unwritten("the write limit is too low")));
     }
-    context.phase("writing the test file");
+    context.events.phase("writing the test file", Some(len), None);
     context.shape(WRITE, 1)?;
     let (began, most) = (context.seconds(), SHARE * context.seconds_left());
     let end = start + len;
@@ -32,6 +32,8 @@ pub(crate) fn fill(context: &mut Context<'_, '_>, start: u64, len: u64) -> Resul
         if context.write(extent)?.is_none() {
             return Ok(Some(unwritten("writing it failed")));
         }
+        let spent = context.seconds() - began;
+        context.events.progress(extent.end() - start, spent);
     }
     context.flush()?;
     Ok(None)

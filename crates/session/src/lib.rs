@@ -47,7 +47,7 @@ pub mod sustain;
 mod testing;
 pub mod verify;
 
-pub use cardscope_engine::event::{Event, Listener};
-pub use cardscope_engine::pending;
+pub use cardscope_engine::event::{self, Event, Listener};
+pub use cardscope_engine::{pending, pulse};
 pub use error::{Failure, Result};
 pub use frame::{Common, Outcome, execute};

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What is done before a program that keeps results ends by itself.
-pub(crate) const STORED: &str = "the results so far are stored in the archive";
+pub(crate) const STORED: &str = "the results are stored in the archive";
 
 /// A result that is being recorded.
 pub(crate) struct Recorder {

@@ -10,6 +10,7 @@ mod timing;
 
 use crate::content::{Content, Match};
 use crate::interrupt::Interrupt;
+use crate::pulse;
 use crate::target::{Completion, Direction, Io, Plan, Region, Target};
 use cardscope_model::recipe::Path;
 use cardscope_model::units::{Nanos, nanos, seconds};
@@ -50,6 +51,7 @@ pub struct Card<'t> {
     costs: Costs,
     /// Nothing begins after this moment of the card's clock.
     end: Option<Nanos>,
+    clock: pulse::Clock,
 }
 
 /// With more I/Os in flight cards with a queue share the time among them, which says little of one by itself.
@@ -72,6 +74,7 @@ impl<'t> Card<'t> {
     ) -> Result<Card<'t>, Stop> {
         let info = target.info();
         let (bytes, sector) = (info.bytes, info.sector);
+        let clock = pulse::Clock::at(target.now());
         let mut card = Card {
             target,
             interrupt: interrupt.clone(),
@@ -85,6 +88,7 @@ impl<'t> Card<'t> {
             done: Vec::new(),
             costs: Costs::default(),
             end: None,
+            clock,
         };
         card.plan()?;
         Ok(card)
@@ -128,7 +132,9 @@ impl<'t> Card<'t> {
 
     /// The card's clock.
     pub fn now(&mut self) -> Nanos {
-        self.target.now()
+        let now = self.target.now();
+        self.clock.stands_at(now);
+        now
     }
 
     /// Bytes moved so far.
@@ -187,6 +193,7 @@ impl<'t> Card<'t> {
     /// Lets time pass without I/O.
     pub fn idle(&mut self, time: std::time::Duration) {
         self.target.idle(time);
+        self.now();
     }
 
     /// Tells the card that a range holds nothing of value; false where it takes no such hint.
@@ -350,6 +357,8 @@ impl<'t> Card<'t> {
             while completed.is_err() || next.is_none() || flight.free.is_empty() {
                 let Some((slot, extent, Completion { at, result, .. })) = flight.land() else { break };
                 let took = at.saturating_sub(asked[slot as usize].max(before));
+                self.clock.stands_at(at);
+                pulse::took(direction, u64::from(extent.len), took);
                 before = before.max(at);
                 usual = took;
                 if self.depth <= DEEPEST_TIMED {
@@ -384,6 +393,8 @@ impl<'t> Card<'t> {
             self.target.complete(1, &mut done).map_err(Stop::Target)?;
         }
         let at = done.last().map_or(asked, |done| done.at);
+        self.clock.stands_at(at);
+        pulse::took(direction, u64::from(extent.len), at.saturating_sub(asked));
         self.costs.took(direction, u64::from(extent.len), seconds(at.saturating_sub(asked)));
         match done.pop() {
             Some(Completion { at, result: Err(error), .. }) => Ok((at, Some(io_error(error)?))),

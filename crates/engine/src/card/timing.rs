@@ -5,6 +5,7 @@ use super::Card;
 use super::extent::Extent;
 use super::stop::{Stop, io_error};
 use crate::content::Content;
+use crate::pulse;
 use crate::target::{Completion, Direction, Io};
 use cardscope_model::units::{Nanos, seconds};
 use cardscope_sd::nvme::SmartLog;
@@ -87,7 +88,9 @@ impl Card<'_> {
 
     /// Temperature in °C, where it can be had.
     pub fn temperature(&mut self) -> Option<f64> {
-        self.target.temperature()
+        let celsius = self.target.temperature();
+        pulse::felt(celsius);
+        celsius
     }
 
     /// What the card counts of itself, where it counts.
@@ -123,6 +126,7 @@ impl Card<'_> {
         let io = Io { slot: 0, direction: Direction::Read, offset, len, content: Content::Buffer };
         self.target.submit(&io).map_err(Stop::Target)?;
         self.count(Direction::Read, read);
+        pulse::moved(others.iter().chain([&read]).map(|extent| u64::from(extent.len)).sum());
         let (mut done, mut took) = (Vec::new(), None);
         while done.len() < others.len() + 1 {
             let missing = others.len() + 1 - done.len();

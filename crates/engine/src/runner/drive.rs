@@ -7,6 +7,7 @@ use super::meter::Meter;
 use super::recorder::{Cut, Pace};
 use super::stream::Stream;
 use crate::interrupt::Interrupt;
+use crate::pulse;
 use crate::target::{Completion, Direction, Target, TargetError};
 use cardscope_model::units::{MIB, NANOS_PER_S, Nanos, seconds};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -65,6 +66,7 @@ struct Lane<'a, 'w> {
     warming: bool,
     measured_from: Nanos,
     next_tick: Nanos,
+    clock: pulse::Clock,
     reported: u64,
     slice: Slice,
     read: u64,
@@ -99,6 +101,7 @@ pub(super) fn drive(
         warming: limits.warmup > 0,
         measured_from: start,
         next_tick: start + TICK,
+        clock: pulse::Clock::at(start),
         reported: 0,
         read: 0,
         written: 0,
@@ -106,6 +109,7 @@ pub(super) fn drive(
         target,
     };
     let temperature = lane.target.temperature();
+    pulse::felt(temperature);
     lane.meter.note_temperature(temperature);
     let ended = lane.run(streams, queue, u64::from(block));
     lane.watch.shared.read.fetch_add(lane.read, Ordering::Relaxed);
@@ -170,6 +174,7 @@ impl Lane<'_, '_> {
         let at = completion.at;
         if self.meter.second_is_over(at) {
             let temperature = self.target.temperature();
+            pulse::felt(temperature);
             self.meter.close_seconds(at, temperature);
         }
         self.meter.count(at, at.saturating_sub(self.submitted[completion.slot as usize]), block);
@@ -203,7 +208,9 @@ impl Lane<'_, '_> {
         let all = self.watch.shared.bytes.fetch_add(new, Ordering::Relaxed) + new;
         self.reported = mine;
         self.next_tick = at + TICK;
+        pulse::moved(new);
         if let Some(tick) = &mut self.watch.tick {
+            self.clock.stands_at(at);
             tick(all, at - self.measured_from);
         }
     }

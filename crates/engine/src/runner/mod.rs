@@ -4,6 +4,7 @@
 //! What the runner must not know comes in from outside: where samples are recorded ([`PassRecorder::sample`]) and when a
 //! figure is known well enough ([`Pace`]).
 
+mod announced;
 mod drive;
 mod lanes;
 mod meter;
@@ -13,11 +14,12 @@ mod stream;
 use crate::allowance::Allowance;
 use crate::event::{Event, Listener};
 use crate::target::{Plan, Region, Target, TargetError};
+pub use announced::{ends_by_time, stages};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::random::mix;
-use cardscope_model::recipe::{Path, Prepare, RandomDraw, Recipe, Sharing, Span, Test};
+use cardscope_model::recipe::{Path, Prepare, RandomDraw, Recipe, Span, Test};
 use cardscope_model::test_name::{Op, Order};
-use cardscope_model::units::{NANOS_PER_S, seconds};
+use cardscope_model::units::{NANOS_PER_S, Nanos, mb_per_s, seconds};
 use drive::{Limits, Shared, Watch, drive};
 use lanes::Loop;
 pub use recorder::{Cut, Pace, PassRecorder, RecorderError, RunError, Settings};
@@ -97,13 +99,6 @@ impl Pass<'_> {
         self.settings.deadline.is_some_and(|deadline| now >= deadline)
     }
 
-    /// Says what begins, and what will end it; gives its name.
-    fn phase(&mut self, what: &str, bytes: Option<u64>, seconds: Option<f64>) -> String {
-        let what = format!("{}{what}", self.settings.label);
-        self.events.phase(&what, bytes, seconds);
-        what
-    }
-
     /// Brings the area into the state in which the recipe starts.
     fn make_ready(&mut self) -> Result<(), RunError> {
         if self.recipe.discard
@@ -113,6 +108,8 @@ impl Pass<'_> {
             self.recorder.caveat(0, Caveat::Other { text });
         }
         if let Some(prepare) = self.recipe.prepare {
+            let what = announced::preparing(self.settings.label);
+            self.events.stage(&what, Some(self.area.len), None);
             self.prepare(self.area, prepare)?;
             self.rest(self.recipe.rest_after_prepare_s)?;
         }
@@ -122,7 +119,6 @@ impl Pass<'_> {
     /// Writes all of a region once: on a directory a hole would be read at memory speed, on a card unwritten blocks answer
     /// faster than written ones.
     fn prepare(&mut self, area: Region, prepare: Prepare) -> Result<(), RunError> {
-        self.phase("writing the test area", Some(area.len), None);
         let sector = u64::from(self.target.info().sector);
         let whole = area.len / prepare.block * prepare.block;
         let tail = (area.len - whole) / sector * sector;
@@ -203,12 +199,16 @@ impl Pass<'_> {
             self.recorder.not_measured(index, NO_MORE_BYTES.to_owned());
             return Ok(());
         }
+        let what = announced::name(test, self.settings.label);
+        self.events.stage(&what, None, None);
         if let Some(prepare) = test.prepare
             && self.settings.may_write
         {
+            self.events.part(0.0..0.2, "writing its area", Some(region.len), None);
             self.prepare(region, prepare)?;
         }
-        for number in 0..test.discard_loops + test.loops {
+        let (mut moved, mut nanos) = (0, 0);
+        for number in 0..announced::loops(test) {
             if number > test.discard_loops && self.is_over() {
                 break;
             }
@@ -217,7 +217,7 @@ impl Pass<'_> {
             {
                 self.recorder.caveat(index, Caveat::CachesKept { reason: error.to_string() });
             }
-            let what = self.begin_loop(test, number, region);
+            self.begin_loop(test, number, region);
             if writes {
                 // A test of fixed length takes what it needs; those by time share what is left.
                 let fixed = test.limit.passes.is_some() || test.limit.bytes.is_some();
@@ -231,21 +231,25 @@ impl Pass<'_> {
                     break;
                 }
             }
-            self.run_loop(index, test, number, region, what)?;
+            let counted = self.run_loop(index, test, number, region)?;
+            (moved, nanos) = (moved + counted.0, nanos + counted.1);
+        }
+        if nanos > 0 {
+            self.events.event(&Event::Figure { what, mb_s: mb_per_s(moved, seconds(nanos)) });
         }
         self.target.caveats().into_iter().for_each(|caveat| self.recorder.caveat(index, caveat));
         let last = index + 1 == self.recipe.tests.len();
         if last && !self.settings.more_follow { Ok(()) } else { self.rest(test.rest_s) }
     }
 
+    /// Runs a loop and has it recorded; what of it counts, in bytes and nanoseconds.
     fn run_loop(
         &mut self,
         index: usize,
         test: &Test,
         number: u32,
         region: Region,
-        what: String,
-    ) -> Result<(), RunError> {
+    ) -> Result<(u64, Nanos), RunError> {
         let seed = mix(self.settings.seed ^ ((index as u64) << 32) ^ u64::from(number));
         let counted = number >= test.discard_loops;
         let this = Loop { test, region, seed, counted, settings: self.settings };
@@ -255,9 +259,8 @@ impl Pass<'_> {
         let ended = this.run(self.target, &shared, pace, &mut tick);
         self.count(&shared);
         let sample = ended?;
-        let mb_s = sample.mb_s();
+        let moved = if counted { (sample.bytes, sample.nanos) } else { (0, 0) };
         self.recorder.sample(index, number, sample).map_err(RunError::Recorder)?;
-        self.events.event(&Event::Figure { what, mb_s, counted });
         let limits =
             [(&shared.cut, "the budget"), (&shared.rationed, "the limit of bytes to write (--max-write)")];
         for (cut, what) in limits {
@@ -266,29 +269,22 @@ impl Pass<'_> {
                 self.recorder.caveat(index, Caveat::Other { text });
             }
         }
-        Ok(())
+        Ok(moved)
     }
 
-    fn begin_loop(&mut self, test: &Test, number: u32, region: Region) -> String {
-        let pattern = test.name.pattern;
-        let in_a_pass = region.len / pattern.block * pattern.block;
-        let threads = u64::from(pattern.threads);
-        let shared = if test.sharing == Sharing::Same { threads } else { 1 };
-        let by_passes = test.limit.passes.map(|p| u64::from(p) * in_a_pass * shared);
-        let by_bytes = test.limit.bytes.map(|b| b * threads);
-        let bytes = [by_passes, by_bytes].into_iter().flatten().min();
-        let step = test.step.as_ref().map_or(String::new(), |step| format!(" ({step})"));
-        let all = test.discard_loops + test.loops;
-        let number = if all > 1 { format!(", loop {} of {all}", number + 1) } else { String::new() };
-        let what = format!("{}{step}{number}", test.name);
-        self.phase(&what, bytes, test.limit.seconds.or(test.until.map(|u| u.max_s)))
+    fn begin_loop(&mut self, test: &Test, number: u32, region: Region) {
+        let all = announced::loops(test);
+        let what = if all > 1 { format!("loop {} of {all}", number + 1) } else { String::new() };
+        let share = |loops: u32| f64::from(loops) / f64::from(all);
+        let bytes = announced::bytes(test, region);
+        self.events.part(share(number)..share(number + 1), &what, bytes, announced::seconds_of_a_loop(test));
     }
 
     /// Rests in short portions, so that Ctrl-C need not wait for the end.
     fn rest(&mut self, rest_s: f64) -> Result<(), RunError> {
         let whole = Duration::from_secs_f64(rest_s);
         if !whole.is_zero() {
-            self.phase("resting", None, Some(rest_s));
+            self.events.wait(rest_s);
         }
         let mut left = whole;
         while !left.is_zero() {
@@ -298,7 +294,6 @@ impl Pass<'_> {
             let portion = left.min(Duration::from_nanos(NANOS_PER_S / 10));
             self.target.idle(portion);
             left -= portion;
-            self.events.progress(0, (whole - left).as_secs_f64());
         }
         Ok(())
     }

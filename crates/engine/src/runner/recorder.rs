@@ -10,7 +10,7 @@ use cardscope_model::units::Nanos;
 /// How a pass is run.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings<'a> {
-    /// Stands before the name of each phase: `run 2 of 10: `.
+    /// Stands behind the name of each stage: `, run 2 of 10`.
     pub label: &'a str,
     /// Decides every random place and all noise of the pass.
     pub seed: u64,

@@ -22,6 +22,12 @@ use sums::{CHUNK, Sums};
 /// I/Os in flight while an image is taken and compared: with [`CHUNK`], 4 MiB of memory.
 const DEPTH: u32 = 4;
 
+/// The stage of a verb in which the image is taken.
+pub const SAVING: &str = "saving an image of the card";
+
+/// The stage in which it is put back.
+pub const RESTORING: &str = "restoring the image";
+
 /// An image of a card.
 pub struct Backup {
     image: File,

@@ -5,7 +5,7 @@
 //! says of itself; and places that the test did not write to are held against the image.
 
 use super::sums::{CHUNK, Unread};
-use super::{Backup, DEPTH};
+use super::{Backup, DEPTH, RESTORING};
 use crate::error::Error;
 use crate::put_back::PutBack;
 use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
@@ -77,14 +77,17 @@ impl Backup {
 
     fn write_and_compare(&self, card: &mut Card<'_>, events: &mut dyn Listener) -> Result<PutBack, Stop> {
         let mut result = PutBack::default();
-        let mut steps = Steps::begin("putting the card's image back", card.bytes(), card.seconds(), events);
+        events.stage(RESTORING, Some(card.bytes()), None);
+        events.part(0.0..0.5, "writing", Some(card.bytes()), None);
+        let mut steps = Steps::begin(card.seconds());
         for part in self.parts(card.bytes()) {
             card.go_on()?;
             self.write(card, part, &mut result, &mut steps, events)?;
         }
         card.flush()?;
         card.reopen()?;
-        let mut steps = Steps::begin("comparing what was put back", card.bytes(), card.seconds(), events);
+        events.part(0.5..1.0, "comparing", Some(card.bytes()), None);
+        let mut steps = Steps::begin(card.seconds());
         for part in self.parts(card.bytes()) {
             self.compare(card, part, &mut result.lost, &mut steps, events)?;
         }

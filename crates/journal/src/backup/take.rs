@@ -1,7 +1,7 @@
 //! Taking an image: the whole card is read, written with a checksum, and synced, before anything else is done to it.
 
 use super::sums::{self, About, CHUNK, Sums, Unread, beside};
-use super::{Backup, DEPTH, whereabouts};
+use super::{Backup, DEPTH, SAVING, whereabouts};
 use crate::error::Error;
 use cardscope_engine::card::{Answer, Card, Extent, IoError, Stop, extents};
 use cardscope_engine::cause::Cause;
@@ -9,7 +9,7 @@ use cardscope_engine::content::Content;
 use cardscope_engine::event::{Listener, Steps};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::JournalError;
-use cardscope_engine::pending::owing;
+use cardscope_engine::pending::{Debt, owing};
 use cardscope_engine::target::{Target, TargetInfo};
 use cardscope_files::{Draft, FileError, Folder, Identity};
 use cardscope_model::units::{BinarySize, Size, seconds};
@@ -149,8 +149,10 @@ fn take_to(
     // Last, so that the image is a backup only when all of it is on disk.
     beside_it.place(beside(Path::new(&image.name)).as_os_str()).map_err(|e| cannot(&beside(file), e))?;
     image.folder.sync().map_err(|e| cannot(file, e))?;
-    let owing = Some(owing("the image of the backup is put back", whereabouts(file)));
-    Ok(Backup { image: held, path: file.to_owned(), sums, overwritten: None, _owing: owing })
+    let then = "the image of the card is restored";
+    let debt = owing(then, "");
+    debt.say(Debt { then: then.to_owned(), left: whereabouts(file), restores: sums.about.bytes });
+    Ok(Backup { image: held, path: file.to_owned(), sums, overwritten: None, _owing: Some(debt) })
 }
 
 /// What cannot be read would be overwritten and never come back, so an image with gaps is a refusal.
@@ -191,7 +193,8 @@ impl<'f> Taking<'f> {
     /// Reads the card from end to end. What is zero needs no bytes.
     fn whole(&mut self, card: &mut Card<'_>, events: &mut dyn Listener) -> Result<(), Stop> {
         let bytes = card.bytes();
-        let mut steps = Steps::begin("saving an image of the card", bytes, card.seconds(), events);
+        events.stage(SAVING, Some(bytes), None);
+        let mut steps = Steps::begin(card.seconds());
         card.read(extents(0, bytes, CHUNK), Content::Constant(0), |extent, at, answer| {
             match answer {
                 Answer::Same => {}

@@ -44,7 +44,7 @@ impl Quick<'_, '_> {
     pub(super) fn folded(&mut self, fold: Fold, mut seen: Seen) -> Result<Outcome, Stop> {
         let end = fold.bytes();
         let twice = down(end.min(self.stamper.context.card_bytes() - end));
-        self.stamper.context.events.phase("what of one period is there", None, None);
+        self.stamper.context.phase("reading one period of the addresses");
         let method = Method::Twice(end);
         let extents = self.inside(twice);
         let shown = method.observe(&mut self.stamper, &extents)?;

@@ -13,6 +13,11 @@ use cardscope_engine::event::Listener;
 use cardscope_engine::journal::Journal;
 use cardscope_engine::target::Direction;
 
+/// The stages of a quick probe.
+pub const WRITING: &str = "writing test data";
+/// What was written is read, and the end of a fake is searched for.
+pub const READING_BACK: &str = "reading back";
+
 /// Markers at most; with none lost, more than 1.2 % of bad places are excluded.
 pub(super) const MARKERS: u32 = 256;
 
@@ -141,8 +146,7 @@ impl Quick<'_, '_> {
     pub(super) fn grow(&mut self) -> Result<Shown, Stop> {
         let all = self.stamper.context.card_bytes();
         let most = self.options.run_bytes(all);
-        let begun = self.stamper.context.seconds();
-        self.stamper.context.events.phase("a run at the end of the card", Some(most), None);
+        self.stamper.context.stage_of_stamps(WRITING, most);
         let mut searched = false;
         for size in tail::steps(most) {
             let next = self.tail.next(&self.stamper, size);
@@ -152,8 +156,6 @@ impl Quick<'_, '_> {
                 break;
             }
             self.tail.grow(&mut self.stamper, size)?;
-            let seconds = self.stamper.context.seconds() - begun;
-            self.stamper.context.events.progress(size, seconds);
             let look = self.tail.look(&mut self.stamper)?;
             // Where some of the old and most of the new are lost, a small cache holds what was looked at of the old.
             if mostly_lost(&look.old) || mostly_lost(&look.new) && any_lost(&look.old) {

@@ -21,6 +21,7 @@ use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
 use cardscope_engine::journal::Journal;
 
+pub use growth::{READING_BACK, WRITING};
 pub use judge::findings;
 pub use options::{BLOCK, DEPTH, LEAST_RUN, Options, Outcome, QUICK_RUN, THOROUGH_RUN, salt};
 

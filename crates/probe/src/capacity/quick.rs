@@ -3,7 +3,7 @@
 
 use super::alias::{self, Fold};
 use super::boundary::{self, Boundary, Method, Search, observe};
-use super::growth::{BATCH, Quick, Shown, alias_run};
+use super::growth::{BATCH, Quick, READING_BACK, Shown, alias_run};
 use super::markers::{excluded_above, spread, step};
 use super::options::Outcome;
 use super::stamper::{Claim, Seen, State, UNIT, any_lost, down, lost};
@@ -17,6 +17,7 @@ impl Quick<'_, '_> {
     pub(super) fn run(&mut self) -> Result<Outcome, Stop> {
         self.look_before()?;
         let shown = self.grow()?;
+        self.stamper.context.stage(READING_BACK);
         if self.markers.is_empty() {
             self.set_markers()?;
         }
@@ -42,7 +43,6 @@ impl Quick<'_, '_> {
     }
 
     fn nothing_lost(&mut self) -> Result<Outcome, Stop> {
-        self.stamper.context.events.phase("reading all of it again", None, None);
         let mut seen = self.check_markers()?;
         let mut hits = alias::among(&seen);
         hits.extend(self.turned_lines(&seen)?);
@@ -106,7 +106,7 @@ impl Quick<'_, '_> {
     }
 
     fn oldest_lost(&mut self, old: Seen) -> Result<Outcome, Stop> {
-        self.stamper.context.events.phase("where the card ends", None, None);
+        self.stamper.context.phase("finding where the card ends");
         if self.tail.bytes() <= 4 << 20 {
             // The markers came after most of the run: too little pushed them out yet.
             self.flood.pour(&mut self.stamper)?;

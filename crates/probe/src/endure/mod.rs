@@ -110,13 +110,19 @@ fn group(count: u64) -> u64 {
     (count / 8).clamp(1, GROUP)
 }
 
+/// The stage of a round, as its listener hears it.
+pub fn stage(round: u32) -> String {
+    format!("round {round}")
+}
+
 fn write(
     card: &mut Card<'_>,
     settings: &RoundSettings,
     seed: u64,
     events: &mut dyn Listener,
 ) -> Result<Written, Stop> {
-    events.phase(&format!("round {}: writing", settings.number), Some(settings.span), None);
+    events.stage(&stage(settings.number), None, None);
+    events.part(0.0..0.5, "writing", Some(settings.span), None);
     let (block, began) = (u64::from(card.block()), card.seconds());
     let count = settings.span.div_ceil(block);
     let order = Permutation::new(count, seed);
@@ -151,7 +157,7 @@ fn read(
     seed: u64,
     events: &mut dyn Listener,
 ) -> Result<(BadSectors, u64), Stop> {
-    events.phase(&format!("round {}: reading", settings.number), Some(settings.span), None);
+    events.part(0.5..1.0, "reading", Some(settings.span), None);
     let (block, began) = (u64::from(card.block()), card.seconds());
     let count = settings.span.div_ceil(block);
     let order = Permutation::new(count, mix(seed ^ READING));

@@ -17,3 +17,9 @@ pub use names::{Named, file_name, number};
 pub use outcome::Outcome;
 pub use pass::{FilesError, Pass, TestFolder};
 pub use sorting::holds_pattern;
+
+/// The stage in which files are written.
+pub const WRITING: &str = "writing files";
+
+/// The stage in which they are read.
+pub const READING: &str = "reading files";

@@ -7,7 +7,7 @@ use cardscope_engine::card::Stop;
 use cardscope_engine::cause::Cause;
 use cardscope_engine::content::Content;
 use cardscope_engine::content::h2w::FILE_BYTES;
-use cardscope_engine::event::Listener;
+use cardscope_engine::event::{Listener, Plan};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::Target;
 use cardscope_model::caveat::{self, Caveat};
@@ -174,8 +174,13 @@ impl<'a, F: TestFolder> Pass<'a, F> {
         self.budget.is_some_and(|budget| self.begun.elapsed() >= budget)
     }
 
-    pub(super) fn phase(&mut self, what: &str, bytes: u64) {
-        self.events.phase(what, Some(bytes), None);
+    pub(super) fn stage(&mut self, what: &str, bytes: u64) {
+        self.events.stage(what, Some(bytes), None);
+    }
+
+    /// What will be done.
+    pub fn plan(&mut self, plan: Plan) {
+        self.events.plan(plan);
     }
 
     /// Something worth saying at once.

@@ -1,6 +1,7 @@
 //! Reading the files back, several I/Os at a time, past the page cache or with it emptied first; and a second look at
 //! what was not as written, since nobody is accused on one observation.
 
+use super::READING;
 use super::meter::Meter;
 use super::pass::{FilesError, Pass, TestFolder, TestedFile};
 use super::sorting::{Shift, Sorted, Suspect};
@@ -33,7 +34,7 @@ impl<F: TestFolder> Pass<'_, F> {
     /// If the card is gone, the user stopped it, or a file cannot be looked at again.
     pub fn read_all(&mut self) -> Result<(), FilesError> {
         self.sorted.tested = self.files.iter().map(TestedFile::range).collect();
-        self.phase("reading", self.files.iter().map(|file| file.result.bytes).sum());
+        self.stage(READING, self.files.iter().map(|file| file.result.bytes).sum());
         let mut files = std::mem::take(&mut self.files);
         let read = self.read_files(&mut files);
         self.files = files;
@@ -46,7 +47,7 @@ impl<F: TestFolder> Pass<'_, F> {
     fn read_files(&mut self, files: &mut [TestedFile]) -> Result<(), Stop> {
         for file in files {
             if self.is_over() {
-                self.note("no time left for reading");
+                self.note("the budget ends reading");
                 break;
             }
             self.read_file(file)?;

@@ -3,12 +3,13 @@
 //! Two I/Os are in flight, so that one is being made while the other is being written; more would gain nothing, since a
 //! file grows under the lock of its inode, and a crash would leave longer holes.
 
+use super::WRITING;
 use super::meter::Meter;
 use super::pass::{FilesError, Pass, TestFolder, TestedFile};
 use cardscope_engine::card::{Card, Extent, Stop, extents};
 use cardscope_engine::content::h2w::FILE_BYTES;
 use cardscope_engine::target::{Target, TargetError};
-use cardscope_model::units::{MIB, seconds};
+use cardscope_model::units::{MIB, Size, seconds};
 use cardscope_model::verify::IoError;
 
 const DEPTH: u32 = 2;
@@ -37,7 +38,7 @@ impl<F: TestFolder> Pass<'_, F> {
     /// If the card is gone, the user stopped it, or a file cannot be made.
     pub fn write_all(&mut self, total: u64) -> Result<(), FilesError> {
         self.written = true;
-        self.phase("writing", total);
+        self.stage(WRITING, total);
         let mut left = total;
         for number in 1.. {
             if left == 0 {
@@ -52,7 +53,7 @@ impl<F: TestFolder> Pass<'_, F> {
                     break;
                 }
                 End::Budget => {
-                    self.note(&format!("no time left for writing after {} bytes", total - left));
+                    self.note(&format!("the budget ends writing after {}", Size(total - left)));
                     break;
                 }
             }

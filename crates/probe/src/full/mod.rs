@@ -28,6 +28,8 @@ use cardscope_engine::event::Listener;
 use cardscope_model::units::{Size, nanos};
 pub use ledger::BadBytes;
 pub use pass::{Findings, Settings};
+pub use read_back::READING;
+pub use writing::WRITING;
 
 /// Bytes of an I/O: the largest that readers take in one command, twice; with the depth, 8 MiB of memory.
 pub const BLOCK: u32 = 1 << 20;

@@ -7,6 +7,9 @@ use crate::sector::SectorFound;
 use cardscope_engine::card::{Extent, Stop, extents};
 use cardscope_model::units::{Size, seconds};
 
+/// The stage in which every block is read.
+pub const READING: &str = "reading every block";
+
 /// Read in one go, so that what is doubtful in it fits into a few MB of memory.
 const RANGE: u64 = 64 << 20;
 
@@ -44,13 +47,13 @@ impl Doubt {
 impl Pass<'_, '_> {
     /// Reads `[0, end)`.
     pub(super) fn read_all(&mut self, end: u64) -> Result<(), Stop> {
-        self.events.phase("reading every block", Some(end), None);
+        self.events.stage(READING, Some(end), None);
         let phase = self.card.seconds();
         let mut at = 0;
         while at < end {
             let spent = self.card.seconds() - self.began;
             if self.settings.budget_s.is_some_and(|budget| spent >= budget) {
-                let text = format!("--budget ended the reading after {}", Size(at));
+                let text = format!("the budget ends reading after {}", Size(at));
                 self.events.note(&text);
                 self.remarks.push(text);
                 break;

@@ -182,7 +182,7 @@ impl Pass<'_, '_> {
         if self.ledger.bad.all() == 0 {
             return self.ask_for_a_crawl();
         }
-        self.events.phase("asking again about what was found bad", None, None);
+        self.events.phase("reading bad blocks again", None, None);
         self.same_card()?;
         if self.ledger.good() == 0 {
             self.seen.originals_stay = self.originals.stay(self.card)?;
@@ -298,6 +298,7 @@ impl Pass<'_, '_> {
     fn crawls(&mut self) -> Result<bool, Stop> {
         let end = self.seen.written;
         let Some((from, before)) = self.fall(end) else { return Ok(false) };
+        self.events.wait(REST_S as f64);
         self.card.idle(std::time::Duration::from_secs(REST_S));
         let from = from.max(end.saturating_sub(AGAIN));
         let from = from / u64::from(self.card.sector()) * u64::from(self.card.sector());

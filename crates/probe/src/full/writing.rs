@@ -11,6 +11,9 @@ use cardscope_engine::card::{Extent, Stop, extents};
 use cardscope_model::units::{Size, Speed, seconds};
 use std::cell::Cell;
 
+/// The stage in which every block is written.
+pub const WRITING: &str = "writing every block";
+
 /// Bytes that are read back at once to know how fast the card reads, for plan and budget.
 const FIRST_READ: u64 = 16 << 20;
 
@@ -30,7 +33,7 @@ impl Pass<'_, '_> {
         let cut = self.watchman.cut;
         let first = self.settings.resumed_at / cut.bytes;
         let count = self.seen.card_bytes.div_ceil(cut.bytes);
-        self.events.phase("writing every block", Some(self.seen.card_bytes), None);
+        self.events.stage(WRITING, Some(self.seen.card_bytes), None);
         let phase = self.card.seconds();
         for index in first..count {
             let (from, to) = cut.range(index);
@@ -56,7 +59,7 @@ impl Pass<'_, '_> {
                 if let (Some(address), false) = (self.lowest_lost, self.loss_reported) {
                     self.loss_reported = true;
                     self.events.note(&format!(
-                        "data at {} is lost; writing continues until the cause is certain",
+                        "data is lost at {}; writing continues until the cause is certain",
                         Size(address)
                     ));
                 }
@@ -73,18 +76,20 @@ impl Pass<'_, '_> {
         let written = Size(self.seen.written);
         let text = match self.seen.certain {
             Some(Certain::Wraps) => format!(
-                "certain after {written}: the first addresses hold data of later ones; writing stops, all \
-                 data is read"
+                "writing ends after {written}: the first addresses hold what was written to later ones. All that was \
+                 written is read"
             ),
             Some(Certain::EndsAt(end)) => format!(
-                "certain after {written}: data beyond {} is lost; writing stops, all data is read",
+                "writing ends after {written}: the card keeps nothing beyond {}. All that was written is read",
                 Size(end)
             ),
             Some(Certain::Refuses) => {
-                format!("the card refuses every write after {written}; all of it is read")
+                format!(
+                    "writing ends after {written}: the card refuses every further write. All of it is read"
+                )
             }
             None if self.seen.written < self.seen.card_bytes => {
-                format!("the limit ended the writing after {written}; that much is read back")
+                format!("the limit ends writing after {written}; that much is read back")
             }
             None => return,
         };

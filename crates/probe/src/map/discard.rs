@@ -31,6 +31,11 @@ const REST: Duration = Duration::from_secs(2);
 /// 95 % intervals are printed: flash-behaviour 4.4. Neighbours share a stall, so three are drawn together.
 const DRAWS: Resampling = Resampling { resamples: 10_000, block: 3, seed: 4 };
 
+/// The stages in which small writes are timed before and after the card was told to discard.
+pub const BEFORE: &str = "small writes before discard";
+/// The second of them.
+pub const AFTER: &str = "small writes after discard";
+
 /// About what one series takes, in seconds.
 pub(super) fn seconds() -> f64 {
     LONGEST_S + REST.as_secs_f64()
@@ -64,7 +69,7 @@ pub fn try_discard(
     let before = match before {
         Some(before) => before,
         None => {
-            context.phase("small writes as the card was");
+            context.stage(BEFORE);
             small_writes(&mut context, AS_IT_WAS)?
         }
     };
@@ -79,7 +84,7 @@ pub fn try_discard(
         into.push(left_out(AFTER_DISCARD, "the card or its reader does not support discard"));
         return Ok(());
     }
-    context.phase("small writes after discard");
+    context.stage(AFTER);
     into.push(small_writes(&mut context, AFTER_DISCARD)?);
     Ok(())
 }
@@ -101,7 +106,7 @@ pub fn small_writes(context: &mut Context<'_, '_>, what: &str) -> Result<Tried, 
         Err(Stop::Limit) => return Ok(left_out(what, "the write limit is too low")),
         prepared => prepared?,
     }
-    context.idle(REST);
+    context.settle(REST);
     let began = context.seconds();
     let mut times = Vec::with_capacity(places.len());
     for place in places {

@@ -18,6 +18,11 @@ use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
 use cardscope_model::card_map::Measured;
 
+/// The stages of a map with these options, as its listener hears them.
+pub fn stages(options: &Options) -> Vec<&'static str> {
+    [reading::stages::stages(options), writing::stages(options)].concat()
+}
+
 /// Makes the map. `scope` says what may be overwritten and saves it first, and `events` hears how far it is. What was
 /// measured before an early end stays in `into`.
 ///

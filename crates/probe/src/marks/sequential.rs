@@ -34,10 +34,10 @@ const KEEPING: f64 = 2.5;
 impl Bench<'_, '_, '_> {
     /// Writes in recording units of every size that a claimed class is recorded with.
     pub(super) fn write_in_order(&mut self) -> Result<(), Stop> {
-        self.context.phase("writing in order, unit by unit");
+        self.context.phase("writing allocation units in order");
         // What was written before may still be tidied up inside the card; it shall not count.
         if self.context.has_time(REST.as_secs_f64()) {
-            self.context.idle(REST);
+            self.context.settle(REST);
         }
         let total = volume(self.options, self.cut, self.context.saves_first());
         let mut small = Small::new(self);

@@ -15,6 +15,7 @@ use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
 use cardscope_model::sustain::Measured;
 pub use options::{BLOCK, DEPTH, LEAST_REGION, Options, SMALL, SampleRecorder};
+pub use phases::plan;
 use run::Run;
 
 /// Writes or reads for as long as the options say, and finds out what slows the card down. `scope` says what may be

@@ -7,6 +7,7 @@ use super::run::Run;
 use cardscope_analysis::series::Experiment;
 use cardscope_analysis::series::{Causes, Known, ROUNDS, Slice, causes, steady};
 use cardscope_engine::card::{Stop, extents};
+use cardscope_engine::event::{Plan, Takes};
 use cardscope_engine::target::Direction;
 use cardscope_model::statistics::median;
 use cardscope_model::sustain::{EventKind, Phase, Work};
@@ -40,8 +41,7 @@ pub(super) fn all(run: &mut Run<'_, '_>) -> Result<(), Stop> {
     let options = run.options;
     prepare(run)?;
     run.calibrate()?;
-    let seconds = options.duration.as_secs_f64();
-    run.context.events.phase(words(options), options.bytes, Some(seconds));
+    run.context.events.stage(words(options), options.bytes, Some(main_seconds(options)));
     workload(run)?;
     if run.over {
         return Ok(());
@@ -66,10 +66,43 @@ pub(super) fn all(run: &mut Run<'_, '_>) -> Result<(), Stop> {
 
 fn words(options: &Options) -> &'static str {
     match options.work {
-        Work::Read => "reading for long",
-        Work::Write => "writing for long",
-        Work::Mixed => "writing and reading for long",
+        Work::Read => "sustained reading",
+        Work::Write => "sustained writing",
+        Work::Mixed => "sustained writing and reading",
     }
+}
+
+/// The stages beside the workload.
+const PREPARING: &str = "writing the test file";
+const PAUSING: &str = "pausing";
+const WRITING_AGAIN: &str = "writing again";
+const READING: &str = "reading in order";
+
+/// What it will do, by the clock: whatever is not needed is passed over.
+pub fn plan(options: &Options) -> Plan {
+    let main = main_seconds(options);
+    let rest = options.duration.as_secs_f64() - main;
+    let mut stages = vec![(words(options), main)];
+    if options.prepare {
+        stages.insert(0, (PREPARING, 0.0));
+    }
+    if rest > 0.0 {
+        let pause = PAUSE_S.min(rest * 0.4);
+        let reading = READING_S.min(rest - pause);
+        stages.push((PAUSING, pause));
+        if options.work != Work::Read {
+            stages.push((WRITING_AGAIN, rest - pause - reading));
+        }
+        stages.push((READING, reading));
+    }
+    Plan { takes: Takes::Weights, long: true, ..Plan::of(stages) }
+}
+
+/// Seconds of the workload itself; a run that is too short for what follows is all workload.
+fn main_seconds(options: &Options) -> f64 {
+    let seconds = options.duration.as_secs_f64();
+    let rest = ((1.0 - MAIN_SHARE) * seconds).min(PAUSE_S * 2.0 + READING_S);
+    if rest >= LEAST_REST_S { seconds - rest } else { seconds }
 }
 
 /// In a file of our own there is nothing yet that could be read.
@@ -79,7 +112,7 @@ fn prepare(run: &mut Run<'_, '_>) -> Result<(), Stop> {
     }
     let (reads, work) = (run.regions.reads, run.regions.work);
     let end = if run.options.work == Work::Write { work.start } else { work.start + work.len };
-    run.context.events.phase("writing what will be read", Some(end - reads.start), None);
+    run.context.events.stage(PREPARING, Some(end - reads.start), None);
     run.context.shape(BLOCK, super::DEPTH)?;
     let mut all = extents(reads.start, end, BLOCK);
     let mut written = 0;
@@ -104,10 +137,7 @@ fn prepare(run: &mut Run<'_, '_>) -> Result<(), Stop> {
 /// The workload itself, until it is steady, or what it may take is used up.
 fn workload(run: &mut Run<'_, '_>) -> Result<(), Stop> {
     let options = run.options;
-    let seconds = options.duration.as_secs_f64();
-    // A run that is too short for what follows is all workload.
-    let rest = ((1.0 - MAIN_SHARE) * seconds).min(PAUSE_S * 2.0 + READING_S);
-    let until = if rest >= LEAST_REST_S { seconds - rest } else { seconds };
+    let until = main_seconds(options);
     let mut look_at = 4.0 * ROUNDS as f64;
     let mut writes = options.work != Work::Read;
     while !run.over {
@@ -182,7 +212,7 @@ fn after(run: &mut Run<'_, '_>, found: &Causes) -> Result<(), Stop> {
     run.phase = Phase::Experiment;
     let reads_before = short(run, false)?;
     run.phase = Phase::Pause;
-    run.context.events.phase("a pause", None, Some(pause_s));
+    run.context.events.stage(PAUSING, None, Some(pause_s));
     run.event(EventKind::Pause, 1.0, &[("seconds", pause_s)]);
     run.record.pause_s = pause_s;
     run.pause(pause_s)?;
@@ -242,7 +272,7 @@ fn short(run: &mut Run<'_, '_>, writes: bool) -> Result<Option<f64>, Stop> {
 /// Writes again, until what the pause gave back is used up; the median speed of the first two seconds.
 fn again(run: &mut Run<'_, '_>, found: &Causes) -> Result<Option<f64>, Stop> {
     run.phase = Phase::Again;
-    run.context.events.phase("writing again", None, None);
+    run.context.events.stage(WRITING_AGAIN, None, None);
     let first = short(run, true)?;
     let Some(end) = found.cache_ends.last() else { return Ok(first) };
     let middle = (end.before * end.after).sqrt();
@@ -262,7 +292,7 @@ fn reading(run: &mut Run<'_, '_>) -> Result<(), Stop> {
     if seconds <= 1.0 {
         return Ok(());
     }
-    run.context.events.phase("reading", None, Some(seconds));
+    run.context.events.stage(READING, None, Some(seconds));
     let until = run.now() + seconds;
     while !run.over && run.now() < until && !run.used_up(true) {
         run.reading_slice()?;

@@ -49,22 +49,24 @@ impl Procedure for Request {
         let area =
             area.map_err(|e| Failure::refused_for(format!("recipe {} does not fit: {e}", recipe.name), e))?;
         report::begin(report, &recipe, session.opened);
-        session.events.note(&report::plan_line(&recipe, runs, session.opened));
         self.refuse_needless_backup(&recipe, session)?;
-        session.back_up(self.backup.as_deref(), Some((area.start, area.start + area.len)))?;
-        report::begin_row(report, &recipe, self.recipe_text()?, session)?;
-        let began = session.opened.target.now();
-        let ended = Passes {
+        let mut passes = Passes {
             recipe: &recipe,
             runs,
             // A recipe with demands is tried until it passes, unless the user says how often it is to be run.
             first_pass_ends: self.runs.is_none() && !recipe.demands.is_empty(),
-            deadline: self.limits.budget.map(|budget| began + budget.as_nanos() as u64),
+            deadline: None,
             may_write: session.opened.may_write,
             saved: None,
             shares_left: 0,
-        }
-        .run(session, report);
+        };
+        let line = report::plan_line(&recipe, runs, session.opened);
+        session.events.plan(passes.plan(self.backup.is_some()).within(self.limits.budget).saying(line));
+        session.back_up(self.backup.as_deref(), Some((area.start, area.start + area.len)))?;
+        report::begin_row(report, &recipe, self.recipe_text()?, session)?;
+        let began = session.opened.target.now();
+        passes.deadline = self.limits.budget.map(|budget| began + budget.as_nanos() as u64);
+        let ended = passes.run(session, report);
         report::sum_up(report, &recipe, session);
         ended.map_err(Failure::from)
     }

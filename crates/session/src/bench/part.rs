@@ -44,11 +44,10 @@ impl Procedure for Part {
         let saved =
             (self.writes && !self.content_may_go).then(|| Saved { region, salt: salt(report.header.seed) });
         if let Some(saved) = &saved {
-            session.events.phase("saving the area of the bench", None, None);
             session.begin_journal(region.len + FRAME, saved.salt)?;
         }
         report::begin_row(report, &recipe, self.request.recipe_text()?, session)?;
-        let ended = Passes {
+        let passes = Passes {
             recipe: &recipe,
             runs: 1,
             first_pass_ends: false,
@@ -56,8 +55,9 @@ impl Procedure for Part {
             may_write: self.writes,
             saved,
             shares_left: 1,
-        }
-        .run(session, report);
+        };
+        session.events.plan(passes.plan(false));
+        let ended = passes.run(session, report);
         report.body.moved.data_kept = !self.writes || !self.content_may_go || session.opened.is_directory();
         let (returned, ended) = session.put_back_after(ended.err(), &mut report.body.moved);
         report::sum_up(report, &recipe, session);

@@ -7,20 +7,27 @@ use crate::frame::Session;
 use crate::opened::Opened;
 use crate::recorder::Recorder;
 use cardscope_engine::card::Stop;
-use cardscope_engine::event::Listener;
+use cardscope_engine::event::{Listener, Plan, Takes};
 use cardscope_engine::journal::JournalError;
-use cardscope_engine::runner::{RunError, Settings, run_pass};
+use cardscope_engine::runner::{self, RunError, Settings, run_pass};
 use cardscope_engine::target::{Region, TargetError};
-use cardscope_journal::Journal;
+use cardscope_journal::put_back::RESTORING;
+use cardscope_journal::{Journal, backup};
 use cardscope_model::aggregate;
 use cardscope_model::random;
 use cardscope_model::recipe::Recipe;
 use cardscope_model::report::Moved;
 use cardscope_model::result::{BenchReport, RunResult};
-use cardscope_model::units::Nanos;
+use cardscope_model::units::{MB, Nanos};
 use cardscope_probe::saved_area::SavedArea;
 use cardscope_probe::write_scope::WriteScope;
 use cardscope_store::RunStart;
+
+/// The stage in which the test area is saved.
+const SAVING: &str = "saving the test area";
+
+/// The speed in MB/s at which it is expected to be saved, and put back.
+const SAVING_MB_S: f64 = 40.0;
 
 /// How a recipe is run.
 pub(super) struct Passes<'a> {
@@ -78,6 +85,29 @@ impl Passes<'_> {
         Ok(())
     }
 
+    /// A stage for each test of each run; before and after them an image or an area is saved and put back.
+    pub(super) fn plan(&self, image: bool) -> Plan {
+        let area = self.recipe.area as f64 / MB / SAVING_MB_S;
+        let (before, after) = match &self.saved {
+            Some(_) => (Some(SAVING), Some(RESTORING)),
+            None => (image.then_some(backup::SAVING), image.then_some(backup::RESTORING)),
+        };
+        let around = |stage: Option<&str>| stage.map(|stage| (stage.to_owned(), area));
+        let passes = (1..=self.runs)
+            .flat_map(|number| runner::stages(self.recipe, &self.label(number), self.may_write));
+        let takes = match before.is_none() && runner::ends_by_time(self.recipe, self.may_write) {
+            true => Takes::Weights,
+            false => Takes::AsSeen,
+        };
+        let stages = around(before).into_iter().chain(passes).chain(around(after));
+        Plan { takes, ..Plan::of(stages) }
+    }
+
+    /// What stands behind the name of each stage of a run.
+    fn label(&self, number: u32) -> String {
+        if self.runs > 1 { format!(", run {number} of {}", self.runs) } else { String::new() }
+    }
+
     /// One pass: what it yielded, and how it ended.
     fn pass(
         &self,
@@ -87,7 +117,7 @@ impl Passes<'_> {
         recorder: &mut Recorder,
         moved: &mut Moved,
     ) -> Result<(RunResult, Result<(), Stop>), Stop> {
-        let label = if self.runs > 1 { format!("run {number} of {}: ", self.runs) } else { String::new() };
+        let label = self.label(number);
         let start = RunStart { run: number, seed, counted: true, size_bytes: Some(self.recipe.area) };
         recorder.archive.begin_run(recorder.id, start).map_err(not_kept)?;
         let mut pass = Pass::new(self.recipe, Recording { recorder: &mut *recorder, run: number }, moved);
@@ -140,6 +170,7 @@ impl Passes<'_> {
             let why = "the data of the card cannot be preserved without a journal";
             return Err(Stop::Journal(JournalError(why.into())));
         };
+        events.stage(SAVING, Some(region.len), None);
         let mut scope = WriteScope::new(Some(journal as _));
         let mut area = SavedArea::save(target, &mut scope, *region, *salt, settings.interrupt)?;
         pass.moved.bytes_read += region.len;

@@ -15,7 +15,7 @@ pub use request::Request;
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
 use crate::map::NOTHING_TO_READ;
-use crate::opened::{Opened, TargetType};
+use crate::opened::TargetType;
 use cardscope_model::check::{CheckReport, Visit as Body};
 use cardscope_sd::label;
 use std::time::Duration;
@@ -59,7 +59,6 @@ impl Procedure for Request {
     fn run(&self, session: &mut Session<'_>, report: &mut CheckReport) -> Result<()> {
         if session.opened.is_directory() {
             session.opened.limit_writes(self.limits.max_write());
-            session.events.note(&plan_line(self, session.opened));
         }
         report.body.announced_bytes = session.bytes();
         report.body.budget_s = self.budget().as_secs_f64();
@@ -69,17 +68,5 @@ impl Procedure for Request {
         let ended = visit.all();
         visit.conclude();
         ended
-    }
-}
-
-/// What a visit writes in a directory, before it begins.
-fn plan_line(request: &Request, opened: &Opened) -> String {
-    let files = "its own files, which are removed at the end";
-    match opened.limit.words() {
-        Some(words) => format!("writes {files}; {words}"),
-        None => format!(
-            "writes {files}: as much as possible in {:.0} s (limit with --max-write)",
-            request.budget().as_secs_f64()
-        ),
     }
 }

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::frame::{Common, Limits, Outcome, perform};
 use crate::options::WriteLimit;
 use crate::{map, verify};
+use cardscope_engine::event::Within;
 use cardscope_model::card_map::Measured;
 use cardscope_model::units::MIB;
 use cardscope_model::verify::{Verdict, VerifyReport};
@@ -47,7 +48,7 @@ impl Visit<'_, '_> {
         let there = self.session.opened.held.clone();
         let mut opened = verify::files::open(request, there.as_deref(), self.session.interrupt)?;
         opened.condition.clone_from(&self.session.opened.condition);
-        perform(request, &mut opened, self.session.interrupt, self.session.events)
+        perform(request, &mut opened, self.session.interrupt, &mut Within::new(self.session.events))
     }
 
     fn verify_request(&self) -> verify::Request {

@@ -5,7 +5,9 @@ use super::{Request, next};
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Session, in_json};
 use crate::identify::judged;
+use crate::opened::Opened;
 use cardscope_analysis::io_errors;
+use cardscope_engine::event::Plan;
 use cardscope_model::check::{CheckReport, Part, PartState};
 use cardscope_model::finding::Finding;
 use cardscope_model::random::mix;
@@ -55,8 +57,11 @@ impl From<Failure> for Ended {
     }
 }
 
-/// A part by its name.
-type NamedPart<V> = (&'static str, fn(&mut V) -> Result<(), Ended>);
+/// A part by its name and that of its stage.
+type NamedPart<V> = (&'static str, &'static str, fn(&mut V) -> Result<(), Ended>);
+
+/// The stage in which the card is asked what it is.
+const IDENTITY: &str = "identity";
 
 /// A visit under way.
 pub(super) struct Visit<'a, 's> {
@@ -80,16 +85,22 @@ impl<'a, 's> Visit<'a, 's> {
 
     /// Every part in turn; each is on disk before the next begins. One that is refused is left out.
     pub(super) fn all(&mut self) -> Result<()> {
-        self.info();
         let parts: [NamedPart<Self>; 5] = [
-            ("verify", Self::verify),
-            ("bench", Self::bench),
-            ("map", Self::map),
-            ("marks", Self::marks),
-            ("sustain", Self::sustain),
+            ("verify", "capacity", Self::verify),
+            ("bench", "speed", Self::bench),
+            ("map", "flash geometry", Self::map),
+            ("marks", "speed classes", Self::marks),
+            ("sustain", "sustained use", Self::sustain),
         ];
-        for (name, part) in parts {
+        let stages = [IDENTITY].into_iter().chain(parts.map(|(_, stage, _)| stage));
+        let plan = Plan::of(stages.map(|stage| (stage, 1.0))).within(Some(self.request.budget()));
+        let line = plan_line(self.request, self.session.opened);
+        self.session.events.plan(plan.saying(line));
+        self.session.events.stage(IDENTITY, None, None);
+        self.info();
+        for (name, stage, part) in parts {
             self.session.store(self.report)?;
+            self.session.events.stage(stage, None, None);
             match part(self) {
                 Err(Ended::LeftOut { why, wants_time }) => self.left_out(name, why, wants_time),
                 Err(Ended::Failed(failure)) => return Err(failure),
@@ -192,6 +203,21 @@ impl<'a, 's> Visit<'a, 's> {
             }
             _ => None,
         }
+    }
+}
+
+/// What a visit writes in a directory, before it begins; nothing else is of interest before.
+fn plan_line(request: &Request, opened: &Opened) -> String {
+    if !opened.is_directory() {
+        return String::new();
+    }
+    let files = "files of its own, which are removed at the end";
+    match opened.limit.words() {
+        Some(words) => format!("writes {files}; {words}"),
+        None => format!(
+            "writes {files}: as much as the card takes in {:.0} s (--max-write limits it)",
+            request.budget().as_secs_f64()
+        ),
     }
 }
 

@@ -10,12 +10,14 @@ use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
 use crate::opened::TargetType;
 use cardscope_engine::card::Stop;
+use cardscope_engine::event::Plan;
 use cardscope_engine::target::TargetError;
+use cardscope_journal::backup;
 use cardscope_model::endure::{Endurance, EndureReport, EndureRound};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::report::Moved;
 use cardscope_model::units::{Size, Speed};
-use cardscope_probe::endure::{Ended, RoundSettings, projection, round};
+use cardscope_probe::endure::{Ended, RoundSettings, projection, round, stage};
 use cardscope_probe::full::resume::salt;
 use cardscope_probe::full::{BLOCK, DEPTH};
 use resuming::Checkpoints;
@@ -41,6 +43,7 @@ impl Procedure for Request {
             true => resuming::resume(self, session, report)?,
             false => begin(self, session, report)?,
         };
+        session.events.plan(plan(self, report).saying(plan_line(report, self)));
         session.back_up(self.backup.as_deref(), Some((0, report.body.span_bytes)))?;
         session.begin_row(report)?;
         let mut run = Run { request: self, session, report, checkpoints, since_round: 0 };
@@ -48,6 +51,22 @@ impl Procedure for Request {
         conclude(report, session);
         ended
     }
+}
+
+/// So many rounds are numbered at most: nobody counts on to more.
+const MOST_NUMBERED: u32 = 10_000;
+
+/// A stage for each round, where it is known how many there are, and an image before and after.
+fn plan(request: &Request, report: &EndureReport) -> Plan {
+    let image = |stage: &str| request.backup.as_ref().map(|_| (stage.to_owned(), 1.0));
+    let left = request.rounds.map(|all| all.saturating_sub(report.body.rounds.len() as u32));
+    let first = report.body.attempt();
+    let Some(left) = left.filter(|left| *left <= MOST_NUMBERED) else {
+        return Plan { long: true, ..Plan::default() }.within(request.limits.budget);
+    };
+    let rounds = (first..first + left).map(|round| (stage(round), 2.0));
+    let stages = image(backup::SAVING).into_iter().chain(rounds).chain(image(backup::RESTORING));
+    Plan { long: true, ..Plan::of(stages) }.within(request.limits.budget)
 }
 
 /// Refuses what cannot be done, before anything is opened.
@@ -96,7 +115,6 @@ struct Run<'a, 's> {
 impl Run<'_, '_> {
     fn all(&mut self) -> Result<()> {
         let begun_at = self.report.body.moved.seconds;
-        self.session.events.note(&plan_line(self.report, self.request));
         self.checkpoints.save(self.report)?;
         loop {
             if let Some(reason) = self.over(begun_at) {
@@ -185,10 +203,10 @@ fn plan_line(report: &EndureReport, request: &Request) -> String {
     let rounds = request.rounds.map_or_else(|| "rounds".to_owned(), |n| format!("at most {n} rounds"));
     let before = match report.body.rounds.len() {
         0 => String::new(),
-        n => format!(", continuing after round {n}"),
+        n => format!(", resuming after round {n}"),
     };
     format!(
-        "{rounds} over {} until {} % of the sectors are bad{before}; this wears out the card",
+        "{rounds} over {} until {} % of the sectors are bad{before}; this wears the card out",
         Size(report.body.span_bytes),
         request.until * 100.0
     )

@@ -107,7 +107,7 @@ pub(super) fn wait(
     gone: &TargetError,
 ) -> Result<()> {
     let seconds = request.wait.as_secs_f64();
-    session.events.note(&format!("{gone}; insert it again within {seconds:.0} s"));
+    session.events.note(&format!("{gone}; waiting {seconds:.0} s for it to come back"));
     let was = Was { key: card_key(session.opened), bytes: session.bytes(), salt };
     let until = Instant::now() + request.wait;
     let name = &request.common.target;

@@ -52,7 +52,8 @@ impl Procedure for Request {
         let layout = layout_of(self, limited.as_ref().map_or(session.bytes(), |l| l.real_bytes))?;
         let label = self.label.as_deref().map(|text| checked_label(text, layout.file_system)).transpose()?;
         let picture = mkfs::make(&layout, label.as_deref(), report.header.seed)?;
-        session.events.note(&plan_line(self, &layout));
+        let plan = writing::plan(self.mode(), self.backup.is_some());
+        session.events.plan(plan.saying(plan_line(self, &layout)));
         if let Some(file) = &self.backup {
             // It stays: with it `restore` undoes the format.
             backups::take(file, session.opened, session.interrupt, session.events)?;
@@ -130,8 +131,8 @@ fn layout_of(request: &Request, bytes: u64) -> Result<Layout> {
 fn plan_line(request: &Request, layout: &Layout) -> String {
     let first = match request.mode() {
         Mode::Quick => "",
-        Mode::Overwrite => "every byte is overwritten first; ",
-        Mode::Discard => "all blocks are discarded first; ",
+        Mode::Overwrite => "overwrites every byte first; ",
+        Mode::Discard => "discards every block first; ",
     };
     format!(
         "{first}{} in clusters of {} bytes, partition from byte {}, files from byte {}, {} for files",

@@ -10,7 +10,8 @@ use crate::frame::Session;
 use cardscope_device::contents::{self, Bytes};
 use cardscope_engine::card::{Answer, Card, extents};
 use cardscope_engine::content::Content;
-use cardscope_engine::event::{Listener, Steps};
+use cardscope_engine::event::{Listener, Plan, Steps};
+use cardscope_journal::backup;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::format::{FormatReport, Mode};
 use cardscope_model::report::Moved;
@@ -23,6 +24,23 @@ const BLOCK: u32 = 1 << 20;
 const DEPTH: u32 = 4;
 /// After so many bytes it is looked whether the card still takes them.
 const LOOK_EVERY: u64 = 64 << 20;
+
+/// The stages, as a listener hears them.
+const OVERWRITING: &str = "overwriting every byte";
+const DISCARDING: &str = "discarding every block";
+const WRITING: &str = "writing the partition table and the file system";
+const READING_BACK: &str = "reading back";
+
+/// What is done in this mode, and the image before it.
+pub(super) fn plan(mode: Mode, backs_up: bool) -> Plan {
+    let first = match mode {
+        Mode::Quick => None,
+        Mode::Overwrite => Some((OVERWRITING, 100.0)),
+        Mode::Discard => Some((DISCARDING, 1.0)),
+    };
+    let image = backs_up.then_some((backup::SAVING, 100.0));
+    Plan::of(image.into_iter().chain(first).chain([(WRITING, 1.0), (READING_BACK, 1.0)]))
+}
 
 /// Brings the card to what the picture shows. What was moved and what failed goes into the report, also on failure.
 pub(super) fn write(picture: &Picture, session: &mut Session<'_>, report: &mut FormatReport) -> Result<()> {
@@ -58,7 +76,8 @@ fn all(
     }
     let ranges = picture.ranges()?;
     let total = ranges.iter().map(|range| range.end - range.start).sum();
-    let mut steps = Steps::begin("writing partition table and file system", total, card.seconds(), events);
+    events.stage(WRITING, Some(total), None);
+    let mut steps = Steps::begin(card.seconds());
     // Whoever pulls the card now finds no table, rather than one of a file system that is half there.
     let table = Range { start: 0, end: SECTOR };
     let io_errors = blank(card, table)?;
@@ -126,7 +145,8 @@ fn put(
 }
 
 fn overwrite(card: &mut Card<'_>, bytes: u64, seed: u64, events: &mut dyn Listener) -> Result<()> {
-    let mut steps = Steps::begin("overwriting every byte", bytes, card.seconds(), events);
+    events.stage(OVERWRITING, Some(bytes), None);
+    let mut steps = Steps::begin(card.seconds());
     let mut start = 0;
     while start < bytes {
         let end = bytes.min(start + LOOK_EVERY);
@@ -143,10 +163,10 @@ fn overwrite(card: &mut Card<'_>, bytes: u64, seed: u64, events: &mut dyn Listen
 
 fn discard(card: &mut Card<'_>, events: &mut dyn Listener) -> Result<bool> {
     let bytes = card.bytes();
-    events.phase("telling the card that nothing on it is of value", None, None);
+    events.stage(DISCARDING, Some(bytes), None);
     let taken = card.discard(0, bytes)?;
     if !taken {
-        events.note("the card or its reader does not support discard; its blocks are left as they are");
+        events.note("the card or its reader does not support discard; old blocks keep their data");
     }
     Ok(taken)
 }
@@ -161,7 +181,8 @@ fn compare(
 ) -> Result<bool> {
     card.reopen()?;
     let total = ranges.iter().map(|range| range.end - range.start).sum();
-    let mut steps = Steps::begin("reading it back", total, card.seconds(), events);
+    events.stage(READING_BACK, Some(total), None);
+    let mut steps = Steps::begin(card.seconds());
     let (mut lost, mut first) = (0u64, None);
     let mut wanted = Vec::new();
     for range in ranges {

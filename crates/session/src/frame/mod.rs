@@ -16,7 +16,7 @@ use crate::opened::{Opened, TargetType};
 use crate::opening::{self, Resolved};
 use crate::recorder::{self, Recorder};
 use cardscope_engine::card::{Card, Stop};
-use cardscope_engine::event::Listener;
+use cardscope_engine::event::{Listener, Within};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::Journal as _;
 use cardscope_engine::target::Region;
@@ -219,7 +219,7 @@ impl Session<'_> {
     /// Runs another verb as a part of this one, on the card that is open; it has its own row in the archive.
     pub(crate) fn part<P: Procedure>(&mut self, procedure: &P) -> Result<Outcome<Report<P::Body>>> {
         procedure.check(self.opened.target_type())?;
-        perform(procedure, self.opened, self.interrupt, self.events)
+        perform(procedure, self.opened, self.interrupt, &mut Within::new(self.events))
     }
 
     /// Starts the journal in which up to `room` bytes are saved before they are overwritten; `salt` is that of the stamps

@@ -26,7 +26,7 @@ use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
 /// Files between two signs of life.
-const EVERY: u64 = 500;
+const EVERY: usize = 500;
 
 /// A format that is understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -147,12 +147,16 @@ fn walk(
     for (folder, why) in failed {
         intake.failed(folder.display().to_string(), format!("the folder cannot be listed: {why}"), true);
     }
+    let all = candidates.len();
+    if all >= EVERY {
+        events.stage(&format!("reading {all} files"), None, None);
+    }
     for (done, candidate) in (1..).zip(&candidates) {
         if interrupt.raised() {
             return Err(Failure::Interrupted);
         }
         if done % EVERY == 0 {
-            events.note(&format!("{done} of {} files", candidates.len()));
+            events.part(done as f64 / all as f64..1.0, &format!("{done} of {all}"), None, None);
         }
         one(stated, intake, candidate, interrupt)?;
     }

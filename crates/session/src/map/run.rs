@@ -1,6 +1,7 @@
 //! The probe of a map, putting back after it, also after an interruption or an error, and what follows from the
 //! measurements.
 
+use super::file_systems;
 use super::scope::{Request, Scope};
 use crate::error::Result;
 use crate::format::CardBytes;
@@ -9,8 +10,9 @@ use crate::opened::Opened;
 use cardscope_analysis::{card_map, io_errors};
 use cardscope_device::contents;
 use cardscope_engine::card::{Card, Stop};
-use cardscope_engine::event::Listener;
+use cardscope_engine::event::{Listener, Plan};
 use cardscope_journal::Journal;
+use cardscope_journal::put_back::RESTORING;
 use cardscope_model::card_map::advice::{self, AFTER_DISCARD, Facts, TargetKind};
 use cardscope_model::card_map::profile::profile;
 use cardscope_model::card_map::{MapReport, Measured, Tried};
@@ -20,6 +22,16 @@ use cardscope_probe::map::{self, Options, discard};
 use cardscope_probe::write_scope::WriteScope;
 use std::cell::RefCell;
 use std::time::Duration;
+
+/// A stage for each property, and for what is tried and put back afterwards.
+pub(super) fn plan(request: &Request, scope: &Scope, options: &Options) -> Plan {
+    let tries_discard = matches!(scope, Scope::Free(_)) && options.only.is_empty();
+    let discards = tries_discard.then_some([discard::BEFORE, discard::AFTER]).into_iter().flatten();
+    let restoring = matches!(scope, Scope::Saved(_)).then_some(RESTORING);
+    let stages = map::stages(options).into_iter().chain(discards).chain(restoring).map(str::to_owned);
+    let trials = request.try_file_systems.then(file_systems::stages).into_iter().flatten();
+    Plan::of(stages.chain(trials).map(|stage| (stage, 1.0))).within(request.limits.budget)
+}
 
 /// Measures, then puts back whatever was overwritten.
 pub(super) fn measure(

@@ -199,7 +199,10 @@ impl Scope {
                 let limit =
                     session.opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
                 let written = BinarySize(options.limits.max_write.unwrap_or(u64::MAX));
-                format!("uses its own file of {}, and writes up to {written}{limit}", most(region.len))
+                format!(
+                    "uses a file of its own of {} and writes up to {written}; no other file is touched{limit}",
+                    most(region.len)
+                )
             }
             (Scope::Nothing(_), _) => "reads only".to_owned(),
             (_, _) => format!("writes; all data in {} is lost", phrase(self.region())),

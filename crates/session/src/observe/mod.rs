@@ -13,7 +13,7 @@ use crate::error::{Failure, Result};
 use crate::frame::Outcome;
 use cardscope_analysis::observe::{Side, compare, summarise, verdict};
 use cardscope_device::watching::{Look, Watcher};
-use cardscope_engine::event::{Event, Listener};
+use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::pending;
 use cardscope_model::caveat::Caveat;
@@ -115,7 +115,7 @@ impl Watch<'_> {
         };
         let what = format!("watching {}", request.target);
         let seconds = length.map(|l| l.as_secs_f64());
-        events.event(&Event::Phase { what, bytes: None, seconds });
+        events.stage(&what, None, seconds);
         let mut last = (began, first.clone());
         loop {
             let next = last.0 + request.every;
@@ -134,7 +134,7 @@ impl Watch<'_> {
             let moved = last.1.device.read_bytes + last.1.device.write_bytes;
             let before = first.device.read_bytes + first.device.write_bytes;
             let seconds = began.elapsed().as_secs_f64();
-            events.event(&Event::Progress { bytes: moved.saturating_sub(before), seconds });
+            events.progress(moved.saturating_sub(before), seconds);
             if !waited {
                 return stopped(length);
             }

@@ -78,7 +78,7 @@ impl WatchRecorder {
         }
         self.stored = Instant::now();
         if let Err(failure) = recording.update(report) {
-            events.note(&format!("the samples so far could not be stored: {failure}"));
+            events.note(&format!("the results so far could not be stored: {failure}"));
         }
     }
 

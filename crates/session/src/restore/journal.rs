@@ -9,12 +9,12 @@ use crate::journals::{Medium, Whose, by_content};
 use crate::opened::Opened;
 use crate::opening;
 use cardscope_engine::card::{Card, Stop};
-use cardscope_engine::event::Listener;
+use cardscope_engine::event::{Listener, Plan};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::{Journal as _, SavedRange};
 use cardscope_journal::Journal;
 use cardscope_journal::Part;
-use cardscope_journal::put_back::put_back;
+use cardscope_journal::put_back::{RESTORING, put_back};
 use cardscope_journal::survey::{Extent, Newer, Survey, survey};
 use cardscope_model::restore::{RecognisedBy, RestoreRange, RestoreReport, RestoreSource};
 use cardscope_model::units::Capacity;
@@ -23,6 +23,9 @@ use std::path::Path;
 /// Bytes of an I/O, and how many are in flight: 4 MiB of memory.
 const BLOCK: u32 = 1 << 20;
 const DEPTH: u32 = 4;
+
+/// The stage in which the card is held against the journal.
+const COMPARING: &str = "comparing the card with the journal";
 
 pub(super) fn restore(
     file: &Path,
@@ -54,6 +57,8 @@ pub(super) fn restore(
     let named = size_and_identity(&journal, &opened, &target)?;
     let failing = |stop| failure(stop, file);
     let mut card = Card::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH).map_err(failing)?;
+    events.plan(Plan::of([(COMPARING, 0.3), (RESTORING, 0.7)]));
+    events.stage(COMPARING, Some(report.saved_bytes), None);
     let (survey, newer) = match survey(&mut card, &mut journal, Extent::All, 0) {
         Ok(found) => found,
         Err(stop) => return Ok(Outcome::of(report, Some(failing(stop)))),

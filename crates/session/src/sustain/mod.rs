@@ -19,7 +19,7 @@ use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::report::Moved;
 use cardscope_model::sustain::{LongRun, Measured, Pattern, SustainReport, Work};
-use cardscope_probe::sustain::{BLOCK, DEPTH, Options, SMALL, sustain};
+use cardscope_probe::sustain::{BLOCK, DEPTH, Options, SMALL, plan, sustain};
 use cardscope_probe::write_scope::WriteScope;
 use scope::Scope;
 use std::cell::RefCell;
@@ -91,7 +91,8 @@ impl Procedure for Attended<'_> {
         let mut thermometers = Thermometers::open(self.request, session.opened)?;
         let options = scope.options(self.request, work, session.opened, report.header.seed);
         report.body = begin(self.request, work, &options, session.bytes());
-        session.events.note(&scope.plan_line(self.request, work, session.opened));
+        let line = scope.plan_line(self.request, work, session.opened);
+        session.events.plan(plan(&options).saying(line));
         session.begin_row(report)?;
         let mut writer = Writer::start(session.recorder.take(), report)?;
         thermometers.ask(*self.typist.borrow_mut());

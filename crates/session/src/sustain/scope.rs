@@ -209,15 +209,13 @@ impl Scope {
         let minutes = request.duration.as_secs_f64() / 60.0;
         let what = match (work, self.own_file) {
             (Work::Read, false) if request.work().is_none() => {
-                "only reads; give --erase or --region START+LEN to write as well".to_owned()
+                "reads only, writes nothing: --erase or --region START+LEN tests writes, too".to_owned()
             }
-            (Work::Read, false) => "only reads".to_owned(),
-            (_, true) => format!("uses its own file of {region}, which is removed at the end"),
-            (_, false) => format!(
-                "overwrites {region} from {} on; all data there is \
-                                   lost",
-                self.region.start
-            ),
+            (Work::Read, false) => "reads only, writes nothing".to_owned(),
+            (_, true) => format!("uses a file of its own of {region}, which is removed at the end"),
+            (_, false) => {
+                format!("overwrites {region} from byte {}; all data there is lost", self.region.start)
+            }
         };
         let (prepared, worked) = written(request, work, self.region, self.own_file);
         let bytes = |bytes: u64| BinarySize(bytes.next_multiple_of(MIB));

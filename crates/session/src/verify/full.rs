@@ -7,12 +7,14 @@ use crate::error::{Failure, Result};
 use crate::frame::Session;
 use crate::opened::TargetType;
 use cardscope_engine::card::{Card, Stop};
+use cardscope_engine::event::Plan;
+use cardscope_journal::backup;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::Size;
 use cardscope_model::verify::{Verification, VerifyReport};
 use cardscope_probe::full::resume::{PreviousPass, drawn_for, find, salt};
-use cardscope_probe::full::{BLOCK, DEPTH, Findings, Settings, recheck, verify};
+use cardscope_probe::full::{BLOCK, DEPTH, Findings, READING, Settings, WRITING, recheck, verify};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
@@ -32,9 +34,9 @@ pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut Ver
     let pass = Pass::of(request, session, report.header.seed)?;
     report.header.seed = pass.seed;
     report.body.moved.data_kept = request.read_only;
+    session.events.plan(plan(request).saying(pass.plan_line(request)));
     session.back_up(request.backup.as_deref(), None)?;
     session.begin_row(report)?;
-    session.events.note(&pass.plan_line(request));
     let (found, failed_ios) = match pass.carry_out(request, session, report) {
         Ok(found) => found,
         Err(stop) => {
@@ -54,6 +56,15 @@ pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut Ver
         pass.forget();
     }
     found.stop.map_or(Ok(()), |stop| Err(stop.into()))
+}
+
+/// Every block each way, and an image before and after.
+fn plan(request: &Request) -> Plan {
+    let image = |stage| request.backup.as_ref().map(|_| (stage, 1.0));
+    let writing = (!request.read_only).then_some((WRITING, 1.0));
+    let passes = writing.into_iter().chain([(READING, 1.0)]);
+    let stages = image(backup::SAVING).into_iter().chain(passes).chain(image(backup::RESTORING));
+    Plan { long: true, ..Plan::of(stages) }
 }
 
 /// Refuses what goes against itself, before anything is opened.
@@ -183,12 +194,14 @@ impl Pass {
         let all = Size(self.card_bytes);
         match (request.read_only, self.previous) {
             (true, Some(previous)) => {
-                format!("only reads {} that an earlier pass wrote", Size(previous.reached))
+                format!("writes nothing; reads the {} that an earlier run wrote", Size(previous.reached))
             }
             (false, Some(previous)) => {
-                format!("continues at {} of {all}", Size(previous.reached))
+                format!("resumes at {} of {all}; all data on the card is lost", Size(previous.reached))
             }
-            _ => format!("overwrites and reads back every block, at most {all} each way"),
+            _ => format!(
+                "writes and reads back every block, up to {all} each way; all data on the card is lost"
+            ),
         }
     }
 }

@@ -10,13 +10,14 @@ use crate::frame::{Session, as_probes_know};
 use crate::opened::{Opened, TargetType};
 use cardscope_engine::card::{Card, Extent};
 use cardscope_engine::content::Content;
+use cardscope_engine::event::Plan;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Direction, Region};
-use cardscope_journal::put_back::PutBack;
+use cardscope_journal::put_back::{PutBack, RESTORING};
 use cardscope_journal::returned;
 use cardscope_journal::witness::WITNESSES;
 use cardscope_model::random::mix;
-use cardscope_model::units::{BinarySize, MIB, Size, seconds};
+use cardscope_model::units::{MIB, Size, seconds};
 use cardscope_model::verify::{Verdict, VerifyReport};
 use cardscope_probe::capacity::ios_to_a_verdict;
 use cardscope_probe::capacity::{self, BLOCK, DEPTH, LEAST_IOS, LEAST_RUN, Options, Outcome};
@@ -54,11 +55,20 @@ pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut Ver
     if !request.erase {
         session.begin_journal(most_saved(&options, bytes, afford.as_ref()), capacity::salt(&options))?;
     }
-    plan(&options, bytes, afford.as_ref(), session);
+    if let Some(remark) = afford.as_ref().and_then(|afford| afford.remark(bytes)) {
+        session.events.note(&remark);
+    }
+    let line = plan_line(&options, bytes, afford.as_ref(), session);
     // Looking at the card before it is written to took some of the time.
     let spent = Duration::from_secs_f64((seconds(session.opened.target.now()) - began).max(0.0));
     options.limits.budget = options.limits.budget.map(|budget| budget.saturating_sub(spent));
     session.begin_row(report)?;
+    // What is restored is read anyway, so little of it is read before.
+    let stages: &[_] = match request.erase {
+        true => &[(capacity::WRITING, 0.6), (capacity::READING_BACK, 0.4)],
+        false => &[(capacity::WRITING, 0.5), (capacity::READING_BACK, 0.05), (RESTORING, 0.45)],
+    };
+    session.events.plan(Plan::of(stages.iter().copied()).within(request.limits.budget).saying(line));
     let ended = session.drive((BLOCK, DEPTH), &mut report.body.moved, |card, journal, events| {
         capacity::probe(card, as_probes_know(journal), &options, events)
     });
@@ -96,21 +106,14 @@ fn most_saved(options: &Options, bytes: u64, afford: Option<&Afford>) -> u64 {
 }
 
 /// What it will cost, before it begins.
-fn plan(options: &Options, bytes: u64, afford: Option<&Afford>, session: &mut Session<'_>) {
+fn plan_line(options: &Options, bytes: u64, afford: Option<&Afford>, session: &Session<'_>) -> String {
     let most = options.limits.max_write.unwrap_or(u64::MAX).min(afford.map_or(u64::MAX, Afford::bytes));
     let run = options.run_bytes(bytes).min(most);
-    if let Some(remark) = afford.and_then(|afford| afford.remark(bytes)) {
-        session.events.note(&remark);
-    }
     let keeps = match &session.journal {
         Some(journal) => format!("overwritten data is saved in {} and restored", journal.path().display()),
         None => "all data on the card is lost".to_owned(),
     };
-    session.events.note(&format!(
-        "writes up to {} to a genuine card of {}, up to four times that to a fake with a cache; {keeps}",
-        BinarySize(run >> 20 << 20),
-        Size(bytes)
-    ));
+    format!("writes up to {} (to a fake with a cache up to four times that); {keeps}", Size(run))
 }
 
 /// What a quick probe found out.

@@ -2,6 +2,7 @@
 //! to read at each. Slow places are looked at again before anything is said of them.
 
 use super::reads::{End, Reads};
+use super::stages;
 use crate::context::Context;
 use cardscope_engine::card::{Extent, Stop, extents};
 use cardscope_model::finding::{Finding, Weight};
@@ -40,7 +41,7 @@ pub(super) fn measure(reads: &mut Reads<'_, '_, '_>) -> Result<(), Stop> {
     let Some((sample, _)) = SAMPLES.into_iter().find(|(_, seconds)| reads.context.has_time(*seconds)) else {
         return Ok(());
     };
-    reads.context.phase("read speed over the addresses");
+    reads.context.stage(stages::BY_ADDRESS);
     reads.context.shape(BLOCK, 1)?;
     let mut cells: Vec<MapCell> = (0..all.div_ceil(cell))
         .map(|n| n * cell)

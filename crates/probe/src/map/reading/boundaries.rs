@@ -2,6 +2,7 @@
 //! effect worth the name is excluded; later rounds visit only the levels about which the accounts still open disagree.
 
 use super::reads::{End, LOOK, Reads};
+use super::stages;
 use super::survey::Survey;
 use super::triples::{BOUNDARIES, Found, Levels, triples};
 use crate::map::unmeasured::Unmeasured;
@@ -53,7 +54,7 @@ const LEAST_SURE: f64 = 0.8;
 
 /// Looks for page and erase block.
 pub(super) fn measure(reads: &mut Reads<'_, '_, '_>, survey: &Survey) -> Result<Found, Unmeasured> {
-    reads.context.phase("boundaries of pages and erase blocks");
+    reads.context.stage(stages::BOUNDARIES);
     let before = reads.context.spent();
     let seconds = reads.allowance(&LOOK)?;
     reads.context.shape(reads.two_sectors() as u32, 1)?;
@@ -206,7 +207,7 @@ pub(super) fn segment(
         return Err("the card is too small to hold several segments".into());
     }
     let seconds = reads.allowance(&SEGMENT_LOOK)?;
-    reads.context.phase("segments of the mapping table");
+    reads.context.stage(stages::MAPPING);
     let (before, end) = (reads.context.spent(), reads.end_after(seconds));
     let mut levels = Levels::default();
     let choice = loop {

@@ -1,6 +1,7 @@
 //! Reads by their size, in order and at random: the curve of seed 004.
 
 use super::reads::{End, Reads};
+use super::stages;
 use crate::map::curve;
 use cardscope_engine::card::{Extent, Stop};
 use cardscope_model::card_map::SizePoint;
@@ -26,7 +27,7 @@ pub(super) fn measure(reads: &mut Reads<'_, '_, '_>) -> Result<(), Stop> {
     let most = POINT_S.into_iter().find(|s| reads.context.has_time(all_s(*s)));
     let Some(point_s) = most else { return Ok(()) };
     let end = reads.end_of_patience(all_s(point_s));
-    reads.context.phase("reads by size");
+    reads.context.stage(stages::BY_SIZE);
     let sector = u64::from(reads.context.sector());
     let sizes: Vec<u64> =
         SIZES.map(|bits| 1u64 << bits).filter(|s| *s >= sector && s * 8 <= reads.len).collect();

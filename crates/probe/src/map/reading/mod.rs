@@ -7,6 +7,7 @@ mod curve;
 mod pairs;
 mod queue;
 mod reads;
+pub(super) mod stages;
 mod survey;
 mod tables;
 mod triples;

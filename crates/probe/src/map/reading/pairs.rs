@@ -8,6 +8,7 @@
 //! strides).
 
 use super::reads::Reads;
+use super::stages;
 use crate::context::Context;
 use crate::map::unmeasured::Unmeasured;
 use cardscope_engine::card::{Extent, Stop};
@@ -41,7 +42,7 @@ const ONE_AT_A_TIME: f64 = 1.7;
 /// Looks for what one read fetches.
 pub(super) fn read_unit(reads: &mut Reads<'_, '_, '_>) -> Result<Property<u64>, Unmeasured> {
     let seconds = reads.allowance(&[1.0])?;
-    reads.context.phase("data fetched by one read");
+    reads.context.stage(stages::READ_UNIT);
     let (before, len) = (reads.context.spent(), reads.two_sectors());
     let distances: Vec<u64> =
         (0..20).flat_map(|k| [len << k, (len << k) / 2 * 3]).filter(|d| *d <= MOST).collect();
@@ -85,7 +86,7 @@ fn evidence_of_unit(medians: &[(u64, f64)]) -> Evidence {
 /// Looks for planes.
 pub(super) fn planes(reads: &mut Reads<'_, '_, '_>) -> Result<Property<u64>, Unmeasured> {
     let seconds = reads.allowance(&[2.0])?;
-    reads.context.phase("planes");
+    reads.context.stage(stages::PLANES);
     let (before, len) = (reads.context.spent(), reads.two_sectors());
     let mut strides: Vec<u64> =
         (0..30).flat_map(|k| [1u64 << k, 3u64 << k]).filter(|s| STRIDES.contains(s) && *s > len).collect();

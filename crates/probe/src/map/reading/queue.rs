@@ -2,6 +2,7 @@
 //! visits. By Little's law the gain over one at a time is the number of commands the card works on.
 
 use super::reads::{End, Reads};
+use super::stages;
 use crate::map::unmeasured::{Unmeasured, no_time};
 use cardscope_analysis::estimate;
 use cardscope_engine::card::{Extent, Stop};
@@ -50,7 +51,7 @@ pub(super) fn measure(reads: &mut Reads<'_, '_, '_>) -> Result<Property<f64>, Un
     let visit_s = DEPTHS.len() as f64 * VISIT_S;
     let visits = VISITS.into_iter().find(|v| reads.context.has_time(*v as f64 * visit_s));
     let visits = visits.ok_or_else(|| no_time(VISITS[0] as f64 * visit_s))?;
-    reads.context.phase("queue of reads");
+    reads.context.stage(stages::QUEUE);
     let (before, end) = (reads.context.spent(), reads.end_of_patience(visits as f64 * visit_s));
     let single =
         single(reads, end)?.ok_or_else(|| end.reason(reads.context).unwrap_or("no read succeeded"))?;

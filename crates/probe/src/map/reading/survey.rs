@@ -2,6 +2,7 @@
 //! neighbourhood was read?
 
 use super::reads::{LOOK, Reads};
+use super::stages;
 use crate::map::options::leave_out_boundaries;
 use crate::map::unmeasured::{Unmeasured, no_time};
 use cardscope_analysis::boundary::{Modes, two_modes};
@@ -45,7 +46,7 @@ pub(super) struct Survey {
 /// Looks; says what share of the card was never written. `None` where too few places could be looked at for anything
 /// that rests on it.
 pub(super) fn look(reads: &mut Reads<'_, '_, '_>) -> Result<Option<Survey>, Stop> {
-    reads.context.phase("first sample of positions");
+    reads.context.stage(stages::SURVEY);
     if reads.allowance(&[1.0]).is_err() {
         leave_out_boundaries(reads.into, &no_time(1.0));
         let units = [&mut reads.into.page_bytes, &mut reads.into.erase_block_bytes];

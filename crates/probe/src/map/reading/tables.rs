@@ -2,6 +2,7 @@
 //! reference page `peers` 2.9 describes them. They are for people who read such tables; nothing here rests on them.
 
 use super::reads::{End, Reads};
+use super::stages;
 use crate::map::flashbench::{lfsr, table};
 use cardscope_engine::card::{Extent, Stop};
 use cardscope_model::card_map::FlashbenchTable;
@@ -23,7 +24,7 @@ const TABLE_S: f64 = 5.0;
 
 /// Measures both. Lines that there is no time for are left out, and a scatter that there is no time to end.
 pub(super) fn measure(reads: &mut Reads<'_, '_, '_>) -> Result<(), Stop> {
-    reads.context.phase("tables of flashbench that read");
+    reads.context.stage(stages::TABLES);
     let block = BLOCK.max(2 * u64::from(reads.context.sector()));
     if reads.context.card_bytes() / PLACES > 4 * block && reads.context.has_time(TABLE_S) {
         let table = align(reads, block)?;

@@ -45,7 +45,7 @@ impl<'b, 's, 't> Bench<'b, 's, 't> {
 
     /// A part begins, with all of its patience.
     pub(super) fn begin(&mut self, what: &str) {
-        self.context.phase(what);
+        self.context.stage(what);
         self.began = self.context.seconds();
     }
 

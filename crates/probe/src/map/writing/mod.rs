@@ -25,14 +25,25 @@ use cardscope_model::card_map::Measured;
 /// to lose, and the cache late, since filling it changes what everything after it costs.
 const PARTS: [(Part, &str, Run); 8] = [
     (Part::OpenBlocks, "open erase blocks", open::measure),
-    (Part::PageWrites, "page and small writes", page::measure),
+    (Part::PageWrites, "pages and small writes", page::measure),
     (Part::WriteCurve, "writes by size", curve::measure),
-    (Part::Span, "small writes by their span", span::measure),
-    (Part::Axis, "write speed over the addresses", axis::measure),
-    (Part::Queue, "writes in a queue", queue::measure),
+    (Part::Span, "small writes by span", span::measure),
+    (Part::Axis, "writes by address", axis::measure),
+    (Part::Queue, "queue of writes", queue::measure),
     (Part::Cache, "cache", cache::measure),
     (Part::Fat, "start of the card", fat::measure),
 ];
+
+const TABLES: &str = "flashbench tables of writes";
+
+/// The stages of the parts that these options ask for, as a listener hears them.
+pub(super) fn stages(options: &Options) -> Vec<&'static str> {
+    if !options.writes {
+        return Vec::new();
+    }
+    let parts = PARTS.into_iter().filter(|(part, ..)| options.wants(*part)).map(|(_, what, _)| what);
+    parts.chain(options.tables.then_some(TABLES)).collect()
+}
 
 /// Measures what only writes can show.
 pub(super) fn measure(
@@ -60,7 +71,7 @@ pub(super) fn measure(
         cut = run(&mut bench, what, part)?.or(cut);
     }
     if options.tables {
-        cut = run(&mut bench, "flashbench's tables of writes", tables::measure)?.or(cut);
+        cut = run(&mut bench, TABLES, tables::measure)?.or(cut);
     }
     leave_out_writes(bench.into, cut.unwrap_or("the measurements do not show it"));
     bench.context.flush()

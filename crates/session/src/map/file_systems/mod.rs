@@ -79,6 +79,15 @@ pub(super) fn try_all(
     Ok(())
 }
 
+/// A stage for each file system.
+pub(super) fn stages() -> impl Iterator<Item = String> {
+    KINDS.iter().map(stage)
+}
+
+fn stage(kind: &Kind) -> String {
+    format!("small writes on {}", kind.name)
+}
+
 fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or_default()
 }
@@ -119,7 +128,7 @@ impl<'a> Trial<'a> {
             Ok(picture) => picture,
             Err(why) => return Ok(left_out(kind.name, why)),
         };
-        events.phase(&format!("small writes on {}", kind.name), None, None);
+        events.stage(&stage(kind), None, None);
         let mut opened = self.hold(&self.interrupt)?;
         let left = format!("a test file system stays on {}", self.target);
         let _owing = owing("the test file system is removed", left);

@@ -14,6 +14,7 @@ use crate::opened::Opened;
 use crate::opening;
 use crate::recorder::Recorder;
 use cardscope_device::held::Held;
+use cardscope_engine::event::Plan;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::caveat;
 use cardscope_model::finding::{Finding, Weight};
@@ -74,15 +75,21 @@ fn carry_out(
     recorder: &mut Recorder,
     report: &mut VerifyReport,
 ) -> Result<()> {
+    let writing = (!request.read_only).then_some((files::WRITING, 1.0));
+    let stages = writing.into_iter().chain([(files::READING, 1.0)]);
+    let line = match request.read_only {
+        true => String::new(),
+        false => format!(
+            "writes {} to {} in files of 1 GiB and reads them back; other files are kept{limit}",
+            Size(total),
+            request.common.target
+        ),
+    };
+    pass.plan(Plan::of(stages).within(request.limits.budget).saying(line));
     if request.read_only {
         let (there, alike) = (pass.folder.folder.there.clone(), pass.folder.folder.alike.clone());
         pass.take(&there, &alike);
     } else {
-        pass.note(&format!(
-            "writes {} to {} in files of 1 GiB and reads them back{limit}",
-            Size(total),
-            request.common.target
-        ));
         let outcome = pass.write_all(total);
         fill(report, pass, outcome.is_err());
         recorder.update(report)?;

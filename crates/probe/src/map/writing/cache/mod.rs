@@ -51,7 +51,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     bench.afford(rest.as_secs_f64() + 5.0)?;
     let before = bench.context.spent();
     empty(bench)?;
-    bench.context.idle(rest);
+    bench.context.settle(rest);
     let whole = most == round;
     let mut write_run = WriteRun::new(bench, most);
     let end = write_run.run(bench)?;

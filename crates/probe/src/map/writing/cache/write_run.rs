@@ -144,7 +144,7 @@ impl WriteRun {
         if !bench.context.has_time(rest.as_secs_f64() + self.chunk_seconds()) || self.at >= self.most {
             return Ok(None);
         }
-        bench.context.idle(rest);
+        bench.context.settle(rest);
         let rates = self.after(bench, n)?;
         let tail = &self.chunks[self.chunks.len() - rates.len()..];
         let fast = tail.iter().take_while(|c| c.rate() > RECOVERED * fall.before);

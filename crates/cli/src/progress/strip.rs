@@ -1,0 +1,127 @@
+//! A long run in two lines: speed and temperature over all of its time, one character a stretch.
+
+use super::words;
+use cardscope_model::units::MB;
+use cardscope_session::pulse::Pulse;
+
+const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// Stretches that are kept at most; then two become one.
+const MOST: usize = 512;
+
+/// Seconds of the first ones.
+const SHORTEST_S: f64 = 0.5;
+
+/// Fewer characters show nothing.
+const LEAST: usize = 8;
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Stretch {
+    seconds: f64,
+    bytes: u64,
+    celsius: Option<f64>,
+}
+
+impl Stretch {
+    fn and(self, other: Stretch) -> Stretch {
+        Stretch {
+            seconds: self.seconds + other.seconds,
+            bytes: self.bytes + other.bytes,
+            celsius: [self.celsius, other.celsius].into_iter().flatten().reduce(f64::max),
+        }
+    }
+}
+
+/// What was seen over time.
+#[derive(Debug, Clone)]
+pub(super) struct History {
+    stretches: Vec<Stretch>,
+    current: Stretch,
+    length: f64,
+    last: Option<Pulse>,
+}
+
+impl Default for History {
+    fn default() -> Self {
+        History { stretches: Vec::new(), current: Stretch::default(), length: SHORTEST_S, last: None }
+    }
+}
+
+impl History {
+    pub(super) fn push(&mut self, pulse: Pulse) {
+        let Some(last) = self.last.replace(pulse) else { return };
+        let (seconds, bytes) = (pulse.seconds - last.seconds, pulse.bytes.saturating_sub(last.bytes));
+        self.current = self.current.and(Stretch { seconds, bytes, celsius: pulse.celsius });
+        if self.current.seconds < self.length {
+            return;
+        }
+        self.stretches.push(std::mem::take(&mut self.current));
+        if self.stretches.len() == MOST {
+            self.length *= 2.0;
+            self.stretches = self.stretches.chunks(2).map(joined).collect();
+        }
+    }
+
+    /// The lines, at most `width` columns wide; none where there is no room or nothing was seen.
+    pub(super) fn lines(&self, width: usize) -> Vec<String> {
+        let speed =
+            |stretch: &Stretch| (stretch.seconds > 0.0).then(|| stretch.bytes as f64 / MB / stretch.seconds);
+        let celsius = |stretch: &Stretch| stretch.celsius;
+        let lines = [
+            self.line("speed", width, &speed, |low, high| format!("{low:.1} to {high:.1} MB/s")),
+            self.line("temp.", width, &celsius, |low, high| format!("{low:.0} to {high:.0} °C")),
+        ];
+        lines.into_iter().flatten().collect()
+    }
+
+    fn line(
+        &self,
+        name: &str,
+        width: usize,
+        value: &dyn Fn(&Stretch) -> Option<f64>,
+        range: impl Fn(f64, f64) -> String,
+    ) -> Option<String> {
+        let all: Vec<f64> = self.stretches.iter().filter_map(value).collect();
+        if all.len() < LEAST {
+            return None;
+        }
+        let low = all.iter().copied().reduce(f64::min)?;
+        let high = all.iter().copied().reduce(f64::max)?;
+        let range = range(low, high);
+        let room =
+            width.checked_sub(name.len() + words::columns(&range) + 2).filter(|room| *room >= LEAST)?;
+        let each = self.stretches.len().div_ceil(room).max(1);
+        let level = |value: f64| {
+            let share = if high > low { (value - low) / (high - low) } else { 1.0 };
+            BLOCKS[((share * 7.0).round() as usize).min(7)]
+        };
+        let strip = self.stretches.chunks(each).map(|chunk| value(&joined(chunk)).map_or(' ', level));
+        Some(format!("{name} {} {range}", strip.collect::<String>()))
+    }
+}
+
+fn joined(stretches: &[Stretch]) -> Stretch {
+    stretches.iter().copied().fold(Stretch::default(), Stretch::and)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_whole_run_fits_whatever_its_length_and_a_fall_shows() {
+        let mut history = History::default();
+        let (mut bytes, mut all) = (0, Vec::new());
+        for second in 0..20_000 {
+            bytes += if second < 10_000 { 90_000_000 } else { 20_000_000 };
+            let celsius = Some(30.0 + f64::from(second) / 1000.0);
+            history.push(Pulse { bytes, seconds: f64::from(second), celsius });
+            all.push(history.lines(60).iter().map(|line| words::columns(line)).max());
+        }
+        let lines = history.lines(60);
+        assert!(lines[0].starts_with("speed ██") && lines[0].ends_with("▁ 20.0 to 90.0 MB/s"), "{lines:?}");
+        assert!(lines[1].starts_with("temp. ▁") && lines[1].ends_with("█ 30 to 50 °C"), "{lines:?}");
+        assert!(all.iter().flatten().all(|columns| *columns <= 60));
+        assert!(history.lines(20).is_empty() && History::default().lines(80).is_empty());
+    }
+}

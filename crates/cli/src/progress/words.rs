@@ -1,0 +1,102 @@
+//! Figures of a progress line: three significant digits, and no more words than they need.
+
+use cardscope_model::units::{MB, decimals};
+
+/// So much of so much, with one unit: `132 of 540 MB`.
+pub(super) fn of_bytes(done: u64, all: u64) -> String {
+    let (unit, name) = match all {
+        0..1_000_000 => (1e3, "kB"),
+        1_000_000..1_000_000_000 => (MB, "MB"),
+        _ => (1e9, "GB"),
+    };
+    let (done, all) = (done as f64 / unit, all as f64 / unit);
+    let decimals = decimals(all);
+    format!("{done:.decimals$} of {all:.decimals$} {name}")
+}
+
+/// `38.2 MB/s`
+pub(super) fn speed(mb_s: f64) -> String {
+    let below_1 = [0.0995, 0.995].iter().filter(|limit| mb_s < **limit).count();
+    format!("{mb_s:.*} MB/s", decimals(mb_s) + below_1)
+}
+
+/// `2 of 30 s`, or `72 s of 18 min 35 s`
+pub(super) fn of_time(done: f64, all: f64) -> String {
+    let (done, all) = (time(done.floor()), time(all));
+    match (done.strip_suffix(" s"), all.matches(' ').count()) {
+        (Some(seconds), 1) if all.ends_with(" s") => format!("{seconds} of {all}"),
+        _ => format!("{done} of {all}"),
+    }
+}
+
+/// A time as it is counted down: `48 s`, `1 min 40 s`, `2 h 5 min`, `3 days 4 h`.
+pub(super) fn time(seconds: f64) -> String {
+    // A longer time than this is as good as any other.
+    let whole = seconds.clamp(0.0, 1e9).ceil() as u64;
+    let two = |large: &str, of: u64, small: &str, each: u64| match whole % of / each {
+        0 => format!("{} {large}", whole / of),
+        rest => format!("{} {large} {rest} {small}", whole / of),
+    };
+    match whole {
+        0..90 => format!("{whole} s"),
+        90..3600 => two("min", 60, "s", 1),
+        3600..172_800 => two("h", 3600, "min", 60),
+        _ => two("days", 86_400, "h", 3600),
+    }
+}
+
+/// Columns that a text takes on a terminal.
+pub(super) fn columns(text: &str) -> usize {
+    text.chars().map(columns_of).sum()
+}
+
+/// A character of a wide script takes two; those of which it is not sure are taken for wide.
+fn columns_of(c: char) -> usize {
+    if c >= '\u{1100}' && !('\u{2000}'..'\u{2e80}').contains(&c) { 2 } else { 1 }
+}
+
+/// The beginning of a text that fits, with a mark where something is left out.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    if columns(text) <= most {
+        return text.to_owned();
+    }
+    let mut room = most.saturating_sub(1);
+    let fits = |c: &char| {
+        let fits = columns_of(*c) <= room;
+        room = room.saturating_sub(columns_of(*c));
+        fits
+    };
+    let begun: String = text.chars().take_while(fits).collect();
+    if most == 0 { String::new() } else { format!("{}…", begun.trim_end()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_three_digits_and_times_two_units() {
+        assert_eq!(of_bytes(132_000_000, 540_000_000), "132 of 540 MB");
+        assert_eq!(of_bytes(0, 12_345_678), "0.0 of 12.3 MB");
+        assert_eq!(of_bytes(1_500_000_000, 256_000_000_000), "2 of 256 GB");
+        let speeds = [302.4, 38.24, 1.004, 0.1234, 0.01234].map(speed);
+        assert_eq!(speeds, ["302 MB/s", "38.2 MB/s", "1.00 MB/s", "0.123 MB/s", "0.0123 MB/s"]);
+        assert_eq!(
+            (of_time(2.9, 30.0), of_time(72.0, 1115.0)),
+            ("2 of 30 s".into(), "72 s of 18 min 35 s".into())
+        );
+        let times = [0.2, 89.0, 100.0, 120.0, 7500.0, 274_000.0, f64::INFINITY];
+        let said = ["1 s", "89 s", "1 min 40 s", "2 min", "2 h 5 min", "3 days 4 h", "11574 days 1 h"];
+        assert_eq!(times.map(time), said);
+    }
+
+    #[test]
+    fn a_text_is_cut_to_its_columns() {
+        assert_eq!(cut("reading back", 20), "reading back");
+        assert_eq!(cut("reading back", 9), "reading…");
+        assert_eq!(
+            (cut("卡卡卡", 5), cut("abc", 1), cut("abc", 0)),
+            ("卡卡…".into(), "…".into(), String::new())
+        );
+    }
+}

@@ -1,0 +1,81 @@
+//! What a pass will do, as its listener hears it: one stage a test, and one for writing the test area.
+
+use crate::target::Region;
+use cardscope_model::recipe::{Recipe, Sharing, Test};
+use cardscope_model::test_name::Order;
+use cardscope_model::units::MB;
+
+/// The stage in which the test area is written before the first test.
+const PREPARING: &str = "writing the test area";
+
+/// Speeds in MB/s by which tests that end by bytes are weighed against those that end by time: of I/O in order, and of
+/// random I/O.
+const IN_ORDER: f64 = 50.0;
+const AT_RANDOM: f64 = 5.0;
+
+/// The stages of a pass and their weights, which are seconds, expected ones where bytes end a test. `label` stands behind
+/// the name of each: `, run 2 of 10`.
+pub fn stages(recipe: &Recipe, label: &str, may_write: bool) -> Vec<(String, f64)> {
+    let prepares = recipe.prepare.is_some() && may_write;
+    let preparing = prepares.then(|| (preparing(label), seconds_in_order(recipe.area)));
+    let tests = recipe.tests.iter().map(|test| (name(test, label), seconds(test, recipe.area)));
+    preparing.into_iter().chain(tests).collect()
+}
+
+/// Whether time alone ends each test of a recipe.
+pub fn ends_by_time(recipe: &Recipe, may_write: bool) -> bool {
+    let prepares = recipe.prepares() && may_write;
+    !prepares
+        && recipe
+            .tests
+            .iter()
+            .all(|test| test.limit.seconds.is_some() && fixed_bytes(test, recipe.area).is_none())
+}
+
+pub(super) fn preparing(label: &str) -> String {
+    format!("{PREPARING}{label}")
+}
+
+/// The name of a test's stage.
+pub(super) fn name(test: &Test, label: &str) -> String {
+    let step = test.step.as_ref().map_or(String::new(), |step| format!(" ({step})"));
+    format!("measuring {}{step}{label}", test.name)
+}
+
+/// Loops of a test, discarded ones included.
+pub(super) fn loops(test: &Test) -> u32 {
+    test.discard_loops + test.loops
+}
+
+/// Bytes that one loop over `region` moves, where they are what ends it.
+pub(super) fn bytes(test: &Test, region: Region) -> Option<u64> {
+    fixed_bytes(test, region.len)
+}
+
+fn fixed_bytes(test: &Test, area: u64) -> Option<u64> {
+    let pattern = test.name.pattern;
+    let in_a_pass = area / pattern.block * pattern.block;
+    let threads = u64::from(pattern.threads);
+    let shared = if test.sharing == Sharing::Same { threads } else { 1 };
+    let by_passes = test.limit.passes.map(|passes| u64::from(passes) * in_a_pass * shared);
+    let by_bytes = test.limit.bytes.map(|bytes| bytes * threads);
+    [by_passes, by_bytes].into_iter().flatten().min()
+}
+
+/// Seconds that one loop takes, where they are what ends it.
+pub(super) fn seconds_of_a_loop(test: &Test) -> Option<f64> {
+    test.limit.seconds.or(test.until.map(|until| until.max_s))
+}
+
+fn seconds(test: &Test, area: u64) -> f64 {
+    let speed = if test.name.pattern.order == Order::Sequential { IN_ORDER } else { AT_RANDOM };
+    let by_bytes = fixed_bytes(test, test.size.min(area)).map(|bytes| bytes as f64 / MB / speed);
+    let by_time = seconds_of_a_loop(test).map(|seconds| test.warmup_s + seconds);
+    let each = [by_bytes, by_time].into_iter().flatten().reduce(f64::min).unwrap_or_default();
+    let prepared = if test.prepare.is_some() { seconds_in_order(test.size.min(area)) } else { 0.0 };
+    prepared + f64::from(loops(test)) * each + test.rest_s
+}
+
+fn seconds_in_order(bytes: u64) -> f64 {
+    bytes as f64 / MB / IN_ORDER
+}

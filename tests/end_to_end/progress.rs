@@ -1,0 +1,188 @@
+//! What stands on the screen while it works: one numbering that never goes back, a line that moves and fits, the answer to
+//! Ctrl-C at once; and one line a stage without a terminal.
+
+use crate::common::binary::{CARDSCOPE, Home, Running};
+use crate::common::machine::image;
+use crate::common::served::Served;
+use crate::common::until;
+use rustix::process::Signal;
+use serde_json::Value;
+use std::path::Path;
+use std::time::Duration;
+
+/// Runs a program on a terminal of so many columns and prints what it wrote there, each piece with its time. Where the
+/// second argument is no blank, Ctrl-C is pressed once that was seen.
+const ON_A_TERMINAL: &str = "import fcntl, json, os, pty, struct, sys, termios, time\n\
+    columns, word = int(sys.argv[1]), sys.argv[2].encode().strip()\n\
+    pid, fd = pty.fork()\n\
+    if pid == 0:\n\
+    \x20   fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))\n\
+    \x20   os.environ['TERM'] = 'xterm'\n\
+    \x20   os.execv(sys.argv[3], sys.argv[3:])\n\
+    said, pieces = b'', []\n\
+    try:\n\
+    \x20   while True:\n\
+    \x20       piece = os.read(fd, 65536)\n\
+    \x20       said += piece\n\
+    \x20       pieces.append([time.monotonic(), piece.decode(errors='replace')])\n\
+    \x20       if word and word in said:\n\
+    \x20           word = b''\n\
+    \x20           time.sleep(1)\n\
+    \x20           pieces.append([time.monotonic(), '^C'])\n\
+    \x20           os.write(fd, b'\\x03')\n\
+    except OSError: pass\n\
+    json.dump(pieces, sys.stdout)\n\
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))";
+
+/// What a program wrote to a terminal, line by line as it was drawn, with the time of each.
+struct Drawn(Vec<(f64, String)>);
+
+impl Drawn {
+    #[track_caller]
+    fn of(home: &Home, columns: usize, stop_at: &str, arguments: &[&str], status: i32) -> Self {
+        let mut command = home.command("python3");
+        command.args(["-c", ON_A_TERMINAL, &columns.to_string(), stop_at, CARDSCOPE]).args(arguments);
+        let pieces = Running::of(command).finish().expect(status).json();
+        let pieces = pieces.as_array().unwrap().iter();
+        let lines = pieces.flat_map(|piece| {
+            let (at, text) = (piece[0].as_f64().unwrap(), piece[1].as_str().unwrap());
+            let lines = text.split(['\r', '\n']).map(plain).filter(|line| !line.is_empty());
+            lines.map(|line| (at, line)).collect::<Vec<_>>()
+        });
+        Drawn(lines.collect())
+    }
+
+    /// Those that the program draws again and again.
+    fn moving(&self) -> impl Iterator<Item = (f64, &str)> {
+        let turns = |line: &str| line.starts_with(['|', '/', '-', '\\']);
+        self.0.iter().filter(move |(_, line)| turns(line)).map(|(at, line)| (*at, line.as_str()))
+    }
+}
+
+/// A text without what steers the terminal.
+fn plain(text: &str) -> String {
+    text.replace("\x1b[A", "").replace("\x1b[J", "").replace("^[", "")
+}
+
+/// `n` and `m` of a line `n/m …`.
+fn number(line: &str) -> Option<(u32, u32)> {
+    let (number, rest) = line.split_once('/')?;
+    Some((number.parse().ok()?, rest.split(' ').next()?.parse().ok()?))
+}
+
+/// Demands numbers that never go back, of one total; gives the last.
+#[track_caller]
+fn one_numbering<'a>(lines: impl Iterator<Item = &'a str>) -> (u32, u32) {
+    let numbers: Vec<(u32, u32)> = lines.filter_map(number).collect();
+    assert!(
+        numbers.is_sorted() && numbers.iter().all(|(n, of)| n <= of && *of == numbers[0].1),
+        "{numbers:?}"
+    );
+    *numbers.last().expect("something is numbered")
+}
+
+#[test]
+fn a_check_and_a_verify_have_one_numbering_in_lines_that_fit_the_terminal() {
+    let home = Home::new();
+    for (columns, arguments) in [
+        (80, &["check", "sim:lexar-16g-c10"][..]),
+        (40, &["check", "sim:sandian-1tb-52g", "--budget", "60s"]),
+        (60, &["verify", "sim:lexar-16g-c10"]),
+    ] {
+        let status = i32::from(arguments.contains(&"sim:sandian-1tb-52g"));
+        let drawn = Drawn::of(&home, columns, " ", arguments, status);
+        let lines: Vec<&str> = drawn.moving().map(|(_, line)| line).collect();
+        let widest = lines.iter().map(|line| line.chars().count()).max();
+        assert!(widest.is_some_and(|widest| widest < columns), "{lines:?}");
+        let (last, of) = one_numbering(lines.iter().map(|line| &line[2..]));
+        assert!(last > 1 && of == if arguments[0] == "check" { 6 } else { 3 }, "{lines:?}");
+    }
+}
+
+/// A card slow enough to be met in the middle of anything: 2 ms a command.
+const SLOW: &str = "constant?command_s=0.002&mb_s=40&announced_bytes=64MiB";
+
+fn slow_card(home: &Home) -> Served {
+    let served = Served::start(home, SLOW, &[]);
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::copy(image(dir.path(), 64), served.card()).unwrap();
+    served
+}
+
+#[test]
+fn the_line_moves_in_every_phase_of_a_verify_in_real_time() {
+    let home = Home::new();
+    let served = slow_card(&home);
+    let drawn = Drawn::of(&home, 80, " ", &["verify", served.card().to_str().unwrap()], 0);
+    let moving: Vec<(f64, &str)> = drawn.moving().collect();
+    let (first, last) = (moving[0].0, moving[moving.len() - 1].0);
+    assert!(last - first > 3.0, "too quick to show anything: {moving:?}");
+    let longest = moving.windows(2).map(|two| two[1].0 - two[0].0).fold(0.0, f64::max);
+    // The machine has other things to do.
+    assert!(longest < 5.0, "it stood still for {longest:.1} s: {moving:?}");
+    // Not only the sign that turns.
+    let mut said: Vec<&str> = moving.iter().map(|(_, line)| &line[2..]).collect();
+    said.dedup();
+    assert!(said.len() as f64 > 2.0 * (last - first), "{said:?}");
+    assert!(said.iter().any(|line| line.contains(" MB · ") && line.contains(" MB/s")), "{said:?}");
+    assert!(said.iter().any(|line| line.contains("3/3 restoring") && line.ends_with(" left")), "{said:?}");
+}
+
+#[test]
+fn ctrl_c_on_a_terminal_is_answered_at_once_with_what_is_restored() {
+    let home = Home::new();
+    let served = slow_card(&home);
+    let before = std::fs::read(served.card()).unwrap();
+    let drawn = Drawn::of(&home, 80, "writing test data", &["verify", served.card().to_str().unwrap()], 130);
+    let at = |word: &str| drawn.0.iter().find(|(_, line)| line.contains(word)).map(|(at, _)| *at);
+    let (asked, answered) = (at("^C").unwrap(), at("stopping: restoring").expect("it says what it restores"));
+    assert!(answered - asked < 1.0, "answered after {:.1} s", answered - asked);
+    assert!(before == std::fs::read(served.card()).unwrap(), "the card is as it was");
+}
+
+#[test]
+fn without_a_terminal_an_interrupted_verify_says_in_one_line_what_is_restored() {
+    let home = Home::new();
+    let served = slow_card(&home);
+    let mut verify = home.start(&["verify", served.card().to_str().unwrap()]);
+    let journal = home.path("state/cardscope");
+    let saved = |folder: &Path| {
+        let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        files.filter_map(|file| file.metadata().ok()).map(|about| about.len()).sum::<u64>()
+    };
+    verify.wait_for("1/3 writing test data");
+    until("something is saved", || saved(&journal) > 4 << 20);
+    verify.signal(Signal::INT);
+    let outcome = verify.finish_within(Duration::from_secs(60)).expect(130);
+    let stopping: Vec<&str> = outcome.stderr.lines().filter(|line| line.starts_with("stopping")).collect();
+    assert_eq!(stopping.len(), 1, "{outcome}");
+    assert!(stopping[0].starts_with("stopping: restoring ") && stopping[0].ends_with(" s"), "{outcome}");
+}
+
+#[test]
+fn without_a_terminal_each_stage_is_one_line_with_its_number() {
+    let home = Home::new();
+    let (card, fast) = ("sim:constant?announced_bytes=256MiB", "sim:sdsc-2g");
+    let recipe = home.recipe("", "[[test]]\ntest = \"SEQ1M Q1T1 write\"\npasses = 1\nloops = 5\n");
+    for arguments in [
+        &["check", fast, "--budget", "60s"][..],
+        &["verify", fast],
+        &["verify", card, "--full", "--yes-destroy", card],
+        &["map", fast],
+        &["bench", card, "--recipe", &recipe, "--runs", "3", "--yes-destroy", card],
+        &["sustain", card, "--erase", "--yes-destroy", card, "--duration", "3m"],
+        &["endure", card, "--rounds", "3", "--yes-destroy", card],
+        &["format", card, "--overwrite", "--yes-destroy", card],
+    ] {
+        let outcome = home.run(&[arguments, &["--json"]].concat());
+        let document: Value = outcome.json();
+        assert!(document["error"].is_null(), "{outcome}");
+        let lines = outcome.stderr.lines().filter(|line| number(line).is_some());
+        let (last, of) = one_numbering(lines.clone());
+        assert_eq!(last, of, "{outcome}");
+        let mut numbers: Vec<_> = lines.filter_map(number).collect();
+        numbers.dedup();
+        let stages = outcome.stderr.lines().filter(|line| number(line).is_some()).count();
+        assert_eq!(numbers.len(), stages, "one line a stage\n{outcome}");
+    }
+}
