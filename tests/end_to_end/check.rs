@@ -253,7 +253,7 @@ fn the_page_never_replaces_the_card_s_own_image_or_somebody_s_file() {
         run(target, html).expect(2).says(&["--html", "the card itself"]);
     }
     run("card.img", "link.html").expect(2).says(&["--html", "that is a link"]);
-    run("card.img", "letter.html").expect(2).says(&["did not make"]);
+    run("card.img", "letter.html").expect(2).says(&["is not a Cardscope file"]);
     assert!(std::fs::read(&image).unwrap() == before, "not a byte of the card is touched");
     assert_eq!(std::fs::read_to_string(&letter).unwrap(), "<!DOCTYPE html>\n<p>Dear aunt</p>\n");
     // An older page is replaced by a newer one.

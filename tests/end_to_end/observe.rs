@@ -232,7 +232,7 @@ fn a_file_that_is_not_of_an_earlier_watch_is_never_replaced_and_a_device_neither
     let (letter, link) = (home.path("letter.json"), home.path("link.json"));
     std::fs::write(&letter, "{\"dear\": \"aunt\"}").unwrap();
     std::os::unix::fs::symlink(&letter, &link).unwrap();
-    refused(&letter, "did not make");
+    refused(&letter, "is not a Cardscope file");
     refused(&link, "that is a link");
     assert_eq!(std::fs::read_to_string(&letter).unwrap(), "{\"dear\": \"aunt\"}");
     let other = Loop::of_mib(8);

@@ -26,10 +26,10 @@ pub(crate) struct Options {
     /// No progress on stderr
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
-    /// Show everything: figures, findings and caveats below the first screen
+    /// Show everything: findings, caveats and evidence, too
     #[arg(long, global = true)]
     pub(crate) details: bool,
-    /// Colour the answer; auto colours on a terminal unless NO_COLOR is set
+    /// Colour the answer; NO_COLOR is respected
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: ColorChoice,
 }

@@ -445,7 +445,7 @@ mod tests {
         let because = worst.figure().unwrap();
         insta::assert_snapshot!(
             figures_of(&judged("C10", Outcome::Missed, &because, vec![worst, read])),
-            @"writing 512 KiB in order, worst 4 MiB: 8.9 MB/s, 10.0 demanded"
+            @"writing 512 KiB in order, worst 4 MiB: 8.9 MB/s (needs 10.0)"
         );
     }
 
@@ -459,7 +459,7 @@ mod tests {
         let because = reads.figure().unwrap();
         insta::assert_snapshot!(
             figures_of(&judged("A2", Outcome::Met, &because, vec![sustained, reads])),
-            @"random 4 KiB reads over 256 MiB, queue depth 32: 4510 IOPS (2130 without it), 4000 demanded; sustained writing over 16 MiB: 41.0 MB/s, 10.0 demanded"
+            @"random 4 KiB reads over 256 MiB, queue depth 32: 4510 IOPS (2130 without it) (needs 4000); sustained writing over 16 MiB: 41.0 MB/s (needs 10.0)"
         );
     }
 }

@@ -136,6 +136,19 @@ mod tests {
             state: "the journal cannot be read".into(),
             ..WaitingJournal::default()
         };
-        insta::assert_snapshot!(list(&[waiting, running, unknown]).text(), @"");
+        insta::assert_snapshot!(list(&[waiting, running, unknown]).text(), @r#"
+        1 journal waits to be restored.
+
+          target            state                    size    saved  began (UTC)
+          /dev/sdb          waits                 64.0 GB  69.1 MB  2026-01-02T03:04:05Z
+          /dev/sdc          in use by a running   64.0 GB  69.1 MB  2026-01-02T03:04:05Z
+                            test (process 4711)
+          /state/journal-2  the journal cannot
+                            be read
+
+        Next
+          Put back what a test overwrote on /dev/sdb:
+            cardscope restore /state/journal-1
+        "#);
     }
 }

@@ -351,7 +351,7 @@ mod tests {
         let mut run = report();
         run.body.measured.events.push(Event::new(EventKind::NoMoreWrites, 58.0, 26_000_000_000, 0.99));
         assert!(
-            text(&run).starts_with("The card takes no more writes after 58.0 s; slows"),
+            text(&run).starts_with("The card accepts no more writes after 58.0 s; slows"),
             "{}",
             text(&run)
         );

@@ -114,7 +114,7 @@ mod tests {
         };
         let failure = put_back(take("first"), &mut opened(&other), &mut Silent).unwrap_err();
         let text = failure.to_string();
-        for word in ["another card", "first", "cardscope restore"] {
+        for word in ["not the saved card", "first", "cardscope restore"] {
             assert!(text.contains(word), "{text}");
         }
         assert!(std::fs::read(&other).unwrap() == foreign);

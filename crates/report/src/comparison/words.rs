@@ -245,7 +245,7 @@ fn best(all: &[(usize, f64)]) -> Option<(usize, f64)> {
 fn against_the_best(all: &[(usize, f64)], entry: usize) -> Option<f64> {
     let own = all.iter().find(|(of, _)| *of == entry)?.1;
     let others: Vec<(usize, f64)> = all.iter().copied().filter(|(of, _)| *of != entry).collect();
-    Some(own / best(&others)?.1)
+    Some(own / best(&others)?.1).filter(|ratio| ratio.is_normal())
 }
 
 /// How many pairs of single tests differ, are equal or are open, and of many pairs of cards how many differ by
