@@ -13,7 +13,7 @@ const LENGTH: f64 = 1000.0;
 /// Characters of a name beside which an interval in figures has room where two groups stand beside each other, and of one that
 /// has room itself.
 const SHORT: usize = 12;
-const LONG: usize = 28;
+const LONG: usize = 25;
 
 /// All groups.
 pub(super) fn drawn(bars: &Bars) -> String {
