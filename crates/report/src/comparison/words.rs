@@ -195,7 +195,8 @@ pub fn answer(comparison: &Comparison) -> String {
         return format!("{} share no test, so no speed can be compared.", count(names.len() as u64, "card"));
     }
     // The winner against the best of the others, over all tests in which both were measured.
-    let ratios: Vec<f64> = tests.iter().filter_map(|all| against_the_best(all, winner)).collect();
+    let ratios = tests.iter().filter_map(|all| against_the_best(all, winner));
+    let ratios: Vec<f64> = ratios.filter(|ratio| ratio.is_normal()).collect();
     let logarithms: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
     let typical = statistics::mean(&logarithms).map(|mean| format!(", typically {} ×", times_of(mean.exp())));
     let other = if names.len() == 2 { names[1 - winner].to_owned() } else { "the others".to_owned() };
