@@ -25,9 +25,9 @@ pub(super) fn drawn(bars: &Bars) -> String {
     let longest = bars.names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let beside = match longest {
         _ if bars.groups.len() == 1 => " alone",
-        ..=SHORT => "",
+        n if n <= SHORT => "",
         // Beside such a name there is no room for an interval in figures; it is drawn, and stands in the tables.
-        ..=LONG => " long",
+        n if n <= LONG => " long",
         _ => " alone",
     };
     format!("<div class=\"bars{coloured}{beside}\">\n{groups}</div>\n")
