@@ -48,10 +48,12 @@ export const PAGES = [
   { name: 'report-three', chart: true, make: (home, file) => run(home, 'report', 'SDSQXFN', 'ADATA@cooling=active', 'PLAY PRO@cooling=active', '--for', 'game-load', '-o', file) },
   { name: 'report-twenty', chart: true, make: (home, file) => run(home, 'report', twenty(home), '--own', '-o', file) },
   {
-    name: 'report-own', chart: true, make: (home, file) => {
+    name: 'report-own', chart: true, pictures: 1, make: (home, file) => {
       for (const seed of ['1', '2']) run(home, 'bench', 'sim:sandisk-256g-express', '--recipe', 'quick', '--seed', seed);
       run(home, 'map', 'sim:sandisk-256g-express', '--erase');
       run(home, 'sustain', 'sim:sandisk-256g-express', '--yes-destroy', 'sim:sandisk-256g-express');
+      const [{ id }] = JSON.parse(run(home, 'archive', 'cards', '--json')).cards;
+      run(home, 'archive', 'edit', id, '--attach', join(root, 'docs', 'pictures', 'check.png'));
       run(home, 'report', '--own', '-o', file);
     },
   },

@@ -52,6 +52,8 @@ for (const page of makeAll(process.argv.slice(2))) {
       check(`${name}: no text over text`, await tab.evaluate(overlapping));
       check(`${name}: letters can be read`, await tab.evaluate(tooSmall));
       if (keep) await tab.screenshot({ path: join(keep, `${page.name}-${screen}-${scheme}.png`), fullPage: true });
+      const pictures = await tab.$$eval('img', all => all.filter(one => one.naturalWidth > 1).length);
+      check(`${name}: pictures`, pictures === (page.pictures ?? 0) ? [] : [`${pictures} pictures are shown`]);
       check(`${name}: console`, said);
       // Both widths and both schemes are seen by it; all four of them take twice the time and say no more.
       if ((screen === 'desktop') === (scheme === 'light')) check(`${name}: axe`, await accessible(tab));

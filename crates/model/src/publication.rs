@@ -62,7 +62,7 @@ pub struct Picture {
     pub bytes: Vec<u8>,
 }
 
-/// Pictures of a card, and those that are too large to be published.
+/// Pictures of a card, and how many are too large to be published, or damaged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pictures {
     /// Those that are published.

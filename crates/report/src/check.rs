@@ -110,10 +110,12 @@ fn short_of(part: &Part) -> Option<String> {
     Some(format!("{} of {} {}", speed(part.measured?), trimmed(part.demanded, 1), part.unit))
 }
 
-/// The marks that the card or its label claims.
+/// The marks that the card or its label claims; where none was judged, those of its registers.
 fn claimed(report: &CheckReport) -> Vec<Mark> {
     let judged = report.body.marks.iter().flat_map(|marks| &marks.judged);
-    judged.filter(|judged| !judged.claimed_by.is_empty()).map(|judged| judged.mark).collect()
+    let claimed: Vec<Mark> = judged.filter(|j| !j.claimed_by.is_empty()).map(|j| j.mark).collect();
+    let own = report.body.identity.iter().flat_map(|identity| &identity.marks).copied();
+    if claimed.is_empty() { own.collect() } else { claimed }
 }
 
 fn judged(report: &CheckReport, outcome: Outcome) -> impl Iterator<Item = &JudgedMark> {

@@ -196,7 +196,8 @@ pub fn answer(comparison: &Comparison) -> String {
         return format!("{} share no test, so no speed can be compared.", count(names.len() as u64, "card"));
     }
     // The winner against the best of the others, over all tests in which both were measured.
-    let ratios: Vec<f64> = tests.iter().filter_map(|all| against_the_best(all, winner)).collect();
+    let ratios = tests.iter().filter_map(|all| against_the_best(all, winner));
+    let ratios: Vec<f64> = ratios.filter(|ratio| ratio.is_normal()).collect();
     let logarithms: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
     let typical = statistics::mean(&logarithms).map(|mean| format!(", typically {} ×", times_of(mean.exp())));
     let other = if names.len() == 2 { names[1 - winner].clone() } else { "the others".to_owned() };
@@ -245,7 +246,7 @@ fn best(all: &[(usize, f64)]) -> Option<(usize, f64)> {
 fn against_the_best(all: &[(usize, f64)], entry: usize) -> Option<f64> {
     let own = all.iter().find(|(of, _)| *of == entry)?.1;
     let others: Vec<(usize, f64)> = all.iter().copied().filter(|(of, _)| *of != entry).collect();
-    Some(own / best(&others)?.1).filter(|ratio| ratio.is_normal())
+    Some(own / best(&others)?.1)
 }
 
 /// How many pairs of single tests differ, are equal or are open, and of many pairs of cards how many differ by

@@ -20,7 +20,7 @@ pub(super) fn section(part: &CardPart) -> Section {
         .chain(charts::of_flash(part).into_iter().filter_map(|(_, c)| c));
     let left_out = match part.pictures.left_out {
         0 => String::new(),
-        n => format!("{} left out: too large for a page.", count(n, "picture")),
+        n => format!("{} left out: too large for a page, or damaged.", count(n, "picture")),
     };
     let advice = part.map.iter().flat_map(|map| &map.body.advice.words).cloned().collect();
     Section::new(

@@ -182,9 +182,9 @@ fn foot(drawing: &mut Drawing, bytes: u64, room: f64) {
     for (share, anchor) in [(0.0, "start"), (0.25, "middle"), (0.5, "middle"), (0.75, "middle"), (1.0, "end")]
     {
         let at = bytes as f64 * share;
-        let text = match bytes {
-            ..1_000_000_000 => format!("{:.0} MB", at / 1e6),
-            ..10_000_000_000 => format!("{:.1} GB", at / 1e9),
+        let text = match bytes / 1_000_000_000 {
+            0 => format!("{:.0} MB", at / 1e6),
+            1..10 => format!("{:.1} GB", at / 1e9),
             _ => format!("{:.0} GB", at / 1e9),
         };
         let (x, attributes) = (SCALE + room * share, format!(" text-anchor=\"{anchor}\"{DIM}"));

@@ -129,8 +129,8 @@ fn axis_names(drawing: &mut Drawing, left_axis: &Axis, right_axis: Option<&Axis>
 /// The names of curves at their ends, moved apart where they would lie on each other.
 fn names_at_ends(out: &mut String, field: &Field, all: &[Series], (x, y): (&Ruler, &Ruler), width: f64) {
     let end = |series: &Series| {
-        let places = series.points.iter().filter_map(|p| Some((x.place(p.0)?, y.place(p.1)?)));
-        places.last().map(|(_, up)| field.down(up))
+        let place = |p: &(f64, f64)| x.place(p.0).and(y.place(p.1));
+        series.points.iter().rev().find_map(place).map(|up| field.down(up))
     };
     let mut ends: Vec<(f64, usize)> =
         all.iter().enumerate().filter_map(|(number, series)| Some((end(series)?, number))).collect();

@@ -5,6 +5,7 @@
 //! for. Of more cards than anybody compares only the orders are published; `orders` chooses them where nobody does.
 
 mod hidden;
+mod metadata;
 mod orders;
 mod over_time;
 mod part;

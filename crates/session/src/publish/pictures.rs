@@ -1,6 +1,7 @@
 //! Photographs and screenshots that hang on a card, its units and its sessions, as far as a page has room for them.
 
 use super::hidden::Hidden;
+use super::metadata::without_metadata;
 use crate::attachment::media_type;
 use crate::error::Result;
 use cardscope_model::publication::{Picture, Pictures};
@@ -32,6 +33,11 @@ pub(super) fn of(archive: &mut Archive, card: &str, hidden: &Hidden) -> Result<P
         let bytes = archive.attachment(&file.hash)?;
         // What the archive calls a picture came from anywhere; its first bytes say what it is.
         let Some(media_type) = SHOWN.into_iter().find(|shown| *shown == media_type(&bytes)) else { continue };
+        // Where it was taken, and by whom, is nobody's business.
+        let Some(bytes) = without_metadata(media_type, &bytes) else {
+            pictures.left_out += 1;
+            continue;
+        };
         room -= file.bytes;
         let mut caption = file.note.unwrap_or(file.name);
         hidden.clear_text(&mut caption);
@@ -44,23 +50,32 @@ pub(super) fn of(archive: &mut Archive, card: &str, hidden: &Hidden) -> Result<P
 mod tests {
     use super::*;
     use crate::recorder;
+    use cardscope_model::card::CardFacts;
     use cardscope_model::condition::Condition;
+    use cardscope_model::session_file::CardUnit;
     use cardscope_store::{NewAttachment, Owner};
 
     #[test]
     fn pictures_are_shown_as_far_as_there_is_room_and_nothing_that_only_calls_itself_one() {
         let folder = tempfile::tempdir().unwrap();
         let mut archive = Archive::open(folder.path().join("archive")).unwrap();
-        let start = recorder::start("verify", "sim:constant", 1, &Condition::default(), None);
+        let mut start = recorder::start("verify", "sim:constant", 1, &Condition::default(), None);
+        let facts = CardFacts { name: Some("Swift".into()), ..CardFacts::default() };
+        start.unit = Some(CardUnit { id: "0123456789abcdef".into(), facts, ..CardUnit::default() });
         archive.begin_session(&start).unwrap();
         let card = archive.cards().unwrap().remove(0).id;
-        let png = |len: usize| [&b"\x89PNG"[..], &vec![len as u8; len]].concat();
+        let png = |len: u32| {
+            let chunk =
+                |name: &[u8], len: u32| [&len.to_be_bytes()[..], name, &vec![7; len as usize + 4]].concat();
+            [b"\x89PNG\r\n\x1a\n".to_vec(), chunk(b"IDAT", len), chunk(b"IEND", 0)].concat()
+        };
         let files = [
             ("small.png", "image/png", png(1000)),
             ("again.png", "image/png", png(1000)),
             ("large.png", "image/png", png(400_000)),
             ("drawn.svg", "image/svg+xml", b"<svg/>".to_vec()),
             ("lie.png", "image/png", b"<script>".to_vec()),
+            ("broken.png", "image/png", png(1000)[..500].to_vec()),
         ];
         for (name, media_type, bytes) in &files {
             let file = NewAttachment { name, media_type, note: None, bytes };
@@ -68,6 +83,6 @@ mod tests {
         }
         let found = of(&mut archive, &card, &Hidden::default()).unwrap();
         let names: Vec<&str> = found.shown.iter().map(|picture| picture.caption.as_str()).collect();
-        assert_eq!((names, found.left_out), (vec!["small.png"], 1));
+        assert_eq!((names, found.left_out), (vec!["small.png"], 2));
     }
 }

@@ -13,7 +13,7 @@ const LENGTH: f64 = 1000.0;
 /// Characters of a name beside which an interval in figures has room where two groups stand beside each other, and of one that
 /// has room itself.
 const SHORT: usize = 12;
-const LONG: usize = 28;
+const LONG: usize = 25;
 
 /// All groups.
 pub(super) fn drawn(bars: &Bars) -> String {
@@ -25,9 +25,9 @@ pub(super) fn drawn(bars: &Bars) -> String {
     let longest = bars.names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let beside = match longest {
         _ if bars.groups.len() == 1 => " alone",
-        ..=SHORT => "",
+        n if n <= SHORT => "",
         // Beside such a name there is no room for an interval in figures; it is drawn, and stands in the tables.
-        ..=LONG => " long",
+        n if n <= LONG => " long",
         _ => " alone",
     };
     format!("<div class=\"bars{coloured}{beside}\">\n{groups}</div>\n")
