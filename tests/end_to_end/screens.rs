@@ -204,3 +204,42 @@ fn colours_are_off_where_nobody_wants_them_and_on_where_somebody_does() {
     let line = format!("NO_COLOR=1 '{CARDSCOPE}' info '{}'", CARDS[1].1);
     assert!(!Terminal::start(&home, "no-color", 80, &line).ended().0.contains('\u{1b}'));
 }
+
+/// The stage that the moving line shows, counted from 1.
+fn stage(shown: &str) -> Option<u32> {
+    let (before, _) = shown.rsplit_once("/6 ")?;
+    before.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// No head of a table stands without rows, whatever was not measured.
+fn no_empty_table(shown: &str) -> bool {
+    let lines: Vec<&str> = shown.lines().collect();
+    let heads = ["Speed", "Suitable for", "Marks"];
+    lines.windows(3).all(|part| !heads.contains(&part[0]) || !part[2].trim().is_empty())
+}
+
+/// A visit of two minutes takes some seconds of real time: each of its stages is seen, and ended there.
+#[test]
+fn a_visit_that_is_interrupted_in_any_stage_shows_what_it_has() {
+    let home = Home::new();
+    let mut interrupted = 0;
+    for wanted in 1..=6 {
+        let line = format!("'{CARDSCOPE}' check '{}' --seed 1 --budget 2m", CARDS[0].1);
+        let terminal = Terminal::start(&home, &format!("stage-{wanted}"), 80, &line);
+        let reached =
+            terminal.once(|shown| stage(shown).is_some_and(|now| now >= wanted) || shown.contains("[ended "));
+        if !reached.contains("[ended ") {
+            terminal.press("C-c");
+        }
+        let (screen, status) = terminal.ended();
+        let shown = plain(&screen);
+        assert!(matches!(status, 0 | 1 | 130), "{status}\n{shown}");
+        interrupted += u32::from(status == 130);
+        let words = ["GENUINE", "INCONCLUSIVE"];
+        let answer = shown.lines().find(|line| words.iter().any(|word| line.starts_with(word)));
+        assert!(answer.is_some_and(|answer| answer.ends_with('.')), "no answer in\n{shown}");
+        assert!(no_empty_table(&shown), "{shown}");
+        assert!(status != 130 || shown.contains("Ended early"), "{shown}");
+    }
+    assert!(interrupted >= 3, "{interrupted} of six visits were interrupted");
+}

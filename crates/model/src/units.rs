@@ -157,6 +157,42 @@ pub fn measured(value: f64) -> f64 {
     if value.is_finite() { format!("{value:.9e}").parse().unwrap_or(value) } else { value }
 }
 
+/// A scale of temperature. Documents are in °C; people may want another.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Degrees {
+    /// °C.
+    #[default]
+    Celsius,
+    /// °F.
+    Fahrenheit,
+    /// K.
+    Kelvin,
+}
+
+impl std::str::FromStr for Degrees {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "C" | "c" => Ok(Degrees::Celsius),
+            "F" | "f" => Ok(Degrees::Fahrenheit),
+            "K" | "k" => Ok(Degrees::Kelvin),
+            other => Err(format!("{other:?} is not a temperature unit; give C, F or K")),
+        }
+    }
+}
+
+impl Degrees {
+    /// A temperature in °C as it reads on this scale, in whole degrees: `104 °F`.
+    pub fn write(self, celsius: f64) -> String {
+        match self {
+            Degrees::Celsius => format!("{celsius:.0} °C"),
+            Degrees::Fahrenheit => format!("{:.0} °F", celsius * 1.8 + 32.0),
+            Degrees::Kelvin => format!("{:.0} K", celsius + 273.15),
+        }
+    }
+}
+
 /// Seconds from nanoseconds.
 pub fn seconds(nanos: Nanos) -> f64 {
     nanos as f64 / NANOS_PER_S as f64
@@ -170,6 +206,13 @@ pub fn nanos(seconds: f64) -> Nanos {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_temperature_reads_on_the_scale_that_is_asked_for() {
+        let scales = ["C", "f", "K"].map(|unit| unit.parse::<Degrees>().unwrap().write(40.0));
+        assert_eq!(scales, ["40 °C", "104 °F", "313 K"]);
+        assert!("R".parse::<Degrees>().is_err());
+    }
 
     #[test]
     fn a_size_has_three_digits_and_the_unit_that_fits() {

@@ -19,6 +19,7 @@ pub fn page(report: &BenchReport) -> Page {
         page.add("", [Block::Table(table), Block::Lines(scores(run)), Block::Lines(not_measured(run))]);
         page.because_all(Tone::Warning, not_the_card(run));
     }
+    page.add("", [Block::Facts(warmth(&body.runs))]);
     page.fold("Conditions", [Block::Facts(conditions(report))]);
     page.add_findings(header, body.runs.iter().flat_map(|run| &run.results));
     page.add_end(header);
@@ -46,6 +47,17 @@ fn answer(report: &BenchReport, counted: Option<&RunResult>) -> String {
     let failed = run.passed.map_or("", |passed| if passed { "PASSED: " } else { "FAILED: " });
     let early = if header.error.is_some() { ", ended early" } else { "" };
     format!("{failed}{} ({}, {runs}{early}).", sentence(&said.join(", ")).trim_end_matches('.'), body.recipe)
+}
+
+/// The temperatures of several runs, which their table has no column for.
+fn warmth(runs: &[RunResult]) -> Vec<Fact> {
+    let counted = runs.iter().filter(|run| run.counted).flat_map(|run| &run.results);
+    let all = counted.flat_map(|r| [r.temperature_c.start, r.temperature_c.max]).flatten();
+    let ends = all.fold(None, |ends: Option<[f64; 2]>, celsius| {
+        let [low, high] = ends.unwrap_or([celsius; 2]);
+        Some([low.min(celsius), high.max(celsius)])
+    });
+    ends.map(|[low, high]| fact("temperature", format!("{low:.0} to {high:.0} °C"))).into_iter().collect()
 }
 
 /// Why figures are not the card's own: what was measured is as fast as its bus.

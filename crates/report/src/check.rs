@@ -7,7 +7,7 @@ use crate::evidence;
 use crate::figure::{count, duration, listing, rate, sentence, speed, test_of, time_us, trimmed};
 use crate::page::table::Table;
 use crate::page::{Block, Fact, Page, Tone, fact, moved};
-use crate::{card_map, ranking, sustain, verdict};
+use crate::{card_map, identity, ranking, sustain, verdict};
 use cardscope_model::check::{CheckReport, PartState};
 use cardscope_model::finding::Weight;
 use cardscope_model::identity::Identity;
@@ -143,7 +143,8 @@ fn add_reasons(page: &mut Page, report: &CheckReport) {
     page.because_all(Tone::Bad, other.map(|finding| finding.verdict.clone()));
     page.because_all(Tone::Warning, measured_hints(report));
     page.because_all(Tone::Plain, suitable(&body.jobs));
-    page.because_all(Tone::Plain, body.sustain.as_ref().map(sustain::summary));
+    let worth_using = !found.verdict.is_bad();
+    page.because_all(Tone::Plain, body.sustain.as_ref().filter(|_| worth_using).map(sustain::summary));
 }
 
 /// Hints from what was measured; those of registers are for who looks into the identity.
@@ -197,7 +198,7 @@ fn figures(report: &CheckReport) -> Vec<Fact> {
     let by_files = body.verify.as_ref().is_some_and(|verify| verify.body.method == Method::Files);
     let usable = body.usable_bytes.map_or("unknown".to_owned(), |bytes| Size(bytes).to_string());
     let announced = Size(body.announced_bytes);
-    let name = body.identity.as_ref().and_then(name);
+    let name = body.identity.as_ref().and_then(identity::name);
     let claims = body.identity.as_ref().map(|identity| {
         identity.mark_demands.iter().map(|demand| demand.mark.to_string()).collect::<Vec<_>>().join(" ")
     });
@@ -214,16 +215,6 @@ fn figures(report: &CheckReport) -> Vec<Fact> {
         ("bus", bus),
     ];
     all.into_iter().filter_map(|(name, value)| Some(fact(name, value?))).collect()
-}
-
-/// The name that the card gives itself.
-fn name(identity: &Identity) -> Option<String> {
-    let cid = identity.cid.as_ref().map(|cid| match &cid.maker {
-        Some(maker) => format!("{maker} {}", cid.pnm.trim()),
-        None => cid.pnm.trim().to_owned(),
-    });
-    let nvme = identity.nvme.as_ref().and_then(|nvme| nvme.identify.as_ref()).map(|i| i.mn.trim().to_owned());
-    cid.or(nvme).filter(|name| !name.is_empty())
 }
 
 fn what_it_is(identity: &Identity, report: &CheckReport) -> Vec<Fact> {

@@ -4,7 +4,7 @@ use crate::format::present_facts;
 use crate::page::{Block, Fact, Page, Tone, fact, findings};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::identity::Identity;
-use cardscope_model::units::{BinarySize, Size};
+use cardscope_model::units::{BinarySize, Degrees, Size};
 use cardscope_model::usb::UsbReader;
 use cardscope_sd::bus::MmcBus;
 use cardscope_sd::mark::Demand;
@@ -12,8 +12,8 @@ use cardscope_sd::nvme::NvmeIdentity;
 use cardscope_sd::registers::{Cid, Crc, Csd, Ocr, Scr, Ssr};
 use std::fmt::Display;
 
-/// The page.
-pub fn page(identity: &Identity) -> Page {
+/// The page, temperatures on a scale.
+pub fn page(identity: &Identity, degrees: Degrees) -> Page {
     let tone =
         if identity.findings.iter().any(|f| f.weight > Weight::Note) { Tone::Warning } else { Tone::Plain };
     let mut page = Page::new("", tone, answer(identity));
@@ -35,7 +35,7 @@ pub fn page(identity: &Identity) -> Page {
     part(SSR, &|p| identity.ssr.iter().for_each(|ssr| ssr_lines(p, ssr)));
     part(OCR, &|p| identity.ocr.iter().for_each(|ocr| ocr_lines(p, ocr)));
     part("Marks it claims", &|p| identity.mark_demands.iter().for_each(|d| mark_line(p, d)));
-    part("NVMe", &|p| identity.nvme.iter().for_each(|nvme| nvme_lines(p, nvme)));
+    part("NVMe", &|p| identity.nvme.iter().for_each(|nvme| nvme_lines(p, nvme, degrees)));
     part("Bus", &|p| bus_lines(p, identity));
     part("Layout", &|p| p.0.extend(identity.layout.iter().flat_map(present_facts)));
     page.fold("Findings", [Block::Remarks(findings::of(&identity.findings))]);
@@ -51,26 +51,28 @@ const OCR: &str = "Operating conditions (OCR)";
 
 /// Maker, name, size and marks in a line.
 fn answer(identity: &Identity) -> String {
-    let cid = identity.cid.as_ref();
-    let nvme = identity.nvme.as_ref().and_then(|nvme| nvme.identify.as_ref());
-    let usb = identity.usb.as_ref();
-    let maker = cid.and_then(|cid| cid.maker.clone()).filter(|maker| !maker.starts_with("no "));
-    let name = cid.map(|cid| cid.pnm.trim().to_owned()).filter(|name| !name.is_empty());
-    let model = nvme.map(|nvme| nvme.mn.trim().to_owned());
-    let reader = usb.filter(|_| cid.is_none()).map(|usb| {
-        [&usb.vendor, &usb.product].into_iter().flatten().map(|s| s.trim()).collect::<Vec<_>>().join(" ")
-    });
     let size = identity.capacity.as_ref().map(|capacity| Size(capacity.bytes).to_string());
     let marks: Vec<String> = identity.mark_demands.iter().map(|demand| demand.mark.to_string()).collect();
-    let who: Vec<String> =
-        [maker, name, model, reader].into_iter().flatten().filter(|s| !s.is_empty()).collect();
     let marks = (!marks.is_empty()).then(|| format!("claims {}", marks.join(" ")));
-    let parts: Vec<String> =
-        [(!who.is_empty()).then(|| who.join(" ")), size, marks].into_iter().flatten().collect();
+    let parts: Vec<String> = [name(identity), size, marks].into_iter().flatten().collect();
     match parts.is_empty() {
         true => "The card tells nothing of itself here.".to_owned(),
         false => format!("{}.", parts.join(", ")),
     }
+}
+
+/// The name that a card gives itself, with its maker where the number is a registered one; of a card whose registers a
+/// reader hides, the reader's.
+pub(crate) fn name(identity: &Identity) -> Option<String> {
+    let cid = identity.cid.as_ref();
+    let maker = cid.and_then(|cid| cid.maker.as_deref()).filter(|maker| !maker.starts_with("no "));
+    let own = cid.map(|cid| cid.pnm.as_str());
+    let model = identity.nvme.as_ref().and_then(|nvme| Some(nvme.identify.as_ref()?.mn.as_str()));
+    let reader = identity.usb.as_ref().filter(|_| cid.is_none());
+    let reader = reader.map(|usb| [usb.vendor.as_deref(), usb.product.as_deref()]);
+    let words = [maker, own, model].into_iter().chain(reader.into_iter().flatten()).flatten().map(str::trim);
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    (!words.is_empty()).then(|| words.join(" "))
 }
 
 /// The verdicts that weigh more than a note.
@@ -203,20 +205,20 @@ fn mark_line(p: &mut Facts, demand: &Demand) {
     p.line(&demand.mark.to_string(), Some(format!("{}; {}", wants.join(", "), demand.bus)));
 }
 
-fn nvme_lines(p: &mut Facts, nvme: &NvmeIdentity) {
-    let celsius = |t: Option<i32>| t.map(|c| format!("{c} °C"));
+fn nvme_lines(p: &mut Facts, nvme: &NvmeIdentity, degrees: Degrees) {
+    let written = |t: Option<i32>| t.map(|celsius| degrees.write(f64::from(celsius)));
     if let Some(i) = &nvme.identify {
         p.line("model", Some(i.mn.trim()));
         p.line("serial", Some(i.sn.trim()));
         p.line("firmware", Some(i.fr.trim()));
         p.line("NVMe version", i.ver.as_deref());
-        p.line("warning temperature", celsius(i.wctemp_celsius));
-        p.line("critical temperature", celsius(i.cctemp_celsius));
+        p.line("warning temperature", written(i.wctemp_celsius));
+        p.line("critical temperature", written(i.cctemp_celsius));
     }
-    p.line("threshold (TMPTH)", celsius(nvme.features.tmpth_celsius));
-    p.line("throttles from (TMT1)", celsius(nvme.features.tmt1_celsius));
-    p.line("throttles hard (TMT2)", celsius(nvme.features.tmt2_celsius));
-    p.line("temperature now", nvme.temperature_celsius.map(|c| format!("{c:.0} °C")));
+    p.line("threshold (TMPTH)", written(nvme.features.tmpth_celsius));
+    p.line("throttles from (TMT1)", written(nvme.features.tmt1_celsius));
+    p.line("throttles hard (TMT2)", written(nvme.features.tmt2_celsius));
+    p.line("temperature now", nvme.temperature_celsius.map(|celsius| degrees.write(celsius)));
     if let Some(s) = &nvme.smart {
         p.line("used up", Some(format!("{} %, spare {} %", s.percentage_used, s.available_spare)));
         p.say(

@@ -10,6 +10,7 @@ use cardscope_device::{contents, inspect};
 use cardscope_engine::input;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::identity::{self, HexRegisters, Identity};
+use cardscope_model::units::Degrees;
 use cardscope_simulator::target_spec;
 use clap::Args;
 use std::path::Path;
@@ -32,6 +33,9 @@ pub struct ListRequest {
 pub struct InfoRequest {
     /// Device as `list` shows it, or sim:NAME
     pub target: String,
+    /// Show temperatures in C, F or K
+    #[arg(long, value_name = "UNIT", default_value = "C")]
+    pub degrees: Degrees,
     /// Of which machine.
     #[command(flatten)]
     pub machine: Machine,

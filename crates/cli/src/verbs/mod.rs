@@ -12,6 +12,7 @@ mod sim;
 
 use crate::output::{self, Options};
 use crate::terminal::TypedTemperatures;
+use cardscope_model::units::Degrees;
 use cardscope_report as pages;
 use cardscope_session::{self as session, Result, identify};
 use clap::Subcommand;
@@ -44,9 +45,11 @@ verbs! {
     List(identify::ListRequest) = |ask, to| {
         output::list(to, "devices", &identify::list(&ask)?, |devices| list::page(devices, ask.all))
     };
-    Info(identify::InfoRequest) = |ask, to| output::document(to, &identify::info(&ask)?, pages::identity::page);
+    Info(identify::InfoRequest) = |ask, to| {
+        output::document(to, &identify::info(&ask)?, |card| pages::identity::page(card, ask.degrees))
+    };
     Decode(identify::DecodeRequest) =
-        |ask, to| output::document(to, &identify::decode(&ask)?, pages::identity::page);
+        |ask, to| output::document(to, &identify::decode(&ask)?, |card| pages::identity::page(card, Degrees::Celsius));
     Bench(session::bench::Request) = |ask, to| page(&ask, to, pages::bench::page);
     Check(Paged<session::check::Request>) = |ask, to| ask.run(to, pages::check::page);
     Verify(Paged<session::verify::Request>) = |ask, to| ask.run(to, |report| match ask.request().h2testw {

@@ -284,6 +284,29 @@ const REASONS: usize = 5;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample;
+
+    #[test]
+    fn the_tree_is_at_hand_as_json_whole() {
+        let page = crate::comparison::page(&sample::comparison(2, 3, 1), crate::comparison::How::default());
+        let json = serde_json::to_value(&page).unwrap();
+        assert_eq!(json["answer"], page.answer);
+        assert_eq!(json["tone"], "plain");
+        let table = &json["sections"][0]["blocks"][0]["table"];
+        assert_eq!(table["columns"][0]["head"], "test");
+        assert_eq!(table["columns"][0]["importance"], 255);
+        assert_eq!(table["rows"][0][0], "SEQ1M Q8T1 read");
+        assert_eq!(json["sections"].as_array().unwrap().len(), page.sections.len());
+    }
+
+    #[test]
+    fn a_step_stands_once_and_a_part_of_nothing_leaves_no_trace() {
+        let mut page = Page::plain("Done.");
+        (0..2).for_each(|_| page.step("Test it:", Some("cardscope check DEVICE".into())));
+        page.add("Speed", [Block::Table(Table::new(["test"])), Block::Lines(Vec::new())]);
+        (0..9).for_each(|n| page.because(Tone::Plain, format!("{n}")));
+        assert_eq!((page.next.len(), page.sections.len(), page.reasons.len()), (1, 0, REASONS));
+    }
 
     #[test]
     fn a_session_says_when_it_began_and_what_is_none_says_nothing() {

@@ -10,6 +10,7 @@ use cardscope_model::outside;
 use cardscope_model::publication::Publication;
 use cardscope_model::ranking::{Group, RankedBy, RankedCard, Ranking};
 use cardscope_model::setting::Setting;
+use cardscope_model::units::measured as measured_digits;
 
 /// Columns before those of the condition: of the card, its settings, the test and the figure.
 const FIRST: &str = "card,card_id,brand,name,model,generation,capacity,capacity_bytes,recipe,test_size_bytes,\
@@ -167,9 +168,9 @@ fn known(value: &Option<String>) -> String {
     text(value.as_deref().unwrap_or_default())
 }
 
-/// A number that scripts read; blank where it is none.
+/// A number that scripts read, with the digits that a clock gives; blank where it is none.
 fn number(value: f64) -> String {
-    if value.is_finite() { value.to_string() } else { String::new() }
+    if value.is_finite() { measured_digits(value).to_string() } else { String::new() }
 }
 
 /// What a spreadsheet takes for the beginning of a formula; those of East Asian width, too.
