@@ -137,7 +137,7 @@ fn two_generations_of_one_name_stay_two_cards() {
         told(&home, &[&["edit", id], &label[..]].concat());
     }
     assert_eq!(titles(&home), ["Acme Ultra 64GB"; 2]);
-    archive(&home, &["edit", "Ultra", "--set", "note=x"]).expect(2).says(&["may be"]);
+    archive(&home, &["edit", "Ultra", "--set", "note=x"]).expect(2).says(&["matches"]);
     // The label alone says of neither that it is this one.
     taken_in(&home, "label.log", &[500], &["--brand", "Acme", "--card", "Ultra", "--capacity", "64GB"]);
     assert_eq!(titles(&home), ["Acme Ultra 64GB"; 3]);
@@ -270,7 +270,7 @@ fn files_that_are_no_results_stop_no_other_and_what_is_there_is_not_replaced() {
     // The same again is fine; something else under that name is not.
     told(&home, &["export", "Swift", "-o", out.to_str().unwrap()]);
     fs::write(out.join(&names[0]), "mine").unwrap();
-    archive(&home, &["export", "Swift", "-o", out.to_str().unwrap()]).expect(2).says(&["something else"]);
+    archive(&home, &["export", "Swift", "-o", out.to_str().unwrap()]).expect(2).says(&["with other content"]);
     assert_eq!(fs::read_to_string(out.join(&names[0])).unwrap(), "mine");
 
     let good = fs::read_to_string(out.join(&names[1])).unwrap();
@@ -311,7 +311,7 @@ fn a_beginning_of_an_id_is_enough_wherever_a_session_or_a_card_is_asked_for() {
     // The document of a verify counts as a session, as it is listed as one.
     assert_eq!((&card["sessions"], &shown["sessions"]), (&json!(2), &json!(2)));
     assert_eq!(list(&shown, "/sessions_and_records").len(), 2);
-    assert!(archive(&home, &["show", id]).expect(0).stdout.contains("1 run in 2 sessions, 1 unit"));
+    assert!(archive(&home, &["show", id]).expect(0).stdout.contains("1 run in 2 sessions of 1 unit"));
 
     let page = home.path("out");
     let exported =

@@ -146,7 +146,7 @@ fn a_processor_that_sleeps_deeply_is_told_with_the_command_that_holds_it_awake()
     }
     let report = machine.json(0, &[]);
     let point = point(&report, "sleep-states");
-    assert_eq!((text(point, "/state"), text(point, "/seen")), ("warn", "waking from C6 takes 133 µs"));
+    assert_eq!((text(point, "/state"), text(point, "/seen")), ("warn", "wakes from C6 in 133 µs"));
     assert!(text(point, "/advice").contains("/dev/cpu_dma_latency"));
     machine.file("sys/devices/system/cpu/cpu0/cpuidle/state2/disable", "1");
     assert_eq!(

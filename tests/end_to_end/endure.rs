@@ -32,7 +32,7 @@ fn the_end_of_a_card_that_can_only_be_read_is_named() {
     let home = Home::new();
     let card = format!("{WORN}&wear.end=read-only");
     let told = home.run(&["endure", &card]).expect(1).stdout;
-    assert!(told.contains("takes no more writes"), "{told}");
+    assert!(told.contains("accepts no more writes"), "{told}");
 }
 
 #[test]

@@ -185,7 +185,7 @@ fn a_place_that_a_card_cannot_be_served_on_is_refused() {
     for (place, word) in [
         (dir.path().join("no-such-directory").as_path(), "create it first"),
         (&file, "not a directory"),
-        (served.directory(), "another card"),
+        (served.directory(), "give an empty directory"),
     ] {
         home.run(&["sim", "serve", "constant", "--mount", place.to_str().unwrap()]).expect(2).says(&[word]);
     }
@@ -242,7 +242,7 @@ fn without_the_right_to_write_a_directory_is_refused_and_with_it_no_root_is_need
     as_nobody(&home, &["bench", name, "--recipe", &recipe]).expect(2).says(&[
         name,
         "Permission denied",
-        "write to",
+        "choose a writable one",
     ]);
     assert!(names_in(dir.path()).is_empty());
     std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o777)).unwrap();

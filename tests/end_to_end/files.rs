@@ -206,7 +206,7 @@ fn what_is_no_writable_directory_is_refused_with_the_reason() {
     verify(&home, &mounted, &["--label", ""]).expect(2).says(&["the label is empty"]);
     let full = memory(1);
     fs::write(file(&full, "all"), vec![1; 1 << 20]).unwrap();
-    verify(&home, &full, &[]).expect(2).says(&["no room"]);
+    verify(&home, &full, &[]).expect(2).says(&["has no space"]);
 }
 
 #[test]

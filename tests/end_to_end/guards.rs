@@ -109,7 +109,7 @@ fn the_disk_of_the_running_system_is_refused() {
 fn without_consent_a_script_is_refused_and_nothing_is_written() {
     let card = Loop::of_mib(32);
     let before = card.content();
-    write_to(&card.path, &[]).expect(2).says(&["--yes-destroy", &card.path, "33 554 432 bytes"]);
+    write_to(&card.path, &[]).expect(2).says(&["--yes-destroy", &card.path, "33.6 MB"]);
     assert!(before == card.content());
 }
 

@@ -184,7 +184,7 @@ fn a_disk_that_fills_up_in_mid_import_leaves_whole_files_and_the_next_try_goes_o
     let archive = PathBuf::from(disk.path()).join("archive.sqlite");
     let (archive, logs) = (archive.to_str().unwrap(), home.path("logs"));
     let logs = logs.to_str().unwrap();
-    let document = import(&home, &["--archive", archive, logs]).expect(3).says(&["no room"]).json();
+    let document = import(&home, &["--archive", archive, logs]).expect(3).says(&["is full"]).json();
     let there = totals(&document).0;
     assert!(there < 2000 && document["error"].is_string(), "{there}");
     // On a larger disk the same import goes on where it ended.

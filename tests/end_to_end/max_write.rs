@@ -105,7 +105,7 @@ fn files_fill_what_may_be_written_and_no_more() {
 fn a_map_uses_a_file_of_half_of_what_may_be_written() {
     let here = Here::new();
     let (outcome, written) = here.run(&["map", here.path(), "--budget", "20s", "--json"]);
-    let document = outcome.expect(0).says(&[LIMIT, "its own file of 128 MiB"]).json();
+    let document = outcome.expect(0).says(&[LIMIT, "a file of its own of 128 MiB"]).json();
     assert!(number(&document, "/bytes_written") as u64 <= 256 * MIB, "{document:#}");
     assert!(written <= 256 * MIB + BESIDES, "{written} bytes");
 }

@@ -289,7 +289,7 @@ fn nothing_is_written_to_the_watched_card_until_the_watch_is_over() {
     let report = watch.finish().expect(0).json();
     assert!(on_card.exists() && saved.exists(), "it is written afterwards");
     let caveats = list(&report, "caveats");
-    assert_eq!(caveats.iter().filter(|c| text(c, "/text").contains("lies on")).count(), 2, "{report:#}");
+    assert_eq!(caveats.iter().filter(|c| text(c, "/text").contains("is on")).count(), 2, "{report:#}");
 }
 
 /// A recorded machine two minutes after its start.

@@ -128,7 +128,7 @@ fn a_directory_that_is_replaced_while_it_is_visited_gets_none_of_the_files() {
         std::fs::create_dir(&name).unwrap();
         let visited = name.to_str().unwrap();
         let mut running = home.start(&["check", visited, "--budget", "5s", "--max-write", "256M"]);
-        running.wait_for("writes its own files");
+        running.wait_for("writes files of its own");
         std::thread::sleep(Duration::from_millis(20 * u64::from(round % 10)));
         let moved = place.path().join(format!("moved {round}"));
         std::fs::rename(&name, &moved).unwrap();

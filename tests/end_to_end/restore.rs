@@ -383,7 +383,7 @@ fn a_backup_goes_onto_another_card_that_is_large_enough_with_consent_only() {
     let (file, content) = backup_of(&home, true);
     let other = Loop::of_mib(40);
     let before = other.content();
-    home.run(&["restore", file.to_str().unwrap()]).expect(2).says(&["name it"]);
+    home.run(&["restore", file.to_str().unwrap()]).expect(2).says(&["name the card"]);
     home.run(&["restore", file.to_str().unwrap(), &other.path]).expect(2).says(&["--yes-destroy"]);
     assert!(before == other.content());
     let document = put_on(&home, &file, &other).expect(0).json();
@@ -406,7 +406,7 @@ fn a_smaller_card_takes_a_backup_only_where_nothing_is_cut_off_but_emptiness() {
     let (file, content) = backup_of(&home, false);
     let document = put_on(&home, &file, &smaller).expect(0).json();
     assert!(smaller.content() == content[..28 << 20]);
-    assert!(document["notes"].to_string().contains("4194304 bytes less"), "{document:#}");
+    assert!(document["notes"].to_string().contains("4194304 bytes smaller"), "{document:#}");
 }
 
 #[test]
@@ -544,6 +544,8 @@ fn the_journal_of_a_test_that_runs_is_listed_with_its_card_and_its_process() {
     let journal = &list(&waiting, "/journals")[0];
     assert_eq!((text(journal, "/state"), text(journal, "/target")), ("running", card.path.as_str()));
     assert_eq!((&journal["announced_bytes"], journal.get("command")), (&(24 * MIB).into(), None));
-    let process = format!("in use by a running test (process {})", journal["process"]);
-    assert!(shown.contains(&process) && !shown.contains("cardscope restore"), "{shown}");
+    let process = format!("(process {})", journal["process"]);
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains("in use by a running test") && !shown.contains("cardscope restore"), "{shown}");
+    assert!(shown.contains(&process), "{shown}");
 }

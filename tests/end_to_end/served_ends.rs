@@ -101,7 +101,7 @@ fn a_directory_whose_server_hangs_or_that_is_not_empty_is_refused() {
     let frozen = served.freeze();
     home.run(&["sim", "serve", "constant", "--mount", place]).expect(2).says(&["does not answer"]);
     drop(frozen);
-    home.run(&["sim", "serve", "constant", "constant", "--mount", place]).expect(2).says(&["another card"]);
+    home.run(&["sim", "serve", "constant", "constant", "--mount", place]).expect(2).says(&["give an empty directory"]);
     let full = tempfile::tempdir().unwrap();
     std::fs::write(full.path().join("film"), "kept").unwrap();
     let place = full.path().to_str().unwrap();
@@ -125,7 +125,7 @@ fn a_machine_that_does_not_permit_fuse_is_told_what_to_do() {
     let home = Home::new();
     // An empty /dev: no /dev/fuse.
     let told = without_fuse(&home, "mount -t tmpfs none /dev");
-    assert!(told.contains("there is no /dev/fuse") && told.contains("modprobe fuse"), "{told}");
+    assert!(told.contains("/dev/fuse is missing") && told.contains("modprobe fuse"), "{told}");
     // Somebody who may not open it, and a fusermount3 that is not allowed to either.
     let told = without_fuse(&home, "chmod 755 \"$HOME\" && mount --bind /dev/null /dev/fuse");
     assert!(told.contains("--nbd"), "{told}");

@@ -196,8 +196,11 @@ fn suitable(jobs: &[JobScore]) -> Option<String> {
 fn figures(report: &CheckReport) -> Vec<Fact> {
     let body = &report.body;
     let by_files = body.verify.as_ref().is_some_and(|verify| verify.body.method == Method::Files);
-    let usable = body.usable_bytes.map_or("unknown".to_owned(), |bytes| Size(bytes).to_string());
     let announced = Size(body.announced_bytes);
+    let usable = body.usable_bytes.map_or_else(
+        || format!("{announced}, usable unknown"),
+        |bytes| format!("{} of {announced} usable", Size(bytes)),
+    );
     let name = body.identity.as_ref().and_then(identity::name);
     let claims = body.identity.as_ref().map(|identity| {
         identity.mark_demands.iter().map(|demand| demand.mark.to_string()).collect::<Vec<_>>().join(" ")
@@ -209,7 +212,7 @@ fn figures(report: &CheckReport) -> Vec<Fact> {
     });
     let all = [
         ("card", name),
-        (if by_files { "free space" } else { "capacity" }, Some(format!("{usable} of {announced} usable"))),
+        (if by_files { "free space" } else { "capacity" }, Some(usable)),
         ("verified", Some(Size(body.proven_bytes).to_string())),
         ("claims", claims.filter(|claims| !claims.is_empty())),
         ("bus", bus),

@@ -39,7 +39,9 @@ pub(crate) fn the_one(mut found: Vec<StoredCard>, text: &str) -> Result<StoredCa
 fn listed(cards: &[StoredCard]) -> String {
     let shown = |card: &StoredCard| {
         // The id of a card in a file holds the file's name, which may be of any letters.
-        format!("{:?} ({})", card.title, card.id.get(..SHOWN_DIGITS).unwrap_or(&card.id))
+        let digits = |id: &&str| id.chars().all(|c| c.is_ascii_hexdigit());
+        let id = card.id.get(..SHOWN_DIGITS).filter(digits).unwrap_or(&card.id);
+        format!("{:?} ({id})", card.title)
     };
     let named: Vec<String> = cards.iter().take(LISTED).map(shown).collect();
     let more = match cards.len().saturating_sub(LISTED) {
