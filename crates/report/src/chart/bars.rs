@@ -34,6 +34,38 @@ pub fn by_card(comparison: &Comparison, measure: Measure) -> Option<Chart> {
     )
 }
 
+/// The averages of one card that is compared with none: tests of one pattern and direction beside each other, by their queues;
+/// `None` where it was not measured.
+pub fn by_queue(comparison: &Comparison) -> Option<Chart> {
+    let Chart { title, caption, kind: Kind::Bars(by_test) } = by_card(comparison, Measure::Average)? else {
+        return None;
+    };
+    let mut bars = Bars { unit: by_test.unit, ..Bars::default() };
+    for (test, one) in by_test.groups.iter().filter_map(|one| Some((test_of(comparison, &one.name)?, one))) {
+        let pattern = test.test.pattern.to_string();
+        let (what, queue) = pattern.split_once(' ').unwrap_or((&pattern, ""));
+        let queue = test.step.as_ref().map_or_else(|| queue.to_owned(), |step| format!("{queue} ({step})"));
+        let of = position(&mut bars.names, |known| *known == queue, || queue.clone());
+        let name = format!("{what} {}", test.test.op);
+        let new = || Group { name: name.clone(), ..Group::default() };
+        let group = position(&mut bars.groups, |known| known.name == name, new);
+        bars.groups[group].bars.extend(one.bars.iter().map(|bar| Bar { of, ..bar.clone() }));
+    }
+    Some(Chart { title, caption, kind: Kind::Bars(bars) })
+}
+
+fn test_of<'a>(comparison: &'a Comparison, name: &str) -> Option<&'a ComparedTest> {
+    comparison.tests.iter().find(|test| words::test(test) == name)
+}
+
+/// Where such a thing stands, which is added where there is none.
+fn position<T>(all: &mut Vec<T>, is_it: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> usize {
+    all.iter().position(is_it).unwrap_or_else(|| {
+        all.push(new());
+        all.len() - 1
+    })
+}
+
 /// Every run of one card, test by test; `None` where it was not measured.
 pub fn by_run(comparison: &Comparison, entry: usize) -> Option<Chart> {
     let card = comparison.entries.get(entry)?;
@@ -115,6 +147,15 @@ pub(crate) fn chart(title: &str, caption: Caption, mut bars: Bars) -> Option<Cha
 mod tests {
     use super::*;
     use crate::sample;
+
+    #[test]
+    fn a_card_alone_has_its_tests_beside_each_other_and_not_its_name_at_each_of_them() {
+        let chart = by_queue(&sample::comparison(1, 3, 4)).unwrap();
+        let Kind::Bars(bars) = chart.kind else { panic!("bars") };
+        assert_eq!(bars.groups.iter().map(|group| group.bars.len()).sum::<usize>(), 4, "{bars:?}");
+        assert!(bars.names.iter().all(|name| name.starts_with('Q')), "{:?}", bars.names);
+        assert!(bars.groups.iter().all(|group| group.bars.iter().all(|bar| bar.measures.is_some())));
+    }
 
     #[test]
     fn a_chart_of_an_order_says_under_what_was_measured_and_how_many_it_leaves_out() {

@@ -24,7 +24,11 @@ pub(crate) fn page(publication: &Publication) -> Page {
     );
     page.because_all(Tone::Plain, words::counted(compared));
     page.figures = figures(publication);
-    page.add("Speed", bars::by_card(compared, Measure::Average).map(Block::chart));
+    let speeds = match compared.entries.len() {
+        1 => bars::by_queue(compared),
+        _ => bars::by_card(compared, Measure::Average),
+    };
+    page.add("Speed", speeds.map(Block::chart));
     page.add("Relative to the best", [Block::Table(tables::relative(compared))]);
     for order in &publication.rankings {
         page.add(&ranking::title(order), bars::by_place(order).map(Block::chart));

@@ -17,7 +17,7 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// SHA-256 of the script in base64: the policy lets it run, and no other. A test holds it against the script.
-const SCRIPT_HASH: &str = "Wg0OaQeB3GU9iAEttIt1pfeluUJLx2X/DIeyDptCD6w=";
+const SCRIPT_HASH: &str = "wOW4vBzpFyNbKIexazzZvNTEiJXvvLegeJH4GkqpLS4=";
 
 /// Characters of a figure that stands large beside others.
 const SHORT: usize = 30;

@@ -222,7 +222,7 @@
     form.addEventListener('submit', event => event.preventDefault());
     const bars = first.querySelector('.bars');
     const names = new Map(all('li[data-v]', bars).map(row => [row.dataset.of, row.children[0].textContent]));
-    const legend = make('ul', { class: bars.classList.contains('coloured') ? 'legend few' : 'legend', 'aria-label': 'Cards shown' });
+    const legend = make('ul', { class: bars.classList.contains('coloured') ? 'legend few' : 'legend', 'aria-label': 'Shown' });
     [...names].sort((a, b) => a[0] - b[0]).forEach(([of, name]) => {
       const button = make('button', { type: 'button', 'aria-pressed': 'true', 'data-of': of }, name);
       button.addEventListener('click', () => {
@@ -234,7 +234,7 @@
       button.addEventListener('pointerleave', () => light(null));
       legend.append(make('li', {}, button));
     });
-    const folded = names.size > 8 ? make('details', { class: 'choice' }, make('summary', {}, `Cards shown: ${names.size}`), legend) : legend;
+    const folded = names.size > 8 ? make('details', { class: 'choice' }, make('summary', {}, `Shown: ${names.size}`), legend) : legend;
     first.before(form, ...(names.size > 1 ? [folded] : []));
   } else if (long) {
     const form = make('form', { class: 'choices' }, filter());
