@@ -60,7 +60,9 @@ fn a_text_without_end_is_read_up_to_a_bound_and_refused() {
     let file = std::fs::File::create(&long).unwrap();
     file.set_len(8 << 30).unwrap();
     let long = long.to_str().unwrap();
-    home.run(&["bench", "sim:constant", "--recipe", long]).expect(2).says(&[long, "longer than the limit of 1 MiB"]);
+    home.run(&["bench", "sim:constant", "--recipe", long])
+        .expect(2)
+        .says(&[long, "longer than the limit of 1 MiB"]);
 }
 
 /// Demands that a program that waits ends soon after a signal, with status 130.

@@ -216,7 +216,7 @@ fn whoever_does_not_agree_or_asks_for_nonsense_writes_nothing() {
         (vec!["format", path, "--yes-destroy", path, "--label", "a/b"], "--label"),
         (vec!["format", path, "--yes-destroy", path, "--label", "twelve chars"], "11 characters"),
         (vec!["format", path, "--yes-destroy", path, "--limit-to-real"], "is unknown"),
-        (vec!["format", path, "--yes-destroy", path, "--limit-to-real", "--real", "1T"], "more than"),
+        (vec!["format", path, "--yes-destroy", path, "--limit-to-real", "--real", "1T"], "exceeds"),
         (vec!["format", path, "--yes-destroy", path, "--condition", "colour=red"], "colour"),
         (vec!["format", "/tmp", "--yes-destroy", "/tmp"], "directory"),
     ] {

@@ -111,7 +111,7 @@ fn what_was_written_since_the_test_is_left_alone_until_the_user_agrees_to_lose_i
         assert_eq!(list(&document, "/left").len(), 1, "{document:#}");
         assert_eq!(number(&document, "/left/0/offset"), at as f64);
         assert_eq!((number(&document, "/left/0/len"), &document["removed"]), (512.0, &false.into()));
-        assert!(document["notes"].to_string().contains("left as they are"), "{document:#}");
+        assert!(document["notes"].to_string().contains("are left alone"), "{document:#}");
         assert!(torn.journal.exists());
     }
     let document = torn.restore(&["--yes-destroy", &torn.card.path]).expect(0).json();
@@ -390,7 +390,7 @@ fn a_backup_goes_onto_another_card_that_is_large_enough_with_consent_only() {
     let after = other.content();
     assert!(after[..32 << 20] == content && after[32 << 20..] == before[32 << 20..]);
     assert_eq!(number(&document, "/bytes_restored"), (32 * MIB) as f64);
-    assert!(document["notes"].to_string().contains("8388608 bytes more"), "{document:#}");
+    assert!(document["notes"].to_string().contains("8388608 bytes larger"), "{document:#}");
 }
 
 #[test]

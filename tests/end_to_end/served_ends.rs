@@ -101,7 +101,9 @@ fn a_directory_whose_server_hangs_or_that_is_not_empty_is_refused() {
     let frozen = served.freeze();
     home.run(&["sim", "serve", "constant", "--mount", place]).expect(2).says(&["does not answer"]);
     drop(frozen);
-    home.run(&["sim", "serve", "constant", "constant", "--mount", place]).expect(2).says(&["give an empty directory"]);
+    home.run(&["sim", "serve", "constant", "constant", "--mount", place])
+        .expect(2)
+        .says(&["give an empty directory"]);
     let full = tempfile::tempdir().unwrap();
     std::fs::write(full.path().join("film"), "kept").unwrap();
     let place = full.path().to_str().unwrap();

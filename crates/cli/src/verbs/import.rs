@@ -5,16 +5,18 @@ use crate::output::{self, Options};
 use cardscope_report::page::table::Table;
 use cardscope_report::page::{Block, Page};
 use cardscope_session::Result;
-use cardscope_session::import::{self, KnownFormat, Request};
+use cardscope_session::import::{self, Request};
 
 pub(super) fn run(asked: Request, options: &Options) -> Result<u8> {
     if asked.list_formats {
         let formats = import::formats();
         return output::list(options, "formats", &serde_json::json!(formats), |_| {
             let mut page = Page::plain(format!("{} formats are understood.", formats.len()));
-            let columns: [(&str, &dyn Fn(&KnownFormat) -> String); 2] =
-                [("format", &|f| f.name.to_owned()), ("logs of", &|f| f.title.to_owned())];
-            page.add("", [Block::Table(Table::of(&formats, &columns).left_aligned(["logs of"]))]);
+            let table = Table::of(
+                &formats,
+                &[("format", &|f| f.name.to_owned()), ("logs of", &|f| f.title.to_owned())],
+            );
+            page.add("", [Block::Table(table.left_aligned(["logs of"]))]);
             page
         });
     }

@@ -78,12 +78,15 @@ impl Random {
 
 fn listed(cards: &[Card]) -> Page {
     let mut page = Page::plain(format!("{} simulated cards; use one as sim:NAME.", cards.len()));
-    let columns: [(&str, &dyn Fn(&Card) -> String); 3] = [
-        ("name", &|card| card.name.clone()),
-        ("size", &|card| Size(card.announced_bytes).to_string()),
-        ("card", &|card| card.title.clone()),
-    ];
-    page.add("", [Block::Table(Table::of(cards, &columns).left_aligned(["card"]))]);
+    let table = Table::of(
+        cards,
+        &[
+            ("name", &|card| card.name.clone()),
+            ("size", &|card| Size(card.announced_bytes).to_string()),
+            ("card", &|card| card.title.clone()),
+        ],
+    );
+    page.add("", [Block::Table(table.left_aligned(["card"]))]);
     page.step("Test one:", cards.first().map(|card| format!("cardscope check sim:{}", card.name)));
     page
 }

@@ -184,9 +184,8 @@ struct Row {
 
 /// The tested properties with the numbers they rest on.
 fn evidence(rows: &[Row]) -> Table {
-    let columns: [(&str, &dyn Fn(&Row) -> String); 2] =
-        [("property", &|row| row.name.to_owned()), ("measured", &|row| row.rest.clone())];
-    Table::of(rows, &columns).left_aligned(["measured"])
+    Table::of(rows, &[("property", &|row| row.name.to_owned()), ("measured", &|row| row.rest.clone())])
+        .left_aligned(["measured"])
 }
 
 /// The tested properties, each with how sure it is.

@@ -9,7 +9,7 @@ use crate::error::{Failure, Result};
 use crate::opened::Opened;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::format::Limited;
-use cardscope_model::units::Capacity;
+use cardscope_model::units::Size;
 use cardscope_model::verify::{SURE, Verdict, VerifyReport};
 use cardscope_sd::layout::{FileSystem, Layout, SECTOR, table};
 use serde::Deserialize as _;
@@ -33,8 +33,8 @@ pub(super) fn limit(request: &Request, opened: &Opened) -> Result<Option<Limited
     if real > announced_bytes {
         return Err(Failure::refused(format!(
             "--real {} exceeds the {} that the card announces",
-            Capacity(real),
-            Capacity(announced_bytes)
+            Size(real),
+            Size(announced_bytes)
         )));
     }
     // Down to the boundary, so that the last unit is not half there.
@@ -71,7 +71,7 @@ fn usable(report: &VerifyReport) -> Result<u64> {
                 "the last verify is only {:.0} % sure of {}; run `cardscope verify --full`, or give --real \
                  BYTES",
                 report.body.confidence * 100.0,
-                Capacity(bytes)
+                Size(bytes)
             )))
         }
         (verdict @ (Verdict::Limbo | Verdict::Wraparound | Verdict::Chain), None) => {
@@ -100,7 +100,7 @@ pub(super) fn limited(limited: &Limited, layout: &Layout) -> Finding {
     let said = format!(
         "The partition ends at byte {}, within the real capacity, but the card still announces {}.",
         layout.partition_end() * SECTOR,
-        Capacity(limited.announced_bytes)
+        Size(limited.announced_bytes)
     );
     Finding::new("limited-to-real", Weight::Note, 1.0, said)
         .because("announced_bytes", limited.announced_bytes)

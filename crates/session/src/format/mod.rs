@@ -23,7 +23,7 @@ use cardscope_device::guard::{self, Clearance};
 use cardscope_device::system::System;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::format::{FormatReport, Formatting, Mode};
-use cardscope_model::units::Capacity;
+use cardscope_model::units::Size;
 use cardscope_sd::layout::{self, FileSystem, Layout, SECTOR, Wish};
 
 impl Procedure for Request {
@@ -140,7 +140,7 @@ fn plan_line(request: &Request, layout: &Layout) -> String {
         layout.cluster_sectors * SECTOR,
         layout.partition_start * SECTOR,
         layout.data_start * SECTOR,
-        Capacity(layout.data_bytes())
+        Size(layout.data_bytes())
     )
 }
 

@@ -148,22 +148,18 @@ fn spared(newer: &Newer, report: &mut RestoreReport, consent: &mut dyn Consent) 
     let Some(first) = newer.foreign.first() else { return newer.all() };
     let sectors = newer.foreign.iter().map(|range| range.len).sum::<u64>() / 512;
     let target = report.target.clone();
-    let what = format!(
-        "{sectors} sectors, the first at byte {}, hold neither saved data nor test data: they were changed \
-         since",
-        first.offset
-    );
+    let what = format!("{sectors} sectors, the first at byte {}, were written after the test", first.offset);
     // Who said that it is the card all the same was told how much of it is foreign.
     let agreed = report.recognised_by == Some(RecognisedBy::Consent) || {
         let at_stake = format!("{target}: {what}");
         obtain(consent, &Question { target: target.clone(), at_stake }).is_ok()
     };
     if agreed {
-        report.notes.push(format!("{what}; they are overwritten"));
+        report.notes.push(format!("{what} and are overwritten"));
         return Vec::new();
     }
     report.notes.push(format!(
-        "{what}; they were not changed. To overwrite them too: cardscope restore {} {target} --yes-destroy \
+        "{what} and are left alone; to overwrite them, too: cardscope restore {} {target} --yes-destroy \
          {target}",
         report.file
     ));
