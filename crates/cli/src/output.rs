@@ -29,8 +29,15 @@ pub(crate) struct Options {
     /// Show everything: findings, caveats and evidence, too
     #[arg(long, global = true)]
     pub(crate) details: bool,
-    /// Colour the answer; NO_COLOR is respected
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    /// Colours: auto, always or never; auto respects NO_COLOR
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
     pub(crate) color: ColorChoice,
 }
 

@@ -22,6 +22,7 @@ impl Consent for AtTerminal {
         if self.given.is_some() || !std::io::stdin().is_terminal() {
             return Beforehand(self.given.clone()).ask(question);
         }
+        let _alone = screen::pause();
         output::note(&format!("This overwrites data on {}.", question.at_stake));
         output::ask(&format!("Type {} to go on: ", question.target));
         let answer = typed(&self.interrupt)?;

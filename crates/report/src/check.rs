@@ -6,7 +6,7 @@ use crate::chart::visit;
 use crate::evidence;
 use crate::figure::{count, duration, listing, rate, sentence, speed, test_of, time_us, trimmed};
 use crate::page::table::Table;
-use crate::page::{Block, Fact, Page, Tone, fact, moved};
+use crate::page::{Block, Fact, Page, SAID_BY_VERDICT, Tone, fact, moved};
 use crate::{card_map, identity, ranking, sustain, verdict};
 use cardscope_model::check::{CheckReport, PartState};
 use cardscope_model::finding::Weight;
@@ -52,7 +52,11 @@ pub fn page(report: &CheckReport) -> Page {
     page.add("Suitable for", chart.into_iter().chain([Block::Table(jobs(&body.jobs))]));
     page.add("Marks", [Block::Table(body.marks.as_ref().map(marks_of).unwrap_or_default())]);
     for next in &body.next {
-        page.step(sentence(&next.what), next.command.clone());
+        let what = sentence(&next.what);
+        // An advice without a command that the answer ends with is not said again.
+        if next.command.is_some() || !page.answer.ends_with(&what) {
+            page.step(what, next.command.clone());
+        }
     }
     if let Some(identity) = &body.identity {
         page.fold("Identity", [Block::Facts(what_it_is(identity, report))]);
@@ -65,7 +69,9 @@ pub fn page(report: &CheckReport) -> Page {
     page.fold("Sustained use", body.sustain.iter().flat_map(long_run));
     page.add_findings(header, body.bench.iter());
     page.fold("How it was tested", [Block::Facts(time(report))]);
-    evidence::add(&mut page, header, &found, body.identity.as_ref());
+    if body.verify.is_some() {
+        evidence::add(&mut page, header, &found, body.identity.as_ref());
+    }
     page.print(&["Capacity", "Speed", "Marks"]);
     page.add_end(header);
     page
@@ -93,7 +99,11 @@ fn answer(report: &CheckReport) -> (Tone, String) {
     let bad = report.header.findings.iter().filter(|finding| finding.weight == Weight::Bad).count();
     match (found.verdict, missed.first()) {
         (Verdict::Genuine, Some(first)) => {
-            let short = first.parts.iter().find(|part| part.outcome == Outcome::Missed).and_then(short_of);
+            // One figure is of all of them only where they demand the same.
+            let demanded =
+                |judged: &JudgedMark| deciding(judged).map(|part| (part.demanded, part.unit.clone()));
+            let alike = missed.iter().all(|judged| demanded(judged) == demanded(first));
+            let short = deciding(first).filter(|_| alike).and_then(short_of);
             let short = short.map(|short| format!(" ({short})")).unwrap_or_default();
             let names: Vec<String> = missed.iter().map(|judged| judged.mark.to_string()).collect();
             (Tone::Warning, format!("GENUINE, but slower than printed: {} missed{short}.", listing(&names)))
@@ -139,7 +149,7 @@ fn add_reasons(page: &mut Page, report: &CheckReport) {
     }
     // What is bad beside the verdict and the marks, which have said their part.
     let bad = report.header.findings.iter().filter(|finding| finding.weight == Weight::Bad);
-    let other = bad.filter(|finding| !SAID.contains(&finding.claim.as_str()));
+    let other = bad.filter(|finding| !SAID_BY_VERDICT.contains(&finding.claim.as_str()));
     page.because_all(Tone::Bad, other.map(|finding| finding.verdict.clone()));
     page.because_all(Tone::Warning, measured_hints(report));
     page.because_all(Tone::Plain, suitable(&body.jobs));
@@ -155,9 +165,6 @@ fn measured_hints(report: &CheckReport) -> impl Iterator<Item = String> {
         .filter(|finding| !registers.iter().any(|known| known.claim == finding.claim))
         .map(|finding| finding.verdict.clone())
 }
-
-/// Claims of findings that the verdict and the judgement of marks stand for.
-const SAID: [&str; 2] = ["capacity", "mark-missed"];
 
 /// The marks by their outcome: `met: C10 U3`, `missed: V30`.
 fn outcomes(found: &MarksMeasured) -> Vec<String> {
@@ -188,6 +195,10 @@ fn suitable(jobs: &[JobScore]) -> Option<String> {
         .filter(|job| matches!(job.fit, Fit::Unfit | Fit::Poor))
         .map(|job| job.job.clone())
         .collect();
+    if matches!(best.fit, Fit::Unfit | Fit::Poor) {
+        let all = count(jobs.len() as u64, "job");
+        return Some(format!("Suits none of {all}; the best is {} ({points:.0} of 100).", best.job));
+    }
     let not = if bad.is_empty() { String::new() } else { format!("; not for {}", listing(&bad)) };
     Some(format!("Best for {} ({points:.0} of 100){not}.", best.job))
 }
@@ -341,8 +352,12 @@ fn result(judged: &JudgedMark) -> &'static str {
 fn deciding(judged: &JudgedMark) -> Option<&Part> {
     let tested = judged.outcome != Outcome::NotTestable;
     let like = judged.parts.iter().filter(|part| part.measured.is_some() && part.outcome == judged.outcome);
-    let margin = |part: &Part| part.margin.unwrap_or(f64::INFINITY);
-    like.filter(|_| tested).min_by(|a, b| margin(a).total_cmp(&margin(b)))
+    // Speeds and rates are what a mark promises; the limits of single times are so wide that nearly every card keeps them.
+    let order = |part: &&Part| (part.unit == "ms", part.margin.unwrap_or(f64::INFINITY));
+    like.filter(|_| tested).min_by(|a, b| {
+        let (a, b) = (order(a), order(b));
+        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+    })
 }
 
 /// A number of the demand that decides, with its unit.

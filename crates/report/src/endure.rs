@@ -4,6 +4,7 @@ use crate::figure::{count, duration, percent, speed};
 use crate::page::table::Table;
 use crate::page::{Block, Fact, Page, Tone, fact, io_errors};
 use cardscope_model::endure::{EndureReport, EndureRound, Milestone};
+use cardscope_model::report::Body;
 use cardscope_model::units::Size;
 
 /// Rounds that are listed: the first and the last of them.
@@ -12,7 +13,7 @@ const LISTED: usize = 12;
 /// The page.
 pub fn page(report: &EndureReport) -> Page {
     let body = &report.body;
-    let tone = if body.bad_share > 0.0 { Tone::Bad } else { Tone::Plain };
+    let tone = if body.is_bad() { Tone::Bad } else { Tone::Plain };
     let mut page = Page::new(&report.header.target, tone, answer(report));
     page.add("", [Block::Facts(facts(report))]);
     page.add("Milestones", [Block::Table(milestones(&body.milestones))]);
@@ -27,10 +28,12 @@ fn answer(report: &EndureReport) -> String {
         return "Nothing measured: it ended before its first round.".to_owned();
     }
     let cycles = format!("{:.1} write cycles", body.cycles);
-    match body.bad_share {
+    let worst = body.rounds.iter().map(|round| round.bad_share).fold(body.bad_share, f64::max);
+    match worst {
         share if share > 0.0 => {
             format!("WORN: {} of {} bad after {cycles}.", percent(share), Size(body.span_bytes))
         }
+        _ if body.is_bad() => format!("WORN: writes fail after {cycles}."),
         _ => format!("No loss after {cycles} ({} written).", Size(body.moved.bytes_written)),
     }
 }

@@ -2,12 +2,11 @@
 //! that was found, and addresses at which anybody can see the same.
 
 use crate::figure::percent;
-use crate::page::{Block, Page, fact};
-use crate::verify::disproof;
+use crate::page::{Block, Page, fact, listed};
 use cardscope_model::identity::Identity;
 use cardscope_model::report::Header;
-use cardscope_model::units::Capacity;
-use cardscope_model::verify::{Method, Verification};
+use cardscope_model::units::{Capacity, grouped};
+use cardscope_model::verify::{Disproof, Method, SectorFound, Verification};
 
 /// Addresses that the sheet has room for.
 const ADDRESSES: usize = 8;
@@ -30,25 +29,42 @@ pub(crate) fn add(page: &mut Page, header: &Header, found: &Verification, identi
         ("announced", Some(Capacity(found.announced_bytes).to_string())),
         ("usable", found.usable_bytes.map(|bytes| Capacity(bytes).to_string())),
         ("verified", Some(Capacity(found.proven_bytes).to_string())),
-        ("method", Some(method(found.method).to_owned())),
+        ("method", Some(method(found))),
         ("confidence", Some(percent(found.confidence))),
         ("tested on", Some(header.target.clone())),
         ("reader", header.condition.get("reader").map(ToString::to_string)),
         ("seed", Some(header.seed.to_string())),
     ];
     let facts = all.into_iter().filter_map(|(name, value)| Some(fact(name, value?))).collect();
-    page.fold("Evidence", [Block::Facts(facts), Block::Lines(addresses(found))]);
+    page.fold("Evidence", [Block::Facts(facts), listed(&found.disproofs, ADDRESSES, disproof)]);
     page.print(&["Evidence"]);
 }
 
-fn addresses(found: &Verification) -> Vec<String> {
-    found.disproofs.iter().take(ADDRESSES).map(disproof).collect()
+fn method(found: &Verification) -> String {
+    let restored = if found.moved.bytes_restored > 0 { ", then restored" } else { "" };
+    match found.method {
+        Method::Quick => format!("quick test: samples over all addresses, written and read back{restored}"),
+        Method::Full => "full test: every block written and read back".to_owned(),
+        Method::Files => "files: the free space filled, and read back".to_owned(),
+    }
 }
 
-fn method(method: Method) -> &'static str {
-    match method {
-        Method::Quick => "quick test: samples over all addresses, written, read back and restored",
-        Method::Full => "full test: every block written and read back",
-        Method::Files => "files: the free space filled, and read back",
+/// An address with what was written there and what was read.
+fn disproof(proof: &Disproof) -> String {
+    let (address, found) = (grouped(proof.address), found(proof.found));
+    format!("byte {address}: wrote {}, read {found} ({} times)", proof.expected, proof.seen)
+}
+
+/// What stood in a sector, in words.
+fn found(found: SectorFound) -> String {
+    match found {
+        SectorFound::Expected => "the same".to_owned(),
+        SectorFound::Flipped { bits } => format!("the same with {bits} bits wrong"),
+        SectorFound::Elsewhere { address } => format!("what was written to byte {}", grouped(address)),
+        SectorFound::Stale { generation } => format!("what write {generation} put there"),
+        SectorFound::Foreign { address, .. } => format!("another run's stamp of byte {}", grouped(address)),
+        SectorFound::Constant { byte } => format!("0x{byte:02x} throughout"),
+        SectorFound::Other => "something older".to_owned(),
+        SectorFound::Error => "an error".to_owned(),
     }
 }

@@ -18,6 +18,7 @@ pub fn page(report: &ImportReport) -> Page {
     let failures = report.files.iter().filter(failed).map(line).collect::<Vec<_>>();
     page.add("Failed", [Block::Lines(failures)]);
     page.add("By format", [Block::Table(by_format(report))]);
+    page.end.extend(report.error.iter().map(|error| format!("Ended early: {error}")));
     page.fold("Notes", [Block::Remarks(notes(report))]);
     page.fold("Files", [Block::Lines(report.files.iter().map(line).collect())]);
     let logs = report.files.iter().filter_map(|file| Some((file.file.as_str(), file.log.as_ref()?)));

@@ -173,6 +173,6 @@ mod tests {
             header: Header { target: "sda".into(), ..Header::default() },
             body: Observation::default(),
         };
-        assert_eq!(page(&report).text(), "Nothing was watched.\n\nsda\n");
+        assert_eq!(page(&report).text(), "Nothing was watched.\n\nTarget: sda\n");
     }
 }

@@ -204,8 +204,6 @@ mod tests {
           what the mark says about the score for "pi-boot" cannot be told from chance
           with 3 cards; 12 % of the spread between cards lies between the groups (by
           chance alone: 0.410)
-
-        Cards for pi-boot on Raspberry Pi 4: system of a small computer
         "#);
     }
 

@@ -7,6 +7,8 @@ use cardscope_model::report::Document;
 use cardscope_model::restore::{RecognisedBy, RestoreRange, RestoreReport, RestoreSource, WaitingJournal};
 use cardscope_model::units::{BinarySize, Size, grouped};
 
+const NOT_RESTORED: &str = "NOT RESTORED.";
+
 /// Ranges that are named one by one.
 const MOST_NAMED: usize = 20;
 
@@ -16,8 +18,9 @@ pub fn page(report: &RestoreReport) -> Page {
         RestoreSource::Journal => "journal",
         RestoreSource::Backup => "backup",
     };
-    let tone = if report.is_bad() || report.error.is_some() { Tone::Bad } else { Tone::Good };
-    let mut page = Page::new(&report.target, tone, answer(report));
+    let answer = answer(report);
+    let good = !report.is_bad() && report.error.is_none() && answer != NOT_RESTORED;
+    let mut page = Page::new(&report.target, if good { Tone::Good } else { Tone::Bad }, answer);
     let saved = format!("{} of {}, {}", report.file, report.saved_at, BinarySize(report.saved_bytes));
     let by = report.recognised_by.map(|by| fact("card recognised by", by_word(by)));
     page.add("", [Block::Facts([fact(what, saved)].into_iter().chain(by).collect())]);
@@ -26,13 +29,16 @@ pub fn page(report: &RestoreReport) -> Page {
     page.add("", [ranges("could not be restored", &report.unreadable)]);
     let removed = report.removed.then(|| format!("the {what} was removed"));
     page.add("", [Block::Lines(report.notes.iter().cloned().chain(removed).collect())]);
+    page.end.push(format!("Target: {}", report.target));
     page.end.extend(report.error.iter().map(|error| format!("Ended early: {error}")));
     page
 }
 
 fn answer(report: &RestoreReport) -> String {
+    let done = report.removed && report.error.is_none();
     match (report.bytes_restored, report.compared, report.is_bad()) {
-        (_, false, _) | (0, true, true) => "NOT RESTORED.".to_owned(),
+        (0, false, false) if done => "Nothing to restore: the card holds its own data.".to_owned(),
+        (_, false, _) | (0, true, true) => NOT_RESTORED.to_owned(),
         (0, true, false) => "Nothing to restore: the card holds what was saved.".to_owned(),
         (bytes, true, false) => format!("Restored {} and compared them.", Size(bytes)),
         (bytes, true, true) => format!("RESTORED IN PART: {} of what was saved.", Size(bytes)),

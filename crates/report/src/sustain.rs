@@ -23,7 +23,9 @@ const POINTS: usize = 120;
 /// The page.
 pub fn page(report: &SustainReport) -> Page {
     let (body, measured) = (&report.body, &report.body.measured);
-    let mut page = Page::new(&report.header.target, tone(measured), summary(measured));
+    let early = report.header.error.is_some();
+    let tone = if early && tone(measured) == Tone::Good { Tone::Plain } else { tone(measured) };
+    let mut page = Page::new(&report.header.target, tone, summary(measured));
     let work = format!("{}; {}", work(report), moved(&body.moved));
     page.because(Tone::Plain, sentence(&work));
     let more = measured.levels.len().saturating_sub(LISTED);
@@ -43,7 +45,10 @@ pub fn page(report: &SustainReport) -> Page {
 /// Cards that give up are bad; those that slow down are worth a look.
 fn tone(measured: &Measured) -> Tone {
     let gave_up = measured.events.iter().any(|event| gives_up(event.kind));
-    let slows = measured.throttling.is_some() || measured.stalls.is_some();
+    let slows = measured.throttling.is_some()
+        || measured.stalls.is_some()
+        || measured.interference.is_some()
+        || measured.cache_bytes.status == Status::Measured;
     match (gave_up, slows) {
         (true, _) => Tone::Bad,
         (false, true) => Tone::Warning,

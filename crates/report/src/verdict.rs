@@ -4,7 +4,7 @@
 use crate::figure::percent;
 use crate::page::Tone;
 use cardscope_model::units::{Size, grouped};
-use cardscope_model::verify::{Method, Verdict, Verification};
+use cardscope_model::verify::{Method, SURE, Verdict, Verification};
 
 /// Its colour.
 pub(crate) fn tone(verdict: Verdict) -> Tone {
@@ -53,7 +53,22 @@ pub(crate) fn answer(found: &Verification) -> String {
         },
         Verdict::Inconclusive => inconclusive(found),
     };
-    format!("{}: {said}", word(found.verdict))
+    // Below this confidence nobody is accused: the next steps say how to be sure.
+    let doubtful = found.verdict.is_bad() && found.confidence < SURE;
+    match doubtful {
+        true => format!(
+            "LIKELY {} ({}): {}",
+            word(found.verdict),
+            percent(found.confidence),
+            without_advice(&said)
+        ),
+        false => format!("{}: {said}", word(found.verdict)),
+    }
+}
+
+/// The first sentence.
+fn without_advice(said: &str) -> String {
+    said.split_once(". ").map_or_else(|| said.to_owned(), |(first, _)| format!("{first}."))
 }
 
 fn genuine(found: &Verification) -> String {
@@ -98,6 +113,9 @@ pub(crate) fn reason(found: &Verification) -> Option<String> {
                 "{sure} sure; would detect ≥ {:.1} % bad blocks (95 % confidence).",
                 share.excluded_above * 100.0
             ),
+            None if found.method == Method::Files => {
+                format!("All files that were written read back whole ({sure} sure).")
+            }
             None => format!("All of it was written and read back ({sure} sure)."),
         },
         (Verdict::Limbo, Some(end)) => format!("Writes beyond {end} are lost (limbo, {sure} sure)."),

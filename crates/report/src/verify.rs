@@ -6,15 +6,10 @@ use crate::chart::visit;
 use crate::evidence;
 use crate::figure::{count, duration, sentence, speed};
 use crate::page::table::Table;
-use crate::page::{Block, Fact, Page, Tone, fact, io_errors, listed, moved};
+use crate::page::{Block, Fact, Page, Tone, fact, io_errors, moved};
 use crate::verdict;
 use cardscope_model::units::{Capacity, Size, grouped, mb_per_s};
-use cardscope_model::verify::{
-    Disproof, FileResult, FilesReport, FirstError, Pace, SectorCounts, SectorFound, VerifyReport,
-};
-
-/// Addresses that are listed; the others are counted.
-const LISTED: usize = 8;
+use cardscope_model::verify::{FileResult, FilesReport, FirstError, Pace, SectorCounts, VerifyReport};
 
 /// The page.
 pub fn page(report: &VerifyReport) -> Page {
@@ -31,7 +26,6 @@ pub fn page(report: &VerifyReport) -> Page {
     page.add("Capacity", visit::capacity(body).map(Block::chart));
     let map = body.map.as_ref().and_then(|map| addresses(map, &header.condition, TERMINAL));
     page.add("", map.map(Block::chart));
-    page.fold("Addresses that disprove it", [listed(&body.disproofs, LISTED, disproof)]);
     page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
     page.fold("Exact sizes", [Block::Facts(exact(report)), Block::Lines(cost(report).collect())]);
     evidence::add(&mut page, header, body, None);
@@ -67,25 +61,6 @@ fn exact(report: &VerifyReport) -> Vec<Fact> {
         ("cache up to", body.cache_bytes),
     ];
     all.into_iter().filter_map(|(name, bytes)| Some(fact(name, Capacity(bytes?)))).collect()
-}
-
-pub(crate) fn disproof(proof: &Disproof) -> String {
-    let (address, found) = (grouped(proof.address), found(proof.found));
-    format!("byte {address}: {} expected, {found} found ({} looks)", proof.expected, proof.seen)
-}
-
-/// What stood in a sector, in words.
-fn found(found: SectorFound) -> String {
-    match found {
-        SectorFound::Expected => "the same".to_owned(),
-        SectorFound::Flipped { bits } => format!("the same with {bits} bits wrong"),
-        SectorFound::Elsewhere { address } => format!("what was written to byte {}", grouped(address)),
-        SectorFound::Stale { generation } => format!("what write {generation} put there"),
-        SectorFound::Foreign { address, .. } => format!("another run's stamp of byte {}", grouped(address)),
-        SectorFound::Constant { byte } => format!("0x{byte:02x} throughout"),
-        SectorFound::Other => "something older".to_owned(),
-        SectorFound::Error => "an error".to_owned(),
-    }
 }
 
 fn cost(report: &VerifyReport) -> impl Iterator<Item = String> {

@@ -107,7 +107,7 @@ fn a_directory_that_serves_already_is_refused() {
     let _served = start("sim:constant", directory.path(), false);
     let refused = |place: &Path| try_start("sim:constant", place, true).err().unwrap().to_string();
     let error = refused(directory.path());
-    assert!(error.contains("another card"), "{error}");
+    assert!(error.contains("give an empty directory"), "{error}");
     let error = refused(Path::new("/nonexistent"));
     assert!(error.contains("/nonexistent") && error.contains("create it first"), "{error}");
     let full = tempfile::tempdir().unwrap();

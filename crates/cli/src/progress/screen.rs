@@ -14,6 +14,26 @@ const USUAL: usize = 80;
 
 static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 static DRAWN: AtomicBool = AtomicBool::new(false);
+static PAUSED: AtomicBool = AtomicBool::new(false);
+
+/// While it lives nothing is drawn: somebody is asked something, and the question must stay.
+pub(crate) struct Paused(());
+
+/// Takes away what is drawn, until the answer is there.
+pub(crate) fn pause() -> Paused {
+    PAUSED.store(true, Ordering::Relaxed);
+    let mut lines = lines();
+    put(&over(&lines, &[], ""));
+    DRAWN.store(false, Ordering::Relaxed);
+    lines.clear();
+    Paused(())
+}
+
+impl Drop for Paused {
+    fn drop(&mut self) {
+        PAUSED.store(false, Ordering::Relaxed);
+    }
+}
 
 fn lines() -> MutexGuard<'static, Vec<String>> {
     LINES.lock().unwrap_or_else(PoisonError::into_inner)
@@ -38,7 +58,8 @@ pub(super) fn width() -> usize {
 /// Draws lines instead of those that stand there; none takes them away.
 pub(super) fn draw(new: Vec<String>) {
     let mut lines = lines();
-    if *lines == new {
+    // Asked with the lock held: no line is drawn between the pause and the question.
+    if *lines == new || PAUSED.load(Ordering::Relaxed) {
         return;
     }
     let drawn = over(&lines, &new, "");

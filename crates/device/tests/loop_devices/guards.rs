@@ -157,7 +157,7 @@ fn a_card_opened_exclusively_by_another_program_is_refused_and_the_program_named
     let refusal = guard(&card.path).unwrap_err();
     assert!(matches!(&refusal, Refusal::InUse { by, .. } if by.contains("python3")), "{refusal}");
     let error = open_device(Path::new(&card.path), Access::ReadWrite).unwrap_err();
-    assert!(error.to_string().contains("used exclusively by another program (python3, process"), "{error}");
+    assert!(error.to_string().contains("in use by another program (python3, process"), "{error}");
     drop(other);
     assert!(guard(&card.path).is_ok());
 }

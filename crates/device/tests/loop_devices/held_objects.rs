@@ -153,7 +153,7 @@ fn a_file_that_a_virtual_machine_has_locked_is_refused_and_left_alone() {
         std::io::Read::read_exact(program.0.stdout.as_mut().unwrap(), &mut said).unwrap();
         let used = held.agreed().unwrap_err().to_string();
         assert!(used.contains("is locked by"), "{used}");
-        assert!(refusal(&path).contains("is in use"), "before it is opened, too");
+        assert!(refusal(&path).contains("is locked by"), "before it is opened, too: {}", refusal(&path));
         drop(program);
         assert_eq!(held.agreed(), Ok(()));
     }

@@ -226,7 +226,10 @@ fn the_page_about_express_cards_holds_three_cards_under_five_conditions() {
     assert!(lexar.condition.get("note").unwrap().starts_with("20°C idle, up to 41°C during test"));
     assert_eq!(lexar.condition.get("file_system"), Some("exFAT"));
     assert_eq!(printed(lexar, 1, "RND4K Q8T8 write").0, 534.0);
-    assert_eq!(result(lexar, 10, "SEQ1G Q1T1 read").mb_s, 737.0 * 1.048_576);
+    assert_eq!(
+        result(lexar, 10, "SEQ1G Q1T1 read").mb_s,
+        cardscope_model::units::measured(737.0 * 1.048_576)
+    );
     assert_eq!(lexar.runs[0].size_bytes, Some(1 << 30));
     assert_eq!(logs[4].card.firmware.as_deref(), Some("RO157S2P"));
 }

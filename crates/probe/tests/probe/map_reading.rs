@@ -236,7 +236,7 @@ fn a_file_is_written_before_its_reads_are_timed_or_they_are_not() {
     };
     let (read_only, written) = (file(false), file(true));
     let reason = read_only.measured.queue_depth_effective.reason.unwrap();
-    assert!(reason.contains("never written") && read_only.written == 0, "{reason}");
+    assert!(reason.contains("unwritten file") && read_only.written == 0, "{reason}");
     assert!(read_only.measured.curves.random_read.is_empty());
     // The card answers in 0.23 ms where nothing was written, in 1.64 ms elsewhere.
     let small = written.measured.curves.random_read.iter().find(|p| p.bytes == 4096).unwrap().p50_us;
@@ -250,7 +250,7 @@ fn what_there_is_no_time_for_says_so_and_the_time_is_kept() {
         let found = read_with("sim:lexar-16g-c10?state=filled", budget(seconds), &[]);
         assert!(found.seconds < seconds as f64 + 2.0, "{} of {seconds} s", found.seconds);
         let queue = &found.measured.queue_depth_effective;
-        let reported = queue.reason.as_ref().is_some_and(|r| r.contains("too short"));
+        let reported = queue.reason.as_ref().is_some_and(|r| r.contains("no time left"));
         assert!(queue.status != Status::NotTested || reported, "{queue:?}");
     }
 }
@@ -258,7 +258,7 @@ fn what_there_is_no_time_for_says_so_and_the_time_is_kept() {
 #[test]
 fn a_card_too_small_for_units_says_so() {
     let found = read("sim:lexar-16g-c10?announced_bytes=8MiB", &[]).measured;
-    assert!(found.erase_block_bytes.reason.as_ref().unwrap().contains("too few boundaries"));
+    assert!(found.erase_block_bytes.reason.as_ref().unwrap().contains("too few"));
     assert!(!found.curves.sequential_read.is_empty());
 }
 

@@ -146,7 +146,7 @@ fn class_10_cards_of_the_seeds_keep_their_class_and_the_ultra_does_not() {
         judged_with("sim:sandisk-ultra-16g-u1", None, |o| o.limits.budget = Some(Duration::from_secs(20)));
     assert_eq!((outcome(&ultra, "C10"), outcome(&ultra, "U1")), (Outcome::Missed, Outcome::Missed));
     let bad = finding(&ultra, "mark-missed").unwrap();
-    assert!(bad.weight == Weight::Bad && bad.verdict.contains("10.0 demanded"), "{}", bad.verdict);
+    assert!(bad.weight == Weight::Bad && bad.verdict.contains("(needs 10.0)"), "{}", bad.verdict);
 }
 
 #[test]
@@ -320,7 +320,7 @@ fn a_file_is_written_before_reads_of_it_are_timed() {
     assert!(card.written.missing(region.start, region.start + region.len).is_empty());
     // Where it may not be written, nothing of what reads would show is said.
     let (found, card) = in_a_file(64 * MIB);
-    assert!(found.left_out.iter().any(|why| why.contains("never written")), "{:?}", found.left_out);
+    assert!(found.left_out.iter().any(|why| why.contains("unwritten file")), "{:?}", found.left_out);
     assert!(found.read_mb_s.is_none() && found.read_4k_s.is_none() && found.random.is_empty());
     assert!(!found.writing.is_empty(), "{:?}", found.left_out);
     assert_eq!(card.reads_of_what_was_never_written, 0);

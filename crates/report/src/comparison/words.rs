@@ -200,13 +200,21 @@ pub fn answer(comparison: &Comparison) -> String {
     let ratios: Vec<f64> = ratios.filter(|ratio| ratio.is_normal()).collect();
     let logarithms: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
     let typical = statistics::mean(&logarithms).map(|mean| format!(", typically {} ×", times_of(mean.exp())));
+    let runner_up = (0..names.len()).filter(|entry| *entry != winner).map(leads).max().unwrap_or(0);
+    if runner_up == leads(winner) {
+        let each = format!("{} of {} each", runner_up, count(tests.len() as u64, "test"));
+        return match &names[..] {
+            [one, other] => format!("{one} and {other} are even: they lead in {each}."),
+            _ => format!("No card leads: the best are ahead in {each}."),
+        };
+    }
     let other = if names.len() == 2 { names[1 - winner].clone() } else { "the others".to_owned() };
     let winner_leads = format!("leads {other} in {} of {}", leads(winner), count(tests.len() as u64, "test"));
     format!("{} {winner_leads}{}.", names[winner], typical.unwrap_or_default())
 }
 
 /// Characters of a name in an answer, unless a word is longer.
-const BRIEF: usize = 28;
+const BRIEF: usize = 20;
 
 /// Names for a sentence: of each as many words as set it apart from the others, and no more than have room.
 pub(crate) fn brief(names: &[&str]) -> Vec<String> {

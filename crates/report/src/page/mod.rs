@@ -11,6 +11,7 @@ pub mod terminal;
 
 use crate::chart::Chart;
 use crate::figure::duration;
+use cardscope_model::finding::Weight;
 use cardscope_model::publication::Picture;
 use cardscope_model::report::{Header, Moved};
 use cardscope_model::result::TestResult;
@@ -243,15 +244,31 @@ impl Page {
         named.for_each(|section| section.printed = true);
     }
 
-    /// Findings and caveats as details, those of single tests included.
+    /// Findings and caveats as details, those of single tests included. What is bad and not said yet is a reason, too,
+    /// and no page with such news is green; a journal that waits is the next step.
     pub(crate) fn add_findings<'a>(&mut self, header: &Header, tests: impl Iterator<Item = &'a TestResult>) {
+        for finding in header.findings.iter().filter(|f| f.weight == Weight::Bad) {
+            if self.tone == Tone::Good {
+                self.tone = Tone::Warning;
+            }
+            let said = SAID_BY_VERDICT.contains(&finding.claim.as_str())
+                || self.reasons.iter().any(|reason| reason.text == finding.verdict);
+            if !said {
+                self.because(Tone::Bad, finding.verdict.clone());
+            }
+        }
+        for finding in header.findings.iter().filter(|f| f.claim == "journal-waits") {
+            let command = finding.advice.as_deref().and_then(|advice| advice.split('`').nth(1));
+            self.step("Restore the card's data:", command.map(str::to_owned));
+        }
         self.fold("Findings", [Block::Remarks(findings::of(&header.findings))]);
         self.fold("Caveats", [Block::Remarks(findings::caveats(&header.caveats, tests))]);
     }
 
-    /// How it ended, when it was, and its session.
+    /// What was tested, how it ended, when it was, and its session.
     pub(crate) fn add_end(&mut self, header: &Header) {
         self.date = header.session.as_deref().and_then(began);
+        self.end.push(format!("Target: {}", header.target));
         self.end.extend(header.error.iter().map(|error| format!("Ended early: {error}")));
         self.end.extend(header.session.iter().map(|id| format!("Archived as session {id}.")));
     }
@@ -261,11 +278,6 @@ impl Page {
         self.add_findings(header, std::iter::empty());
         self.add_end(header);
         self
-    }
-
-    /// The page as text without colours, as wide as a terminal of 80 columns, with all details.
-    pub fn text(&self) -> String {
-        terminal::text(self, &terminal::Screen { columns: 80, details: true })
     }
 }
 
@@ -277,6 +289,9 @@ fn began(session: &str) -> Option<String> {
     let time = jiff::Timestamp::from_millisecond(milliseconds).ok()?;
     Some(time.strftime("%Y-%m-%d %H:%M UTC").to_string())
 }
+
+/// Claims of findings that the answer and the judgement of marks stand for.
+pub(crate) const SAID_BY_VERDICT: [&str; 2] = ["capacity", "mark-missed"];
 
 /// Reasons that a page has room for.
 const REASONS: usize = 5;

@@ -80,6 +80,13 @@ pub fn text(page: &Page, screen: &Screen) -> String {
     out
 }
 
+impl Page {
+    /// The page as text without colours, as wide as a terminal of 80 columns, with all details.
+    pub fn text(&self) -> String {
+        text(self, &Screen { columns: 80, details: true })
+    }
+}
+
 /// Lines that are being made.
 struct Lines {
     columns: usize,
@@ -201,12 +208,12 @@ impl Lines {
         }
     }
 
-    /// What was tested, how it ended, and what there is more to see.
+    /// How it ended, and what there is more to see.
     fn end(&mut self, page: &Page, hidden: &[&Section]) {
         let heads: Vec<&str> =
             hidden.iter().map(|section| section.head.as_str()).filter(|h| !h.is_empty()).collect();
         let more = (!heads.is_empty()).then(|| format!("More with --details: {}.", heads.join(", ")));
-        let known = [&page.title].into_iter().filter(|title| !title.is_empty()).chain(&page.end).cloned();
+        let known = page.end.iter().cloned();
         let all: Vec<String> = known.chain(more).collect();
         if !all.is_empty() && !self.lines.is_empty() {
             self.blank();

@@ -109,7 +109,9 @@ mod tests {
             );
         }
         for nothing in ["", "zz", "%", "ffffffff"] {
-            assert!(session(&mut archive, nothing).unwrap_err().to_string().contains("is no session name"));
+            assert!(
+                session(&mut archive, nothing).unwrap_err().to_string().contains("is not a session name")
+            );
         }
     }
 
@@ -132,6 +134,6 @@ mod tests {
         for meant in [one, other] {
             assert_eq!(card(&mut archive, &meant.id[..=shared]).unwrap().id, meant.id);
         }
-        assert!(card(&mut archive, "onyx").unwrap_err().to_string().contains("may be"));
+        assert!(card(&mut archive, "onyx").unwrap_err().to_string().contains("matches"));
     }
 }

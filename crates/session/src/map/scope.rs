@@ -1,4 +1,4 @@
-//! What a map may write to: nothing, the whole card with everything saved before, a part or all of it that may go, or
+//! What a map may write to: nothing, the whole card with everything saved before, a part or all of it that may be lost, or
 //! a file of its own in a directory.
 
 use crate::arguments::{region, size};

@@ -1,4 +1,4 @@
-//! What a long run may use: the whole card by reading, a part of it or all by writing where its content may go, or a
+//! What a long run may use: the whole card by reading, a part of it or all by writing where its content may be lost, or a
 //! file of its own in a directory.
 
 use crate::arguments::{duration, region, size};

@@ -59,7 +59,7 @@ fn a_truncated_archive_is_refused_with_what_is_missing() {
     let whole = fs::read(&path).unwrap();
     for keep in [whole.len() / 2, whole.len() - 4096, 4096, 1000] {
         let error = refused(&whole[..keep]);
-        let message = format!("{keep} bytes of {} are there", whole.len());
+        let message = format!("only {keep} of {} bytes", whole.len());
         assert!(error.to_string().contains(&message), "{error}");
     }
     assert!(matches!(refused(&whole[..50]), ArchiveError::NotAnArchive { .. }));

@@ -103,7 +103,7 @@ fn what_a_budget_leaves_no_room_for_says_so() {
     });
     assert!(map.tally.written <= 3_000_000);
     let said = map.found.write_queue_gain.reason.unwrap();
-    assert!(said.contains("limits"), "{said}");
+    assert!(said.contains("limit"), "{said}");
     let map = mapped("sim:lexar-16g-c10", 9, Some(4 << 20), &[], |o| {
         o.limits.budget = Some(std::time::Duration::from_secs(20));
     });
