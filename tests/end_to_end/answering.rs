@@ -111,7 +111,8 @@ fn answers_while_the_card_hangs(served: &Served, mut running: Running, begun: im
     until("work on the card", || begun() && !running.noted().is_empty());
     std::thread::sleep(Duration::from_millis(300));
     let frozen = served.freeze();
-    std::thread::sleep(Duration::from_millis(300));
+    // A journal that is just synced to a busy disk gets its time, so that it is the card that is waited for.
+    std::thread::sleep(Duration::from_millis(1500));
     let limit = soon();
     let asked = Instant::now();
     running.signal(Signal::TERM);
