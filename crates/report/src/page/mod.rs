@@ -123,7 +123,7 @@ pub enum Block {
 }
 
 impl Block {
-    /// A table, none where it has no row.
+    /// Whether it has nothing to show.
     pub(crate) fn is_empty(&self) -> bool {
         match self {
             Block::Facts(facts) => facts.is_empty(),
@@ -218,10 +218,15 @@ impl Page {
         }
     }
 
-    /// Adds a reason; a page has five of them at most.
+    /// Adds a reason; a page has five of them at most, and what is bad takes the place of what is not.
     pub fn because(&mut self, tone: Tone, text: impl Into<String>) {
+        let reason = Reason { tone, text: text.into() };
         if self.reasons.len() < REASONS {
-            self.reasons.push(Reason { tone, text: text.into() });
+            self.reasons.push(reason);
+        } else if tone == Tone::Bad
+            && let Some(other) = self.reasons.iter_mut().rev().find(|other| other.tone != Tone::Bad)
+        {
+            *other = reason;
         }
     }
 
@@ -321,6 +326,9 @@ mod tests {
         page.add("Speed", [Block::Table(Table::new(["test"])), Block::Lines(Vec::new())]);
         (0..9).for_each(|n| page.because(Tone::Plain, format!("{n}")));
         assert_eq!((page.next.len(), page.sections.len(), page.reasons.len()), (1, 0, REASONS));
+        page.because(Tone::Bad, "The card lost data.");
+        assert_eq!(page.reasons.len(), REASONS);
+        assert_eq!(page.reasons.last().map(|reason| reason.tone), Some(Tone::Bad), "bad news finds room");
     }
 
     #[test]
