@@ -60,7 +60,14 @@ pub(crate) fn outcome<D: Document + Serialize + DeserializeOwned>(
     outcome: &Outcome<D>,
     page: impl FnOnce(&D) -> Page,
 ) -> Result<u8> {
-    document(options, &outcome.report, page)?;
+    let (bad, failed) = (outcome.report.is_bad(), outcome.failure.is_some());
+    document(options, &outcome.report, |report| {
+        let page = page(report);
+        // The colour and the exit status say the same.
+        debug_assert!(!bad || matches!(page.tone, Tone::Warning | Tone::Bad), "exit 1: {}", page.answer);
+        debug_assert!(page.tone != Tone::Bad || bad || failed, "exit 0: {}", page.answer);
+        page
+    })?;
     Ok(match &outcome.failure {
         Some(failure) => {
             say(failure);

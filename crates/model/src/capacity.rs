@@ -27,7 +27,7 @@ pub struct CapacityView {
     pub gib: f64,
     /// Size that is likely printed on the card, `16 GB`; `None` where it is near none.
     pub nominal: Option<String>,
-    /// Exact bytes, GB and GiB as a line of text.
+    /// Exact bytes, and GB, as a line of text.
     pub text: String,
 }
 
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn gb_and_gib_stand_beside_the_bytes() {
         let view = CapacityView::new(16_012_804_096);
-        assert_eq!(view.text, "16 012 804 096 bytes (16.01 GB, 14.91 GiB)");
+        assert_eq!(view.text, "16 012 804 096 bytes (16.0 GB)");
         assert_eq!((view.gb * 1e9) as u64, 16_012_804_096);
     }
 

@@ -38,16 +38,6 @@ pub struct Part {
     pub wants_time: bool,
 }
 
-/// What to do next.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Next {
-    /// In a sentence.
-    pub what: String,
-    /// The command, ready to paste, where one does it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub command: Option<String>,
-}
-
 /// The whole visit.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Visit {
@@ -90,8 +80,6 @@ pub struct Visit {
     pub sustain: Option<sustain::Measured>,
     /// What it is good for.
     pub jobs: Vec<JobScore>,
-    /// What to do next.
-    pub next: Vec<Next>,
 }
 
 /// The document of `check`.

@@ -60,6 +60,11 @@ impl Finding {
         self
     }
 
+    /// What stands in its evidence under a name.
+    pub fn value_of(&self, what: &str) -> Option<&str> {
+        self.evidence.iter().find(|(name, _)| name == what).map(|(_, value)| value.as_str())
+    }
+
     /// Takes back the advice to run a command, which was carried out since.
     pub fn has_run(&mut self, command: &str) {
         let quoted = format!("`{command}`");

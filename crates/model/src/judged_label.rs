@@ -7,7 +7,7 @@
 
 use crate::finding::{Finding, Weight};
 use crate::identity::Identity;
-use crate::units::{Size, Speed};
+use crate::units::{Size, Speed, decimals};
 use crate::verify::SURE;
 use cardscope_sd::label::{Direction, Label, PrintedBus, PrintedCapacity, PrintedSpeed};
 use cardscope_sd::mark::Mark;
@@ -253,9 +253,9 @@ fn beyond_bus(label: &Label) -> Option<Finding> {
 }
 
 fn against_runs(speed: &PrintedSpeed, measured: &Measured) -> Option<Finding> {
-    let (word, runs) = match speed.direction {
-        Some(Direction::Write) => ("writing", &measured.write_mb_s),
-        Some(Direction::Read) | None => ("reading", &measured.read_mb_s),
+    let (word, does, runs) = match speed.direction {
+        Some(Direction::Write) => ("writing", "writes", &measured.write_mb_s),
+        Some(Direction::Read) | None => ("reading", "reads", &measured.read_mb_s),
     };
     let (best, printed) = (runs.iter().copied().reduce(f64::max)?, &speed.printed);
     let share = best / speed.mb_s.max(f64::MIN_POSITIVE);
@@ -263,6 +263,7 @@ fn against_runs(speed: &PrintedSpeed, measured: &Measured) -> Option<Finding> {
     let found = |weight, confidence, text: String| {
         Finding::new(SPEED, weight, confidence, text)
             .because("printed", format!("{printed} = {}", Speed(speed.mb_s)))
+            .because(does, format!("{best:.*} of {}", decimals(best), Speed(speed.mb_s)))
             .because("runs in MB/s", figures.join(" "))
     };
     let ceiling = measured.ceiling_mb_s;

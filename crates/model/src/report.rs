@@ -32,6 +32,19 @@ pub struct Header {
     /// What ended it early, if anything.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub error: Option<String>,
+    /// What to do next, the most pressing first.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub next: Vec<Next>,
+}
+
+/// What to do next.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Next {
+    /// In a sentence.
+    pub what: String,
+    /// The command, ready to paste, where one does it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub command: Option<String>,
 }
 
 /// What a verb moved to and from the card, in bytes, how long it took by the target's clock, and whether the card's data

@@ -87,15 +87,17 @@ impl fmt::Display for BinarySize {
     }
 }
 
-/// A capacity, printed as people ask for it: exact bytes first, then GB and GiB.
+/// A capacity to the byte, and as people say it: `16 012 804 096 bytes (16.0 GB)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Capacity(pub u64);
 
 impl fmt::Display for Capacity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let bytes = self.0 as f64;
-        write!(f, "{} bytes ({:.2} GB, {:.2} GiB)", grouped(self.0), bytes / 1e9, bytes / GIB as f64)
+        match self.0 {
+            few @ 0..1_000 => Size(few).fmt(f),
+            bytes => write!(f, "{} bytes ({})", grouped(bytes), Size(bytes)),
+        }
     }
 }
 
@@ -128,9 +130,10 @@ impl fmt::Display for Speed {
     }
 }
 
-/// So many decimals give a number from 1 up three significant digits.
+/// So many decimals give a number three significant digits, down to 0.001; what is nothing needs none.
 pub fn decimals(value: f64) -> usize {
-    usize::from(value < 99.95) + usize::from(value < 9.995)
+    const BELOW: [f64; 4] = [99.95, 9.995, 0.9995, 0.09995];
+    if value == 0.0 { 0 } else { BELOW.iter().filter(|limit| value < **limit).count() }
 }
 
 /// Groups the digits of a count by threes: `16 012 804 096`.
@@ -258,7 +261,7 @@ mod tests {
     fn sizes_print_exactly() {
         assert_eq!(BinarySize(1000 * MIB).to_string(), "1000 MiB");
         assert_eq!(BinarySize(4095).to_string(), "4095 bytes");
-        assert_eq!(Capacity(16_012_804_096).to_string(), "16 012 804 096 bytes (16.01 GB, 14.91 GiB)");
+        assert_eq!(Capacity(16_012_804_096).to_string(), "16 012 804 096 bytes (16.0 GB)");
     }
 
     proptest::proptest! {

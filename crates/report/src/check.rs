@@ -6,7 +6,7 @@ use crate::chart::visit;
 use crate::evidence;
 use crate::figure::{count, duration, listing, rate, sentence, speed, test_of, time_us, trimmed};
 use crate::page::table::Table;
-use crate::page::{Block, Fact, Page, SAID_BY_VERDICT, Tone, fact, moved};
+use crate::page::{Block, Fact, Page, Reason, Tone, fact, moved};
 use crate::{card_map, identity, ranking, sustain, verdict};
 use cardscope_model::check::{CheckReport, PartState};
 use cardscope_model::finding::Weight;
@@ -16,7 +16,7 @@ use cardscope_model::judged_mark::{ClaimedBy, JudgedMark, MarksMeasured, MarksRe
 use cardscope_model::result::TestResult;
 use cardscope_model::sustain::Measured;
 use cardscope_model::units::Size;
-use cardscope_model::verify::{Method, Verdict, Verification};
+use cardscope_model::verify::{Method, Verification};
 use cardscope_sd::mark::Mark;
 use std::borrow::Cow;
 
@@ -33,31 +33,24 @@ pub fn marks(report: &MarksReport) -> Page {
         (missed, of) => (Tone::Bad, format!("{missed} of {of} marks missed.")),
     };
     let mut page = Page::new(&report.header.target, tone, answer);
-    page.add("Marks", [Block::Table(marks_of(&report.body.marks))]);
+    page.add("Marks", marks_of(&report.body.marks));
     page.framed(&report.header)
 }
 
 /// The page of a visit.
 pub fn page(report: &CheckReport) -> Page {
     let (header, body) = (&report.header, &report.body);
-    let (tone, answer) = answer(report);
+    let found = verification(report);
+    let (tone, answer) = verdict::headline(&found, &header.findings, missed(report));
     let mut page = Page::new(&header.target, tone, answer);
     page.figures = figures(report);
-    add_reasons(&mut page, report);
-    let found = verification(report);
+    add_reasons(&mut page, report, &found);
     page.add("Capacity", visit::capacity(&found).map(Block::chart));
     let chart = visit::speeds(&body.bench, &claimed(report), &header.condition).map(Block::chart);
     page.add("Speed", chart.into_iter().chain([Block::Table(speeds(&body.bench))]));
     let chart = visit::jobs(&best_first(&body.jobs)).map(Block::chart);
     page.add("Suitable for", chart.into_iter().chain([Block::Table(jobs(&body.jobs))]));
-    page.add("Marks", [Block::Table(body.marks.as_ref().map(marks_of).unwrap_or_default())]);
-    for next in &body.next {
-        let what = sentence(&next.what);
-        // An advice without a command that the answer ends with is not said again.
-        if next.command.is_some() || !page.answer.ends_with(&what) {
-            page.step(what, next.command.clone());
-        }
-    }
+    page.add("Marks", body.marks.iter().flat_map(marks_of));
     if let Some(identity) = &body.identity {
         page.fold("Identity", [Block::Facts(what_it_is(identity, report))]);
     }
@@ -92,28 +85,22 @@ fn verification(report: &CheckReport) -> Cow<'_, Verification> {
     }
 }
 
-/// The capacity decides; a card that holds what it says is as good as its marks.
-fn answer(report: &CheckReport) -> (Tone, String) {
-    let found = verification(report);
+/// The marks that are missed, and by how much where that is one figure: `U3 and V30 missed (19.5 of 30 MB/s)`.
+fn missed(report: &CheckReport) -> Option<String> {
     let missed: Vec<&JudgedMark> = judged(report, Outcome::Missed).collect();
-    let bad = report.header.findings.iter().filter(|finding| finding.weight == Weight::Bad).count();
-    match (found.verdict, missed.first()) {
-        (Verdict::Genuine, Some(first)) => {
-            // One figure is of all of them only where they demand the same.
-            let demanded =
-                |judged: &JudgedMark| deciding(judged).map(|part| (part.demanded, part.unit.clone()));
-            let alike = missed.iter().all(|judged| demanded(judged) == demanded(first));
-            let short = deciding(first).filter(|_| alike).and_then(short_of);
-            let short = short.map(|short| format!(" ({short})")).unwrap_or_default();
-            let names: Vec<String> = missed.iter().map(|judged| judged.mark.to_string()).collect();
-            (Tone::Warning, format!("GENUINE, but slower than printed: {} missed{short}.", listing(&names)))
-        }
-        (Verdict::Genuine, None) if bad > 0 => {
-            (Tone::Warning, format!("GENUINE, but with {}.", count(bad as u64, "problem")))
-        }
-        _ => (verdict::tone(found.verdict), verdict::answer(&found)),
-    }
+    let first = missed.first()?;
+    // One figure is of all of them only where they demand the same.
+    let demanded = |judged: &JudgedMark| deciding(judged).map(|part| (part.demanded, part.unit.clone()));
+    let alike = missed.iter().all(|judged| demanded(judged) == demanded(first));
+    let short = deciding(first).filter(|_| alike).and_then(short_of);
+    let short = short.map(|short| format!(" ({short})")).unwrap_or_default();
+    let names: Vec<String> = missed.iter().map(|judged| judged.mark.to_string()).collect();
+    let names = if names.len() > MOST_NAMED { count(names.len() as u64, "mark") } else { listing(&names) };
+    Some(format!("{names} missed{short}"))
 }
+
+/// Marks that an answer has room for.
+const MOST_NAMED: usize = 4;
 
 /// How far a demand is missed: `19.5 of 30 MB/s`.
 fn short_of(part: &Part) -> Option<String> {
@@ -133,12 +120,9 @@ fn judged(report: &CheckReport, outcome: Outcome) -> impl Iterator<Item = &Judge
     all.filter(move |judged| !judged.claimed_by.is_empty() && judged.outcome == outcome)
 }
 
-fn add_reasons(page: &mut Page, report: &CheckReport) {
+fn add_reasons(page: &mut Page, report: &CheckReport, found: &Verification) {
     let body = &report.body;
-    let found = verification(report);
-    if let Some(reason) = verdict::reason(&found) {
-        page.because(verdict::tone(found.verdict), reason);
-    }
+    page.reasons.extend(verdict::reason(found).map(|(tone, text)| Reason { tone, text }));
     if !body.moved.data_kept && body.moved.bytes_written > 0 {
         page.because(Tone::Warning, format!("The card's data: {}.", content(report)));
     }
@@ -147,10 +131,6 @@ fn add_reasons(page: &mut Page, report: &CheckReport) {
         let tone = if missed { Tone::Bad } else { Tone::Plain };
         page.because_all(tone, outcomes(marks).first().map(|_| format!("{}.", outcomes(marks).join("; "))));
     }
-    // What is bad beside the verdict and the marks, which have said their part.
-    let bad = report.header.findings.iter().filter(|finding| finding.weight == Weight::Bad);
-    let other = bad.filter(|finding| !SAID_BY_VERDICT.contains(&finding.claim.as_str()));
-    page.because_all(Tone::Bad, other.map(|finding| finding.verdict.clone()));
     page.because_all(Tone::Warning, measured_hints(report));
     page.because_all(Tone::Plain, suitable(&body.jobs));
     let worth_using = !found.verdict.is_bad();
@@ -207,7 +187,7 @@ fn suitable(jobs: &[JobScore]) -> Option<String> {
 fn figures(report: &CheckReport) -> Vec<Fact> {
     let body = &report.body;
     let by_files = body.verify.as_ref().is_some_and(|verify| verify.body.method == Method::Files);
-    let announced = Size(body.announced_bytes);
+    let announced = Size(verdict::announced_bytes(&verification(report)));
     let usable = body.usable_bytes.map_or_else(
         || format!("{announced}, usable unknown"),
         |bytes| format!("{} of {announced} usable", Size(bytes)),
@@ -296,18 +276,16 @@ fn job_details(jobs: &[JobScore]) -> Vec<Fact> {
 }
 
 /// The claimed marks, each with the figure that decides it, and the class that was measured.
-fn marks_of(found: &MarksMeasured) -> Table {
+fn marks_of(found: &MarksMeasured) -> [Block; 2] {
     let claimed = found.judged.iter().filter(|judged| !judged.claimed_by.is_empty());
-    let mut table = Table::of(
+    let table = Table::of(
         claimed,
         &[
             ("mark", &|judged| judged.mark.to_string()),
             ("result", &|judged| result(judged).to_owned()),
             ("measured", &|judged| shown(judged, |part| part.measured)),
             ("demanded", &|judged| shown(judged, |part| Some(part.demanded))),
-            ("by", &|judged| {
-                deciding(judged).map_or_else(|| judged.because.clone(), |part| part.what.clone())
-            }),
+            ("by", &|judged| deciding(judged).map_or_else(|| untested(judged), |part| part.what.clone())),
             ("claimed by", &|judged| by(judged).to_owned()),
         ],
     )
@@ -315,10 +293,14 @@ fn marks_of(found: &MarksMeasured) -> Table {
     .always(["result"])
     .least(["claimed by"]);
     let highest: Vec<String> = found.highest.iter().filter_map(|h| h.mark).map(|m| m.to_string()).collect();
-    if !highest.is_empty() {
-        table.row([highest.join(" "), "measured class".to_owned()]);
-    }
-    table
+    let class = (!highest.is_empty()).then(|| fact("measured class", highest.join(" ")));
+    [Block::Table(table), Block::Facts(class.into_iter().collect())]
+}
+
+/// Why a mark was not tested, without the figures, which stand among the details.
+fn untested(judged: &JudgedMark) -> String {
+    let why = judged.parts.iter().find_map(|part| part.because.as_ref());
+    why.filter(|_| judged.outcome == Outcome::NotTestable).unwrap_or(&judged.because).clone()
 }
 
 /// Every figure of each claimed mark.

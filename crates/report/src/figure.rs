@@ -28,13 +28,9 @@ pub fn speed(mb_s: f64) -> String {
     }
 }
 
-/// A rate per second: whole numbers from 100 up, one decimal below.
+/// A rate per second, written as speeds are.
 pub fn rate(per_s: f64) -> String {
-    match per_s {
-        v if !v.is_finite() => NONE.to_owned(),
-        v if v >= 100.0 => format!("{v:.0}"),
-        v => format!("{v:.1}"),
-    }
+    speed(per_s)
 }
 
 /// A time given in microseconds, in the unit that fits.
@@ -47,13 +43,14 @@ pub fn time_us(us: f64) -> String {
     }
 }
 
-/// A duration in seconds as `1 h 02 min`, `3 min 05 s` or `4.2 s`.
+/// A duration in seconds as `1 h 02 min`, `3 min 05 s`, `4.2 s` or `12 ms`.
 pub fn duration(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     match whole {
         _ if !seconds.is_finite() => NONE.to_owned(),
         s if s >= 3600 => format!("{} h {:02} min", s / 3600, s % 3600 / 60),
         s if s >= 60 => format!("{} min {:02} s", s / 60, s % 60),
+        _ if (1e-3..0.05).contains(&seconds) => format!("{:.0} ms", seconds * 1e3),
         _ => format!("{seconds:.1} s"),
     }
 }

@@ -1,6 +1,6 @@
 //! What fits what, as text.
 
-use crate::figure::count;
+use crate::figure::{count, trimmed};
 use crate::page::table::Table;
 use crate::page::{Block, Page, Tone, fact, findings};
 use cardscope_model::capacity::fit::{CardFit, CardSize, FitReport, Nominal, PrintFit};
@@ -10,16 +10,25 @@ use cardscope_model::units::{Capacity, Size, grouped};
 pub fn page(report: &FitReport) -> Page {
     let (tone, answer) = answer(report);
     let mut page = Page::new(report.asked.as_deref().unwrap_or_default(), tone, answer);
+    page.because_all(Tone::Plain, report.print.as_ref().map(against_print));
+    page.because_all(Tone::Warning, report.target.as_ref().and_then(cut));
+    let image = report.asked_bytes.map(|bytes| fact("size", Capacity(bytes)));
     let used = report.in_use_bytes.map(|used| fact("in use up to", format!("byte {}", grouped(used))));
     let end = report.partitions_end_bytes;
     let end = end.map(|end| fact("last partition ends at", format!("byte {}", grouped(end))));
-    let size = report.asked_bytes.map(|bytes| fact("size", Capacity(bytes)));
-    page.add("", [Block::Facts([size, used, end].into_iter().flatten().collect())]);
-    let lines = [report.target.as_ref().map(of_target), report.print.as_ref().map(fit)];
-    page.add("", [Block::Lines(lines.into_iter().flatten().collect())]);
-    page.add("", [Block::Table(nominals(&report.nominal))]);
-    if report.target.is_none() {
-        page.fold("Known cards", [Block::Table(cards(&report.cards))]);
+    let card = report.target.as_ref().map(|target| fact("card", Capacity(target.card.bytes)));
+    let left =
+        report.target.as_ref().and_then(|target| target.spare_bytes).map(|spare| {
+            fact(if spare < 0 { "too large by" } else { "left" }, Capacity(spare.unsigned_abs()))
+        });
+    page.add("", [Block::Facts([image, used, end, card, left].into_iter().flatten().collect())]);
+    let sold = [Block::Table(nominals(&report.nominal, report.asked_bytes))];
+    match &report.target {
+        Some(_) => page.fold("Cards by printed capacity", sold),
+        None => {
+            page.add("", sold);
+            page.fold("Known cards", [Block::Table(cards(&report.cards))]);
+        }
     }
     page.fold("Findings", [Block::Remarks(findings::of(&report.findings))]);
     page
@@ -27,14 +36,12 @@ pub fn page(report: &FitReport) -> Page {
 
 fn answer(report: &FitReport) -> (Tone, String) {
     if let Some(target) = &report.target {
-        let size = Size(target.card.bytes);
+        let (name, size) = (&target.card.card, Size(target.card.bytes));
+        let spare = Size(target.spare_bytes.unwrap_or_default().unsigned_abs());
         return match target.fits {
-            Some(true) => (Tone::Good, format!("Fits on {} ({size}).", target.card.card)),
-            Some(false) if target.fits_if_cut => {
-                (Tone::Warning, format!("Fits on {} ({size}) only if the image is cut.", target.card.card))
-            }
-            Some(false) => (Tone::Bad, format!("Does not fit on {} ({size}).", target.card.card)),
-            None => (Tone::Plain, format!("{} holds {size}.", target.card.card)),
+            Some(true) => (Tone::Good, format!("Fits {name} ({size}), {spare} left.")),
+            Some(false) => (Tone::Bad, format!("Does not fit {name} ({size}): {spare} too large.")),
+            None => (Tone::Plain, format!("{name} announces {size}.")),
         };
     }
     let fitting = report.nominal.iter().find(|nominal| nominal.fits == Some(true));
@@ -43,7 +50,7 @@ fn answer(report: &FitReport) -> (Tone, String) {
             (Tone::Good, format!("{} fits every known card of {} and more.", Size(bytes), nominal.nominal))
         }
         (Some(bytes), None) if report.nominal.iter().any(|nominal| nominal.fits.is_some()) => {
-            (Tone::Warning, format!("{} fits no size of card in full.", Size(bytes)))
+            (Tone::Warning, format!("{} does not fit every card of any capacity.", Size(bytes)))
         }
         _ => {
             let cards: u64 = report.nominal.iter().map(|nominal| nominal.known as u64).sum();
@@ -52,43 +59,42 @@ fn answer(report: &FitReport) -> (Tone, String) {
     }
 }
 
-fn of_target(target: &CardFit) -> String {
-    let size = Capacity(target.card.bytes);
-    let name = &target.card.card;
-    match (target.fits, target.spare_bytes) {
-        (Some(true), Some(spare)) => {
-            format!("{name}: {size}: fits, {} bytes are left", grouped(spare.unsigned_abs()))
-        }
-        (Some(false), Some(spare)) => {
-            let missing = grouped(spare.unsigned_abs());
-            let cut = if target.fits_if_cut {
-                format!("; what is in use would fit: cut the image to {} bytes", grouped(target.card.bytes))
-            } else {
-                String::new()
-            };
-            format!("{name}: {size}: does not fit, {missing} bytes are missing{cut}")
-        }
-        _ => format!("{name}: {size}"),
-    }
+/// What is in use may fit where the whole image does not.
+fn cut(target: &CardFit) -> Option<String> {
+    (target.fits == Some(false) && target.fits_if_cut)
+        .then(|| format!("What is in use fits: cut the image to {} bytes.", grouped(target.card.bytes)))
 }
 
-fn fit(print: &PrintFit) -> String {
-    let (word, bytes) =
-        if print.lacks_bytes < 0 { ("more", -print.lacks_bytes) } else { ("less", print.lacks_bytes) };
-    let usual = if print.usual { "usual" } else { "more than any known card lacks" };
+fn against_print(print: &PrintFit) -> String {
+    let side = |percent: f64| if percent < 0.0 { "more" } else { "less" };
+    let share = |percent: f64| trimmed(percent.abs(), 2);
+    let (low, high) = print.usual_percent;
+    let from = if side(low) == side(high) { String::new() } else { format!(" % {}", side(low)) };
     format!(
-        "{} bytes ({:.2} %) {word} than the {} on its label; {usual}: known cards lack {:.2} % to {:.2} %",
-        grouped(bytes.unsigned_abs()),
-        print.lacks_percent.abs(),
+        "{} % {} than the {} on its label, {}: known cards have {}{from} to {} % {}.",
+        share(print.lacks_percent),
+        side(print.lacks_percent),
         print.nominal,
-        print.usual_percent.0,
-        print.usual_percent.1
+        if print.usual { "as usual" } else { "which is unusual" },
+        share(low),
+        share(high),
+        side(high)
     )
 }
 
-fn nominals(all: &[Nominal]) -> Table {
+/// Which of the cards of a printed capacity what was asked for fits.
+fn fits(nominal: &Nominal, asked: Option<u64>) -> &'static str {
+    let some = nominal.largest.as_ref().is_some_and(|card| asked.is_some_and(|asked| card.bytes >= asked));
+    match nominal.fits {
+        None => "",
+        Some(true) => "every card",
+        Some(false) if some => "some",
+        Some(false) => "none",
+    }
+}
+
+fn nominals(all: &[Nominal], asked: Option<u64>) -> Table {
     let bytes = |card: &Option<CardSize>| card.as_ref().map(|card| grouped(card.bytes)).unwrap_or_default();
-    let fits = |fits| if fits { "all" } else { "not all" }.to_owned();
     Table::of(
         all,
         &[
@@ -98,9 +104,10 @@ fn nominals(all: &[Nominal]) -> Table {
             ("largest, bytes", &|n| bytes(&n.largest)),
             ("spread, MB", &|n| format!("{:.1}", n.spread_bytes as f64 / 1e6)),
             ("safe partition end, bytes", &|n| grouped(n.safe_partition_bytes)),
-            ("fits", &|n| n.fits.map(fits).unwrap_or_default()),
+            ("fits", &|n| fits(n, asked).to_owned()),
         ],
     )
+    .left_aligned(["fits"])
     .least(["spread, MB", "known", "largest, bytes"])
 }
 

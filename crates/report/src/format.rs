@@ -1,19 +1,19 @@
 //! What `format` did, as text; and how what stands on a card is laid out, for `info` too.
 
 use crate::page::{Block, Fact, Page, Tone, fact, moved};
+use cardscope_model::card_map::advice::quoted;
 use cardscope_model::format::{FormatReport, Mode};
 use cardscope_model::present_layout::{Partition, PresentLayout};
-use cardscope_model::units::{BinarySize, Capacity, grouped};
+use cardscope_model::units::{BinarySize, Capacity, Size, grouped};
 use cardscope_sd::layout::{Layout, SECTOR, Scheme};
 
 /// The page.
 pub fn page(report: &FormatReport) -> Page {
     let body = &report.body;
-    let tone = match (&report.header.error, body.checked) {
-        (None, true) => Tone::Good,
-        _ => Tone::Bad,
-    };
-    let mut page = Page::new(&report.header.target, tone, answer(report));
+    let (tone, answer) = answer(report);
+    let mut page = Page::new(&report.header.target, tone, answer);
+    let known = report.header.findings.iter().filter(|finding| finding.claim == "known-verdict");
+    page.because_all(Tone::Warning, known.map(|finding| finding.verdict.clone()));
     let mut facts = layout_facts(&body.layout);
     let mode = match body.mode {
         Mode::Quick => "quick: only partition table and file system",
@@ -28,20 +28,32 @@ pub fn page(report: &FormatReport) -> Page {
         state.map(|s| fact("state", format!("{s}; later runs on this card name it as their condition"))),
     );
     page.add("", [Block::Facts(facts)]);
+    page.fold("Exact layout", [Block::Facts(exact_layout(&body.layout))]);
     if let Some(file) = &body.backup {
-        let command = format!("cardscope restore {file} {}", report.header.target);
+        let command = format!("cardscope restore {} {}", quoted(file), quoted(&report.header.target));
         page.step("The card's old content is saved; put it back with:", Some(command));
     }
     page.framed(&report.header)
 }
 
-fn answer(report: &FormatReport) -> String {
-    let name = report.body.label.as_ref().map(|label| format!(" {label:?}")).unwrap_or_default();
-    let system = &report.body.layout.file_system;
-    match &report.header.error {
-        Some(_) => "NOT FORMATTED.".to_owned(),
-        None if report.body.checked => format!("Formatted as {system}{name}; it reads back as written."),
-        None => format!("DAMAGED: {system}{name} was written but does not read back."),
+fn answer(report: &FormatReport) -> (Tone, String) {
+    let body = &report.body;
+    let name = body.label.as_ref().map(|label| format!(" {label:?}")).unwrap_or_default();
+    let system = &body.layout.file_system;
+    let suspect = report.header.findings.iter().any(|finding| finding.claim == "known-verdict");
+    match (&report.header.error, &body.limited) {
+        (Some(_), _) => (Tone::Bad, "NOT FORMATTED.".to_owned()),
+        _ if !body.checked => {
+            (Tone::Bad, format!("DAMAGED: {system}{name} was written but does not read back."))
+        }
+        (None, Some(limited)) => {
+            let (real, all) = (Size(limited.real_bytes), Size(limited.announced_bytes));
+            (Tone::Warning, format!("Formatted {real} of {all} as {system}{name}; the rest is not there."))
+        }
+        _ if suspect => {
+            (Tone::Warning, format!("Formatted as {system}{name}, but the card failed its capacity test."))
+        }
+        _ => (Tone::Good, format!("Formatted as {system}{name}; it reads back as written.")),
     }
 }
 
@@ -50,15 +62,23 @@ fn layout_facts(layout: &Layout) -> Vec<Fact> {
         Scheme::Mbr => format!("MBR, type {:02X}", layout.partition_type),
         Scheme::Gpt => "GPT".to_owned(),
     };
-    let sectors = |n: u64| format!("sector {} ({})", grouped(n), BinarySize(n * SECTOR));
-    let (size, boundary) =
-        (Capacity(layout.partition_sectors * SECTOR), BinarySize(layout.boundary_sectors * SECTOR));
-    let cluster = BinarySize(layout.cluster_sectors * SECTOR);
+    let boundary = BinarySize(layout.boundary_sectors * SECTOR);
     vec![
         fact("partition table", table),
-        fact("partition", format!("{}, {size}", sectors(layout.partition_start))),
-        fact("files from", format!("{}, boundary {boundary}", sectors(layout.data_start))),
-        fact("clusters", format!("{} of {cluster}", grouped(layout.clusters))),
+        fact("partition", Size(layout.partition_sectors * SECTOR)),
+        fact("files begin on", format!("multiples of {boundary}")),
+        fact("clusters", BinarySize(layout.cluster_sectors * SECTOR)),
+    ]
+}
+
+/// The same to the byte.
+fn exact_layout(layout: &Layout) -> Vec<Fact> {
+    let sectors = |n: u64| format!("sector {} ({})", grouped(n), BinarySize(n * SECTOR));
+    vec![
+        fact("partition", sectors(layout.partition_start)),
+        fact("its size", Capacity(layout.partition_sectors * SECTOR)),
+        fact("files", sectors(layout.data_start)),
+        fact("clusters", grouped(layout.clusters)),
     ]
 }
 

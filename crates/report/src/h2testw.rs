@@ -12,7 +12,8 @@ const MBYTE: u64 = 1 << 20;
 /// The page of `verify` with the summary in its place.
 pub fn page(report: &VerifyReport) -> Page {
     let Some(files) = &report.body.files else { return verify::page(report) };
-    let mut page = Page::new("", verdict::tone(report.body.verdict), verdict::answer(&report.body));
+    let (tone, answer) = verdict::headline(&report.body, &report.header.findings, None);
+    let mut page = Page::new("", tone, answer);
     page.add("", [Block::Verbatim(summary(files, report.header.error.as_deref()))]);
     page
 }

@@ -1,9 +1,10 @@
 //! The eleven verdicts on a card's capacity as people read them: first word, colour, answer, reason and advice, the same
 //! for `verify`, `check` and a publication.
 
-use crate::figure::percent;
+use crate::figure::{count, listing, percent};
 use crate::page::Tone;
-use cardscope_model::units::{Size, grouped};
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::units::{BinarySize, Size, grouped};
 use cardscope_model::verify::{Method, SURE, Verdict, Verification};
 
 /// Its colour.
@@ -29,9 +30,50 @@ pub(crate) fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The answer in a line.
+/// The answer of a page and its colour: the capacity first, then what is printed on the card; `missed` names the marks
+/// that a visit found missed.
+pub(crate) fn headline(found: &Verification, findings: &[Finding], missed: Option<String>) -> (Tone, String) {
+    let unaccused = matches!(found.verdict, Verdict::Genuine | Verdict::Inconclusive);
+    if let Some(lie) = findings.iter().filter(|_| unaccused).find_map(false_label) {
+        return (Tone::Bad, lie);
+    }
+    let bad = findings.iter().filter(|finding| finding.weight == Weight::Bad).count();
+    let short =
+        missed.or_else(|| slower_than_printed(findings)).filter(|_| found.verdict == Verdict::Genuine);
+    match (found.verdict, short) {
+        (_, Some(short)) => (Tone::Warning, format!("GENUINE, but slower than printed: {short}.")),
+        (Verdict::Genuine, None) if bad > 0 => {
+            (Tone::Warning, format!("GENUINE, but with {}.", count(bad as u64, "problem")))
+        }
+        _ => (tone(found.verdict), answer(found)),
+    }
+}
+
+/// A printed capacity far above the one that the card announces itself.
+fn false_label(finding: &Finding) -> Option<String> {
+    if finding.claim != "label-capacity" || finding.weight != Weight::Bad {
+        return None;
+    }
+    let size = |what| Some(Size(finding.value_of(what)?.parse().ok()?));
+    let (announced, printed) = (size("announced_bytes")?, size("printed_bytes")?);
+    Some(format!("FAKE LABEL: announces {announced}, printed {printed}. Return it."))
+}
+
+/// Printed speeds that were not reached: `reads 117 of 300 MB/s`.
+fn slower_than_printed(findings: &[Finding]) -> Option<String> {
+    let slow = findings.iter().filter(|f| f.claim == "label-speed" && f.weight != Weight::Note);
+    let of = |finding: &Finding| {
+        ["reads", "writes"]
+            .into_iter()
+            .find_map(|operation| Some(format!("{operation} {}", finding.value_of(operation)?)))
+    };
+    let short: Vec<String> = slow.filter_map(of).collect();
+    (!short.is_empty()).then(|| listing(&short))
+}
+
+/// The answer about the capacity in a line.
 pub(crate) fn answer(found: &Verification) -> String {
-    let announced = Size(found.announced_bytes);
+    let announced = Size(announced_bytes(found));
     let said = match found.verdict {
         Verdict::Genuine => genuine(found),
         Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted => {
@@ -48,7 +90,7 @@ pub(crate) fn answer(found: &Verification) -> String {
             "answers differ from read to read. Try another reader, then discard it.".to_owned()
         }
         Verdict::ReaderSuspect => match found.at_most_usable() {
-            Some(bytes) => format!("the card fails exactly at {}. Try another reader.", Size(bytes)),
+            Some(bytes) => format!("the card fails exactly at {}. Try another reader.", BinarySize(bytes)),
             None => "the reader may cause the errors. Try another reader.".to_owned(),
         },
         Verdict::Inconclusive => inconclusive(found),
@@ -71,8 +113,13 @@ fn without_advice(said: &str) -> String {
     said.split_once(". ").map_or_else(|| said.to_owned(), |(first, _)| format!("{first}."))
 }
 
+/// What there was to test; of files the free space.
+pub(crate) fn announced_bytes(found: &Verification) -> u64 {
+    found.files.as_ref().map_or(found.announced_bytes, |files| files.free_bytes)
+}
+
 fn genuine(found: &Verification) -> String {
-    let (proven, announced) = (Size(found.proven_bytes), Size(found.announced_bytes));
+    let (proven, announced) = (Size(found.proven_bytes), Size(announced_bytes(found)));
     match found.method {
         Method::Full => format!("every byte verified ({announced})."),
         Method::Files => format!("the free space holds what is written to it ({proven} verified)."),
@@ -94,24 +141,33 @@ fn damaged(found: &Verification) -> String {
 }
 
 fn inconclusive(found: &Verification) -> String {
-    let announced = Size(found.announced_bytes);
-    match found.proven_bytes {
-        0 => format!("nothing of {announced} was tested."),
-        bytes => {
-            format!("tested {} of {announced} before it ended.", Size(bytes))
-        }
+    let announced = Size(announced_bytes(found));
+    match (found.disproofs.len() as u64, found.proven_bytes) {
+        (0, 0) => format!("nothing of {announced} was tested."),
+        (0, bytes) => format!("tested {} of {announced} before it ended.", Size(bytes)),
+        (lost, _) => format!("{} lost data before it ended; test it without a limit.", count(lost, "block")),
     }
 }
 
-/// Why, in a line.
-pub(crate) fn reason(found: &Verification) -> Option<String> {
+/// A sampled test that could miss more than this share of bad blocks has seen little.
+const WEAK: f64 = 0.1;
+
+/// Why, in a line, with its colour.
+pub(crate) fn reason(found: &Verification) -> Option<(Tone, String)> {
+    let weak = found.share.as_ref().is_some_and(|share| share.excluded_above > WEAK);
+    let tone = if found.verdict == Verdict::Genuine && weak { Tone::Warning } else { tone(found.verdict) };
+    Some((tone, why(found)?))
+}
+
+fn why(found: &Verification) -> Option<String> {
     let sure = percent(found.confidence);
     let boundary = found.usable_bytes.map(Size);
     Some(match (found.verdict, boundary) {
         (Verdict::Genuine, _) => match found.share.as_ref().filter(|share| share.excluded_above > 0.0) {
             Some(share) => format!(
-                "{sure} sure; would detect ≥ {:.1} % bad blocks (95 % confidence).",
-                share.excluded_above * 100.0
+                "Sampled {}: would detect ≥ {} bad blocks (95 % confidence).",
+                count(share.samples, "place"),
+                percent(share.excluded_above)
             ),
             None if found.method == Method::Files => {
                 format!("All files that were written read back whole ({sure} sure).")
@@ -137,7 +193,12 @@ pub(crate) fn reason(found: &Verification) -> Option<String> {
         }
         (Verdict::Damaged, _) => format!("Some blocks lose or change what is written to them ({sure} sure)."),
         (Verdict::Dead, _) => format!("No block keeps what is written to it ({sure} sure)."),
-        (Verdict::ReadOnly, _) => format!("Writes are accepted and dropped ({sure} sure)."),
+        (Verdict::ReadOnly, _) => {
+            match found.moved.io_errors.iter().any(|error| error.operation == "write") {
+                true => format!("Writes fail ({sure} sure)."),
+                false => format!("Writes are accepted and dropped ({sure} sure)."),
+            }
+        }
         (Verdict::Unstable, _) => format!("The same block reads differently each time ({sure} sure)."),
         (Verdict::ReaderSuspect, _) => {
             format!("Old readers stop at such a boundary; the card may be genuine ({sure} sure).")

@@ -6,18 +6,17 @@ use crate::chart::visit;
 use crate::evidence;
 use crate::figure::{count, duration, sentence, speed};
 use crate::page::table::Table;
-use crate::page::{Block, Fact, Page, Tone, fact, io_errors, moved};
-use crate::verdict;
+use crate::page::{Block, Fact, Page, Reason, Tone, fact, io_errors, moved};
+use crate::verdict::{self, announced_bytes};
 use cardscope_model::units::{Capacity, Size, grouped, mb_per_s};
 use cardscope_model::verify::{FileResult, FilesReport, FirstError, Pace, SectorCounts, VerifyReport};
 
 /// The page.
 pub fn page(report: &VerifyReport) -> Page {
     let (header, body) = (&report.header, &report.body);
-    let mut page = Page::new(&header.target, verdict::tone(body.verdict), verdict::answer(body));
-    if let Some(reason) = verdict::reason(body) {
-        page.because(page.tone, reason);
-    }
+    let (tone, answer) = verdict::headline(body, &header.findings, None);
+    let mut page = Page::new(&header.target, tone, answer);
+    page.reasons.extend(verdict::reason(body).map(|(tone, text)| Reason { tone, text }));
     page.because(Tone::Plain, sentence(&moved(&body.moved)));
     page.figures = sizes(report);
     if let Some(found) = &body.files {
@@ -37,7 +36,7 @@ fn sizes(report: &VerifyReport) -> Vec<Fact> {
     let body = &report.body;
     let size = |bytes: Option<u64>| bytes.map_or("unknown".to_owned(), |bytes| Size(bytes).to_string());
     let mut facts = vec![
-        fact("announced", Size(body.announced_bytes)),
+        fact(if body.files.is_some() { "free space" } else { "announced" }, Size(announced_bytes(body))),
         fact("usable capacity", size(body.usable_bytes)),
         fact("verified capacity", Size(body.proven_bytes)),
     ];
@@ -113,16 +112,9 @@ fn head(report: &FilesReport) -> String {
     let files = count(report.files.len() as u32, "file");
     let by = if report.written { "written and read back" } else { "read" };
     let on = report.mounted_at.as_ref().map(|at| format!(" mounted on {at}")).unwrap_or_default();
-    let share = match report.file_system_bytes {
-        0 => String::new(),
-        all => format!(", {:.0} % of it", 100.0 * report.tested_bytes as f64 / all as f64),
-    };
-    format!(
-        "{files} {by} in {} ({}{on}): {}{share}.",
-        report.directory,
-        report.file_system,
-        Size(report.tested_bytes)
-    )
+    let tested = Size(report.tested_bytes);
+    let (directory, system) = (&report.directory, &report.file_system);
+    format!("{files} {by} in {directory} ({system}{on}): {tested} of {} free.", Size(report.free_bytes))
 }
 
 /// The words of f3read, in order of harm.

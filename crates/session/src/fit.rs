@@ -17,7 +17,7 @@ use clap::Args;
 use rustix::fs::SeekFrom;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::path::Path;
 
 /// Show which cards an image or a size fits, to the byte
@@ -29,8 +29,8 @@ use std::path::Path;
     "Archive whose cards are included: a file, or postgres://... [default: in the XDG data folder]"
 )))]
 pub struct Request {
-    /// Image file, or a size, e.g. 31393316864, 29.5GiB, 32GB
-    #[arg(value_name = "IMAGE|SIZE")]
+    /// Image file, or a size, e.g. 31393316864, 29.5GiB, 32GB; or only a card, to compare it with its print
+    #[arg(value_name = "IMAGE|SIZE|CARD")]
     pub asked: Option<String>,
     /// Card to fit: a device, an image file or sim:NAME
     #[arg(value_name = "TARGET")]
@@ -51,8 +51,12 @@ pub struct Request {
 /// # Errors
 /// If the image cannot be read or is packed, or there is no such card.
 pub fn fit(request: &Request) -> Result<FitReport> {
-    let mut report = FitReport { asked: request.asked.clone(), ..FitReport::default() };
-    if let Some(asked) = &request.asked {
+    // A card that stands alone is compared with what is printed on it.
+    let named = request.target.as_ref().or(request.card.as_ref());
+    let alone = request.asked.as_ref().filter(|asked| named.is_none() && is_card(asked));
+    let asked = request.asked.as_ref().filter(|_| alone.is_none());
+    let mut report = FitReport { asked: asked.cloned(), ..FitReport::default() };
+    if let Some(asked) = asked {
         measure(asked, &mut report)?;
     }
     let wanted = request.nominal.as_deref().map(nominal_name).transpose()?;
@@ -60,7 +64,7 @@ pub fn fit(request: &Request) -> Result<FitReport> {
     cards.extend(archived(request.archive.named())?);
     cards.sort_by_key(|card| card.bytes);
     let (asked, needed) = (report.asked_bytes, needed(&report));
-    if let Some(name) = request.target.as_ref().or(request.card.as_ref()) {
+    if let Some(name) = named.or(alone) {
         let (card, findings) = target(name)?;
         report.print = print_fit(card.bytes, &cards);
         report.target = Some(card_fit(card, asked, needed));
@@ -90,6 +94,12 @@ fn answer(report: &FitReport, of_one_capacity: bool) -> Option<bool> {
         return report.nominal.first().and_then(|nominal| nominal.fits);
     }
     Some(report.cards.iter().any(|card| card.fits == Some(true)))
+}
+
+/// Whether a name is that of a device or a simulated card, not of an image or a size.
+fn is_card(name: &str) -> bool {
+    target_spec::is_simulated(name)
+        || std::fs::metadata(name).is_ok_and(|about| about.file_type().is_block_device())
 }
 
 /// Takes an image by its name, anything else as a size.

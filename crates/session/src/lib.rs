@@ -6,6 +6,7 @@
 //! refusal.
 #![forbid(unsafe_code)]
 
+mod after_verdict;
 pub mod archive;
 mod arguments;
 mod attachment;

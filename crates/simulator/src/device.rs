@@ -86,7 +86,8 @@ impl SimulatedDevice {
     /// Writes `len` bytes. Fails if the card does not take them, or the host has no room to keep them.
     #[inline]
     pub(crate) fn write(&mut self, offset: u64, len: u64, data: Data<'_>) -> Result<(), IoError> {
-        let offset = self.rig.address(offset);
+        let place = self.rig.address(offset);
+        let (offset, data) = (place, data.reaching(place, offset));
         if !self.watched {
             return self.medium.write(offset, len, data);
         }

@@ -144,7 +144,7 @@ impl SimTarget {
     fn touch(&mut self, io: &Io) -> Option<Box<TargetError>> {
         let result = match io.direction {
             Direction::Write if io.content == Content::Buffer => return self.write_buffer(io),
-            Direction::Write => self.card.write(io.offset, u64::from(io.len), Data::Described(io.content)),
+            Direction::Write => self.card.write(io.offset, u64::from(io.len), Data::described(io.content)),
             Direction::Read if self.plan.own_buffers => self.look(io),
             Direction::Read if self.card.reads_matter() => {
                 self.card.read(io.offset, u64::from(io.len), &mut self.unseen)

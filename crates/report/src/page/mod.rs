@@ -10,7 +10,7 @@ pub mod table;
 pub mod terminal;
 
 use crate::chart::Chart;
-use crate::figure::duration;
+use crate::figure::{duration, sentence};
 use cardscope_model::finding::Weight;
 use cardscope_model::publication::Picture;
 use cardscope_model::report::{Header, Moved};
@@ -250,7 +250,7 @@ impl Page {
     }
 
     /// Findings and caveats as details, those of single tests included. What is bad and not said yet is a reason, too,
-    /// and no page with such news is green; a journal that waits is the next step.
+    /// and no page with such news is green.
     pub(crate) fn add_findings<'a>(&mut self, header: &Header, tests: impl Iterator<Item = &'a TestResult>) {
         for finding in header.findings.iter().filter(|f| f.weight == Weight::Bad) {
             if self.tone == Tone::Good {
@@ -262,16 +262,23 @@ impl Page {
                 self.because(Tone::Bad, finding.verdict.clone());
             }
         }
-        for finding in header.findings.iter().filter(|f| f.claim == "journal-waits") {
-            let command = finding.advice.as_deref().and_then(|advice| advice.split('`').nth(1));
-            self.step("Restore the card's data:", command.map(str::to_owned));
-        }
         self.fold("Findings", [Block::Remarks(findings::of(&header.findings))]);
         self.fold("Caveats", [Block::Remarks(findings::caveats(&header.caveats, tests))]);
     }
 
-    /// What was tested, how it ended, when it was, and its session.
+    /// What to do next, what was tested, how it ended, when it was, and its session.
     pub(crate) fn add_end(&mut self, header: &Header) {
+        for next in &header.next {
+            let what = sentence(&next.what);
+            // An advice without a command that the answer ends with is not said again.
+            match &next.command {
+                Some(command) => {
+                    self.step(what.trim_end_matches('.').to_owned() + ":", Some(command.clone()))
+                }
+                None if self.answer.ends_with(&what) => {}
+                None => self.step(what, None),
+            }
+        }
         self.date = header.session.as_deref().and_then(began);
         self.end.push(format!("Target: {}", header.target));
         self.end.extend(header.error.iter().map(|error| format!("Ended early: {error}")));

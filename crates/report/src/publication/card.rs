@@ -13,7 +13,8 @@ use cardscope_model::units::Capacity;
 /// The part.
 pub(super) fn section(part: &CardPart) -> Section {
     let detail = |head: &str, blocks: Vec<Block>| Block::Section(Section::new(head, blocks).folded());
-    let verdict = part.verify.as_ref().map(|verify| verdict::answer(&verify.body));
+    let verdict =
+        part.verify.as_ref().map(|verify| verdict::headline(&verify.body, &verify.header.findings, None).1);
     let long_run = part.sustain.as_ref().map(|run| sustain::summary(&run.body.measured));
     let charts = series::most_telling(part)
         .into_iter()

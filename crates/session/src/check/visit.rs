@@ -117,7 +117,7 @@ impl<'a, 's> Visit<'a, 's> {
         self.session.hear_target(&mut self.report.header);
         self.judge_jobs();
         self.report.header.findings.iter_mut().for_each(|finding| finding.has_run("cardscope check"));
-        self.report.body.next = next::next(self.report, self.request, self.directory);
+        self.report.header.next = next::next(self.report, self.request, self.directory);
     }
 
     /// The seed of a part.

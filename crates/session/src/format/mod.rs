@@ -74,6 +74,10 @@ impl Procedure for Request {
         session.store(report)?;
         writing::write(&picture, session, report)?;
         conclude(report);
+        if report.body.limited.is_none() {
+            let known = limit::known(self.common.archive.named(), session.opened);
+            report.header.findings.extend(known);
+        }
         let held = session.opened.let_go();
         held.into_iter().for_each(cardscope_device::open::read_partitions_again);
         Ok(())

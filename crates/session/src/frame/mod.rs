@@ -23,11 +23,12 @@ use cardscope_engine::target::Region;
 use cardscope_journal::Journal;
 use cardscope_journal::backup::{self, Backup};
 use cardscope_journal::returned::{self, Returned};
+use cardscope_model::card_map::advice::quoted;
 use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::Finding;
 use cardscope_model::random;
-use cardscope_model::report::{Header, Moved};
+use cardscope_model::report::{Header, Moved, Next};
 use cardscope_store::SessionStart;
 use serde::Serialize;
 use std::path::Path;
@@ -188,6 +189,7 @@ pub(crate) fn perform<P: Procedure>(
         return Err(backups::naming(refusal, session.backup.as_ref()));
     }
     let failure = session.put_image_back(&mut report.header, report.body.moved(), failure);
+    report.header.next.splice(0..0, waiting(&report.header.findings));
     Ok(session.close(report, failure))
 }
 
@@ -411,6 +413,18 @@ pub(crate) fn count(moved: &mut Moved, card: &mut Card<'_>, began: f64) {
     moved.seconds += card.seconds() - began;
     let room = MOST_IO_ERRORS.saturating_sub(moved.io_errors.len());
     moved.io_errors.extend(card.io_errors().iter().take(room).cloned());
+}
+
+/// Restoring from the journals that wait comes before anything else.
+fn waiting(findings: &[Finding]) -> Vec<Next> {
+    let journals =
+        findings.iter().filter(|f| f.claim == "journal-waits").filter_map(|f| f.value_of("journal"));
+    journals
+        .map(|journal| Next {
+            what: "restore the card's data".to_owned(),
+            command: Some(format!("cardscope restore {}", quoted(journal))),
+        })
+        .collect()
 }
 
 /// Where the card's data is that was not put back.

@@ -7,6 +7,7 @@ mod request;
 
 pub use request::Request;
 
+use crate::after_verdict;
 use crate::consent::Consent;
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
@@ -64,6 +65,9 @@ impl Procedure for Request {
         if let Some(printed) = self.printed()? {
             judge_label(report, &printed, session.opened);
         }
+        let next =
+            after_verdict::after(&self.common, self.label.as_deref(), &report.body, &report.header.findings);
+        report.header.next.extend(next);
         ended
     }
 }

@@ -89,7 +89,7 @@ impl Medium {
             let end = self.pool_end(&range);
             self.each(range.start, end - range.start, |medium, address, len, place| {
                 let (Location::Kept(at) | Location::Bad(at)) = place else { return Ok(()) };
-                medium.store.put(Layer::Flash, at, len, address, Data::Described(Content::Noise))
+                medium.store.put(Layer::Flash, at, len, address, Data::described(Content::Noise))
             })
             .ok();
         }
@@ -242,7 +242,7 @@ impl Medium {
                 self.store.remove(Layer::Cache, old * BLOCK..(old + 1) * BLOCK);
             }
             if new && to - from < BLOCK {
-                let rest = Data::Described(Content::Constant(self.lost_byte()));
+                let rest = Data::described(Content::Constant(self.lost_byte()));
                 self.store.put(Layer::Cache, whole.start, BLOCK, whole.start, rest)?;
             }
             self.store.put(Layer::Cache, from, to - from, from, data.part(from - address, to - from))?;

@@ -286,7 +286,7 @@ fn a_full_disk_fails_the_write_and_loses_nothing_that_was_stored() {
     let bytes: Vec<u8> = (0..8192).map(|i| (i % 251) as u8).collect();
     let stamp = Content::Stamp { salt: 1, generation: 1 };
     let flash = super::store::Layer::Flash;
-    store.put(flash, 0, 1 << 20, 0, super::store::Data::Described(stamp)).unwrap();
+    store.put(flash, 0, 1 << 20, 0, super::store::Data::described(stamp)).unwrap();
     let failed = store.put(flash, 4096, 8192, 4096, super::store::Data::Bytes(&bytes)).unwrap_err();
     let IoError::Failed { reason, errno } = failed else { panic!("{failed:?}") };
     assert_eq!(errno, libc::ENOSPC);

@@ -23,15 +23,28 @@ pub(crate) enum Layer {
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Data<'a> {
-    Described(Content),
+    /// A description, and how far the host's address of it lies behind the one that reaches the card.
+    Described(Content, i64),
     Bytes(&'a [u8]),
 }
 
 impl Data<'_> {
+    pub(crate) fn described(what: Content) -> Self {
+        Data::Described(what, 0)
+    }
+
+    /// The same on a card that a reader reaches at `place` where the host says `address`.
+    pub(crate) fn reaching(self, place: u64, address: u64) -> Self {
+        match self {
+            Data::Described(what, shift) => Data::Described(what, shift + address as i64 - place as i64),
+            bytes @ Data::Bytes(_) => bytes,
+        }
+    }
+
     /// The part of `len` bytes from `from` on.
     pub(crate) fn part(&self, from: u64, len: u64) -> Self {
         match *self {
-            Data::Described(what) => Data::Described(what),
+            Data::Described(what, shift) => Data::Described(what, shift),
             Data::Bytes(bytes) => Data::Bytes(&bytes[from as usize..(from + len) as usize]),
         }
     }
@@ -79,8 +92,9 @@ impl Store {
         data: Data<'_>,
     ) -> Result<(), IoError> {
         match data {
-            Data::Described(what) => {
-                self.describe(layer, at..at + len, Kind { what, shift: address as i64 - at as i64 });
+            Data::Described(what, shift) => {
+                let shift = shift + address as i64 - at as i64;
+                self.describe(layer, at..at + len, Kind { what, shift });
                 Ok(())
             }
             Data::Bytes(bytes) => self.put_bytes(layer, at, bytes).map_err(no_room),

@@ -56,7 +56,7 @@ fn bytes(medium: &mut Medium, offset: u64, len: usize) -> Vec<u8> {
 }
 
 pub(super) fn write(medium: &mut Medium, offset: u64, len: u64, content: Content) {
-    medium.write(offset, len, Data::Described(content)).unwrap();
+    medium.write(offset, len, Data::described(content)).unwrap();
 }
 
 pub(super) fn write_bytes(medium: &mut Medium, offset: u64, bytes: &[u8]) {

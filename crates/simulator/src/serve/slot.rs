@@ -225,7 +225,7 @@ impl Live {
 
     /// Writes zeros; the range is of whole sectors within the card. They cost what other data does.
     pub(super) fn write_zeros(&self, came: Came, offset: u64, len: u64) -> Answered<()> {
-        let zeros = Data::Described(Content::Constant(0));
+        let zeros = Data::described(Content::Constant(0));
         self.command(came, true, offset, len, |state| state.card.write(offset, len, zeros))
     }
 
