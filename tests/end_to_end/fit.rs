@@ -44,6 +44,14 @@ fn the_safe_partition_of_a_nominal_capacity_fits_all_of_its_cards() {
 }
 
 #[test]
+fn a_card_that_stands_alone_is_held_against_its_print() {
+    let home = Home::new();
+    let told = home.run(&["fit", "sim:samsung-32g-c10"]).expect(0);
+    assert!(told.stdout.starts_with("sim:samsung-32g-c10 announces 31.4 GB.\n"), "{told}");
+    assert!(told.stdout.contains("less than the 32 GB on its label, as usual"), "{told}");
+}
+
+#[test]
 fn the_used_part_of_an_image_is_known_to_the_byte() {
     let home = Home::new();
     let path = home.path("card.img");

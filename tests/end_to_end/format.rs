@@ -310,6 +310,16 @@ fn what_verify_found_is_what_a_fake_is_limited_to_and_a_dead_card_is_limited_to_
     };
     let fake = "sim:lexar-16g-c10?fake=limbo&fake_bytes=3000MiB";
     let document = verified(fake).expect(0).json();
+    assert!(document["answer"].as_str().unwrap().ends_with("the rest is not there."), "{document:#}");
+    // Formatted whole all the same, it is said that the card is not.
+    let whole = format(&home, fake, &[]).expect(0).json();
+    assert!(
+        whole["answer"].as_str().unwrap().ends_with("but the card failed its capacity test."),
+        "{whole:#}"
+    );
+    let known = &whole["findings"][0];
+    assert_eq!((&known["claim"], &known["weight"]), (&Value::from("known-verdict"), &Value::from("hint")));
+    assert!(known["verdict"].as_str().unwrap().contains("holds 3.1"), "{known:#}");
     let l = &document["layout"];
     let end = (l["partition_start"].as_u64().unwrap() + l["partition_sectors"].as_u64().unwrap()) * 512;
     assert!(end <= 3000 * MIB && end > 2990 * MIB, "{end}");

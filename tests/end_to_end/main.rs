@@ -50,3 +50,4 @@ mod served_nbd;
 mod simulated;
 mod sustain;
 mod undisturbed;
+mod verdicts;

@@ -3,6 +3,7 @@
 
 use crate::figure::{count, listing, percent};
 use crate::page::Tone;
+use cardscope_model::capacity::nominal;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::{BinarySize, Size, grouped};
 use cardscope_model::verify::{Method, SURE, Verdict, Verification};
@@ -54,8 +55,9 @@ fn false_label(finding: &Finding) -> Option<String> {
     if finding.claim != "label-capacity" || finding.weight != Weight::Bad {
         return None;
     }
-    let size = |what| Some(Size(finding.value_of(what)?.parse().ok()?));
-    let (announced, printed) = (size("announced_bytes")?, size("printed_bytes")?);
+    let bytes = |what| finding.value_of(what)?.parse().ok();
+    let (announced, printed) = (bytes("announced_bytes").map(Size)?, bytes("printed_bytes")?);
+    let printed = nominal(printed).unwrap_or_else(|| Size(printed).to_string());
     Some(format!("FAKE LABEL: announces {announced}, printed {printed}. Return it."))
 }
 

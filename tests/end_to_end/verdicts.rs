@@ -1,0 +1,70 @@
+//! Line one of `verify` and `check` on cards of every kind: the verdict, what is printed on the card, and what to do next.
+
+use crate::common::binary::Home;
+use crate::common::text;
+use serde_json::Value;
+
+/// The document of a verb, which ends with this exit status.
+#[track_caller]
+fn document(home: &Home, arguments: &[&str], status: i32) -> Value {
+    home.run(&[arguments, &["--json", "--seed", "5"]].concat()).expect(status).json()
+}
+
+#[test]
+fn a_card_that_announces_less_than_is_printed_on_it_goes_back() {
+    let home = Home::new();
+    for verb in [&["verify"][..], &["check", "--budget", "60s"]] {
+        let asked = [verb, &["sim:samsung-32g-c10", "--label", "64GB U1"]].concat();
+        let found = document(&home, &asked, 1);
+        assert_eq!(text(&found, "/answer"), "FAKE LABEL: announces 31.4 GB, printed 64 GB. Return it.");
+        assert_eq!(text(&found, "/verdict"), "genuine", "its capacity is whole");
+        assert_eq!(text(&found, "/next/0/what"), "return it");
+    }
+    // The same label on a card that is a fake itself: what it holds says more.
+    let fake = document(&home, &["verify", "sim:sandian-1tb-52g", "--label", "2TB"], 1);
+    assert_eq!(text(&fake, "/answer"), "FAKE: holds 52.0 GB of 1000 GB. Return it.");
+}
+
+#[test]
+fn a_printed_speed_that_is_not_reached_stands_in_line_one() {
+    let home = Home::new();
+    let asked = ["check", "sim:usb-stick-tlc", "--label", "64GB up to 300 MB/s", "--budget", "90s"];
+    let found = document(&home, &asked, 0);
+    let answer = text(&found, "/answer");
+    assert!(answer.starts_with("GENUINE, but slower than printed: reads 1"), "{answer}");
+    assert!(answer.ends_with(" of 300 MB/s."), "{answer}");
+}
+
+#[test]
+fn losses_without_a_verdict_are_named_and_the_same_test_without_a_limit_is_next() {
+    let home = Home::new();
+    let found = document(&home, &["verify", "sim:sandian-1tb-52g", "--budget", "20s"], 1);
+    let answer = text(&found, "/answer");
+    assert!(
+        answer.starts_with("INCONCLUSIVE: ") && answer.contains(" lost data before it ended"),
+        "{answer}"
+    );
+    let next = text(&found, "/next/0/command");
+    assert!(next.starts_with("cardscope verify sim:sandian-1tb-52g --seed 5"), "{next}");
+    assert!(!next.contains("--budget"), "{next}");
+}
+
+#[test]
+fn a_reader_that_cuts_addresses_is_suspected_and_the_card_keeps_its_data() {
+    let home = Home::new();
+    let found = document(&home, &["verify", "sim:evoplus-256g-a2?rig.address_limit_bytes=128GiB"], 0);
+    let answer = text(&found, "/answer");
+    assert_eq!(answer, "SUSPECT READER: the card fails exactly at 128 GiB. Try another reader.");
+    assert_eq!(found["data_kept"], true, "{found:#}");
+    assert!(text(&found, "/next/0/command").contains(" --condition reader="));
+}
+
+#[test]
+fn what_was_tested_whole_has_no_next_step_and_a_sample_has_the_whole_test() {
+    let home = Home::new();
+    let card = "sim:constant?announced_bytes=64MiB";
+    let quick = document(&home, &["verify", card], 0);
+    assert!(text(&quick, "/next/0/command").contains(" --full"), "{quick:#}");
+    let full = document(&home, &["verify", card, "--full", "--yes-destroy", card], 0);
+    assert_eq!(full.get("next"), None, "{full:#}");
+}
