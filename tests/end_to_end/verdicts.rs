@@ -13,8 +13,8 @@ fn document(home: &Home, arguments: &[&str], status: i32) -> Value {
 #[test]
 fn a_card_that_announces_less_than_is_printed_on_it_goes_back() {
     let home = Home::new();
-    for verb in [&["verify"][..], &["check", "--budget", "60s"]] {
-        let asked = [verb, &["sim:samsung-32g-c10", "--label", "64GB U1"]].concat();
+    for verb in ["verify", "check"] {
+        let asked = [verb, "sim:samsung-32g-c10", "--label", "64GB U1"];
         let found = document(&home, &asked, 1);
         assert_eq!(text(&found, "/answer"), "FAKE LABEL: announces 31.4 GB, printed 64 GB. Return it.");
         assert_eq!(text(&found, "/verdict"), "genuine", "its capacity is whole");
