@@ -2,7 +2,7 @@
 //! stay as they are, byte by byte, and so does the way in which they are turned.
 //!
 //! Segments of JPEG: ITU T.81, B; Exif: CIPA DC-008, 4.5.5 and 4.6.4; chunks of PNG: W3C PNG 3rd edition, 5 and 11; of WebP:
-//! RFC 9649, 2.
+//! RFC 9649, 2; blocks of GIF: GIF89a specification, 17 to 26.
 
 /// The same picture; `None` where it is not built as its format says.
 pub(super) fn without_metadata(media_type: &str, bytes: &[u8]) -> Option<Vec<u8>> {
@@ -10,7 +10,8 @@ pub(super) fn without_metadata(media_type: &str, bytes: &[u8]) -> Option<Vec<u8>
         "image/jpeg" => jpeg(bytes),
         "image/png" => png(bytes),
         "image/webp" => webp(bytes),
-        _ => Some(bytes.to_vec()),
+        "image/gif" => gif(bytes),
+        _ => None,
     }
 }
 
@@ -33,11 +34,18 @@ fn jpeg(bytes: &[u8]) -> Option<Vec<u8>> {
         match marker {
             0xe1 => out.extend(orientation(segment).map(turned).unwrap_or_default()),
             0xe2 if segment.starts_with(b"ICC_PROFILE\0") => out.extend(&bytes[at..end]),
-            0xe2..=0xed | 0xef | 0xfe => {}
+            // A picture in small, as it was before it was cut, may hang on the head of either kind.
+            0xe0 if segment.starts_with(b"JFIF\0") => out.extend(without_thumbnail(segment)?),
+            0xe0 | 0xe2..=0xed | 0xef | 0xfe => {}
             _ => out.extend(&bytes[at..end]),
         }
         at = end;
     }
+}
+
+/// The head of a JFIF file: version, unit and density, without a thumbnail.
+fn without_thumbnail(head: &[u8]) -> Option<Vec<u8>> {
+    Some([b"\xff\xe0\0\x10", head.get(..12)?, &[0, 0]].concat())
 }
 
 /// Bytes of a scan, up to the next marker that is none of its own.
@@ -103,6 +111,41 @@ fn webp(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
+/// Comments go, and so does what applications add, but for how often the pictures are repeated.
+fn gif(bytes: &[u8]) -> Option<Vec<u8>> {
+    // A flag says that a table of colours follows, and its low bits how long it is.
+    let colours = |flags: u8| if flags & 0x80 == 0 { 0 } else { 3 << ((flags & 7) + 1) };
+    let mut at = 13 + colours(*bytes.get(10)?);
+    let mut out = bytes.get(..at)?.to_vec();
+    loop {
+        let start = at;
+        let (head, keeps) = match *bytes.get(at)? {
+            0x3b => {
+                out.push(0x3b);
+                return Some(out);
+            }
+            0x2c => (11 + colours(*bytes.get(at + 9)?), true),
+            0x21 => match *bytes.get(at + 1)? {
+                0xf9 | 0x01 => (2, true),
+                0xff => (2, bytes.get(at + 3..)?.starts_with(b"NETSCAPE2.0")),
+                _ => (2, false),
+            },
+            _ => return None,
+        };
+        at += head;
+        loop {
+            let len = usize::from(*bytes.get(at)?);
+            at += 1 + len;
+            if len == 0 {
+                break;
+            }
+        }
+        if keeps {
+            out.extend(bytes.get(start..at)?);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,7 +169,8 @@ mod tests {
         for (big, orientation) in [(true, 6), (false, 6), (true, 1)] {
             let parts = [
                 vec![0xff, 0xd8],
-                segment(0xe0, b"JFIF\0"),
+                segment(0xe0, b"JFIF\0\x01\x02\0\0\x48\0\x48\x01\x01rgb"),
+                segment(0xe0, b"JFXX\0 a picture in small"),
                 segment(0xe1, &exif(big, orientation)),
                 segment(0xfe, b"by me"),
                 segment(0xdb, b"table"),
@@ -138,7 +182,8 @@ mod tests {
             let clean = without_metadata("image/jpeg", &parts.concat()).unwrap();
             let turned =
                 if orientation == 6 { segment(0xe1, &[&turned(6)[4..]].concat()) } else { Vec::new() };
-            let kept = [&parts[0], &parts[1], &turned, &parts[4], &scan, &parts[6], &scan, &vec![0xff, 0xd9]];
+            let head = segment(0xe0, b"JFIF\0\x01\x02\0\0\x48\0\x48\0\0");
+            let kept = [&parts[0], &head, &turned, &parts[5], &scan, &parts[7], &scan, &vec![0xff, 0xd9]];
             assert_eq!(clean, kept.map(Clone::clone).concat(), "{big} {orientation}");
             let again = without_metadata("image/jpeg", &clean).unwrap();
             assert_eq!(again, clean, "what is written is read alike");
@@ -170,10 +215,25 @@ mod tests {
         assert_eq!(without_metadata("image/webp", &whole), Some(clean));
     }
 
+    #[test]
+    fn a_gif_keeps_its_pictures_and_how_often_they_are_repeated_and_no_comment() {
+        let head = b"GIF89a\x02\0\x02\0\x80\0\0\0\0\0\xff\xff\xff".to_vec();
+        let repeated = b"\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0".to_vec();
+        let comment = b"\x21\xfe\x05by me\0".to_vec();
+        let foreign = b"\x21\xff\x0bXMP DataXMP\x03gps\0".to_vec();
+        let delay = b"\x21\xf9\x04\0\x0a\0\0\0".to_vec();
+        let picture = b"\x2c\0\0\0\0\x02\0\x02\0\0\x02\x02\x44\x0a\0".to_vec();
+        let parts = [&head, &repeated, &comment, &foreign, &delay, &picture, &b"\x3b and more".to_vec()];
+        let clean = without_metadata("image/gif", &parts.map(Clone::clone).concat()).unwrap();
+        let kept = [&head, &repeated, &delay, &picture, &vec![0x3b]];
+        assert_eq!(clean, kept.map(Clone::clone).concat());
+        assert_eq!(without_metadata("image/gif", &clean), Some(clean));
+    }
+
     proptest::proptest! {
         #[test]
         fn no_bytes_panic(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..80)) {
-            for (kind, head) in [("image/jpeg", &b"\xff\xd8"[..]), ("image/png", b"\x89PNG\r\n\x1a\n"), ("image/webp", b"RIFF")] {
+            for (kind, head) in [("image/jpeg", &b"\xff\xd8"[..]), ("image/png", b"\x89PNG\r\n\x1a\n"), ("image/webp", b"RIFF"), ("image/gif", b"GIF89a")] {
                 let _ = without_metadata(kind, &[head, &bytes].concat());
                 let _ = without_metadata(kind, &bytes);
             }

@@ -118,9 +118,8 @@ fn parts(request: &Request, columns: &[Column], source: &mut CardSource) -> Resu
         }
     }
     let of = |id: &str| columns.iter().filter(|column| column.entry.card_id == id).collect::<Vec<_>>();
-    ids.into_iter()
-        .map(|id| part::part(source, id, &of(id), &request.compared.choice.tests, request.serials))
-        .collect()
+    let shown = (request.serials, pictures::room(ids.len()));
+    ids.into_iter().map(|id| part::part(source, id, &of(id), &request.compared.choice.tests, shown)).collect()
 }
 
 /// What stands in place of a comparison that nobody could read. `asked`: whether somebody chose the orders.

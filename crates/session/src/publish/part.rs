@@ -28,7 +28,7 @@ pub(super) fn part(
     id: &str,
     columns: &[&Column],
     tests: &[TestName],
-    serials: bool,
+    (serials, room): (bool, u64),
 ) -> Result<CardPart> {
     let card = source.card(id)?;
     let mut part = bare(&card, source.events(id)?, serials);
@@ -43,7 +43,7 @@ pub(super) fn part(
     }
     let notes = part.events.iter_mut().flat_map(|event| [&mut event.note, &mut event.source]);
     notes.chain([&mut part.card.note]).flatten().for_each(|text| hidden.clear_text(text));
-    part.pictures = pictures::of(archive, id, &hidden)?;
+    part.pictures = pictures::of(archive, id, room, &hidden)?;
     let mut over_time = OverTime::new(columns, tests);
     for session in last_sessions(columns) {
         let session = archive.session(session)?.file;

@@ -7,15 +7,20 @@ use crate::error::Result;
 use cardscope_model::publication::{Picture, Pictures};
 use cardscope_store::{Archive, StoredAttachment};
 
-/// The longest picture, in bytes, and all pictures of a card together: a page with twenty cards is still read on a phone.
+/// The longest picture, in bytes, and all pictures of a page, which its cards share: it is still read on a phone.
 const MOST_BYTES: u64 = 300_000;
-const MOST_BYTES_OF_A_CARD: u64 = 600_000;
+const MOST_BYTES_OF_A_PAGE: u64 = 600_000;
+
+/// Bytes of pictures that each of so many cards has room for.
+pub(super) fn room(cards: usize) -> u64 {
+    MOST_BYTES_OF_A_PAGE / cards.max(1) as u64
+}
 
 /// What a browser shows and nobody's script stands in.
 const SHOWN: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 
-/// The pictures of a card; the same file under several names once.
-pub(super) fn of(archive: &mut Archive, card: &str, hidden: &Hidden) -> Result<Pictures> {
+/// The pictures of a card, of up to `room` bytes; the same file under several names once.
+pub(super) fn of(archive: &mut Archive, card: &str, mut room: u64, hidden: &Hidden) -> Result<Pictures> {
     let mut attached: Vec<StoredAttachment> = archive
         .attachments(card)?
         .into_iter()
@@ -23,7 +28,6 @@ pub(super) fn of(archive: &mut Archive, card: &str, hidden: &Hidden) -> Result<P
         .collect();
     let mut known = std::collections::BTreeSet::new();
     attached.retain(|file| known.insert(file.hash.clone()));
-    let mut room = MOST_BYTES_OF_A_CARD;
     let mut pictures = Pictures::default();
     for file in attached {
         if file.bytes > MOST_BYTES.min(room) {
@@ -81,8 +85,11 @@ mod tests {
             let file = NewAttachment { name, media_type, note: None, bytes };
             archive.attach(Owner::Card(&card), &file).unwrap();
         }
-        let found = of(&mut archive, &card, &Hidden::default()).unwrap();
-        let names: Vec<&str> = found.shown.iter().map(|picture| picture.caption.as_str()).collect();
-        assert_eq!((names, found.left_out), (vec!["small.png"], 2));
+        let mut found = |cards| {
+            let found = of(&mut archive, &card, room(cards), &Hidden::default()).unwrap();
+            (found.shown.into_iter().map(|picture| picture.caption).collect::<Vec<_>>(), found.left_out)
+        };
+        assert_eq!(found(1), (vec!["small.png".to_owned()], 2));
+        assert_eq!(found(1000), (Vec::new(), 3), "a page of many cards has room for less of each");
     }
 }
