@@ -67,11 +67,20 @@ fn block(block: &Block, level: usize) -> String {
             let word = remark.word().map(|word| format!("**{word}**: ")).unwrap_or_default();
             format!("{word}{}", plain(&remark.words()))
         })),
-        Block::Commands(lines) => format!("\n```\n{}\n```\n", lines.join("\n")),
-        Block::Verbatim(text) => format!("\n```\n{}\n```\n", outside::page(text).trim_end()),
+        Block::Commands(lines) => {
+            fenced(&lines.iter().map(|line| outside::line(line)).collect::<Vec<_>>().join("\n"))
+        }
+        Block::Verbatim(text) => fenced(outside::page(text).trim_end()),
         Block::Section(part) => section(part, level + 1),
         Block::Chart(_) | Block::Picture(_) => String::new(),
     }
+}
+
+/// Text as it is, behind a fence that nothing in it ends.
+fn fenced(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("\n{fence}\n{text}\n{fence}\n")
 }
 
 /// Text that Markdown, the HTML in it and Hugo's shortcodes leave alone; what stands between backticks is code, in
@@ -123,6 +132,14 @@ fn shortened(head: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_in_a_command_ends_its_fence() {
+        let commands = |line: &str| block(&Block::Commands(vec![line.to_owned()]), 2);
+        assert_eq!(commands("check x"), "\n```\ncheck x\n```\n");
+        let hostile = commands("check '````\n# x'");
+        assert!(hostile.starts_with("\n`````\n") && hostile.lines().count() == 4, "{hostile}");
+    }
 
     #[test]
     fn code_stays_code_and_a_strangers_marks_are_escaped() {
