@@ -180,5 +180,5 @@ fn a_target_that_is_not_there_is_named_with_what_to_check() {
             home.run(&[verb, target]).expect(2).says(&[target, "check the name"]);
         }
     }
-    assert!(!home.path("archive.sqlite").exists());
+    assert!(!home.archive().exists());
 }

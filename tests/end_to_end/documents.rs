@@ -308,12 +308,18 @@ fn the_archive_lies_where_it_is_wanted() {
     let home = Home::new();
     let quick = ["bench", LEXAR, "-q", "--only", "SEQ1M Q1T1 read"];
     let named = home.path("elsewhere/mine.sqlite");
-    home.run(&[&quick[..], &["--archive", named.to_str().unwrap()]].concat()).expect(0);
-    assert!(named.exists() && !home.archive().exists(), "--archive wins over CARDSCOPE_ARCHIVE");
-    let mut command = home.command(CARDSCOPE);
-    command.args(quick).env_remove("CARDSCOPE_ARCHIVE");
-    Running::of(command).finish().expect(0);
-    assert!(home.path("data/cardscope/archive.sqlite").exists(), "by default in the XDG data folder");
+    let set = home.path("set.sqlite");
+    let with_the_variable = |more: &[&str]| {
+        let mut command = home.command(CARDSCOPE);
+        command.args(quick).args(more).env("CARDSCOPE_ARCHIVE", &set);
+        Running::of(command).finish().expect(0);
+    };
+    with_the_variable(&["--archive", named.to_str().unwrap()]);
+    assert!(named.exists() && !set.exists(), "--archive wins over CARDSCOPE_ARCHIVE");
+    with_the_variable(&[]);
+    assert!(set.exists() && !home.archive().exists(), "CARDSCOPE_ARCHIVE wins over the default");
+    home.run(&quick).expect(0);
+    assert!(home.archive().exists(), "by default in the XDG data folder");
 }
 
 #[test]

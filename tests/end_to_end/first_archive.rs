@@ -68,6 +68,7 @@ fn every_document_is_read_and_written_again_whole() {
 #[test]
 fn every_session_is_listed_and_shown_as_it_was() {
     let home = Home::new();
+    std::fs::create_dir_all(home.archive().parent().unwrap()).unwrap();
     std::fs::copy(fixture("archive.sqlite"), home.archive()).unwrap();
     let listed = home.run(&["archive", "list", "--json"]).expect(0).json();
     holds(&listed, &document("list.json"), "list");
@@ -84,6 +85,7 @@ fn every_session_is_listed_and_shown_as_it_was() {
 #[test]
 fn earlier_runs_are_compared_and_published() {
     let home = Home::new();
+    std::fs::create_dir_all(home.archive().parent().unwrap()).unwrap();
     std::fs::copy(fixture("archive.sqlite"), home.archive()).unwrap();
     let compared = home.run(&["compare", "NAND0", "Test 64G", "--json"]).expect(0).json();
     assert!(list(&compared, "/entries").len() >= 2, "{compared:#}");

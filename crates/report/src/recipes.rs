@@ -1,6 +1,6 @@
 //! `recipes` as text: the list, and one recipe explained.
 
-use crate::figure::{duration, sentence, trimmed};
+use crate::figure::{duration, in_a_line, sentence, trimmed};
 use crate::page::table::Table;
 use crate::page::{Block, Page, Tone, fact};
 use cardscope_model::recipe::{Aggregate, ExplainedRecipe, ExplainedTest};
@@ -29,7 +29,7 @@ pub fn list(recipes: &[ExplainedRecipe]) -> Page {
 /// One recipe.
 pub fn page(recipe: &ExplainedRecipe) -> Page {
     let (title, more) = recipe.title.split_once(": ").unwrap_or((&recipe.title, ""));
-    let mut page = Page::plain(format!("{}: {title}", recipe.name));
+    let mut page = Page::plain(in_a_line(&format!("{}: {title}", recipe.name)));
     page.because_all(Tone::Plain, (!more.is_empty()).then(|| sentence(more)));
     let estimate = &recipe.estimate;
     let cost = format!(

@@ -3,6 +3,7 @@
 use crate::output::{self, Options};
 use crate::signals;
 use cardscope_model::units::Size;
+use cardscope_report::figure::{in_a_line, sentence};
 use cardscope_report::page::table::Table;
 use cardscope_report::page::{Block, Page};
 use cardscope_session::Result;
@@ -67,7 +68,7 @@ impl Random {
         output::list(options, "cards", &documents, |_| match &cards[..] {
             [one] => shown(one),
             several => {
-                let answer = format!("{} random cards, from seed {} on.", several.len(), self.seed);
+                let answer = format!("{} random cards, from seed {}.", several.len(), self.seed);
                 let mut page = Page::plain(answer);
                 several.iter().for_each(|card| page.add(&card.title, words(card)));
                 page
@@ -83,16 +84,17 @@ fn listed(cards: &[Card]) -> Page {
         &[
             ("name", &|card| card.name.clone()),
             ("size", &|card| Size(card.announced_bytes).to_string()),
-            ("card", &|card| card.title.clone()),
+            ("card", &|card| sentence(&card.title).trim_end_matches('.').to_owned()),
         ],
     );
     page.add("", [Block::Table(table.left_aligned(["card"]))]);
+    page.step("Explain one:", Some("cardscope sim show NAME".to_owned()));
     page.step("Test one:", cards.first().map(|card| format!("cardscope check sim:{}", card.name)));
     page
 }
 
 fn shown(card: &Shown) -> Page {
-    let mut page = Page::plain(card.title.clone());
+    let mut page = Page::plain(in_a_line(&card.title));
     page.add("", words(card));
     page
 }

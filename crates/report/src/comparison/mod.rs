@@ -150,7 +150,7 @@ mod tests {
         for number in 1..=20 {
             assert!(page.contains(&format!("  {number} ")), "{number}\n{page}");
         }
-        assert!(page.contains("Of 2261 pairs"), "{page}");
+        assert!(page.contains("2261 comparisons of two cards"), "{page}");
     }
 
     #[test]

@@ -4,12 +4,12 @@ use super::schema::{
     Archetype, Cache, CacheKind, Close, Constant, EndOfLife, Fake, FakeKind, FatRegion, Gc, HybridWrite,
     Lost, PoolFull, Read, Start, Thermal, Throttle, Unwritten, Wear, WhenFull, Write,
 };
-use cardscope_model::units::{BinarySize, Capacity, Size};
+use cardscope_model::units::{BinarySize, Size, decimals, grouped};
 
 /// The card in words, a paragraph for each part.
 pub fn describe(card: &Archetype) -> Vec<String> {
     let source = card.source.as_ref().map(|source| format!("Source: {source}."));
-    let mut paragraphs = vec![source, Some(format!("Announces {}.", Capacity(card.announced_bytes)))];
+    let mut paragraphs = vec![source, Some(announced(card))];
     paragraphs.extend([Some(capacity(card)), faults(card), Some(state(card))]);
     paragraphs.push(Some(card.constant.as_ref().map_or_else(|| units(card), constant)));
     paragraphs
@@ -17,6 +17,11 @@ pub fn describe(card: &Archetype) -> Vec<String> {
     paragraphs.extend([front(card), card.fat_region.as_ref().map(region), card.wear.as_ref().map(wear)]);
     paragraphs.extend([card.cache.as_ref().map(cache), card.thermal.as_ref().map(heat), rig(card)]);
     paragraphs.into_iter().flatten().collect()
+}
+
+fn announced(card: &Archetype) -> String {
+    let bytes = card.announced_bytes;
+    format!("Announces {} ({} bytes).", Size(bytes), grouped(bytes))
 }
 
 fn units(card: &Archetype) -> String {
@@ -204,10 +209,15 @@ fn share(part: f64) -> String {
 /// A time in the unit that suits it.
 fn time(seconds: f64) -> String {
     match seconds {
-        s if s >= 1.0 => format!("{s:.2} s"),
-        s if s >= 1e-3 => format!("{:.2} ms", s * 1e3),
-        s => format!("{:.1} µs", s * 1e6),
+        s if s >= 1.0 => three(s, "s"),
+        s if s >= 1e-3 => three(s * 1e3, "ms"),
+        s => three(s * 1e6, "µs"),
     }
+}
+
+/// With three significant digits.
+fn three(value: f64, unit: &str) -> String {
+    format!("{value:.*} {unit}", decimals(value))
 }
 
 fn capacity(card: &Archetype) -> String {
