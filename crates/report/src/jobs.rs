@@ -8,8 +8,8 @@ use cardscope_model::job::{Demand, Figure, Job, Work};
 /// The list.
 pub fn list(jobs: &[Job]) -> Page {
     let mut page = Page::plain(format!("{} jobs that cards are ranked for.", jobs.len()));
-    let table = Table::of(jobs, &[("job", &|j| j.name.clone()), ("what it is", &|j| j.title.clone())]);
-    page.add("", [Block::Table(table.left_aligned(["what it is"]))]);
+    let table = Table::of(jobs, &[("job", &|j| j.name.clone()), ("description", &|j| j.title.clone())]);
+    page.add("", [Block::Table(table.left_aligned(["description"]))]);
     page.step("Explain one:", Some("cardscope jobs NAME".to_owned()));
     page.step("Rank cards for one:", Some("cardscope rank --for NAME".to_owned()));
     page

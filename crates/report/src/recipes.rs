@@ -17,10 +17,10 @@ pub fn list(recipes: &[ExplainedRecipe]) -> Page {
             ("recipe", &|r| r.name.clone()),
             ("tests", &|r| r.tests.len().to_string()),
             ("time", &|r| duration(r.estimate.seconds)),
-            ("what it is", &|r| r.title.split(':').next().unwrap_or_default().to_owned()),
+            ("description", &|r| r.title.split(':').next().unwrap_or_default().to_owned()),
         ],
     );
-    page.add("", [Block::Table(table.left_aligned(["what it is"]))]);
+    page.add("", [Block::Table(table.left_aligned(["description"]))]);
     page.step("Explain one:", Some("cardscope recipes NAME".to_owned()));
     page.step("Run one:", Some("cardscope bench DEVICE --recipe NAME".to_owned()));
     page

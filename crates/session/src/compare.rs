@@ -53,7 +53,7 @@ impl Choice {
 ///
 /// Name a card by words of its name or the beginning of its id; NAME@WORD=VALUE,... selects measurements
 /// under that condition (`"ADATA@cooling=active"`). A card measured under several settings has one column for
-/// each. Other differences than the card are listed. The cards of five published reports are
+/// each. Other differences are listed, too. The cards of five published reports are
 /// built in (`cardscope archive cards --builtin`).
 #[derive(Debug, Clone, Default, Args)]
 pub struct Request {

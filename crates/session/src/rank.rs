@@ -45,7 +45,7 @@ pub(crate) struct Order<'a> {
 
 /// Order cards for a job, or by one test
 ///
-/// A job is a set of workloads with the times that a person notices: pi-boot, camera-4k, android, another of
+/// A job is a set of workloads with the delays that a person notices: pi-boot, camera-4k, android, another of
 /// `cardscope jobs`, or a TOML file of your own (docs/jobs.md). Cards whose difference is not significant, or too small to
 /// notice, share a rank.
 #[derive(Debug, Clone, Args)]

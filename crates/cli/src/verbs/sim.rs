@@ -16,7 +16,7 @@ use serde_json::Value;
 pub(crate) enum Sim {
     /// List the simulated cards
     List,
-    /// Explain one
+    /// Explain a simulated card
     Show {
         /// NAME or sim:NAME[?key=value&…]
         name: String,
@@ -25,7 +25,7 @@ pub(crate) enum Sim {
     Serve(Serving),
 }
 
-/// A random card within the ranges of real ones, with its truth; use it as sim:random-SEED
+/// Show a random card within the ranges of real ones; use it as sim:random-SEED
 #[derive(Debug, Args)]
 pub(crate) struct Random {
     /// Which card: the same number is the same card on every machine
@@ -34,7 +34,7 @@ pub(crate) struct Random {
     /// How many, from this seed on
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     count: u64,
-    /// Print the cards as files instead of words; change one and use it as sim:./FILE.toml
+    /// Print the cards as TOML, to be changed and used as sim:./FILE.toml
     #[arg(long, conflicts_with = "json")]
     toml: bool,
 }

@@ -205,7 +205,10 @@ pub fn answer(comparison: &Comparison) -> String {
     if runner_up == leads(winner) {
         let each = format!("{} of {} each", runner_up, count(tests.len() as u64, "test"));
         return match &names[..] {
-            [one, other] => format!("{one} and {other} are even: they lead in {each}."),
+            [one, other] if one.width() + other.width() <= 2 * BRIEF - 8 => {
+                format!("{one} and {other} are even: they lead in {each}.")
+            }
+            [_, _] => format!("The two are even: they lead in {each}."),
             _ => format!("No card leads: the best are ahead in {each}."),
         };
     }
@@ -216,7 +219,7 @@ pub fn answer(comparison: &Comparison) -> String {
 }
 
 /// Characters of a name in an answer, unless a word is longer.
-const BRIEF: usize = 20;
+const BRIEF: usize = 22;
 
 /// Names for a sentence: of each as many words as set it apart from the others, and no more than have room. Of a card
 /// that stands there several times, how it was measured is named, too: `Lexar (cooling active)`.

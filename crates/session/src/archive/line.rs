@@ -15,8 +15,11 @@ pub struct Line {
     pub started_at: String,
     /// The target as it was named.
     pub target: String,
-    /// The card as the archive calls it, where it could be identified.
+    /// The card as it names itself, where it could be identified.
     pub card: Option<String>,
+    /// The card as the archive calls it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub title: Option<String>,
     /// What it is of: `bench` or another verb that measured it, `import` for a log of another tool.
     pub kind: String,
     /// The recipe of a benchmark.
@@ -59,7 +62,8 @@ pub(super) fn lines(
             session: session.id.to_string(),
             started_at: session.started_at.clone(),
             target: session.target.clone(),
-            card: title.or(session.card.as_ref()).cloned(),
+            card: session.card.clone(),
+            title: title.cloned(),
             kind: session.kind.clone(),
             recipe: Some(session.recipe.clone()).filter(|recipe| !recipe.is_empty()),
             state: state(session.ended, session.running).to_owned(),

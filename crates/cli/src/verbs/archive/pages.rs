@@ -36,7 +36,7 @@ fn measured(sessions: &[&Line]) -> Table {
         sessions.iter().copied(),
         &[
             ("date", &|s: &Line| day(&s.started_at).to_owned()),
-            ("card", &|s| s.card.clone().unwrap_or_else(|| file_name(&s.target).to_owned())),
+            ("card", &|s| called(s).to_owned()),
             ("what", &|s| [&s.kind, s.recipe.as_deref().unwrap_or_default()].join(" ").trim_end().to_owned()),
             ("result", &result),
             ("id", &|s| s.session.get(s.session.len().saturating_sub(short)..).unwrap_or(&s.session).to_owned()),
@@ -52,8 +52,10 @@ fn result(line: &Line) -> String {
     [ended, answer].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
 }
 
-fn file_name(target: &str) -> &str {
-    target.rsplit('/').next().unwrap_or(target)
+/// The card; of a session that has none its target, without the way to it.
+fn called(line: &Line) -> &str {
+    let target = line.target.rsplit('/').next().unwrap_or(&line.target);
+    line.title.as_deref().or(line.card.as_deref()).unwrap_or(target)
 }
 
 /// So many characters tell all names apart; eight at least, by which people know them again.
@@ -157,7 +159,7 @@ pub(super) fn card(card: &CardShown) -> Page {
     page.add("Attached", [Block::Lines(files.collect())]);
     // The card stands above.
     let of_one_card: Vec<Line> =
-        card.session_lines.iter().map(|line| Line { card: Some(String::new()), ..line.clone() }).collect();
+        card.session_lines.iter().map(|line| Line { title: Some(String::new()), ..line.clone() }).collect();
     let of_one_card: Vec<&Line> = of_one_card.iter().collect();
     page.add("Sessions", [Block::Table(measured(&of_one_card))]);
     page
@@ -185,7 +187,10 @@ pub(super) fn taken(files: &[Taken]) -> Page {
 }
 
 pub(super) fn exported(files: &[Exported], folder: &str) -> Page {
-    Page::plain(format!("Wrote {} to {folder}.", count(files.len() as u64, "session")))
+    match files.len() as u64 {
+        0 => nothing("Nothing to export: the archive is empty."),
+        sessions => Page::plain(in_a_line(&format!("Wrote {} to {folder}", count(sessions, "session")))),
+    }
 }
 
 /// A record as its verb shows it; as JSON where it is too early or too old for that.
