@@ -120,7 +120,8 @@ pub(crate) fn words(text: &str) -> Vec<String> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let mut words: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
-        let group = word.get(..3).is_some_and(digits) && !word[3..].starts_with(|c: char| c.is_alphanumeric());
+        let group =
+            word.get(..3).is_some_and(digits) && !word[3..].starts_with(|c: char| c.is_alphanumeric());
         match words.last_mut() {
             Some(last) if group && last.rsplit(' ').next().is_some_and(|l| l.len() <= 3 && digits(l)) => {
                 last.push(' ');
@@ -166,7 +167,10 @@ mod tests {
 
     #[test]
     fn a_number_is_not_parted_and_a_long_answer_is_cut_behind_a_word() {
-        assert_eq!(words("of 16 012 804 096 bytes, 12 in 300"), ["of", "16 012 804 096", "bytes,", "12", "in", "300"]);
+        assert_eq!(
+            words("of 16 012 804 096 bytes, 12 in 300"),
+            ["of", "16 012 804 096", "bytes,", "12", "in", "300"]
+        );
         assert_eq!(wrapped("holds 16 012 804 096 bytes", 12), ["holds", "16 012 804 096", "bytes"]);
         assert_eq!(in_a_line("KDiskMark Default"), "KDiskMark Default.");
         let long = in_a_line(&"a word ".repeat(20));

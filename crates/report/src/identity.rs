@@ -31,7 +31,9 @@ pub fn page(identity: &Identity, degrees: Degrees) -> Page {
         }
     };
     part("Card (CID)", &|p| identity.cid.iter().for_each(|cid| cid_lines(p, cid)));
-    part("eMMC: soldered flash, not a card", &|p| p.line("name", identity.emmc.as_ref().map(|emmc| &emmc.pnm)));
+    part("eMMC: soldered flash, not a card", &|p| {
+        p.line("name", identity.emmc.as_ref().map(|emmc| &emmc.pnm))
+    });
     part("Capacity", &|p| capacity_lines(p, identity));
     part(CSD, &|p| identity.csd.iter().for_each(|csd| csd_lines(p, csd)));
     part(SCR, &|p| identity.scr.iter().for_each(|scr| scr_lines(p, scr)));
@@ -252,10 +254,7 @@ fn nvme_lines(p: &mut Facts, nvme: &NvmeIdentity, degrees: Degrees) {
     p.line("temperature now", nvme.temperature_celsius.map(|celsius| degrees.write(celsius)));
     if let Some(s) = &nvme.smart {
         p.line("used up", Some(format!("{} %, spare {} %", s.percentage_used, s.available_spare)));
-        p.say(
-            "read, written",
-            format!("{}, {}", Size(s.data_read_bytes), Size(s.data_written_bytes)),
-        );
+        p.say("read, written", format!("{}, {}", Size(s.data_read_bytes), Size(s.data_written_bytes)));
         p.line("power cycles", Some(format!("{}, {} unsafe", s.power_cycles, s.unsafe_shutdowns)));
         p.line("media errors", Some(s.media_errors));
         let t1 = (s.thermal_management_t1_transitions, s.thermal_management_t1_seconds);

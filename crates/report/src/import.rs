@@ -38,12 +38,16 @@ fn answer(report: &ImportReport) -> String {
     };
     match (logs, totals.known) {
         (0, _) if totals.files == 0 => "Nothing to import: no file found.".to_owned(),
-        (0, _) if totals.failed > 0 => format!("Nothing imported: {} failed{others}", count(totals.failed, "file")),
+        (0, _) if totals.failed > 0 => {
+            format!("Nothing imported: {} failed{others}", count(totals.failed, "file"))
+        }
         (0, _) => format!("Nothing to import: {} found, none is a log.", count(totals.files, "file")),
         (_, 0) => format!("{verb} {found} from {}{others}", count(logs, "file")),
         (1, 1) => format!("Nothing new: the log was imported before{others}"),
         (_, known) if known == logs => format!("Nothing new: all {logs} logs were imported before{others}"),
-        (_, known) => format!("Imported {}; {known} were imported before{others}", count(logs - known, "new log")),
+        (_, known) => {
+            format!("Imported {}; {known} were imported before{others}", count(logs - known, "new log"))
+        }
     }
 }
 
@@ -181,7 +185,8 @@ mod tests {
     #[test]
     fn the_answer_says_what_is_new_and_what_is_not_a_log() {
         let said = |files, known, not_understood, failed| {
-            let totals = Totals { files, known, not_understood, failed, runs: 5, figures: 13, ..Totals::default() };
+            let totals =
+                Totals { files, known, not_understood, failed, runs: 5, figures: 13, ..Totals::default() };
             answer(&ImportReport { totals, archive: Some("a".into()), ..ImportReport::default() })
         };
         assert_eq!(said(132, 0, 123, 0), "Imported 5 runs (13 results) from 9 files; 123 are not logs.");

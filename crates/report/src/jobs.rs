@@ -22,7 +22,7 @@ pub fn page(job: &Job) -> Page {
     let weights: f64 = job.work.iter().map(|work| work.weight).sum();
     for work in &job.work {
         let share = trimmed(100.0 * work.weight / weights, 0);
-        page.add(&sentence(&work.what).trim_end_matches('.'), [Block::Facts(facts(work, &share))]);
+        page.add(sentence(&work.what).trim_end_matches('.'), [Block::Facts(facts(work, &share))]);
     }
     page.add("What a card must reach", [Block::Lines(job.demand.iter().map(demand).collect())]);
     page.step("Rank cards for it:", Some(format!("cardscope rank --for {}", job.name)));

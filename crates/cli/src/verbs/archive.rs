@@ -2,8 +2,8 @@
 
 use crate::output::{self, Options};
 use cardscope_report::page::Page;
-use cardscope_session::{Result, compare};
 use cardscope_session::archive::{self, Found, Request, Shown, What};
+use cardscope_session::{Result, compare};
 use std::path::Path;
 
 mod pages;
@@ -18,7 +18,9 @@ pub(super) fn run(asked: Request, options: &Options) -> Result<u8> {
         What::Cards { builtin: true } => {
             output::list(options, "cards", &compare::builtin()?, |cards| pages::builtin(cards))
         }
-        What::Cards { builtin: false } => output::list(options, "cards", &archive::cards(path)?, |cards| pages::cards(cards)),
+        What::Cards { builtin: false } => {
+            output::list(options, "cards", &archive::cards(path)?, |cards| pages::cards(cards))
+        }
         What::Show { what } => show(options, path, &what),
         What::Edit(edit) => {
             output::document(options, &archive::edit(path, &edit)?, |card| pages::edited(&edit, card))

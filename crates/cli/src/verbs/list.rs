@@ -48,7 +48,9 @@ fn answer(devices: &[Entry], safe: &[&Entry]) -> String {
 fn reason(d: &Entry) -> String {
     match d.safe {
         true => "yes".to_owned(),
-        false => format!("no: {}", d.reason.as_deref().map_or("reason unknown", |reason| cause(reason, &d.path))),
+        false => {
+            format!("no: {}", d.reason.as_deref().map_or("reason unknown", |reason| cause(reason, &d.path)))
+        }
     }
 }
 

@@ -212,7 +212,15 @@ pub fn answer(comparison: &Comparison) -> String {
             _ => format!("No card leads: the best are ahead in {each}."),
         };
     }
-    let lead = format!("{} of {}{}", leads(winner), count(tests.len() as u64, "test"), typical.unwrap_or_default());
+    let all =
+        comparison.tests.iter().flat_map(|test| &test.pairs).map(|pair| pair.verdict).collect::<Vec<_>>();
+    let is_sure = |verdict: &Verdict| matches!(verdict, Verdict::FirstFaster | Verdict::SecondFaster);
+    if !all.is_empty() && !all.iter().any(is_sure) {
+        let ahead = format!("ahead in {} of {}", leads(winner), count(tests.len() as u64, "test"));
+        return format!("{} is {ahead}, not significantly.", names[winner]);
+    }
+    let lead =
+        format!("{} of {}{}", leads(winner), count(tests.len() as u64, "test"), typical.unwrap_or_default());
     let other = if names.len() == 2 { &names[1 - winner] } else { "the others" };
     let said = format!("{} leads {other} in {lead}.", names[winner]);
     if said.width() <= ANSWER { said } else { format!("{} leads in {lead}.", names[winner]) }
@@ -224,7 +232,8 @@ const BRIEF: usize = 22;
 /// Names for a sentence: of each as many words as set it apart from the others, and no more than have room. Of a card
 /// that stands there several times, how it was measured is named, too: `Lexar (cooling active)`.
 pub(crate) fn brief(names: &[&str]) -> Vec<String> {
-    let parts: Vec<(&str, &str)> = names.iter().map(|name| name.split_once(" · ").unwrap_or((name, ""))).collect();
+    let parts: Vec<(&str, &str)> =
+        names.iter().map(|name| name.split_once(" · ").unwrap_or((name, ""))).collect();
     let first = |name: &str, words: usize| name.split_whitespace().take(words).collect::<Vec<_>>().join(" ");
     let same = |one: &str, other: &str| one.to_lowercase() == other.to_lowercase();
     let several = |title: &str| parts.iter().filter(|(other, _)| same(other, title)).count() > 1;
@@ -245,7 +254,11 @@ pub(crate) fn brief(names: &[&str]) -> Vec<String> {
         let all = title.split_whitespace().count();
         let words = (1..=all).find(|words| names.len() > 1 && alone(of, *words)).unwrap_or(all);
         let name = cut(first(title, words));
-        if setting.is_empty() || !several(title) { name } else { format!("{name} ({})", cut(setting.to_owned())) }
+        if setting.is_empty() || !several(title) {
+            name
+        } else {
+            format!("{name} ({})", cut(setting.to_owned()))
+        }
     };
     (0..parts.len()).map(short).collect()
 }
@@ -403,7 +416,8 @@ mod tests {
         assert_eq!(brief(&[alike, alike]), ["a card that somebody…"; 2]);
         assert_eq!(brief(&["Lexar PLAY PRO 1TB"]), ["Lexar PLAY PRO 1TB"]);
         assert_eq!(brief(&["lexar LX1TB71", "Lexar PLAY PRO 1TB"]), ["lexar LX1TB71", "Lexar PLAY"]);
-        let twice = ["Lexar PLAY PRO 1TB · cooling active", "Lexar PLAY PRO 1TB · cooling passive", "ADATA SD71"];
+        let twice =
+            ["Lexar PLAY PRO 1TB · cooling active", "Lexar PLAY PRO 1TB · cooling passive", "ADATA SD71"];
         assert_eq!(brief(&twice), ["Lexar (cooling active)", "Lexar (cooling passive)", "ADATA"]);
     }
 

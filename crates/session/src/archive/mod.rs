@@ -48,6 +48,7 @@ pub(crate) fn open_to_read(path: Option<&Path>) -> Result<Option<Archive>> {
 
 /// The same where something in the archive is meant.
 fn open_filled(path: Option<&Path>) -> Result<Archive> {
-    let nothing = || Failure::refused("the archive is empty; `cardscope check` and `cardscope import` fill it");
+    let nothing =
+        || Failure::refused("the archive is empty; `cardscope check` and `cardscope import` fill it");
     open_to_read(path)?.ok_or_else(nothing)
 }

@@ -98,8 +98,13 @@ mod tests {
 
     #[test]
     fn cards_of_one_name_are_set_apart_by_their_ids_and_a_card_is_not_from_itself() {
-        let mut cards = [("a1b2c3d4e5", "SD71"), ("b1b2c3d4e5", "sd71"), ("c1b2c3d4e5", "Swift"), ("c1b2c3d4e5", "Swift")]
-            .map(|(id, title)| card(id, title));
+        let mut cards = [
+            ("a1b2c3d4e5", "SD71"),
+            ("b1b2c3d4e5", "sd71"),
+            ("c1b2c3d4e5", "Swift"),
+            ("c1b2c3d4e5", "Swift"),
+        ]
+        .map(|(id, title)| card(id, title));
         set_apart(cards.iter_mut());
         assert_eq!(cards.map(|card| card.title), ["SD71 (a1b2c3d4)", "sd71 (b1b2c3d4)", "Swift", "Swift"]);
     }

@@ -156,7 +156,6 @@ fn rig(card: &Archetype) -> Option<String> {
 }
 
 fn cache(c: &Cache) -> String {
-    let gb = |bytes: u64| format!("{:.1} GB", bytes as f64 / 1e9);
     let dynamic = c.bits.map_or(String::new(), |bits| {
         format!(", at most {} of what is free,", share(c.alpha / f64::from(bits)))
     });
@@ -165,16 +164,16 @@ fn cache(c: &Cache) -> String {
         WhenFull::Fold => "each byte waits until one is moved",
     };
     let pool = c.pool_bytes.map_or(String::new(), |bytes| {
-        let (most, rest) = (gb(bytes), time(c.pool_rest_s));
+        let (most, rest) = (Size(bytes), time(c.pool_rest_s));
         format!(" After {most} of writes it cleans no more until it has rested {rest}.")
     });
     let read = c.read_base_s.map_or(String::new(), |s| format!(" Data in it reads after {}.", time(s)));
     let until = match c.reopen_bytes {
         0 => String::new(),
-        bytes => format!(" until {} are clean again", gb(bytes)),
+        bytes => format!(" until {} are clean again", Size(bytes)),
     };
     let Cache { write_mb_s, clean_mb_s, clean_bytes, .. } = *c;
-    let clean = gb(clean_bytes);
+    let clean = Size(clean_bytes);
     format!(
         "Cache (pSLC): {clean} clean{dynamic} take writes at {write_mb_s} MB/s. Once used up, {full}{until}. \
          It is cleaned at {clean_mb_s} MB/s while nothing is written.{pool}{read}"

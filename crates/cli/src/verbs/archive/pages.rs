@@ -1,9 +1,9 @@
 //! The pages of the archive.
 
-use cardscope_report::page::table::Table;
-use cardscope_report::page::{Block, Page, Tone};
 use cardscope_report::figure::{count, in_a_line, listing};
 use cardscope_report::page::Fact;
+use cardscope_report::page::table::Table;
+use cardscope_report::page::{Block, Page, Tone};
 use cardscope_session::archive::{self, CardLine, CardShown, Edit, Exported, Line, Taken};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -39,7 +39,9 @@ fn measured(sessions: &[&Line]) -> Table {
             ("card", &|s| called(s).to_owned()),
             ("what", &|s| [&s.kind, s.recipe.as_deref().unwrap_or_default()].join(" ").trim_end().to_owned()),
             ("result", &result),
-            ("id", &|s| s.session.get(s.session.len().saturating_sub(short)..).unwrap_or(&s.session).to_owned()),
+            ("id", &|s| {
+                s.session.get(s.session.len().saturating_sub(short)..).unwrap_or(&s.session).to_owned()
+            }),
         ],
     );
     table.left_aligned(["card", "what", "result", "id"]).always(["card", "what", "result", "id"])
@@ -73,7 +75,10 @@ fn day(text: &str) -> &str {
 pub(super) fn cards(cards: &[CardLine]) -> Page {
     if cards.is_empty() {
         let mut page = nothing("The archive has no cards yet.");
-        page.step("List those that come with the program:", Some("cardscope archive cards --builtin".to_owned()));
+        page.step(
+            "List those that come with the program:",
+            Some("cardscope archive cards --builtin".to_owned()),
+        );
         return page;
     }
     let mut page = Page::plain(format!("{} in the archive.", count(cards.len() as u64, "card")));
