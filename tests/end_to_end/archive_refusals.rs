@@ -36,6 +36,33 @@ fn refused(home: &Home, archive: &Path, status: i32, words: &[&str]) {
     assert!(!beside.iter().any(|name| name.contains("-wal") || name.contains("-shm")), "{beside:?}");
 }
 
+#[test]
+fn a_mistyped_archive_is_refused_by_what_only_reads_and_is_not_made() {
+    let home = Home::new();
+    let page = home.path("page.html");
+    let place = home.path("typo/archive.sqlite");
+    let place = place.to_str().unwrap();
+    let asked: &[&[&str]] = &[
+        &["archive", "list"],
+        &["archive", "cards"],
+        &["archive", "show", "a"],
+        &["archive", "edit", "a", "--set", "note=x"],
+        &["archive", "export", "-o", "out"],
+        &["compare", "SDSQXFN", "ADATA"],
+        &["rank", "--for", "game-load"],
+        &["report", "-o", page.to_str().unwrap()],
+    ];
+    for arguments in asked {
+        let refused = home.run(&[*arguments, &["--archive", place]].concat()).expect(2);
+        refused.says(&[place, "no archive is there", "--archive"]);
+    }
+    assert!(!home.path("typo").exists() && !page.exists());
+    // The user's own archive need not be there yet.
+    home.run(&["compare", "SDSQXFN", "ADATA"]).expect(0);
+    assert!(home.run(&["archive", "list"]).expect(0).stdout.contains("no sessions yet"));
+    assert!(!home.archive().exists());
+}
+
 /// An archive with a log in it, in a folder of its own.
 fn small(home: &Home) -> PathBuf {
     let place = home.path("kept/archive.sqlite");

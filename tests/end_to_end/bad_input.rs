@@ -149,7 +149,7 @@ fn targets_that_are_none_are_refused() {
     for (target, words) in [
         ("/dev/no-such-card", &["/dev/no-such-card", "cardscope list"][..]),
         ("/dev/null", &["/dev/null", "not a block device"]),
-        ("sim:nonesuch", &["nonesuch", "lexar-16g-c10"]),
+        ("sim:nonesuch", &["nonesuch", "`cardscope sim list`"]),
         ("sim:constant?mbs=3", &["mbs"]),
         ("sim:constant?mb_s=fast", &["mb_s=fast"]),
         ("", &["cannot be tested"]),
@@ -180,5 +180,5 @@ fn a_target_that_is_not_there_is_named_with_what_to_check() {
             home.run(&[verb, target]).expect(2).says(&[target, "check the name"]);
         }
     }
-    assert!(!home.path("archive.sqlite").exists());
+    assert!(!home.archive().exists());
 }

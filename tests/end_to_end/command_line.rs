@@ -1,6 +1,6 @@
 //! What leads a user from the first word on: help, lists of what there is, completions and manual pages.
 
-use crate::common::binary::Home;
+use crate::common::binary::{CARDSCOPE, Home, Running};
 use crate::common::machine::tool;
 use crate::common::{list, text};
 use serde_json::Value;
@@ -25,11 +25,37 @@ fn recipes_and_jobs_are_listed_and_explained() {
         let shown = home.run(&[verb]).expect(0).stdout;
         assert!(names.iter().all(|name| shown.contains(&format!("  {name} "))), "{shown}");
         assert!(home.run(&[verb, name]).expect(0).stdout.starts_with(&format!("{name}: ")));
-        home.run(&[verb, "nonesuch"]).expect(2).says(&["nonesuch", &format!("see `cardscope {verb}`")]);
+        home.run(&[verb, "nonesuch"]).expect(2).says(&["nonesuch", &format!("`cardscope {verb}` lists")]);
     }
     let kdiskmark = home.run(&["recipes", "kdiskmark", "--json"]).expect(0).json();
     let reads = list(&kdiskmark, "/tests").iter().find(|t| t["test"] == "RND4K Q1T1 read").unwrap();
     assert_eq!((&reads["loops"], &reads["size_bytes"]), (&Value::from(5), &Value::from(1u64 << 30)));
+}
+
+#[test]
+fn every_example_that_needs_no_device_and_no_file_runs_on_a_new_computer() {
+    let help = Home::new().run(&["--help"]).expect(0).stdout;
+    let verbs = help.lines().filter_map(|line| line.strip_prefix("  ")?.split_once("  "));
+    let is_verb = |verb: &&str| verb.starts_with(char::is_alphabetic) && !verb.contains(' ');
+    let verbs: Vec<&str> = verbs.map(|(verb, _)| verb).filter(is_verb).collect();
+    assert!(verbs.contains(&"archive") && verbs.len() > 20, "{verbs:?}");
+    let mut run = 0;
+    for verb in verbs {
+        let help = Home::new().run(&[verb, "--help"]).expect(0).stdout;
+        let examples = help.split("Examples:\n").nth(1).unwrap_or_else(|| panic!("{verb} has no example"));
+        let needs = ["/", ".log", ".img"];
+        for example in examples.lines().filter(|line| !needs.iter().any(|needed| line.contains(needed))) {
+            let home = Home::new();
+            let mut shell = home.command("sh");
+            shell.args(["-c", &example.replacen("cardscope", CARDSCOPE, 1)]).current_dir(home.path(""));
+            let outcome = Running::of(shell).finish();
+            // What is shown may be bad news, which is a status of 1.
+            let status = outcome.status.code();
+            assert!(matches!(status, Some(0 | 1)) && !outcome.stdout.is_empty(), "{example}\n{outcome}");
+            run += 1;
+        }
+    }
+    assert!(run >= 25, "{run} examples");
 }
 
 #[test]

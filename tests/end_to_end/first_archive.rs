@@ -8,6 +8,7 @@ use cardscope_model::format::FormatReport;
 use cardscope_model::observe::ObserveReport;
 use cardscope_model::result::BenchReport;
 use cardscope_model::sustain::SustainReport;
+use cardscope_model::units::measured;
 use cardscope_model::verify::VerifyReport;
 use cardscope_model::{card_map::MapReport, endure::EndureReport};
 use serde::Serialize;
@@ -40,6 +41,9 @@ fn holds(new: &Value, old: &Value, path: &str) {
         }
         // A watch had its doubts as plain sentences.
         (Value::Object(new), Value::String(_)) => assert_eq!(new.get("text"), Some(old), "{path}"),
+        (new, Value::Number(old)) if old.is_f64() => {
+            assert_eq!(new.as_f64().map(measured), old.as_f64().map(measured), "{path}");
+        }
         (new, old) => assert_eq!(new, old, "{path}"),
     }
 }
@@ -68,6 +72,7 @@ fn every_document_is_read_and_written_again_whole() {
 #[test]
 fn every_session_is_listed_and_shown_as_it_was() {
     let home = Home::new();
+    std::fs::create_dir_all(home.archive().parent().unwrap()).unwrap();
     std::fs::copy(fixture("archive.sqlite"), home.archive()).unwrap();
     let listed = home.run(&["archive", "list", "--json"]).expect(0).json();
     holds(&listed, &document("list.json"), "list");
@@ -84,6 +89,7 @@ fn every_session_is_listed_and_shown_as_it_was() {
 #[test]
 fn earlier_runs_are_compared_and_published() {
     let home = Home::new();
+    std::fs::create_dir_all(home.archive().parent().unwrap()).unwrap();
     std::fs::copy(fixture("archive.sqlite"), home.archive()).unwrap();
     let compared = home.run(&["compare", "NAND0", "Test 64G", "--json"]).expect(0).json();
     assert!(list(&compared, "/entries").len() >= 2, "{compared:#}");

@@ -1,6 +1,7 @@
 //! `import` from the outside: logs of other tools in every state they come in, kept once, and never half.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
+use crate::common::logs::taken_in;
 use crate::common::machine::Mounted;
 use crate::common::{list, text};
 use serde_json::Value;
@@ -239,8 +240,8 @@ fn all_real_logs_are_understood() {
 #[test]
 fn the_archive_is_not_read_as_a_log_while_it_is_open() {
     let home = Home::new();
-    home.run(&["archive", "list"]).expect(0);
-    let archive = home.path("archive.sqlite");
+    taken_in(&home, "a.log", &[700], &[]);
+    let archive = home.archive();
     let outcome = home.run(&["import", archive.to_str().unwrap()]).expect(1);
     assert!(outcome.one_line().contains("this is the archive itself"), "{outcome}");
     let around = home.run(&["import", archive.parent().unwrap().to_str().unwrap(), "--json"]).json();

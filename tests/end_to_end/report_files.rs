@@ -60,7 +60,7 @@ fn where_no_file_can_be_none_is_begun() {
     let full = disk.point.join("cards.html");
     tool("mount", &["-o", "remount,ro", disk.path()]);
     report(&home, &full, &[]).expect(2).says(&["Read-only file system", "name a file in a writable folder"]);
-    report(&home, &home.path("cards.doc"), &[]).expect(2).says(&["the ending names no format", "html"]);
+    report(&home, &home.path("cards.doc"), &[]).expect(2).says(&["its extension selects no format", "html"]);
     report(&home, &home.path(""), &["--format", "html"]).expect(2).says(&["not the name of a file"]);
     let mut command = home.command(crate::common::binary::CARDSCOPE);
     command.args(["report", "-o", "-", "--format", "html"]);

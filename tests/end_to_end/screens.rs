@@ -168,7 +168,7 @@ fn all_verbs(card: &str, target: &str) {
         let again = format!("'{CARDSCOPE}' archive show {session} --details");
         let (wide, _) = Terminal::start(&home, &name, 120, &again).ended();
         same(&format!("{name}-120"), &wide);
-        let archive = home.path("data/cardscope/archive.sqlite");
+        let archive = home.archive();
         let piped =
             home.run(&["archive", "show", &session, "--archive", archive.to_str().unwrap()]).expect(0);
         // A command that is longer than a line is broken by the terminal alone.

@@ -44,7 +44,8 @@ fn grouped(command: &Command) -> StyledStr {
     let _ = write!(
         text,
         "{{about}}\n\
-         Start with `{literal}cardscope check DEVICE{literal:#}`.\n\n\
+         Start with `{literal}cardscope check DEVICE{literal:#}`.\n\
+         No card at hand? `{literal}cardscope sim list{literal:#}` lists simulated ones to test.\n\n\
          {{usage-heading}} {{usage}}\n\n"
     );
     for (group, verbs) in GROUPS {

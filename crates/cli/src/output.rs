@@ -3,7 +3,8 @@
 //! Everything that the program says leaves through here, and nothing in it that steers a terminal: text from outside is
 //! shown as `model::outside` has it, whichever verb brings it.
 
-use cardscope_model::outside;
+use cardscope_model::{json, outside};
+use cardscope_report::figure::wrapped;
 use cardscope_report::page::terminal::{self, Screen};
 use cardscope_report::page::{Page, Tone};
 use cardscope_session::frame::{Document, Outcome};
@@ -118,21 +119,18 @@ pub(crate) fn list<T: Serialize + DeserializeOwned>(
 
 /// Prints a document as JSON, the answer of its page first.
 fn answered(answer: &str, document: &impl Serialize) -> Result<()> {
-    #[derive(Serialize)]
-    struct Answered<'a, T> {
-        answer: &'a str,
-        #[serde(flatten)]
-        document: &'a T,
-    }
-    json(&Answered { answer, document })
+    as_json(json::answered(answer, document))
 }
 
 /// Prints a document as JSON.
 pub(crate) fn json(document: &impl Serialize) -> Result<()> {
+    as_json(json::text(document))
+}
+
+fn as_json(text: serde_json::Result<String>) -> Result<()> {
     let _owing = printing();
-    let body = serde_json::to_string_pretty(document)
-        .map_err(|e| Failure::io_for(format!("the document cannot be written as JSON: {e}"), e))?;
-    print(&outside::json(&body))
+    let unwritable = |e| Failure::io_for(format!("the document cannot be written as JSON: {e}"), e);
+    print(&text.map_err(unwritable)?)
 }
 
 /// Prints a page as wide as the terminal, in colours where those are wanted.
@@ -218,9 +216,13 @@ pub(crate) fn stderr() -> std::io::Stderr {
     std::io::stderr()
 }
 
-/// Says on stderr why something ended early.
+/// Says on stderr why something ended early; a terminal gets it in lines that part no word.
 pub(crate) fn say(failure: &Failure) {
-    note(&format!("cardscope: {failure}"));
+    let said = format!("cardscope: {failure}");
+    match terminal_size::terminal_size_of(std::io::stderr()) {
+        Some((width, _)) => wrapped(&said, usize::from(width.0)).iter().for_each(|line| note(line)),
+        None => note(&said),
+    }
 }
 
 /// Says something on stderr, in one line.

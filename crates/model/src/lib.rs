@@ -24,6 +24,7 @@ pub mod host;
 pub mod identity;
 pub mod imported;
 pub mod job;
+pub mod json;
 pub mod judge;
 pub mod judged_label;
 pub mod judged_mark;

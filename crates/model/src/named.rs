@@ -15,7 +15,7 @@ pub struct BuiltinFiles {
 
 /// Nothing that comes with the program has the name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no {kind} {name:?}; {meant}there are: {there}{also}")]
+#[error("there is no {kind} {name:?}; {meant}{there}{also}")]
 pub struct UnknownName {
     kind: &'static str,
     name: String,
@@ -47,14 +47,14 @@ impl BuiltinFiles {
     /// The text of the file with this name.
     ///
     /// # Errors
-    /// If there is none; the message lists all, and the one that was probably meant.
+    /// If there is none; the message lists the nearest, and the one that was probably meant.
     pub fn find(&self, name: &str) -> Result<&'static str, UnknownName> {
         let found = self.files.iter().find(|(known, _)| *known == name);
         found.map(|(_, text)| *text).ok_or_else(|| UnknownName {
             kind: self.kind,
             name: name.to_owned(),
             meant: did_you_mean(name, self.names()),
-            there: self.names().collect::<Vec<_>>().join(", "),
+            there: listed(name, &self.names().collect::<Vec<_>>()),
             also: self.also,
         })
     }
@@ -86,6 +86,21 @@ pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = 
     nearest(word, candidates).map_or(String::new(), |meant| format!("did you mean {meant:?}? "))
 }
 
+/// So many names are listed where nothing has the name that was asked for.
+const LISTED: usize = 8;
+
+/// `there are: cdm3, quick`; of more than have room the nearest.
+fn listed(word: &str, names: &[&str]) -> String {
+    let (mut near, lower) = (names.to_vec(), word.to_lowercase());
+    match names.len().saturating_sub(LISTED) {
+        0 => format!("there are: {}", near.join(", ")),
+        others => {
+            near.sort_by_key(|name| strsim::levenshtein(&lower, &name.to_lowercase()));
+            format!("there are: {} and {} others", near[..LISTED - 4].join(", "), others + 4)
+        }
+    }
+}
+
 /// The candidate that begins with `word`, else the one that is fewest edits away, if that is near enough to be meant.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let near_enough = word.chars().count().max(3) / 3 + 1;
@@ -112,5 +127,8 @@ mod tests {
         assert_eq!(nearest("cdm8", names), Some("cdm8-default"));
         assert_eq!(nearest("QUICK", names), Some("quick"));
         assert_eq!(nearest("elephant-parade", names), None);
+        assert_eq!(listed("quik", &names), "there are: cdm3, cdm8-default, kdiskmark, quick");
+        let many = [&names[..], &["a", "b", "c", "d", "e", "f"]].concat();
+        assert_eq!(listed("quik", &many), "there are: quick, cdm3, a, b and 6 others");
     }
 }

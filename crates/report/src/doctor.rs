@@ -3,6 +3,7 @@
 use crate::page::table::Table;
 use crate::page::{Block, Page, Tone};
 use cardscope_model::doctor::{DoctorReport, Point, State};
+use cardscope_model::statistics::distinct;
 
 /// The page.
 pub fn page(report: &DoctorReport) -> Page {
@@ -13,10 +14,11 @@ pub fn page(report: &DoctorReport) -> Page {
     };
     let mut page = Page::new("", tone, answer(report));
     let of = |state: State| report.points.iter().filter(move |point| point.state == state);
-    for point in of(State::Fail).chain(of(State::Warn)) {
-        let advice = point.advice.iter().map(|advice| format!("do: {advice}"));
-        let lines = [format!("why: {}", point.why)].into_iter().chain(advice);
-        page.add(&format!("{}: {}", point.point, on(point)), [Block::Lines(lines.collect())]);
+    for points in by_advice(of(State::Fail).chain(of(State::Warn))) {
+        let heads: Vec<String> = points.iter().map(|p| format!("{}: {}", p.point, on(p))).collect();
+        let why = distinct(points.iter().map(|point| format!("why: {}", point.why)));
+        let advice = points[0].advice.iter().map(|advice| format!("do: {advice}"));
+        page.add(&heads.join(" · "), [Block::Lines(why.into_iter().chain(advice).collect())]);
     }
     let table = Table::of(
         &report.points,
@@ -29,12 +31,24 @@ pub fn page(report: &DoctorReport) -> Page {
     page
 }
 
+/// The points, those of one advice together.
+fn by_advice<'a>(points: impl Iterator<Item = &'a Point>) -> Vec<Vec<&'a Point>> {
+    let mut groups: Vec<Vec<&Point>> = Vec::new();
+    for point in points {
+        match groups.iter_mut().find(|group| point.advice.is_some() && group[0].advice == point.advice) {
+            Some(group) => group.push(point),
+            None => groups.push(vec![point]),
+        }
+    }
+    groups
+}
+
 fn answer(report: &DoctorReport) -> String {
     let target = report.target.as_ref().map_or_else(|| "a card".to_owned(), Clone::clone);
     match (report.failed, report.warned) {
         (0, 0) => format!("This computer is fit to measure {target}."),
-        (0, 1) => format!("1 place where this computer slows {target}."),
-        (0, warned) => format!("{warned} places where this computer slows {target}."),
+        (0, 1) => format!("This computer slows {target} in 1 place."),
+        (0, warned) => format!("This computer slows {target} in {warned} places."),
         (1, _) => format!("NOT FIT to measure {target}: fix 1 point first."),
         (failed, _) => format!("NOT FIT to measure {target}: fix {failed} points first."),
     }
@@ -60,6 +74,7 @@ mod tests {
                 .is(State::Warn, "ondemand")
                 .advise("echo performance"),
             Topic::Heat.asks("supply", "slows").is(State::Fail, "under-voltage now").advise("another supply"),
+            Topic::Processor.asks("turbo", "clocks up").is(State::Warn, "on").advise("echo performance"),
             Topic::Reader.asks("reader-bus", "bus").is(State::Ok, "SDR104").about("/dev/mmcblk0"),
         ];
         let text = page(&DoctorReport::new(None, points)).text();
@@ -67,6 +82,8 @@ mod tests {
         let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part} in\n{text}"));
         assert!(place("supply: under-voltage now") < place("governor: ondemand"));
         assert!(place("do: another supply") < place("do: echo performance"));
+        assert_eq!(text.matches("do: echo performance").count(), 1, "one advice stands once: {text}");
+        place("governor: ondemand · turbo: on\n  why: clocks down\n  why: clocks up\n  do: echo performance");
         place("reader-bus  ok     /dev/mmcblk0: SDR104");
     }
 }

@@ -100,16 +100,46 @@ pub fn sentence(text: &str) -> String {
     format!("{first}{}{end}", letters.as_str())
 }
 
-/// A text in lines of so many characters; a longer word has a line to itself.
+/// A text as an answer: one line of 80 columns with a full stop, cut behind a word where it is longer.
+pub fn in_a_line(text: &str) -> String {
+    let stopped = if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") };
+    match &wrapped(&stopped, ANSWER)[..] {
+        [] | [_] => stopped,
+        [first, ..] => format!("{}…", wrapped(first, ANSWER - 1).first().unwrap_or(first)),
+    }
+}
+
+/// Columns of an answer.
+pub(crate) const ANSWER: usize = 80;
+
+/// The words of a text; digits in groups of three are one.
+pub(crate) fn words(text: &str) -> Vec<String> {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let group =
+            word.get(..3).is_some_and(digits) && !word[3..].starts_with(|c: char| c.is_alphanumeric());
+        match words.last_mut() {
+            Some(last) if group && last.rsplit(' ').next().is_some_and(|l| l.len() <= 3 && digits(l)) => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words
+}
+
+/// A text in lines of so many characters; a longer word has a line to itself, and no number is parted between its digits.
 pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
+    for word in words(text) {
         match lines.last_mut() {
             Some(line) if line.width() + 1 + word.width() <= columns => {
                 line.push(' ');
-                line.push_str(word);
+                line.push_str(&word);
             }
-            _ => lines.push(word.to_owned()),
+            _ => lines.push(word),
         }
     }
     lines
@@ -130,6 +160,19 @@ mod tests {
         assert_eq!([time_us(47.2), time_us(1335.9), time_us(2.5e6)], ["47.2 µs", "1.34 ms", "2.50 s"]);
         assert_eq!([duration(4.2), duration(185.0), duration(3720.0)], ["4.2 s", "3 min 05 s", "1 h 02 min"]);
         assert_eq!([printed(404.0), printed(4.7), printed(1.0 / 3.0)], ["404", "4.7", "0.333"]);
+    }
+
+    #[test]
+    fn a_number_is_not_parted_and_a_long_answer_is_cut_behind_a_word() {
+        assert_eq!(
+            words("of 16 012 804 096 bytes, 12 in 300"),
+            ["of", "16 012 804 096", "bytes,", "12", "in", "300"]
+        );
+        assert_eq!(wrapped("holds 16 012 804 096 bytes", 12), ["holds", "16 012 804 096", "bytes"]);
+        assert_eq!(in_a_line("KDiskMark Default"), "KDiskMark Default.");
+        let long = in_a_line(&"a word ".repeat(20));
+        assert!(long.width() <= 80 && long.ends_with('…'), "{long}");
+        assert_eq!(in_a_line(&"x".repeat(90)).width(), 91, "a name without a blank stays whole");
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! What a card says of itself, as text: one part a paragraph, one fact a line, hints at the end.
 
+use crate::figure::{in_a_line, listing, sentence};
 use crate::format::present_facts;
 use crate::page::{Block, Fact, Page, Tone, fact, findings};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::identity::Identity;
-use cardscope_model::units::{BinarySize, Degrees, Size};
+use cardscope_model::units::{BinarySize, Degrees, Size, grouped};
 use cardscope_model::usb::UsbReader;
 use cardscope_sd::bus::MmcBus;
+use cardscope_sd::maker::UNREGISTERED;
 use cardscope_sd::mark::Demand;
 use cardscope_sd::nvme::NvmeIdentity;
 use cardscope_sd::registers::{Cid, Crc, Csd, Ocr, Scr, Ssr};
@@ -18,17 +20,20 @@ pub fn page(identity: &Identity, degrees: Degrees) -> Page {
         if identity.findings.iter().any(|f| f.weight > Weight::Note) { Tone::Warning } else { Tone::Plain };
     let mut page = Page::new("", tone, answer(identity));
     page.because_all(Tone::Warning, heaviest(&identity.findings));
+    // Registers are for who knows them, unless there is nothing else: then they are what was asked for.
+    let fold = identity.cid.is_some() || identity.capacity.is_some() || identity.nvme.is_some();
     let mut part = |head: &str, fill: &dyn Fn(&mut Facts)| {
         let mut facts = Facts::default();
         fill(&mut facts);
-        // Registers are for who knows them; what everybody asks for stands above.
-        match REGISTERS.contains(&head) {
+        match fold && REGISTERS.contains(&head) {
             true => page.fold(head, [Block::Facts(facts.0)]),
             false => page.add(head, [Block::Facts(facts.0)]),
         }
     };
     part("Card (CID)", &|p| identity.cid.iter().for_each(|cid| cid_lines(p, cid)));
-    part("This is an eMMC, no card", &|p| p.line("name", identity.emmc.as_ref().map(|emmc| &emmc.pnm)));
+    part("eMMC: soldered flash, not a card", &|p| {
+        p.line("name", identity.emmc.as_ref().map(|emmc| &emmc.pnm))
+    });
     part("Capacity", &|p| capacity_lines(p, identity));
     part(CSD, &|p| identity.csd.iter().for_each(|csd| csd_lines(p, csd)));
     part(SCR, &|p| identity.scr.iter().for_each(|scr| scr_lines(p, scr)));
@@ -49,23 +54,46 @@ const SCR: &str = "Configuration (SCR)";
 const SSR: &str = "SD status (SSR)";
 const OCR: &str = "Operating conditions (OCR)";
 
-/// Maker, name, size and marks in a line.
+/// Maker, name, size and marks in a line; without any of them what the registers say.
 fn answer(identity: &Identity) -> String {
     let size = identity.capacity.as_ref().map(|capacity| Size(capacity.bytes).to_string());
     let marks: Vec<String> = identity.mark_demands.iter().map(|demand| demand.mark.to_string()).collect();
     let marks = (!marks.is_empty()).then(|| format!("claims {}", marks.join(" ")));
-    let parts: Vec<String> = [name(identity), size, marks].into_iter().flatten().collect();
-    match parts.is_empty() {
-        true => "The card tells nothing of itself here.".to_owned(),
-        false => format!("{}.", parts.join(", ")),
+    let family = || identity.csd.as_ref()?.family.as_ref().map(|family| format!("{family} card"));
+    let name = name(identity).or_else(family);
+    let mut parts: Vec<String> = [name, size, marks].into_iter().flatten().collect();
+    if parts.is_empty() {
+        parts.extend(registers(identity));
     }
+    match parts.is_empty() {
+        true => "The card's registers are not readable here.".to_owned(),
+        false => in_a_line(&sentence(&parts.join(", "))),
+    }
+}
+
+/// What the registers say that name no card.
+fn registers(identity: &Identity) -> Vec<String> {
+    let scr = identity.scr.iter().flat_map(|scr| {
+        let version = scr.version.as_ref().map(|version| format!("SD specification {version}"));
+        version.into_iter().chain([format!("bus of {}", widths(scr))])
+    });
+    let ssr = identity.ssr.iter().map(|ssr| match ssr.au_size_bytes {
+        Some(bytes) => format!("no speed marks, allocation unit {}", BinarySize(bytes)),
+        None => "no speed marks".to_owned(),
+    });
+    let ocr = identity.ocr.iter().flat_map(|ocr| {
+        let capacity = if ocr.ccs { "high capacity (SDHC and up)" } else { "standard capacity" };
+        supply(ocr).map(|volts| format!("supply {volts}")).into_iter().chain([capacity.to_owned()])
+    });
+    scr.chain(ssr).chain(ocr).collect()
 }
 
 /// The name that a card gives itself, with its maker where the number is a registered one; of a card whose registers a
 /// reader hides, the reader's.
 pub(crate) fn name(identity: &Identity) -> Option<String> {
     let cid = identity.cid.as_ref();
-    let maker = cid.and_then(|cid| cid.maker.as_deref()).filter(|maker| !maker.starts_with("no "));
+    let registered = cid.filter(|cid| !UNREGISTERED.contains(&cid.mid));
+    let maker = registered.and_then(|cid| cid.maker.as_deref());
     let own = cid.map(|cid| cid.pnm.as_str());
     let model = identity.nvme.as_ref().and_then(|nvme| Some(nvme.identify.as_ref()?.mn.as_str()));
     let reader = identity.usb.as_ref().filter(|_| cid.is_none());
@@ -111,25 +139,23 @@ fn cid_lines(p: &mut Facts, cid: &Cid) {
     p.line("revision (PRV)", Some(&cid.prv));
     p.line("serial (PSN)", Some(format!("{} ({})", cid.psn, cid.psn_hex)));
     p.line("made (MDT)", Some(&cid.mdt));
-    p.line("check sum (CRC7)", Some(crc_words(cid.crc)));
+    p.line("checksum (CRC7)", Some(crc_words(cid.crc)));
 }
 
 fn crc_words(crc: Crc) -> &'static str {
     match crc {
-        Crc::Ok => "right",
-        Crc::Absent => "not delivered by the host",
-        Crc::Mismatch => "does not fit: first suspect the copy, then the host",
+        Crc::Ok => "correct",
+        Crc::Absent => "not reported by the host",
+        Crc::Mismatch => "wrong: probably a copying or transfer error",
     }
 }
 
 fn capacity_lines(p: &mut Facts, identity: &Identity) {
     if let Some(c) = &identity.capacity {
         let nominal = c.nominal.as_deref().map(|n| format!(", sold as {n}")).unwrap_or_default();
-        p.line("size", Some(format!("{}{nominal}", c.text)));
+        p.line("size", Some(format!("{} bytes ({}){nominal}", grouped(c.bytes), Size(c.bytes))));
     }
-    if let Some(f) = &identity.factors {
-        p.line("factors", Some(format!("{}: {}", f.text, f.says)));
-    }
+    p.line("factors", identity.factors.as_ref().map(|factors| &factors.says));
 }
 
 fn csd_lines(p: &mut Facts, csd: &Csd) {
@@ -148,15 +174,23 @@ fn csd_lines(p: &mut Facts, csd: &Csd) {
             ("write protected until power cycle", csd.wp_upc),
         ],
     );
-    p.line("check sum (CRC7)", Some(crc_words(csd.crc)));
+    p.line("checksum (CRC7)", Some(crc_words(csd.crc)));
 }
 
 fn scr_lines(p: &mut Facts, scr: &Scr) {
     p.line("raw", Some(&scr.raw));
     p.line("specification", scr.version.as_deref());
     p.line("security", scr.sd_security_text.as_deref());
-    p.say("bus widths", scr.bus_widths.iter().map(|w| format!("{w} bit")).collect::<Vec<_>>().join(", "));
+    p.say("bus widths", widths(scr));
     p.line("commands", Some(scr.cmd_support_list.join(", ")));
+}
+
+fn widths(scr: &Scr) -> String {
+    format!("{} bits", listing(&scr.bus_widths.iter().map(u8::to_string).collect::<Vec<_>>()))
+}
+
+fn supply(ocr: &Ocr) -> Option<String> {
+    ocr.vdd_min_v.zip(ocr.vdd_max_v).map(|(low, high)| format!("{low} to {high} V"))
 }
 
 fn ssr_lines(p: &mut Facts, ssr: &Ssr) {
@@ -183,8 +217,7 @@ fn ssr_lines(p: &mut Facts, ssr: &Ssr) {
 
 fn ocr_lines(p: &mut Facts, ocr: &Ocr) {
     p.line("raw", Some(&ocr.raw));
-    let volts = |low: f64, high: f64| format!("{low} to {high} V");
-    p.line("supply", ocr.vdd_min_v.zip(ocr.vdd_max_v).map(|(low, high)| volts(low, high)));
+    p.line("supply", supply(ocr));
     p.flags(
         "flags",
         &[
@@ -221,10 +254,7 @@ fn nvme_lines(p: &mut Facts, nvme: &NvmeIdentity, degrees: Degrees) {
     p.line("temperature now", nvme.temperature_celsius.map(|celsius| degrees.write(celsius)));
     if let Some(s) = &nvme.smart {
         p.line("used up", Some(format!("{} %, spare {} %", s.percentage_used, s.available_spare)));
-        p.say(
-            "read, written",
-            format!("{:.1} GB, {:.1} GB", gb(s.data_read_bytes), gb(s.data_written_bytes)),
-        );
+        p.say("read, written", format!("{}, {}", Size(s.data_read_bytes), Size(s.data_written_bytes)));
         p.line("power cycles", Some(format!("{}, {} unsafe", s.power_cycles, s.unsafe_shutdowns)));
         p.line("media errors", Some(s.media_errors));
         let t1 = (s.thermal_management_t1_transitions, s.thermal_management_t1_seconds);
@@ -235,17 +265,13 @@ fn nvme_lines(p: &mut Facts, nvme: &NvmeIdentity, degrees: Degrees) {
     }
 }
 
-fn gb(bytes: u64) -> f64 {
-    bytes as f64 / 1e9
-}
-
 fn bus_lines(p: &mut Facts, identity: &Identity) {
     p.line("mode", identity.bus_mode());
     p.line("carries at most", identity.ceiling_mb_s().map(|c| format!("{c:.1} MB/s")));
     identity.mmc.iter().for_each(|mmc| mmc_lines(p, mmc));
     identity.usb.iter().for_each(|usb| usb_lines(p, usb));
     let limited = identity.pcie.as_ref().is_some_and(|pcie| pcie.limited);
-    p.line("link", limited.then_some("slower than the card could: see the hints"));
+    p.line("link", limited.then_some("slower than the card supports"));
 }
 
 fn mmc_lines(p: &mut Facts, mmc: &MmcBus) {

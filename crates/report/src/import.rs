@@ -1,6 +1,6 @@
 //! What was imported, as text: one line a file with something to say, the figures where they are asked for, and the sums.
 
-use crate::figure::{count, rate, sentence, speed};
+use crate::figure::{count, in_a_line, rate, sentence, speed};
 use crate::page::table::Table;
 use crate::page::{Block, Page, Remark, Section, Tone};
 use cardscope_model::imported::{FileLine, FileOutcome, ImportReport, Totals};
@@ -28,21 +28,35 @@ pub fn page(report: &ImportReport) -> Page {
 
 fn answer(report: &ImportReport) -> String {
     let totals = &report.totals;
-    let verb = if report.archive.is_some() { "Imported" } else { "Dry run: understood" };
-    format!(
-        "{verb} {} ({}) from {}.",
-        count(totals.runs, "run"),
-        count(totals.figures, "result"),
-        count(totals.files, "file")
-    )
+    let logs = totals.files - (totals.not_understood + totals.failed).min(totals.files);
+    let verb = if report.archive.is_some() { "Imported" } else { "Dry run: found" };
+    let found = format!("{} ({})", count(totals.runs, "run"), count(totals.figures, "result"));
+    let others = match totals.not_understood {
+        0 => ".".to_owned(),
+        1 => "; 1 is not a log.".to_owned(),
+        n => format!("; {n} are not logs."),
+    };
+    match (logs, totals.known) {
+        (0, _) if totals.files == 0 => "Nothing to import: no file found.".to_owned(),
+        (0, _) if totals.failed > 0 => {
+            format!("Nothing imported: {} failed{others}", count(totals.failed, "file"))
+        }
+        (0, _) => format!("Nothing to import: {} found, none is a log.", count(totals.files, "file")),
+        (_, 0) => format!("{verb} {found} from {}{others}", count(logs, "file")),
+        (1, 1) => format!("Nothing new: the log was imported before{others}"),
+        (_, known) if known == logs => format!("Nothing new: all {logs} logs were imported before{others}"),
+        (_, known) => {
+            format!("Imported {}; {known} were imported before{others}", count(logs - known, "new log"))
+        }
+    }
 }
 
-/// What else became of the files, each kind in a line.
+/// What became of the files that are not in the archive now, each kind in a line.
 fn sums(totals: &Totals) -> impl Iterator<Item = String> {
+    let understood = "`cardscope import --formats` lists the tools whose logs are understood";
     let said = [
-        (totals.known, "imported before"),
-        (totals.not_understood, "not a log of a known tool"),
-        (totals.failed, "failed"),
+        (totals.not_understood, format!("not a log of a known tool; {understood}")),
+        (totals.failed, "failed".to_owned()),
     ];
     said.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{}: {what}.", count(n, "file")))
 }
@@ -93,7 +107,7 @@ pub fn log(log: &Log) -> Page {
         format!("{}{version}", tool.name)
     });
     let head = [tool.unwrap_or_else(|| log.format.clone()), what(log)].into_iter().chain(log.date.clone());
-    let mut page = Page::plain(head.collect::<Vec<_>>().join(" · "));
+    let mut page = Page::plain(in_a_line(&head.collect::<Vec<_>>().join(" · ")));
     page.add("Notes", [Block::Lines(log.doubts.iter().map(|doubt| sentence(&doubt.to_string())).collect())]);
     page.add("", results("", log));
     let other = (!log.other.is_empty()).then(|| serde_json::to_string_pretty(&log.other).ok()).flatten();
@@ -121,7 +135,7 @@ fn what(log: &Log) -> String {
     parts.extend(conditions);
     if figures > 0 {
         let runs = count(log.runs.len() as u64, "run");
-        parts.push(format!("{runs} with {}", count(figures as u64, "figure")));
+        parts.push(format!("{runs} with {}", count(figures as u64, "result")));
     }
     if !log.other.is_empty() {
         parts.push(log.other.keys().map(String::as_str).collect::<Vec<_>>().join(", "));
@@ -169,10 +183,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_answer_says_what_is_new_and_what_is_not_a_log() {
+        let said = |files, known, not_understood, failed| {
+            let totals =
+                Totals { files, known, not_understood, failed, runs: 5, figures: 13, ..Totals::default() };
+            answer(&ImportReport { totals, archive: Some("a".into()), ..ImportReport::default() })
+        };
+        assert_eq!(said(132, 0, 123, 0), "Imported 5 runs (13 results) from 9 files; 123 are not logs.");
+        assert_eq!(said(9, 9, 0, 0), "Nothing new: all 9 logs were imported before.");
+        assert_eq!(said(2, 1, 1, 0), "Nothing new: the log was imported before; 1 is not a log.");
+        assert_eq!(said(9, 3, 0, 0), "Imported 6 new logs; 3 were imported before.");
+        assert_eq!(said(0, 0, 0, 0), "Nothing to import: no file found.");
+        assert_eq!(said(4, 0, 4, 0), "Nothing to import: 4 files found, none is a log.");
+        assert_eq!(said(2, 0, 1, 1), "Nothing imported: 1 file failed; 1 is not a log.");
+    }
+
+    #[test]
     fn a_dry_run_shows_what_each_figure_is_and_what_was_printed() {
         let report = crate::sample::dry_run();
         insta::assert_snapshot!(page(&report).text(), @r#"
-        Dry run: understood 1 run (1 result) from 1 file.
+        Dry run: found 1 run (1 result) from 1 file.
 
         By format
           format   files  runs  results
@@ -182,7 +212,7 @@ mod tests {
           • a.log: its end is missing
 
         Files
-          a.log: cdm_fio, SD71 · 1 run with 1 figure
+          a.log: cdm_fio, SD71 · 1 run with 1 result
 
         Results
         a.log

@@ -2,7 +2,7 @@
 //! means for the job, groups, and who could not be placed.
 
 use crate::comparison::words;
-use crate::figure::{NONE, count, interval, printed, speed};
+use crate::figure::{NONE, count, in_a_line, interval, printed, speed};
 use crate::page::table::Table;
 use crate::page::{Block, Page, Tone, findings};
 use cardscope_model::card::Price;
@@ -12,7 +12,11 @@ use cardscope_model::ranking::{Groups, RankedBy, RankedCard, Ranking};
 /// The page.
 pub fn page(ranking: &Ranking) -> Page {
     let mut page = Page::new(&title(ranking), Tone::Plain, answer(ranking));
-    add(&mut page, "Best first", ranking);
+    add(&mut page, "Best first", "", ranking);
+    if ranking.places.is_empty() {
+        page.step("Measure a card:", Some("cardscope check DEVICE".to_owned()));
+        page.step("Or import what other tools measured:", Some("cardscope import FILE".to_owned()));
+    }
     page
 }
 
@@ -22,19 +26,26 @@ pub(crate) fn answer(ranking: &Ranking) -> String {
     let names = words::brief(&all);
     let first = ranking.places.iter().zip(names).filter(|(place, _)| place.place == 1);
     let first: Vec<String> = first.map(|(_, name)| name).collect();
-    let what = match &ranking.by {
+    let what = what(ranking);
+    let answer = match &first[..] {
+        [] => format!("No card could be ranked {what}"),
+        [one] => format!("Best {what}: {one}"),
+        [one, ..] => format!("Best {what}: {one} and {} equal to it", count(first.len() as u64 - 1, "card")),
+    };
+    in_a_line(&answer)
+}
+
+/// What the cards are in order for, as the end of a sentence.
+pub(crate) fn what(ranking: &Ranking) -> String {
+    match &ranking.by {
         RankedBy::Job(name) => format!("for {name}"),
         RankedBy::Test(test) => format!("in {test}"),
-    };
-    match &first[..] {
-        [] => format!("No card could be ranked {what}."),
-        [one] => format!("Best {what}: {one}."),
-        [one, ..] => format!("Best {what}: {one} and {} equal to it.", count(first.len() as u64 - 1, "card")),
     }
 }
 
-/// Adds an order to a page.
-pub(crate) fn add(page: &mut Page, head: &str, ranking: &Ranking) {
+/// Adds an order to a page; `of` says which it is, where a page has further parts of the same kind.
+pub(crate) fn add(page: &mut Page, head: &str, of: &str, ranking: &Ranking) {
+    let head_of = |part: &str| format!("{part} {of}").trim_end().to_owned();
     let shared = ranking.places.iter().any(|place| place.shared_by > 1);
     let note = match (ranking.places.is_empty(), shared) {
         (true, _) => "No card could be placed.",
@@ -45,14 +56,14 @@ pub(crate) fn add(page: &mut Page, head: &str, ranking: &Ranking) {
     let means = ranking.places.iter().map(|place| (place, remarks(place)));
     let means = means.filter(|(_, remarks)| !remarks.is_empty());
     let means = means.map(|(p, remarks)| format!("{}: {}", p.entry.name, remarks.join("; ")));
-    page.fold("Card by card", [Block::Lines(means.collect())]);
+    page.fold(&head_of("Card by card"), [Block::Lines(means.collect())]);
     let not_placed = ranking.not_placed.iter().map(|(card, reason)| format!("{card}: {reason}"));
-    page.fold("Not ranked", [Block::Lines(not_placed.collect())]);
+    page.fold(&head_of("Not ranked"), [Block::Lines(not_placed.collect())]);
     if let Some(found) = &ranking.groups {
         let body = [Block::Table(groups(found, ranking)), Block::Words(found.verdict.clone())];
         page.fold(&format!("By {}, {}", found.by, unit(ranking)), body);
     }
-    page.fold("Findings", [Block::Remarks(findings::of(&ranking.findings))]);
+    page.fold(&head_of("Findings"), [Block::Remarks(findings::of(&ranking.findings))]);
 }
 
 /// What a shared place means.

@@ -1,6 +1,6 @@
 //! `recipes` as text: the list, and one recipe explained.
 
-use crate::figure::{duration, sentence, trimmed};
+use crate::figure::{duration, in_a_line, sentence, trimmed};
 use crate::page::table::Table;
 use crate::page::{Block, Page, Tone, fact};
 use cardscope_model::recipe::{Aggregate, ExplainedRecipe, ExplainedTest};
@@ -17,10 +17,10 @@ pub fn list(recipes: &[ExplainedRecipe]) -> Page {
             ("recipe", &|r| r.name.clone()),
             ("tests", &|r| r.tests.len().to_string()),
             ("time", &|r| duration(r.estimate.seconds)),
-            ("what it is", &|r| r.title.split(':').next().unwrap_or_default().to_owned()),
+            ("description", &|r| r.title.split(':').next().unwrap_or_default().to_owned()),
         ],
     );
-    page.add("", [Block::Table(table.left_aligned(["what it is"]))]);
+    page.add("", [Block::Table(table.left_aligned(["description"]))]);
     page.step("Explain one:", Some("cardscope recipes NAME".to_owned()));
     page.step("Run one:", Some("cardscope bench DEVICE --recipe NAME".to_owned()));
     page
@@ -29,7 +29,7 @@ pub fn list(recipes: &[ExplainedRecipe]) -> Page {
 /// One recipe.
 pub fn page(recipe: &ExplainedRecipe) -> Page {
     let (title, more) = recipe.title.split_once(": ").unwrap_or((&recipe.title, ""));
-    let mut page = Page::plain(format!("{}: {title}", recipe.name));
+    let mut page = Page::plain(in_a_line(&format!("{}: {title}", recipe.name)));
     page.because_all(Tone::Plain, (!more.is_empty()).then(|| sentence(more)));
     let estimate = &recipe.estimate;
     let cost = format!(

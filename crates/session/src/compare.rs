@@ -1,7 +1,8 @@
 //! `compare`: cards beside each other. What is asked is read from the archive here; `cardscope_analysis::comparison` makes
 //! the document of it.
 
-use crate::card_source::{CardSource, the_one};
+use crate::archive::CardLine;
+use crate::card_source::{self, CardSource, set_apart, the_one};
 use crate::error::{Failure, Result};
 use crate::options::ArchiveAt;
 use cardscope_analysis::comparison::{AGE, Column, Division, columns, comparison};
@@ -52,7 +53,8 @@ impl Choice {
 ///
 /// Name a card by words of its name or the beginning of its id; NAME@WORD=VALUE,... selects measurements
 /// under that condition (`"ADATA@cooling=active"`). A card measured under several settings has one column for
-/// each. Other differences than the card are listed. The cards of five published reports are built in.
+/// each. Other differences are listed, too. The cards of five published reports are
+/// built in (`cardscope archive cards --builtin`).
 #[derive(Debug, Clone, Default, Args)]
 pub struct Request {
     /// Cards to compare [default: all of the archive]
@@ -154,12 +156,31 @@ fn division(request: &Request) -> Result<Division> {
     })
 }
 
-/// The cards that a request names.
+/// The cards that come with the program, from published reports.
+///
+/// # Errors
+/// If the collection cannot be read.
+pub fn builtin() -> Result<Vec<CardLine>> {
+    Ok(card_source::builtin()?.into_iter().map(|card| CardLine::new(card.sessions, card)).collect())
+}
+
+/// The cards that a request names, no two of one name.
 pub(crate) fn chosen(request: &Request, source: &mut CardSource) -> Result<Vec<Chosen>> {
+    let mut found = asked(request, source)?;
+    set_apart(found.iter_mut().map(|(card, _)| card));
+    Ok(found)
+}
+
+fn asked(request: &Request, source: &mut CardSource) -> Result<Vec<Chosen>> {
     if !request.cards.is_empty() {
-        let mut found = Vec::new();
+        let mut found: Vec<Chosen> = Vec::new();
         for text in &request.cards {
-            found.extend(named(source, text)?);
+            for chosen in named(source, text)? {
+                // A card that is named twice would be compared with itself.
+                if !found.contains(&chosen) {
+                    found.push(chosen);
+                }
+            }
         }
         return Ok(found);
     }
@@ -195,7 +216,8 @@ mod tests {
     #[test]
     fn more_cards_than_anybody_reads_are_refused_before_they_are_all_read() {
         let file = file_of_cards(40);
-        let mut source = CardSource::open(Some(std::path::Path::new("/nowhere/archive")), false).unwrap();
+        let archive = tempfile::NamedTempFile::new().unwrap();
+        let mut source = CardSource::open(Some(archive.path()), false).unwrap();
         let request = Request { cards: vec![file.path().to_str().unwrap().to_owned()], ..Request::default() };
         let cards = chosen(&request, &mut source).unwrap();
         assert_eq!(cards.len(), 40);

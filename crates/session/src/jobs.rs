@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// List the jobs that cards are ranked for, or explain one
 ///
-/// A job is amounts of work, the time in which each is done well, and what a card must reach.
+/// A job is a list of workloads, the times that count as good and as poor, and what a card must reach.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Request {
     /// The job to explain: a name, or FILE.toml

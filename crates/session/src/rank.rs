@@ -1,7 +1,7 @@
 //! `rank`: cards in order, for a job or by a test, on any host or on a given one. What is asked is read from the archive
 //! here; `cardscope_analysis::ranking` orders the cards.
 
-use crate::card_source::CardSource;
+use crate::card_source::{CardSource, set_apart};
 use crate::compare::Choice;
 use crate::error::{Failure, Result};
 use crate::jobs;
@@ -45,7 +45,7 @@ pub(crate) struct Order<'a> {
 
 /// Order cards for a job, or by one test
 ///
-/// A job is a set of workloads with the times that a person notices: pi-boot, camera-4k, android, another of
+/// A job is a set of workloads with the delays that a person notices: pi-boot, camera-4k, android, another of
 /// `cardscope jobs`, or a TOML file of your own (docs/jobs.md). Cards whose difference is not significant, or too small to
 /// notice, share a rank.
 #[derive(Debug, Clone, Args)]
@@ -87,7 +87,8 @@ pub fn rank(request: &Request) -> Result<Ranking> {
         }
     };
     let mut source = request.choice.open()?;
-    let cards = cards(request, &mut source)?;
+    let mut cards = cards(request, &mut source)?;
+    set_apart(cards.iter_mut());
     let order = Order { by: &by, on: request.on.as_deref(), group_by: request.group_by };
     rank_among(order, &request.choice, &cards, &mut source)
 }
@@ -156,7 +157,8 @@ fn cards(request: &Request, source: &mut CardSource) -> Result<Vec<StoredCard>> 
         let named = source.find(text)?;
         if named.is_empty() {
             return Err(Failure::refused(format!(
-                "no card {text:?}; `cardscope archive cards` lists those of the archive"
+                "no card {text:?}; `cardscope archive cards` lists those of the archive, with --builtin those that \
+                 come with the program"
             )));
         }
         found.extend(named.into_iter().filter(|card| ids.insert(card.id.clone())));

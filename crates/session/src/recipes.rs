@@ -8,7 +8,8 @@ use std::path::Path;
 
 /// List the benchmark recipes, or explain one
 ///
-/// A recipe is a published method as a TOML file: which tests, how long, how often, and how they become a figure.
+/// A recipe is a published method as a TOML file: which tests run, how long, how often, and how their
+/// result is computed.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Request {
     /// The recipe to explain: a name, or the path of a TOML file

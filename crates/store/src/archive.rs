@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
+/// Digits that name a session by the end of its id, at least.
+const END_DIGITS: usize = 8;
+
 /// Whether an archive's place is a server rather than a file.
 ///
 /// # Errors
@@ -156,14 +159,17 @@ impl Archive {
         self.read(async |c| c.all(statement(sql::SUMMARIES), read::summary).await)
     }
 
-    /// The sessions whose ids begin with a text, records included, oldest first.
-    pub fn sessions_by_id(&mut self, beginning: &str) -> Result<Vec<SessionSummary>, ArchiveError> {
-        let beginning = beginning.trim().to_lowercase();
+    /// The sessions whose ids begin with a text or end in it, records included, oldest first. Sessions of one moment begin
+    /// alike; an end of fewer digits than a list shows is none.
+    pub fn sessions_by_id(&mut self, part: &str) -> Result<Vec<SessionSummary>, ArchiveError> {
+        let part = part.trim().to_lowercase();
         // Nothing that LIKE would take for a pattern.
-        if beginning.is_empty() || !beginning.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-') {
+        if part.is_empty() || !part.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-') {
             return Ok(Vec::new());
         }
-        let asked = statement(sql::SUMMARIES_BY_ID).bind(format!("{beginning}%"));
+        let begins = format!("{part}%");
+        let ends = if part.len() < END_DIGITS { begins.clone() } else { format!("%{part}") };
+        let asked = statement(sql::SUMMARIES_BY_ID).bind(begins).bind(ends);
         self.read(async |c| c.all(asked, read::summary).await)
     }
 

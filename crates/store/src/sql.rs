@@ -117,7 +117,8 @@ macro_rules! summaries {
 pub(crate) const SUMMARIES: &str = summaries!("ORDER BY s.started_at, s.id");
 pub(crate) const SUMMARIES_OF_CARD: &str = summaries!("WHERE s.card_id = $1 ORDER BY s.started_at, s.id");
 pub(crate) const SUMMARIES_OF_UNIT: &str = summaries!("WHERE s.specimen_id = $1 ORDER BY s.started_at, s.id");
-pub(crate) const SUMMARIES_BY_ID: &str = summaries!("WHERE s.id LIKE $1 ORDER BY s.started_at, s.id");
+pub(crate) const SUMMARIES_BY_ID: &str =
+    summaries!("WHERE s.id LIKE $1 OR s.id LIKE $2 ORDER BY s.started_at, s.id");
 pub(crate) const SUMMARY: &str = summaries!("WHERE s.id = $1");
 
 pub(crate) const RUNS: &str = "SELECT number, seed, counted, results, started_at, ended_at, size_bytes, loops, \

@@ -52,7 +52,7 @@ impl Home {
             .env("HOME", dir)
             .env("XDG_DATA_HOME", dir.join("data"))
             .env("XDG_STATE_HOME", dir.join("state"));
-        command.env("CARDSCOPE_ARCHIVE", dir.join("archive.sqlite")).env_remove("CARDSCOPE_IO");
+        command.env_remove("CARDSCOPE_ARCHIVE").env_remove("CARDSCOPE_IO");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -82,7 +82,7 @@ impl Home {
 
     /// The archive's file.
     pub(crate) fn archive(&self) -> PathBuf {
-        self.path("archive.sqlite")
+        self.path("data/cardscope/archive.sqlite")
     }
 
     /// All sessions in the archive that have runs, whole.

@@ -100,7 +100,7 @@ pub fn columns(card: &StoredCard, runs: Vec<CardRun>, division: &Division) -> Ve
     for run in runs {
         let mut key = setting(&run, &words);
         if let Some(piece) = pieces.iter().position(|piece| *piece == run.unit).filter(|_| pieces.len() > 1) {
-            key.push(format!("piece {}", piece + 1));
+            key.push(format!("unit {}", piece + 1));
         }
         if *division == Division::ByAge {
             key.push(run.at.as_deref().map_or(UNKNOWN, month).to_owned());
@@ -192,7 +192,7 @@ pub(super) fn differs(columns: &[Column]) -> Vec<Differs> {
         })
         .collect();
     found.push(count("runs", columns, |e| e.runs));
-    found.push(count("pieces", columns, |e| e.specimens));
+    found.push(count("units", columns, |e| e.specimens));
     found.retain(|d| d.values.windows(2).any(|pair| pair[0] != pair[1]));
     found
 }
@@ -205,7 +205,7 @@ fn shown(word: &str) -> &str {
 /// Runs and pieces are left out where something is blamed, since the statistics count them, and so is the word by which the
 /// cards were divided, since it was asked for.
 pub(super) fn is_blamed(differs: &Differs, by: Option<&str>) -> bool {
-    !["runs", "pieces", "note"].contains(&differs.what.as_str())
+    !["runs", "units", "note"].contains(&differs.what.as_str())
         && by.is_none_or(|by| differs.what != shown(by))
 }
 

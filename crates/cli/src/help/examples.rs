@@ -106,7 +106,7 @@ pub(super) const ALL: &[(&str, &[&str])] = &[
         "archive",
         &[
             "cardscope archive list",
-            "cardscope archive show SDSQXFN",
+            "cardscope archive cards --builtin",
             "cardscope archive export -o my-sessions",
         ],
     ),

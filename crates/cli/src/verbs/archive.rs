@@ -2,8 +2,8 @@
 
 use crate::output::{self, Options};
 use cardscope_report::page::Page;
-use cardscope_session::Result;
 use cardscope_session::archive::{self, Found, Request, Shown, What};
+use cardscope_session::{Result, compare};
 use std::path::Path;
 
 mod pages;
@@ -12,13 +12,21 @@ pub(super) fn run(asked: Request, options: &Options) -> Result<u8> {
     let path = asked.archive.named();
     match asked.what {
         What::List => {
-            output::list(options, "sessions", &archive::list(path)?, |sessions| pages::sessions(sessions))
+            let sessions = archive::list(path, &pages::answer)?;
+            output::list(options, "sessions", &sessions, |sessions| pages::sessions(sessions))
         }
-        What::Cards => output::list(options, "cards", &archive::cards(path)?, |cards| pages::cards(cards)),
+        What::Cards { builtin: true } => {
+            output::list(options, "cards", &compare::builtin()?, |cards| pages::builtin(cards))
+        }
+        What::Cards { builtin: false } => {
+            output::list(options, "cards", &archive::cards(path)?, |cards| pages::cards(cards))
+        }
         What::Show { what } => show(options, path, &what),
-        What::Edit(edit) => output::document(options, &archive::edit(path, &edit)?, pages::card),
+        What::Edit(edit) => {
+            output::document(options, &archive::edit(path, &edit)?, |card| pages::edited(&edit, card))
+        }
         What::Merge { from, into } => {
-            output::document(options, &archive::merge(path, &from, &into)?, pages::card)
+            output::document(options, &archive::merge(path, &from, &into)?, |card| pages::merged(&from, card))
         }
         What::Remove { session, yes_remove } => {
             let removed = archive::remove(path, &session, &yes_remove)?;
@@ -41,7 +49,7 @@ pub(super) fn run(asked: Request, options: &Options) -> Result<u8> {
 
 /// A session or a card.
 fn show(options: &Options, path: Option<&Path>, what: &str) -> Result<u8> {
-    match archive::find(path, what)? {
+    match archive::find(path, what, &pages::answer)? {
         Found::Card(card) => output::document(options, &*card, pages::card),
         Found::Session(Shown::Bench(report)) => {
             output::document(options, &*report, cardscope_report::bench::page)

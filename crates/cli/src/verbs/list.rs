@@ -16,11 +16,14 @@ pub(super) fn page(devices: &[Entry], all: bool) -> Page {
             ("model", &|d| d.model.clone().unwrap_or_default()),
             ("safe to test", &reason),
             ("bus", &|d| d.bus.to_string()),
-            ("holds", &holds),
         ],
     );
-    let table = table.left_aligned(["model", "safe to test", "bus", "holds"]);
+    let table = table.left_aligned(["model", "safe to test", "bus"]);
     page.add("", [Block::Table(table.always(["size", "safe to test"]))]);
+    let advice = |d: &Entry| Some(format!("{}: {}.", d.path, d.reason.as_ref()?.split_once("; ")?.1));
+    page.add("To test one of them", [Block::Lines(devices.iter().filter_map(advice).collect())]);
+    let held = devices.iter().map(|d| (d.path.clone(), holds(d))).filter(|(_, held)| !held.is_empty());
+    page.fold("Partitions and file systems", [Block::Facts(held.collect())]);
     match safe.first() {
         Some(device) => page.step("Test it:", Some(format!("cardscope check {}", device.path))),
         None if devices.is_empty() && !all => {
@@ -45,8 +48,17 @@ fn answer(devices: &[Entry], safe: &[&Entry]) -> String {
 fn reason(d: &Entry) -> String {
     match d.safe {
         true => "yes".to_owned(),
-        false => format!("no: {}", d.reason.as_deref().unwrap_or("reason unknown")),
+        false => {
+            format!("no: {}", d.reason.as_deref().map_or("reason unknown", |reason| cause(reason, &d.path)))
+        }
     }
+}
+
+/// What stands in the way, without what to do about it: the device is named in its row.
+fn cause<'a>(reason: &'a str, path: &str) -> &'a str {
+    let cause = reason.split_once("; ").map_or(reason, |(cause, _)| cause);
+    let cause = cause.strip_prefix(path).map_or(cause, str::trim_start);
+    cause.strip_prefix("is ").unwrap_or(cause)
 }
 
 fn size(d: &Entry) -> String {
@@ -70,4 +82,22 @@ fn holds(d: &Entry) -> String {
         parts.push(of(&d.name, &d.filesystem, &d.mounted_at));
     }
     parts.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_has_the_cause_and_the_advice_has_room_below() {
+        let busy = serde_json::json!({
+            "name": "sdb", "path": "/dev/sdb", "bus": "usb", "removable": true, "bytes": 64_000_000_000_u64,
+            "empty": false, "read_only": false, "model": null, "filesystem": null, "mounted_at": [], "partitions": [],
+            "safe": false, "reason": "/dev/sdb is in use: sdb1 is mounted at /a; unmount it (umount /a)",
+        });
+        let busy: Entry = serde_json::from_value(busy).unwrap();
+        assert_eq!(reason(&busy), "no: in use: sdb1 is mounted at /a");
+        let text = page(&[busy], true).text();
+        assert!(text.contains("To test one of them\n  /dev/sdb: unmount it (umount /a).\n"), "{text}");
+    }
 }

@@ -16,11 +16,11 @@ use std::path::{Path, PathBuf};
 
 /// Publish a comparison as a page, a table, a picture or raw data
 ///
-/// The file's ending says what it becomes: .html (one page that needs nothing else), .md, .csv, .json, .svg, .png,
+/// The file's extension selects the format: .html (one page that needs nothing else), .md, .csv, .json, .svg, .png,
 /// .plotly.md (a Hugo page with Plotly blocks), .cdm.txt and .kdm.txt (as CrystalDiskMark and KDiskMark print it); --format
-/// does so for any name. With --charts every chart becomes a picture of its own in the folder -o: averages, speed over time,
-/// latencies, speed by size, flash, addresses, orders. Serial numbers and CIDs are left out unless asked for. More cards than
-/// anybody compares are only put in order: by the tests that most of them have, or as --for and --rank-by say.
+/// does so for any name. With --charts every chart is written as a picture of its own into the folder -o: averages, speed over time,
+/// latencies, speed by size, flash, addresses, orders. Serial numbers and CIDs are left out unless asked for. More cards
+/// than fit side by side are only ranked: by the tests that most of them have, or by --for and --rank-by.
 #[derive(Debug, Args)]
 pub(crate) struct Report {
     /// The file to write, or the folder for --charts; - writes to stdout
@@ -29,7 +29,7 @@ pub(crate) struct Report {
     /// Write every chart as a picture of its own into the folder -o: svg or png
     #[arg(long, value_name = "FORMAT", conflicts_with = "format", value_parser = PossibleValuesParser::new(Picture::ALL.map(|(word, _)| word)))]
     charts: Option<String>,
-    /// What it becomes, where the ending does not say it
+    /// Format, if the extension of the file does not select it
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(FORMATS.iter().map(|f| f.name)))]
     format: Option<String>,
     /// Replace the file even if Cardscope did not make it
@@ -93,7 +93,7 @@ fn format(name: Option<&str>, path: &Path) -> Result<&'static Format> {
         let known: Vec<String> = FORMATS.iter().map(|f| format!("{} (.{})", f.name, f.extension)).collect();
         let path = path.display();
         Failure::refused(format!(
-            "{path}: the ending names no format; give --format, one of {}",
+            "{path}: its extension selects no format; give --format, one of {}",
             known.join(", ")
         ))
     })
@@ -134,7 +134,7 @@ fn is_folder(folder: &Path) -> Result<()> {
     match folder.is_dir() {
         true => Ok(()),
         false => Err(Failure::refused(format!(
-            "{}: --charts writes many files and wants a folder that is there; `mkdir` makes one",
+            "{}: not a folder; --charts writes a file per chart into an existing folder (`mkdir` makes one)",
             folder.display()
         ))),
     }

@@ -3,6 +3,7 @@
 use crate::output::{self, Options};
 use crate::signals;
 use cardscope_model::units::Size;
+use cardscope_report::figure::{in_a_line, sentence};
 use cardscope_report::page::table::Table;
 use cardscope_report::page::{Block, Page};
 use cardscope_session::Result;
@@ -15,7 +16,7 @@ use serde_json::Value;
 pub(crate) enum Sim {
     /// List the simulated cards
     List,
-    /// Explain one
+    /// Explain a simulated card
     Show {
         /// NAME or sim:NAME[?key=value&…]
         name: String,
@@ -24,7 +25,7 @@ pub(crate) enum Sim {
     Serve(Serving),
 }
 
-/// A random card within the ranges of real ones, with its truth; use it as sim:random-SEED
+/// Show a random card within the ranges of real ones; use it as sim:random-SEED
 #[derive(Debug, Args)]
 pub(crate) struct Random {
     /// Which card: the same number is the same card on every machine
@@ -33,7 +34,7 @@ pub(crate) struct Random {
     /// How many, from this seed on
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     count: u64,
-    /// Print the cards as files instead of words; change one and use it as sim:./FILE.toml
+    /// Print the cards as TOML, to be changed and used as sim:./FILE.toml
     #[arg(long, conflicts_with = "json")]
     toml: bool,
 }
@@ -67,7 +68,7 @@ impl Random {
         output::list(options, "cards", &documents, |_| match &cards[..] {
             [one] => shown(one),
             several => {
-                let answer = format!("{} random cards, from seed {} on.", several.len(), self.seed);
+                let answer = format!("{} random cards, from seed {}.", several.len(), self.seed);
                 let mut page = Page::plain(answer);
                 several.iter().for_each(|card| page.add(&card.title, words(card)));
                 page
@@ -83,16 +84,17 @@ fn listed(cards: &[Card]) -> Page {
         &[
             ("name", &|card| card.name.clone()),
             ("size", &|card| Size(card.announced_bytes).to_string()),
-            ("card", &|card| card.title.clone()),
+            ("card", &|card| sentence(&card.title).trim_end_matches('.').to_owned()),
         ],
     );
     page.add("", [Block::Table(table.left_aligned(["card"]))]);
+    page.step("Explain one:", Some("cardscope sim show NAME".to_owned()));
     page.step("Test one:", cards.first().map(|card| format!("cardscope check sim:{}", card.name)));
     page
 }
 
 fn shown(card: &Shown) -> Page {
-    let mut page = Page::plain(card.title.clone());
+    let mut page = Page::plain(in_a_line(&card.title));
     page.add("", words(card));
     page
 }

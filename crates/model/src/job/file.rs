@@ -93,7 +93,7 @@ pub static JOBS: BuiltinFiles = BuiltinFiles {
         "pi-boot", "camera-4k", "game-load", "game-move", "android", "server-log", "database", "mostly-4k",
         "all-round",
     ),
-    also: "; see `cardscope jobs`, or name a file of your own, FILE.toml",
+    also: "; `cardscope jobs` lists them all, or name a file of your own, FILE.toml",
 };
 
 /// The job of a name.

@@ -30,7 +30,7 @@ pub static RECIPES: BuiltinFiles = BuiltinFiles {
         "cdm8-real", "cdm9-flash", "kdiskmark", "cdm-fio", "as-ssd", "geerling-2020", "geerling-2024",
         "pibenchmarks", "agnostics-a1", "dd-sweep",
     ),
-    also: "; see `cardscope recipes`, or name a file of your own by its path",
+    also: "; `cardscope recipes` lists them all, or name a file of your own by its path",
 };
 
 /// A checked recipe, ready to run.

@@ -164,7 +164,7 @@ fn check_limit(test: &Test) -> Result<(), String> {
         return Err("bytes must hold at least one block, and be 1 PiB at most".into());
     }
     if limit.whole_passes && limit.seconds.is_none() {
-        return Err("whole_passes says when seconds are looked at; give seconds".into());
+        return Err("whole_passes has no effect without seconds; give seconds".into());
     }
     Ok(())
 }

@@ -160,7 +160,10 @@ mod tests {
     #[test]
     fn a_chart_of_an_order_says_under_what_was_measured_and_how_many_it_leaves_out() {
         let of = |cards: usize| by_place(&sample::ranking(cards)).unwrap().caption.condition;
-        assert_eq!(of(3), "on Raspberry Pi 4 · cdm8-default · 1 GiB · reader reader slot; more differs");
+        assert_eq!(
+            of(3),
+            "on Raspberry Pi 4 · cdm8-default · 1 GiB · reader reader slot; other settings differ"
+        );
         assert!(of(200).ends_with(" · 140 more not drawn"), "{}", of(200));
     }
 }

@@ -6,7 +6,7 @@ pub mod words;
 
 use crate::figure::{NONE, speed};
 use crate::page::{Block, Page, Tone, findings};
-use cardscope_model::comparison::Comparison;
+use cardscope_model::comparison::{Comparison, Entry};
 use tables::NOT_PRINTED;
 use words::Measure;
 
@@ -110,12 +110,12 @@ fn every_run(comparison: &Comparison) -> Vec<String> {
 }
 
 fn sources(comparison: &Comparison) -> Vec<String> {
-    let known = comparison.entries.iter().enumerate().filter(|(_, entry)| !entry.sources.is_empty());
-    let line = |(number, entry): (usize, &cardscope_model::comparison::Entry)| {
+    let known = comparison.entries.iter().filter(|entry| !entry.sources.is_empty());
+    let line = |entry: &Entry| {
         let named: Vec<&str> = entry.sources.iter().take(SOURCES).map(String::as_str).collect();
         let more = entry.sources.len() - named.len();
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("{}  {}{more}", number + 1, named.join(", "))
+        format!("{}: {}{more}", entry.name, named.join(", "))
     };
     known.map(line).collect()
 }
@@ -150,7 +150,7 @@ mod tests {
         for number in 1..=20 {
             assert!(page.contains(&format!("  {number} ")), "{number}\n{page}");
         }
-        assert!(page.contains("Of 2261 pairs"), "{page}");
+        assert!(page.contains("2261 comparisons of two cards"), "{page}");
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! What is said of an entry and of two of them: the same sentences on the terminal, in Markdown and on the page.
 
-use crate::figure::{count, decimals, interval, speed, test_of, wrapped};
+use crate::figure::{ANSWER, count, decimals, interval, speed, test_of, wrapped};
 use cardscope_model::comparison::{ComparedTest, Comparison, Entry, Pair, Spread, Verdict};
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::setting::Setting;
 use cardscope_model::statistics;
 use cardscope_model::units::BinarySize;
+use unicode_width::UnicodeWidthStr;
 
 /// One of so many pairs of cards that are alike differs by chance: what is called real holds in 95 of 100.
 const BY_CHANCE: usize = 20;
@@ -130,7 +131,7 @@ pub fn in_common(entries: &[&Entry], differing: bool) -> String {
     let differing = differing || entries.iter().flat_map(|e| &e.settings).any(|other| !same(other, &common));
     match (words.is_empty(), differing) {
         (true, _) => "conditions differ".to_owned(),
-        (false, true) => format!("{words}; more differs"),
+        (false, true) => format!("{words}; other settings differ"),
         (false, false) => words,
     }
 }
@@ -180,7 +181,7 @@ pub fn answer(comparison: &Comparison) -> String {
     let names = brief(&names);
     if names.len() < 2 {
         return match names.first() {
-            Some(one) => format!("One card: {one}."),
+            Some(one) => format!("One card only: {one}. Name a second card to compare it with."),
             None => "Nothing to compare.".to_owned(),
         };
     }
@@ -204,35 +205,62 @@ pub fn answer(comparison: &Comparison) -> String {
     if runner_up == leads(winner) {
         let each = format!("{} of {} each", runner_up, count(tests.len() as u64, "test"));
         return match &names[..] {
-            [one, other] => format!("{one} and {other} are even: they lead in {each}."),
+            [one, other] if one.width() + other.width() <= 2 * BRIEF - 8 => {
+                format!("{one} and {other} are even: they lead in {each}.")
+            }
+            [_, _] => format!("The two are even: they lead in {each}."),
             _ => format!("No card leads: the best are ahead in {each}."),
         };
     }
-    let other = if names.len() == 2 { names[1 - winner].clone() } else { "the others".to_owned() };
-    let winner_leads = format!("leads {other} in {} of {}", leads(winner), count(tests.len() as u64, "test"));
-    format!("{} {winner_leads}{}.", names[winner], typical.unwrap_or_default())
+    let all =
+        comparison.tests.iter().flat_map(|test| &test.pairs).map(|pair| pair.verdict).collect::<Vec<_>>();
+    let is_sure = |verdict: &Verdict| matches!(verdict, Verdict::FirstFaster | Verdict::SecondFaster);
+    if !all.is_empty() && !all.iter().any(is_sure) {
+        let ahead = format!("ahead in {} of {}", leads(winner), count(tests.len() as u64, "test"));
+        return format!("{} is {ahead}, not significantly.", names[winner]);
+    }
+    let lead =
+        format!("{} of {}{}", leads(winner), count(tests.len() as u64, "test"), typical.unwrap_or_default());
+    let other = if names.len() == 2 { &names[1 - winner] } else { "the others" };
+    let said = format!("{} leads {other} in {lead}.", names[winner]);
+    if said.width() <= ANSWER { said } else { format!("{} leads in {lead}.", names[winner]) }
 }
 
 /// Characters of a name in an answer, unless a word is longer.
-const BRIEF: usize = 20;
+const BRIEF: usize = 22;
 
-/// Names for a sentence: of each as many words as set it apart from the others, and no more than have room.
+/// Names for a sentence: of each as many words as set it apart from the others, and no more than have room. Of a card
+/// that stands there several times, how it was measured is named, too: `Lexar (cooling active)`.
 pub(crate) fn brief(names: &[&str]) -> Vec<String> {
+    let parts: Vec<(&str, &str)> =
+        names.iter().map(|name| name.split_once(" · ").unwrap_or((name, ""))).collect();
     let first = |name: &str, words: usize| name.split_whitespace().take(words).collect::<Vec<_>>().join(" ");
+    let same = |one: &str, other: &str| one.to_lowercase() == other.to_lowercase();
+    let several = |title: &str| parts.iter().filter(|(other, _)| same(other, title)).count() > 1;
+    // Whether so many words set a card apart from the others; what differs in its setting alone is set apart by that.
     let alone = |of: usize, words: usize| {
-        let own = first(names[of], words);
-        names.iter().enumerate().all(|(other, name)| other == of || first(name, words) != own)
+        let (title, setting) = parts[of];
+        parts.iter().enumerate().all(|(other, (name, measured))| {
+            let another = !same(&first(name, words), &first(title, words));
+            other == of || another || (same(name, title) && *measured != setting)
+        })
+    };
+    let cut = |text: String| match wrapped(&text, BRIEF).first() {
+        Some(line) if *line != text => format!("{line}…"),
+        _ => text,
     };
     let short = |of: usize| {
-        let all = names[of].split_whitespace().count();
+        let (title, setting) = parts[of];
+        let all = title.split_whitespace().count();
         let words = (1..=all).find(|words| names.len() > 1 && alone(of, *words)).unwrap_or(all);
-        let name = first(names[of], words);
-        match wrapped(&name, BRIEF).first() {
-            Some(line) if *line != name => format!("{line}…"),
-            _ => name,
+        let name = cut(first(title, words));
+        if setting.is_empty() || !several(title) {
+            name
+        } else {
+            format!("{name} ({})", cut(setting.to_owned()))
         }
     };
-    (0..names.len()).map(short).collect()
+    (0..parts.len()).map(short).collect()
 }
 
 /// A ratio with two decimals, from 10 on with three digits.
@@ -257,7 +285,7 @@ fn against_the_best(all: &[(usize, f64)], entry: usize) -> Option<f64> {
     Some(own / best(&others)?.1)
 }
 
-/// How many pairs of single tests differ, are equal or are open, and of many pairs of cards how many differ by
+/// How many comparisons of two cards in one test are significant, equal or open, and of many pairs of cards how many differ by
 /// chance; `None` without pairs. p is corrected over the tests of two cards, and of each two that are alike one in twenty
 /// may still differ in some test.
 pub fn counted(comparison: &Comparison) -> Option<String> {
@@ -267,16 +295,17 @@ pub fn counted(comparison: &Comparison) -> Option<String> {
     let by_chance = cards / BY_CHANCE;
     let chance = match by_chance {
         0 => String::new(),
-        n => format!(" By chance alone up to {n} of {cards} pairs of cards would differ in some test."),
+        n => format!(" By chance alone, up to {n} of {cards} pairs of cards would differ in some test."),
     };
     (cards > 0).then(|| {
-        format!(
-            "Of {} in single tests {} differ, {} are equal, {} are open (more runs may decide).{chance}",
-            count(pairs().count() as u32, "pair"),
-            of(&[Verdict::FirstFaster, Verdict::SecondFaster]),
-            of(&[Verdict::Alike]),
-            of(&[Verdict::CannotTell]),
-        )
+        let found = [
+            (of(&[Verdict::FirstFaster, Verdict::SecondFaster]), "significant"),
+            (of(&[Verdict::Alike]), "equal"),
+            (of(&[Verdict::CannotTell]), "open (more runs may decide)"),
+        ];
+        let found = found.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
+        let all = count(pairs().count() as u32, "comparison");
+        format!("{all} of two cards in one test: {}.{chance}", found.collect::<Vec<_>>().join(", "))
     })
 }
 
@@ -386,6 +415,10 @@ mod tests {
         let alike = "a card that somebody described at length";
         assert_eq!(brief(&[alike, alike]), ["a card that somebody…"; 2]);
         assert_eq!(brief(&["Lexar PLAY PRO 1TB"]), ["Lexar PLAY PRO 1TB"]);
+        assert_eq!(brief(&["lexar LX1TB71", "Lexar PLAY PRO 1TB"]), ["lexar LX1TB71", "Lexar PLAY"]);
+        let twice =
+            ["Lexar PLAY PRO 1TB · cooling active", "Lexar PLAY PRO 1TB · cooling passive", "ADATA SD71"];
+        assert_eq!(brief(&twice), ["Lexar (cooling active)", "Lexar (cooling passive)", "ADATA"]);
     }
 
     #[test]
@@ -393,7 +426,7 @@ mod tests {
         assert!(!counted(&sample::comparison(6, 2, 1)).unwrap().contains("by chance"), "15 pairs");
         let many = counted(&sample::comparison(20, 2, 2)).unwrap();
         assert!(
-            many.ends_with("By chance alone up to 9 of 190 pairs of cards would differ in some test."),
+            many.ends_with("By chance alone, up to 9 of 190 pairs of cards would differ in some test."),
             "{many}"
         );
         assert_eq!(counted(&sample::comparison(1, 2, 2)), None);

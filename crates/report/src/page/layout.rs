@@ -2,7 +2,7 @@
 //! out, and what still does not fit is stacked. No word is cut inside.
 
 use super::table::{ALWAYS, FIRST_TO_GO, Table};
-use crate::figure::wrapped;
+use crate::figure::{words, wrapped};
 use unicode_width::UnicodeWidthStr;
 
 /// A table in lines, and the heads of the columns that found no room.
@@ -87,7 +87,7 @@ fn divided(table: &Table, columns: usize) -> Vec<Laid> {
 fn fitting(table: &Table, columns: usize) -> Option<Vec<usize>> {
     let head = |c: usize| table.columns().get(c).map_or("", |column| column.head.as_str());
     let cells = |c: usize| table.rows().iter().filter_map(move |row| row.get(c)).map(String::as_str);
-    let longest = |text: &str| text.split_whitespace().map(width).max().unwrap_or(0);
+    let longest = |text: &str| words(text).iter().map(|word| width(word)).max().unwrap_or(0);
     let widest = |c: usize| {
         // Names of things beside each other may take several lines.
         let head =

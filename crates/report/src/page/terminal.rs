@@ -227,11 +227,26 @@ mod tests {
     use super::*;
     use crate::comparison::How;
     use crate::sample;
+    use cardscope_model::job::{JOBS, Job};
+    use cardscope_model::recipe::{ExplainedRecipe, RECIPES};
     use proptest::prelude::*;
+
+    fn job(name: &str) -> Job {
+        cardscope_model::job::find(name).unwrap()
+    }
+
+    fn recipe(name: &str) -> ExplainedRecipe {
+        let text = RECIPES.find(name).unwrap();
+        cardscope_model::recipe::parse(text, None).unwrap().explained()
+    }
 
     /// A page of each kind of document.
     fn pages() -> Vec<Page> {
-        vec![
+        let of_files = RECIPES.names().map(|name| crate::recipes::page(&recipe(name)));
+        let of_files = of_files.chain(JOBS.names().map(|name| crate::jobs::page(&job(name))));
+        let pages = vec![
+            crate::recipes::list(&RECIPES.names().map(recipe).collect::<Vec<_>>()),
+            crate::jobs::list(&JOBS.names().map(job).collect::<Vec<_>>()),
             crate::observe::page(&sample::watch()),
             crate::import::page(&sample::dry_run()),
             crate::comparison::page(&sample::comparison(2, 3, 4), How::default()),
@@ -239,7 +254,23 @@ mod tests {
             crate::ranking::page(&sample::ranking(12)),
             crate::card_map::page(&sample::map()),
             crate::sustain::page(&sample::long_run()),
-        ]
+        ];
+        of_files.chain(pages).collect()
+    }
+
+    /// Whether an answer is one sentence of 80 columns, which begins with a capital, a number or a name.
+    fn is_one_sentence(answer: &str) -> bool {
+        let named = answer.split_whitespace().next().is_some_and(|word| word.ends_with(':'));
+        let begins = answer.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit()) || named;
+        begins && width(answer) <= 80 && answer.ends_with(['.', '!', '?', '…'])
+    }
+
+    #[test]
+    fn every_answer_is_one_sentence() {
+        for page in pages() {
+            assert!(is_one_sentence(&page.answer), "{:?}", page.answer);
+        }
+        assert!(!is_one_sentence("not a sentence.") && !is_one_sentence("No stop"));
     }
 
     /// What may be wider than a screen: charts, which have a width of their own, and what is typed or copied.
@@ -279,6 +310,17 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn an_answer_is_one_sentence_whatever_a_file_is_called(title in "[A-Za-z(]{1,12}( [a-zA-Z0-9µ日:.]{1,12}){0,20}") {
+            let mut recipe = recipe("quick");
+            let mut job = job("pi-boot");
+            recipe.title.clone_from(&title);
+            job.title.clone_from(&title);
+            for answer in [crate::recipes::page(&recipe).answer, crate::jobs::page(&job).answer] {
+                prop_assert!(is_one_sentence(&answer), "{answer:?}");
+            }
+        }
+
         #[test]
         fn no_line_is_wider_than_the_screen(columns in 60usize..200, details: bool, name in "([a-z0-9/=日]{1,10} ){0,12}") {
             let name = name.trim_end().to_owned();

@@ -13,7 +13,7 @@ use crate::page::html;
 use crate::page::markdown::markdown;
 use crate::png::{PngError, png};
 use crate::svg::{self, Medium};
-use cardscope_model::outside;
+use cardscope_model::json;
 use cardscope_model::publication::Publication;
 use charts::charts;
 use csv::csv;
@@ -72,7 +72,7 @@ pub const FORMATS: &[Format] = &[
     format("csv", "csv", "one row a figure, for spreadsheets and scripts", |p| {
         csv(p).map_err(|error| unwritable("CSV", &error))
     }),
-    format("json", "json", "the document itself", json),
+    format("json", "json", "the document itself", document),
     format("svg", "svg", "the averages as a picture", |p| drawn(&main(p)?, Picture::Svg, p)),
     format("png", "png", "the same as pixels", |p| drawn(&main(p)?, Picture::Png, p)),
     format("plotly", "plotly.md", "a page for Hugo with Plotly blocks", |p| Ok(plotly(p).into_bytes())),
@@ -114,9 +114,9 @@ pub fn by_file(file: &str) -> Option<&'static Format> {
 }
 
 /// The document itself; nothing in it cannot be JSON.
-fn json(publication: &Publication) -> Result<Vec<u8>, PublishError> {
-    serde_json::to_string_pretty(publication)
-        .map(|text| outside::json(&text).into_owned().into_bytes())
+fn document(publication: &Publication) -> Result<Vec<u8>, PublishError> {
+    json::answered(&page(publication).answer, publication)
+        .map(String::into_bytes)
         .map_err(|error| unwritable("JSON", &error))
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn page(publication: &Publication) -> Page {
     page.add("Relative to the best", [Block::Table(tables::relative(compared))]);
     for order in &publication.rankings {
         page.add(&ranking::title(order), bars::by_place(order).map(Block::chart));
-        ranking::add(&mut page, "", order);
+        ranking::add(&mut page, "", &ranking::what(order), order);
     }
     comparison::add_figures(&mut page, compared, How::default());
     comparison::add_differences(&mut page, compared);

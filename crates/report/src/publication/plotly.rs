@@ -60,7 +60,9 @@ pub(super) fn plotly(publication: &Publication) -> String {
     }
     let mut page = Page::default();
     comparison::add_differences(&mut page, compared);
-    publication.rankings.iter().for_each(|order| ranking::add(&mut page, &ranking::title(order), order));
+    for order in &publication.rankings {
+        ranking::add(&mut page, &ranking::title(order), &ranking::what(order), order);
+    }
     page::add_methods(&mut page, compared);
     out + &parts(&page) + &format!("\n{}\n", plain(&page::made(publication)))
 }

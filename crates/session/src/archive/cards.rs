@@ -1,6 +1,7 @@
 //! The archive's cards: lists, one card with all that is known of it, and what the user corrects or adds.
 
-use super::{named, open};
+use super::line::{Answer, Line, lines};
+use super::{named, open_filled, open_to_read};
 use crate::attachment;
 use crate::error::{Failure, Result};
 use cardscope_model::archived::StoredCard;
@@ -43,6 +44,9 @@ pub struct CardShown {
     pub attachments: Vec<AttachmentLine>,
     /// Its sessions, and the documents of other verbs.
     pub sessions_and_records: Vec<String>,
+    /// The same with what was done and what came of it.
+    #[serde(default)]
+    pub session_lines: Vec<Line>,
 }
 
 /// Something attached.
@@ -108,10 +112,10 @@ impl Edit {
 /// # Errors
 /// If the archive cannot be opened or read.
 pub fn cards(path: Option<&Path>) -> Result<Vec<CardLine>> {
-    let mut archive = open(path)?;
+    let Some(mut archive) = open_to_read(path)? else { return Ok(Vec::new()) };
     let counts = archive.session_counts()?;
     let sessions = |card: &StoredCard| counts.get(&card.id).copied().unwrap_or_default();
-    Ok(archive.cards()?.into_iter().map(|card| line(sessions(&card), card)).collect())
+    Ok(archive.cards()?.into_iter().map(|card| CardLine::new(sessions(&card), card)).collect())
 }
 
 /// Changes a card; gives it as it is then.
@@ -120,7 +124,7 @@ pub fn cards(path: Option<&Path>) -> Result<Vec<CardLine>> {
 /// A refusal where the text names none or several, a fact is none, or a file cannot be read; nothing is changed then.
 pub fn edit(path: Option<&Path>, edit: &Edit) -> Result<CardShown> {
     let facts = edit.facts()?;
-    let mut archive = open(path)?;
+    let mut archive = open_filled(path)?;
     let card = named::card(&mut archive, &edit.card)?;
     let files = edit.attach.iter().map(|file| attachment::read(file)).collect::<Result<Vec<_>, _>>()?;
     let attach: Vec<NewAttachment<'_>> = files
@@ -130,7 +134,7 @@ pub fn edit(path: Option<&Path>, edit: &Edit) -> Result<CardShown> {
     let change = |known: &mut CardFacts| change(known, facts, edit.marks.as_deref());
     archive.edit_card(&card.id, change, edit.event().as_slice(), &attach)?;
     let card = named::card(&mut archive, &card.id)?;
-    shown(&mut archive, card)
+    shown(&mut archive, card, &|_, _| None)
 }
 
 fn one_fact(text: &str) -> Result<(&str, Option<String>)> {
@@ -157,26 +161,28 @@ fn change(known: &mut CardFacts, facts: Vec<(&str, Option<String>)>, marks: Opti
 /// # Errors
 /// A refusal where a text names none or several, or both the same.
 pub fn merge(path: Option<&Path>, from: &str, into: &str) -> Result<CardShown> {
-    let mut archive = open(path)?;
+    let mut archive = open_filled(path)?;
     let (from, into) = (named::card(&mut archive, from)?, named::card(&mut archive, into)?);
     if from.id == into.id {
         return Err(Failure::refused(format!("both names match the card {:?}", into.title)));
     }
     archive.merge_cards(&from.id, &into.id)?;
     let card = named::card(&mut archive, &into.id)?;
-    shown(&mut archive, card)
+    shown(&mut archive, card, &|_, _| None)
 }
 
-/// The line of a card with so many sessions.
-fn line(sessions: u32, card: StoredCard) -> CardLine {
-    CardLine {
-        id: card.id,
-        title: card.title,
-        specimens: card.units,
-        sessions,
-        runs: card.runs,
-        measured: Option::zip(card.first, card.last).map(|(first, last)| [first, last]),
-        facts: card.facts,
+impl CardLine {
+    /// The line of a card with so many sessions.
+    pub(crate) fn new(sessions: u32, card: StoredCard) -> Self {
+        CardLine {
+            id: card.id,
+            title: card.title,
+            specimens: card.units,
+            sessions,
+            runs: card.runs,
+            measured: Option::zip(card.first, card.last).map(|(first, last)| [first, last]),
+            facts: card.facts,
+        }
     }
 }
 
@@ -187,15 +193,17 @@ pub(super) fn runs_first(mut sessions: Vec<SessionSummary>) -> Vec<SessionId> {
 }
 
 /// A card with all that is known of it.
-pub(super) fn shown(archive: &mut Archive, card: StoredCard) -> Result<CardShown> {
+pub(super) fn shown(archive: &mut Archive, card: StoredCard, answer: Answer<'_>) -> Result<CardShown> {
     let id = card.id.clone();
     let pieces = archive.units(&id)?.into_iter().map(|s| s.id).collect();
     let events = archive.events(&id)?.into_iter().map(|(_, event)| event).collect();
     let attachments = archive.attachments(&id)?.into_iter().map(attached).collect();
-    let names: Vec<String> =
-        runs_first(archive.card_sessions(&id)?).iter().map(ToString::to_string).collect();
-    let sessions = u32::try_from(names.len()).unwrap_or(u32::MAX);
-    Ok(CardShown { line: line(sessions, card), pieces, events, attachments, sessions_and_records: names })
+    let sessions = archive.card_sessions(&id)?;
+    let session_lines = lines(archive, sessions.clone(), answer)?;
+    let names = runs_first(sessions).iter().map(ToString::to_string).collect();
+    let count = u32::try_from(session_lines.len()).unwrap_or(u32::MAX);
+    let line = CardLine::new(count, card);
+    Ok(CardShown { line, pieces, events, attachments, sessions_and_records: names, session_lines })
 }
 
 fn attached(file: StoredAttachment) -> AttachmentLine {

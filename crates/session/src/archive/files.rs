@@ -2,7 +2,7 @@
 
 use super::cards::runs_first;
 use super::named::{self, Named};
-use super::open;
+use super::{open, open_filled, open_to_read};
 use crate::error::{Failure, Result};
 use crate::import::result_file;
 use crate::output_file::{Mark, OutputFile};
@@ -48,7 +48,8 @@ pub struct Taken {
 /// A refusal where a name means nothing, a file is there already that says something else, none can be made there, or a
 /// session is too long to be read again; a failure where one cannot be written. What was written before stays.
 pub fn export(path: Option<&Path>, what: &[String], folder: &Path) -> Result<Vec<Exported>> {
-    let mut archive = open(path)?;
+    let archive = if what.is_empty() { open_to_read(path)? } else { Some(open_filled(path)?) };
+    let Some(mut archive) = archive else { return Ok(Vec::new()) };
     let sessions = sessions(&mut archive, what)?;
     Folder::make(folder, 0o777).map_err(|e| Failure::io_for(format!("{}: {e}", folder.display()), e))?;
     sessions.into_iter().map(|session| write(&mut archive, session, folder)).collect()

@@ -2,16 +2,18 @@
 
 mod cards;
 mod files;
+mod line;
 mod named;
 mod request;
 mod sessions;
 
 pub use cards::{AttachmentLine, CardLine, CardShown, Edit, cards, edit, facts, merge};
 pub use files::{Exported, Taken, export, take};
+pub use line::{Answer, Line};
 pub use request::{Request, What};
-pub use sessions::{Found, Line, Shown, find, list, remove, show};
+pub use sessions::{Found, Shown, find, list, remove, show};
 
-use crate::error::Result;
+use crate::error::{Failure, Result};
 use cardscope_store::{Archive, is_server};
 use std::path::{Path, PathBuf};
 
@@ -28,5 +30,25 @@ pub(crate) fn open(path: Option<&Path>) -> Result<Archive> {
 /// Opens the archive where there is one: looking something up makes none. A server is asked when it is opened.
 pub(crate) fn open_existing(path: Option<&Path>) -> Result<Option<Archive>> {
     let Ok(path) = path_of(path) else { return Ok(None) };
-    Ok(if is_server(&path)? || path.exists() { Some(Archive::open(path)?) } else { None })
+    // A link that leads nowhere is there, too; opening it says what is wrong.
+    let is_there = is_server(&path)? || path.symlink_metadata().is_ok();
+    Ok(if is_there { Some(Archive::open(path)?) } else { None })
+}
+
+/// The same for a verb that only reads: the user's own archive may not be made yet, but one that is named must be there.
+pub(crate) fn open_to_read(path: Option<&Path>) -> Result<Option<Archive>> {
+    match (open_existing(path)?, path) {
+        (None, Some(path)) => Err(Failure::refused(format!(
+            "{}: no archive is there; check --archive or CARDSCOPE_ARCHIVE",
+            path.display()
+        ))),
+        (archive, _) => Ok(archive),
+    }
+}
+
+/// The same where something in the archive is meant.
+fn open_filled(path: Option<&Path>) -> Result<Archive> {
+    let nothing =
+        || Failure::refused("the archive is empty; `cardscope check` and `cardscope import` fill it");
+    open_to_read(path)?.ok_or_else(nothing)
 }

@@ -25,10 +25,14 @@ pub enum What {
     /// List all sessions
     List,
     /// List the cards
-    Cards,
+    Cards {
+        /// List the cards of published reports that come with the program
+        #[arg(long)]
+        builtin: bool,
+    },
     /// Show a session as it was printed, or a card with all its facts
     Show {
-        /// A session by the beginning of its id, or a card by words of its name or the beginning of its id
+        /// A session by the beginning or end of its id, or a card by words of its name or the beginning of its id
         what: String,
     },
     /// Edit the facts of a card, add events, attach pictures
@@ -37,12 +41,12 @@ pub enum What {
     Merge {
         /// Card to remove
         from: String,
-        /// Card to keep
+        /// Card that remains
         into: String,
     },
     /// Remove a session permanently
     Remove {
-        /// The session, by its id as `list` shows it or the beginning of it
+        /// The session, by the beginning or end of its id
         session: String,
         /// Confirm: the same text once more
         #[arg(long, value_name = "SESSION")]

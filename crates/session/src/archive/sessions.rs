@@ -1,34 +1,15 @@
 //! What was measured: listed, found by its id, shown as it was printed, and removed.
 
 use super::cards::{CardShown, shown};
+use super::line::{Answer, Line, lines};
 use super::named::{self, Named};
-use super::open;
+use super::{open_filled, open_to_read};
 use crate::error::{Failure, Result};
 use cardscope_model::log::Log;
 use cardscope_model::result::BenchReport;
-use cardscope_store::{Archive, EndedHow, SessionId, SessionSummary, StoredSession};
-use serde::{Deserialize, Serialize};
+use cardscope_store::{Archive, SessionId, StoredSession};
 use serde_json::{Value, json};
 use std::path::Path;
-
-/// One session or record of the list.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Line {
-    /// Its name.
-    pub session: String,
-    /// When it began, in UTC.
-    pub started_at: String,
-    /// The target as it was named.
-    pub target: String,
-    /// The card, where it could be identified.
-    pub card: Option<String>,
-    /// What it is of: `bench` or another verb that measured it, `import` for a log of another tool.
-    pub kind: String,
-    /// The recipe of a benchmark.
-    pub recipe: Option<String>,
-    /// `complete`, `interrupted`, `failed`, `running`, or `crashed` where its process ended without a word.
-    pub state: String,
-}
 
 /// What a text names.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,31 +40,10 @@ pub enum Shown {
 ///
 /// # Errors
 /// If the archive cannot be opened or read.
-pub fn list(path: Option<&Path>) -> Result<Vec<Line>> {
-    let mut archive = open(path)?;
-    let mut lines: Vec<Line> = archive.sessions()?.iter().map(line).collect();
-    lines.sort_by(|a, b| (&a.started_at, &a.session).cmp(&(&b.started_at, &b.session)));
-    Ok(lines)
-}
-
-fn line(summary: &SessionSummary) -> Line {
-    Line {
-        session: summary.id.to_string(),
-        started_at: summary.started_at.clone(),
-        target: summary.target.clone(),
-        card: summary.card.clone(),
-        kind: summary.kind.clone(),
-        recipe: Some(summary.recipe.clone()).filter(|recipe| !recipe.is_empty()),
-        state: state(summary.ended, summary.running).to_owned(),
-    }
-}
-
-fn state(ended: Option<EndedHow>, running: bool) -> &'static str {
-    match ended {
-        Some(how) => how.word(),
-        None if running => "running",
-        None => "crashed",
-    }
+pub fn list(path: Option<&Path>, answer: Answer<'_>) -> Result<Vec<Line>> {
+    let Some(mut archive) = open_to_read(path)? else { return Ok(Vec::new()) };
+    let sessions = archive.sessions()?;
+    lines(&mut archive, sessions, answer)
 }
 
 /// A document as it was printed; of what did not finish, what was measured.
@@ -91,7 +51,7 @@ fn state(ended: Option<EndedHow>, running: bool) -> &'static str {
 /// # Errors
 /// If there is nothing of that name, or it cannot be read.
 pub fn show(path: Option<&Path>, session: &str) -> Result<Shown> {
-    let mut archive = open(path)?;
+    let mut archive = open_filled(path)?;
     let id = named::session(&mut archive, session)?;
     document(&mut archive, id)
 }
@@ -100,11 +60,11 @@ pub fn show(path: Option<&Path>, session: &str) -> Result<Shown> {
 ///
 /// # Errors
 /// If it names nothing, or several; or what it names cannot be read.
-pub fn find(path: Option<&Path>, text: &str) -> Result<Found> {
-    let mut archive = open(path)?;
+pub fn find(path: Option<&Path>, text: &str, answer: Answer<'_>) -> Result<Found> {
+    let mut archive = open_filled(path)?;
     Ok(match named::any(&mut archive, text)? {
         Named::Session(id) => Found::Session(document(&mut archive, id)?),
-        Named::Card(card) => Found::Card(Box::new(shown(&mut archive, *card)?)),
+        Named::Card(card) => Found::Card(Box::new(shown(&mut archive, *card, answer)?)),
     })
 }
 
@@ -136,7 +96,7 @@ pub fn remove(path: Option<&Path>, session: &str, consent: &str) -> Result<Strin
     if session != consent {
         return Err(Failure::refused("--yes-remove does not name the same session; nothing was removed"));
     }
-    let mut archive = open(path)?;
+    let mut archive = open_filled(path)?;
     let id = named::session(&mut archive, session)?;
     archive.remove_session(id).map_err(Failure::refused)?;
     Ok(id.to_string())

@@ -20,7 +20,7 @@ pub(super) struct Collected {
 pub(super) fn all() -> Result<Vec<Collected>> {
     let reports = collection::builtin().map_err(Failure::io)?;
     let of = |report: &collection::Collected| {
-        let source = format!("built-in: {} ({})", report.name, report.title);
+        let source = format!("{} (built in)", report.title);
         let mut gathered = Gathered::default();
         gathered.add(&Origin { file: &report.name, part: "", source: &source, title: None }, &report.logs);
         gathered.cards

@@ -5,9 +5,9 @@
 mod collected;
 mod named;
 
-pub(crate) use named::the_one;
+pub(crate) use named::{set_apart, the_one};
 
-use crate::archive::open_existing;
+use crate::archive::open_to_read;
 use crate::error::{Failure, Result};
 use crate::import;
 use cardscope_model::archived::{StoredCard, SummaryRow};
@@ -28,10 +28,9 @@ pub(crate) struct CardSource {
 }
 
 impl CardSource {
-    /// Opens the archive (`None` is the user's own) where there is one, and the collection where it is wanted. An archive
-    /// that nobody has made yet is an empty one: looking something up makes none.
+    /// Opens the archive (`None` is the user's own) where there is one, and the collection where it is wanted.
     pub(crate) fn open(archive: Option<&Path>, with_collection: bool) -> Result<Self> {
-        let archive = open_existing(archive)?;
+        let archive = open_to_read(archive)?;
         let collected = if with_collection { collected::all()? } else { Vec::new() };
         Ok(CardSource { archive, collected, taken: Vec::new() })
     }
@@ -124,6 +123,11 @@ impl CardSource {
         let events = self.stored(|archive| archive.events(card))?;
         Ok(events.into_iter().map(|(_, event)| event).collect())
     }
+}
+
+/// The cards that come with the program.
+pub(crate) fn builtin() -> Result<Vec<StoredCard>> {
+    Ok(collected::all()?.into_iter().map(|collected| collected.card).collect())
 }
 
 /// The cards whose logs are in a file; of an archive, in each that is packed in it.

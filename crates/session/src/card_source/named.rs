@@ -2,12 +2,13 @@
 
 use crate::error::{Failure, Result};
 use cardscope_model::archived::StoredCard;
+use std::collections::{HashMap, HashSet};
 
 /// So many cards are listed where several may be meant.
 const LISTED: usize = 6;
 
-/// Digits of an id that are shown: no two cards of an archive share them.
-const SHOWN_DIGITS: usize = 24;
+/// Digits of an id that are shown: of a hash these are enough for any archive.
+const SHOWN_DIGITS: usize = 8;
 
 /// The one card of those found that a text means. A whole name means its card, though others hold it, too; of several
 /// cards with that very name none is meant before the others.
@@ -26,7 +27,8 @@ pub(crate) fn the_one(mut found: Vec<StoredCard>, text: &str) -> Result<StoredCa
     match found.len() {
         1 => Ok(found.swap_remove(0)),
         0 => Err(Failure::refused(format!(
-            "no card {text:?}; `cardscope archive cards` lists those of the archive"
+            "no card {text:?}; `cardscope archive cards` lists those of the archive, with --builtin those that \
+             come with the program"
         ))),
         _ => Err(Failure::refused(format!(
             "{text:?} matches {}; name one of them, or give its \
@@ -36,13 +38,28 @@ pub(crate) fn the_one(mut found: Vec<StoredCard>, text: &str) -> Result<StoredCa
     }
 }
 
+/// Gives cards that share their name, of which nothing else is known, a part of their id.
+pub(crate) fn set_apart<'a>(cards: impl Iterator<Item = &'a mut StoredCard>) {
+    let cards: Vec<&mut StoredCard> = cards.collect();
+    let mut ids: HashMap<String, HashSet<String>> = HashMap::new();
+    for card in &cards {
+        ids.entry(card.title.to_lowercase()).or_default().insert(card.id.clone());
+    }
+    for card in cards {
+        let shared = ids.get(&card.title.to_lowercase()).is_some_and(|ids| ids.len() > 1);
+        if let Some(id) = short_id(card).filter(|_| shared) {
+            card.title = format!("{} ({id})", card.title);
+        }
+    }
+}
+
+/// The beginning of an archive's id. That of a card in a file holds the file's name, which may be of any letters.
+fn short_id(card: &StoredCard) -> Option<&str> {
+    card.id.get(..SHOWN_DIGITS).filter(|id| id.chars().all(|c| c.is_ascii_hexdigit()))
+}
+
 fn listed(cards: &[StoredCard]) -> String {
-    let shown = |card: &StoredCard| {
-        // The id of a card in a file holds the file's name, which may be of any letters.
-        let digits = |id: &&str| id.chars().all(|c| c.is_ascii_hexdigit());
-        let id = card.id.get(..SHOWN_DIGITS).filter(digits).unwrap_or(&card.id);
-        format!("{:?} ({id})", card.title)
-    };
+    let shown = |card: &StoredCard| format!("{:?} ({})", card.title, short_id(card).unwrap_or(&card.id));
     let named: Vec<String> = cards.iter().take(LISTED).map(shown).collect();
     let more = match cards.len().saturating_sub(LISTED) {
         0 => String::new(),
@@ -77,6 +94,19 @@ mod tests {
         );
         assert_eq!(refused.exit_status(), 2);
         assert_eq!(the_one(found(), "b2").unwrap().id, "b2");
+    }
+
+    #[test]
+    fn cards_of_one_name_are_set_apart_by_their_ids_and_a_card_is_not_from_itself() {
+        let mut cards = [
+            ("a1b2c3d4e5", "SD71"),
+            ("b1b2c3d4e5", "sd71"),
+            ("c1b2c3d4e5", "Swift"),
+            ("c1b2c3d4e5", "Swift"),
+        ]
+        .map(|(id, title)| card(id, title));
+        set_apart(cards.iter_mut());
+        assert_eq!(cards.map(|card| card.title), ["SD71 (a1b2c3d4)", "sd71 (b1b2c3d4)", "Swift", "Swift"]);
     }
 
     #[test]

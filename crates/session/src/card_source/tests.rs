@@ -4,7 +4,9 @@ use crate::testing::dd;
 
 fn source() -> (tempfile::TempDir, CardSource) {
     let folder = tempfile::tempdir().unwrap();
-    let source = CardSource::open(Some(&folder.path().join("none.sqlite")), false).unwrap();
+    let archive = folder.path().join("empty.sqlite");
+    std::fs::write(&archive, "").unwrap();
+    let source = CardSource::open(Some(&archive), false).unwrap();
     (folder, source)
 }
 

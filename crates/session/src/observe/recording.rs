@@ -10,8 +10,8 @@ use cardscope_device::system::System;
 use cardscope_device::{filesystem, host, inspect};
 use cardscope_engine::event::Listener;
 use cardscope_model::caveat::Caveat;
+use cardscope_model::json;
 use cardscope_model::observe::ObserveReport;
-use cardscope_model::outside;
 use cardscope_store::SessionStart;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -111,5 +111,5 @@ fn later(what: &str, path: &Path, card: &str) -> String {
 }
 
 fn save(file: &OutputFile, report: &ObserveReport) -> Result<()> {
-    file.write(outside::json(&serde_json::to_string_pretty(report).map_err(Failure::io)?).as_bytes())
+    file.write(json::text(report).map_err(Failure::io)?.as_bytes())
 }

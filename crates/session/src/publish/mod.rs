@@ -155,6 +155,7 @@ mod tests {
     /// Forty cards of which one test is known, from a file.
     fn forty(rank_by: &[&str], tests: &[&str]) -> Result<Publication> {
         let file = file_of_cards(40);
+        let archive = tempfile::NamedTempFile::new().unwrap();
         let named = |tests: &[&str]| tests.iter().map(|test| test.parse().unwrap()).collect();
         publish(&Request {
             compared: Compared {
@@ -162,7 +163,7 @@ mod tests {
                 choice: Choice {
                     tests: named(tests),
                     without_collection: true,
-                    archive: ArchiveAt { archive: Some("/nowhere/archive".into()) },
+                    archive: ArchiveAt { archive: Some(archive.path().to_owned()) },
                     ..Choice::default()
                 },
                 ..Compared::default()

@@ -4,12 +4,12 @@ use super::schema::{
     Archetype, Cache, CacheKind, Close, Constant, EndOfLife, Fake, FakeKind, FatRegion, Gc, HybridWrite,
     Lost, PoolFull, Read, Start, Thermal, Throttle, Unwritten, Wear, WhenFull, Write,
 };
-use cardscope_model::units::{BinarySize, Capacity, Size};
+use cardscope_model::units::{BinarySize, Size, decimals, grouped};
 
 /// The card in words, a paragraph for each part.
 pub fn describe(card: &Archetype) -> Vec<String> {
     let source = card.source.as_ref().map(|source| format!("Source: {source}."));
-    let mut paragraphs = vec![source, Some(format!("Announces {}.", Capacity(card.announced_bytes)))];
+    let mut paragraphs = vec![source, Some(announced(card))];
     paragraphs.extend([Some(capacity(card)), faults(card), Some(state(card))]);
     paragraphs.push(Some(card.constant.as_ref().map_or_else(|| units(card), constant)));
     paragraphs
@@ -17,6 +17,11 @@ pub fn describe(card: &Archetype) -> Vec<String> {
     paragraphs.extend([front(card), card.fat_region.as_ref().map(region), card.wear.as_ref().map(wear)]);
     paragraphs.extend([card.cache.as_ref().map(cache), card.thermal.as_ref().map(heat), rig(card)]);
     paragraphs.into_iter().flatten().collect()
+}
+
+fn announced(card: &Archetype) -> String {
+    let bytes = card.announced_bytes;
+    format!("Announces {} ({} bytes).", Size(bytes), grouped(bytes))
 }
 
 fn units(card: &Archetype) -> String {
@@ -151,7 +156,6 @@ fn rig(card: &Archetype) -> Option<String> {
 }
 
 fn cache(c: &Cache) -> String {
-    let gb = |bytes: u64| format!("{:.1} GB", bytes as f64 / 1e9);
     let dynamic = c.bits.map_or(String::new(), |bits| {
         format!(", at most {} of what is free,", share(c.alpha / f64::from(bits)))
     });
@@ -160,16 +164,16 @@ fn cache(c: &Cache) -> String {
         WhenFull::Fold => "each byte waits until one is moved",
     };
     let pool = c.pool_bytes.map_or(String::new(), |bytes| {
-        let (most, rest) = (gb(bytes), time(c.pool_rest_s));
+        let (most, rest) = (Size(bytes), time(c.pool_rest_s));
         format!(" After {most} of writes it cleans no more until it has rested {rest}.")
     });
     let read = c.read_base_s.map_or(String::new(), |s| format!(" Data in it reads after {}.", time(s)));
     let until = match c.reopen_bytes {
         0 => String::new(),
-        bytes => format!(" until {} are clean again", gb(bytes)),
+        bytes => format!(" until {} are clean again", Size(bytes)),
     };
     let Cache { write_mb_s, clean_mb_s, clean_bytes, .. } = *c;
-    let clean = gb(clean_bytes);
+    let clean = Size(clean_bytes);
     format!(
         "Cache (pSLC): {clean} clean{dynamic} take writes at {write_mb_s} MB/s. Once used up, {full}{until}. \
          It is cleaned at {clean_mb_s} MB/s while nothing is written.{pool}{read}"
@@ -204,10 +208,15 @@ fn share(part: f64) -> String {
 /// A time in the unit that suits it.
 fn time(seconds: f64) -> String {
     match seconds {
-        s if s >= 1.0 => format!("{s:.2} s"),
-        s if s >= 1e-3 => format!("{:.2} ms", s * 1e3),
-        s => format!("{:.1} µs", s * 1e6),
+        s if s >= 1.0 => three(s, "s"),
+        s if s >= 1e-3 => three(s * 1e3, "ms"),
+        s => three(s * 1e6, "µs"),
     }
+}
+
+/// With three significant digits.
+fn three(value: f64, unit: &str) -> String {
+    format!("{value:.*} {unit}", decimals(value))
 }
 
 fn capacity(card: &Archetype) -> String {

@@ -29,7 +29,7 @@ pub static CARDS: BuiltinFiles = BuiltinFiles {
         "sata-ssd-uasp", "sdnand-0.5g", "sdsc-2g", "sony-32g-u3", "toshiba-16g-c10", "ultra-64g-tlc24",
         "usb-stick-tlc", "wb3-full6", "wb6-hard3",
     ),
-    also: ", random-7 (any number), and your own files as ./FILE.toml",
+    also: "; `cardscope sim list` lists them all, or name sim:random-7 (any number) or a file of your own, sim:./FILE.toml",
 };
 
 /// Why an archetype cannot be used: its name or file first, then what is wrong.

@@ -28,7 +28,7 @@ pub fn card(seed: u64) -> Archetype {
         ..State::default()
     };
     let honesty = if card.fake.kind == FakeKind::None { "" } else { "a fake, " };
-    card.title = format!("random: {honesty}{}", families::name(&card));
+    card.title = format!("{honesty}{}", families::name(&card));
     card.identity = families::identity(&card, draw.below(u64::from(u32::MAX)) as u32);
     card.truth = Truth::of(&card, DEFAULT_SEED);
     card

@@ -1,9 +1,10 @@
 //! The pages of the archive.
 
+use cardscope_report::figure::{count, in_a_line, listing};
+use cardscope_report::page::Fact;
 use cardscope_report::page::table::Table;
 use cardscope_report::page::{Block, Page, Tone};
-use cardscope_report::{figure::count, page::Fact};
-use cardscope_session::archive::{self, CardLine, CardShown, Exported, Line, Taken};
+use cardscope_session::archive::{self, CardLine, CardShown, Edit, Exported, Line, Taken};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -18,31 +19,52 @@ pub(super) fn sessions(sessions: &[Line]) -> Page {
     if sessions.is_empty() {
         return nothing("The archive has no sessions yet.");
     }
-    let mut page = Page::plain(format!("{} in the archive.", count(sessions.len() as u64, "session")));
-    let short = shortest(sessions.iter().map(|line| line.session.as_str()));
-    let table = Table::of(
-        sessions,
-        &[
-            ("session", &|s| s.session.get(..short).unwrap_or(&s.session).to_owned()),
-            ("began (UTC)", &|s| s.started_at.get(..16).unwrap_or(&s.started_at).replace('T', " ")),
-            ("verb", &|s| s.kind.clone()),
-            ("target", &|s| s.target.clone()),
-            ("card", &|s| s.card.clone().unwrap_or_default()),
-            ("recipe", &|s| s.recipe.clone().unwrap_or_default()),
-            ("ended", &|s| s.state.clone()),
-        ],
-    );
-    let words = table.left_aligned(["began (UTC)", "verb", "target", "card", "recipe", "ended"]);
-    page.add("", [Block::Table(words.least(["recipe", "card"]).always(["verb"]))]);
-    page.step("Show one:", Some("cardscope archive show SESSION".to_owned()));
+    let (parts, whole): (Vec<&Line>, Vec<&Line>) = sessions.iter().partition(|line| line.part_of.is_some());
+    let checked = if parts.is_empty() { "" } else { ", the parts of checks not counted" };
+    let mut page = Page::plain(format!("{} in the archive{checked}.", count(whole.len() as u64, "session")));
+    page.add("", [Block::Table(measured(&whole))]);
+    page.fold("Parts of checks", [Block::Table(measured(&parts))]);
+    page.step("Show one:", Some("cardscope archive show ID".to_owned()));
     page
 }
 
+/// Sessions: when, of which card, what was done, what came of it, and by what one is named.
+fn measured(sessions: &[&Line]) -> Table {
+    let reversed = sessions.iter().map(|line| line.session.chars().rev().collect::<String>());
+    let short = shortest(reversed);
+    let table = Table::of(
+        sessions.iter().copied(),
+        &[
+            ("date", &|s: &Line| day(&s.started_at).to_owned()),
+            ("card", &|s| called(s).to_owned()),
+            ("what", &|s| [&s.kind, s.recipe.as_deref().unwrap_or_default()].join(" ").trim_end().to_owned()),
+            ("result", &result),
+            ("id", &|s| {
+                s.session.get(s.session.len().saturating_sub(short)..).unwrap_or(&s.session).to_owned()
+            }),
+        ],
+    );
+    table.left_aligned(["card", "what", "result", "id"]).always(["card", "what", "result", "id"])
+}
+
+/// What came of a session; how it ended where it did not end well.
+fn result(line: &Line) -> String {
+    let ended = if line.state == "complete" { "" } else { &line.state };
+    let answer = line.result.split(". ").next().unwrap_or_default().trim_end_matches('.');
+    [ended, answer].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
+}
+
+/// The card; of a session that has none its target, without the way to it.
+fn called(line: &Line) -> &str {
+    let target = line.target.rsplit('/').next().unwrap_or(&line.target);
+    line.title.as_deref().or(line.card.as_deref()).unwrap_or(target)
+}
+
 /// So many characters tell all names apart; eight at least, by which people know them again.
-fn shortest<'a>(names: impl Iterator<Item = &'a str>) -> usize {
-    let mut names: Vec<&str> = names.collect();
+fn shortest(names: impl Iterator<Item = String>) -> usize {
+    let mut names: Vec<String> = names.collect();
     names.sort_unstable();
-    let common = |pair: &[&str]| pair[0].bytes().zip(pair[1].bytes()).take_while(|(a, b)| a == b).count();
+    let common = |pair: &[String]| pair[0].bytes().zip(pair[1].bytes()).take_while(|(a, b)| a == b).count();
     names.windows(2).map(common).max().map_or(8, |common| (common + 1).max(8))
 }
 
@@ -52,10 +74,15 @@ fn day(text: &str) -> &str {
 
 pub(super) fn cards(cards: &[CardLine]) -> Page {
     if cards.is_empty() {
-        return nothing("The archive has no cards yet.");
+        let mut page = nothing("The archive has no cards yet.");
+        page.step(
+            "List those that come with the program:",
+            Some("cardscope archive cards --builtin".to_owned()),
+        );
+        return page;
     }
     let mut page = Page::plain(format!("{} in the archive.", count(cards.len() as u64, "card")));
-    let short = shortest(cards.iter().map(|card| card.id.as_str()));
+    let short = shortest(cards.iter().map(|card| card.id.clone()));
     let measured = |card: &CardLine| match &card.measured {
         Some([first, last]) if day(first) == day(last) => day(first).to_owned(),
         Some([first, last]) => format!("{} to {}", day(first), day(last)),
@@ -76,9 +103,41 @@ pub(super) fn cards(cards: &[CardLine]) -> Page {
     page
 }
 
+/// The cards that come with the program, by which report.
+pub(super) fn builtin(cards: &[CardLine]) -> Page {
+    let answer = format!("{} of published reports come with the program.", count(cards.len() as u64, "card"));
+    let mut page = Page::plain(answer);
+    let report = |card: &CardLine| card.id.split(':').next().unwrap_or_default().to_owned();
+    let table = Table::of(
+        cards,
+        &[("card", &|c| c.title.clone()), ("runs", &|c| c.runs.to_string()), ("report", &report)],
+    );
+    page.add("", [Block::Table(table.left_aligned(["report"]))]);
+    page.step("Compare two:", Some("cardscope compare CARD CARD".to_owned()));
+    page
+}
+
+/// What was changed of a card, and the card as it is now.
+pub(super) fn edited(edit: &Edit, shown: &CardShown) -> Page {
+    let mut changed: Vec<&str> = edit.facts.iter().filter_map(|fact| fact.split('=').next()).collect();
+    changed.extend(edit.marks.is_some().then_some("marks"));
+    changed.extend(edit.event.is_some().then_some("event"));
+    changed.extend((!edit.attach.is_empty()).then_some("attachment"));
+    let answer = match changed.is_empty() {
+        true => "Nothing changed: give --set, --marks, --event or --attach.".to_owned(),
+        false => format!("Saved {} of {}", listing(&changed), shown.line.title),
+    };
+    Page { answer: in_a_line(&answer), ..card(shown) }
+}
+
+/// The card that two became.
+pub(super) fn merged(from: &str, shown: &CardShown) -> Page {
+    Page { answer: in_a_line(&format!("Merged {from} into {}", shown.line.title)), ..card(shown) }
+}
+
 pub(super) fn card(card: &CardShown) -> Page {
     let line = &card.line;
-    let mut page = Page::plain(line.title.clone());
+    let mut page = Page::plain(in_a_line(&format!("{}: {}", line.title, amount(line))));
     let fact = |name: &str, value: String| -> Fact { (name.to_owned(), value) };
     let mut known = vec![fact("id", line.id.clone())];
     let mut facts = line.facts.clone();
@@ -88,8 +147,6 @@ pub(super) fn card(card: &CardShown) -> Page {
     if !facts.marks.is_empty() {
         known.push(fact("marks", facts.marks.join(" ")));
     }
-    let (runs, sessions) = (count(line.runs, "run"), count(line.sessions, "session"));
-    known.push(fact("measured", format!("{runs} in {sessions} of {}", count(line.specimens, "unit"))));
     page.add("", [Block::Facts(known)]);
     let event = |event: &cardscope_model::card::Event| {
         let price = event.price.as_ref().map_or(String::new(), |p| format!(", {} {}", p.amount, p.currency));
@@ -105,8 +162,17 @@ pub(super) fn card(card: &CardShown) -> Page {
         .iter()
         .map(|file| format!("{} ({}, {})", file.name, file.media_type, file.hash.get(..12).unwrap_or("")));
     page.add("Attached", [Block::Lines(files.collect())]);
-    page.add("Sessions", [Block::Lines(card.sessions_and_records.clone())]);
+    // The card stands above.
+    let of_one_card: Vec<Line> =
+        card.session_lines.iter().map(|line| Line { title: Some(String::new()), ..line.clone() }).collect();
+    let of_one_card: Vec<&Line> = of_one_card.iter().collect();
+    page.add("Sessions", [Block::Table(measured(&of_one_card))]);
     page
+}
+
+fn amount(card: &CardLine) -> String {
+    let measured = format!("{} of {}", count(card.sessions, "session"), count(card.specimens, "unit"));
+    if card.runs > 0 { format!("{} in {measured}", count(card.runs, "run")) } else { measured }
 }
 
 pub(super) fn taken(files: &[Taken]) -> Page {
@@ -126,12 +192,28 @@ pub(super) fn taken(files: &[Taken]) -> Page {
 }
 
 pub(super) fn exported(files: &[Exported], folder: &str) -> Page {
-    Page::plain(format!("Wrote {} to {folder}.", count(files.len() as u64, "session")))
+    match files.len() as u64 {
+        0 => nothing("Nothing to export: the archive is empty."),
+        sessions => Page::plain(in_a_line(&format!("Wrote {} to {folder}", count(sessions, "session")))),
+    }
 }
 
 /// A record as its verb shows it; as JSON where it is too early or too old for that.
 pub(super) fn record(kind: &str, document: &Value) -> Page {
-    let known = match kind {
+    known(kind, document).unwrap_or_else(|| {
+        let mut page = Page::plain(format!("A session of {kind}, as JSON."));
+        page.add("", serde_json::to_string_pretty(document).ok().map(Block::Verbatim));
+        page
+    })
+}
+
+/// The answer of a record's page.
+pub(super) fn answer(kind: &str, document: &Value) -> Option<String> {
+    known(kind, document).map(|page| page.answer)
+}
+
+fn known(kind: &str, document: &Value) -> Option<Page> {
+    match kind {
         "verify" => as_page(document, cardscope_report::verify::page),
         "map" => as_page(document, cardscope_report::card_map::page),
         "check" => as_page(document, cardscope_report::check::page),
@@ -141,12 +223,7 @@ pub(super) fn record(kind: &str, document: &Value) -> Page {
         "sustain" => as_page(document, cardscope_report::sustain::page),
         "observe" => as_page(document, cardscope_report::observe::page),
         _ => None,
-    };
-    known.unwrap_or_else(|| {
-        let mut page = Page::plain(format!("A session of {kind}, as JSON."));
-        page.add("", serde_json::to_string_pretty(document).ok().map(Block::Verbatim));
-        page
-    })
+    }
 }
 
 fn as_page<T: DeserializeOwned>(document: &Value, page: impl FnOnce(&T) -> Page) -> Option<Page> {

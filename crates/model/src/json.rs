@@ -1,0 +1,93 @@
+//! Documents as JSON text: indented, with as many digits as were measured, and nothing in it that steers a terminal.
+
+use crate::outside;
+use crate::units::measured;
+use serde::Serialize;
+use serde_json::ser::{Formatter, PrettyFormatter};
+use std::io::{Result, Write};
+
+/// A document as text.
+///
+/// # Errors
+/// If something in it has no form in JSON.
+pub fn text(document: &impl Serialize) -> serde_json::Result<String> {
+    let mut bytes = Vec::new();
+    document.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, Measured::default()))?;
+    Ok(outside::json(&String::from_utf8_lossy(&bytes)).into_owned())
+}
+
+/// The same with the answer of its page before its own fields.
+///
+/// # Errors
+/// If something in it has no form in JSON.
+pub fn answered(answer: &str, document: &impl Serialize) -> serde_json::Result<String> {
+    #[derive(Serialize)]
+    struct Answered<'a, T> {
+        answer: &'a str,
+        #[serde(flatten)]
+        document: &'a T,
+    }
+    text(&Answered { answer, document })
+}
+
+/// Indents, and writes a number as it was measured.
+#[derive(Default)]
+struct Measured(PrettyFormatter<'static>);
+
+impl Formatter for Measured {
+    fn write_f64<W: ?Sized + Write>(&mut self, to: &mut W, value: f64) -> Result<()> {
+        self.0.write_f64(to, measured(value))
+    }
+
+    fn begin_array<W: ?Sized + Write>(&mut self, to: &mut W) -> Result<()> {
+        self.0.begin_array(to)
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, to: &mut W) -> Result<()> {
+        self.0.end_array(to)
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, to: &mut W, first: bool) -> Result<()> {
+        self.0.begin_array_value(to, first)
+    }
+
+    fn end_array_value<W: ?Sized + Write>(&mut self, to: &mut W) -> Result<()> {
+        self.0.end_array_value(to)
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, to: &mut W) -> Result<()> {
+        self.0.begin_object(to)
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, to: &mut W) -> Result<()> {
+        self.0.end_object(to)
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, to: &mut W, first: bool) -> Result<()> {
+        self.0.begin_object_key(to, first)
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, to: &mut W) -> Result<()> {
+        self.0.begin_object_value(to)
+    }
+
+    fn end_object_value<W: ?Sized + Write>(&mut self, to: &mut W) -> Result<()> {
+        self.0.end_object_value(to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn a_document_has_its_answer_first_and_ten_digits_of_a_number() {
+        let document = BTreeMap::from([("mb_s", vec![694.157_311_999_999_9, 0.5])]);
+        let text = answered("A \u{202e} is faster.", &document).unwrap();
+        assert_eq!(
+            text,
+            "{\n  \"answer\": \"A \\u202e is faster.\",\n  \"mb_s\": [\n    694.157312,\n    0.5\n  ]\n}"
+        );
+    }
+}

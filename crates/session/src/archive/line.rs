@@ -1,0 +1,97 @@
+//! One session as a line of a list: when, of which card, what was done, and what came of it.
+
+use crate::error::{Failure, Result};
+use cardscope_store::{Archive, EndedHow, SessionSummary};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// One session or record of the list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// Its name.
+    pub session: String,
+    /// When it began, in UTC.
+    pub started_at: String,
+    /// The target as it was named.
+    pub target: String,
+    /// The card as it names itself, where it could be identified.
+    pub card: Option<String>,
+    /// The card as the archive calls it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub title: Option<String>,
+    /// What it is of: `bench` or another verb that measured it, `import` for a log of another tool.
+    pub kind: String,
+    /// The recipe of a benchmark.
+    pub recipe: Option<String>,
+    /// `complete`, `interrupted`, `failed`, `running`, or `crashed` where its process ended without a word.
+    pub state: String,
+    /// What came of it: the answer of its page, or how many runs it has.
+    #[serde(default)]
+    pub result: String,
+    /// The session of the check that it is a part of.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub part_of: Option<String>,
+}
+
+/// The answer of the page that a verb's document becomes, where it becomes one.
+pub type Answer<'a> = &'a dyn Fn(&str, &Value) -> Option<String>;
+
+/// Sessions as lines, oldest first.
+pub(super) fn lines(
+    archive: &mut Archive,
+    mut sessions: Vec<SessionSummary>,
+    answer: Answer<'_>,
+) -> Result<Vec<Line>> {
+    sessions.sort_by(|a, b| (&a.started_at, a.id).cmp(&(&b.started_at, b.id)));
+    let titles: HashMap<String, String> = archive.cards()?.into_iter().map(|c| (c.id, c.title)).collect();
+    let mut lines = Vec::new();
+    let mut check: Option<&SessionSummary> = None;
+    for session in &sessions {
+        let title = session.card_id.as_ref().and_then(|id| titles.get(id));
+        let result = match session.is_record {
+            true => archive.session(session.id).map_err(Failure::refused)?.file.document,
+            false => None,
+        };
+        let result = result.and_then(|document| answer(&session.kind, &document));
+        let part_of = check.filter(|check| is_part(session, check)).map(|check| check.id.to_string());
+        if session.kind == "check" {
+            check = Some(session);
+        }
+        lines.push(Line {
+            session: session.id.to_string(),
+            started_at: session.started_at.clone(),
+            target: session.target.clone(),
+            card: session.card.clone(),
+            title: title.cloned(),
+            kind: session.kind.clone(),
+            recipe: Some(session.recipe.clone()).filter(|recipe| !recipe.is_empty()),
+            state: state(session.ended, session.running).to_owned(),
+            result: result.unwrap_or_else(|| runs(session)),
+            part_of,
+        });
+    }
+    Ok(lines)
+}
+
+/// Whether a session began while a check had the same card open.
+fn is_part(session: &SessionSummary, check: &SessionSummary) -> bool {
+    let while_it_ran = check.ended_at.as_ref().is_none_or(|end| session.started_at <= *end);
+    session.target == check.target && session.kind != "import" && session.kind != "check" && while_it_ran
+}
+
+fn runs(session: &SessionSummary) -> String {
+    match session.runs {
+        0 => String::new(),
+        1 => "1 run".to_owned(),
+        runs => format!("{runs} runs"),
+    }
+}
+
+fn state(ended: Option<EndedHow>, running: bool) -> &'static str {
+    match ended {
+        Some(how) => how.word(),
+        None if running => "running",
+        None => "crashed",
+    }
+}
