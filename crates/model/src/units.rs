@@ -118,13 +118,31 @@ impl fmt::Display for Size {
     }
 }
 
-/// A speed in MB/s as people say it: `117 MB/s`, `4.50 MB/s`.
+/// A speed in MB/s as people say it: `117 MB/s`, `4.50 MB/s`, `0.0123 MB/s`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Speed(pub f64);
 
 impl fmt::Display for Speed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.*} MB/s", decimals(self.0), self.0)
+        write!(f, "{} MB/s", three_digits(self.0))
+    }
+}
+
+/// What stands where there is no number.
+pub const NO_NUMBER: &str = "–";
+
+/// More than this is written with a power of ten: no card is near it, and its digits would fill the page.
+pub const LARGE: f64 = 1e9;
+
+/// A number with three significant digits, from 100 up whole: `117`, `93.0`, `0.0123`. The one way speeds are written.
+pub fn three_digits(value: f64) -> String {
+    // What is smaller than the last limit is nearly nothing, and its zeros say so.
+    let below_1 = [0.9995, 0.09995].iter().filter(|limit| value.abs() < **limit).count();
+    match value.abs() {
+        v if !v.is_finite() => NO_NUMBER.to_owned(),
+        0.0 => "0".to_owned(),
+        v if v >= LARGE => format!("{value:.3e}"),
+        v => format!("{value:.*}", decimals(v) + below_1),
     }
 }
 
@@ -225,9 +243,11 @@ mod tests {
     #[test]
     fn a_speed_has_three_digits() {
         assert_eq!(
-            [117.04, 93.04, 4.5].map(|mb_s| Speed(mb_s).to_string()),
-            ["117 MB/s", "93.0 MB/s", "4.50 MB/s"]
+            [117.04, 93.04, 4.5, 0.99951, 0.1234, 0.01234, 0.0].map(|mb_s| Speed(mb_s).to_string()),
+            ["117 MB/s", "93.0 MB/s", "4.50 MB/s", "1.00 MB/s", "0.123 MB/s", "0.0123 MB/s", "0 MB/s"]
         );
+        assert_eq!([f64::NAN, f64::INFINITY].map(three_digits), [NO_NUMBER; 2]);
+        assert!(three_digits(1e300).len() < 12);
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod words;
 
 pub(crate) use view::{Owed, stopping};
 
+use cardscope_model::units::Speed;
 use cardscope_session::bench::Interrupt;
 use cardscope_session::pending::{Wait, debts, longest_wait};
 use cardscope_session::{Event, Listener, pulse};
@@ -69,7 +70,7 @@ impl Listener for Progress {
             (_, Event::Note(text)) => Some(text.clone()),
             (Mode::Drawn(_), Event::Figure { what, mb_s }) => {
                 let what = what.strip_prefix("measuring ").unwrap_or(what);
-                Some(format!("{what}: {}", words::speed(*mb_s)))
+                Some(format!("{what}: {}", Speed(*mb_s)))
             }
             (mode, event) => {
                 mode.hear(event);

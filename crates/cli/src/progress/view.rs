@@ -5,7 +5,7 @@ use super::left::{At, Left};
 use super::strip::History;
 use super::words;
 use cardscope_model::outside;
-use cardscope_model::units::{MB, Size};
+use cardscope_model::units::{MB, Size, Speed};
 use cardscope_session::event::{Course, Event, Step};
 use cardscope_session::pulse::Pulse;
 use std::ops::Range;
@@ -211,7 +211,7 @@ impl View {
             return format!("no answer for {}", words::time(self.moment.silent_s.floor()));
         }
         let speed = self.speed.filter(|speed| *speed >= NO_SPEED && self.wait.is_none());
-        speed.map(words::speed).unwrap_or_default()
+        speed.map(|speed| Speed(speed).to_string()).unwrap_or_default()
     }
 
     fn celsius(&self) -> String {

@@ -5,6 +5,7 @@
 pub(crate) mod findings;
 pub mod html;
 mod layout;
+pub use layout::width;
 pub(crate) mod markdown;
 pub mod table;
 pub mod terminal;

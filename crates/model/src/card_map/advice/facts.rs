@@ -34,12 +34,6 @@ pub struct Facts {
     pub tried: Vec<Tried>,
 }
 
-/// A speed with its unit, with two digits at least where it is small.
-pub(in crate::card_map) fn speed(mb_s: f64) -> String {
-    let digits = if mb_s < 0.1 { 4 } else { 2 };
-    format!("{mb_s:.digits$} MB/s")
-}
-
 /// A name as a shell takes it.
 pub fn quoted(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:+=,@%".contains(c);

@@ -14,7 +14,6 @@ mod tried;
 
 use super::{Advice, Measured};
 
-pub(super) use facts::speed;
 pub use facts::{Facts, TargetKind, quoted};
 pub use speed::{smallest_reaching, write_curve};
 pub use tried::{AFTER_DISCARD, AS_IT_WAS, apart};
