@@ -11,6 +11,7 @@ use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::Journal as _;
 use cardscope_engine::target::{Target, TargetError};
 use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::shell::quoted;
 
 /// Places that are read before a card's data is put back, beside those that the test left alone.
 const PLACES: usize = 64;
@@ -131,7 +132,7 @@ pub fn settle(journal: Journal, all_is_there: bool, findings: &mut Vec<Finding>)
     findings.push(
         Finding::new("journal-waits", Weight::Hint, 1.0, "The card's data is saved in a journal.")
             .because("journal", &path)
-            .advise(format!("Run `cardscope restore {path}` to restore it.")),
+            .advise(format!("Run `cardscope restore {}` to restore it.", quoted(&path))),
     );
     Ok(())
 }

@@ -57,6 +57,14 @@ pub fn parse_size(text: &str) -> Result<u64, SizeError> {
     u64::try_from(scaled / scale).map_err(|_| fail("larger than 2^64 bytes"))
 }
 
+/// A size as an option takes it, in the largest unit of which it is a whole number: `512M`, `64GB`.
+pub fn typed_size(bytes: u64) -> String {
+    let units =
+        ["G", "GB", "M", "MB", "K", "kB"].into_iter().filter_map(|unit| Some((unit, unit_factor(unit)?)));
+    let mut whole = units.filter(|(_, factor)| bytes >= *factor && bytes.is_multiple_of(*factor));
+    whole.next().map_or_else(|| bytes.to_string(), |(unit, factor)| format!("{}{unit}", bytes / factor))
+}
+
 fn unit_factor(unit: &str) -> Option<u64> {
     Some(match unit {
         "" | "B" => 1,
@@ -275,6 +283,12 @@ mod tests {
     }
 
     #[test]
+    fn an_option_is_given_in_the_largest_unit() {
+        let typed = [512 * MIB, 64_000_000_000, 4096, 100_000_000, 4095, 2 * GIB].map(typed_size);
+        assert_eq!(typed, ["512M", "64GB", "4K", "100MB", "4095", "2G"]);
+    }
+
+    #[test]
     fn sizes_print_exactly() {
         assert_eq!(BinarySize(1000 * MIB).to_string(), "1000 MiB");
         assert_eq!(BinarySize(4095).to_string(), "4095 bytes");
@@ -285,6 +299,7 @@ mod tests {
         #[test]
         fn any_whole_number_of_bytes_survives(n: u64) {
             proptest::prop_assert_eq!(parse_size(&n.to_string()), Ok(n));
+            proptest::prop_assert_eq!(parse_size(&typed_size(n)), Ok(n));
         }
         #[test]
         fn no_text_panics(text in ".{0,24}") {

@@ -3,6 +3,7 @@
 use crate::page::{Block, Fact, Page, Tone, fact, moved};
 use cardscope_model::format::{FormatReport, Mode};
 use cardscope_model::present_layout::{Partition, PresentLayout};
+use cardscope_model::shell::quoted;
 use cardscope_model::units::{BinarySize, Capacity, grouped};
 use cardscope_sd::layout::{Layout, SECTOR, Scheme};
 
@@ -29,7 +30,7 @@ pub fn page(report: &FormatReport) -> Page {
     );
     page.add("", [Block::Facts(facts)]);
     if let Some(file) = &body.backup {
-        let command = format!("cardscope restore {file} {}", report.header.target);
+        let command = format!("cardscope restore {} {}", quoted(file), quoted(&report.header.target));
         page.step("The card's old content is saved; put it back with:", Some(command));
     }
     page.framed(&report.header)

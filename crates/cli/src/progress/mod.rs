@@ -9,6 +9,7 @@ mod words;
 pub(crate) use view::{Owed, stopping};
 
 use cardscope_model::units::Speed;
+use cardscope_report::figure::wrapped;
 use cardscope_session::bench::Interrupt;
 use cardscope_session::pending::{Wait, debts, longest_wait};
 use cardscope_session::{Event, Listener, pulse};
@@ -79,14 +80,15 @@ impl Listener for Progress {
                     (Mode::Lines(_), Event::Wait(seconds)) if *seconds >= LONG_WAIT_S => {
                         Some(view::waiting(*seconds))
                     }
+                    (Mode::Drawn(_), Event::Plan(plan)) if !plan.says.is_empty() => {
+                        Some(wrapped(&plan.says, screen::width()).join("\n"))
+                    }
                     (_, Event::Plan(plan)) if !plan.says.is_empty() => Some(plan.says.clone()),
                     _ => None,
                 }
             }
         };
-        if let Some(said) = said {
-            screen::say(&said);
-        }
+        said.iter().flat_map(|said| said.lines()).for_each(screen::say);
     }
 }
 
@@ -135,7 +137,11 @@ fn draw(view: &Mutex<View>, over: &AtomicBool, interrupt: &Interrupt) {
         let moment = Moment {
             pulse: pulse::now(),
             wall_s: began.elapsed().as_secs_f64(),
-            silent_s: silent.map_or(0.0, |(_, since)| since.as_secs_f64()),
+            silent_s: silent.as_ref().map_or(0.0, |(_, since)| since.as_secs_f64()),
+            waits_for: silent.and_then(|(wait, _)| match wait {
+                Wait::Call(what) => Some(what.to_string()),
+                Wait::Io { .. } | Wait::Look => None,
+            }),
             stopping: interrupt.raised().then(owed),
         };
         let lines = {

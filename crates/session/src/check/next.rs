@@ -2,8 +2,8 @@
 
 use super::Request;
 use crate::frame::Common;
-use cardscope_model::card_map::advice::quoted;
 use cardscope_model::check::{CheckReport, Next};
+use cardscope_model::shell::quoted;
 use cardscope_model::verify::{SURE, Verdict};
 
 fn step(what: impl Into<String>, command: Option<String>) -> Next {

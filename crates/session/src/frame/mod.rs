@@ -5,6 +5,7 @@ mod common;
 
 pub use crate::error::{Failure, Result};
 pub use cardscope_model::report::{Body, Document, Report};
+use cardscope_model::shell::quoted_path;
 pub use common::{Common, Limits};
 
 use crate::backups;
@@ -415,11 +416,11 @@ pub(crate) fn count(moved: &mut Moved, card: &mut Card<'_>, began: f64) {
 
 /// Where the card's data is that was not put back.
 fn still_in(file: &Path, error: &Failure) -> Caveat {
-    let file = file.display();
+    let (file, typed) = (file.display(), quoted_path(file));
     Caveat::Other {
         text: format!(
             "the card's data was not restored ({error}); it is saved in {file}: run `cardscope restore \
-             {file} TARGET`"
+             {typed} TARGET`"
         ),
     }
 }

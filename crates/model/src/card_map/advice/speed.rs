@@ -1,6 +1,6 @@
 //! What the cost of small and large I/Os, and the number of open blocks, mean for use.
 
-use super::facts::{Facts, TargetKind, command, first_partition, quoted};
+use super::facts::{Facts, command, first_partition};
 use crate::card_map::property::Status;
 use crate::card_map::{Advice, Measured, SizePoint};
 use crate::units::{BinarySize, KIB, Speed};
@@ -126,17 +126,11 @@ fn mounting(measured: &Measured, facts: &Facts, advice: &mut Advice) {
                 .to_owned(),
         );
     }
-    remount(facts, advice);
+    mount(facts, advice);
 }
 
-fn remount(facts: &Facts, advice: &mut Advice) {
+fn mount(facts: &Facts, advice: &mut Advice) {
     let options = advice.mount_options.join(",");
-    let (what, command_line) = match facts.target_kind {
-        TargetKind::Directory => (
-            "applies them to a mounted ext4",
-            format!("mount -o remount,{options} {}", quoted(&facts.target)),
-        ),
-        _ => ("mounts ext4 with them", format!("mount -o {options} {} /mnt", first_partition(facts))),
-    };
-    advice.commands.push(command(what, command_line));
+    let mount = format!("mount -o {options} {} /mnt", first_partition(facts));
+    advice.commands.push(command("mount ext4 with these options:", mount));
 }
