@@ -193,6 +193,19 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_fits_into_80_columns_whatever_was_seen() {
+        let mut report = crate::sample::watch();
+        let summary = report.body.summary.as_mut().unwrap();
+        (summary.utilisation, summary.read_bytes, summary.write_bytes) =
+            (1.0, 999_000_000, 9_999_000_000_000);
+        for bottleneck in [Bottleneck::Card, Bottleneck::Cpu, Bottleneck::Mixed, Bottleneck::Nothing] {
+            report.body.summary.as_mut().unwrap().bottleneck = bottleneck;
+            let answer = page(&report).answer;
+            assert!(answer.chars().count() <= 80, "{answer}");
+        }
+    }
+
+    #[test]
     fn the_figures_since_boot_alone_are_the_answer() {
         let mut report = crate::sample::watch();
         report.body.summary = None;

@@ -30,6 +30,13 @@ pub fn page(report: &SustainReport) -> Page {
         None => summary(measured),
     };
     let mut page = Page::new(&report.header.target, tone, answer);
+    let mut said = page.answer.to_lowercase();
+    said.retain(|c| c != '.');
+    let has = |cause: &str| said.contains(&cause.to_lowercase().replace('.', ""));
+    // What the answer has no room for.
+    let unsaid: Vec<String> =
+        causes(measured).iter().filter(|cause| !has(cause)).map(|cause| sentence(cause)).collect();
+    page.because_all(tone, unsaid);
     let work = format!("{}; {}", work(report), moved(&body.moved));
     page.because(Tone::Plain, sentence(&work));
     let more = measured.levels.len().saturating_sub(LISTED);
@@ -380,7 +387,8 @@ mod tests {
     use crate::sample;
     use cardscope_model::card_map::property::{Evidence, Property};
     use cardscope_model::report::Report;
-    use cardscope_model::sustain::{ComparedLine, LongRun, Throttling};
+    use cardscope_model::sustain::{ComparedLine, LongRun, Stalls, Throttling};
+    use proptest::prelude::*;
 
     fn text(report: &SustainReport) -> String {
         page(report).text()
@@ -416,7 +424,16 @@ mod tests {
         let mut quiet = report();
         (quiet.body.measured.throttling, quiet.body.measured.cache_bytes) =
             (None, Property::at_least(26_000_000_000, 0.95, Evidence::default()));
-        quiet.body.measured.levels.truncate(1);
+        let level = Level {
+            op: "write".into(),
+            mb_s: 21.0,
+            ci95: [20.0, 22.0],
+            from_s: 0.0,
+            to_s: 119.0,
+            bytes: 2_500_000_000,
+            state: "fast".into(),
+        };
+        quiet.body.measured.levels = vec![level];
         let answer = text(&quiet);
         assert!(answer.contains("MB/s, steady over ") && answer.starts_with("Writes "), "{answer}");
         quiet.header.error = Some("interrupted".into());
@@ -424,6 +441,34 @@ mod tests {
         assert!(text(&quiet).contains("at least 26.0 GB"));
         quiet.body.measured = Measured::default();
         assert!(text(&quiet).starts_with("Nothing measured"));
+    }
+
+    proptest! {
+        #[test]
+        fn an_answer_fits_into_80_columns_whatever_happened(
+            (cache, after) in (1u64..2_000_000_000_000, 0.01f64..4000.0),
+            (at_s, celsius, longest_s) in (0.0f64..500_000.0, 30.0f64..110.0, 0.0f64..9000.0),
+            happened in 0u8..16,
+            early: bool,
+        ) {
+            let has = |bit: u8| happened & 1 << bit != 0;
+            let mut run = sample::long_run();
+            let measured = &mut run.body.measured;
+            if has(0) {
+                measured.cache_bytes = Property::measured(cache, 0.99, Evidence::default());
+                measured.after_cache_mb_s = Property::measured(after, 0.99, Evidence::default());
+            }
+            measured.throttling = has(1).then(|| {
+                Throttling { after_s: at_s, at_celsius: Some(celsius), ..Throttling::default() }
+            });
+            measured.stalls = has(2).then(|| Stalls { longest_s, ..Stalls::default() });
+            if has(3) {
+                measured.events.push(Event::new(EventKind::NoMoreWrites, at_s, cache, 0.99));
+            }
+            run.header.error = early.then(|| "interrupted".to_owned());
+            let answer = page(&run).answer;
+            prop_assert!(answer.chars().count() <= ANSWER, "{answer}");
+        }
     }
 
     #[test]
@@ -441,11 +486,9 @@ mod tests {
     fn a_card_that_gives_up_says_so_first() {
         let mut run = report();
         run.body.measured.events.push(Event::new(EventKind::NoMoreWrites, 58.0, 26_000_000_000, 0.99));
-        assert!(
-            text(&run).starts_with("The card accepts no more writes after 58.0 s; slows"),
-            "{}",
-            text(&run)
-        );
+        let page = text(&run);
+        assert!(page.starts_with("The card accepts no more writes after 58.0 s.\n"), "{page}");
+        assert!(page.contains("• Slows to 22.0 MB/s after 2.40 GB (cache full)."), "{page}");
     }
 
     #[test]

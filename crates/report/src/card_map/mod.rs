@@ -11,7 +11,7 @@ use crate::page::{Block, Fact, Page, Tone, fact, io_errors, moved};
 use cardscope_model::card_map::plot::Plot;
 use cardscope_model::card_map::property::{Evidence, Number, Property, Status};
 use cardscope_model::card_map::{Advice, Curves, MapReport, Measured, ProfileLine, SizePoint, Tried};
-use cardscope_model::units::{BinarySize, Capacity, Size, grouped};
+use cardscope_model::units::{BinarySize, Capacity, Size};
 use std::collections::BTreeSet;
 
 /// The page.
@@ -33,7 +33,7 @@ pub fn page(report: &MapReport) -> Page {
     let axis = axis.and_then(|axis| addresses(axis, &header.condition, TERMINAL));
     let charts = axis.into_iter().chain(charts(measured)).map(Block::chart);
     page.fold("Charts", charts);
-    page.fold("Not tested", [Block::Table(by_reason(&untested))]);
+    page.fold("Not tested", [Block::Lines(by_reason(&untested))]);
     page.fold("Tried on the card", [Block::Lines(body.advice.tried.iter().map(tried).collect())]);
     page.fold("In the form of a review", [Block::Table(profile(&body.profile))]);
     page.fold("Tables in flashbench's layout", [Block::Verbatim(flashbench::text(&measured.tables))]);
@@ -149,7 +149,7 @@ fn settings(advice: &Advice) -> Vec<Fact> {
     let blocks = |n: u64| format!("{n} blocks of 4 KiB");
     let options = (!advice.mount_options.is_empty()).then(|| advice.mount_options.join(","));
     let all = [
-        ("partition start", advice.partition_start_bytes.map(|b| format!("{} bytes", grouped(b)))),
+        ("partition start", advice.partition_start_bytes.map(|b| BinarySize(b).to_string())),
         ("ext4 stride", advice.ext4_stride.map(blocks)),
         ("ext4 stripe width", advice.ext4_stripe_width.map(blocks)),
         ("F2FS section", advice.f2fs_segments_per_section.map(|n| format!("{n} segments of 2 MiB"))),
@@ -210,7 +210,7 @@ fn properties(rows: &[Row]) -> Table {
 }
 
 /// Why properties were not tested, those of one reason in a line.
-fn by_reason(rows: &[Row]) -> Table {
+fn by_reason(rows: &[Row]) -> Vec<String> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for row in rows {
         match reasons.iter_mut().find(|(reason, _)| *reason == row.found) {
@@ -218,9 +218,7 @@ fn by_reason(rows: &[Row]) -> Table {
             None => reasons.push((&row.found, vec![row.name])),
         }
     }
-    let mut table = Table::new(["property", "why not"]).left_aligned(["why not"]).always(["why not"]);
-    reasons.iter().for_each(|(reason, names)| table.row([names.join(", "), (*reason).to_owned()]));
-    table
+    reasons.iter().map(|(reason, names)| sentence(&format!("{}: {reason}", names.join(", ")))).collect()
 }
 
 /// What was tested, each with its value and how sure that is.

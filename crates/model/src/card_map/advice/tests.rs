@@ -132,8 +132,6 @@ fn names_that_a_shell_would_take_apart_are_quoted() {
     let image = Facts { target: "my card?.img".into(), ..card(8 << 30) };
     let advice = advise(&seed_004(), &image);
     assert!(has(&advice, "mkfs.f2fs -s 2 -z 1 'my card?.img1'"), "{advice:#?}");
-    assert!(advice.words.last().unwrap().contains("replace my card?.img with"), "{advice:#?}");
-    assert_eq!(quoted("it's"), "'it'\\''s'");
 }
 
 #[test]
