@@ -50,7 +50,8 @@ impl Drawn {
 
     /// Those that the program draws again and again.
     fn moving(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(String::as_str).filter(|line| line.starts_with(['|', '/', '-', '\\']))
+        let turns = |line: &&str| ["| ", "/ ", "- ", "\\ "].iter().any(|sign| line.starts_with(sign));
+        self.0.iter().map(String::as_str).filter(turns)
     }
 }
 

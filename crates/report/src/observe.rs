@@ -39,7 +39,10 @@ pub fn page(report: &ObserveReport) -> Page {
 /// What was seen, and what it was that the system waited for.
 fn answer(body: &Observation) -> String {
     let seen = |busy: f64, read: u64, written: u64| {
-        format!("Busy {}, read {}, wrote {}", percent(busy), Size(read), Size(written))
+        let moved = [("read", read), ("wrote", written)].into_iter().filter(|(_, bytes)| *bytes > 0);
+        let moved: Vec<String> = moved.map(|(verb, bytes)| format!("{verb} {}", Size(bytes))).collect();
+        let moved = if moved.is_empty() { "no I/O".to_owned() } else { moved.join(", ") };
+        format!("Busy {}, {moved}", percent(busy))
     };
     match (&body.summary, &body.from_boot) {
         (Some(s), _) => {

@@ -19,7 +19,7 @@ const MOST_BYTES: u64 = 256 << 20;
 pub(crate) fn load<T: DeserializeOwned>(name: &str, archive: Option<&Path>, verb: &str) -> Result<T> {
     found(name, archive, verb).and_then(|document| Ok(T::deserialize(&document)?)).map_err(|why| {
         let words = format!(
-            "--against {name}: not a `{verb}` document ({why}); give a session from `cardscope archive \
+            "--against {name} is not a document of `{verb}` ({why}); give a session from `cardscope archive \
              list`, or a file made with `{verb} --json`"
         );
         Failure::refused_for(words, why)

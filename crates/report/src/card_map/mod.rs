@@ -36,7 +36,7 @@ pub fn page(report: &MapReport) -> Page {
     page.fold("Not tested", [Block::Lines(by_reason(&untested))]);
     page.fold("Tried on the card", [Block::Lines(body.advice.tried.iter().map(tried).collect())]);
     page.fold("In the form of a review", [Block::Table(profile(&body.profile))]);
-    page.fold("Tables in flashbench's layout", [Block::Verbatim(flashbench::text(&measured.tables))]);
+    page.add("Tables in flashbench's layout", [Block::Verbatim(flashbench::text(&measured.tables))]);
     page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
     page.fold(
         "Conditions",
