@@ -24,7 +24,8 @@ impl Rig {
         let image = dir.path().join("card");
         std::fs::File::create(&image).unwrap().set_len(1024 * MIB).unwrap();
         let device = Loop::over(&image, &["-P"]);
-        let facts = Facts { target: device.path.clone(), bytes: 1024 * MIB, ..Facts::default() };
+        let facts =
+            Facts { target: device.path.clone(), block_device: true, bytes: 1024 * MIB, ..Facts::default() };
         Rig { advice: advise(&measured(page, unit), &facts), device, _dir: dir }
     }
 

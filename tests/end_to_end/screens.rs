@@ -3,6 +3,7 @@
 //! as tmux gives it back, its escape as `␛`.
 
 use crate::common::binary::{CARDSCOPE, Home};
+use crate::progress::slow_card;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -218,13 +219,16 @@ fn no_empty_table(shown: &str) -> bool {
     lines.windows(3).all(|part| !heads.contains(&part[0]) || !part[2].trim().is_empty())
 }
 
-/// A visit of two minutes takes some seconds of real time: each of its stages is seen, and ended there.
+/// Each stage of a visit is seen, and ended there: the first ones on a card that answers in real time, so that none is over
+/// before the key is heard; the later ones, which would take minutes there, on a simulated card.
 #[test]
 fn a_visit_that_is_interrupted_in_any_stage_shows_what_it_has() {
     let home = Home::new();
-    let mut interrupted = 0;
+    let served = slow_card(&home);
     for wanted in 1..=6 {
-        let line = format!("'{CARDSCOPE}' check '{}' --seed 1 --budget 2m", CARDS[0].1);
+        let real_time = wanted <= 3;
+        let card = if real_time { served.card().display().to_string() } else { CARDS[0].1.to_owned() };
+        let line = format!("'{CARDSCOPE}' check '{card}' --seed 1 --budget 2m");
         let terminal = Terminal::start(&home, &format!("stage-{wanted}"), 80, &line);
         let reached =
             terminal.once(|shown| stage(shown).is_some_and(|now| now >= wanted) || shown.contains("[ended "));
@@ -233,13 +237,11 @@ fn a_visit_that_is_interrupted_in_any_stage_shows_what_it_has() {
         }
         let (screen, status) = terminal.ended();
         let shown = plain(&screen);
-        assert!(matches!(status, 0 | 1 | 130), "{status}\n{shown}");
-        interrupted += u32::from(status == 130);
+        assert!(status == 130 || !real_time && status <= 1, "{status}\n{shown}");
         let words = ["GENUINE", "INCONCLUSIVE"];
         let answer = shown.lines().find(|line| words.iter().any(|word| line.starts_with(word)));
         assert!(answer.is_some_and(|answer| answer.ends_with('.')), "no answer in\n{shown}");
         assert!(no_empty_table(&shown), "{shown}");
         assert!(status != 130 || shown.contains("Ended early"), "{shown}");
     }
-    assert!(interrupted >= 3, "{interrupted} of six visits were interrupted");
 }

@@ -5,13 +5,18 @@
 //! It is counted where I/Os end, so that no phase has to report its speed.
 
 use crate::target::Direction;
-use cardscope_model::units::{Nanos, seconds};
+use cardscope_model::units::{NANOS_PER_S, Nanos, seconds};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 static BYTES: AtomicU64 = AtomicU64::new(0);
 static CLOCK: AtomicU64 = AtomicU64::new(0);
-/// Bits of a temperature in °C; those of no number where none was taken.
+/// Bits of a temperature in °C, those of no number where none was taken; and what the clock showed then.
 static CELSIUS: AtomicU64 = AtomicU64::new(u64::MAX);
+static CELSIUS_AT: AtomicU64 = AtomicU64::new(0);
+
+/// An older temperature than this says nothing of the card as it is.
+const STALE: Nanos = 60 * NANOS_PER_S;
+
 /// Bytes of large I/Os and the nanoseconds that they took: reads, then writes.
 static LARGE: [(AtomicU64, AtomicU64); 2] =
     [(AtomicU64::new(0), AtomicU64::new(0)), (AtomicU64::new(0), AtomicU64::new(0))];
@@ -26,18 +31,24 @@ pub struct Pulse {
     pub bytes: u64,
     /// Seconds passed on the clocks of the targets.
     pub seconds: f64,
-    /// The last temperature that was taken, in °C.
+    /// The last temperature that was taken, in °C, if that was not long ago.
     pub celsius: Option<f64>,
 }
 
 /// The counts now.
 pub fn now() -> Pulse {
-    let celsius = f64::from_bits(CELSIUS.load(Ordering::Relaxed));
+    let clock = CLOCK.load(Ordering::Relaxed);
     Pulse {
         bytes: BYTES.load(Ordering::Relaxed),
-        seconds: seconds(CLOCK.load(Ordering::Relaxed)),
-        celsius: celsius.is_finite().then_some(celsius),
+        seconds: seconds(clock),
+        celsius: fresh(CELSIUS.load(Ordering::Relaxed), CELSIUS_AT.load(Ordering::Relaxed), clock),
     }
+}
+
+/// A temperature by its bits, unless it was taken too long ago.
+fn fresh(bits: u64, taken: Nanos, clock: Nanos) -> Option<f64> {
+    let celsius = f64::from_bits(bits);
+    (celsius.is_finite() && clock.saturating_sub(taken) < STALE).then_some(celsius)
 }
 
 /// Seconds that restoring and comparing so many bytes takes at the speed of the large I/Os so far; `None` without any.
@@ -68,9 +79,8 @@ pub(crate) fn took(direction: Direction, bytes: u64, time: Nanos) {
 
 /// A temperature was taken, or could not be.
 pub(crate) fn felt(celsius: Option<f64>) {
-    if let Some(celsius) = celsius {
-        CELSIUS.store(celsius.to_bits(), Ordering::Relaxed);
-    }
+    CELSIUS.store(celsius.map_or(u64::MAX, f64::to_bits), Ordering::Relaxed);
+    CELSIUS_AT.store(CLOCK.load(Ordering::Relaxed), Ordering::Relaxed);
 }
 
 /// A target's clock as it was last looked at.
@@ -93,23 +103,29 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::units::NANOS_PER_S;
 
     // Other tests of this process count, too.
     #[test]
-    fn bytes_time_and_temperature_are_counted_and_restoring_is_estimated_from_large_ios() {
+    fn bytes_and_time_are_counted_and_restoring_is_estimated_from_large_ios() {
         let before = now();
         took(Direction::Read, 4096, NANOS_PER_S);
         took(Direction::Write, 1 << 30, NANOS_PER_S);
-        felt(Some(41.5));
-        felt(None);
         let mut clock = Clock::at(5 * NANOS_PER_S);
         clock.stands_at(7 * NANOS_PER_S);
         clock.stands_at(6 * NANOS_PER_S);
         let after = now();
         assert!(after.bytes >= before.bytes + (1 << 30) + 4096);
         assert!(after.seconds >= before.seconds + 2.0);
-        assert!(after.celsius.is_some());
         assert!(restoring_takes(1 << 20).is_some_and(|seconds| seconds > 0.0 && seconds.is_finite()));
+    }
+
+    #[test]
+    fn a_temperature_goes_once_it_is_old_or_cannot_be_taken() {
+        let at = |celsius: Option<f64>, taken: Nanos, clock: Nanos| {
+            fresh(celsius.map_or(u64::MAX, f64::to_bits), taken, clock)
+        };
+        assert_eq!(at(Some(41.5), NANOS_PER_S, 30 * NANOS_PER_S), Some(41.5));
+        assert_eq!(at(Some(41.5), NANOS_PER_S, NANOS_PER_S + STALE), None);
+        assert_eq!(at(None, NANOS_PER_S, NANOS_PER_S), None);
     }
 }

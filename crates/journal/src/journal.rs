@@ -13,8 +13,9 @@ use crate::record::{self, About, Entry, Head, Kind, MAGIC, MOST};
 use crate::scan::{self, Damage, Log, Scan};
 use cardscope_engine::cause::Cause;
 use cardscope_engine::journal::{self, JournalError, Restoring, SavedRange};
-use cardscope_engine::pending::{Debt, Owing, owing};
+use cardscope_engine::pending::{Debt, Owing, Wait, owing, waiting};
 use cardscope_files::{FileError, Folder, Identity};
+use cardscope_model::shell::quoted_path;
 use cardscope_model::units::Size;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -210,7 +211,7 @@ impl Journal {
     pub fn finish(mut self) -> Result<(), Error> {
         self.unused = false;
         // Should removing it fail, it must not be restored over what the card holds by then.
-        let marked = self.append(Kind::Restored, (0, 0), 0, &[]).and_then(|()| self.file.sync_data());
+        let marked = self.append(Kind::Restored, (0, 0), 0, &[]).and_then(|()| self.sync());
         self.remove().map_err(|e| {
             let file = self.path.display();
             Error::Io(Cause::worded(
@@ -273,17 +274,23 @@ impl Journal {
         Ok(())
     }
 
+    /// Waits until all of it is on disk, and says so: a slow disk makes the card seem to hang.
+    fn sync(&self) -> std::io::Result<()> {
+        let _waiting = waiting(Wait::Call(format!("a sync of the journal {}", self.path.display()).into()));
+        self.file.sync_data()
+    }
+
     fn commit_pending(&mut self) -> std::io::Result<()> {
-        self.file.sync_data()?;
+        self.sync()?;
         let mut table = Vec::with_capacity(self.pending.len() * record::ENTRY);
         self.pending.iter().for_each(|entry| entry.encode(&mut table));
         self.append(Kind::Commit, (0, self.pending.len() as u32), 0, &table)?;
-        self.file.sync_data()
+        self.sync()
     }
 
     fn say_owed(&self) {
         let bytes: u64 = self.saved.keys().map(|(_, len)| u64::from(*len)).sum();
-        let path = self.path.display();
+        let path = quoted_path(&self.path);
         let left = format!("the card's data is saved in a journal: run `cardscope restore {path}`");
         if let Some(owing) = &self.owing {
             let then = format!("the {} saved are restored", Size(bytes));
@@ -344,7 +351,7 @@ impl journal::Journal for Journal {
     fn restoring(&mut self, step: Restoring) {
         let noted = self.note(step);
         if step == Restoring::Begun && noted.is_ok() {
-            let _ = self.file.sync_data();
+            let _ = self.sync();
         }
         self.log.put_back = Some(step);
     }

@@ -10,8 +10,8 @@ use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::Journal as _;
 use cardscope_engine::target::{Target, TargetError};
-use cardscope_model::card_map::advice::quoted;
 use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::shell::quoted;
 
 /// Places that are read before a card's data is put back, beside those that the test left alone.
 const PLACES: usize = 64;

@@ -44,6 +44,7 @@ pub mod run;
 pub mod series;
 pub mod session_file;
 pub mod setting;
+pub mod shell;
 pub mod statistics;
 pub mod sustain;
 pub mod test_name;

@@ -57,6 +57,14 @@ pub fn parse_size(text: &str) -> Result<u64, SizeError> {
     u64::try_from(scaled / scale).map_err(|_| fail("larger than 2^64 bytes"))
 }
 
+/// A size as an option takes it, in the largest unit of which it is a whole number: `512M`, `64GB`.
+pub fn typed_size(bytes: u64) -> String {
+    let units =
+        ["G", "GB", "M", "MB", "K", "kB"].into_iter().filter_map(|unit| Some((unit, unit_factor(unit)?)));
+    let mut whole = units.filter(|(_, factor)| bytes >= *factor && bytes.is_multiple_of(*factor));
+    whole.next().map_or_else(|| bytes.to_string(), |(unit, factor)| format!("{}{unit}", bytes / factor))
+}
+
 fn unit_factor(unit: &str) -> Option<u64> {
     Some(match unit {
         "" | "B" => 1,
@@ -120,13 +128,31 @@ impl fmt::Display for Size {
     }
 }
 
-/// A speed in MB/s as people say it: `117 MB/s`, `4.50 MB/s`.
+/// A speed in MB/s as people say it: `117 MB/s`, `4.50 MB/s`, `0.0123 MB/s`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Speed(pub f64);
 
 impl fmt::Display for Speed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.*} MB/s", decimals(self.0), self.0)
+        write!(f, "{} MB/s", three_digits(self.0))
+    }
+}
+
+/// What stands where there is no number.
+pub const NO_NUMBER: &str = "–";
+
+/// More than this is written with a power of ten: no card is near it, and its digits would fill the page.
+pub const LARGE: f64 = 1e9;
+
+/// A number with three significant digits, from 100 up whole: `117`, `93.0`, `0.0123`. The one way speeds are written.
+pub fn three_digits(value: f64) -> String {
+    // What is smaller than the last limit is nearly nothing, and its zeros say so.
+    let below_1 = [0.9995, 0.09995].iter().filter(|limit| value.abs() < **limit).count();
+    match value.abs() {
+        v if !v.is_finite() => NO_NUMBER.to_owned(),
+        0.0 => "0".to_owned(),
+        v if v >= LARGE => format!("{value:.3e}"),
+        v => format!("{value:.*}", decimals(v) + below_1),
     }
 }
 
@@ -228,9 +254,11 @@ mod tests {
     #[test]
     fn a_speed_has_three_digits() {
         assert_eq!(
-            [117.04, 93.04, 4.5].map(|mb_s| Speed(mb_s).to_string()),
-            ["117 MB/s", "93.0 MB/s", "4.50 MB/s"]
+            [117.04, 93.04, 4.5, 0.99951, 0.1234, 0.01234, 0.0].map(|mb_s| Speed(mb_s).to_string()),
+            ["117 MB/s", "93.0 MB/s", "4.50 MB/s", "1.00 MB/s", "0.123 MB/s", "0.0123 MB/s", "0 MB/s"]
         );
+        assert_eq!([f64::NAN, f64::INFINITY].map(three_digits), [NO_NUMBER; 2]);
+        assert!(three_digits(1e300).len() < 12);
     }
 
     #[test]
@@ -258,6 +286,12 @@ mod tests {
     }
 
     #[test]
+    fn an_option_is_given_in_the_largest_unit() {
+        let typed = [512 * MIB, 64_000_000_000, 4096, 100_000_000, 4095, 2 * GIB].map(typed_size);
+        assert_eq!(typed, ["512M", "64GB", "4K", "100MB", "4095", "2G"]);
+    }
+
+    #[test]
     fn sizes_print_exactly() {
         assert_eq!(BinarySize(1000 * MIB).to_string(), "1000 MiB");
         assert_eq!(BinarySize(4095).to_string(), "4095 bytes");
@@ -268,6 +302,7 @@ mod tests {
         #[test]
         fn any_whole_number_of_bytes_survives(n: u64) {
             proptest::prop_assert_eq!(parse_size(&n.to_string()), Ok(n));
+            proptest::prop_assert_eq!(parse_size(&typed_size(n)), Ok(n));
         }
         #[test]
         fn no_text_panics(text in ".{0,24}") {

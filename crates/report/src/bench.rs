@@ -4,7 +4,9 @@ use crate::figure::{count, interval, rate, sentence, speed, test_of, time_us};
 use crate::page::table::Table;
 use crate::page::{Block, Fact, Page, Tone, fact};
 use cardscope_model::result::{BenchReport, RunResult, Summary, TestResult, ToolPrints};
+use cardscope_model::shell::quoted;
 use cardscope_model::test_name::TestName;
+use cardscope_model::units::Speed;
 
 /// The page.
 pub fn page(report: &BenchReport) -> Page {
@@ -18,6 +20,10 @@ pub fn page(report: &BenchReport) -> Page {
         let table = if several { summary_table(&body.summary) } else { run_table(&run.results) };
         page.add("", [Block::Table(table), Block::Lines(scores(run)), Block::Lines(not_measured(run))]);
         page.because_all(Tone::Warning, not_the_card(run));
+    }
+    if counted.is_none_or(|run| run.results.is_empty()) {
+        let again = format!("cardscope bench {}", quoted(&header.target));
+        page.step("Measure again, with more time and writes allowed:", Some(again));
     }
     page.add("", [Block::Facts(warmth(&body.runs))]);
     page.fold("Conditions", [Block::Facts(conditions(report))]);
@@ -34,13 +40,13 @@ fn answer(report: &BenchReport, counted: Option<&RunResult>) -> String {
     };
     let speed_of = |name: TestName, step: &Option<String>, alone: f64| {
         let summed = body.summary.iter().find(|s| (s.test, s.op, &s.step) == (name.pattern, name.op, step));
-        speed(summed.map_or(alone, |summary| summary.mean))
+        Speed(summed.map_or(alone, |summary| summary.mean))
     };
     let fastest = |writes: bool| {
         let all = run.results.iter().filter(|r| r.op.writes() == writes);
         let best = all.max_by(|a, b| a.mb_s.total_cmp(&b.mb_s))?;
         let verb = if writes { "writes" } else { "reads" };
-        Some(format!("{verb} {} MB/s", speed_of(best.name(), &best.step, best.mb_s)))
+        Some(format!("{verb} {}", speed_of(best.name(), &best.step, best.mb_s)))
     };
     let said: Vec<String> = [fastest(false), fastest(true)].into_iter().flatten().collect();
     let runs = count(body.runs.iter().filter(|run| run.counted).count() as u64, "run");
@@ -74,7 +80,7 @@ const BUS_FULL: f64 = 0.9;
 /// Under what was measured.
 fn conditions(report: &BenchReport) -> Vec<Fact> {
     let header = &report.header;
-    let bus = report.body.bus_ceiling_mb_s.map(|mb_s| fact("bus carries", format!("{} MB/s", speed(mb_s))));
+    let bus = report.body.bus_ceiling_mb_s.map(|mb_s| fact("bus carries", Speed(mb_s)));
     let all = header.condition.iter().map(|(word, value)| fact(&word.replace('_', " "), value));
     let recipe = fact("recipe", format!("{} {}", report.body.recipe, report.body.recipe_version));
     let rest = [recipe, fact("I/O by", &header.io_path), fact("seed", header.seed)];
@@ -135,12 +141,21 @@ fn summary_table(summary: &[Summary]) -> Table {
     )
 }
 
+/// Tests that were not measured, those of one reason in a line.
 fn not_measured(run: &RunResult) -> Vec<String> {
-    let line = |n: &cardscope_model::result::NotMeasured| {
-        let name = test_of(TestName { pattern: n.test, op: n.op }, n.step.as_deref());
-        format!("{name}: not measured: {}", n.reason)
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for missing in &run.not_measured {
+        let name = test_of(TestName { pattern: missing.test, op: missing.op }, missing.step.as_deref());
+        match reasons.iter_mut().find(|(reason, _)| *reason == missing.reason) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((&missing.reason, vec![name])),
+        }
+    }
+    let line = |(reason, names): (&str, Vec<String>)| match names.as_slice() {
+        [only] => format!("{only}: not measured: {reason}"),
+        all => format!("{} not measured: {reason}", count(all.len() as u64, "test")),
     };
-    run.not_measured.iter().map(line).collect()
+    reasons.into_iter().map(line).collect()
 }
 
 fn scores(run: &RunResult) -> Vec<String> {

@@ -13,9 +13,13 @@ const LISTED: usize = 12;
 /// The page.
 pub fn page(report: &EndureReport) -> Page {
     let body = &report.body;
+    let unfinished = body.rounds.is_empty() && !body.ended_by.is_empty();
     let tone = if body.is_bad() { Tone::Bad } else { Tone::Plain };
     let mut page = Page::new(&report.header.target, tone, answer(report));
     page.add("", [Block::Facts(facts(report))]);
+    if unfinished {
+        page.step(format!("Run it again without {}, or with more.", body.ended_by), None);
+    }
     page.add("Milestones", [Block::Table(milestones(&body.milestones))]);
     page.fold("Rounds", [Block::Table(rounds(&body.rounds))]);
     page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
@@ -43,8 +47,10 @@ fn facts(report: &EndureReport) -> Vec<Fact> {
     let mut facts = vec![
         fact("rounds", format!("{} over {}", body.rounds.len(), Size(body.span_bytes))),
         fact("written", format!("{} in {}", Size(body.moved.bytes_written), duration(body.moved.seconds))),
-        fact("bad in the last round", format!("{:.4} % of the sectors", body.bad_share * 100.0)),
     ];
+    if !body.rounds.is_empty() {
+        facts.push(fact("bad in the last round", format!("{} of the sectors", bad(body.bad_share))));
+    }
     if !body.ended_by.is_empty() {
         facts.push(fact("ended by", &body.ended_by));
     }
@@ -56,9 +62,15 @@ fn facts(report: &EndureReport) -> Vec<Fact> {
         let about = format!("about {:.0} cycles (95 %: {low:.0} to {high:.0})", p.cycles);
         fact("half of it bad after", format!("{about}, from {} rounds with losses", p.rounds))
     }));
-    let reason = body.projection_reason.as_ref().filter(|_| body.projection.is_none());
+    let reason =
+        body.projection_reason.as_ref().filter(|_| body.projection.is_none() && !body.rounds.is_empty());
     facts.extend(reason.map(|reason| fact("no projection", reason)));
     facts
+}
+
+/// A share of bad sectors, of which a millionth matters: `none`, `0.0031 %`.
+fn bad(share: f64) -> String {
+    if share == 0.0 { "none".to_owned() } else { format!("{:.4} %", share * 100.0) }
 }
 
 fn rounds(rounds: &[EndureRound]) -> Table {
@@ -92,7 +104,7 @@ fn milestones(milestones: &[Milestone]) -> Table {
         &[
             ("milestone", &|m| m.milestone.clone()),
             ("round", &|m| m.round.to_string()),
-            ("GB written", &|m| format!("{:.2}", m.bytes_written as f64 / 1e9)),
+            ("written", &|m| Size(m.bytes_written).to_string()),
             ("after", &|m| duration(m.seconds)),
         ],
     )

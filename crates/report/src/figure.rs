@@ -1,14 +1,9 @@
 //! Numbers as people read them: as many digits as mean something, and a unit that fits. What is not a number is a dash.
 
 use cardscope_model::test_name::TestName;
-pub use cardscope_model::units::decimals;
+use cardscope_model::units::LARGE;
+pub use cardscope_model::units::{NO_NUMBER as NONE, decimals, three_digits as speed};
 use unicode_width::UnicodeWidthStr;
-
-/// What stands where there is no number.
-pub const NONE: &str = "–";
-
-/// More than this is written with a power of ten: no card is near it, and its digits would fill the page.
-const LARGE: f64 = 1e9;
 
 /// A share from 0 to 1 in percent, never rounded up to all of it: `99.9 %`.
 pub fn percent(share: f64) -> String {
@@ -16,15 +11,6 @@ pub fn percent(share: f64) -> String {
         v if !v.is_finite() => NONE.to_owned(),
         v if v >= 100.0 => "100 %".to_owned(),
         v => format!("{} %", trimmed(v.min(99.9), 1)),
-    }
-}
-
-/// A speed in MB/s with three significant digits, from 100 on whole.
-pub fn speed(mb_s: f64) -> String {
-    match mb_s.abs() {
-        v if v.is_nan() || v.is_infinite() => NONE.to_owned(),
-        v if v >= LARGE => format!("{mb_s:.3e}"),
-        v => format!("{mb_s:.*}", decimals(v)),
     }
 }
 

@@ -1,9 +1,9 @@
 //! What `format` did, as text; and how what stands on a card is laid out, for `info` too.
 
 use crate::page::{Block, Fact, Page, Tone, fact, moved};
-use cardscope_model::card_map::advice::quoted;
 use cardscope_model::format::{FormatReport, Mode};
 use cardscope_model::present_layout::{Partition, PresentLayout};
+use cardscope_model::shell::quoted;
 use cardscope_model::units::{BinarySize, Capacity, Size, grouped};
 use cardscope_sd::layout::{Layout, SECTOR, Scheme};
 

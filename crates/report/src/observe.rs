@@ -1,14 +1,15 @@
 //! `observe` as text: what the system waited for, the figures of the watch, what went on in one line each, and the
 //! earlier watch beside it.
 
-use crate::figure::{duration, speed};
+use crate::figure::{duration, time_us};
 use crate::page::table::Table;
 use crate::page::{Block, Fact, Page, Tone, fact};
 use cardscope_model::observe::{
-    ObserveComparison, ObserveReport, ObserveSample, ObserveSummary, PartitionTraffic, SettledStatus,
+    Bottleneck, Observation, ObserveComparison, ObserveReport, ObserveSample, ObserveSummary,
+    PartitionTraffic, SettledStatus,
 };
 use cardscope_model::statistics;
-use cardscope_model::units::{Size, mb_per_s};
+use cardscope_model::units::{Size, Speed, mb_per_s};
 
 /// Columns of a line.
 const COLUMNS: usize = 60;
@@ -19,23 +20,45 @@ const STEPS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', 
 /// The page.
 pub fn page(report: &ObserveReport) -> Page {
     let body = &report.body;
-    let answer = body.summary.as_ref().map_or("Nothing was watched.".to_owned(), |summary| {
-        format!("The system waited for {}.", summary.bottleneck.word())
-    });
-    let mut page = Page::new(&report.header.target, Tone::Plain, answer);
+    let mut page = Page::new(&report.header.target, Tone::Plain, answer(&report.body));
     if let Some(summary) = &body.summary {
-        page.add("", [Block::Facts(figures(summary))]);
+        page.add("", [Block::Facts(figures(summary, &body.samples))]);
         page.add("", [Block::Facts(over_time(&body.samples)), Block::Facts(partitions(report))]);
     }
     if let Some(boot) = &body.from_boot {
         let head =
             format!("Since boot, {} ago (the device's own figures: since it came)", duration(boot.seconds));
-        page.fold(&head, [Block::Facts(since_boot(boot))]);
+        page.add(&head, [Block::Facts(since_boot(boot))]);
     }
     if let Some(comparison) = &body.comparison {
         compared(&mut page, comparison);
     }
     page.framed(&report.header)
+}
+
+/// What was seen, and what it was that the system waited for.
+fn answer(body: &Observation) -> String {
+    let seen = |busy: f64, read: u64, written: u64| {
+        let moved = [("read", read), ("wrote", written)].into_iter().filter(|(_, bytes)| *bytes > 0);
+        let moved: Vec<String> = moved.map(|(verb, bytes)| format!("{verb} {}", Size(bytes))).collect();
+        let moved = if moved.is_empty() { "no I/O".to_owned() } else { moved.join(", ") };
+        format!("Busy {}, {moved}", percent(busy))
+    };
+    match (&body.summary, &body.from_boot) {
+        (Some(s), _) => {
+            let waited = match s.bottleneck {
+                Bottleneck::Nothing => "no waits to speak of".to_owned(),
+                Bottleneck::Mixed => "waits have no single cause".to_owned(),
+                cause => format!("the system waited for {}", cause.word()),
+            };
+            format!("{}; {waited}.", seen(s.utilisation, s.read_bytes, s.write_bytes))
+        }
+        (None, Some(boot)) => {
+            let seen = seen(boot.utilisation, boot.read_bytes, boot.write_bytes);
+            format!("{seen} since boot, {} ago.", duration(boot.seconds))
+        }
+        (None, None) => "Nothing was watched.".to_owned(),
+    }
 }
 
 fn megabytes(bytes: u64) -> String {
@@ -50,10 +73,11 @@ fn known(share: Option<f64>, show: impl Fn(f64) -> String) -> String {
     share.map_or_else(|| "unknown".to_owned(), show)
 }
 
-fn figures(s: &ObserveSummary) -> Vec<Fact> {
+fn figures(s: &ObserveSummary, samples: &[ObserveSample]) -> Vec<Fact> {
     let traffic = |ios: u64, bytes: u64| {
-        format!("{ios} I/Os, {} ({} MB/s)", megabytes(bytes), speed(mb_per_s(bytes, s.seconds)))
+        format!("{ios} I/Os, {} ({})", megabytes(bytes), Speed(mb_per_s(bytes, s.seconds)))
     };
+    let slowest = samples.iter().filter_map(|sample| sample.wait_ms).reduce(f64::max);
     let mut facts = vec![
         fact("watched", duration(s.seconds)),
         fact("idle from", settled(s)),
@@ -61,6 +85,7 @@ fn figures(s: &ObserveSummary) -> Vec<Fact> {
         fact("read", traffic(s.reads, s.read_bytes)),
         fact("written", traffic(s.writes, s.write_bytes)),
         fact("mean time of an I/O", known(s.wait_ms, |ms| format!("{ms:.2} ms"))),
+        fact("slowest moment", known(slowest, |ms| format!("{} an I/O", time_us(ms * 1e3)))),
         fact("I/Os of 16 KiB or less", known(s.small_share, percent)),
         fact("device at work", percent(s.utilisation)),
         fact("most I/Os under way", format!("{:.1}", s.queue_max)),
@@ -154,17 +179,43 @@ fn figure(value: f64, unit: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::observe::Observation;
     use cardscope_model::report::{Header, Report};
 
     #[test]
     fn a_watch_is_shown_with_its_verdict_first_and_what_went_on_in_one_line_each() {
         let text = page(&crate::sample::watch()).text();
-        assert!(text.starts_with("The system waited for the card.\n"), "{text}");
+        let answer = text.lines().next().unwrap();
+        assert!(
+            answer.starts_with("Busy ") && answer.ends_with("; the system waited for the card."),
+            "{text}"
+        );
         for part in ["10 min 12 s after boot", "430 MB (4.78 MB/s)", "3.46 ms", "|█▄ |", "|▄▂ |"] {
             assert!(text.contains(part), "{part}\n{text}");
         }
         assert!(!text.contains("swapped"), "{text}");
+    }
+
+    #[test]
+    fn an_answer_fits_into_80_columns_whatever_was_seen() {
+        let mut report = crate::sample::watch();
+        let summary = report.body.summary.as_mut().unwrap();
+        (summary.utilisation, summary.read_bytes, summary.write_bytes) =
+            (1.0, 999_000_000, 9_999_000_000_000);
+        for bottleneck in [Bottleneck::Card, Bottleneck::Cpu, Bottleneck::Mixed, Bottleneck::Nothing] {
+            report.body.summary.as_mut().unwrap().bottleneck = bottleneck;
+            let answer = page(&report).answer;
+            assert!(answer.chars().count() <= 80, "{answer}");
+        }
+    }
+
+    #[test]
+    fn the_figures_since_boot_alone_are_the_answer() {
+        let mut report = crate::sample::watch();
+        report.body.summary = None;
+        report.body.from_boot = report.body.samples.first().cloned();
+        let text = page(&report).text();
+        assert!(text.starts_with("Busy ") && text.contains(" since boot, "), "{text}");
+        assert!(text.contains("Since boot") && text.contains("mean size of an I/O"), "{text}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use cardscope_model::sustain::{
     Comparison, Event, EventKind, Level, Measured, Pattern, Recovery, Sample, SteadyState, SustainReport,
     Work,
 };
-use cardscope_model::units::{BinarySize, Size};
+use cardscope_model::units::{BinarySize, Size, Speed};
 use std::collections::BTreeSet;
 
 /// Events that are listed; of more the first and the last.
@@ -25,7 +25,18 @@ pub fn page(report: &SustainReport) -> Page {
     let (body, measured) = (&report.body, &report.body.measured);
     let early = report.header.error.is_some();
     let tone = if early && tone(measured) == Tone::Good { Tone::Plain } else { tone(measured) };
-    let mut page = Page::new(&report.header.target, tone, summary(measured));
+    let answer = match measured.series.last().filter(|_| early) {
+        Some(last) => stopped(&duration(last.at_s), measured),
+        None => summary(measured),
+    };
+    let mut page = Page::new(&report.header.target, tone, answer);
+    let mut said = page.answer.to_lowercase();
+    said.retain(|c| c != '.');
+    let has = |cause: &str| said.contains(&cause.to_lowercase().replace('.', ""));
+    // What the answer has no room for.
+    let unsaid: Vec<String> =
+        causes(measured).iter().filter(|cause| !has(cause)).map(|cause| sentence(cause)).collect();
+    page.because_all(tone, unsaid);
     let work = format!("{}; {}", work(report), moved(&body.moved));
     page.because(Tone::Plain, sentence(&work));
     let more = measured.levels.len().saturating_sub(LISTED);
@@ -35,7 +46,8 @@ pub fn page(report: &SustainReport) -> Page {
     if let Some(comparison) = &body.against {
         compared(&mut page, comparison);
     }
-    page.add("Events", [Block::Table(events(&measured.events))]);
+    page.add("Events", [Block::Table(events(&measured.events, false))]);
+    page.fold("Evidence of the events", [Block::Table(events(&measured.events, true))]);
     page.fold("Figures", [Block::Facts(facts(measured))]);
     page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
     page.fold("Not tested", [Block::Lines(measured.left_out.iter().map(|what| sentence(what)).collect())]);
@@ -61,8 +73,82 @@ fn gives_up(kind: EventKind) -> bool {
     matches!(kind, EventKind::NoMoreWrites | EventKind::NoMoreReads | EventKind::NoAnswer)
 }
 
-/// What there is to say in a sentence.
+/// What there is to say in a sentence of at most 80 columns.
 pub(crate) fn summary(measured: &Measured) -> String {
+    let Some(lasted) = measured.series.last().map(|sample| duration(sample.at_s)) else {
+        return "Nothing measured: it ended before its first second.".to_owned();
+    };
+    let causes = causes(measured);
+    let steady = if is_steady(measured) { ", steady" } else { "" };
+    match causes.is_empty() {
+        false => within(ANSWER, causes),
+        true => sentence(&format!("{}{steady} over {lasted}", speeds(measured))),
+    }
+}
+
+/// The same of a run that ended before its time.
+fn stopped(after: &str, measured: &Measured) -> String {
+    let head = format!("Stopped after {after}: ");
+    let causes = causes(measured);
+    let said = if causes.is_empty() { vec![speeds(measured)] } else { causes };
+    let rest = within(ANSWER - head.chars().count(), said);
+    let mut letters = rest.chars();
+    let first: String = letters.next().map(|first| first.to_lowercase().collect()).unwrap_or_default();
+    format!("{head}{first}{}", letters.as_str())
+}
+
+/// As many causes, the gravest first, as fit into so many columns of a sentence.
+fn within(columns: usize, mut causes: Vec<String>) -> String {
+    while causes.len() > 1 && sentence(&causes.join("; ")).chars().count() > columns {
+        causes.pop();
+    }
+    sentence(&causes.join("; "))
+}
+
+/// The speed of the workload in words: `writes 19.5 MB/s`, or from which to which it fell.
+fn speeds(measured: &Measured) -> String {
+    let of = |op: &str| {
+        let [low, high] = extremes(measured, op)?;
+        let range = if alike([low, high]) { String::new() } else { format!("{} to ", speed(low)) };
+        Some(format!("{op}s {range}{}", Speed(high)))
+    };
+    let over_time = |verb: &str, of: &dyn Fn(&Sample) -> Option<f64>| {
+        let known: Vec<f64> = measured.series.iter().filter_map(of).collect();
+        Some(format!("{verb} {}", Speed(statistics::mean(&known)?)))
+    };
+    let leveled: Vec<String> = OPS.into_iter().filter_map(of).collect();
+    let seen = || {
+        let read = over_time("reads", &|sample| sample.read_mb_s);
+        read.into_iter().chain(over_time("writes", &|sample| sample.write_mb_s)).collect()
+    };
+    let said: Vec<String> = if leveled.is_empty() { seen() } else { leveled };
+    if said.is_empty() { "no I/O succeeded".to_owned() } else { said.join(", ") }
+}
+
+/// Names of what levels are levels of.
+const OPS: [&str; 2] = ["read", "write"];
+
+/// The lowest and the highest level of an operation.
+fn extremes(measured: &Measured, op: &str) -> Option<[f64; 2]> {
+    let all = || measured.levels.iter().filter(|level| level.op == op).map(|level| level.mb_s);
+    Some([all().reduce(f64::min)?, all().reduce(f64::max)?])
+}
+
+/// Whether the lowest and the highest speed are one to whoever uses the card.
+fn alike([low, high]: [f64; 2]) -> bool {
+    high <= low * 1.1
+}
+
+/// Whether the workload had one speed from its beginning to its end.
+fn is_steady(measured: &Measured) -> bool {
+    !measured.levels.is_empty() && OPS.iter().filter_map(|op| extremes(measured, op)).all(alike)
+}
+
+/// Columns of an answer.
+const ANSWER: usize = 80;
+
+/// What makes the card slower, the gravest first.
+fn causes(measured: &Measured) -> Vec<String> {
     let mut causes = Vec::new();
     causes.extend(measured.events.iter().filter(|event| gives_up(event.kind)).map(|e| match e.kind {
         EventKind::NoAnswer => "stops answering".to_owned(),
@@ -71,28 +157,29 @@ pub(crate) fn summary(measured: &Measured) -> String {
     if measured.cache_bytes.status == Status::Measured {
         let size = Size(measured.cache_bytes.value.unwrap_or_default());
         let after = measured.after_cache_mb_s.value.unwrap_or_default();
-        causes.push(format!("slows to {} MB/s after {size} (cache full)", speed(after)));
+        causes.push(format!("slows to {} after {size} (cache full)", Speed(after)));
     }
+    let mut others = Vec::new();
     if let Some(heat) = &measured.throttling {
         let at = heat.at_celsius.map(|c| format!(" at {c:.0} °C")).unwrap_or_default();
-        causes.push(format!("throttles after {}{at}", duration(heat.after_s)));
+        others.push(format!("throttles after {}{at}", duration(heat.after_s)));
     }
     if let Some(stalls) = &measured.stalls {
-        causes.push(format!("stalls for up to {}", duration(stalls.longest_s)));
+        others.push(format!("stalls for up to {}", duration(stalls.longest_s)));
     }
     if measured.interference.is_some() {
-        causes.push("other work disturbed the test".to_owned());
+        others.push("other work disturbed the test".to_owned());
     }
-    let lasted = measured.series.last().map(|sample| duration(sample.at_s));
-    match (causes.is_empty(), lasted) {
-        (_, None) => "Nothing measured: it ended before its first second.".to_owned(),
-        (false, _) => sentence(&causes.join("; ")),
-        (true, Some(lasted)) => format!("Keeps its speed for {lasted}."),
+    // A full cache has told how fast the card is.
+    if causes.is_empty() && !others.is_empty() {
+        causes.push(speeds(measured));
     }
+    causes.extend(others);
+    causes
 }
 
-/// The events in order; of many the first and the last.
-fn events(all: &[Event]) -> Table {
+/// The events in order, as evidence with the figures behind them; of many the first and the last.
+fn events(all: &[Event], evidence: bool) -> Table {
     let half = LISTED / 2;
     let shown = all.iter().enumerate();
     let shown = shown.filter(|(n, _)| all.len() <= LISTED || *n < half || *n + half >= all.len());
@@ -100,22 +187,21 @@ fn events(all: &[Event]) -> Table {
         EventKind::Pause | EventKind::TooHot | EventKind::NoAnswer => String::new(),
         _ => percent(event.confidence),
     };
-    let evidence = |event: &Event| {
-        let parts: Vec<String> =
-            event.evidence.iter().map(|(what, value)| format!("{what} {value}")).collect();
-        parts.join(", ")
+    let figures = |event: &Event| {
+        let shown = event.evidence.iter().filter(|_| evidence);
+        shown.map(|(what, value)| format!("{what} {value}")).collect::<Vec<_>>().join(", ")
     };
     let gap = (all.len() > LISTED).then(|| all.len() - half);
     let mut table =
-        Table::new(["after", "GB", "event", "sure", "figures"]).left_aligned(["event", "figures"]);
+        Table::new(["after", "data", "event", "sure", "figures"]).left_aligned(["event", "figures"]);
     for (number, event) in shown {
         let skipped = if gap == Some(number) { "… " } else { "" };
         table.row([
             format!("{skipped}{}", duration(event.at_s)),
-            format!("{:.2}", event.at_bytes as f64 / 1e9),
+            Size(event.at_bytes).to_string(),
             event.kind.words().to_owned(),
             sure(event),
-            evidence(event),
+            figures(event),
         ]);
     }
     table.drop_blank_columns();
@@ -185,7 +271,7 @@ fn levels(levels: &[Level]) -> Table {
             ("95 % interval", &|l| interval(l.ci95, speed)),
             ("from", &|l| duration(l.from_s)),
             ("to", &|l| duration(l.to_s)),
-            ("GB", &|l| format!("{:.2}", l.bytes as f64 / 1e9)),
+            ("data", &|l| Size(l.bytes).to_string()),
             ("state", &|l| l.state.clone()),
         ],
     )
@@ -226,15 +312,15 @@ fn recovery(recovery: &Recovery) -> String {
     let pause = duration(recovery.pause_s);
     match recovery.bytes {
         0 => format!("no recovery in {pause}"),
-        bytes => format!("{least}{} fast again after {pause}: {} MB/s", Size(bytes), speed(recovery.mb_s)),
+        bytes => format!("{least}{} fast again after {pause}: {}", Size(bytes), Speed(recovery.mb_s)),
     }
 }
 
 fn steady_state(steady: &SteadyState) -> String {
     format!(
-        "{}: {} MB/s, spread {:.1} %, rise {:+.1} % over five rounds of {}",
+        "{}: {}, spread {:.1} %, rise {:+.1} % over five rounds of {}",
         if steady.reached { "reached" } else { "not reached" },
-        speed(steady.mb_s),
+        Speed(steady.mb_s),
         steady.spread * 100.0,
         // Rounded first, so that a little less than nothing is no "-0.0".
         (steady.slope * 1000.0).round() / 10.0 + 0.0,
@@ -265,7 +351,10 @@ fn work(report: &SustainReport) -> String {
         Work::Mixed => "written and read in turn",
     };
     let (block, region) = (BinarySize(body.block_bytes), Size(body.region_bytes));
-    format!("{block} blocks {work} {pattern} at queue depth {} over {region}", body.queue_depth)
+    let depth = body.queue_depth;
+    // A reader who asked for writes wonders where the bytes that were read come from.
+    let between = if body.work == Work::Write { ", test reads in between" } else { "" };
+    format!("{block} blocks {work} {pattern} at queue depth {depth} over {region}{between}")
 }
 
 /// Two conditions beside each other.
@@ -298,7 +387,8 @@ mod tests {
     use crate::sample;
     use cardscope_model::card_map::property::{Evidence, Property};
     use cardscope_model::report::Report;
-    use cardscope_model::sustain::{ComparedLine, LongRun, Throttling};
+    use cardscope_model::sustain::{ComparedLine, LongRun, Stalls, Throttling};
+    use proptest::prelude::*;
 
     fn text(report: &SustainReport) -> String {
         page(report).text()
@@ -334,10 +424,51 @@ mod tests {
         let mut quiet = report();
         (quiet.body.measured.throttling, quiet.body.measured.cache_bytes) =
             (None, Property::at_least(26_000_000_000, 0.95, Evidence::default()));
-        assert!(text(&quiet).starts_with("Keeps its speed for"), "{}", text(&quiet));
+        let level = Level {
+            op: "write".into(),
+            mb_s: 21.0,
+            ci95: [20.0, 22.0],
+            from_s: 0.0,
+            to_s: 119.0,
+            bytes: 2_500_000_000,
+            state: "fast".into(),
+        };
+        quiet.body.measured.levels = vec![level];
+        let answer = text(&quiet);
+        assert!(answer.contains("MB/s, steady over ") && answer.starts_with("Writes "), "{answer}");
+        quiet.header.error = Some("interrupted".into());
+        assert!(text(&quiet).starts_with("Stopped after 1 min 59 s: writes "), "{}", text(&quiet));
         assert!(text(&quiet).contains("at least 26.0 GB"));
         quiet.body.measured = Measured::default();
         assert!(text(&quiet).starts_with("Nothing measured"));
+    }
+
+    proptest! {
+        #[test]
+        fn an_answer_fits_into_80_columns_whatever_happened(
+            (cache, after) in (1u64..2_000_000_000_000, 0.01f64..4000.0),
+            (at_s, celsius, longest_s) in (0.0f64..500_000.0, 30.0f64..110.0, 0.0f64..9000.0),
+            happened in 0u8..16,
+            early: bool,
+        ) {
+            let has = |bit: u8| happened & 1 << bit != 0;
+            let mut run = sample::long_run();
+            let measured = &mut run.body.measured;
+            if has(0) {
+                measured.cache_bytes = Property::measured(cache, 0.99, Evidence::default());
+                measured.after_cache_mb_s = Property::measured(after, 0.99, Evidence::default());
+            }
+            measured.throttling = has(1).then(|| {
+                Throttling { after_s: at_s, at_celsius: Some(celsius), ..Throttling::default() }
+            });
+            measured.stalls = has(2).then(|| Stalls { longest_s, ..Stalls::default() });
+            if has(3) {
+                measured.events.push(Event::new(EventKind::NoMoreWrites, at_s, cache, 0.99));
+            }
+            run.header.error = early.then(|| "interrupted".to_owned());
+            let answer = page(&run).answer;
+            prop_assert!(answer.chars().count() <= ANSWER, "{answer}");
+        }
     }
 
     #[test]
@@ -355,11 +486,9 @@ mod tests {
     fn a_card_that_gives_up_says_so_first() {
         let mut run = report();
         run.body.measured.events.push(Event::new(EventKind::NoMoreWrites, 58.0, 26_000_000_000, 0.99));
-        assert!(
-            text(&run).starts_with("The card accepts no more writes after 58.0 s; slows"),
-            "{}",
-            text(&run)
-        );
+        let page = text(&run);
+        assert!(page.starts_with("The card accepts no more writes after 58.0 s.\n"), "{page}");
+        assert!(page.contains("• Slows to 22.0 MB/s after 2.40 GB (cache full)."), "{page}");
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! What to do after a verdict on a card's capacity: the same advice after `verify` and after a whole visit.
 
 use crate::frame::Common;
-use cardscope_model::card_map::advice::quoted;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::report::Next;
+use cardscope_model::shell::quoted;
 use cardscope_model::verify::{Method, SURE, Verdict, Verification};
 
 /// Something to do.

@@ -3,14 +3,14 @@
 //! to 3 times slower without air. Reads have no cache that could end, so falling reads on a USB path under long load
 //! point there, unless the card itself is known to be hot.
 
-use super::table::{Row, Session, Table, digits, large_in_order, listed};
+use super::table::{Row, Session, Table, large_in_order, listed};
 use crate::levels::{Companion, Levels, companion, levels, run_states};
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::series::Bucket;
 use cardscope_model::statistics::median;
 use cardscope_model::test_name::{Op, Order};
-use cardscope_model::units::{KIB, Speed};
+use cardscope_model::units::{KIB, Speed, three_digits};
 
 /// Fewer runs say nothing about states.
 const LEAST_RUNS: usize = 3;
@@ -36,7 +36,7 @@ pub(super) fn levels_of(table: &Table<'_>) -> Vec<Finding> {
 }
 
 fn level_finding(name: &str, found: &Levels, speeds: &[f64], why: Companion) -> Finding {
-    let middles: Vec<String> = found.levels.iter().map(|l| digits(l.estimate.median)).collect();
+    let middles: Vec<String> = found.levels.iter().map(|l| three_digits(l.estimate.median)).collect();
     let text = format!(
         "{name} alternates between {} MB/s, so the mean of its {} runs is misleading.",
         middles.join(" and "),
@@ -45,11 +45,11 @@ fn level_finding(name: &str, found: &Levels, speeds: &[f64], why: Companion) -> 
     let finding =
         found.levels.iter().fold(Finding::new("bimodal-runs", Weight::Note, 0.95, text), |finding, level| {
             let interval = level.estimate.ci95.map_or(String::new(), |[low, high]| {
-                format!(", 95 % interval {} to {} MB/s", digits(low), digits(high))
+                format!(", 95 % interval {} to {} MB/s", three_digits(low), three_digits(high))
             });
             let runs: Vec<String> = level.runs.iter().map(|run| (run + 1).to_string()).collect();
             finding.because(
-                &format!("level at {} MB/s", digits(level.estimate.median)),
+                &format!("level at {} MB/s", three_digits(level.estimate.median)),
                 format!("{:.0} % of the runs ({}){interval}", level.share * 100.0, runs.join(" ")),
             )
         });

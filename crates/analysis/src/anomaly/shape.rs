@@ -4,13 +4,13 @@
 //! (the 13 MB/s of seed 000's SanDisk, the 1.58 MB/s of a U3 card on a Pi 4).
 
 use super::runs::is_over_usb;
-use super::table::{Row, Table, digits, listed};
+use super::table::{Row, Table, listed};
 use crate::ceiling;
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::statistics::distinct;
 use cardscope_model::test_name::{Op, Order, TestName};
-use cardscope_model::units::{BinarySize, KIB};
+use cardscope_model::units::{BinarySize, KIB, Speed, three_digits};
 
 /// So much faster is not noise: within a level runs repeat within 0.4 to 4 %.
 const FASTER: f64 = 1.1;
@@ -46,7 +46,7 @@ fn half_mib(table: &Table<'_>, op: Op) -> Option<Finding> {
 }
 
 fn both(finding: Finding, first: &Row<'_>, second: &Row<'_>) -> Finding {
-    let of = |row: &Row<'_>| format!("{} MB/s ({})", digits(row.median()), listed(&row.speeds()));
+    let of = |row: &Row<'_>| format!("{} MB/s ({})", three_digits(row.median()), listed(&row.speeds()));
     finding.because(&first.name.to_string(), of(first)).because(&second.name.to_string(), of(second))
 }
 
@@ -109,8 +109,8 @@ fn size_finding(name: TestName, all: &[Sized]) -> Option<Finding> {
     );
     Some(
         Finding::new("small-test-flatters", Weight::Hint, 0.85, text)
-            .because(&format!("over {of_small}"), format!("{} MB/s", digits(small.mb_s)))
-            .because(&format!("over {of_large}"), format!("{} MB/s", digits(large.mb_s))),
+            .because(&format!("over {of_small}"), Speed(small.mb_s))
+            .because(&format!("over {of_large}"), Speed(large.mb_s)),
     )
 }
 
@@ -130,13 +130,15 @@ pub(super) fn above_bus(table: &Table<'_>, ceiling_mb_s: Option<f64>) -> Option<
         "{} of {} tests exceed the bus ({} MB/s): a cache of this computer answered, not the card.",
         above.len(),
         table.rows.len(),
-        digits(carries)
+        three_digits(carries)
     );
     let finding = Finding::new("above-bus-ceiling", Weight::Hint, 0.95, text)
         .advise("Test the device itself, or a directory on a file system with direct I/O.");
-    Some(above.into_iter().fold(finding, |finding, (row, fastest)| {
-        finding.because(&row.name.to_string(), format!("{} MB/s", digits(fastest)))
-    }))
+    Some(
+        above
+            .into_iter()
+            .fold(finding, |finding, (row, fastest)| finding.because(&row.name.to_string(), Speed(fastest))),
+    )
 }
 
 /// Published single 4 KiB reads of a class of cards, in MB/s.
@@ -221,17 +223,26 @@ pub(super) fn reads(table: &Table<'_>, condition: &Condition) -> Option<Finding>
     let confidence = if gain.is_some_and(|gain| gain > LARGE_GAIN) { 0.9 } else { 0.8 };
     let text = format!(
         "The card reads single 4 KiB blocks at {} MB/s, {:.0} % of the slowest card of its class ({} MB/s).",
-        digits(single),
+        three_digits(single),
         100.0 * single / low,
-        digits(low)
+        three_digits(low)
     );
     let finding = Finding::new("read-below-class", Weight::Hint, confidence, text)
-        .because("RND4K Q1T1 read", format!("{} MB/s, {:.0} µs a read", digits(single), 4096.0 / single))
+        .because(
+            "RND4K Q1T1 read",
+            format!("{} MB/s, {:.0} µs a read", three_digits(single), 4096.0 / single),
+        )
         .because(
             peers.class,
-            format!("{} to {} MB/s, median {} ({})", digits(low), digits(high), digits(median), peers.source),
+            format!(
+                "{} to {} MB/s, median {} ({})",
+                three_digits(low),
+                three_digits(high),
+                three_digits(median),
+                peers.source
+            ),
         )
-        .because("reading in order", format!("{} MB/s", digits(in_order)))
+        .because("reading in order", Speed(in_order))
         .advise("Fill the card and measure again; starting programs depends on such reads.");
     Some(finding.because_known("with 32 at once", gain.map(|gain| format!("{gain:.1} times as fast"))))
 }

@@ -4,7 +4,7 @@ use cardscope_model::condition::Condition;
 use cardscope_model::result::{RunResult, TestResult};
 use cardscope_model::statistics::median;
 use cardscope_model::test_name::{Op, Order, TestName};
-use cardscope_model::units::{MIB, decimals};
+use cardscope_model::units::{MIB, three_digits};
 
 /// What a session yielded, as far as anomalies are looked for.
 #[derive(Debug, Clone, Copy)]
@@ -77,10 +77,5 @@ pub(super) fn large_in_order(name: &TestName) -> bool {
 
 /// Speeds as they are listed in evidence.
 pub(super) fn listed(speeds: &[f64]) -> String {
-    speeds.iter().map(|v| digits(*v)).collect::<Vec<_>>().join(" ")
-}
-
-/// As many digits as mean something.
-pub(super) fn digits(mb_s: f64) -> String {
-    format!("{mb_s:.*}", decimals(mb_s))
+    speeds.iter().map(|v| three_digits(*v)).collect::<Vec<_>>().join(" ")
 }

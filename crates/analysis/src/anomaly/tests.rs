@@ -151,7 +151,7 @@ fn seed_001s_pro_flatters_over_64_mib_and_its_successor_does_not() {
     let found = small_against_large(&[over(64, 2.32), over(1024, 0.58)]);
     assert_eq!(claims(&found), ["small-test-flatters"]);
     assert!(
-        found[0].verdict.contains("25 %") && evidence(&found[0]).contains("over 1 GiB: 0.58 MB/s"),
+        found[0].verdict.contains("25 %") && evidence(&found[0]).contains("over 1 GiB: 0.580 MB/s"),
         "{found:?}"
     );
     assert!(small_against_large(&[over(64, 2.21), over(1024, 2.13)]).is_empty());

@@ -6,6 +6,7 @@ use crate::comparing::{self, Age, LEAST_RUNS, REAL};
 use cardscope_model::comparison::{ComparedTest, Differs, Pair, Verdict};
 use cardscope_model::condition::in_words;
 use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::units::{Speed, three_digits};
 use jiff::civil::{Date, DateTime};
 
 /// Everything worth saying.
@@ -53,7 +54,7 @@ fn jumps(columns: &[Column], tests: &[ComparedTest]) -> Vec<Finding> {
     let of = |(place, column): (usize, &Column)| {
         let jumping = tests.iter().filter_map(|test| {
             let levels = test.spreads[place].as_ref()?.levels?;
-            Some((test.test.to_string(), format!("{:.0} and {:.0} MB/s", levels.low, levels.high)))
+            Some((test.test.to_string(), format!("{} and {}", three_digits(levels.low), Speed(levels.high))))
         });
         let evidence: Vec<(String, String)> = jumping.collect();
         let verdict = format!(

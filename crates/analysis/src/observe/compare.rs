@@ -5,6 +5,7 @@ use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::observe::{
     ComparedFigure, ObserveComparison, ObserveSample, ObserveSummary, SettledStatus,
 };
+use cardscope_model::units::Size;
 
 /// A watch that began this soon after boot is that of a start.
 const START_SECONDS: f64 = 300.0;
@@ -161,8 +162,8 @@ fn other_work(was: &ObserveSummary, is: &ObserveSummary) -> Option<Finding> {
             0.8,
             "The system did different work: the two observations moved very different amounts of data.",
         )
-        .because("before", format!("{:.1} MB", a / 1e6))
-        .because("now", format!("{:.1} MB", b / 1e6))
+        .because("before", Size(a as u64))
+        .because("now", Size(b as u64))
         .advise("Observe each for longer, or repeat a start.")
     })
 }

@@ -10,6 +10,7 @@ pub use compare::{Side, compare};
 
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::observe::{Bottleneck, ObserveSample, ObserveSummary, Settled, SettledStatus};
+use cardscope_model::units::Speed;
 
 /// Share of the time that tasks may wait for I/O, or the device may have work, in a system that is calm.
 const CALM_PRESSURE: f64 = 0.10;
@@ -221,7 +222,7 @@ pub fn verdict(samples: &[ObserveSample], summary: &ObserveSummary) -> Finding {
             .because("processors idle", percent(load.idle))
             .because("processors busy", percent(load.busy))
             .because("tasks waiting for memory", percent(load.memory))
-            .because("swap", format!("{:.2} MB/s", load.swap_per_s / 1e6));
+            .because("swap", Speed(load.swap_per_s / 1e6));
     }
     if summary.bottleneck == Bottleneck::Elsewhere {
         finding = finding.because("busiest other disk", percent(load.other));

@@ -8,7 +8,7 @@ use cardscope_model::comparison::{Spread, iops};
 use cardscope_model::host::Host;
 use cardscope_model::job::{self, Figure, Job, JobScore};
 use cardscope_model::test_name::{Op, Order, TestName};
-use cardscope_model::units::{KIB, MB};
+use cardscope_model::units::{KIB, MB, Speed, three_digits};
 
 /// Block of the random reads that a host is known to limit.
 const SMALL: u64 = 4 * KIB;
@@ -134,8 +134,9 @@ fn by_test<'a>(
     let row = of_the_card.max_by_key(|row| row.n).ok_or_else(|| format!("{test} was not measured"))?;
     let limit = asked.host.as_ref().and_then(|host| limit_mb_s(host, test));
     let under = |mb_s: f64| limit.map_or(mb_s, |limit| mb_s.min(limit));
-    let capped =
-        limit.filter(|limit| row.mean > *limit).map(|limit| format!("{:.0} → {limit:.0} MB/s", row.mean));
+    let capped = limit
+        .filter(|limit| row.mean > *limit)
+        .map(|limit| format!("{} → {}", three_digits(row.mean), Speed(limit)));
     let settings = vec![row.setting.clone()];
     let doubts = figures::doubts(&settings, row.n, rows);
     let spread = spread(row);

@@ -8,6 +8,8 @@ mod words;
 
 pub(crate) use view::{Owed, stopping};
 
+use cardscope_model::units::Speed;
+use cardscope_report::figure::wrapped;
 use cardscope_session::bench::Interrupt;
 use cardscope_session::pending::{Wait, debts, longest_wait};
 use cardscope_session::{Event, Listener, pulse};
@@ -69,7 +71,7 @@ impl Listener for Progress {
             (_, Event::Note(text)) => Some(text.clone()),
             (Mode::Drawn(_), Event::Figure { what, mb_s }) => {
                 let what = what.strip_prefix("measuring ").unwrap_or(what);
-                Some(format!("{what}: {}", words::speed(*mb_s)))
+                Some(format!("{what}: {}", Speed(*mb_s)))
             }
             (mode, event) => {
                 mode.hear(event);
@@ -78,14 +80,15 @@ impl Listener for Progress {
                     (Mode::Lines(_), Event::Wait(seconds)) if *seconds >= LONG_WAIT_S => {
                         Some(view::waiting(*seconds))
                     }
+                    (Mode::Drawn(_), Event::Plan(plan)) if !plan.says.is_empty() => {
+                        Some(wrapped(&plan.says, screen::width()).join("\n"))
+                    }
                     (_, Event::Plan(plan)) if !plan.says.is_empty() => Some(plan.says.clone()),
                     _ => None,
                 }
             }
         };
-        if let Some(said) = said {
-            screen::say(&said);
-        }
+        said.iter().flat_map(|said| said.lines()).for_each(screen::say);
     }
 }
 
@@ -134,7 +137,11 @@ fn draw(view: &Mutex<View>, over: &AtomicBool, interrupt: &Interrupt) {
         let moment = Moment {
             pulse: pulse::now(),
             wall_s: began.elapsed().as_secs_f64(),
-            silent_s: silent.map_or(0.0, |(_, since)| since.as_secs_f64()),
+            silent_s: silent.as_ref().map_or(0.0, |(_, since)| since.as_secs_f64()),
+            waits_for: silent.and_then(|(wait, _)| match wait {
+                Wait::Call(what) => Some(what.to_string()),
+                Wait::Io { .. } | Wait::Look => None,
+            }),
             stopping: interrupt.raised().then(owed),
         };
         let lines = {

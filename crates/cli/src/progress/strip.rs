@@ -1,7 +1,7 @@
 //! A long run in two lines: speed and temperature over all of its time, one character a stretch.
 
 use super::words;
-use cardscope_model::units::MB;
+use cardscope_model::units::{MB, Speed, three_digits};
 use cardscope_session::pulse::Pulse;
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -68,7 +68,9 @@ impl History {
             |stretch: &Stretch| (stretch.seconds > 0.0).then(|| stretch.bytes as f64 / MB / stretch.seconds);
         let celsius = |stretch: &Stretch| stretch.celsius;
         let lines = [
-            self.line("speed", width, &speed, |low, high| format!("{low:.1} to {high:.1} MB/s")),
+            self.line("speed", width, &speed, |low, high| {
+                format!("{} to {}", three_digits(low), Speed(high))
+            }),
             self.line("temp.", width, &celsius, |low, high| format!("{low:.0} to {high:.0} °C")),
         ];
         lines.into_iter().flatten().collect()

@@ -5,7 +5,7 @@ use super::left::{At, Left};
 use super::strip::History;
 use super::words;
 use cardscope_model::outside;
-use cardscope_model::units::{MB, Size};
+use cardscope_model::units::{MB, Size, Speed};
 use cardscope_session::event::{Course, Event, Step};
 use cardscope_session::pulse::Pulse;
 use std::ops::Range;
@@ -22,6 +22,9 @@ const SILENT_S: f64 = 3.0;
 /// Between what a line says.
 const BETWEEN: &str = " · ";
 
+/// How the stages begin in which the card's data is put back.
+const RESTORING: &str = "restoring";
+
 /// Narrower terminals get no strips.
 const WIDE: usize = 50;
 
@@ -31,8 +34,10 @@ pub(super) struct Moment {
     pub(super) pulse: Pulse,
     /// Seconds since the verb began, by the clock on the wall.
     pub(super) wall_s: f64,
-    /// How long an I/O has been waited for.
+    /// How long something has been waited for.
     pub(super) silent_s: f64,
+    /// What that is, where it is not the card's answer to an I/O.
+    pub(super) waits_for: Option<String>,
     /// What is still owed, once the user asked to stop.
     pub(super) stopping: Option<Owed>,
 }
@@ -159,14 +164,21 @@ impl View {
     /// The lines, none wider than `width` columns.
     pub(super) fn lines(&self, width: usize) -> Vec<String> {
         if let Some((owed, since)) = &self.stopping {
-            let left = owed.seconds.map(|seconds| seconds - (self.now - since)).filter(|left| *left > 0.0);
-            return vec![words::cut(&stopping(&Owed { seconds: left, ..owed.clone() }), width)];
+            let seconds = owed.seconds.map(|seconds| seconds - (self.now - since)).filter(|left| *left > 0.0);
+            let owed = Owed { restores: self.restores_left(owed), seconds };
+            return vec![words::cut(&stopping(&owed), width)];
         }
         let mut lines = vec![self.line(width)];
         if width >= WIDE {
             lines.extend(self.history.lines(width));
         }
         lines
+    }
+
+    /// Bytes that are still to be restored: all of them until that begins.
+    fn restores_left(&self, owed: &Owed) -> u64 {
+        let done = self.done.filter(|_| self.stage.what.starts_with(RESTORING)).unwrap_or_default();
+        (owed.restores as f64 * (1.0 - done)) as u64
     }
 
     /// One line: what matters least goes first where there is no room.
@@ -208,10 +220,14 @@ impl View {
 
     fn speed(&self) -> String {
         if self.moment.silent_s >= SILENT_S {
-            return format!("no answer for {}", words::time(self.moment.silent_s.floor()));
+            let time = words::time(self.moment.silent_s.floor());
+            return match &self.moment.waits_for {
+                Some(what) => format!("waiting {time} for {what}"),
+                None => format!("no answer for {time}"),
+            };
         }
         let speed = self.speed.filter(|speed| *speed >= NO_SPEED && self.wait.is_none());
-        speed.map(words::speed).unwrap_or_default()
+        speed.map(|speed| Speed(speed).to_string()).unwrap_or_default()
     }
 
     fn celsius(&self) -> String {

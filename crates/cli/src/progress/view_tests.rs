@@ -61,13 +61,18 @@ fn waits_silence_and_the_end_are_said() {
     assert!(!view.lines(100).join("\n").contains("waiting"), "{view:?}");
     view.tick(Moment { silent_s: 12.5, ..at(84.0, 3094.0, None) });
     assert!(view.lines(100).join("\n").contains("· no answer for 12 s ·"), "{:?}", view.lines(100));
+    let waits_for = Some("a sync of the journal".to_owned());
+    view.tick(Moment { silent_s: 12.5, waits_for, ..at(84.0, 3094.0, None) });
+    assert!(view.lines(100).join("\n").contains("· waiting 12 s for a sync of the journal ·"));
     let owed = Owed { restores: 12_000_000, seconds: Some(5.0) };
     view.tick(Moment { stopping: Some(owed.clone()), ..at(84.1, 3094.0, None) });
     assert_eq!(view.lines(100), ["stopping: restoring 12.0 MB, 5 s"]);
     view.tick(Moment { stopping: Some(owed.clone()), ..at(87.0, 3094.0, None) });
     assert_eq!(view.lines(100), ["stopping: restoring 12.0 MB, 3 s"]);
+    view.stage("restoring", Some(12_000_000), None);
+    view.progress(9_000_000, 90.0);
     view.tick(Moment { stopping: Some(owed), ..at(97.0, 3094.0, None) });
-    assert_eq!(view.lines(100), ["stopping: restoring 12.0 MB"]);
+    assert_eq!(view.lines(100), ["stopping: restoring 3.00 MB"], "what is restored is no longer owed");
     assert_eq!(stopping(&Owed::default()), "stopping");
 }
 

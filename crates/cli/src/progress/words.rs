@@ -1,6 +1,7 @@
 //! Figures of a progress line: three significant digits, and no more words than they need.
 
 use cardscope_model::units::{MB, decimals};
+pub(super) use cardscope_report::page::width as columns;
 
 /// So much of so much, with one unit: `132 of 540 MB`.
 pub(super) fn of_bytes(done: u64, all: u64) -> String {
@@ -12,12 +13,6 @@ pub(super) fn of_bytes(done: u64, all: u64) -> String {
     let (done, all) = (done as f64 / unit, all as f64 / unit);
     let decimals = decimals(all);
     format!("{done:.decimals$} of {all:.decimals$} {name}")
-}
-
-/// `38.2 MB/s`
-pub(super) fn speed(mb_s: f64) -> String {
-    let below_1 = [0.0995, 0.995].iter().filter(|limit| mb_s < **limit).count();
-    format!("{mb_s:.*} MB/s", decimals(mb_s) + below_1)
 }
 
 /// `2 of 30 s`, or `72 s of 18 min 35 s`
@@ -45,29 +40,14 @@ pub(super) fn time(seconds: f64) -> String {
     }
 }
 
-/// Columns that a text takes on a terminal.
-pub(super) fn columns(text: &str) -> usize {
-    text.chars().map(columns_of).sum()
-}
-
-/// A character of a wide script takes two; those of which it is not sure are taken for wide.
-fn columns_of(c: char) -> usize {
-    if c >= '\u{1100}' && !('\u{2000}'..'\u{2e80}').contains(&c) { 2 } else { 1 }
-}
-
 /// The beginning of a text that fits, with a mark where something is left out.
 pub(super) fn cut(text: &str, most: usize) -> String {
     if columns(text) <= most {
         return text.to_owned();
     }
-    let mut room = most.saturating_sub(1);
-    let fits = |c: &char| {
-        let fits = columns_of(*c) <= room;
-        room = room.saturating_sub(columns_of(*c));
-        fits
-    };
-    let begun: String = text.chars().take_while(fits).collect();
-    if most == 0 { String::new() } else { format!("{}…", begun.trim_end()) }
+    let ends = text.char_indices().map(|(end, _)| &text[..end]);
+    let begun = ends.take_while(|begun| columns(begun) < most).last();
+    begun.map_or_else(String::new, |begun| format!("{}…", begun.trim_end()))
 }
 
 #[cfg(test)]
@@ -79,8 +59,6 @@ mod tests {
         assert_eq!(of_bytes(132_000_000, 540_000_000), "132 of 540 MB");
         assert_eq!(of_bytes(0, 12_345_678), "0.0 of 12.3 MB");
         assert_eq!(of_bytes(1_500_000_000, 256_000_000_000), "2 of 256 GB");
-        let speeds = [302.4, 38.24, 1.004, 0.1234, 0.01234].map(speed);
-        assert_eq!(speeds, ["302 MB/s", "38.2 MB/s", "1.00 MB/s", "0.123 MB/s", "0.0123 MB/s"]);
         assert_eq!(
             (of_time(2.9, 30.0), of_time(72.0, 1115.0)),
             ("2 of 30 s".into(), "72 s of 18 min 35 s".into())

@@ -15,6 +15,7 @@ use cardscope_engine::cause::Cause;
 use cardscope_engine::pending::Owing;
 use cardscope_files::Use;
 use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::shell::quoted_path;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use sums::{CHUNK, Sums};
@@ -87,8 +88,8 @@ impl Backup {
 }
 
 fn whereabouts(image: &Path) -> String {
-    let file = image.display();
-    format!("the card's data is saved in {file}: run `cardscope restore {file} TARGET`")
+    let (file, typed) = (image.display(), quoted_path(image));
+    format!("the card's data is saved in {file}: run `cardscope restore {typed} TARGET`")
 }
 
 /// What a document says where not all of an image came back.

@@ -56,6 +56,13 @@ pub struct Curves {
     pub random_write_blocks: Option<u32>,
 }
 
+impl Curves {
+    /// All of them.
+    pub fn all(&self) -> [&[SizePoint]; 4] {
+        [&self.sequential_read, &self.random_read, &self.sequential_write, &self.random_write]
+    }
+}
+
 /// A raw table in the layout of flashbench, from our own timings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlashbenchTable {

@@ -1,9 +1,8 @@
 //! The block of lines that opens seed 004, from our own figures, each with how it was got.
 
-use super::advice::speed;
 use super::property::{Evidence, Property, Status};
 use super::{Measured, ProfileLine, SizePoint};
-use crate::units::{BinarySize, KIB};
+use crate::units::{BinarySize, KIB, Speed};
 
 /// Sizes of the random writes that the seed lists.
 const RANDOM_WRITES: [u64; 4] = [4 * KIB, 16 * KIB, 64 * KIB, 512 * KIB];
@@ -18,7 +17,7 @@ pub fn profile(measured: &Measured) -> Vec<ProfileLine> {
         read_latency(measured),
         fastest("sequential read", &measured.curves.sequential_read, measured),
         fastest("sequential write", &measured.curves.sequential_write, measured),
-        of("sequential write after the cache", &measured.after_cache_mb_s, |mb_s| speed(*mb_s)),
+        of("sequential write after the cache", &measured.after_cache_mb_s, |mb_s| Speed(*mb_s).to_string()),
     ];
     lines.extend(RANDOM_WRITES.iter().map(|bytes| random_write(*bytes, measured)));
     lines
@@ -81,7 +80,7 @@ fn read_latency(measured: &Measured) -> ProfileLine {
 fn fastest(what: &str, curve: &[SizePoint], measured: &Measured) -> ProfileLine {
     match curve.iter().max_by(|a, b| a.mb_s.total_cmp(&b.mb_s)) {
         None => line(what, "not tested", why_not(measured)),
-        Some(best) => line(what, speed(best.mb_s), timed(best, "in order")),
+        Some(best) => line(what, Speed(best.mb_s).to_string(), timed(best, "in order")),
     }
 }
 
@@ -89,7 +88,7 @@ fn random_write(bytes: u64, measured: &Measured) -> ProfileLine {
     let what = format!("random write {}", BinarySize(bytes));
     match measured.curves.random_write.iter().find(|p| p.bytes == bytes) {
         None => line(what, "not tested", why_not(measured)),
-        Some(point) => line(what, speed(point.mb_s), timed(point, &scattered(measured))),
+        Some(point) => line(what, Speed(point.mb_s).to_string(), timed(point, &scattered(measured))),
     }
 }
 
@@ -135,13 +134,13 @@ mod tests {
             ("block size", "4 MiB"),
             ("open AUs (seq/random)", "5/5"),
             ("read latency", "0.85 ms"),
-            ("sequential read", "20.40 MB/s"),
-            ("sequential write", "11.20 MB/s"),
+            ("sequential read", "20.4 MB/s"),
+            ("sequential write", "11.2 MB/s"),
             ("sequential write after the cache", "not tested"),
             ("random write 4 KiB", "1.20 MB/s"),
             ("random write 16 KiB", "4.54 MB/s"),
             ("random write 64 KiB", "8.78 MB/s"),
-            ("random write 512 KiB", "12.07 MB/s"),
+            ("random write 512 KiB", "12.1 MB/s"),
         ];
         assert_eq!(said, expected);
         assert!(lines.iter().all(|l| !l.how.is_empty()), "{lines:?}");

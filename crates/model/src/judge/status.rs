@@ -4,6 +4,7 @@
 use super::sign::note;
 use crate::finding::{Finding, Weight};
 use crate::identity::Identity;
+use crate::units::Speed;
 use cardscope_sd::mark::Mark;
 use cardscope_sd::nvme::SmartLog;
 
@@ -118,7 +119,7 @@ fn narrow_link(identity: &Identity) -> Option<Finding> {
     let text =
         format!("The PCIe link runs at {now}, but the card supports {most}: the slot limits the speed.");
     let found = note("pcie-link-below-card", text).because("link now", now).because("link of the card", most);
-    Some(found.because("ceiling", format!("{:.0} MB/s", pcie.ceiling_mb_s.unwrap_or(0.0))))
+    Some(found.because("ceiling", Speed(pcie.ceiling_mb_s.unwrap_or(0.0))))
 }
 
 fn reader(identity: &Identity) -> Option<Finding> {

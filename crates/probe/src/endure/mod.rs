@@ -15,9 +15,10 @@ use cardscope_engine::event::Listener;
 use cardscope_model::endure::{BadSectors, EndureRound};
 use cardscope_model::random::{Permutation, mix};
 use cardscope_model::units::mb_per_s;
+use std::cell::Cell;
 
 /// What a round needs to know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoundSettings {
     /// Tells this run's stamps from those of any other.
     pub salt: u64,
@@ -25,6 +26,8 @@ pub struct RoundSettings {
     pub number: u32,
     /// Bytes from 0 that are worn.
     pub span: u64,
+    /// Seconds that it may take.
+    pub budget_s: f64,
     /// Seed of the run; each round draws its orders from it.
     pub seed: u64,
 }
@@ -57,7 +60,7 @@ const READING: u64 = 0x7265_6164;
 /// Runs one round. Gives it, and how the card ended if it did.
 ///
 /// # Errors
-/// If the card is gone or the user stopped it: the round counts for nothing then, its bytes do.
+/// If the card is gone, the user stopped it or its time is over: the round counts for nothing then, its bytes do.
 pub fn round(
     card: &mut Card<'_>,
     settings: &RoundSettings,
@@ -65,11 +68,12 @@ pub fn round(
 ) -> Result<(EndureRound, Option<Ended>), Stop> {
     let seed = mix(settings.seed ^ mix(u64::from(settings.number)));
     let began = card.seconds();
-    let written = write(card, settings, seed, events)?;
+    let end = began + settings.budget_s;
+    let written = write(card, settings, (seed, end), events)?;
     card.flush()?;
     card.reopen()?;
     let read_began = card.seconds();
-    let (bad, read) = read(card, settings, seed, events)?;
+    let (bad, read) = read(card, settings, (seed, end), events)?;
     let now = card.seconds();
     let sectors = (read / 512).max(1);
     let share = bad.all() as f64 / sectors as f64;
@@ -106,6 +110,11 @@ fn extent(order: &Permutation, at: u64, block: u64, span: u64) -> Extent {
     Extent { offset, len: block.min(span - offset) as u32 }
 }
 
+/// Refuses to go on once the time is over.
+fn in_time(card: &mut Card<'_>, end_s: f64) -> Result<(), Stop> {
+    if card.seconds() < end_s { Ok(()) } else { Err(Stop::Limit) }
+}
+
 fn group(count: u64) -> u64 {
     (count / 8).clamp(1, GROUP)
 }
@@ -118,7 +127,7 @@ pub fn stage(round: u32) -> String {
 fn write(
     card: &mut Card<'_>,
     settings: &RoundSettings,
-    seed: u64,
+    (seed, end_s): (u64, f64),
     events: &mut dyn Listener,
 ) -> Result<Written, Stop> {
     events.stage(&stage(settings.number), None, None);
@@ -131,10 +140,13 @@ fn write(
     let mut dead_groups = 0;
     let size = group(count);
     for group in (0..count).step_by(size as usize) {
+        in_time(card, end_s)?;
         let end = (group + size).min(count);
+        let over = Cell::new(false);
         let list = (group..end).map(|at| extent(&order, at, block, settings.span));
         let mut failed = 0;
-        card.write(list, content, |extent, at, io_error| {
+        card.write(list.take_while(|_| !over.get()), content, |extent, at, io_error| {
+            over.set(at as f64 / 1e9 >= end_s);
             match io_error {
                 None => written.bytes += u64::from(extent.len),
                 Some(_) => failed += 1,
@@ -154,7 +166,7 @@ fn write(
 fn read(
     card: &mut Card<'_>,
     settings: &RoundSettings,
-    seed: u64,
+    (seed, end_s): (u64, f64),
     events: &mut dyn Listener,
 ) -> Result<(BadSectors, u64), Stop> {
     events.part(0.5..1.0, "reading", Some(settings.span), None);
@@ -164,6 +176,7 @@ fn read(
     let stamped = Stamped { salt: settings.salt, generation: settings.number };
     let (mut bad, mut read, mut twice) = (BadSectors::default(), 0, 0);
     for group in (0..count).step_by(GROUP as usize) {
+        in_time(card, end_s)?;
         let end = (group + GROUP).min(count);
         let list = (group..end).map(|at| extent(&order, at, block, settings.span));
         let mut doubts: Vec<(Extent, Vec<Seen>)> = Vec::new();

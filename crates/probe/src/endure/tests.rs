@@ -16,7 +16,7 @@ const SPAN: u64 = 64 * MIB;
 const WORN: &str = "sim:constant?announced_bytes=64MiB&flash.au_bytes=1048576&wear.endurance_cycles=30&wear.endurance_sigma=0.2";
 
 fn settings(number: u32) -> RoundSettings {
-    RoundSettings { salt: 3, number, span: SPAN, seed: 9 }
+    RoundSettings { salt: 3, number, span: SPAN, budget_s: f64::INFINITY, seed: 9 }
 }
 
 /// Rounds until half is bad, the card has ended, or the limit.

@@ -223,7 +223,7 @@ fn queue_unused(mark: Mark, found: &MarksMeasured, tried: bool) -> Option<String
 
 fn untried(found: &MarksMeasured) -> &'static str {
     if worth_a_queue(found) {
-        "no time left (`--budget 5m`)"
+        "no time left (`--budget`)"
     } else {
         "the card does not claim A2 and does not reach A1"
     }
@@ -388,7 +388,7 @@ mod tests {
         for part in [read, write] {
             assert_eq!(part.outcome, Outcome::NotTestable, "{part:?}");
             let why = part.because.unwrap();
-            assert_eq!(why, "not measured with the card's queue: no time left (`--budget 5m`)");
+            assert_eq!(why, "not measured with the card's queue: no time left (`--budget`)");
         }
         // Ended between reads and writes: reads are judged, writes are not.
         let (read, write) = rates(&claimed_a2([alone.clone(), vec![rate(false, 32, 3000.0)]].concat()));

@@ -5,7 +5,7 @@
 use cardscope_analysis::series::{Causes, Experiment, Slice};
 use cardscope_model::statistics::{median, quantile};
 use cardscope_model::sustain::{Event, EventKind, Measured, Phase, ReadLatency, Recovery, Sample};
-use cardscope_model::units::mb_per_s;
+use cardscope_model::units::{Size, mb_per_s};
 use cardscope_sd::nvme::SmartLog;
 
 /// Slices below the middle of fast and slow, after which what a pause gave back is used up: a second.
@@ -111,7 +111,7 @@ impl Record {
         let at_bytes = self.again().next()?.at_bytes + recovery.bytes;
         let at = self.again().find(|s| s.at_bytes >= at_bytes)?;
         let event = Event::new(EventKind::RecoveredUsedUp, at.at_s, at.at_bytes, 0.95);
-        Some(event.because("bytes", recovery.bytes))
+        Some(event.because("freed", Size(recovery.bytes)))
     }
 
     /// The longest wait, where a host would have given up.

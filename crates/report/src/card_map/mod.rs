@@ -11,16 +11,16 @@ use crate::page::{Block, Fact, Page, Tone, fact, io_errors, moved};
 use cardscope_model::card_map::plot::Plot;
 use cardscope_model::card_map::property::{Evidence, Number, Property, Status};
 use cardscope_model::card_map::{Advice, Curves, MapReport, Measured, ProfileLine, SizePoint, Tried};
-use cardscope_model::units::{BinarySize, Capacity, Size, grouped};
+use cardscope_model::units::{BinarySize, Capacity, Size};
 use std::collections::BTreeSet;
 
 /// The page.
 pub fn page(report: &MapReport) -> Page {
     let (header, body, measured) = (&report.header, &report.body, &report.body.measured);
-    let mut page = Page::new(&header.target, Tone::Plain, answer(measured));
-    page.because(Tone::Plain, sentence(&moved(&body.moved)));
     let (tested, untested): (Vec<Row>, Vec<Row>) =
         rows(measured).into_iter().partition(|row| row.sure.is_some());
+    let mut page = Page::new(&header.target, Tone::Plain, answer(measured, &tested));
+    page.because(Tone::Plain, sentence(&moved(&body.moved)));
     page.add("", [Block::Table(properties(&tested))]);
     page.add("Settings that fit", [Block::Facts(settings(&body.advice))]);
     for command in &body.advice.commands {
@@ -28,15 +28,15 @@ pub fn page(report: &MapReport) -> Page {
     }
     page.fold("Evidence", [Block::Table(evidence(&tested))]);
     page.fold("Advice", [Block::Lines(body.advice.words.clone())]);
-    page.fold("Speed by size of an I/O", curves(&measured.curves).map(Block::Table));
+    page.fold("Speed by size of an I/O, in MB/s", curves(&measured.curves).map(Block::Table));
     let axis = measured.axis.as_ref();
     let axis = axis.and_then(|axis| addresses(axis, &header.condition, TERMINAL));
     let charts = axis.into_iter().chain(charts(measured)).map(Block::chart);
     page.fold("Charts", charts);
     page.fold("Not tested", [Block::Lines(by_reason(&untested))]);
     page.fold("Tried on the card", [Block::Lines(body.advice.tried.iter().map(tried).collect())]);
-    page.fold("In the form of a review", [Block::Verbatim(profile(&body.profile))]);
-    page.fold("Tables in flashbench's layout", [Block::Verbatim(flashbench::text(&measured.tables))]);
+    page.fold("In the form of a review", [Block::Table(profile(&body.profile))]);
+    page.add("Tables in flashbench's layout", [Block::Verbatim(flashbench::text(&measured.tables))]);
     page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
     page.fold(
         "Conditions",
@@ -49,8 +49,8 @@ pub fn page(report: &MapReport) -> Page {
     page.framed(header)
 }
 
-/// The properties that people ask for first.
-fn answer(measured: &Measured) -> String {
+/// The properties that people ask for first; of a map of other parts, what these found.
+fn answer(measured: &Measured, tested: &[Row]) -> String {
     let size = |name: &str, property: &Property<u64>| {
         property.value.map(|bytes| format!("{name} {}", BinarySize(bytes)))
     };
@@ -65,9 +65,20 @@ fn answer(measured: &Measured) -> String {
     let parts =
         [size("erase block", &measured.erase_block_bytes), size("page", &measured.page_bytes), open, cache];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    match parts.is_empty() {
-        true => "Nothing measured: no property of the flash shows.".to_owned(),
-        false => sentence(&parts.join(", ")),
+    let points: usize = measured.curves.all().iter().map(|curve| curve.len()).sum();
+    match (parts.is_empty(), tested, points) {
+        (false, ..) => sentence(&parts.join(", ")),
+        (true, [], 0) => "Nothing measured: no property of the flash was tested.".to_owned(),
+        (true, [], _) => "Speed by size of an I/O was measured, no property of the flash.".to_owned(),
+        (true, [only], _) => sentence(&format!("{}: {}", only.name, only.found)),
+        (true, [first, rest @ ..], _) => {
+            format!(
+                "{}: {}; {} more below.",
+                sentence(first.name).trim_end_matches('.'),
+                first.found,
+                rest.len()
+            )
+        }
     }
 }
 
@@ -103,8 +114,7 @@ pub(crate) fn charts(measured: &Measured) -> Vec<Chart> {
 
 /// Speeds by size, a line a size; columns without a figure are left out.
 fn curves(curves: &Curves) -> Option<Table> {
-    let all = [&curves.sequential_read, &curves.random_read, &curves.sequential_write, &curves.random_write];
-    let sizes: BTreeSet<u64> = all.iter().flat_map(|c| c.iter().map(|p| p.bytes)).collect();
+    let sizes: BTreeSet<u64> = curves.all().iter().flat_map(|c| c.iter().map(|p| p.bytes)).collect();
     let at = |curve: &[SizePoint], bytes: &u64, show: fn(&SizePoint) -> String| {
         curve.iter().find(|p| p.bytes == *bytes).map_or(String::new(), show)
     };
@@ -114,34 +124,32 @@ fn curves(curves: &Curves) -> Option<Table> {
         &sizes,
         &[
             ("I/O size", &|bytes| BinarySize(*bytes).to_string()),
-            ("read MB/s", &|bytes| at(&curves.sequential_read, bytes, mb_s)),
-            ("random MB/s", &|bytes| at(&curves.random_read, bytes, mb_s)),
-            ("IOPS", &|bytes| at(&curves.random_read, bytes, iops)),
-            ("write MB/s", &|bytes| at(&curves.sequential_write, bytes, mb_s)),
-            ("random MB/s", &|bytes| at(&curves.random_write, bytes, mb_s)),
-            ("IOPS", &|bytes| at(&curves.random_write, bytes, iops)),
+            ("read", &|bytes| at(&curves.sequential_read, bytes, mb_s)),
+            ("random read", &|bytes| at(&curves.random_read, bytes, mb_s)),
+            ("read IOPS", &|bytes| at(&curves.random_read, bytes, iops)),
+            ("write", &|bytes| at(&curves.sequential_write, bytes, mb_s)),
+            ("random write", &|bytes| at(&curves.random_write, bytes, mb_s)),
+            ("write IOPS", &|bytes| at(&curves.random_write, bytes, iops)),
         ],
     );
     (!sizes.is_empty()).then_some(table)
 }
 
-/// The block that opens a review, each line with how it was got.
-fn profile(lines: &[ProfileLine]) -> String {
-    let what = lines.iter().map(|l| l.what.chars().count() + 1).max().unwrap_or(0);
-    let value = lines.iter().map(|l| l.value.chars().count()).max().unwrap_or(0);
-    let line = |line: &ProfileLine| {
-        let name = format!("{}:", line.what);
-        let how = if line.how.is_empty() { String::new() } else { format!("  [{}]", line.how) };
-        format!("{name:<what$} {:>value$}{how}\n", line.value)
-    };
-    lines.iter().map(line).collect()
+/// The lines that open a review, each with how it was got.
+fn profile(lines: &[ProfileLine]) -> Table {
+    Table::of(
+        lines,
+        &[("property", &|l| l.what.clone()), ("value", &|l| l.value.clone()), ("how", &|l| l.how.clone())],
+    )
+    .left_aligned(["how"])
+    .always(["value", "how"])
 }
 
 fn settings(advice: &Advice) -> Vec<Fact> {
     let blocks = |n: u64| format!("{n} blocks of 4 KiB");
     let options = (!advice.mount_options.is_empty()).then(|| advice.mount_options.join(","));
     let all = [
-        ("partition start", advice.partition_start_bytes.map(|b| format!("{} bytes", grouped(b)))),
+        ("partition start", advice.partition_start_bytes.map(|b| BinarySize(b).to_string())),
         ("ext4 stride", advice.ext4_stride.map(blocks)),
         ("ext4 stripe width", advice.ext4_stripe_width.map(blocks)),
         ("F2FS section", advice.f2fs_segments_per_section.map(|n| format!("{n} segments of 2 MiB"))),
@@ -210,7 +218,7 @@ fn by_reason(rows: &[Row]) -> Vec<String> {
             None => reasons.push((&row.found, vec![row.name])),
         }
     }
-    reasons.into_iter().map(|(reason, names)| sentence(&format!("{reason}: {}", names.join("; ")))).collect()
+    reasons.iter().map(|(reason, names)| sentence(&format!("{}: {reason}", names.join(", ")))).collect()
 }
 
 /// What was tested, each with its value and how sure that is.
@@ -230,17 +238,17 @@ fn rows(m: &Measured) -> Vec<Row> {
         row("mapping segment", &m.map_segment_bytes, size),
         row("planes", &m.plane_bytes, size),
         row("never written", &m.unmapped_share, |share| format!("{:.1} %", share * 100.0)),
-        row("open blocks, in order", &m.open_blocks.linear, count),
-        row("open blocks, at random", &m.open_blocks.random, count),
+        row("open blocks in order", &m.open_blocks.linear, count),
+        row("open blocks at random", &m.open_blocks.random, count),
         row("closing a block copies", &m.merge, Clone::clone),
         row("speed of copying", &m.copy_mb_s, mb_s),
         row("FAT region", &m.fat_region_bytes, size),
-        row("small-write log up to", &m.small_write_log_bytes, size),
+        row("small-write log", &m.small_write_log_bytes, size),
         row("random writes within", &m.random_write_span_bytes, size),
         row("cache", &m.slc_cache_bytes, size),
         row("after the cache", &m.after_cache_mb_s, mb_s),
-        row("queue, reads", &m.queue_depth_effective, |q| format!("{q:.1} at a time")),
-        row("queue, writes at 32", &m.write_queue_gain, |gain| format!("{gain:.2} times")),
+        row("read queue", &m.queue_depth_effective, |q| format!("{q:.1} at a time")),
+        row("write queue of 32", &m.write_queue_gain, |gain| format!("{gain:.2} times")),
     ]
 }
 
@@ -275,8 +283,8 @@ fn number(number: &Number) -> String {
         "MB/s" => format!("{} MB/s", speed(value)),
         "IOPS" => format!("{} IOPS", rate(value)),
         "" if value.fract() == 0.0 => format!("{value:.0}"),
-        "" => format!("{value:.2}"),
-        unit => format!("{value:.2} {unit}"),
+        "" => speed(value),
+        unit => format!("{} {unit}", speed(value)),
     };
     format!("{} {shown}", number.what)
 }

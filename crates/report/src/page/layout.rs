@@ -20,7 +20,7 @@ const GAP: usize = 2;
 const NARROW: usize = 16;
 
 /// Columns that a text takes on a terminal.
-pub(crate) fn width(text: &str) -> usize {
+pub fn width(text: &str) -> usize {
     text.width()
 }
 

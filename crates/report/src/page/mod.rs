@@ -5,6 +5,7 @@
 pub(crate) mod findings;
 pub mod html;
 mod layout;
+pub use layout::width;
 pub(crate) mod markdown;
 pub mod table;
 pub mod terminal;
@@ -167,19 +168,24 @@ pub(crate) fn listed<T>(all: &[T], most: usize, line: impl Fn(&T) -> String) -> 
     Block::Lines(all.iter().take(most).map(line).chain(more).collect())
 }
 
-/// What went to and from the card, how long that took, and whether the card's data is there again.
+/// What went to and from the card, how long that took, and whether data that was overwritten is there again.
 pub(crate) fn moved(moved: &Moved) -> String {
-    let restored = match moved.bytes_restored {
-        0 => String::new(),
-        bytes => format!("restored {}, ", Size(bytes)),
+    let all =
+        [("wrote", moved.bytes_written), ("restored", moved.bytes_restored), ("read", moved.bytes_read)];
+    let happened: Vec<String> = all
+        .iter()
+        .filter(|(_, bytes)| *bytes > 0)
+        .map(|(verb, bytes)| format!("{verb} {}", Size(*bytes)))
+        .collect();
+    let data = match (moved.bytes_written, moved.data_kept) {
+        (0, _) => "",
+        (_, true) => "; data preserved",
+        (_, false) => "; data not preserved",
     };
-    format!(
-        "wrote {}, {restored}read {} in {}; data {}",
-        Size(moved.bytes_written),
-        Size(moved.bytes_read),
-        duration(moved.seconds),
-        if moved.data_kept { "preserved" } else { "not preserved" }
-    )
+    match happened.is_empty() {
+        true => "read and wrote nothing".to_owned(),
+        false => format!("{} in {}{data}", happened.join(", "), duration(moved.seconds)),
+    }
 }
 
 /// I/Os that failed.
@@ -281,8 +287,16 @@ impl Page {
         }
         self.date = header.session.as_deref().and_then(began);
         self.end.push(format!("Target: {}", header.target));
-        self.end.extend(header.error.iter().map(|error| format!("Ended early: {error}")));
+        let early = header.error.as_deref().map(|error| format!("Ended early: {}", self.unsaid(error)));
+        self.end.extend(early);
         self.end.extend(header.session.iter().map(|id| format!("Archived as session {id}.")));
+    }
+
+    /// An error without the command that the next steps name already.
+    fn unsaid<'a>(&self, error: &'a str) -> &'a str {
+        let said = |step: &Step| error.find(step.command.as_deref()?);
+        let said = self.next.iter().find_map(said).and_then(|at| error[..at].rfind("; "));
+        said.map_or(error, |end| &error[..end])
     }
 
     /// The page of a document with this header: the frame below the verb's own parts.
@@ -336,6 +350,24 @@ mod tests {
         page.because(Tone::Bad, "The card lost data.");
         assert_eq!(page.reasons.len(), REASONS);
         assert_eq!(page.reasons.last().map(|reason| reason.tone), Some(Tone::Bad), "bad news finds room");
+    }
+
+    #[test]
+    fn what_the_next_step_says_is_not_said_again() {
+        let mut page = Page::plain("Nothing measured.");
+        let error = "the card is gone; the card's data is saved: run `cardscope restore '/a b'`";
+        assert_eq!(page.unsaid(error), error);
+        page.step("Restore the card's data:", Some("cardscope restore '/a b'".into()));
+        assert_eq!(page.unsaid(error), "the card is gone");
+    }
+
+    #[test]
+    fn only_what_happened_to_the_card_is_said() {
+        let read = Moved { bytes_read: 203_000_000, seconds: 36.9, data_kept: true, ..Moved::default() };
+        assert_eq!(moved(&read), "read 203 MB in 36.9 s");
+        let wrote = Moved { bytes_written: 69_100_000, bytes_restored: 69_100_000, ..read };
+        assert_eq!(moved(&wrote), "wrote 69.1 MB, restored 69.1 MB, read 203 MB in 36.9 s; data preserved");
+        assert_eq!(moved(&Moved::default()), "read and wrote nothing");
     }
 
     #[test]

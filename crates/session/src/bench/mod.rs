@@ -61,7 +61,10 @@ impl Procedure for Request {
             shares_left: 0,
         };
         let line = report::plan_line(&recipe, runs, session.opened);
-        session.events.plan(passes.plan(self.backup.is_some()).within(self.limits.budget).saying(line));
+        let image = self.backup.as_ref().map(|_| session.bytes());
+        // The budget begins when the image is there.
+        let budget = self.limits.budget.filter(|_| image.is_none());
+        session.events.plan(passes.plan(image).within(budget).saying(line));
         session.back_up(self.backup.as_deref(), Some((area.start, area.start + area.len)))?;
         report::begin_row(report, &recipe, self.recipe_text()?, session)?;
         let began = session.opened.target.now();

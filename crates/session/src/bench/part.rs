@@ -56,7 +56,7 @@ impl Procedure for Part {
             saved,
             shares_left: 1,
         };
-        session.events.plan(passes.plan(false));
+        session.events.plan(passes.plan(None));
         let ended = passes.run(session, report);
         report.body.moved.data_kept = !self.writes || !self.content_may_go || session.opened.is_directory();
         let (returned, ended) = session.put_back_after(ended.err(), &mut report.body.moved);

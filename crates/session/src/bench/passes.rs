@@ -85,14 +85,17 @@ impl Passes<'_> {
         Ok(())
     }
 
-    /// A stage for each test of each run; before and after them an image or an area is saved and put back.
-    pub(super) fn plan(&self, image: bool) -> Plan {
-        let area = self.recipe.area as f64 / MB / SAVING_MB_S;
-        let (before, after) = match &self.saved {
-            Some(_) => (Some(SAVING), Some(RESTORING)),
-            None => (image.then_some(backup::SAVING), image.then_some(backup::RESTORING)),
+    /// A stage for each test of each run; before them an image of so many bytes or an area is saved, and after them the
+    /// area is put back.
+    pub(super) fn plan(&self, image: Option<u64>) -> Plan {
+        let takes = |bytes: u64| bytes as f64 / MB / SAVING_MB_S;
+        let area = takes(self.recipe.area);
+        let (before, after) = match (&self.saved, image) {
+            (Some(_), _) => (Some((SAVING, area)), Some((RESTORING, area))),
+            (None, Some(all)) => (Some((backup::SAVING, takes(all))), Some((backup::RESTORING, area))),
+            (None, None) => (None, None),
         };
-        let around = |stage: Option<&str>| stage.map(|stage| (stage.to_owned(), area));
+        let around = |stage: Option<(&str, f64)>| stage.map(|(stage, takes)| (stage.to_owned(), takes));
         let passes = (1..=self.runs)
             .flat_map(|number| runner::stages(self.recipe, &self.label(number), self.may_write));
         let takes = match before.is_none() && runner::ends_by_time(self.recipe, self.may_write) {

@@ -43,7 +43,7 @@ impl Visit<'_, '_> {
             return Err(Ended::left_out("not judged on a fake"));
         }
         if self.budget.left(began) < LEAST_S {
-            return Err(Ended::no_time("no time left (`--budget 5m`)"));
+            return Err(Ended::no_time("no time left (`--budget`)"));
         }
         let judging = Judging {
             common: self.common(3),

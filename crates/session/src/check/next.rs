@@ -2,9 +2,9 @@
 
 use super::Request;
 use crate::after_verdict::{after, label_option, step};
-use cardscope_model::card_map::advice::quoted;
 use cardscope_model::check::CheckReport;
 use cardscope_model::report::Next;
+use cardscope_model::shell::quoted;
 use cardscope_model::verify::{Method, Verdict, Verification};
 
 /// The next steps, the most pressing first.

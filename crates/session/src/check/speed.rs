@@ -25,7 +25,7 @@ impl Visit<'_, '_> {
     pub(super) fn bench(&mut self) -> Result<(), Ended> {
         let began = self.now();
         if self.budget.left(began) < 1.0 {
-            return Err(Ended::no_time("no time left (`--budget 5m`)"));
+            return Err(Ended::no_time("no time left (`--budget`)"));
         }
         let no_writes = self.no_writes();
         if let Some(why) = no_writes.filter(|_| self.directory) {

@@ -121,7 +121,7 @@ impl Run<'_, '_> {
                 self.report.body.ended_by = reason;
                 return Ok(());
             }
-            match self.one() {
+            match self.one(begun_at) {
                 Ok((round, ended)) => {
                     self.since_round = 0;
                     self.take(round, ended)?;
@@ -137,6 +137,10 @@ impl Run<'_, '_> {
                 }
                 Err(stop) => {
                     self.checkpoints.save(self.report)?;
+                    if matches!(stop, Stop::Limit) && self.time_left(begun_at) <= 0.0 {
+                        self.report.body.ended_by = "--budget".to_owned();
+                        return Ok(());
+                    }
                     return Err(stop.into());
                 }
             }
@@ -144,8 +148,9 @@ impl Run<'_, '_> {
     }
 
     /// One round; its bytes and its time count, whatever ends it.
-    fn one(&mut self) -> Result<(EndureRound, Option<Ended>), Stop> {
+    fn one(&mut self, begun_at: f64) -> Result<(EndureRound, Option<Ended>), Stop> {
         let settings = RoundSettings {
+            budget_s: self.time_left(begun_at),
             salt: self.checkpoints.salt,
             number: self.report.body.attempt(),
             span: self.report.body.span_bytes,
@@ -173,6 +178,12 @@ impl Run<'_, '_> {
         Ok(())
     }
 
+    /// Seconds that are left of the budget.
+    fn time_left(&self, begun_at: f64) -> f64 {
+        let budget = self.request.limits.budget.map_or(f64::INFINITY, |budget| budget.as_secs_f64());
+        budget - (self.report.body.moved.seconds - begun_at)
+    }
+
     /// Why no further round begins.
     fn over(&self, begun_at: f64) -> Option<String> {
         let (report, request) = (&*self.report, self.request);
@@ -193,9 +204,8 @@ impl Run<'_, '_> {
         {
             return Some("--max-write".into());
         }
-        let spent = report.body.moved.seconds - begun_at;
         let next = report.body.rounds.last().map_or(0.0, |round| round.seconds);
-        request.limits.budget.is_some_and(|b| spent + next > b.as_secs_f64()).then(|| "--budget".to_owned())
+        (next > self.time_left(begun_at)).then(|| "--budget".to_owned())
     }
 }
 

@@ -28,7 +28,7 @@ pub struct Request {
     /// Wear out only this much from the start of the card, e.g. 1G
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub span: Option<u64>,
-    /// Stop after N rounds, those of earlier sessions included
+    /// Stop after N rounds, earlier runs included
     #[arg(long, value_name = "N")]
     pub rounds: Option<u32>,
     /// Stop when this share of the sectors is bad, e.g. 10% or 0.1

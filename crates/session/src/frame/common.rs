@@ -3,7 +3,8 @@
 
 use crate::arguments::duration;
 use crate::options::{ArchiveAt, Conditions, GivenConsent, WriteLimit};
-use cardscope_model::card_map::advice::quoted;
+use cardscope_model::shell::quoted;
+use cardscope_model::units::typed_size;
 use cardscope_simulator::target_spec;
 use clap::Args;
 use std::time::Duration;
@@ -52,7 +53,7 @@ impl Common {
         let conditions =
             self.conditions.conditions.iter().map(|stated| format!(" --condition {}", quoted(stated)));
         let seed = self.seed.map(|seed| format!(" --seed {seed}"));
-        let most = max_write.map(|bytes| format!(" --max-write {bytes}"));
+        let most = max_write.map(|bytes| format!(" --max-write {}", typed_size(bytes)));
         let archive = self.archive.named().map(cardscope_store::shown);
         let archive = archive.map(|path| format!(" --archive {}", quoted(&path.to_string_lossy())));
         conditions.chain(seed).chain(most).chain(archive).collect()

@@ -5,6 +5,7 @@ mod common;
 
 pub use crate::error::{Failure, Result};
 pub use cardscope_model::report::{Body, Document, Report};
+use cardscope_model::shell::quoted_path;
 pub use common::{Common, Limits};
 
 use crate::backups;
@@ -23,12 +24,12 @@ use cardscope_engine::target::Region;
 use cardscope_journal::Journal;
 use cardscope_journal::backup::{self, Backup};
 use cardscope_journal::returned::{self, Returned};
-use cardscope_model::card_map::advice::quoted;
 use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::Finding;
 use cardscope_model::random;
 use cardscope_model::report::{Header, Moved, Next};
+use cardscope_model::shell::quoted;
 use cardscope_store::SessionStart;
 use serde::Serialize;
 use std::path::Path;
@@ -429,11 +430,11 @@ fn waiting(findings: &[Finding]) -> Vec<Next> {
 
 /// Where the card's data is that was not put back.
 fn still_in(file: &Path, error: &Failure) -> Caveat {
-    let file = file.display();
+    let (file, typed) = (file.display(), quoted_path(file));
     Caveat::Other {
         text: format!(
             "the card's data was not restored ({error}); it is saved in {file}: run `cardscope restore \
-             {file} TARGET`"
+             {typed} TARGET`"
         ),
     }
 }

@@ -22,6 +22,7 @@ use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::Journal as _;
 use cardscope_journal::{About, Journal, Unusable, folder, witness};
 use cardscope_model::caveat::Caveat;
+use cardscope_model::shell::{quoted, quoted_path};
 use std::path::{Path, PathBuf};
 use whose::whose;
 
@@ -57,7 +58,7 @@ pub(crate) fn naming(failure: Failure, journal: Option<&str>) -> Failure {
     let Some(path) = journal else { return failure };
     match failure {
         Failure::Io(reason) => Failure::io_for(
-            format!("{reason}; the card's data is saved: run `cardscope restore {path}`"),
+            format!("{reason}; the card's data is saved: run `cardscope restore {}`", quoted(path)),
             reason,
         ),
         other => other,
@@ -100,7 +101,7 @@ fn against(files: &[PathBuf], target: &str, opened: &mut Opened, interrupt: &Int
 }
 
 fn its(target: &str, file: &Path, began: &str) -> Failure {
-    let file = file.display();
+    let (file, target) = (quoted_path(file), quoted(target));
     Failure::refused(format!(
         "a test of this card, started at {began}, was interrupted, and its saved data waits in a journal; \
          nothing was written. Restore it first with `cardscope restore {file} {target}`, or remove that file"
@@ -108,9 +109,9 @@ fn its(target: &str, file: &Path, began: &str) -> Failure {
 }
 
 fn unsure(target: &str, file: &Path, why: &str) -> Failure {
-    let file = file.display();
+    let (shown, file, target) = (file.display(), quoted_path(file), quoted(target));
     Failure::refused(format!(
-        "the journal {file} may belong to this card: {why}. Nothing was written. If it does, run `cardscope \
+        "the journal {shown} may belong to this card: {why}. Nothing was written. If it does, run `cardscope \
          restore {file} {target}`; if not, move or remove that file"
     ))
 }
@@ -125,10 +126,10 @@ fn unknown(target: &str, file: &Path, why: Cause) -> Failure {
 }
 
 fn another(file: &Path, why: &str) -> Caveat {
-    let file = file.display();
+    let (shown, file) = (file.display(), quoted_path(file));
     Caveat::Other {
         text: format!(
-            "the journal {file} waits for another card ({why}); restore that card with `cardscope restore \
+            "the journal {shown} waits for another card ({why}); restore that card with `cardscope restore \
              {file}`"
         ),
     }

@@ -103,6 +103,7 @@ pub(super) fn facts(request: &Request, opened: &Opened) -> Facts {
         target: request.common.target.clone(),
         bytes: opened.target.info().bytes,
         target_kind: target_kind(opened),
+        block_device: opened.device().is_some(),
         claimed_unit: claimed.map(|unit| unit.bytes),
         ..Facts::default()
     }

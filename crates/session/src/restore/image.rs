@@ -12,6 +12,7 @@ use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_journal::backup::Backup;
 use cardscope_model::restore::{RecognisedBy, RestoreReport, RestoreSource};
+use cardscope_model::shell::quoted_path;
 use cardscope_model::units::Capacity;
 use std::path::Path;
 
@@ -27,7 +28,7 @@ pub(super) fn restore(
         let was = &backup.about().target;
         return Err(Failure::refused(format!(
             "name the card that the backup overwrites: cardscope restore {} TARGET (it was taken from {was})",
-            file.display()
+            quoted_path(file)
         )));
     };
     let mut opened = opening::open_to_restore(target, consent, interrupt)?;

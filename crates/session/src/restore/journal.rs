@@ -17,6 +17,7 @@ use cardscope_journal::Part;
 use cardscope_journal::put_back::{RESTORING, put_back};
 use cardscope_journal::survey::{Extent, Newer, Survey, survey};
 use cardscope_model::restore::{RecognisedBy, RestoreRange, RestoreReport, RestoreSource};
+use cardscope_model::shell::{quoted, quoted_path};
 use cardscope_model::units::Capacity;
 use std::path::Path;
 
@@ -95,7 +96,7 @@ fn size_and_identity(journal: &Journal, opened: &Opened, target: &str) -> Result
         Failure::refused(format!(
             "{target} is not the card of this journal: {why}; nothing was written. Insert that card and \
              run: cardscope restore {} TARGET",
-            journal.path().display()
+            quoted_path(journal.path())
         ))
     };
     if medium.bytes != about.announced_bytes {
@@ -158,10 +159,10 @@ fn spared(newer: &Newer, report: &mut RestoreReport, consent: &mut dyn Consent) 
         report.notes.push(format!("{what} and are overwritten"));
         return Vec::new();
     }
+    let (file, target) = (quoted(&report.file), quoted(&target));
     report.notes.push(format!(
-        "{what} and are left alone; to overwrite them, too: cardscope restore {} {target} --yes-destroy \
-         {target}",
-        report.file
+        "{what} and are left alone; to overwrite them, too: cardscope restore {file} {target} --yes-destroy \
+         {target}"
     ));
     let range = |saved: &SavedRange| RestoreRange { offset: saved.offset, len: saved.len, reason: None };
     report.left = newer.foreign.iter().map(range).collect();
@@ -236,7 +237,7 @@ fn failure(stop: Stop, file: &Path) -> Failure {
     match stop {
         Stop::Interrupted => Failure::Interrupted,
         other => Failure::io_for(
-            format!("{other}; the journal remains: run `cardscope restore {}` again", file.display()),
+            format!("{other}; the journal remains: run `cardscope restore {}` again", quoted_path(file)),
             other,
         ),
     }

@@ -20,8 +20,8 @@ use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::Journal as _;
 use cardscope_journal::backup::beside;
 use cardscope_journal::{About, Journal, Unusable, folder, is_journal};
-use cardscope_model::card_map::advice::quoted;
 use cardscope_model::restore::{RestoreReport, WaitingJournal};
+use cardscope_model::shell::quoted;
 use std::path::Path;
 
 /// Restores a journal or an image.

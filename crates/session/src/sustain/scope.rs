@@ -206,7 +206,10 @@ impl Scope {
     /// What it will cost, before it begins.
     pub(super) fn plan_line(&self, request: &Request, work: Work, opened: &Opened) -> String {
         let region = Size(self.region.len);
-        let minutes = request.duration.as_secs_f64() / 60.0;
+        let time = match request.duration.as_secs() {
+            seconds @ 0..120 => format!("{seconds} s"),
+            seconds => format!("{} min", seconds.div_ceil(60)),
+        };
         let what = match (work, self.own_file) {
             (Work::Read, false) if request.work().is_none() => {
                 "reads only, writes nothing: --erase or --region START+LEN tests writes, too".to_owned()
@@ -218,18 +221,17 @@ impl Scope {
             }
         };
         let (prepared, worked) = written(request, work, self.region, self.own_file);
-        let bytes = |bytes: u64| BinarySize(bytes.next_multiple_of(MIB));
         let written = match (prepared, worked) {
             (0, Some(0)) => String::new(),
-            (prepared, Some(worked)) => format!("; writes up to {}", bytes(prepared + worked)),
+            (prepared, Some(worked)) => format!("; writes up to {}", Size(prepared + worked)),
             (0, None) => "; writes as much as possible in that time".to_owned(),
             (prepared, None) => {
-                format!("; writes {}, and as much as possible in that time", bytes(prepared))
+                format!("; writes {}, and as much as possible in that time", Size(prepared))
             }
         };
         let limit = opened.limit.words().filter(|_| !written.is_empty());
         let limit = limit.map(|words| format!("; {words}")).unwrap_or_default();
-        format!("up to {minutes:.1} min; {what}{written}{limit}")
+        format!("up to {time}; {what}{written}{limit}")
     }
 }
 

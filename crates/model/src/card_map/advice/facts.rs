@@ -2,6 +2,7 @@
 
 use crate::card_map::{Command, Tried};
 use crate::present_layout::PresentLayout;
+use crate::shell::quoted;
 use serde::{Deserialize, Serialize};
 
 /// Where the I/O went, as far as advice depends on it.
@@ -26,24 +27,14 @@ pub struct Facts {
     pub bytes: u64,
     /// Where the I/O went.
     pub target_kind: TargetKind,
+    /// Whether it is a block device, so that commands on partitions and file systems have something to work on.
+    pub block_device: bool,
     /// Allocation unit that the card claims.
     pub claimed_unit: Option<u64>,
     /// What stands on it.
     pub layout: Option<PresentLayout>,
     /// What was tried.
     pub tried: Vec<Tried>,
-}
-
-/// A speed with its unit, with two digits at least where it is small.
-pub(in crate::card_map) fn speed(mb_s: f64) -> String {
-    let digits = if mb_s < 0.1 { 4 } else { 2 };
-    format!("{mb_s:.digits$} MB/s")
-}
-
-/// A name as a shell takes it.
-pub fn quoted(name: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:+=,@%".contains(c);
-    if name.chars().all(plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }
 }
 
 pub(super) fn command(what: &str, command: String) -> Command {

@@ -1,9 +1,10 @@
 //! Where a partition should start, and what each mkfs should be told of the card.
 
-use super::facts::{Facts, TargetKind, command, first_partition, quoted};
+use super::facts::{Facts, TargetKind, command, first_partition};
 use super::speed::{smallest_reaching, write_curve};
 use crate::card_map::property::{Property, Status};
 use crate::card_map::{Advice, Measured};
+use crate::shell::quoted;
 use crate::units::{BinarySize, KIB, MIB};
 
 /// ext4 counts stride and stripe width in blocks of 4 KiB.
@@ -73,7 +74,7 @@ fn from_unit(unit: u64, measured: &Measured, facts: &Facts, advice: &mut Advice)
         "Start partitions at {at}: a multiple of the erase block of {block} ({sure:.1} % sure){also}, so that no file shares an erase block with what lies before it."
     ));
     advice.commands.push(command(
-        "makes one partition that starts there; all data on the card is lost",
+        "create one aligned partition (all data on the card is lost):",
         partition_command(start, facts),
     ));
 }
@@ -126,7 +127,7 @@ fn ext4(unit: Option<u64>, measured: &Measured, facts: &Facts, advice: &mut Advi
     let (words, units) = (options.join(", "), units.join(" and "));
     advice.words.push(format!("ext4: {words} ({units}, in blocks of 4 KiB) aligns its files and tables."));
     advice.commands.push(command(
-        "makes an aligned ext4; all data on the partition is lost",
+        "create an aligned ext4 (all data on the partition is lost):",
         format!("mkfs.ext4 -b 4096 -E {} {}", options.join(","), first_partition(facts)),
     ));
 }
@@ -140,7 +141,7 @@ fn f2fs(unit: u64, measured: &Measured, facts: &Facts, advice: &mut Advice) {
          stay at 1."
     ));
     advice.commands.push(command(
-        "makes an F2FS that cleans whole erase blocks; all data on the partition is lost",
+        "create an aligned F2FS (all data on the partition is lost):",
         format!("mkfs.f2fs -s {segments} -z 1 {}", first_partition(facts)),
     ));
     if let Some((logs, open)) = active_logs(measured) {
@@ -149,7 +150,7 @@ fn f2fs(unit: u64, measured: &Measured, facts: &Facts, advice: &mut Advice) {
              {open} erase blocks open."
         ));
         advice.commands.push(command(
-            "mounts F2FS with as many logs as the card keeps open",
+            "mount F2FS with as many logs as the card keeps open:",
             format!("mount -t f2fs -o noatime,active_logs={logs} {} /mnt", first_partition(facts)),
         ));
     }
@@ -192,7 +193,7 @@ fn exfat(unit: Option<u64>, measured: &Measured, facts: &Facts, advice: &mut Adv
         .collect();
     if !options.is_empty() {
         advice.commands.push(command(
-            "makes an exFAT aligned to the erase block; all data on the partition is lost",
+            "create an aligned exFAT (all data on the partition is lost):",
             format!("mkfs.exfat {} {}", options.join(" "), first_partition(facts)),
         ));
     }
@@ -203,7 +204,7 @@ fn exfat(unit: Option<u64>, measured: &Measured, facts: &Facts, advice: &mut Adv
             BinarySize(unit)
         ));
         advice.commands.push(command(
-            "formats the whole card for cameras, aligned to its erase blocks; all data on it is lost",
+            "format the whole card for cameras, aligned (all data on it is lost):",
             format!("cardscope format {} --boundary {}K", quoted(&facts.target), unit / KIB),
         ));
     }

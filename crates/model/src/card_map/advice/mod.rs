@@ -14,8 +14,7 @@ mod tried;
 
 use super::{Advice, Measured};
 
-pub(super) use facts::speed;
-pub use facts::{Facts, TargetKind, quoted};
+pub use facts::{Facts, TargetKind};
 pub use speed::{smallest_reaching, write_curve};
 pub use tried::{AFTER_DISCARD, AS_IT_WAS, apart};
 
@@ -33,14 +32,8 @@ pub fn advise(measured: &Measured, facts: &Facts) -> Advice {
     }
     speed::advise(measured, facts, &mut advice);
     tried::advise(facts, &mut advice);
-    if facts.target_kind == TargetKind::Card
-        && !facts.target.starts_with("/dev/")
-        && !advice.commands.is_empty()
-    {
-        advice.words.push(format!(
-            "The commands need a device: replace {} with the card's (`cardscope list`).",
-            facts.target
-        ));
+    if !facts.block_device {
+        advice.commands.clear();
     }
     advice
 }

@@ -1,9 +1,9 @@
 //! What the cost of small and large I/Os, and the number of open blocks, mean for use.
 
-use super::facts::{Facts, TargetKind, command, first_partition, quoted, speed};
+use super::facts::{Facts, command, first_partition};
 use crate::card_map::property::Status;
 use crate::card_map::{Advice, Measured, SizePoint};
-use crate::units::{BinarySize, KIB};
+use crate::units::{BinarySize, KIB, Speed};
 
 /// From here up a 4 KiB write costs so much that fewer of them are worth losing some seconds in a power cut for:
 /// ext4 writes its journal every 5 s (ext4(5), `commit`), a handful of them each time.
@@ -59,11 +59,11 @@ fn sizes(measured: &Measured, advice: &mut Advice) {
     let most = smallest_reaching(curve.points, 0.8).unwrap_or(half);
     let smallest = curve.points.iter().min_by_key(|p| p.bytes);
     let below = match smallest {
-        Some(p) if p.bytes < half => format!(" of {} {},", BinarySize(p.bytes), speed(p.mb_s)),
+        Some(p) if p.bytes < half => format!(" of {} {},", BinarySize(p.bytes), Speed(p.mb_s)),
         _ => String::new(),
     };
     let (size, enough, writes) = (BinarySize(half), BinarySize(most), curve.what);
-    let (at_size, at_best) = (speed(at(half)), speed(best));
+    let (at_size, at_best) = (Speed(at(half)), Speed(best));
     advice.words.push(format!(
         "Let programs write {enough} at once: {writes}{below} of {size} {at_size}, at best {at_best}, and \
          80 % of that takes {enough}."
@@ -113,7 +113,7 @@ fn mounting(measured: &Measured, facts: &Facts, advice: &mut Advice) {
     let Some(small) = small.filter(|small| small.mb_s < best * SLOW_SHARE) else { return };
     let cost = small.p50_us / 1000.0;
     advice.mount_options.insert(0, "noatime".to_owned());
-    let (slow, fast) = (speed(small.mb_s), speed(best));
+    let (slow, fast) = (Speed(small.mb_s), Speed(best));
     advice.words.push(format!(
         "Mount with noatime: otherwise each file read causes a small write, which takes {cost:.2} ms here \
          ({slow} against {fast} at best)."
@@ -126,17 +126,11 @@ fn mounting(measured: &Measured, facts: &Facts, advice: &mut Advice) {
                 .to_owned(),
         );
     }
-    remount(facts, advice);
+    mount(facts, advice);
 }
 
-fn remount(facts: &Facts, advice: &mut Advice) {
+fn mount(facts: &Facts, advice: &mut Advice) {
     let options = advice.mount_options.join(",");
-    let (what, command_line) = match facts.target_kind {
-        TargetKind::Directory => (
-            "applies them to a mounted ext4",
-            format!("mount -o remount,{options} {}", quoted(&facts.target)),
-        ),
-        _ => ("mounts ext4 with them", format!("mount -o {options} {} /mnt", first_partition(facts))),
-    };
-    advice.commands.push(command(what, command_line));
+    let mount = format!("mount -o {options} {} /mnt", first_partition(facts));
+    advice.commands.push(command("mount ext4 with these options:", mount));
 }

@@ -1,7 +1,7 @@
 //! What trying discard and other file systems showed, in words: an effect is one only where the 95 % intervals do not
 //! overlap.
 
-use super::facts::{Facts, TargetKind, command, quoted};
+use super::facts::{Facts, command};
 use crate::card_map::{Advice, Tried};
 
 /// Names of the two states of the bare card.
@@ -24,7 +24,7 @@ pub(super) fn advise(facts: &Facts, advice: &mut Advice) {
     let tried = &facts.tried;
     let named = |what: &str| tried.iter().find(|t| t.what == what);
     if let Some(after) = named(AFTER_DISCARD) {
-        discard(named(AS_IT_WAS), after, facts, advice);
+        discard(named(AS_IT_WAS), after, advice);
     }
     let others: Vec<&Tried> =
         tried.iter().filter(|t| ![AS_IT_WAS, AFTER_DISCARD].contains(&t.what.as_str())).collect();
@@ -33,7 +33,7 @@ pub(super) fn advise(facts: &Facts, advice: &mut Advice) {
     }
 }
 
-fn discard(before: Option<&Tried>, after: &Tried, facts: &Facts, advice: &mut Advice) {
+fn discard(before: Option<&Tried>, after: &Tried, advice: &mut Advice) {
     if let Some(reason) = &after.reason {
         advice.words.push(format!("Discard was not tested: {reason}."));
         return;
@@ -46,11 +46,8 @@ fn discard(before: Option<&Tried>, after: &Tried, facts: &Facts, advice: &mut Ad
                 "Run fstrim weekly (fstrim.timer): small writes reach {is} after a discard and {was} before. Leave out the \
                  mount option discard, which can stall the card."
             ));
-            let periodic = match facts.target_kind {
-                TargetKind::Directory => format!("fstrim -v {}", quoted(&facts.target)),
-                _ => "systemctl enable --now fstrim.timer".to_owned(),
-            };
-            advice.commands.push(command("discards free space every week", periodic));
+            let weekly = "systemctl enable --now fstrim.timer".to_owned();
+            advice.commands.push(command("discard free space every week:", weekly));
         }
         Some(false) => advice.words.push(format!(
             "Mount without discard and leave fstrim.timer off: small writes reach {is} after a discard and \

@@ -8,6 +8,7 @@ use cardscope_engine::card::Stop;
 use cardscope_model::card_map::property::Evidence;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::statistics::median;
+use cardscope_model::units::{Size, Speed, three_digits};
 
 /// Reads of one look.
 const READS: usize = 16;
@@ -108,8 +109,11 @@ impl Heat {
         let first = self.throttled.first()?;
         let verdict = "The card throttled from heat during the writes; its cache did not end.";
         let finding = Finding::new("throttling", Weight::Note, 0.9, verdict)
-            .because("after", format!("{:.1} GB", first.bytes / 1e9))
-            .because("speed", format!("{:.0} to {:.0} MB/s", first.before / 1e6, first.after / 1e6));
+            .because("after", Size(first.bytes as u64))
+            .because(
+                "speed",
+                format!("{} to {}", three_digits(first.before / 1e6), Speed(first.after / 1e6)),
+            );
         let highest = self.highest().map(|c| format!("{c:.0} °C"));
         let finding = highest.into_iter().fold(finding, |f, c| f.because("highest temperature", c));
         Some(finding.advise("Cool the card, and run `cardscope sustain` to see its speed under load."))

@@ -1,0 +1,26 @@
+//! Names as a shell takes them, so that a command that is shown can be pasted.
+
+use std::path::Path;
+
+/// A name as a shell takes it.
+pub fn quoted(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:+=,@%".contains(c);
+    if name.chars().all(plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }
+}
+
+/// A path as a shell takes it.
+pub fn quoted_path(path: &Path) -> String {
+    quoted(&path.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_shell_would_take_apart_is_quoted() {
+        assert_eq!(quoted_path(Path::new("/state/journal-1")), "/state/journal-1");
+        assert_eq!(quoted_path(Path::new("/my state/journal")), "'/my state/journal'");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+    }
+}
