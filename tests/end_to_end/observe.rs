@@ -212,7 +212,7 @@ fn wrong_names_and_documents_are_refused_before_anything_is_watched() {
     let other = other.to_str().unwrap();
     home.run(&["observe", &card.path, "--for", "1s", "--against", other])
         .expect(2)
-        .says(&[other, "not a `observe` document"]);
+        .says(&[other, "not a document of `observe`"]);
     home.run(&["observe", &card.path, "--for", "1s", "--save", "/no/such/place/x.json"])
         .expect(2)
         .says(&["/no/such/place"]);
