@@ -120,3 +120,11 @@ fn a_target_that_does_not_wear_is_said_not_to_with_how_long_cycles_take() {
         .expect(0)
         .says(&["A plain file or a simulated card without wear"]);
 }
+
+#[test]
+fn a_budget_ends_a_round_that_takes_longer() {
+    let (home, card) = (Home::new(), "sim:evoplus-256g-a2");
+    let report = home.run(&["endure", card, "--budget", "5s", "--yes-destroy", card, "--json", "-q"]).json();
+    assert_eq!(report["ended_by"], "--budget");
+    assert!(report["seconds"].as_f64().is_some_and(|seconds| (5.0..8.0).contains(&seconds)), "{report}");
+}

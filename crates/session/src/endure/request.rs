@@ -22,7 +22,7 @@ pub struct Request {
     /// What every verb is asked for.
     #[command(flatten)]
     pub common: Common,
-    /// What it may spend; `max_write` is over all sittings.
+    /// What it may spend; `max_write` is over all runs.
     #[command(flatten)]
     pub limits: Limits,
     /// Wear out only this much from the start of the card, e.g. 1G
