@@ -32,7 +32,8 @@ pub enum SectorFound {
     },
     /// Written by this run, but to this other address.
     Elsewhere {
-        /// Byte address that the stamp names.
+        /// Byte address that the stamp names; the one at which it was found stands beside it.
+        #[serde(rename = "found_address")]
         address: u64,
     },
     /// Of this address and this run, but of another write than the last one.
@@ -42,7 +43,8 @@ pub enum SectorFound {
     },
     /// A stamp of another run or another card.
     Foreign {
-        /// Byte address that the stamp names.
+        /// Byte address that the stamp names; the one at which it was found stands beside it.
+        #[serde(rename = "found_address")]
         address: u64,
         /// The salt of the run that wrote it.
         salt: u64,

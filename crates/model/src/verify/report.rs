@@ -106,3 +106,21 @@ impl Body for Verification {
         Some(&mut self.moved)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proof_keeps_both_addresses_as_json() {
+        for found in [
+            SectorFound::Elsewhere { address: 512 },
+            SectorFound::Foreign { address: 512, salt: 7 },
+            SectorFound::Constant { byte: 0xff },
+        ] {
+            let proof = Disproof { address: 4096, expected: "stamp".into(), found, seen: 2 };
+            let json = serde_json::to_string(&proof).unwrap();
+            assert_eq!(serde_json::from_str::<Disproof>(&json).unwrap(), proof, "{json}");
+        }
+    }
+}
