@@ -92,7 +92,7 @@ mod tests {
     fn a_cell_has_the_cause_and_the_advice_has_room_below() {
         let busy = serde_json::json!({
             "name": "sdb", "path": "/dev/sdb", "bus": "usb", "removable": true, "bytes": 64_000_000_000_u64,
-            "empty": false, "read_only": false, "model": null, "filesystem": null, "mounted_at": [], "partitions": [],
+            "empty": false, "read_only": false, "model": null, "filesystem": null, "mounted_at": [], "mounted": false, "partitions": [],
             "safe": false, "reason": "/dev/sdb is in use: sdb1 is mounted at /a; unmount it (umount /a)",
         });
         let busy: Entry = serde_json::from_value(busy).unwrap();
