@@ -146,20 +146,18 @@ pub const LARGE: f64 = 1e9;
 
 /// A number with three significant digits, from 100 up whole: `117`, `93.0`, `0.0123`. The one way speeds are written.
 pub fn three_digits(value: f64) -> String {
-    // What is smaller than the last limit is nearly nothing, and its zeros say so.
-    let below_1 = [0.9995, 0.09995].iter().filter(|limit| value.abs() < **limit).count();
     match value.abs() {
         v if !v.is_finite() => NO_NUMBER.to_owned(),
         0.0 => "0".to_owned(),
         v if v >= LARGE => format!("{value:.3e}"),
-        v => format!("{value:.*}", decimals(v) + below_1),
+        v => format!("{value:.*}", decimals(v)),
     }
 }
 
 /// So many decimals give a number three significant digits, down to 0.001; what is nothing needs none.
 pub fn decimals(value: f64) -> usize {
     const BELOW: [f64; 4] = [99.95, 9.995, 0.9995, 0.09995];
-    if value == 0.0 { 0 } else { BELOW.iter().filter(|limit| value < **limit).count() }
+    if value == 0.0 { 0 } else { BELOW.iter().filter(|limit| value.abs() < **limit).count() }
 }
 
 /// Groups the digits of a count by threes: `16 012 804 096`.

@@ -1,6 +1,6 @@
 //! A benchmark session as text: what was measured on what, one line a test, caveats and findings below.
 
-use crate::figure::{count, interval, rate, sentence, speed, test_of, time_us};
+use crate::figure::{count, interval, sentence, speed, test_of, time_us};
 use crate::page::table::Table;
 use crate::page::{Block, Fact, Page, Tone, fact};
 use cardscope_model::result::{BenchReport, RunResult, Summary, TestResult, ToolPrints};
@@ -99,7 +99,7 @@ pub(crate) fn run_table(results: &[TestResult]) -> Table {
             ("test", &|r| test_of(r.name(), r.step.as_deref())),
             ("MB/s", &|r| speed(r.mb_s)),
             ("±", &precision),
-            ("IOPS", &|r| rate(r.iops)),
+            ("IOPS", &|r| speed(r.iops)),
             ("mean", &|r| time_us(r.latency_us.mean)),
             ("p99", &|r| time_us(r.latency_us.p99)),
             ("p99.9", &|r| time_us(r.latency_us.p999)),

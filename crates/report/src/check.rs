@@ -4,7 +4,7 @@ use crate::bench::precision;
 use crate::chart::inside::{PICTURE, addresses};
 use crate::chart::visit;
 use crate::evidence;
-use crate::figure::{count, duration, listing, rate, sentence, speed, test_of, time_us, trimmed};
+use crate::figure::{count, duration, listing, sentence, speed, test_of, time_us, trimmed};
 use crate::page::table::Table;
 use crate::page::{Block, Fact, Page, Reason, Tone, fact, moved};
 use crate::{card_map, identity, ranking, sustain, verdict};
@@ -239,7 +239,7 @@ fn speeds(results: &[TestResult]) -> Table {
             ("test", &|r| test_of(r.name(), r.step.as_deref())),
             ("MB/s", &|r| speed(r.mb_s)),
             ("±", &precision),
-            ("IOPS", &|r| rate(r.iops)),
+            ("IOPS", &|r| speed(r.iops)),
             ("median", &|r| time_us(r.latency_us.p50)),
             ("longest", &|r| time_us(r.latency_us.max)),
         ],

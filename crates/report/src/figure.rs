@@ -14,11 +14,6 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// A rate per second, written as speeds are.
-pub fn rate(per_s: f64) -> String {
-    speed(per_s)
-}
-
 /// A time given in microseconds, in the unit that fits.
 pub fn time_us(us: f64) -> String {
     match us {
@@ -98,7 +93,16 @@ pub fn in_a_line(text: &str) -> String {
 /// Columns of an answer.
 pub(crate) const ANSWER: usize = 80;
 
-/// The words of a text; digits in groups of three are one.
+/// Units that stay with their number.
+const UNITS: [&str; 14] =
+    ["%", "bytes", "kB", "KiB", "MB", "MiB", "GB", "GiB", "TB", "MB/s", "IOPS", "s", "ms", "min"];
+
+/// Whether a word is a unit, whatever ends the sentence or the bracket behind it.
+fn is_unit(word: &str) -> bool {
+    UNITS.contains(&word.trim_end_matches(['.', ',', ';', ':', ')']))
+}
+
+/// The words of a text; digits in groups of three are one, and so are a number and its unit.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let mut words: Vec<String> = Vec::new();
@@ -106,6 +110,10 @@ pub(crate) fn words(text: &str) -> Vec<String> {
         let group =
             word.get(..3).is_some_and(digits) && !word[3..].starts_with(|c: char| c.is_alphanumeric());
         match words.last_mut() {
+            Some(last) if is_unit(word) && last.ends_with(|c: char| c.is_ascii_digit()) => {
+                last.push(' ');
+                last.push_str(word);
+            }
             Some(last) if group && last.rsplit(' ').next().is_some_and(|l| l.len() <= 3 && digits(l)) => {
                 last.push(' ');
                 last.push_str(word);
@@ -163,7 +171,7 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_a_dash_and_what_is_absurd_stays_short() {
-        for write in [speed, rate, time_us, duration, printed] {
+        for write in [speed, time_us, duration, printed] {
             assert_eq!([write(f64::NAN), write(f64::INFINITY), write(f64::NEG_INFINITY)], [NONE; 3]);
         }
         assert!(speed(1e300).len() < 12 && printed(-1e300).len() < 12);

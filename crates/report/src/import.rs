@@ -1,6 +1,6 @@
 //! What was imported, as text: one line a file with something to say, the figures where they are asked for, and the sums.
 
-use crate::figure::{count, in_a_line, rate, sentence, speed};
+use crate::figure::{count, in_a_line, sentence, speed};
 use crate::page::table::Table;
 use crate::page::{Block, Page, Remark, Section, Tone};
 use cardscope_model::imported::{FileLine, FileOutcome, ImportReport, Totals};
@@ -162,7 +162,7 @@ fn figures(run: &Run) -> Table {
                 parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
             }),
             ("MB/s", &|f| speed(f.mb_s)),
-            ("IOPS", &|f| f.iops.map(rate).unwrap_or_default()),
+            ("IOPS", &|f| f.iops.map(speed).unwrap_or_default()),
             ("as printed", &|f| format!("{} {}", f.printed().value, f.printed().unit)),
         ],
     )

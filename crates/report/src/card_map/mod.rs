@@ -5,7 +5,7 @@ pub mod flashbench;
 
 use crate::chart::Chart;
 use crate::chart::inside::{TERMINAL, addresses};
-use crate::figure::{duration, percent, rate, sentence, speed, time_us};
+use crate::figure::{duration, percent, sentence, speed, time_us};
 use crate::page::table::Table;
 use crate::page::{Block, Fact, Page, Tone, fact, io_errors, moved};
 use cardscope_model::card_map::plot::Plot;
@@ -119,7 +119,7 @@ fn curves(curves: &Curves) -> Option<Table> {
         curve.iter().find(|p| p.bytes == *bytes).map_or(String::new(), show)
     };
     let mb_s = |p: &SizePoint| speed(p.mb_s);
-    let iops = |p: &SizePoint| rate(p.iops);
+    let iops = |p: &SizePoint| speed(p.iops);
     let table = Table::of(
         &sizes,
         &[
@@ -166,11 +166,11 @@ fn tried(tried: &Tried) -> String {
         return format!("{}: not done, {why}", tried.what);
     };
     let interval = tried.ci95.map_or(String::new(), |(low, high)| {
-        format!(" (95 % interval {} to {} IOPS)", rate(low), rate(high))
+        format!(" (95 % interval {} to {} IOPS)", speed(low), speed(high))
     });
     let longest =
         tried.longest_s.map_or(String::new(), |s| format!(", the longest took {}", time_us(s * 1e6)));
-    format!("{}: {} random 4 KiB writes a second{interval}{longest}", tried.what, rate(iops))
+    format!("{}: {} random 4 KiB writes a second{interval}{longest}", tried.what, speed(iops))
 }
 
 #[cfg(test)]
@@ -281,7 +281,7 @@ fn number(number: &Number) -> String {
         "µs" if value >= 0.0 => time_us(value),
         "s" if value >= 0.0 => duration(value),
         "MB/s" => format!("{} MB/s", speed(value)),
-        "IOPS" => format!("{} IOPS", rate(value)),
+        "IOPS" => format!("{} IOPS", speed(value)),
         "" if value.fract() == 0.0 => format!("{value:.0}"),
         "" => speed(value),
         unit => format!("{} {unit}", speed(value)),

@@ -2,7 +2,7 @@
 //! differs besides the card.
 
 use super::words::{self, Measure};
-use crate::figure::{NONE, interval, printed, rate, speed};
+use crate::figure::{NONE, interval, printed, speed};
 use crate::page::table::Table;
 use cardscope_model::comparison::{Comparison, Differs, Pair, PrintedSpread, Spread};
 use cardscope_model::result::ToolPrints;
@@ -65,7 +65,7 @@ fn cell(spread: Option<&Spread>, measure: Measure, as_printed: bool) -> String {
 pub fn iops(comparison: &Comparison) -> Table {
     let mut table = beside(comparison, "test");
     for test in comparison.tests.iter().filter(|test| test.test.pattern.block == 4 * KIB) {
-        let cell = |spread: &Option<Spread>| spread.as_ref()?.iops.map(rate);
+        let cell = |spread: &Option<Spread>| spread.as_ref()?.iops.map(speed);
         let cells: Vec<Option<String>> = test.spreads.iter().map(cell).collect();
         if cells.iter().any(Option::is_some) {
             let cells = cells.into_iter().map(|cell| cell.unwrap_or_else(|| NONE.to_owned()));

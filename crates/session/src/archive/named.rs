@@ -67,7 +67,7 @@ fn listed(sessions: &[SessionSummary], others: impl Iterator<Item = String>) -> 
     let all: Vec<String> = sessions.iter().map(named).chain(others).collect();
     match all.len().saturating_sub(LISTED) {
         0 => all.join(", "),
-        more => format!("{} or {more} others", all[..LISTED].join(", ")),
+        more => format!("{} or {more} other{}", all[..LISTED].join(", "), if more == 1 { "" } else { "s" }),
     }
 }
 

@@ -63,6 +63,7 @@ fn listed(cards: &[StoredCard]) -> String {
     let named: Vec<String> = cards.iter().take(LISTED).map(shown).collect();
     let more = match cards.len().saturating_sub(LISTED) {
         0 => String::new(),
+        1 => " or 1 other".to_owned(),
         others => format!(" or {others} others"),
     };
     named.join(", ") + &more

@@ -47,10 +47,21 @@ fn measured(sessions: &[&Line]) -> Table {
     table.left_aligned(["card", "what", "result", "id"]).always(["card", "what", "result", "id"])
 }
 
-/// What came of a session; how it ended where it did not end well.
+/// What came of a session, in a few words; how it ended where it did not end well.
 fn result(line: &Line) -> String {
     let ended = if line.state == "complete" { "" } else { &line.state };
     let answer = line.result.split(". ").next().unwrap_or_default().trim_end_matches('.');
+    // A verdict is what its answer begins with; only a fake's two sizes say more.
+    let answer = match answer.split_once(':') {
+        Some((verdict, rest)) if verdict.starts_with(|c: char| c.is_ascii_uppercase()) => {
+            if verdict == "FAKE" {
+                &format!("FAKE: {}", rest.trim_start().trim_start_matches("holds "))
+            } else {
+                verdict
+            }
+        }
+        _ => answer,
+    };
     [ended, answer].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
 }
 
