@@ -310,7 +310,7 @@ fn what_verify_found_is_what_a_fake_is_limited_to_and_a_dead_card_is_limited_to_
     };
     let fake = "sim:lexar-16g-c10?fake=limbo&fake_bytes=3000MiB";
     let document = verified(fake).expect(0).json();
-    assert!(document["answer"].as_str().unwrap().ends_with("the rest is not there."), "{document:#}");
+    assert!(document["answer"].as_str().unwrap().ends_with("the rest does not exist."), "{document:#}");
     // Formatted whole all the same, it is said that the card is not.
     let whole = format(&home, fake, &[]).expect(0).json();
     assert!(

@@ -220,8 +220,11 @@ pub(crate) fn stderr() -> std::io::Stderr {
 pub(crate) fn say(failure: &Failure) {
     let said = format!("cardscope: {failure}");
     match terminal_size::terminal_size_of(std::io::stderr()) {
-        Some((width, _)) => wrapped(&said, usize::from(width.0)).iter().for_each(|line| note(line)),
-        None => note(&said),
+        // A command in it must survive being copied.
+        Some((width, _)) if !said.contains('`') => {
+            wrapped(&said, usize::from(width.0)).iter().for_each(|line| note(line))
+        }
+        _ => note(&said),
     }
 }
 

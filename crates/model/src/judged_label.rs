@@ -264,7 +264,7 @@ fn against_runs(speed: &PrintedSpeed, measured: &Measured) -> Option<Finding> {
         Finding::new(SPEED, weight, confidence, text)
             .because("printed", format!("{printed} = {}", Speed(speed.mb_s)))
             .because(does, format!("{best:.*} of {}", decimals(best), Speed(speed.mb_s)))
-            .because("runs in MB/s", figures.join(" "))
+            .because("runs in MB/s", figures.join(", "))
     };
     let ceiling = measured.ceiling_mb_s;
     if let Some(ceiling) = ceiling.filter(|ceiling| *ceiling < speed.mb_s && best < REACHED * speed.mb_s) {

@@ -2,6 +2,7 @@
 //! the card's own allocation unit.
 
 use crate::finding::{Finding, Weight};
+use crate::shell::quoted;
 use crate::units::{BinarySize, grouped};
 use cardscope_sd::layout::boot::Volume;
 use cardscope_sd::layout::{Layout, SECTOR, Wish, plan};
@@ -86,7 +87,8 @@ impl PresentLayout {
         let found = |weight, text| Finding::new("layout-alignment", weight, 0.9, text);
         let found = match (self.aligned?, odd) {
             (false, Some(odd)) => found(Weight::Hint, odd.complaint(self.unit_bytes)).advise(format!(
-                "Run `cardscope format {target} --backup FILE` to align it; all data on the card is lost."
+                "Run `cardscope format {} --backup FILE` to align it; all data on the card is lost.",
+                quoted(target)
             )),
             _ => found(Weight::Note, format!("The data of every partition is aligned to {unit}.")),
         };

@@ -33,7 +33,7 @@ pub struct Header {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub error: Option<String>,
     /// What to do next, the most pressing first.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    #[serde(default)]
     pub next: Vec<Next>,
 }
 

@@ -2,10 +2,14 @@
 
 use std::path::Path;
 
-/// A name as a shell takes it.
+/// A name as a shell takes it; one that begins like an option is a file's.
 pub fn quoted(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:+=,@%".contains(c);
-    if name.chars().all(plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }
+    let file = if name.starts_with('-') { "./" } else { "" };
+    match !name.is_empty() && name.chars().all(plain) {
+        true => format!("{file}{name}"),
+        false => format!("'{file}{}'", name.replace('\'', "'\\''")),
+    }
 }
 
 /// A path as a shell takes it.
@@ -22,5 +26,6 @@ mod tests {
         assert_eq!(quoted_path(Path::new("/state/journal-1")), "/state/journal-1");
         assert_eq!(quoted_path(Path::new("/my state/journal")), "'/my state/journal'");
         assert_eq!(quoted("it's"), "'it'\\''s'");
+        assert_eq!([quoted(""), quoted("-x"), quoted("-a b")], ["''", "./-x", "'./-a b'"]);
     }
 }

@@ -154,9 +154,9 @@ pub fn three_digits(value: f64) -> String {
     }
 }
 
-/// So many decimals give a number three significant digits, down to 0.001; what is nothing needs none.
+/// So many decimals give a number three significant digits, down to 0.0001; what is nothing needs none.
 pub fn decimals(value: f64) -> usize {
-    const BELOW: [f64; 4] = [99.95, 9.995, 0.9995, 0.09995];
+    const BELOW: [f64; 5] = [99.95, 9.995, 0.9995, 0.09995, 0.009995];
     if value == 0.0 { 0 } else { BELOW.iter().filter(|limit| value.abs() < **limit).count() }
 }
 

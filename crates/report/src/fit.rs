@@ -71,11 +71,11 @@ fn against_print(print: &PrintFit) -> String {
     let (low, high) = print.usual_percent;
     let from = if side(low) == side(high) { String::new() } else { format!(" % {}", side(low)) };
     format!(
-        "{} % {} than the {} on its label, {}: known cards have {}{from} to {} % {}.",
+        "The card holds {} % {} than its label ({}), {}: known cards hold {}{from} to {} % {}.",
         share(print.lacks_percent),
         side(print.lacks_percent),
         print.nominal,
-        if print.usual { "as usual" } else { "which is unusual" },
+        if print.usual { "which is normal" } else { "which is unusual" },
         share(low),
         share(high),
         side(high)

@@ -48,7 +48,7 @@ fn answer(report: &FormatReport) -> (Tone, String) {
         }
         (None, Some(limited)) => {
             let (real, all) = (Size(limited.real_bytes), Size(limited.announced_bytes));
-            (Tone::Warning, format!("Formatted {real} of {all} as {system}{name}; the rest is not there."))
+            (Tone::Warning, format!("Formatted {real} of {all} as {system}{name}; the rest does not exist."))
         }
         _ if suspect => {
             (Tone::Warning, format!("Formatted as {system}{name}, but the card failed its capacity test."))
@@ -66,7 +66,7 @@ fn layout_facts(layout: &Layout) -> Vec<Fact> {
     vec![
         fact("partition table", table),
         fact("partition", Size(layout.partition_sectors * SECTOR)),
-        fact("files begin on", format!("multiples of {boundary}")),
+        fact("data area aligned to", boundary),
         fact("clusters", BinarySize(layout.cluster_sectors * SECTOR)),
     ]
 }

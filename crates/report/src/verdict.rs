@@ -1,7 +1,7 @@
 //! The eleven verdicts on a card's capacity as people read them: first word, colour, answer, reason and advice, the same
 //! for `verify`, `check` and a publication.
 
-use crate::figure::{count, listing, percent};
+use crate::figure::{count, listing, percent, speed};
 use crate::page::Tone;
 use cardscope_model::capacity::nominal;
 use cardscope_model::finding::{Finding, Weight};
@@ -46,6 +46,7 @@ pub(crate) fn headline(found: &Verification, findings: &[Finding], missed: Optio
         (Verdict::Genuine, None) if bad > 0 => {
             (Tone::Warning, format!("GENUINE, but with {}.", count(bad as u64, "problem")))
         }
+        (Verdict::Genuine, None) if found.confidence < SURE => (Tone::Warning, answer(found)),
         _ => (tone(found.verdict), answer(found)),
     }
 }
@@ -80,6 +81,10 @@ pub(crate) fn answer(found: &Verification) -> String {
         Verdict::Genuine => genuine(found),
         Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted => {
             match (found.usable_bytes, found.good_bytes) {
+                (Some(bytes), _) if Size(bytes).to_string() == announced.to_string() => {
+                    let missing = Size(found.announced_bytes.saturating_sub(bytes));
+                    format!("the last {missing} of {announced} are missing. Return it.")
+                }
                 (Some(bytes), _) => format!("holds {} of {announced}. Return it.", Size(bytes)),
                 (None, Some(bytes)) => format!("holds about {} of {announced}. Return it.", Size(bytes)),
                 (None, None) => format!("does not hold its {announced}. Return it."),
@@ -97,8 +102,8 @@ pub(crate) fn answer(found: &Verification) -> String {
         },
         Verdict::Inconclusive => inconclusive(found),
     };
-    // Below this confidence nobody is accused: the next steps say how to be sure.
-    let doubtful = found.verdict.is_bad() && found.confidence < SURE;
+    // Below this confidence nobody is accused, and nothing is certain: the next steps say how to be sure.
+    let doubtful = (found.verdict.is_bad() || found.verdict == Verdict::Genuine) && found.confidence < SURE;
     match doubtful {
         true => format!(
             "LIKELY {} ({}): {}",
@@ -125,19 +130,23 @@ fn genuine(found: &Verification) -> String {
     match found.method {
         Method::Full => format!("every byte verified ({announced})."),
         Method::Files => format!("the free space holds what is written to it ({proven} verified)."),
+        Method::Quick if found.confidence < SURE => {
+            format!("no missing capacity found; tested {proven} of {announced}.")
+        }
         Method::Quick => format!("no missing capacity found (quick test, {proven} of {announced} tested)."),
     }
 }
 
 fn damaged(found: &Verification) -> String {
-    let lost = match (found.good_bytes, &found.share) {
-        (Some(good), _) if good < found.announced_bytes => {
-            format!("loses about {} of {}", Size(found.announced_bytes - good), Size(found.announced_bytes))
+    let lost = match (found.method, found.good_bytes, &found.share) {
+        // Places that a quick test came across while it looked for a boundary are no fair sample of all.
+        (Method::Full | Method::Files, Some(good), _) if good < found.announced_bytes => {
+            format!("loses {} of {}", Size(found.announced_bytes - good), Size(found.announced_bytes))
         }
-        (_, Some(share)) if share.bad > 0 => {
-            format!("{} of {} tested places lose data", grouped(share.bad), grouped(share.samples))
+        (_, _, Some(share)) if share.bad > 0 => {
+            format!("{} of {} sampled places lose data", grouped(share.bad), grouped(share.samples))
         }
-        _ => "loses data".to_owned(),
+        _ => "loses data in scattered blocks".to_owned(),
     };
     format!("{lost}. Do not keep data on it.")
 }
@@ -147,7 +156,9 @@ fn inconclusive(found: &Verification) -> String {
     match (found.disproofs.len() as u64, found.proven_bytes) {
         (0, 0) => format!("nothing of {announced} was tested."),
         (0, bytes) => format!("tested {} of {announced} before it ended.", Size(bytes)),
-        (lost, _) => format!("{} lost data before it ended; test it without a limit.", count(lost, "block")),
+        (lost, _) => {
+            format!("at least {} lost data; the test ended too early to say why.", count(lost, "block"))
+        }
     }
 }
 
@@ -169,7 +180,7 @@ fn why(found: &Verification) -> Option<String> {
             Some(share) => format!(
                 "Sampled {}: would detect ≥ {} bad blocks (95 % confidence).",
                 count(share.samples, "place"),
-                percent(share.excluded_above)
+                format!("{} %", speed(share.excluded_above * 100.0))
             ),
             None if found.method == Method::Files => {
                 format!("All files that were written read back whole ({sure} sure).")

@@ -8,8 +8,11 @@ use crate::figure::{count, duration, sentence, speed};
 use crate::page::table::Table;
 use crate::page::{Block, Fact, Page, Reason, Tone, fact, io_errors, moved};
 use crate::verdict::{self, announced_bytes};
+use cardscope_model::shell::quoted;
 use cardscope_model::units::{Capacity, Size, grouped, mb_per_s};
-use cardscope_model::verify::{FileResult, FilesReport, FirstError, Pace, SectorCounts, VerifyReport};
+use cardscope_model::verify::{
+    FileResult, FilesReport, FirstError, Method, Pace, SectorCounts, VerifyReport,
+};
 
 /// The page.
 pub fn page(report: &VerifyReport) -> Page {
@@ -41,7 +44,8 @@ fn sizes(report: &VerifyReport) -> Vec<Fact> {
         fact("verified capacity", Size(body.proven_bytes)),
     ];
     // Where all that can be trusted is all that works, one of them says it.
-    let good = body.good_bytes.filter(|good| body.usable_bytes != Some(*good));
+    let fair = body.method != Method::Quick || body.share.as_ref().is_none_or(|share| share.bad > 0);
+    let good = body.good_bytes.filter(|good| body.usable_bytes != Some(*good) && fair);
     facts.extend(good.map(|bytes| fact("working (estimate)", Size(bytes))));
     facts.extend(body.cache_bytes.map(|bytes| fact("hidden by a cache", format!("up to {}", Size(bytes)))));
     facts
@@ -91,7 +95,7 @@ fn add_files(page: &mut Page, report: &FilesReport) {
     let more = report.files.len() - files.len();
     let more = (more > 0).then(|| format!("… and {more} files more without losses or remarks."));
     page.add("", [Block::Table(table(&files)), Block::Lines(more.into_iter().chain(odd(report)).collect())]);
-    let again = format!("cardscope verify {} --files --read-only", report.directory);
+    let again = format!("cardscope verify {} --files --read-only", quoted(&report.directory));
     if report.written && report.kept {
         page.step("Read the files again, which are still there.", Some(again));
     }

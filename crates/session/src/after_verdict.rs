@@ -16,80 +16,124 @@ pub(crate) fn label_option(label: Option<&str>) -> String {
     label.map(|label| format!(" --label {}", quoted(label))).unwrap_or_default()
 }
 
-/// What to do about a verdict, if anything. A card whose label lies about its capacity goes back, whatever it holds.
-pub(crate) fn after(
-    common: &Common,
-    label: Option<&str>,
-    found: &Verification,
-    findings: &[Finding],
-) -> Option<Next> {
-    if findings.iter().any(|finding| finding.claim == "label-capacity" && finding.weight == Weight::Bad) {
-        return Some(step("return it", None));
-    }
-    let target = quoted(&common.target);
-    let options = label_option(label) + &common.options(None);
+/// The test that came to a verdict.
+pub(crate) struct Tested<'a> {
+    /// What every verb was asked for.
+    pub(crate) common: &'a Common,
+    /// What is printed on the card.
+    pub(crate) label: Option<&'a str>,
+    /// The options of `verify` that do the same again, each behind a space: ` --files`, ` --full --resume`.
+    pub(crate) way: String,
+}
+
+/// Danger is named wherever every block is overwritten.
+const LOST: &str = "(all data on it is lost unless --backup FILE saves it)";
+
+/// What to do about a verdict, the most pressing first. A card whose label lies about its capacity goes back, whatever it
+/// holds.
+pub(crate) fn after(tested: &Tested<'_>, found: &Verification, findings: &[Finding]) -> Vec<Next> {
+    let target = quoted(&tested.common.target);
+    let options = label_option(tested.label) + &tested.common.options(None);
     let verify = |how: &str| Some(format!("cardscope verify {target}{how}{options}"));
-    let (way, proof, thorough) = match found.method {
-        Method::Files => (" --files", " --files", "fill its free space and read it back"),
-        Method::Quick | Method::Full => (
-            if found.method == Method::Full { " --full" } else { "" },
-            " --full",
-            "overwrite and read back every block (all data on it is lost unless --backup FILE saves it)",
-        ),
+    let false_label =
+        findings.iter().any(|finding| finding.claim == "label-capacity" && finding.weight == Weight::Bad);
+    // A run that writes nothing, or saves everything first, loses nothing.
+    let overwrites = tested.way.contains(" --full") && !tested.way.contains(" --read-only");
+    let danger =
+        if overwrites && !tested.way.contains(" --backup") { format!(" {LOST}") } else { String::new() };
+    let (proof, thorough) = match found.method {
+        Method::Files => (" --files", "fill its free space and read it back".to_owned()),
+        Method::Quick | Method::Full => (" --full", format!("overwrite and read back every block {LOST}")),
     };
-    Some(match found.verdict {
+    let seller = || {
+        let page = verify(&format!("{} --html evidence.html", tested.way));
+        step(format!("to show the seller, write a page with the evidence{danger}"), page)
+    };
+    let one = match found.verdict {
+        _ if false_label => return vec![step("return it", None), seller()],
         Verdict::Genuine if found.method == Method::Quick => {
             step(format!("before you trust important data to the card, {thorough}"), verify(proof))
         }
-        Verdict::Genuine => return None,
-        unsure if unsure.lacks_capacity() && found.confidence < SURE => {
+        Verdict::Genuine => return Vec::new(),
+        fake if fake.lacks_capacity() && found.confidence >= SURE => {
+            return vec![step("return it", None), seller()];
+        }
+        // Every block was looked at: only another reader says more.
+        fake if fake.lacks_capacity() && found.method == Method::Full => {
+            step("try another reader before you return it", None)
+        }
+        fake if fake.lacks_capacity() => {
             step(format!("to be sure before you return it, {thorough}"), verify(proof))
         }
-        Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted => {
-            step("return it", None)
-        }
-        Verdict::Damaged => step("copy your data and do not keep data on it", None),
+        Verdict::Damaged if found.moved.data_kept => step("copy your data off the card now", None),
         Verdict::Unstable => step("try another reader, then discard the card", None),
         Verdict::Dead => step("discard it", None),
-        Verdict::ReadOnly => step("copy your data from it", None),
-        Verdict::ReaderSuspect => step("try another reader", verify(&format!("{way} --condition reader=…"))),
-        Verdict::Inconclusive => step("test the capacity without a limit", verify(way)),
-    })
+        Verdict::ReadOnly => step("copy your data off the card now", None),
+        Verdict::ReaderSuspect => step(
+            format!("try another reader{danger}"),
+            verify(&format!("{} --condition reader=…", tested.way)),
+        ),
+        Verdict::Inconclusive => {
+            step(format!("test the capacity without a limit{danger}"), verify(&tested.way))
+        }
+        _ => step("do not keep data on it", None),
+    };
+    vec![one]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn after(way: &str, common: &Common, found: &Verification) -> Vec<Next> {
+        super::after(&Tested { common, label: Some("1TB U3"), way: way.to_owned() }, found, &[])
+    }
+
     #[test]
     fn no_card_is_returned_on_less_than_a_sure_verdict() {
         let common = Common { target: "/dev/sdx".to_owned(), seed: Some(7), ..Common::default() };
         for verdict in [Verdict::Limbo, Verdict::Wraparound, Verdict::Chain, Verdict::Overcommitted] {
-            for method in [Method::Quick, Method::Files] {
+            for (method, way) in [(Method::Quick, ""), (Method::Files, " --files")] {
                 let found =
                     |confidence| Verification { verdict, method, confidence, ..Verification::default() };
-                let after = |confidence| after(&common, None, &found(confidence), &[]).unwrap();
+                let after = |confidence| after(way, &common, &found(confidence)).remove(0);
                 assert_eq!(after(SURE).what, "return it", "{verdict} {method:?}");
                 let unsure = after(0.9);
                 assert!(unsure.what.contains("before you return it"), "{unsure:?}");
                 let files = method == Method::Files;
                 assert_eq!(unsure.what.contains("all data on it is lost"), !files, "{unsure:?}");
-                let proof = if files { "--files --seed 7" } else { "--full --seed 7" };
+                let proof = if files {
+                    "--files --label '1TB U3' --seed 7"
+                } else {
+                    "--full --label '1TB U3' --seed 7"
+                };
                 assert!(unsure.command.unwrap().ends_with(proof));
             }
         }
     }
 
     #[test]
-    fn what_was_tested_whole_needs_no_more_and_what_was_not_names_its_label_again() {
+    fn what_overwrites_every_block_says_so_and_the_same_test_is_asked_for_again() {
         let common = Common { target: "/media/my card".to_owned(), ..Common::default() };
-        let after = |method, verdict| {
-            let found = Verification { verdict, method, confidence: 0.99, ..Verification::default() };
-            after(&common, Some("1TB U3"), &found, &[])
+        let after = |way: &str, verdict| {
+            let found =
+                Verification { verdict, method: Method::Full, confidence: 0.99, ..Verification::default() };
+            after(way, &common, &found)
         };
-        assert_eq!(after(Method::Full, Verdict::Genuine), None);
-        assert_eq!(after(Method::Files, Verdict::Genuine), None);
-        let again = after(Method::Full, Verdict::Inconclusive).and_then(|next| next.command);
-        assert_eq!(again.as_deref(), Some("cardscope verify '/media/my card' --full --label '1TB U3'"));
+        assert_eq!(after(" --full", Verdict::Genuine), []);
+        for (way, named) in [
+            (" --full", true),
+            (" --full --resume", true),
+            (" --full --read-only", false),
+            (" --full --backup card.img", false),
+        ] {
+            for verdict in [Verdict::Inconclusive, Verdict::ReaderSuspect, Verdict::Limbo] {
+                let next = after(way, verdict).pop().unwrap();
+                assert_eq!(next.what.contains("all data on it is lost"), named, "{next:?}");
+                let again = format!("cardscope verify '/media/my card'{way} ");
+                assert!(next.command.is_some_and(|command| command.starts_with(&again)), "{verdict}");
+            }
+        }
+        assert_eq!(after(" --full", Verdict::Damaged)[0].what, "do not keep data on it", "its data is gone");
     }
 }

@@ -77,5 +77,5 @@ pub(super) fn large_in_order(name: &TestName) -> bool {
 
 /// Speeds as they are listed in evidence.
 pub(super) fn listed(speeds: &[f64]) -> String {
-    speeds.iter().map(|v| three_digits(*v)).collect::<Vec<_>>().join(" ")
+    speeds.iter().map(|v| three_digits(*v)).collect::<Vec<_>>().join(", ")
 }

@@ -1,5 +1,7 @@
 //! Why a device is not written to, each with what to do about it.
 
+use cardscope_model::shell::quoted;
+
 /// A device that must not be written to.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -35,7 +37,8 @@ pub enum Refusal {
     },
     /// It is mounted.
     #[error(
-        "/dev/{device} is in use: {used} is mounted at {mount_point}{through}; unmount it (umount {mount_point}) and start again"
+        "/dev/{device} is in use: {used} is mounted at {mount_point}{through}; unmount it (umount {}) and start again",
+        quoted(mount_point)
     )]
     Mounted {
         /// Kernel name.

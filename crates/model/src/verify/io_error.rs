@@ -33,7 +33,7 @@ pub enum SectorFound {
     /// Written by this run, but to this other address.
     Elsewhere {
         /// Byte address that the stamp names; the one at which it was found stands beside it.
-        #[serde(rename = "found_address")]
+        #[serde(rename = "found_address", default)]
         address: u64,
     },
     /// Of this address and this run, but of another write than the last one.
@@ -44,7 +44,7 @@ pub enum SectorFound {
     /// A stamp of another run or another card.
     Foreign {
         /// Byte address that the stamp names; the one at which it was found stands beside it.
-        #[serde(rename = "found_address")]
+        #[serde(rename = "found_address", default)]
         address: u64,
         /// The salt of the run that wrote it.
         salt: u64,

@@ -204,7 +204,7 @@ pub fn findings(outcome: &Outcome, announced: u64) -> Vec<Finding> {
         let cache = BinarySize(outcome.overflown_bytes >> 20 << 20);
         let verdict = format!("A cache larger than {cache} could still hide missing capacity.");
         let finding = Finding::new("cache-not-excluded", Weight::Note, 1.0, verdict)
-            .because("bytes of the run", outcome.overflown_bytes);
+            .because("longest run", Size(outcome.overflown_bytes));
         findings.push(finding.advise(ONLY_PROOF));
     }
     if outcome.wavered > 0 && outcome.verdict != Verdict::Unstable {
@@ -225,7 +225,7 @@ pub fn findings(outcome: &Outcome, announced: u64) -> Vec<Finding> {
     if outcome.cut_short {
         let verdict = "--budget or --max-write ended the test early.";
         let finding = Finding::new("cut-short", Weight::Note, 1.0, verdict);
-        findings.push(finding.because("bytes of the run", outcome.overflown_bytes));
+        findings.push(finding.because("longest run", Size(outcome.overflown_bytes)));
     }
     findings
 }
@@ -239,7 +239,7 @@ fn capacity(outcome: &Outcome, announced: u64) -> Finding {
     let finding = Finding::new("capacity", weight, outcome.confidence, sentence(outcome, announced))
         .because("announced", Size(announced))
         .because("usable", usable)
-        .because("addresses listed as proof", outcome.disproofs.len());
+        .because_known("addresses that prove it", Some(outcome.disproofs.len()).filter(|listed| *listed > 0));
     let advice = match outcome.verdict {
         Verdict::Genuine => return finding,
         fake if fake.lacks_capacity() && outcome.confidence < SURE => {
@@ -308,7 +308,7 @@ fn bound(outcome: &Outcome, announced: u64) -> Finding {
             BinarySize(outcome.overflown_bytes.min(announced) >> 20 << 20),
         ),
     )
-    .because("markers", outcome.share.map_or(0, |s| s.samples))
-    .because("proven bytes", outcome.proven_bytes)
+    .because("samples", outcome.share.map_or(0, |s| s.samples))
+    .because("verified", Size(outcome.proven_bytes))
     .advise(ONLY_PROOF)
 }

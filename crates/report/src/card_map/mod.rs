@@ -23,7 +23,8 @@ pub fn page(report: &MapReport) -> Page {
     page.because(Tone::Plain, sentence(&moved(&body.moved)));
     page.add("", [Block::Table(properties(&tested))]);
     page.add("Settings that fit", [Block::Facts(settings(&body.advice))]);
-    for command in &body.advice.commands {
+    // Nothing is laid out on a card whose data is not back yet.
+    for command in body.advice.commands.iter().filter(|_| header.next.is_empty()) {
         page.step(sentence(&command.what), Some(command.command.clone()));
     }
     page.fold("Evidence", [Block::Table(evidence(&tested))]);

@@ -7,7 +7,7 @@ use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::Property;
 use cardscope_model::card_map::{MapReport, SizePoint};
 use cardscope_model::condition::Condition;
-use cardscope_model::units::grouped;
+use cardscope_model::units::Size;
 use cardscope_model::verify::{MapCell, SpeedMap};
 
 /// Columns over the addresses in a picture.
@@ -83,10 +83,15 @@ pub fn addresses(map: &SpeedMap, of: &Condition, columns: usize) -> Option<Chart
         [("write", map.write, column(|c| c.write_mb_s)), ("read", map.read, column(|c| c.read_mb_s))]
     {
         let said = whole.map_or(String::new(), |w| {
-            format!(": {} … {}, mean {} MB/s", speed(w.min_mb_s), speed(w.max_mb_s), speed(w.mean_mb_s))
+            format!(
+                ": {} … {} by part, mean {} MB/s",
+                speed(w.min_mb_s),
+                speed(w.max_mb_s),
+                speed(w.mean_mb_s)
+            )
         });
         let slowest = whole.and_then(|whole| whole.slowest_second).map_or_else(String::new, |second| {
-            format!(", slowest second {} MB/s at byte {}", speed(second.mb_s), grouped(second.address))
+            format!(", slowest second {} MB/s at {}", speed(second.mb_s), Size(second.address))
         });
         if columns.iter().any(Option::is_some) {
             strips.push(Strip { name: format!("{name}{said}"), slowest, columns });
@@ -133,7 +138,7 @@ mod tests {
         insta::assert_snapshot!(crate::plot::text(&chart), @r#"
         Speed over the addresses
         write ██▂█
-              5.00 … 20.0, mean 11.4 MB/s, slowest second 3.20 MB/s at byte 3 145 728
+              5.00 … 20.0 by part, mean 11.4 MB/s, slowest second 3.20 MB/s at 3.15 MB
         bad    . #
               . below 1 % of the column's bytes, : below 10 %, # more, or an I/O failed
               a column is 1.05 MB of 4.19 MB

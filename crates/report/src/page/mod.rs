@@ -177,10 +177,12 @@ pub(crate) fn moved(moved: &Moved) -> String {
         .filter(|(_, bytes)| *bytes > 0)
         .map(|(verb, bytes)| format!("{verb} {}", Size(*bytes)))
         .collect();
-    let data = match (moved.bytes_written, moved.data_kept) {
-        (0, _) => "",
-        (_, true) => "; data preserved",
-        (_, false) => "; data not preserved",
+    // A write that failed may have changed something all the same.
+    let wrote = moved.bytes_written > 0 || moved.io_errors.iter().any(|error| error.operation == "write");
+    let data = match (wrote, moved.data_kept) {
+        (false, _) => "",
+        (true, true) => "; data preserved",
+        (true, false) => "; data not preserved",
     };
     match happened.is_empty() {
         true => "read and wrote nothing".to_owned(),
@@ -256,13 +258,14 @@ impl Page {
     }
 
     /// Findings and caveats as details, those of single tests included. What is bad and not said yet is a reason, too,
-    /// and no page with such news is green.
+    /// and no page with such news is green or without colour.
     pub(crate) fn add_findings<'a>(&mut self, header: &Header, tests: impl Iterator<Item = &'a TestResult>) {
         for finding in header.findings.iter().filter(|f| f.weight == Weight::Bad) {
-            if self.tone == Tone::Good {
+            if matches!(self.tone, Tone::Good | Tone::Plain) {
                 self.tone = Tone::Warning;
             }
             let said = SAID_BY_VERDICT.contains(&finding.claim.as_str())
+                || finding.claim == "label-capacity" && self.answer.starts_with("FAKE")
                 || self.reasons.iter().any(|reason| reason.text == finding.verdict);
             if !said {
                 self.because(Tone::Bad, finding.verdict.clone());
@@ -274,6 +277,8 @@ impl Page {
 
     /// What to do next, what was tested, how it ended, when it was, and its session.
     pub(crate) fn add_end(&mut self, header: &Header) {
+        // What the verb itself found pressing stands before what its page suggests.
+        let suggested = std::mem::take(&mut self.next);
         for next in &header.next {
             let what = sentence(&next.what);
             // An advice without a command that the answer ends with is not said again.
@@ -285,6 +290,7 @@ impl Page {
                 None => self.step(what, None),
             }
         }
+        suggested.into_iter().for_each(|step| self.step(step.what, step.command));
         self.date = header.session.as_deref().and_then(began);
         self.end.push(format!("Target: {}", header.target));
         let early = header.error.as_deref().map(|error| format!("Ended early: {}", self.unsaid(error)));

@@ -6,6 +6,7 @@ use cardscope_model::check::CheckReport;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::job::{self, Figures};
 use cardscope_model::result::TestResult;
+use cardscope_model::shell::quoted;
 
 impl Visit<'_, '_> {
     /// A fake or a dying card is good for nothing, whatever its speed.
@@ -24,7 +25,7 @@ impl Visit<'_, '_> {
                 )
                 .advise(format!(
                     "Run `cardscope sustain {}` to find the speed after the cache.",
-                    self.report.header.target
+                    quoted(&self.report.header.target)
                 )),
             );
         }

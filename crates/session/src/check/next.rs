@@ -1,7 +1,7 @@
 //! What to do next, from what the visit found.
 
 use super::Request;
-use crate::after_verdict::{after, label_option, step};
+use crate::after_verdict::{Tested, after, label_option, step};
 use cardscope_model::check::CheckReport;
 use cardscope_model::report::Next;
 use cardscope_model::shell::quoted;
@@ -14,13 +14,24 @@ pub(super) fn next(report: &CheckReport, request: &Request, directory: bool) -> 
         method: if directory { Method::Files } else { Method::Quick },
         verdict: report.body.verdict,
         confidence: report.body.confidence,
+        moved: report.body.moved.clone(),
         ..Verification::default()
     };
-    let verdict = (!(more_time && found.verdict == Verdict::Inconclusive)).then_some(&found);
-    let longer = more_time.then(|| step("run it again with more time", Some(longer(request))));
-    let (common, label) = (&request.common, request.label.as_deref());
-    let after = verdict.and_then(|found| after(common, label, found, &report.header.findings));
-    after.into_iter().chain(longer).collect()
+    let tested = Tested {
+        common: &request.common,
+        label: request.label.as_deref(),
+        way: if directory { " --files".to_owned() } else { String::new() },
+    };
+    let mut steps = after(&tested, &found, &report.header.findings);
+    if more_time && found.verdict == Verdict::Inconclusive {
+        steps.clear();
+    }
+    // Who returns a card has no more to ask of it.
+    let goes_back = steps.iter().any(|next| next.what == "return it");
+    steps.extend(
+        (more_time && !goes_back).then(|| step("run it again with more time", Some(longer(request)))),
+    );
+    steps
 }
 
 /// The same visit with more time, and nothing more allowed than now.

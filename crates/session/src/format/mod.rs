@@ -15,6 +15,7 @@ pub(crate) use picture::{Range, data_ranges};
 pub use request::Request;
 pub(crate) use writing::CardBytes;
 
+use crate::after_verdict::step;
 use crate::backups;
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
@@ -23,6 +24,7 @@ use cardscope_device::guard::{self, Clearance};
 use cardscope_device::system::System;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::format::{FormatReport, Formatting, Mode};
+use cardscope_model::shell::quoted;
 use cardscope_model::units::Size;
 use cardscope_sd::layout::{self, FileSystem, Layout, SECTOR, Wish};
 
@@ -76,6 +78,12 @@ impl Procedure for Request {
         conclude(report);
         if report.body.limited.is_none() {
             let known = limit::known(self.common.archive.named(), session.opened);
+            let limits =
+                known.iter().filter(|known| known.advice.as_ref().is_some_and(|a| a.contains("--limit")));
+            let command = format!("cardscope format {} --limit-to-real", quoted(&self.common.target));
+            report.header.next.extend(
+                limits.map(|_| step("return it, or format only what it holds", Some(command.clone()))),
+            );
             report.header.findings.extend(known);
         }
         let held = session.opened.let_go();

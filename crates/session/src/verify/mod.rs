@@ -7,12 +7,13 @@ mod request;
 
 pub use request::Request;
 
-use crate::after_verdict;
+use crate::after_verdict::{Tested, after};
 use crate::consent::Consent;
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
 use crate::opened::{Opened, TargetType};
 use crate::opening::Resolved;
+use cardscope_device::held::Device;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::judged_label::{self, Measured, Seen};
 use cardscope_model::verify::{FilesReport, MapSpeed, Method, Pace, SpeedMap, Verification, VerifyReport};
@@ -65,8 +66,8 @@ impl Procedure for Request {
         if let Some(printed) = self.printed()? {
             judge_label(report, &printed, session.opened);
         }
-        let next =
-            after_verdict::after(&self.common, self.label.as_deref(), &report.body, &report.header.findings);
+        let tested = Tested { common: &self.common, label: self.label.as_deref(), way: self.way() };
+        let next = after(&tested, &report.body, &report.header.findings);
         report.header.next.extend(next);
         ended
     }
@@ -90,6 +91,12 @@ fn misplaced(request: &Request) -> Result<()> {
     ])
 }
 
+/// Whether a whole card is open, not a partition of one or a file.
+fn whole(opened: &Opened) -> bool {
+    let is_part = |device: &Device| device.clearance.as_ref().is_some_and(|seen| seen.partition_of.is_some());
+    opened.is_simulated() || opened.device().is_some_and(|device| !is_part(device))
+}
+
 /// Holds what is printed on the card against what was found out.
 fn judge_label(report: &mut VerifyReport, printed: &Label, opened: &Opened) {
     let body = &report.body;
@@ -100,8 +107,9 @@ fn judge_label(report: &mut VerifyReport, printed: &Label, opened: &Opened) {
     };
     let seen = Seen {
         announced_bytes: match whole_card {
-            true => Some(body.announced_bytes),
-            false => opened.identity.as_ref().and_then(|identity| identity.capacity_bytes),
+            // A partition or an image says nothing of what its card announces.
+            true if whole(opened) => Some(body.announced_bytes),
+            _ => opened.identity.as_ref().and_then(|identity| identity.capacity_bytes),
         },
         // What a reader may hide, or lies scattered, is not held against the print.
         usable_bytes: body.usable_bytes.filter(|_| whole_card && body.verdict.lacks_capacity()),

@@ -2,6 +2,7 @@
 
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Limits};
+use cardscope_model::shell::quoted_path;
 use cardscope_model::verify::Method;
 use cardscope_sd::label::{self, Label};
 use clap::Args;
@@ -62,6 +63,23 @@ impl Request {
             (_, true) => Method::Files,
             _ => Method::Quick,
         }
+    }
+
+    /// The options that ask for the same test again, each behind a space, as a shell takes them. One that overwrites
+    /// without saving is not suggested, but for the test of every block.
+    pub(super) fn way(&self) -> String {
+        let given = [
+            (self.full, " --full"),
+            (self.files, " --files"),
+            (self.thorough, " --thorough"),
+            (self.read_only, " --read-only"),
+            (self.resume, " --resume"),
+            (self.two_passes, " --two-passes"),
+            (self.keep_files, " --keep-files"),
+        ];
+        let backup = self.backup.iter().map(|file| format!(" --backup {}", quoted_path(file)));
+        let options = given.into_iter().filter(|(given, _)| *given).map(|(_, option)| option.to_owned());
+        options.chain(backup).collect()
     }
 
     /// What is printed on the card, as the user says.
