@@ -178,9 +178,9 @@ fn why(found: &Verification) -> Option<String> {
     Some(match (found.verdict, boundary) {
         (Verdict::Genuine, _) => match found.share.as_ref().filter(|share| share.excluded_above > 0.0) {
             Some(share) => format!(
-                "Sampled {}: would detect ≥ {} bad blocks (95 % confidence).",
+                "Sampled {}: would detect ≥ {} % bad blocks (95 % confidence).",
                 count(share.samples, "place"),
-                format!("{} %", speed(share.excluded_above * 100.0))
+                speed(share.excluded_above * 100.0)
             ),
             None if found.method == Method::Files => {
                 format!("All files that were written read back whole ({sure} sure).")
