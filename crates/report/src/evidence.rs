@@ -1,7 +1,7 @@
 //! What a seller is shown who is asked for a refund: which card it is, what it announces and what is there, to the byte, how
 //! that was found, and addresses at which anybody can see the same.
 
-use crate::figure::percent;
+use crate::figure::{count, percent};
 use crate::page::{Block, Page, fact, listed};
 use cardscope_model::identity::Identity;
 use cardscope_model::report::Header;
@@ -49,10 +49,14 @@ fn method(found: &Verification) -> String {
     }
 }
 
-/// An address with what was written there and what was read.
+/// An address with what was read there.
 fn disproof(proof: &Disproof) -> String {
-    let (address, found) = (grouped(proof.address), found(proof.found));
-    format!("byte {address}: wrote {}, read {found} ({} times)", proof.expected, proof.seen)
+    let times = if proof.seen == 2 { "twice".to_owned() } else { count(proof.seen, "time") };
+    format!(
+        "byte {}: read {}, not what was written there ({times})",
+        grouped(proof.address),
+        found(proof.found)
+    )
 }
 
 /// What stood in a sector, in words.
@@ -60,8 +64,8 @@ fn found(found: SectorFound) -> String {
     match found {
         SectorFound::Expected => "the same".to_owned(),
         SectorFound::Flipped { bits } => format!("the same with {bits} bits wrong"),
-        SectorFound::Elsewhere { address } => format!("what was written to byte {}", grouped(address)),
-        SectorFound::Stale { generation } => format!("what write {generation} put there"),
+        SectorFound::Elsewhere { address } => format!("what belongs to byte {}", grouped(address)),
+        SectorFound::Stale { generation } => format!("what stood there after write {generation}"),
         SectorFound::Foreign { address, .. } => format!("another run's stamp of byte {}", grouped(address)),
         SectorFound::Constant { byte } => format!("0x{byte:02x} throughout"),
         SectorFound::Other => "something older".to_owned(),
