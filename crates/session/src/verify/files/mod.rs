@@ -80,7 +80,7 @@ fn carry_out(
     let line = match request.read_only {
         true => String::new(),
         false => format!(
-            "writes {} to {} in files of 1 GiB and reads them back; other files are kept{limit}",
+            "writes {} to {} in files of 1 GiB and reads them back; other files stay{limit}",
             Size(total),
             request.common.target
         ),
