@@ -1,6 +1,6 @@
 //! One session as a line of a list: when, of which card, what was done, and what came of it.
 
-use crate::error::{Failure, Result};
+use crate::error::Result;
 use cardscope_store::{Archive, EndedHow, SessionSummary};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -49,8 +49,9 @@ pub(super) fn lines(
     let mut check: Option<&SessionSummary> = None;
     for session in &sessions {
         let title = session.card_id.as_ref().and_then(|id| titles.get(id));
+        // A record that cannot be read has no result; the list shows the others none the less.
         let result = match session.is_record {
-            true => archive.session(session.id).map_err(Failure::refused)?.file.document,
+            true => archive.session(session.id).ok().and_then(|stored| stored.file.document),
             false => None,
         };
         let result = result.and_then(|document| answer(&session.kind, &document));
@@ -76,8 +77,13 @@ pub(super) fn lines(
 
 /// Whether a session began while a check had the same card open.
 fn is_part(session: &SessionSummary, check: &SessionSummary) -> bool {
-    let while_it_ran = check.ended_at.as_ref().is_none_or(|end| session.started_at <= *end);
-    session.target == check.target && session.kind != "import" && session.kind != "check" && while_it_ran
+    // A check that crashed has no end: what came after it is none of its parts.
+    let while_it_ran = check.ended_at.as_ref().map_or(check.running, |end| session.started_at <= *end);
+    let same_card = match (&session.card_id, &check.card_id) {
+        (Some(card), Some(checked)) => card == checked,
+        _ => session.target == check.target,
+    };
+    same_card && session.kind != "import" && session.kind != "check" && while_it_ran
 }
 
 fn runs(session: &SessionSummary) -> String {
