@@ -213,6 +213,7 @@ pub fn groups(groups: &Groups, ranking: &Ranking) -> Table {
 mod tests {
     use super::*;
     use crate::sample;
+    use cardscope_model::verify::Verdict;
 
     #[test]
     fn cards_that_are_equal_share_a_place() {
@@ -243,6 +244,30 @@ mod tests {
           with 3 cards; 12 % of the spread between cards lies between the groups (by
           chance alone: 0.410)
         "#);
+    }
+
+    #[test]
+    fn a_fake_is_named_one_and_never_the_best() {
+        let mut ranking = sample::ranking(3);
+        ranking.places.rotate_left(2);
+        (ranking.places[2].verdict, ranking.places[0].place) = (Some(Verdict::Limbo), 1);
+        (ranking.places[1].place, ranking.places[2].place) = (2, 3);
+        let page = page(&ranking).text();
+        assert!(page.starts_with("Best for pi-boot: Cedar 32GB.\n"), "{page}");
+        assert!(page.contains("FAKE") && page.contains("unfit"), "{page}");
+        ranking.places.retain(|place| place.verdict.is_some());
+        assert!(answer(&ranking).starts_with("No card can be recommended"));
+    }
+
+    #[test]
+    fn of_cards_that_share_the_first_place_the_fastest_is_named_with_what_is_known() {
+        let mut ranking = sample::ranking(2);
+        ranking.by = RankedBy::Test("SEQ1M Q1T1 read".parse().unwrap());
+        ranking.places.iter_mut().for_each(|place| place.entry.runs = 1);
+        assert_eq!(
+            answer(&ranking),
+            "Alder is fastest (91.5 MB/s); with one run each, 1 other is not significantly slower."
+        );
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub(super) const ALL: &[(&str, &[&str])] = &[
     (
         "verify",
         &[
-            "cardscope verify /dev/sdb                 # quick, keeps the data",
+            "cardscope verify /dev/sdb                 # quick, preserves the data",
             "cardscope verify /dev/sdb --full          # every byte, erases the card",
             "cardscope verify sim:sandian-1tb-52g --label \"1TB U3 A2 4K\"",
         ],

@@ -31,7 +31,7 @@ pub(super) fn run(asked: Request, options: &Options) -> Result<u8> {
             output::document(options, &card, |card| pages::merged(&from, card))
         }
         What::Remove { session, yes_remove } => {
-            let removed = archive::remove(path, &session, &yes_remove)?;
+            let removed = archive::remove(path, &session, yes_remove.as_deref())?;
             output::list(options, "removed", &removed, |session| {
                 Page::plain(format!("Removed session {session}."))
             })

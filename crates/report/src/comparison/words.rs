@@ -451,6 +451,42 @@ mod tests {
         assert_eq!(brief(&twice), ["Lexar (cooling active)", "Lexar (cooling passive)", "ADATA"]);
     }
 
+    /// Entries of these cards, faster from the first to the last, of which only the pair of the last two is significant.
+    fn compared(cards: &[&str]) -> Comparison {
+        let mut comparison = sample::comparison(cards.len(), 3, 1);
+        for (number, (entry, card)) in comparison.entries.iter_mut().zip(cards).enumerate() {
+            (entry.card_id, entry.name) = ((*card).to_owned(), format!("{card} · setting {number}"));
+        }
+        let last = cards.len() - 1;
+        for pair in &mut comparison.tests[0].pairs {
+            let sure = (pair.first, pair.second) == (last - 1, last);
+            pair.verdict = if sure { Verdict::FirstFaster } else { Verdict::CannotTell };
+        }
+        for (number, spread) in comparison.tests[0].spreads.iter_mut().enumerate() {
+            if let Some(spread) = spread {
+                spread.mean = 90.0 - 10.0 * number as f64;
+            }
+        }
+        comparison
+    }
+
+    #[test]
+    fn only_what_the_winner_wins_for_sure_makes_it_lead() {
+        let said = answer(&compared(&["Alder", "Birch", "Cedar"]));
+        assert_eq!(said, "Alder is ahead in 1 of 1 test, not significantly.");
+        assert_eq!(answer(&compared(&["Alder", "Birch"])), "Alder leads Birch in 1 of 1 test, typically 1.13 ×.");
+    }
+
+    #[test]
+    fn settings_of_one_card_are_no_rivals_of_it_and_alone_they_are_compared() {
+        let said = answer(&compared(&["Alder", "Alder", "Birch"]));
+        assert_eq!(said, "Alder leads Birch in 1 of 1 test, typically 1.29 ×.");
+        let alone = answer(&compared(&["Alder", "Alder"]));
+        assert!(alone.starts_with("Alder (setting 0) leads Alder (setting 1) in 1 of 1 test"), "{alone}");
+        let sure_among_settings = answer(&compared(&["Birch", "Alder", "Alder"]));
+        assert_eq!(sure_among_settings, "Birch is ahead in 1 of 1 test, not significantly.");
+    }
+
     #[test]
     fn the_count_of_many_pairs_says_what_chance_alone_would_do() {
         assert!(!counted(&sample::comparison(6, 2, 1)).unwrap().contains("By chance"), "15 pairs");
