@@ -20,9 +20,9 @@ pub fn page(report: &ImportReport) -> Page {
     if alone(report).is_some() {
         return page;
     }
-    let failed = |line: &&FileLine| line.kept == FileOutcome::Failed;
-    let failures = report.files.iter().filter(failed).map(line).collect::<Vec<_>>();
-    page.add("Failed", [Block::Lines(failures)]);
+    let failed = report.files.iter().filter(|line| line.kept == FileOutcome::Failed);
+    let failed = failed.map(|line| format!("{}: {}", line.file, line.error.as_deref().unwrap_or_default()));
+    page.add("Failed", [Block::Lines(failed.collect())]);
     page.add("By format", [Block::Table(by_format(report))]);
     page.fold("Notes", [Block::Remarks(notes(report))]);
     page.fold("Files", [Block::Lines(report.files.iter().map(line).collect())]);

@@ -14,6 +14,9 @@ use unicode_width::UnicodeWidthStr;
 /// The page.
 pub fn page(ranking: &Ranking) -> Page {
     let mut page = Page::new(&title(ranking), Tone::Plain, answer(ranking));
+    let shared = ranking.places.iter().filter(|place| place.place == 1);
+    let once = shared.clone().count() > 1 && shared.clone().all(|place| place.entry.runs == 1);
+    page.because_all(Tone::Plain, once.then(|| "The first have one run each; more may decide.".to_owned()));
     add(&mut page, "Best first", "", ranking);
     if ranking.places.is_empty() {
         page.step("Measure a card:", Some("cardscope check DEVICE".to_owned()));
@@ -26,14 +29,14 @@ pub fn page(ranking: &Ranking) -> Page {
 pub(crate) fn answer(ranking: &Ranking) -> String {
     let sound = ranking.places.iter().filter(|place| place.verdict.is_none());
     let first: Vec<&RankedCard> = sound.filter(|place| place.place == 1).collect();
-    let Some(best) = first.iter().max_by(|a, b| a.value.total_cmp(&b.value)) else {
+    // Of equal ones the first.
+    let Some(best) = first.iter().rev().max_by(|a, b| a.value.total_cmp(&b.value)) else {
         return match ranking.places.len() {
             0 => in_a_line(&format!("No card could be ranked {}", what(ranking))),
             _ => "No card can be recommended: each of them loses data.".to_owned(),
         };
     };
     let value = value(ranking, best.value);
-    let once = if first.iter().all(|place| place.entry.runs == 1) { "with one run each, " } else { "" };
     let others = match first.len() - 1 {
         1 => "1 other is".to_owned(),
         n => format!("{n} others are"),
@@ -41,10 +44,10 @@ pub(crate) fn answer(ranking: &Ranking) -> String {
     let said = |name: &str| match (&ranking.by, first.len()) {
         (_, 1) => format!("Best {}: {name}", what(ranking)),
         (RankedBy::Test(_), _) => {
-            format!("{name} is fastest ({value} MB/s); {once}{others} not significantly slower")
+            format!("{name} is fastest ({value} MB/s); {others} not significantly slower")
         }
         (RankedBy::Job(job), _) => {
-            format!("{name} is best for {job} ({value} of 100); {once}{others} not noticeably worse")
+            format!("Best for {job}: {name}; {others} not noticeably worse")
         }
     };
     let whole = said(&best.entry.name);
@@ -218,7 +221,7 @@ mod tests {
     #[test]
     fn cards_that_are_equal_share_a_place() {
         insta::assert_snapshot!(page(&sample::ranking(3)).text(), @r#"
-        Alder Swift 64GB is best for pi-boot (91.5 of 100); 1 other is not noticeably worse.
+        Best for pi-boot: Alder Swift 64GB; 1 other is not noticeably worse.
 
         Best first
           place  card                score of 100  95 % interval  runs  fit       price
@@ -266,8 +269,9 @@ mod tests {
         ranking.places.iter_mut().for_each(|place| place.entry.runs = 1);
         assert_eq!(
             answer(&ranking),
-            "Alder is fastest (91.5 MB/s); with one run each, 1 other is not significantly slower."
+            "Alder Swift 64GB is fastest (91.5 MB/s); 1 other is not significantly slower."
         );
+        assert!(page(&ranking).text().contains("one run each"));
     }
 
     #[test]

@@ -78,7 +78,7 @@ pub(super) const ALL: &[(&str, &[&str])] = &[
     ("doctor", &["cardscope doctor", "cardscope doctor /dev/sdb"]),
     (
         "compare",
-        &["cardscope compare SDSQXFN \"PLAY PRO\"", "cardscope compare SDSQXFN ADATA@cooling=active"],
+        &["cardscope compare SDSQXFN \"PLAY PRO\"", "cardscope compare SDSQXFN Premier@cooling=active"],
     ),
     (
         "rank",
