@@ -36,7 +36,9 @@ fn alone(report: &ImportReport) -> Option<String> {
     let ([one], 1) = (&report.files[..], report.totals.files) else { return None };
     let why = match (one.kept, one.error.as_deref()?) {
         (FileOutcome::NotUnderstood, _) => format!(" is {}", word(one.kept)),
-        (_, error) => error.strip_prefix("it ").map_or_else(|| format!(": {error}"), |rest| format!(" {rest}")),
+        (_, error) => {
+            error.strip_prefix("it ").map_or_else(|| format!(": {error}"), |rest| format!(" {rest}"))
+        }
     };
     Some(format!("{}{why}", one.file))
 }
@@ -197,7 +199,10 @@ mod tests {
         assert_eq!(said(9, 9, 0, 0), "Nothing new: all 9 logs were imported before.");
         assert_eq!(said(2, 1, 1, 0), "Nothing new: the log was imported before; 1 is not a log.");
         assert_eq!(said(9, 3, 0, 0), "Imported 6 of 9 logs with 5 runs (13 results); 3 imported before.");
-        assert_eq!(said(3, 1, 0, 1), "Imported 1 of 2 logs with 5 runs (13 results); 1 imported before; 1 failed.");
+        assert_eq!(
+            said(3, 1, 0, 1),
+            "Imported 1 of 2 logs with 5 runs (13 results); 1 imported before; 1 failed."
+        );
         assert_eq!(said(3, 0, 1, 1), "Imported 5 runs (13 results) from 1 file; 1 is not a log; 1 failed.");
         assert_eq!(said(0, 0, 0, 0), "Nothing to import: no file found.");
         assert_eq!(said(4, 0, 4, 0), "Nothing to import: 4 files found, none is a log.");
@@ -207,7 +212,13 @@ mod tests {
     #[test]
     fn of_a_single_file_the_answer_says_why_it_is_not_imported_and_nothing_else_does() {
         let said = |kept: FileOutcome, error: &str| {
-            let file = FileLine { file: "a.md".into(), log: None, kept, sessions: Vec::new(), error: Some(error.into()) };
+            let file = FileLine {
+                file: "a.md".into(),
+                log: None,
+                kept,
+                sessions: Vec::new(),
+                error: Some(error.into()),
+            };
             let totals = Totals { files: 1, failed: 1, ..Totals::default() };
             page(&ImportReport { files: vec![file], totals, named_failed: true, ..ImportReport::default() })
         };

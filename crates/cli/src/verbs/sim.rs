@@ -70,7 +70,9 @@ impl Random {
             several => {
                 let answer = format!("{} random cards, from seed {}.", several.len(), self.seed);
                 let mut page = Page::plain(answer);
-                several.iter().for_each(|card| page.add(&format!("{}: {}", card.name, card.title), words(card)));
+                several
+                    .iter()
+                    .for_each(|card| page.add(&format!("{}: {}", card.name, card.title), words(card)));
                 page
             }
         })

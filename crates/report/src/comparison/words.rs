@@ -188,8 +188,9 @@ pub fn answer(comparison: &Comparison) -> String {
     }
     let tests: Vec<Vec<(usize, f64)>> =
         comparison.tests.iter().map(|test| means(test, &sides)).filter(|all| all.len() > 1).collect();
-    let leads =
-        |side: usize| tests.iter().filter(|all| best(all).is_some_and(|(fastest, _)| fastest == side)).count();
+    let leads = |side: usize| {
+        tests.iter().filter(|all| best(all).is_some_and(|(fastest, _)| fastest == side)).count()
+    };
     let Some(winner) = (0..names.len()).max_by_key(|side| (leads(*side), std::cmp::Reverse(*side))) else {
         return "Nothing to compare.".to_owned();
     };
@@ -474,7 +475,10 @@ mod tests {
     fn only_what_the_winner_wins_for_sure_makes_it_lead() {
         let said = answer(&compared(&["Alder", "Birch", "Cedar"]));
         assert_eq!(said, "Alder is ahead in 1 of 1 test, not significantly.");
-        assert_eq!(answer(&compared(&["Alder", "Birch"])), "Alder leads Birch in 1 of 1 test, typically 1.12 ×.");
+        assert_eq!(
+            answer(&compared(&["Alder", "Birch"])),
+            "Alder leads Birch in 1 of 1 test, typically 1.12 ×."
+        );
     }
 
     #[test]

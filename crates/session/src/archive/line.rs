@@ -101,3 +101,42 @@ fn state(ended: Option<EndedHow>, running: bool) -> &'static str {
         None => "crashed",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session(kind: &str, started_at: &str, ended_at: Option<&str>, card: Option<&str>) -> SessionSummary {
+        SessionSummary {
+            id: "01890a5d-ac96-774b-bcce-b302099a8057".parse().unwrap(),
+            kind: kind.into(),
+            target: "/dev/sdb".into(),
+            card: None,
+            card_id: card.map(str::to_owned),
+            recipe: String::new(),
+            is_record: true,
+            started_at: started_at.into(),
+            updated_at: None,
+            ended_at: ended_at.map(str::to_owned),
+            ended: None,
+            running: false,
+            runs: 0,
+            samples: 0,
+        }
+    }
+
+    #[test]
+    fn a_session_is_part_of_a_check_that_had_the_same_card_open() {
+        let part = session("map", "2026-01-01T10:05", None, Some("a"));
+        let whole = session("check", "2026-01-01T10:00", Some("2026-01-01T10:10"), Some("a"));
+        assert!(is_part(&part, &whole));
+        assert!(!is_part(&session("map", "2026-01-01T11:00", None, Some("a")), &whole), "it came later");
+        assert!(
+            !is_part(&part, &SessionSummary { card_id: Some("b".into()), ..whole.clone() }),
+            "another card"
+        );
+        let crashed = SessionSummary { ended_at: None, ..whole };
+        assert!(!is_part(&part, &crashed), "nobody knows how long it ran");
+        assert!(is_part(&part, &SessionSummary { running: true, ..crashed }));
+    }
+}

@@ -106,7 +106,9 @@ mod tests {
         assert_eq!(refused.exit_status(), 2);
         let text = refused.to_string();
         assert!(
-            text.contains(&first[28..]) && text.contains(&second[28..]) && text.contains("verify of sim:constant"),
+            text.contains(&first[28..])
+                && text.contains(&second[28..])
+                && text.contains("verify of sim:constant"),
             "{text}"
         );
         for (id, other) in [(&first, &second), (&second, &first)] {

@@ -96,7 +96,9 @@ pub fn remove(path: Option<&Path>, session: &str, consent: Option<&str>) -> Resu
     if consent != Some(session) {
         let why = match consent {
             Some(_) => "--yes-remove does not name the same session; nothing was removed".to_owned(),
-            None => format!("nothing was removed; to remove {session:?} for good, name it once more with --yes-remove"),
+            None => format!(
+                "nothing was removed; to remove {session:?} for good, name it once more with --yes-remove"
+            ),
         };
         return Err(Failure::refused(why));
     }

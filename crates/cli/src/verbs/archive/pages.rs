@@ -242,3 +242,20 @@ fn known(kind: &str, document: &Value) -> Option<Page> {
 fn as_page<T: DeserializeOwned>(document: &Value, page: impl FnOnce(&T) -> Page) -> Option<Page> {
     T::deserialize(document).ok().map(|report| page(&report))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_verdict_in_capitals_stands_for_its_answer() {
+        for verdict in
+            ["DAMAGED", "SUSPECT READER", "READ-ONLY", "FAKE (90 %)", "GENUINE, but slower than printed"]
+        {
+            assert!(is_verdict(verdict), "{verdict}");
+        }
+        for words in ["Page", "Stopped after 1 min", "", "(quick)"] {
+            assert!(!is_verdict(words), "{words}");
+        }
+    }
+}

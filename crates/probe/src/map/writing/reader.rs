@@ -93,7 +93,15 @@ impl Fragment {
         Finding::new("reader-splits", Weight::Hint, sure, verdict)
             .because("64 KiB", format!("{:.2} ms", self.small * 1e3))
             .because("120 KiB", format!("{:.2} ms", self.uncut * 1e3))
-            .because("128 KiB", format!("{} ms, {} ± {} ms more than expected", three_digits(cut), three_digits(excess), three_digits(error)))
+            .because(
+                "128 KiB",
+                format!(
+                    "{} ms, {} ± {} ms more than expected",
+                    three_digits(cut),
+                    three_digits(excess),
+                    three_digits(error)
+                ),
+            )
             .advise("Use a reader with longer commands, or write at most 120 KiB at once.")
     }
 }
