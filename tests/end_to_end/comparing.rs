@@ -201,6 +201,21 @@ fn a_slow_host_makes_fast_cards_alike() {
     home.run(&["rank", "--test", test, "--on", "usb9"]).expect(2).says(&["did you mean \"usb2\"?"]);
 }
 
+#[test]
+fn a_fake_is_behind_every_card_that_keeps_its_data() {
+    let home = Home::new();
+    let fake = "sim:constant?fake=limbo&fake_bytes=1GiB";
+    for card in [fake, "sim:sandian-1tb-52g?fake=none"] {
+        home.run(&["bench", card, "--recipe", "short"]).expect(0);
+    }
+    home.run(&["verify", fake]).expect(1);
+    let ranked = home.run(&["rank", "--own", "--test", "SEQ1M Q1T1 read", "--json"]).expect(0).json();
+    let [first, last] = &list(&ranked, "/places")[..] else { panic!("{ranked:#}") };
+    assert_eq!((first["verdict"].as_str(), last["verdict"].as_str()), (None, Some("limbo")), "{ranked:#}");
+    assert!(number(first, "/value") < number(last, "/value"), "however fast it is");
+    home.run(&["rank"]).expect(2).says(&["--for JOB", "--test TEST"]);
+}
+
 /// SanDisk's log has a third run, and its first one is of 256 MiB; of Lexar under active cooling there is none.
 #[test]
 fn the_tables_come_out_of_the_raw_logs_but_for_what_the_document_lists() {

@@ -93,7 +93,7 @@ fn a_damaged_file_stops_no_other_and_each_says_what_became_of_it() {
     let missing = folder.join("nowhere.log");
     import(&home, &[notes.to_str().unwrap()]).expect(1);
     let document = import(&home, &[missing.to_str().unwrap(), folder.to_str().unwrap()]).expect(1).json();
-    assert!(text(&document, "/files/0/error").contains("No such file"), "{document:#}");
+    assert!(text(&document, "/files/0/error").contains("does not exist"), "{document:#}");
     assert_eq!(totals(&document), (0, 2, 3, 1));
 }
 

@@ -29,7 +29,7 @@ fn a_random_card_is_the_same_card_each_time_and_says_its_truth() {
     assert_eq!(several["cards"].as_array().unwrap().len(), 25);
     assert_eq!(several["cards"][6], first["cards"][0], "the seventh of them is the card of seed 7");
     let told = home.run(&["sim", "random", "--seed", "7"]).expect(0);
-    assert!(told.stdout.starts_with("random-7: "), "{told}");
+    assert!(told.stdout.contains("cardscope check sim:random-7"), "{told}");
 }
 
 #[test]

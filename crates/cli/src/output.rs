@@ -27,7 +27,7 @@ pub(crate) struct Options {
     /// No progress on stderr
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
-    /// Show everything: findings, caveats and evidence, too
+    /// Show everything, including findings, caveats and evidence
     #[arg(long, global = true)]
     pub(crate) details: bool,
     /// Colours: auto, always or never; auto respects NO_COLOR

@@ -1,5 +1,6 @@
 //! What people know of a card beside its registers: the name on it, its marks, what it cost, what became of it.
 
+use cardscope_sd::maker::NOBODY;
 use serde::{Deserialize, Serialize};
 
 /// Facts about a card as they are printed on it, sold with it or read from it. Unknown ones are absent.
@@ -91,7 +92,8 @@ impl CardFacts {
     pub fn title(&self) -> String {
         let size = self.capacity_label.clone().or_else(|| self.capacity_bytes.map(nominal));
         let called = self.name.as_ref().or(self.model.as_ref());
-        let brand = self.brand.as_ref().or(self.maker.as_ref());
+        let maker = self.maker.as_ref().filter(|maker| *maker != NOBODY);
+        let brand = self.brand.as_ref().or(maker);
         let holds = |part: &String, in_: &Option<&String>| {
             in_.is_some_and(|text| text.to_lowercase().contains(&part.to_lowercase()))
         };

@@ -3,6 +3,7 @@
 use crate::log::Log;
 use crate::report::Document;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What became of a file, or of one part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,6 +58,27 @@ pub struct Totals {
     pub figures: u64,
 }
 
+/// Files of one format, those included that were imported before.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfFormat {
+    /// Files.
+    pub files: u64,
+    /// Runs in them.
+    pub runs: u64,
+    /// Results of these runs.
+    pub results: u64,
+}
+
+impl ImportReport {
+    /// Counts a file that was understood.
+    pub fn count(&mut self, format: &str, runs: u64, results: u64) {
+        self.totals.runs += runs;
+        self.totals.figures += results;
+        let of = self.formats.entry(format.to_owned()).or_default();
+        *of = OfFormat { files: of.files + 1, runs: of.runs + runs, results: of.results + results };
+    }
+}
+
 /// The whole document.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ImportReport {
@@ -64,6 +86,9 @@ pub struct ImportReport {
     pub files: Vec<FileLine>,
     /// The sums.
     pub totals: Totals,
+    /// What was understood, by format; `cardscope` are sessions that an archive wrote.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub formats: BTreeMap<String, OfFormat>,
     /// Where it is kept; absent on a dry run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub archive: Option<String>,
@@ -71,7 +96,7 @@ pub struct ImportReport {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub error: Option<String>,
     /// True where a file that was named itself was not understood, or a log is damaged: exit status 1.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub named_failed: bool,
 }
 

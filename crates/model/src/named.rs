@@ -91,14 +91,24 @@ const LISTED: usize = 8;
 
 /// `there are: cdm3, quick`; of more than have room the nearest.
 fn listed(word: &str, names: &[&str]) -> String {
-    let (mut near, lower) = (names.to_vec(), word.to_lowercase());
     match names.len().saturating_sub(LISTED) {
-        0 => format!("there are: {}", near.join(", ")),
+        0 => format!("there are: {}", names.join(", ")),
         others => {
-            near.sort_by_key(|name| strsim::levenshtein(&lower, &name.to_lowercase()));
+            let near = nearest_first(word, names.to_vec());
             format!("there are: {} and {} others", near[..LISTED - 4].join(", "), others + 4)
         }
     }
+}
+
+/// Names by the edits that lead to them; of a dotted path its last part counts as well.
+pub fn nearest_first<'a>(word: &str, mut names: Vec<&'a str>) -> Vec<&'a str> {
+    let lower = word.to_lowercase();
+    names.sort_by_cached_key(|name| {
+        let name = name.to_lowercase();
+        let last = name.rsplit('.').next().unwrap_or(&name);
+        strsim::levenshtein(&lower, &name).min(strsim::levenshtein(&lower, last))
+    });
+    names
 }
 
 /// The candidate that begins with `word`, else the one that is fewest edits away, if that is near enough to be meant.

@@ -5,6 +5,7 @@ use crate::comparison::{Entry, Spread};
 use crate::finding::Finding;
 use crate::job::JobScore;
 use crate::test_name::TestName;
+use crate::verify::Verdict;
 use serde::{Deserialize, Serialize};
 
 /// What the cards are ordered by.
@@ -45,6 +46,9 @@ pub struct RankedCard {
     /// What the host takes from it: the figures that it caps.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub capped: Vec<String>,
+    /// What a test of its capacity found against it: it stands behind all others.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub verdict: Option<Verdict>,
     /// What is doubtful or different here, as sentences.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub doubts: Vec<String>,

@@ -5,7 +5,7 @@ use crate::format::present_facts;
 use crate::page::{Block, Fact, Page, Tone, fact, findings};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::identity::Identity;
-use cardscope_model::units::{BinarySize, Degrees, Size, grouped};
+use cardscope_model::units::{BinarySize, Capacity, Degrees, Size};
 use cardscope_model::usb::UsbReader;
 use cardscope_sd::bus::MmcBus;
 use cardscope_sd::maker::UNREGISTERED;
@@ -153,7 +153,7 @@ fn crc_words(crc: Crc) -> &'static str {
 fn capacity_lines(p: &mut Facts, identity: &Identity) {
     if let Some(c) = &identity.capacity {
         let nominal = c.nominal.as_deref().map(|n| format!(", sold as {n}")).unwrap_or_default();
-        p.line("size", Some(format!("{} bytes ({}){nominal}", grouped(c.bytes), Size(c.bytes))));
+        p.line("size", Some(format!("{}{nominal}", Capacity(c.bytes))));
     }
     p.line("factors", identity.factors.as_ref().map(|factors| &factors.says));
 }

@@ -3,22 +3,27 @@
 use crate::figure::{count, in_a_line, sentence, speed};
 use crate::page::table::Table;
 use crate::page::{Block, Page, Remark, Section, Tone};
-use cardscope_model::imported::{FileLine, FileOutcome, ImportReport, Totals};
+use cardscope_model::imported::{FileLine, FileOutcome, ImportReport};
 use cardscope_model::log::Log;
 use cardscope_model::run::Run;
-use std::collections::BTreeMap;
 
 /// The page: the sums first, then what needs a look; every file and figure as a detail.
 pub fn page(report: &ImportReport) -> Page {
     let totals = &report.totals;
-    let tone = if totals.failed > 0 { Tone::Warning } else { Tone::Plain };
+    let tone = if report.named_failed || totals.failed > 0 { Tone::Warning } else { Tone::Plain };
     let mut page = Page::new(report.archive.as_deref().unwrap_or_default(), tone, answer(report));
-    page.because_all(Tone::Plain, sums(totals));
-    let failed = |line: &&FileLine| line.kept == FileOutcome::Failed;
-    let failures = report.files.iter().filter(failed).map(line).collect::<Vec<_>>();
-    page.add("Failed", [Block::Lines(failures)]);
-    page.add("By format", [Block::Table(by_format(report))]);
     page.end.extend(report.error.iter().map(|error| format!("Ended early: {error}")));
+    if totals.not_understood > 0 {
+        page.step("List the tools whose logs are understood:", Some("cardscope import --formats".to_owned()));
+    }
+    // The answer says all of a single file that is not imported.
+    if alone(report).is_some() {
+        return page;
+    }
+    let failed = report.files.iter().filter(|line| line.kept == FileOutcome::Failed);
+    let failed = failed.map(|line| format!("{}: {}", line.file, line.error.as_deref().unwrap_or_default()));
+    page.add("Failed", [Block::Lines(failed.collect())]);
+    page.add("By format", [Block::Table(by_format(report))]);
     page.fold("Notes", [Block::Remarks(notes(report))]);
     page.fold("Files", [Block::Lines(report.files.iter().map(line).collect())]);
     let logs = report.files.iter().filter_map(|file| Some((file.file.as_str(), file.log.as_ref()?)));
@@ -26,57 +31,57 @@ pub fn page(report: &ImportReport) -> Page {
     page
 }
 
+/// The only file, and why it is not imported.
+fn alone(report: &ImportReport) -> Option<String> {
+    let ([one], 1) = (&report.files[..], report.totals.files) else { return None };
+    let why = match (one.kept, one.error.as_deref()?) {
+        (FileOutcome::NotUnderstood, _) => format!(" is {}", word(one.kept)),
+        (_, error) => {
+            error.strip_prefix("it ").map_or_else(|| format!(": {error}"), |rest| format!(" {rest}"))
+        }
+    };
+    Some(format!("{}{why}", one.file))
+}
+
 fn answer(report: &ImportReport) -> String {
     let totals = &report.totals;
     let logs = totals.files - (totals.not_understood + totals.failed).min(totals.files);
     let verb = if report.archive.is_some() { "Imported" } else { "Dry run: found" };
     let found = format!("{} ({})", count(totals.runs, "run"), count(totals.figures, "result"));
-    let others = match totals.not_understood {
-        0 => ".".to_owned(),
-        1 => "; 1 is not a log.".to_owned(),
-        n => format!("; {n} are not logs."),
+    let not_logs = match totals.not_understood {
+        0 => String::new(),
+        1 => "; 1 is not a log".to_owned(),
+        n => format!("; {n} are not logs"),
     };
+    let failed = if totals.failed > 0 { format!("; {} failed", totals.failed) } else { String::new() };
+    let others = format!("{not_logs}{failed}.");
     match (logs, totals.known) {
         (0, _) if totals.files == 0 => "Nothing to import: no file found.".to_owned(),
+        (0, _) if alone(report).is_some() => {
+            sentence(&format!("Nothing imported: {}", alone(report).unwrap_or_default()))
+        }
         (0, _) if totals.failed > 0 => {
-            format!("Nothing imported: {} failed{others}", count(totals.failed, "file"))
+            format!("Nothing imported: {} failed{not_logs}.", count(totals.failed, "file"))
         }
         (0, _) => format!("Nothing to import: {} found, none is a log.", count(totals.files, "file")),
         (_, 0) => format!("{verb} {found} from {}{others}", count(logs, "file")),
         (1, 1) => format!("Nothing new: the log was imported before{others}"),
         (_, known) if known == logs => format!("Nothing new: all {logs} logs were imported before{others}"),
         (_, known) => {
-            format!("Imported {}; {known} were imported before{others}", count(logs - known, "new log"))
+            format!("Imported {} of {logs} logs with {found}; {known} imported before{others}", logs - known)
         }
     }
 }
 
-/// What became of the files that are not in the archive now, each kind in a line.
-fn sums(totals: &Totals) -> impl Iterator<Item = String> {
-    let understood = "`cardscope import --formats` lists the tools whose logs are understood";
-    let said = [
-        (totals.not_understood, format!("not a log of a known tool; {understood}")),
-        (totals.failed, "failed".to_owned()),
-    ];
-    said.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{}: {what}.", count(n, "file")))
-}
-
 /// Files, runs and results of each format.
 fn by_format(report: &ImportReport) -> Table {
-    let mut formats: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
-    for log in report.files.iter().filter_map(|file| file.log.as_ref()) {
-        let [files, runs, results] = formats.entry(log.format.as_str()).or_default();
-        *files += 1;
-        *runs += log.runs.len();
-        *results += log.runs.iter().map(|run| run.results.len()).sum::<usize>();
-    }
     Table::of(
-        &formats.into_iter().collect::<Vec<_>>(),
+        &report.formats.iter().collect::<Vec<_>>(),
         &[
             ("format", &|(format, _)| (*format).to_owned()),
-            ("files", &|(_, n)| n[0].to_string()),
-            ("runs", &|(_, n)| n[1].to_string()),
-            ("results", &|(_, n)| n[2].to_string()),
+            ("files", &|(_, of)| of.files.to_string()),
+            ("runs", &|(_, of)| of.runs.to_string()),
+            ("results", &|(_, of)| of.results.to_string()),
         ],
     )
 }
@@ -181,6 +186,7 @@ fn word(kept: FileOutcome) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cardscope_model::imported::Totals;
 
     #[test]
     fn the_answer_says_what_is_new_and_what_is_not_a_log() {
@@ -192,10 +198,36 @@ mod tests {
         assert_eq!(said(132, 0, 123, 0), "Imported 5 runs (13 results) from 9 files; 123 are not logs.");
         assert_eq!(said(9, 9, 0, 0), "Nothing new: all 9 logs were imported before.");
         assert_eq!(said(2, 1, 1, 0), "Nothing new: the log was imported before; 1 is not a log.");
-        assert_eq!(said(9, 3, 0, 0), "Imported 6 new logs; 3 were imported before.");
+        assert_eq!(said(9, 3, 0, 0), "Imported 6 of 9 logs with 5 runs (13 results); 3 imported before.");
+        assert_eq!(
+            said(3, 1, 0, 1),
+            "Imported 1 of 2 logs with 5 runs (13 results); 1 imported before; 1 failed."
+        );
+        assert_eq!(said(3, 0, 1, 1), "Imported 5 runs (13 results) from 1 file; 1 is not a log; 1 failed.");
         assert_eq!(said(0, 0, 0, 0), "Nothing to import: no file found.");
         assert_eq!(said(4, 0, 4, 0), "Nothing to import: 4 files found, none is a log.");
         assert_eq!(said(2, 0, 1, 1), "Nothing imported: 1 file failed; 1 is not a log.");
+    }
+
+    #[test]
+    fn of_a_single_file_the_answer_says_why_it_is_not_imported_and_nothing_else_does() {
+        let said = |kept: FileOutcome, error: &str| {
+            let file = FileLine {
+                file: "a.md".into(),
+                log: None,
+                kept,
+                sessions: Vec::new(),
+                error: Some(error.into()),
+            };
+            let totals = Totals { files: 1, failed: 1, ..Totals::default() };
+            page(&ImportReport { files: vec![file], totals, named_failed: true, ..ImportReport::default() })
+        };
+        let missing = said(FileOutcome::Failed, "it does not exist");
+        assert_eq!(missing.text(), "Nothing imported: a.md does not exist.\n");
+        assert_eq!(missing.tone, Tone::Warning);
+        let other = said(FileOutcome::NotUnderstood, "unknown log");
+        assert_eq!(other.answer, "Nothing imported: a.md is not a log of a known tool.");
+        assert_eq!(said(FileOutcome::Failed, "denied").answer, "Nothing imported: a.md: denied.");
     }
 
     #[test]

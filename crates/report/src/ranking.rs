@@ -2,16 +2,21 @@
 //! means for the job, groups, and who could not be placed.
 
 use crate::comparison::words;
-use crate::figure::{NONE, count, in_a_line, interval, printed, speed};
+use crate::figure::{ANSWER, NONE, in_a_line, interval, printed, speed};
 use crate::page::table::Table;
 use crate::page::{Block, Page, Tone, findings};
+use crate::verdict;
 use cardscope_model::card::Price;
 use cardscope_model::job::Fit;
 use cardscope_model::ranking::{Groups, RankedBy, RankedCard, Ranking};
+use unicode_width::UnicodeWidthStr;
 
 /// The page.
 pub fn page(ranking: &Ranking) -> Page {
     let mut page = Page::new(&title(ranking), Tone::Plain, answer(ranking));
+    let shared = ranking.places.iter().filter(|place| place.place == 1);
+    let once = shared.clone().count() > 1 && shared.clone().all(|place| place.entry.runs == 1);
+    page.because_all(Tone::Plain, once.then(|| "The first have one run each; more may decide.".to_owned()));
     add(&mut page, "Best first", "", ranking);
     if ranking.places.is_empty() {
         page.step("Measure a card:", Some("cardscope check DEVICE".to_owned()));
@@ -20,19 +25,38 @@ pub fn page(ranking: &Ranking) -> Page {
     page
 }
 
-/// Who stands first.
+/// Who stands first, by the whole name where that has room.
 pub(crate) fn answer(ranking: &Ranking) -> String {
-    let all: Vec<&str> = ranking.places.iter().map(|place| place.entry.name.as_str()).collect();
-    let names = words::brief(&all);
-    let first = ranking.places.iter().zip(names).filter(|(place, _)| place.place == 1);
-    let first: Vec<String> = first.map(|(_, name)| name).collect();
-    let what = what(ranking);
-    let answer = match &first[..] {
-        [] => format!("No card could be ranked {what}"),
-        [one] => format!("Best {what}: {one}"),
-        [one, ..] => format!("Best {what}: {one} and {} equal to it", count(first.len() as u64 - 1, "card")),
+    let sound = ranking.places.iter().filter(|place| place.verdict.is_none());
+    let first: Vec<&RankedCard> = sound.filter(|place| place.place == 1).collect();
+    // Of equal ones the first.
+    let Some(best) = first.iter().rev().max_by(|a, b| a.value.total_cmp(&b.value)) else {
+        return match ranking.places.len() {
+            0 => in_a_line(&format!("No card could be ranked {}", what(ranking))),
+            _ => "No card can be recommended: each of them loses data.".to_owned(),
+        };
     };
-    in_a_line(&answer)
+    let value = value(ranking, best.value);
+    let others = match first.len() - 1 {
+        1 => "1 other is".to_owned(),
+        n => format!("{n} others are"),
+    };
+    let said = |name: &str| match (&ranking.by, first.len()) {
+        (_, 1) => format!("Best {}: {name}", what(ranking)),
+        (RankedBy::Test(_), _) => {
+            format!("{name} is fastest ({value} MB/s); {others} not significantly slower")
+        }
+        (RankedBy::Job(job), _) => {
+            format!("Best for {job}: {name}; {others} not noticeably worse")
+        }
+    };
+    let whole = said(&best.entry.name);
+    if whole.width() < ANSWER {
+        return in_a_line(&whole);
+    }
+    let all: Vec<&str> = ranking.places.iter().map(|place| place.entry.name.as_str()).collect();
+    let at = all.iter().position(|name| *name == best.entry.name).unwrap_or(0);
+    in_a_line(&said(&words::brief(&all)[at]))
 }
 
 /// What the cards are in order for, as the end of a sentence.
@@ -117,6 +141,11 @@ pub fn fit(fit: Fit) -> &'static str {
     }
 }
 
+/// The same of a card at its place: one that loses data is of no use for any job.
+pub fn fit_of(place: &RankedCard, found: Fit) -> &'static str {
+    fit(if place.verdict.is_some() { Fit::Unfit } else { found })
+}
+
 /// What was paid.
 pub fn price(price: &Price) -> String {
     let amount = if price.amount.is_finite() { format!("{:.2}", price.amount) } else { NONE.to_owned() };
@@ -134,12 +163,13 @@ pub fn places(ranking: &Ranking) -> Table {
             (unit(ranking), &|p| value(ranking, p.value)),
             ("95 % interval", &|p| p.ci95.map(ends).unwrap_or_default()),
             ("runs", &|p| p.entry.runs.to_string()),
-            ("fit", &|p| p.job.as_ref().map(|job| fit(job.fit).to_owned()).unwrap_or_default()),
+            ("fit", &|p| p.job.as_ref().map(|job| fit_of(p, job.fit).to_owned()).unwrap_or_default()),
+            ("verdict", &|p| p.verdict.map(|verdict| verdict::word(verdict).to_owned()).unwrap_or_default()),
             ("price", &|p| p.price.as_ref().map(price).unwrap_or_default()),
             ("per price", &per_price),
         ],
     );
-    table.left_aligned(["card", "fit"])
+    table.left_aligned(["card", "fit", "verdict"])
 }
 
 fn per_price(place: &RankedCard) -> String {
@@ -186,11 +216,12 @@ pub fn groups(groups: &Groups, ranking: &Ranking) -> Table {
 mod tests {
     use super::*;
     use crate::sample;
+    use cardscope_model::verify::Verdict;
 
     #[test]
     fn cards_that_are_equal_share_a_place() {
         insta::assert_snapshot!(page(&sample::ranking(3)).text(), @r#"
-        Best for pi-boot: Alder and 1 card equal to it.
+        Best for pi-boot: Alder Swift 64GB; 1 other is not noticeably worse.
 
         Best first
           place  card                score of 100  95 % interval  runs  fit       price
@@ -216,6 +247,31 @@ mod tests {
           with 3 cards; 12 % of the spread between cards lies between the groups (by
           chance alone: 0.410)
         "#);
+    }
+
+    #[test]
+    fn a_fake_is_named_one_and_never_the_best() {
+        let mut ranking = sample::ranking(3);
+        ranking.places.rotate_left(2);
+        (ranking.places[2].verdict, ranking.places[0].place) = (Some(Verdict::Limbo), 1);
+        (ranking.places[1].place, ranking.places[2].place) = (2, 3);
+        let page = page(&ranking).text();
+        assert!(page.starts_with("Best for pi-boot: Cedar 32GB.\n"), "{page}");
+        assert!(page.contains("FAKE") && page.contains("unfit"), "{page}");
+        ranking.places.retain(|place| place.verdict.is_some());
+        assert!(answer(&ranking).starts_with("No card can be recommended"));
+    }
+
+    #[test]
+    fn of_cards_that_share_the_first_place_the_fastest_is_named_with_what_is_known() {
+        let mut ranking = sample::ranking(2);
+        ranking.by = RankedBy::Test("SEQ1M Q1T1 read".parse().unwrap());
+        ranking.places.iter_mut().for_each(|place| place.entry.runs = 1);
+        assert_eq!(
+            answer(&ranking),
+            "Alder Swift 64GB is fastest (91.5 MB/s); 1 other is not significantly slower."
+        );
+        assert!(page(&ranking).text().contains("one run each"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `sustain` as text: what happened, in words and in order; then the picture of it, the levels, and what helps.
 
 use crate::chart::Chart;
-use crate::figure::{NONE, duration, interval, percent, sentence, speed, time_us};
+use crate::figure::{ANSWER, NONE, duration, interval, percent, sentence, speed, time_us};
 use crate::page::table::Table;
 use crate::page::{Block, Fact, Page, Tone, fact, io_errors, moved};
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
@@ -143,9 +143,6 @@ fn alike([low, high]: [f64; 2]) -> bool {
 fn is_steady(measured: &Measured) -> bool {
     !measured.levels.is_empty() && OPS.iter().filter_map(|op| extremes(measured, op)).all(alike)
 }
-
-/// Columns of an answer.
-const ANSWER: usize = 80;
 
 /// What makes the card slower, the gravest first.
 fn causes(measured: &Measured) -> Vec<String> {

@@ -41,6 +41,9 @@ pub enum OidFit {
 /// Numbers that nobody registered; some honest budget cards carry them, and many counterfeits.
 pub const UNREGISTERED: [u8; 5] = [0x00, 0xdf, 0xf1, 0xff, 0xfe];
 
+/// Stands where the name of a maker would, of numbers that nobody registered.
+pub const NOBODY: &str = "no registered maker";
+
 /// Shorthand of a row.
 const fn row(mid: u8, oids: &'static [u16], name: &'static str, note: &'static str) -> Row {
     Row { mid, oids, name, note: if note.is_empty() { None } else { Some(note) } }
@@ -51,7 +54,7 @@ static MAKERS: &[Row] = &[
     row(
         0x00,
         &[0x3432, 0x0000, 0x3030, 0x2020],
-        "no registered maker",
+        NOBODY,
         "cheap rebrands, some honest (Gigastone, Patriot), and counterfeits",
     ),
     row(0x01, &[0x5041], "Panasonic", ""),
@@ -116,10 +119,10 @@ static MAKERS: &[Row] = &[
     ),
     row(0xad, &[0x4c53], "Longsys", "Amazon Basics, newer Lexar, Raspberry Pi cards"),
     row(0xc9, &[0x4d60], "Lexar", "one source only"),
-    row(0xdf, &[], "no registered maker", "a pattern of counterfeits"),
-    row(0xf1, &[], "no registered maker", "a pattern of counterfeits"),
-    row(0xfe, &[0x3432, 0x3456], "no registered maker", "budget cards; Micron or Numonyx on eMMCs"),
-    row(0xff, &[], "no registered maker", "a pattern of counterfeits; one source says Netac"),
+    row(0xdf, &[], NOBODY, "a pattern of counterfeits"),
+    row(0xf1, &[], NOBODY, "a pattern of counterfeits"),
+    row(0xfe, &[0x3432, 0x3456], NOBODY, "budget cards; Micron or Numonyx on eMMCs"),
+    row(0xff, &[], NOBODY, "a pattern of counterfeits; one source says Netac"),
 ];
 
 /// Sharper names where the OEM id decides between those who share a number.

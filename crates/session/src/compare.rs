@@ -97,10 +97,10 @@ pub(crate) fn columns_of(
     for (card, wanted) in cards {
         let runs = runs_of(request, card, wanted, source)?;
         if runs.is_empty() && !request.cards.is_empty() {
-            return Err(Failure::refused(format!(
-                "{}: no measurements under the selected condition",
-                card.title
-            )));
+            let Choice { settings, tests, .. } = &request.choice;
+            let selected = !(wanted.is_empty() && settings.is_empty() && tests.is_empty());
+            let under = if selected { " under the selected condition" } else { "" };
+            return Err(Failure::refused(format!("{} has no measurements{under}", card.title)));
         }
         found.extend(columns(card, runs, &division));
         if found.len() > MOST_COLUMNS {
@@ -205,7 +205,12 @@ fn card(source: &mut CardSource, text: &str) -> Result<Chosen> {
     let (name, wanted) = text.split_once('@').unwrap_or((text, ""));
     let wanted = wanted.split(',').filter(|w| !w.is_empty()).map(Wanted::parse);
     let wanted = wanted.collect::<Result<Vec<_>, _>>().map_err(Failure::refused)?;
-    Ok((the_one(source.find(name)?, name)?, wanted))
+    let mut found = source.find(name)?;
+    // Of a card without runs there is nothing to compare: it makes no name ambiguous.
+    if found.iter().any(|card| card.runs > 0) {
+        found.retain(|card| card.runs > 0);
+    }
+    Ok((the_one(found, name)?, wanted))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `fit`: does an image or a size fit a card, by exact bytes: of the card that is named, of those in the archive, and of
 //! those that are known to the byte. Nothing is written.
 
-use crate::archive::open_existing;
+use crate::archive::open_to_read;
 use crate::error::{Failure, Result};
 use crate::identify::{self, InfoRequest};
 use crate::options::ArchiveAt;
@@ -214,7 +214,7 @@ fn in_use(file: &File, bytes: u64) -> std::io::Result<u64> {
 /// The cards of the archive, each once, with the capacity that it announced. Simulated ones are left out: they are made
 /// up.
 fn archived(path: Option<&Path>) -> Result<Vec<CardSize>> {
-    let Some(mut archive) = open_existing(path)? else { return Ok(Vec::new()) };
+    let Some(mut archive) = open_to_read(path)? else { return Ok(Vec::new()) };
     let mut found = BTreeMap::new();
     for summary in archive.sessions()? {
         let session = archive.session(summary.id)?.file;

@@ -54,7 +54,7 @@ mod tests {
         assert!(all.iter().all(|job| show(&job.name).unwrap() == *job));
         let refused = show("pi-bot").unwrap_err().to_string();
         assert!(
-            refused.contains("did you mean \"pi-boot\"?") && refused.contains("see `cardscope jobs`"),
+            refused.contains("did you mean \"pi-boot\"?") && refused.contains("`cardscope jobs` lists"),
             "{refused}"
         );
     }

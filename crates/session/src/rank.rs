@@ -1,7 +1,7 @@
 //! `rank`: cards in order, for a job or by a test, on any host or on a given one. What is asked is read from the archive
 //! here; `cardscope_analysis::ranking` orders the cards.
 
-use crate::card_source::{CardSource, set_apart};
+use crate::card_source::{CardSource, no_card, set_apart};
 use crate::compare::Choice;
 use crate::error::{Failure, Result};
 use crate::jobs;
@@ -14,7 +14,8 @@ use cardscope_model::ranking::{Groups, RankedCard, Ranking};
 use cardscope_model::setting::Setting;
 use cardscope_model::sustain::{self, Pattern, SustainReport, Work};
 use cardscope_model::test_name::TestName;
-use cardscope_store::{SessionId, StoredSession};
+use cardscope_model::verify::{Verdict, Verification, VerifyReport};
+use cardscope_store::{Archive, SessionId, StoredSession};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Deserialize;
@@ -54,7 +55,7 @@ pub struct Request {
     #[arg(value_name = "CARD")]
     pub cards: Vec<String>,
     /// Job: a name of `cardscope jobs`, or FILE.toml
-    #[arg(long = "for", value_name = "JOB", required_unless_present = "test", conflicts_with = "test")]
+    #[arg(long = "for", value_name = "JOB", conflicts_with = "test")]
     pub job: Option<String>,
     /// Limit the speeds to this host: pi-2, pi-3, pi-4, pi-5, slot-25, usb2, sd-express, or FILE.toml
     #[arg(long, value_name = "HOST")]
@@ -82,9 +83,8 @@ pub fn rank(request: &Request) -> Result<Ranking> {
     let by = match (&request.job, &request.choice.tests[..]) {
         (Some(job), _) => By::Job(job.clone()),
         (None, [test]) => By::Test(*test),
-        (None, _) => {
-            return Err(Failure::refused("give --test once, or --for JOB"));
-        }
+        (None, []) => return Err(Failure::refused("name a job (--for JOB) or a test (--test TEST)")),
+        (None, _) => return Err(Failure::refused("name one test (--test TEST), or a job (--for JOB)")),
     };
     let mut source = request.choice.open()?;
     let mut cards = cards(request, &mut source)?;
@@ -119,7 +119,7 @@ fn grouped(
 ) -> Result<Groups> {
     let by_id: HashMap<&str, &StoredCard> = cards.iter().map(|card| (card.id.as_str(), card)).collect();
     let mut values = Vec::new();
-    for place in places {
+    for place in places.iter().filter(|place| place.verdict.is_none()) {
         let Some(card) = by_id.get(place.entry.card_id.as_str()) else { continue };
         // A card's events are a question of their own: asked only where nothing else tells the year.
         let bought = match (group_by, &card.facts.made) {
@@ -156,10 +156,7 @@ fn cards(request: &Request, source: &mut CardSource) -> Result<Vec<StoredCard>> 
     for text in &request.cards {
         let named = source.find(text)?;
         if named.is_empty() {
-            return Err(Failure::refused(format!(
-                "no card {text:?}; `cardscope archive cards` lists those of the archive, with --builtin those that \
-                 come with the program"
-            )));
+            return Err(no_card(text));
         }
         found.extend(named.into_iter().filter(|card| ids.insert(card.id.clone())));
     }
@@ -186,11 +183,48 @@ fn measured(
     for row in read.into_iter().filter(|row| choice.is_met_by(&row.setting)) {
         rows.entry(row.card_id.clone()).or_default().push(row);
     }
-    Ok(Measured { rows, lasting })
+    Ok(Measured { rows, lasting, condemned: condemned(source, cards)? })
 }
 
 /// Documents of one card that are looked into, the newest first: each is read whole, and one of the last says it or none.
 const MOST_DOCUMENTS: usize = 6;
+
+/// The records of these kinds by card, the newest first.
+fn records(
+    archive: &mut Archive,
+    cards: &[StoredCard],
+    kinds: &[&str],
+) -> Result<HashMap<String, Vec<SessionId>>> {
+    let asked: HashSet<&str> = cards.iter().map(|card| card.id.as_str()).collect();
+    let mut by_card: HashMap<String, Vec<SessionId>> = HashMap::new();
+    for record in archive.sessions()?.into_iter().rev() {
+        let says_it = kinds.contains(&record.kind.as_str());
+        if let Some(card) = record.card_id.filter(|card| says_it && asked.contains(card.as_str())) {
+            by_card.entry(card).or_default().push(record.id);
+        }
+    }
+    Ok(by_card)
+}
+
+/// The cards that the surest of their last tests found fake, damaged or dead.
+fn condemned(source: &mut CardSource, cards: &[StoredCard]) -> Result<HashMap<String, Verdict>> {
+    let Some(archive) = source.archive() else { return Ok(HashMap::new()) };
+    let mut found = HashMap::new();
+    for (card, records) in records(archive, cards, &["verify", "check"])? {
+        let read = |id| verified(&archive.session(id).ok()?);
+        let tests: Vec<Verification> = records.into_iter().take(MOST_DOCUMENTS).filter_map(read).collect();
+        // Of equal ones the last counts: that is the newest.
+        let surest = tests.iter().rev().max_by_key(|test| test.sureness());
+        found.extend(surest.filter(|test| test.verdict.is_bad()).map(|test| (card, test.verdict)));
+    }
+    Ok(found)
+}
+
+fn verified(record: &StoredSession) -> Option<Verification> {
+    let document = record.file.document.as_ref()?;
+    let report = if record.summary.kind == "check" { document.get("verify")? } else { document };
+    read::<VerifyReport>(report).map(|report| report.body)
+}
 
 /// The newest of these documents under what is asked, by card.
 fn lasting(
@@ -199,16 +233,8 @@ fn lasting(
     choice: &Choice,
 ) -> Result<HashMap<String, Lasting>> {
     let Some(archive) = source.archive() else { return Ok(HashMap::new()) };
-    let asked: HashSet<&str> = cards.iter().map(|card| card.id.as_str()).collect();
-    let mut by_card: HashMap<String, Vec<SessionId>> = HashMap::new();
-    for record in archive.sessions()?.into_iter().rev() {
-        let says_it = ["sustain", "map", "check"].contains(&record.kind.as_str());
-        if let Some(card) = record.card_id.filter(|card| says_it && asked.contains(card.as_str())) {
-            by_card.entry(card).or_default().push(record.id);
-        }
-    }
     let mut found = HashMap::new();
-    for (card, records) in by_card {
+    for (card, records) in records(archive, cards, &["sustain", "map", "check"])? {
         let mut known = Lasting::default();
         for id in records.into_iter().take(MOST_DOCUMENTS) {
             known.complete_from(of_record(&archive.session(id)?, choice));

@@ -67,7 +67,7 @@ mod tests {
         assert_eq!(refused.exit_status(), 2);
         let text = refused.to_string();
         assert!(
-            text.contains("did you mean \"kdiskmark\"?") && text.contains("see `cardscope recipes`"),
+            text.contains("did you mean \"kdiskmark\"?") && text.contains("`cardscope recipes` lists"),
             "{text}"
         );
     }

@@ -24,7 +24,9 @@ pub struct Card {
 /// A card explained.
 #[derive(Debug, Clone)]
 pub struct Shown {
-    /// Its name behind `sim:`, and what it stands for.
+    /// Its name behind `sim:`.
+    pub name: String,
+    /// What it stands for.
     pub title: String,
     /// In words, a paragraph for each part.
     pub paragraphs: Vec<String>,
@@ -54,7 +56,8 @@ pub fn show(name: &str) -> Result<Shown> {
     let spec = spec(name)?;
     let card = &spec.archetype;
     let document = json!({ "name": card.name, "seed": spec.seed, "truth": card.truth, "archetype": card });
-    Ok(Shown { title: format!("{}: {}", card.name, card.title), paragraphs: describe(card), document })
+    let (name, title) = (card.name.clone(), card.title.clone());
+    Ok(Shown { name, title, paragraphs: describe(card), document })
 }
 
 /// Explains the random card of a seed; `document` holds its file too.

@@ -5,6 +5,7 @@ use crate::archetype::schema::DEFAULT_SEED;
 use crate::archetype::{Archetype, ArchetypeError, FakeKind, Truth};
 use crate::state_file::StateError;
 pub use cardscope_model::condition::{Condition, Origin};
+use cardscope_model::named::nearest_first;
 use cardscope_model::units::parse_size;
 use cardscope_model::with_defaults;
 use serde_json::Value;
@@ -111,7 +112,7 @@ pub fn apply(text: &str, card: Archetype, overrides: &str) -> Result<TargetSpec,
         *place = convert(place, &path, key, value)?;
         // Each value is tried alone, so that the error names the key that is to blame.
         // The tree is then made anew, since a table may have come into being.
-        spec.archetype = serde_json::from_value(tree).map_err(|e| wrong(key, value, &e.to_string()))?;
+        spec.archetype = serde_json::from_value(tree).map_err(|e| wrong(key, value, &misfit(&path, &e)))?;
         tree = self::tree(&spec.archetype);
     }
     spec.archetype.check()?;
@@ -235,18 +236,15 @@ fn resolve(card: &str, tree: &Value, key: &str) -> Result<String, SpecError> {
     }
 }
 
-/// Keys that share a piece with what was typed; all keys where none does.
+/// Keys that are named where one is unknown.
+const NAMED: usize = 3;
+
+/// The nearest keys, and where the others stand.
 fn hint(all: &[String], key: &str) -> String {
-    let last = key.rsplit('.').next().unwrap_or(key);
-    let pieces: Vec<_> = last.split('_').filter(|p| p.len() > 2).collect();
-    let all = || all.iter().map(String::as_str);
-    let near: Vec<_> = all().filter(|p| pieces.iter().any(|piece| p.contains(piece))).collect();
-    if !near.is_empty() {
-        return format!("did you mean {}?", near.join(", "));
-    }
     let words = WORDS.iter().map(|(word, _)| *word);
-    let known: Vec<_> = [SEED, "save", "memory"].into_iter().chain(words).chain(all()).collect();
-    format!("it has: {}", known.join(", "))
+    let known = [SEED, "save", "memory"].into_iter().chain(words).chain(all.iter().map(String::as_str));
+    let near = nearest_first(key, known.collect())[..NAMED].join(", ");
+    format!("the nearest are {near}; docs/simulator.md explains the keys")
 }
 
 fn at<'a>(tree: &'a mut Value, path: &str) -> &'a mut Value {
@@ -282,6 +280,18 @@ fn convert(old: &Value, path: &str, key: &str, text: &str) -> Result<Value, Spec
 fn guess(text: &str) -> Value {
     let whole = text.parse::<u64>().map(Value::from).ok();
     whole.or_else(|| text.parse::<f64>().map(Value::from).ok()).unwrap_or_else(|| Value::from(text))
+}
+
+/// Why a value does not fit the path: of one that is not among those of a list, what to write instead.
+fn misfit(path: &str, error: &serde_json::Error) -> String {
+    let said = error.to_string();
+    match said.split_once(", expected ") {
+        Some((what, expected)) if what.starts_with("unknown variant") => {
+            let kind = path.rsplit('.').next().unwrap_or(path);
+            format!("unknown {kind}; use {}", expected.trim_start_matches("one of ").replace('`', ""))
+        }
+        _ => said,
+    }
 }
 
 fn wrong(key: &str, value: &str, reason: &str) -> SpecError {
@@ -323,11 +333,13 @@ mod tests {
     fn what_cannot_be_is_refused_with_what_to_write_instead() {
         for (bad, parts) in [
             ("/dev/sdb", ["sim:NAME", ""]),
-            ("sim:nonesuch", ["lexar-16g-c10", "constant"]),
+            ("sim:nonesuch", ["constant", "`cardscope sim list`"]),
             ("sim:lexar-16g-c10?mb_s=100", ["read.mb_s", "write.mb_s"]),
             ("sim:lexar-16g-c10?read.bas_s=1", ["read.base_s", ""]),
-            ("sim:lexar-16g-c10?zzz=1", ["cooling", "rig.bus_mb_s"]),
+            ("sim:lexar-16g-c10?fak=limbo", ["nearest are fake,", "docs/simulator.md"]),
             ("sim:lexar-16g-c10?fake=limbo", ["fake_bytes", ""]),
+            ("sim:lexar-16g-c10?fake=chain", ["fake_bytes=…", "wrap_bytes=…"]),
+            ("sim:lexar-16g-c10?fake=dead", ["fake=dead: unknown kind; use none, limbo, ", ""]),
             ("sim:lexar-16g-c10?fake_bytes=1G", ["fake=limbo", ""]),
             ("sim:constant?mb_s=fast", ["mb_s=fast", ""]),
             ("sim:constant?mb_s=-1", ["constant.mb_s", "above 0"]),

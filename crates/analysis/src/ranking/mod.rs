@@ -18,6 +18,7 @@ use cardscope_model::archived::{StoredCard, SummaryRow};
 use cardscope_model::comparison::Entry;
 use cardscope_model::job::Job;
 use cardscope_model::ranking::{RankedBy, RankedCard, Ranking};
+use cardscope_model::verify::Verdict;
 use std::collections::HashMap;
 use valued::{Valued, value};
 
@@ -40,6 +41,8 @@ pub struct Measured {
     pub rows: HashMap<String, Vec<SummaryRow>>,
     /// What long runs showed.
     pub lasting: HashMap<String, Lasting>,
+    /// What a test of their capacity found against them.
+    pub condemned: HashMap<String, Verdict>,
 }
 
 impl Measured {
@@ -52,10 +55,30 @@ impl Measured {
     }
 }
 
-/// Places of all cards that have a value, best first, and the others with the reason.
+/// Places of all cards that have a value, best first, and the others with the reason. A card that loses data is behind all
+/// that do not, however fast it is.
 fn places(
     asked: &Asked,
     cards: &[StoredCard],
+    measured: &Measured,
+) -> (Vec<RankedCard>, Vec<(String, String)>) {
+    let verdict = |id: &str| measured.condemned.get(id).copied();
+    let (sound, bad): (Vec<&StoredCard>, Vec<_>) = cards.iter().partition(|card| verdict(&card.id).is_none());
+    let (mut places, mut not_placed) = ordered(asked, &sound, measured);
+    let (last, others) = ordered(asked, &bad, measured);
+    let before = places.len() as u32;
+    places.extend(last.into_iter().map(|placed| RankedCard {
+        place: before + placed.place,
+        verdict: verdict(&placed.entry.card_id),
+        ..placed
+    }));
+    not_placed.extend(others);
+    (places, not_placed)
+}
+
+fn ordered(
+    asked: &Asked,
+    cards: &[&StoredCard],
     measured: &Measured,
 ) -> (Vec<RankedCard>, Vec<(String, String)>) {
     let (mut valued, mut not_placed) = (Vec::new(), Vec::new());
@@ -140,6 +163,7 @@ fn to_place(valued: &Valued<'_>, place: u32, shared_by: u32) -> RankedCard {
         price: card.price.clone(),
         per_price: paid.map(|price| valued.value / price.amount),
         capped: valued.capped.clone(),
+        verdict: None,
         doubts: valued.of.doubts.clone(),
     }
 }

@@ -31,7 +31,7 @@ pub(super) const ALL: &[(&str, &[&str])] = &[
     (
         "verify",
         &[
-            "cardscope verify /dev/sdb                 # quick, keeps the data",
+            "cardscope verify /dev/sdb                 # quick, preserves the data",
             "cardscope verify /dev/sdb --full          # every byte, erases the card",
             "cardscope verify sim:sandian-1tb-52g --label \"1TB U3 A2 4K\"",
         ],
@@ -78,7 +78,7 @@ pub(super) const ALL: &[(&str, &[&str])] = &[
     ("doctor", &["cardscope doctor", "cardscope doctor /dev/sdb"]),
     (
         "compare",
-        &["cardscope compare SDSQXFN \"PLAY PRO\"", "cardscope compare SDSQXFN ADATA@cooling=active"],
+        &["cardscope compare SDSQXFN \"PLAY PRO\"", "cardscope compare SDSQXFN Premier@cooling=active"],
     ),
     (
         "rank",

@@ -8,6 +8,7 @@ mod words;
 
 pub(crate) use view::{Owed, stopping};
 
+use cardscope_model::outside;
 use cardscope_model::units::Speed;
 use cardscope_report::figure::wrapped;
 use cardscope_session::bench::Interrupt;
@@ -67,28 +68,28 @@ impl Mode {
 impl Listener for Progress {
     fn event(&mut self, event: &Event) {
         let said = match (&mut self.mode, event) {
-            (Mode::Quiet, _) => None,
-            (_, Event::Note(text)) => Some(text.clone()),
+            (Mode::Quiet, _) => Vec::new(),
+            (_, Event::Note(text)) => vec![text.clone()],
             (Mode::Drawn(_), Event::Figure { what, mb_s }) => {
                 let what = what.strip_prefix("measuring ").unwrap_or(what);
-                Some(format!("{what}: {}", Speed(*mb_s)))
+                vec![format!("{what}: {}", Speed(*mb_s))]
             }
             (mode, event) => {
                 mode.hear(event);
                 match (mode, event) {
-                    (Mode::Lines(view), Event::Stage(_)) => Some(view.announcement()),
+                    (Mode::Lines(view), Event::Stage(_)) => vec![view.announcement()],
                     (Mode::Lines(_), Event::Wait(seconds)) if *seconds >= LONG_WAIT_S => {
-                        Some(view::waiting(*seconds))
+                        vec![view::waiting(*seconds)]
                     }
                     (Mode::Drawn(_), Event::Plan(plan)) if !plan.says.is_empty() => {
-                        Some(wrapped(&plan.says, screen::width()).join("\n"))
+                        wrapped(&outside::line(&plan.says), screen::width())
                     }
-                    (_, Event::Plan(plan)) if !plan.says.is_empty() => Some(plan.says.clone()),
-                    _ => None,
+                    (_, Event::Plan(plan)) if !plan.says.is_empty() => vec![plan.says.clone()],
+                    _ => Vec::new(),
                 }
             }
         };
-        said.iter().flat_map(|said| said.lines()).for_each(screen::say);
+        said.iter().for_each(|line| screen::say(line));
     }
 }
 

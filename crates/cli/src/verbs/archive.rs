@@ -23,13 +23,15 @@ pub(super) fn run(asked: Request, options: &Options) -> Result<u8> {
         }
         What::Show { what } => show(options, path, &what),
         What::Edit(edit) => {
-            output::document(options, &archive::edit(path, &edit)?, |card| pages::edited(&edit, card))
+            let card = archive::edit(path, &edit, &pages::answer)?;
+            output::document(options, &card, |card| pages::edited(&edit, card))
         }
         What::Merge { from, into } => {
-            output::document(options, &archive::merge(path, &from, &into)?, |card| pages::merged(&from, card))
+            let card = archive::merge(path, &from, &into, &pages::answer)?;
+            output::document(options, &card, |card| pages::merged(&from, card))
         }
         What::Remove { session, yes_remove } => {
-            let removed = archive::remove(path, &session, &yes_remove)?;
+            let removed = archive::remove(path, &session, yes_remove.as_deref())?;
             output::list(options, "removed", &removed, |session| {
                 Page::plain(format!("Removed session {session}."))
             })

@@ -70,7 +70,9 @@ impl Random {
             several => {
                 let answer = format!("{} random cards, from seed {}.", several.len(), self.seed);
                 let mut page = Page::plain(answer);
-                several.iter().for_each(|card| page.add(&card.title, words(card)));
+                several
+                    .iter()
+                    .for_each(|card| page.add(&format!("{}: {}", card.name, card.title), words(card)));
                 page
             }
         })
@@ -94,8 +96,9 @@ fn listed(cards: &[Card]) -> Page {
 }
 
 fn shown(card: &Shown) -> Page {
-    let mut page = Page::plain(in_a_line(&card.title));
+    let mut page = Page::plain(in_a_line(&sentence(&card.title)));
     page.add("", words(card));
+    page.step("Test it:", Some(format!("cardscope check sim:{}", card.name)));
     page
 }
 

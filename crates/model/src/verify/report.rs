@@ -91,6 +91,18 @@ pub struct Verification {
 pub type VerifyReport = Report<Verification>;
 
 impl Verification {
+    /// How much it says of the card, beside other tests: a full test and a fake that was found more than a quick test that
+    /// found nothing, and any of them more than one without a conclusion. Of equal ones the newest counts.
+    pub fn sureness(&self) -> u8 {
+        match self.verdict {
+            Verdict::Inconclusive => 0,
+            Verdict::Genuine if self.method != Method::Full => 1,
+            _ => 2,
+        }
+    }
+}
+
+impl Verification {
     /// Bytes from 0 on that may be there: what is known to be, else what lies in front of the first repetition.
     pub fn at_most_usable(&self) -> Option<u64> {
         self.usable_bytes.or(self.wrap_bytes)

@@ -1,11 +1,11 @@
 //! What is said of an entry and of two of them: the same sentences on the terminal, in Markdown and on the page.
 
-use crate::figure::{ANSWER, count, decimals, interval, speed, test_of, wrapped};
+use crate::figure::{ANSWER, count, interval, speed, test_of, wrapped};
 use cardscope_model::comparison::{ComparedTest, Comparison, Entry, Pair, Spread, Verdict};
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::setting::Setting;
 use cardscope_model::statistics;
-use cardscope_model::units::BinarySize;
+use cardscope_model::units::{BinarySize, three_digits};
 use unicode_width::UnicodeWidthStr;
 
 /// One of so many pairs of cards that are alike differs by chance: what is called real holds in 95 of 100.
@@ -172,13 +172,14 @@ pub fn against(pair: &Pair) -> String {
 /// A factor from 2 on, either way, with three digits: `×301`, `÷2.5`.
 fn times(factor: f64) -> Option<String> {
     let (sign, factor) = if factor < 1.0 { ('÷', 1.0 / factor) } else { ('×', factor) };
-    (factor.is_finite() && factor >= 2.0).then(|| format!("{sign}{factor:.*}", decimals(factor)))
+    (factor.is_finite() && factor >= 2.0).then(|| format!("{sign}{}", three_digits(factor)))
 }
 
-/// Who is fastest, in a line: the winner of two, or of many the one that leads in most tests.
+/// Who is fastest, in a line: the winner of two, or of many the one that leads in most tests. Of several cards each stands
+/// for the best of its settings; of one card its settings are compared.
 pub fn answer(comparison: &Comparison) -> String {
-    let names: Vec<&str> = comparison.entries.iter().map(|entry| entry.name.as_str()).collect();
-    let names = brief(&names);
+    let sides = sides(comparison);
+    let names = names(comparison, &sides);
     if names.len() < 2 {
         return match names.first() {
             Some(one) => format!("One card only: {one}. Name a second card to compare it with."),
@@ -186,11 +187,11 @@ pub fn answer(comparison: &Comparison) -> String {
         };
     }
     let tests: Vec<Vec<(usize, f64)>> =
-        comparison.tests.iter().map(means).filter(|all| all.len() > 1).collect();
-    let leads = |entry: usize| {
-        tests.iter().filter(|all| best(all).is_some_and(|(fastest, _)| fastest == entry)).count()
+        comparison.tests.iter().map(|test| means(test, &sides)).filter(|all| all.len() > 1).collect();
+    let leads = |side: usize| {
+        tests.iter().filter(|all| best(all).is_some_and(|(fastest, _)| fastest == side)).count()
     };
-    let Some(winner) = (0..names.len()).max_by_key(|entry| (leads(*entry), std::cmp::Reverse(*entry))) else {
+    let Some(winner) = (0..names.len()).max_by_key(|side| (leads(*side), std::cmp::Reverse(*side))) else {
         return "Nothing to compare.".to_owned();
     };
     if tests.is_empty() {
@@ -200,8 +201,9 @@ pub fn answer(comparison: &Comparison) -> String {
     let ratios = tests.iter().filter_map(|all| against_the_best(all, winner));
     let ratios: Vec<f64> = ratios.filter(|ratio| ratio.is_normal()).collect();
     let logarithms: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
-    let typical = statistics::mean(&logarithms).map(|mean| format!(", typically {} ×", times_of(mean.exp())));
-    let runner_up = (0..names.len()).filter(|entry| *entry != winner).map(leads).max().unwrap_or(0);
+    let typical =
+        statistics::mean(&logarithms).map(|mean| format!(", typically {} ×", three_digits(mean.exp())));
+    let runner_up = (0..names.len()).filter(|side| *side != winner).map(leads).max().unwrap_or(0);
     if runner_up == leads(winner) {
         let each = format!("{} of {} each", runner_up, count(tests.len() as u64, "test"));
         return match &names[..] {
@@ -212,10 +214,8 @@ pub fn answer(comparison: &Comparison) -> String {
             _ => format!("No card leads: the best are ahead in {each}."),
         };
     }
-    let all =
-        comparison.tests.iter().flat_map(|test| &test.pairs).map(|pair| pair.verdict).collect::<Vec<_>>();
-    let is_sure = |verdict: &Verdict| matches!(verdict, Verdict::FirstFaster | Verdict::SecondFaster);
-    if !all.is_empty() && !all.iter().any(is_sure) {
+    let mut pairs = comparison.tests.iter().flat_map(|test| &test.pairs).peekable();
+    if pairs.peek().is_some() && !pairs.any(|pair| wins(&sides[winner], pair)) {
         let ahead = format!("ahead in {} of {}", leads(winner), count(tests.len() as u64, "test"));
         return format!("{} is {ahead}, not significantly.", names[winner]);
     }
@@ -224,6 +224,40 @@ pub fn answer(comparison: &Comparison) -> String {
     let other = if names.len() == 2 { &names[1 - winner] } else { "the others" };
     let said = format!("{} leads {other} in {lead}.", names[winner]);
     if said.width() <= ANSWER { said } else { format!("{} leads in {lead}.", names[winner]) }
+}
+
+/// Who is compared, each with its entries: the cards, or the settings where all are of one card.
+fn sides(comparison: &Comparison) -> Vec<Vec<usize>> {
+    let mut cards: Vec<(&str, Vec<usize>)> = Vec::new();
+    for (number, entry) in comparison.entries.iter().enumerate() {
+        match cards.iter_mut().find(|(card, _)| *card == entry.card_id) {
+            Some((_, entries)) => entries.push(number),
+            None => cards.push((&entry.card_id, vec![number])),
+        }
+    }
+    match &cards[..] {
+        [(_, settings)] => settings.iter().map(|setting| vec![*setting]).collect(),
+        _ => cards.into_iter().map(|(_, entries)| entries).collect(),
+    }
+}
+
+/// Their names: a card that stands there with several settings is named without them.
+fn names(comparison: &Comparison, sides: &[Vec<usize>]) -> Vec<String> {
+    let name = |entries: &Vec<usize>| {
+        let name = comparison.entries[entries[0]].name.as_str();
+        if entries.len() > 1 { name.split(" · ").next().unwrap_or(name) } else { name }
+    };
+    brief(&sides.iter().map(name).collect::<Vec<_>>())
+}
+
+/// Whether one of these entries is significantly faster than one of another card.
+fn wins(entries: &[usize], pair: &Pair) -> bool {
+    let (faster, slower) = match pair.verdict {
+        Verdict::FirstFaster => (pair.first, pair.second),
+        Verdict::SecondFaster => (pair.second, pair.first),
+        Verdict::Alike | Verdict::CannotTell => return false,
+    };
+    entries.contains(&faster) && !entries.contains(&slower)
 }
 
 /// Characters of a name in an answer, unless a word is longer.
@@ -263,16 +297,13 @@ pub(crate) fn brief(names: &[&str]) -> Vec<String> {
     (0..parts.len()).map(short).collect()
 }
 
-/// A ratio with two decimals, from 10 on with three digits.
-fn times_of(ratio: f64) -> String {
-    format!("{ratio:.*}", decimals(ratio))
-}
-
-/// The entries of a test that were measured, with their means.
-fn means(test: &ComparedTest) -> Vec<(usize, f64)> {
-    let all =
-        test.spreads.iter().enumerate().filter_map(|(entry, spread)| Some((entry, spread.as_ref()?.mean)));
-    all.filter(|(_, mean)| mean.is_finite() && *mean > 0.0).collect()
+/// The sides of a test that were measured, with their means; of several entries the fastest counts.
+fn means(test: &ComparedTest, sides: &[Vec<usize>]) -> Vec<(usize, f64)> {
+    let mean = |entry: &usize| test.spreads.get(*entry)?.as_ref().map(|spread| spread.mean);
+    let measured = |entries: &Vec<usize>| {
+        entries.iter().filter_map(mean).filter(|mean| mean.is_finite() && *mean > 0.0).max_by(f64::total_cmp)
+    };
+    sides.iter().enumerate().filter_map(|(side, entries)| Some((side, measured(entries)?))).collect()
 }
 
 fn best(all: &[(usize, f64)]) -> Option<(usize, f64)> {
@@ -421,9 +452,48 @@ mod tests {
         assert_eq!(brief(&twice), ["Lexar (cooling active)", "Lexar (cooling passive)", "ADATA"]);
     }
 
+    /// Entries of these cards, faster from the first to the last, of which only the pair of the last two is significant.
+    fn compared(cards: &[&str]) -> Comparison {
+        let mut comparison = sample::comparison(cards.len(), 3, 1);
+        for (number, (entry, card)) in comparison.entries.iter_mut().zip(cards).enumerate() {
+            (entry.card_id, entry.name) = ((*card).to_owned(), format!("{card} · setting {number}"));
+        }
+        let last = cards.len() - 1;
+        for pair in &mut comparison.tests[0].pairs {
+            let sure = (pair.first, pair.second) == (last - 1, last);
+            pair.verdict = if sure { Verdict::FirstFaster } else { Verdict::CannotTell };
+        }
+        for (number, spread) in comparison.tests[0].spreads.iter_mut().enumerate() {
+            if let Some(spread) = spread {
+                spread.mean = 90.0 - 10.0 * number as f64;
+            }
+        }
+        comparison
+    }
+
+    #[test]
+    fn only_what_the_winner_wins_for_sure_makes_it_lead() {
+        let said = answer(&compared(&["Alder", "Birch", "Cedar"]));
+        assert_eq!(said, "Alder is ahead in 1 of 1 test, not significantly.");
+        assert_eq!(
+            answer(&compared(&["Alder", "Birch"])),
+            "Alder leads Birch in 1 of 1 test, typically 1.12 ×."
+        );
+    }
+
+    #[test]
+    fn settings_of_one_card_are_no_rivals_of_it_and_alone_they_are_compared() {
+        let said = answer(&compared(&["Alder", "Alder", "Birch"]));
+        assert_eq!(said, "Alder leads Birch in 1 of 1 test, typically 1.29 ×.");
+        let alone = answer(&compared(&["Alder", "Alder"]));
+        assert!(alone.starts_with("Alder (setting 0) leads Alder (setting 1) in 1 of 1 test"), "{alone}");
+        let sure_among_settings = answer(&compared(&["Birch", "Alder", "Alder"]));
+        assert_eq!(sure_among_settings, "Birch is ahead in 1 of 1 test, not significantly.");
+    }
+
     #[test]
     fn the_count_of_many_pairs_says_what_chance_alone_would_do() {
-        assert!(!counted(&sample::comparison(6, 2, 1)).unwrap().contains("by chance"), "15 pairs");
+        assert!(!counted(&sample::comparison(6, 2, 1)).unwrap().contains("By chance"), "15 pairs");
         let many = counted(&sample::comparison(20, 2, 2)).unwrap();
         assert!(
             many.ends_with("By chance alone, up to 9 of 190 pairs of cards would differ in some test."),

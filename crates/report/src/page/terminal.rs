@@ -190,7 +190,7 @@ impl Lines {
                 self.line(&format!("{indent}{line}"), style);
             }
             if !laid.left_out.is_empty() {
-                let more = format!("(a wider terminal also shows: {})", laid.left_out.join(", "));
+                let more = format!("(a wider terminal also shows: {})", laid.left_out.join("; "));
                 self.wrapped(&indent, &more, Style::Dim);
             }
         }
@@ -212,7 +212,7 @@ impl Lines {
     fn end(&mut self, page: &Page, hidden: &[&Section]) {
         let heads: Vec<&str> =
             hidden.iter().map(|section| section.head.as_str()).filter(|h| !h.is_empty()).collect();
-        let more = (!heads.is_empty()).then(|| format!("More with --details: {}.", heads.join(", ")));
+        let more = (!heads.is_empty()).then(|| format!("More with --details: {}.", heads.join("; ")));
         let known = page.end.iter().cloned();
         let all: Vec<String> = known.chain(more).collect();
         if !all.is_empty() && !self.lines.is_empty() {

@@ -122,7 +122,7 @@ pub fn cards(path: Option<&Path>) -> Result<Vec<CardLine>> {
 ///
 /// # Errors
 /// A refusal where the text names none or several, a fact is none, or a file cannot be read; nothing is changed then.
-pub fn edit(path: Option<&Path>, edit: &Edit) -> Result<CardShown> {
+pub fn edit(path: Option<&Path>, edit: &Edit, answer: Answer<'_>) -> Result<CardShown> {
     let facts = edit.facts()?;
     let mut archive = open_filled(path)?;
     let card = named::card(&mut archive, &edit.card)?;
@@ -134,7 +134,7 @@ pub fn edit(path: Option<&Path>, edit: &Edit) -> Result<CardShown> {
     let change = |known: &mut CardFacts| change(known, facts, edit.marks.as_deref());
     archive.edit_card(&card.id, change, edit.event().as_slice(), &attach)?;
     let card = named::card(&mut archive, &card.id)?;
-    shown(&mut archive, card, &|_, _| None)
+    shown(&mut archive, card, answer)
 }
 
 fn one_fact(text: &str) -> Result<(&str, Option<String>)> {
@@ -160,7 +160,7 @@ fn change(known: &mut CardFacts, facts: Vec<(&str, Option<String>)>, marks: Opti
 ///
 /// # Errors
 /// A refusal where a text names none or several, or both the same.
-pub fn merge(path: Option<&Path>, from: &str, into: &str) -> Result<CardShown> {
+pub fn merge(path: Option<&Path>, from: &str, into: &str, answer: Answer<'_>) -> Result<CardShown> {
     let mut archive = open_filled(path)?;
     let (from, into) = (named::card(&mut archive, from)?, named::card(&mut archive, into)?);
     if from.id == into.id {
@@ -168,7 +168,7 @@ pub fn merge(path: Option<&Path>, from: &str, into: &str) -> Result<CardShown> {
     }
     archive.merge_cards(&from.id, &into.id)?;
     let card = named::card(&mut archive, &into.id)?;
-    shown(&mut archive, card, &|_, _| None)
+    shown(&mut archive, card, answer)
 }
 
 impl CardLine {

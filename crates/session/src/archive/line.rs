@@ -1,6 +1,6 @@
 //! One session as a line of a list: when, of which card, what was done, and what came of it.
 
-use crate::error::{Failure, Result};
+use crate::error::Result;
 use cardscope_store::{Archive, EndedHow, SessionSummary};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -49,8 +49,9 @@ pub(super) fn lines(
     let mut check: Option<&SessionSummary> = None;
     for session in &sessions {
         let title = session.card_id.as_ref().and_then(|id| titles.get(id));
+        // A record that cannot be read has no result; the list shows the others none the less.
         let result = match session.is_record {
-            true => archive.session(session.id).map_err(Failure::refused)?.file.document,
+            true => archive.session(session.id).ok().and_then(|stored| stored.file.document),
             false => None,
         };
         let result = result.and_then(|document| answer(&session.kind, &document));
@@ -76,8 +77,13 @@ pub(super) fn lines(
 
 /// Whether a session began while a check had the same card open.
 fn is_part(session: &SessionSummary, check: &SessionSummary) -> bool {
-    let while_it_ran = check.ended_at.as_ref().is_none_or(|end| session.started_at <= *end);
-    session.target == check.target && session.kind != "import" && session.kind != "check" && while_it_ran
+    // A check that crashed has no end: what came after it is none of its parts.
+    let while_it_ran = check.ended_at.as_ref().map_or(check.running, |end| session.started_at <= *end);
+    let same_card = match (&session.card_id, &check.card_id) {
+        (Some(card), Some(checked)) => card == checked,
+        _ => session.target == check.target,
+    };
+    same_card && session.kind != "import" && session.kind != "check" && while_it_ran
 }
 
 fn runs(session: &SessionSummary) -> String {
@@ -93,5 +99,44 @@ fn state(ended: Option<EndedHow>, running: bool) -> &'static str {
         Some(how) => how.word(),
         None if running => "running",
         None => "crashed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session(kind: &str, started_at: &str, ended_at: Option<&str>, card: Option<&str>) -> SessionSummary {
+        SessionSummary {
+            id: "01890a5d-ac96-774b-bcce-b302099a8057".parse().unwrap(),
+            kind: kind.into(),
+            target: "/dev/sdb".into(),
+            card: None,
+            card_id: card.map(str::to_owned),
+            recipe: String::new(),
+            is_record: true,
+            started_at: started_at.into(),
+            updated_at: None,
+            ended_at: ended_at.map(str::to_owned),
+            ended: None,
+            running: false,
+            runs: 0,
+            samples: 0,
+        }
+    }
+
+    #[test]
+    fn a_session_is_part_of_a_check_that_had_the_same_card_open() {
+        let part = session("map", "2026-01-01T10:05", None, Some("a"));
+        let whole = session("check", "2026-01-01T10:00", Some("2026-01-01T10:10"), Some("a"));
+        assert!(is_part(&part, &whole));
+        assert!(!is_part(&session("map", "2026-01-01T11:00", None, Some("a")), &whole), "it came later");
+        assert!(
+            !is_part(&part, &SessionSummary { card_id: Some("b".into()), ..whole.clone() }),
+            "another card"
+        );
+        let crashed = SessionSummary { ended_at: None, ..whole };
+        assert!(!is_part(&part, &crashed), "nobody knows how long it ran");
+        assert!(is_part(&part, &SessionSummary { running: true, ..crashed }));
     }
 }

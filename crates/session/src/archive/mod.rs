@@ -15,6 +15,7 @@ pub use sessions::{Found, Shown, find, list, remove, show};
 
 use crate::error::{Failure, Result};
 use cardscope_store::{Archive, is_server};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Where the archive lies; `None` is the user's own.
@@ -30,9 +31,9 @@ pub(crate) fn open(path: Option<&Path>) -> Result<Archive> {
 /// Opens the archive where there is one: looking something up makes none. A server is asked when it is opened.
 pub(crate) fn open_existing(path: Option<&Path>) -> Result<Option<Archive>> {
     let Ok(path) = path_of(path) else { return Ok(None) };
-    // A link that leads nowhere is there, too; opening it says what is wrong.
-    let is_there = is_server(&path)? || path.symlink_metadata().is_ok();
-    Ok(if is_there { Some(Archive::open(path)?) } else { None })
+    // A link that leads nowhere is there, too, and so is what may not be looked at; opening it says what is wrong.
+    let absent = || path.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound);
+    Ok(if is_server(&path)? || !absent() { Some(Archive::open(path)?) } else { None })
 }
 
 /// The same for a verb that only reads: the user's own archive may not be made yet, but one that is named must be there.

@@ -7,7 +7,10 @@ use cardscope_model::archived::StoredCard;
 use cardscope_store::{Archive, SessionId, SessionSummary};
 
 /// So many sessions are listed where several may be meant.
-const LISTED: usize = 6;
+const LISTED: usize = 3;
+
+/// Digits of a session's id that are shown: its last ones, as in `archive list`, since ids begin with the time.
+const SHOWN_DIGITS: usize = 8;
 
 /// What a text names.
 pub(super) enum Named {
@@ -62,8 +65,13 @@ fn several(text: &str, sessions: &[SessionSummary]) -> Failure {
     Failure::refused(format!("{text:?} may be {listed}; give more of the id"))
 }
 
+fn short(session: &SessionSummary) -> String {
+    let id = session.id.to_string();
+    id.get(id.len().saturating_sub(SHOWN_DIGITS)..).unwrap_or(&id).to_owned()
+}
+
 fn listed(sessions: &[SessionSummary], others: impl Iterator<Item = String>) -> String {
-    let named = |s: &SessionSummary| format!("{} ({} of {})", s.id, s.kind, s.target);
+    let named = |s: &SessionSummary| format!("{} ({} of {})", short(s), s.kind, s.target);
     let all: Vec<String> = sessions.iter().map(named).chain(others).collect();
     match all.len().saturating_sub(LISTED) {
         0 => all.join(", "),
@@ -98,7 +106,9 @@ mod tests {
         assert_eq!(refused.exit_status(), 2);
         let text = refused.to_string();
         assert!(
-            text.contains(&first) && text.contains(&second) && text.contains("verify of sim:constant"),
+            text.contains(&first[28..])
+                && text.contains(&second[28..])
+                && text.contains("verify of sim:constant"),
             "{text}"
         );
         for (id, other) in [(&first, &second), (&second, &first)] {

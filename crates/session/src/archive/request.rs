@@ -50,7 +50,7 @@ pub enum What {
         session: String,
         /// Confirm: the same text once more
         #[arg(long, value_name = "SESSION")]
-        yes_remove: String,
+        yes_remove: Option<String>,
     },
     /// Export sessions, one file each (docs/result-file.schema.json)
     Export {

@@ -92,9 +92,15 @@ fn so_far(record: StoredSession) -> Value {
 ///
 /// # Errors
 /// If the consent names another one, there is nothing of that name, or it cannot be removed.
-pub fn remove(path: Option<&Path>, session: &str, consent: &str) -> Result<String> {
-    if session != consent {
-        return Err(Failure::refused("--yes-remove does not name the same session; nothing was removed"));
+pub fn remove(path: Option<&Path>, session: &str, consent: Option<&str>) -> Result<String> {
+    if consent != Some(session) {
+        let why = match consent {
+            Some(_) => "--yes-remove does not name the same session; nothing was removed".to_owned(),
+            None => format!(
+                "nothing was removed; to remove {session:?} for good, name it once more with --yes-remove"
+            ),
+        };
+        return Err(Failure::refused(why));
     }
     let mut archive = open_filled(path)?;
     let id = named::session(&mut archive, session)?;

@@ -49,7 +49,10 @@ pub(super) fn begin_row(
 
 /// One line before the start: what will be moved.
 pub(super) fn plan_line(recipe: &Recipe, runs: u32, opened: &Opened) -> String {
-    let tests = recipe.tests.len();
+    let tests = match recipe.tests.len() {
+        1 => "1 test".to_owned(),
+        tests => format!("{tests} tests"),
+    };
     let times = if runs > 1 { format!(", at most {runs} runs") } else { String::new() };
     let writes = Writes::on(recipe, runs, opened);
     let writes = match opened.may_write {
@@ -57,7 +60,7 @@ pub(super) fn plan_line(recipe: &Recipe, runs: u32, opened: &Opened) -> String {
         false => "writes nothing".to_owned(),
     };
     let limit = opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
-    format!("{}: {tests} tests over {}{times}; {writes}{limit}", recipe.title, BinarySize(recipe.area))
+    format!("{}: {tests} over {}{times}; {writes}{limit}", recipe.title, BinarySize(recipe.area))
 }
 
 /// Results of the tests that have at least one counted loop.

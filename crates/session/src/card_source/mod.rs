@@ -5,7 +5,7 @@
 mod collected;
 mod named;
 
-pub(crate) use named::{set_apart, the_one};
+pub(crate) use named::{no_card, set_apart, the_one};
 
 use crate::archive::open_to_read;
 use crate::error::{Failure, Result};

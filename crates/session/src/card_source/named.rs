@@ -26,16 +26,21 @@ pub(crate) fn the_one(mut found: Vec<StoredCard>, text: &str) -> Result<StoredCa
     }
     match found.len() {
         1 => Ok(found.swap_remove(0)),
-        0 => Err(Failure::refused(format!(
-            "no card {text:?}; `cardscope archive cards` lists those of the archive, with --builtin those that \
-             come with the program"
-        ))),
+        0 => Err(no_card(text)),
         _ => Err(Failure::refused(format!(
             "{text:?} matches {}; name one of them, or give its \
             id",
             listed(&found)
         ))),
     }
+}
+
+/// The refusal where no card has the name.
+pub(crate) fn no_card(text: &str) -> Failure {
+    Failure::refused(format!(
+        "no card {text:?}; `cardscope archive cards` lists those of the archive, with --builtin those that \
+         come with the program"
+    ))
 }
 
 /// Gives cards that share their name, of which nothing else is known, a part of their id.

@@ -5,6 +5,7 @@ use super::unpack::MOST_BYTES;
 use cardscope_engine::cause::Cause;
 use cardscope_engine::input::{InputError, Stream};
 use cardscope_engine::interrupt::Interrupt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Folders within folders are followed so deep; links to folders are not.
@@ -56,7 +57,17 @@ pub(super) fn bytes(candidate: &Candidate, interrupt: &Interrupt) -> Result<Vec<
         true => Stream::stdin(interrupt),
         false => Stream::open(&candidate.path, interrupt),
     };
-    limited(stream?)
+    limited(stream.map_err(unopened)?)
+}
+
+/// Why a file cannot be opened, as the end of a sentence that begins with its name.
+fn unopened(error: InputError) -> Cause {
+    match &error {
+        InputError::System(system) if system.kind() == ErrorKind::NotFound => {
+            Cause::worded("it does not exist", error)
+        }
+        _ => error.into(),
+    }
 }
 
 fn limited(mut stream: Stream) -> Result<Vec<u8>, Cause> {
@@ -100,7 +111,7 @@ mod tests {
     fn a_file_that_is_not_there_and_one_that_is_none_say_so() {
         let candidate = |path: &str| Candidate { path: path.into(), named: true };
         let refusal = |path| bytes(&candidate(path), &Interrupt::default()).unwrap_err().to_string();
-        assert!(refusal("/nowhere/x.log").contains("No such file"));
+        assert_eq!(refusal("/nowhere/x.log"), "it does not exist");
         assert_eq!(refusal("/dev/zero"), "it is a character device, not a plain file");
     }
 }

@@ -66,10 +66,9 @@ impl Intake {
     /// # Errors
     /// If the batch it completes cannot be stored; none of it is then.
     pub(super) fn understood(&mut self, file: Understood) -> Result<()> {
-        let totals = &mut self.report.totals;
-        totals.runs += file.logs.iter().map(|log| log.runs.len() as u64).sum::<u64>();
-        totals.figures +=
-            file.logs.iter().flat_map(|log| &log.runs).map(|run| run.results.len() as u64).sum::<u64>();
+        let runs = file.logs.iter().map(|log| log.runs.len() as u64).sum();
+        let results = file.logs.iter().flat_map(|log| &log.runs).map(|run| run.results.len() as u64).sum();
+        self.report.count(format(&file.logs), runs, results);
         self.batch_bytes += file.bytes.len();
         self.batch.push(file);
         match self.batch.len() >= BATCH_FILES || self.batch_bytes >= BATCH_BYTES {
@@ -82,10 +81,8 @@ impl Intake {
     pub(super) fn session(&mut self, file: String, session: &SessionFile) -> Result<()> {
         // What came first is stored first.
         self.flush()?;
-        let totals = &mut self.report.totals;
-        totals.runs += session.runs.len() as u64;
-        totals.figures +=
-            session.runs.iter().flat_map(|run| &run.figures).map(|f| f.len() as u64).sum::<u64>();
+        let results = session.runs.iter().flat_map(|run| &run.figures).map(|f| f.len() as u64).sum();
+        self.report.count("cardscope", session.runs.len() as u64, results);
         let added = self.archive.as_mut().map(|archive| archive.add_file(session)).transpose();
         let (kept, sessions, error) = match added {
             Ok(stored) => {
@@ -172,13 +169,18 @@ impl Intake {
     }
 }
 
+/// The format of a file: all its logs are of one.
+fn format(logs: &[Log]) -> &str {
+    logs.first().map_or("", |log| log.format.as_str())
+}
+
 /// Hands the files' bytes over to the archive: nothing needs them afterwards.
 fn store(archive: &mut Archive, batch: &mut [Understood]) -> Result<Vec<Stored>> {
     let titles: Vec<Option<String>> = batch.iter().map(|file| named::title(Path::new(&file.file))).collect();
     let sources = batch.iter_mut().zip(&titles).map(|(file, title)| NewSource {
         name: &file.file,
         title: title.as_deref(),
-        format: file.logs.first().map_or("", |log| log.format.as_str()),
+        format: format(&file.logs),
         bytes: std::mem::take(&mut file.bytes).into(),
         logs: &file.logs,
     });

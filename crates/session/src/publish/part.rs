@@ -13,6 +13,7 @@ use cardscope_model::publication::CardPart;
 use cardscope_model::session_file::CardUnit;
 use cardscope_model::sustain::SustainReport;
 use cardscope_model::test_name::TestName;
+use cardscope_model::verify::VerifyReport;
 use cardscope_store::{SessionId, StoredSession};
 use serde::Deserialize as _;
 use serde::de::DeserializeOwned;
@@ -120,11 +121,11 @@ fn add_record(part: &mut CardPart, record: StoredSession, hidden: &Hidden) {
     hidden.clear(&mut document);
     match record.summary.kind.as_str() {
         "map" => last(&mut part.map, &document),
-        "verify" => last(&mut part.verify, &document),
+        "verify" => surest(&mut part.verify, &document),
         "sustain" => longest(&mut part.sustain, &document),
         "check" => {
             last(&mut part.map, &document["map"]);
-            last(&mut part.verify, &document["verify"]);
+            surest(&mut part.verify, &document["verify"]);
         }
         _ => return,
     }
@@ -148,6 +149,14 @@ fn last<T: DeserializeOwned>(place: &mut Option<T>, document: &serde_json::Value
     }
 }
 
+/// The last of the surest stays.
+fn surest(place: &mut Option<VerifyReport>, document: &serde_json::Value) {
+    let Ok(found) = VerifyReport::deserialize(document) else { return };
+    if place.as_ref().is_none_or(|known| known.body.sureness() <= found.body.sureness()) {
+        *place = Some(found);
+    }
+}
+
 /// A visit uses a card for a minute, which says less than a long run before it: the longest stays, of equal ones the last.
 fn longest(place: &mut Option<SustainReport>, document: &serde_json::Value) {
     let Ok(found) = SustainReport::deserialize(document) else { return };
@@ -160,6 +169,7 @@ fn longest(place: &mut Option<SustainReport>, document: &serde_json::Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cardscope_model::verify::{Method, Verdict};
 
     fn unit(serial: Option<&str>, cid: Option<&str>) -> CardUnit {
         CardUnit {
@@ -185,6 +195,23 @@ mod tests {
         let mut two = bare(&card, Vec::new(), true);
         name_units(&mut two, &[unit(Some("0x811e"), Some("1d41")), unit(Some("0x811f"), Some("1d42"))]);
         assert_eq!((two.card.cid.as_deref(), two.pieces.len()), (None, 2));
+    }
+
+    #[test]
+    fn a_quick_test_does_not_take_the_place_of_a_full_one_and_a_fake_does() {
+        let mut shown = None;
+        let mut after = |verdict: Verdict, method: Method| {
+            let mut report = VerifyReport::default();
+            (report.body.verdict, report.body.method) = (verdict, method);
+            surest(&mut shown, &serde_json::to_value(report).unwrap());
+            shown.as_ref().map(|shown| (shown.body.verdict, shown.body.method))
+        };
+        assert_eq!(after(Verdict::Inconclusive, Method::Full), Some((Verdict::Inconclusive, Method::Full)));
+        assert_eq!(after(Verdict::Genuine, Method::Quick), Some((Verdict::Genuine, Method::Quick)));
+        assert_eq!(after(Verdict::Genuine, Method::Full), Some((Verdict::Genuine, Method::Full)));
+        assert_eq!(after(Verdict::Genuine, Method::Quick), Some((Verdict::Genuine, Method::Full)));
+        assert_eq!(after(Verdict::Limbo, Method::Quick), Some((Verdict::Limbo, Method::Quick)));
+        assert_eq!(after(Verdict::Inconclusive, Method::Full), Some((Verdict::Limbo, Method::Quick)));
     }
 
     #[test]

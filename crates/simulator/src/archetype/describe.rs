@@ -4,7 +4,7 @@ use super::schema::{
     Archetype, Cache, CacheKind, Close, Constant, EndOfLife, Fake, FakeKind, FatRegion, Gc, HybridWrite,
     Lost, PoolFull, Read, Start, Thermal, Throttle, Unwritten, Wear, WhenFull, Write,
 };
-use cardscope_model::units::{BinarySize, Size, decimals, grouped};
+use cardscope_model::units::{BinarySize, Capacity, Size, three_digits};
 
 /// The card in words, a paragraph for each part.
 pub fn describe(card: &Archetype) -> Vec<String> {
@@ -20,8 +20,7 @@ pub fn describe(card: &Archetype) -> Vec<String> {
 }
 
 fn announced(card: &Archetype) -> String {
-    let bytes = card.announced_bytes;
-    format!("Announces {} ({} bytes).", Size(bytes), grouped(bytes))
+    format!("Announces {}.", Capacity(card.announced_bytes))
 }
 
 fn units(card: &Archetype) -> String {
@@ -208,15 +207,10 @@ fn share(part: f64) -> String {
 /// A time in the unit that suits it.
 fn time(seconds: f64) -> String {
     match seconds {
-        s if s >= 1.0 => three(s, "s"),
-        s if s >= 1e-3 => three(s * 1e3, "ms"),
-        s => three(s * 1e6, "µs"),
+        s if s >= 1.0 => format!("{} s", three_digits(s)),
+        s if s >= 1e-3 => format!("{} ms", three_digits(s * 1e3)),
+        s => format!("{} µs", three_digits(s * 1e6)),
     }
-}
-
-/// With three significant digits.
-fn three(value: f64, unit: &str) -> String {
-    format!("{value:.*} {unit}", decimals(value))
 }
 
 fn capacity(card: &Archetype) -> String {
@@ -317,7 +311,7 @@ fn state(card: &Archetype) -> String {
         Unwritten::Ones => "0xFF",
     };
     match card.state.start {
-        Start::Factory => format!("It is unwritten and reads as {unwritten}."),
+        Start::Factory => format!("The card starts empty and reads as {unwritten}."),
         Start::Filled => "It was written once completely.".to_owned(),
         Start::Used => format!("{used} % of its erase blocks hold data; the rest reads as {unwritten}."),
     }

@@ -53,16 +53,18 @@ fn result(line: &Line) -> String {
     let answer = line.result.split(". ").next().unwrap_or_default().trim_end_matches('.');
     // A verdict is what its answer begins with; only a fake's two sizes say more.
     let answer = match answer.split_once(':') {
-        Some((verdict, rest)) if verdict.starts_with(|c: char| c.is_ascii_uppercase()) => {
-            if verdict == "FAKE" {
-                &format!("FAKE: {}", rest.trim_start().trim_start_matches("holds "))
-            } else {
-                verdict
-            }
-        }
+        Some(("FAKE", rest)) => &format!("FAKE: {}", rest.trim_start().trim_start_matches("holds ")),
+        Some((verdict, _)) if is_verdict(verdict) => verdict,
         _ => answer,
     };
     [ended, answer].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
+}
+
+/// Whether the words before a colon are a verdict: it stands in capitals, with its doubt and what else is wrong behind it,
+/// as in `FAKE (90 %)` or `GENUINE, but slower than printed`.
+fn is_verdict(words: &str) -> bool {
+    let verdict = words.split(['(', ',']).next().unwrap_or_default().trim_end();
+    !verdict.is_empty() && verdict.chars().all(|c| c.is_ascii_uppercase() || [' ', '-'].contains(&c))
 }
 
 /// The card; of a session that has none its target, without the way to it.
@@ -134,10 +136,10 @@ pub(super) fn edited(edit: &Edit, shown: &CardShown) -> Page {
     changed.extend(edit.marks.is_some().then_some("marks"));
     changed.extend(edit.event.is_some().then_some("event"));
     changed.extend((!edit.attach.is_empty()).then_some("attachment"));
-    let answer = match changed.is_empty() {
-        true => "Nothing changed: give --set, --marks, --event or --attach.".to_owned(),
-        false => format!("Saved {} of {}", listing(&changed), shown.line.title),
-    };
+    if changed.is_empty() {
+        return Page::plain("Nothing changed: give --set, --marks, --event or --attach.");
+    }
+    let answer = format!("Saved {} of {}", listing(&changed), shown.line.title);
     Page { answer: in_a_line(&answer), ..card(shown) }
 }
 
@@ -239,4 +241,21 @@ fn known(kind: &str, document: &Value) -> Option<Page> {
 
 fn as_page<T: DeserializeOwned>(document: &Value, page: impl FnOnce(&T) -> Page) -> Option<Page> {
     T::deserialize(document).ok().map(|report| page(&report))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_verdict_in_capitals_stands_for_its_answer() {
+        for verdict in
+            ["DAMAGED", "SUSPECT READER", "READ-ONLY", "FAKE (90 %)", "GENUINE, but slower than printed"]
+        {
+            assert!(is_verdict(verdict), "{verdict}");
+        }
+        for words in ["Page", "Stopped after 1 min", "", "(quick)"] {
+            assert!(!is_verdict(words), "{words}");
+        }
+    }
 }

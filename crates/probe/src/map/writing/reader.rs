@@ -5,7 +5,7 @@ use cardscope_analysis::robust::{deviation, median_error};
 use cardscope_engine::card::Stop;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::statistics::median;
-use cardscope_model::units::KIB;
+use cardscope_model::units::{KIB, three_digits};
 
 /// Sizes around the usual cut of USB readers: 240 sectors (usb-storage).
 const CUT: [u64; 3] = [64 * KIB, 120 * KIB, 128 * KIB];
@@ -93,7 +93,15 @@ impl Fragment {
         Finding::new("reader-splits", Weight::Hint, sure, verdict)
             .because("64 KiB", format!("{:.2} ms", self.small * 1e3))
             .because("120 KiB", format!("{:.2} ms", self.uncut * 1e3))
-            .because("128 KiB", format!("{cut:.2} ms, {excess:.2} ± {error:.2} ms more than expected"))
+            .because(
+                "128 KiB",
+                format!(
+                    "{} ms, {} ± {} ms more than expected",
+                    three_digits(cut),
+                    three_digits(excess),
+                    three_digits(error)
+                ),
+            )
             .advise("Use a reader with longer commands, or write at most 120 KiB at once.")
     }
 }

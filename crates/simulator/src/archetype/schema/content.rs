@@ -121,23 +121,21 @@ impl Fake {
     pub(super) fn check(&self, announced: u64) -> Verdict {
         self.sizes(announced)?;
         self.cache()?;
-        let given =
-            |key: &str, value: Option<u64>| value.ok_or_else(|| format!("this kind of fake needs {key}"));
-        let real = || given("fake.real_bytes (fake_bytes=…)", self.real_bytes);
-        let wrap = || given("fake.wrap_bytes (wrap_bytes=…)", self.wrap_bytes);
+        let real = ("fake.real_bytes (fake_bytes=…)", self.real_bytes);
+        let wrap = ("fake.wrap_bytes (wrap_bytes=…)", self.wrap_bytes);
         match self.kind {
             FakeKind::None | FakeKind::ReadOnly => Ok(()),
-            FakeKind::Limbo => real().map(drop),
-            FakeKind::Wraparound => some_bytes("fake.wrap_bytes", wrap()?),
-            FakeKind::Chain => chain(real()?, wrap()?),
-            FakeKind::AddressLine => line(wrap()?, announced),
+            FakeKind::Limbo => given([real]).map(drop),
+            FakeKind::Wraparound => given([wrap]).and_then(|[wrap]| some_bytes("fake.wrap_bytes", wrap)),
+            FakeKind::Chain => given([real, wrap]).and_then(|[real, wrap]| chain(real, wrap)),
+            FakeKind::AddressLine => given([wrap]).and_then(|[wrap]| line(wrap, announced)),
             FakeKind::Damaged => {
                 chosen_units("fake.damaged_unit_bytes", self.damaged_unit_bytes, announced)?;
                 ensure(self.damaged_share != 0.0, || {
                     "this kind of fake needs fake.damaged_share above 0".to_owned()
                 })
             }
-            FakeKind::Overcommitted => some_bytes("fake.real_bytes", real()?),
+            FakeKind::Overcommitted => given([real]).and_then(|[real]| some_bytes("fake.real_bytes", real)),
         }
     }
 
@@ -166,6 +164,13 @@ impl Fake {
             _ => Ok(()),
         }
     }
+}
+
+/// The sizes that a kind of fake needs; all that are missing are named at once.
+fn given<const N: usize>(sizes: [(&str, Option<u64>); N]) -> Result<[u64; N], String> {
+    let missing = sizes.iter().filter(|(_, size)| size.is_none()).map(|(key, _)| *key).collect::<Vec<_>>();
+    ensure(missing.is_empty(), || format!("this kind of fake needs {}", missing.join(" and ")))?;
+    Ok(sizes.map(|(_, size)| size.unwrap_or_default()))
 }
 
 fn chain(real: u64, wrap: u64) -> Verdict {
