@@ -4,7 +4,7 @@ use crate::bench::precision;
 use crate::chart::inside::{PICTURE, addresses};
 use crate::chart::visit;
 use crate::evidence;
-use crate::figure::{count, duration, listing, sentence, speed, test_of, time_us, trimmed};
+use crate::figure::{count, duration, in_a_line, listing, sentence, speed, test_of, time_us, trimmed};
 use crate::page::table::Table;
 use crate::page::{Block, Fact, Page, Reason, Tone, fact, moved};
 use crate::{card_map, identity, ranking, sustain, verdict};
@@ -14,6 +14,7 @@ use cardscope_model::identity::Identity;
 use cardscope_model::job::{Fit, JobScore};
 use cardscope_model::judged_mark::{ClaimedBy, JudgedMark, MarksMeasured, MarksReport, Outcome, Part};
 use cardscope_model::result::TestResult;
+use cardscope_model::statistics::distinct;
 use cardscope_model::sustain::Measured;
 use cardscope_model::units::Size;
 use cardscope_model::verify::{Method, Verification};
@@ -166,10 +167,17 @@ fn outcomes(found: &MarksMeasured) -> Vec<String> {
     .collect()
 }
 
-/// The best job, and those that the card is not fit for.
+/// The best job of those for which all was measured, and those that the card is not fit for.
 fn suitable(jobs: &[JobScore]) -> Option<String> {
-    let scored = || jobs.iter().filter_map(|job| Some((job, job.score?)));
-    let (best, points) = scored().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let whole = best_first(jobs).into_iter().filter(|job| job.missing.is_empty());
+    let Some((best, points)) = whole.filter_map(|job| Some((job, job.score?))).next() else {
+        let missing = distinct(jobs.iter().flat_map(|job| job.missing.iter().cloned()));
+        let why = match missing.iter().all(|figure| figure.contains("write")) {
+            true => "write tests did not run".to_owned(),
+            false => format!("not measured: {}", missing.join(", ")),
+        };
+        return (!jobs.is_empty()).then(|| in_a_line(&format!("Jobs: not judged; {why}")));
+    };
     let bad: Vec<String> = jobs
         .iter()
         .filter(|job| matches!(job.fit, Fit::Unfit | Fit::Poor))
@@ -248,7 +256,10 @@ fn speeds(results: &[TestResult]) -> Table {
 
 fn best_first(jobs: &[JobScore]) -> Vec<&JobScore> {
     let mut jobs: Vec<&JobScore> = jobs.iter().collect();
-    jobs.sort_by(|a, b| b.score.unwrap_or(-1.0).total_cmp(&a.score.unwrap_or(-1.0)));
+    let points = |job: &JobScore| job.score.unwrap_or(-1.0);
+    jobs.sort_by(|a, b| points(b).total_cmp(&points(a)));
+    // What a card is unfit for comes last, however many points it has.
+    jobs.sort_by_key(|job| job.fit == Fit::Unfit);
     jobs
 }
 
