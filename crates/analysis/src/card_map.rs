@@ -32,7 +32,9 @@ fn cells(measured: &Measured, facts: &Facts) -> Option<Finding> {
             "The flash is probably TLC: the {what} of {} is three times a power of two.",
             BinarySize(bytes)
         );
-        return Some(Finding::new("cells", Weight::Note, 0.9 * sure, verdict).because(what, BinarySize(bytes)));
+        return Some(
+            Finding::new("cells", Weight::Note, 0.9 * sure, verdict).because(what, BinarySize(bytes)),
+        );
     }
     let cache = &measured.slc_cache_bytes;
     let share =

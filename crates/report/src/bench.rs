@@ -85,7 +85,9 @@ fn uneven(report: &BenchReport) -> Vec<String> {
     let levels = of("bimodal-runs");
     let levels = match levels.as_slice() {
         [] | [_] => levels.iter().map(|verdict| (*verdict).to_owned()).collect(),
-        all => vec![format!("{} tests alternate between two speeds, so their means are misleading.", all.len())],
+        all => {
+            vec![format!("{} tests alternate between two speeds, so their means are misleading.", all.len())]
+        }
     };
     let whole = ["hot-runs", "runs-behind-cache"].into_iter().flat_map(of).map(str::to_owned);
     levels.into_iter().chain(whole).collect()
@@ -204,4 +206,32 @@ fn not_measured(run: &RunResult) -> Vec<String> {
 
 fn scores(run: &RunResult) -> Vec<String> {
     run.scores.iter().map(|(name, value)| format!("Score ({name}): {value}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::report::{Header, Report};
+    use cardscope_model::result::{Bench, NotMeasured};
+
+    /// A session of one run in which no test was measured, for this reason each.
+    fn nothing_for(reason: &str) -> BenchReport {
+        let name: TestName = "SEQ1M Q8T1 read".parse().unwrap();
+        let missing = NotMeasured { test: name.pattern, op: name.op, step: None, reason: reason.to_owned() };
+        let run = RunResult { counted: true, not_measured: vec![missing], ..RunResult::default() };
+        let body = Bench { recipe: "quick".to_owned(), runs: vec![run], ..Bench::default() };
+        Report { header: Header::default(), body }
+    }
+
+    #[test]
+    fn a_session_without_a_figure_says_why() {
+        let timed_out = page(&nothing_for(TIME_IS_UP));
+        assert_eq!(timed_out.answer, "Nothing measured: the time limit ended quick before its first result.");
+        assert!(timed_out.next.is_empty(), "what to do next is the verb's to say");
+        let failed = page(&nothing_for("the card answers no more reads"));
+        assert_eq!(failed.answer, "Nothing measured: the card answers no more reads.");
+        let mut stopped = nothing_for(TIME_IS_UP);
+        stopped.header.error = Some("interrupted; the results so far are stored".to_owned());
+        assert_eq!(page(&stopped).answer, "Nothing measured: interrupted.");
+    }
 }

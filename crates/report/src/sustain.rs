@@ -8,8 +8,8 @@ use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::Status;
 use cardscope_model::statistics;
 use cardscope_model::sustain::{
-    Comparison, Event, EventKind, Level, LongRun, Measured, Pattern, Recovery, Sample, SteadyState, SustainReport,
-    Work,
+    Comparison, Event, EventKind, Level, LongRun, Measured, Pattern, Recovery, Sample, SteadyState,
+    SustainReport, Work,
 };
 use cardscope_model::units::{BinarySize, KIB, MB, Size, Speed};
 use std::collections::BTreeSet;

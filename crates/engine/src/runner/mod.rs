@@ -262,8 +262,10 @@ impl Pass<'_> {
         let sample = ended?;
         let moved = if counted { (sample.bytes, sample.nanos) } else { (0, 0) };
         self.recorder.sample(index, number, sample).map_err(RunError::Recorder)?;
-        let limits =
-            [(&shared.cut, "the time limit"), (&shared.rationed, "the limit of bytes to write (--max-write)")];
+        let limits = [
+            (&shared.cut, "the time limit"),
+            (&shared.rationed, "the limit of bytes to write (--max-write)"),
+        ];
         for (cut, what) in limits {
             if cut.load(Ordering::Relaxed) {
                 let text = format!("{what} cut this test short");

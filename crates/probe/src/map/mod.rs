@@ -14,10 +14,10 @@ pub use options::{Options, Part};
 
 use crate::context::Context;
 use crate::write_scope::WriteScope;
-use unmeasured::OUT_OF_LIMITS;
 use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
 use cardscope_model::card_map::Measured;
+use unmeasured::OUT_OF_LIMITS;
 
 /// The stages of a map with these options, as its listener hears them.
 pub fn stages(options: &Options) -> Vec<&'static str> {

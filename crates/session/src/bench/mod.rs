@@ -19,7 +19,7 @@ use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::Recipe;
 use cardscope_model::result::{Bench, BenchReport, TIME_IS_UP};
 use cardscope_model::shell::quoted;
-use cardscope_model::units::typed_size;
+use cardscope_model::units::{seconds, typed_size};
 use passes::Passes;
 
 impl Procedure for Request {
@@ -73,6 +73,7 @@ impl Procedure for Request {
         let began = session.opened.target.now();
         passes.deadline = self.limits.budget.map(|budget| began + budget.as_nanos() as u64);
         let ended = passes.run(session, report);
+        report.body.moved.seconds = seconds(session.opened.target.now() - began);
         report::sum_up(report, &recipe, session);
         let timed_out = report.body.runs.iter().flat_map(|run| &run.not_measured);
         if timed_out.into_iter().any(|test| test.reason == TIME_IS_UP) {

@@ -168,7 +168,11 @@ const DISTURBERS: &[(&str, &str, &str)] = &[
     ("f3write", "fills a card", ENDS),
     ("f3read", "reads a card", ENDS),
     ("f3probe", "probes a card", ENDS),
-    ("unattended-upgr", "installs updates", "wait until it finishes, or sudo systemctl stop unattended-upgrades"),
+    (
+        "unattended-upgr",
+        "installs updates",
+        "wait until it finishes, or sudo systemctl stop unattended-upgrades",
+    ),
     ("packagekitd", "may install updates", "sudo systemctl stop packagekit"),
 ];
 

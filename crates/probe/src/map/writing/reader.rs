@@ -94,7 +94,10 @@ impl Fragment {
         Finding::new("reader-splits", Weight::Hint, sure, verdict)
             .because("64 KiB", ms(self.small))
             .because("120 KiB", ms(self.uncut))
-            .because("128 KiB", format!("{}, {} ± {} more than expected", ms(self.cut), ms(self.excess), ms(self.error)))
+            .because(
+                "128 KiB",
+                format!("{}, {} ± {} more than expected", ms(self.cut), ms(self.excess), ms(self.error)),
+            )
             .advise("Use a reader with longer commands, or write at most 120 KiB at once.")
     }
 }
