@@ -32,7 +32,9 @@ fn cells(measured: &Measured, facts: &Facts) -> Option<Finding> {
             "The flash is probably TLC: the {what} of {} is three times a power of two.",
             BinarySize(bytes)
         );
-        return Some(Finding::new("cells", Weight::Note, 0.9 * sure, verdict).because("bytes", bytes));
+        return Some(
+            Finding::new("cells", Weight::Note, 0.9 * sure, verdict).because(what, BinarySize(bytes)),
+        );
     }
     let cache = &measured.slc_cache_bytes;
     let share =
@@ -82,8 +84,8 @@ fn claim(claimed: u64, unit: u64, sure: f64) -> Finding {
         ),
     };
     Finding::new("allocation-unit", weight, sure, verdict)
-        .because("stated bytes", claimed)
-        .because("measured bytes", unit)
+        .because("stated", stated)
+        .because("measured", found)
 }
 
 /// The partitions that are there, held against the erase block that was measured.

@@ -189,6 +189,9 @@ pub struct ToolPrints {
     pub unit: String,
 }
 
+/// Why a test was not measured for which no time was left.
+pub const TIME_IS_UP: &str = "the time limit was reached";
+
 /// A test that a recipe lists and that could not be measured here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NotMeasured {

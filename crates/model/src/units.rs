@@ -95,6 +95,18 @@ impl fmt::Display for BinarySize {
     }
 }
 
+/// An amount of data in a sentence: `64 MiB` where it is a power of two, or three times one, as flash is made; else as
+/// [`Size`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Amount(pub u64);
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let odd = self.0.checked_shr(self.0.trailing_zeros()).unwrap_or(0);
+        if self.0 < KIB || odd <= 3 { BinarySize(self.0).fmt(f) } else { Size(self.0).fmt(f) }
+    }
+}
+
 /// A capacity to the byte, and as people say it: `16 012 804 096 bytes (16.0 GB)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -247,6 +259,12 @@ mod tests {
         let said = sizes.map(|bytes| Size(bytes).to_string());
         assert_eq!(said, ["512 bytes", "414 kB", "1.00 MB", "593 MB", "1.00 GB", "52.0 GB", "1000 GB"]);
         assert_eq!([Size(0), Size(31_914_983_424)].map(|size| size.to_string()), ["0 bytes", "31.9 GB"]);
+    }
+
+    #[test]
+    fn an_amount_is_in_the_unit_in_which_it_is_a_round_number() {
+        let said = [64 * MIB, 24 * MIB, 7600 * MIB, 100_000_000, 512, 0].map(|n| Amount(n).to_string());
+        assert_eq!(said, ["64 MiB", "24 MiB", "7.97 GB", "100 MB", "512 bytes", "0 bytes"]);
     }
 
     #[test]

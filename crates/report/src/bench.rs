@@ -1,11 +1,10 @@
 //! A benchmark session as text: what was measured on what, one line a test, caveats and findings below.
 
-use crate::figure::{count, interval, sentence, speed, test_of, time_us};
+use crate::figure::{count, in_a_line, interval, sentence, speed, test_of, time_us};
 use crate::page::table::Table;
-use crate::page::{Block, Fact, Page, Tone, fact};
-use cardscope_model::result::{BenchReport, RunResult, Summary, TestResult, ToolPrints};
-use cardscope_model::shell::quoted;
-use cardscope_model::test_name::TestName;
+use crate::page::{Block, Fact, Page, Tone, fact, moved};
+use cardscope_model::result::{BenchReport, RunResult, Summary, TIME_IS_UP, TestResult, ToolPrints};
+use cardscope_model::test_name::{Order, TestName};
 use cardscope_model::units::Speed;
 
 /// The page.
@@ -15,16 +14,14 @@ pub fn page(report: &BenchReport) -> Page {
     let missed = counted.is_some_and(|run| run.passed == Some(false));
     let tone = if missed { Tone::Bad } else { Tone::Plain };
     let mut page = Page::new(&header.target, tone, answer(report, counted));
+    page.because_all(Tone::Warning, uneven(report));
     if let Some(run) = counted {
         let several = body.summary.iter().any(|summary| summary.n > 1);
         let table = if several { summary_table(&body.summary) } else { run_table(&run.results) };
         page.add("", [Block::Table(table), Block::Lines(scores(run)), Block::Lines(not_measured(run))]);
         page.because_all(Tone::Warning, not_the_card(run));
     }
-    if counted.is_none_or(|run| run.results.is_empty()) {
-        let again = format!("cardscope bench {}", quoted(&header.target));
-        page.step("Measure again, with more time and writes allowed:", Some(again));
-    }
+    page.because(Tone::Plain, work(report));
     page.add("", [Block::Facts(warmth(&body.runs))]);
     page.fold("Conditions", [Block::Facts(conditions(report))]);
     page.add_findings(header, body.runs.iter().flat_map(|run| &run.results));
@@ -32,27 +29,75 @@ pub fn page(report: &BenchReport) -> Page {
     page
 }
 
-/// The best-known figure of each direction, or that there is none.
+/// The first sequential test of each direction, by which cards are known, or why there is none.
 fn answer(report: &BenchReport, counted: Option<&RunResult>) -> String {
-    let (header, body) = (&report.header, &report.body);
+    let body = &report.body;
     let Some(run) = counted.filter(|run| !run.results.is_empty()) else {
-        return format!("Nothing measured: {} ended before its first result.", body.recipe);
+        return nothing(report, counted);
     };
-    let speed_of = |name: TestName, step: &Option<String>, alone: f64| {
-        let summed = body.summary.iter().find(|s| (s.test, s.op, &s.step) == (name.pattern, name.op, step));
-        Speed(summed.map_or(alone, |summary| summary.mean))
-    };
-    let fastest = |writes: bool| {
+    let known = |verb: &'static str, writes: bool| {
         let all = run.results.iter().filter(|r| r.op.writes() == writes);
-        let best = all.max_by(|a, b| a.mb_s.total_cmp(&b.mb_s))?;
-        let verb = if writes { "writes" } else { "reads" };
-        Some(format!("{verb} {}", speed_of(best.name(), &best.step, best.mb_s)))
+        let first = all.min_by_key(|r| (r.op.reads() == writes, r.test.order != Order::Sequential))?;
+        let same = |s: &&Summary| (s.test, s.op, &s.step) == (first.test, first.op, &first.step);
+        let summed = body.summary.iter().find(same);
+        let runs = summed.map_or(1, |summary| summary.n);
+        let mb_s = summed.filter(|summary| summary.n > 1).map_or(first.mb_s, |summary| summary.median);
+        Some((format!("{verb} {}", Speed(mb_s)), first.test.to_string(), runs))
     };
-    let said: Vec<String> = [fastest(false), fastest(true)].into_iter().flatten().collect();
-    let runs = count(body.runs.iter().filter(|run| run.counted).count() as u64, "run");
+    let known: Vec<_> = [known("reads", false), known("writes", true)].into_iter().flatten().collect();
+    let one_test = known.iter().all(|(_, test, _)| *test == known[0].1);
+    let said = known.iter().map(|(figure, test, _)| match one_test {
+        true => figure.clone(),
+        false => format!("{figure} ({test})"),
+    });
+    let said = sentence(&said.collect::<Vec<_>>().join(", "));
+    let test = known.first().filter(|_| one_test).map(|(_, test, _)| test.clone());
+    let median = known.iter().map(|(.., runs)| *runs).max().filter(|runs| *runs > 1);
+    let early = report.header.error.as_ref().map(|_| "ended early".to_owned());
+    let how = [test, median.map(|runs| format!("median of {runs}")), early];
+    let how: Vec<String> = how.into_iter().flatten().collect();
+    let how = if how.is_empty() { String::new() } else { format!(" ({})", how.join(", ")) };
     let failed = run.passed.map_or("", |passed| if passed { "PASSED: " } else { "FAILED: " });
-    let early = if header.error.is_some() { ", ended early" } else { "" };
-    format!("{failed}{} ({}, {runs}{early}).", sentence(&said.join(", ")).trim_end_matches('.'), body.recipe)
+    format!("{failed}{}{how}.", said.trim_end_matches('.'))
+}
+
+/// Why there is no figure: what ended the session, or the reason that most tests have.
+fn nothing(report: &BenchReport, counted: Option<&RunResult>) -> String {
+    let recipe = &report.body.recipe;
+    let reasons: Vec<&str> =
+        counted.iter().flat_map(|run| &run.not_measured).map(|test| test.reason.as_str()).collect();
+    let most = reasons.iter().max_by_key(|reason| reasons.iter().filter(|other| other == reason).count());
+    let why = match (report.header.error.as_deref(), most) {
+        (Some(error), _) => error.split(';').next().unwrap_or(error).to_owned(),
+        (None, Some(&TIME_IS_UP)) => format!("the time limit ended {recipe} before its first result"),
+        (None, Some(reason)) => (*reason).to_owned(),
+        (None, None) => format!("{recipe} ended before its first result"),
+    };
+    in_a_line(&format!("Nothing measured: {why}"))
+}
+
+/// Why the figures of several runs are no figure of each: the runs differ more than chance makes them.
+fn uneven(report: &BenchReport) -> Vec<String> {
+    let of = |claim: &str| -> Vec<&str> {
+        let all = report.header.findings.iter().filter(|finding| finding.claim == claim);
+        all.map(|finding| finding.verdict.as_str()).collect()
+    };
+    let levels = of("bimodal-runs");
+    let levels = match levels.as_slice() {
+        [] | [_] => levels.iter().map(|verdict| (*verdict).to_owned()).collect(),
+        all => {
+            vec![format!("{} tests alternate between two speeds, so their means are misleading.", all.len())]
+        }
+    };
+    let whole = ["hot-runs", "runs-behind-cache"].into_iter().flat_map(of).map(str::to_owned);
+    levels.into_iter().chain(whole).collect()
+}
+
+/// What was run, how often, and what it moved.
+fn work(report: &BenchReport) -> String {
+    let body = &report.body;
+    let runs = count(body.runs.iter().filter(|run| run.counted).count() as u64, "run");
+    format!("Recipe {}, {runs}; {}.", body.recipe, moved(&body.moved))
 }
 
 /// The temperatures of several runs, which their table has no column for.
@@ -115,7 +160,8 @@ pub(crate) fn run_table(results: &[TestResult]) -> Table {
 /// Half of the 95 % interval's width in percent, where it is known.
 pub(crate) fn precision(result: &TestResult) -> String {
     let width = result.precision.as_ref().and_then(|precision| precision.ci95_percent);
-    width.map(|width| format!("{width:.1} %")).unwrap_or_default()
+    let decimals = |width: f64| usize::from(width < 99.95);
+    width.map(|width| format!("{width:.*} %", decimals(width))).unwrap_or_default()
 }
 
 fn temperatures(result: &TestResult) -> String {
@@ -160,4 +206,32 @@ fn not_measured(run: &RunResult) -> Vec<String> {
 
 fn scores(run: &RunResult) -> Vec<String> {
     run.scores.iter().map(|(name, value)| format!("Score ({name}): {value}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::report::{Header, Report};
+    use cardscope_model::result::{Bench, NotMeasured};
+
+    /// A session of one run in which no test was measured, for this reason each.
+    fn nothing_for(reason: &str) -> BenchReport {
+        let name: TestName = "SEQ1M Q8T1 read".parse().unwrap();
+        let missing = NotMeasured { test: name.pattern, op: name.op, step: None, reason: reason.to_owned() };
+        let run = RunResult { counted: true, not_measured: vec![missing], ..RunResult::default() };
+        let body = Bench { recipe: "quick".to_owned(), runs: vec![run], ..Bench::default() };
+        Report { header: Header::default(), body }
+    }
+
+    #[test]
+    fn a_session_without_a_figure_says_why() {
+        let timed_out = page(&nothing_for(TIME_IS_UP));
+        assert_eq!(timed_out.answer, "Nothing measured: the time limit ended quick before its first result.");
+        assert!(timed_out.next.is_empty(), "what to do next is the verb's to say");
+        let failed = page(&nothing_for("the card answers no more reads"));
+        assert_eq!(failed.answer, "Nothing measured: the card answers no more reads.");
+        let mut stopped = nothing_for(TIME_IS_UP);
+        stopped.header.error = Some("interrupted; the results so far are stored".to_owned());
+        assert_eq!(page(&stopped).answer, "Nothing measured: interrupted.");
+    }
 }

@@ -4,7 +4,7 @@ use crate::bench::precision;
 use crate::chart::inside::{PICTURE, addresses};
 use crate::chart::visit;
 use crate::evidence;
-use crate::figure::{count, duration, listing, sentence, speed, test_of, time_us, trimmed};
+use crate::figure::{count, duration, in_a_line, listing, sentence, speed, test_of, time_us, trimmed};
 use crate::page::table::Table;
 use crate::page::{Block, Fact, Page, Reason, Tone, fact, moved};
 use crate::{card_map, identity, ranking, sustain, verdict};
@@ -14,6 +14,7 @@ use cardscope_model::identity::Identity;
 use cardscope_model::job::{Fit, JobScore};
 use cardscope_model::judged_mark::{ClaimedBy, JudgedMark, MarksMeasured, MarksReport, Outcome, Part};
 use cardscope_model::result::TestResult;
+use cardscope_model::statistics::distinct;
 use cardscope_model::sustain::Measured;
 use cardscope_model::units::Size;
 use cardscope_model::verify::{Method, Verification};
@@ -166,21 +167,34 @@ fn outcomes(found: &MarksMeasured) -> Vec<String> {
     .collect()
 }
 
-/// The best job, and those that the card is not fit for.
+/// The best job of those for which all was measured, and those that the card is not fit for.
 fn suitable(jobs: &[JobScore]) -> Option<String> {
-    let scored = || jobs.iter().filter_map(|job| Some((job, job.score?)));
-    let (best, points) = scored().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let bad: Vec<String> = jobs
-        .iter()
-        .filter(|job| matches!(job.fit, Fit::Unfit | Fit::Poor))
-        .map(|job| job.job.clone())
-        .collect();
-    if matches!(best.fit, Fit::Unfit | Fit::Poor) {
-        let all = count(jobs.len() as u64, "job");
-        return Some(format!("Suits none of {all}; the best is {} ({points:.0} of 100).", best.job));
-    }
-    let not = if bad.is_empty() { String::new() } else { format!("; not for {}", listing(&bad)) };
-    Some(format!("Best for {} ({points:.0} of 100){not}.", best.job))
+    let is_bad = |job: &&JobScore| match job.fit {
+        Fit::Unfit => true,
+        Fit::Poor => job.missing.is_empty(),
+        _ => false,
+    };
+    let bad: Vec<&str> = jobs.iter().filter(is_bad).map(|job| job.job.as_str()).collect();
+    let whole = best_first(jobs).into_iter().filter(|job| job.missing.is_empty());
+    let best = whole.filter_map(|job| Some((job, job.score?))).next();
+    let missing = distinct(jobs.iter().flat_map(|job| job.missing.iter().cloned()));
+    let missing = match missing.iter().all(|figure| figure.contains("write")) {
+        true => "write tests did not run".to_owned(),
+        false => format!("not measured: {}", missing.join(", ")),
+    };
+    Some(match (best, bad.as_slice()) {
+        (Some((best, points)), []) => format!("Best for {} ({points:.0} of 100).", best.job),
+        (Some((best, points)), bad) if !is_bad(&best) => {
+            format!("Best for {} ({points:.0} of 100); not for {}.", best.job, listing(bad))
+        }
+        (Some((best, points)), bad) if bad.len() == jobs.len() => {
+            let all = count(jobs.len() as u64, "job");
+            format!("Suits none of {all}; the best is {} ({points:.0} of 100).", best.job)
+        }
+        _ if jobs.is_empty() => return None,
+        (_, []) => in_a_line(&format!("Jobs: not judged; {missing}")),
+        (_, bad) => in_a_line(&format!("Not for {}; other jobs not judged: {missing}", listing(bad))),
+    })
 }
 
 /// What a shop's page says of a card, as found: the tiles of the page.
@@ -248,7 +262,10 @@ fn speeds(results: &[TestResult]) -> Table {
 
 fn best_first(jobs: &[JobScore]) -> Vec<&JobScore> {
     let mut jobs: Vec<&JobScore> = jobs.iter().collect();
-    jobs.sort_by(|a, b| b.score.unwrap_or(-1.0).total_cmp(&a.score.unwrap_or(-1.0)));
+    let points = |job: &JobScore| job.score.unwrap_or(-1.0);
+    jobs.sort_by(|a, b| points(b).total_cmp(&points(a)));
+    // What a card is unfit for comes last, however many points it has.
+    jobs.sort_by_key(|job| job.fit == Fit::Unfit);
     jobs
 }
 
@@ -429,6 +446,43 @@ mod tests {
             confidence: 0.9,
             parts,
         }
+    }
+
+    fn job(name: &str, points: f64, fit: Fit, missing: &[&str]) -> JobScore {
+        JobScore {
+            job: name.to_owned(),
+            title: String::new(),
+            score: Some(points),
+            fit,
+            meaning: Vec::new(),
+            seconds: Vec::new(),
+            missed: Vec::new(),
+            missing: missing.iter().map(|figure| (*figure).to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn the_best_job_is_one_for_which_all_was_measured_and_an_unfit_one_comes_last() {
+        let unsure = job("database", 83.0, Fit::Fair, &["random writes"]);
+        let (good, poor) = (job("pi-boot", 70.0, Fit::Good, &[]), job("game-load", 9.0, Fit::Poor, &[]));
+        let unfit = job("camera-4k", 19.0, Fit::Unfit, &[]);
+        let said = |jobs: &[&JobScore]| suitable(&jobs.iter().copied().cloned().collect::<Vec<_>>());
+        let said = |jobs: &[&JobScore]| said(jobs).unwrap_or_default();
+        assert_eq!(said(&[&unsure, &good]), "Best for pi-boot (70 of 100).");
+        assert_eq!(
+            said(&[&good, &poor, &unfit]),
+            "Best for pi-boot (70 of 100); not for game-load and camera-4k."
+        );
+        assert_eq!(said(&[&unsure]), "Jobs: not judged; write tests did not run.");
+        assert_eq!(
+            said(&[&unsure, &poor]),
+            "Not for game-load; other jobs not judged: write tests did not run."
+        );
+        assert_eq!(said(&[&unfit, &poor]), "Suits none of 2 jobs; the best is game-load (9 of 100).");
+        assert_eq!(said(&[]), "");
+        let jobs = [unfit, poor];
+        let order: Vec<&str> = best_first(&jobs).iter().map(|job| job.job.as_str()).collect();
+        assert_eq!(order, ["game-load", "camera-4k"]);
     }
 
     #[test]

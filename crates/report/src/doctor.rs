@@ -1,5 +1,6 @@
 //! `doctor` as text: what is wrong first, with what to do; then all points in one line each.
 
+use crate::figure::{ANSWER, count};
 use crate::page::table::Table;
 use crate::page::{Block, Page, Tone};
 use cardscope_model::doctor::{DoctorReport, Point, State};
@@ -15,10 +16,15 @@ pub fn page(report: &DoctorReport) -> Page {
     let mut page = Page::new("", tone, answer(report));
     let of = |state: State| report.points.iter().filter(move |point| point.state == state);
     for points in by_advice(of(State::Fail).chain(of(State::Warn))) {
-        let heads: Vec<String> = points.iter().map(|p| format!("{}: {}", p.point, on(p))).collect();
+        let seen: Vec<String> = points.iter().map(|p| format!("{}: {}", p.point, on(p))).collect();
+        // What has no room in a head is a line below it.
+        let (head, seen) = match seen.join(" · ") {
+            head if head.chars().count() <= ANSWER => (head, Vec::new()),
+            _ => (points.iter().map(|p| p.point.clone()).collect::<Vec<_>>().join(" · "), seen),
+        };
         let why = distinct(points.iter().map(|point| format!("why: {}", point.why)));
         let advice = points[0].advice.iter().map(|advice| format!("do: {advice}"));
-        page.add(&heads.join(" · "), [Block::Lines(why.into_iter().chain(advice).collect())]);
+        page.add(&head, [Block::Lines(seen.into_iter().chain(why).chain(advice).collect())]);
     }
     let table = Table::of(
         &report.points,
@@ -47,10 +53,11 @@ fn answer(report: &DoctorReport) -> String {
     let target = report.target.as_ref().map_or_else(|| "a card".to_owned(), Clone::clone);
     match (report.failed, report.warned) {
         (0, 0) => format!("This computer is fit to measure {target}."),
-        (0, 1) => format!("This computer slows {target} in 1 place."),
-        (0, warned) => format!("This computer slows {target} in {warned} places."),
-        (1, _) => format!("NOT FIT to measure {target}: fix 1 point first."),
-        (failed, _) => format!("NOT FIT to measure {target}: fix {failed} points first."),
+        (0, 1) => "1 condition on this computer can distort results.".to_owned(),
+        (0, warned) => format!("{warned} conditions on this computer can distort results."),
+        (failed, _) => {
+            format!("NOT FIT to measure {target}: fix {} first.", count(failed as u64, "problem"))
+        }
     }
 }
 
@@ -78,7 +85,7 @@ mod tests {
             Topic::Reader.asks("reader-bus", "bus").is(State::Ok, "SDR104").about("/dev/mmcblk0"),
         ];
         let text = page(&DoctorReport::new(None, points)).text();
-        assert!(text.starts_with("NOT FIT to measure a card: fix 1 point first.\n"), "{text}");
+        assert!(text.starts_with("NOT FIT to measure a card: fix 1 problem first.\n"), "{text}");
         let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part} in\n{text}"));
         assert!(place("supply: under-voltage now") < place("governor: ondemand"));
         assert!(place("do: another supply") < place("do: echo performance"));

@@ -1,6 +1,6 @@
 //! `endure` as text.
 
-use crate::figure::{count, duration, percent, speed};
+use crate::figure::{count, duration, percent, speed, trimmed};
 use crate::page::table::Table;
 use crate::page::{Block, Fact, Page, Tone, fact, io_errors};
 use cardscope_model::endure::{EndureReport, EndureRound, Milestone};
@@ -31,7 +31,7 @@ fn answer(report: &EndureReport) -> String {
     if body.rounds.is_empty() {
         return "Nothing measured: it ended before its first round.".to_owned();
     }
-    let cycles = format!("{:.1} write cycles", body.cycles);
+    let cycles = format!("{} write cycles", trimmed(body.cycles, usize::from(body.cycles < 100.0)));
     let worst = body.rounds.iter().map(|round| round.bad_share).fold(body.bad_share, f64::max);
     match worst {
         share if share > 0.0 => {

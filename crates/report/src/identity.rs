@@ -5,7 +5,7 @@ use crate::format::present_facts;
 use crate::page::{Block, Fact, Page, Tone, fact, findings};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::identity::Identity;
-use cardscope_model::units::{BinarySize, Capacity, Degrees, Size};
+use cardscope_model::units::{BinarySize, Capacity, Degrees, Size, Speed};
 use cardscope_model::usb::UsbReader;
 use cardscope_sd::bus::MmcBus;
 use cardscope_sd::maker::UNREGISTERED;
@@ -267,7 +267,7 @@ fn nvme_lines(p: &mut Facts, nvme: &NvmeIdentity, degrees: Degrees) {
 
 fn bus_lines(p: &mut Facts, identity: &Identity) {
     p.line("mode", identity.bus_mode());
-    p.line("carries at most", identity.ceiling_mb_s().map(|c| format!("{c:.1} MB/s")));
+    p.line("carries at most", identity.ceiling_mb_s().map(|c| Speed(c).to_string()));
     identity.mmc.iter().for_each(|mmc| mmc_lines(p, mmc));
     identity.usb.iter().for_each(|usb| usb_lines(p, usb));
     let limited = identity.pcie.as_ref().is_some_and(|pcie| pcie.limited);

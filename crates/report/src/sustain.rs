@@ -8,10 +8,10 @@ use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::Status;
 use cardscope_model::statistics;
 use cardscope_model::sustain::{
-    Comparison, Event, EventKind, Level, Measured, Pattern, Recovery, Sample, SteadyState, SustainReport,
-    Work,
+    Comparison, Event, EventKind, Level, LongRun, Measured, Pattern, Recovery, Sample, SteadyState,
+    SustainReport, Work,
 };
-use cardscope_model::units::{BinarySize, Size, Speed};
+use cardscope_model::units::{BinarySize, KIB, MB, Size, Speed};
 use std::collections::BTreeSet;
 
 /// Events that are listed; of more the first and the last.
@@ -25,30 +25,31 @@ pub fn page(report: &SustainReport) -> Page {
     let (body, measured) = (&report.body, &report.body.measured);
     let early = report.header.error.is_some();
     let tone = if early && tone(measured) == Tone::Good { Tone::Plain } else { tone(measured) };
+    let unit = Unit::of(body);
     let answer = match measured.series.last().filter(|_| early) {
-        Some(last) => stopped(&duration(last.at_s), measured),
-        None => summary(measured),
+        Some(last) => stopped(&duration(last.at_s), measured, unit),
+        None => said(measured, unit),
     };
     let mut page = Page::new(&report.header.target, tone, answer);
-    let mut said = page.answer.to_lowercase();
-    said.retain(|c| c != '.');
-    let has = |cause: &str| said.contains(&cause.to_lowercase().replace('.', ""));
+    let mut answered = page.answer.to_lowercase();
+    answered.retain(|c| c != '.');
+    let has = |cause: &str| answered.contains(&cause.to_lowercase().replace('.', ""));
     // What the answer has no room for.
     let unsaid: Vec<String> =
-        causes(measured).iter().filter(|cause| !has(cause)).map(|cause| sentence(cause)).collect();
+        causes(measured, unit).iter().filter(|cause| !has(cause)).map(|cause| sentence(cause)).collect();
     page.because_all(tone, unsaid);
     let work = format!("{}; {}", work(report), moved(&body.moved));
     page.because(Tone::Plain, sentence(&work));
     let more = measured.levels.len().saturating_sub(LISTED);
     let more = (more > 0).then(|| format!("… and {more} more levels"));
-    page.add("", [Block::Table(levels(&measured.levels)), Block::Lines(more.into_iter().collect())]);
+    page.add("", [Block::Table(levels(&measured.levels, unit)), Block::Lines(more.into_iter().collect())]);
     charts(measured).into_iter().for_each(|chart| page.add("", [Block::chart(chart)]));
     if let Some(comparison) = &body.against {
         compared(&mut page, comparison);
     }
     page.add("Events", [Block::Table(events(&measured.events, false))]);
     page.fold("Evidence of the events", [Block::Table(events(&measured.events, true))]);
-    page.fold("Figures", [Block::Facts(facts(measured))]);
+    page.fold("Figures", [Block::Facts(facts(measured, unit))]);
     page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
     page.fold("Not tested", [Block::Lines(measured.left_out.iter().map(|what| sentence(what)).collect())]);
     page.framed(&report.header)
@@ -73,24 +74,67 @@ fn gives_up(kind: EventKind) -> bool {
     matches!(kind, EventKind::NoMoreWrites | EventKind::NoMoreReads | EventKind::NoAnswer)
 }
 
-/// What there is to say in a sentence of at most 80 columns.
+/// In what the speed of a workload is said: small I/Os at random are counted, all others weighed.
+#[derive(Clone, Copy)]
+enum Unit {
+    MbS,
+    Iops(u64),
+}
+
+impl Unit {
+    fn of(run: &LongRun) -> Self {
+        match run.pattern {
+            Pattern::Random if run.block_bytes > 0 && run.block_bytes <= SMALL => Unit::Iops(run.block_bytes),
+            _ => Unit::MbS,
+        }
+    }
+
+    fn figure(self, mb_s: f64) -> String {
+        match self {
+            Unit::MbS => speed(mb_s),
+            Unit::Iops(block) => speed(mb_s * MB / block as f64),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Unit::MbS => "MB/s",
+            Unit::Iops(_) => "IOPS",
+        }
+    }
+
+    fn write(self, mb_s: f64) -> String {
+        format!("{} {}", self.figure(mb_s), self.name())
+    }
+}
+
+/// I/Os up to this size are counted.
+const SMALL: u64 = 64 * KIB;
+
+/// What there is to say of sequential I/O in a sentence of at most 80 columns.
 pub(crate) fn summary(measured: &Measured) -> String {
-    let Some(lasted) = measured.series.last().map(|sample| duration(sample.at_s)) else {
+    said(measured, Unit::MbS)
+}
+
+fn said(measured: &Measured, unit: Unit) -> String {
+    let Some(last) = measured.series.last() else {
         return "Nothing measured: it ended before its first second.".to_owned();
     };
-    let causes = causes(measured);
+    let causes = causes(measured, unit);
     let steady = if is_steady(measured) { ", steady" } else { "" };
+    // The levels are those of the workload; behind them come a pause and test reads.
+    let end = measured.levels.iter().map(|level| level.to_s).reduce(f64::max).unwrap_or(last.at_s);
     match causes.is_empty() {
         false => within(ANSWER, causes),
-        true => sentence(&format!("{}{steady} over {lasted}", speeds(measured))),
+        true => sentence(&format!("{}{steady} over {}", speeds(measured, unit), duration(end))),
     }
 }
 
 /// The same of a run that ended before its time.
-fn stopped(after: &str, measured: &Measured) -> String {
+fn stopped(after: &str, measured: &Measured, unit: Unit) -> String {
     let head = format!("Stopped after {after}: ");
-    let causes = causes(measured);
-    let said = if causes.is_empty() { vec![speeds(measured)] } else { causes };
+    let causes = causes(measured, unit);
+    let said = if causes.is_empty() { vec![speeds(measured, unit)] } else { causes };
     let rest = within(ANSWER - head.chars().count(), said);
     let mut letters = rest.chars();
     let first: String = letters.next().map(|first| first.to_lowercase().collect()).unwrap_or_default();
@@ -106,15 +150,15 @@ fn within(columns: usize, mut causes: Vec<String>) -> String {
 }
 
 /// The speed of the workload in words: `writes 19.5 MB/s`, or from which to which it fell.
-fn speeds(measured: &Measured) -> String {
+fn speeds(measured: &Measured, unit: Unit) -> String {
     let of = |op: &str| {
         let [low, high] = extremes(measured, op)?;
-        let range = if alike([low, high]) { String::new() } else { format!("{} to ", speed(low)) };
-        Some(format!("{op}s {range}{}", Speed(high)))
+        let range = if alike([low, high]) { String::new() } else { format!("{} to ", unit.figure(low)) };
+        Some(format!("{op}s {range}{}", unit.write(high)))
     };
     let over_time = |verb: &str, of: &dyn Fn(&Sample) -> Option<f64>| {
         let known: Vec<f64> = measured.series.iter().filter_map(of).collect();
-        Some(format!("{verb} {}", Speed(statistics::mean(&known)?)))
+        Some(format!("{verb} {}", unit.write(statistics::mean(&known)?)))
     };
     let leveled: Vec<String> = OPS.into_iter().filter_map(of).collect();
     let seen = || {
@@ -145,7 +189,7 @@ fn is_steady(measured: &Measured) -> bool {
 }
 
 /// What makes the card slower, the gravest first.
-fn causes(measured: &Measured) -> Vec<String> {
+fn causes(measured: &Measured, unit: Unit) -> Vec<String> {
     let mut causes = Vec::new();
     causes.extend(measured.events.iter().filter(|event| gives_up(event.kind)).map(|e| match e.kind {
         EventKind::NoAnswer => "stops answering".to_owned(),
@@ -154,7 +198,7 @@ fn causes(measured: &Measured) -> Vec<String> {
     if measured.cache_bytes.status == Status::Measured {
         let size = Size(measured.cache_bytes.value.unwrap_or_default());
         let after = measured.after_cache_mb_s.value.unwrap_or_default();
-        causes.push(format!("slows to {} after {size} (cache full)", Speed(after)));
+        causes.push(format!("slows to {} after {size} (cache full)", unit.write(after)));
     }
     let mut others = Vec::new();
     if let Some(heat) = &measured.throttling {
@@ -169,7 +213,7 @@ fn causes(measured: &Measured) -> Vec<String> {
     }
     // A full cache has told how fast the card is.
     if causes.is_empty() && !others.is_empty() {
-        causes.push(speeds(measured));
+        causes.push(speeds(measured, unit));
     }
     causes.extend(others);
     causes
@@ -259,13 +303,13 @@ fn thinned(series: &[Sample], of: &dyn Fn(&Sample) -> Option<f64>) -> Vec<(f64, 
     series.chunks(each).filter_map(mean).collect()
 }
 
-fn levels(levels: &[Level]) -> Table {
+fn levels(levels: &[Level], unit: Unit) -> Table {
     Table::of(
         levels.iter().take(LISTED),
         &[
             ("level", &|l| l.op.clone()),
-            ("MB/s", &|l| speed(l.mb_s)),
-            ("95 % interval", &|l| interval(l.ci95, speed)),
+            (unit.name(), &|l| unit.figure(l.mb_s)),
+            ("95 % interval", &|l| interval(l.ci95, |mb_s| unit.figure(mb_s))),
             ("from", &|l| duration(l.from_s)),
             ("to", &|l| duration(l.to_s)),
             ("data", &|l| Size(l.bytes).to_string()),
@@ -274,7 +318,7 @@ fn levels(levels: &[Level]) -> Table {
     )
 }
 
-fn facts(measured: &Measured) -> Vec<Fact> {
+fn facts(measured: &Measured, unit: Unit) -> Vec<Fact> {
     let latency = &measured.read_latency;
     let alone = latency.alone_p50_us.zip(latency.alone_p99_us);
     let alone = alone.map(|(p50, p99)| format!("{} median, {} for 99 %", time_us(p50), time_us(p99)));
@@ -285,7 +329,7 @@ fn facts(measured: &Measured) -> Vec<Fact> {
     let all = [
         ("cache", cache(measured)),
         ("after a pause", measured.recovery.as_ref().map(recovery)),
-        ("steady state (SNIA)", measured.steady_state.as_ref().map(steady_state)),
+        ("steady state (SNIA)", measured.steady_state.as_ref().map(|steady| steady_state(steady, unit))),
         ("4 KiB read, alone", alone),
         ("4 KiB read, while writing", writing),
         ("warmest", measured.max_celsius.map(|warmest| format!("{warmest:.0} °C{}", limits(measured)))),
@@ -313,11 +357,11 @@ fn recovery(recovery: &Recovery) -> String {
     }
 }
 
-fn steady_state(steady: &SteadyState) -> String {
+fn steady_state(steady: &SteadyState, unit: Unit) -> String {
     format!(
-        "{}: {}, spread {:.1} %, rise {:+.1} % over five rounds of {}",
+        "{}: {}, spread {:.1} %, trend {:+.1} % over five rounds of {}",
         if steady.reached { "reached" } else { "not reached" },
-        Speed(steady.mb_s),
+        unit.write(steady.mb_s),
         steady.spread * 100.0,
         // Rounded first, so that a little less than nothing is no "-0.0".
         (steady.slope * 1000.0).round() / 10.0 + 0.0,
@@ -384,7 +428,7 @@ mod tests {
     use crate::sample;
     use cardscope_model::card_map::property::{Evidence, Property};
     use cardscope_model::report::Report;
-    use cardscope_model::sustain::{ComparedLine, LongRun, Stalls, Throttling};
+    use cardscope_model::sustain::{ComparedLine, Stalls, Throttling};
     use proptest::prelude::*;
 
     fn text(report: &SustainReport) -> String {

@@ -10,7 +10,7 @@ use cardscope_model::card_map::property::Status;
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::sustain::{Event, EventKind, Measured, Sample};
-use cardscope_model::units::{Size, Speed, grouped};
+use cardscope_model::units::{Size, Speed};
 use cardscope_model::verify::IoError;
 
 /// A stall that an application notices, in seconds: a camera's buffer, a screen that does not answer.
@@ -86,7 +86,7 @@ fn refuses(measured: &Measured, bytes_written: u64) -> Option<Finding> {
     Some(
         Finding::new(claim, Weight::Bad, event.confidence, verdict)
             .because("after", format!("{:.0} s", event.at_s))
-            .because("written until then, in bytes", grouped(bytes_written))
+            .because("written until then", Size(bytes_written))
             .because_all(&event.evidence)
             .advise(helps),
     )
@@ -124,13 +124,13 @@ fn cache(measured: &Measured) -> Option<Finding> {
             false => format!("The card slows down after {size} of writes: its cache is full."),
         },
     )
-    .because("cache in bytes", grouped(bytes))
+    .because("cache", size)
     .because("before", Speed(before.value))
     .because("after", Speed(after));
     let advice = match &measured.recovery {
         Some(recovery) if recovery.bytes > 0 => {
             finding = finding
-                .because("freed by a pause, in bytes", grouped(recovery.bytes))
+                .because("freed by a pause", Size(recovery.bytes))
                 .because("pause", format!("{:.0} s", recovery.pause_s));
             format!("Write in smaller bursts; each second of pause frees {:.1} MB.", recovery.mb_s)
         }
@@ -186,16 +186,16 @@ fn stalls(measured: &Measured) -> Option<Finding> {
     };
     let verdict = format!("The card stalls for up to {:.1} s during its housekeeping.", stalls.longest_s);
     let [least, most] = stalls.per_gb_ci95;
-    let period = stalls.period.as_ref().map(|period| format!("{} bytes", grouped(period.bytes)));
+    let period = stalls.period.as_ref().map(|period| Size(period.bytes).to_string());
     Some(
         Finding::new("stalls", weight, 0.97, verdict)
             .because("stalls", stalls.count)
-            .because("a GB", format!("{:.2} ({least:.2} to {most:.2})", stalls.per_gb))
+            .because("per GB", format!("{:.2} ({least:.2} to {most:.2})", stalls.per_gb))
             .because("median", format!("{:.2} s", stalls.median_s))
             .because("99 % up to", format!("{:.2} s", stalls.p99_s))
             .because("share of the time", format!("{:.1} %", stalls.share * 100.0))
             .because("speed between them", Speed(stalls.between_mb_s))
-            .because_known("they come each", period)
+            .because_known("one every", period)
             .advise(
                 "Write larger sequential blocks, and buffer the longest stall in programs that must not \
                      wait.",
@@ -213,7 +213,7 @@ fn interference(measured: &Measured) -> Option<Finding> {
             "Other load on the bus or this computer slowed the test, not the card.",
         )
         .because("bursts", other.bursts)
-        .because("seconds", format!("{:.1}", other.seconds))
+        .because("in all", format!("{:.1} s", other.seconds))
         .because("command without flash access", format!("{:.2} times as long", other.ping_ratio))
         .because("speed", format!("{:.2} of that outside", other.speed_ratio))
         .advise(

@@ -1,6 +1,6 @@
 //! From levels to causes: each step is held against what else changed with it.
 
-use super::levels::{Level, TELLING, levels};
+use super::levels::{Level, SMALLEST_STEP, TELLING, level, levels};
 use super::stalls::{Interference, interference, touched};
 use super::stalls::{Stalls, removed, stalls};
 use super::{Known, Slice};
@@ -138,9 +138,48 @@ pub fn causes(slices: &[Slice], known: Known) -> Causes {
     let Some(base) = found.base else { return found };
     let judge = Judge { slices: &between, known, base: held_against(&found.levels[base..]) };
     found.heat = found.levels.iter().filter_map(|level| judge.heat(level)).collect();
-    judge.steps(&mut found);
+    let begins = judge.steps(&mut found);
     own_share(&mut found);
+    found.levels = from_their_steps(&between, &skip, &found, &begins);
+    found.base = self::base(&found.levels);
     found
+}
+
+/// The levels, each from the slice of its step, and neighbours of one speed as one: levels are found by blocks of a second
+/// and more, and a block that holds a step is none of its own.
+fn from_their_steps(
+    slices: &[Slice],
+    skip: &[bool],
+    found: &Causes,
+    begins: &[(usize, usize)],
+) -> Vec<Level> {
+    let measured = |from: usize, to: usize| {
+        let places: Vec<usize> = (from..to).filter(|i| !skip[*i] && slices[*i].seconds > 0.0).collect();
+        (!places.is_empty()).then(|| level(slices, &places))
+    };
+    let mut ranges: Vec<(usize, usize, bool)> = Vec::new();
+    for known in &found.levels {
+        let hot = found.heat.iter().any(|heat| heat.from == known.from);
+        let step = begins.iter().find(|(from, _)| *from == known.from).map(|(_, slice)| *slice);
+        if let Some(slice) = step {
+            ranges.retain(|(from, ..)| *from < slice);
+            ranges.last_mut().into_iter().for_each(|last| last.1 = slice);
+        }
+        ranges.push((step.unwrap_or(known.from), known.to, hot));
+    }
+    let stepped = |from: usize| begins.iter().any(|(_, slice)| *slice == from);
+    let mut all: Vec<(Level, bool)> = Vec::new();
+    for (from, to, hot) in ranges {
+        let Some(here) = measured(from, to) else { continue };
+        let one = |(last, was_hot): &&mut (Level, bool)| {
+            !stepped(from) && *was_hot == hot && (here.speed / last.speed).ln().abs() < SMALLEST_STEP
+        };
+        match all.last_mut().filter(one) {
+            Some((last, _)) => *last = measured(last.from, to).unwrap_or(here),
+            None => all.push((here, hot)),
+        }
+    }
+    all.into_iter().map(|(level, _)| level).collect()
 }
 
 /// What heat alone did: against the cool level before it, which may be that of a full cache.
@@ -236,12 +275,13 @@ impl Judge<'_> {
         }
     }
 
-    /// Steps that heat does not explain.
-    fn steps(&self, found: &mut Causes) {
+    /// Steps that heat does not explain: the first slice of each level that begins with one, and the slice of the step.
+    fn steps(&self, found: &mut Causes) -> Vec<(usize, usize)> {
         let hot = |level: &Level| found.heat.iter().find(|h| h.from == level.from);
         // How much slower heat makes the level, as far as reads tell.
         let slowed = |level: &Level| hot(level).map_or(1.0, |h| h.read_ratio.unwrap_or(1.0 / h.speed_ratio));
         let mut drops: Vec<Step> = Vec::new();
+        let mut begins = Vec::new();
         let mut anchor: Option<(f64, f64)> = None;
         for level in &found.levels {
             let heat = slowed(level);
@@ -255,13 +295,16 @@ impl Judge<'_> {
                 }
             };
             if ratio < limit || ratio > 1.0 / limit {
-                drops.push(self.step(level, speed));
+                let step = self.step(level, speed);
+                begins.push((level.from, step.slice));
+                drops.push(step);
             } else if same_heat {
                 // Small steps add up: the next level is held against the one before them.
                 anchor = Some((speed, heat_before));
             }
         }
         self.sort_steps(drops, found);
+        begins
     }
 
     fn step(&self, level: &Level, before: f64) -> Step {

@@ -18,7 +18,7 @@ const CALM: f64 = 0.08;
 const FEWEST: usize = 24;
 
 /// A step of less than this, in the logarithm, is none: cards vary by a few percent for no reason worth a name.
-const SMALLEST_STEP: f64 = 0.07;
+pub(super) const SMALLEST_STEP: f64 = 0.07;
 
 /// Cost of a further level, in units of log-likelihood for each doubling of the number of blocks.
 const PENALTY: f64 = 8.0;
@@ -206,7 +206,8 @@ fn best_split(blocks: &Blocks, from: usize, to: usize) -> Option<(usize, f64)> {
     places.map(|at| (at, whole - cost(from, at) - cost(at, to))).max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-fn level(slices: &[Slice], places: &[usize]) -> Level {
+/// What the slices of some places say together.
+pub(super) fn level(slices: &[Slice], places: &[usize]) -> Level {
     let (from, to) = (places[0], places[places.len() - 1] + 1);
     let of = |value: &dyn Fn(&Slice) -> Option<f64>| {
         let values: Vec<f64> = places.iter().filter_map(|i| value(&slices[*i])).collect();

@@ -38,6 +38,18 @@ fn a_cache_of_half_a_gigabyte_ends_after_half_a_gigabyte() {
 }
 
 #[test]
+fn levels_begin_where_the_speed_steps_wherever_in_a_block_that_is() {
+    for step in 97..105 {
+        let slices = minute(|i, s| s.bytes = if i < step { s.bytes } else { s.bytes * 2 / 5 });
+        let found = causes(&slices, WRITES);
+        let bounds: Vec<_> = found.levels.iter().map(|level| (level.from, level.to)).collect();
+        assert_eq!(bounds, [(0, found.cache_ends[0].slice), (found.cache_ends[0].slice, slices.len())]);
+        let [fast, slow] = [&found.levels[0], &found.levels[1]].map(|level| level.speed);
+        assert!((slow / fast - 0.4).abs() < 0.02, "{bounds:?}");
+    }
+}
+
+#[test]
 fn a_cache_that_is_full_within_a_second_or_two_ends_there() {
     for fast in [2, 4, 7, 10] {
         let slices = minute(|i, s| s.bytes = if i < fast { s.bytes } else { s.bytes * 2 / 5 });

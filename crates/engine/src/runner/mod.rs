@@ -18,6 +18,7 @@ pub use announced::{ends_by_time, stages};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::random::mix;
 use cardscope_model::recipe::{Path, Prepare, RandomDraw, Recipe, Span, Test};
+use cardscope_model::result::TIME_IS_UP;
 use cardscope_model::test_name::{Op, Order};
 use cardscope_model::units::{NANOS_PER_S, Nanos, mb_per_s, seconds};
 use drive::{Limits, Shared, Watch, drive};
@@ -171,7 +172,7 @@ impl Pass<'_> {
     /// Why a test cannot be measured on this target, if so.
     fn obstacle(&mut self, test: &Test) -> Option<String> {
         if self.is_over() {
-            return Some("the budget was used up".to_owned());
+            return Some(TIME_IS_UP.to_owned());
         }
         let info = self.target.info();
         if test.span == Span::Device && !info.whole_card {
@@ -261,8 +262,10 @@ impl Pass<'_> {
         let sample = ended?;
         let moved = if counted { (sample.bytes, sample.nanos) } else { (0, 0) };
         self.recorder.sample(index, number, sample).map_err(RunError::Recorder)?;
-        let limits =
-            [(&shared.cut, "the budget"), (&shared.rationed, "the limit of bytes to write (--max-write)")];
+        let limits = [
+            (&shared.cut, "the time limit"),
+            (&shared.rationed, "the limit of bytes to write (--max-write)"),
+        ];
         for (cut, what) in limits {
             if cut.load(Ordering::Relaxed) {
                 let text = format!("{what} cut this test short");

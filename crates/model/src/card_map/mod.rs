@@ -12,7 +12,7 @@ use crate::finding::Finding;
 use crate::report::{Body, Moved, Report};
 use crate::verify::SpeedMap;
 use plot::Plot;
-use property::Property;
+use property::{NO_TIME, Property};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -133,6 +133,32 @@ pub struct Tried {
     pub longest_s: Option<f64>,
     /// Why it could not be tried.
     pub reason: Option<String>,
+}
+
+impl Measured {
+    /// Number of properties that were not tested because a limit came first.
+    pub fn out_of_time(&self) -> usize {
+        let reasons = [
+            &self.page_bytes.reason,
+            &self.read_unit_bytes.reason,
+            &self.erase_block_bytes.reason,
+            &self.map_segment_bytes.reason,
+            &self.unmapped_share.reason,
+            &self.open_blocks.linear.reason,
+            &self.open_blocks.random.reason,
+            &self.fat_region_bytes.reason,
+            &self.small_write_log_bytes.reason,
+            &self.merge.reason,
+            &self.copy_mb_s.reason,
+            &self.random_write_span_bytes.reason,
+            &self.plane_bytes.reason,
+            &self.slc_cache_bytes.reason,
+            &self.after_cache_mb_s.reason,
+            &self.queue_depth_effective.reason,
+            &self.write_queue_gain.reason,
+        ];
+        reasons.into_iter().flatten().filter(|reason| reason.starts_with(NO_TIME)).count()
+    }
 }
 
 /// What was measured. Everything is `not_tested` at first, so that a map that ends early still says what it is.

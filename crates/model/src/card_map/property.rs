@@ -3,6 +3,9 @@
 use super::plot::Plot;
 use serde::{Deserialize, Serialize};
 
+/// Why what neither time nor bytes were left for was not tested; details may follow.
+pub const NO_TIME: &str = "no time left";
+
 /// What became of looking for it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

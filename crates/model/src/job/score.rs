@@ -1,7 +1,7 @@
 //! From a card's figures to seconds and a score. A card that is faster in anything never scores lower.
 
 use super::{Demand, Figure, Figures, Job, Work};
-use crate::units::decimals;
+use crate::units::{decimals, grouped};
 use serde::{Deserialize, Serialize};
 
 /// A card that misses a demand scores no more than this, however fast it is otherwise.
@@ -129,7 +129,7 @@ fn missed(demand: &Demand, figures: &Figures) -> Option<String> {
     let value = figures.get(demand.figure)?;
     let (name, unit) = demand.figure.words();
     let (word, limit) = limit(demand, value)?;
-    Some(format!("{name}: {} {unit} (needs {word} {limit} {unit}): {}", digits(value), demand.why))
+    Some(format!("{name}: {} {unit} (needs {word} {} {unit}): {}", digits(value), short(limit), demand.why))
 }
 
 /// The limit that a value misses.
@@ -153,9 +153,21 @@ fn fit(score: Option<f64>, missed: &[String], sure: bool) -> Fit {
     }
 }
 
-/// Three digits that mean something.
+/// Three digits that mean something; long numbers in groups.
 fn digits(value: f64) -> String {
-    format!("{value:.*}", decimals(value.abs()))
+    match value {
+        long if (10_000.0..1e15).contains(&long) => grouped(long.round() as u64),
+        _ => format!("{value:.*}", decimals(value.abs())),
+    }
+}
+
+/// The same of a number that somebody chose, without zeros behind its point.
+fn short(limit: f64) -> String {
+    let digits = digits(limit);
+    match digits.contains('.') {
+        true => digits.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => digits,
+    }
 }
 
 fn said(seconds: f64) -> String {

@@ -18,7 +18,7 @@ pub struct Level {
     pub to_s: f64,
     /// Bytes moved in it.
     pub bytes: u64,
-    /// What holds: `fast`, `cache full`, `hot`, `cache full and hot`, `slower`.
+    /// What holds: `steady` (the only level), `fast`, `cache full`, `hot`, `cache full and hot`, `slower`.
     pub state: String,
 }
 

@@ -17,6 +17,7 @@ use crate::write_scope::WriteScope;
 use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
 use cardscope_model::card_map::Measured;
+use unmeasured::OUT_OF_LIMITS;
 
 /// The stages of a map with these options, as its listener hears them.
 pub fn stages(options: &Options) -> Vec<&'static str> {
@@ -45,7 +46,7 @@ pub fn map<'s, 't>(
     }
     if options.writes {
         match writing::measure(&mut context, options, into) {
-            Err(Stop::Limit) => options::leave_out_writes(into, "not enough time or write limit left"),
+            Err(Stop::Limit) => options::leave_out_writes(into, OUT_OF_LIMITS),
             written => written?,
         }
     } else {

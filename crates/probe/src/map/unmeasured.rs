@@ -1,7 +1,7 @@
 //! Why a part of a map gives no figure: something was in its way, or it must end at once.
 
 use cardscope_engine::card::Stop;
-use cardscope_model::card_map::property::Property;
+use cardscope_model::card_map::property::{NO_TIME, Property};
 
 /// Why there is no figure.
 #[derive(Debug)]
@@ -41,5 +41,8 @@ pub(super) fn or_reason<T>(found: Result<Property<T>, Unmeasured>) -> Result<Pro
 
 /// The reason of a part for which no time is left.
 pub(super) fn no_time(seconds: f64) -> String {
-    format!("no time left (needs about {seconds:.0} s; `--budget`)")
+    format!("{NO_TIME} (needs about {seconds:.0} s; `--budget`)")
 }
+
+/// The reason of what a limit of time or of bytes ended.
+pub(super) const OUT_OF_LIMITS: &str = "no time left, or the write limit was reached";

@@ -180,14 +180,8 @@ fn undersold(found: &MarksMeasured) -> Option<Finding> {
     let verdict = format!("The card meets {names}, beyond its own claims.");
     let finding = Finding::new("mark-undersold", Weight::Note, 0.8, verdict);
     Some(more.iter().fold(finding, |finding, (would, claims)| {
-        let claims = claims.map_or("nothing".to_owned(), |claims| claims.to_string());
-        finding.because(
-            &format!("{} claimed", would.letter()),
-            format!(
-                "claimed {claims}, measured class \
-                                  {would}"
-            ),
-        )
+        let claims = claims.map_or("no such class".to_owned(), |claims| claims.to_string());
+        finding.because(&format!("measured {would}"), format!("claims {claims}"))
     }))
 }
 

@@ -120,13 +120,15 @@ fn levels(found: &Causes, slices: &[Slice], op: &str) -> Vec<Level> {
     let one = |level: &series::Level| {
         let part = &slices[level.from..level.to];
         let last = &part[part.len() - 1];
+        let end = slices.get(level.to).map_or(last.at_bytes + last.bytes, |next| next.at_bytes);
         Level {
             op: op.to_owned(),
             mb_s: level.speed / 1e6,
             ci95: level.ci95.map(|v| v / 1e6),
             from_s: part[0].at_s,
             to_s: last.at_s + last.seconds,
-            bytes: part.iter().map(|s| s.bytes).sum(),
+            // What is moved between the slices belongs to it, too.
+            bytes: end - part[0].at_bytes,
             state: state(found, level),
         }
     };
@@ -148,6 +150,7 @@ fn state(found: &Causes, level: &series::Level) -> String {
         (true, false, _) => "cache full",
         (false, true, _) => "hot",
         (false, false, true) => "slower",
+        _ if found.levels.len() == 1 => "steady",
         _ => "fast",
     }
     .to_owned()
@@ -232,8 +235,8 @@ fn steady_event(slices: &[Slice], round_s: f64) -> Option<Event> {
     Some(
         Event::new(EventKind::SteadyState, window.from_s, first.at_bytes, 0.95)
             .because("mean of five rounds", mb(window.mb_s * 1e6))
-            .because("highest less lowest", format!("{:.1} %", window.spread * 100.0))
-            .because("rise of the line", format!("{:+.1} %", window.slope * 100.0)),
+            .because("spread", format!("{:.1} %", window.spread * 100.0))
+            .because("trend", format!("{:+.1} %", window.slope * 100.0)),
     )
 }
 
@@ -287,7 +290,7 @@ fn cache(found: &Causes, slices: &[Slice], options: &Options, into: &mut Measure
     let seconds: f64 = slices.iter().map(|s| s.seconds).sum();
     let cost = Cost { read_bytes: 0, written_bytes: written, seconds };
     let evidence = Evidence::by(
-        "levels of the write speed; reads and command without flash access access exclude heat and other \
+        "levels of the write speed; reads and the command without flash access exclude heat and other \
          load",
     )
     .cost(cost);

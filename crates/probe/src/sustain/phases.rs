@@ -213,7 +213,7 @@ fn after(run: &mut Run<'_, '_>, found: &Causes) -> Result<(), Stop> {
     let reads_before = short(run, false)?;
     run.phase = Phase::Pause;
     run.context.events.stage(PAUSING, None, Some(pause_s));
-    run.event(EventKind::Pause, 1.0, &[("seconds", pause_s)]);
+    run.event(EventKind::Pause, 1.0, &[("length", format!("{pause_s:.1} s"))]);
     run.record.pause_s = pause_s;
     run.pause(pause_s)?;
     run.phase = Phase::Experiment;

@@ -218,7 +218,7 @@ impl<'s, 't> Run<'s, 't> {
             false => (EventKind::NoMoreReads, "the card answers no more reads"),
         };
         self.end(why);
-        self.event(kind, 0.99, &[("seconds in which each failed", seconds.round())]);
+        self.event(kind, 0.99, &[("each failed for", format!("{seconds:.0} s"))]);
     }
 
     /// Notes how long the card answered nothing, up to now.
@@ -361,11 +361,12 @@ impl<'s, 't> Run<'s, 't> {
             return;
         };
         self.end("--max-temp");
-        self.event(EventKind::TooHot, 1.0, &[("temperature °C", hottest), ("limit °C", most)]);
+        let celsius = |celsius: f64| format!("{celsius:.0} °C");
+        self.event(EventKind::TooHot, 1.0, &[("temperature", celsius(hottest)), ("limit", celsius(most))]);
     }
 
     /// Notes what happened, here and now.
-    pub(super) fn event(&mut self, kind: EventKind, confidence: f64, evidence: &[(&str, f64)]) {
+    pub(super) fn event(&mut self, kind: EventKind, confidence: f64, evidence: &[(&str, String)]) {
         let event = Event::new(kind, self.now(), self.moved(), confidence);
         self.record.events.push(evidence.iter().fold(event, |e, (what, value)| e.because(what, value)));
     }

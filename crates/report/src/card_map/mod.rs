@@ -5,13 +5,13 @@ pub mod flashbench;
 
 use crate::chart::Chart;
 use crate::chart::inside::{TERMINAL, addresses};
-use crate::figure::{duration, percent, sentence, speed, time_us};
+use crate::figure::{ANSWER, duration, percent, sentence, speed, time_us};
 use crate::page::table::Table;
 use crate::page::{Block, Fact, Page, Tone, fact, io_errors, moved};
 use cardscope_model::card_map::plot::Plot;
 use cardscope_model::card_map::property::{Evidence, Number, Property, Status};
 use cardscope_model::card_map::{Advice, Curves, MapReport, Measured, ProfileLine, SizePoint, Tried};
-use cardscope_model::units::{BinarySize, Capacity, Size};
+use cardscope_model::units::{Amount, BinarySize, Capacity, Size};
 use std::collections::BTreeSet;
 
 /// The page.
@@ -21,6 +21,10 @@ pub fn page(report: &MapReport) -> Page {
         rows(measured).into_iter().partition(|row| row.sure.is_some());
     let mut page = Page::new(&header.target, Tone::Plain, answer(measured, &tested));
     page.because(Tone::Plain, sentence(&moved(&body.moved)));
+    let untimed = measured.out_of_time();
+    let named = if untimed == 1 { "1 property".to_owned() } else { format!("{untimed} properties") };
+    let untimed = (untimed > 0).then(|| format!("{named} not tested: the time or write limit came first."));
+    page.because_all(Tone::Warning, untimed);
     page.add("", [Block::Table(properties(&tested))]);
     page.add("Settings that fit", [Block::Facts(settings(&body.advice))]);
     // Nothing is laid out on a card whose data is not back yet.
@@ -72,15 +76,20 @@ fn answer(measured: &Measured, tested: &[Row]) -> String {
         (true, [], 0) => "Nothing measured: no property of the flash was tested.".to_owned(),
         (true, [], _) => "Speed by size of an I/O was measured, no property of the flash.".to_owned(),
         (true, [only], _) => sentence(&format!("{}: {}", only.name, only.found)),
-        (true, [first, rest @ ..], _) => {
-            format!(
-                "{}: {}; {} more below.",
-                sentence(first.name).trim_end_matches('.'),
-                first.found,
-                rest.len()
-            )
-        }
+        (true, rows, _) => named(rows),
     }
+}
+
+/// As many properties as an answer has room for, and how many more there are.
+fn named(rows: &[Row]) -> String {
+    let all: Vec<String> = rows.iter().map(|row| format!("{}: {}", row.name, row.found)).collect();
+    let said = |shown: usize| {
+        let more = all.len() - shown;
+        let more = if more > 0 { format!("; {more} more below") } else { String::new() };
+        sentence(&format!("{}{more}", all[..shown].join("; ")))
+    };
+    let fits = |shown: &usize| said(*shown).chars().count() <= ANSWER;
+    said((1..=all.len()).rev().find(fits).unwrap_or(1))
 }
 
 /// Every chart once: page and erase block share theirs.
@@ -155,7 +164,7 @@ fn settings(advice: &Advice) -> Vec<Fact> {
         ("ext4 stripe width", advice.ext4_stripe_width.map(blocks)),
         ("F2FS section", advice.f2fs_segments_per_section.map(|n| format!("{n} segments of 2 MiB"))),
         ("exFAT cluster", advice.exfat_cluster_bytes.map(|b| BinarySize(b).to_string())),
-        ("slow below", advice.slow_below_bytes.map(|b| format!("{} an I/O", BinarySize(b)))),
+        ("slow below", advice.slow_below_bytes.map(|b| format!("{} per write", BinarySize(b)))),
         ("mount options", options),
     ];
     all.into_iter().filter_map(|(name, value)| Some(fact(name, value?))).collect()
@@ -230,7 +239,7 @@ pub(crate) fn known(measured: &Measured) -> Vec<(String, String)> {
 
 fn rows(m: &Measured) -> Vec<Row> {
     let size = |bytes: &u64| BinarySize(*bytes).to_string();
-    let count = |n: &u32| n.to_string();
+    let open = |n: &u32| n.to_string();
     let mb_s = |v: &f64| format!("{} MB/s", speed(*v));
     vec![
         row("page", &m.page_bytes, size),
@@ -239,25 +248,42 @@ fn rows(m: &Measured) -> Vec<Row> {
         row("mapping segment", &m.map_segment_bytes, size),
         row("planes", &m.plane_bytes, size),
         row("never written", &m.unmapped_share, |share| format!("{:.1} %", share * 100.0)),
-        row("open blocks in order", &m.open_blocks.linear, count),
-        row("open blocks at random", &m.open_blocks.random, count),
-        row("closing a block copies", &m.merge, Clone::clone),
+        row_or("no limit", "open blocks in order", &m.open_blocks.linear, open),
+        row_or("no limit", "open blocks at random", &m.open_blocks.random, open),
+        row("closing a block copies", &m.merge, |part| copied(part).to_owned()),
         row("speed of copying", &m.copy_mb_s, mb_s),
         row("FAT region", &m.fat_region_bytes, size),
         row("small-write log", &m.small_write_log_bytes, size),
         row("random writes within", &m.random_write_span_bytes, size),
-        row("cache", &m.slc_cache_bytes, size),
-        row("after the cache", &m.after_cache_mb_s, mb_s),
+        cache(&m.slc_cache_bytes),
+        row_or("no drop", "after the cache", &m.after_cache_mb_s, mb_s),
         row("read queue", &m.queue_depth_effective, |q| format!("{q:.1} at a time")),
-        row("write queue of 32", &m.write_queue_gain, |gain| format!("{gain:.2} times")),
+        row("write queue of 32", &m.write_queue_gain, |gain| faster(*gain)),
     ]
 }
 
+/// The cache; where no end of it was found, how much was written without a drop.
+fn cache(property: &Property<u64>) -> Row {
+    let size = |bytes: &u64| Size(*bytes).to_string();
+    let written = property.evidence.numbers.iter().find(|number| number.what == "written");
+    let none = written.map_or(String::new(), |n| format!(", no drop over {}", Size(n.value as u64)));
+    let row = row_or(&format!("none{none}"), "cache", property, size);
+    match (property.status, property.bound) {
+        (Status::AtLeast, Some(bound)) => Row { found: format!("no drop over {}", Size(bound)), ..row },
+        _ => row,
+    }
+}
+
 fn row<T>(name: &'static str, property: &Property<T>, show: impl Fn(&T) -> String) -> Row {
+    row_or("none", name, property, show)
+}
+
+/// A property, and in a word what it means where the card shows nothing.
+fn row_or<T>(none: &str, name: &'static str, property: &Property<T>, show: impl Fn(&T) -> String) -> Row {
     let found = match (property.status, &property.value, &property.bound) {
         (Status::Measured, Some(value), _) => show(value),
         (Status::AtLeast, _, Some(bound)) => format!("at least {}", show(bound)),
-        (Status::None, ..) => "none".to_owned(),
+        (Status::None, ..) => none.to_owned(),
         _ => {
             let why = property.reason.as_deref().unwrap_or("no reason is known");
             return Row { name, found: why.to_owned(), sure: None, rest: String::new() };
@@ -274,11 +300,33 @@ fn row<T>(name: &'static str, property: &Property<T>, show: impl Fn(&T) -> Strin
     Row { name, found, sure: Some(property.confidence), rest }
 }
 
+/// What the card copies when it closes a block, in words.
+fn copied(part: &str) -> &str {
+    match part {
+        "rest" => "the unwritten rest",
+        "all" => "the whole block",
+        "written" => "what was written",
+        other => other,
+    }
+}
+
+/// What a queue gains.
+fn faster(gain: f64) -> String {
+    match gain {
+        gain if (gain - 1.0).abs() < NO_GAIN => "no gain".to_owned(),
+        gain if gain > 1.0 => format!("{} × faster", speed(gain)),
+        gain => format!("{} × slower", speed(1.0 / gain)),
+    }
+}
+
+/// So small a change is none.
+const NO_GAIN: f64 = 0.05;
+
 /// A number of the evidence with its unit.
 fn number(number: &Number) -> String {
     let value = number.value;
     let shown = match number.unit.as_str() {
-        "bytes" if value >= 0.0 => BinarySize(value as u64).to_string(),
+        "bytes" if value >= 0.0 => Amount(value as u64).to_string(),
         "µs" if value >= 0.0 => time_us(value),
         "s" if value >= 0.0 => duration(value),
         "MB/s" => format!("{} MB/s", speed(value)),

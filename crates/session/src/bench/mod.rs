@@ -11,12 +11,15 @@ pub use cardscope_engine::interrupt::Interrupt;
 pub(crate) use part::Part;
 pub use request::Request;
 
+use crate::after_verdict::step;
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
 use crate::opened::TargetType;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::Recipe;
-use cardscope_model::result::{Bench, BenchReport};
+use cardscope_model::result::{Bench, BenchReport, TIME_IS_UP};
+use cardscope_model::shell::quoted;
+use cardscope_model::units::{seconds, typed_size};
 use passes::Passes;
 
 impl Procedure for Request {
@@ -70,12 +73,32 @@ impl Procedure for Request {
         let began = session.opened.target.now();
         passes.deadline = self.limits.budget.map(|budget| began + budget.as_nanos() as u64);
         let ended = passes.run(session, report);
+        report.body.moved.seconds = seconds(session.opened.target.now() - began);
         report::sum_up(report, &recipe, session);
+        let timed_out = report.body.runs.iter().flat_map(|run| &run.not_measured);
+        if timed_out.into_iter().any(|test| test.reason == TIME_IS_UP) {
+            let what = "measure it again without the time limit";
+            report.header.next.push(step(what, Some(self.without_time_limit())));
+        }
         ended.map_err(Failure::from)
     }
 }
 
 impl Request {
+    /// The same command without its time limit.
+    fn without_time_limit(&self) -> String {
+        let mut command =
+            format!("cardscope bench {} --recipe {}", quoted(&self.common.target), quoted(&self.recipe));
+        let options = [
+            self.runs.map(|runs| format!(" --runs {runs}")),
+            self.size.map(|size| format!(" --size {}", typed_size(size))),
+            self.backup.as_ref().map(|file| format!(" --backup {}", quoted(&file.to_string_lossy()))),
+        ];
+        command.extend(self.only.iter().map(|test| format!(" --only {}", quoted(test))));
+        command.extend(options.into_iter().flatten());
+        command + &self.common.options(self.limits.max_write())
+    }
+
     /// Refuses to save an image where nothing could be lost.
     fn refuse_needless_backup(&self, recipe: &Recipe, session: &Session<'_>) -> Result<()> {
         match &self.backup {

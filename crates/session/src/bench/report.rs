@@ -12,7 +12,7 @@ use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::{Recipe, Span};
 use cardscope_model::result::{Bench, BenchReport, Precision, Sample, TestResult};
 use cardscope_model::session_file::FileRecipe;
-use cardscope_model::units::BinarySize;
+use cardscope_model::units::Amount;
 use cardscope_store::SessionStart;
 
 /// What the document says before the first run.
@@ -60,7 +60,7 @@ pub(super) fn plan_line(recipe: &Recipe, runs: u32, opened: &Opened) -> String {
         false => "writes nothing".to_owned(),
     };
     let limit = opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
-    format!("{}: {tests} over {}{times}; {writes}{limit}", recipe.title, BinarySize(recipe.area))
+    format!("{}: {tests} over {}{times}; {writes}{limit}", recipe.title, Amount(recipe.area))
 }
 
 /// Results of the tests that have at least one counted loop.

@@ -4,7 +4,7 @@ use super::request::Request;
 use crate::error::Result;
 use crate::opened::Opened;
 use cardscope_model::recipe::{Recipe, Test};
-use cardscope_model::units::{BinarySize, MIB};
+use cardscope_model::units::{Amount, MIB};
 
 /// Below this a test area says nothing about a card.
 const SMALLEST_AREA: u64 = 16 * MIB;
@@ -56,7 +56,7 @@ impl Writes {
 
     /// In words.
     pub(crate) fn words(self) -> String {
-        let bytes = BinarySize(self.bytes.next_multiple_of(MIB));
+        let bytes = Amount(self.bytes.next_multiple_of(MIB));
         match self.seconds > 0.0 {
             true => format!("writes {bytes}, and as much as possible in {:.0} s", self.seconds),
             false => format!("writes up to {bytes}"),

@@ -144,7 +144,7 @@ fn nvme(system: &System) -> Point {
 
 const MOUNTS: &str = "mounts cards as they come";
 const READS: &str = "reads every file of a mounted card";
-const ENDS: &str = "wait for its end";
+const ENDS: &str = "wait until it finishes";
 
 /// Beginning of a program's name as `/proc/N/comm` has it (15 letters at most), what it does, and how to stop it.
 const DISTURBERS: &[(&str, &str, &str)] = &[
@@ -154,21 +154,25 @@ const DISTURBERS: &[(&str, &str, &str)] = &[
     ("tracker-miner", READS, "tracker3 daemon --terminate"),
     ("localsearch", READS, "localsearch daemon --terminate"),
     ("baloo_file", READS, "balooctl6 suspend"),
-    ("updatedb", "walks through every file", "wait for its end, or sudo pkill updatedb"),
+    ("updatedb", "walks through every file", "wait until it finishes, or sudo pkill updatedb"),
     (
         "fstrim",
         "discards what is free on mounted cards",
-        "wait for its end; sudo systemctl stop fstrim.timer",
+        "wait until it finishes; sudo systemctl stop fstrim.timer",
     ),
     ("smartd", "asks disks for their health every half hour", "sudo systemctl stop smartd"),
     ("fsck", "checks a file system", ENDS),
     ("dd", "copies", ENDS),
-    ("fio", "measures", ENDS),
+    ("fio", "measures a disk", ENDS),
     ("badblocks", "reads or writes a whole disk", ENDS),
     ("f3write", "fills a card", ENDS),
     ("f3read", "reads a card", ENDS),
     ("f3probe", "probes a card", ENDS),
-    ("unattended-upgr", "installs updates", "wait for its end, or sudo systemctl stop unattended-upgrades"),
+    (
+        "unattended-upgr",
+        "installs updates",
+        "wait until it finishes, or sudo systemctl stop unattended-upgrades",
+    ),
     ("packagekitd", "may install updates", "sudo systemctl stop packagekit"),
 ];
 
@@ -181,7 +185,7 @@ fn services(system: &System) -> Vec<Point> {
     }
     let runs = |(name, does, stop): &(&str, &str, &str)| {
         let program = running.iter().find(|program| is(program, name))?;
-        Some(point.warn(format!("{program} runs: it {does}"), *stop))
+        Some(point.warn(format!("{program} is running: it {does}"), *stop))
     };
     let found: Vec<Point> = DISTURBERS.iter().filter_map(runs).collect();
     if found.is_empty() { vec![point.ok("none known")] } else { found }

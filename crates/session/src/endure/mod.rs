@@ -243,7 +243,7 @@ fn remark_end(report: &mut EndureReport, ended: Option<Ended>) {
     report.header.findings.push(
         Finding::new(claim, Weight::Bad, 0.99, text)
             .because("round", rounds)
-            .because("bytes written", report.body.moved.bytes_written)
+            .because("written", Size(report.body.moved.bytes_written))
             .because("cycles", format!("{:.1}", report.body.cycles)),
     );
 }

@@ -9,6 +9,7 @@ mod scope;
 
 pub use scope::Request;
 
+use crate::after_verdict::step;
 use crate::error::Result;
 use crate::frame::{Common, Needs, Procedure, Session};
 use crate::opened::TargetType;
@@ -56,6 +57,10 @@ impl Procedure for Request {
         let mut facts = run::facts(self, session.opened);
         let mut ended = run::measure(&scope, &options, session, report, &mut facts);
         run::conclude(report, session, &facts);
+        if self.limits.budget.is_some() && report.body.measured.out_of_time() > 0 {
+            let what = "measure the rest without the time limit";
+            report.header.next.push(step(what, Some(self.without_time_limit())));
+        }
         if self.try_file_systems && ended.is_ok() {
             session.store(report)?;
             ended = file_systems::try_all(self, session, report, &mut facts);

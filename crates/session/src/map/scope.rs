@@ -8,7 +8,8 @@ use crate::frame::{self, Common, Session};
 use crate::opened::{Opened, TargetType};
 use cardscope_engine::target::Region;
 use cardscope_model::random::mix;
-use cardscope_model::units::{BinarySize, MIB};
+use cardscope_model::shell::quoted;
+use cardscope_model::units::{Amount, MIB, typed_size};
 use cardscope_probe::context::Limits;
 use cardscope_probe::map::{Options, Part};
 use clap::Args;
@@ -54,6 +55,26 @@ pub struct Request {
     /// it
     #[arg(long)]
     pub try_file_systems: bool,
+}
+
+impl Request {
+    /// The same command without its time limit.
+    pub(super) fn without_time_limit(&self) -> String {
+        let mut command = format!("cardscope map {}", quoted(&self.common.target));
+        let given = [
+            (self.read_only, " --read-only"),
+            (self.fat, " --fat"),
+            (self.erase, " --erase"),
+            (self.flashbench, " --flashbench"),
+            (self.try_file_systems, " --try-file-systems"),
+        ];
+        command.extend(given.into_iter().filter_map(|(given, option)| given.then_some(option)));
+        let region = self.region.map(|r| format!(" --region {}+{}", typed_size(r.start), typed_size(r.len)));
+        command.extend(region);
+        command.extend(self.cache.map(|most| format!(" --cache {}", typed_size(most))));
+        command.extend(self.only.iter().map(|part| format!(" --only {part}")));
+        command + &self.common.options(self.limits.max_write())
+    }
 }
 
 /// Why a directory is not looked at without writing.
@@ -186,7 +207,7 @@ impl Scope {
 
     /// What it will cost, before it begins.
     pub(super) fn plan_line(&self, options: &Options, session: &Session<'_>) -> String {
-        let most = |bytes: u64| BinarySize(bytes >> 20 << 20);
+        let most = |bytes: u64| Amount(bytes >> 20 << 20);
         let written =
             options.limits.max_write.unwrap_or(u64::MAX).min(options.limits.region.len.saturating_mul(2));
         match (self, &session.journal) {
@@ -198,7 +219,7 @@ impl Scope {
             (Scope::OwnFile(region), _) => {
                 let limit =
                     session.opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
-                let written = BinarySize(options.limits.max_write.unwrap_or(u64::MAX));
+                let written = Amount(options.limits.max_write.unwrap_or(u64::MAX));
                 format!(
                     "uses a file of its own of {} and writes up to {written}; no other file is touched{limit}",
                     most(region.len)
@@ -246,7 +267,7 @@ fn with_ways_out(failure: Failure, room: u64) -> Failure {
     let words = format!(
         "{why}; or write less than {} (--max-write), only read (--read-only), or allow data loss (--region \
          START+LEN, --erase)",
-        BinarySize(room)
+        Amount(room)
     );
     Failure::refused_for(words, why)
 }

@@ -18,8 +18,8 @@ use std::time::Duration;
 
 /// Write or read for a long time: cache end, heat, stalls
 ///
-/// Only reads a device, unless --erase or --region allows overwriting; in a directory it uses a file of its
-/// own. Ends when the speed is steady, or at --duration, --bytes or --max-temp.
+/// Only reads a device or an image file, unless --erase or --region allows overwriting; overwrites simulated
+/// cards, unless --read forbids it; in a directory it uses a file of its own. Ends when the speed is steady, or at --duration, --bytes or --max-temp.
 #[derive(Debug, Clone, Default, Args)]
 #[command(mut_arg("max_write", |most| most.help(
     "Write at most this much in total, e.g. 16G [default: 256M in a directory on the disk that holds the \

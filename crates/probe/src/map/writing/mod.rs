@@ -17,6 +17,7 @@ mod tables;
 
 use crate::context::Context;
 use crate::map::options::{Options, Part, Unknown, leave_out_writes};
+use crate::map::unmeasured::OUT_OF_LIMITS;
 use bench::{Bench, LARGEST};
 use cardscope_engine::card::{Extent, Stop};
 use cardscope_model::card_map::Measured;
@@ -102,7 +103,7 @@ fn run(bench: &mut Bench<'_, '_, '_>, what: &str, run: Run) -> Result<Option<&'s
     bench.begin(what);
     match run(bench) {
         Err(Stop::Limit) if bench.is_out_of_patience() => Ok(Some("the card answered too slowly")),
-        Err(Stop::Limit) => Ok(Some("not enough time or write limit left")),
+        Err(Stop::Limit) => Ok(Some(OUT_OF_LIMITS)),
         other => other.map(|()| None),
     }
 }

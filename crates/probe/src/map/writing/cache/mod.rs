@@ -13,7 +13,7 @@ use cardscope_model::card_map::advice::AS_IT_WAS;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale};
 use cardscope_model::card_map::property::{Evidence, Property};
 use cardscope_model::statistics::median;
-use cardscope_model::units::MIB;
+use cardscope_model::units::{MIB, Size};
 use std::time::Duration;
 use write_run::{End, WriteRun};
 
@@ -79,12 +79,12 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
         End::Bytes | End::Time | End::Failed => {
             let evidence = evidence.plot(plot(&write_run, None)).cost(bench.context.cost_since(before));
             bench.into.slc_cache_bytes = Property::at_least(write_run.written(), 0.95, evidence);
-            let mb = write_run.written() / 1_000_000;
+            let written = Size(write_run.written());
             let why = match end {
                 End::Failed => {
-                    format!("the card accepted no more writes after {mb} MB, before the end of a cache")
+                    format!("the card accepted no more writes after {written}, before the end of a cache")
                 }
-                _ => format!("no end of a cache within {mb} MB written"),
+                _ => format!("no end of a cache within {written} written"),
             };
             bench.into.after_cache_mb_s = Property::not_tested(why);
         }
