@@ -73,6 +73,8 @@ impl Procedure for Request {
         let began = session.opened.target.now();
         passes.deadline = self.limits.budget.map(|budget| began + budget.as_nanos() as u64);
         let ended = passes.run(session, report);
+        // In a directory only the test file is written.
+        report.body.moved.data_kept = session.opened.is_directory();
         report.body.moved.seconds = seconds(session.opened.target.now() - began);
         report::sum_up(report, &recipe, session);
         let timed_out = report.body.runs.iter().flat_map(|run| &run.not_measured);
