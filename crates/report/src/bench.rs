@@ -2,10 +2,10 @@
 
 use crate::figure::{count, in_a_line, interval, sentence, speed, test_of, time_us};
 use crate::page::table::Table;
-use crate::page::{Block, Fact, Page, Tone, fact, moved};
+use crate::page::{Block, Fact, Page, Tone, fact};
 use cardscope_model::result::{BenchReport, RunResult, Summary, TIME_IS_UP, TestResult, ToolPrints};
 use cardscope_model::test_name::{Order, TestName};
-use cardscope_model::units::Speed;
+use cardscope_model::units::{Size, Speed};
 
 /// The page.
 pub fn page(report: &BenchReport) -> Page {
@@ -93,11 +93,12 @@ fn uneven(report: &BenchReport) -> Vec<String> {
     levels.into_iter().chain(whole).collect()
 }
 
-/// What was run, how often, and what it moved.
+/// What was run, how often, and what its tests moved.
 fn work(report: &BenchReport) -> String {
     let body = &report.body;
     let runs = count(body.runs.iter().filter(|run| run.counted).count() as u64, "run");
-    format!("Recipe {}, {runs}; {}.", body.recipe, moved(&body.moved))
+    let bytes: u64 = body.runs.iter().flat_map(|run| &run.results).map(|result| result.bytes).sum();
+    format!("Recipe {}, {runs}; its tests moved {}.", body.recipe, Size(bytes))
 }
 
 /// The temperatures of several runs, which their table has no column for.

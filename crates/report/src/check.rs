@@ -314,10 +314,11 @@ fn marks_of(found: &MarksMeasured) -> [Block; 2] {
     [Block::Table(table), Block::Facts(class.into_iter().collect())]
 }
 
-/// Why a mark was not tested, without the figures, which stand among the details.
+/// Why a mark was not tested; the figures of what was measured all the same stand among the details.
 fn untested(judged: &JudgedMark) -> String {
-    let why = judged.parts.iter().find_map(|part| part.because.as_ref());
-    why.filter(|_| judged.outcome == Outcome::NotTestable).unwrap_or(&judged.because).clone()
+    let why =
+        |part: &Part| part.because.as_ref().filter(|why| judged.because.starts_with(why.as_str())).cloned();
+    judged.parts.iter().find_map(why).unwrap_or_else(|| judged.because.clone())
 }
 
 /// Every figure of each claimed mark.
