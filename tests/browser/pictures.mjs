@@ -49,7 +49,7 @@ const shot = async (name, page) => {
 const page = name => join(home, name);
 run(...FAKE, '--html', page('check.html'));
 await shot('check.png', page('check.html'));
-run('report', 'seed-000:sandisk-sdsqxfn', 'ADATA@cooling=active', 'PLAY PRO@cooling=active', '-o', page('comparison.html'));
+run('report', 'SDSQXFN', 'ADATA@cooling=active', 'PLAY PRO@cooling=active', '-o', page('comparison.html'));
 await shot('comparison.png', page('comparison.html'));
 await browser.close();
 

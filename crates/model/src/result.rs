@@ -190,7 +190,7 @@ pub struct ToolPrints {
 }
 
 /// Why a test was not measured for which no time was left.
-pub const TIME_IS_UP: &str = "the time limit was reached";
+pub const TIME_IS_UP: &str = "the time limit (--budget) was reached";
 
 /// A test that a recipe lists and that could not be measured here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

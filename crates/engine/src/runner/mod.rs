@@ -263,7 +263,7 @@ impl Pass<'_> {
         let moved = if counted { (sample.bytes, sample.nanos) } else { (0, 0) };
         self.recorder.sample(index, number, sample).map_err(RunError::Recorder)?;
         let limits = [
-            (&shared.cut, "the time limit"),
+            (&shared.cut, "the time limit (--budget)"),
             (&shared.rationed, "the limit of bytes to write (--max-write)"),
         ];
         for (cut, what) in limits {

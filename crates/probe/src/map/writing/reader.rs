@@ -76,10 +76,9 @@ fn fragment(times: &[Vec<f64>; 3]) -> Option<Fragment> {
 }
 
 impl Fragment {
-    /// Four standard errors, and at least 2 % of the write; but where a shorter write takes longer, what makes the
-    /// difference is the place, not the length.
+    /// Four standard errors, and at least 2 % of the write.
     fn is_there(&self) -> bool {
-        self.small <= self.uncut && self.excess > 4.0 * self.error && self.excess > 0.02 * self.cut
+        self.excess > 4.0 * self.error && self.excess > 0.02 * self.cut
     }
 
     fn cannot_matter(&self) -> bool {
