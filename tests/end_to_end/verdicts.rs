@@ -78,3 +78,21 @@ fn the_size_of_an_image_is_not_held_against_the_label_of_its_card() {
     let found = document(&home, &["verify", image, "--label", "64GB U3"], 0);
     assert!(text(&found, "/answer").starts_with("GENUINE"), "{found:#}");
 }
+
+#[test]
+fn a_next_step_that_loses_data_says_so_and_one_that_loses_none_does_not() {
+    let home = Home::new();
+    for (arguments, loses) in [
+        (&["map", "sim:lexar-16g-c10", "--erase", "--budget", "3s"][..], true),
+        (&["map", "sim:lexar-16g-c10", "--budget", "3s"], false),
+        (&["bench", "sim:lexar-16g-c10", "--budget", "10s"], true),
+        (&["check", "sim:random-7", "--erase", "--budget", "20s"], true),
+        (&["check", "sim:random-7", "--budget", "20s"], false),
+    ] {
+        let found = document(&home, arguments, 0);
+        let last = found["next"].as_array().and_then(|steps| steps.last()).unwrap();
+        let command = last["command"].as_str().unwrap();
+        assert!(command.starts_with(&format!("cardscope {}", arguments[0])), "{last}");
+        assert_eq!(last["what"].as_str().unwrap().contains("is lost"), loses, "{last}");
+    }
+}

@@ -7,7 +7,7 @@
 
 use crate::finding::{Finding, Weight};
 use crate::identity::Identity;
-use crate::units::{Size, Speed, decimals};
+use crate::units::{Size, Speed, three_digits};
 use crate::verify::SURE;
 use cardscope_sd::label::{Direction, Label, PrintedBus, PrintedCapacity, PrintedSpeed};
 use cardscope_sd::mark::Mark;
@@ -263,7 +263,7 @@ fn against_runs(speed: &PrintedSpeed, measured: &Measured) -> Option<Finding> {
     let found = |weight, confidence, text: String| {
         Finding::new(SPEED, weight, confidence, text)
             .because("printed", format!("{printed} = {}", Speed(speed.mb_s)))
-            .because(does, format!("{best:.*} of {}", decimals(best), Speed(speed.mb_s)))
+            .because(does, format!("{} of {}", three_digits(best), Speed(speed.mb_s)))
             .because("runs in MB/s", figures.join(", "))
     };
     let ceiling = measured.ceiling_mb_s;

@@ -26,6 +26,9 @@ pub(crate) struct Tested<'a> {
     pub(crate) way: String,
 }
 
+/// What is advised where a card goes back to who sold it.
+pub(crate) const RETURN: &str = "return it";
+
 /// Danger is named wherever every block is overwritten.
 const LOST: &str = "(all data on it is lost unless --backup FILE saves it)";
 
@@ -50,13 +53,13 @@ pub(crate) fn after(tested: &Tested<'_>, found: &Verification, findings: &[Findi
         step(format!("to show the seller, write a page with the evidence{danger}"), page)
     };
     let one = match found.verdict {
-        _ if false_label => return vec![step("return it", None), seller()],
+        _ if false_label => return vec![step(RETURN, None), seller()],
         Verdict::Genuine if found.method == Method::Quick => {
             step(format!("before you trust important data to the card, {thorough}"), verify(proof))
         }
         Verdict::Genuine => return Vec::new(),
         fake if fake.lacks_capacity() && found.confidence >= SURE => {
-            return vec![step("return it", None), seller()];
+            return vec![step(RETURN, None), seller()];
         }
         // Every block was looked at: only another reader says more.
         fake if fake.lacks_capacity() && found.method == Method::Full => {

@@ -79,7 +79,9 @@ impl Procedure for Request {
         report::sum_up(report, &recipe, session);
         let timed_out = report.body.runs.iter().flat_map(|run| &run.not_measured);
         if timed_out.into_iter().any(|test| test.reason == TIME_IS_UP) {
-            let what = "measure it again without the time limit";
+            let loses = passes.may_write && self.backup.is_none() && !session.opened.is_directory();
+            let danger = if loses { " (what it overwrites is lost)" } else { "" };
+            let what = format!("measure it again without the time limit{danger}");
             report.header.next.push(step(what, Some(self.without_time_limit())));
         }
         ended.map_err(Failure::from)

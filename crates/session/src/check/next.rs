@@ -1,7 +1,7 @@
 //! What to do next, from what the visit found.
 
 use super::Request;
-use crate::after_verdict::{Tested, after, label_option, step};
+use crate::after_verdict::{RETURN, Tested, after, label_option, step};
 use cardscope_model::check::CheckReport;
 use cardscope_model::report::Next;
 use cardscope_model::shell::quoted;
@@ -27,10 +27,10 @@ pub(super) fn next(report: &CheckReport, request: &Request, directory: bool) -> 
         steps.clear();
     }
     // Who returns a card has no more to ask of it.
-    let goes_back = steps.iter().any(|next| next.what == "return it");
-    steps.extend(
-        (more_time && !goes_back).then(|| step("run it again with more time", Some(longer(request)))),
-    );
+    let goes_back = steps.iter().any(|next| next.what == RETURN);
+    let danger = if request.erase { " (all data on it is lost)" } else { "" };
+    let again = || step(format!("run it again with more time{danger}"), Some(longer(request)));
+    steps.extend((more_time && !goes_back).then(again));
     steps
 }
 

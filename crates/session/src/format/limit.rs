@@ -95,14 +95,15 @@ fn last_verify(archive: Option<&Path>, key: &str) -> Result<Option<VerifyReport>
     })
 }
 
-/// What an earlier verify found against this card, which formatting does not mend.
-pub(super) fn known(archive: Option<&Path>, opened: &Opened) -> Option<Finding> {
+/// What an earlier verify found against this card, which formatting does not mend, and whether a limit would.
+pub(super) fn known(archive: Option<&Path>, opened: &Opened) -> Option<(Finding, bool)> {
     let report = last_verify(archive, &card_key(opened)?).ok()??;
     let body = report.body;
     if !body.verdict.is_bad() || body.confidence < SURE {
         return None;
     }
-    let (said, advice) = match body.usable_bytes.filter(|_| body.verdict.lacks_capacity()) {
+    let usable = body.usable_bytes.filter(|_| body.verdict.lacks_capacity());
+    let (said, advice) = match usable {
         Some(bytes) => (
             format!("`verify` found that it holds {} of {}.", Size(bytes), Size(body.announced_bytes)),
             "Return it, or format it with --limit-to-real.",
@@ -110,7 +111,7 @@ pub(super) fn known(archive: Option<&Path>, opened: &Opened) -> Option<Finding> 
         None => (format!("`verify` found it {}.", body.verdict), "Do not keep data on it."),
     };
     let found = Finding::new("known-verdict", Weight::Hint, body.confidence, said);
-    Some(found.because_known("session", report.header.session).advise(advice))
+    Some((found.because_known("session", report.header.session).advise(advice), usable.is_some()))
 }
 
 /// What was changed, and what was not.

@@ -76,15 +76,12 @@ impl Procedure for Request {
         session.store(report)?;
         writing::write(&picture, session, report)?;
         conclude(report);
-        if report.body.limited.is_none() {
-            let known = limit::known(self.common.archive.named(), session.opened);
-            let limits =
-                known.iter().filter(|known| known.advice.as_ref().is_some_and(|a| a.contains("--limit")));
+        let known = || limit::known(self.common.archive.named(), session.opened);
+        if let Some((known, limits)) = report.body.limited.is_none().then(known).flatten() {
             let command = format!("cardscope format {} --limit-to-real", quoted(&self.common.target));
-            report.header.next.extend(
-                limits.map(|_| step("return it, or format only what it holds", Some(command.clone()))),
-            );
-            report.header.findings.extend(known);
+            let what = "return it, or format only what it holds (all data on it is lost)";
+            report.header.next.extend(limits.then(|| step(what, Some(command))));
+            report.header.findings.push(known);
         }
         let held = session.opened.let_go();
         held.into_iter().for_each(cardscope_device::open::read_partitions_again);

@@ -58,7 +58,9 @@ impl Procedure for Request {
         let mut ended = run::measure(&scope, &options, session, report, &mut facts);
         run::conclude(report, session, &facts);
         if self.limits.budget.is_some() && report.body.measured.out_of_time() > 0 {
-            let what = "measure the rest without the time limit";
+            let loses = self.erase || self.region.is_some();
+            let danger = if loses { " (what it overwrites is lost)" } else { "" };
+            let what = format!("measure the rest without the time limit{danger}");
             report.header.next.push(step(what, Some(self.without_time_limit())));
         }
         if self.try_file_systems && ended.is_ok() {
