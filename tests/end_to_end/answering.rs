@@ -104,6 +104,16 @@ fn a_log_that_comes_through_a_pipe_is_read_to_its_end() {
 /// A card slow enough to be met in the middle of anything: 4 ms a command.
 const SLOW: &str = "constant?command_s=0.004&mb_s=100&announced_bytes=64MiB";
 
+/// Whether a program is over, or has said its last word and only the kernel keeps it, until its I/O ends.
+fn is_ending(running: &mut Running) -> bool {
+    let is_last = |line: &str| {
+        line == "interrupted"
+            || line.starts_with("ended at once")
+            || line.starts_with("cardscope: interrupted")
+    };
+    running.is_over() || running.noted().lines().any(is_last)
+}
+
 /// Starts a verb on a served card, has the card hang in the middle, and demands an answer soon after a signal; then a
 /// second signal, an end with 130 and the last words, whatever was waited for.
 #[track_caller]
@@ -118,12 +128,11 @@ fn answers_while_the_card_hangs(served: &Served, mut running: Running, begun: im
     running.signal(Signal::TERM);
     until("an answer", || running.is_over() || running.noted().contains("interrupted"));
     assert!(asked.elapsed() < limit, "{:?}\n{}", asked.elapsed(), running.noted());
-    // What ends by itself has said why, and only the kernel keeps it.
-    if !running.is_over() && !running.noted().contains("cardscope: interrupted") {
+    if !is_ending(&mut running) {
         std::thread::sleep(Duration::from_millis(600).saturating_sub(asked.elapsed()));
         let asked = Instant::now();
         running.signal(Signal::TERM);
-        until("the end", || running.is_over() || running.noted().contains("ended at once"));
+        until("the end", || is_ending(&mut running));
         assert!(asked.elapsed() < limit, "{:?}\n{}", asked.elapsed(), running.noted());
     }
     // The kernel does not let go of a process before its I/O ends.
