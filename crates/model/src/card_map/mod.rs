@@ -12,7 +12,7 @@ use crate::finding::Finding;
 use crate::report::{Body, Moved, Report};
 use crate::verify::SpeedMap;
 use plot::Plot;
-use property::{NO_TIME, Property};
+use property::{Property, Sought};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -136,28 +136,32 @@ pub struct Tried {
 }
 
 impl Measured {
+    /// Every property, in the order in which their pictures are shown.
+    pub fn properties(&self) -> [&dyn Sought; 17] {
+        [
+            &self.page_bytes,
+            &self.erase_block_bytes,
+            &self.map_segment_bytes,
+            &self.read_unit_bytes,
+            &self.plane_bytes,
+            &self.unmapped_share,
+            &self.open_blocks.linear,
+            &self.open_blocks.random,
+            &self.merge,
+            &self.copy_mb_s,
+            &self.fat_region_bytes,
+            &self.small_write_log_bytes,
+            &self.random_write_span_bytes,
+            &self.slc_cache_bytes,
+            &self.after_cache_mb_s,
+            &self.queue_depth_effective,
+            &self.write_queue_gain,
+        ]
+    }
+
     /// Number of properties that were not tested because a limit came first.
     pub fn out_of_time(&self) -> usize {
-        let reasons = [
-            &self.page_bytes.reason,
-            &self.read_unit_bytes.reason,
-            &self.erase_block_bytes.reason,
-            &self.map_segment_bytes.reason,
-            &self.unmapped_share.reason,
-            &self.open_blocks.linear.reason,
-            &self.open_blocks.random.reason,
-            &self.fat_region_bytes.reason,
-            &self.small_write_log_bytes.reason,
-            &self.merge.reason,
-            &self.copy_mb_s.reason,
-            &self.random_write_span_bytes.reason,
-            &self.plane_bytes.reason,
-            &self.slc_cache_bytes.reason,
-            &self.after_cache_mb_s.reason,
-            &self.queue_depth_effective.reason,
-            &self.write_queue_gain.reason,
-        ];
-        reasons.into_iter().flatten().filter(|reason| reason.starts_with(NO_TIME)).count()
+        self.properties().into_iter().filter(|property| property.is_out_of_time()).count()
     }
 }
 

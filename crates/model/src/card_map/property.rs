@@ -147,6 +147,25 @@ impl<T> Property<T> {
     }
 }
 
+/// What properties of every type have: whether they were looked for, and what that showed.
+pub trait Sought {
+    /// Whether a limit of time or bytes came first.
+    fn is_out_of_time(&self) -> bool;
+
+    /// What the value rests on.
+    fn evidence(&self) -> &Evidence;
+}
+
+impl<T> Sought for Property<T> {
+    fn is_out_of_time(&self) -> bool {
+        self.reason.as_ref().is_some_and(|reason| reason.starts_with(NO_TIME))
+    }
+
+    fn evidence(&self) -> &Evidence {
+        &self.evidence
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,7 +9,7 @@ use crate::figure::{ANSWER, duration, percent, sentence, speed, time_us};
 use crate::page::table::Table;
 use crate::page::{Block, Fact, Page, Tone, fact, io_errors, moved};
 use cardscope_model::card_map::plot::Plot;
-use cardscope_model::card_map::property::{Evidence, Number, Property, Status};
+use cardscope_model::card_map::property::{Number, Property, Status};
 use cardscope_model::card_map::{Advice, Curves, MapReport, Measured, ProfileLine, SizePoint, Tried};
 use cardscope_model::units::{Amount, BinarySize, Capacity, Size};
 use std::collections::BTreeSet;
@@ -94,24 +94,9 @@ fn named(rows: &[Row]) -> String {
 
 /// Every chart once: page and erase block share theirs.
 pub(crate) fn charts(measured: &Measured) -> Vec<Chart> {
-    let m = measured;
-    let evidence: [&Evidence; 13] = [
-        &m.page_bytes.evidence,
-        &m.erase_block_bytes.evidence,
-        &m.map_segment_bytes.evidence,
-        &m.read_unit_bytes.evidence,
-        &m.plane_bytes.evidence,
-        &m.open_blocks.linear.evidence,
-        &m.open_blocks.random.evidence,
-        &m.fat_region_bytes.evidence,
-        &m.small_write_log_bytes.evidence,
-        &m.random_write_span_bytes.evidence,
-        &m.slc_cache_bytes.evidence,
-        &m.queue_depth_effective.evidence,
-        &m.write_queue_gain.evidence,
-    ];
+    let evidence = measured.properties().map(|property| property.evidence());
     let mut found: Vec<&Plot> = Vec::new();
-    for plot in evidence.into_iter().filter_map(|e| e.plot.as_ref()).chain(&m.plots) {
+    for plot in evidence.into_iter().filter_map(|e| e.plot.as_ref()).chain(&measured.plots) {
         // The chart of the segment shows all that the chart of page and erase block shows.
         match found.iter_mut().find(|p| p.title == plot.title) {
             Some(known) if plot.series.len() > known.series.len() => *known = plot,

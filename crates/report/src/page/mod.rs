@@ -59,6 +59,9 @@ pub struct Page {
     /// When it was tested, where that is known: `2026-11-25 20:07 UTC`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
+    /// Whether its end says itself when and by which version it was made.
+    #[serde(skip)]
+    pub signed: bool,
 }
 
 /// A reason for the answer.

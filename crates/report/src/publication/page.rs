@@ -45,8 +45,7 @@ pub(crate) fn page(publication: &Publication) -> Page {
     page.fold("Findings", [Block::Remarks(findings::of(&compared.findings))]);
     comparison::add_compared(&mut page, compared);
     add_methods(&mut page, compared);
-    page.end = vec![made(publication)];
-    page
+    Page { end: vec![made(publication)], signed: true, ..page }
 }
 
 /// The last line, by which a report of ours is known again.

@@ -8,6 +8,7 @@ use crate::options::WriteLimit;
 use crate::{map, verify};
 use cardscope_engine::event::Within;
 use cardscope_model::card_map::Measured;
+use cardscope_model::card_map::property::Sought;
 use cardscope_model::units::MIB;
 use cardscope_model::verify::{Verdict, VerifyReport};
 use std::time::Duration;
@@ -123,12 +124,12 @@ impl Visit<'_, '_> {
 
 /// Whether the main properties were left out for want of time.
 fn out_of_time(found: &Measured) -> bool {
-    let reasons = [
-        &found.page_bytes.reason,
-        &found.erase_block_bytes.reason,
-        &found.open_blocks.linear.reason,
-        &found.slc_cache_bytes.reason,
-        &found.queue_depth_effective.reason,
+    let main: [&dyn Sought; 5] = [
+        &found.page_bytes,
+        &found.erase_block_bytes,
+        &found.open_blocks.linear,
+        &found.slc_cache_bytes,
+        &found.queue_depth_effective,
     ];
-    reasons.into_iter().flatten().any(|reason| reason.contains("time"))
+    main.into_iter().any(|property| property.is_out_of_time())
 }

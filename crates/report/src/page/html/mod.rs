@@ -136,13 +136,12 @@ fn next(page: &Page) -> String {
     }
 }
 
-/// When, how it ended, and by which version; a report says so in its own last line.
+/// When, how it ended, and by which version.
 fn footer(page: &Page) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let end: Vec<String> = page.end.iter().map(|line| escaped(line)).collect();
-    let said = page.end.iter().any(|line| line.contains("by Cardscope"));
     let made = match &page.date {
-        _ if said => String::new(),
+        _ if page.signed => String::new(),
         Some(date) => format!("Tested on {} with Cardscope {version}. ", escaped(date)),
         None => format!("Made by Cardscope {version}. "),
     };
