@@ -1,6 +1,7 @@
 //! `rank` for a terminal, and its tables for Markdown and the page, too: cards in order with ties as ties, what that
 //! means for the job, groups, and who could not be placed.
 
+use crate::comparison::answer::brief;
 use crate::comparison::words;
 use crate::figure::{ANSWER, NONE, in_a_line, interval, printed, speed};
 use crate::page::table::Table;
@@ -56,7 +57,7 @@ pub(crate) fn answer(ranking: &Ranking) -> String {
     }
     let all: Vec<&str> = ranking.places.iter().map(|place| place.entry.name.as_str()).collect();
     let at = all.iter().position(|name| *name == best.entry.name).unwrap_or(0);
-    in_a_line(&said(&words::brief(&all)[at]))
+    in_a_line(&said(&brief(&all)[at]))
 }
 
 /// What the cards are in order for, as the end of a sentence.

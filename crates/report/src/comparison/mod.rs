@@ -1,6 +1,7 @@
 //! `compare` as a page: figures beside each other, which differences are real, and what differs besides the card. Its
 //! parts stand in a publication, too; what they mean is explained in `docs/comparing.md`.
 
+pub(crate) mod answer;
 pub mod tables;
 pub mod words;
 
@@ -30,7 +31,7 @@ pub struct How {
 
 /// The page.
 pub fn page(comparison: &Comparison, how: How) -> Page {
-    let mut page = Page::plain(words::answer(comparison));
+    let mut page = Page::plain(answer::answer(comparison));
     if comparison.entries.is_empty() {
         return page;
     }

@@ -62,7 +62,7 @@ fn alone(publication: &Publication) -> bool {
 fn answer(publication: &Publication) -> String {
     match (publication.rankings.first(), alone(publication)) {
         (Some(order), true) => ranking::answer(order),
-        _ => words::answer(&publication.comparison),
+        _ => comparison::answer::answer(&publication.comparison),
     }
 }
 

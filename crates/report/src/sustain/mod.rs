@@ -1,24 +1,22 @@
 //! `sustain` as text: what happened, in words and in order; then the picture of it, the levels, and what helps.
 
-use crate::chart::Chart;
-use crate::figure::{ANSWER, NONE, duration, interval, percent, sentence, speed, time_us};
+mod curves;
+mod words;
+
+use crate::figure::{NONE, duration, interval, percent, sentence, speed, time_us};
 use crate::page::table::Table;
 use crate::page::{Block, Fact, Page, Tone, fact, io_errors, moved};
-use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::Status;
-use cardscope_model::statistics;
 use cardscope_model::sustain::{
-    Comparison, Event, EventKind, Level, LongRun, Measured, Pattern, Recovery, Sample, SteadyState,
-    SustainReport, Work,
+    Comparison, Event, EventKind, Level, Measured, Pattern, Recovery, SteadyState, SustainReport, Work,
 };
-use cardscope_model::units::{BinarySize, KIB, MB, Size, Speed};
-use std::collections::BTreeSet;
+use cardscope_model::units::{BinarySize, Size, Speed};
+pub(crate) use curves::{charts, plots};
+pub(crate) use words::summary;
+use words::{Unit, causes, gives_up, said, stopped};
 
 /// Events that are listed; of more the first and the last.
 const LISTED: usize = 16;
-
-/// Points of a line in the picture: its columns, twice.
-const POINTS: usize = 120;
 
 /// The page.
 pub fn page(report: &SustainReport) -> Page {
@@ -70,155 +68,6 @@ fn tone(measured: &Measured) -> Tone {
     }
 }
 
-fn gives_up(kind: EventKind) -> bool {
-    matches!(kind, EventKind::NoMoreWrites | EventKind::NoMoreReads | EventKind::NoAnswer)
-}
-
-/// In what the speed of a workload is said: small I/Os at random are counted, all others weighed.
-#[derive(Clone, Copy)]
-enum Unit {
-    MbS,
-    Iops(u64),
-}
-
-impl Unit {
-    fn of(run: &LongRun) -> Self {
-        match run.pattern {
-            Pattern::Random if run.block_bytes > 0 && run.block_bytes <= SMALL => Unit::Iops(run.block_bytes),
-            _ => Unit::MbS,
-        }
-    }
-
-    fn figure(self, mb_s: f64) -> String {
-        match self {
-            Unit::MbS => speed(mb_s),
-            Unit::Iops(block) => speed(mb_s * MB / block as f64),
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Unit::MbS => "MB/s",
-            Unit::Iops(_) => "IOPS",
-        }
-    }
-
-    fn write(self, mb_s: f64) -> String {
-        format!("{} {}", self.figure(mb_s), self.name())
-    }
-}
-
-/// I/Os up to this size are counted.
-const SMALL: u64 = 64 * KIB;
-
-/// What there is to say of sequential I/O in a sentence of at most 80 columns.
-pub(crate) fn summary(measured: &Measured) -> String {
-    said(measured, Unit::MbS)
-}
-
-fn said(measured: &Measured, unit: Unit) -> String {
-    let Some(last) = measured.series.last() else {
-        return "Nothing measured: it ended before its first second.".to_owned();
-    };
-    let causes = causes(measured, unit);
-    let steady = if is_steady(measured) { ", steady" } else { "" };
-    // The levels are those of the workload; behind them come a pause and test reads.
-    let end = measured.levels.iter().map(|level| level.to_s).reduce(f64::max).unwrap_or(last.at_s);
-    match causes.is_empty() {
-        false => within(ANSWER, causes),
-        true => sentence(&format!("{}{steady} over {}", speeds(measured, unit), duration(end))),
-    }
-}
-
-/// The same of a run that ended before its time.
-fn stopped(after: &str, measured: &Measured, unit: Unit) -> String {
-    let head = format!("Stopped after {after}: ");
-    let causes = causes(measured, unit);
-    let said = if causes.is_empty() { vec![speeds(measured, unit)] } else { causes };
-    let rest = within(ANSWER - head.chars().count(), said);
-    let mut letters = rest.chars();
-    let first: String = letters.next().map(|first| first.to_lowercase().collect()).unwrap_or_default();
-    format!("{head}{first}{}", letters.as_str())
-}
-
-/// As many causes, the gravest first, as fit into so many columns of a sentence.
-fn within(columns: usize, mut causes: Vec<String>) -> String {
-    while causes.len() > 1 && sentence(&causes.join("; ")).chars().count() > columns {
-        causes.pop();
-    }
-    sentence(&causes.join("; "))
-}
-
-/// The speed of the workload in words: `writes 19.5 MB/s`, or from which to which it fell.
-fn speeds(measured: &Measured, unit: Unit) -> String {
-    let of = |op: &str| {
-        let [low, high] = extremes(measured, op)?;
-        let range = if alike([low, high]) { String::new() } else { format!("{} to ", unit.figure(low)) };
-        Some(format!("{op}s {range}{}", unit.write(high)))
-    };
-    let over_time = |verb: &str, of: &dyn Fn(&Sample) -> Option<f64>| {
-        let known: Vec<f64> = measured.series.iter().filter_map(of).collect();
-        Some(format!("{verb} {}", unit.write(statistics::mean(&known)?)))
-    };
-    let leveled: Vec<String> = OPS.into_iter().filter_map(of).collect();
-    let seen = || {
-        let read = over_time("reads", &|sample| sample.read_mb_s);
-        read.into_iter().chain(over_time("writes", &|sample| sample.write_mb_s)).collect()
-    };
-    let said: Vec<String> = if leveled.is_empty() { seen() } else { leveled };
-    if said.is_empty() { "no I/O succeeded".to_owned() } else { said.join(", ") }
-}
-
-/// Names of what levels are levels of.
-const OPS: [&str; 2] = ["read", "write"];
-
-/// The lowest and the highest level of an operation.
-fn extremes(measured: &Measured, op: &str) -> Option<[f64; 2]> {
-    let all = || measured.levels.iter().filter(|level| level.op == op).map(|level| level.mb_s);
-    Some([all().reduce(f64::min)?, all().reduce(f64::max)?])
-}
-
-/// Whether the lowest and the highest speed are one to whoever uses the card.
-fn alike([low, high]: [f64; 2]) -> bool {
-    high <= low * 1.1
-}
-
-/// Whether the workload had one speed from its beginning to its end.
-fn is_steady(measured: &Measured) -> bool {
-    !measured.levels.is_empty() && OPS.iter().filter_map(|op| extremes(measured, op)).all(alike)
-}
-
-/// What makes the card slower, the gravest first.
-fn causes(measured: &Measured, unit: Unit) -> Vec<String> {
-    let mut causes = Vec::new();
-    causes.extend(measured.events.iter().filter(|event| gives_up(event.kind)).map(|e| match e.kind {
-        EventKind::NoAnswer => "stops answering".to_owned(),
-        kind => format!("{} after {}", kind.words(), duration(e.at_s)),
-    }));
-    if measured.cache_bytes.status == Status::Measured {
-        let size = Size(measured.cache_bytes.value.unwrap_or_default());
-        let after = measured.after_cache_mb_s.value.unwrap_or_default();
-        causes.push(format!("slows to {} after {size} (cache full)", unit.write(after)));
-    }
-    let mut others = Vec::new();
-    if let Some(heat) = &measured.throttling {
-        let at = heat.at_celsius.map(|c| format!(" at {c:.0} °C")).unwrap_or_default();
-        others.push(format!("throttles after {}{at}", duration(heat.after_s)));
-    }
-    if let Some(stalls) = &measured.stalls {
-        others.push(format!("stalls for up to {}", duration(stalls.longest_s)));
-    }
-    if measured.interference.is_some() {
-        others.push("other work disturbed the test".to_owned());
-    }
-    // A full cache has told how fast the card is.
-    if causes.is_empty() && !others.is_empty() {
-        causes.push(speeds(measured, unit));
-    }
-    causes.extend(others);
-    causes
-}
-
 /// The events in order, as evidence with the figures behind them; of many the first and the last.
 fn events(all: &[Event], evidence: bool) -> Table {
     let half = LISTED / 2;
@@ -247,60 +96,6 @@ fn events(all: &[Event], evidence: bool) -> Table {
     }
     table.drop_blank_columns();
     table.always(["event"])
-}
-
-/// Speed and temperature over time; none where too little was measured to draw.
-pub(crate) fn charts(measured: &Measured) -> Vec<Chart> {
-    plots(measured).iter().map(Chart::from).collect()
-}
-
-/// The same as curves.
-pub(crate) fn plots(measured: &Measured) -> Vec<Plot> {
-    let series = &measured.series;
-    if series.len() < 3 {
-        return Vec::new();
-    }
-    let marks = |kinds: &[EventKind]| {
-        let all = measured.events.iter().filter(|e| kinds.contains(&e.kind)).take(4);
-        all.map(|e| (e.at_s, e.kind.words().to_owned())).collect::<Vec<_>>()
-    };
-    let named = |name: &str, of: &dyn Fn(&Sample) -> Option<f64>| Series {
-        name: name.to_owned(),
-        points: thinned(series, of),
-    };
-    let speeds = Plot {
-        title: "Speed over time".to_owned(),
-        x: Axis::new("time", "s", Scale::Linear),
-        y: Axis::new("speed", "MB/s", Scale::Linear),
-        series: some(vec![named("write", &|s| s.write_mb_s), named("read", &|s| s.read_mb_s)]),
-        marks: marks(&[EventKind::CacheEnd, EventKind::Throttled, EventKind::Disturbed, EventKind::Pause]),
-    };
-    let places: BTreeSet<&str> =
-        series.iter().flat_map(|s| &s.temperatures).map(|r| r.place.as_str()).collect();
-    let of = |place: &str, s: &Sample| s.temperatures.iter().find(|r| r.place == place).map(|r| r.celsius);
-    let lines = places.iter().take(6).map(|place| named(place, &|s| of(place, s))).collect();
-    let warm = Plot {
-        title: "Temperature over time".to_owned(),
-        x: Axis::new("time", "s", Scale::Linear),
-        y: Axis::new("temperature", "°C", Scale::Linear),
-        series: some(lines),
-        marks: marks(&[EventKind::Throttled, EventKind::TooHot]),
-    };
-    [speeds, warm].into_iter().filter(|plot| !plot.series.is_empty()).collect()
-}
-
-fn some(all: Vec<Series>) -> Vec<Series> {
-    all.into_iter().filter(|s| !s.points.is_empty()).collect()
-}
-
-/// As many points as the picture has room for: means of neighbours.
-fn thinned(series: &[Sample], of: &dyn Fn(&Sample) -> Option<f64>) -> Vec<(f64, f64)> {
-    let each = series.len().div_ceil(POINTS).max(1);
-    let mean = |part: &[Sample]| {
-        let values: Vec<f64> = part.iter().filter_map(of).collect();
-        Some((part.last()?.at_s, statistics::mean(&values)?))
-    };
-    series.chunks(each).filter_map(mean).collect()
 }
 
 fn levels(levels: &[Level], unit: Unit) -> Table {
@@ -425,10 +220,11 @@ fn compared(page: &mut Page, comparison: &Comparison) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figure::ANSWER;
     use crate::sample;
     use cardscope_model::card_map::property::{Evidence, Property};
     use cardscope_model::report::Report;
-    use cardscope_model::sustain::{ComparedLine, Stalls, Throttling};
+    use cardscope_model::sustain::{ComparedLine, LongRun, Stalls, Throttling};
     use proptest::prelude::*;
 
     fn text(report: &SustainReport) -> String {
