@@ -74,7 +74,9 @@ impl Origin<'_> {
 
     /// The same in every archive, and none that an archive could make. Two cards that nothing names are two.
     fn id_of(&self, log: &Log, title: &str, number: usize) -> String {
-        let words: Vec<String> = title.split_whitespace().map(str::to_lowercase).collect();
+        // Nothing that a shell reads as its own: an id is typed.
+        let words = title.split(|c: char| !c.is_alphanumeric() && !['+', '.'].contains(&c));
+        let words: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
         let (file, words) = (self.file, words.join("-"));
         match is_named(&log.card) {
             true => format!("{file}:{words}"),

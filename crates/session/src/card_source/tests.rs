@@ -37,6 +37,14 @@ fn a_card_of_a_file_is_found_by_its_id_whatever_capitals_are_in_its_path() {
 }
 
 #[test]
+fn the_id_of_a_card_of_the_collection_is_typed_as_it_stands() {
+    for card in collected::all().unwrap() {
+        let id = card.card.id;
+        assert_eq!(cardscope_model::shell::quoted(&id), id);
+    }
+}
+
+#[test]
 fn what_is_in_no_archive_is_summed_up_as_an_archive_does() {
     let (folder, mut source) = source();
     let table = "card,test,run,mb_s,max_latency_us,date\n\
