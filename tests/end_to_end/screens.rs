@@ -59,8 +59,10 @@ impl Terminal {
             "-x",
             &columns.to_string(),
         ]);
-        // Everything stays on one screen, so that nothing is scrolled away.
-        tmux.args(["-y", "400", &format!("{line}; echo \"[ended $?]\"; sleep 1000")]);
+        // Everything stays on one screen, so that nothing is scrolled away. A Ctrl-C that comes when the command has just
+        // ended hits what comes after it: neither the shell nor the terminal ends by that.
+        let ended = "echo \"[ended $?]\"; while :; do sleep 1000; done";
+        tmux.args(["-y", "400", &format!("trap : INT; {line}; {ended}")]);
         let made = tmux.output().expect("tmux is there: ./check installs it");
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
         terminal
