@@ -50,7 +50,7 @@ fn a_pipe_or_an_endless_device_in_place_of_a_file_is_refused_at_once() {
         assert!(outcome.took < soon(), "{outcome}");
     }
     let taken = home.run(&["archive", "import", &pipe]).expect(1);
-    assert!(taken.stdout.contains("it is a pipe, not a plain file"), "{taken}");
+    assert!(taken.one_line().contains("it is a pipe, not a plain file"), "{taken}");
 }
 
 #[test]

@@ -311,7 +311,7 @@ fn a_beginning_of_an_id_is_enough_wherever_a_session_or_a_card_is_asked_for() {
     // The document of a verify counts as a session, as it is listed as one.
     assert_eq!((&card["sessions"], &shown["sessions"]), (&json!(2), &json!(2)));
     assert_eq!(list(&shown, "/sessions_and_records").len(), 2);
-    assert!(archive(&home, &["show", id]).expect(0).stdout.contains("1 run in 2 sessions of 1 unit"));
+    assert!(archive(&home, &["show", id]).expect(0).one_line().contains("1 run in 2 sessions of 1 unit"));
 
     let page = home.path("out");
     let exported =

@@ -71,7 +71,7 @@ impl Table {
         let restored = self.home.run(&arguments).expect(0);
         if journal.exists() {
             // Killed between the last block that went back and the note of that: nothing tells the card from a copy.
-            let told = restored.to_string().contains("a copy of the card, or an empty card, looks the same");
+            let told = restored.one_line().contains("a copy of the card, or an empty card, looks the same");
             assert!(told && self.is_as_before(), "{restored}");
             std::fs::remove_file(journal).unwrap();
         }

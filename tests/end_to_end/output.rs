@@ -192,5 +192,5 @@ fn a_table_for_people_names_its_units() {
         words.iter().for_each(|word| assert!(told.stdout.contains(word), "{word}\n{told}"));
     }
     let told = home.run(&["info", LEXAR]).expect(0);
-    assert!(told.stdout.contains("16 012 804 096 bytes (16.0 GB)"), "{told}");
+    assert!(told.one_line().contains("16 012 804 096 bytes (16.0 GB)"), "{told}");
 }

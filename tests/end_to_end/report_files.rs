@@ -284,7 +284,7 @@ fn a_whole_drawer_is_put_in_order_without_being_asked() {
     let words = fs::read_to_string(&page).unwrap();
     assert!(words.contains("Swift39") && words.contains("their most common tests"));
     let told = report(&home, &home.path("out.md"), &[]).expect(0);
-    assert!(told.stdout.contains("2 orders of 40 cards"), "{told}");
+    assert!(told.one_line().contains("2 orders of 40 cards"), "{told}");
     for ending in ["cdm.txt", "kdm.txt"] {
         let file = home.path(&format!("out.{ending}"));
         report(&home, &file, &[]).expect(2).says(&["40 cards in order", "name a few cards"]);

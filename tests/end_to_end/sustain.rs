@@ -29,7 +29,7 @@ fn a_simulated_card_tells_its_cache_in_virtual_time_and_the_archive_has_it() {
     let shown = home.run(&["archive", "show", session, "--json"]).expect(0).json();
     assert_eq!(shown["cache_bytes"], document["cache_bytes"]);
     let page = home.run(&["sustain", "sim:pro-64g-u3", "--duration", "3m", "--seed", "7"]).expect(0);
-    assert!(page.stdout.contains("MB/s after 611 MB (cache full)"), "{page}");
+    assert!(page.one_line().contains("MB/s after 611 MB (cache full)"), "{page}");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_region_is_written_and_nothing_outside_of_it() {
     );
     assert!(after[32 * mib..96 * mib] != before[32 * mib..96 * mib], "nothing was written");
     // A reader that hides the temperature is named.
-    assert!(run.stdout.contains("the card's temperature is unknown"), "{run}");
+    assert!(run.one_line().contains("the card's temperature is unknown"), "{run}");
 }
 
 #[test]

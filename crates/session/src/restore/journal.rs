@@ -82,7 +82,7 @@ pub(super) fn restore(
     } else {
         report.compared = true;
         report.unreadable = unreadable(&mut journal);
-        let others = if left > 0 { "all other sectors" } else { "every place" };
+        let others = if left > 0 { "all other sectors" } else { "all places" };
         report.notes.push(format!("{others} already hold the saved data; nothing was written"));
     }
     drop(card);
