@@ -11,6 +11,15 @@ pub(crate) fn step(what: impl Into<String>, command: Option<String>) -> Next {
     Next { what: what.into(), command }
 }
 
+/// What is done again; where that loses something, it is named.
+pub(crate) fn again(what: &str, loses: Option<&str>) -> String {
+    loses.map_or_else(|| what.to_owned(), |lost| format!("{what} ({lost} is lost)"))
+}
+
+/// What a test loses that saves nothing first, and what one of the whole card does.
+pub(crate) const OVERWRITTEN: &str = "what it overwrites";
+pub(crate) const EVERYTHING: &str = "all data on it";
+
 /// `--label` with what is printed on the card, as a shell takes it.
 pub(crate) fn label_option(label: Option<&str>) -> String {
     label.map(|label| format!(" --label {}", quoted(label))).unwrap_or_default()

@@ -181,4 +181,17 @@ mod tests {
         assert!(not["value"].is_null() && not["status"] == "not_tested", "{not}");
         assert_eq!(not["reason"], "no budget");
     }
+
+    #[test]
+    fn only_what_a_limit_kept_from_being_tested_is_out_of_time() {
+        let late = Property::<u64>::not_tested(format!("{NO_TIME} (needs about 3 s; `--budget`)"));
+        assert!(late.is_out_of_time());
+        for other in [
+            Property::default(),
+            Property::not_tested("too few reads succeeded"),
+            Property::measured(4, 0.9, Evidence::default()),
+        ] {
+            assert!(!other.is_out_of_time(), "{other:?}");
+        }
+    }
 }

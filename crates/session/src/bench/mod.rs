@@ -11,7 +11,7 @@ pub use cardscope_engine::interrupt::Interrupt;
 pub(crate) use part::Part;
 pub use request::Request;
 
-use crate::after_verdict::step;
+use crate::after_verdict::{OVERWRITTEN, again, step};
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
 use crate::opened::TargetType;
@@ -80,8 +80,7 @@ impl Procedure for Request {
         let timed_out = report.body.runs.iter().flat_map(|run| &run.not_measured);
         if timed_out.into_iter().any(|test| test.reason == TIME_IS_UP) {
             let loses = passes.may_write && self.backup.is_none() && !session.opened.is_directory();
-            let danger = if loses { " (what it overwrites is lost)" } else { "" };
-            let what = format!("measure it again without the time limit{danger}");
+            let what = again("measure it again without the time limit", loses.then_some(OVERWRITTEN));
             report.header.next.push(step(what, Some(self.without_time_limit())));
         }
         ended.map_err(Failure::from)

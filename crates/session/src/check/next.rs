@@ -1,7 +1,7 @@
 //! What to do next, from what the visit found.
 
 use super::Request;
-use crate::after_verdict::{RETURN, Tested, after, label_option, step};
+use crate::after_verdict::{EVERYTHING, RETURN, Tested, after, again, label_option, step};
 use cardscope_model::check::CheckReport;
 use cardscope_model::report::Next;
 use cardscope_model::shell::quoted;
@@ -28,9 +28,8 @@ pub(super) fn next(report: &CheckReport, request: &Request, directory: bool) -> 
     }
     // Who returns a card has no more to ask of it.
     let goes_back = steps.iter().any(|next| next.what == RETURN);
-    let danger = if request.erase { " (all data on it is lost)" } else { "" };
-    let again = || step(format!("run it again with more time{danger}"), Some(longer(request)));
-    steps.extend((more_time && !goes_back).then(again));
+    let what = again("run it again with more time", request.erase.then_some(EVERYTHING));
+    steps.extend((more_time && !goes_back).then(|| step(what, Some(longer(request)))));
     steps
 }
 

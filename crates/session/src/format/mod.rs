@@ -15,7 +15,7 @@ pub(crate) use picture::{Range, data_ranges};
 pub use request::Request;
 pub(crate) use writing::CardBytes;
 
-use crate::after_verdict::step;
+use crate::after_verdict::{EVERYTHING, again, step};
 use crate::backups;
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
@@ -79,7 +79,7 @@ impl Procedure for Request {
         let known = || limit::known(self.common.archive.named(), session.opened);
         if let Some((known, limits)) = report.body.limited.is_none().then(known).flatten() {
             let command = format!("cardscope format {} --limit-to-real", quoted(&self.common.target));
-            let what = "return it, or format only what it holds (all data on it is lost)";
+            let what = again("return it, or format only what it holds", Some(EVERYTHING));
             report.header.next.extend(limits.then(|| step(what, Some(command))));
             report.header.findings.push(known);
         }

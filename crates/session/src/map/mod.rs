@@ -9,7 +9,7 @@ mod scope;
 
 pub use scope::Request;
 
-use crate::after_verdict::step;
+use crate::after_verdict::{OVERWRITTEN, again, step};
 use crate::error::Result;
 use crate::frame::{Common, Needs, Procedure, Session};
 use crate::opened::TargetType;
@@ -59,8 +59,7 @@ impl Procedure for Request {
         run::conclude(report, session, &facts);
         if self.limits.budget.is_some() && report.body.measured.out_of_time() > 0 {
             let loses = self.erase || self.region.is_some();
-            let danger = if loses { " (what it overwrites is lost)" } else { "" };
-            let what = format!("measure the rest without the time limit{danger}");
+            let what = again("measure the rest without the time limit", loses.then_some(OVERWRITTEN));
             report.header.next.push(step(what, Some(self.without_time_limit())));
         }
         if self.try_file_systems && ended.is_ok() {

@@ -58,15 +58,21 @@ pub(super) fn measure(reads: &mut Reads<'_, '_, '_>, survey: &Survey) -> Result<
     let before = reads.context.spent();
     let seconds = reads.allowance(&LOOK)?;
     reads.context.shape(reads.two_sectors() as u32, 1)?;
-    let found = search(reads, survey, seconds)?;
+    let end = reads.end_after(seconds);
+    let found = search(reads, survey, end)?;
     let cost = reads.context.cost_since(before);
-    reads.into.page_bytes = property(&found, survey, found.fit.as_ref().map(|f| &f.page), cost);
-    reads.into.erase_block_bytes = property(&found, survey, found.fit.as_ref().map(|f| &f.unit), cost);
+    let missing = match survey.modes {
+        Some(_) => "too few boundaries have data on both sides",
+        None => end.reason(reads.context).unwrap_or("too few reads succeeded"),
+    };
+    reads.into.page_bytes = property(&found, found.fit.as_ref().map(|f| &f.page), survey, missing, cost);
+    reads.into.erase_block_bytes =
+        property(&found, found.fit.as_ref().map(|f| &f.unit), survey, missing, cost);
     Ok(found)
 }
 
-fn search(reads: &mut Reads<'_, '_, '_>, survey: &Survey, seconds: f64) -> Result<Found, Stop> {
-    let (began, end) = (reads.context.seconds(), reads.end_after(seconds));
+fn search(reads: &mut Reads<'_, '_, '_>, survey: &Survey, end: End) -> Result<Found, Stop> {
+    let began = reads.context.seconds();
     let (candidates, mut levels) = (Candidates::default(), Levels::default());
     let all = boundary::levels(reads.len, u64::from(reads.context.sector()));
     let (mut wanted, mut batch, mut rounds) = (all.clone(), BATCH, 0);
@@ -136,13 +142,15 @@ fn telling(all: &[u64], open: &[&Choice]) -> Vec<u64> {
     if some.is_empty() { all.to_vec() } else { some }
 }
 
-fn property(found: &Found, survey: &Survey, choice: Option<&Choice>, cost: Cost) -> Property<u64> {
+fn property(
+    found: &Found,
+    choice: Option<&Choice>,
+    survey: &Survey,
+    missing: &str,
+    cost: Cost,
+) -> Property<u64> {
     let Some((fit, choice)) = found.fit.as_ref().zip(choice) else {
-        let why = match survey.modes {
-            Some(_) => "too few boundaries have data on both sides",
-            None => "too few reads succeeded, or no time left",
-        };
-        return Property::not_tested(why);
+        return Property::not_tested(missing);
     };
     let base = found.levels.base();
     let seen = seen(choice, base);
@@ -231,7 +239,9 @@ pub(super) fn segment(
         .number("plain read", levels.base() * 1e6, "µs")
         .number("triples", levels.triples() as f64, "")
         .cost(reads.context.cost_since(before));
-    of_segment(choice, &points, &levels, evidence)
+    let none = "no boundary of a segment has data on both sides";
+    let choice = choice.ok_or_else(|| end.reason(reads.context).unwrap_or(none))?;
+    Ok(of_segment(choice, &points, &levels, evidence))
 }
 
 fn segment_settled(choice: &Choice, left: &[Level], base: f64) -> bool {
@@ -247,15 +257,9 @@ fn segment_settled(choice: &Choice, left: &[Level], base: f64) -> bool {
     }
 }
 
-fn of_segment(
-    choice: Option<Choice>,
-    points: &[Level],
-    levels: &Levels,
-    evidence: Evidence,
-) -> Result<Property<u64>, Unmeasured> {
+fn of_segment(choice: Choice, points: &[Level], levels: &Levels, evidence: Evidence) -> Property<u64> {
     let base = levels.base();
-    let choice = choice.ok_or("no boundary of a segment has data on both sides, or no time left")?;
-    Ok(match seen(&choice, base) {
+    match seen(&choice, base) {
         Some(step) => {
             let marks = [(step.bytes as f64, "segment of the mapping table".to_owned())];
             let evidence = evidence
@@ -271,5 +275,5 @@ fn of_segment(
             levels.triples()
         )),
         None => Property::none(choice.none.min(MOST_SURE), evidence.plot(plot(points, []))),
-    })
+    }
 }

@@ -5,6 +5,7 @@ use crate::map::options::Options;
 use crate::map::unmeasured::{Unmeasured, no_time};
 use cardscope_engine::card::Extent;
 use cardscope_model::card_map::Measured;
+use cardscope_model::card_map::property::NO_TIME;
 
 /// So much of a file: it must be written before it is read, and the largest reads want eight places.
 const FILE: u64 = 64 << 20;
@@ -91,7 +92,7 @@ impl End {
         let in_time = context.has_time(0.0);
         self.is_there(context).then_some(match in_time {
             true => "the card answered too slowly",
-            false => "no time left",
+            false => NO_TIME,
         })
     }
 
