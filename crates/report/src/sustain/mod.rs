@@ -137,7 +137,7 @@ fn cache(measured: &Measured) -> Option<String> {
     let cache = &measured.cache_bytes;
     match (cache.status, cache.value, cache.bound) {
         (Status::Measured, Some(bytes), _) => Some(Size(bytes).to_string()),
-        (Status::AtLeast, _, Some(bound)) => Some(format!("at least {}", Size(bound))),
+        (Status::AtLeast, _, Some(bound)) => Some(format!("no end within {}", Size(bound))),
         (Status::None, ..) => Some("none: the speed never fell".to_owned()),
         _ => None,
     }
@@ -252,7 +252,7 @@ mod tests {
         let place = |what: &str| page.find(what).unwrap_or_else(|| panic!("{what} is missing\n{page}"));
         assert!(place("Speed over time") < place("Temperature over time"));
         assert!(place("Temperature over time") < place("Events"));
-        assert!(place("the fast cache is full") < place("99 %"));
+        assert!(place("the cache is full") < place("99 %"));
         assert!(page.contains("MB/s") && page.contains("°C") && page.contains("ended by"));
     }
 
@@ -275,7 +275,7 @@ mod tests {
         assert!(answer.contains("MB/s, steady over ") && answer.starts_with("Writes "), "{answer}");
         quiet.header.error = Some("interrupted".into());
         assert!(text(&quiet).starts_with("Stopped after 1 min 59 s: writes "), "{}", text(&quiet));
-        assert!(text(&quiet).contains("at least 26.0 GB"));
+        assert!(text(&quiet).contains("no end within 26.0 GB"));
         quiet.body.measured = Measured::default();
         assert!(text(&quiet).starts_with("Nothing measured"));
     }
@@ -331,7 +331,7 @@ mod tests {
     #[test]
     fn two_conditions_stand_beside_each_other_with_their_ratio() {
         let line = ComparedLine {
-            what: "fast level".into(),
+            what: "full speed".into(),
             unit: "MB/s".into(),
             here: Some(540.0),
             there: Some(750.0),
