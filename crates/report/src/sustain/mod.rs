@@ -5,7 +5,7 @@ mod words;
 
 use crate::figure::{NONE, duration, interval, percent, sentence, speed, time_us};
 use crate::page::table::Table;
-use crate::page::{Block, Fact, Page, Tone, fact, io_errors, moved};
+use crate::page::{Block, Fact, Page, Tone, fact, io_errors, moved, verdicts};
 use cardscope_model::card_map::property::Status;
 use cardscope_model::sustain::{
     Comparison, Event, EventKind, Level, Measured, Pattern, Recovery, SteadyState, SustainReport, Work,
@@ -36,6 +36,7 @@ pub fn page(report: &SustainReport) -> Page {
     let unsaid: Vec<String> =
         causes(measured, unit).iter().filter(|cause| !has(cause)).map(|cause| sentence(cause)).collect();
     page.because_all(tone, unsaid);
+    page.because_all(Tone::Plain, verdicts(&report.header, "limited-by"));
     let work = format!("{}; {}", work(report), moved(&body.moved));
     page.because(Tone::Plain, sentence(&work));
     let more = measured.levels.len().saturating_sub(LISTED);

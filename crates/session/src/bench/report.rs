@@ -1,5 +1,6 @@
 //! The document of a session: results from samples, summary from runs.
 
+use super::limits;
 use super::sizing::Writes;
 use crate::error::Result;
 use crate::frame::Session;
@@ -86,7 +87,7 @@ pub(super) fn results(
 }
 
 /// Fills in what follows from the runs.
-pub(super) fn sum_up(report: &mut BenchReport, recipe: &Recipe, session: &Session<'_>) {
+pub(super) fn sum_up(report: &mut BenchReport, recipe: &Recipe, session: &mut Session<'_>) {
     session.hear_target(&mut report.header);
     report.body.summary =
         aggregate::summarise(&report.body.runs, recipe, |values| estimate::estimate(values)?.ci95);
@@ -98,6 +99,7 @@ pub(super) fn sum_up(report: &mut BenchReport, recipe: &Recipe, session: &Sessio
     });
     report.header.findings.extend(odd);
     report.header.findings.extend(anomaly::small_against_large(&sized(report, recipe)));
+    report.header.findings.extend(limits::finding(report, session));
 }
 
 /// The tests with the size of the range that each went over.
