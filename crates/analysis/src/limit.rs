@@ -8,6 +8,9 @@ use crate::ceiling;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::Speed;
 
+/// No more is claimed of anything that rests on a few figures.
+const MOST_SURE: f64 = 0.99;
+
 /// So near to what the bus carries, or to the speed in another reader, a figure is the same.
 const SAME: f64 = 0.9;
 
@@ -128,10 +131,13 @@ impl Facts<'_> {
         self.elsewhere.iter().find(|there| (SAME..=1.0 / SAME).contains(&(self.mb_s / there.mb_s)))
     }
 
-    /// Whether there is anything to explain.
-    fn disappoints(&self) -> bool {
-        let promised = self.promised.as_ref().is_some_and(|(_, mb_s)| self.mb_s < *mb_s);
-        promised || self.bus_share().is_some() || self.path().is_some() || self.faster_elsewhere().is_some()
+    /// How many times faster it should be, or could; `None` where there is nothing to explain.
+    fn shortfall(&self) -> Option<f64> {
+        let promised = self.promised.as_ref().map(|(_, mb_s)| mb_s / self.mb_s).filter(|times| *times > 1.0);
+        let bus = self.bus_share().map(|_| 1.0);
+        let path = self.path().map(|share| 1.0 / (1.0 - share).max(1e-3));
+        let elsewhere = self.faster_elsewhere().map(|there| there.mb_s / self.mb_s);
+        [promised, bus, path, elsewhere].into_iter().flatten().reduce(f64::max)
     }
 
     /// Every cause with its odds against a card of which nothing is known, and what speaks for it.
@@ -165,7 +171,9 @@ impl Facts<'_> {
             // Another unit of the model may hold other flash: as a logarithm, half of what the same unit says.
             let odds = if there.same_unit { not_by_chance() } else { not_by_chance().sqrt() };
             let whose = if there.same_unit { "this unit elsewhere" } else { "another unit elsewhere" };
-            add(Limit::Reader, odds, whose, format!("{} ({})", Speed(there.mb_s), there.rig));
+            // Of a reader on a full bus nothing else need be slow.
+            let limit = if self.bus_share().is_some() { Limit::Bus } else { Limit::Reader };
+            add(limit, odds, whose, format!("{} ({})", Speed(there.mb_s), there.rig));
         }
         let named = [
             (self.is_hot, Limit::Heat, "heat", "slowed the card"),
@@ -184,9 +192,7 @@ impl Facts<'_> {
 
 /// What limits a figure; `None` where it promises no more than it gives.
 pub fn limit(facts: &Facts<'_>) -> Option<Limited> {
-    if !facts.disappoints() {
-        return None;
-    }
+    facts.shortfall()?;
     let causes = facts.causes();
     // Facts for one cause multiply.
     let odds = |limit: Limit| -> f64 {
@@ -199,17 +205,20 @@ pub fn limit(facts: &Facts<'_>) -> Option<Limited> {
     let evidence = causes.iter().filter(|cause| cause.0 == first && !cause.2.is_empty());
     Some(Limited {
         limit: first,
-        probability: odds(first) / sum,
+        probability: (odds(first) / sum).min(MOST_SURE),
         evidence: evidence.map(|cause| (cause.2.clone(), cause.3.clone())).collect(),
     })
 }
 
-/// The same as a finding: one for a page, of the first of its figures that disappoints.
+/// The same as a finding: one for a page, of the figure that falls short most.
 pub fn finding(figures: &[Facts<'_>]) -> Option<Finding> {
-    let (facts, found) = figures.iter().find_map(|facts| Some((facts, limit(facts)?)))?;
+    let short = figures.iter().filter_map(|facts| Some((facts, facts.shortfall()?)));
+    let (facts, _) = short.reduce(|a, b| if b.1 > a.1 { b } else { a })?;
+    let found = limit(facts)?;
     let (limits, helps) = found.limit.words();
-    let of = facts.promised.as_ref().filter(|(_, mb_s)| facts.mb_s < *mb_s);
-    let of_all = of.map_or(String::new(), |(by, mb_s)| format!(" of {} ({by})", Speed(*mb_s)));
+    let promised = facts.promised.clone().filter(|(_, mb_s)| facts.mb_s < *mb_s);
+    let of = promised.or_else(|| facts.faster_elsewhere().map(|there| ("elsewhere".to_owned(), there.mb_s)));
+    let of_all = of.map_or(String::new(), |(by, mb_s)| format!(" of {} ({by})", Speed(mb_s)));
     let verdict = format!(
         "{} reaches {}{of_all}; {limits} limits it ({:.0} % sure).",
         facts.what,
@@ -257,6 +266,8 @@ mod tests {
         let faster = |same_unit| [Elsewhere { rig: "USB 5000 Mbit/s".into(), mb_s: 170.0, same_unit }];
         assert_eq!(named(&Facts { elsewhere: &faster(true), ..read(88.0) }), Some((Limit::Reader, 95.0)));
         assert_eq!(named(&Facts { elsewhere: &faster(false), ..read(88.0) }), Some((Limit::Reader, 82.0)));
+        let on_a_full_bus = Facts { bus_mb_s: Some(90.0), elsewhere: &faster(true), ..read(88.0) };
+        assert_eq!(named(&on_a_full_bus), Some((Limit::Bus, 99.0)), "nothing else need be slow there");
     }
 
     #[test]
@@ -274,12 +285,14 @@ mod tests {
 
     #[test]
     fn the_finding_names_the_figure_what_promises_more_and_how_sure_it_is() {
-        let hot = Facts { is_hot: true, promised: Some(("V30".into(), 30.0)), ..read(12.0) };
-        let found = finding(&[read(80.0), hot]).unwrap();
+        let hot = || Facts { is_hot: true, promised: Some(("V30".into(), 30.0)), ..read(12.0) };
+        let found = finding(&[read(80.0), hot()]).unwrap();
         assert_eq!(
             found.verdict,
             "SEQ1M Q8T1 read reaches 12.0 MB/s of 30.0 MB/s (V30); heat limits it (95 % sure)."
         );
         assert_eq!(finding(&[read(80.0)]), None);
+        let on_the_way = Facts { path_share: Some(0.9), ..read(0.2) };
+        assert!(finding(&[hot(), on_the_way]).unwrap().verdict.contains("the reader limits it"));
     }
 }

@@ -18,7 +18,7 @@ const RIG: [&str; 4] = ["reader", "usb_host", "bus_mode", "board"];
 /// Commands without flash access that are timed.
 const PINGS: usize = 9;
 
-/// The finding of a session, of the first of its figures that disappoints.
+/// The finding of a session, of the figure that falls short most.
 pub(super) fn finding(report: &BenchReport, session: &mut Session<'_>) -> Option<Finding> {
     let has = |claim: &str| report.header.findings.iter().any(|finding| finding.claim == claim);
     let condition = &report.header.condition;
