@@ -3,6 +3,7 @@
 use crate::card_map::MapReport;
 use crate::identity::Identity;
 use crate::job::JobScore;
+use crate::judged_label::JudgedSpeed;
 use crate::judged_mark::MarksMeasured;
 use crate::report::{Body, Moved, Report};
 use crate::result::{NotMeasured, TestResult};
@@ -51,7 +52,7 @@ pub struct Visit {
     pub usable_bytes: Option<u64>,
     /// Distinct bytes that the card was seen to keep at one time.
     pub proven_bytes: u64,
-    /// The time it was given, in seconds.
+    /// The time it was given, in seconds; 0 where none was.
     pub budget_s: f64,
     /// Bytes moved, and the time it took.
     #[serde(flatten)]
@@ -75,6 +76,9 @@ pub struct Visit {
     /// The marks, judged.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub marks: Option<MarksMeasured>,
+    /// The speeds that are printed on it, judged.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub printed_speeds: Vec<JudgedSpeed>,
     /// What becomes of it when it is used for a while.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sustain: Option<sustain::Measured>,

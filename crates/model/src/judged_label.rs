@@ -5,24 +5,18 @@
 //! the maker's conditions, so only a card that stays far below in every run contradicts it, and only where reader and bus
 //! would have let it through.
 
+mod speed;
+
+pub use speed::{JudgedSpeed, Measured, judged_speeds};
+
 use crate::finding::{Finding, Weight};
 use crate::identity::Identity;
-use crate::units::{Size, Speed, three_digits};
+use crate::units::{Size, Speed};
 use crate::verify::SURE;
 use cardscope_sd::label::{Direction, Label, PrintedBus, PrintedCapacity, PrintedSpeed};
 use cardscope_sd::mark::Mark;
 use cardscope_sd::registers::Family;
-
-/// Sequential speeds that were measured, one figure a run, in MB/s (10^6).
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Measured {
-    /// Reading.
-    pub read_mb_s: Vec<f64>,
-    /// Writing.
-    pub write_mb_s: Vec<f64>,
-    /// What reader or bus carry, where known.
-    pub ceiling_mb_s: Option<f64>,
-}
+use speed::SPEED;
 
 /// What was seen of a card, as far as a label is held against it; what is not known is left out.
 #[derive(Debug, Clone, Default)]
@@ -61,7 +55,7 @@ pub fn judge(label: &Label, seen: &Seen<'_>) -> Vec<Finding> {
 
 /// What the measured speeds say about the printed ones.
 pub fn speeds(label: &Label, measured: &Measured) -> Vec<Finding> {
-    label.speeds.iter().filter_map(|speed| against_runs(speed, measured)).collect()
+    judged_speeds(label, measured).iter().map(JudgedSpeed::finding).collect()
 }
 
 fn hint(claim: &str, confidence: f64, text: String) -> Finding {
@@ -217,14 +211,6 @@ fn against_speed(mark: Mark, seen: &Seen<'_>) -> Option<Finding> {
     (testable && best < least).then(|| found.because("conditions of the mark", &mark.demand().notes))
 }
 
-const SPEED: &str = "label-speed";
-
-/// From here on a printed speed counts as reached: a bus leaves some of it to its own overhead.
-const REACHED: f64 = 0.8;
-/// Below, a run is far from it.
-const FAR_BELOW: f64 = 0.5;
-/// So many runs make "every run".
-const RUNS: usize = 3;
 /// Two printed figures for the same thing may be rounded apart by this share.
 const ROUNDED: f64 = 0.1;
 
@@ -250,43 +236,6 @@ fn beyond_bus(label: &Label) -> Option<Finding> {
     let text = format!("The printed {printed} exceeds {bus} ({carries} MB/s){own_mode}.");
     let found = Finding::new(SPEED, Weight::Note, 0.9, text).because("printed", printed).because("bus", bus);
     (fastest.mb_s > carries).then_some(found)
-}
-
-fn against_runs(speed: &PrintedSpeed, measured: &Measured) -> Option<Finding> {
-    let (word, does, runs) = match speed.direction {
-        Some(Direction::Write) => ("writing", "writes", &measured.write_mb_s),
-        Some(Direction::Read) | None => ("reading", "reads", &measured.read_mb_s),
-    };
-    let (best, printed) = (runs.iter().copied().reduce(f64::max)?, &speed.printed);
-    let share = best / speed.mb_s.max(f64::MIN_POSITIVE);
-    let figures: Vec<String> = runs.iter().take(10).map(|mb_s| format!("{mb_s:.1}")).collect();
-    let found = |weight, confidence, text: String| {
-        Finding::new(SPEED, weight, confidence, text)
-            .because("printed", format!("{printed} = {}", Speed(speed.mb_s)))
-            .because(does, format!("{} of {}", three_digits(best), Speed(speed.mb_s)))
-            .because("runs in MB/s", figures.join(", "))
-    };
-    let ceiling = measured.ceiling_mb_s;
-    if let Some(ceiling) = ceiling.filter(|ceiling| *ceiling < speed.mb_s && best < REACHED * speed.mb_s) {
-        let text = format!(
-            "The printed {printed} needs a faster bus: this one carries {}, and {word} reached {}.",
-            Speed(ceiling),
-            Speed(best)
-        );
-        return Some(found(Weight::Note, 1.0, text));
-    }
-    let percent = 100.0 * best / speed.mb_s.max(f64::MIN_POSITIVE);
-    let text = format!("The label promises {printed}, but {word} reached {} ({percent:.0} %).", Speed(best));
-    let proven = runs.len() >= RUNS && ceiling.is_some();
-    Some(match share {
-        share if share >= REACHED => {
-            let text = format!("The card reaches its printed {printed}: {word} at {}.", Speed(best));
-            found(Weight::Note, 1.0, text)
-        }
-        share if share < FAR_BELOW && proven => found(Weight::Bad, 0.8, text),
-        share => found(Weight::Hint, if share < FAR_BELOW { 0.5 } else { 0.3 }, text)
-            .advise("Test again in a faster reader: \"up to\" is a maximum."),
-    })
 }
 
 #[cfg(test)]

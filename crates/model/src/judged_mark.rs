@@ -1,7 +1,8 @@
 //! Marks held against measurements: what each demands, what was measured for it, and what became of it.
 //!
 //! A host cannot repeat the SD Association's procedures to the letter (Physical Layer Specification 4.13, 3.11, 4.16,
-//! 8.4): `docs/marks.md` says what differs. A mark that this host gives no chance to is `not_testable`, never missed.
+//! 8.4): `docs/marks.md` says what differs. A mark that bus or reader give no chance to is `not_testable`, one for which
+//! time or limits left none is `not_tested`; neither is ever missed.
 
 use crate::card_map::property::Cost;
 use crate::finding::Finding;
@@ -21,9 +22,24 @@ pub enum Outcome {
     Missed,
     /// What was measured is less, but by no more than the measurement or its method may have cost.
     Borderline,
-    /// This host, this bus or these limits give no answer.
+    /// Time or limits left no chance; more of them would.
     #[default]
+    NotTested,
+    /// This host, this bus or this reader gives no answer, whatever the time.
     NotTestable,
+}
+
+/// How near to the specification's own method the marks were measured.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// Seconds instead of minutes, on the card as found: what little is written was saved before.
+    #[default]
+    Short,
+    /// The volumes of the specification as far as the time goes, since content may be lost.
+    Volumes,
+    /// Its conditions: erased, filled to 75 %, ten minutes of random writes and of reads, 1 GiB on the full card.
+    Specification,
 }
 
 /// Who says that the card has a mark.
@@ -128,6 +144,16 @@ impl Part {
     }
 }
 
+/// The demand that decides: of those that came out like their mark the one with the least margin. Speeds and rates come
+/// first, since it is them that a mark promises; the limits of single times are so wide that nearly every card keeps them.
+pub fn deciding(parts: &[Part], outcome: Outcome) -> Option<&Part> {
+    let order = |part: &Part| (part.unit == "ms", part.margin.unwrap_or(f64::INFINITY));
+    parts.iter().filter(|part| part.outcome == outcome).min_by(|a, b| {
+        let (a, b) = (order(a), order(b));
+        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+    })
+}
+
 fn short(value: f64) -> String {
     if value >= 100.0 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
@@ -141,9 +167,9 @@ pub struct JudgedMark {
     pub claimed_by: Vec<ClaimedBy>,
     /// What became of it.
     pub outcome: Outcome,
-    /// In a sentence that begins where "met", "missed" or "not testable here" ends.
+    /// In a sentence that begins where "met", "missed" or "not tested" ends.
     pub because: String,
-    /// The smallest margin of its demands.
+    /// The margin of the demand that decides.
     pub margin: Option<f64>,
     /// True where a demand that decides is borderline.
     pub borderline: bool,
@@ -151,6 +177,19 @@ pub struct JudgedMark {
     pub confidence: f64,
     /// Its demands.
     pub parts: Vec<Part>,
+}
+
+impl JudgedMark {
+    /// The demand that decides; `None` where the mark was not tested.
+    pub fn deciding(&self) -> Option<&Part> {
+        let tested = !matches!(self.outcome, Outcome::NotTested | Outcome::NotTestable);
+        deciding(&self.parts, self.outcome).filter(|part| tested && part.measured.is_some())
+    }
+
+    /// Whether somebody says that the card has this mark.
+    pub fn is_claimed(&self) -> bool {
+        !self.claimed_by.is_empty()
+    }
 }
 
 /// One allocation unit, written in order.
@@ -255,6 +294,25 @@ pub struct PartlyUsed {
     pub formula_mb_s: f64,
 }
 
+/// What the test of another tool prints of the same card.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OtherTest {
+    /// The tool.
+    pub tool: String,
+    /// The mark that it tests for.
+    pub mark: Mark,
+    /// I/Os in flight.
+    pub queue_depth: u32,
+    /// Random 4 KiB writes a second.
+    pub random_write_iops: f64,
+    /// Random 4 KiB reads a second.
+    pub random_read_iops: f64,
+    /// Writing in order in KiB/s, where it was measured.
+    pub write_kib_s: Option<f64>,
+    /// Whether it would say that the card passes.
+    pub passes: bool,
+}
+
 /// The highest mark of a letter that the card would meet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Highest {
@@ -284,6 +342,9 @@ pub struct ImpliedBus {
 /// What was measured for the marks, and what follows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MarksMeasured {
+    /// How near to the specification's method this comes.
+    #[serde(default)]
+    pub form: Form,
     /// Who claims what.
     pub claims: Vec<Claim>,
     /// The way between host and card.
@@ -302,6 +363,9 @@ pub struct MarksMeasured {
     pub writing: Vec<SequentialWrite>,
     /// Speed after the cache's end where somebody measured it, in MB/s.
     pub after_cache_mb_s: Option<f64>,
+    /// Writing 1 GiB in order on the full card, in MB/s, as the A classes ask for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub full_card_mb_s: Option<f64>,
     /// Small writes in between.
     pub small_writes: Option<SmallWrites>,
     /// Units partly in use.
@@ -319,6 +383,9 @@ pub struct MarksMeasured {
     pub cost: Cost,
     /// The marks, judged: those claimed, and the highest that each letter would reach.
     pub judged: Vec<JudgedMark>,
+    /// What other tools print of this card.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub other_tests: Vec<OtherTest>,
     /// Highest mark of each letter.
     pub highest: Vec<Highest>,
     /// The bus mode that the speeds imply.

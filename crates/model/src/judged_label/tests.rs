@@ -1,6 +1,7 @@
 //! Labels as they are printed on real and false cards.
 
 use super::*;
+use crate::judged_mark::Outcome;
 use cardscope_sd::label::parse;
 use cardscope_sd::registers::Ssr;
 
@@ -105,7 +106,7 @@ fn a_card_that_announces_what_is_printed_and_holds_less_is_contradicted() {
 }
 
 fn speed(text: &str, read_mb_s: &[f64], ceiling_mb_s: Option<f64>) -> (Weight, String) {
-    let measured = Measured { read_mb_s: read_mb_s.to_vec(), write_mb_s: Vec::new(), ceiling_mb_s };
+    let measured = Measured { read_mb_s: read_mb_s.to_vec(), ceiling_mb_s, ..Measured::default() };
     let findings = judge(&read(text), &Seen { measured, ..Seen::default() });
     let found = found(&findings, "label-speed");
     (found[0].weight, found[0].verdict.clone())
@@ -138,7 +139,31 @@ fn a_stick_far_below_its_printed_speed_on_a_bus_that_carries_it_is_a_hint() {
 fn a_slow_reader_makes_a_printed_speed_not_testable() {
     let (weight, verdict) = speed("170MB/s", &[38.0, 38.0, 38.0], Some(53.2));
     assert_eq!(weight, Weight::Note);
-    assert!(verdict.contains("needs a faster bus: this one carries 53.2 MB/s"), "{verdict}");
+    assert!(
+        verdict.contains("needs a faster bus: the bus carries 53.2 MB/s, and reading reached 38.0 MB/s"),
+        "{verdict}"
+    );
+}
+
+#[test]
+fn a_printed_speed_ends_as_a_mark_does_with_what_limits_it() {
+    let of = |runs: &[f64], ceiling_mb_s| {
+        let measured = Measured {
+            read_mb_s: runs.to_vec(),
+            bus: Some("SDR104".to_owned()),
+            ceiling_mb_s,
+            ..Measured::default()
+        };
+        let judged = judged_speeds(&read("'up to 300 MB/s'"), &measured).remove(0);
+        (judged.outcome, judged.because)
+    };
+    let (outcome, why) = of(&[92.0, 91.0, 92.0], Some(104.0));
+    assert_eq!((outcome, why.as_str()), (Outcome::NotTestable, "the bus (SDR104) carries 104 MB/s"));
+    assert_eq!(of(&[92.0; 3], Some(985.0)).0, Outcome::Missed);
+    assert_eq!(of(&[92.0], Some(985.0)).0, Outcome::Borderline, "one run proves nothing");
+    assert_eq!(of(&[200.0; 3], Some(985.0)).0, Outcome::Borderline, "not far below");
+    assert_eq!(of(&[92.0; 3], None).0, Outcome::NotTestable, "who knows the reader");
+    assert_eq!(of(&[260.0], None).0, Outcome::Met);
 }
 
 #[test]
@@ -189,7 +214,7 @@ fn a_run_below_the_mark_is_a_hint() {
 proptest::proptest! {
     #[test]
     fn no_text_panics(text: String, announced: Option<u64>, usable: Option<u64>, speeds: Vec<f64>) {
-        let measured = Measured { read_mb_s: speeds.clone(), write_mb_s: speeds, ceiling_mb_s: None };
+        let measured = Measured { read_mb_s: speeds.clone(), write_mb_s: speeds, ..Measured::default() };
         let seen = Seen { announced_bytes: announced, usable_bytes: usable, measured, ..Seen::default() };
         if let Ok(label) = parse(&text) {
             let _ = judge(&label, &seen);

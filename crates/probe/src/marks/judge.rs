@@ -6,18 +6,26 @@ use super::bench::Family;
 use super::bus;
 use super::margin::Facts;
 use super::options::Options;
+use super::other_tests;
 use super::parts::parts;
 use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::judged_mark::{ClaimedBy, Highest, JudgedMark, MarksMeasured, Outcome, Part};
+use cardscope_model::judged_mark::{
+    ClaimedBy, Form, Highest, JudgedMark, MarksMeasured, Outcome, Part, deciding,
+};
 use cardscope_model::units::{Speed, decimals};
 use cardscope_sd::mark::Mark;
+
+/// What is below its demand tells more than what could not be tested, and more time helps nobody whose bus hides the card.
+const WORST_FIRST: [Outcome; 5] =
+    [Outcome::Missed, Outcome::Borderline, Outcome::NotTestable, Outcome::NotTested, Outcome::Met];
 
 const LETTERS: [char; 5] = ['C', 'U', 'V', 'A', 'E'];
 
 /// Judges every mark that is claimed or whose letter this host can test at all.
-pub(super) fn all(into: &mut MarksMeasured, options: &Options, family: Family) {
+pub(super) fn all(into: &mut MarksMeasured, options: &Options, card_bytes: u64) {
+    let family = Family::of(card_bytes);
     into.implied_bus = bus::implied(into);
-    let facts = Facts { found: into, family, thorough: options.thorough, in_file: !options.card_addresses };
+    let facts = Facts { found: into, family, in_file: !options.card_addresses };
     let mut judged = Vec::new();
     for mark in Mark::all() {
         if mark.letter() != 'E' || into.bus.pcie || options.claims('E') {
@@ -27,41 +35,28 @@ pub(super) fn all(into: &mut MarksMeasured, options: &Options, family: Family) {
     imply(&mut judged);
     into.highest = LETTERS.iter().filter_map(|letter| highest(*letter, &judged)).collect();
     into.judged = judged;
+    into.other_tests = other_tests::all(into);
     into.findings = findings(into);
 }
 
 fn one(mark: Mark, facts: &Facts<'_>, options: &Options) -> JudgedMark {
     let parts = parts(mark, facts);
-    let deciding = |outcome: Outcome| parts.iter().find(|part| part.outcome == outcome);
     let lacking = bus::lacks(facts.found, mark);
-    let weakest = weakest(&parts);
-    // What is below its demand tells more than what could not be tested.
-    let short = [Outcome::Missed, Outcome::Borderline, Outcome::NotTestable].into_iter().find_map(deciding);
-    let (outcome, because) = match (lacking, short) {
-        (Some(why), _) => (Outcome::NotTestable, why),
-        (None, Some(part)) => (part.outcome, words(part)),
-        (None, None) => (Outcome::Met, weakest.map_or_else(String::new, words)),
+    let part = WORST_FIRST.into_iter().find_map(|outcome| deciding(&parts, outcome));
+    let outcome = match (&lacking, part) {
+        (Some(_), _) => Outcome::NotTestable,
+        (None, part) => part.map_or(Outcome::NotTested, |part| part.outcome),
     };
     JudgedMark {
         mark,
         claimed_by: options.claimed_by(mark),
         outcome,
-        because,
-        margin: weakest.and_then(|part| part.margin),
-        borderline: outcome == Outcome::Borderline
-            || outcome != Outcome::NotTestable && weakest.is_some_and(|part| part.borderline),
+        because: lacking.or_else(|| part.map(words)).unwrap_or_default(),
+        margin: part.and_then(|part| part.margin),
+        borderline: outcome != Outcome::NotTestable && part.is_some_and(|part| part.borderline),
         confidence: confidence(outcome, &parts),
         parts,
     }
-}
-
-/// The demand with the smallest margin: of the speeds and rates, since it is them that a mark promises; the limits of
-/// single times are so wide that nearly every card keeps them.
-fn weakest(parts: &[Part]) -> Option<&Part> {
-    parts
-        .iter()
-        .filter(|part| part.margin.is_some() && part.unit != "ms")
-        .min_by(|a, b| a.margin.unwrap_or(0.0).total_cmp(&b.margin.unwrap_or(0.0)))
 }
 
 fn words(part: &Part) -> String {
@@ -79,7 +74,7 @@ fn confidence(outcome: Outcome, parts: &[Part]) -> f64 {
         Outcome::Met => of(Outcome::Met).fold(1.0, f64::min),
         Outcome::Missed => of(Outcome::Missed).fold(0.0, f64::max),
         Outcome::Borderline => of(Outcome::Borderline).fold(0.0, f64::max),
-        Outcome::NotTestable => 0.0,
+        Outcome::NotTested | Outcome::NotTestable => 0.0,
     }
 }
 
@@ -103,7 +98,7 @@ fn highest(letter: char, judged: &[JudgedMark]) -> Option<Highest> {
     let met = of.iter().rposition(|j| j.outcome == Outcome::Met);
     let next = of.get(met.map_or(0, |i| i + 1));
     let remark = next.map_or_else(String::new, |next| match next.outcome {
-        Outcome::NotTestable => format!("{} not tested: {}", next.mark, next.because),
+        Outcome::NotTested | Outcome::NotTestable => format!("{} not tested: {}", next.mark, next.because),
         Outcome::Borderline => format!("{} borderline: {}", next.mark, next.because),
         _ => format!("{} missed: {}", next.mark, next.because),
     });
@@ -111,7 +106,7 @@ fn highest(letter: char, judged: &[JudgedMark]) -> Option<Highest> {
 }
 
 fn findings(found: &MarksMeasured) -> Vec<Finding> {
-    let claimed = found.judged.iter().filter(|judged| !judged.claimed_by.is_empty());
+    let claimed = found.judged.iter().filter(|judged| judged.is_claimed());
     let of_claims = claimed.filter_map(|judged| of_claim(judged, found));
     of_claims.chain(undersold(found)).chain(fast_bus(found)).collect()
 }
@@ -123,16 +118,25 @@ fn of_claim(judged: &JudgedMark, found: &MarksMeasured) -> Option<Finding> {
     let finding = |claim, weight, what| Finding::new(claim, weight, judged.confidence, verdict(what));
     let finding = match judged.outcome {
         Outcome::Met => return None,
+        Outcome::NotTested => Finding::new("mark-not-tested", Weight::Note, 0.9, verdict("not tested:")),
         Outcome::NotTestable => {
-            let verdict = verdict("not tested:");
-            Finding::new("mark-not-testable", Weight::Note, 0.9, verdict)
+            Finding::new("mark-not-testable", Weight::Note, 0.9, verdict("not testable here:"))
         }
         Outcome::Borderline => finding("mark-borderline", Weight::Hint, "borderline:").advise(nearer(found)),
         Outcome::Missed => finding("mark-missed", Weight::Bad, "missed:").advise(match found.bus.reader {
             true => "Try another reader: a slow reader misses the same marks.",
+            false if found.form == Form::Short => {
+                "Return the card: no difference to the specification's test explains so much."
+            }
             false => "Return the card: it does not meet its label.",
         }),
     };
+    let other = found.other_tests.iter().find(|test| test.mark == mark);
+    let finding = other.into_iter().fold(finding, |finding, test| {
+        let (does, depth) = (if test.passes { "passes" } else { "fails" }, test.queue_depth);
+        let writes = test.random_write_iops;
+        finding.because(&test.tool, format!("{does}: {writes:.0} IOPS writes at queue depth {depth}"))
+    });
     let measured = judged.parts.iter().filter_map(|part| Some((part, part.measured?)));
     Some(measured.fold(finding, |finding, (part, value)| {
         finding.because(
@@ -144,10 +148,13 @@ fn of_claim(judged: &JudgedMark, found: &MarksMeasured) -> Option<Finding> {
 
 /// What comes nearer to the specification's own test.
 fn nearer(found: &MarksMeasured) -> &'static str {
-    if found.bus.reader {
-        "Test it again with `cardscope check --erase`, in another reader or an SD slot."
-    } else {
-        "Test it again with `cardscope check --erase`, which is closer to the specification."
+    match (found.bus.reader, found.form) {
+        (true, Form::Specification) => "Test it again in another reader or an SD slot.",
+        (true, _) => "Test it again with `cardscope check --marks --erase`, in another reader or an SD slot.",
+        (false, Form::Specification) => "Another run may end on the other side.",
+        (false, _) => {
+            "Test it again with `cardscope check --marks --erase`, in the conditions of the specification."
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 use super::bench::Family;
 use cardscope_analysis::estimate::t95;
 use cardscope_analysis::robust::deviation;
-use cardscope_model::judged_mark::MarksMeasured;
+use cardscope_model::judged_mark::{Form, MarksMeasured};
 use cardscope_model::statistics::median;
 
 /// A figure repeats no better than this, however even a short test was: units differ by up to 3.7 % (`flash-behaviour`
@@ -17,6 +17,9 @@ const LOWEST: f64 = 3.0;
 /// Writing in order scatters by 3 % (`flash-behaviour` 4.3); five of these deviations, since here allocation units are
 /// not erased before they are written, clocks are not those of the test, and no CMD20 is sent.
 const IN_ORDER: f64 = 0.15;
+
+/// The same on a card that was erased before: two of these deviations.
+const IN_ORDER_ERASED: f64 = 0.06;
 
 /// Random I/O: writing the area in order first is worth up to 20 % to a card that tidies up (seed 001's PRO, as simulated:
 /// 362 a second become 436 over 64 MiB), and a test of seconds on a card that was not filled to 75 % averages less than
@@ -37,8 +40,6 @@ const INDIRECT: f64 = 0.5;
 pub(super) struct Facts<'a> {
     pub(super) found: &'a MarksMeasured,
     pub(super) family: Family,
-    /// True where the specification's volumes could be written.
-    pub(super) thorough: bool,
     /// True where a file system stood between host and card.
     pub(super) in_file: bool,
 }
@@ -64,8 +65,13 @@ pub(super) enum Method {
 impl Method {
     /// The share of a figure that the method may have cost, and what differs, with what to do about it.
     pub(super) fn may_cost(self, facts: &Facts<'_>) -> (f64, String) {
+        let specified = facts.found.form == Form::Specification;
         let (own, why) = match self {
+            Method::InOrder if specified => (IN_ORDER_ERASED, "runs on the same card differ by so much"),
             Method::InOrder => (IN_ORDER, "the specification prepares the allocation units first"),
+            Method::RandomRead | Method::RandomWrite { .. } if specified => {
+                (0.0, "reader and host take a part of each I/O")
+            }
             Method::RandomRead | Method::RandomWrite { preconditioned: true } => {
                 (RANDOM, "the specification tests ten minutes on a card filled to 75 %")
             }
@@ -110,9 +116,9 @@ pub(super) fn mean_at_best(all: &[f64], mean: f64) -> f64 {
     mean + t95((n - 1.0).max(1.0)) * variance.sqrt().max(LEAST_SPREAD * mean)
 }
 
-/// The highest rate that slices of random I/O and their method allow.
-pub(super) fn random_at_best(slices: &[f64], mean: f64) -> f64 {
-    mean_at_best(slices, mean) * (1.0 + RANDOM)
+/// The highest rate that slices of random I/O and their method allow, without what the rig takes of each.
+pub(super) fn random_at_best(slices: &[f64], mean: f64, null_s: Option<f64>) -> f64 {
+    without_rig(mean_at_best(slices, mean), null_s) * (1.0 + RANDOM)
 }
 
 /// A rate without what each I/O takes that needs no flash: reader, bus and host alone.

@@ -1,20 +1,23 @@
 //! Marks judged by measuring, as near to the SD Association's procedures as a host can come (reference page `sd-facts`
 //! 5, `flash-behaviour` 3.10). What differs from them stands in `docs/marks.md`.
 //!
-//! Every write goes through [`Context`]: saved before, or where content may go. So little is written by default; with
-//! [`Options::thorough`] the volumes are those of the specification, as far as they are no matter of hours.
+//! Every write goes through [`Context`]: saved before, or where content may go. So little is written by default; [`Options::form`]
+//! says how much more it may be.
 
 mod bench;
 mod bus;
 mod judge;
 mod margin;
 mod options;
+mod other_tests;
 mod partly;
 mod parts;
 mod queued;
 mod random;
 mod reading;
 mod sequential;
+mod slices;
+mod specified;
 
 use crate::context::Context;
 use crate::fill::fill;
@@ -40,16 +43,18 @@ pub fn judge<'s, 't>(
     events: &'s mut dyn Listener,
     into: &mut MarksMeasured,
 ) -> Result<(), Stop> {
-    let family = Family::of(card.bytes());
+    let card_bytes = card.bytes();
+    let family = Family::of(card_bytes);
     let mut context = Context::new(card, scope, &options.limits, events);
     let before = context.spent();
+    into.form = options.form;
     into.claims.clone_from(&options.claimed);
     into.bus = options.bus.clone();
     into.after_cache_mb_s = options.after_cache_mb_s;
     let ended = measure(&mut context, options, family, into);
     into.cost = context.cost_since(before);
     into.short_of_time = context.was_short_of_time();
-    judge::all(into, options, family);
+    judge::all(into, options, card_bytes);
     match ended {
         Err(Stop::Limit) => {
             into.left_out.push("the rest: no time or write limit left".to_owned());
@@ -57,6 +62,12 @@ pub fn judge<'s, 't>(
         }
         other => other,
     }
+}
+
+/// Judges what was measured once more, with the speed after the end of the cache that was found since.
+pub fn judge_after_cache(into: &mut MarksMeasured, options: &Options, card_bytes: u64, mb_s: f64) {
+    into.after_cache_mb_s = Some(mb_s);
+    judge::all(into, options, card_bytes);
 }
 
 fn measure(

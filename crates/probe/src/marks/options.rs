@@ -2,7 +2,7 @@
 
 use crate::context::Limits;
 use cardscope_model::identity::Identity;
-use cardscope_model::judged_mark::{BusFacts, Claim, ClaimedBy, claims};
+use cardscope_model::judged_mark::{BusFacts, Claim, ClaimedBy, Form, claims};
 use cardscope_model::units::MIB;
 use cardscope_sd::label::Label;
 
@@ -31,10 +31,10 @@ pub struct Options {
     pub stated_move_mb_s: Option<f64>,
     /// Speed after the end of the cache in MB/s, where a map found it.
     pub after_cache_mb_s: Option<f64>,
-    /// True where the volumes of the specification may be written, because content may go: 1 GiB of sustained writing,
-    /// 256 MiB in order before random writes are timed, small writes at the start of the card, where a file system has
-    /// its tables.
-    pub thorough: bool,
+    /// How near to the specification's method it may come. Where content may go, its volumes are written: 1 GiB of
+    /// sustained writing, 256 MiB in order before random writes are timed, small writes at the start of the card, where a
+    /// file system has its tables.
+    pub form: Form,
     /// Spans of random I/O in bytes besides the whole card; the test area of 256 MiB decides.
     pub spans: Vec<u64>,
 }
@@ -63,9 +63,14 @@ impl Options {
                 .filter(|m| (1..255).contains(m))
                 .map(f64::from),
             after_cache_mb_s: None,
-            thorough: false,
+            form: Form::Short,
             spans: vec![64 * MIB, TEST_AREA],
         }
+    }
+
+    /// Whether content may go, so that more than a little may be written.
+    pub(super) fn thorough(&self) -> bool {
+        self.form != Form::Short
     }
 
     /// Whether somebody claims a mark of this letter.

@@ -6,7 +6,7 @@ use super::margin::{Facts, Method, lowest_at_best, mean_at_best, without_rig};
 use super::random::{decides, worth_a_queue};
 use super::sequential::{LARGE, recording_units, worst_unit};
 use cardscope_analysis::sprt;
-use cardscope_model::judged_mark::{MarksMeasured, Outcome, Part, RandomRate, SequentialWrite};
+use cardscope_model::judged_mark::{Form, MarksMeasured, Outcome, Part, RandomRate, SequentialWrite};
 use cardscope_model::units::{KIB, MIB};
 use cardscope_sd::mark::Mark;
 
@@ -27,6 +27,9 @@ const EXPRESS_WRITE_MS: f64 = 250.0;
 const EXPRESS_READ_MS: f64 = 100.0;
 /// Why an E class is not judged by its writes while what is on the card is kept.
 const NEEDS_ERASE: &str = "it writes 1.2 GB; use `check --erase`";
+/// Why nothing is said, and what it takes.
+const NO_TIME_IN_ORDER: &str = "no time or write limit left for an allocation unit";
+const NO_TIME_AT_RANDOM: &str = "no time or write limit left (it needs up to 30 s)";
 /// A host that takes this share of the time that a demand leaves for an I/O is in the way.
 const HOST_SHARE: f64 = 0.5;
 /// The specification's own volume for sustained writing.
@@ -48,7 +51,7 @@ fn class(mark: Mark, facts: &Facts<'_>) -> Vec<Part> {
     let same = |w: &&SequentialWrite| w.io_bytes == u64::from(io);
     let writing = found.writing.iter().find(same).or(found.writing.first());
     let mut parts = vec![writing.map_or_else(
-        || missing("writing in order", demand, "MB/s", "no allocation unit was written"),
+        || missing("writing in order", demand, "MB/s", NO_TIME_IN_ORDER),
         |w| in_order(mark, facts, w),
     )];
     parts.extend(after_cache(mark, facts));
@@ -85,7 +88,7 @@ fn in_order(mark: Mark, facts: &Facts<'_>, w: &SequentialWrite) -> Part {
     let io = w.io_bytes as f64 / 1e6;
     let at_best = io * without_rig(lowest_at_best(&speeds, worst) / io, found.null_command_s);
     doubt(&mut part, at_best, Method::InOrder, facts);
-    hidden(&mut part, bus::hides(found, mark, demand));
+    hidden(&mut part, untestable(bus::hides(found, mark, demand)));
     part
 }
 
@@ -105,7 +108,7 @@ fn after_cache(mark: Mark, facts: &Facts<'_>) -> Option<Part> {
     let mut part =
         at_least("writing in order behind the card's cache".to_owned(), demand, speed, "MB/s", CLOSE_SPEED);
     doubt(&mut part, lowest_at_best(&[speed], speed), Method::InOrder, facts);
-    hidden(&mut part, bus::hides(found, mark, demand));
+    hidden(&mut part, untestable(bus::hides(found, mark, demand)));
     Some(part)
 }
 
@@ -149,15 +152,20 @@ fn application(mark: Mark, facts: &Facts<'_>) -> Vec<Part> {
 fn sustained(mark: Mark, facts: &Facts<'_>) -> Part {
     let found = facts.found;
     let demand = mark.demand().write_mb_s;
-    let Some(w) = found.writing.first() else {
-        return missing("sustained writing", demand, "MB/s", "no allocation unit was written");
+    let first = found.writing.first().map(|w| {
+        let units = w.units.iter().map(|unit| unit.mb_s).collect::<Vec<f64>>();
+        (format!("sustained writing over {} MiB", w.bytes / MIB), w.mb_s, units, w.bytes)
+    });
+    let full = found.full_card_mb_s.map(|mb_s| {
+        ("sustained writing over 1 GiB of the full card".to_owned(), mb_s, vec![mb_s], SUSTAINED)
+    });
+    let Some((what, mb_s, units, bytes)) = full.or(first) else {
+        return missing("sustained writing", demand, "MB/s", NO_TIME_IN_ORDER);
     };
-    let what = format!("sustained writing over {} MiB", w.bytes / MIB);
-    let mut part = at_least(what, demand, w.mb_s, "MB/s", CLOSE_SPEED);
-    let units: Vec<f64> = w.units.iter().map(|unit| unit.mb_s).collect();
-    doubt(&mut part, mean_at_best(&units, w.mb_s), Method::InOrder, facts);
-    hidden(&mut part, bus::hides(found, mark, demand));
-    if part.because.is_none() && w.bytes < SUSTAINED {
+    let mut part = at_least(what, demand, mb_s, "MB/s", CLOSE_SPEED);
+    doubt(&mut part, mean_at_best(&units, mb_s), Method::InOrder, facts);
+    hidden(&mut part, untestable(bus::hides(found, mark, demand)));
+    if part.because.is_none() && bytes < SUSTAINED {
         part.because = Some("the specification writes 1 GiB, as `check --erase` does".to_owned());
     }
     part
@@ -170,24 +178,26 @@ fn random(mark: Mark, facts: &Facts<'_>, write: bool, least: f64) -> Part {
     let queued = deciding(found, write, true).filter(|_| mark.number() >= 2);
     let single = deciding(found, write, false);
     let best = [queued, single].into_iter().flatten().max_by(|a, b| a.iops.total_cmp(&b.iops));
-    let Some(rate) = best else { return missing(what, least, "IOPS", "it was not measured") };
+    let Some(rate) = best else { return missing(what, least, "IOPS", NO_TIME_AT_RANDOM) };
     let depth = rate.depth;
     let what = format!("{what} over {} MiB, queue depth {depth}", rate.span_bytes / MIB);
-    let mut part = at_least(what, least, rate.iops, "IOPS", CLOSE_RATE);
+    // The mean of ten minutes is what the specification asks for, and no sample of it.
+    let specified = found.form == Form::Specification;
+    let mut part = at_least(what, least, rate.iops, "IOPS", if specified { 0.0 } else { CLOSE_RATE });
     part.without_queue = single.filter(|_| depth > 1).map(|alone| alone.iops);
     part.confidence = sure(part.outcome, sprt::rate(&rate.slices_iops, least).null_probability());
     let why = queue_unused(mark, found, queued.is_some())
-        .or_else(|| host_is_slow(found, least))
-        .or_else(|| bus::hides(found, mark, 10.0));
+        .or_else(|| untestable(host_is_slow(found, least).or_else(|| bus::hides(found, mark, 10.0))));
     let null = found.null_command_s.filter(|_| depth == 1);
-    let at_best = without_rig(mean_at_best(&rate.slices_iops, rate.iops), null);
+    let mean = if specified { rate.iops } else { mean_at_best(&rate.slices_iops, rate.iops) };
+    let at_best = without_rig(mean, null);
     let method = match write {
         true => Method::RandomWrite { preconditioned: rate.preconditioned },
         false => Method::RandomRead,
     };
     doubt(&mut part, at_best, method, facts);
     hidden(&mut part, why);
-    part.because = part.because.take().or_else(|| conditions(rate));
+    part.because = part.because.take().or_else(|| conditions(found, rate));
     part
 }
 
@@ -197,28 +207,29 @@ fn deciding(found: &MarksMeasured, write: bool, deep: bool) -> Option<&RandomRat
 }
 
 /// Why A2 cannot be shown to be missed: it is promised with the card's queue, and rates without it say nothing.
-fn queue_unused(mark: Mark, found: &MarksMeasured, tried: bool) -> Option<String> {
-    if mark.number() < 2 {
+fn queue_unused(mark: Mark, found: &MarksMeasured, tried: bool) -> Option<Unjudged> {
+    if mark.number() < 2 || tried && found.bus.queue == Some(true) {
         return None;
     }
     if found.bus.queue == Some(false) {
-        return Some("this host does not use the card's command queue, which A2 needs".to_owned());
+        return untestable(Some(
+            "this host does not use the card's command queue, which A2 needs".to_owned(),
+        ));
     }
     if !tried {
-        return Some(format!("not measured with the card's queue: {}", untried(found)));
-    }
-    if found.bus.queue == Some(true) {
-        return None;
+        let why = format!("not measured with the card's queue: {}", untried(found));
+        return Some((Outcome::NotTested, why));
     }
     let Some(gain) = queue_gain(found) else {
-        return Some("it is unknown whether this host uses the card's command queue".to_owned());
+        return untestable(Some("it is unknown whether this host uses the card's command queue".to_owned()));
     };
-    (gain < QUEUE_GAIN).then(|| {
+    let without_effect = || {
         format!(
             "A2 needs the card's command queue, which has no effect here: reads with a queue are {gain:.2} \
              × as fast"
         )
-    })
+    };
+    untestable((gain < QUEUE_GAIN).then(without_effect))
 }
 
 fn untried(found: &MarksMeasured) -> &'static str {
@@ -244,8 +255,15 @@ fn host_is_slow(found: &MarksMeasured, least: f64) -> Option<String> {
     ))
 }
 
-fn conditions(rate: &RandomRate) -> Option<String> {
-    let area = if rate.preconditioned { "an area just written sequentially" } else { "the area as found" };
+fn conditions(found: &MarksMeasured, rate: &RandomRate) -> Option<String> {
+    if found.form == Form::Specification {
+        return None;
+    }
+    let area = match (rate.preconditioned, rate.write) {
+        (true, _) => "an area just written sequentially",
+        (false, true) => "the area as found",
+        (false, false) => "the area as found, of which unwritten parts may be faster",
+    };
     Some(format!("in {area}, on a card that was not filled to 75 % before"))
 }
 
@@ -258,14 +276,14 @@ fn express(mark: Mark, facts: &Facts<'_>) -> Vec<Part> {
     {
         let (Some(least), what) = (least, if write { "writing" } else { "reading" }) else { continue };
         let Some(stream) = found.streams.iter().find(|s| s.write == write) else {
-            let why = if write && !facts.thorough { NEEDS_ERASE } else { "it was not measured" };
+            let why = if write && found.form == Form::Short { NEEDS_ERASE } else { "it was not measured" };
             parts.push(missing(&format!("{what}, worst 600 MB"), least, "MB/s", why));
             continue;
         };
         let title = format!("{what} with a full queue, worst 600 MB of {}", stream.bytes / 1_000_000);
         let mut part = at_least(title, least, stream.worst_mb_s, "MB/s", CLOSE_SPEED);
         doubt(&mut part, lowest_at_best(&[stream.worst_mb_s], stream.worst_mb_s), Method::InOrder, facts);
-        hidden(&mut part, bus::hides(found, mark, least));
+        hidden(&mut part, untestable(bus::hides(found, mark, least)));
         parts.push(part);
         let title = format!("longest time between two completions of {what}");
         let mut part = at_most(title, longest, stream.longest_s * 1e3, "ms");
@@ -330,11 +348,18 @@ fn doubt(part: &mut Part, at_best: f64, method: Method, facts: &Facts<'_>) {
     }
 }
 
-/// A demand that is missed for a reason that is not the card's is not testable.
-fn hidden(part: &mut Part, why: Option<String>) {
-    if let (Outcome::Missed | Outcome::Borderline, Some(_)) = (part.outcome, &why) {
-        part.outcome = Outcome::NotTestable;
-        part.because = why;
+/// What became of a demand that could not be judged, and why.
+type Unjudged = (Outcome, String);
+
+fn untestable(why: Option<String>) -> Option<Unjudged> {
+    why.map(|why| (Outcome::NotTestable, why))
+}
+
+/// A demand that is missed for a reason that is not the card's is not judged.
+fn hidden(part: &mut Part, why: Option<Unjudged>) {
+    if let (Outcome::Missed | Outcome::Borderline, Some((outcome, why))) = (part.outcome, why) {
+        part.outcome = outcome;
+        part.because = Some(why);
     }
 }
 
@@ -372,7 +397,7 @@ mod tests {
     }
 
     fn all(mark: &str, found: &MarksMeasured) -> Vec<Part> {
-        let facts = Facts { found, family: Family::High, thorough: false, in_file: false };
+        let facts = Facts { found, family: Family::High, in_file: false };
         parts(mark.parse().unwrap(), &facts)
     }
 
@@ -386,13 +411,13 @@ mod tests {
         let alone = vec![rate(false, 1, 2100.0), rate(true, 1, 700.0)];
         let (read, write) = rates(&claimed_a2(alone.clone()));
         for part in [read, write] {
-            assert_eq!(part.outcome, Outcome::NotTestable, "{part:?}");
+            assert_eq!(part.outcome, Outcome::NotTested, "{part:?}");
             let why = part.because.unwrap();
             assert_eq!(why, "not measured with the card's queue: no time left (`--budget`)");
         }
         // Ended between reads and writes: reads are judged, writes are not.
         let (read, write) = rates(&claimed_a2([alone.clone(), vec![rate(false, 32, 3000.0)]].concat()));
-        assert_eq!((read.outcome, write.outcome), (Outcome::Missed, Outcome::NotTestable));
+        assert_eq!((read.outcome, write.outcome), (Outcome::Missed, Outcome::NotTested));
         assert_eq!(read.without_queue, Some(2100.0));
         let tried = [alone, vec![rate(false, 32, 3000.0), rate(true, 32, 900.0)]].concat();
         assert_eq!(rates(&claimed_a2(tried)).1.outcome, Outcome::Missed);

@@ -25,7 +25,7 @@ impl Bench<'_, '_, '_> {
         if !self.options.bus.pcie {
             return Ok(());
         }
-        let most = if self.options.thorough { WINDOWS_THOROUGH } else { WINDOWS };
+        let most = if self.options.thorough() { WINDOWS_THOROUGH } else { WINDOWS };
         for write in [false, true] {
             let what = if write { "writing" } else { "reading" };
             if !write && !self.readable {

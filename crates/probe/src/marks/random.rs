@@ -3,33 +3,17 @@
 //! the demands (reference page `flash-behaviour` 3.10).
 
 use super::bench::{Bench, WriteRun};
-use super::margin::random_at_best;
 use super::options::TEST_AREA;
 use super::sequential::worst_unit;
+use super::slices::{LEAST, Task, demands, enough, iops, summary};
 use crate::context::Context;
-use cardscope_analysis::sprt::{self, Verdict};
 use cardscope_engine::card::{Extent, Stop, extents};
 use cardscope_engine::target::{Direction, Region};
-use cardscope_model::judged_mark::{MarksMeasured, RandomRate};
+use cardscope_model::judged_mark::{Form, MarksMeasured, RandomRate};
 use cardscope_model::units::MIB;
-use cardscope_sd::mark::Mark;
 
 /// Size of a random I/O.
 const SMALL: u32 = 4096;
-/// Seconds of a slice.
-const SLICE: f64 = 0.25;
-/// Slices before anything is decided; the first third of them is the start-up and does not count.
-const LEAST_SLICES: usize = 12;
-/// Seconds after which a clear rate is good enough, and a close one.
-const CLEAR: f64 = 10.0;
-const CLOSE: f64 = 30.0;
-/// Seconds for what decides nothing.
-const ASIDE: f64 = 4.0;
-/// A rate within this share of a demand is close to it.
-const NEAR: f64 = 0.1;
-/// One stall that did not happen but might: the specification's busy limits for writing and reading.
-const WRITE_STALL: f64 = 0.25;
-const READ_STALL: f64 = 0.02;
 /// Queue depth where the card states none.
 const DEPTH: u32 = 32;
 /// Slices whose pages are saved at a time, and pages at most.
@@ -39,20 +23,12 @@ const SAVED_AT_MOST: usize = 4096;
 /// that a close decision may take.
 const BEARABLE: f64 = 10.0;
 
-/// One thing to be measured.
-#[derive(Debug, Clone, Copy)]
-struct Task {
-    write: bool,
-    area: Region,
-    depth: u32,
-    preconditioned: bool,
-    /// True where the figure decides about a mark; others only tell more.
-    decides: bool,
-}
-
 impl Bench<'_, '_, '_> {
-    /// Times random I/O over all spans, one at a time and with the card's queue.
+    /// Times random I/O as the specification does where that was asked for; else over all spans, one at a time and with the card's queue.
     pub(super) fn random_io(&mut self) -> Result<(), Stop> {
+        if self.options.form == Form::Specification && self.as_specified()? {
+            return Ok(());
+        }
         let region = self.context.region;
         let len = TEST_AREA.min(region.len / MIB * MIB);
         let area = Region { start: self.somewhere(len, MIB), len };
@@ -63,9 +39,14 @@ impl Bench<'_, '_, '_> {
             depth,
             preconditioned: preconditioned && area.len <= TEST_AREA,
             decides: area.len == len,
+            null_s: None,
+            lasts: None,
         };
-        // From narrow to wide: what random writes leave behind in a card weighs the more, the further apart they were.
-        let spans = self.options.spans.iter().filter(|span| **span != TEST_AREA && **span < region.len);
+        // From narrow to wide: what random writes leave behind in a card weighs the more, the further apart they were. In a
+        // short time the area that decides comes first, and narrower ones not at all.
+        let least = if self.options.form == Form::Short { TEST_AREA } else { 0 };
+        let aside = |span: &&u64| (least..region.len).contains(*span) && **span != TEST_AREA;
+        let spans = self.options.spans.iter().filter(aside);
         let mut spans: Vec<Region> = spans
             .map(|span| around(area, region, *span))
             .chain([area])
@@ -84,7 +65,7 @@ impl Bench<'_, '_, '_> {
 
     /// Writes the test area in order, as the specification does before it measures.
     fn precondition(&mut self, area: Region) -> Result<bool, Stop> {
-        if !self.options.thorough {
+        if !self.options.thorough() {
             return Ok(false);
         }
         let what = "writing the test area in order before random I/O";
@@ -112,11 +93,7 @@ impl Bench<'_, '_, '_> {
 
     /// The same with the card's queue, where the host may use it, and A2 is claimed or within reach.
     fn with_queue(&mut self, area: Region, task: &impl Fn(bool, Region, u32) -> Task) -> Result<(), Stop> {
-        let bus = &self.options.bus;
-        if bus.queue == Some(false) || !worth_a_queue(self.into) {
-            return Ok(());
-        }
-        let depth = bus.queue_depth.unwrap_or(DEPTH).clamp(2, 64);
+        let Some(depth) = self.queue_depth() else { return Ok(()) };
         for write in [false, true] {
             let alone = self
                 .into
@@ -134,10 +111,18 @@ impl Bench<'_, '_, '_> {
         Ok(())
     }
 
-    fn run(&mut self, mut task: Task) -> Result<(), Stop> {
+    /// The depth of the card's queue, where the host may use it and it is worth the time.
+    pub(super) fn queue_depth(&self) -> Option<u32> {
+        let bus = &self.options.bus;
+        let worth = bus.queue != Some(false) && worth_a_queue(self.into);
+        worth.then(|| bus.queue_depth.unwrap_or(DEPTH).clamp(2, 64))
+    }
+
+    /// Measures a rate; what could not be measured is left out.
+    pub(super) fn run(&mut self, mut task: Task) -> Result<(), Stop> {
         let (what, over, depth) = (words(task.write), task.area.len / MIB, task.depth);
         let left_out = format!("random {what} over {over} MiB at queue depth {depth}");
-        if !self.context.has_time(SLICE * LEAST_SLICES as f64) {
+        if !self.context.has_time(task.lasts.unwrap_or(LEAST)) {
             self.leave_out(format!("{left_out}: no time left"));
             return Ok(());
         }
@@ -161,11 +146,14 @@ impl Bench<'_, '_, '_> {
                 task.depth
             ));
         }
+        task.null_s = self.into.null_command_s.filter(|_| task.depth == 1);
         let context = &mut *self.context;
         context.shape(SMALL, task.depth)?;
         let mut slices: Vec<(u64, f64)> = Vec::new();
         let mut seconds = 0.0;
-        while !enough(&slices, seconds, *task) && context.has_time(SLICE.max(drain(&slices, task.depth))) {
+        while !enough(&slices, seconds, *task)
+            && context.has_time(task.slice().max(drain(&slices, task.depth)))
+        {
             let Some(slice) = slice(context, *task, iops(&slices), &mut pool)? else { break };
             slices.push(slice);
             seconds += slice.1;
@@ -180,9 +168,9 @@ fn around(area: Region, all: Region, span: u64) -> Region {
     Region { start: area.start.min(last), len: span }
 }
 
-/// The queue is tried where A2 is claimed, or A1's rates are reached without it.
+/// The queue is tried where an A class is claimed, since other tools test with one, or A1's rates are reached without it.
 pub(super) fn worth_a_queue(found: &MarksMeasured) -> bool {
-    let claimed = found.claims.iter().any(|c| c.mark.letter() == 'A' && c.mark.number() >= 2);
+    let claimed = found.claims.iter().any(|c| c.mark.letter() == 'A');
     let reached = |r: &RandomRate| demands(r.write).iter().any(|demand| r.iops >= *demand);
     claimed || found.random.iter().filter(|r| r.depth == 1 && decides(found, r)).all(reached)
 }
@@ -204,7 +192,7 @@ fn bearable(context: &mut Context<'_, '_>, task: Task, pool: &mut Pool) -> Resul
     while depth < task.depth {
         let next = (depth * 2).min(task.depth);
         context.shape(SMALL, depth)?;
-        let Some(tried) = slice(context, Task { depth, ..task }, 0.0, pool)? else { break };
+        let Some(tried) = slice(context, Task { depth, lasts: None, ..task }, 0.0, pool)? else { break };
         let empty = drain(&[tried], next);
         if empty > BEARABLE || !context.has_time(2.0 * empty) {
             break;
@@ -228,13 +216,13 @@ fn slice(
     rate: f64,
     pool: &mut Pool,
 ) -> Result<Option<(u64, f64)>, Stop> {
-    let count = (rate * SLICE * 1.5) as usize;
+    let count = (rate * task.slice() * 1.5) as usize;
     if !pool.fill(context, task, count.max(task.depth as usize * 2))? {
         return Ok(None);
     }
     let direction = if task.write { Direction::Write } else { Direction::Read };
     let (mut ended, mut last) = (0, 0.0);
-    context.stream_for(direction, SLICE, &mut std::iter::from_fn(|| pool.pages.pop()), |_, at| {
+    context.stream_for(direction, task.slice(), &mut std::iter::from_fn(|| pool.pages.pop()), |_, at| {
         ended += 1;
         last = at;
     })?;
@@ -269,75 +257,4 @@ impl Pool {
 fn page(context: &mut Context<'_, '_>, area: Region) -> Extent {
     let page = context.random.below(area.len / u64::from(SMALL));
     Extent { offset: area.start + page * u64::from(SMALL), len: SMALL }
-}
-
-/// What counts: the slices after the start-up.
-fn counted(slices: &[(u64, f64)]) -> &[(u64, f64)] {
-    &slices[slices.len() / 3..]
-}
-
-fn iops(slices: &[(u64, f64)]) -> f64 {
-    let seconds: f64 = slices.iter().map(|(_, s)| s).sum();
-    let ios: u64 = slices.iter().map(|(n, _)| n).sum();
-    if seconds > 0.0 { ios as f64 / seconds } else { 0.0 }
-}
-
-fn enough(slices: &[(u64, f64)], seconds: f64, task: Task) -> bool {
-    if slices.len() < LEAST_SLICES || seconds < SLICE * LEAST_SLICES as f64 {
-        // Where a single write takes seconds, a few slices say it all.
-        return seconds > if task.decides { CLEAR } else { ASIDE } && slices.len() >= 3;
-    }
-    if !task.decides {
-        return true;
-    }
-    let counted = counted(slices);
-    let rates: Vec<f64> = counted.iter().map(|(n, s)| *n as f64 / s).collect();
-    let mean = iops(counted);
-    let near = demands(task.write).into_iter().any(|demand| (mean / demand - 1.0).abs() < NEAR);
-    let limit = if near { CLOSE } else { CLEAR };
-    seconds >= limit
-        || demands(task.write).into_iter().all(|demand| decided(counted, &rates, demand, task.write))
-}
-
-/// Decided by the sequential test, where the mean says the same, also if one more stall had come.
-fn decided(counted: &[(u64, f64)], rates: &[f64], demand: f64, write: bool) -> bool {
-    let mean = iops(counted);
-    let seconds: f64 = counted.iter().map(|(_, s)| s).sum();
-    let stall = if write { WRITE_STALL } else { READ_STALL }.max(longest_stall(counted));
-    let with_stall = mean * seconds / (seconds + stall);
-    match sprt::rate(rates, demand).verdict() {
-        Verdict::Null => with_stall >= demand,
-        // Below the demand is not enough: nobody is to be accused of what a longer test would have averaged.
-        Verdict::Alternative => random_at_best(rates, mean) < demand,
-        Verdict::Open => false,
-    }
-}
-
-/// What the slowest slice took longer than the median of I/Os would have.
-fn longest_stall(counted: &[(u64, f64)]) -> f64 {
-    let per_io: Vec<f64> = counted.iter().map(|(n, s)| s / (*n).max(1) as f64).collect();
-    let usual = cardscope_model::statistics::median(&per_io).unwrap_or(0.0);
-    counted.iter().map(|(n, s)| s - usual * *n as f64).fold(0.0, f64::max)
-}
-
-/// Rates that the A classes ask for, a second.
-fn demands(write: bool) -> Vec<f64> {
-    let of =
-        |mark: Mark| if write { mark.demand().random_write_iops } else { mark.demand().random_read_iops };
-    Mark::all().filter(|mark| mark.letter() == 'A').filter_map(of).collect()
-}
-
-fn summary(slices: &[(u64, f64)], seconds: f64, task: Task) -> Option<RandomRate> {
-    let counted = counted(slices);
-    (slices.len() >= 3).then(|| RandomRate {
-        write: task.write,
-        span_bytes: task.area.len,
-        depth: task.depth,
-        preconditioned: task.preconditioned,
-        iops: iops(counted),
-        slices_iops: counted.iter().map(|(n, s)| *n as f64 / s).collect(),
-        ios: slices.iter().map(|(n, _)| n).sum(),
-        seconds,
-        longest_stall_s: longest_stall(counted),
-    })
 }

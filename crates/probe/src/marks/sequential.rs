@@ -171,7 +171,7 @@ impl Bench<'_, '_, '_> {
 
 fn volume(options: &Options, cut: Cut, keeps: bool) -> u64 {
     let whole = |bytes: u64| bytes.div_ceil(cut.range).max(1) * cut.range;
-    if options.thorough {
+    if options.thorough() {
         return whole((UNITS_THOROUGH * cut.unit).max(LEAST_THOROUGH));
     }
     let wanted = (UNITS * cut.unit).max(2 * cut.range);
@@ -277,7 +277,7 @@ impl Small {
     /// At the start of the card where that is allowed; else in a unit of their own, where a card may treat them worse.
     fn new(bench: &mut Bench<'_, '_, '_>) -> Small {
         let (options, unit) = (bench.options, bench.cut.unit);
-        let at_start = options.thorough && options.card_addresses && bench.context.region.start == 0;
+        let at_start = options.thorough() && options.card_addresses && bench.context.region.start == 0;
         let base = if at_start { 0 } else { bench.place(unit) };
         let (quarter, sector) = (unit / 4, bench.context.sector().max(512));
         let extent = |n: u64, len: u32| Extent { offset: base + n * quarter / 16384 * 16384, len };

@@ -7,7 +7,7 @@ use crate::frame::{Common, Outcome, Procedure, Session, as_probes_know};
 use cardscope_analysis::io_errors;
 use cardscope_engine::target::Region;
 use cardscope_model::card_map::Measured;
-use cardscope_model::judged_mark::{Marks, MarksReport};
+use cardscope_model::judged_mark::{Marks, MarksReport, claims};
 use cardscope_model::units::MIB;
 use cardscope_probe::capacity::{BLOCK, DEPTH};
 use cardscope_probe::context::{CARD_START, Limits, salt};
@@ -55,14 +55,35 @@ impl Visit<'_, '_> {
         self.add(&found.body.moved);
         self.found(found.header.findings);
         let measured = found.body.marks;
+        self.judging = Some(judging.options);
         let (reason, short) = (in_a_line(&measured.left_out), measured.short_of_time);
         self.report.body.marks = Some(measured);
         self.done("marks", began, reason, short);
         Ended::with(failure)
     }
 
+    /// The marks that card and label claim.
+    pub(super) fn claims_marks(&self) -> bool {
+        let printed = self.request.label.as_deref().and_then(|text| label::parse(text).ok());
+        !claims(self.session.opened.identity.as_ref(), printed.as_ref()).is_empty()
+    }
+
+    /// A map that is drawn after the marks were judged may have found the speed after the cache, which short writes never
+    /// see: it joins in.
+    pub(super) fn judge_after_cache(&mut self) {
+        let found = self.report.body.map.as_ref().and_then(|map| after_cache(&map.body.measured));
+        let (Some(mb_s), Some(options), Some(marks)) = (found, &self.judging, &mut self.report.body.marks)
+        else {
+            return;
+        };
+        let findings = &mut self.report.header.findings;
+        findings.retain(|finding| !marks.findings.contains(finding));
+        marks::judge_after_cache(marks, options, self.session.opened.target.info().bytes, mb_s);
+        findings.extend(marks.findings.iter().cloned());
+    }
+
     fn marks_options(&mut self, now: f64) -> Result<Options> {
-        let erase = self.request.erase;
+        let (erase, unlimited) = (self.request.erase, self.request.takes_its_time());
         if self.session.opened.limit.left().is_some_and(|left| left < 2 * OWN_FILE.0) {
             return Err(self.session.opened.limit.refuse("judging marks", 2 * OWN_FILE.1));
         }
@@ -77,14 +98,14 @@ impl Visit<'_, '_> {
             seed: self.seed(3),
             region,
             max_write: most.into_iter().chain(self.left_to_write()).min(),
-            budget: Some(self.budget.share(now, SHARE)),
+            budget: (!unlimited).then(|| self.budget.share(now, SHARE)),
         };
         let printed = self.request.label.as_deref().map(label::parse).transpose();
         let printed = printed.map_err(Failure::refused)?;
         let identity = self.session.opened.identity.as_ref();
         let ceiling = self.session.opened.ceiling_mb_s;
         let options = Options::of(limits, identity, printed.as_ref(), ceiling);
-        let options = Options { card_addresses: !self.directory, thorough: erase, ..options };
+        let options = Options { card_addresses: !self.directory, form: self.request.form(), ..options };
         let map = self.report.body.map.as_ref().map(|map| &map.body.measured);
         Ok(map.map_or(options.clone(), |map| with_map(options, map)))
     }
@@ -152,8 +173,11 @@ fn with_map(options: Options, map: &Measured) -> Options {
         (None, Some(block)) => (Some(block), "erase block measured by the map".to_owned()),
         (stated, _) => (stated, options.unit_from.clone()),
     };
-    let behind = map.after_cache_mb_s.value.filter(|_| map.after_cache_mb_s.is_measured());
-    Options { unit, unit_from, after_cache_mb_s: behind, ..options }
+    Options { unit, unit_from, after_cache_mb_s: after_cache(map), ..options }
+}
+
+fn after_cache(map: &Measured) -> Option<f64> {
+    map.after_cache_mb_s.value.filter(|_| map.after_cache_mb_s.is_measured())
 }
 
 #[cfg(test)]

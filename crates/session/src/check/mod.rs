@@ -61,7 +61,7 @@ impl Procedure for Request {
             session.opened.limit_writes(self.limits.max_write());
         }
         report.body.announced_bytes = session.bytes();
-        report.body.budget_s = self.budget().as_secs_f64();
+        report.body.budget_s = if self.takes_its_time() { 0.0 } else { self.budget().as_secs_f64() };
         report.body.moved.data_kept = true;
         session.begin_row(report)?;
         let mut visit = Visit::begin(self, session, report);

@@ -37,7 +37,9 @@ pub(super) fn next(report: &CheckReport, request: &Request, directory: bool) -> 
 fn longer(request: &Request) -> String {
     let minutes = (request.budget().as_secs() / 60 * 3).max(10);
     let mut command = format!("cardscope check {} --budget {minutes}m", quoted(&request.common.target));
-    for (given, option) in [(request.read_only, " --read-only"), (request.erase, " --erase")] {
+    let options =
+        [(request.read_only, " --read-only"), (request.erase, " --erase"), (request.marks, " --marks")];
+    for (given, option) in options {
         if given {
             command.push_str(option);
         }

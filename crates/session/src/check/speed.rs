@@ -2,14 +2,15 @@
 //! while: it reads (with consent to lose what is there it writes) as long as the time allows, with small reads, a null
 //! command and temperatures beside, so that heat, stalls and a busy host show.
 
-use super::jobs::figures;
 use super::visit::{Ended, Visit, in_a_line};
 use crate::bench;
 use crate::frame::Outcome;
 use crate::sustain::{self, Nobody};
 use cardscope_engine::target::Region;
-use cardscope_model::judged_label::{self, Measured};
-use cardscope_model::result::{NotMeasured, RunResult};
+use cardscope_model::identity::Identity;
+use cardscope_model::judged_label::{self, JudgedSpeed, Measured};
+use cardscope_model::result::{NotMeasured, RunResult, TestResult};
+use cardscope_model::test_name::{Op, Order};
 use cardscope_model::units::{MIB, NANOS_PER_S, Nanos};
 use cardscope_probe::sustain::BLOCK;
 use cardscope_sd::label;
@@ -69,26 +70,34 @@ impl Visit<'_, '_> {
         let reason = (!reasons.is_empty()).then(|| reasons.join("; "));
         let lacks_time = no_writes.is_none() && (!in_time || !not_measured.is_empty());
         self.report.body.bench = results;
-        self.judge_printed_speed();
         self.report.body.not_measured = not_measured;
         self.done("bench", began, reason, lacks_time);
         Ended::with(failure)
     }
 
-    /// Compares the speeds that are printed on the card with those measured; in a directory `verify` has done so with its
-    /// files.
-    fn judge_printed_speed(&mut self) {
+    /// Judges the speeds that are printed on the card by the runs in order of the visit; in a directory `verify` has done so
+    /// with its files.
+    pub(super) fn judge_printed_speeds(&mut self) {
         let label = self.request.label.as_deref().and_then(|text| label::parse(text).ok());
         let Some(label) = label.filter(|_| !self.directory) else { return };
-        let (figures, _) = figures(self.report);
-        self.found(judged_label::speeds(
+        let body = &self.report.body;
+        let runs = |op: Op, more: Option<f64>| {
+            let pattern = |r: &TestResult| r.name().pattern.order;
+            let in_order = body.bench.iter().filter(|r| r.op == op && pattern(r) == Order::Sequential);
+            in_order.map(|r| r.mb_s).chain(more).collect::<Vec<f64>>()
+        };
+        let marks = body.marks.as_ref();
+        let judged = judged_label::judged_speeds(
             &label,
             &Measured {
-                read_mb_s: figures.read_mb_s.into_iter().collect(),
-                write_mb_s: figures.write_mb_s.into_iter().collect(),
+                read_mb_s: runs(Op::Read, marks.and_then(|marks| marks.read_mb_s)),
+                write_mb_s: runs(Op::Write, marks.and_then(|marks| marks.writing.first()).map(|w| w.mb_s)),
+                bus: self.session.opened.identity.as_ref().and_then(Identity::bus_mode),
                 ceiling_mb_s: self.session.opened.ceiling_mb_s,
             },
-        ));
+        );
+        self.found(judged.iter().map(JudgedSpeed::finding));
+        self.report.body.printed_speeds = judged;
     }
 
     /// When the pass must end, by the target's clock: what it writes must be put back in time, too.

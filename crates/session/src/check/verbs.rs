@@ -117,6 +117,7 @@ impl Visit<'_, '_> {
         self.found(found.header.findings.iter().cloned());
         let missing = out_of_time(&found.body.measured);
         self.report.body.map = Some(found);
+        self.judge_after_cache();
         self.done("map", began, missing.then(|| "no time left for some of it".to_owned()), missing);
         Ended::with(failure)
     }

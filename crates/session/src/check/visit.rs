@@ -14,6 +14,7 @@ use cardscope_model::random::mix;
 use cardscope_model::report::Moved;
 use cardscope_model::units::seconds;
 use cardscope_model::verify::Verdict;
+use cardscope_probe::marks::Options;
 
 /// How a part ends before it has its figures.
 pub(super) enum Ended {
@@ -70,6 +71,8 @@ pub(super) struct Visit<'a, 's> {
     pub(super) report: &'a mut CheckReport,
     pub(super) budget: Budget,
     pub(super) directory: bool,
+    /// How the marks were judged, once they were.
+    pub(super) judging: Option<Options>,
 }
 
 impl<'a, 's> Visit<'a, 's> {
@@ -80,20 +83,15 @@ impl<'a, 's> Visit<'a, 's> {
     ) -> Self {
         let budget = Budget::new(request.budget(), seconds(session.opened.target.now()));
         let directory = session.opened.is_directory();
-        Visit { request, session, report, budget, directory }
+        Visit { request, session, report, budget, directory, judging: None }
     }
 
     /// Every part in turn; each is on disk before the next begins. One that is refused is left out.
     pub(super) fn all(&mut self) -> Result<()> {
-        let parts: [NamedPart<Self>; 5] = [
-            ("verify", "capacity", Self::verify),
-            ("bench", "speed", Self::bench),
-            ("map", "flash geometry", Self::map),
-            ("marks", "speed classes", Self::marks),
-            ("sustain", "sustained use", Self::sustain),
-        ];
-        let stages = [IDENTITY].into_iter().chain(parts.map(|(_, stage, _)| stage));
-        let plan = Plan::of(stages.map(|stage| (stage, 1.0))).within(Some(self.request.budget()));
+        let parts = self.parts();
+        let stages = [IDENTITY].into_iter().chain(parts.iter().map(|(_, stage, _)| *stage));
+        let limit = (!self.request.takes_its_time()).then(|| self.request.budget());
+        let plan = Plan::of(stages.map(|stage| (stage, 1.0))).within(limit);
         let line = plan_line(self.request, self.session.opened);
         self.session.events.plan(plan.saying(line));
         self.session.events.stage(IDENTITY, None, None);
@@ -110,12 +108,26 @@ impl<'a, 's> Visit<'a, 's> {
         Ok(())
     }
 
+    /// The parts in their order: what is claimed is tested before what nobody asked for.
+    fn parts(&self) -> Vec<NamedPart<Self>> {
+        let verify: NamedPart<Self> = ("verify", "capacity", Self::verify);
+        let marks: NamedPart<Self> = ("marks", "speed classes", Self::marks);
+        if self.request.marks {
+            return vec![verify, marks];
+        }
+        let map: NamedPart<Self> = ("map", "flash geometry", Self::map);
+        let (third, fourth) = if self.claims_marks() { (marks, map) } else { (map, marks) };
+        let sustain: NamedPart<Self> = ("sustain", "sustained use", Self::sustain);
+        vec![verify, ("bench", "speed", Self::bench), third, fourth, sustain]
+    }
+
     /// What follows from all of it.
     pub(super) fn conclude(&mut self) {
         let now = self.now();
         self.report.body.moved.seconds = self.budget.spent(now);
         self.session.hear_target(&mut self.report.header);
         self.judge_jobs();
+        self.judge_printed_speeds();
         self.report.header.findings.iter_mut().for_each(|finding| finding.has_run("cardscope check"));
         self.report.header.next = next::next(self.report, self.request, self.directory);
     }

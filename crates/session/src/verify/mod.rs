@@ -15,6 +15,7 @@ use crate::opened::{Opened, TargetType};
 use crate::opening::Resolved;
 use cardscope_device::held::Device;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_model::identity::Identity;
 use cardscope_model::judged_label::{self, Measured, Seen};
 use cardscope_model::verify::{FilesReport, MapSpeed, Method, Pace, SpeedMap, Verification, VerifyReport};
 use cardscope_sd::label::Label;
@@ -118,6 +119,7 @@ fn judge_label(report: &mut VerifyReport, printed: &Label, opened: &Opened) {
         measured: Measured {
             read_mb_s: speed(|map| map.read, |files| files.read),
             write_mb_s: speed(|map| map.write, |files| files.write),
+            bus: opened.identity.as_ref().and_then(Identity::bus_mode),
             ceiling_mb_s: opened.ceiling_mb_s,
         },
     };

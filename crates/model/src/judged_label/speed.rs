@@ -1,0 +1,135 @@
+//! A printed speed held against what was measured. "Up to" is a maximum under the maker's conditions, so it is missed only
+//! where bus and reader would have let it through and every run stayed far below.
+
+use crate::finding::{Finding, Weight};
+use crate::judged_mark::Outcome;
+use crate::units::{Speed, three_digits};
+use cardscope_sd::label::{Direction, Label, PrintedSpeed};
+use serde::{Deserialize, Serialize};
+
+pub(super) const SPEED: &str = "label-speed";
+
+/// From here on a printed speed counts as reached: a bus leaves some of it to its own overhead.
+const REACHED: f64 = 0.8;
+/// Below, a run is far from it.
+const FAR_BELOW: f64 = 0.5;
+/// So many runs make "every run".
+const RUNS: usize = 3;
+/// Runs that a finding names.
+const NAMED: usize = 10;
+
+/// Sequential speeds that were measured, one figure a run, in MB/s (10^6).
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Measured {
+    /// Reading.
+    pub read_mb_s: Vec<f64>,
+    /// Writing.
+    pub write_mb_s: Vec<f64>,
+    /// Mode of the bus, where known.
+    pub bus: Option<String>,
+    /// What reader or bus carry, where known.
+    pub ceiling_mb_s: Option<f64>,
+}
+
+/// A printed speed, judged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JudgedSpeed {
+    /// As it is printed: `up to 300 MB/s`.
+    pub printed: String,
+    /// In MB/s (10^6).
+    pub promised_mb_s: f64,
+    /// What it is of; makers mean reading where they do not say so.
+    pub direction: Direction,
+    /// Fastest run, in MB/s.
+    pub measured_mb_s: f64,
+    /// Every run, in MB/s.
+    pub runs_mb_s: Vec<f64>,
+    /// What reader or bus carry, where known.
+    pub ceiling_mb_s: Option<f64>,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// What limits it, or why nothing does.
+    pub because: String,
+}
+
+/// Every printed speed for which something was measured.
+pub fn judged_speeds(label: &Label, measured: &Measured) -> Vec<JudgedSpeed> {
+    label.speeds.iter().filter_map(|speed| judged(speed, measured)).collect()
+}
+
+fn judged(speed: &PrintedSpeed, measured: &Measured) -> Option<JudgedSpeed> {
+    let direction = speed.direction.unwrap_or(Direction::Read);
+    let runs = match direction {
+        Direction::Write => &measured.write_mb_s,
+        Direction::Read => &measured.read_mb_s,
+    };
+    let best = runs.iter().copied().reduce(f64::max)?;
+    let share = best / speed.mb_s.max(f64::MIN_POSITIVE);
+    let bus = measured.bus.as_ref().map_or(String::new(), |mode| format!(" ({mode})"));
+    let (outcome, because) = match measured.ceiling_mb_s {
+        _ if share >= REACHED => (Outcome::Met, "\"up to\" allows for what a bus needs itself".to_owned()),
+        None => (Outcome::NotTestable, "what reader and bus carry is unknown".to_owned()),
+        Some(carries) if carries < speed.mb_s => {
+            (Outcome::NotTestable, format!("the bus{bus} carries {}", Speed(carries)))
+        }
+        Some(carries) => {
+            let far = share < FAR_BELOW && runs.len() >= RUNS;
+            let outcome = if far { Outcome::Missed } else { Outcome::Borderline };
+            (outcome, format!("the bus{bus} carries {}, so it is not the limit", Speed(carries)))
+        }
+    };
+    Some(JudgedSpeed {
+        printed: speed.printed.clone(),
+        promised_mb_s: speed.mb_s,
+        direction,
+        measured_mb_s: best,
+        runs_mb_s: runs.clone(),
+        ceiling_mb_s: measured.ceiling_mb_s,
+        outcome,
+        because,
+    })
+}
+
+impl JudgedSpeed {
+    /// The word for what was measured.
+    pub fn does(&self) -> &'static str {
+        match self.direction {
+            Direction::Read => "reading",
+            Direction::Write => "writing",
+        }
+    }
+
+    /// What is said of it.
+    pub fn finding(&self) -> Finding {
+        let (printed, word, best) = (&self.printed, self.does(), Speed(self.measured_mb_s));
+        let share = self.measured_mb_s / self.promised_mb_s.max(f64::MIN_POSITIVE);
+        let below = || {
+            let percent = 100.0 * share;
+            format!("The label promises {printed}, but {word} reached {best} ({percent:.0} %).")
+        };
+        let (weight, confidence, text) = match self.outcome {
+            Outcome::Met => {
+                (Weight::Note, 1.0, format!("The card reaches its printed {printed}: {word} at {best}."))
+            }
+            Outcome::Missed => (Weight::Bad, 0.8, below()),
+            Outcome::NotTestable if self.ceiling_mb_s.is_some() => {
+                let why = &self.because;
+                let text =
+                    format!("The printed {printed} needs a faster bus: {why}, and {word} reached {best}.");
+                (Weight::Note, 1.0, text)
+            }
+            _ => (Weight::Hint, if share < FAR_BELOW { 0.5 } else { 0.3 }, below()),
+        };
+        let runs: Vec<String> = self.runs_mb_s.iter().take(NAMED).map(|mb_s| format!("{mb_s:.1}")).collect();
+        let promised = Speed(self.promised_mb_s);
+        let found = Finding::new(SPEED, weight, confidence, text)
+            .because("printed", format!("{printed} = {promised}"))
+            .because(word, format!("{} of {promised}", three_digits(self.measured_mb_s)))
+            .because("limit", &self.because)
+            .because("runs in MB/s", runs.join(", "));
+        match weight {
+            Weight::Hint => found.advise("Test again in a faster reader: \"up to\" is a maximum."),
+            _ => found,
+        }
+    }
+}

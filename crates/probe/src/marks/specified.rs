@@ -1,0 +1,97 @@
+//! Random I/O in the conditions of the specification (Physical Layer Specification 4.16, `sd-facts` 5.3): the card is
+//! erased and filled to 75 %, then 256 MB in it are written in order; ten minutes of random writes and ten of reads follow
+//! there, with the card's queue as well where the host has it. At last the card is filled whole for 1 GiB in order.
+
+use super::bench::{Bench, WriteRun};
+use super::options::TEST_AREA;
+use super::slices::Task;
+use cardscope_engine::card::{Stop, extents};
+use cardscope_engine::target::Region;
+use cardscope_model::judged_mark::Form;
+use cardscope_model::units::{MIB, mb_per_s};
+
+/// Share of the card that is filled before random I/O, in quarters.
+const FILLED_QUARTERS: u64 = 3;
+/// The specification's chunk, and how many are in flight, so that the bus is always busy.
+const CHUNK: u32 = 4 * MIB as u32;
+const IN_FLIGHT: u32 = 2;
+/// Bytes of sustained writing.
+const SUSTAINED: u64 = 1024 * MIB;
+/// Seconds of random writes, and of random reads.
+const TEN_MINUTES: f64 = 600.0;
+/// Alignment of the test area.
+const PAGE: u64 = 4096;
+
+impl Bench<'_, '_, '_> {
+    /// Measures all of it; false where its conditions could not be made, and nothing was measured.
+    pub(super) fn as_specified(&mut self) -> Result<bool, Stop> {
+        let region = self.context.region;
+        let filled = region.len / 4 * FILLED_QUARTERS / u64::from(CHUNK) * u64::from(CHUNK);
+        let depths = [Some(1), self.queue_depth()].into_iter().flatten().collect::<Vec<_>>();
+        let lasts = 2.0 * TEN_MINUTES * depths.len() as f64;
+        if filled < TEST_AREA || !self.fits(filled + TEST_AREA * depths.len() as u64, lasts) {
+            self.into.form = Form::Volumes;
+            self.leave_out("the conditions of the specification: no time, write limit or space left");
+            return Ok(false);
+        }
+        self.context.phase("erasing the card and filling it to 75 %");
+        self.context.discard(region.start, region.len)?;
+        if self.write_whole(region.start, filled)?.is_none() {
+            self.into.form = Form::Volumes;
+            self.leave_out("the conditions of the specification: the card could not be filled to 75 %");
+            return Ok(false);
+        }
+        for depth in depths {
+            self.ten_minutes_each(Region { start: region.start, len: filled }, depth)?;
+        }
+        self.sustained_on_a_full_card(region.start + filled)?;
+        Ok(true)
+    }
+
+    /// Random writes and then reads in an area that is written in order first.
+    fn ten_minutes_each(&mut self, filled: Region, depth: u32) -> Result<(), Stop> {
+        let pages = (filled.len - TEST_AREA) / PAGE + 1;
+        let area = Region { start: filled.start + self.context.random.below(pages) * PAGE, len: TEST_AREA };
+        let preconditioned = self.write_whole(area.start, area.len)?.is_some();
+        for write in [true, false] {
+            let lasts = Some(TEN_MINUTES);
+            self.run(Task { write, area, depth, preconditioned, decides: true, null_s: None, lasts })?;
+        }
+        Ok(())
+    }
+
+    /// Fills what is left of the card, then writes 1 GiB anywhere.
+    fn sustained_on_a_full_card(&mut self, from: u64) -> Result<(), Stop> {
+        let region = self.context.region;
+        let rest = region.end().saturating_sub(from) / u64::from(CHUNK) * u64::from(CHUNK);
+        let bytes = SUSTAINED.min(region.len / u64::from(CHUNK) * u64::from(CHUNK));
+        let what = "sustained writing on the full card";
+        if !self.fits(rest + bytes, 0.0) {
+            self.leave_out(format!("{what}: no time or write limit left"));
+            return Ok(());
+        }
+        self.context.phase("filling the card for sustained writing");
+        let start = self.somewhere(bytes, u64::from(CHUNK));
+        let full = self.write_whole(from, rest)?;
+        let seconds = if full.is_some() { self.write_whole(start, bytes)? } else { None };
+        match seconds {
+            Some(seconds) => self.into.full_card_mb_s = Some(mb_per_s(bytes, seconds)),
+            None => self.leave_out(format!("{what}: not all was written")),
+        }
+        Ok(())
+    }
+
+    /// Whether so much may be written, and there is time for it at the speed seen before, and for more.
+    fn fits(&mut self, bytes: u64, more_s: f64) -> bool {
+        let mb_s = self.into.writing.first().map_or(f64::INFINITY, |w| w.mb_s);
+        self.context.may_write(bytes) && self.context.has_time(bytes as f64 / 1e6 / mb_s + more_s)
+    }
+
+    /// Seconds of writing in order; `None` where not all was written.
+    fn write_whole(&mut self, start: u64, len: u64) -> Result<Option<f64>, Stop> {
+        self.context.shape(CHUNK, IN_FLIGHT)?;
+        let mut write_run = WriteRun::new(start);
+        write_run.write(self.context, &mut extents(start, start + len, CHUNK))?;
+        Ok((write_run.bytes() == len).then(|| write_run.seconds()))
+    }
+}
