@@ -24,6 +24,7 @@ pub mod robust;
 pub mod series;
 pub mod sprt;
 pub mod stopping;
+pub mod usual;
 
 pub use estimate::{Estimate, estimate};
 pub use stopping::{Decision, Known, Precision};

@@ -43,6 +43,7 @@ pub mod recipes;
 mod recorder;
 pub mod restore;
 pub mod simulate;
+mod spreads;
 pub mod sustain;
 #[cfg(test)]
 mod testing;

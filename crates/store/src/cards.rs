@@ -23,7 +23,10 @@ impl Archive {
         self.read(async |c| {
             let prices = prices(c).await?;
             let mut cards = c.all(statement(CARDS), card).await?;
-            cards.iter_mut().for_each(|card| card.price = prices.get(&card.id).cloned());
+            for card in &mut cards {
+                let paid = prices.get(&card.id);
+                (card.price, card.priced) = (paid.map(|p| p.0.clone()), paid.and_then(|p| p.1.clone()));
+            }
             cards.sort_by_cached_key(|card| (card.title.to_lowercase(), card.id.clone()));
             Ok(cards)
         })
@@ -106,6 +109,7 @@ fn card(row: &Row) -> Outcome<StoredCard> {
         first: row.get(6)?,
         last: row.get(7)?,
         price: None,
+        priced: None,
     })
 }
 

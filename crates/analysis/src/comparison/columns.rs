@@ -1,6 +1,7 @@
 //! What stands beside each other: a card, or a card under one of its settings, with its runs; and in what these differ
 //! besides the card.
 
+use crate::usual::{Kind, Table};
 use cardscope_model::archived::StoredCard;
 use cardscope_model::comparison::{Differs, Entry};
 use cardscope_model::condition::in_words;
@@ -59,6 +60,16 @@ pub struct Column {
 }
 
 impl Column {
+    /// The kind of series that a test of it gives.
+    pub(super) fn kind(&self, (test, _): &TestKey) -> Kind {
+        Kind::new(&self.entry.card, self.entry.settings.first(), *test)
+    }
+
+    /// The kind of series that its runs over all tests give.
+    pub(super) fn kind_of_all(&self) -> Kind {
+        Kind::over_all(&self.entry.card, self.entry.settings.first())
+    }
+
     /// Whether another column is of the same piece under the same setting, at another time.
     pub fn ages_as(&self, other: &Column) -> bool {
         (&self.entry.card_id, &self.series) == (&other.entry.card_id, &other.series)
@@ -226,14 +237,58 @@ fn mixed(entry: &Entry, word: &str) -> Option<String> {
     Some(words.join(" / "))
 }
 
-/// What differs between two columns besides the card, in words.
-pub(super) fn between(differs: &[Differs], first: usize, second: usize, by: Option<&str>) -> Vec<String> {
-    let said = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
-    differs
-        .iter()
-        .filter(|d| is_blamed(d, by) && d.values[first] != d.values[second])
-        .map(|d| {
-            format!("{}: {} against {}", in_words(&d.what), said(&d.values[first]), said(&d.values[second]))
-        })
-        .collect()
+/// What every pair is held against.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) differs: &'a [Differs],
+    pub(super) by: Option<&'a str>,
+    pub(super) table: &'a Table,
+}
+
+/// What differs between two columns besides what is compared.
+pub(super) struct Besides<'a> {
+    found: Vec<(&'a Differs, [Option<&'a str>; 2])>,
+    /// Two settings of one card: the one word in which they differ is what is compared.
+    one_card: bool,
+}
+
+impl<'a> Besides<'a> {
+    pub(super) fn new(
+        columns: &[Column],
+        differs: &'a [Differs],
+        (first, second): (usize, usize),
+        by: Option<&str>,
+    ) -> Besides<'a> {
+        let blamed = differs.iter().filter(|d| is_blamed(d, by) && d.values[first] != d.values[second]);
+        let values = |d: &'a Differs| [first, second].map(|side| d.values[side].as_deref());
+        let one_card = columns[first].entry.card_id == columns[second].entry.card_id;
+        Besides { found: blamed.map(|d| (d, values(d))).collect(), one_card }
+    }
+
+    /// As they are listed.
+    pub(super) fn in_words(&self) -> Vec<String> {
+        let said = |value: Option<&str>| value.unwrap_or("unknown").to_owned();
+        let line = |(d, [a, b]): &(&Differs, [Option<&str>; 2])| {
+            format!("{}: {} against {}", in_words(&d.what), said(*a), said(*b))
+        };
+        self.found.iter().map(line).collect()
+    }
+
+    /// The words of rig, tool, size and cooling among them, which move speeds as much as cards do. Of one card one such
+    /// word is what is compared, and confounds nothing.
+    pub(super) fn confounders(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        let moves = |word: &&str| CONFOUNDING.contains(word);
+        let words: Vec<&str> = self.found.iter().map(|(d, _)| hidden(&d.what)).filter(moves).collect();
+        let compared = usize::from(self.one_card && words.len() == 1);
+        words.into_iter().skip(compared)
+    }
+}
+
+/// Words of a rig that move speeds whatever the card. The bus mode is the card's own, and so is its firmware.
+const CONFOUNDING: [&str; 9] =
+    ["recipe", "size", "state", "reader", "usb_host", "board", "board_clock", "cooling", "file_system"];
+
+/// The word behind one that is shown.
+fn hidden(shown: &str) -> &str {
+    if shown == "test size" { "size" } else { shown }
 }

@@ -5,7 +5,7 @@ pub(crate) mod answer;
 pub mod tables;
 pub mod words;
 
-use crate::figure::{NONE, speed};
+use crate::figure::{NONE, count, speed};
 use crate::page::{Block, Page, Tone, findings};
 use cardscope_model::comparison::{Comparison, Entry};
 use tables::NOT_PRINTED;
@@ -36,6 +36,7 @@ pub fn page(comparison: &Comparison, how: How) -> Page {
         return page;
     }
     page.because_all(Tone::Plain, words::counted(comparison));
+    add_overall(&mut page, comparison);
     add_figures(&mut page, comparison, how);
     add_differences(&mut page, comparison);
     add_compared(&mut page, comparison);
@@ -46,6 +47,18 @@ pub fn page(comparison: &Comparison, how: How) -> Page {
     page.fold("Findings", [Block::Remarks(findings::of(&comparison.findings))]);
     page.fold("Sources", [Block::Lines(sources(comparison))]);
     page
+}
+
+/// All tests together, and how far cards lie apart in each.
+pub(crate) fn add_overall(page: &mut Page, comparison: &Comparison) {
+    let table = tables::overall(comparison);
+    let tests = comparison.overall.first().map_or(0, |all| all.tests);
+    let meaning = match tests {
+        0 => String::new(),
+        n => format!("Geometric mean over {}; \"best\" is the chance to be it.", count(n, "test")),
+    };
+    page.add("All tests together", [Block::Table(table), Block::Words(meaning)]);
+    page.fold("How far the cards lie apart", [Block::Table(tables::spread_of_tests(comparison))]);
 }
 
 /// What was compared, and what differs besides the card.
@@ -90,7 +103,7 @@ pub(crate) fn add_figures(page: &mut Page, comparison: &Comparison, how: How) {
 /// Who is faster than whom in each test, and the pairs.
 pub(crate) fn add_differences(page: &mut Page, comparison: &Comparison) {
     let orders = tables::orders(comparison, tables::number);
-    page.fold("Fastest first (> faster, = equal, ? open)", [Block::Table(orders)]);
+    page.fold("Fastest first (> at least likely, = equal, ? open)", [Block::Table(orders)]);
     if comparison.entries.len() <= PAIRS_UP_TO {
         page.fold("Pair by pair", [Block::Table(tables::pairs(comparison, |_| true))]);
     }

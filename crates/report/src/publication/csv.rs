@@ -18,8 +18,7 @@ const FIRST: &str = "card,card_id,brand,name,model,generation,capacity,capacity_
 
 /// Columns behind them: sources, what a card's place in an order is and how many share it, and what a group of so many cards
 /// is worth.
-const LAST: &str =
-    "sources,ordered_by,ordered_on,place,cards,order_value,order_low,order_high,order_unit,group";
+const LAST: &str = "sources,ordered_by,ordered_on,place,tier,probability_best,cards,order_value,order_low,order_high,order_unit,group";
 
 /// What a row has in one column, by the head of that.
 type Cell = (String, String);
@@ -139,7 +138,8 @@ fn of_place(place: &RankedCard) -> Vec<Cell> {
     cells.extend([
         cell("figure", "place"),
         cell("place", place.place.to_string()),
-        cell("cards", place.shared_by.to_string()),
+        cell("tier", place.tier.to_string()),
+        cell("probability_best", number(place.probability_best)),
         cell("order_value", number(place.value)),
         cell("order_low", low),
         cell("order_high", high),

@@ -34,6 +34,7 @@ pub(crate) fn page(publication: &Publication) -> Page {
         page.add(&ranking::title(order), bars::by_place(order).map(Block::chart));
         ranking::add(&mut page, "", &ranking::what(order), order);
     }
+    comparison::add_overall(&mut page, compared);
     comparison::add_figures(&mut page, compared, How::default());
     comparison::add_differences(&mut page, compared);
     page.fold("Runs that jump between two levels", [Block::Lines(words::jumps(compared))]);

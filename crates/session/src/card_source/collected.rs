@@ -89,6 +89,7 @@ fn bare(id: String, title: String, log: &Log) -> Collected {
     let bought = log.events.iter().rev().find(|e| e.kind == EventKind::Bought);
     let card = StoredCard {
         price: bought.and_then(|e| e.price.clone()),
+        priced: bought.and_then(|e| e.date.clone()),
         ..StoredCard::new(id, title, log.card.clone())
     };
     Collected { card, events: log.events.clone(), runs: Vec::new() }

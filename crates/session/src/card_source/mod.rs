@@ -4,8 +4,10 @@
 
 mod collected;
 mod named;
+mod not_cards;
 
 pub(crate) use named::{no_card, set_apart, the_one};
+pub(crate) use not_cards::not_cards;
 
 use crate::archive::open_to_read;
 use crate::error::{Failure, Result};
