@@ -11,25 +11,27 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// Reads and writes small blocks on a device until dropped.
-struct Load(Child);
+pub(crate) struct Load(Child);
 
 impl Load {
     fn on(device: &str) -> Self {
+        Load::of(device, &["--rw=randrw", "--time_based", "--runtime=120"])
+    }
+
+    /// What `kind` asks of fio, in blocks of 4 KiB, one after the other.
+    pub(crate) fn of(device: &str, kind: &[&str]) -> Self {
         let arguments = [
             "--name=load",
             &format!("--filename={device}"),
-            "--rw=randrw",
             "--bs=4k",
             "--direct=1",
             "--ioengine=psync",
             // In the process itself: a process of its own would outlive the one that is killed.
             "--thread",
-            "--time_based",
-            "--runtime=120",
         ]
         .map(str::to_owned);
         let mut fio = Command::new("fio");
-        fio.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        fio.args(arguments).args(kind).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Load(fio.spawn().expect("fio is needed for this test"))
     }
 }
@@ -181,7 +183,7 @@ fn a_watch_is_held_against_an_earlier_one_by_file_and_by_session() {
         |against: &str| home.run(&["observe", &card.path, "--for", "2s", "--json", "--against", against]);
     let report = watch(old.to_str().unwrap()).expect(0).json();
     let calm = &report["comparison"]["figures"][0];
-    assert!(text(calm, "/what").starts_with("calm after (now "), "two seconds tell a bound only: {calm}");
+    assert!(text(calm, "/what").starts_with("at rest after (now "), "two seconds tell a bound only: {calm}");
     // Busy from 20 s to 610 s after boot; judged over five seconds.
     assert!(
         (number(calm, "/before") - 590.0).abs() <= 5.0 || (number(calm, "/before") - 610.0).abs() <= 5.0,

@@ -131,3 +131,21 @@ fn a_worn_out_card_takes_no_more_writes() {
     let aged = "sim:lexar-16g-c10?wear.endurance_cycles=100&wear.start_cycles=50";
     home.run(&["bench", aged, "--recipe", &recipe, "--json"]).expect(0);
 }
+
+#[test]
+fn a_card_that_was_faster_in_another_reader_is_not_what_limits_it_here() {
+    let home = Home::new();
+    let read = |card: &str, reader: &str| {
+        let condition = format!("reader={reader}");
+        let only = ["--only", "SEQ1M Q8T1 read", "--condition", &condition, "--json"];
+        home.run(&[&["bench", card, "--recipe", "quick"][..], &only].concat()).expect(0).json()
+    };
+    read("sim:proplus-128g-a2", "new");
+    let slow = read("sim:proplus-128g-a2?rig.bus_mb_s=40", "old");
+    let limited = slow["findings"].as_array().unwrap().iter().find(|f| f["claim"] == "limited-by");
+    let limited = limited.unwrap_or_else(|| panic!("{:#}", slow["findings"]));
+    assert!(limited["verdict"].as_str().unwrap().contains("the bus limits it"), "{limited:#}");
+    let seen =
+        limited["evidence"].as_array().unwrap().iter().find(|e| e[0] == "this unit elsewhere").unwrap();
+    assert!(seen[1].as_str().unwrap().contains("new"), "{seen}");
+}

@@ -16,6 +16,7 @@ pub mod drop;
 pub mod estimate;
 pub mod io_errors;
 pub mod levels;
+pub mod limit;
 pub mod long_run;
 pub mod observe;
 pub mod period;

@@ -2,7 +2,7 @@
 
 use crate::figure::{count, in_a_line, interval, sentence, speed, test_of, time_us};
 use crate::page::table::Table;
-use crate::page::{Block, Fact, Page, Tone, fact};
+use crate::page::{Block, Fact, Page, Tone, fact, verdicts};
 use cardscope_model::result::{BenchReport, RunResult, Summary, TIME_IS_UP, TestResult, ToolPrints};
 use cardscope_model::test_name::{Order, TestName};
 use cardscope_model::units::{Size, Speed};
@@ -19,7 +19,7 @@ pub fn page(report: &BenchReport) -> Page {
         let several = body.summary.iter().any(|summary| summary.n > 1);
         let table = if several { summary_table(&body.summary) } else { run_table(&run.results) };
         page.add("", [Block::Table(table), Block::Lines(scores(run)), Block::Lines(not_measured(run))]);
-        page.because_all(Tone::Warning, not_the_card(run));
+        page.because_all(Tone::Warning, verdicts(header, "limited-by"));
     }
     page.because(Tone::Plain, work(report));
     page.add("", [Block::Facts(warmth(&body.runs))]);
@@ -78,18 +78,15 @@ fn nothing(report: &BenchReport, counted: Option<&RunResult>) -> String {
 
 /// Why the figures of several runs are no figure of each: the runs differ more than chance makes them.
 fn uneven(report: &BenchReport) -> Vec<String> {
-    let of = |claim: &str| -> Vec<&str> {
-        let all = report.header.findings.iter().filter(|finding| finding.claim == claim);
-        all.map(|finding| finding.verdict.as_str()).collect()
-    };
+    let of = |claim: &'static str| verdicts(&report.header, claim).collect::<Vec<_>>();
     let levels = of("bimodal-runs");
     let levels = match levels.as_slice() {
-        [] | [_] => levels.iter().map(|verdict| (*verdict).to_owned()).collect(),
+        [] | [_] => levels,
         all => {
             vec![format!("{} tests alternate between two speeds, so their means are misleading.", all.len())]
         }
     };
-    let whole = ["hot-runs", "runs-behind-cache"].into_iter().flat_map(of).map(str::to_owned);
+    let whole = ["hot-runs", "runs-behind-cache"].into_iter().flat_map(of);
     levels.into_iter().chain(whole).collect()
 }
 
@@ -111,17 +108,6 @@ fn warmth(runs: &[RunResult]) -> Vec<Fact> {
     });
     ends.map(|[low, high]| fact("temperature", format!("{low:.0} to {high:.0} °C"))).into_iter().collect()
 }
-
-/// Why figures are not the card's own: what was measured is as fast as its bus.
-fn not_the_card(run: &RunResult) -> Vec<String> {
-    let full = run.results.iter().filter(|r| r.bus_share.is_some_and(|share| share > BUS_FULL)).count();
-    let said =
-        format!("{} at the limit of the bus: a faster reader may show more.", count(full as u64, "test"));
-    (full > 0).then_some(said).into_iter().collect()
-}
-
-/// A test that uses more of the bus than this may be as fast as the bus, not as the card.
-const BUS_FULL: f64 = 0.9;
 
 /// Under what was measured.
 fn conditions(report: &BenchReport) -> Vec<Fact> {

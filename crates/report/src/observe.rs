@@ -47,7 +47,8 @@ fn answer(body: &Observation) -> String {
     match (&body.summary, &body.from_boot) {
         (Some(s), _) => {
             let waited = match s.bottleneck {
-                Bottleneck::Nothing => "no waits to speak of".to_owned(),
+                Bottleneck::Nothing if s.loaded_seconds > 0.0 => "too few waits to name a cause".to_owned(),
+                Bottleneck::Nothing => "the system was idle".to_owned(),
                 Bottleneck::Mixed => "waits have no single cause".to_owned(),
                 cause => format!("the system waited for {}", cause.word()),
             };
@@ -80,8 +81,8 @@ fn figures(s: &ObserveSummary, samples: &[ObserveSample]) -> Vec<Fact> {
     let slowest = samples.iter().filter_map(|sample| sample.wait_ms).reduce(f64::max);
     let mut facts = vec![
         fact("watched", duration(s.seconds)),
-        fact("idle from", settled(s)),
-        fact("not idle for", duration(s.loaded_seconds)),
+        fact("at rest from", settled(s)),
+        fact("busy for", duration(s.loaded_seconds)),
         fact("read", traffic(s.reads, s.read_bytes)),
         fact("written", traffic(s.writes, s.write_bytes)),
         fact("mean time of an I/O", known(s.wait_ms, |ms| format!("{ms:.2} ms"))),
@@ -103,7 +104,7 @@ fn settled(s: &ObserveSummary) -> String {
     let at = duration(s.settled.seconds());
     match s.settled.status {
         SettledStatus::Measured => format!("{at} after boot"),
-        SettledStatus::AtLeast => format!("not yet: busy until {at} after boot"),
+        SettledStatus::AtLeast => format!("no half minute of rest until {at} after boot"),
         SettledStatus::AtMost => format!("the first sample, {at} after boot"),
     }
 }

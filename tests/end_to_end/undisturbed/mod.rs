@@ -5,3 +5,4 @@
 mod peers;
 mod same_verdicts;
 mod served_time;
+mod watched_starts;

@@ -10,7 +10,7 @@ use cardscope_model::card_map::property::Status;
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::sustain::{Event, EventKind, Measured, Sample};
-use cardscope_model::units::{Size, Speed};
+use cardscope_model::units::{MB, Size, Speed, three_digits};
 use cardscope_model::verify::IoError;
 
 /// A stall that an application notices, in seconds: a camera's buffer, a screen that does not answer.
@@ -132,7 +132,8 @@ fn cache(measured: &Measured) -> Option<Finding> {
             finding = finding
                 .because("freed by a pause", Size(recovery.bytes))
                 .because("pause", format!("{:.0} s", recovery.pause_s));
-            format!("Write in smaller bursts; each second of pause frees {:.1} MB.", recovery.mb_s)
+            let freed = Size((recovery.mb_s * MB) as u64);
+            format!("Write in smaller bursts; each second of pause frees {freed}.")
         }
         Some(recovery) => format!(
             "Write in smaller bursts, with pauses longer than {:.0} s, which freed nothing.",
@@ -185,12 +186,15 @@ fn stalls(measured: &Measured) -> Option<Finding> {
         false => Weight::Note,
     };
     let verdict = format!("The card stalls for up to {:.1} s during its housekeeping.", stalls.longest_s);
-    let [least, most] = stalls.per_gb_ci95;
+    // Of small random writes stalls are counted by the MB: there are thousands to a GB.
+    let (unit, share) = if stalls.per_gb < 1e3 { ("per GB", 1.0) } else { ("per MB", MB / 1e9) };
+    let rate = |per_gb: f64| three_digits(per_gb * share);
+    let [least, most] = stalls.per_gb_ci95.map(rate);
     let period = stalls.period.as_ref().map(|period| Size(period.bytes).to_string());
     Some(
         Finding::new("stalls", weight, 0.97, verdict)
             .because("stalls", stalls.count)
-            .because("per GB", format!("{:.2} ({least:.2} to {most:.2})", stalls.per_gb))
+            .because(unit, format!("{} ({least} to {most})", rate(stalls.per_gb)))
             .because("median", format!("{:.2} s", stalls.median_s))
             .because("99 % up to", format!("{:.2} s", stalls.p99_s))
             .because("share of the time", format!("{:.1} %", stalls.share * 100.0))

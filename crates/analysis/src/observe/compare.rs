@@ -68,7 +68,7 @@ fn figures(was: &ObserveSummary, is: &ObserveSummary, calm_was: Calm, calm_is: C
         now: of(is),
     };
     let calm = ComparedFigure {
-        what: format!("calm after{}", bounds(calm_was.0, calm_is.0)),
+        what: format!("at rest after{}", bounds(calm_was.0, calm_is.0)),
         unit: "s".to_owned(),
         before: Some(calm_was.1),
         now: Some(calm_is.1),
@@ -109,8 +109,8 @@ fn findings(was: &ObserveSummary, is: &ObserveSummary, calm_was: Calm, calm_is: 
     };
     let mut found = vec![
         Finding::new(claim, Weight::Note, CONFIDENCE, text)
-            .because("idle after, before", in_words(calm_was))
-            .because("idle after, now", in_words(calm_is))
+            .because("at rest after, before", in_words(calm_was))
+            .because("at rest after, now", in_words(calm_is))
             .because("waiting for I/O, before", format!("{waits_was:.1} s"))
             .because("waiting for I/O, now", format!("{waits_is:.1} s"))
             .advise("Observe three starts of each before trusting a small difference."),

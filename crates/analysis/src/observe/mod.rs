@@ -33,8 +33,12 @@ const BUSY_CPU: f64 = 0.85;
 const MEMORY_WAITING: f64 = 0.1;
 const SWAPPING: f64 = 1e6;
 
-/// Less than this much of the time, or this many seconds, says nothing of a bottleneck.
+/// Less than this much of the time says nothing of a bottleneck, and so few seconds nothing unless they are half of it.
 const TOO_LITTLE: (f64, f64) = (0.05, 3.0);
+const MOST_OF_IT: f64 = 0.5;
+
+/// So few seconds are no more than a likely cause.
+const BRIEF_CONFIDENCE: f64 = 0.6;
 
 /// Bytes of an I/O that is small.
 const SMALL: f64 = 16384.0;
@@ -127,8 +131,18 @@ impl Load {
         }
     }
 
+    fn is_brief(&self) -> bool {
+        self.seconds < TOO_LITTLE.1
+    }
+
+    /// A device may be busy with what nobody waits for.
+    fn holds_anyone_up(&self) -> bool {
+        self.waiting >= CALM_PRESSURE || self.busy >= BUSY_CPU || self.memory >= MEMORY_WAITING
+    }
+
     fn bottleneck(&self, watched: f64) -> Bottleneck {
-        if self.seconds < TOO_LITTLE.1 || self.seconds < TOO_LITTLE.0 * watched {
+        let brief = self.is_brief() && self.seconds < MOST_OF_IT * watched;
+        if brief || self.seconds < TOO_LITTLE.0 * watched || !self.holds_anyone_up() {
             return Bottleneck::Nothing;
         }
         let waits = self.waiting >= WAITING;
@@ -179,13 +193,15 @@ fn calm_from(samples: &[ObserveSample]) -> Option<usize> {
     None
 }
 
-/// 1 and more where a sample is not calm.
+/// 1 and more where a sample is not calm: tasks wait for I/O, for memory, or for the processors.
 fn unrest(sample: &ObserveSample) -> f64 {
     // PSI alone, where there is one: a device may be busy with what nobody waits for.
-    match sample.io_some {
+    let io = match sample.io_some {
         Some(share) => share / CALM_PRESSURE,
         None => sample.utilisation / CALM_UTILISATION,
-    }
+    };
+    let of = |share: Option<f64>, most: f64| share.unwrap_or_default() / most;
+    io.max(of(sample.cpu_busy, BUSY_CPU)).max(of(sample.memory_some, MEMORY_WAITING))
 }
 
 /// The mean over the few seconds from a sample on.
@@ -207,9 +223,10 @@ pub fn verdict(samples: &[ObserveSample], summary: &ObserveSummary) -> Finding {
     let load = Load::of(&loaded);
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let known = samples.iter().any(|s| s.io_some.is_some());
-    let (weight, text, advice) = words(summary.bottleneck);
+    let (weight, text, advice) = words(summary);
     // Without PSI the waiting is only guessed at.
-    let confidence = if known { 0.9 } else { 0.6 };
+    let confidence: f64 = if known { 0.9 } else { 0.6 };
+    let confidence = if load.is_brief() { confidence.min(BRIEF_CONFIDENCE) } else { confidence };
     let mut finding = Finding::new("bottleneck", weight, confidence, text)
         .because("busy seconds", format!("{:.0} of {:.0}", load.seconds, summary.seconds));
     if summary.bottleneck != Bottleneck::Nothing {
@@ -230,8 +247,8 @@ pub fn verdict(samples: &[ObserveSample], summary: &ObserveSummary) -> Finding {
     Finding { advice: advice.map(str::to_owned), ..finding }
 }
 
-fn words(bottleneck: Bottleneck) -> (Weight, &'static str, Option<&'static str>) {
-    match bottleneck {
+fn words(summary: &ObserveSummary) -> (Weight, &'static str, Option<&'static str>) {
+    match summary.bottleneck {
         Bottleneck::Card => (
             Weight::Hint,
             "The system waits for this card: it is busy while processors are idle.",
@@ -251,6 +268,9 @@ fn words(bottleneck: Bottleneck) -> (Weight, &'static str, Option<&'static str>)
             Some("Observe the other devices (`cardscope list --all`)."),
         ),
         Bottleneck::Mixed => (Weight::Note, "The system waits for no single cause.", None),
+        Bottleneck::Nothing if summary.loaded_seconds > 0.0 => {
+            (Weight::Note, "The system waited too little to name a cause.", None)
+        }
         Bottleneck::Nothing => (Weight::Note, "The system was idle.", None),
     }
 }

@@ -117,6 +117,32 @@ fn the_verdict_names_the_numbers_it_rests_on() {
     assert_eq!(evidence("processors idle"), "85 %");
 }
 
+#[test]
+fn two_seconds_of_busy_processors_are_neither_idle_nor_at_rest() {
+    let samples: Vec<ObserveSample> = (0..2).map(|at| second(at, 0.0, 0.0, 1.0)).collect();
+    let of_all = summary(&samples);
+    assert_eq!((of_all.bottleneck, of_all.settled.status), (Bottleneck::Cpu, SettledStatus::AtLeast));
+    assert!(verdict(&samples, &of_all).confidence <= 0.6, "two seconds are few");
+    // Two of ten say too little for a cause, and are no idle system all the same.
+    let few: Vec<ObserveSample> =
+        samples.into_iter().chain((2..10).map(|at| second(at, 0.0, 0.0, 0.05))).collect();
+    let of_few = summary(&few);
+    assert_eq!((of_few.bottleneck, of_few.loaded_seconds), (Bottleneck::Nothing, 2.0));
+    assert!(!verdict(&few, &of_few).verdict.contains("idle"));
+}
+
+#[test]
+fn a_start_that_keeps_the_processors_busy_is_at_rest_only_after_it() {
+    let settled = summary(&start(60, |at| second(at, 0.0, 0.0, 1.0))).settled;
+    assert!((settled.seconds() - 70.0).abs() <= SMOOTH_SECONDS, "{settled:?}");
+}
+
+#[test]
+fn a_device_at_work_for_nobody_holds_nothing_up() {
+    let scrubbed = start(60, |at| second(at, 1.0, 0.02, 0.1));
+    assert_eq!(summary(&scrubbed).bottleneck, Bottleneck::Nothing);
+}
+
 fn side(samples: &[ObserveSample]) -> Side<'_> {
     Side { samples, began: 10.0 }
 }

@@ -28,6 +28,9 @@ const SAME_HEAT: f64 = 0.15;
 /// So far below TMT1 a card that counts its throttling, and counted none, is cool.
 const COOL_K: f64 = 5.0;
 
+/// Stalls that take more than this share of the time are no pauses between work: they are how fast the card works.
+const MOST: f64 = 0.5;
+
 /// A dip that is over within so many seconds is no level.
 const DIP_S: f64 = 8.0;
 
@@ -131,14 +134,19 @@ pub fn causes(slices: &[Slice], known: Known) -> Causes {
     let touched = touched(interference.as_ref(), slices.len());
     let (stalls, low) = stalls(slices, &touched);
     let skip: Vec<bool> = touched.iter().zip(&low).map(|(a, b)| *a || *b).collect();
-    let between = removed(slices);
-    let levels = levels(&between, &skip, known.writes);
+    let mostly_stalls = stalls.found && stalls.figures.share > MOST;
+    let between = if mostly_stalls { slices.to_vec() } else { removed(slices) };
+    let levels = levels(&between, &skip, known.writes && !mostly_stalls);
     let mut found = Causes { stalls, interference, levels, ..Causes::default() };
     found.base = base(&found.levels);
     let Some(base) = found.base else { return found };
     let judge = Judge { slices: &between, known, base: held_against(&found.levels[base..]) };
     found.heat = found.levels.iter().filter_map(|level| judge.heat(level)).collect();
     let begins = judge.steps(&mut found);
+    if mostly_stalls {
+        // What falls where they begin falls because of them.
+        found.cache_ends.retain(|end| end.at_s - slices[0].at_s >= DIP_S);
+    }
     own_share(&mut found);
     found.levels = from_their_steps(&between, &skip, &found, &begins);
     found.base = self::base(&found.levels);
@@ -230,8 +238,12 @@ impl Judge<'_> {
 
     fn heat(&self, level: &Level) -> Option<HeatStep> {
         let speed_ratio = level.speed / self.base.speed;
-        let reads = self.read_ratio(level);
         let counted = self.counted(level);
+        let mut reads = self.read_ratio(level);
+        if counted == Some(true) && !self.known.writes {
+            // The workload reads, too: a card that throttles by its duty lets the small ones through.
+            reads = reads.map(|ratio| ratio.max(1.0 / speed_ratio));
+        }
         let slower = reads.is_some_and(|r| r >= READS_SLOWER) && !self.cool(level, counted);
         let by_counter = counted == Some(true) && reads.is_none_or(|r| r >= READS_SLOWER_COUNTED);
         if speed_ratio > HOT || !(slower || by_counter) {
@@ -294,7 +306,8 @@ impl Judge<'_> {
                     (level.speed / speed * change, CACHE * (-WRITES_UNLIKE_READS * change.ln().abs()).exp())
                 }
             };
-            if ratio < limit || ratio > 1.0 / limit {
+            let moved = (level.speed / speed).ln() * ratio.ln().signum();
+            if (ratio < limit || ratio > 1.0 / limit) && moved > SMALLEST_STEP {
                 let step = self.step(level, speed);
                 begins.push((level.from, step.slice));
                 drops.push(step);
@@ -354,10 +367,17 @@ impl Judge<'_> {
             if rest.next_if(over).is_some() {
                 continue;
             }
+            let is_full = found.cache_ends.len() > found.recoveries.len();
             match (down, self.known.writes) {
+                // A cache that fills in steps has one end.
+                (true, true) if is_full => {
+                    found.cache_ends.last_mut().into_iter().for_each(|end| end.after = step.after)
+                }
                 (true, true) => found.cache_ends.push(step),
                 (true, false) => found.unexplained.push(step),
-                (false, _) => found.recoveries.push(step),
+                // Only what was full has room again.
+                (false, _) if is_full => found.recoveries.push(step),
+                (false, _) => {}
             }
         }
     }

@@ -118,7 +118,30 @@ pub(super) fn levels(slices: &[Slice], skip: &[bool], writes: bool) -> Vec<Level
     if writes && let Some(fast) = opening(slices, &blocks.places[..bounds[1]]) {
         bounds.insert(1, fast);
     }
-    bounds.windows(2).filter(|w| w[1] > w[0]).map(|w| level(slices, &blocks.places[w[0]..w[1]])).collect()
+    without_seams(slices, &blocks.places, bounds)
+}
+
+/// The levels between `bounds`. Where speed and reads step in different blocks, what lies between them has the speed of one
+/// neighbour and half the reads of the other: it belongs to the neighbour whose speed it has.
+fn without_seams(slices: &[Slice], places: &[usize], mut bounds: Vec<usize>) -> Vec<Level> {
+    bounds.dedup();
+    let of = |from: usize, to: usize| level(slices, &places[from..to]);
+    let mut at = 0;
+    while bounds.len() > 2 && at + 1 < bounds.len() {
+        let (from, to) = (bounds[at], bounds[at + 1]);
+        let apart = |other: Level| (of(from, to).speed / other.speed).ln().abs();
+        let before = at.checked_sub(1).map(|b| (apart(of(bounds[b], from)), at));
+        let after = bounds.get(at + 2).map(|end| (apart(of(to, *end)), at + 1));
+        let nearest = [before, after].into_iter().flatten().min_by(|a, b| a.0.total_cmp(&b.0));
+        match nearest.filter(|(apart, _)| to - from <= TELLING && *apart < SMALLEST_STEP) {
+            Some((_, seam)) => {
+                bounds.remove(seam);
+                at = at.saturating_sub(1);
+            }
+            None => at += 1,
+        }
+    }
+    bounds.windows(2).map(|w| of(w[0], w[1])).collect()
 }
 
 /// How many slices at the beginning of the first level are faster than the rest of it.

@@ -107,6 +107,67 @@ fn reads_of_another_mode_are_no_heat_on_a_card_that_counts_none_and_is_cool() {
     assert_eq!(causes(&slices, WRITES).named(), [Named::CacheEnd]);
 }
 
+/// Writes behind a full cache at 236 MB/s that fall to 88 and come back as the card crosses its upper limit of heat.
+fn between_two_limits(i: usize, s: &mut Slice) {
+    let (speed, reads, throttles) = match i {
+        0..40 => (2.7, 1.0, 0),
+        40..80 => (1.25, 1.0, 0),
+        _ if (i / 30).is_multiple_of(2) => (1.0, 1.42, i / 30),
+        _ => (0.374, 3.33, i / 30),
+    };
+    s.bytes = (s.bytes as f64 * speed) as u64;
+    s.probe_s = s.probe_s.map(|probe_s| probe_s * reads);
+    s.long_read_s = i.is_multiple_of(4).then_some(0.01 * reads);
+    (s.celsius, s.throttles) = (Some(if i < 80 { 70.0 } else { 84.0 }), Some(throttles as u32));
+}
+
+#[test]
+fn a_card_that_heat_slows_on_and_off_has_a_cache_that_stays_full() {
+    let found = causes(&minute(between_two_limits), WRITES);
+    assert_eq!(found.named(), [Named::Throttling, Named::CacheEnd]);
+    assert_eq!((found.cache_ends.len(), found.cache_ends[0].slice, &found.recoveries), (1, 40, &vec![]));
+}
+
+#[test]
+fn what_lies_between_a_step_of_the_reads_and_one_of_the_speed_is_no_level() {
+    let slices = minute(|i, s| {
+        s.probe_s = s.probe_s.map(|probe_s| if i >= 100 { probe_s * 2.0 } else { probe_s });
+        s.bytes = if i >= 108 { s.bytes / 2 } else { s.bytes };
+    });
+    let bounds: Vec<_> = causes(&slices, WRITES).levels.iter().map(|l| (l.from, l.to)).collect();
+    assert_eq!(bounds, [(0, 108), (108, 240)]);
+}
+
+#[test]
+fn reads_that_fall_when_the_card_counts_throttling_fall_from_heat_even_if_small_ones_do_not() {
+    let slices = minute(|i, s| {
+        s.throttles = Some(u32::from(i >= 101));
+        s.bytes = if i < 100 { s.bytes } else { s.bytes * 62 / 100 };
+    });
+    let found = causes(&slices, Known { writes: false, ..WRITES });
+    assert_eq!((found.named(), found.unexplained), (vec![Named::Throttling], vec![]));
+}
+
+#[test]
+fn a_cache_has_room_again_only_after_it_was_full() {
+    let faster = minute(|i, s| s.bytes = if i < 100 { s.bytes } else { s.bytes * 2 });
+    let found = causes(&faster, WRITES);
+    assert_eq!((found.cache_ends, found.recoveries), (vec![], vec![]));
+}
+
+#[test]
+fn stalls_that_take_most_of_the_time_are_the_speed_of_the_card() {
+    // An old card that merges a block for nearly each small write.
+    let slices = minute(|i, s| {
+        (s.ios, s.interval_s, s.bytes) = (8, Some(0.002), s.bytes / 1000 * (2 + i as u64 % 2));
+        (s.seconds, s.gaps) = (0.25, vec![Gap { at_bytes: s.at_bytes, seconds: 0.24 }]);
+    });
+    let found = causes(&slices, WRITES);
+    assert_eq!(found.named(), [Named::Stalls]);
+    let [level] = &found.levels[..] else { panic!("{:?}", found.levels) };
+    assert!((level.speed / 50e3 - 1.0).abs() < 0.3, "{level:?}");
+}
+
 #[test]
 fn stalls_each_64_mib_have_that_period_and_a_poisson_interval() {
     let slices = minute(|i, s| {

@@ -49,10 +49,11 @@ fn how<T>(property: &Property<T>) -> String {
 }
 
 fn method(evidence: &Evidence, confidence: f64) -> String {
-    let sure = format!("{:.1} % sure", confidence * 100.0);
+    // A coin's word is not worth a number.
+    let sure = if confidence > 0.5 { format!("{:.1} % sure", confidence * 100.0) } else { String::new() };
     // The first clause: the whole of it stands with the property.
     let clause = evidence.method.split([';', ':']).next().unwrap_or_default();
-    if clause.is_empty() { sure } else { format!("{clause}, {sure}") }
+    [clause, &sure].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 fn open_blocks(measured: &Measured) -> ProfileLine {

@@ -174,8 +174,8 @@ worded! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum EventKind: words {
-        CacheEnd = "the fast cache is full",
-        CacheRecovered = "fast again: the cache has free space",
+        CacheEnd = "the cache is full",
+        CacheRecovered = "the cache has room again",
         Throttled = "heat slows the card",
         CooledDown = "no longer slowed by heat",
         StallsBegin = "stalls begin",

@@ -54,11 +54,26 @@ impl Verdict {
         matches!(self, Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted)
     }
 
+    /// The verdict on a card that ends, or repeats, at `bytes`: just where the addresses of some readers end it is the
+    /// reader that is suspected, whichever way the card was asked.
+    pub fn ending_at(self, bytes: Option<u64>) -> Self {
+        match self {
+            Verdict::Limbo | Verdict::Wraparound if bytes.is_some_and(|b| READER_LIMITS.contains(&b)) => {
+                Verdict::ReaderSuspect
+            }
+            other => other,
+        }
+    }
+
     /// Whether it speaks against the card: exit status 1.
     pub fn is_bad(self) -> bool {
         !matches!(self, Verdict::Genuine | Verdict::ReaderSuspect | Verdict::Inconclusive)
     }
 }
+
+/// Where addresses end by their width on the way to a card, not in it: 28 and 32 bits of sectors of 512 bytes (ATA,
+/// SCSI READ(10)).
+const READER_LIMITS: [u64; 2] = [1 << 37, 1 << 41];
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -15,10 +15,6 @@ const DISPROOFS: usize = 16;
 /// a card that keeps nothing but what such a memory holds.
 const MEMORY_LIKE: u64 = 512 << 20;
 
-/// Periods that come from the width of an address on the way to the card, not from the card: 28 and 32 bits of
-/// sectors of 512 bytes (ATA, SCSI READ(10)).
-const READER_LIMITS: [u64; 2] = [1 << 37, 1 << 41];
-
 /// How sure "nothing was lost" is after a run that a limit ended: the share of the caches in public reports (none, 1, 3,
 /// 31, 128 and 256 MB; most fakes have none or a small one) that it would have overflown, as we weigh them.
 fn caches_overflown(run: u64) -> f64 {
@@ -91,13 +87,11 @@ impl Quick<'_, '_> {
 
     pub(super) fn limbo(&self, usable: Option<u64>, at_least: u64, seen: &[(Claim, State)]) -> Outcome {
         let cache = Some(self.flood.bytes()).filter(|bytes| *bytes > 0);
-        let reader = usable.is_some_and(|bytes| READER_LIMITS.contains(&bytes));
-        let verdict = if reader { Verdict::ReaderSuspect } else { Verdict::Limbo };
         Outcome {
             usable_bytes: usable,
             good_bytes: usable.or(Some(at_least)),
             cache_bytes: cache,
-            ..self.outcome(verdict, seen)
+            ..self.outcome(Verdict::Limbo.ending_at(usable), seen)
         }
     }
 
@@ -123,13 +117,8 @@ impl Quick<'_, '_> {
             && bytes.is_power_of_two()
             && bytes <= MEMORY_LIKE
             && all / bytes >= 16;
-        let (verdict, usable) = if memory {
-            (Verdict::Dead, 0)
-        } else if READER_LIMITS.contains(&bytes) {
-            (Verdict::ReaderSuspect, bytes)
-        } else {
-            (Verdict::Wraparound, bytes)
-        };
+        let (verdict, usable) =
+            if memory { (Verdict::Dead, 0) } else { (Verdict::Wraparound.ending_at(Some(bytes)), bytes) };
         let good = match fold {
             Fold::Line(_) if !memory => all / (2 * bytes) * bytes + (all % (2 * bytes)).min(bytes),
             _ => usable,

@@ -98,7 +98,7 @@ pub(crate) fn judge(ledger: &Ledger, seen: &Seen) -> Verification {
         return answer(Verdict::Overcommitted, Some(stays), Some(stays), 0.99);
     }
     if lost + bad.alias > 0 && one_tail(ledger, seen) {
-        return answer(Verdict::Limbo, usable, all, 0.99);
+        return answer(Verdict::Limbo.ending_at(usable), usable, all, 0.99);
     }
     if bad.all() > 0 && seen.healed > 0 && lost + bad.alias == 0 {
         return answer(Verdict::Unstable, usable, all, 0.9);
@@ -214,7 +214,7 @@ fn wrapped(ledger: &Ledger, period: u64, seen: &Seen) -> Verification {
     let from = seen.read_to.saturating_sub(period);
     let last = ledger.runs().iter().filter(lost).map(|run| run.end.saturating_sub(run.start.max(from)));
     let good = seen.read_to - from - last.sum::<u64>();
-    let verdict = if chained { Verdict::Chain } else { Verdict::Wraparound };
+    let verdict = if chained { Verdict::Chain } else { Verdict::Wraparound.ending_at(Some(period)) };
     Verification { wrap_bytes: Some(period), ..answer(verdict, Some(usable), Some(good), 0.99) }
 }
 
@@ -274,6 +274,13 @@ mod tests {
         assert_eq!((tail.verdict, tail.usable_bytes), (Verdict::Limbo, Some(10 * MIB)));
         let hole = judge(&ledger(64 * MIB, &[(10 * MIB, 11 * MIB, ZERO)]), &seen(64 * MIB));
         assert_eq!((hole.verdict, hole.good_bytes), (Verdict::Damaged, Some(63 * MIB)));
+    }
+
+    #[test]
+    fn an_end_where_the_addresses_of_readers_end_accuses_the_reader() {
+        let (all, end) = (1 << 38, 1 << 37);
+        let judged = judge(&ledger(all, &[(end, all, ZERO)]), &seen(all));
+        assert_eq!((judged.verdict, judged.usable_bytes), (Verdict::ReaderSuspect, Some(end)));
     }
 
     #[test]

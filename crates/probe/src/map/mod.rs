@@ -17,6 +17,7 @@ use crate::write_scope::WriteScope;
 use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
 use cardscope_model::card_map::Measured;
+use cardscope_model::card_map::property::{Property, Status};
 use unmeasured::OUT_OF_LIMITS;
 
 /// The stages of a map with these options, as its listener hears them.
@@ -39,18 +40,34 @@ pub fn map<'s, 't>(
 ) -> Result<(), Stop> {
     options::say_unwanted(options, into);
     let mut context = Context::new(card, scope, &options.limits, events);
-    match reading::measure(&mut context, options, into) {
+    let ended = all_parts(&mut context, options, into);
+    [&mut into.page_bytes, &mut into.erase_block_bytes].into_iter().for_each(hidden);
+    ended
+}
+
+fn all_parts(context: &mut Context<'_, '_>, options: &Options, into: &mut Measured) -> Result<(), Stop> {
+    match reading::measure(context, options, into) {
         // What it did not come to says so.
         Err(Stop::Limit) => {}
         read => read?,
     }
-    if options.writes {
-        match writing::measure(&mut context, options, into) {
-            Err(Stop::Limit) => options::leave_out_writes(into, OUT_OF_LIMITS),
-            written => written?,
-        }
-    } else {
+    if !options.writes {
         options::leave_out_writes(into, "it writes, and --read-only was given");
+        return Ok(());
+    }
+    match writing::measure(context, options, into) {
+        Err(Stop::Limit) => options::leave_out_writes(into, OUT_OF_LIMITS),
+        written => written?,
     }
     Ok(())
 }
+
+/// All flash has pages and erase blocks: that a card shows none is no reason to be sure that it has none.
+fn hidden(unit: &mut Property<u64>) {
+    if unit.status == Status::None {
+        unit.confidence = unit.confidence.min(EVEN);
+    }
+}
+
+/// A coin's word.
+const EVEN: f64 = 0.5;

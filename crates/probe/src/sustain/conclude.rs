@@ -135,6 +135,9 @@ fn levels(found: &Causes, slices: &[Slice], op: &str) -> Vec<Level> {
     found.levels.iter().map(one).collect()
 }
 
+/// A level behind the end of a cache that nothing else slows.
+const FULL: &str = "cache full";
+
 /// What holds at a level.
 fn state(found: &Causes, level: &series::Level) -> String {
     let middle = (level.from + level.to) / 2;
@@ -147,11 +150,12 @@ fn state(found: &Causes, level: &series::Level) -> String {
     let slower = last(&found.unexplained).is_some();
     match (full, hot, slower) {
         (true, true, _) => "cache full and hot",
-        (true, false, _) => "cache full",
+        (true, false, _) => FULL,
         (false, true, _) => "hot",
         (false, false, true) => "slower",
         _ if found.levels.len() == 1 => "steady",
-        _ => "fast",
+        _ if found.named().is_empty() && found.unexplained.is_empty() => "varies",
+        _ => "full speed",
     }
     .to_owned()
 }
@@ -297,22 +301,27 @@ fn cache(found: &Causes, slices: &[Slice], options: &Options, into: &mut Measure
     let Some(end) = found.cache_ends.first() else {
         let evidence = evidence.number("written", written as f64, "bytes");
         let all = options.card_bytes.map_or(f64::INFINITY, |b| b as f64);
-        into.cache_bytes = match written as f64 > LARGEST_CACHE * all {
+        // What is written over once more takes no more of a cache.
+        let distinct = written.min(options.limits.region.len);
+        into.cache_bytes = match distinct as f64 > LARGEST_CACHE * all {
             true => Property::none(0.9, evidence),
-            false => Property::at_least(written, 0.95, evidence),
+            false => Property::at_least(distinct, 0.95, evidence),
         };
         into.after_cache_mb_s = Property::not_tested("the end of a cache was not reached");
         return;
     };
+    // Behind a cache that fills in steps most of the time is spent at one speed: that is the one to know.
+    let full = found.levels.iter().filter(|level| level.to > end.slice + 1 && state(found, level) == FULL);
+    let (after, [low, high]) = full
+        .max_by_key(|level| level.to - level.from)
+        .map_or((end.after, [end.after; 2]), |level| (level.speed, level.ci95));
     let evidence = evidence
         .number("speed before", end.before / 1e6, "MB/s")
-        .number("speed after", end.after / 1e6, "MB/s")
+        .number("speed after", after / 1e6, "MB/s")
         .number("at", end.at_s, "s");
     into.cache_bytes = Property::measured(end.at_bytes, end.confidence, evidence.clone());
-    let level = found.levels.iter().find(|l| l.to > end.slice + 1 && l.speed < end.before * 0.9);
-    let [low, high] = level.map_or([end.after; 2], |l| l.ci95);
     let evidence = evidence.number("95 % from", low / 1e6, "MB/s").number("to", high / 1e6, "MB/s");
-    into.after_cache_mb_s = Property::measured(end.after / 1e6, end.confidence, evidence);
+    into.after_cache_mb_s = Property::measured(after / 1e6, end.confidence, evidence);
 }
 
 fn warmest(record: &Record) -> Option<f64> {

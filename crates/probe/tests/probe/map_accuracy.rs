@@ -98,18 +98,115 @@ fn block_shows(card: &Archetype) -> bool {
     card.truth.open_blocks.is_some() || is_mapped(card) && card.read.is_some_and(|r| r.au_step_s > 0.0)
 }
 
-fn gain_on_old_data(card: &Archetype) -> u32 {
-    let Some(read) = &card.read else { return card.queue.depth };
-    let transfer_s = 4096.0 / (read.mb_s * 1e6);
-    let gain = (read.base_s + transfer_s) / read.serial_s.max(transfer_s);
-    card.queue.depth.min(gain.round() as u32)
-}
-
 fn reported<T: std::fmt::Debug>(found: &Property<T>) -> String {
     match found.status {
         Status::Measured => format!("{:?} ({:.2})", found.value, found.confidence),
         other => format!("{other:?}"),
     }
+}
+
+/// Confidences from which on claims are counted together.
+const SURE: [f64; 5] = [0.0, 0.5, 0.8, 0.9, 0.97];
+
+/// How many claims of each confidence are right, by property.
+#[derive(Default)]
+struct Claims(Vec<(&'static str, [(u32, u32); SURE.len()])>);
+
+impl Claims {
+    fn add<T: Copy>(
+        &mut self,
+        name: &'static str,
+        found: &Property<T>,
+        right: impl Fn(Status, Option<T>) -> bool,
+    ) {
+        if found.status == Status::NotTested {
+            return;
+        }
+        let said = found.value.or(found.bound);
+        let bin = SURE.iter().rposition(|least| found.confidence > *least).unwrap_or(0);
+        if !self.0.iter().any(|(known, _)| *known == name) {
+            self.0.push((name, Default::default()));
+        }
+        let (_, bins) = self.0.iter_mut().find(|(known, _)| *known == name).unwrap();
+        bins[bin].0 += u32::from(right(found.status, said));
+        bins[bin].1 += 1;
+    }
+
+    /// Every property against the card's own file, whether it can show or not.
+    fn card(&mut self, Mapped { card, found, .. }: &Mapped) {
+        let truth = &card.truth;
+        let exact = |truth: Option<u64>| {
+            move |status: Status, said: Option<u64>| match status {
+                Status::Measured => said == truth,
+                Status::AtLeast => truth.is_none_or(|is| said.is_some_and(|bound| is >= bound)),
+                _ => truth.is_none(),
+            }
+        };
+        let open = |truth: Option<u32>| {
+            move |status: Status, said: Option<u32>| match status {
+                Status::Measured => said == truth,
+                _ => truth.is_none(),
+            }
+        };
+        self.add("page", &found.page_bytes, exact(truth.page_bytes));
+        self.add("read unit", &found.read_unit_bytes, exact(truth.read_unit_bytes));
+        self.add("erase block", &found.erase_block_bytes, exact(truth.erase_block_bytes));
+        self.add("mapping segment", &found.map_segment_bytes, exact(truth.map_segment_bytes));
+        self.add(
+            "open blocks in order",
+            &found.open_blocks.linear,
+            open(truth.open_blocks.map(|o| o.linear)),
+        );
+        self.add(
+            "open blocks at random",
+            &found.open_blocks.random,
+            open(truth.open_blocks.map(|o| o.random)),
+        );
+        self.add("FAT region", &found.fat_region_bytes, exact(truth.fat_region_bytes));
+        self.add("cache within 10 %", &found.slc_cache_bytes, |status, said| {
+            match (status, truth.slc_cache_bytes) {
+                (Status::Measured, is) => {
+                    is.zip(said).is_some_and(|(is, said)| near(said as f64, is as f64, 0.1))
+                }
+                (Status::AtLeast, is) => is.is_none_or(|is| said.is_some_and(|bound| is >= bound)),
+                (_, is) => is.is_none(),
+            }
+        });
+        self.add("queue within a third", &found.queue_depth_effective, |status, said| match status {
+            Status::Measured => said.is_some_and(|depth| near(depth, f64::from(truth.queue_depth), 0.35)),
+            _ => truth.queue_depth == 1,
+        });
+    }
+
+    fn table(&self) -> String {
+        let head: Vec<String> =
+            SURE[1..].iter().map(|least| format!("above {:.0} %", least * 100.0)).collect();
+        let mut out = format!("| claim | even or less | {} |\n", head.join(" | "));
+        let _ = writeln!(out, "| --- |{}", " ---: |".repeat(SURE.len()));
+        for (name, bins) in &self.0 {
+            let cells =
+                bins.map(|(right, of)| if of > 0 { format!("{right} of {of}") } else { String::new() });
+            let _ = writeln!(out, "| {name} | {} |", cells.join(" | "));
+        }
+        out
+    }
+
+    /// Claims that are less often right than they say; a few claims may be wrong by chance.
+    fn too_sure(&self) -> Vec<String> {
+        let each = self
+            .0
+            .iter()
+            .flat_map(|(name, bins)| bins.iter().zip(SURE).map(move |(bin, least)| (name, bin, least)));
+        let wrong = each.filter(|(_, (right, of), least)| {
+            let allowed = (1.0 - least) * f64::from(*of);
+            *least > 0.0 && f64::from(of - right) > allowed + 2.0 * allowed.sqrt() + 1.0
+        });
+        wrong.map(|(name, (right, of), least)| format!("{name} above {least}: {right} of {of}")).collect()
+    }
+}
+
+fn near(said: f64, is: f64, share: f64) -> bool {
+    (said / is - 1.0).abs() <= share
 }
 
 /// The rows of the table, in its order.
@@ -163,22 +260,16 @@ impl Scores {
         self.open(mapped);
         self.cache(mapped);
         self.region(mapped);
-        // Reads at random places meet on planes: what that leaves of the queue no file says.
-        if card.flash.planes == 1 {
-            self.queue(mapped);
-        }
+        self.queue(mapped);
     }
 
-    /// Data just written and data of long ago gain differently: either is right, since a map meets both.
     fn queue(&mut self, mapped: &Mapped) {
         let (is, found) = (mapped.card.truth.queue_depth, &mapped.found.queue_depth_effective);
-        let near = |depth: f64, is: u32| (depth / f64::from(is) - 1.0).abs() < 0.35;
-        let old = gain_on_old_data(&mapped.card);
         let right = match found.value {
-            Some(depth) => near(depth, is) || near(depth, old),
+            Some(depth) => near(depth, f64::from(is), 0.35),
             None => found.status == Status::None && is == 1,
         };
-        let what = || format!("{}: {is} or {old} is {}", mapped.seed, reported(found));
+        let what = || format!("{}: {is} is {}", mapped.seed, reported(found));
         self.row("queue depth within a third", 0.95).add(right, what);
     }
 
@@ -269,6 +360,10 @@ fn random_cards_are_mapped_as_they_are() {
     all.iter().for_each(|mapped| scores.card(mapped));
     let table = table(&scores, &all);
     keep("accuracy", "map", &table);
+    let mut claims = Claims::default();
+    all.iter().for_each(|mapped| claims.card(mapped));
+    keep("accuracy", "map: claims", &claims.table());
+    assert_eq!(claims.too_sure(), Vec::<String>::new());
     for (name, _, score) in &scores.0 {
         score.wrong.iter().for_each(|wrong| println!("{name}: {wrong}"));
     }

@@ -7,7 +7,7 @@ use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Region, Target};
 use cardscope_model::random::Random;
-use cardscope_model::sustain::{Limits, Measured, Pattern, Sample, Work};
+use cardscope_model::sustain::{EventKind, Limits, Measured, Pattern, Sample, Work};
 use cardscope_probe::context;
 use cardscope_probe::sustain::{BLOCK, DEPTH, Options, SampleRecorder, sustain};
 use cardscope_probe::write_scope::WriteScope;
@@ -144,6 +144,29 @@ fn both(random: &mut Random, seed: u64) -> Case {
     Case { cache_bytes, ..Case::new(name, Work::Write, 2400, &["cache end", "throttling"]) }
 }
 
+/// Hot enough to go back and forth between the two limits of heat, TMT1 and TMT2, for most of the run.
+fn two_limits(random: &mut Random, seed: u64) -> Case {
+    let (ambient, heavy) = (28 + random.index(10), 0.25 + 0.25 * random.unit());
+    let (kelvin, capacity) = (0.5 + 2.0 * random.unit(), 3.0 + 3.0 * random.unit());
+    let name = format!(
+        "sim:lexar-1tb-express?seed={seed}&cooling=passive&thermal.ambient_c={ambient}&thermal.heavy={heavy:.2}&thermal.hysteresis_k={kelvin:.1}&thermal.capacity_j_per_k={capacity:.1}"
+    );
+    let (work, expected) = match random.index(2) {
+        0 => (Work::Read, &["throttling"][..]),
+        _ => (Work::Write, &["cache end", "throttling"][..]),
+    };
+    Case::new(name, work, 2400, expected)
+}
+
+/// Whether an event of a cache is none: without a change of the speed, or room in it, which no card here gets while it is
+/// written to without a pause.
+fn made_up(measured: &Measured) -> bool {
+    measured.events.iter().any(|event| match event.kind {
+        EventKind::CacheEnd => event.evidence[0].1 == event.evidence[1].1,
+        kind => kind == EventKind::CacheRecovered,
+    })
+}
+
 fn bursts(random: &mut Random, seed: u64) -> Case {
     let card = PLAIN[random.index(PLAIN.len())];
     let (every, share) = (12 + random.index(30), 0.3 + 0.35 * random.unit());
@@ -171,11 +194,12 @@ fn merges(random: &mut Random, seed: u64) -> Case {
 
 type Draw = fn(&mut Random, u64) -> Case;
 
-const KINDS: [(&str, Draw); 6] = [
+const KINDS: [(&str, Draw); 7] = [
     ("plain cards", plain),
     ("a cache", cache),
     ("no fan", heat),
     ("a cache and no fan", both),
+    ("two limits of heat", two_limits),
     ("somebody else on the bus", bursts),
     ("random writes over a log", merges),
 ];
@@ -194,7 +218,8 @@ fn what_a_simulated_card_does_for_long_is_named_and_plain_cards_are_left_alone()
             let case = draw(&mut Random::from_state(seed * 100 + number as u64), seed + 1);
             let found = run(&case, seed);
             let reported = named(&found);
-            let ok = reported == case.expected || case.or.is_some_and(|or| reported == [or]);
+            let ok =
+                (reported == case.expected || case.or.is_some_and(|or| reported == [or])) && !made_up(&found);
             right += u64::from(ok);
             if !ok {
                 println!("{}: {:?}, expected {:?}: {:?}", case.name, reported, case.expected, found.events);

@@ -198,7 +198,7 @@ fn properties(rows: &[Row]) -> Table {
         &[
             ("property", &|row| row.name.to_owned()),
             ("found", &|row| row.found.clone()),
-            ("sure", &|row| row.sure.map(percent).unwrap_or_default()),
+            ("sure", &|row| row.sure.filter(|_| row.found != HIDDEN).map(percent).unwrap_or_default()),
         ],
     )
     .left_aligned(["found"])
@@ -219,17 +219,24 @@ fn by_reason(rows: &[Row]) -> Vec<String> {
 /// What was tested, each with its value and how sure that is.
 pub(crate) fn known(measured: &Measured) -> Vec<(String, String)> {
     let tested = rows(measured).into_iter().filter_map(|row| Some((row.sure?, row)));
-    tested.map(|(sure, row)| (row.name.to_owned(), format!("{} ({})", row.found, percent(sure)))).collect()
+    let said = |(sure, row): (f64, Row)| match row.found.as_str() {
+        HIDDEN => (row.name.to_owned(), row.found),
+        found => (row.name.to_owned(), format!("{found} ({})", percent(sure))),
+    };
+    tested.map(said).collect()
 }
+
+/// What every card has and this one does not show.
+const HIDDEN: &str = "does not show";
 
 fn rows(m: &Measured) -> Vec<Row> {
     let size = |bytes: &u64| BinarySize(*bytes).to_string();
     let open = |n: &u32| n.to_string();
     let mb_s = |v: &f64| format!("{} MB/s", speed(*v));
     vec![
-        row("page", &m.page_bytes, size),
+        row_or(HIDDEN, "page", &m.page_bytes, size),
         row("read unit", &m.read_unit_bytes, size),
-        row("erase block", &m.erase_block_bytes, size),
+        row_or(HIDDEN, "erase block", &m.erase_block_bytes, size),
         row("mapping segment", &m.map_segment_bytes, size),
         row("planes", &m.plane_bytes, size),
         row("never written", &m.unmapped_share, |share| format!("{:.1} %", share * 100.0)),

@@ -193,6 +193,12 @@ pub(crate) fn moved(moved: &Moved) -> String {
     }
 }
 
+/// What the findings of a claim say.
+pub(crate) fn verdicts<'a>(header: &'a Header, claim: &'a str) -> impl Iterator<Item = String> + 'a {
+    let all = header.findings.iter().filter(move |finding| finding.claim == claim);
+    all.map(|finding| finding.verdict.clone())
+}
+
 /// I/Os that failed.
 pub(crate) fn io_errors(io_errors: &[IoError]) -> Block {
     listed(io_errors, 8, |io_error| {

@@ -5,7 +5,7 @@ mod words;
 
 use crate::figure::{NONE, duration, interval, percent, sentence, speed, time_us};
 use crate::page::table::Table;
-use crate::page::{Block, Fact, Page, Tone, fact, io_errors, moved};
+use crate::page::{Block, Fact, Page, Tone, fact, io_errors, moved, verdicts};
 use cardscope_model::card_map::property::Status;
 use cardscope_model::sustain::{
     Comparison, Event, EventKind, Level, Measured, Pattern, Recovery, SteadyState, SustainReport, Work,
@@ -36,6 +36,7 @@ pub fn page(report: &SustainReport) -> Page {
     let unsaid: Vec<String> =
         causes(measured, unit).iter().filter(|cause| !has(cause)).map(|cause| sentence(cause)).collect();
     page.because_all(tone, unsaid);
+    page.because_all(Tone::Plain, verdicts(&report.header, "limited-by"));
     let work = format!("{}; {}", work(report), moved(&body.moved));
     page.because(Tone::Plain, sentence(&work));
     let more = measured.levels.len().saturating_sub(LISTED);
@@ -137,7 +138,7 @@ fn cache(measured: &Measured) -> Option<String> {
     let cache = &measured.cache_bytes;
     match (cache.status, cache.value, cache.bound) {
         (Status::Measured, Some(bytes), _) => Some(Size(bytes).to_string()),
-        (Status::AtLeast, _, Some(bound)) => Some(format!("at least {}", Size(bound))),
+        (Status::AtLeast, _, Some(bound)) => Some(format!("no end within {}", Size(bound))),
         (Status::None, ..) => Some("none: the speed never fell".to_owned()),
         _ => None,
     }
@@ -252,7 +253,7 @@ mod tests {
         let place = |what: &str| page.find(what).unwrap_or_else(|| panic!("{what} is missing\n{page}"));
         assert!(place("Speed over time") < place("Temperature over time"));
         assert!(place("Temperature over time") < place("Events"));
-        assert!(place("the fast cache is full") < place("99 %"));
+        assert!(place("the cache is full") < place("99 %"));
         assert!(page.contains("MB/s") && page.contains("°C") && page.contains("ended by"));
     }
 
@@ -275,7 +276,7 @@ mod tests {
         assert!(answer.contains("MB/s, steady over ") && answer.starts_with("Writes "), "{answer}");
         quiet.header.error = Some("interrupted".into());
         assert!(text(&quiet).starts_with("Stopped after 1 min 59 s: writes "), "{}", text(&quiet));
-        assert!(text(&quiet).contains("at least 26.0 GB"));
+        assert!(text(&quiet).contains("no end within 26.0 GB"));
         quiet.body.measured = Measured::default();
         assert!(text(&quiet).starts_with("Nothing measured"));
     }
@@ -331,7 +332,7 @@ mod tests {
     #[test]
     fn two_conditions_stand_beside_each_other_with_their_ratio() {
         let line = ComparedLine {
-            what: "fast level".into(),
+            what: "full speed".into(),
             unit: "MB/s".into(),
             here: Some(540.0),
             there: Some(750.0),

@@ -1,5 +1,6 @@
 //! `bench`: runs a recipe on a target, keeps every sample, and sums up.
 
+pub(crate) mod limits;
 mod part;
 mod pass;
 mod passes;

@@ -1,5 +1,6 @@
 //! The document of a session: results from samples, summary from runs.
 
+use super::limits;
 use super::sizing::Writes;
 use crate::archive::open_existing;
 use crate::error::Result;
@@ -92,7 +93,7 @@ pub(super) fn results(
 }
 
 /// Fills in what follows from the runs.
-pub(super) fn sum_up(report: &mut BenchReport, recipe: &Recipe, session: &Session<'_>) {
+pub(super) fn sum_up(report: &mut BenchReport, recipe: &Recipe, session: &mut Session<'_>) {
     session.hear_target(&mut report.header);
     let setting = Setting { condition: report.header.condition.clone(), ..Setting::default() };
     let table = known_spreads(session);
@@ -109,6 +110,7 @@ pub(super) fn sum_up(report: &mut BenchReport, recipe: &Recipe, session: &Sessio
     });
     report.header.findings.extend(odd);
     report.header.findings.extend(anomaly::small_against_large(&sized(report, recipe)));
+    report.header.findings.extend(limits::finding(report, session));
 }
 
 /// How much runs vary, as the archive knows it; where it cannot be read, as the program does.

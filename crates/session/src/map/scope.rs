@@ -183,7 +183,7 @@ impl Scope {
     pub(super) fn options(&self, request: &Request, opened: &Opened, seed: u64) -> Options {
         let region = self.region();
         let saved = matches!(self, Scope::Saved(_));
-        let written_through = if saved { CACHE_SAVED } else { region.len };
+        let written_through = if saved { CACHE_SAVED } else { u64::MAX };
         Options {
             limits: Limits {
                 seed: mix(seed),
@@ -198,7 +198,7 @@ impl Scope {
             card_addresses: !matches!(self, Scope::OwnFile(_)),
             writes: !matches!(self, Scope::Nothing(_)),
             fat: request.fat,
-            max_cache_bytes: request.cache.unwrap_or(written_through).min(region.len),
+            max_cache_bytes: request.cache.unwrap_or(written_through),
             claimed_unit: opened.identity.as_ref().and_then(|i| i.allocation_unit()).map(|unit| unit.bytes),
             tables: request.flashbench,
             only: request.only.clone(),

@@ -11,12 +11,15 @@ pub(crate) use thermometers::Nobody;
 pub use thermometers::{Typed, Typist};
 
 use crate::baseline;
+use crate::bench::limits::promised;
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
 use crate::opened::TargetType;
+use cardscope_analysis::limit::{self, Facts};
 use cardscope_analysis::long_run;
 use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::condition::{Condition, Origin};
+use cardscope_model::finding::Finding;
 use cardscope_model::report::Moved;
 use cardscope_model::sustain::{LongRun, Measured, Pattern, SustainReport, Work};
 use cardscope_probe::sustain::{BLOCK, DEPTH, Options, SMALL, plan, sustain};
@@ -145,4 +148,24 @@ fn conclude(report: &mut SustainReport, session: &Session<'_>, thermometers: Vec
         report.body.moved.bytes_written,
     );
     report.header.findings.extend(found);
+    report.header.findings.extend(limited(report, session));
+}
+
+/// What limits the slowest level, against the mark that promises the most, and the fastest, against the bus.
+fn limited(report: &SustainReport, session: &Session<'_>) -> Option<Finding> {
+    let (measured, reads) = (&report.body.measured, report.body.work == Work::Read);
+    let op = if reads { "read" } else { "write" };
+    let speeds = || measured.levels.iter().filter(|level| level.op == op).map(|level| level.mb_s);
+    let level =
+        |which: &str, mb_s: f64| Facts { what: format!("The {which} {op} level"), mb_s, ..Facts::default() };
+    let slowest = speeds().reduce(f64::min).map(|mb_s| Facts {
+        promised: promised(session).filter(|_| !reads && report.body.pattern == Pattern::Sequential),
+        is_hot: measured.throttling.is_some(),
+        is_disturbed: measured.interference.is_some(),
+        ..level("slowest", mb_s)
+    });
+    let fastest = speeds().reduce(f64::max);
+    let fastest =
+        fastest.map(|mb_s| Facts { bus_mb_s: session.opened.ceiling_mb_s, ..level("fastest", mb_s) });
+    limit::finding(&[slowest, fastest].into_iter().flatten().collect::<Vec<_>>())
 }

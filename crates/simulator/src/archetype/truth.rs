@@ -53,8 +53,15 @@ fn queue_depth(card: &Archetype) -> u32 {
         (c.read_base_s.unwrap_or(read.base_s), c.read_serial_s.unwrap_or(read.serial_s))
     });
     let transfer_s = 4096.0 / (read.mb_s.min(card.rig.bus_mb_s.unwrap_or(f64::INFINITY)) * 1e6);
-    let gain = ((base_s + transfer_s) / serial_s.max(transfer_s)).round() as u32;
-    card.queue.depth.min(gain)
+    let gain = (base_s + transfer_s) / serial_s.max(transfer_s);
+    (f64::from(card.queue.depth).min(gain).min(on_planes(card))).round() as u32
+}
+
+/// Commands at work on planes that each take one at a time: of q in flight at random places so many meet on one of p
+/// planes that p·q/(p + q − 1) are left, as in any closed queue of equal servers.
+fn on_planes(card: &Archetype) -> f64 {
+    let (planes, depth) = (f64::from(card.flash.planes), f64::from(card.queue.depth));
+    if planes > 1.0 { planes * depth / (planes + depth - 1.0) } else { f64::INFINITY }
 }
 
 fn verdict(card: &Archetype, good_bytes: u64) -> Verdict {

@@ -40,11 +40,57 @@ const METHOD: &str = "random 4 KiB writes with 1 and with 32 in flight, in the o
 const SPAN: u64 = 64 << 20;
 const ONE_BLOCK: u64 = 4 << 20;
 
-/// Measures writes with and without a queue.
+/// Data just written over which reads are compared once more, and seconds of such a visit.
+const FRESH: u64 = 16 << 20;
+const FRESH_SECONDS: f64 = 0.3;
+
+/// Reads of one, at most.
+const MOST_READS: usize = 4000;
+
+/// Measures writes with and without a queue, and reads of what was just written.
 pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
-    let result = compare(bench);
+    let result = compare(bench).and_then(|()| fresh_reads(bench));
     bench.context.shape(LARGEST, 1)?;
     result
+}
+
+/// What a queue gains depends on where data lies: reads of a fast cache gain less than those of the flash behind it. A
+/// benchmark reads what it just wrote, so where the map may write, its figure is that of such data.
+fn fresh_reads(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+    let is_queue = bench.into.queue_depth_effective.value.is_some();
+    let Some(start) = bench.slots.span(FRESH, &mut bench.context.random).filter(|_| is_queue) else {
+        return Ok(());
+    };
+    bench.afford(3.0 * FRESH_SECONDS * PAIRS as f64)?;
+    bench.context.shape(LARGEST, 1)?;
+    bench.write_in_order(start, FRESH)?;
+    let (mut one, mut many) = (Vec::new(), Vec::new());
+    for _ in 0..PAIRS {
+        one.extend(fresh_rate(bench, start, 1)?);
+        many.extend(fresh_rate(bench, start, DEPTH)?);
+    }
+    let Some(gain) = Gain::of(&one, &many) else { return Ok(()) };
+    let old = &mut bench.into.queue_depth_effective;
+    let numbers = [
+        ("gain, data just written", gain.value, "times"),
+        ("read of it, one at a time", 1e6 / gain.one, "µs"),
+    ];
+    old.evidence = std::mem::take(&mut old.evidence).numbers(numbers);
+    old.value = Some((gain.value * 100.0).round() / 100.0);
+    old.confidence = old.confidence.min(gain.confidence());
+    Ok(())
+}
+
+/// Reads a second with `depth` in flight, at random places of what was just written.
+fn fresh_rate(bench: &mut Bench<'_, '_, '_>, start: u64, depth: u32) -> Result<Option<f64>, Stop> {
+    bench.context.shape(SMALL, depth)?;
+    let mut next = places(bench, start, FRESH, MOST_READS).into_iter();
+    let (mut reads, mut seconds) = (0, 0.0);
+    bench.context.stream_for(Direction::Read, FRESH_SECONDS, &mut next, |_, end| {
+        reads += 1;
+        seconds = end;
+    })?;
+    Ok((reads > depth && seconds > 0.0).then(|| f64::from(reads) / seconds))
 }
 
 fn compare(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {

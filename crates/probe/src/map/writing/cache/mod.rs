@@ -26,7 +26,7 @@ const REST: Duration = Duration::from_secs(60);
 /// Less than this is too little for a fall to show, a dozen chunks and those before it: then a rest gains nothing.
 const LEAST_FOR_AN_END: u64 = 256 * MIB;
 
-/// So much of what may be written to is written at most, in per cent.
+/// So much of a whole card is written at most, in per cent.
 const ROUND_PERCENT: u64 = 115;
 
 /// Pause after which it is looked how much of the cache came back.
@@ -38,8 +38,9 @@ const CHUNKS_RECOVERED: usize = 8;
 
 /// Writes until the cache ends, or the bytes that may be written do.
 pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
-    // Once round and a little more: a cache may be as large as nearly all of the card.
-    let round = bench.slots.bytes() / 100 * ROUND_PERCENT / MIB * MIB;
+    // Once round, and on a whole card a little more: a cache may be as large as nearly all of it.
+    let percent = if bench.is_whole_card() { ROUND_PERCENT } else { 100 };
+    let round = bench.slots.bytes() / 100 * percent / MIB * MIB;
     let most = bench.options.max_cache_bytes.min(round);
     if most < LEAST || !bench.context.may_write(LEAST) {
         let least = LEAST / MIB;
@@ -78,7 +79,11 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
         End::Time if write_run.written() == 0 => return Err(Stop::Limit),
         End::Bytes | End::Time | End::Failed => {
             let evidence = evidence.plot(plot(&write_run, None)).cost(bench.context.cost_since(before));
-            bench.into.slc_cache_bytes = Property::at_least(write_run.written(), 0.95, evidence);
+            bench.into.slc_cache_bytes = {
+                // What is written over once more takes no more of a cache.
+                let distinct = write_run.written().min(bench.slots.bytes());
+                Property::at_least(distinct, 0.95, evidence)
+            };
             let written = Size(write_run.written());
             let why = match end {
                 End::Failed => {

@@ -1,0 +1,298 @@
+//! What limits a figure: the card, its bus, the reader, heat, other load or this computer; and how sure that is.
+//!
+//! Each fact that speaks for something other than the card is a factor on its odds against the card. The factors are
+//! shares that were measured or can be counted, not weights: how often a cause that is named is there, how rarely a card
+//! happens to be as fast as a bus, how much of a read's time is spent on the way.
+
+use crate::ceiling;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::units::Speed;
+
+/// No more is claimed of anything that rests on a few figures.
+const MOST_SURE: f64 = 0.99;
+
+/// So near to what the bus carries, or to the speed in another reader, a figure is the same.
+const SAME: f64 = 0.9;
+
+/// A cause that a series names is there in 95 of 100 (`docs/accuracy.md`, causes in a time series).
+const NAMED: f64 = 19.0;
+
+/// Of what speaks for neither, and rules neither out.
+const EVEN: f64 = 1.0;
+
+/// Of what nothing here knows of: as often as a cause that is named is not there.
+const UNKNOWN: f64 = 1.0 / NAMED;
+
+/// Odds against a card that is as fast as something else by chance. Cards of one bus differ in speed by ten times, as
+/// evenly on a logarithmic scale as public lists show them (flash-behaviour 0): one in 22 is within a tenth.
+fn not_by_chance() -> f64 {
+    10.0_f64.ln() / (1.0 / SAME).ln()
+}
+
+/// What limits a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// The card itself.
+    Card,
+    /// The bus that it hangs on.
+    Bus,
+    /// The reader, or the way through it.
+    Reader,
+    /// Heat of the card.
+    Heat,
+    /// Other load on bus or host.
+    Load,
+    /// This computer.
+    Host,
+}
+
+impl Limit {
+    /// As the subject of a sentence, and what helps.
+    fn words(self) -> (&'static str, Option<&'static str>) {
+        match self {
+            Limit::Card => ("the card", None),
+            Limit::Bus => {
+                ("the bus", Some("Use a reader or slot with a faster bus before you judge the card."))
+            }
+            Limit::Reader => ("the reader", Some("Use another reader or port before you judge the card.")),
+            Limit::Heat => ("heat", Some("Cool the card with a fan or a heat sink and measure again.")),
+            Limit::Load => {
+                ("other load", Some("Stop other programs on the card or its bus and measure again."))
+            }
+            Limit::Host => ("this computer", Some("Run `cardscope doctor` and measure again.")),
+        }
+    }
+}
+
+/// The same test of the same card, or of one of its model, in another reader or computer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Elsewhere {
+    /// Reader, bus, board.
+    pub rig: String,
+    /// Its speed there in MB/s.
+    pub mb_s: f64,
+    /// True for this very unit.
+    pub same_unit: bool,
+}
+
+/// A figure, and what is known around it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Facts<'a> {
+    /// The test.
+    pub what: String,
+    /// Its speed in MB/s.
+    pub mb_s: f64,
+    /// What promises more, and how much in MB/s: a mark, a label.
+    pub promised: Option<(String, f64)>,
+    /// What the bus carries in MB/s.
+    pub bus_mb_s: Option<f64>,
+    /// Share of the time of a small read that a command without flash access takes.
+    pub path_share: Option<f64>,
+    /// True where heat slowed the card.
+    pub is_hot: bool,
+    /// True where the reader or host controller overheated.
+    pub is_reader_hot: bool,
+    /// True where other load slowed the test.
+    pub is_disturbed: bool,
+    /// What holds this computer back: throttled, under-voltage.
+    pub host: Option<&'a str>,
+    /// What was measured in other rigs; only for reads, since writes depend on what was written before.
+    pub elsewhere: &'a [Elsewhere],
+}
+
+/// What limits a figure, how sure that is from 0 to 1, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limited {
+    /// What.
+    pub limit: Limit,
+    /// Its probability among all that were weighed.
+    pub probability: f64,
+    /// The facts that speak for it.
+    pub evidence: Vec<(String, String)>,
+}
+
+impl Facts<'_> {
+    fn bus_share(&self) -> Option<f64> {
+        ceiling::share(self.mb_s, self.bus_mb_s?).filter(|share| *share >= SAME)
+    }
+
+    fn path(&self) -> Option<f64> {
+        self.path_share.filter(|share| *share >= 0.5)
+    }
+
+    fn faster_elsewhere(&self) -> Option<&Elsewhere> {
+        let faster = self.elsewhere.iter().filter(|there| self.mb_s < SAME * there.mb_s);
+        faster.max_by(|a, b| {
+            (a.same_unit, a.mb_s).partial_cmp(&(b.same_unit, b.mb_s)).unwrap_or(std::cmp::Ordering::Equal)
+        })
+    }
+
+    fn same_elsewhere(&self) -> Option<&Elsewhere> {
+        self.elsewhere.iter().find(|there| (SAME..=1.0 / SAME).contains(&(self.mb_s / there.mb_s)))
+    }
+
+    /// How many times faster it should be, or could; `None` where there is nothing to explain.
+    fn shortfall(&self) -> Option<f64> {
+        let promised = self.promised.as_ref().map(|(_, mb_s)| mb_s / self.mb_s).filter(|times| *times > 1.0);
+        let bus = self.bus_share().map(|_| 1.0);
+        let path = self.path().map(|share| 1.0 / (1.0 - share).max(1e-3));
+        let elsewhere = self.faster_elsewhere().map(|there| there.mb_s / self.mb_s);
+        [promised, bus, path, elsewhere].into_iter().flatten().reduce(f64::max)
+    }
+
+    /// Every cause with its odds against a card of which nothing is known, and what speaks for it.
+    fn causes(&self) -> Vec<(Limit, f64, String, String)> {
+        let mut all = Vec::new();
+        let mut add =
+            |limit, odds, what: &str, value: String| all.push((limit, odds, what.to_owned(), value));
+        if let Some(there) = self.same_elsewhere() {
+            add(
+                Limit::Card,
+                not_by_chance(),
+                "as fast elsewhere",
+                format!("{} ({})", Speed(there.mb_s), there.rig),
+            );
+        } else {
+            add(Limit::Card, EVEN, "", String::new());
+        }
+        if let (Some(share), Some(carries)) = (self.bus_share(), self.bus_mb_s) {
+            add(
+                Limit::Bus,
+                not_by_chance(),
+                "share of the bus",
+                format!("{:.0} % of {}", share * 100.0, Speed(carries)),
+            );
+        }
+        if let Some(share) = self.path() {
+            let said = format!("{:.0} % of a read", share * 100.0);
+            add(Limit::Reader, share / (1.0 - share).max(1e-3), "command without flash access", said);
+        }
+        if let Some(there) = self.faster_elsewhere() {
+            // Another unit of the model may hold other flash: as a logarithm, half of what the same unit says.
+            let odds = if there.same_unit { not_by_chance() } else { not_by_chance().sqrt() };
+            let whose = if there.same_unit { "this unit elsewhere" } else { "another unit elsewhere" };
+            // Of a reader on a full bus nothing else need be slow.
+            let limit = if self.bus_share().is_some() { Limit::Bus } else { Limit::Reader };
+            add(limit, odds, whose, format!("{} ({})", Speed(there.mb_s), there.rig));
+        }
+        let named = [
+            (self.is_hot, Limit::Heat, "heat", "slowed the card"),
+            (self.is_reader_hot, Limit::Reader, "reader or host controller", "overheats"),
+            (self.is_disturbed, Limit::Load, "other load", "slowed the test"),
+        ];
+        for (_, limit, what, value) in named.into_iter().filter(|(is_so, ..)| *is_so) {
+            add(limit, NAMED, what, value.to_owned());
+        }
+        if let Some(state) = self.host {
+            add(Limit::Host, EVEN, "this computer", state.to_owned());
+        }
+        all
+    }
+}
+
+/// What limits a figure; `None` where it promises no more than it gives.
+pub fn limit(facts: &Facts<'_>) -> Option<Limited> {
+    facts.shortfall()?;
+    let causes = facts.causes();
+    // Facts for one cause multiply.
+    let odds = |limit: Limit| -> f64 {
+        let of = causes.iter().filter(|cause| cause.0 == limit).map(|cause| cause.1);
+        of.reduce(|a, b| a * b).unwrap_or(0.0)
+    };
+    let each = [Limit::Card, Limit::Bus, Limit::Reader, Limit::Heat, Limit::Load, Limit::Host];
+    let sum: f64 = each.into_iter().map(odds).sum::<f64>() + UNKNOWN;
+    let first = each.into_iter().reduce(|a, b| if odds(b) > odds(a) { b } else { a })?;
+    let evidence = causes.iter().filter(|cause| cause.0 == first && !cause.2.is_empty());
+    Some(Limited {
+        limit: first,
+        probability: (odds(first) / sum).min(MOST_SURE),
+        evidence: evidence.map(|cause| (cause.2.clone(), cause.3.clone())).collect(),
+    })
+}
+
+/// The same as a finding: one for a page, of the figure that falls short most.
+pub fn finding(figures: &[Facts<'_>]) -> Option<Finding> {
+    let short = figures.iter().filter_map(|facts| Some((facts, facts.shortfall()?)));
+    let (facts, _) = short.reduce(|a, b| if b.1 > a.1 { b } else { a })?;
+    let found = limit(facts)?;
+    let (limits, helps) = found.limit.words();
+    let promised = facts.promised.clone().filter(|(_, mb_s)| facts.mb_s < *mb_s);
+    let of = promised.or_else(|| facts.faster_elsewhere().map(|there| ("elsewhere".to_owned(), there.mb_s)));
+    let of_all = of.map_or(String::new(), |(by, mb_s)| format!(" of {} ({by})", Speed(mb_s)));
+    let verdict = format!(
+        "{} reaches {}{of_all}; {limits} limits it ({:.0} % sure).",
+        facts.what,
+        Speed(facts.mb_s),
+        found.probability * 100.0
+    );
+    let finding =
+        Finding::new("limited-by", Weight::Note, found.probability, verdict).because_all(&found.evidence);
+    Some(match helps {
+        Some(helps) => finding.advise(helps),
+        None => finding,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(mb_s: f64) -> Facts<'static> {
+        Facts { what: "SEQ1M Q8T1 read".into(), mb_s, ..Facts::default() }
+    }
+
+    fn named(facts: &Facts<'_>) -> Option<(Limit, f64)> {
+        limit(facts).map(|found| (found.limit, (found.probability * 100.0).round()))
+    }
+
+    #[test]
+    fn a_card_as_fast_as_its_bus_is_limited_by_it_and_one_with_room_left_by_nothing() {
+        assert_eq!(named(&Facts { bus_mb_s: Some(90.0), ..read(88.0) }), Some((Limit::Bus, 95.0)));
+        assert_eq!(named(&Facts { bus_mb_s: Some(104.0), ..read(60.0) }), None);
+    }
+
+    #[test]
+    fn a_card_below_its_mark_is_slow_itself_and_surer_so_where_another_reader_shows_the_same() {
+        let below = Facts { promised: Some(("V30".into(), 30.0)), ..read(12.0) };
+        assert_eq!(named(&below), Some((Limit::Card, 95.0)));
+        let same = [Elsewhere { rig: "another reader".into(), mb_s: 12.4, same_unit: true }];
+        let throttled = Facts { host: Some("throttled now"), ..below };
+        assert_eq!(named(&throttled), Some((Limit::Card, 49.0)), "a slow computer is as likely as the card");
+        assert_eq!(named(&Facts { elsewhere: &same, ..throttled }), Some((Limit::Card, 95.0)));
+    }
+
+    #[test]
+    fn a_unit_that_was_faster_elsewhere_has_a_slow_reader_and_another_unit_says_less() {
+        let faster = |same_unit| [Elsewhere { rig: "USB 5000 Mbit/s".into(), mb_s: 170.0, same_unit }];
+        assert_eq!(named(&Facts { elsewhere: &faster(true), ..read(88.0) }), Some((Limit::Reader, 95.0)));
+        assert_eq!(named(&Facts { elsewhere: &faster(false), ..read(88.0) }), Some((Limit::Reader, 82.0)));
+        let on_a_full_bus = Facts { bus_mb_s: Some(90.0), elsewhere: &faster(true), ..read(88.0) };
+        assert_eq!(named(&on_a_full_bus), Some((Limit::Bus, 99.0)), "nothing else need be slow there");
+    }
+
+    #[test]
+    fn a_read_that_is_spent_on_the_way_is_the_reader_s() {
+        assert_eq!(named(&Facts { path_share: Some(0.8), ..read(4.0) }), Some((Limit::Reader, 79.0)));
+        assert_eq!(named(&Facts { path_share: Some(0.2), ..read(4.0) }), None);
+    }
+
+    #[test]
+    fn heat_and_other_load_outweigh_a_slow_card_where_a_series_shows_them() {
+        let below = Facts { promised: Some(("V30".into(), 30.0)), ..read(12.0) };
+        assert_eq!(named(&Facts { is_hot: true, ..below.clone() }), Some((Limit::Heat, 95.0)));
+        assert_eq!(named(&Facts { is_disturbed: true, ..below }), Some((Limit::Load, 95.0)));
+    }
+
+    #[test]
+    fn the_finding_names_the_figure_what_promises_more_and_how_sure_it_is() {
+        let hot = || Facts { is_hot: true, promised: Some(("V30".into(), 30.0)), ..read(12.0) };
+        let found = finding(&[read(80.0), hot()]).unwrap();
+        assert_eq!(
+            found.verdict,
+            "SEQ1M Q8T1 read reaches 12.0 MB/s of 30.0 MB/s (V30); heat limits it (95 % sure)."
+        );
+        assert_eq!(finding(&[read(80.0)]), None);
+        let on_the_way = Facts { path_share: Some(0.9), ..read(0.2) };
+        assert!(finding(&[hot(), on_the_way]).unwrap().verdict.contains("the reader limits it"));
+    }
+}
