@@ -2,13 +2,14 @@
 //! the card. The document of `compare`.
 
 use crate::card::CardFacts;
+use crate::card_details::CardDetails;
 use crate::finding::Finding;
 use crate::result::ToolPrints;
 use crate::setting::Setting;
 use crate::test_name::TestName;
 use crate::units::MB;
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// One column of a comparison: a card, or one of its settings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -171,6 +172,9 @@ pub struct Comparison {
     pub differs: Vec<Differs>,
     /// Conclusions and doubts.
     pub findings: Vec<Finding>,
+    /// What else is known of the cards, by their name in the archive.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub details: BTreeMap<String, CardDetails>,
 }
 
 impl Comparison {

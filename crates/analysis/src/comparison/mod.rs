@@ -28,7 +28,7 @@ pub fn comparison(columns: Vec<Column>, by: Option<String>) -> Comparison {
         findings.extend(findings::ages(&columns));
     }
     let entries = columns.into_iter().map(|column| column.entry).collect();
-    Comparison { entries, by, tests, differs, findings }
+    Comparison { entries, by, tests, differs, findings, ..Comparison::default() }
 }
 
 /// Every test that a column has, with its figures and pairs. p values are corrected over all tests of the same two columns:

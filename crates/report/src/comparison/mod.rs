@@ -2,6 +2,7 @@
 //! parts stand in a publication, too; what they mean is explained in `docs/comparing.md`.
 
 pub(crate) mod answer;
+mod details;
 pub mod tables;
 pub mod words;
 
@@ -56,6 +57,7 @@ pub(crate) fn add_compared(page: &mut Page, comparison: &Comparison) {
     let common = format!("Measured by: {}.", words::common_setting(comparison));
     page.add("Compared", [Block::Table(tables::entries(comparison)), Block::Words(common)]);
     page.fold("Also different", [Block::Table(tables::differs(comparison))]);
+    page.fold("Known of the cards", [Block::Table(details::table(comparison))]);
 }
 
 /// The four figures of each test, and I/Os a second.

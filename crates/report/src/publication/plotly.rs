@@ -36,7 +36,11 @@ pub(super) fn plotly(publication: &Publication) -> String {
     out += "\n## Every run\n\nEach bar is one run, the first at the top; speeds in MB/s of 10^6 bytes.\n";
     for (number, entry) in compared.entries.iter().enumerate() {
         let _ = writeln!(out, "\n### {}\n", plain(&entry.name));
-        publication.part(&entry.card_id).into_iter().for_each(|part| out += &facts(&card::known(part)));
+        let details = compared.details.get(&entry.card_id);
+        publication
+            .part(&entry.card_id)
+            .into_iter()
+            .for_each(|part| out += &facts(&card::known(part, details)));
         let settings: Vec<String> = entry.settings.iter().map(words::setting).collect();
         let _ = writeln!(
             out,

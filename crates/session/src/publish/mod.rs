@@ -94,7 +94,9 @@ pub fn publish(request: &Request) -> Result<Publication> {
     let (comparison, parts) = match columns {
         Some(columns) => {
             let parts = parts(request, &columns, &mut source)?;
-            (comparison(columns, compared.by.clone()), parts)
+            let mut compared = comparison(columns, compared.by.clone());
+            compared.details = source.details(&compared.entries)?;
+            (compared, parts)
         }
         None if rankings.is_empty() => return Err(compare::too_many(cards.len())),
         None => (not_compared(cards.len(), is_asked), Vec::new()),
