@@ -1,7 +1,7 @@
 //! What was imported, as text: one line a file with something to say, the figures where they are asked for, and the sums.
 
 use crate::card_map;
-use crate::figure::{count, in_a_line, sentence, speed};
+use crate::figure::{count, in_a_line, sentence, speed, time_us};
 use crate::page::table::Table;
 use crate::page::{Block, Fact, Page, Remark, Section, Tone, fact};
 use cardscope_model::card_map::{Geometry, OF_LOG};
@@ -201,6 +201,9 @@ fn figures(run: &Run) -> Table {
             }),
             ("MB/s", &|f| speed(f.mb_s)),
             ("IOPS", &|f| f.iops.map(speed).unwrap_or_default()),
+            ("mean latency", &|f| f.latency_us.map(time_us).unwrap_or_default()),
+            ("99 %", &|f| f.percentiles_us.p99.map(time_us).unwrap_or_default()),
+            ("longest", &|f| f.max_latency_us.map(time_us).unwrap_or_default()),
             ("as printed", &|f| format!("{} {}", f.printed().value, f.printed().unit)),
         ],
     )

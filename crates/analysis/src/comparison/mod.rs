@@ -4,6 +4,7 @@
 
 mod columns;
 mod findings;
+mod latencies;
 #[cfg(test)]
 mod tests;
 
@@ -27,8 +28,9 @@ pub fn comparison(columns: Vec<Column>, by: Option<String>) -> Comparison {
     if by.as_deref() == Some(AGE) {
         findings.extend(findings::ages(&columns));
     }
+    let latencies = latencies::latencies(&columns);
     let entries = columns.into_iter().map(|column| column.entry).collect();
-    Comparison { entries, by, tests, differs, findings, ..Comparison::default() }
+    Comparison { entries, by, tests, latencies, differs, findings, ..Comparison::default() }
 }
 
 /// Every test that a column has, with its figures and pairs. p values are corrected over all tests of the same two columns:

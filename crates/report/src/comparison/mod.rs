@@ -3,6 +3,7 @@
 
 pub(crate) mod answer;
 mod details;
+mod latencies;
 pub mod tables;
 pub mod words;
 
@@ -76,6 +77,7 @@ pub(crate) fn add_figures(page: &mut Page, comparison: &Comparison, how: How) {
         }
     }
     page.fold(IOPS, [Block::Table(tables::iops(comparison))]);
+    page.fold(latencies::HEAD, [Block::Table(latencies::table(comparison))]);
     if how.as_printed {
         let true_ones = "A tool's MB/s need not be 10^6 bytes a second; without --as-printed all figures are in true MB/s.";
         let unknown = comparison.tests.iter().flat_map(|t| t.spreads.iter().flatten());
