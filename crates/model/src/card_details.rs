@@ -75,6 +75,12 @@ impl CardDetails {
         }
     }
 
+    /// Takes over the temperatures that a note of the condition states: `20°C idle, up to 82°C during test`.
+    pub fn add_noted(&mut self, condition: &Condition) {
+        let note = condition.get("note").unwrap_or_default();
+        self.add_temperatures(condition, celsius_before(note, "idle"), celsius_behind(note, "up to"));
+    }
+
     /// Takes over the temperatures of a test.
     pub fn add_temperatures(&mut self, condition: &Condition, idle_c: Option<f64>, peak_c: Option<f64>) {
         if idle_c.is_none() && peak_c.is_none() {
@@ -97,6 +103,18 @@ fn later<T>(known: &mut Option<T>, said: Option<T>) {
 
 fn pick(a: Option<f64>, b: Option<f64>, of: fn(f64, f64) -> f64) -> Option<f64> {
     a.zip(b).map(|(a, b)| of(a, b)).or(a).or(b)
+}
+
+/// The degrees that stand before a word.
+fn celsius_before(text: &str, word: &str) -> Option<f64> {
+    let before = text.split_once(word)?.0.trim_end().strip_suffix("°C")?.trim_end();
+    before.rsplit(|c: char| !c.is_ascii_digit() && c != '.').next()?.parse().ok()
+}
+
+/// The degrees that stand behind it.
+fn celsius_behind(text: &str, word: &str) -> Option<f64> {
+    let (degrees, _) = text.split_once(word)?.1.split_once("°C")?;
+    degrees.trim().parse().ok().filter(|celsius: &f64| celsius.is_finite())
 }
 
 /// The name in lspci's `Non-Volatile memory controller: Maker Name (prog-if 02 [NVM Express])`.
@@ -140,6 +158,25 @@ mod tests {
         let found: Vec<_> =
             details.temperatures.iter().map(|t| (t.cooling.as_deref(), t.idle_c, t.peak_c)).collect();
         assert_eq!(found, [(Some("passive"), Some(20.0), Some(82.0)), (None, None, Some(41.0))]);
+    }
+
+    #[test]
+    fn temperatures_that_a_page_states_beside_its_charts_are_the_cards() {
+        let noted = |note: &str| {
+            let mut condition = Condition::default();
+            condition.set("note", note, Origin::Read);
+            let mut details = CardDetails::default();
+            details.add_noted(&condition);
+            details.temperatures.first().map(|heat| (heat.idle_c, heat.peak_c))
+        };
+        assert_eq!(
+            noted("20°C idle, up to 82°C during test; published 2025"),
+            Some((Some(20.0), Some(82.0)))
+        );
+        assert_eq!(noted("warm, up to 41 °C"), Some((None, Some(41.0))));
+        for other in ["", "an idle card", "up to 82 MB/s", "°C idle", "up to NaN°C"] {
+            assert_eq!(noted(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::card_map;
 use crate::figure::sentence;
 use cardscope_model::card_details::{CardDetails, Temperatures};
 
-/// Each with its name; what is not known is left out.
+/// Each with its name, but for temperatures, which are [`heat`]; what is not known is left out.
 pub(crate) fn known(details: &CardDetails) -> Vec<(String, String)> {
     let limits = &details.limits;
     let celsius = |limit: Option<f64>| limit.map(degrees);
@@ -18,8 +18,7 @@ pub(crate) fn known(details: &CardDetails) -> Vec<(String, String)> {
         ("critical temperature", celsius(limits.critical_celsius)),
     ];
     let all = all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    let heat = details.temperatures.iter().map(|heat| ("temperature".to_owned(), temperature(heat)));
-    all.chain(heat).chain(details.geometry.as_ref().map(card_map::geometry).unwrap_or_default()).collect()
+    all.chain(details.geometry.as_ref().map(card_map::geometry).unwrap_or_default()).collect()
 }
 
 /// `Idle 45 °C, peak 82 °C with passive cooling.`, a line for each cooling.

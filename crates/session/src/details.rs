@@ -14,6 +14,7 @@ pub(crate) fn of_words(words: &[CardWord]) -> CardDetails {
     let mut details = CardDetails::default();
     for word in words {
         details.add_said(&word.identity);
+        details.add_noted(&word.condition);
         let (idle_c, peak_c) = word.temperatures;
         details.add_temperatures(&word.condition, idle_c, peak_c);
         let Some(document) = &word.document else { continue };

@@ -92,7 +92,9 @@ fn limits_and_flash_of_a_card_stand_in_every_format_with_text() {
             "{format}: {text}"
         );
     }
-    assert!(markdown(&page(&publication)).contains("Idle 45 °C, peak 82 °C."));
+    for text in [markdown(&page(&publication)), plotly(&publication)] {
+        assert!(text.contains("Idle 45 °C, peak 82 °C."), "{text}");
+    }
 }
 
 #[test]

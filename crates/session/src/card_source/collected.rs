@@ -100,6 +100,7 @@ fn bare(id: String, title: String, log: &Log) -> Collected {
 
 impl Collected {
     fn add(&mut self, log: &Log, source: &str, number: usize) {
+        self.details.add_noted(&log.condition);
         details::add_log(&mut self.details, &Value::Object(log.other.clone()));
         let session = session_of(&format!("{} {number}", self.card.id));
         let runs = log.runs.iter().map(|run| CardRun {
