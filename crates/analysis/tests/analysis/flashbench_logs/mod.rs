@@ -188,7 +188,7 @@ fn a_table_of_a_card_with_two_kinds_of_answers_shows_nothing() {
 
 /// By log: the limit of open blocks in order and out of it; 0 where there is none up to the most that were tested, `None`
 /// where the tables do not show it (too few of them, or writes that get slower with each block more).
-const LIMITS: [(&str, Option<u32>, Option<u32>); 24] = [
+const LIMITS: [(&str, Option<u32>, Option<u32>); 25] = [
     ("1", Some(4), Some(4)),
     ("10", Some(3), None),
     ("11", Some(3), Some(3)),
@@ -213,6 +213,7 @@ const LIMITS: [(&str, Option<u32>, Option<u32>); 24] = [
     ("6", Some(0), None),
     ("6_2", Some(3), Some(3)),
     ("8", Some(4), Some(2)),
+    ("9", Some(4), Some(4)),
 ];
 
 #[test]
