@@ -14,6 +14,7 @@ pub mod comparing;
 pub mod comparison;
 pub mod drop;
 pub mod estimate;
+pub mod flashbench;
 pub mod io_errors;
 pub mod levels;
 pub mod limit;

@@ -2,13 +2,15 @@
 //! the card. The document of `compare`.
 
 use crate::card::CardFacts;
+use crate::card_details::CardDetails;
 use crate::finding::Finding;
 use crate::result::ToolPrints;
+use crate::run::Percentiles;
 use crate::setting::Setting;
 use crate::test_name::TestName;
 use crate::units::MB;
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// One column of a comparison: a card, or one of its settings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -227,6 +229,33 @@ pub struct ComparedTest {
     pub pairs: Vec<Pair>,
 }
 
+/// Latencies of one test of one entry over its runs, in microseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct EntryLatency {
+    /// Runs of which the mean is known.
+    pub n: u32,
+    /// Mean of the runs' means.
+    pub mean_us: f64,
+    /// Mean of the runs' percentiles, where they are known.
+    #[serde(skip_serializing_if = "Percentiles::is_unknown", default)]
+    pub percentiles_us: Percentiles,
+    /// Longest of all runs, where known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub max_us: Option<f64>,
+}
+
+/// Latencies of one test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ComparedLatency {
+    /// The test.
+    pub test: TestName,
+    /// Where a recipe has the same test twice.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub step: Option<String>,
+    /// By entry; `None` where nothing says it.
+    pub entries: Vec<Option<EntryLatency>>,
+}
+
 /// Something besides the card that is not the same for all entries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Differs {
@@ -249,10 +278,16 @@ pub struct Comparison {
     /// All tests together, the best entry first; empty where no test was run on all.
     #[serde(default)]
     pub overall: Vec<Overall>,
+    /// Latencies of the tests whose sources say them.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub latencies: Vec<ComparedLatency>,
     /// What differs besides the card.
     pub differs: Vec<Differs>,
     /// Conclusions and doubts.
     pub findings: Vec<Finding>,
+    /// What else is known of the cards, by their name in the archive.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub details: BTreeMap<String, CardDetails>,
 }
 
 impl Comparison {

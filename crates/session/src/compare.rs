@@ -84,7 +84,9 @@ pub fn compare(request: &Request) -> Result<Comparison> {
     let mut source = request.choice.open()?;
     let cards = chosen(request, &mut source)?;
     let columns = columns_of(request, &cards, &mut source)?.ok_or_else(|| too_many(cards.len()))?;
-    Ok(comparison(columns, request.by.clone(), &spreads::table(source.archive())?))
+    let mut compared = comparison(columns, request.by.clone(), &spreads::table(source.archive())?);
+    compared.details = source.details(&compared.entries)?;
+    Ok(compared)
 }
 
 /// The columns that a request asks for; `None` where there are more than anybody reads, found out without reading them all.

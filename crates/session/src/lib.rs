@@ -19,6 +19,7 @@ pub mod check;
 mod checkpoint;
 pub mod compare;
 pub mod consent;
+mod details;
 pub mod doctor;
 pub mod endure;
 pub mod error;

@@ -3,10 +3,10 @@
 
 use crate::usual::{Kind, Table};
 use cardscope_model::archived::StoredCard;
-use cardscope_model::comparison::{Differs, Entry};
+use cardscope_model::comparison::{Differs, Entry, EntryLatency};
 use cardscope_model::condition::in_words;
 use cardscope_model::result::ToolPrints;
-use cardscope_model::run::CardRun;
+use cardscope_model::run::{CardRun, Figure};
 use cardscope_model::setting::Setting;
 use cardscope_model::statistics::distinct;
 use cardscope_model::test_name::TestName;
@@ -44,6 +44,8 @@ pub struct Values {
     pub printed: Vec<Option<ToolPrints>>,
     /// When each run was measured, where that is known.
     pub at: Vec<Option<String>>,
+    /// Latencies of the runs of which they are known.
+    pub latencies: Vec<EntryLatency>,
 }
 
 /// One column of a comparison.
@@ -170,8 +172,16 @@ fn column(card: &StoredCard, key: &[String], shared: usize, runs: &[CardRun]) ->
         values.mb_s.push(figure.mb_s);
         values.printed.push(figure.as_printed.clone());
         values.at.push(run.at.clone());
+        values.latencies.extend(latency_of(figure));
     }
     column
+}
+
+/// Latencies of one run.
+fn latency_of(figure: &Figure) -> Option<EntryLatency> {
+    let mean_us = figure.latency_us?;
+    let Figure { percentiles_us, max_latency_us: max_us, .. } = *figure;
+    Some(EntryLatency { n: 1, mean_us, percentiles_us, max_us })
 }
 
 fn named(card: &StoredCard, key: &[String]) -> String {

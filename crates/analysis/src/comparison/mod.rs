@@ -4,6 +4,7 @@
 
 mod columns;
 mod findings;
+mod latencies;
 mod overall;
 #[cfg(test)]
 mod tests;
@@ -32,8 +33,9 @@ pub fn comparison(columns: Vec<Column>, by: Option<String>, table: &Table) -> Co
         findings.extend(findings::ages(&columns));
     }
     let overall = overall::overall(&columns, asked);
+    let latencies = latencies::latencies(&columns);
     let entries = columns.into_iter().map(|column| column.entry).collect();
-    Comparison { entries, by, tests, overall, differs, findings }
+    Comparison { entries, by, tests, overall, latencies, differs, findings, ..Comparison::default() }
 }
 
 /// Every test that a column has, with its figures and pairs. p values are corrected over all tests of the same two columns:

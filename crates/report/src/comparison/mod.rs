@@ -2,6 +2,8 @@
 //! parts stand in a publication, too; what they mean is explained in `docs/comparing.md`.
 
 pub(crate) mod answer;
+mod details;
+mod latencies;
 pub mod tables;
 pub mod words;
 
@@ -69,6 +71,7 @@ pub(crate) fn add_compared(page: &mut Page, comparison: &Comparison) {
     let common = format!("Measured by: {}.", words::common_setting(comparison));
     page.add("Compared", [Block::Table(tables::entries(comparison)), Block::Words(common)]);
     page.fold("Also different", [Block::Table(tables::differs(comparison))]);
+    page.fold("Known of the cards", [Block::Table(details::table(comparison))]);
 }
 
 /// The four figures of each test, and I/Os a second.
@@ -87,6 +90,7 @@ pub(crate) fn add_figures(page: &mut Page, comparison: &Comparison, how: How) {
         }
     }
     page.fold(IOPS, [Block::Table(tables::iops(comparison))]);
+    page.fold(latencies::HEAD, [Block::Table(latencies::table(comparison))]);
     if how.as_printed {
         let true_ones = "A tool's MB/s need not be 10^6 bytes a second; without --as-printed all figures are in true MB/s.";
         let unknown = comparison.tests.iter().flat_map(|t| t.spreads.iter().flatten());

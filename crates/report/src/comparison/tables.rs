@@ -12,7 +12,7 @@ use cardscope_model::units::{KIB, three_digits};
 pub(crate) const NOT_PRINTED: &str = " ¹";
 
 /// A table with a column for each entry, headed by its number and its name.
-fn beside(comparison: &Comparison, first: &str) -> Table {
+pub(super) fn beside(comparison: &Comparison, first: &str) -> Table {
     let heads = comparison.entries.iter().enumerate().map(|(i, entry)| format!("{} {}", i + 1, entry.name));
     Table::new([first.to_owned()].into_iter().chain(heads)).beside()
 }

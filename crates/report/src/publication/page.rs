@@ -39,7 +39,7 @@ pub(crate) fn page(publication: &Publication) -> Page {
     comparison::add_differences(&mut page, compared);
     page.fold("Runs that jump between two levels", [Block::Lines(words::jumps(compared))]);
     let cards = publication.cards.iter().map(|part| {
-        let section = card::section(part);
+        let section = card::section(part, compared.details.get(&part.card_id));
         Block::Section(if publication.cards.len() <= FEW { section } else { section.folded() })
     });
     page.add("Card by card", cards);

@@ -98,7 +98,9 @@ pub fn publish(request: &Request) -> Result<Publication> {
     let (comparison, parts) = match columns {
         Some(columns) => {
             let parts = parts(request, &columns, &mut source)?;
-            (comparison(columns, compared.by.clone(), &spreads::table(source.archive())?), parts)
+            let mut compared = comparison(columns, compared.by.clone(), &spreads::table(source.archive())?);
+            compared.details = source.details(&compared.entries)?;
+            (compared, parts)
         }
         None if rankings.is_empty() => return Err(compare::too_many(cards.len())),
         None => (not_compared(cards.len(), is_asked), Vec::new()),
