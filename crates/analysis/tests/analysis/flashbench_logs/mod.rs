@@ -217,7 +217,7 @@ const LIMITS: [(&str, Option<u32>, Option<u32>); 25] = [
 ];
 
 #[test]
-fn open_blocks_of_the_public_logs_are_those_that_a_person_counts_in_them() {
+fn open_blocks_of_the_public_logs_stay_those_that_were_read_when_the_rule_was_made() {
     let Some(read) = read(|tables| !tables.open_au.is_empty()) else { return };
     let limit = |property: &Property<u32>| property.value.or(property.bound.map(|_| 0));
     for (name, linear, random) in LIMITS {
