@@ -192,6 +192,15 @@ const fn even() -> f64 {
     0.5
 }
 
+/// What is to be said of one card.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CardRemark {
+    /// Its name.
+    pub name: String,
+    /// Parts of a sentence.
+    pub words: Vec<String>,
+}
+
 /// One entry over all tests that all entries were measured in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Overall {
@@ -278,6 +287,9 @@ pub struct Comparison {
     /// All tests together, the best entry first; empty where no test was run on all.
     #[serde(default)]
     pub overall: Vec<Overall>,
+    /// A remark on each card.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub remarks: Vec<CardRemark>,
     /// Latencies of the tests whose sources say them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub latencies: Vec<ComparedLatency>,

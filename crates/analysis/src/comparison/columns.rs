@@ -140,9 +140,10 @@ fn varies(runs: &[CardRun], word: &str) -> bool {
 fn setting(run: &CardRun, words: &[&str]) -> Vec<String> {
     words
         .iter()
-        .map(|word| {
-            let value = run.setting.value(word).unwrap_or_else(|| UNKNOWN.to_owned());
-            if *word == "recipe" || *word == "size" { value } else { format!("{word} {value}") }
+        .map(|word| match run.setting.value(word) {
+            Some(value) if *word == "recipe" || *word == "size" => value,
+            Some(value) => format!("{word} {value}"),
+            None => format!("{word} {UNKNOWN}"),
         })
         .collect()
 }
@@ -287,10 +288,20 @@ impl<'a> Besides<'a> {
     /// The words of rig, tool, size and cooling among them, which move speeds as much as cards do. Of one card one such
     /// word is what is compared, and confounds nothing.
     pub(super) fn confounders(&self) -> impl Iterator<Item = &'a str> + use<'a> {
-        let moves = |word: &&str| CONFOUNDING.contains(word);
-        let words: Vec<&str> = self.found.iter().map(|(d, _)| hidden(&d.what)).filter(moves).collect();
-        let compared = usize::from(self.one_card && words.len() == 1);
-        words.into_iter().skip(compared)
+        self.moving().into_iter().map(|(word, _)| word)
+    }
+
+    /// Variance that they add to the logarithm of a factor.
+    pub(super) fn variance(&self, table: &Table) -> f64 {
+        self.moving().into_iter().map(|(word, known)| table.variance_of(word, known)).sum()
+    }
+
+    /// Each with whether both sides are known to differ in it.
+    fn moving(&self) -> Vec<(&'a str, bool)> {
+        let known = |values: &[Option<&str>; 2]| values.iter().all(Option::is_some);
+        let words = self.found.iter().map(|(d, values)| (hidden(&d.what), known(values)));
+        let words: Vec<(&str, bool)> = words.filter(|(word, _)| CONFOUNDING.contains(word)).collect();
+        if self.one_card && words.len() == 1 { Vec::new() } else { words }
     }
 }
 

@@ -6,6 +6,7 @@ mod columns;
 mod findings;
 mod latencies;
 mod overall;
+mod remarks;
 #[cfg(test)]
 mod tests;
 
@@ -33,9 +34,10 @@ pub fn comparison(columns: Vec<Column>, by: Option<String>, table: &Table) -> Co
         findings.extend(findings::ages(&columns));
     }
     let overall = overall::overall(&columns, asked);
+    let remarks = remarks::remarks(&columns);
     let latencies = latencies::latencies(&columns);
     let entries = columns.into_iter().map(|column| column.entry).collect();
-    Comparison { entries, by, tests, overall, latencies, differs, findings, ..Comparison::default() }
+    Comparison { entries, by, tests, overall, remarks, latencies, differs, findings, ..Comparison::default() }
 }
 
 /// Every test that a column has, with its figures and pairs. p values are corrected over all tests of the same two columns:
@@ -72,7 +74,7 @@ fn test(columns: &[Column], key: &TestKey, asked: Asked, differences: &mut Vec<D
     for (first, second) in both(&sides) {
         if let (Some((a, known_a)), Some((b, known_b))) = (&sides[first], &sides[second]) {
             let besides = Besides::new(columns, asked.differs, (first, second), asked.by);
-            let variance = asked.table.variance_of(besides.confounders());
+            let variance = besides.variance(asked.table);
             let found = difference(known_a.as_ref(), known_b.as_ref(), asked.table, variance);
             let levels = level_with_level(a, b);
             let confounded_by = besides.confounders().map(str::to_owned).collect();

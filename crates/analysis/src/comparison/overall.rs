@@ -2,17 +2,46 @@
 //! was measured in. Tests of one run are alike, as heat and a full cache slow all of them: so it is the runs that are
 //! taken together, each with the mean of its logarithms, and not the tests' errors as if they were independent.
 
-use super::columns::{Asked, Besides, Column, TestKey, Values, keys};
+use super::columns::{Asked, Besides, Column, TestKey, Values, differs, keys};
 use crate::comparing::{Contender, best};
 use crate::usual::{Normals, Table, Usual};
 use cardscope_model::comparison::Overall;
+use cardscope_model::statistics::distinct;
 
 /// How alike the errors of two tests of one card are where their runs cannot be paired: heat and caches move most of them
 /// the same way (0.74 to 0.94 on SD Express, reference page `flash-behaviour` 0; none where the host decides).
 const ALIKE: f64 = 0.5;
 
-/// Every entry over all tests that all have, the best first; none for a single entry or without such a test.
+/// Every entry over all tests that all have, the best first; where the settings of cards share none, every card by each test in
+/// the setting with the largest area. None for a single entry or without such a test.
 pub(super) fn overall(columns: &[Column], asked: Asked) -> Vec<Overall> {
+    let found = among(columns, asked);
+    let cards = distinct(columns.iter().map(|column| column.entry.card_id.as_str()));
+    if !found.is_empty() || cards.len() == columns.len() || cards.len() < 2 {
+        return found;
+    }
+    let joined: Vec<Column> = cards.iter().filter_map(|card| joined(columns, card)).collect();
+    let differs = differs(&joined);
+    among(&joined, Asked { differs: &differs, ..asked })
+}
+
+/// A card with each of its tests once, in the setting with the largest area.
+fn joined(columns: &[Column], card: &str) -> Option<Column> {
+    let mut own: Vec<&Column> = columns.iter().filter(|column| column.entry.card_id == card).collect();
+    own.sort_by_key(|column| column.entry.settings.iter().filter_map(|setting| setting.size_bytes).max());
+    let (last, before) = own.split_last()?;
+    let mut joined = (*last).clone();
+    joined.entry.name = joined.entry.name.split(" · ").next().unwrap_or_default().to_owned();
+    for column in before.iter().rev() {
+        let further =
+            column.tests.iter().filter(|(key, _)| joined.tests.iter().all(|(known, _)| known != key));
+        let further: Vec<_> = further.cloned().collect();
+        joined.tests.extend(further);
+    }
+    Some(joined)
+}
+
+fn among(columns: &[Column], asked: Asked) -> Vec<Overall> {
     let shared: Vec<&TestKey> = keys(columns.iter())
         .into_iter()
         .filter(|key| columns.iter().all(|c| values(c, key).is_some()))
@@ -20,13 +49,12 @@ pub(super) fn overall(columns: &[Column], asked: Asked) -> Vec<Overall> {
     if columns.len() < 2 || shared.is_empty() {
         return Vec::new();
     }
-    let besides: Vec<Vec<&str>> =
+    let besides: Vec<(Vec<&str>, f64)> =
         (0..columns.len()).map(|entry| confounders(columns, asked, entry)).collect();
-    let contender = |(column, besides): (&Column, &Vec<&str>)| {
+    let contender = |(column, (_, variance)): (&Column, &(Vec<&str>, f64))| {
         let found = contender(column, &shared, asked.table)?;
         // Half of what differs between two is each one's.
-        let known = found.known.widened(asked.table.variance_of(besides.iter().copied()) / 2.0);
-        Some(Contender { known, ..found })
+        Some(Contender { known: found.known.widened(variance / 2.0), ..found })
     };
     let known: Option<Vec<Contender>> = columns.iter().zip(&besides).map(contender).collect();
     let Some(known) = known else { return Vec::new() };
@@ -48,19 +76,19 @@ pub(super) fn overall(columns: &[Column], asked: Asked) -> Vec<Overall> {
             wins: wins[entry],
             tests: shared.len() as u32,
             probability_best: chances[entry],
-            confounded_by: besides[entry].iter().map(|word| (*word).to_owned()).collect(),
+            confounded_by: besides[entry].0.iter().map(|word| (*word).to_owned()).collect(),
         }
     };
     order.into_iter().map(of).collect()
 }
 
-/// In which words of rig, tool, size and cooling an entry differs from any other.
-fn confounders<'a>(columns: &[Column], asked: Asked<'a>, entry: usize) -> Vec<&'a str> {
+/// In which words of rig, tool, size and cooling an entry differs from any other, and the most that it adds between two.
+fn confounders<'a>(columns: &[Column], asked: Asked<'a>, entry: usize) -> (Vec<&'a str>, f64) {
     let others = (0..columns.len()).filter(|other| *other != entry);
-    let between = others.flat_map(|other| {
-        Besides::new(columns, asked.differs, (entry, other), asked.by).confounders().collect::<Vec<&str>>()
-    });
-    cardscope_model::statistics::distinct(between)
+    let between: Vec<Besides> =
+        others.map(|other| Besides::new(columns, asked.differs, (entry, other), asked.by)).collect();
+    let most = between.iter().map(|besides| besides.variance(asked.table)).fold(0.0, f64::max);
+    (distinct(between.iter().flat_map(Besides::confounders)), most)
 }
 
 fn values<'a>(column: &'a Column, key: &TestKey) -> Option<&'a Values> {

@@ -270,3 +270,53 @@ fn a_date_of_any_length_is_a_day_or_none() {
     assert_eq!(day("1970-01-03"), Some(2.0));
     assert_eq!([day("1970-01"), day("a while ago"), day("")], [None; 3]);
 }
+
+/// A column of one test a value, over this area.
+fn sized(name: &str, area: u64, tests: &[(&str, f64)]) -> Column {
+    let mut one = run("cooling=active", 1.0);
+    one.setting.size_bytes = Some(area);
+    let figure = |(test, mb_s): &(&str, f64)| {
+        let name: cardscope_model::test_name::TestName = test.parse().unwrap();
+        Figure::of(name, *mb_s)
+    };
+    one.run.results = tests.iter().map(figure).collect();
+    columns(&card(name), vec![one], &Division::Pooled).swap_remove(0)
+}
+
+#[test]
+fn each_card_has_the_remark_that_a_reviewer_would_write_under_the_table() {
+    let old = [("RND4K Q1T1 read", 8.0), ("RND4K Q1T1 write", 0.58), ("RND4K Q32T1 write", 0.035)];
+    let new = [("RND4K Q1T1 read", 8.5), ("RND4K Q1T1 write", 2.13), ("RND4K Q32T1 write", 4.2)];
+    let found = comparison(
+        vec![
+            sized("Old", 1 << 26, &[("RND4K Q1T1 write", 2.32)]),
+            sized("Old", 1 << 30, &old),
+            sized("New", 1 << 30, &new),
+        ],
+        None,
+    );
+    let of = |name: &str| found.remarks.iter().find(|remark| remark.name == name).unwrap().words.join("; ");
+    assert_eq!(
+        of("Old"),
+        "buffers: RND4K Q1T1 write falls by 75 % from 64 MiB to 1 GiB (2.32 MB/s to 0.580 MB/s); its queue is fake: \
+         32 writes at once drop to 0.0350 MB/s; misses the rates of A1 (1953 reads and 142 writes a second)"
+    );
+    assert_eq!(
+        of("New"),
+        "queued writes are 2.0 × as fast as single ones; reaches the rates of A1 (2075 reads and 1025 writes a \
+         second); the fastest at small reads, small writes"
+    );
+}
+
+#[test]
+fn cards_whose_settings_share_no_test_are_compared_by_each_test_over_its_largest_area() {
+    let of = |name: &str, mb_s: f64| {
+        [
+            sized(name, 1 << 26, &[("RND4K Q1T1 write", mb_s)]),
+            sized(name, 1 << 30, &[("SEQ1M Q8T1 read", 9.0 * mb_s)]),
+        ]
+    };
+    let found = comparison([of("Old", 2.0), of("New", 4.0)].concat(), None);
+    let said: Vec<_> = found.overall.iter().map(|all| (all.name.as_str(), all.tests)).collect();
+    assert_eq!(said, [("New", 2), ("Old", 2)]);
+}

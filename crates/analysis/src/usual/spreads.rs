@@ -198,7 +198,7 @@ pub struct Units {
     pub models: u32,
 }
 
-/// The effect of a word that the table does not know: that of another reader, which is the least known.
+/// The effect of a word that the table does not know, or in which two sides may be alike: that of another reader.
 const UNKNOWN_EFFECT: f64 = 0.1;
 
 static SHIPPED: OnceLock<Table> = OnceLock::new();
@@ -228,11 +228,11 @@ impl Table {
         self.kinds.get(&kind.name()).unwrap_or_else(|| EVEN.get_or_init(Spread::even))
     }
 
-    /// Variance that other conditions add to the logarithm of a factor, by their words.
-    pub fn variance_of<'a>(&self, words: impl Iterator<Item = &'a str>) -> f64 {
-        let of =
-            |word: &str| self.effects.iter().find(|e| e.word == word).map_or(UNKNOWN_EFFECT, |e| e.deviation);
-        words.map(|word| of(word).powi(2)).sum()
+    /// Variance that a word of the rig adds to the logarithm of a factor, where both sides are known to differ in it, or one is
+    /// unknown and they may.
+    pub fn variance_of(&self, word: &str, known: bool) -> f64 {
+        let of = self.effects.iter().find(|effect| effect.word == word).filter(|_| known);
+        of.map_or(UNKNOWN_EFFECT, |effect| effect.deviation).powi(2)
     }
 
     /// Shares and deviations of how far cards lie apart.

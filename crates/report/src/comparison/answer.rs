@@ -54,20 +54,28 @@ pub(crate) fn answer(comparison: &Comparison) -> String {
     };
     let sure = graded(sure, chances[winner]);
     let other = if names.len() == 2 { &names[1 - winner] } else { "the others" };
-    let said = format!("{} leads {other} in {lead} ({sure}).", names[winner]);
-    if said.width() <= ANSWER { said } else { format!("{} leads in {lead} ({sure}).", names[winner]) }
+    // The longest that has room.
+    let whole = format!("{} leads {other} in {lead} ({sure}).", names[winner]);
+    let shorter = format!("{} leads in {lead} ({sure}).", names[winner]);
+    let short = format!("{} leads in {lead} ({}).", names[winner], percent(chances[winner]));
+    [whole, shorter].into_iter().find(|said| said.width() <= ANSWER).unwrap_or(short)
 }
 
 /// The chance that the best entry of all is one of these.
 fn chance(comparison: &Comparison, entries: &[usize]) -> f64 {
-    let named = |entry: &usize| &comparison.entries[*entry].name;
-    let of = |entry: &usize| comparison.overall.iter().find(|all| all.name == *named(entry));
-    entries.iter().filter_map(of).map(|all| all.probability_best).sum()
+    let of = |all: &&Overall| stands_for(comparison, entries, all);
+    comparison.overall.iter().filter(of).map(|all| all.probability_best).sum()
+}
+
+/// Whether a line of all tests together is one of these entries, or their card.
+fn stands_for(comparison: &Comparison, entries: &[usize], all: &Overall) -> bool {
+    let names = entries.iter().map(|entry| comparison.entries[*entry].name.as_str());
+    names.into_iter().any(|name| name == all.name || name.split(" · ").next() == Some(all.name.as_str()))
 }
 
 /// Whether rig, tool, size or cooling of the best of these entries differ from another one's besides what is compared.
 fn is_confounded(comparison: &Comparison, entries: &[usize]) -> bool {
-    let of = |all: &&Overall| entries.iter().any(|entry| comparison.entries[*entry].name == all.name);
+    let of = |all: &&Overall| stands_for(comparison, entries, all);
     comparison.overall.iter().find(of).is_some_and(|all| !all.confounded_by.is_empty())
 }
 

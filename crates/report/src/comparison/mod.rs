@@ -9,7 +9,7 @@ pub mod words;
 
 use crate::figure::{NONE, count, speed};
 use crate::page::{Block, Page, Tone, findings};
-use cardscope_model::comparison::{Comparison, Entry};
+use cardscope_model::comparison::{CardRemark, Comparison, Entry};
 use tables::NOT_PRINTED;
 use words::Measure;
 
@@ -60,6 +60,8 @@ pub(crate) fn add_overall(page: &mut Page, comparison: &Comparison) {
         n => format!("Geometric mean over {}; \"best\" is the chance to be it.", count(n, "test")),
     };
     page.add("All tests together", [Block::Table(table), Block::Words(meaning)]);
+    let said = |remark: &CardRemark| format!("{}: {}.", remark.name, remark.words.join("; "));
+    page.add("Remarks", [Block::Lines(comparison.remarks.iter().map(said).collect())]);
     page.fold("How far the cards lie apart", [Block::Table(tables::spread_of_tests(comparison))]);
 }
 
