@@ -33,7 +33,7 @@ pub(super) fn remarks(columns: &[Column]) -> Vec<CardRemark> {
     let cards = distinct(columns.iter().map(|column| column.entry.card_id.clone()));
     let of = |card: String| {
         let own: Vec<&Column> = columns.iter().filter(|column| column.entry.card_id == card).collect();
-        let nearest = *own.iter().max_by_key(|column| size(column))?;
+        let nearest = nearest(own.iter().copied())?;
         let said =
             [buffered(&own), queue(nearest), half_mib(nearest), class(nearest), fastest(columns, nearest)];
         let words: Vec<String> = said.into_iter().flatten().collect();
@@ -41,6 +41,11 @@ pub(super) fn remarks(columns: &[Column]) -> Vec<CardRemark> {
         (!words.is_empty()).then_some(CardRemark { name, words })
     };
     cards.into_iter().filter_map(of).collect()
+}
+
+/// The setting nearest to use: the one with the largest area, of equal ones the first.
+fn nearest<'a>(columns: impl DoubleEndedIterator<Item = &'a Column>) -> Option<&'a Column> {
+    columns.rev().max_by_key(|column| size(column))
 }
 
 fn size(column: &Column) -> u64 {
@@ -142,7 +147,7 @@ fn class(column: &Column) -> Option<String> {
 /// Which tests are meant.
 type Wanted<'a> = &'a dyn Fn(&TestName) -> bool;
 
-/// At what it is the fastest of all cards, where several were measured at it, over the largest area of each.
+/// At what it is the fastest of all cards, where several were measured at it, each over its largest area.
 fn fastest(columns: &[Column], own: &Column) -> Option<String> {
     let kinds: [(&str, Wanted); 4] = [
         ("large reads", &in_order(Op::Read)),
@@ -150,12 +155,13 @@ fn fastest(columns: &[Column], own: &Column) -> Option<String> {
         ("small reads", &small(Op::Read, 1)),
         ("small writes", &small(Op::Write, 1)),
     ];
-    let others: Vec<&Column> = columns.iter().filter(|c| c.entry.card_id != own.entry.card_id).collect();
+    let others: Vec<&Column> = distinct(columns.iter().map(|column| column.entry.card_id.as_str()))
+        .into_iter()
+        .filter(|card| *card != own.entry.card_id)
+        .filter_map(|card| nearest(columns.iter().filter(|column| column.entry.card_id == card)))
+        .collect();
     let leads = |wanted: Wanted| {
-        let measured = others.iter().filter_map(|column| Some((size(column), speed(column, wanted)?)));
-        let largest = measured.clone().map(|(size, _)| size).max()?;
-        let best =
-            measured.filter(|(size, _)| *size == largest).map(|(_, mb_s)| mb_s).max_by(f64::total_cmp)?;
+        let best = others.iter().filter_map(|column| speed(column, wanted)).max_by(f64::total_cmp)?;
         Some(speed(own, wanted)? > best)
     };
     let led: Vec<&str> =

@@ -32,7 +32,7 @@ pub const DEVIATIONS: [f64; 12] = [
 pub const CORRELATIONS: [f64; 7] = [0.0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9];
 
 /// Shares of slow runs.
-pub const SLOW: [f64; 5] = [0.1, 0.3, 0.5, 0.7, 0.9];
+pub const SLOW: [f64; 7] = [0.03, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97];
 
 /// Probabilities with which a run stays at the last one's level.
 pub const STAYS: [f64; 4] = [0.0, 0.3, 0.6, 0.85];
