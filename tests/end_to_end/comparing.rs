@@ -202,17 +202,32 @@ fn a_slow_host_makes_fast_cards_alike() {
 }
 
 #[test]
-fn a_fake_is_behind_every_card_that_keeps_its_data() {
+fn a_fake_is_not_ranked_and_simulated_cards_are_only_where_they_are_named() {
     let home = Home::new();
     let fake = "sim:constant?fake=limbo&fake_bytes=1GiB";
     for card in [fake, "sim:sandian-1tb-52g?fake=none"] {
         home.run(&["bench", card, "--recipe", "short"]).expect(0);
     }
     home.run(&["verify", fake]).expect(1);
-    let ranked = home.run(&["rank", "--own", "--test", "SEQ1M Q1T1 read", "--json"]).expect(0).json();
-    let [first, last] = &list(&ranked, "/places")[..] else { panic!("{ranked:#}") };
-    assert_eq!((first["verdict"].as_str(), last["verdict"].as_str()), (None, Some("limbo")), "{ranked:#}");
-    assert!(number(first, "/value") < number(last, "/value"), "however fast it is");
+    let by = ["--own", "--test", "SEQ1M Q1T1 read", "--json"];
+    let ranked = home.run(&[&["rank"], &by[..]].concat()).expect(0).json();
+    let reasons: Vec<&str> = list(&ranked, "/excluded").iter().map(|e| text(e, "/reason")).collect();
+    assert_eq!(
+        (list(&ranked, "/places").len(), reasons),
+        (0, vec!["fake", "a simulated card"]),
+        "{ranked:#}"
+    );
+    let cards: Vec<String> = list(&ranked, "/excluded").iter().map(|e| text(e, "/name").to_owned()).collect();
+    let named: Vec<&str> = cards.iter().map(String::as_str).collect();
+    let ranked = home.run(&[&["rank"], &named[..], &by[..]].concat()).expect(0).json();
+    let [only] = &list(&ranked, "/places")[..] else { panic!("{ranked:#}") };
+    assert_eq!((text(only, "/entry/name"), number(only, "/tier")), (named[1], 1.0), "{ranked:#}");
+    assert_eq!(number(only, "/probability_best"), 1.0);
+    assert_eq!(
+        text(&list(&ranked, "/excluded")[0], "/reason"),
+        "fake",
+        "a fake is left out though it is named"
+    );
     home.run(&["rank"]).expect(2).says(&["--for JOB", "--test TEST"]);
 }
 

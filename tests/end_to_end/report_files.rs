@@ -282,13 +282,13 @@ fn a_whole_drawer_is_put_in_order_without_being_asked() {
     assert_eq!(orders, ["SEQ1M Q8T1 read", "RND4K Q1T1 write"]);
     assert_eq!(list(&said, "/rankings/0/places").len(), 40);
     let words = fs::read_to_string(&page).unwrap();
-    assert!(words.contains("Swift39") && words.contains("their most common tests"));
+    assert!(words.contains("Swift39") && words.contains("All tests together"));
     let told = report(&home, &home.path("out.md"), &[]).expect(0);
-    assert!(told.one_line().contains("2 orders of 40 cards"), "{told}");
-    for ending in ["cdm.txt", "kdm.txt"] {
-        let file = home.path(&format!("out.{ending}"));
-        report(&home, &file, &[]).expect(2).says(&["40 cards in order", "name a few cards"]);
-        assert!(!file.exists());
-    }
-    home.run(&["compare"]).expect(2).says(&["more than 24 columns", "`cardscope report`"]);
+    assert!(told.one_line().contains("40 cards"), "{told}");
+    // One table of all, with cards as rows, and no pair of each two.
+    let compared = home.run(&["compare", "--json"]).expect(0).json();
+    assert_eq!((list(&compared, "/entries").len(), list(&compared, "/overall").len()), (40, 40));
+    assert!(list(&compared, "/tests").iter().all(|test| list(test, "/pairs").is_empty()));
+    let shown = home.run(&["compare"]).expect(0).stdout;
+    assert!(shown.contains("Brand0 Swift39") && shown.contains("Brand0 Swift0"), "{shown}");
 }

@@ -188,6 +188,28 @@ fn a_text_in_the_layout_of_crystaldiskmark_is_read_again_with_the_best_runs() {
     same_figures("cdm.txt", "best", 0.000_501);
 }
 
+#[test]
+fn a_log_of_crystaldiskmark_3_is_written_again_in_its_own_layout() {
+    let home = Home::new();
+    let lines = [
+        "           Sequential Read :    91.250 MB/s",
+        "          Sequential Write :    31.500 MB/s",
+        "         Random Read 512KB :    88.125 MB/s",
+        "        Random Write 512KB :     1.875 MB/s",
+        "    Random Read 4KB (QD=1) :     4.096 MB/s [  1000.0 IOPS]",
+        "   Random Write 4KB (QD=1) :     1.024 MB/s [   250.0 IOPS]",
+        "   Random Read 4KB (QD=32) :     4.608 MB/s [  1125.0 IOPS]",
+        "  Random Write 4KB (QD=32) :     1.024 MB/s [   250.0 IOPS]",
+    ];
+    let log = home.path("swift.txt");
+    std::fs::write(&log, format!("{}\n\n  Test : 1000 MB [F: 0.0% (0.1/29.7 GB)] (x5)\n", lines.join("\n")))
+        .unwrap();
+    home.run(&["import", log.to_str().unwrap(), "--brand", "Acme", "--card", "Swift"]).expect(0);
+    let page = page(&home, "cdm.txt", &[]);
+    assert!(page.contains(&lines.join("\n")) && page.contains("Test : 1000 MB ["), "{page}");
+    assert_eq!(read_again(&home, "cdm.txt").iter().map(Vec::len).collect::<Vec<_>>(), [8]);
+}
+
 /// Its MB is 1 024 000 bytes.
 #[test]
 fn a_text_in_the_layout_of_kdiskmark_is_read_again_with_the_averages() {

@@ -14,6 +14,7 @@ pub mod comparing;
 pub mod comparison;
 pub mod drop;
 pub mod estimate;
+pub mod flashbench;
 pub mod io_errors;
 pub mod levels;
 pub mod limit;
@@ -25,6 +26,7 @@ pub mod robust;
 pub mod series;
 pub mod sprt;
 pub mod stopping;
+pub mod usual;
 
 pub use estimate::{Estimate, estimate};
 pub use stopping::{Decision, Known, Precision};

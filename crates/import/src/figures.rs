@@ -15,7 +15,7 @@ use cardscope_model::card::CardFacts;
 use cardscope_model::condition::{Condition, Origin, WORDS};
 use cardscope_model::log::{Log, TYPED_FROM, Tool};
 use cardscope_model::result::ToolPrints;
-use cardscope_model::run::{Figure, Run};
+use cardscope_model::run::{Figure, Percentiles, Run};
 use cardscope_model::test_name::TestName;
 use cardscope_model::units::{MB, parse_size};
 use cardscope_sd::label;
@@ -184,6 +184,11 @@ fn figure(row: &Row<'_>) -> Result<Figure, String> {
         iops: iops.or(printed.filter(|_| unit == "IOPS")),
         latency_us: row.get("latency_us").and_then(speed),
         max_latency_us: row.get("max_latency_us").and_then(speed),
+        percentiles_us: Percentiles {
+            p50: row.get("p50_us").and_then(speed),
+            p99: row.get("p99_us").and_then(speed),
+            p999: row.get("p999_us").and_then(speed),
+        },
         as_printed: Some(as_printed),
         ..Figure::of(test, mb_s)
     })

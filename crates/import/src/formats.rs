@@ -3,7 +3,7 @@
 use crate::disk_mark::report::{crystaldiskmark, kdiskmark};
 use crate::error::{ImportError, Outcome};
 use crate::identity::{lspci, mmc_ios, mmc_utils, nvme, sysfs};
-use crate::page::chart_page;
+use crate::page::{chart_page, table_page};
 use crate::probe::{f3, flashbench, h2testw, mfst};
 use crate::speed::{
     agnostics, bonnie, dd, disk_benchmark, hdparm, ioping, iozone, microsd_benchmarks, pibenchmarks,
@@ -94,6 +94,7 @@ static FORMATS: &[Format] = &[
     format!("mmc-utils", "mmc-utils: cid, csd, extcsd", mmc_utils),
     format!("sysfs", "registers in sysfs", sysfs),
     format!("figures", "tables of figures, CSV: typed, or written by `cardscope report`", figures),
+    format!("table-page", "Markdown tables of results, as they are pasted", table_page),
     format!("iozone", "iozone", iozone),
     format!("hdparm", "hdparm -t and -T", hdparm),
     format!("dd", "dd, in any language", dd),

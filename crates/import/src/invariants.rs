@@ -5,7 +5,7 @@ use crate::formats::{Format, formats};
 use crate::mixed;
 use crate::text::Text;
 use cardscope_model::log::Log;
-use cardscope_model::run::{Figure, Run};
+use cardscope_model::run::{Figure, Percentiles, Run};
 use jiff::civil::{Date, DateTime};
 use std::collections::HashSet;
 
@@ -85,7 +85,8 @@ fn check_run(run: &Run) {
 
 fn check_figure(figure: &Figure) {
     assert!(is_amount(figure.mb_s) && is_amount(figure.printed().value), "{figure:?}");
-    let beside = [figure.iops, figure.latency_us, figure.max_latency_us];
+    let Percentiles { p50, p99, p999 } = figure.percentiles_us;
+    let beside = [figure.iops, figure.latency_us, figure.max_latency_us, p50, p99, p999];
     assert!(beside.into_iter().flatten().all(is_amount), "{figure:?}");
     assert!(figure.test.block > 0 && figure.test.queue > 0 && figure.test.threads > 0, "{figure:?}");
 }

@@ -46,12 +46,14 @@ mod identity {
 }
 
 mod page {
-    //! Pages with charts of runs. Only what stands in a fixed form is read; sentences are left to people.
+    //! Pages with charts of runs, and tables of results. Only what stands in a fixed form is read; sentences are left to people.
 
     mod chart;
     pub(crate) mod chart_page;
     mod described;
     mod markdown;
+    mod table_label;
+    pub(crate) mod table_page;
 }
 
 mod probe {

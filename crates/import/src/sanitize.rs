@@ -57,7 +57,8 @@ fn is_possible(figure: &Figure) -> bool {
 fn keep_possible_details(figure: &mut Figure) {
     figure.mb_s = measured(figure.mb_s);
     figure.iops = figure.iops.filter(|iops| (0.0..=MOST_IOPS).contains(iops));
-    for us in [&mut figure.latency_us, &mut figure.max_latency_us] {
+    let latencies = [&mut figure.latency_us, &mut figure.max_latency_us];
+    for us in latencies.into_iter().chain(figure.percentiles_us.all_mut()) {
         *us = us.filter(|us| (0.0..=MOST_US).contains(us));
     }
 }

@@ -26,6 +26,8 @@ pub struct StoredCard {
     pub last: Option<String>,
     /// What was last paid for it.
     pub price: Option<Price>,
+    /// When: `YYYY`, `YYYY-MM` or `YYYY-MM-DD`.
+    pub priced: Option<String>,
 }
 
 impl StoredCard {

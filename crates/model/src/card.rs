@@ -83,6 +83,32 @@ impl CardFacts {
         }
     }
 
+    /// True where both know a fact and it is not the same, but for the writing of names.
+    pub fn differs_from(&self, other: &CardFacts) -> bool {
+        let plain = |text: &String| -> String {
+            text.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect()
+        };
+        let texts = [
+            (&self.brand, &other.brand),
+            (&self.name, &other.name),
+            (&self.model, &other.model),
+            (&self.maker, &other.maker),
+            (&self.capacity_label, &other.capacity_label),
+            (&self.form, &other.form),
+            (&self.firmware, &other.firmware),
+            (&self.made, &other.made),
+            (&self.serial, &other.serial),
+            (&self.cid, &other.cid),
+            (&self.csd, &other.csd),
+            (&self.generation, &other.generation),
+        ];
+        let bytes = self.capacity_bytes.zip(other.capacity_bytes);
+        bytes.is_some_and(|(mine, theirs)| mine != theirs)
+            || texts.iter().any(|(mine, theirs)| {
+                mine.as_ref().zip(theirs.as_ref()).is_some_and(|(a, b)| plain(a) != plain(b))
+            })
+    }
+
     /// True where nothing is known.
     pub fn is_empty(&self) -> bool {
         *self == CardFacts::default()

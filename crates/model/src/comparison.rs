@@ -2,13 +2,15 @@
 //! the card. The document of `compare`.
 
 use crate::card::CardFacts;
+use crate::card_details::CardDetails;
 use crate::finding::Finding;
 use crate::result::ToolPrints;
+use crate::run::Percentiles;
 use crate::setting::Setting;
 use crate::test_name::TestName;
 use crate::units::MB;
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// One column of a comparison: a card, or one of its settings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -66,7 +68,7 @@ pub struct Spread {
     pub best: f64,
     /// Slowest run.
     pub worst: f64,
-    /// 95 % interval of the mean, in which runs that follow each other count for less; `None` for fewer than three.
+    /// 95 % interval of the mean, as series of this kind of test are known to vary; for a single run too.
     pub ci95: Option<[f64; 2]>,
     /// The runs in the order in which they were measured.
     pub runs: Vec<f64>,
@@ -105,6 +107,45 @@ pub enum Verdict {
     CannotTell,
 }
 
+/// What the chance is called that one of two is faster by more than anybody overlooks. Measured on simulated pairs, what is
+/// called likely is right in 80 to 95 of 100 cases, and almost certain in at least 95 (`docs/comparing.md`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Grade {
+    /// Below 60 %.
+    #[default]
+    Even,
+    /// 60 to 80 %.
+    Leans,
+    /// 80 to 95 %.
+    Likely,
+    /// Above 95 %.
+    AlmostCertain,
+}
+
+impl Grade {
+    /// Of a chance from 0 to 1.
+    pub fn of(chance: f64) -> Grade {
+        match chance {
+            c if c > 0.95 => Grade::AlmostCertain,
+            c if c >= 0.8 => Grade::Likely,
+            c if c >= 0.6 => Grade::Leans,
+            _ => Grade::Even,
+        }
+    }
+}
+
+/// Two levels of each of two entries, level against level.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct LevelPair {
+    /// Upper level of the second over that of the first.
+    pub high_factor: f64,
+    /// Lower level of the second over that of the first.
+    pub low_factor: f64,
+    /// Share of slow runs of the first and of the second, 0 to 1.
+    pub share_low: [f64; 2],
+}
+
 /// Two entries in one test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pair {
@@ -112,10 +153,19 @@ pub struct Pair {
     pub first: usize,
     /// Number of the second.
     pub second: usize,
-    /// Mean of the second over mean of the first.
+    /// Usual speed of the second over that of the first: the factor of the geometric means of their runs.
     pub factor: f64,
-    /// 95 % interval of the factor; `None` where there are too few runs.
+    /// 95 % interval of the factor, for single runs too; wider where more than what is compared differs.
     pub factor_ci95: Option<[f64; 2]>,
+    /// Chance that the first entry's usual speed in this test, under these conditions, is the higher one, 0 to 1.
+    #[serde(default = "even")]
+    pub probability_first_faster: f64,
+    /// Chance that the faster one is faster by more than anybody overlooks (3 %), 0 to 1.
+    #[serde(default)]
+    pub probability_notable: f64,
+    /// What that chance is called.
+    #[serde(default)]
+    pub grade: Grade,
     /// Difference in percent of the first.
     pub percent: f64,
     /// Probability of such a difference by chance alone, after correction for the number of tests of these two; `None`
@@ -129,6 +179,46 @@ pub struct Pair {
     /// What differs besides the card; the difference may be its work.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub not_the_card_alone: Vec<String>,
+    /// The words of rig, tool, size and cooling among it, which move speeds as much as cards do: the interval is wider by
+    /// them, and nothing is called almost certain.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub confounded_by: Vec<String>,
+    /// Where the runs of both jump between two levels.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub levels: Option<LevelPair>,
+}
+
+const fn even() -> f64 {
+    0.5
+}
+
+/// What is to be said of one card.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CardRemark {
+    /// Its name.
+    pub name: String,
+    /// Parts of a sentence.
+    pub words: Vec<String>,
+}
+
+/// One entry over all tests that all entries were measured in.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Overall {
+    /// Its name.
+    pub name: String,
+    /// Geometric mean, over the tests, of its usual speed over that of the best entry; 1 for the best.
+    pub factor_to_best: f64,
+    /// 95 % interval of the factor.
+    pub ci95: [f64; 2],
+    /// Tests in which it is the fastest.
+    pub wins: u32,
+    /// Tests.
+    pub tests: u32,
+    /// Chance that it is the best, 0 to 1.
+    pub probability_best: f64,
+    /// What differs between it and another one besides what is compared, of rig, tool, size and cooling.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub confounded_by: Vec<String>,
 }
 
 /// One test over all entries.
@@ -146,6 +236,33 @@ pub struct ComparedTest {
     pub spreads: Vec<Option<Spread>>,
     /// All pairs that were both measured.
     pub pairs: Vec<Pair>,
+}
+
+/// Latencies of one test of one entry over its runs, in microseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct EntryLatency {
+    /// Runs of which the mean is known.
+    pub n: u32,
+    /// Mean of the runs' means.
+    pub mean_us: f64,
+    /// Mean of the runs' percentiles, where they are known.
+    #[serde(skip_serializing_if = "Percentiles::is_unknown", default)]
+    pub percentiles_us: Percentiles,
+    /// Longest of all runs, where known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub max_us: Option<f64>,
+}
+
+/// Latencies of one test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ComparedLatency {
+    /// The test.
+    pub test: TestName,
+    /// Where a recipe has the same test twice.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub step: Option<String>,
+    /// By entry; `None` where nothing says it.
+    pub entries: Vec<Option<EntryLatency>>,
 }
 
 /// Something besides the card that is not the same for all entries.
@@ -167,10 +284,22 @@ pub struct Comparison {
     pub by: Option<String>,
     /// The tests, in the order in which recipes have them.
     pub tests: Vec<ComparedTest>,
+    /// All tests together, the best entry first; empty where no test was run on all.
+    #[serde(default)]
+    pub overall: Vec<Overall>,
+    /// A remark on each card.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub remarks: Vec<CardRemark>,
+    /// Latencies of the tests whose sources say them.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub latencies: Vec<ComparedLatency>,
     /// What differs besides the card.
     pub differs: Vec<Differs>,
     /// Conclusions and doubts.
     pub findings: Vec<Finding>,
+    /// What else is known of the cards, by their name in the archive.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub details: BTreeMap<String, CardDetails>,
 }
 
 impl Comparison {

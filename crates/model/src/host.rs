@@ -20,6 +20,9 @@ pub struct Host {
     pub title: String,
     /// Where its numbers are from.
     pub source: String,
+    /// Whether it speaks PCIe to a card: elsewhere an SD Express card is a UHS-I card.
+    #[serde(default)]
+    pub express: bool,
     /// Most it reads in sequence, in MB/s.
     pub read_mb_s: f64,
     /// Most it writes in sequence, in MB/s.

@@ -39,6 +39,15 @@ pub struct FileLine {
     pub error: Option<String>,
 }
 
+/// Files without a card's name that are taken for logs of one card.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Joined {
+    /// How the card is called.
+    pub card: String,
+    /// The files.
+    pub files: Vec<String>,
+}
+
 /// How many of each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
@@ -89,6 +98,9 @@ pub struct ImportReport {
     /// What was understood, by format; `cardscope` are sessions that an archive wrote.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub formats: BTreeMap<String, OfFormat>,
+    /// Logs that name no card and were joined with one.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub joined: Vec<Joined>,
     /// Where it is kept; absent on a dry run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub archive: Option<String>,

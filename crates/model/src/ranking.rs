@@ -5,7 +5,6 @@ use crate::comparison::{Entry, Spread};
 use crate::finding::Finding;
 use crate::job::JobScore;
 use crate::test_name::TestName;
-use crate::verify::Verdict;
 use serde::{Deserialize, Serialize};
 
 /// What the cards are ordered by.
@@ -21,15 +20,17 @@ pub enum RankedBy {
 /// One card in the order.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RankedCard {
-    /// Its place from 1; cards that cannot be told apart, or differ by less than anybody notices, share one.
+    /// Its place from 1, by its value; equal values share one.
     pub place: u32,
-    /// How many share it.
-    pub shared_by: u32,
+    /// Its tier from 1, of at most eight cards: cards of one tier differ by less than is notable, or not for sure.
+    pub tier: u32,
+    /// Chance that it is the best of all ranked, 0 to 1.
+    pub probability_best: f64,
     /// The card.
     pub entry: Entry,
     /// What is ordered: a score of 0 to 100 for a job, MB/s for a test.
     pub value: f64,
-    /// Its 95 % interval, where there are runs enough.
+    /// Its 95 % interval, the spread between units of a model included.
     pub ci95: Option<[f64; 2]>,
     /// What the job makes of it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -40,18 +41,61 @@ pub struct RankedCard {
     /// What it costs, where known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub price: Option<Price>,
+    /// When it cost that: `YYYY`, `YYYY-MM` or `YYYY-MM-DD`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub priced: Option<String>,
     /// What one unit of currency delivers: points of the score, or MB/s.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub per_price: Option<f64>,
+    /// GB (10^9 bytes) that one unit of currency delivers.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub gb_per_price: Option<f64>,
     /// What the host takes from it: the figures that it caps.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub capped: Vec<String>,
-    /// What a test of its capacity found against it: it stands behind all others.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub verdict: Option<Verdict>,
     /// What is doubtful or different here, as sentences.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub doubts: Vec<String>,
+}
+
+/// A card that is not ranked, with the reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Excluded {
+    /// Its name.
+    pub name: String,
+    /// Why, as the end of a sentence: `fake`, `a simulated card`.
+    pub reason: String,
+    /// Whether it must not be bought: fake, damaged or dead.
+    pub avoid: bool,
+}
+
+/// What a reviewer would advise.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Decision {
+    /// The card to buy; with a second one where the choice between both is open.
+    pub buy: Vec<String>,
+    /// Chance that the first is the best of all, 0 to 1.
+    pub probability: f64,
+    /// Further runs of each of the two that would probably settle it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub more_runs: Option<u32>,
+    /// The next best, and the price below which it is the better value.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub instead: Option<Instead>,
+    /// Cards to avoid, each with the reason.
+    pub avoid: Vec<(String, String)>,
+}
+
+/// A card that is worth buying at the right price.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Instead {
+    /// Its name.
+    pub name: String,
+    /// The price below which it gives more for the money than the first.
+    pub below: Price,
+    /// What it is known to cost, where that is below.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub costs: Option<Price>,
 }
 
 /// Cards of one mark, maker, year or capacity.
@@ -98,6 +142,12 @@ pub struct Ranking {
     pub places: Vec<RankedCard>,
     /// Cards that could not be placed, with the reason.
     pub not_placed: Vec<(String, String)>,
+    /// Cards that are not ranked, whatever was measured of them.
+    #[serde(default)]
+    pub excluded: Vec<Excluded>,
+    /// What to buy; `None` where no card could be placed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub decision: Option<Decision>,
     /// The groups, where asked for.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub groups: Option<Groups>,

@@ -57,9 +57,38 @@ pub struct Figure {
     /// Longest latency in microseconds, where known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub max_latency_us: Option<f64>,
+    /// Latencies in microseconds below which half, 99 % and 99.9 % of all I/Os are, where known.
+    #[serde(skip_serializing_if = "Percentiles::is_unknown", default)]
+    pub percentiles_us: Percentiles,
     /// The figure and its unit as the tool prints it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub as_printed: Option<ToolPrints>,
+}
+
+/// Latencies below which a share of all I/Os is, in microseconds; `None` where the source does not say.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Percentiles {
+    /// Half of them.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub p50: Option<f64>,
+    /// 99 %.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub p99: Option<f64>,
+    /// 99.9 %.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub p999: Option<f64>,
+}
+
+impl Percentiles {
+    /// True where none is known.
+    pub fn is_unknown(&self) -> bool {
+        *self == Percentiles::default()
+    }
+
+    /// All of them, from the lowest.
+    pub fn all_mut(&mut self) -> [&mut Option<f64>; 3] {
+        [&mut self.p50, &mut self.p99, &mut self.p999]
+    }
 }
 
 /// A run of a card, with all that decides what it may be compared with.
@@ -96,6 +125,7 @@ impl Figure {
             iops: None,
             latency_us: None,
             max_latency_us: None,
+            percentiles_us: Percentiles::default(),
             as_printed: None,
         }
     }
@@ -119,7 +149,8 @@ impl Figure {
     fn sane(mut self) -> Self {
         // The fastest speed in the least unit.
         let is_countable = |value: &f64| value.abs() <= MOST_MB_S * 1e6;
-        for detail in [&mut self.iops, &mut self.latency_us, &mut self.max_latency_us] {
+        let latencies = [&mut self.latency_us, &mut self.max_latency_us];
+        for detail in latencies.into_iter().chain(self.percentiles_us.all_mut()).chain([&mut self.iops]) {
             *detail = detail.filter(is_countable);
         }
         self.as_printed = self.as_printed.filter(|printed| is_countable(&printed.value));
@@ -135,6 +166,11 @@ impl From<&result::RunResult> for Run {
             iops: Some(r.iops),
             latency_us: Some(r.latency_us.mean),
             max_latency_us: Some(r.latency_us.max),
+            percentiles_us: Percentiles {
+                p50: Some(r.latency_us.p50),
+                p99: Some(r.latency_us.p99),
+                p999: Some(r.latency_us.p999),
+            },
             as_printed: r.tool_prints.clone(),
             ..Figure::of(r.name(), r.mb_s)
         };

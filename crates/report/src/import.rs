@@ -1,11 +1,14 @@
 //! What was imported, as text: one line a file with something to say, the figures where they are asked for, and the sums.
 
-use crate::figure::{count, in_a_line, sentence, speed};
+use crate::card_map;
+use crate::figure::{count, in_a_line, sentence, speed, time_us};
 use crate::page::table::Table;
-use crate::page::{Block, Page, Remark, Section, Tone};
-use cardscope_model::imported::{FileLine, FileOutcome, ImportReport};
+use crate::page::{Block, Fact, Page, Remark, Section, Tone, fact};
+use cardscope_model::card_map::{Geometry, OF_LOG};
+use cardscope_model::imported::{FileLine, FileOutcome, ImportReport, Joined};
 use cardscope_model::log::Log;
 use cardscope_model::run::Run;
+use serde::Deserialize;
 
 /// The page: the sums first, then what needs a look; every file and figure as a detail.
 pub fn page(report: &ImportReport) -> Page {
@@ -23,6 +26,8 @@ pub fn page(report: &ImportReport) -> Page {
     let failed = report.files.iter().filter(|line| line.kept == FileOutcome::Failed);
     let failed = failed.map(|line| format!("{}: {}", line.file, line.error.as_deref().unwrap_or_default()));
     page.add("Failed", [Block::Lines(failed.collect())]);
+    page.add("Logs of one card", [Block::Facts(report.joined.iter().map(joined).collect())]);
+    page.add("Flash geometry", [Block::Table(geometries(report))]);
     page.add("By format", [Block::Table(by_format(report))]);
     page.fold("Notes", [Block::Remarks(notes(report))]);
     page.fold("Files", [Block::Lines(report.files.iter().map(line).collect())]);
@@ -71,6 +76,34 @@ fn answer(report: &ImportReport) -> String {
             format!("Imported {} of {logs} logs with {found}; {known} imported before{others}", logs - known)
         }
     }
+}
+
+/// The files that were joined with a card.
+fn joined(joined: &Joined) -> Fact {
+    fact(&joined.card, joined.files.iter().map(|file| base(file)).collect::<Vec<_>>().join(", "))
+}
+
+/// The last part of a file's name.
+fn base(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or_default()
+}
+
+/// What the logs of flashbench show of the flash, a line a log, or why they do not.
+fn geometries(report: &ImportReport) -> Table {
+    let found = report.files.iter().filter_map(|file| {
+        let geometry = Geometry::deserialize(file.log.as_ref()?.other.get(OF_LOG)?).ok()?;
+        Some(
+            [base(&file.file).to_owned()]
+                .into_iter()
+                .chain(card_map::geometry_cells(&geometry))
+                .collect::<Vec<_>>(),
+        )
+    });
+    let mut table = Table::new(["file"].into_iter().chain(card_map::GEOMETRY))
+        .left_aligned(card_map::GEOMETRY)
+        .always(card_map::GEOMETRY);
+    found.for_each(|row| table.row(row));
+    table
 }
 
 /// Files, runs and results of each format.
@@ -168,6 +201,9 @@ fn figures(run: &Run) -> Table {
             }),
             ("MB/s", &|f| speed(f.mb_s)),
             ("IOPS", &|f| f.iops.map(speed).unwrap_or_default()),
+            ("mean latency", &|f| f.latency_us.map(time_us).unwrap_or_default()),
+            ("99 %", &|f| f.percentiles_us.p99.map(time_us).unwrap_or_default()),
+            ("longest", &|f| f.max_latency_us.map(time_us).unwrap_or_default()),
             ("as printed", &|f| format!("{} {}", f.printed().value, f.printed().unit)),
         ],
     )
@@ -186,6 +222,8 @@ fn word(kept: FileOutcome) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cardscope_model::card_map::property::{Evidence, Property};
+    use cardscope_model::card_map::{Geometry, OF_LOG};
     use cardscope_model::imported::Totals;
 
     #[test]
@@ -228,6 +266,24 @@ mod tests {
         let other = said(FileOutcome::NotUnderstood, "unknown log");
         assert_eq!(other.answer, "Nothing imported: a.md is not a log of a known tool.");
         assert_eq!(said(FileOutcome::Failed, "denied").answer, "Nothing imported: a.md: denied.");
+    }
+
+    #[test]
+    fn what_a_log_shows_of_the_flash_stands_before_its_figures_with_how_sure_it_is() {
+        let mut report = crate::sample::dry_run();
+        let geometry = Geometry {
+            erase_block_bytes: Property::measured(4 << 20, 0.99, Evidence::default()),
+            page_bytes: Property::not_tested("not in the log"),
+            ..Geometry::default()
+        };
+        let log = report.files[0].log.as_mut().unwrap();
+        log.other.insert(OF_LOG.into(), serde_json::to_value(geometry).unwrap());
+        let text = page(&report).text();
+        let row = text.lines().find(|line| line.contains("4 MiB")).unwrap();
+        assert!(
+            row.contains("a.log") && row.contains("not in the log") && row.contains("4 MiB (99 %)"),
+            "{row}"
+        );
     }
 
     #[test]

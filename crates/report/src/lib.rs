@@ -9,6 +9,7 @@ pub mod card_map;
 pub mod chart;
 pub mod check;
 pub mod comparison;
+mod details;
 pub mod doctor;
 pub mod endure;
 mod evidence;

@@ -4,7 +4,7 @@
 use cardscope_model::card::Price;
 use cardscope_model::card_map::MapReport;
 use cardscope_model::comparison::{
-    ComparedTest, Comparison, Entry, Pair, PrintedSpread, Spread, TwoLevels, Verdict,
+    ComparedTest, Comparison, Entry, Grade, Overall, Pair, PrintedSpread, Spread, TwoLevels, Verdict,
 };
 use cardscope_model::condition::Origin;
 use cardscope_model::histogram::Histogram;
@@ -12,7 +12,7 @@ use cardscope_model::imported::ImportReport;
 use cardscope_model::job::Fit;
 use cardscope_model::observe::ObserveReport;
 use cardscope_model::publication::{CardPart, Latencies, Publication, TestSeries};
-use cardscope_model::ranking::{RankedCard, Ranking};
+use cardscope_model::ranking::{Decision, Instead, RankedCard, Ranking};
 use cardscope_model::result::ToolPrints;
 use cardscope_model::series::Bucket;
 use cardscope_model::sustain::{Reading, Sample, SustainReport};
@@ -145,7 +145,12 @@ fn pair(first: usize, second: usize, spreads: &[Option<Spread>]) -> Option<Pair>
         p: Some((0.2 - (factor - 1.0).abs()).clamp(0.0002, 1.0)),
         verdict,
         more_runs: (verdict == Verdict::CannotTell).then_some(8),
+        probability_first_faster: if factor < 1.0 { 0.99 } else { 0.01 },
+        probability_notable: (0.5 + 4.0 * (factor - 1.0).abs()).min(0.99),
+        grade: Grade::of((0.5 + 4.0 * (factor - 1.0).abs()).min(0.99)),
         not_the_card_alone: if first == 0 && second == 1 { vec!["cooling".into()] } else { vec![] },
+        confounded_by: vec![],
+        levels: None,
     })
 }
 
@@ -170,8 +175,34 @@ pub(crate) fn comparison(cards: usize, runs: u32, tests: usize) -> Comparison {
     let mut comparison = ONE_CARD.comparison.clone();
     comparison.entries = (0..cards).map(|card| entry(card, runs)).collect();
     comparison.tests = (0..tests.min(TESTS.len())).map(compared).collect();
+    comparison.overall = if cards > 1 { overall(&comparison) } else { Vec::new() };
     comparison.differs[0].values = (0..cards).map(|card| Some(cooling(card).to_owned())).collect();
     comparison
+}
+
+/// All tests that every card has, by the geometric means of its speeds.
+fn overall(comparison: &Comparison) -> Vec<Overall> {
+    let shared: Vec<&ComparedTest> =
+        comparison.tests.iter().filter(|test| test.spreads.iter().all(Option::is_some)).collect();
+    let log = |card: usize| -> f64 {
+        shared.iter().filter_map(|test| test.spreads[card].as_ref()).map(|spread| spread.mean.ln()).sum()
+    };
+    let mut order: Vec<usize> = (0..comparison.entries.len()).collect();
+    order.sort_by(|a, b| log(*b).total_cmp(&log(*a)));
+    let count = shared.len().max(1) as f64;
+    let place = |(place, card): (usize, &usize)| {
+        let factor_to_best = ((log(*card) - log(order[0])) / count).exp();
+        Overall {
+            name: name(*card),
+            factor_to_best,
+            ci95: if place == 0 { [1.0, 1.0] } else { [0.95 * factor_to_best, 1.05 * factor_to_best] },
+            wins: if place == 0 { shared.len() as u32 } else { 0 },
+            tests: shared.len() as u32,
+            probability_best: if place == 0 { 0.91 } else { 0.09 / (order.len() - 1) as f64 },
+            confounded_by: Vec::new(),
+        }
+    };
+    if shared.is_empty() { Vec::new() } else { order.iter().enumerate().map(place).collect() }
 }
 
 /// An order of so many cards for a job, the first two equal.
@@ -185,20 +216,33 @@ pub(crate) fn ranking(cards: usize) -> Ranking {
         job.meaning = vec![format!("boot: {:.1} s", 18.0 + card as f64)];
         job.seconds = vec![("boot".into(), 18.0 + card as f64)];
         RankedCard {
-            place: if card < 2 { 1 } else { card as u32 + 1 },
-            shared_by: if card < 2 { 2 } else { 1 },
+            place: card as u32 + 1,
+            tier: if card < 2 { 1 } else { card as u32 },
+            probability_best: if card == 0 { 0.83 } else { 0.17 / (cards - 1) as f64 },
             entry: entry(card, 10),
             value: score(card),
             ci95: Some([score(card) - 4.0, score(card) + 3.0]),
             job: Some(job),
             price: Some(Price { amount, currency: "EUR".into() }),
+            priced: Some("2024-03".into()),
             per_price: Some(score(card) / amount),
+            gb_per_price: Some(64.0 / amount),
             capped: if card == 0 { first.capped } else { vec![] },
             ..first
         }
     };
     let mut ranking = ONE_CARD.rankings[0].clone();
     ranking.places = (0..cards).map(place).collect();
+    ranking.decision = Some(Decision {
+        buy: vec![name(0)],
+        probability: 0.83,
+        instead: Some(Instead {
+            name: name(1),
+            below: Price { amount: 8.5, currency: "EUR".into() },
+            costs: None,
+        }),
+        ..Decision::default()
+    });
     if let Some(groups) = &mut ranking.groups {
         groups.verdict = groups.verdict.replace("1 cards", &format!("{cards} cards"));
     }

@@ -5,6 +5,7 @@ use crate::archive::CardLine;
 use crate::card_source::{self, CardSource, set_apart, the_one};
 use crate::error::{Failure, Result};
 use crate::options::ArchiveAt;
+use crate::spreads;
 use cardscope_analysis::comparison::{AGE, Column, Division, columns, comparison};
 use cardscope_model::archived::StoredCard;
 use cardscope_model::comparison::Comparison;
@@ -14,8 +15,8 @@ use cardscope_model::test_name::TestName;
 use clap::Args;
 use std::path::Path;
 
-/// More columns than this say nothing to anybody.
-const MOST_COLUMNS: usize = 24;
+/// More columns than this are no comparison.
+const MOST_COLUMNS: usize = 200;
 
 /// Which measurements are meant; the same for several verbs.
 #[derive(Debug, Clone, Default, Args)]
@@ -83,7 +84,9 @@ pub fn compare(request: &Request) -> Result<Comparison> {
     let mut source = request.choice.open()?;
     let cards = chosen(request, &mut source)?;
     let columns = columns_of(request, &cards, &mut source)?.ok_or_else(|| too_many(cards.len()))?;
-    Ok(comparison(columns, request.by.clone()))
+    let mut compared = comparison(columns, request.by.clone(), &spreads::table(source.archive())?);
+    compared.details = source.details(&compared.entries)?;
+    Ok(compared)
 }
 
 /// The columns that a request asks for; `None` where there are more than anybody reads, found out without reading them all.
@@ -220,18 +223,18 @@ mod tests {
 
     #[test]
     fn more_cards_than_anybody_reads_are_refused_before_they_are_all_read() {
-        let file = file_of_cards(40);
+        let file = file_of_cards(240);
         let archive = tempfile::NamedTempFile::new().unwrap();
         let mut source = CardSource::open(Some(archive.path()), false).unwrap();
         let request = Request { cards: vec![file.path().to_str().unwrap().to_owned()], ..Request::default() };
         let cards = chosen(&request, &mut source).unwrap();
-        assert_eq!(cards.len(), 40);
+        assert_eq!(cards.len(), 240);
         assert!(columns_of(&request, &cards[..MOST_COLUMNS], &mut source).unwrap().is_some());
         assert!(columns_of(&request, &cards, &mut source).unwrap().is_none());
-        // What comes behind the 25th is not read: a card that has nothing would be refused.
+        // What comes behind the 201st is not read: a card that has nothing would be refused.
         let mut with_an_empty_one = cards[..=MOST_COLUMNS].to_vec();
         with_an_empty_one.push((card("nobody measured it"), Vec::new()));
         assert!(columns_of(&request, &with_an_empty_one, &mut source).unwrap().is_none());
-        assert!(too_many(40).to_string().contains("more than 24 columns"));
+        assert!(too_many(240).to_string().contains("more than 200 columns"));
     }
 }

@@ -19,6 +19,7 @@ pub mod check;
 mod checkpoint;
 pub mod compare;
 pub mod consent;
+mod details;
 pub mod doctor;
 pub mod endure;
 pub mod error;
@@ -43,6 +44,7 @@ pub mod recipes;
 mod recorder;
 pub mod restore;
 pub mod simulate;
+mod spreads;
 pub mod sustain;
 #[cfg(test)]
 mod testing;

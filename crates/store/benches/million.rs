@@ -87,6 +87,7 @@ fn import(archive: &mut Archive, names: &[String], logs: &[Log]) -> Result<(), B
         .map(|(name, log)| NewSource {
             name,
             title: None,
+            shares_card_of: None,
             format: "bench",
             bytes: name.as_bytes().into(),
             logs: std::slice::from_ref(log),

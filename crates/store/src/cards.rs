@@ -8,7 +8,9 @@ use crate::resolver::{mark_stale, update_card, write_names};
 use crate::{Archive, ArchiveError, read, stamp};
 use cardscope_model::archived::StoredCard;
 use cardscope_model::card::{CardFacts, Event};
+use cardscope_model::condition::Condition;
 use cardscope_model::session_file::CardUnit;
+use serde_json::Value;
 
 /// Digits of a card's name by which it can be found; fewer would hit words.
 const ID_DIGITS: usize = 6;
@@ -16,14 +18,42 @@ const ID_DIGITS: usize = 6;
 const CARDS: &str =
     "SELECT id, title, facts, specimens, sessions, runs, first_measured, last_measured FROM card";
 
+/// What a session says of its card beside its runs.
+#[derive(Debug, Clone)]
+pub struct CardWord {
+    /// The kind of the session: `bench`, `import`, a verb.
+    pub kind: String,
+    /// What was true of card and rig.
+    pub condition: Condition,
+    /// What the card said of itself; null for a log.
+    pub identity: Value,
+    /// The document of a log, a map, a check or a long run.
+    pub document: Option<Value>,
+    /// Lowest temperature at the start of a loop of a test, in °C, and the highest in all of them.
+    pub temperatures: (Option<f64>, Option<f64>),
+}
+
+const CARD_WORDS: &str = "SELECT s.kind, s.condition, s.identity, \
+    COALESCE(s.log, CASE WHEN s.kind IN ('map', 'check', 'sustain') THEN s.document END), \
+    (SELECT MIN(start_c) FROM sample WHERE session_id = s.id), \
+    (SELECT MAX(max_c) FROM sample WHERE session_id = s.id) FROM session s WHERE s.card_id = $1 ORDER BY s.id";
+
 impl Archive {
+    /// What the sessions of a card say of it beside their runs, oldest first.
+    pub fn card_words(&mut self, card: &str) -> Result<Vec<CardWord>, ArchiveError> {
+        self.read(async |c| c.all(statement(CARD_WORDS).bind(card), card_word).await)
+    }
+
     /// All cards, by title.
     pub fn cards(&mut self) -> Result<Vec<StoredCard>, ArchiveError> {
         self.settle()?;
         self.read(async |c| {
             let prices = prices(c).await?;
             let mut cards = c.all(statement(CARDS), card).await?;
-            cards.iter_mut().for_each(|card| card.price = prices.get(&card.id).cloned());
+            for card in &mut cards {
+                let paid = prices.get(&card.id);
+                (card.price, card.priced) = (paid.map(|p| p.0.clone()), paid.and_then(|p| p.1.clone()));
+            }
             cards.sort_by_cached_key(|card| (card.title.to_lowercase(), card.id.clone()));
             Ok(cards)
         })
@@ -95,6 +125,16 @@ impl Archive {
     }
 }
 
+fn card_word(row: &Row) -> Outcome<CardWord> {
+    Ok(CardWord {
+        kind: row.get(0)?,
+        condition: row.json(1)?,
+        identity: row.json(2)?,
+        document: row.optional_json(3)?,
+        temperatures: (row.get(4)?, row.get(5)?),
+    })
+}
+
 fn card(row: &Row) -> Outcome<StoredCard> {
     Ok(StoredCard {
         id: row.get(0)?,
@@ -106,6 +146,7 @@ fn card(row: &Row) -> Outcome<StoredCard> {
         first: row.get(6)?,
         last: row.get(7)?,
         price: None,
+        priced: None,
     })
 }
 

@@ -106,9 +106,9 @@ pub(crate) async fn of_card(c: &mut Connection, card: &str) -> Outcome<Vec<(Opti
 }
 
 /// What was last paid for each card.
-pub(crate) async fn prices(c: &mut Connection) -> Outcome<HashMap<String, Price>> {
+pub(crate) async fn prices(c: &mut Connection) -> Outcome<HashMap<String, (Price, Option<String>)>> {
     let bought = c.all(statement(BOUGHT), |row| Ok((row.get::<String>(0)?, row.json::<Event>(1)?))).await?;
-    Ok(bought.into_iter().filter_map(|(card, event)| Some((card, event.price?))).collect())
+    Ok(bought.into_iter().filter_map(|(card, event)| Some((card, (event.price?, event.date)))).collect())
 }
 
 /// A row of that id must be in the table.

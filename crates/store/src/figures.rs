@@ -2,20 +2,47 @@
 
 use crate::connection::{Outcome, json, unreadable};
 use cardscope_model::result::ToolPrints;
-use cardscope_model::run::Figure;
+use cardscope_model::run::{Figure, Percentiles};
 use cardscope_model::test_name::TestName;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Test, step, MB/s, I/Os per second, mean and longest latency in microseconds, as printed.
+/// Test, step, MB/s, I/Os per second, mean latency in microseconds, the other latencies, as printed.
 type Compact<'a> =
-    (TestName, Option<Cow<'a, str>>, f64, Option<f64>, Option<f64>, Option<f64>, Option<(f64, Cow<'a, str>)>);
+    (TestName, Option<Cow<'a, str>>, f64, Option<f64>, Option<f64>, Longest, Option<(f64, Cow<'a, str>)>);
+
+/// The longest latency in microseconds, and the percentiles behind it where there are any: most rows are older than these, or
+/// of tools that print none.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Longest {
+    Alone(Option<f64>),
+    With(Option<f64>, Option<f64>, Option<f64>, Option<f64>),
+}
+
+impl Longest {
+    fn of(f: &Figure) -> Self {
+        let Percentiles { p50, p99, p999 } = f.percentiles_us;
+        match f.percentiles_us.is_unknown() {
+            true => Longest::Alone(f.max_latency_us),
+            false => Longest::With(f.max_latency_us, p50, p99, p999),
+        }
+    }
+
+    fn parts(self) -> (Option<f64>, Percentiles) {
+        match self {
+            Longest::Alone(max) => (max, Percentiles::default()),
+            Longest::With(max, p50, p99, p999) => (max, Percentiles { p50, p99, p999 }),
+        }
+    }
+}
 
 /// The text of figures.
 pub(crate) fn to_text(figures: &[Figure]) -> Outcome<String> {
     fn compact(f: &Figure) -> Compact<'_> {
         let printed = f.as_printed.as_ref().map(|p| (p.value, p.unit.as_str().into()));
         let step = f.step.as_deref().map(Cow::from);
-        (f.name(), step, f.mb_s, f.iops, f.latency_us, f.max_latency_us, printed)
+        (f.name(), step, f.mb_s, f.iops, f.latency_us, Longest::of(f), printed)
     }
     json(&figures.iter().map(compact).collect::<Vec<_>>())
 }
@@ -24,13 +51,17 @@ pub(crate) fn to_text(figures: &[Figure]) -> Outcome<String> {
 pub(crate) fn of_text(text: &str) -> Outcome<Vec<Figure>> {
     let all: Vec<Compact<'_>> =
         serde_json::from_str(text).map_err(|e| unreadable("figures", e.to_string()))?;
-    let figure = |(test, step, mb_s, iops, latency_us, max_latency_us, printed): Compact<'_>| Figure {
-        step: step.map(Cow::into_owned),
-        iops,
-        latency_us,
-        max_latency_us,
-        as_printed: printed.map(|(value, unit)| ToolPrints { value, unit: unit.into_owned() }),
-        ..Figure::of(test, mb_s)
+    let figure = |(test, step, mb_s, iops, latency_us, longest, printed): Compact<'_>| {
+        let (max_latency_us, percentiles_us) = longest.parts();
+        Figure {
+            step: step.map(Cow::into_owned),
+            iops,
+            latency_us,
+            max_latency_us,
+            percentiles_us,
+            as_printed: printed.map(|(value, unit)| ToolPrints { value, unit: unit.into_owned() }),
+            ..Figure::of(test, mb_s)
+        }
     };
     Ok(all.into_iter().map(figure).collect())
 }
@@ -43,22 +74,31 @@ mod tests {
     fn any_figure() -> impl Strategy<Value = Figure> {
         let number = || prop::option::of(0.0..1e12f64);
         let printed = prop::option::of((0.0..1e12f64, ".{0,8}"));
-        (prop::option::of(".{0,8}"), 0.0..1e6f64, number(), number(), number(), printed).prop_map(
-            |(step, mb_s, iops, latency_us, max_latency_us, printed)| Figure {
+        let percentiles =
+            (number(), number(), number()).prop_map(|(p50, p99, p999)| Percentiles { p50, p99, p999 });
+        (prop::option::of(".{0,8}"), 0.0..1e6f64, number(), number(), number(), percentiles, printed)
+            .prop_map(|(step, mb_s, iops, latency_us, max_latency_us, percentiles_us, printed)| Figure {
                 step,
                 iops,
                 latency_us,
                 max_latency_us,
+                percentiles_us,
                 as_printed: printed.map(|(value, unit)| ToolPrints { value, unit }),
                 ..Figure::of("RND4K Q32T1 mix70".parse().unwrap(), mb_s)
-            },
-        )
+            })
     }
 
     proptest! {
         #[test]
         fn figures_come_back_to_the_last_digit(figures in prop::collection::vec(any_figure(), 0..6)) {
             prop_assert_eq!(of_text(&to_text(&figures).unwrap()).unwrap(), figures);
+        }
+
+        #[test]
+        fn a_row_from_before_percentiles_is_read(max in prop::option::of(0.0..1e12f64)) {
+            let row = format!(r#"[["RND4K Q1T1 read",null,9.5,2300.0,430.0,{},null]]"#, json(&max).unwrap());
+            let figures = of_text(&row).unwrap();
+            prop_assert_eq!((figures[0].max_latency_us, figures[0].percentiles_us), (max, Percentiles::default()));
         }
 
         #[test]

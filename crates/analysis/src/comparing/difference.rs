@@ -1,21 +1,27 @@
 //! Whether two cards differ in one test: by how much, how sure that is, and how many more runs would settle it.
 //!
-//! The ratio of two means, reckoned in logarithms so that either card may come first; Welch's t with the errors of
-//! [`super::series`], in which runs that follow each other count for less. A test of ranks or a permutation would ask for
-//! no shape of the spread, but with five runs a side it cannot say less than p = 0.008, which no correction for a dozen
-//! tests survives; what the shapes that cards have do to this one is measured instead (`docs/comparing.md`).
+//! The ratio of their usual speeds ([`crate::usual`]), in logarithms so that either card may come first. Two answers from
+//! one distribution. *The chance that one is faster* counts that cards lie as far apart as those that were published: it is
+//! what a person wants to know who has to choose. *p* does not: it is how often cards that are alike would look so
+//! different, and what is called real rests on it. A test of ranks or a permutation would ask for no shape of the spread,
+//! but with five runs a side it cannot say less than p = 0.008, which no correction for a dozen tests survives.
 
-use super::series::{LEAST_RUNS, Series, correlation, error, pooled, worth};
-use super::{NOTICED, REAL, TYPICAL_SPREAD};
-use crate::estimate::t95;
-use cardscope_model::comparison::Verdict;
-use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+use super::REAL;
+use crate::usual::{Normals, Table, Usual, noticed};
+use cardscope_model::comparison::{Grade, Verdict};
+use statrs::distribution::{ContinuousCDF, Normal};
+
+/// A side of fewer runs never differs for real: two that agree may be one state of the card. No p is given either.
+pub const LEAST_RUNS: u32 = 3;
 
 /// Where more runs than this would be needed, runs are not what is missing.
-const MOST_MORE_RUNS: usize = 100;
+const MOST_MORE_RUNS: u32 = 100;
 
 /// Standard errors beyond the limit that make a chance of 80 % to get there (the quantile of a normal distribution).
 const POWER: f64 = 0.8416;
+
+/// Runs are taken to jump between two levels where that is so probable: the other card may then jump, too.
+const JUMPS: f64 = 0.8;
 
 /// Cards of which one stands still have no ratio; beyond a million it means nothing.
 const MOST_FACTOR: f64 = 1e6;
@@ -23,51 +29,45 @@ const MOST_FACTOR: f64 = 1e6;
 /// What can be said of two cards in one test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
-    /// Mean of the second over mean of the first, from 10^-6 to 10^6; 1 where one has no runs or both stand still.
+    /// Usual speed of the second over that of the first, from 10^-6 to 10^6; 1 where one is unknown or both stand still.
     pub factor: f64,
-    /// 95 % interval of the factor, by itself: not widened for other comparisons. `None` where a side has one run.
+    /// 95 % interval of the factor, by itself: not widened for other comparisons. `None` where a side is unknown.
     pub ci95: Option<[f64; 2]>,
+    /// Chance that the first card's usual speed is the higher one.
+    pub first_faster: f64,
+    /// Chance that it is higher by more than anybody overlooks, and that the second's is.
+    pub noticed: [f64; 2],
+    /// What that chance is called.
+    pub grade: Grade,
     /// Probability of such a difference by chance alone; `None` where a side has fewer than [`LEAST_RUNS`].
     pub p: Option<f64>,
-    /// What can be said.
+    /// What can be said for sure.
     pub verdict: Verdict,
     /// Further runs of each side that settle it with a chance of 80 %, if the difference is what it seems; `None` where
     /// it is settled, or where more than 100 would be needed.
     pub more_runs: Option<u32>,
-    /// How many independent runs those of each side are worth.
-    pub worth: [f64; 2],
-    sides: Option<Sides>,
+    known: Option<Known>,
 }
 
-/// Two series and what is known of them together.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Sides {
-    first: Series,
-    second: Series,
-    spread: f64,
-    correlation: f64,
-}
-
-/// Compares two cards by the means of their runs, each in the order in which they were measured. Runs that are negative
-/// or no numbers are left out.
-pub fn difference(first: &[f64], second: &[f64]) -> Difference {
-    let scale = first.iter().chain(second).copied().filter(|v| v.is_finite()).fold(0.0, f64::max);
-    let side = |values: &[f64]| {
-        let usable = values.iter().filter(|v| v.is_finite() && **v >= 0.0);
-        // By the greatest, or sums of enormous numbers would have no end.
-        Series::new(&usable.map(|v| if scale > 0.0 { v / scale } else { 0.0 }).collect::<Vec<f64>>())
+/// Compares two cards by what is known of their usual speeds. `besides` is the variance that the logarithm of the factor has
+/// from what differs beside that which is compared: nothing is then almost certain.
+pub fn difference(first: Option<&Usual>, second: Option<&Usual>, table: &Table, besides: f64) -> Difference {
+    let nothing = Difference {
+        factor: 1.0,
+        ci95: None,
+        first_faster: 0.5,
+        noticed: [0.0; 2],
+        grade: Grade::Even,
+        p: None,
+        verdict: Verdict::CannotTell,
+        more_runs: None,
+        known: None,
     };
-    match (side(first), side(second)) {
-        (Some(first), Some(second)) => Sides::new(first, second).difference(),
-        _ => Difference {
-            factor: 1.0,
-            ci95: None,
-            p: None,
-            verdict: Verdict::CannotTell,
-            more_runs: None,
-            worth: [0.0; 2],
-            sides: None,
-        },
+    match (first, second) {
+        (Some(first), Some(second)) => Known::new(first, second, besides).difference(table),
+        (Some(_), None) => Difference { factor: 1.0 / MOST_FACTOR, ..nothing },
+        (None, Some(_)) => Difference { factor: MOST_FACTOR, ..nothing },
+        (None, None) => nothing,
     }
 }
 
@@ -75,68 +75,75 @@ impl Difference {
     /// The same after correction for the number of comparisons: `p` as [`super::holm`] makes it of all of them. What was
     /// real by itself may then be none, and takes more runs.
     pub fn corrected(mut self, p: f64) -> Difference {
-        let (Some(sides), Some(own)) = (self.sides, self.p) else { return self };
+        let (Some(known), Some(own)) = (&self.known, self.p) else { return self };
         let p = p.clamp(own, 1.0);
         // What was asked of p is asked of it as much more strictly as the correction raised it.
         let level = if p > 0.0 { REAL * own / p } else { REAL };
         self.p = Some(p);
-        self.verdict = sides.verdict(self.ci95, self.p);
-        self.more_runs = sides.more_runs(self.verdict, level);
+        self.verdict = known.verdict(self.ci95, self.p);
+        self.more_runs = known.more_runs(self.verdict, level);
         self
     }
 }
 
-impl Sides {
-    fn new(first: Series, second: Series) -> Sides {
-        let both = [&first, &second];
-        let spread = pooled(both).unwrap_or(TYPICAL_SPREAD);
-        Sides { first, second, spread, correlation: correlation(&both) }
+/// Two usual speeds and the difference of their logarithms, the second's less the first's.
+#[derive(Debug, Clone, PartialEq)]
+struct Known {
+    log: f64,
+    apart: Normals,
+    /// The same if no card has a level at which no run was made.
+    seen: Normals,
+    runs: [u32; 2],
+    /// Variances of the two, and of what else differs.
+    variances: [f64; 2],
+    besides: f64,
+}
+
+impl Known {
+    fn new(first: &Usual, second: &Usual, besides: f64) -> Known {
+        let most = MOST_FACTOR.ln();
+        let apart = second.log().minus(first.log());
+        // Where one of the two is seen to jump, the other may, too.
+        let steady = first.two_levels.max(second.two_levels) < JUMPS;
+        let seen = if steady { second.seen().minus(first.seen()) } else { apart.clone() };
+        Known {
+            log: (second.middle().ln() - first.middle().ln()).clamp(-most, most),
+            apart: if besides > 0.0 { apart.widened(besides) } else { apart },
+            seen: if besides > 0.0 { seen.widened(besides) } else { seen },
+            runs: [first.runs, second.runs],
+            variances: [first.log().variance(), second.log().variance()],
+            besides,
+        }
     }
 
-    fn difference(self) -> Difference {
-        let log = self.log();
-        let (error, degrees) = self.error(0);
-        let fewest = self.first.runs.min(self.second.runs);
-        let half = t95(degrees) * error;
-        let ci95 = (fewest > 1).then(|| [factor(log - half), factor(log + half)]);
-        let p = (fewest >= LEAST_RUNS).then(|| two_sided(log / error, degrees));
+    fn difference(self, table: &Table) -> Difference {
+        let usual = self.apart.drawn_to(table.apart());
+        let noticed = [usual.below(-noticed()), usual.above(noticed())];
+        let fewest = self.runs[0].min(self.runs[1]);
+        let [low, high] = self.apart.middle95();
+        let ci95 = Some([factor(low.min(self.log)), factor(high.max(self.log))]);
+        let tail = self.seen.below(0.0).min(self.seen.above(0.0));
+        let p = (fewest >= LEAST_RUNS).then(|| (2.0 * tail).min(1.0));
         let verdict = self.verdict(ci95, p);
         Difference {
-            factor: factor(log),
+            factor: factor(self.log),
             ci95,
+            first_faster: usual.below(0.0),
+            noticed,
+            grade: grade(noticed, self.besides > 0.0),
             p,
             verdict,
             more_runs: self.more_runs(verdict, REAL),
-            worth: [worth(self.first.runs, self.correlation), worth(self.second.runs, self.correlation)],
-            sides: Some(self),
+            known: Some(self),
         }
-    }
-
-    /// Logarithm of the ratio of the means.
-    fn log(&self) -> f64 {
-        let most = MOST_FACTOR.ln();
-        match (self.first.mean > 0.0, self.second.mean > 0.0) {
-            (true, true) => (self.second.mean.ln() - self.first.mean.ln()).clamp(-most, most),
-            (true, false) => -most,
-            (false, true) => most,
-            (false, false) => 0.0,
-        }
-    }
-
-    /// Standard error of that logarithm and its degrees of freedom, after so many further runs of each side.
-    fn error(&self, further: usize) -> (f64, f64) {
-        let side = |s: &Series| error(s, s.runs + further, self.spread, self.correlation);
-        let ((a, a_degrees), (b, b_degrees)) = (side(&self.first), side(&self.second));
-        let degrees = (a + b).powi(2) / (a * a / a_degrees + b * b / b_degrees);
-        ((a + b).sqrt(), degrees)
     }
 
     fn verdict(&self, ci95: Option<[f64; 2]>, p: Option<f64>) -> Verdict {
         let (Some([low, high]), Some(p)) = (ci95, p) else { return Verdict::CannotTell };
-        let (log, noticed) = (self.log(), (1.0 + NOTICED).ln());
+        let noticed = noticed();
         match p < REAL {
-            true if log > noticed => Verdict::SecondFaster,
-            true if log < -noticed => Verdict::FirstFaster,
+            true if self.log > noticed => Verdict::SecondFaster,
+            true if self.log < -noticed => Verdict::FirstFaster,
             _ if low.ln() > -noticed && high.ln() < noticed => Verdict::Alike,
             _ => Verdict::CannotTell,
         }
@@ -148,46 +155,46 @@ impl Sides {
             return None;
         }
         let (mut least, mut most) =
-            (LEAST_RUNS.saturating_sub(self.first.runs.min(self.second.runs)).max(1), MOST_MORE_RUNS);
+            (LEAST_RUNS.saturating_sub(self.runs[0].min(self.runs[1])).max(1), MOST_MORE_RUNS);
         let normal = Normal::standard().inverse_cdf(1.0 - level / 2.0);
         if !self.settled_by(most, normal) {
             return None;
         }
         while least < most {
-            let middle = usize::midpoint(least, most);
+            let middle = u32::midpoint(least, most);
             match self.settled_by(middle, normal) {
                 true => most = middle,
                 false => least = middle + 1,
             }
         }
-        u32::try_from(least).ok()
+        Some(least)
     }
 
-    /// Whether so many further runs would, by the normal quantile of the level.
-    fn settled_by(&self, further: usize, normal: f64) -> bool {
-        let (error, degrees) = self.error(further);
-        let needed = (about_t(normal, degrees) + POWER) * error;
-        let beyond = self.log().abs() - (1.0 + NOTICED).ln();
+    /// Whether so many further runs would, by the normal quantile of the level. More runs know a mean better as their number
+    /// grows, whatever they are worth; what else differs stays.
+    fn settled_by(&self, further: u32, normal: f64) -> bool {
+        let shrunk = |side: usize| {
+            let runs = f64::from(self.runs[side]);
+            self.variances[side] * runs / (runs + f64::from(further))
+        };
+        let error = (shrunk(0) + shrunk(1) + self.besides).sqrt();
+        let needed = (normal + POWER) * error;
+        let beyond = self.log.abs() - noticed();
         match beyond > 0.0 {
-            true => self.log().abs() > needed && beyond > POWER * error,
+            true => self.log.abs() > needed && beyond > POWER * error,
             false => -beyond > needed,
         }
     }
 }
 
+/// What the greater of two chances is called; where something else differs too, nothing is almost certain.
+fn grade(noticed: [f64; 2], confounded: bool) -> Grade {
+    let grade = Grade::of(noticed[0].max(noticed[1]));
+    if confounded { grade.min(Grade::Likely) } else { grade }
+}
+
 fn factor(log: f64) -> f64 {
     log.exp().clamp(1.0 / MOST_FACTOR, MOST_FACTOR)
-}
-
-/// Student's t from a quantile of the normal distribution: two terms of its expansion (Abramowitz and Stegun 26.7.5), a
-/// tenth too small for two degrees of freedom; a forecast of runs needs no more, and it costs nothing.
-fn about_t(normal: f64, degrees: f64) -> f64 {
-    let [z, z3, z5] = [1, 3, 5].map(|power| normal.powi(power));
-    z + (z3 + z) / (4.0 * degrees) + (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * degrees * degrees)
-}
-
-fn two_sided(t: f64, degrees: f64) -> f64 {
-    StudentsT::new(0.0, 1.0, degrees).map_or(1.0, |law| (2.0 * law.sf(t.abs())).min(1.0))
 }
 
 #[cfg(test)]

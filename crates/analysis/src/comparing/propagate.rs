@@ -5,48 +5,24 @@
 //! figures and one more, and no drawing. An outcome that only rises with its figures gets an interval that only moves up
 //! with them; steps, as where a demand is missed, are seen at the ends. Figures are taken for independent of each other.
 
-use super::TYPICAL_SPREAD;
-use super::series::{ASSUMED, worth};
-use crate::estimate::t95;
-
-/// What is known of the spread of cards' runs in general counts as much as so many runs; it keeps two runs that agree by
-/// luck from being taken for certainty, and one run from having no interval.
-const KNOWN_RUNS: f64 = 3.0;
-
-/// One figure of a card over its runs, in any unit, not negative.
+/// One figure of a card, in any unit, not negative.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MeanOfRuns {
-    /// Mean of its runs.
+pub struct Interval {
+    /// What it is taken to be.
     pub mean: f64,
-    /// Deviation of one run, in the same unit; `None` for a single run.
-    pub deviation: Option<f64>,
-    /// Runs.
-    pub runs: u32,
-}
-
-impl MeanOfRuns {
-    /// 95 % interval of the mean, in the figure's unit and above 0. A single run is taken to spread by the 3 % that are
-    /// usual; neighbours are assumed to be alike.
-    pub fn ci95(&self) -> [f64; 2] {
-        let own = self.deviation.filter(|d| d.is_finite() && self.runs > 1 && self.mean > 0.0);
-        let degrees = own.map_or(0.0, |_| f64::from(self.runs) - 1.0);
-        let squared = own.map_or(0.0, |d| (d / self.mean).powi(2));
-        let spread = (squared * degrees + TYPICAL_SPREAD.powi(2) * KNOWN_RUNS) / (degrees + KNOWN_RUNS);
-        let error = (spread / worth(self.runs.max(1) as usize, ASSUMED)).sqrt();
-        let reach = (t95(degrees + KNOWN_RUNS) * error).exp();
-        [self.mean / reach, (self.mean * reach).min(f64::MAX)]
-    }
+    /// Its 95 % interval.
+    pub ci95: [f64; 2],
 }
 
 /// 95 % interval of `outcome` over these figures, given to it in their order; `None` where the outcome of the means is no
 /// number. An end at which it is none is left out.
-pub fn propagate(figures: &[MeanOfRuns], outcome: impl Fn(&[f64]) -> f64) -> Option<[f64; 2]> {
+pub fn propagate(figures: &[Interval], outcome: impl Fn(&[f64]) -> f64) -> Option<[f64; 2]> {
     let means: Vec<f64> = figures.iter().map(|figure| figure.mean).collect();
     let middle = Some(outcome(&means)).filter(|value| value.is_finite())?;
     let mut moved = means.clone();
     let (mut down, mut up): (f64, f64) = (0.0, 0.0);
     for (place, figure) in figures.iter().enumerate() {
-        let ends = figure.ci95().map(|end| {
+        let ends = figure.ci95.map(|end| {
             moved[place] = end;
             outcome(&moved) - middle
         });
@@ -61,57 +37,48 @@ pub fn propagate(figures: &[MeanOfRuns], outcome: impl Fn(&[f64]) -> f64) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::usual::{Spread, Usual};
     use cardscope_model::random::Random;
-    use cardscope_model::statistics::{deviation, mean};
+    use cardscope_model::statistics::mean;
     use proptest::prelude::*;
 
-    fn figure(mean: f64, deviation: f64, runs: u32) -> MeanOfRuns {
-        MeanOfRuns { mean, deviation: Some(deviation), runs }
+    fn figure(mean: f64, half: f64) -> Interval {
+        Interval { mean, ci95: [mean - half, mean + half] }
     }
 
     #[test]
     fn a_single_figure_keeps_its_interval_and_two_add_as_a_right_angle() {
-        let one = figure(50.0, 1.0, 10);
-        assert_eq!(
-            propagate(&[one], |f| f[0]).unwrap(),
-            [50.0 + (one.ci95()[0] - 50.0), 50.0 + (one.ci95()[1] - 50.0)]
-        );
+        let one = figure(50.0, 1.0);
+        assert_eq!(propagate(&[one], |f| f[0]).unwrap(), [49.0, 51.0]);
         let [low, high] = propagate(&[one, one], |f| f[0] + f[1]).unwrap();
-        let [one_low, one_high] = one.ci95();
-        assert!((100.0 - low - (50.0 - one_low) * 2f64.sqrt()).abs() < 1e-9);
-        assert!((high - 100.0 - (one_high - 50.0) * 2f64.sqrt()).abs() < 1e-9);
+        assert!((100.0 - low - 2f64.sqrt()).abs() < 1e-9 && (high - 100.0 - 2f64.sqrt()).abs() < 1e-9);
     }
 
     #[test]
     fn a_card_that_may_miss_a_demand_has_a_score_that_may_fall_to_what_is_left_then() {
         let score = |f: &[f64]| if f[0] < 10.0 { 20.0 } else { 80.0 };
-        assert_eq!(propagate(&[figure(10.1, 0.5, 5)], score).unwrap(), [20.0, 80.0]);
-        assert_eq!(propagate(&[figure(50.0, 0.5, 5)], score).unwrap(), [80.0, 80.0]);
+        assert_eq!(propagate(&[figure(10.1, 0.5)], score).unwrap(), [20.0, 80.0]);
+        assert_eq!(propagate(&[figure(50.0, 0.5)], score).unwrap(), [80.0, 80.0]);
     }
 
     #[test]
-    fn a_single_run_and_a_standing_card_have_intervals_too() {
-        let [low, high] = MeanOfRuns { mean: 20.0, deviation: None, runs: 1 }.ci95();
-        assert!(low < 18.5 && 21.5 < high && high < 23.0, "{low} to {high}");
-        assert_eq!(MeanOfRuns { mean: 0.0, deviation: Some(0.0), runs: 4 }.ci95(), [0.0, 0.0]);
-        assert_eq!(propagate(&[figure(0.0, 0.0, 3)], |f| 1.0 / f[0]), None);
+    fn nothing_and_a_standing_card_have_answers() {
+        assert_eq!(propagate(&[figure(0.0, 0.0)], |f| 1.0 / f[0]), None);
         assert_eq!(propagate(&[], |_| 7.0), Some([7.0, 7.0]));
     }
 
     #[test]
     fn ninety_five_of_a_hundred_intervals_of_a_score_hold_the_true_one() {
         let score = |f: &[f64]| 40.0 * (f[0] / 10.0).ln() + 20.0 * f[1].min(95.0).ln() - 300.0 / f[2];
-        let truth = [25.0, 90.0, 12.0];
+        let truth: [f64; 3] = [25.0, 90.0, 12.0];
         for runs in [2, 5, 10] {
             let mut random = Random::from_state(3);
             let mut holds = || {
                 let figures = truth.map(|speed| {
-                    let runs: Vec<f64> = (0..runs).map(|_| speed * (1.0 + 0.04 * random.normal())).collect();
-                    MeanOfRuns {
-                        mean: mean(&runs).unwrap(),
-                        deviation: deviation(&runs),
-                        runs: runs.len() as u32,
-                    }
+                    let runs: Vec<f64> = (0..runs).map(|_| speed * (0.04 * random.normal()).exp()).collect();
+                    let mean = mean(&runs).unwrap();
+                    let known = Usual::of(&runs, &Spread::even()).unwrap();
+                    Interval { mean, ci95: known.ci95(mean) }
                 });
                 let [low, high] = propagate(&figures, score).unwrap();
                 low <= score(&truth) && score(&truth) <= high
@@ -124,13 +91,13 @@ mod tests {
     proptest! {
         #[test]
         fn a_card_that_is_faster_in_one_figure_has_no_end_of_its_interval_lower(
-            means in prop::collection::vec(1.0..500.0f64, 1..6), faster in 1.0..3.0f64, runs in 1u32..10,
+            means in prop::collection::vec(1.0..500.0f64, 1..6), faster in 1.0..3.0f64,
         ) {
             let score = |f: &[f64]| f.iter().map(|v| v.ln()).sum::<f64>();
-            let of = |factor: f64| -> Vec<MeanOfRuns> {
+            let of = |factor: f64| -> Vec<Interval> {
                 let figure = |(i, m): (usize, &f64)| {
                     let mean = if i == 0 { m * factor } else { *m };
-                    figure(mean, 0.05 * mean, runs)
+                    figure(mean, 0.05 * mean)
                 };
                 means.iter().enumerate().map(figure).collect()
             };

@@ -1,11 +1,12 @@
 //! What stands beside each other: a card, or a card under one of its settings, with its runs; and in what these differ
 //! besides the card.
 
+use crate::usual::{Kind, Table};
 use cardscope_model::archived::StoredCard;
-use cardscope_model::comparison::{Differs, Entry};
+use cardscope_model::comparison::{Differs, Entry, EntryLatency};
 use cardscope_model::condition::in_words;
 use cardscope_model::result::ToolPrints;
-use cardscope_model::run::CardRun;
+use cardscope_model::run::{CardRun, Figure};
 use cardscope_model::setting::Setting;
 use cardscope_model::statistics::distinct;
 use cardscope_model::test_name::TestName;
@@ -43,6 +44,8 @@ pub struct Values {
     pub printed: Vec<Option<ToolPrints>>,
     /// When each run was measured, where that is known.
     pub at: Vec<Option<String>>,
+    /// Latencies of the runs of which they are known.
+    pub latencies: Vec<EntryLatency>,
 }
 
 /// One column of a comparison.
@@ -59,6 +62,16 @@ pub struct Column {
 }
 
 impl Column {
+    /// The kind of series that a test of it gives.
+    pub(super) fn kind(&self, (test, _): &TestKey) -> Kind {
+        Kind::new(&self.entry.card, self.entry.settings.first(), *test)
+    }
+
+    /// The kind of series that its runs over all tests give.
+    pub(super) fn kind_of_all(&self) -> Kind {
+        Kind::over_all(&self.entry.card, self.entry.settings.first())
+    }
+
     /// Whether another column is of the same piece under the same setting, at another time.
     pub fn ages_as(&self, other: &Column) -> bool {
         (&self.entry.card_id, &self.series) == (&other.entry.card_id, &other.series)
@@ -127,9 +140,10 @@ fn varies(runs: &[CardRun], word: &str) -> bool {
 fn setting(run: &CardRun, words: &[&str]) -> Vec<String> {
     words
         .iter()
-        .map(|word| {
-            let value = run.setting.value(word).unwrap_or_else(|| UNKNOWN.to_owned());
-            if *word == "recipe" || *word == "size" { value } else { format!("{word} {value}") }
+        .map(|word| match run.setting.value(word) {
+            Some(value) if *word == "recipe" || *word == "size" => value,
+            Some(value) => format!("{word} {value}"),
+            None => format!("{word} {UNKNOWN}"),
         })
         .collect()
 }
@@ -159,8 +173,16 @@ fn column(card: &StoredCard, key: &[String], shared: usize, runs: &[CardRun]) ->
         values.mb_s.push(figure.mb_s);
         values.printed.push(figure.as_printed.clone());
         values.at.push(run.at.clone());
+        values.latencies.extend(latency_of(figure));
     }
     column
+}
+
+/// Latencies of one run.
+fn latency_of(figure: &Figure) -> Option<EntryLatency> {
+    let mean_us = figure.latency_us?;
+    let Figure { percentiles_us, max_latency_us: max_us, .. } = *figure;
+    Some(EntryLatency { n: 1, mean_us, percentiles_us, max_us })
 }
 
 fn named(card: &StoredCard, key: &[String]) -> String {
@@ -226,14 +248,68 @@ fn mixed(entry: &Entry, word: &str) -> Option<String> {
     Some(words.join(" / "))
 }
 
-/// What differs between two columns besides the card, in words.
-pub(super) fn between(differs: &[Differs], first: usize, second: usize, by: Option<&str>) -> Vec<String> {
-    let said = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
-    differs
-        .iter()
-        .filter(|d| is_blamed(d, by) && d.values[first] != d.values[second])
-        .map(|d| {
-            format!("{}: {} against {}", in_words(&d.what), said(&d.values[first]), said(&d.values[second]))
-        })
-        .collect()
+/// What every pair is held against.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) differs: &'a [Differs],
+    pub(super) by: Option<&'a str>,
+    pub(super) table: &'a Table,
+}
+
+/// What differs between two columns besides what is compared.
+pub(super) struct Besides<'a> {
+    found: Vec<(&'a Differs, [Option<&'a str>; 2])>,
+    /// Two settings of one card: the one word in which they differ is what is compared.
+    one_card: bool,
+}
+
+impl<'a> Besides<'a> {
+    pub(super) fn new(
+        columns: &[Column],
+        differs: &'a [Differs],
+        (first, second): (usize, usize),
+        by: Option<&str>,
+    ) -> Besides<'a> {
+        let blamed = differs.iter().filter(|d| is_blamed(d, by) && d.values[first] != d.values[second]);
+        let values = |d: &'a Differs| [first, second].map(|side| d.values[side].as_deref());
+        let one_card = columns[first].entry.card_id == columns[second].entry.card_id;
+        Besides { found: blamed.map(|d| (d, values(d))).collect(), one_card }
+    }
+
+    /// As they are listed.
+    pub(super) fn in_words(&self) -> Vec<String> {
+        let said = |value: Option<&str>| value.unwrap_or("unknown").to_owned();
+        let line = |(d, [a, b]): &(&Differs, [Option<&str>; 2])| {
+            format!("{}: {} against {}", in_words(&d.what), said(*a), said(*b))
+        };
+        self.found.iter().map(line).collect()
+    }
+
+    /// The words of rig, tool, size and cooling among them, which move speeds as much as cards do. Of one card one such
+    /// word is what is compared, and confounds nothing.
+    pub(super) fn confounders(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.moving().into_iter().map(|(word, _)| word)
+    }
+
+    /// Variance that they add to the logarithm of a factor.
+    pub(super) fn variance(&self, table: &Table) -> f64 {
+        self.moving().into_iter().map(|(word, known)| table.variance_of(word, known)).sum()
+    }
+
+    /// Each with whether both sides are known to differ in it.
+    fn moving(&self) -> Vec<(&'a str, bool)> {
+        let known = |values: &[Option<&str>; 2]| values.iter().all(Option::is_some);
+        let words = self.found.iter().map(|(d, values)| (hidden(&d.what), known(values)));
+        let words: Vec<(&str, bool)> = words.filter(|(word, _)| CONFOUNDING.contains(word)).collect();
+        if self.one_card && words.len() == 1 { Vec::new() } else { words }
+    }
+}
+
+/// Words of a rig that move speeds whatever the card. The bus mode is the card's own, and so is its firmware.
+const CONFOUNDING: [&str; 9] =
+    ["recipe", "size", "state", "reader", "usb_host", "board", "board_clock", "cooling", "file_system"];
+
+/// The word behind one that is shown.
+fn hidden(shown: &str) -> &str {
+    if shown == "test size" { "size" } else { shown }
 }

@@ -3,7 +3,7 @@
 
 use super::columns::{Column, TestKey, is_blamed, keys};
 use crate::comparing::{self, Age, LEAST_RUNS, REAL};
-use cardscope_model::comparison::{ComparedTest, Differs, Pair, Verdict};
+use cardscope_model::comparison::{ComparedTest, Differs, Grade, Pair, Verdict};
 use cardscope_model::condition::in_words;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::{Speed, three_digits};
@@ -28,14 +28,14 @@ pub(super) fn findings(
 /// Runs count test by test: a column of ten runs may have two of one test.
 fn few_runs(column: &Column, place: usize, tests: &[ComparedTest]) -> Option<Finding> {
     let counts: Vec<u32> = tests.iter().filter_map(|test| Some(test.spreads[place].as_ref()?.n)).collect();
-    let few = counts.iter().filter(|n| (**n as usize) < LEAST_RUNS).count();
+    let few = counts.iter().filter(|n| **n < LEAST_RUNS).count();
     let least = counts.iter().copied().min().filter(|_| few > 0)?;
     let which = match few == counts.len() {
         true => String::new(),
         false => format!(" in {few} of its {} tests", counts.len()),
     };
     let verdict = format!(
-        "Only {} measured{which}, too few to tell differences from chance.",
+        "Only {} measured{which}: intervals rest on how much such tests usually vary.",
         runs(least, &column.entry.name)
     );
     Some(
@@ -77,15 +77,17 @@ fn besides(differs: &[Differs], by: Option<&str>) -> Option<Finding> {
     (!words.is_empty()).then(|| Finding::new("not-the-card-alone", Weight::Hint, 1.0, verdict))
 }
 
+/// Where the choice between two is open, and what would settle it.
 fn unsettled(tests: &[ComparedTest]) -> Option<Finding> {
     let all: Vec<&Pair> = tests.iter().flat_map(|t| &t.pairs).collect();
-    let open: Vec<&&Pair> = all.iter().filter(|p| p.verdict == Verdict::CannotTell).collect();
+    let open = |p: &&&Pair| p.verdict == Verdict::CannotTell && p.grade < Grade::Likely;
+    let open: Vec<&&Pair> = all.iter().filter(open).collect();
     if open.is_empty() {
         return None;
     }
     let more = open.iter().filter_map(|p| p.more_runs).max();
     let advice = |more| format!("Measure about {more} more runs of each card.");
-    let verdict = format!("{} of {} differences may be chance.", open.len(), all.len());
+    let verdict = format!("{} of {} comparisons do not show which card is faster.", open.len(), all.len());
     Some(Finding { advice: more.map(advice), ..Finding::new("cannot-tell", Weight::Note, 1.0, verdict) })
 }
 

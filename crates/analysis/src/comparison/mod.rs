@@ -4,6 +4,9 @@
 
 mod columns;
 mod findings;
+mod latencies;
+mod overall;
+mod remarks;
 #[cfg(test)]
 mod tests;
 
@@ -11,73 +14,95 @@ pub use columns::{Column, Division, Values, columns};
 
 use crate::comparing::{self, Difference, difference};
 use crate::estimate::estimate;
-use cardscope_model::comparison::{ComparedTest, Comparison, Differs, Pair, PrintedSpread, Spread, iops};
+use crate::usual::{Table, Usual};
+use cardscope_model::comparison::{ComparedTest, Comparison, LevelPair, Pair, PrintedSpread, Spread, iops};
 use cardscope_model::result::ToolPrints;
 use cardscope_model::statistics::median;
-use columns::{TestKey, between, differs, keys};
+use columns::{Asked, Besides, TestKey, differs, keys};
 
 /// The word by which the runs of one card are divided by their months.
 pub const AGE: &str = "age";
 
-/// The document of columns that stand beside each other, divided by a word where one was asked for.
-pub fn comparison(columns: Vec<Column>, by: Option<String>) -> Comparison {
+/// The document of columns that stand beside each other, divided by a word where one was asked for; with what is known of
+/// series of runs.
+pub fn comparison(columns: Vec<Column>, by: Option<String>, table: &Table) -> Comparison {
     let differs = differs(&columns);
-    let tests = compared(&columns, &differs, by.as_deref());
+    let asked = Asked { differs: &differs, by: by.as_deref(), table };
+    let tests = compared(&columns, asked);
     let mut findings = findings::findings(&columns, &tests, &differs, by.as_deref());
     if by.as_deref() == Some(AGE) {
         findings.extend(findings::ages(&columns));
     }
+    let overall = overall::overall(&columns, asked);
+    let remarks = remarks::remarks(&columns);
+    let latencies = latencies::latencies(&columns);
     let entries = columns.into_iter().map(|column| column.entry).collect();
-    Comparison { entries, by, tests, differs, findings }
+    Comparison { entries, by, tests, overall, remarks, latencies, differs, findings, ..Comparison::default() }
 }
 
 /// Every test that a column has, with its figures and pairs. p values are corrected over all tests of the same two columns:
 /// who holds two cards against each other asks so many questions at once. Who stands first of many is asked in `rank`.
-fn compared(columns: &[Column], differs: &[Differs], by: Option<&str>) -> Vec<ComparedTest> {
+fn compared(columns: &[Column], asked: Asked) -> Vec<ComparedTest> {
     let mut found: Vec<ComparedTest> = Vec::new();
     let mut differences: Vec<Difference> = Vec::new();
     for key in keys(columns.iter()) {
-        found.push(test(columns, key, differs, by, &mut differences));
+        found.push(test(columns, key, asked, &mut differences));
     }
     let mut pairs: Vec<(&mut Pair, Difference)> =
         found.iter_mut().flat_map(|test| &mut test.pairs).zip(differences).collect();
     pairs.sort_by_key(|(pair, _)| (pair.first, pair.second));
     for same in pairs.chunk_by_mut(|a, b| (a.0.first, a.0.second) == (b.0.first, b.0.second)) {
-        let asked: Vec<f64> = same.iter().filter_map(|(_, d)| d.p).collect();
+        let all: Vec<f64> = same.iter().filter_map(|(_, d)| d.p).collect();
         let known = same.iter_mut().filter(|(_, d)| d.p.is_some());
-        for ((pair, difference), p) in known.zip(comparing::holm(&asked)) {
+        for ((pair, difference), p) in known.zip(comparing::holm(&all)) {
             take(pair, difference.clone().corrected(p));
         }
     }
     found
 }
 
-fn test<'a>(
-    columns: &'a [Column],
-    key: &TestKey,
-    differs: &[Differs],
-    by: Option<&str>,
-    differences: &mut Vec<Difference>,
-) -> ComparedTest {
-    let of = |column: &'a Column| column.tests.iter().find(|(of, _)| of == key).map(|(_, values)| values);
-    let values: Vec<Option<&Values>> = columns.iter().map(of).collect();
+fn test(columns: &[Column], key: &TestKey, asked: Asked, differences: &mut Vec<Difference>) -> ComparedTest {
+    let (test, step) = key.clone();
+    let block_bytes = test.pattern.block;
+    let of = |column: &Column| {
+        let values = column.tests.iter().find(|(of, _)| of == key).map(|(_, values)| values)?;
+        let usual = Usual::of(&values.mb_s, asked.table.spread(column.kind(key)));
+        Some((spread(values, usual.as_ref(), block_bytes)?, usual))
+    };
+    let sides: Vec<Option<(Spread, Option<Usual>)>> = columns.iter().map(of).collect();
     let mut pairs = Vec::new();
-    for (first, second) in both(&values) {
-        if let (Some(a), Some(b)) = (values[first], values[second]) {
-            let found = difference(&a.mb_s, &b.mb_s);
-            pairs.push(pair(first, second, &found, between(differs, first, second, by)));
+    for (first, second) in both(&sides) {
+        if let (Some((a, known_a)), Some((b, known_b))) = (&sides[first], &sides[second]) {
+            let besides = Besides::new(columns, asked.differs, (first, second), asked.by);
+            let variance = besides.variance(asked.table);
+            let found = difference(known_a.as_ref(), known_b.as_ref(), asked.table, variance);
+            let levels = level_with_level(a, b);
+            let confounded_by = besides.confounders().map(str::to_owned).collect();
+            pairs.push(Pair { confounded_by, levels, ..pair(first, second, &found, besides.in_words()) });
             differences.push(found);
         }
     }
-    let (test, step) = key.clone();
-    let block_bytes = test.pattern.block;
-    let spreads = values.iter().map(|values| spread((*values)?, block_bytes)).collect();
+    let spreads = sides.into_iter().map(|side| side.map(|(spread, _)| spread)).collect();
     ComparedTest { test, step, block_bytes, spreads, pairs }
 }
 
-/// Numbers of all pairs of columns.
+/// Where the runs of both jump, each level of one against that of the other.
+fn level_with_level(first: &Spread, second: &Spread) -> Option<LevelPair> {
+    let (a, b) = (first.levels?, second.levels?);
+    Some(LevelPair {
+        high_factor: b.high / a.high,
+        low_factor: b.low / a.low,
+        share_low: [a.share_low, b.share_low],
+    })
+}
+
+/// Of more columns nobody reads every pair, of which there are hundreds in each test; all tests together and every figure
+/// are there for any number.
+pub const MOST_PAIRED: usize = 24;
+
+/// Numbers of all pairs of columns; none of more than anybody reads.
 fn both<T>(columns: &[T]) -> impl Iterator<Item = (usize, usize)> + use<T> {
-    let n = columns.len();
+    let n = if columns.len() > MOST_PAIRED { 0 } else { columns.len() };
     (0..n).flat_map(move |first| (first + 1..n).map(move |second| (first, second)))
 }
 
@@ -87,11 +112,16 @@ fn pair(first: usize, second: usize, found: &Difference, besides: Vec<String>) -
         second,
         factor: found.factor,
         factor_ci95: found.ci95,
+        probability_first_faster: found.first_faster,
+        probability_notable: found.noticed[0].max(found.noticed[1]),
+        grade: found.grade,
         percent: (found.factor - 1.0) * 100.0,
         p: found.p,
         verdict: found.verdict,
         more_runs: found.more_runs,
         not_the_card_alone: besides,
+        confounded_by: Vec::new(),
+        levels: None,
     }
 }
 
@@ -101,7 +131,7 @@ fn take(pair: &mut Pair, corrected: Difference) {
 }
 
 /// Runs of one test as a whole; `None` without any.
-fn spread(values: &Values, block_bytes: u64) -> Option<Spread> {
+fn spread(values: &Values, usual: Option<&Usual>, block_bytes: u64) -> Option<Spread> {
     let all = estimate(&values.mb_s)?;
     Some(Spread {
         n: all.n,
@@ -110,7 +140,7 @@ fn spread(values: &Values, block_bytes: u64) -> Option<Spread> {
         median: all.median,
         best: all.best,
         worst: all.worst,
-        ci95: comparing::mean_interval(&values.mb_s),
+        ci95: usual.map(|usual| usual.ci95(all.mean)),
         runs: values.mb_s.clone(),
         levels: comparing::two_levels(&values.mb_s),
         as_printed: printed(&values.printed),

@@ -1,15 +1,17 @@
 //! From what was measured of a card to the figures that a job asks for.
 //!
-//! Each figure comes from one setting, the one with most runs: figures measured under several are not mixed. What that
-//! means for the card is said as doubts.
+//! Each figure comes from one setting: figures measured under several are not mixed. It is the setting that is nearest to
+//! the job: the largest test area, since a small one fits into a cache, then a card in use rather than a fresh one, then
+//! the most runs. What that means for the card is said as doubts.
 
+use super::bought::{Bought, around};
 use super::lasting::{AfterCache, Lasting};
 use cardscope_model::archived::SummaryRow;
 use cardscope_model::job::{Figure, Figures};
 use cardscope_model::setting::Setting;
 use cardscope_model::statistics::distinct;
-use cardscope_model::test_name::{Op, Order, TestName};
-use cardscope_model::units::KIB;
+use cardscope_model::test_name::{Op, Order, Pattern, TestName};
+use cardscope_model::units::{KIB, MIB, Speed};
 use std::sync::Arc;
 
 /// Blocks from here on are sequential transfers; SD cards reach their full speed at some 128 KiB.
@@ -29,7 +31,8 @@ const FEW_RUNS: u32 = 3;
 pub(super) struct Known {
     pub(super) figure: Figure,
     pub(super) mean: f64,
-    pub(super) sd: Option<f64>,
+    /// 95 % interval for a card that one buys.
+    pub(super) ci95: [f64; 2],
     /// Of the bench; `None` where a document of another verb says it.
     pub(super) runs: Option<u32>,
 }
@@ -82,33 +85,42 @@ fn feeds(figure: Figure, test: TestName) -> bool {
     }
 }
 
-/// The tests that say something about any figure of a job; the others need not be read.
+/// The tests that say something about any figure of a job, and small writes in flight; the others need not be read.
 pub fn is_of_use(test: TestName) -> bool {
-    Figure::ALL.into_iter().any(|figure| feeds(figure, test))
+    let small = test.pattern.order == Order::Random && test.pattern.block == SMALL;
+    (small && test.op == Op::Write) || Figure::ALL.into_iter().any(|figure| feeds(figure, test))
 }
 
 /// The figures of one card, from all its rows and from what is known of long runs.
-pub(super) fn of_card(rows: &[SummaryRow], lasting: Lasting, capacity_bytes: Option<u64>) -> OfCard {
+pub(super) fn of_card(
+    bought: Bought<'_>,
+    rows: &[SummaryRow],
+    lasting: Lasting,
+    capacity_bytes: Option<u64>,
+) -> OfCard {
     let mut card = OfCard::default();
     for figure in Figure::ALL {
-        if let Some((known, row)) = best(figure, rows) {
+        if let Some((known, row)) = best(figure, bought, rows) {
             card.known.push(known);
             if !card.settings.contains(&row.setting) {
                 card.settings.push(Arc::clone(&row.setting));
             }
         }
     }
-    card.last(lasting);
+    card.last(bought, lasting);
     card.capacity_gb = capacity_bytes.map(|bytes| bytes as f64 / 1e9);
     card.doubts = doubts(&card.settings, card.runs(), rows);
+    card.doubts.extend(collapse(rows));
     card
 }
 
 impl OfCard {
     /// Puts what long runs showed in place of what short ones did; where there are none, the latter is the best case.
-    fn last(&mut self, lasting: Lasting) {
+    fn last(&mut self, bought: Bought<'_>, lasting: Lasting) {
         match lasting.after_cache {
-            AfterCache::Measured(mb_s) => self.know(Figure::SustainedWriteMbS, mb_s),
+            AfterCache::Measured(mb_s) => {
+                self.know(Figure::SustainedWriteMbS, mb_s, bought.once(mb_s, LONG_WRITE));
+            }
             AfterCache::NoCache => {}
             AfterCache::Unknown => self.assumed.push(Figure::SustainedWriteMbS),
         }
@@ -117,36 +129,74 @@ impl OfCard {
                 let short = self.known.iter().find(|k| k.figure == Figure::LongestWriteS).map(|k| k.mean);
                 let longest = short.map_or(longest, |short| short.max(longest));
                 if longest > 0.0 {
-                    self.know(Figure::LongestWriteS, longest);
+                    // The greatest of many has no spread.
+                    self.know(Figure::LongestWriteS, longest, [longest; 2]);
                 }
             }
             None => self.assumed.push(Figure::LongestWriteS),
         }
     }
 
-    fn know(&mut self, figure: Figure, mean: f64) {
+    fn know(&mut self, figure: Figure, mean: f64, ci95: [f64; 2]) {
         self.known.retain(|known| known.figure != figure);
-        // The greatest of many has no spread; a speed behind the cache has that of a single run.
-        let sd = (figure == Figure::LongestWriteS).then_some(0.0);
-        self.known.push(Known { figure, mean, sd, runs: None });
+        self.known.push(Known { figure, mean, ci95, runs: None });
     }
 }
 
-/// The row that decides a figure: of the setting with most runs the fastest pattern.
-fn best(figure: Figure, rows: &[SummaryRow]) -> Option<(Known, &SummaryRow)> {
+/// A long write, as `sustain` does it.
+const LONG_WRITE: TestName = TestName {
+    pattern: Pattern { order: Order::Sequential, block: MIB, queue: 1, threads: 1 },
+    op: Op::Write,
+};
+
+/// How near to a job a setting is: the more, the nearer.
+pub(super) fn nearness(row: &SummaryRow) -> (u64, bool, u32) {
+    let used = row.setting.value("state").is_some_and(|state| state == "used" || state == "overwritten");
+    (row.setting.size_bytes.unwrap_or(0), used, row.n)
+}
+
+/// The row that decides a figure: of the setting nearest to the job the fastest pattern.
+fn best<'a>(figure: Figure, bought: Bought<'_>, rows: &'a [SummaryRow]) -> Option<(Known, &'a SummaryRow)> {
     let usable = |row: &&SummaryRow| {
         feeds(figure, row.test) && value(figure, row).is_some() && !is_of_a_cache(row.step.as_deref())
     };
-    // Of two settings with as many runs the one that was measured first: `max_by_key` would take the last.
-    let most = rows.iter().rev().filter(usable).max_by_key(|row| row.n)?;
-    let same = rows.iter().filter(usable).filter(|row| row.setting == most.setting && row.n == most.n);
+    // Of two settings that are as near the one that was measured first: `max_by_key` would take the last.
+    let nearest = rows.iter().rev().filter(usable).max_by_key(|row| nearness(row))?;
+    let same = rows.iter().filter(usable).filter(|row| row.setting == nearest.setting && row.n == nearest.n);
     // The longest write of all, but the best speed.
     let row =
         same.max_by(|a, b| value(figure, a).unwrap_or(0.0).total_cmp(&value(figure, b).unwrap_or(0.0)))?;
     let mean = value(figure, row)?;
-    let sd = row.sd.map(|sd| sd * mean / row.mean).filter(|sd| sd.is_finite());
-    let sd = if figure == Figure::LongestWriteS { Some(0.0) } else { sd };
-    Some((Known { figure, mean, sd, runs: Some(row.n) }, row))
+    let ci95 = match figure {
+        Figure::LongestWriteS => [mean; 2],
+        _ => around(mean, &bought.speed(row)?),
+    };
+    Some((Known { figure, mean, ci95, runs: Some(row.n) }, row))
+}
+
+/// Writes with many requests in flight are slower than one at a time by more than this where a card collapses under them
+/// (0.035 MB/s at Q32, MicroSD speed comparison, WHL #96).
+const COLLAPSED: f64 = 0.5;
+
+/// What a queue does to the card's small writes, where it stops them.
+fn collapse(rows: &[SummaryRow]) -> Option<String> {
+    let small = |row: &&SummaryRow| {
+        let pattern = row.test.pattern;
+        row.test.op == Op::Write && pattern.order == Order::Random && pattern.block == SMALL
+    };
+    let flight = |row: &SummaryRow| row.test.pattern.queue * row.test.pattern.threads;
+    let queued = rows.iter().filter(small).filter(|row| flight(row) > 1);
+    let slowest = queued.min_by(|a, b| a.mean.total_cmp(&b.mean))?;
+    let alone = |row: &&SummaryRow| flight(row) == 1 && row.setting == slowest.setting;
+    let single = rows.iter().filter(small).find(alone)?;
+    (slowest.mean < COLLAPSED * single.mean).then(|| {
+        format!(
+            "writes with {} requests in flight collapse to {} (one at a time: {})",
+            flight(slowest),
+            Speed(slowest.mean),
+            Speed(single.mean)
+        )
+    })
 }
 
 /// Importers name what the host's page cache answered so; it says nothing about a card.
@@ -188,12 +238,17 @@ pub(super) fn doubts(settings: &[Arc<Setting>], runs: u32, rows: &[SummaryRow]) 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::usual::Table;
     use cardscope_model::archived::StoredCard;
     use cardscope_model::card::CardFacts;
     use cardscope_model::condition::Condition;
 
     pub(in crate::ranking) fn card(name: &str) -> StoredCard {
         StoredCard::new(name.to_lowercase(), name.to_owned(), CardFacts::default())
+    }
+
+    fn known(rows: &[SummaryRow], lasting: Lasting, bytes: Option<u64>) -> OfCard {
+        of_card(Bought { card: &card("a"), table: Table::shipped() }, rows, lasting, bytes)
     }
 
     pub(in crate::ranking) fn row(card: &str, test: &str, condition: &str, n: u32, mean: f64) -> SummaryRow {
@@ -227,7 +282,7 @@ pub(super) mod tests {
             row("a", "RND4K Q1T1 read", "", 10, 40.96),
             row("a", "RND4K Q32T1 read", "", 10, 400.0),
         ];
-        let figures = of_card(&rows, Lasting::default(), Some(64_000_000_000)).figures();
+        let figures = known(&rows, Lasting::default(), Some(64_000_000_000)).figures();
         assert_eq!(figures.read_mb_s, Some(800.0));
         assert!((figures.random_read_iops.unwrap() - 10_000.0).abs() < 1e-6);
         assert_eq!((figures.write_mb_s, figures.capacity_gb), (None, Some(64.0)));
@@ -239,23 +294,49 @@ pub(super) mod tests {
             row("a", "SEQ1G Q1T1 read", "cooling=active", 10, 750.0),
             row("a", "SEQ1G Q1T1 read", "cooling=passive", 3, 900.0),
         ];
-        let card = of_card(&rows, Lasting::default(), None);
+        let card = known(&rows, Lasting::default(), None);
         assert_eq!(card.figures().read_mb_s, Some(750.0));
         assert_eq!(card.doubts, ["cooling active; also measured: passive"]);
     }
 
     #[test]
+    fn a_small_test_area_that_fits_a_cache_says_less_than_a_large_one() {
+        let of = |bytes: u64, mean: f64, n: u32| {
+            let mut found = row("a", "RND4K Q1T1 write", "", n, mean);
+            let setting = Setting { size_bytes: Some(bytes), ..(*found.setting).clone() };
+            found.setting = Arc::new(setting);
+            found
+        };
+        let card = known(&[of(64 << 20, 2.32, 5), of(1 << 30, 0.58, 1)], Lasting::default(), None);
+        assert!((card.figures().random_write_iops.unwrap() - 0.58e6 / 4096.0).abs() < 1e-6);
+        assert!(card.doubts.iter().any(|doubt| doubt.starts_with("size 1 GiB")), "{:?}", card.doubts);
+    }
+
+    #[test]
+    fn a_queue_under_which_writes_stop_is_said() {
+        let rows = [row("a", "RND4K Q1T1 write", "", 1, 1.8), row("a", "RND4K Q32T1 write", "", 1, 0.035)];
+        let said = known(&rows, Lasting::default(), None).doubts;
+        assert!(
+            said.iter().any(|s| s
+                == "writes with 32 requests in flight collapse to 0.0350 MB/s (one at a time: 1.80 MB/s)"),
+            "{said:?}"
+        );
+        let rows = [row("a", "RND4K Q1T1 write", "", 1, 1.8), row("a", "RND4K Q32T1 write", "", 1, 2.0)];
+        assert!(known(&rows, Lasting::default(), None).doubts.iter().all(|s| !s.contains("collapse")));
+    }
+
+    #[test]
     fn a_speed_into_a_cache_is_the_best_case_until_somebody_wrote_long() {
         let rows = [row("a", "SEQ1G Q1T1 write", "", 5, 80.0)];
-        let short = of_card(&rows, Lasting::default(), None);
+        let short = known(&rows, Lasting::default(), None);
         assert_eq!(short.figures().sustained_write_mb_s, Some(80.0));
         assert_eq!(short.assumed, [Figure::SustainedWriteMbS, Figure::LongestWriteS]);
         let lasting = Lasting { after_cache: AfterCache::Measured(22.0), longest_write_s: Some(1.4) };
-        let long = of_card(&rows, lasting, None);
+        let long = known(&rows, lasting, None);
         assert_eq!(long.figures().sustained_write_mb_s, Some(22.0));
         assert_eq!((long.figures().write_mb_s, long.figures().longest_write_s), (Some(80.0), Some(1.4)));
         assert_eq!((long.assumed.len(), long.runs()), (0, 5), "a document is not a run");
         let steady = Lasting { after_cache: AfterCache::NoCache, longest_write_s: Some(0.0) };
-        assert_eq!(of_card(&rows, steady, None).figures().sustained_write_mb_s, Some(80.0));
+        assert_eq!(known(&rows, steady, None).figures().sustained_write_mb_s, Some(80.0));
     }
 }

@@ -1,7 +1,6 @@
 //! What there is to say about an order as a whole.
 
 use super::figures::RIG;
-use super::valued::Asked;
 use cardscope_model::condition::in_words;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::ranking::RankedCard;
@@ -12,14 +11,8 @@ use std::collections::BTreeSet;
 const NAMED: usize = 4;
 
 /// Everything worth saying.
-pub(super) fn findings(asked: &Asked, places: &[RankedCard]) -> Vec<Finding> {
-    [tie(asked, places), tools(places), rig(places), currencies(places)].into_iter().flatten().collect()
-}
-
-fn tie(asked: &Asked, places: &[RankedCard]) -> Option<Finding> {
-    let tied = places.iter().filter(|p| p.place == 1).count();
-    let verdict = format!("{tied} cards share rank 1: they differ too little in {}.", asked.what());
-    (tied > 1).then(|| Finding::new("tie", Weight::Note, 1.0, verdict))
+pub(super) fn findings(places: &[RankedCard]) -> Vec<Finding> {
+    [tools(places), rig(places), currencies(places)].into_iter().flatten().collect()
 }
 
 fn tools(places: &[RankedCard]) -> Option<Finding> {
@@ -80,7 +73,7 @@ mod tests {
         words.state(condition).unwrap();
         let settings = vec![Setting { condition: words, ..Setting::default() }];
         let entry = Entry { name: name.into(), settings, ..Entry::default() };
-        RankedCard { place: 1, shared_by: 1, entry, value: 1.0, ..RankedCard::default() }
+        RankedCard { place: 1, tier: 1, entry, value: 1.0, ..RankedCard::default() }
     }
 
     #[test]

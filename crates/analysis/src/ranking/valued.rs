@@ -1,12 +1,14 @@
 //! From what was measured of a card to the one value by which it is ordered.
 
+use super::bought::{Bought, around};
 use super::figures::{self, Known, OfCard};
 use super::lasting::Lasting;
-use crate::comparing;
+use crate::comparing::{self, Contender, NOTICED};
+use crate::usual::{Normals, Table};
 use cardscope_model::archived::{StoredCard, SummaryRow};
 use cardscope_model::comparison::{Spread, iops};
 use cardscope_model::host::Host;
-use cardscope_model::job::{self, Figure, Job, JobScore};
+use cardscope_model::job::{self, Figure, Figures, Job, JobScore};
 use cardscope_model::test_name::{Op, Order, TestName};
 use cardscope_model::units::{KIB, MB, Speed, three_digits};
 
@@ -49,8 +51,8 @@ pub(super) struct Valued<'a> {
     pub(super) runs: u32,
     pub(super) job: Option<JobScore>,
     pub(super) spread: Option<Spread>,
-    /// Of one run of the test.
-    pub(super) deviation: Option<f64>,
+    /// What is known of its value: of the logarithm of a speed, or of a score.
+    pub(super) contender: Contender,
     pub(super) of: OfCard,
     pub(super) capped: Vec<String>,
 }
@@ -58,34 +60,60 @@ pub(super) struct Valued<'a> {
 /// The value of a card; the reason where it has none.
 pub(super) fn value<'a>(
     asked: &Asked,
+    table: &Table,
     card: &'a StoredCard,
     rows: &[SummaryRow],
     lasting: Lasting,
 ) -> Result<Valued<'a>, String> {
+    let bought = Bought { card, table };
     match &asked.measure {
-        Measure::Job(job) => by_job(asked, job, card, rows, lasting),
-        Measure::Test(test) => by_test(asked, *test, card, rows),
+        Measure::Job(job) => by_job(asked, job, bought, card, rows, lasting),
+        Measure::Test(test) => by_test(asked, *test, bought, card, rows),
     }
 }
 
 fn by_job<'a>(
     asked: &Asked,
     job: &Job,
+    bought: Bought<'_>,
     card: &'a StoredCard,
     rows: &[SummaryRow],
     lasting: Lasting,
 ) -> Result<Valued<'a>, String> {
-    let mut of = figures::of_card(rows, lasting, card.facts.capacity_bytes.or_else(|| labelled(card)));
+    let mut of = figures::of_card(bought, rows, lasting, bytes(card));
     let (figures, capped) = match &asked.host {
         Some(host) => host.cap(&of.figures()),
         None => (of.figures(), Vec::new()),
     };
     let score = job::score_assuming(job, &figures, &of.assumed);
     let value = score.score.ok_or_else(|| format!("not measured: {}", score.missing.join(", ")))?;
-    let ci95 = interval(asked, job, &of);
+    let ci95 = interval(asked, &of, |figures| job::points_alone(job, figures));
+    let ordered = |figures: &Figures| job::points_beyond(job, figures);
     let runs = of.runs();
     of.doubts.extend(assumed(job, &of, &score));
-    Ok(Valued { card, value, ci95, runs, job: Some(score), spread: None, deviation: None, of, capped })
+    of.doubts.extend(other_bus(asked, card));
+    let place = ordered(&figures).unwrap_or(value);
+    let contender = Contender { known: scored(place, interval(asked, &of, ordered)), value: place };
+    Ok(Valued { card, value, ci95, runs, job: Some(score), spread: None, contender, of, capped })
+}
+
+/// Standard errors either side of which a 95 % interval ends.
+const NORMAL95: f64 = 1.96;
+
+/// Scores are told to a tenth of a point.
+const LEAST_SCORE_ERROR: f64 = 0.05;
+
+/// What is known of a score, as a normal distribution of the interval's width.
+fn scored(value: f64, ci95: Option<[f64; 2]>) -> Normals {
+    let half = ci95.map_or(0.0, |[low, high]| (high - low) / 2.0);
+    Normals::single(value, (half / NORMAL95).max(LEAST_SCORE_ERROR).powi(2))
+}
+
+/// What a card is on a host that has no lanes for it.
+fn other_bus(asked: &Asked, card: &StoredCard) -> Option<String> {
+    let host = asked.host.as_ref()?;
+    let without = !host.express && crate::usual::is_express(&card.facts, None);
+    without.then(|| format!("SD Express; in {} it is a UHS-I card", host.title))
 }
 
 /// What the job takes for granted.
@@ -107,16 +135,24 @@ fn assumed(job: &Job, of: &OfCard, score: &JobScore) -> Vec<String> {
 }
 
 /// How far the score may be off, as the figures are known from their runs alone.
-fn interval(asked: &Asked, job: &Job, of: &OfCard) -> Option<[f64; 2]> {
-    // A long write is one run.
-    let known =
-        |k: &Known| comparing::MeanOfRuns { mean: k.mean, deviation: k.sd, runs: k.runs.unwrap_or(1) };
-    let known: Vec<comparing::MeanOfRuns> = of.known.iter().map(known).collect();
+fn interval(asked: &Asked, of: &OfCard, points: impl Fn(&Figures) -> Option<f64>) -> Option<[f64; 2]> {
+    let known = |k: &Known| comparing::Interval { mean: k.mean, ci95: k.ci95 };
+    let known: Vec<comparing::Interval> = of.known.iter().map(known).collect();
     comparing::propagate(&known, |values| {
         let figures = of.figures_of(values);
         let figures = asked.host.as_ref().map_or(figures, |host| host.cap(&figures).0);
-        job::points_alone(job, &figures).unwrap_or(0.0)
+        points(&figures).unwrap_or(0.0)
     })
+}
+
+/// Its capacity in bytes: that of the registers, else of the label.
+fn bytes(card: &StoredCard) -> Option<u64> {
+    card.facts.capacity_bytes.or_else(|| labelled(card))
+}
+
+/// The same in GB (10^9 bytes).
+pub(super) fn gigabytes(card: &StoredCard) -> Option<f64> {
+    bytes(card).map(|bytes| bytes as f64 / 1e9)
 }
 
 /// The bytes of a label such as `64GB`, where nobody read the registers.
@@ -127,27 +163,34 @@ fn labelled(card: &StoredCard) -> Option<u64> {
 fn by_test<'a>(
     asked: &Asked,
     test: TestName,
+    bought: Bought<'_>,
     card: &'a StoredCard,
     rows: &[SummaryRow],
 ) -> Result<Valued<'a>, String> {
     let of_the_card = rows.iter().rev().filter(|row| !figures::is_of_a_cache(row.step.as_deref()));
-    let row = of_the_card.max_by_key(|row| row.n).ok_or_else(|| format!("{test} was not measured"))?;
+    let nearest = of_the_card.max_by_key(|row| figures::nearness(row));
+    let row = nearest.ok_or_else(|| format!("{test} was not measured"))?;
+    let known = bought.speed(row).ok_or_else(|| format!("{test} has no speed"))?;
     let limit = asked.host.as_ref().and_then(|host| limit_mb_s(host, test));
     let under = |mb_s: f64| limit.map_or(mb_s, |limit| mb_s.min(limit));
     let capped = limit
         .filter(|limit| row.mean > *limit)
         .map(|limit| format!("{} → {}", three_digits(row.mean), Speed(limit)));
     let settings = vec![row.setting.clone()];
-    let doubts = figures::doubts(&settings, row.n, rows);
-    let spread = spread(row);
+    let mut doubts = figures::doubts(&settings, row.n, rows);
+    doubts.extend(other_bus(asked, card));
+    let ci95 = around(row.mean, &known);
+    let value = under(row.mean);
+    // A host that limits a card leaves nothing to be told about it.
+    let known = if value < row.mean { Normals::single(value.ln(), NOTICED.powi(2) / 100.0) } else { known };
     Ok(Valued {
         card,
-        value: under(row.mean),
-        ci95: spread.ci95.map(|ends| ends.map(under)),
+        value,
+        ci95: Some(ci95.map(under)),
         runs: row.n,
         job: None,
-        spread: Some(spread),
-        deviation: row.sd,
+        spread: Some(Spread { ci95: Some(ci95), ..spread(row) }),
+        contender: Contender { known, value: value.max(f64::MIN_POSITIVE).ln() },
         of: OfCard { settings, doubts, ..OfCard::default() },
         capped: capped.into_iter().collect(),
     })
@@ -162,7 +205,6 @@ fn spread(row: &SummaryRow) -> Spread {
         median: row.median,
         best: row.best,
         worst: row.worst,
-        ci95: row.sd.and_then(|sd| comparing::mean_interval_of(row.mean, sd, row.n)),
         ..Spread::default()
     }
 }
@@ -196,7 +238,7 @@ mod tests {
     }
 
     fn of<'a>(asked: &Asked, card: &'a StoredCard, rows: &[SummaryRow]) -> Valued<'a> {
-        value(asked, card, rows, Lasting::default()).unwrap()
+        value(asked, Table::shipped(), card, rows, Lasting::default()).unwrap()
     }
 
     #[test]
@@ -205,7 +247,7 @@ mod tests {
         let found = of(&asked(READ, Some("usb2")), &card, &[row("a", READ, "", 10, 90.0)]);
         assert_eq!((found.value, found.ci95), (40.0, Some([40.0, 40.0])));
         let spread = found.spread.unwrap();
-        assert!(spread.mean == 90.0 && spread.ci95.is_some_and(|[low, high]| low > 80.0 && high > 90.0));
+        assert!(spread.mean == 90.0 && spread.ci95.is_some_and(|[low, high]| low > 70.0 && high > 90.0));
         // Around the limit only the upper end is cut.
         let near = of(&asked(READ, Some("usb2")), &card, &[row("a", READ, "", 10, 40.5)]);
         assert!(near.ci95.is_some_and(|[low, high]| low < 40.0 && high == 40.0), "{:?}", near.ci95);
@@ -239,7 +281,7 @@ mod tests {
         let mut card = card("a");
         card.facts.capacity_bytes = Some(64_000_000_000);
         let asked = Asked { measure: Measure::Job(job::find("camera-4k").unwrap()), host: None };
-        let fit = |lasting: Lasting| value(&asked, &card, &rows, lasting).unwrap();
+        let fit = |lasting: Lasting| value(&asked, Table::shipped(), &card, &rows, lasting).unwrap();
         let short = fit(Lasting::default());
         assert_eq!(short.job.as_ref().map(|job| job.fit), Some(job::Fit::Fair));
         assert!(short.of.doubts.iter().any(|doubt| doubt.starts_with("sustained write at best")));

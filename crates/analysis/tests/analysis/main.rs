@@ -8,5 +8,6 @@ mod comparing;
 mod coverage;
 mod express_logs;
 mod flashbench_logs;
+mod usual;
 #[path = "../../../../tests/written_docs.rs"]
 mod written_docs;

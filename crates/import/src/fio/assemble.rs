@@ -156,6 +156,7 @@ fn figure(name: TestName, side: &Side, step: Option<String>) -> Figure {
         iops: Some(side.iops).filter(|iops| *iops > 0.0),
         latency_us: side.latency_us,
         max_latency_us: side.max_latency_us,
+        percentiles_us: side.percentiles_us,
         as_printed: Some(side.printed.clone()),
         ..Figure::of(name, side.bytes_s / 1e6)
     }

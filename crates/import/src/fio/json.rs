@@ -10,6 +10,7 @@ use crate::error::Outcome;
 use crate::json::{self, Choice};
 use crate::text::Text;
 use cardscope_model::result::ToolPrints;
+use cardscope_model::run::Percentiles;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
@@ -29,7 +30,7 @@ const OPTIONS: [&str; 2] = ["global options", "job options"];
 /// The other fields that are read, wherever they stand.
 const FIELDS: &str = "fio version, time, jobs, client_stats, hostname, global options, job options, disk_util, name, \
     jobname, groupid, error, latency_depth, job_start, read, write, mixed, trim, bw, bw_bytes, iops, clat_ns, clat, \
-    lat_ns, lat, mean, max";
+    lat_ns, lat, mean, max, percentile, 50.000000, 99.000000, 99.900000";
 
 /// True where fio's own keys stand in it.
 pub(crate) fn recognise(text: &Text) -> bool {
@@ -105,7 +106,7 @@ fn documents(body: &str) -> (Vec<Document>, Option<String>) {
     (documents, fault)
 }
 
-/// The fields that are asked for below, each job by itself; the bins of `json+`, the percentiles and all else is read past.
+/// The fields that are asked for below, each job by itself; the bins of `json+` and all else is read past.
 const READ: Choice = Choice {
     keeps: |within, field| OPTIONS.contains(&within) || FIELDS.split(", ").any(|known| known == field),
     packs: |list| list == "jobs" || list == "client_stats",
@@ -194,7 +195,22 @@ fn side(value: &Value) -> Option<Side> {
         printed: ToolPrints { value: kib_s, unit: "KiB/s".to_owned() },
         latency_us: latency("mean"),
         max_latency_us: latency("max"),
+        percentiles_us: percentiles(value),
     })
+}
+
+/// Of completion latency, else of the whole, in microseconds. Old versions print each percentile under a key of its own, the
+/// unused ones as `0.00`.
+fn percentiles(side: &Value) -> Percentiles {
+    let kinds = [("clat_ns", 1e3), ("clat", 1.0), ("lat_ns", 1e3), ("lat", 1.0)];
+    let all =
+        kinds.iter().find_map(|(kind, in_us)| Some((side.get(kind)?.get("percentile")?.as_object()?, in_us)));
+    let Some((all, in_us)) = all else { return Percentiles::default() };
+    let of = |share: f64| {
+        let (_, value) = all.iter().find(|(key, _)| key.parse() == Ok(share))?;
+        value.as_f64().map(|time| time / in_us).filter(|us| us.is_finite() && *us > 0.0)
+    };
+    Percentiles { p50: of(50.0), p99: of(99.0), p999: of(99.9) }
 }
 
 /// From completion latency, else from the whole, in microseconds; 0 is what fio prints where it measured none.

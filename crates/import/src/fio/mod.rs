@@ -11,6 +11,7 @@ mod options;
 pub(crate) mod text;
 
 use cardscope_model::result::ToolPrints;
+use cardscope_model::run::Percentiles;
 use options::Options;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -26,6 +27,7 @@ struct Side {
     printed: ToolPrints,
     latency_us: Option<f64>,
     max_latency_us: Option<f64>,
+    percentiles_us: Percentiles,
 }
 
 impl Side {
@@ -44,7 +46,9 @@ impl Side {
             (mine, theirs) => mine.or(theirs),
         };
         let max_latency_us = self.max_latency_us.into_iter().chain(other.max_latency_us).reduce(f64::max);
-        Side { bytes_s, iops: self.iops + other.iops, printed, latency_us, max_latency_us }
+        // Percentiles of two do not add up.
+        let percentiles_us = Percentiles::default();
+        Side { bytes_s, iops: self.iops + other.iops, printed, latency_us, max_latency_us, percentiles_us }
     }
 
     /// Bytes of one I/O, 0 where nobody can tell.

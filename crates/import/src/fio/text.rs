@@ -10,6 +10,7 @@ use crate::error::Outcome;
 use crate::numbers::{scaled, speed, thousands};
 use crate::text::Text;
 use cardscope_model::result::ToolPrints;
+use cardscope_model::run::Percentiles;
 use cardscope_model::units::parse_size;
 use std::collections::HashMap;
 
@@ -39,6 +40,8 @@ struct Reader {
     asked: HashMap<String, Options>,
     /// The direction whose latencies follow; `None` for one that is no figure of a card.
     direction: Option<usize>,
+    /// Microseconds in one of the percentiles that follow.
+    percentiles_in_us: Option<f64>,
     disks_follow: bool,
     /// How often fio's version was printed: process numbers are used again.
     starts: u32,
@@ -60,7 +63,10 @@ impl Reader {
             self.asked.insert(name.to_owned(), options);
         } else if let Some(report) = Report::parse(line) {
             self.report(&report);
+        } else if let Some(row) = trimmed.strip_prefix('|') {
+            self.percentiles(row);
         } else if let Some((key, rest)) = trimmed.split_once(':') {
+            self.percentiles_in_us = key.strip_prefix("clat percentiles (").and_then(microseconds);
             self.detail(key.trim_end(), rest);
         }
     }
@@ -93,6 +99,21 @@ impl Reader {
         });
     }
 
+    /// `99.00th=[ 5800], 99.50th=[ 6390], 99.90th=[ 7308]`
+    fn percentiles(&mut self, row: &str) {
+        let side =
+            self.document.jobs.last_mut().zip(self.direction).and_then(|(job, at)| job.sides[at].as_mut());
+        let (Some(side), Some(in_us)) = (side, self.percentiles_in_us) else { return };
+        let known = &mut side.percentiles_us;
+        for (share, place) in
+            [("50.00", &mut known.p50), ("99.00", &mut known.p99), ("99.90", &mut known.p999)]
+        {
+            let value =
+                row.split_once(&format!(" {share}th=[")).and_then(|(_, rest)| speed(rest.split(']').next()?));
+            *place = value.map(|value| value * in_us).or(*place);
+        }
+    }
+
     fn detail(&mut self, key: &str, rest: &str) {
         if key.starts_with("Disk stats") {
             self.disks_follow = true;
@@ -109,6 +130,17 @@ impl Reader {
                 add_latency(side, key, rest);
             }
         }
+    }
+}
+
+/// Microseconds in one of the unit of a heading: `usec)`.
+fn microseconds(unit: &str) -> Option<f64> {
+    match unit.trim_end_matches(')') {
+        "nsec" => Some(1e-3),
+        "usec" => Some(1.0),
+        "msec" => Some(1e3),
+        "sec" => Some(1e6),
+        _ => None,
     }
 }
 
@@ -183,7 +215,14 @@ fn bandwidth(text: &str) -> Option<Side> {
     let bytes_s = value * unit_bytes(unit, old)?;
     let iops = setting("IOPS=").or_else(|| setting("iops=")).and_then(counted).unwrap_or(0.0);
     let printed = ToolPrints { value, unit: unit.to_owned() };
-    (bytes_s > 0.0).then_some(Side { bytes_s, iops, printed, latency_us: None, max_latency_us: None })
+    (bytes_s > 0.0).then_some(Side {
+        bytes_s,
+        iops,
+        printed,
+        latency_us: None,
+        max_latency_us: None,
+        percentiles_us: Percentiles::default(),
+    })
 }
 
 /// Bytes a second in one of a unit; in old versions `KB` is 1024 bytes.
@@ -200,13 +239,7 @@ fn counted(text: &str) -> Option<f64> {
 /// `clat (usec): min=43, max=5719, avg=353.49, stdev=168.04`; the whole latency only where that is missing.
 fn add_latency(side: &mut Side, key: &str, rest: &str) {
     let Some((kind, unit)) = key.split_once('(') else { return };
-    let us = match unit.trim_end_matches(')') {
-        "nsec" => 1e-3,
-        "usec" => 1.0,
-        "msec" => 1e3,
-        "sec" => 1e6,
-        _ => return,
-    };
+    let Some(us) = microseconds(unit) else { return };
     let value = |name: &str| counted(rest.split_once(name)?.1.split(',').next()?).map(|value| value * us);
     if kind.trim() == "clat" || (kind.trim() == "lat" && side.latency_us.is_none()) {
         side.latency_us = value("avg=").or(side.latency_us);
@@ -217,6 +250,22 @@ fn add_latency(side: &mut Side, key: &str, rest: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn percentiles_of_a_card_are_those_of_the_direction_above_them() {
+        let text = "j: (groupid=0, jobs=1): err= 0: pid=7: x\n\
+            \u{20} write: IOPS=250, BW=1000KiB/s (1024kB/s)(1MiB/1msec)\n\
+            \u{20}   clat (usec): min=50, max=90000, avg=400.5, stdev=1\n\
+            \u{20}   clat percentiles (msec):\n\
+            \u{20}    | 10.00th=[    1], 50.00th=[    2], 90.00th=[    8],\n\
+            \u{20}    | 99.00th=[   12], 99.50th=[   20], 99.90th=[   40],\n\
+            \u{20}  bw (  KiB/s): min= 1850, max= 2030\n\
+            \u{20}  | 50.00th=[ 9]\n";
+        let figure = read(&Text::of(text)).unwrap()[0].runs[0].results[0].clone();
+        let Percentiles { p50, p99, p999 } = figure.percentiles_us;
+        assert_eq!([p50, p99, p999], [2e3, 12e3, 40e3].map(Some));
+        assert_eq!((figure.latency_us, figure.max_latency_us), (Some(400.5), Some(9e4)));
+    }
 
     #[test]
     fn units_are_what_they_say_in_version_3_and_binary_before() {

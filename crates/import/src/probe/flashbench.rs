@@ -11,18 +11,19 @@ mod tables;
 use crate::error::Outcome;
 use crate::notes::log_of;
 use crate::text::Text;
+use cardscope_model::flashbench::{TABLES, Tables};
 use cardscope_model::log::Log;
 use parts::Part;
 use serde_json::json;
 use std::collections::HashSet;
-use tables::Tables;
+use tables::Reader;
 
 /// True where a row of flashbench's, or two headings of the script, stand in it.
 pub(crate) fn recognise(text: &Text) -> bool {
     let headings = text.head().lines().filter(|line| parts::is_heading(line)).take(2).count();
     headings == 2
         || text.head().lines().any(tables::is_own_row)
-        || Tables::of(text.head().lines()).found() > 1
+        || Reader::of(text.head().lines()).tables.rows() > 1
 }
 
 pub(crate) fn read(text: &Text) -> Outcome {
@@ -32,22 +33,22 @@ pub(crate) fn read(text: &Text) -> Outcome {
     script::put_identity(&tested, &parts, &mut log);
     script::put_runs(&parts, &tested, &mut log);
     let tables = tables(&parts);
-    if tables.found() > 0 {
-        log.other.insert("flashbench".into(), json!(tables));
+    if tables.rows() > 0 {
+        log.other.insert(TABLES.into(), json!(tables));
     }
     empty_sections(&parts, &mut log);
     Ok(vec![log])
 }
 
 fn tables(parts: &[Part<'_>]) -> Tables {
-    let mut tables = Tables::default();
+    let mut reader = Reader::default();
     for part in parts {
-        tables.enter(part.heading.clone());
+        reader.enter(part.heading.clone());
         if part.heading.holds_rows() {
-            part.lines.iter().for_each(|line| tables.feed(line));
+            part.lines.iter().for_each(|line| reader.feed(line));
         }
     }
-    tables
+    reader.tables
 }
 
 /// Headings under which nothing stands are a test that failed or never ran: said, not passed over.

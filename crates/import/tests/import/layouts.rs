@@ -118,9 +118,15 @@ fn figure_line(figure: &Figure) -> String {
     let mut line = format!("    {}", figure.name());
     figure.step.iter().for_each(|step| line += &format!(" [{step}]"));
     line += &format!(" {} MB/s printed as {} {}", figure.mb_s, printed.value, printed.unit);
-    for (what, value) in
-        [("IOPS", figure.iops), ("us mean", figure.latency_us), ("us at most", figure.max_latency_us)]
-    {
+    let percentiles = figure.percentiles_us;
+    for (what, value) in [
+        ("IOPS", figure.iops),
+        ("us mean", figure.latency_us),
+        ("us p50", percentiles.p50),
+        ("us p99", percentiles.p99),
+        ("us p99.9", percentiles.p999),
+        ("us at most", figure.max_latency_us),
+    ] {
         value.iter().for_each(|value| line += &format!(", {value} {what}"));
     }
     line

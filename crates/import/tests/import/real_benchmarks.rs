@@ -182,6 +182,7 @@ fn a_card_at_50_mhz_is_read_from_fios_text() {
     assert_eq!((write.printed().value, write.printed().unit.as_str()), (8607.0, "KiB/s"));
     assert!((write.mb_s - 8.813).abs() < 0.001);
     assert_eq!(write.max_latency_us, Some(2_023_000.0));
+    assert_eq!(write.percentiles_us.p99, Some(1_519_000.0));
     assert_eq!(printed(named(&files, "own-"), 1, "SEQ1M Q8T1 read"), (1965.0, Some(1964.0)));
 }
 

@@ -6,6 +6,7 @@ use crate::finding::{Finding, Weight};
 use crate::recipe::{Demand, Recipe, Rounding, Score, TermFigure, Test};
 use crate::result::{RunResult, Summary, TestResult};
 use crate::statistics::{mean, median};
+use crate::test_name::TestName;
 use crate::units::{KIB, MB, measured};
 
 /// The scores of a run, by name. A score is left out where one of its steps was not measured.
@@ -106,13 +107,13 @@ fn find<'a>(run: &'a RunResult, step: &str) -> Option<&'a TestResult> {
 
 /// Summary of every test of the recipe that was measured in a counted run, in the recipe's order, in MB/s.
 ///
-/// `ci95` gives the 95 % interval of a mean from the values of the runs; it is not asked about a single one. The
+/// `ci95` gives the 95 % interval of a mean from the test and the values of the runs; it is not asked about a single one. The
 /// recipe's own value over the runs is the mean of its values; where a recipe has demands, that of the run that
 /// decides (the first to meet them, else the last).
 pub fn summarise(
     runs: &[RunResult],
     recipe: &Recipe,
-    ci95: impl Fn(&[f64]) -> Option<[f64; 2]>,
+    ci95: impl Fn(TestName, &[f64]) -> Option<[f64; 2]>,
 ) -> Vec<Summary> {
     recipe.tests.iter().filter_map(|test| summary(runs, recipe, test, &ci95)).collect()
 }
@@ -121,7 +122,7 @@ fn summary(
     runs: &[RunResult],
     recipe: &Recipe,
     test: &Test,
-    ci95: &impl Fn(&[f64]) -> Option<[f64; 2]>,
+    ci95: &impl Fn(TestName, &[f64]) -> Option<[f64; 2]>,
 ) -> Option<Summary> {
     let results = in_counted_runs(runs, test);
     let deciding = if recipe.demands.is_empty() {
@@ -145,7 +146,7 @@ fn summary(
         best: speeds.iter().copied().fold(f64::MIN, f64::max),
         worst: speeds.iter().copied().fold(f64::MAX, f64::min),
         median: measured(median(&speeds)?),
-        ci95: if speeds.len() > 1 { ci95(&speeds).map(|ends| ends.map(measured)) } else { None },
+        ci95: if speeds.len() > 1 { ci95(test.name, &speeds).map(|ends| ends.map(measured)) } else { None },
         recipe_value,
         tool_prints: tool_prints(test, recipe_value, latency_s),
     })

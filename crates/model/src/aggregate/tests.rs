@@ -169,7 +169,7 @@ fn a_summary_names_mean_best_worst_and_median_of_the_counted_runs() {
     let mut runs: Vec<RunResult> =
         (1..).zip(speeds).map(|(n, speed)| run_of(&recipe, n, |_| speed)).collect();
     runs[4].counted = false;
-    let summary = &summarise(&runs, &recipe, |speeds| Some([speeds.len() as f64, 0.0]))[0];
+    let summary = &summarise(&runs, &recipe, |_, speeds| Some([speeds.len() as f64, 0.0]))[0];
     let close = |a: f64, b: f64| (a - b).abs() < 1e-3;
     assert_eq!((summary.n, summary.ci95), (4, Some([4.0, 0.0])));
     let figures = [summary.mean, summary.best, summary.worst, summary.median, summary.recipe_value];
@@ -183,7 +183,8 @@ fn a_summary_names_mean_best_worst_and_median_of_the_counted_runs() {
 fn a_single_run_has_no_interval_and_prints_what_its_test_printed() {
     let recipe = recipe("as-ssd");
     let run = run_of(&recipe, 1, |_| 20e6);
-    let summaries = summarise(std::slice::from_ref(&run), &recipe, |_| panic!("one value has no interval"));
+    let summaries =
+        summarise(std::slice::from_ref(&run), &recipe, |_, _| panic!("one value has no interval"));
     assert_eq!(summaries.len(), recipe.tests.len());
     for (summary, result) in summaries.iter().zip(&run.results) {
         assert_eq!((summary.ci95, &summary.tool_prints), (None, &result.tool_prints));
@@ -195,7 +196,7 @@ fn a_test_that_was_never_measured_is_not_in_the_summary() {
     let recipe = recipe("quick");
     let mut run = run_of(&recipe, 1, |_| 20e6);
     run.results.truncate(1);
-    assert_eq!(summarise(&[run], &recipe, |_| None).len(), 1);
+    assert_eq!(summarise(&[run], &recipe, |_, _| None).len(), 1);
 }
 
 /// Writes at 4 KiB I/Os per second as given, everything else fast enough.
@@ -230,7 +231,7 @@ fn a_demand_that_was_not_measured_leaves_the_question_open() {
 fn the_try_that_passes_decides() {
     let recipe = recipe("agnostics-a1");
     let runs = [a1_run(&recipe, 1, 400.0, 20_000.0), a1_run(&recipe, 2, 700.4, 20_000.0)];
-    let summary = summarise(&runs, &recipe, |_| None);
+    let summary = summarise(&runs, &recipe, |_, _| None);
     let write = summary.iter().find(|s| s.step.as_deref() == Some("rand-4k-write")).unwrap();
     assert_eq!(write.tool_prints.as_ref().unwrap().value, 700.0);
     let findings = demand_findings(&runs, &recipe);

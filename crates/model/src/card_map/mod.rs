@@ -221,6 +221,37 @@ pub struct Measured {
     pub findings: Vec<Finding>,
 }
 
+/// The word in [`crate::log::Log::other`] under which the document of an import says what a log shows of the flash.
+pub const OF_LOG: &str = "map";
+
+/// What people ask of a card's flash first, and all that the log of another tool can show of it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Geometry {
+    /// Effective page.
+    pub page_bytes: Property<u64>,
+    /// Erase block, allocation unit.
+    pub erase_block_bytes: Property<u64>,
+    /// Erase blocks open at a time.
+    pub open_blocks: OpenBlocks,
+}
+
+impl From<Geometry> for Measured {
+    fn from(geometry: Geometry) -> Self {
+        let Geometry { page_bytes, erase_block_bytes, open_blocks } = geometry;
+        Measured { page_bytes, erase_block_bytes, open_blocks, ..Measured::default() }
+    }
+}
+
+impl From<&Measured> for Geometry {
+    fn from(measured: &Measured) -> Self {
+        Geometry {
+            page_bytes: measured.page_bytes.clone(),
+            erase_block_bytes: measured.erase_block_bytes.clone(),
+            open_blocks: measured.open_blocks.clone(),
+        }
+    }
+}
+
 /// The document of `map`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CardMap {

@@ -26,6 +26,9 @@ pub struct Work {
     /// Random writes of 4 KiB, one after the other.
     #[serde(default)]
     pub random_writes: f64,
+    /// Single writes of 4 KiB that are each synced: a line of a log, a lock, a commit.
+    #[serde(default)]
+    pub synced_writes: f64,
     /// What the other side gives or takes at most, in MB/s: the line of a download, the disk that is copied from. No card
     /// is faster than that in sequence.
     pub other_side_mb_s: Option<f64>,
@@ -41,6 +44,10 @@ pub struct Work {
     pub from: String,
 }
 
+/// Writes that the card waits for where a program syncs one block: the block, then the journal's description of the change,
+/// then its commit (jbd2, the journal of ext4: kernel documentation, filesystems/ext4/journal).
+pub(super) const WRITES_A_SYNC: f64 = 3.0;
+
 impl Work {
     /// The figures it needs, each with the amount of it.
     pub fn amounts(&self) -> [(Figure, f64); 5] {
@@ -49,7 +56,7 @@ impl Work {
             (Figure::WriteMbS, self.write_mb),
             (Figure::SustainedWriteMbS, self.sustained_write_mb),
             (Figure::RandomReadIops, self.random_reads),
-            (Figure::RandomWriteIops, self.random_writes),
+            (Figure::RandomWriteIops, self.random_writes + WRITES_A_SYNC * self.synced_writes),
         ]
     }
 }

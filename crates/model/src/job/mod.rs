@@ -7,7 +7,7 @@ mod file;
 mod score;
 
 pub use file::{Demand, Figure, Figures, JOBS, Job, Work, find, parse};
-pub use score::{Fit, JobScore, points_alone, score, score_assuming};
+pub use score::{Fit, JobScore, points_alone, points_beyond, score, score_assuming};
 
 #[cfg(test)]
 mod tests;

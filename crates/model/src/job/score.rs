@@ -86,16 +86,25 @@ pub fn score_assuming(job: &Job, figures: &Figures, at_best: &[Figure]) -> JobSc
 
 /// The score without a word about it: the interval of a ranking's scores asks for it a dozen times a card.
 pub fn points_alone(job: &Job, figures: &Figures) -> Option<f64> {
+    weighed(job, figures, |points| points.clamp(0.0, 100.0))
+}
+
+/// What cards are ordered by: the score without its ends, so that of two that are better than good the better one is first.
+pub fn points_beyond(job: &Job, figures: &Figures) -> Option<f64> {
+    weighed(job, figures, |points| points)
+}
+
+fn weighed(job: &Job, figures: &Figures, within: impl Fn(f64) -> f64) -> Option<f64> {
     let (mut sum, mut weights) = (0.0, 0.0);
     for work in &job.work {
         if let Some(time) = takes(work, figures) {
-            sum += work.weight * points(work, time);
+            sum += work.weight * within(points(work, time));
             weights += work.weight;
         }
     }
     let misses =
         |demand: &Demand| figures.get(demand.figure).is_some_and(|value| limit(demand, value).is_some());
-    let most = if job.demand.iter().any(misses) { MOST_IF_MISSED } else { 100.0 };
+    let most = if job.demand.iter().any(misses) { MOST_IF_MISSED } else { f64::INFINITY };
     let all: f64 = job.work.iter().map(|work| work.weight).sum();
     (weights > 0.0 && weights >= LEAST_WEIGHT * all).then(|| (sum / weights).min(most))
 }
@@ -119,10 +128,9 @@ fn reachable(work: &Work, figure: Figure, figures: &Figures) -> Option<f64> {
     }
 }
 
-/// 100 at the good time, 0 at the poor one, evenly by ratio between: twice as long costs the same anywhere.
+/// 100 at the good time, 0 at the poor one, evenly by ratio between and beyond: twice as long costs the same anywhere.
 fn points(work: &Work, time: f64) -> f64 {
-    let place = (work.poor_s / time).ln() / (work.poor_s / work.good_s).ln();
-    100.0 * place.clamp(0.0, 1.0)
+    100.0 * (work.poor_s / time).ln() / (work.poor_s / work.good_s).ln()
 }
 
 fn missed(demand: &Demand, figures: &Figures) -> Option<String> {

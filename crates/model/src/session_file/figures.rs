@@ -1,7 +1,7 @@
 //! Figures as they stand in a session's file: the test as one word, and no field of what is not known.
 
 use crate::result::ToolPrints;
-use crate::run::Figure;
+use crate::run::{Figure, Percentiles};
 use crate::test_name::TestName;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
@@ -18,6 +18,8 @@ struct InFile<'a> {
     latency_us: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     max_latency_us: Option<f64>,
+    #[serde(skip_serializing_if = "Percentiles::is_unknown", default)]
+    percentiles_us: Percentiles,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     printed: Option<Cow<'a, ToolPrints>>,
 }
@@ -30,6 +32,7 @@ fn in_file(f: &Figure) -> InFile<'_> {
         iops: f.iops,
         latency_us: f.latency_us,
         max_latency_us: f.max_latency_us,
+        percentiles_us: f.percentiles_us,
         printed: f.as_printed.as_ref().map(Cow::Borrowed),
     }
 }
@@ -44,6 +47,7 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<V
         iops: f.iops,
         latency_us: f.latency_us,
         max_latency_us: f.max_latency_us,
+        percentiles_us: f.percentiles_us,
         as_printed: f.printed.map(Cow::into_owned),
         ..Figure::of(f.test, f.mb_s)
     };

@@ -10,7 +10,9 @@ use crate::page::table::Table;
 use crate::page::{Block, Fact, Page, Tone, fact, io_errors, moved};
 use cardscope_model::card_map::plot::Plot;
 use cardscope_model::card_map::property::{Number, Property, Status};
-use cardscope_model::card_map::{Advice, Curves, MapReport, Measured, ProfileLine, SizePoint, Tried};
+use cardscope_model::card_map::{
+    Advice, Curves, Geometry, MapReport, Measured, ProfileLine, SizePoint, Tried,
+};
 use cardscope_model::units::{Amount, BinarySize, Capacity, Size};
 use std::collections::BTreeSet;
 
@@ -218,7 +220,28 @@ fn by_reason(rows: &[Row]) -> Vec<String> {
 
 /// What was tested, each with its value and how sure that is.
 pub(crate) fn known(measured: &Measured) -> Vec<(String, String)> {
-    let tested = rows(measured).into_iter().filter_map(|row| Some((row.sure?, row)));
+    tested(rows(measured))
+}
+
+/// The same of a geometry.
+pub(crate) fn geometry(found: &Geometry) -> Vec<(String, String)> {
+    tested(geometry_rows(found).into())
+}
+
+/// The heads of [`geometry_cells`].
+pub(crate) const GEOMETRY: [&str; 4] =
+    ["page", "erase block", "open blocks in order", "open blocks at random"];
+
+/// The same as cells of a table, each with how sure it is, or with the beginning of why there is none.
+pub(crate) fn geometry_cells(found: &Geometry) -> [String; 4] {
+    geometry_rows(found).map(|row| match row.sure {
+        Some(sure) => format!("{} ({})", row.found, percent(sure)),
+        None => row.found.split(':').next().unwrap_or_default().to_owned(),
+    })
+}
+
+fn tested(rows: Vec<Row>) -> Vec<(String, String)> {
+    let tested = rows.into_iter().filter_map(|row| Some((row.sure?, row)));
     let said = |(sure, row): (f64, Row)| match row.found.as_str() {
         HIDDEN => (row.name.to_owned(), row.found),
         found => (row.name.to_owned(), format!("{found} ({})", percent(sure))),
@@ -229,19 +252,31 @@ pub(crate) fn known(measured: &Measured) -> Vec<(String, String)> {
 /// What every card has and this one does not show.
 const HIDDEN: &str = "does not show";
 
-fn rows(m: &Measured) -> Vec<Row> {
+fn geometry_rows(found: &Geometry) -> [Row; 4] {
     let size = |bytes: &u64| BinarySize(*bytes).to_string();
     let open = |n: &u32| n.to_string();
+    let [page, erase_block, in_order, at_random] = GEOMETRY;
+    [
+        row_or(HIDDEN, page, &found.page_bytes, size),
+        row_or(HIDDEN, erase_block, &found.erase_block_bytes, size),
+        row_or("no limit", in_order, &found.open_blocks.linear, open),
+        row_or("no limit", at_random, &found.open_blocks.random, open),
+    ]
+}
+
+fn rows(m: &Measured) -> Vec<Row> {
+    let size = |bytes: &u64| BinarySize(*bytes).to_string();
     let mb_s = |v: &f64| format!("{} MB/s", speed(*v));
+    let [page, erase_block, linear, random] = geometry_rows(&Geometry::from(m));
     vec![
-        row_or(HIDDEN, "page", &m.page_bytes, size),
+        page,
         row("read unit", &m.read_unit_bytes, size),
-        row_or(HIDDEN, "erase block", &m.erase_block_bytes, size),
+        erase_block,
         row("mapping segment", &m.map_segment_bytes, size),
         row("planes", &m.plane_bytes, size),
         row("never written", &m.unmapped_share, |share| format!("{:.1} %", share * 100.0)),
-        row_or("no limit", "open blocks in order", &m.open_blocks.linear, open),
-        row_or("no limit", "open blocks at random", &m.open_blocks.random, open),
+        linear,
+        random,
         row("closing a block copies", &m.merge, |part| copied(part).to_owned()),
         row("speed of copying", &m.copy_mb_s, mb_s),
         row("FAT region", &m.fat_region_bytes, size),

@@ -1,13 +1,13 @@
 //! Who is fastest, in one sentence.
 
-use crate::figure::{ANSWER, count, wrapped};
-use cardscope_model::comparison::{ComparedTest, Comparison, Pair, Verdict};
+use crate::figure::{ANSWER, count, percent, wrapped};
+use cardscope_model::comparison::{ComparedTest, Comparison, Grade, Overall};
 use cardscope_model::statistics;
 use cardscope_model::units::three_digits;
 use unicode_width::UnicodeWidthStr;
 
-/// Who is fastest, in a line: the winner of two, or of many the one that leads in most tests. Of several cards each stands
-/// for the best of its settings; of one card its settings are compared.
+/// Who is fastest, in a line: the best over all tests, with the chance that it is; of cards that share no test the one that
+/// leads in most. Of several cards each stands for the best of its settings; of one card its settings are compared.
 pub(crate) fn answer(comparison: &Comparison) -> String {
     let sides = sides(comparison);
     let names = names(comparison, &sides);
@@ -19,41 +19,82 @@ pub(crate) fn answer(comparison: &Comparison) -> String {
     }
     let tests: Vec<Vec<(usize, f64)>> =
         comparison.tests.iter().map(|test| means(test, &sides)).filter(|all| all.len() > 1).collect();
-    let leads = |side: usize| {
-        tests.iter().filter(|all| best(all).is_some_and(|(fastest, _)| fastest == side)).count()
-    };
-    let Some(winner) = (0..names.len()).max_by_key(|side| (leads(*side), std::cmp::Reverse(*side))) else {
-        return "Nothing to compare.".to_owned();
-    };
     if tests.is_empty() {
         return format!("{} share no test, so no speed can be compared.", count(names.len() as u64, "card"));
     }
-    // The winner against the best of the others, over all tests in which both were measured.
-    let ratios = tests.iter().filter_map(|all| against_the_best(all, winner));
-    let ratios: Vec<f64> = ratios.filter(|ratio| ratio.is_normal()).collect();
-    let logarithms: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
-    let typical =
-        statistics::mean(&logarithms).map(|mean| format!(", typically {} ×", three_digits(mean.exp())));
-    let runner_up = (0..names.len()).filter(|side| *side != winner).map(leads).max().unwrap_or(0);
-    if runner_up == leads(winner) {
-        let each = format!("{} of {} each", runner_up, count(tests.len() as u64, "test"));
-        return match &names[..] {
-            [one, other] if one.width() + other.width() <= 2 * BRIEF - 8 => {
-                format!("{one} and {other} are even: they lead in {each}.")
-            }
-            [_, _] => format!("The two are even: they lead in {each}."),
-            _ => format!("No card leads: the best are ahead in {each}."),
-        };
-    }
+    let leads = |side: usize| {
+        tests.iter().filter(|all| best(all).is_some_and(|(fastest, _)| fastest == side)).count()
+    };
+    let chances: Vec<f64> = sides.iter().map(|entries| chance(comparison, entries)).collect();
+    // Where nobody is likelier to be the best, who leads in most tests; of equal ones the first.
+    let even = chances.iter().all(|chance| Grade::of(*chance) == Grade::Even);
+    let before = |a: &usize, b: &usize| {
+        let chance = |side: usize| if even { 0.0 } else { chances[side] };
+        chance(*a).total_cmp(&chance(*b)).then(leads(*a).cmp(&leads(*b)))
+    };
+    let Some(winner) = (0..names.len()).rev().max_by(before) else { return "Nothing to compare.".to_owned() };
+    let typical = typically(&tests, winner).map(|factor| format!(", typically {} ×", three_digits(factor)));
     let lead =
         format!("{} of {}{}", leads(winner), count(tests.len() as u64, "test"), typical.unwrap_or_default());
-    let mut pairs = comparison.tests.iter().flat_map(|test| &test.pairs).peekable();
-    if pairs.peek().is_some() && !pairs.any(|pair| wins(&sides[winner], pair)) {
-        return format!("{} is ahead in {lead}; not significant.", names[winner]);
+    if comparison.overall.is_empty() {
+        return format!("{} leads in {lead}.", names[winner]);
     }
+    if even && names.len() == 2 {
+        let said = format!("{} and {} are even", names[0], names[1]);
+        let whole = format!("{said}: {} leads in {lead}.", names[winner]);
+        return if whole.width() <= ANSWER {
+            whole
+        } else {
+            format!("Even: {} leads in {lead}.", names[winner])
+        };
+    }
+    let sure = match (Grade::of(chances[winner]), is_confounded(comparison, &sides[winner])) {
+        (grade, true) => grade.min(Grade::Likely),
+        (grade, false) => grade,
+    };
+    let sure = graded(sure, chances[winner]);
     let other = if names.len() == 2 { &names[1 - winner] } else { "the others" };
-    let said = format!("{} leads {other} in {lead}.", names[winner]);
-    if said.width() <= ANSWER { said } else { format!("{} leads in {lead}.", names[winner]) }
+    // The longest that has room.
+    let whole = format!("{} leads {other} in {lead} ({sure}).", names[winner]);
+    let shorter = format!("{} leads in {lead} ({sure}).", names[winner]);
+    let short = format!("{} leads in {lead} ({}).", names[winner], percent(chances[winner]));
+    [whole, shorter].into_iter().find(|said| said.width() <= ANSWER).unwrap_or(short)
+}
+
+/// The chance that the best entry of all is one of these.
+fn chance(comparison: &Comparison, entries: &[usize]) -> f64 {
+    let of = |all: &&Overall| stands_for(comparison, entries, all);
+    comparison.overall.iter().filter(of).map(|all| all.probability_best).sum()
+}
+
+/// Whether a line of all tests together is one of these entries, or their card.
+fn stands_for(comparison: &Comparison, entries: &[usize], all: &Overall) -> bool {
+    let names = entries.iter().map(|entry| comparison.entries[*entry].name.as_str());
+    names.into_iter().any(|name| name == all.name || name.split(" · ").next() == Some(all.name.as_str()))
+}
+
+/// Whether rig, tool, size or cooling of the best of these entries differ from another one's besides what is compared.
+fn is_confounded(comparison: &Comparison, entries: &[usize]) -> bool {
+    let of = |all: &&Overall| stands_for(comparison, entries, all);
+    comparison.overall.iter().find(of).is_some_and(|all| !all.confounded_by.is_empty())
+}
+
+/// The side against the best of the others, over all tests in which both were measured.
+fn typically(tests: &[Vec<(usize, f64)>], side: usize) -> Option<f64> {
+    let ratios = tests.iter().filter_map(|all| against_the_best(all, side)).filter(|ratio| ratio.is_normal());
+    let logarithms: Vec<f64> = ratios.map(f64::ln).collect();
+    Some(statistics::mean(&logarithms)?.exp())
+}
+
+/// A chance and what it is called: `likely, 85 %`.
+pub(crate) fn graded(grade: Grade, chance: f64) -> String {
+    let word = match grade {
+        Grade::Even => "even",
+        Grade::Leans => "leans",
+        Grade::Likely => "likely",
+        Grade::AlmostCertain => "almost certain",
+    };
+    format!("{word}, {}", percent(chance))
 }
 
 /// Who is compared, each with its entries: the cards, or the settings where all are of one card.
@@ -78,16 +119,6 @@ fn names(comparison: &Comparison, sides: &[Vec<usize>]) -> Vec<String> {
         if entries.len() > 1 { name.split(" · ").next().unwrap_or(name) } else { name }
     };
     brief(&sides.iter().map(name).collect::<Vec<_>>())
-}
-
-/// Whether one of these entries is significantly faster than one of another card.
-fn wins(entries: &[usize], pair: &Pair) -> bool {
-    let (faster, slower) = match pair.verdict {
-        Verdict::FirstFaster => (pair.first, pair.second),
-        Verdict::SecondFaster => (pair.second, pair.first),
-        Verdict::Alike | Verdict::CannotTell => return false,
-    };
-    entries.contains(&faster) && !entries.contains(&slower)
 }
 
 /// Characters of a name in an answer, unless a word is longer.
@@ -164,16 +195,15 @@ mod tests {
         assert_eq!(brief(&twice), ["Lexar (cooling active)", "Lexar (cooling passive)", "ADATA"]);
     }
 
-    /// Entries of these cards, faster from the first to the last, of which only the pair of the last two is significant.
-    fn compared(cards: &[&str]) -> Comparison {
+    /// Entries of these cards, faster from the first to the last, each the best with this chance.
+    fn compared(cards: &[(&str, f64)]) -> Comparison {
         let mut comparison = sample::comparison(cards.len(), 3, 1);
-        for (number, (entry, card)) in comparison.entries.iter_mut().zip(cards).enumerate() {
-            (entry.card_id, entry.name) = ((*card).to_owned(), format!("{card} · setting {number}"));
-        }
-        let last = cards.len() - 1;
-        for pair in &mut comparison.tests[0].pairs {
-            let sure = (pair.first, pair.second) == (last - 1, last);
-            pair.verdict = if sure { Verdict::FirstFaster } else { Verdict::CannotTell };
+        for (number, (card, chance)) in cards.iter().enumerate() {
+            let name = format!("{card} · setting {number}");
+            (comparison.entries[number].card_id, comparison.entries[number].name) =
+                ((*card).to_owned(), name.clone());
+            let all = &mut comparison.overall[number];
+            (all.name, all.probability_best) = (name, *chance);
         }
         for (number, spread) in comparison.tests[0].spreads.iter_mut().enumerate() {
             if let Some(spread) = spread {
@@ -184,22 +214,31 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_winner_wins_for_sure_makes_it_lead() {
-        let said = answer(&compared(&["Alder", "Birch", "Cedar"]));
-        assert_eq!(said, "Alder is ahead in 1 of 1 test, typically 1.12 ×; not significant.");
+    fn who_leads_is_said_with_the_chance_that_it_is_so() {
+        let said = |chances: [f64; 2]| answer(&compared(&[("Alder", chances[0]), ("Birch", chances[1])]));
         assert_eq!(
-            answer(&compared(&["Alder", "Birch"])),
-            "Alder leads Birch in 1 of 1 test, typically 1.12 ×."
+            said([0.97, 0.03]),
+            "Alder leads Birch in 1 of 1 test, typically 1.12 × (almost certain, 97 %)."
+        );
+        assert_eq!(said([0.85, 0.15]), "Alder leads Birch in 1 of 1 test, typically 1.12 × (likely, 85 %).");
+        assert_eq!(
+            said([0.55, 0.45]),
+            "Alder and Birch are even: Alder leads in 1 of 1 test, typically 1.12 ×."
         );
     }
 
     #[test]
+    fn where_the_rig_differs_too_nothing_is_almost_certain() {
+        let mut comparison = compared(&[("Alder", 0.97), ("Birch", 0.03)]);
+        comparison.overall[0].confounded_by = vec!["cooling".into()];
+        assert!(answer(&comparison).ends_with("(likely, 97 %)."), "{}", answer(&comparison));
+    }
+
+    #[test]
     fn settings_of_one_card_are_no_rivals_of_it_and_alone_they_are_compared() {
-        let said = answer(&compared(&["Alder", "Alder", "Birch"]));
-        assert_eq!(said, "Alder leads Birch in 1 of 1 test, typically 1.29 ×.");
-        let alone = answer(&compared(&["Alder", "Alder"]));
-        assert!(alone.starts_with("Alder (setting 0) leads Alder (setting 1) in 1 of 1 test"), "{alone}");
-        let sure_among_settings = answer(&compared(&["Birch", "Alder", "Alder"]));
-        assert_eq!(sure_among_settings, "Birch is ahead in 1 of 1 test, typically 1.12 ×; not significant.");
+        let said = answer(&compared(&[("Alder", 0.5), ("Alder", 0.4), ("Birch", 0.1)]));
+        assert_eq!(said, "Alder leads Birch in 1 of 1 test, typically 1.29 × (likely, 90 %).");
+        let alone = answer(&compared(&[("Alder", 0.9), ("Alder", 0.1)]));
+        assert!(alone.starts_with("Alder (setting 0) leads in 1 of 1 test"), "{alone}");
     }
 }

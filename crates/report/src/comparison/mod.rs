@@ -2,12 +2,14 @@
 //! parts stand in a publication, too; what they mean is explained in `docs/comparing.md`.
 
 pub(crate) mod answer;
+mod details;
+mod latencies;
 pub mod tables;
 pub mod words;
 
-use crate::figure::{NONE, speed};
+use crate::figure::{NONE, count, speed};
 use crate::page::{Block, Page, Tone, findings};
-use cardscope_model::comparison::{Comparison, Entry};
+use cardscope_model::comparison::{CardRemark, Comparison, Entry};
 use tables::NOT_PRINTED;
 use words::Measure;
 
@@ -36,6 +38,7 @@ pub fn page(comparison: &Comparison, how: How) -> Page {
         return page;
     }
     page.because_all(Tone::Plain, words::counted(comparison));
+    add_overall(&mut page, comparison);
     add_figures(&mut page, comparison, how);
     add_differences(&mut page, comparison);
     add_compared(&mut page, comparison);
@@ -48,6 +51,20 @@ pub fn page(comparison: &Comparison, how: How) -> Page {
     page
 }
 
+/// All tests together, and how far cards lie apart in each.
+pub(crate) fn add_overall(page: &mut Page, comparison: &Comparison) {
+    let table = tables::overall(comparison);
+    let tests = comparison.overall.first().map_or(0, |all| all.tests);
+    let meaning = match tests {
+        0 => String::new(),
+        n => format!("Geometric mean over {}; \"best\" is the chance to be it.", count(n, "test")),
+    };
+    page.add("All tests together", [Block::Table(table), Block::Words(meaning)]);
+    let said = |remark: &CardRemark| format!("{}: {}.", remark.name, remark.words.join("; "));
+    page.add("Remarks", [Block::Lines(comparison.remarks.iter().map(said).collect())]);
+    page.fold("How far the cards lie apart", [Block::Table(tables::spread_of_tests(comparison))]);
+}
+
 /// What was compared, and what differs besides the card.
 pub(crate) fn add_compared(page: &mut Page, comparison: &Comparison) {
     if comparison.entries.is_empty() {
@@ -56,6 +73,7 @@ pub(crate) fn add_compared(page: &mut Page, comparison: &Comparison) {
     let common = format!("Measured by: {}.", words::common_setting(comparison));
     page.add("Compared", [Block::Table(tables::entries(comparison)), Block::Words(common)]);
     page.fold("Also different", [Block::Table(tables::differs(comparison))]);
+    page.fold("Known of the cards", [Block::Table(details::table(comparison))]);
 }
 
 /// The four figures of each test, and I/Os a second.
@@ -74,6 +92,7 @@ pub(crate) fn add_figures(page: &mut Page, comparison: &Comparison, how: How) {
         }
     }
     page.fold(IOPS, [Block::Table(tables::iops(comparison))]);
+    page.fold(latencies::HEAD, [Block::Table(latencies::table(comparison))]);
     if how.as_printed {
         let true_ones = "A tool's MB/s need not be 10^6 bytes a second; without --as-printed all figures are in true MB/s.";
         let unknown = comparison.tests.iter().flat_map(|t| t.spreads.iter().flatten());
@@ -90,7 +109,7 @@ pub(crate) fn add_figures(page: &mut Page, comparison: &Comparison, how: How) {
 /// Who is faster than whom in each test, and the pairs.
 pub(crate) fn add_differences(page: &mut Page, comparison: &Comparison) {
     let orders = tables::orders(comparison, tables::number);
-    page.fold("Fastest first (> faster, = equal, ? open)", [Block::Table(orders)]);
+    page.fold("Fastest first (> at least likely, = equal, ? open)", [Block::Table(orders)]);
     if comparison.entries.len() <= PAIRS_UP_TO {
         page.fold("Pair by pair", [Block::Table(tables::pairs(comparison, |_| true))]);
     }

@@ -2,27 +2,90 @@
 //! differs besides the card.
 
 use super::words::{self, Measure};
-use crate::figure::{NONE, interval, printed, speed};
+use crate::figure::{NONE, interval, percent, printed, speed};
 use crate::page::table::Table;
 use cardscope_model::comparison::{Comparison, Differs, Pair, PrintedSpread, Spread};
 use cardscope_model::result::ToolPrints;
-use cardscope_model::units::KIB;
+use cardscope_model::units::{KIB, three_digits};
 
 /// Stands behind a true figure in MB/s where the tool's own was asked for and is not known.
 pub(crate) const NOT_PRINTED: &str = " ¹";
 
 /// A table with a column for each entry, headed by its number and its name.
-fn beside(comparison: &Comparison, first: &str) -> Table {
+pub(super) fn beside(comparison: &Comparison, first: &str) -> Table {
     let heads = comparison.entries.iter().enumerate().map(|(i, entry)| format!("{} {}", i + 1, entry.name));
     Table::new([first.to_owned()].into_iter().chain(heads)).beside()
 }
 
 /// One figure of each test for each entry, in MB/s with the interval of the average, or as the tools printed it.
 pub fn figures(comparison: &Comparison, measure: Measure, as_printed: bool) -> Table {
+    if comparison.entries.len() > BESIDE && !as_printed {
+        return card_by_card(comparison, measure);
+    }
     let mut table = beside(comparison, "test");
     for test in comparison.tests.iter().filter(|test| test.spreads.iter().any(Option::is_some)) {
         let cells = test.spreads.iter().map(|spread| cell(spread.as_ref(), measure, as_printed));
         table.row([words::test(test)].into_iter().chain(cells));
+    }
+    table
+}
+
+/// Entries up to which each has a column; of more each has a row.
+const BESIDE: usize = 8;
+
+/// All tests together, the best first; empty where no test was run on all.
+pub fn overall(comparison: &Comparison) -> Table {
+    let table = Table::of(
+        &comparison.overall,
+        &[
+            ("card", &|all| all.name.clone()),
+            ("of the best", &|all| format!("{:.0} %", 100.0 * all.factor_to_best)),
+            ("95 % interval", &|all| match all.ci95 {
+                [low, high] if low < high => interval([low, high], |end| format!("{:.0} %", 100.0 * end)),
+                _ => String::new(),
+            }),
+            ("fastest in", &|all| format!("{} of {}", all.wins, all.tests)),
+            ("best", &|all| percent(all.probability_best)),
+        ],
+    );
+    table.left_aligned(["card"])
+}
+
+/// The averages of many cards with a row for each, in MB/s, the best over all tests first.
+fn card_by_card(comparison: &Comparison, measure: Measure) -> Table {
+    let tests: Vec<_> =
+        comparison.tests.iter().filter(|test| test.spreads.iter().any(Option::is_some)).collect();
+    let mut table =
+        Table::new(["card".to_owned()].into_iter().chain(tests.iter().map(|test| words::test(test))));
+    let rank = |name: &str| comparison.overall.iter().position(|all| all.name == name);
+    let mut order: Vec<usize> = (0..comparison.entries.len()).collect();
+    order.sort_by_key(|entry| rank(&comparison.entries[*entry].name).unwrap_or(usize::MAX));
+    for entry in order {
+        let figure =
+            |spread: &Option<Spread>| spread.as_ref().map_or(NONE.to_owned(), |s| speed(measure.of(s)));
+        let cells = tests.iter().map(|test| figure(&test.spreads[entry]));
+        table.row([comparison.entries[entry].name.clone()].into_iter().chain(cells));
+    }
+    table.left_aligned(["card"]).beside()
+}
+
+/// How far the cards lie apart in each test: the fastest and the slowest, and the factor between them; of three cards or
+/// more.
+pub fn spread_of_tests(comparison: &Comparison) -> Table {
+    let mut table = Table::new(["test", "fastest", "slowest", "factor"]).left_aligned(["fastest", "slowest"]);
+    for test in &comparison.tests {
+        let named = comparison.entries.iter().zip(&test.spreads);
+        let measured = named.filter_map(|(entry, spread)| Some((entry, spread.as_ref()?.mean)));
+        let mut sorted: Vec<_> = measured.filter(|(_, mean)| mean.is_finite() && *mean > 0.0).collect();
+        sorted.sort_by(|a, b| b.1.total_cmp(&a.1));
+        if let [fastest, .., slowest] = &sorted[..]
+            && sorted.len() > 2
+        {
+            let side =
+                |of: &(&cardscope_model::comparison::Entry, f64)| format!("{} ({})", speed(of.1), of.0.name);
+            let factor = format!("× {}", three_digits(fastest.1 / slowest.1));
+            table.row([words::test(test), side(fastest), side(slowest), factor]);
+        }
     }
     table
 }

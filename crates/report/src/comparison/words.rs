@@ -1,8 +1,8 @@
 //! What is said of an entry and of two of them: the same sentences on the terminal, in Markdown and on the page.
 
-use crate::figure::{count, interval, speed, test_of};
-use cardscope_model::comparison::{ComparedTest, Comparison, Entry, Pair, Spread, Verdict};
-use cardscope_model::condition::{Condition, Origin};
+use crate::figure::{count, interval, listing, speed, test_of};
+use cardscope_model::comparison::{ComparedTest, Comparison, Entry, Grade, LevelPair, Pair, Spread, Verdict};
+use cardscope_model::condition::{Condition, Origin, in_words};
 use cardscope_model::setting::Setting;
 use cardscope_model::units::{BinarySize, three_digits};
 
@@ -173,28 +173,37 @@ fn times(factor: f64) -> Option<String> {
     (factor.is_finite() && factor >= 2.0).then(|| format!("{sign}{}", three_digits(factor)))
 }
 
-/// How many comparisons of two cards in one test are significant, equal or open, and of many pairs of cards how many differ by
-/// chance; `None` without pairs. p is corrected over the tests of two cards, and of each two that are alike one in twenty
-/// may still differ in some test.
+/// How sure the comparisons of two cards in one test are, by what their chances are called, and how many are significant;
+/// `None` without pairs. p is corrected over the tests of two cards, and of each two that are alike one in twenty may still
+/// differ in some test.
 pub fn counted(comparison: &Comparison) -> Option<String> {
     let pairs = || comparison.tests.iter().flat_map(|test| &test.pairs);
-    let of = |verdicts: &[Verdict]| pairs().filter(|p| verdicts.contains(&p.verdict)).count();
     let cards = pairs().map(|p| (p.first, p.second)).collect::<std::collections::BTreeSet<_>>().len();
     let by_chance = cards / BY_CHANCE;
     let chance = match by_chance {
         0 => String::new(),
         n => format!(" By chance alone, up to {n} of {cards} pairs of cards would differ in some test."),
     };
+    let graded = |grade: Grade| pairs().filter(|p| p.grade == grade && p.verdict != Verdict::Alike).count();
+    let significant = pairs().filter(|p| is_real(p)).count();
     (cards > 0).then(|| {
         let found = [
-            (of(&[Verdict::FirstFaster, Verdict::SecondFaster]), "significant"),
-            (of(&[Verdict::Alike]), "equal"),
-            (of(&[Verdict::CannotTell]), "open (more runs may decide)"),
+            (graded(Grade::AlmostCertain), "almost certain"),
+            (graded(Grade::Likely), "likely"),
+            (graded(Grade::Leans), "leaning"),
+            (graded(Grade::Even), "even"),
+            (pairs().filter(|p| p.verdict == Verdict::Alike).count(), "equal"),
         ];
         let found = found.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
         let all = count(pairs().count() as u32, "comparison");
-        format!("{all} of two cards in one test: {}.{chance}", found.collect::<Vec<_>>().join(", "))
+        let found = found.collect::<Vec<_>>().join(", ");
+        format!("{all} of two cards in one test: {found}; {significant} significant.{chance}")
     })
+}
+
+/// Whether the difference of a pair is significant after correction.
+fn is_real(pair: &Pair) -> bool {
+    matches!(pair.verdict, Verdict::FirstFaster | Verdict::SecondFaster)
 }
 
 /// A factor's share more or less: `+12.3 %`.
@@ -209,21 +218,40 @@ pub fn percent_interval(pair: &Pair) -> String {
 
 /// What can be said of two entries, by their names.
 pub fn verdict(pair: &Pair, name: impl Fn(usize) -> String) -> String {
-    let (first, second) = (name(pair.first), name(pair.second));
-    let mut out = match pair.verdict {
-        Verdict::FirstFaster => format!("{first} is faster"),
-        Verdict::SecondFaster => format!("{second} is faster"),
-        Verdict::Alike => format!("{first} and {second} are equal"),
-        Verdict::CannotTell => "open".to_owned(),
+    let faster = if pair.probability_first_faster > 0.5 { pair.first } else { pair.second };
+    let (faster, chance) = (name(faster), crate::figure::percent(pair.probability_notable));
+    let mut out = match (pair.verdict, pair.grade) {
+        (Verdict::Alike, _) => format!("{} and {} are equal", name(pair.first), name(pair.second)),
+        (_, Grade::Even) => format!("even ({chance})"),
+        (_, Grade::Leans) => format!("leans to {faster} ({chance})"),
+        (_, Grade::Likely) => format!("{faster} likely faster ({chance})"),
+        (_, Grade::AlmostCertain) => format!("{faster} almost certainly faster ({chance})"),
     };
+    if is_real(pair) {
+        out.push_str(", significant");
+    }
+    if !pair.confounded_by.is_empty() {
+        let words: Vec<String> = pair.confounded_by.iter().map(|word| in_words(word)).collect();
+        out.push_str(&format!("; confounded by {}", listing(&words)));
+    }
+    if let Some(levels) = pair.levels {
+        out.push_str(&format!("; {}", level_with_level(levels)));
+    }
     if let Some(more) = pair.more_runs {
         out.push_str(&format!("; about {} of each may decide it", count(more, "further run")));
     }
-    let differs = matches!(pair.verdict, Verdict::FirstFaster | Verdict::SecondFaster);
-    if differs && !pair.not_the_card_alone.is_empty() {
-        out.push_str(&format!("; also different: {}", pair.not_the_card_alone.join(", ")));
-    }
     out
+}
+
+/// Two cards that jump, level against level: `fast level +1.2 %, slow level −3.0 %, 60 % against 70 % of the runs slow`.
+fn level_with_level(levels: LevelPair) -> String {
+    let more = |factor: f64| percent((factor - 1.0) * 100.0);
+    let [first, second] = levels.share_low.map(crate::figure::percent);
+    format!(
+        "fast level {}, slow level {}, {first} against {second} of the runs slow",
+        more(levels.high_factor),
+        more(levels.low_factor)
+    )
 }
 
 /// A spread that jumps between two levels, in words.
@@ -266,16 +294,17 @@ pub fn order(test: &ComparedTest, name: impl Fn(usize) -> String) -> String {
     }
 }
 
-/// Between a faster and a slower entry: `>` for sure, `=` alike, `?` open.
+/// Between a faster and a slower entry: `>` likely or surer, `=` alike, `?` open.
 fn sign(test: &ComparedTest, faster: usize, slower: usize) -> char {
     let pair = test
         .pairs
         .iter()
         .find(|p| (p.first, p.second) == (faster, slower) || (p.first, p.second) == (slower, faster));
-    match pair.map(|p| (p.verdict, p.first)) {
-        Some((Verdict::FirstFaster, first)) if first == faster => '>',
-        Some((Verdict::SecondFaster, first)) if first == slower => '>',
-        Some((Verdict::Alike, _)) => '=',
+    let Some(pair) = pair else { return '?' };
+    let first_leads = pair.probability_first_faster > 0.5;
+    match pair.verdict {
+        Verdict::Alike => '=',
+        _ if pair.grade >= Grade::Likely && first_leads == (pair.first == faster) => '>',
         _ => '?',
     }
 }

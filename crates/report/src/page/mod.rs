@@ -348,7 +348,7 @@ mod tests {
         let json = serde_json::to_value(&page).unwrap();
         assert_eq!(json["answer"], page.answer);
         assert_eq!(json["tone"], "plain");
-        let table = &json["sections"][0]["blocks"][0]["table"];
+        let table = &json["sections"][1]["blocks"][0]["table"];
         assert_eq!(table["columns"][0]["head"], "test");
         assert_eq!(table["columns"][0]["importance"], 255);
         assert_eq!(table["rows"][0][0], "SEQ1M Q8T1 read");

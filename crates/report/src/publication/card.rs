@@ -2,19 +2,22 @@
 
 use super::{charts, series};
 use crate::card_map;
+use crate::details;
 use crate::figure::count;
 use crate::page::{Block, Fact, Section, fact, findings};
 use crate::ranking::price;
 use crate::{sustain, verdict};
 use cardscope_model::card::{CardFacts, Event, EventKind};
+use cardscope_model::card_details::CardDetails;
 use cardscope_model::publication::{CardPart, Picture};
 use cardscope_model::units::Capacity;
 
 /// The part.
-pub(super) fn section(part: &CardPart) -> Section {
+pub(super) fn section(part: &CardPart, details: Option<&CardDetails>) -> Section {
     let detail = |head: &str, blocks: Vec<Block>| Block::Section(Section::new(head, blocks).folded());
     let verdict =
         part.verify.as_ref().map(|verify| verdict::headline(&verify.body, &verify.header.findings, None).1);
+    let heat = details.map(details::heat).unwrap_or_default();
     let long_run = part.sustain.as_ref().map(|run| sustain::summary(&run.body.measured));
     let charts = series::most_telling(part)
         .into_iter()
@@ -27,8 +30,8 @@ pub(super) fn section(part: &CardPart) -> Section {
     Section::new(
         &part.title,
         [
-            Block::Lines(verdict.into_iter().chain(long_run).collect()),
-            Block::Facts(known(part)),
+            Block::Lines(verdict.into_iter().chain(long_run).chain(heat).collect()),
+            Block::Facts(known(part, details)),
             pictures(&part.pictures.shown),
             Block::Words(left_out),
             Block::Lines(advice),
@@ -46,7 +49,7 @@ fn pictures(shown: &[Picture]) -> Block {
 }
 
 /// What is known of a card.
-pub(super) fn known(part: &CardPart) -> Vec<Fact> {
+pub(super) fn known(part: &CardPart, details: Option<&CardDetails>) -> Vec<Fact> {
     let CardFacts {
         brand,
         name,
@@ -80,7 +83,11 @@ pub(super) fn known(part: &CardPart) -> Vec<Fact> {
         ("note", text(note)),
     ];
     let inside = part.map.as_ref().map(|map| card_map::known(&map.body.measured)).unwrap_or_default();
-    let all = all.into_iter().map(|(name, value)| fact(name, value)).chain(inside);
+    // A map says more of the same flash.
+    let is_said = |name: &String| inside.iter().any(|(said, _)| said == name);
+    let beside = details.map(details::known).unwrap_or_default();
+    let beside: Vec<Fact> = beside.into_iter().filter(|(name, _)| !is_said(name)).collect();
+    let all = all.into_iter().map(|(name, value)| fact(name, value)).chain(beside).chain(inside);
     all.filter(|(_, value)| !value.is_empty()).collect()
 }
 

@@ -4,22 +4,29 @@
 
 use crate::comparison::tables::as_the_tool_prints;
 use crate::comparison::words::Measure;
-use cardscope_model::comparison::{ComparedTest, Comparison, Entry, Spread, iops};
+use cardscope_model::card_details::CardDetails;
+use cardscope_model::card_map::property::Property;
+use cardscope_model::comparison::{ComparedTest, Comparison, Entry, EntryLatency, Spread, iops};
 use cardscope_model::condition::WORDS;
 use cardscope_model::outside;
 use cardscope_model::publication::Publication;
 use cardscope_model::ranking::{Group, RankedBy, RankedCard, Ranking};
+use cardscope_model::run::Percentiles;
 use cardscope_model::setting::Setting;
 use cardscope_model::units::measured as measured_digits;
 
 /// Columns before those of the condition: of the card, its settings, the test and the figure.
-const FIRST: &str = "card,card_id,brand,name,model,generation,capacity,capacity_bytes,recipe,test_size_bytes,\
-                     test,op,step,block_bytes,figure,run,mb_s,iops,printed_value,printed_unit";
+const FIRST: &str = "card,card_id,brand,name,model,generation,capacity,capacity_bytes,firmware,recipe,test_size_bytes,\
+                     test,op,step,block_bytes,figure,run,mb_s,iops,printed_value,printed_unit,\
+                     latency_us,p50_us,p99_us,p999_us,max_latency_us";
+
+/// Columns of the details of a card, behind those of the condition.
+const DETAILS: &str = "controller,pcie_link,tmpth_celsius,tmt1_celsius,tmt2_celsius,page_bytes,erase_block_bytes,\
+                       open_blocks_linear,open_blocks_random";
 
 /// Columns behind them: sources, what a card's place in an order is and how many share it, and what a group of so many cards
 /// is worth.
-const LAST: &str =
-    "sources,ordered_by,ordered_on,place,cards,order_value,order_low,order_high,order_unit,group";
+const LAST: &str = "sources,ordered_by,ordered_on,place,tier,probability_best,cards,order_value,order_low,order_high,order_unit,group";
 
 /// What a row has in one column, by the head of that.
 type Cell = (String, String);
@@ -31,7 +38,7 @@ fn cell(head: &str, value: impl Into<String>) -> Cell {
 fn heads() -> Vec<String> {
     let words = WORDS.iter().map(|(word, _)| condition(word));
     let given = |heads: &'static str| heads.split(',').map(str::to_owned);
-    given(FIRST).chain(words).chain(given(LAST)).collect()
+    given(FIRST).chain(words).chain(given(DETAILS)).chain(given(LAST)).collect()
 }
 
 fn condition(word: &str) -> String {
@@ -53,12 +60,37 @@ pub(super) fn csv(publication: &Publication) -> Result<Vec<u8>, ::csv::Error> {
 /// A row for each figure of each test and entry.
 fn measured(comparison: &Comparison) -> impl Iterator<Item = Vec<Cell>> {
     comparison.tests.iter().flat_map(move |test| {
-        comparison.entries.iter().zip(&test.spreads).flat_map(move |(entry, spread)| {
-            let card = of_card(entry);
+        comparison.entries.iter().zip(&test.spreads).enumerate().flat_map(move |(at, (entry, spread))| {
+            let details = comparison.details.get(&entry.card_id).map(of_details).unwrap_or_default();
+            let card = [of_card(entry), details].concat();
             let rows = spread.iter().flat_map(move |spread| figures(test, spread));
-            rows.map(move |row| [card.clone(), row].concat())
+            let timed = latency(comparison, test, at).map(of_latency).unwrap_or_default();
+            rows.map(move |row| {
+                let average = row.iter().any(|(head, value)| head == "figure" && value == "average");
+                let timed = if average { timed.clone() } else { Vec::new() };
+                [card.clone(), row, timed].concat()
+            })
         })
     })
+}
+
+/// The latencies of one test of an entry.
+fn latency<'c>(comparison: &'c Comparison, test: &ComparedTest, entry: usize) -> Option<&'c EntryLatency> {
+    let mut of = comparison.latencies.iter();
+    let of = of.find(|latency| latency.test == test.test && latency.step == test.step)?;
+    of.entries.get(entry)?.as_ref()
+}
+
+fn of_latency(latency: &EntryLatency) -> Vec<Cell> {
+    let known = |us: Option<f64>| us.map(number).unwrap_or_default();
+    let Percentiles { p50, p99, p999 } = latency.percentiles_us;
+    vec![
+        cell("latency_us", number(latency.mean_us)),
+        cell("p50_us", known(p50)),
+        cell("p99_us", known(p99)),
+        cell("p999_us", known(p999)),
+        cell("max_latency_us", known(latency.max_us)),
+    ]
 }
 
 /// The figures of one test: every run, then what they come to.
@@ -110,6 +142,7 @@ fn of_card(entry: &Entry) -> Vec<Cell> {
         cell("generation", known(&entry.card.generation)),
         cell("capacity", known(&entry.card.capacity_label)),
         cell("capacity_bytes", bytes(entry.card.capacity_bytes).unwrap_or_default()),
+        cell("firmware", known(&entry.card.firmware)),
         cell("recipe", joined(&|setting| Some(setting.recipe.clone()))),
         cell("test_size_bytes", joined(&|setting| bytes(setting.size_bytes))),
         cell("sources", text(&entry.sources.join(" | "))),
@@ -118,6 +151,26 @@ fn of_card(entry: &Entry) -> Vec<Cell> {
         (condition(word), joined(&|setting| setting.condition.get(word).map(str::to_owned)))
     }));
     cells
+}
+
+/// What is known of a card beside its figures.
+fn of_details(details: &CardDetails) -> Vec<Cell> {
+    let CardDetails { limits, geometry, .. } = details;
+    let celsius = |limit: Option<f64>| limit.map(number).unwrap_or_default();
+    let geometry = geometry.clone().unwrap_or_default();
+    let bytes = |unit: &Property<u64>| unit.value.map(|bytes| bytes.to_string()).unwrap_or_default();
+    let open = |blocks: &Property<u32>| blocks.value.map(|blocks| blocks.to_string()).unwrap_or_default();
+    vec![
+        cell("controller", known(&details.controller)),
+        cell("pcie_link", known(&details.pcie_link)),
+        cell("tmpth_celsius", celsius(limits.tmpth_celsius)),
+        cell("tmt1_celsius", celsius(limits.tmt1_celsius)),
+        cell("tmt2_celsius", celsius(limits.tmt2_celsius)),
+        cell("page_bytes", bytes(&geometry.page_bytes)),
+        cell("erase_block_bytes", bytes(&geometry.erase_block_bytes)),
+        cell("open_blocks_linear", open(&geometry.open_blocks.linear)),
+        cell("open_blocks_random", open(&geometry.open_blocks.random)),
+    ]
 }
 
 /// The rows of an order: `place` for each card, then the four figures of each group.
@@ -139,7 +192,8 @@ fn of_place(place: &RankedCard) -> Vec<Cell> {
     cells.extend([
         cell("figure", "place"),
         cell("place", place.place.to_string()),
-        cell("cards", place.shared_by.to_string()),
+        cell("tier", place.tier.to_string()),
+        cell("probability_best", number(place.probability_best)),
         cell("order_value", number(place.value)),
         cell("order_low", low),
         cell("order_high", high),

@@ -1,16 +1,18 @@
-//! A publication in the text layouts of CrystalDiskMark 8 and KDiskMark 3, card by card, for who has a drawer full of
+//! A publication in the text layouts of CrystalDiskMark 8 and 3, and KDiskMark 3, card by card, for who has a drawer full of
 //! such logs and tools that read them. Widths and words are those of the programs' own reports (reference page `peers`
 //! 2.2 and 2.3); the head says who made it.
 //!
 //! CrystalDiskMark shows the fastest run in MB of 10^6 bytes; KDiskMark shows the mean, in units of 1 024 000 bytes that
 //! it calls MB. Latencies stand where they were measured.
 
+mod version_3;
+
 use crate::comparison::words::Measure;
 use cardscope_model::comparison::{ComparedTest, Comparison, Entry};
 use cardscope_model::outside;
 use cardscope_model::publication::{CardPart, Latencies, Publication};
 use cardscope_model::statistics::distinct;
-use cardscope_model::test_name::{Op, Order};
+use cardscope_model::test_name::{Op, Order, TestName};
 use cardscope_model::units::{BinarySize, KIB, MB, MIB};
 use std::fmt::Write;
 
@@ -36,27 +38,55 @@ impl Line<'_> {
     }
 }
 
-/// CrystalDiskMark's layout, a report a card.
+/// CrystalDiskMark's layout, a report a card: that of version 3 where the tests are that version's.
 pub(super) fn crystaldiskmark(publication: &Publication) -> String {
-    let rule = "-".repeat(CDM_WIDTH);
-    let head = format!(
-        "{rule}\nCardscope {}, in the layout of CrystalDiskMark 8\n{:>CDM_WIDTH$}\n{rule}\n\
-         * MB/s = 1,000,000 bytes/s [SATA/600 = 600,000,000 bytes/s]\n* KB = 1000 bytes, KiB = 1024 bytes\n",
+    reports(publication, Measure::Best, |entry, lines| {
+        let measured: Vec<(TestName, f64)> = lines.iter().map(|line| (line.test.test, line.mb_s)).collect();
+        match version_3::lines(&measured) {
+            Some(old) => crystaldiskmark_3(publication, entry, lines, &old),
+            None => crystaldiskmark_8(publication, entry, lines),
+        }
+    })
+}
+
+/// Rules, who made it, and what its figures are.
+fn head(publication: &Publication, version: u32, width: usize) -> String {
+    let rule = "-".repeat(width);
+    format!(
+        "{rule}\nCardscope {}, in the layout of CrystalDiskMark {version}\n{:>width$}\n{rule}\n",
         outside::line(&publication.tool_version),
         "MB/s are true: 10^6 bytes a second; the fastest run counts",
+    )
+}
+
+fn crystaldiskmark_8(publication: &Publication, entry: &Entry, lines: &[Line<'_>]) -> String {
+    let head = head(publication, 8, CDM_WIDTH)
+        + "* MB/s = 1,000,000 bytes/s [SATA/600 = 600,000,000 bytes/s]\n* KB = 1000 bytes, KiB = 1024 bytes\n";
+    let foot = format!(
+        "Profile: {}\n   Test: {} (x{}) [{}]\n   Mode:\n   Date: {}\n     OS: {}\n",
+        recipe(entry),
+        size(entry),
+        runs(lines),
+        outside::line(&entry.name),
+        date(publication, entry).replace('-', "/"),
+        kernel(entry),
     );
-    reports(publication, Measure::Best, |entry, lines| {
-        let foot = format!(
-            "Profile: {}\n   Test: {} (x{}) [{}]\n   Mode:\n   Date: {}\n     OS: {}\n",
-            recipe(entry),
-            size(entry),
-            runs(lines),
-            outside::line(&entry.name),
-            date(publication, entry).replace('-', "/"),
-            kernel(entry),
-        );
-        format!("{head}{}\n{foot}", sections(lines, crystaldiskmark_line))
-    })
+    format!("{head}{}\n{foot}", sections(lines, crystaldiskmark_line))
+}
+
+fn crystaldiskmark_3(publication: &Publication, entry: &Entry, lines: &[Line<'_>], old: &str) -> String {
+    let head = head(publication, 3, version_3::WIDTH)
+        + "* MB/s = 1,000,000 byte/s [SATA/300 = 300,000,000 byte/s]\n\n";
+    let foot = format!(
+        "  Test : {} [{}] (x{})\n  Date : {}\n    OS : {}\n",
+        // Its MB of a size are 2^20 bytes.
+        size(entry).replace("iB", "B"),
+        outside::line(&entry.name),
+        runs(lines),
+        date(publication, entry).replace('-', "/"),
+        kernel(entry),
+    );
+    format!("{head}{old}\n{foot}")
 }
 
 /// KDiskMark's layout and units, a report a card.

@@ -34,11 +34,12 @@ pub(crate) fn page(publication: &Publication) -> Page {
         page.add(&ranking::title(order), bars::by_place(order).map(Block::chart));
         ranking::add(&mut page, "", &ranking::what(order), order);
     }
+    comparison::add_overall(&mut page, compared);
     comparison::add_figures(&mut page, compared, How::default());
     comparison::add_differences(&mut page, compared);
     page.fold("Runs that jump between two levels", [Block::Lines(words::jumps(compared))]);
     let cards = publication.cards.iter().map(|part| {
-        let section = card::section(part);
+        let section = card::section(part, compared.details.get(&part.card_id));
         Block::Section(if publication.cards.len() <= FEW { section } else { section.folded() })
     });
     page.add("Card by card", cards);

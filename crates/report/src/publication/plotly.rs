@@ -6,6 +6,7 @@ use super::{card, page};
 use crate::chart::{Bars, Chart, Group, Kind, bars};
 use crate::comparison::words::Measure;
 use crate::comparison::{self, words};
+use crate::details;
 use crate::page::markdown::{facts, plain, section};
 use crate::page::{Block, Page, findings};
 use crate::ranking;
@@ -36,7 +37,14 @@ pub(super) fn plotly(publication: &Publication) -> String {
     out += "\n## Every run\n\nEach bar is one run, the first at the top; speeds in MB/s of 10^6 bytes.\n";
     for (number, entry) in compared.entries.iter().enumerate() {
         let _ = writeln!(out, "\n### {}\n", plain(&entry.name));
-        publication.part(&entry.card_id).into_iter().for_each(|part| out += &facts(&card::known(part)));
+        let details = compared.details.get(&entry.card_id);
+        publication
+            .part(&entry.card_id)
+            .into_iter()
+            .for_each(|part| out += &facts(&card::known(part, details)));
+        for heat in details.map(details::heat).unwrap_or_default() {
+            let _ = writeln!(out, "\n{}", plain(&heat));
+        }
         let settings: Vec<String> = entry.settings.iter().map(words::setting).collect();
         let _ = writeln!(
             out,

@@ -2,6 +2,10 @@
 
 use super::*;
 use crate::sample;
+use cardscope_model::card_details::CardDetails;
+use cardscope_model::card_map::Geometry;
+use cardscope_model::card_map::property::{Evidence, Property};
+use cardscope_model::condition::Condition;
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -67,6 +71,30 @@ fn a_card_as_kdiskmark_writes_it_in_its_units() {
 fn each_figure_of_a_card_is_a_row() {
     let rows = String::from_utf8(csv(&small()).unwrap()).unwrap().replace('\r', "");
     sample::same("small.csv", &rows);
+}
+
+#[test]
+fn limits_and_flash_of_a_card_stand_in_every_format_with_text() {
+    let mut publication = small();
+    let mut details = CardDetails { pcie_link: Some("PCIe 3.0 x1".into()), ..CardDetails::default() };
+    details.limits.tmt1_celsius = Some(81.0);
+    details.add_temperatures(&Condition::default(), Some(45.0), Some(82.0));
+    let unit = Property::measured(4 << 20, 0.99, Evidence::default());
+    details.add_geometry(Geometry { erase_block_bytes: unit, ..Geometry::default() });
+    publication.cards[0].map = None;
+    publication.comparison.details.insert(publication.cards[0].card_id.clone(), details);
+    for format in ["html", "markdown", "json", "csv", "plotly"] {
+        let text = (by_name(format).unwrap().write)(&publication).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let unit = if ["json", "csv"].contains(&format) { "4194304" } else { "4 MiB (99 %)" };
+        assert!(
+            text.contains("PCIe 3.0 x1") && text.contains("81") && text.contains(unit),
+            "{format}: {text}"
+        );
+    }
+    for text in [markdown(&page(&publication)), plotly(&publication)] {
+        assert!(text.contains("Idle 45 °C, peak 82 °C."), "{text}");
+    }
 }
 
 #[test]

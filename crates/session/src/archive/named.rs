@@ -136,7 +136,16 @@ mod tests {
                 Run { results: vec![Figure::of("SEQ1M Q8T1 read".parse().unwrap(), 90.0)], ..Run::default() };
             let log = Log { card, runs: vec![run], ..Log::default() };
             let bytes = name.as_bytes().into();
-            archive.import([NewSource { name, title: None, format: "dd", bytes, logs: &[log] }]).unwrap();
+            archive
+                .import([NewSource {
+                    name,
+                    title: None,
+                    shares_card_of: None,
+                    format: "dd",
+                    bytes,
+                    logs: &[log],
+                }])
+                .unwrap();
         }
         let cards_there = archive.cards().unwrap();
         let [one, other] = &cards_there[..] else { panic!("{cards_there:?}") };

@@ -2,17 +2,23 @@
 
 use super::limits;
 use super::sizing::Writes;
+use crate::archive::open_existing;
 use crate::error::Result;
 use crate::frame::Session;
 use crate::opened::Opened;
+use crate::spreads;
 use cardscope_analysis::anomaly::{self, Sized};
-use cardscope_analysis::{ceiling, estimate};
+use cardscope_analysis::ceiling;
+use cardscope_analysis::usual::{Kind, Table, Usual};
 use cardscope_engine::null;
 use cardscope_model::aggregate;
+use cardscope_model::card::CardFacts;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::{Recipe, Span};
 use cardscope_model::result::{Bench, BenchReport, Precision, Sample, TestResult};
 use cardscope_model::session_file::FileRecipe;
+use cardscope_model::setting::Setting;
+use cardscope_model::statistics::mean;
 use cardscope_model::units::Amount;
 use cardscope_store::SessionStart;
 
@@ -89,8 +95,13 @@ pub(super) fn results(
 /// Fills in what follows from the runs.
 pub(super) fn sum_up(report: &mut BenchReport, recipe: &Recipe, session: &mut Session<'_>) {
     session.hear_target(&mut report.header);
-    report.body.summary =
-        aggregate::summarise(&report.body.runs, recipe, |values| estimate::estimate(values)?.ci95);
+    let setting = Setting { condition: report.header.condition.clone(), ..Setting::default() };
+    let table = known_spreads(session);
+    let interval = |test, runs: &[f64]| {
+        let spread = table.spread(Kind::new(&CardFacts::default(), Some(&setting), test));
+        Some(Usual::of(runs, spread)?.ci95(mean(runs)?))
+    };
+    report.body.summary = aggregate::summarise(&report.body.runs, recipe, interval);
     report.header.findings.extend(aggregate::demand_findings(&report.body.runs, recipe));
     let odd = anomaly::findings(&anomaly::Session {
         runs: &report.body.runs,
@@ -100,6 +111,14 @@ pub(super) fn sum_up(report: &mut BenchReport, recipe: &Recipe, session: &mut Se
     report.header.findings.extend(odd);
     report.header.findings.extend(anomaly::small_against_large(&sized(report, recipe)));
     report.header.findings.extend(limits::finding(report, session));
+}
+
+/// How much runs vary, as the archive knows it; where it cannot be read, as the program does.
+fn known_spreads(session: &Session<'_>) -> Table {
+    let archive = open_existing(session.common.archive.named()).ok().flatten();
+    archive
+        .and_then(|mut archive| spreads::table(Some(&mut archive)).ok())
+        .unwrap_or_else(|| Table::shipped().clone())
 }
 
 /// The tests with the size of the range that each went over.

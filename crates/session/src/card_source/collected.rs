@@ -1,19 +1,23 @@
 //! Logs that are in no archive, in an archive's shape: the built-in collection, and files that are only looked into.
 
+use crate::details;
 use crate::error::{Failure, Result};
 use cardscope_model::archived::{StoredCard, SummaryRow};
 use cardscope_model::card::{Event, EventKind};
+use cardscope_model::card_details::CardDetails;
 use cardscope_model::collection;
 use cardscope_model::log::Log;
 use cardscope_model::run::{CardRun, Run};
 use cardscope_model::test_name::TestName;
 use cardscope_store::{is_named, setting_of, summaries_of};
+use serde_json::Value;
 
 /// One card of the collection.
 pub(super) struct Collected {
     pub(super) card: StoredCard,
     pub(super) events: Vec<Event>,
     pub(super) runs: Vec<CardRun>,
+    pub(super) details: CardDetails,
 }
 
 /// All of them.
@@ -89,13 +93,16 @@ fn bare(id: String, title: String, log: &Log) -> Collected {
     let bought = log.events.iter().rev().find(|e| e.kind == EventKind::Bought);
     let card = StoredCard {
         price: bought.and_then(|e| e.price.clone()),
+        priced: bought.and_then(|e| e.date.clone()),
         ..StoredCard::new(id, title, log.card.clone())
     };
-    Collected { card, events: log.events.clone(), runs: Vec::new() }
+    Collected { card, events: log.events.clone(), runs: Vec::new(), details: CardDetails::default() }
 }
 
 impl Collected {
     fn add(&mut self, log: &Log, source: &str, number: usize) {
+        self.details.add_noted(&log.condition);
+        details::add_log(&mut self.details, &Value::Object(log.other.clone()));
         let session = session_of(&format!("{} {number}", self.card.id));
         let runs = log.runs.iter().map(|run| CardRun {
             session: session.clone(),

@@ -4,18 +4,24 @@
 
 mod collected;
 mod named;
+mod not_cards;
 
 pub(crate) use named::{no_card, set_apart, the_one};
+pub(crate) use not_cards::not_cards;
 
 use crate::archive::open_to_read;
+use crate::details;
 use crate::error::{Failure, Result};
 use crate::import;
 use cardscope_model::archived::{StoredCard, SummaryRow};
 use cardscope_model::card::Event;
+use cardscope_model::card_details::CardDetails;
+use cardscope_model::comparison::Entry;
 use cardscope_model::run::CardRun;
 use cardscope_model::test_name::TestName;
 use cardscope_store::{Archive, ArchiveError};
 use collected::{Collected, Gathered, Origin};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Where cards are looked up.
@@ -113,6 +119,25 @@ impl CardSource {
         let mut rows = self.stored(|archive| archive.summaries(&wanted))?;
         rows.extend(self.collected.iter().flat_map(|c| c.summaries(&wanted)));
         Ok(rows)
+    }
+
+    /// What is known beside their figures of the cards of a comparison; a card of which nothing is known is not among them.
+    pub(crate) fn details(&mut self, entries: &[Entry]) -> Result<BTreeMap<String, CardDetails>> {
+        let mut all = BTreeMap::new();
+        for entry in entries {
+            if !all.contains_key(&entry.card_id) {
+                all.insert(entry.card_id.clone(), self.details_of(&entry.card_id)?);
+            }
+        }
+        all.retain(|_, details| !details.is_empty());
+        Ok(all)
+    }
+
+    fn details_of(&mut self, card: &str) -> Result<CardDetails> {
+        if let Some(collected) = self.collected.iter().find(|c| c.card.id == card) {
+            return Ok(collected.details.clone());
+        }
+        Ok(details::of_words(&self.stored(|archive| archive.card_words(card))?))
     }
 
     /// What happened to a card.

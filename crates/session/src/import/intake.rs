@@ -1,31 +1,26 @@
 //! What becomes of files that were understood: gathered into batches, each stored in one step.
 
-use super::{named, typed};
+use super::understood::Understood;
+use super::{join, named, typed};
 use crate::archive;
+use crate::details::geometry_of;
 use crate::error::Result;
 use cardscope_engine::pending::{Owing, owing};
 use cardscope_files::Identity;
 use cardscope_import::ImportError;
+use cardscope_model::card_map::OF_LOG;
 use cardscope_model::imported::{FileLine, FileOutcome, ImportReport, Totals};
 use cardscope_model::log::{Log, TYPED_FROM};
 use cardscope_model::session_file::SessionFile;
 use cardscope_store::{Archive, ArchiveError, NewSource, Stored};
-use std::path::{Path, PathBuf};
+use serde_json::{Value, json};
+use std::path::Path;
 
 /// Files of one batch, at most.
 const BATCH_FILES: usize = 256;
 
 /// Bytes of one batch, at most but for a single longer file.
 const BATCH_BYTES: usize = 16 << 20;
-
-/// A file that was understood, until it is stored.
-pub(super) struct Understood {
-    pub(super) file: String,
-    /// Where it lies, and the photographs that its figures were typed from.
-    pub(super) folder: Option<PathBuf>,
-    pub(super) bytes: Vec<u8>,
-    pub(super) logs: Vec<Log>,
-}
 
 /// Gathers files and keeps them; counts everything.
 pub(super) struct Intake {
@@ -125,6 +120,7 @@ impl Intake {
     pub(super) fn flush(&mut self) -> Result<()> {
         let mut batch = std::mem::take(&mut self.batch);
         self.batch_bytes = 0;
+        self.report.joined.extend(join::join(&mut batch));
         let stored = match &mut self.archive {
             None => vec![None; batch.len()],
             Some(archive) => store(archive, &mut batch)?.into_iter().map(Some).collect(),
@@ -153,9 +149,12 @@ impl Intake {
         if let Some(first) = file.logs.first_mut() {
             first.doubts.extend(doubts);
         }
-        let doubtful = |log: &Log| !log.doubts.is_empty();
-        for log in file.logs {
-            if self.detailed || doubtful(&log) {
+        for mut log in file.logs {
+            // Read anew from the tables wherever it is asked for, so that the archive holds nothing but these.
+            let geometry = geometry_of(&Value::Object(log.other.clone())).map(|found| json!(found));
+            log.other.extend(geometry.map(|found| (OF_LOG.to_owned(), found)));
+            let says_something = !log.doubts.is_empty() || log.other.contains_key(OF_LOG);
+            if self.detailed || says_something {
                 let file = file.file.clone();
                 let sessions = sessions.clone();
                 self.report.files.push(FileLine { file, log: Some(log), kept, sessions, error: None });
@@ -176,10 +175,15 @@ fn format(logs: &[Log]) -> &str {
 
 /// Hands the files' bytes over to the archive: nothing needs them afterwards.
 fn store(archive: &mut Archive, batch: &mut [Understood]) -> Result<Vec<Stored>> {
-    let titles: Vec<Option<String>> = batch.iter().map(|file| named::title(Path::new(&file.file))).collect();
+    let title = |file: &Understood| match &file.shared {
+        Some((_, called)) => Some(called.clone()),
+        None => named::title(Path::new(&file.file)),
+    };
+    let titles: Vec<Option<String>> = batch.iter().map(title).collect();
     let sources = batch.iter_mut().zip(&titles).map(|(file, title)| NewSource {
         name: &file.file,
         title: title.as_deref(),
+        shares_card_of: file.shared.as_ref().map(|(first, _)| *first),
         format: format(&file.logs),
         bytes: std::mem::take(&mut file.bytes).into(),
         logs: &file.logs,

@@ -4,9 +4,11 @@
 
 mod collect;
 mod intake;
+mod join;
 mod named;
 pub(crate) mod result_file;
 mod typed;
+mod understood;
 mod unpack;
 
 use crate::bench::Interrupt;
@@ -20,10 +22,11 @@ use cardscope_model::condition::Condition;
 use cardscope_model::imported::ImportReport;
 use cardscope_model::log::Log;
 use clap::Args;
-use intake::{Intake, Understood};
+use intake::Intake;
 use serde::Serialize;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
+use understood::Understood;
 
 /// Files between two signs of life.
 const EVERY: usize = 500;
@@ -216,7 +219,7 @@ fn log(
         Ok(logs) => {
             let logs = stated.complete(Path::new(&file), logs);
             let folder = candidate.path.parent().map(Path::to_owned);
-            intake.understood(Understood { file, folder, bytes, logs })?;
+            intake.understood(Understood { file, folder, bytes, logs, shared: None })?;
         }
         Err(error) => intake.not_understood(file, &error, candidate.named),
     }

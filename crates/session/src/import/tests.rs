@@ -144,3 +144,38 @@ fn an_import_that_is_interrupted_stops_within_an_archive() {
     let mut intake = Intake::open(None, true, false).unwrap();
     assert_eq!(one(&Stated::default(), &mut intake, &candidate, &interrupt), Err(Failure::Interrupted));
 }
+
+/// Counters by nvme-cli, which name no card.
+const COUNTERS: &str = "Smart Log for NVME device:nvme0 namespace-id:ffffffff\n\
+    critical_warning : 0\ndata_units_read : 191842\nhost_read_commands : 12869\n";
+
+#[test]
+fn logs_of_one_card_in_several_files_are_one_card_of_the_archive_with_its_limits() {
+    let place = Place::new();
+    let identity = "NVME Identify Controller:\nvid       : 0x1234\nsn        : 0007\nmn        : EXAMPLE SWIFT\nfr        : 1.0\n";
+    let limits = "get-feature:0x04 (Temperature Threshold), Current value:0x00000164\n\
+        get-feature:0x10 (Host Controlled Thermal Management), Current value:0x01620166\n";
+    place.write("logs/swift-id-ctrl.log", identity);
+    place.write("logs/swift-get-feature.log", limits);
+    place.write("logs/swift-smart-log.log", COUNTERS);
+    place.write("logs/swift-fio.log", dd(20, "\n"));
+    place.write("logs/other-smart-log.log", COUNTERS);
+    let report = place.import(&[place.0.path().join("logs")]);
+    assert_eq!(report.joined.len(), 1, "{report:#?}");
+    assert_eq!((report.joined[0].card.as_str(), report.joined[0].files.len()), ("EXAMPLE SWIFT", 3));
+    assert_eq!(place.titles(), ["EXAMPLE SWIFT", "other smart log"]);
+    let mut archive = Archive::open(place.archive()).unwrap();
+    let card = archive.cards().unwrap().remove(0);
+    let details = crate::details::of_words(&archive.card_words(&card.id).unwrap());
+    assert_eq!(details.limits.tmt1_celsius, Some(81.0), "{details:?}");
+}
+
+#[test]
+fn files_that_are_called_alike_are_one_card_though_none_of_them_names_it() {
+    let place = Place::new();
+    place.write("logs/swift-smart-log.log", COUNTERS);
+    place.write("logs/swift-passive-cooling.log", dd(20, "\n"));
+    let report = place.import(&[place.0.path().join("logs")]);
+    assert_eq!(report.joined.len(), 1, "{report:#?}");
+    assert_eq!(place.titles(), ["swift"]);
+}

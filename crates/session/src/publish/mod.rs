@@ -15,7 +15,8 @@ use crate::card_source::CardSource;
 use crate::compare::{self, Request as Compared};
 use crate::error::Result;
 use crate::rank::{self, By, GroupBy, Order, groups};
-use cardscope_analysis::comparison::{Column, comparison};
+use crate::spreads;
+use cardscope_analysis::comparison::{Column, MOST_PAIRED, comparison};
 use cardscope_model::archived::StoredCard;
 use cardscope_model::comparison::Comparison;
 use cardscope_model::finding::{Finding, Weight};
@@ -83,18 +84,23 @@ pub fn publish(request: &Request) -> Result<Publication> {
     }
     let mut orders = request.orders();
     let is_asked = !orders.is_empty();
-    if columns.is_none() && !is_asked {
+    // Of many cards nobody reads who differs from whom: an order says more.
+    let many = columns.as_ref().is_none_or(|columns| columns.len() > MOST_PAIRED);
+    if many && !is_asked {
         orders = orders::usual(&compared.choice, &cards, &mut source)?;
     }
     let mut rankings = Vec::new();
     for by in &orders {
-        let order = Order { by, on: request.on.as_deref(), group_by: request.group_by };
-        rankings.push(rank::rank_among(order, &compared.choice, &cards, &mut source)?);
+        let named = !compared.cards.is_empty();
+        let order = Order { by, on: request.on.as_deref(), group_by: request.group_by, named };
+        rankings.push(rank::rank_among(order, &compared.choice, cards.clone(), &mut source)?);
     }
     let (comparison, parts) = match columns {
         Some(columns) => {
             let parts = parts(request, &columns, &mut source)?;
-            (comparison(columns, compared.by.clone()), parts)
+            let mut compared = comparison(columns, compared.by.clone(), &spreads::table(source.archive())?);
+            compared.details = source.details(&compared.entries)?;
+            (compared, parts)
         }
         None if rankings.is_empty() => return Err(compare::too_many(cards.len())),
         None => (not_compared(cards.len(), is_asked), Vec::new()),
@@ -153,8 +159,8 @@ mod tests {
     use cardscope_model::ranking::RankedBy;
 
     /// Forty cards of which one test is known, from a file.
-    fn forty(rank_by: &[&str], tests: &[&str]) -> Result<Publication> {
-        let file = file_of_cards(40);
+    fn many(rank_by: &[&str], tests: &[&str]) -> Result<Publication> {
+        let file = file_of_cards(240);
         let archive = tempfile::NamedTempFile::new().unwrap();
         let named = |tests: &[&str]| tests.iter().map(|test| test.parse().unwrap()).collect();
         publish(&Request {
@@ -175,27 +181,27 @@ mod tests {
     }
 
     #[test]
-    fn of_forty_cards_the_orders_are_published() {
-        let found = forty(&["SEQ1M Q8T1 read"], &[]).unwrap();
-        assert_eq!((found.title.as_str(), found.comparison.entries.len()), ("40 cards in order", 0));
-        assert_eq!(found.rankings[0].places.len(), 40);
+    fn of_240_cards_the_orders_are_published() {
+        let found = many(&["SEQ1M Q8T1 read"], &[]).unwrap();
+        assert_eq!((found.title.as_str(), found.comparison.entries.len()), ("240 cards in order", 0));
+        assert_eq!(found.rankings[0].places.len(), 240);
         let groups = found.rankings[0].groups.as_ref().unwrap();
-        assert_eq!(groups.groups.iter().map(|g| g.cards).sum::<u32>(), 40);
+        assert_eq!(groups.groups.iter().map(|g| g.cards).sum::<u32>(), 240);
         let [why] = &found.comparison.findings[..] else { panic!("{:?}", found.comparison.findings) };
         assert_eq!(why.claim, "not-compared");
         assert!(!why.verdict.contains("most common tests"), "somebody chose the order: {}", why.verdict);
     }
 
     #[test]
-    fn forty_cards_are_put_in_order_even_if_nobody_says_by_what() {
-        let usual = forty(&[], &[]).unwrap();
+    fn cards_beyond_number_are_put_in_order_even_if_nobody_says_by_what() {
+        let usual = many(&[], &[]).unwrap();
         let by = |found: &Publication| found.rankings.iter().map(|r| r.by.clone()).collect::<Vec<_>>();
         let reads = RankedBy::Test("SEQ1M Q8T1 read".parse().unwrap());
         assert_eq!(by(&usual), std::slice::from_ref(&reads));
-        assert_eq!(usual.rankings[0].places.len(), 40);
+        assert_eq!(usual.rankings[0].places.len(), 240);
         let why = &usual.comparison.findings[0];
         assert!(why.verdict.contains("their most common tests"), "{}", why.verdict);
         assert!(why.advice.as_ref().unwrap().contains("--rank-by"));
-        assert_eq!(by(&forty(&[], &["SEQ1M Q8T1 read"]).unwrap()), [reads]);
+        assert_eq!(by(&many(&[], &["SEQ1M Q8T1 read"]).unwrap()), [reads]);
     }
 }

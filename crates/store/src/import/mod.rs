@@ -14,7 +14,7 @@ pub use prepared::{NewSource, Stored};
 use crate::connection::{Connection, Outcome};
 use crate::resolver::CardResolver;
 use crate::{Archive, ArchiveError};
-use prepared::{Known, Prepared, PreparedLog};
+use prepared::{Known, PreparedLog};
 use write::Batch;
 
 impl Archive {
@@ -31,7 +31,7 @@ impl Archive {
 }
 
 async fn import(c: &mut Connection, sources: Vec<NewSource<'_>>) -> Outcome<Vec<Stored>> {
-    let prepared: Vec<Prepared<'_>> = sources.iter().map(Prepared::of).collect();
+    let prepared = prepared::all(&sources);
     let mut known = Known::of(c, &prepared).await?;
     let fresh: Vec<Option<Vec<&PreparedLog<'_>>>> =
         prepared.iter().map(|source| known.fresh(source)).collect();

@@ -15,6 +15,8 @@ pub struct NewSource<'a> {
     pub name: &'a str,
     /// How a card of it is called that nothing names; such a card is found again by nothing but its own file.
     pub title: Option<&'a str>,
+    /// Number of the file, among those that come with it, whose card without a name it shares.
+    pub shares_card_of: Option<usize>,
     /// The importer that read it.
     pub format: &'a str,
     /// Its bytes. Owned ones are handed on to the database without another copy of them.
@@ -64,8 +66,20 @@ impl NewSource<'_> {
     }
 }
 
+/// The files with their logs; those that share a card were met where the first of them was.
+pub(super) fn all<'a>(sources: &[NewSource<'a>]) -> Vec<Prepared<'a>> {
+    let mut prepared: Vec<Prepared<'a>> = sources.iter().map(Prepared::of).collect();
+    for (at, source) in sources.iter().enumerate() {
+        let first = source.shares_card_of.and_then(|first| prepared.get(first)?.logs.first());
+        if let Some(place) = first.map(|log| log.sighting.met_at.clone()) {
+            prepared[at].logs.iter_mut().for_each(|log| log.sighting.met_at.clone_from(&place));
+        }
+    }
+    prepared
+}
+
 impl<'a> Prepared<'a> {
-    pub(super) fn of(source: &NewSource<'a>) -> Self {
+    fn of(source: &NewSource<'a>) -> Self {
         let logs = source.logs.iter().filter(|log| !log.is_empty() || !log.doubts.is_empty());
         let mut logs: Vec<_> = logs.map(|log| PreparedLog::of(log, source)).collect();
         tell_apart(&mut logs);

@@ -60,6 +60,7 @@ pub(crate) fn source<'a>(name: &'a str, log: &'a Log) -> NewSource<'a> {
     NewSource {
         name,
         title: None,
+        shares_card_of: None,
         format: "cdm_fio",
         bytes: name.as_bytes().into(),
         logs: std::slice::from_ref(log),

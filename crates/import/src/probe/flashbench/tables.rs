@@ -4,76 +4,26 @@
 //! `Aligned @ 4194304 Delay: 741000ns`. Rows of `-f` and `-O` are a block size and speeds.
 
 use super::parts::Heading;
+use cardscope_model::flashbench::{Align, Fat, OpenAu, Tables};
 use cardscope_model::units::parse_size;
-use serde::Serialize;
 
-/// A boundary: mean times of reads before, across and after it, in microseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub(super) struct Align {
-    pub(super) align_bytes: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) pre_us: Option<f64>,
-    /// Across it; the fork's only number.
-    pub(super) on_us: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) post_us: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) diff_us: Option<f64>,
-    pub(super) test: u32,
-}
-
-/// Speeds of one block size in the first allocation units, in MB/s (10^6).
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(super) struct Fat {
-    pub(super) block_bytes: u64,
-    pub(super) mb_s: Vec<f64>,
-    pub(super) test: u32,
-}
-
-/// Speed of one block size over several open allocation units, in MB/s (10^6).
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(super) struct OpenAu {
-    /// `None` where neither heading nor command tells.
-    pub(super) au_count: Option<u32>,
-    pub(super) random: bool,
-    /// Size of the units: that of the table's first block.
-    pub(super) au_bytes: u64,
-    pub(super) block_bytes: u64,
-    pub(super) mb_s: f64,
-    /// Counts the tables from 1.
-    pub(super) test: u32,
-}
-
-/// All tables of a log, and which one is being read.
-#[derive(Debug, Default, Serialize)]
-pub(super) struct Tables {
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) align: Vec<Align>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) fat: Vec<Fat>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) open_au: Vec<OpenAu>,
+/// Reads the tables of a log, row by row.
+#[derive(Debug, Default)]
+pub(super) struct Reader {
+    pub(super) tables: Tables,
     /// What the last heading or command announces.
-    #[serde(skip)]
     section: Heading,
     /// A new command or heading: the next row begins a table.
-    #[serde(skip)]
     fresh: bool,
     /// The command goes on in the next line.
-    #[serde(skip)]
     command: String,
 }
 
-impl Tables {
+impl Reader {
     pub(super) fn of<'a>(lines: impl Iterator<Item = &'a str>) -> Self {
-        let mut tables = Tables::default();
-        lines.for_each(|line| tables.feed(line));
-        tables
-    }
-
-    /// Rows found.
-    pub(super) fn found(&self) -> usize {
-        self.align.len() + self.fat.len() + self.open_au.len()
+        let mut reader = Reader::default();
+        lines.for_each(|line| reader.feed(line));
+        reader
     }
 
     /// Takes over what a heading of the script, or a command, announces.
@@ -93,34 +43,41 @@ impl Tables {
     }
 
     fn push_align(&mut self, mut row: Align) {
-        let last = self.align.last().map(|last| (last.test, last.align_bytes));
+        let last = self.tables.align.last().map(|last| (last.test, last.align_bytes));
         row.test = match (&self.section, last) {
             (Heading::Align(test @ 1..), _) => *test,
             // Alignments only fall within a table.
             (_, Some((test, align_bytes))) => test.saturating_add(u32::from(row.align_bytes >= align_bytes)),
             (_, None) => 1,
         };
-        self.align.push(row);
+        self.tables.align.push(row);
     }
 
     fn push_speeds(&mut self, block_bytes: u64, mb_s: Vec<f64>) {
         let next = |last: Option<u32>| last.map_or(1, |test| test.saturating_add(u32::from(self.fresh)));
         match (&self.section, &mb_s[..]) {
-            (Heading::Fat(test @ 1..), _) => self.fat.push(Fat { block_bytes, mb_s, test: *test }),
+            (Heading::Fat(test @ 1..), _) => self.tables.fat.push(Fat { block_bytes, mb_s, test: *test }),
             (Heading::OpenAu { .. }, [_, _, ..]) => {}
             (section, [mb_s]) if !matches!(section, Heading::Fat(_)) => {
-                let test = next(self.open_au.last().map(|last| last.test));
-                let before = self.open_au.last().filter(|last| last.test == test);
+                let test = next(self.tables.open_au.last().map(|last| last.test));
+                let before = self.tables.open_au.last().filter(|last| last.test == test);
                 let au_bytes = before.map_or(block_bytes, |before| before.au_bytes);
                 let (au_count, random) = match section {
                     Heading::OpenAu { count, random } => (*count, *random),
                     _ => (None, false),
                 };
-                self.open_au.push(OpenAu { au_count, random, au_bytes, block_bytes, mb_s: *mb_s, test });
+                self.tables.open_au.push(OpenAu {
+                    au_count,
+                    random,
+                    au_bytes,
+                    block_bytes,
+                    mb_s: *mb_s,
+                    test,
+                });
             }
             _ => {
-                let test = next(self.fat.last().map(|last| last.test));
-                self.fat.push(Fat { block_bytes, mb_s, test });
+                let test = next(self.tables.fat.last().map(|last| last.test));
+                self.tables.fat.push(Fat { block_bytes, mb_s, test });
             }
         }
         self.fresh = false;

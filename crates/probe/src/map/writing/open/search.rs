@@ -4,16 +4,11 @@
 use super::super::bench::{BLOCK, Bench};
 use super::judge::{Judged, Judgement, judge};
 use super::turns::{Order, Timed, Turns};
+use cardscope_analysis::flashbench::{SOFT, SOFT_FIRST};
 use cardscope_engine::card::Stop;
 
 /// Where no limit shows up to here, none is looked for.
 pub(super) const MOST: u32 = 32;
-
-/// Every write dearer by this is a soft limit; SanDisk cards show 2 to 5 times.
-const SOFT: f64 = 1.25;
-
-/// From one block to two a write costs more on many cards without any limit: up to 1.25 times in public logs.
-const SOFT_FIRST: f64 = 1.8;
 
 /// Writes to few blocks that a doubtful round is held against.
 const CONTROL: usize = 12;

@@ -1,26 +1,31 @@
 //! `rank`: cards in order, for a job or by a test, on any host or on a given one. What is asked is read from the archive
 //! here; `cardscope_analysis::ranking` orders the cards.
 
+mod documents;
+mod excluded;
+
 use crate::card_source::{CardSource, no_card, set_apart};
 use crate::compare::Choice;
 use crate::error::{Failure, Result};
 use crate::jobs;
+use crate::spreads;
 use cardscope_analysis::ranking::{self, Asked, Lasting, Measure, Measured};
 use cardscope_model::archived::{StoredCard, SummaryRow};
 use cardscope_model::card_map::MapReport;
 use cardscope_model::condition::Condition;
+use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::host;
 use cardscope_model::ranking::{Groups, RankedCard, Ranking};
 use cardscope_model::setting::Setting;
 use cardscope_model::sustain::{self, Pattern, SustainReport, Work};
 use cardscope_model::test_name::TestName;
-use cardscope_model::verify::{Verdict, Verification, VerifyReport};
-use cardscope_store::{Archive, SessionId, StoredSession};
+use cardscope_store::StoredSession;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use serde::Deserialize;
-use serde_json::Value;
+use jiff::Zoned;
 use std::collections::{HashMap, HashSet};
+
+use documents::{MOST_DOCUMENTS, read, records};
 
 pub use cardscope_analysis::ranking::GroupBy;
 
@@ -42,6 +47,8 @@ pub(crate) struct Order<'a> {
     pub(crate) on: Option<&'a str>,
     /// Into which groups they are divided.
     pub(crate) group_by: Option<GroupBy>,
+    /// Whether the cards were named: then simulated cards and loop devices are ranked, too.
+    pub(crate) named: bool,
 }
 
 /// Order cards for a job, or by one test
@@ -89,24 +96,45 @@ pub fn rank(request: &Request) -> Result<Ranking> {
     let mut source = request.choice.open()?;
     let mut cards = cards(request, &mut source)?;
     set_apart(cards.iter_mut());
-    let order = Order { by: &by, on: request.on.as_deref(), group_by: request.group_by };
-    rank_among(order, &request.choice, &cards, &mut source)
+    let named = !request.cards.is_empty();
+    let order = Order { by: &by, on: request.on.as_deref(), group_by: request.group_by, named };
+    rank_among(order, &request.choice, cards, &mut source)
 }
 
 /// The same with cards that are looked up already.
 pub(crate) fn rank_among(
     order: Order<'_>,
     choice: &Choice,
-    cards: &[StoredCard],
+    cards: Vec<StoredCard>,
     source: &mut CardSource,
 ) -> Result<Ranking> {
     let asked = asked(order)?;
-    let measured = measured(choice, &asked, cards, source)?;
-    let mut ranking = ranking::ranking(&asked, cards, &measured);
+    let (cards, excluded) = excluded::part(source, cards, order.named)?;
+    let measured = measured(choice, &asked, &cards, source)?;
+    let table = spreads::table(source.archive())?;
+    let mut ranking = ranking::ranking(&asked, &table, &cards, &measured, excluded);
+    ranking.findings.extend(old_prices(&ranking.places));
     if let Some(group_by) = order.group_by {
-        ranking.groups = Some(grouped(group_by, &asked, cards, &ranking.places, source)?);
+        ranking.groups = Some(grouped(group_by, &asked, &cards, &ranking.places, source)?);
     }
     Ok(ranking)
+}
+
+/// Prices of this age are named as old: a gigabyte costs half as much after so many years.
+const OLD_YEARS: i64 = 3;
+
+/// A word about prices that were paid long ago.
+fn old_prices(places: &[RankedCard]) -> Option<Finding> {
+    let year = |date: &str| date.get(..4)?.parse::<i64>().ok();
+    let priced = places.iter().filter(|place| place.per_price.is_some());
+    let years: Vec<i64> = priced.filter_map(|place| year(place.priced.as_deref()?)).collect();
+    let (first, last) = (*years.iter().min()?, *years.iter().max()?);
+    let old = i64::from(Zoned::now().year()) - first >= OLD_YEARS;
+    let span = if first == last { first.to_string() } else { format!("{first} to {last}") };
+    old.then(|| {
+        Finding::new("old-prices", Weight::Hint, 1.0, format!("Prices are those of {span}."))
+            .advise("Look up today's; `cardscope archive edit CARD --price` takes them.")
+    })
 }
 
 /// The placed cards in groups.
@@ -119,7 +147,7 @@ fn grouped(
 ) -> Result<Groups> {
     let by_id: HashMap<&str, &StoredCard> = cards.iter().map(|card| (card.id.as_str(), card)).collect();
     let mut values = Vec::new();
-    for place in places.iter().filter(|place| place.verdict.is_none()) {
+    for place in places {
         let Some(card) = by_id.get(place.entry.card_id.as_str()) else { continue };
         // A card's events are a question of their own: asked only where nothing else tells the year.
         let bought = match (group_by, &card.facts.made) {
@@ -183,47 +211,7 @@ fn measured(
     for row in read.into_iter().filter(|row| choice.is_met_by(&row.setting)) {
         rows.entry(row.card_id.clone()).or_default().push(row);
     }
-    Ok(Measured { rows, lasting, condemned: condemned(source, cards)? })
-}
-
-/// Documents of one card that are looked into, the newest first: each is read whole, and one of the last says it or none.
-const MOST_DOCUMENTS: usize = 6;
-
-/// The records of these kinds by card, the newest first.
-fn records(
-    archive: &mut Archive,
-    cards: &[StoredCard],
-    kinds: &[&str],
-) -> Result<HashMap<String, Vec<SessionId>>> {
-    let asked: HashSet<&str> = cards.iter().map(|card| card.id.as_str()).collect();
-    let mut by_card: HashMap<String, Vec<SessionId>> = HashMap::new();
-    for record in archive.sessions()?.into_iter().rev() {
-        let says_it = kinds.contains(&record.kind.as_str());
-        if let Some(card) = record.card_id.filter(|card| says_it && asked.contains(card.as_str())) {
-            by_card.entry(card).or_default().push(record.id);
-        }
-    }
-    Ok(by_card)
-}
-
-/// The cards that the surest of their last tests found fake, damaged or dead.
-fn condemned(source: &mut CardSource, cards: &[StoredCard]) -> Result<HashMap<String, Verdict>> {
-    let Some(archive) = source.archive() else { return Ok(HashMap::new()) };
-    let mut found = HashMap::new();
-    for (card, records) in records(archive, cards, &["verify", "check"])? {
-        let read = |id| verified(&archive.session(id).ok()?);
-        let tests: Vec<Verification> = records.into_iter().take(MOST_DOCUMENTS).filter_map(read).collect();
-        // Of equal ones the last counts: that is the newest.
-        let surest = tests.iter().rev().max_by_key(|test| test.sureness());
-        found.extend(surest.filter(|test| test.verdict.is_bad()).map(|test| (card, test.verdict)));
-    }
-    Ok(found)
-}
-
-fn verified(record: &StoredSession) -> Option<Verification> {
-    let document = record.file.document.as_ref()?;
-    let report = if record.summary.kind == "check" { document.get("verify")? } else { document };
-    read::<VerifyReport>(report).map(|report| report.body)
+    Ok(Measured { rows, lasting })
 }
 
 /// The newest of these documents under what is asked, by card.
@@ -276,8 +264,4 @@ fn of_record(record: &StoredSession, choice: &Choice) -> Lasting {
         }
     }
     .unwrap_or_default()
-}
-
-fn read<T: for<'a> Deserialize<'a>>(document: &Value) -> Option<T> {
-    T::deserialize(document).ok()
 }

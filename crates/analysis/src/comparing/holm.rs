@@ -1,0 +1,49 @@
+//! What is left of p where many comparisons are made at once.
+
+/// The p of each comparison after Holm's correction (Scandinavian Journal of Statistics 1979), in the order given: where
+/// they are held against 5 %, all differences that are called real are so in 95 of 100 such lists. What is no number
+/// counts as 1.
+pub fn holm(p: &[f64]) -> Vec<f64> {
+    let sanitized = |p: f64| if p.is_nan() { 1.0 } else { p.clamp(0.0, 1.0) };
+    let mut order: Vec<usize> = (0..p.len()).collect();
+    order.sort_by(|a, b| sanitized(p[*a]).total_cmp(&sanitized(p[*b])));
+    let mut corrected = vec![1.0; p.len()];
+    let mut greatest: f64 = 0.0;
+    for (rank, place) in order.into_iter().enumerate() {
+        greatest = greatest.max(sanitized(p[place]) * (p.len() - rank) as f64).min(1.0);
+        corrected[place] = greatest;
+    }
+    corrected
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn four_tests_of_two_cards_give_the_numbers_of_p_adjust_in_r() {
+        // p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm")
+        let expected = [0.03, 0.06, 0.06, 0.02];
+        for (found, expected) in holm(&[0.01, 0.04, 0.03, 0.005]).iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        }
+        assert!(holm(&[]).is_empty());
+        assert_eq!(holm(&[f64::NAN, 0.01]), [1.0, 0.02]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_correction_never_lowers_p_nor_changes_which_difference_is_the_surer(
+            p in prop::collection::vec(0.0..=1.0f64, 1..30),
+        ) {
+            let corrected = holm(&p);
+            for (a, b) in p.iter().zip(&corrected) {
+                prop_assert!(a <= b && *b <= 1.0);
+            }
+            for (i, j) in (0..p.len()).flat_map(|i| (0..p.len()).map(move |j| (i, j))) {
+                prop_assert!(p[i] > p[j] || corrected[i] <= corrected[j]);
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Cards in order, and in tiers of those between which the choice may go by something else.
+//!
+//! The order is that of the expected values. A tier begins with its best card and ends before the first one that is worse by
+//! a notable amount, or after eight: of more than eight that lie close together the tier ends at the widest gap, so that no
+//! list of seventy cards shares one place. How sure an order is stands beside it, as the chance of each card to be the best
+//! of all.
+
+use crate::usual::Normals;
+
+/// Cards of a tier at most.
+const MOST: usize = 8;
+
+/// Where a tier that is too long is cut: not before its third card, or every other tier would be one card.
+const LEAST: usize = 3;
+
+/// Places at which the distributions are read to find who is best: enough for three digits.
+const PLACES: usize = 600;
+
+/// A card to be placed: the more, the better.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contender {
+    /// What is known of its value, a score or the logarithm of a speed.
+    pub known: Normals,
+    /// Its expected value, on the same scale.
+    pub value: f64,
+}
+
+/// One card in the order.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Placed {
+    /// Which of those given.
+    pub entry: usize,
+    /// Its place from 1; equal values share one.
+    pub place: u32,
+    /// Its tier from 1.
+    pub tier: u32,
+    /// Chance that it is the best of all, 0 to 1.
+    pub probability_best: f64,
+}
+
+/// The cards, best first. `notable` says of the best card of a tier and another one whether they are worth telling apart;
+/// both are numbers of those given.
+pub fn tiers(cards: &[Contender], notable: impl Fn(usize, usize) -> bool) -> Vec<Placed> {
+    let mut order: Vec<usize> = (0..cards.len()).collect();
+    order.sort_by(|a, b| cards[*b].value.total_cmp(&cards[*a].value));
+    let best = best(cards);
+    let mut placed: Vec<Placed> = Vec::with_capacity(order.len());
+    let (mut from, mut tier) = (0, 0);
+    while from < order.len() {
+        tier += 1;
+        let to = end(&order, from, cards, &notable);
+        for (at, entry) in order.iter().copied().enumerate().take(to).skip(from) {
+            let same = placed.last().filter(|before| cards[before.entry].value == cards[entry].value);
+            let place = same.map_or(at as u32 + 1, |before| before.place);
+            placed.push(Placed { entry, place, tier, probability_best: best[entry] });
+        }
+        from = to;
+    }
+    placed
+}
+
+/// Where the tier ends that begins there.
+fn end(order: &[usize], from: usize, cards: &[Contender], notable: &impl Fn(usize, usize) -> bool) -> usize {
+    let rest = &order[from..];
+    let alike = rest.iter().skip(1).take_while(|other| !notable(rest[0], **other)).count() + 1;
+    if alike <= MOST {
+        return from + alike;
+    }
+    let gap = |at: &usize| cards[rest[at - 1]].value - cards[rest[*at]].value;
+    // Of equal gaps the last: a tier is rather long than short.
+    let cut = (LEAST..=MOST).max_by(|a, b| gap(a).total_cmp(&gap(b)));
+    from + cut.unwrap_or(MOST)
+}
+
+/// The chance of each card to be the best of all: the integral of its density times the chance that all others lie below,
+/// by the middle of steps that are equally probable.
+pub fn best(cards: &[Contender]) -> Vec<f64> {
+    let reach = |card: &Contender| {
+        let (mean, deviation) = (card.known.mean(), card.known.variance().sqrt());
+        (mean - 6.0 * deviation, mean + 6.0 * deviation)
+    };
+    let low = cards.iter().map(|card| reach(card).0).fold(f64::NEG_INFINITY, f64::max);
+    let high = cards.iter().map(|card| reach(card).1).fold(f64::NEG_INFINITY, f64::max);
+    if cards.len() < 2 || high <= low {
+        let leads = cards.iter().map(|card| card.value).fold(f64::NEG_INFINITY, f64::max);
+        let first = cards.iter().position(|card| card.value == leads);
+        return (0..cards.len()).map(|at| if Some(at) == first { 1.0 } else { 0.0 }).collect();
+    }
+    let at = |place: usize| low + (high - low) * place as f64 / PLACES as f64;
+    let mut chances = vec![0.0; cards.len()];
+    let below = |place: usize| -> Vec<f64> { cards.iter().map(|card| card.known.below(at(place))).collect() };
+    let mut before = below(0);
+    // Below the first place lies what cannot be the best: the surest card's whole distribution begins above it.
+    for place in 1..=PLACES {
+        let now = below(place);
+        let middle: Vec<f64> = before.iter().zip(&now).map(|(a, b)| f64::midpoint(*a, *b)).collect();
+        let all: f64 = middle.iter().product();
+        for (card, chance) in chances.iter_mut().enumerate() {
+            let others = if middle[card] > 1e-12 { all / middle[card] } else { 0.0 };
+            *chance += (now[card] - before[card]) * others;
+        }
+        before = now;
+    }
+    let total: f64 = chances.iter().sum();
+    chances.iter().map(|chance| if total > 0.0 { chance / total } else { 0.0 }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn card(value: f64, deviation: f64) -> Contender {
+        Contender { known: Normals::single(value, deviation * deviation), value }
+    }
+
+    fn placed(cards: &[Contender], notable: f64) -> Vec<Placed> {
+        tiers(cards, |leader, other| cards[leader].value - cards[other].value > notable)
+    }
+
+    #[test]
+    fn a_new_tier_begins_where_a_card_is_notably_worse_than_the_best_of_the_last() {
+        let cards = [card(40.0, 1.0), card(90.0, 1.0), card(88.5, 1.0), card(86.0, 1.0), card(20.0, 1.0)];
+        let found: Vec<_> = placed(&cards, 3.0).iter().map(|p| (p.entry, p.place, p.tier)).collect();
+        assert_eq!(found, [(1, 1, 1), (2, 2, 1), (3, 3, 2), (0, 4, 3), (4, 5, 4)]);
+    }
+
+    #[test]
+    fn of_twenty_cards_that_are_hardly_apart_no_tier_has_more_than_eight_and_the_cut_is_the_widest_gap() {
+        let mut cards: Vec<Contender> = (0..20).map(|i| card(100.0 - 0.1 * f64::from(i), 1.0)).collect();
+        for later in &mut cards[5..] {
+            later.value -= 0.5;
+        }
+        let found = placed(&cards, 50.0);
+        assert_eq!(found.iter().filter(|p| p.tier == 1).count(), 5);
+        for tier in 1..=found[19].tier {
+            assert!((1..=8).contains(&found.iter().filter(|p| p.tier == tier).count()), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn two_cards_that_are_alike_are_each_the_best_with_a_chance_of_a_half_and_a_better_one_with_more() {
+        let even = best(&[card(50.0, 2.0), card(50.0, 2.0)]);
+        assert!((even[0] - 0.5).abs() < 1e-3, "{even:?}");
+        // 2 apart with an error of √2 each: Φ(1).
+        let ahead = best(&[card(52.0, 2f64.sqrt()), card(50.0, 2f64.sqrt())]);
+        assert!((ahead[0] - 0.841_345).abs() < 2e-3, "{ahead:?}");
+        let sure = best(&[card(90.0, 0.1), card(20.0, 30.0), card(10.0, 0.1)]);
+        assert!(sure[0] > 0.98 && sure[2] < 1e-6, "{sure:?}");
+    }
+
+    #[test]
+    fn nothing_and_one_card_have_places() {
+        assert!(placed(&[], 1.0).is_empty());
+        let one = placed(&[card(5.0, 1.0)], 1.0);
+        assert_eq!((one[0].place, one[0].tier, one[0].probability_best), (1, 1, 1.0));
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_is_that_of_the_values_and_chances_add_up_to_one(
+            cards in prop::collection::vec((0.0..100.0f64, 0.01..20.0f64), 1..60),
+        ) {
+            let cards: Vec<Contender> = cards.iter().map(|(v, d)| card(*v, *d)).collect();
+            let found = placed(&cards, 3.0);
+            for pair in found.windows(2) {
+                prop_assert!(cards[pair[0].entry].value >= cards[pair[1].entry].value);
+                prop_assert!(pair[1].tier == pair[0].tier || pair[1].tier == pair[0].tier + 1);
+                prop_assert!(pair[1].place >= pair[0].place);
+            }
+            prop_assert!((found.iter().map(|p| p.probability_best).sum::<f64>() - 1.0).abs() < 1e-6);
+            for tier in 1..=found.last().unwrap().tier {
+                prop_assert!(found.iter().filter(|p| p.tier == tier).count() <= MOST);
+            }
+        }
+    }
+}

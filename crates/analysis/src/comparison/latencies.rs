@@ -1,0 +1,59 @@
+//! How long I/Os of the compared cards took, as far as the logs and own runs say.
+
+use super::columns::{Column, TestKey, keys};
+use cardscope_model::comparison::{ComparedLatency, EntryLatency};
+use cardscope_model::run::Percentiles;
+
+/// The latencies of each test of which one column has any.
+pub(super) fn latencies(columns: &[Column]) -> Vec<ComparedLatency> {
+    let of = |key: &TestKey| ComparedLatency {
+        test: key.0,
+        step: key.1.clone(),
+        entries: columns.iter().map(|column| entry(column, key)).collect(),
+    };
+    let all = keys(columns.iter()).into_iter().map(of);
+    all.filter(|test| test.entries.iter().any(Option::is_some)).collect()
+}
+
+fn entry(column: &Column, key: &TestKey) -> Option<EntryLatency> {
+    let (_, values) = column.tests.iter().find(|(known, _)| known == key)?;
+    summed(&values.latencies)
+}
+
+fn summed(runs: &[EntryLatency]) -> Option<EntryLatency> {
+    let mean = |of: fn(&EntryLatency) -> Option<f64>| {
+        let known: Vec<f64> = runs.iter().filter_map(of).collect();
+        (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+    };
+    Some(EntryLatency {
+        n: runs.len() as u32,
+        mean_us: mean(|run| Some(run.mean_us))?,
+        percentiles_us: Percentiles {
+            p50: mean(|run| run.percentiles_us.p50),
+            p99: mean(|run| run.percentiles_us.p99),
+            p999: mean(|run| run.percentiles_us.p999),
+        },
+        max_us: runs.iter().filter_map(|run| run.max_us).reduce(f64::max),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_a_card_have_the_mean_of_their_latencies_and_the_longest_of_all() {
+        let run = |mean_us, p99, max_us| EntryLatency {
+            n: 1,
+            mean_us,
+            percentiles_us: Percentiles { p99, ..Percentiles::default() },
+            max_us,
+        };
+        let all = summed(&[run(400.0, Some(900.0), Some(5e3)), run(600.0, None, Some(7e3))]).unwrap();
+        assert_eq!(
+            (all.n, all.mean_us, all.percentiles_us.p99, all.max_us),
+            (2, 500.0, Some(900.0), Some(7e3))
+        );
+        assert_eq!((all.percentiles_us.p50, summed(&[])), (None, None));
+    }
+}

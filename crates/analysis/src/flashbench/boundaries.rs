@@ -1,0 +1,92 @@
+//! The question of the fit put to a table of flashbench (`-a`): fewer levels, no errors, means over seven places. What a
+//! person does who looks down the column: find where it falls, and by how much more than it wavers.
+
+use super::certainty::{MOST_SURE, NOT_IN_LOG, SURE};
+use crate::boundary::{Candidates, Choice, Level, fit, levels, page_candidates, unit_candidates};
+use crate::robust::MAD_SCALE;
+use cardscope_model::card_map::property::{Evidence, Property};
+use cardscope_model::flashbench::Align;
+use cardscope_model::statistics::{median, median_in_place};
+use cardscope_model::units::{BinarySize, three_digits};
+use std::collections::BTreeMap;
+
+/// A person calls it a step where it is so many times the wavering of the lines.
+const STEP_OVER_NOISE: f64 = 3.0;
+
+/// No clock is finer than a nanosecond, in microseconds.
+const FINEST_US: f64 = 1e-3;
+
+/// Page and erase block, as repetitions of one table show them together.
+pub(super) fn units(rows: &[Align]) -> (Property<u64>, Property<u64>) {
+    let (lines, tables) = lines(rows);
+    let noise = wavering(&lines);
+    let missing = || Property::not_tested(NOT_IN_LOG);
+    let Some((found, noise)) =
+        noise.and_then(|noise| Some((fit(&levels_of(&lines, noise), &powers())?, noise)))
+    else {
+        return (missing(), missing());
+    };
+    let property = |choice: &Choice| property(choice, noise, tables);
+    (property(&found.page), property(&found.unit))
+}
+
+/// Line by line the median of the repetitions, by boundary, and the number of tables.
+fn lines(rows: &[Align]) -> (BTreeMap<u64, f64>, usize) {
+    let mut all: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for row in rows {
+        // The fork prints nothing but the time across; what its reads beside it took is the same for all lines.
+        let across = row.on_us.filter(|_| row.pre_us.is_none() && row.post_us.is_none());
+        let whole = row.diff_us.filter(|_| row.pre_us.is_some() && row.post_us.is_some());
+        if let Some(extra) = whole.or(across) {
+            all.entry(row.align_bytes).or_default().push(extra);
+        }
+    }
+    let tables = all.values().map(Vec::len).max().unwrap_or(0);
+    (all.into_iter().filter_map(|(bytes, extras)| Some((bytes, median(&extras)?))).collect(), tables)
+}
+
+/// Typical distance of neighbouring lines: the few steps among them do not move it.
+fn wavering(lines: &BTreeMap<u64, f64>) -> Option<f64> {
+    let extras: Vec<f64> = lines.values().copied().collect();
+    let mut jumps: Vec<f64> = extras.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
+    // Two lines waver in a jump.
+    Some((median_in_place(&mut jumps)? * MAD_SCALE / std::f64::consts::SQRT_2).max(FINEST_US))
+}
+
+/// The lines that tell of page and erase block.
+fn levels_of(lines: &BTreeMap<u64, f64>, noise: f64) -> Vec<Level> {
+    let largest = levels(u64::MAX, 512).last().copied().unwrap_or(u64::MAX);
+    let level = |(bytes, extra): (&u64, &f64)| Level { bytes: *bytes, extra: *extra, error: noise };
+    lines.iter().filter(|(bytes, _)| **bytes <= largest).map(level).collect()
+}
+
+/// flashbench reads at powers of two only, so three times one can show nowhere.
+fn powers() -> Candidates {
+    let powers = |all: Vec<u64>| all.into_iter().filter(|bytes| bytes.is_power_of_two()).collect();
+    Candidates { pages: powers(page_candidates()), units: powers(unit_candidates()) }
+}
+
+fn property(choice: &Choice, noise: f64, tables: usize) -> Property<u64> {
+    let sure = choice.confidence.min(MOST_SURE);
+    let evidence = Evidence::by("reads across boundaries of powers of two (flashbench -a)")
+        .number("tables", tables as f64, "")
+        .number("scatter of a line", noise, "µs");
+    match choice.step {
+        Some(step) if sure >= SURE && step.height > STEP_OVER_NOISE * noise => {
+            let evidence = evidence.number("extra time across it", step.height, "µs");
+            Property::measured(step.bytes, sure, evidence)
+        }
+        None if sure >= SURE => Property::none(sure, evidence),
+        Some(step) if sure >= SURE => Property::not_tested(format!(
+            "undecided: {} adds {} µs, scatter {} µs",
+            BinarySize(step.bytes),
+            three_digits(step.height),
+            three_digits(noise)
+        )),
+        step => Property::not_tested(format!(
+            "undecided: {}, {:.0} % sure",
+            step.map_or("none".to_owned(), |step| BinarySize(step.bytes).to_string()),
+            100.0 * sure
+        )),
+    }
+}

@@ -1,0 +1,19 @@
+//! What the tables of flashbench in a log show of a card's flash, by the rules that `map` uses: where reads across a
+//! boundary take longer, and from how many blocks on writes in turn cost more (reference page `flash-behaviour`, 3.1, 3.4).
+
+mod boundaries;
+mod certainty;
+mod open_blocks;
+
+pub use open_blocks::{SOFT, SOFT_FIRST};
+
+use cardscope_model::card_map::{Geometry, OpenBlocks};
+use cardscope_model::flashbench::Tables;
+
+/// Page, erase block and open blocks; what a log has no table of, or not enough of, says so.
+pub fn geometry(tables: &Tables) -> Geometry {
+    let (page_bytes, erase_block_bytes) = boundaries::units(&tables.align);
+    let linear = open_blocks::limit(tables, false);
+    let random = open_blocks::limit(tables, true);
+    Geometry { page_bytes, erase_block_bytes, open_blocks: OpenBlocks { linear, random } }
+}

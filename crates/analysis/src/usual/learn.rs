@@ -1,0 +1,230 @@
+//! What series teach about series of their kind: the shares of deviations, correlations and jumps that make those that were
+//! measured most probable (empirical Bayes: Efron, Large-Scale Inference, 2010), by the expectation-maximisation of Dempster,
+//! Laird and Rubin (1977). What was known before counts as so many series more, so that a few teach little.
+
+use super::series::{Hypothesis, Kind, hypotheses, hypotheses_of};
+use super::spreads::{self, APART, Spread, Step};
+
+/// Rounds: shares then change by less than a hundredth.
+const ROUNDS: usize = 30;
+
+/// Levels are at least this far apart (`levels`): the usual factor between them is not learned to be smaller.
+const LEAST_STEP: f64 = 0.14;
+
+/// Series of which something is known.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Seen {
+    /// Logarithms of the runs in their order.
+    Runs(Vec<f64>),
+    /// Mean and deviation of the logarithms over so many runs.
+    Summary {
+        /// Mean.
+        mean: f64,
+        /// Deviation.
+        deviation: f64,
+        /// Runs.
+        runs: u32,
+    },
+}
+
+impl Seen {
+    fn hypotheses(&self, spread: &Spread) -> Vec<Hypothesis> {
+        match self {
+            Seen::Runs(logs) => hypotheses(logs, spread),
+            Seen::Summary { mean, deviation, runs } => hypotheses_of(*mean, Some(*deviation), *runs, spread),
+        }
+    }
+}
+
+/// What these series say of their kind, where what was known before counts as so many series.
+pub fn learn(seen: &[Seen], before: &Spread, strength: f64) -> Spread {
+    let mut known = before.clone();
+    for _ in 0..ROUNDS {
+        let mut counted = Counted::new(&known, before, strength);
+        for series in seen {
+            counted.add(&series.hypotheses(&known));
+        }
+        known = counted.spread(before, strength, seen.len() as f64);
+    }
+    known
+}
+
+/// Series by kind, as probable as each is of it.
+struct Counted<'a> {
+    known: &'a Spread,
+    spread: Spread,
+    steady: f64,
+    jumping: f64,
+    steps: (f64, f64, f64),
+}
+
+impl<'a> Counted<'a> {
+    fn new(known: &'a Spread, before: &Spread, strength: f64) -> Counted<'a> {
+        let step = before.step();
+        let jumping = strength * before.jumping;
+        let mut spread = before.clone();
+        let steady = strength - jumping;
+        spread.deviation.iter_mut().chain(&mut spread.correlation).for_each(|share| *share *= steady);
+        let of_jumps = spread.within.iter_mut().chain(&mut spread.slow).chain(&mut spread.stay);
+        of_jumps.for_each(|share| *share *= jumping);
+        let squares = step.variance + step.mean * step.mean;
+        Counted { known, spread, steady, jumping, steps: (jumping, jumping * step.mean, jumping * squares) }
+    }
+
+    /// Runs that were all made at one level are counted as steady ones: nothing but the prior could tell them from runs beside
+    /// a level that was never seen, and the prior is what is learned here.
+    fn add(&mut self, hypotheses: &[Hypothesis]) {
+        let hypotheses: Vec<&Hypothesis> = hypotheses.iter().filter(|h| !h.unseen).collect();
+        let most = hypotheses.iter().map(|h| h.log).fold(f64::NEG_INFINITY, f64::max);
+        let total: f64 = hypotheses.iter().map(|h| (h.log - most).exp()).sum();
+        for hypothesis in hypotheses {
+            let weight = (hypothesis.log - most).exp() / total;
+            if weight.is_finite() && weight > 0.0 {
+                self.take(hypothesis.kind, weight);
+            }
+        }
+    }
+
+    fn take(&mut self, kind: Kind, weight: f64) {
+        match kind {
+            Kind::Steady { deviation, correlation } => {
+                self.steady += weight;
+                self.spread.deviation[deviation] += weight;
+                self.spread.correlation[correlation] += weight;
+            }
+            Kind::Jumping { deviation, slow, stays, step: Step { mean, variance } } => {
+                self.jumping += weight;
+                self.spread.within[deviation] += weight;
+                self.spread.slow[slow] += weight;
+                let each: Vec<f64> =
+                    stays.iter().zip(&self.known.stay).map(|(path, share)| path * share).collect();
+                let all: f64 = each.iter().sum();
+                let shares = self.spread.stay.iter_mut().zip(each);
+                shares.for_each(|(sum, of)| *sum += weight * of / all.max(f64::MIN_POSITIVE));
+                self.steps.0 += weight;
+                self.steps.1 += weight * mean;
+                self.steps.2 += weight * (variance + mean * mean);
+            }
+        }
+    }
+
+    fn spread(mut self, before: &Spread, strength: f64, series: f64) -> Spread {
+        normalise(&mut self.spread.deviation);
+        normalise(&mut self.spread.correlation);
+        normalise(&mut self.spread.within);
+        normalise(&mut self.spread.slow);
+        normalise(&mut self.spread.stay);
+        let all = self.steady + self.jumping;
+        let (count, sum, squares) = self.steps;
+        if count > 0.0 {
+            let mean = (sum / count).max(LEAST_STEP);
+            self.spread.factor = mean.exp();
+            self.spread.factor_deviation = (squares / count - (sum / count).powi(2)).max(0.01).sqrt();
+        }
+        Spread {
+            series: before.series.max(strength.min(before.series)) + series,
+            jumping: if all > 0.0 { self.jumping / all } else { before.jumping },
+            ..self.spread
+        }
+    }
+}
+
+fn normalise(shares: &mut [f64]) {
+    let total: f64 = shares.iter().sum();
+    if total > 0.0 {
+        shares.iter_mut().for_each(|share| *share /= total);
+    }
+}
+
+/// Shares of how far apart things lie, from the logarithms of the factors between them, one of each way counting as known
+/// before.
+pub fn apart(logs: &[f64]) -> [f64; APART.len()] {
+    let mut shares: [f64; APART.len()] = spreads::even();
+    for _ in 0..ROUNDS {
+        let mut counted = [1.0 / APART.len() as f64; APART.len()];
+        for log in logs {
+            let of = |(share, d): (f64, f64)| share / d * (-0.5 * (log / d).powi(2)).exp();
+            let each: Vec<f64> = shares.into_iter().zip(APART).map(of).collect();
+            let total: f64 = each.iter().sum();
+            counted
+                .iter_mut()
+                .zip(each)
+                .for_each(|(sum, weight)| *sum += weight / total.max(f64::MIN_POSITIVE));
+        }
+        normalise(&mut counted);
+        shares = counted;
+    }
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::spreads::{CORRELATIONS, DEVIATIONS};
+    use super::*;
+    use cardscope_model::random::Random;
+
+    fn series(count: usize, runs: usize, sigma: f64, by: f64) -> Vec<Seen> {
+        let mut random = Random::from_state(7);
+        let mut one = || {
+            let mut off = random.normal();
+            let next = |_| {
+                let now = off;
+                off = by * off + (1.0f64 - by * by).sqrt() * random.normal();
+                4.0 + sigma * now
+            };
+            Seen::Runs((0..runs).map(next).collect())
+        };
+        (0..count).map(|_| one()).collect()
+    }
+
+    fn usual(shares: &[f64], of: &[f64]) -> f64 {
+        shares.iter().zip(of).map(|(share, value)| share * value).sum()
+    }
+
+    #[test]
+    fn a_hundred_series_teach_how_much_runs_vary_and_correlate() {
+        for (sigma, by) in [(0.005, 0.0), (0.06, 0.6)] {
+            let found = learn(&series(100, 10, sigma, by), &Spread::even(), 2.0);
+            let deviation = usual(&found.deviation, &DEVIATIONS.map(f64::ln)).exp();
+            let correlation = usual(&found.correlation, &CORRELATIONS);
+            assert!((deviation / sigma).ln().abs() < 0.25, "{deviation} for {sigma}");
+            assert!((correlation - by).abs() < 0.15, "{correlation} for {by}");
+            assert!(found.jumping < 0.1 && found.series == 100.0, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn cards_whose_caches_end_now_and_then_teach_that_runs_jump_and_how_far() {
+        let mut random = Random::from_state(3);
+        let mut one = || {
+            let mut run = |_| if random.unit() < 0.6 { 5.6 } else { 6.4 } + 0.02 * random.normal();
+            Seen::Runs((0..10).map(&mut run).collect())
+        };
+        let found = learn(&(0..60).map(|_| one()).collect::<Vec<_>>(), &Spread::even(), 2.0);
+        assert!(found.jumping > 0.9 && (found.factor.ln() - 0.8).abs() < 0.05, "{found:?}");
+    }
+
+    #[test]
+    fn a_few_series_change_little_of_what_is_known_from_many_and_none_nothing() {
+        let known = learn(&series(100, 10, 0.005, 0.0), &Spread::even(), 2.0);
+        let after = learn(&series(3, 5, 0.2, 0.0), &known, known.series);
+        assert!(after.deviation.iter().zip(&known.deviation).all(|(a, b)| (a - b).abs() < 0.04), "{after:?}");
+        let none = learn(&[], &known, known.series);
+        assert!(none.deviation.iter().zip(&known.deviation).all(|(a, b)| (a - b).abs() < 1e-12), "{none:?}");
+    }
+
+    #[test]
+    fn what_is_known_without_its_order_teaches_deviations_too() {
+        let seen = vec![Seen::Summary { mean: 4.0, deviation: 0.02, runs: 5 }; 80];
+        let found = learn(&seen, &Spread::even(), 2.0);
+        let deviation = usual(&found.deviation, &DEVIATIONS.map(f64::ln)).exp();
+        assert!((deviation / 0.022).ln().abs() < 0.3, "{deviation}");
+    }
+
+    #[test]
+    fn cards_that_lie_a_tenth_apart_are_known_to() {
+        let mut random = Random::from_state(1);
+        let found = apart(&(0..300).map(|_| 0.1 * random.normal()).collect::<Vec<f64>>());
+        assert!(found[1] > 0.8, "{found:?}");
+    }
+}

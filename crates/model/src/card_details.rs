@@ -1,0 +1,190 @@
+//! What is known of a card beside the name on it: its controller and link, the temperatures at which it acts and those that it
+//! reached, the geometry of its flash. Gathered from what it said of itself, from logs of other tools and from maps.
+
+use crate::card_map::Geometry;
+use crate::card_map::property::Status;
+use crate::condition::Condition;
+use crate::sustain::Limits;
+use cardscope_sd::bus::PcieLink;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Temperatures of a card in use, in °C.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Temperatures {
+    /// How it was cooled, where known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cooling: Option<String>,
+    /// Lowest at the start of a test.
+    pub idle_c: Option<f64>,
+    /// Highest.
+    pub peak_c: Option<f64>,
+}
+
+/// The details of one card.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct CardDetails {
+    /// Its controller, as the list of PCI numbers calls it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub controller: Option<String>,
+    /// Its link: `PCIe 3.0 x1`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pcie_link: Option<String>,
+    /// Temperatures at which it acts.
+    #[serde(skip_serializing_if = "is_default", default)]
+    pub limits: Limits,
+    /// Temperatures that it had, by cooling.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub temperatures: Vec<Temperatures>,
+    /// Geometry of its flash.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub geometry: Option<Geometry>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+impl CardDetails {
+    /// True where nothing is known.
+    pub fn is_empty(&self) -> bool {
+        is_default(self)
+    }
+
+    /// Takes over what an identity says, or what a log has in the same words: `nvme`, `pcie`, `lspci`. What was said later
+    /// counts.
+    pub fn add_said(&mut self, said: &Value) {
+        let device = said.pointer("/lspci/device").and_then(Value::as_str);
+        later(&mut self.controller, device.and_then(controller));
+        let link = said.get("pcie").and_then(|link| PcieLink::deserialize(link).ok());
+        later(&mut self.pcie_link, link.and_then(|link| link.mode()));
+        let nvme = |pointer: &str| said.get("nvme")?.pointer(pointer)?.as_f64();
+        later(&mut self.limits.tmpth_celsius, nvme("/tmpth_celsius"));
+        later(&mut self.limits.tmt1_celsius, nvme("/tmt1_celsius"));
+        later(&mut self.limits.tmt2_celsius, nvme("/tmt2_celsius"));
+        later(&mut self.limits.warning_celsius, nvme("/identify/wctemp_celsius"));
+        later(&mut self.limits.critical_celsius, nvme("/identify/cctemp_celsius"));
+    }
+
+    /// Takes over a geometry; one in which nothing was tested says nothing.
+    pub fn add_geometry(&mut self, found: Geometry) {
+        let open = [&found.open_blocks.linear, &found.open_blocks.random].map(|open| open.status);
+        let units = [&found.page_bytes, &found.erase_block_bytes].map(|unit| unit.status);
+        if open.into_iter().chain(units).any(|status| status != Status::NotTested) {
+            self.geometry = Some(found);
+        }
+    }
+
+    /// Takes over the temperatures that a note of the condition states: `20°C idle, up to 82°C during test`.
+    pub fn add_noted(&mut self, condition: &Condition) {
+        let note = condition.get("note").unwrap_or_default();
+        self.add_temperatures(condition, celsius_before(note, "idle"), celsius_behind(note, "up to"));
+    }
+
+    /// Takes over the temperatures of a test.
+    pub fn add_temperatures(&mut self, condition: &Condition, idle_c: Option<f64>, peak_c: Option<f64>) {
+        if idle_c.is_none() && peak_c.is_none() {
+            return;
+        }
+        let cooling = condition.get("cooling").map(str::to_owned);
+        match self.temperatures.iter_mut().find(|known| known.cooling == cooling) {
+            Some(known) => {
+                known.idle_c = pick(known.idle_c, idle_c, f64::min);
+                known.peak_c = pick(known.peak_c, peak_c, f64::max);
+            }
+            None => self.temperatures.push(Temperatures { cooling, idle_c, peak_c }),
+        }
+    }
+}
+
+fn later<T>(known: &mut Option<T>, said: Option<T>) {
+    *known = said.or(known.take());
+}
+
+fn pick(a: Option<f64>, b: Option<f64>, of: fn(f64, f64) -> f64) -> Option<f64> {
+    a.zip(b).map(|(a, b)| of(a, b)).or(a).or(b)
+}
+
+/// The degrees that stand before a word.
+fn celsius_before(text: &str, word: &str) -> Option<f64> {
+    let before = text.split_once(word)?.0.trim_end().strip_suffix("°C")?.trim_end();
+    before.rsplit(|c: char| !c.is_ascii_digit() && c != '.').next()?.parse().ok()
+}
+
+/// The degrees that stand behind it.
+fn celsius_behind(text: &str, word: &str) -> Option<f64> {
+    let (degrees, _) = text.split_once(word)?.1.split_once("°C")?;
+    degrees.trim().parse().ok().filter(|celsius: &f64| celsius.is_finite())
+}
+
+/// The name in lspci's `Non-Volatile memory controller: Maker Name (prog-if 02 [NVM Express])`.
+fn controller(device: &str) -> Option<String> {
+    let name = device.split_once(": ").map_or(device, |(_, name)| name);
+    let name = name.split(" (prog-if").next().unwrap_or(name).trim();
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::card_map::property::{Evidence, Property};
+    use crate::condition::Origin;
+    use serde_json::json;
+
+    #[test]
+    fn limits_link_and_controller_are_found_in_what_logs_and_cards_say() {
+        let mut details = CardDetails::default();
+        details.add_said(&json!({ "nvme": { "tmpth_celsius": 83, "tmt1_celsius": 81, "tmt2_celsius": 85 } }));
+        details.add_said(&json!({
+            "pcie": { "current_speed_gt_s": 8.0, "current_width": 1, "limited": false },
+            "lspci": { "device": "Non-Volatile memory controller: Acme Device 1234 (prog-if 02 [NVM Express])" },
+        }));
+        details.add_said(&json!({ "cid": {} }));
+        let Limits { tmpth_celsius, tmt1_celsius, tmt2_celsius, .. } = details.limits;
+        assert_eq!([tmpth_celsius, tmt1_celsius, tmt2_celsius], [83.0, 81.0, 85.0].map(Some));
+        assert_eq!(details.pcie_link.as_deref(), Some("PCIe 3.0 x1"));
+        assert_eq!(details.controller.as_deref(), Some("Acme Device 1234"));
+    }
+
+    #[test]
+    fn a_card_has_its_lowest_start_and_its_peak_under_each_cooling() {
+        let mut details = CardDetails::default();
+        let mut passive = Condition::default();
+        passive.set("cooling", "passive", Origin::Stated);
+        details.add_temperatures(&passive, Some(22.0), Some(71.0));
+        details.add_temperatures(&passive, Some(20.0), Some(82.0));
+        details.add_temperatures(&Condition::default(), None, Some(41.0));
+        details.add_temperatures(&Condition::default(), None, None);
+        let found: Vec<_> =
+            details.temperatures.iter().map(|t| (t.cooling.as_deref(), t.idle_c, t.peak_c)).collect();
+        assert_eq!(found, [(Some("passive"), Some(20.0), Some(82.0)), (None, None, Some(41.0))]);
+    }
+
+    #[test]
+    fn temperatures_that_a_page_states_beside_its_charts_are_the_cards() {
+        let noted = |note: &str| {
+            let mut condition = Condition::default();
+            condition.set("note", note, Origin::Read);
+            let mut details = CardDetails::default();
+            details.add_noted(&condition);
+            details.temperatures.first().map(|heat| (heat.idle_c, heat.peak_c))
+        };
+        assert_eq!(
+            noted("20°C idle, up to 82°C during test; published 2025"),
+            Some((Some(20.0), Some(82.0)))
+        );
+        assert_eq!(noted("warm, up to 41 °C"), Some((None, Some(41.0))));
+        for other in ["", "an idle card", "up to 82 MB/s", "°C idle", "up to NaN°C"] {
+            assert_eq!(noted(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_geometry_in_which_nothing_was_tested_takes_no_place() {
+        let mut details = CardDetails::default();
+        let unit = Property::measured(4 << 20, 0.99, Evidence::default());
+        details.add_geometry(Geometry { erase_block_bytes: unit.clone(), ..Geometry::default() });
+        details.add_geometry(Geometry::default());
+        assert_eq!(details.geometry.unwrap().erase_block_bytes, unit);
+    }
+}

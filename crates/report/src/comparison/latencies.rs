@@ -1,0 +1,24 @@
+//! Latencies of the compared cards beside each other.
+
+use super::tables::beside;
+use crate::figure::{NONE, test_of, time_us};
+use crate::page::table::Table;
+use cardscope_model::comparison::{Comparison, EntryLatency};
+
+/// What the cells of [`table`] hold.
+pub(super) const HEAD: &str = "Latency: mean / 99 % / longest";
+
+/// A row for each test of which latencies are known.
+pub(super) fn table(comparison: &Comparison) -> Table {
+    let mut table = beside(comparison, "test");
+    for test in &comparison.latencies {
+        let cells = test.entries.iter().map(|entry| entry.as_ref().map_or_else(|| NONE.to_owned(), cell));
+        table.row([test_of(test.test, test.step.as_deref())].into_iter().chain(cells));
+    }
+    table
+}
+
+fn cell(latency: &EntryLatency) -> String {
+    let known = |us: Option<f64>| us.map_or_else(|| NONE.to_owned(), time_us);
+    [Some(latency.mean_us), latency.percentiles_us.p99, latency.max_us].map(known).join(" / ")
+}

@@ -1,0 +1,94 @@
+//! CrystalDiskMark 3's own lines, for a card whose tests are those of that version: 512 KB blocks and a queue of 32 stand
+//! nowhere else. Labels, widths and order are those of the program's reports (reference page `peers` 2.2).
+
+use cardscope_model::comparison::iops;
+use cardscope_model::test_name::{Op, Order, Pattern, TestName};
+use cardscope_model::units::{KIB, MIB};
+use std::fmt::Write;
+
+/// Columns of its rules.
+pub(super) const WIDTH: usize = 71;
+
+/// Columns of its labels.
+const LABEL: usize = 26;
+
+/// The block that no later version tests.
+const MEDIUM: u64 = 512 * KIB;
+
+/// Its tests in its order, reads before writes: order of access, bytes of a block, I/Os in the queue.
+const TESTS: [(Order, u64, u32); 4] = [
+    (Order::Sequential, MIB, 1),
+    (Order::Random, MEDIUM, 1),
+    (Order::Random, 4 * KIB, 1),
+    (Order::Random, 4 * KIB, 32),
+];
+
+/// The lines of these tests with their MB/s (10^6); `None` where they are not those of version 3.
+pub(super) fn lines(measured: &[(TestName, f64)]) -> Option<String> {
+    let all: Vec<TestName> =
+        TESTS.iter().flat_map(|test| [Op::Read, Op::Write].map(|op| name(*test, op))).collect();
+    let has_medium = measured.iter().any(|(test, _)| test.pattern.block == MEDIUM);
+    if !has_medium || measured.iter().any(|(test, _)| !all.contains(test)) {
+        return None;
+    }
+    let mut out = String::new();
+    for test in all {
+        let found = measured.iter().filter(|(measured, _)| *measured == test);
+        found.for_each(|(_, mb_s)| out += &line(test, *mb_s));
+    }
+    Some(out)
+}
+
+fn name((order, block, queue): (Order, u64, u32), op: Op) -> TestName {
+    TestName { pattern: Pattern { order, block, queue, threads: 1 }, op }
+}
+
+fn line(test: TestName, mb_s: f64) -> String {
+    let Pattern { order, block, queue, .. } = test.pattern;
+    let op = if test.op == Op::Read { "Read" } else { "Write" };
+    let label = match (order, block) {
+        (Order::Sequential, _) => format!("Sequential {op}"),
+        (_, MEDIUM) => format!("Random {op} 512KB"),
+        _ => format!("Random {op} 4KB (QD={queue})"),
+    };
+    let mut out = format!("{label:>LABEL$} :{mb_s:>10.3} MB/s");
+    let small = iops(mb_s, block).filter(|_| block == 4 * KIB);
+    small.into_iter().for_each(|iops| {
+        let _ = write!(out, " [{iops:>8.1} IOPS]");
+    });
+    out + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(tests: &[(&str, f64)]) -> Option<String> {
+        lines(&tests.iter().map(|(test, mb_s)| (test.parse().unwrap(), *mb_s)).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_card_with_the_tests_of_version_3_has_its_lines_to_the_last_blank() {
+        let found = measured(&[
+            ("RND4K Q32T1 read", 271.859),
+            ("RND512K Q1T1 write", 190.461),
+            ("SEQ1M Q1T1 read", 505.825),
+            ("SEQ1M Q1T1 write", 189.856),
+            ("RND4K Q1T1 write", 63.703),
+        ]);
+        // These stand so in a report of 3.0.1.
+        let report = "           Sequential Read :   505.825 MB/s
+          Sequential Write :   189.856 MB/s
+        Random Write 512KB :   190.461 MB/s
+   Random Write 4KB (QD=1) :    63.703 MB/s [ 15552.5 IOPS]
+   Random Read 4KB (QD=32) :   271.859 MB/s [ 66371.8 IOPS]
+";
+        assert_eq!(found.as_deref(), Some(report));
+    }
+
+    #[test]
+    fn tests_that_version_3_does_not_have_leave_the_newer_layout() {
+        assert_eq!(measured(&[("SEQ1M Q1T1 read", 90.0), ("RND4K Q1T1 read", 5.0)]), None);
+        assert_eq!(measured(&[("RND512K Q1T1 read", 60.0), ("SEQ1M Q8T1 read", 90.0)]), None);
+    }
+}

@@ -1,0 +1,44 @@
+//! What is known of cards beside their figures: gathered from what they said of themselves, from logs of other tools, maps and
+//! long runs. The same for `compare` and `report`.
+
+use cardscope_analysis::flashbench::geometry;
+use cardscope_model::card_details::CardDetails;
+use cardscope_model::card_map::Geometry;
+use cardscope_model::flashbench::{TABLES, Tables};
+use cardscope_store::CardWord;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// What sessions say, the oldest first: what was said later counts.
+pub(crate) fn of_words(words: &[CardWord]) -> CardDetails {
+    let mut details = CardDetails::default();
+    for word in words {
+        details.add_said(&word.identity);
+        details.add_noted(&word.condition);
+        let (idle_c, peak_c) = word.temperatures;
+        details.add_temperatures(&word.condition, idle_c, peak_c);
+        let Some(document) = &word.document else { continue };
+        match word.kind.as_str() {
+            "import" => add_log(&mut details, &document["other"]),
+            "map" => add_map(&mut details, document),
+            "check" => add_map(&mut details, &document["map"]),
+            _ => details.add_temperatures(&word.condition, None, document["max_celsius"].as_f64()),
+        }
+    }
+    details
+}
+
+/// What a log says of its card beside its runs.
+pub(crate) fn add_log(details: &mut CardDetails, other: &Value) {
+    details.add_said(other);
+    geometry_of(other).into_iter().for_each(|found| details.add_geometry(found));
+}
+
+/// The geometry that the tables of flashbench in a log show; `None` where it has none.
+pub(crate) fn geometry_of(other: &Value) -> Option<Geometry> {
+    Tables::deserialize(other.get(TABLES)?).ok().map(|tables| geometry(&tables))
+}
+
+fn add_map(details: &mut CardDetails, map: &Value) {
+    Geometry::deserialize(map).into_iter().for_each(|found| details.add_geometry(found));
+}

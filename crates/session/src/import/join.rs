@@ -1,0 +1,212 @@
+//! Logs of one card in several files: what one of them says of the card holds for those that name none. They are one card's
+//! where their files are called alike but for the tool, or where the others of a folder name one card and the file's own name
+//! says nothing. Cards that differ in any fact are never joined.
+
+use super::named;
+use super::understood::Understood;
+use cardscope_model::card::CardFacts;
+use cardscope_model::imported::Joined;
+use cardscope_model::log::Log;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Words in files' names that say what a log is, not of which card.
+const KINDS: &str = "id ctrl ns smart log get feature features nvme lspci pcie fio cdm kdiskmark crystaldiskmark info cid csd \
+    scr ssr ocr ios mmc sysfs registers f3 f3write f3read f3probe h2testw flashbench hdparm dd iozone ioping bonnie bench \
+    benchmark benchmarks result results output read write seq rand random run runs";
+
+/// Files that belong to one card, by what they are called, else by their folder.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Group {
+    Called(String),
+    In(String),
+}
+
+/// Gives each log without a card the one that the files beside it name, and says which were joined. Where none of them names a
+/// card, files that are called alike share one without a name.
+pub(super) fn join(batch: &mut [Understood]) -> Vec<Joined> {
+    let calls: Vec<String> = batch.iter().map(|file| called(Path::new(&file.file))).collect();
+    let groups: Vec<Group> = batch.iter().zip(&calls).map(|(file, called)| group(file, called)).collect();
+    let mut joined = Vec::new();
+    for (group, members) in members(&groups) {
+        let among: Vec<usize> = match &group {
+            Group::Called(_) => members.clone(),
+            // A folder's card is the one that all its files name, whatever they are called.
+            Group::In(folder) => (0..batch.len()).filter(|at| folder_of(&batch[*at]) == *folder).collect(),
+        };
+        let nameless: Vec<usize> = members.into_iter().filter(|at| only_log(&batch[*at]).is_some()).collect();
+        let facts = among.iter().flat_map(|at| batch[*at].logs.iter()).map(|log| &log.card);
+        let named: Vec<&CardFacts> = facts.filter(|card| is_named(card)).collect();
+        joined.extend(match (one_card(&named), &group) {
+            (Some(card), _) => take_over(batch, &nameless, &card),
+            (None, Group::Called(_)) if named.is_empty() => share(batch, &nameless, &calls),
+            _ => None,
+        });
+    }
+    joined
+}
+
+fn members(groups: &[Group]) -> BTreeMap<Group, Vec<usize>> {
+    let mut all: BTreeMap<Group, Vec<usize>> = BTreeMap::new();
+    for (at, group) in groups.iter().enumerate() {
+        all.entry(group.clone()).or_default().push(at);
+    }
+    all
+}
+
+fn group(file: &Understood, called: &str) -> Group {
+    match called.is_empty() {
+        true => Group::In(folder_of(file)),
+        false => Group::Called(called.to_lowercase()),
+    }
+}
+
+fn folder_of(file: &Understood) -> String {
+    Path::new(&file.file).parent().map(|folder| folder.display().to_string()).unwrap_or_default()
+}
+
+/// What a file is called but for its cooling and its tool: `acme SD71` of `acme-SD71-smart-log.log`. A number alone counts runs.
+fn called(file: &Path) -> String {
+    let title = named::title(file).unwrap_or_default();
+    let is_kind = |word: &&str| KINDS.split_whitespace().any(|kind| kind.eq_ignore_ascii_case(word));
+    let words = title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words: Vec<&str> = words.skip_while(is_kind).collect();
+    let behind = words.iter().rev().take_while(|word| is_kind(word)).count();
+    let words = &words[..words.len() - behind];
+    match words.iter().all(|word| word.bytes().all(|b| b.is_ascii_digit())) {
+        true => String::new(),
+        false => words.join(" "),
+    }
+}
+
+fn is_named(card: &CardFacts) -> bool {
+    cardscope_store::is_named(card)
+}
+
+/// The only log of a file, where it names no card.
+fn only_log(file: &Understood) -> Option<&Log> {
+    let [log] = &file.logs[..] else { return None };
+    (!is_named(&log.card)).then_some(log)
+}
+
+/// What all of these say together; `None` where there are none, or two differ.
+fn one_card(named: &[&CardFacts]) -> Option<CardFacts> {
+    let (first, others) = named.split_first()?;
+    others.iter().try_fold((*first).clone(), |mut all, card| {
+        (!all.differs_from(card)).then(|| {
+            all.complete_from(card);
+            all
+        })
+    })
+}
+
+fn take_over(batch: &mut [Understood], nameless: &[usize], card: &CardFacts) -> Option<Joined> {
+    let mut files = Vec::new();
+    for at in nameless {
+        let Understood { file, logs, .. } = &mut batch[*at];
+        let log = logs.first_mut().filter(|log| !log.card.differs_from(card));
+        if let Some(log) = log {
+            log.card.complete_from(card);
+            log.doubts.push(format!("card taken from the files beside it: {}", card.title()));
+            files.push(file.clone());
+        }
+    }
+    (!files.is_empty()).then(|| Joined { card: card.title(), files })
+}
+
+/// One card without a name for several files.
+fn share(batch: &mut [Understood], nameless: &[usize], calls: &[String]) -> Option<Joined> {
+    let logs = |at: &usize| batch[*at].logs.first().map(|log| &log.card);
+    let cards: Vec<&CardFacts> = nameless.iter().filter_map(logs).collect();
+    if nameless.len() < 2 || one_card(&cards).is_none() {
+        return None;
+    }
+    let called = &calls[nameless[0]];
+    for at in nameless {
+        batch[*at].shared = Some((nameless[0], called.clone()));
+        batch[*at].logs[0].doubts.push(format!("one card with the files that are called alike: {called}"));
+    }
+    let files = nameless.iter().map(|at| batch[*at].file.clone()).collect();
+    Some(Joined { card: called.clone(), files })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(name: &str, card: CardFacts) -> Understood {
+        let log = Log { card, ..Log::new("fio-json") };
+        Understood { file: name.into(), folder: None, bytes: name.into(), logs: vec![log], shared: None }
+    }
+
+    fn acme() -> CardFacts {
+        CardFacts { model: Some("SD71".into()), firmware: Some("1.0".into()), ..CardFacts::default() }
+    }
+
+    fn joined(mut batch: Vec<Understood>) -> Vec<(String, Vec<String>)> {
+        let joined = join(&mut batch);
+        joined.into_iter().map(|joined| (joined.card, joined.files)).collect()
+    }
+
+    #[test]
+    fn logs_that_are_called_after_a_card_are_of_the_card_that_one_of_them_names() {
+        let none = CardFacts::default;
+        let found = joined(vec![
+            file("cdm_fio/acme-SD71-active-cooling.log", none()),
+            file("nvme/acme-SD71-id-ctrl.log", acme()),
+            file("nvme/acme-SD71-smart-log.log", none()),
+            file("nvme/other-X1-smart-log.log", none()),
+        ]);
+        let files = ["cdm_fio/acme-SD71-active-cooling.log", "nvme/acme-SD71-smart-log.log"];
+        assert_eq!(found, [("SD71".to_owned(), files.map(str::to_owned).to_vec())]);
+    }
+
+    #[test]
+    fn in_a_folder_of_one_card_files_whose_names_say_nothing_are_that_cards() {
+        let none = CardFacts::default;
+        let found = |second: CardFacts| {
+            joined(vec![
+                file("a/id-ctrl.txt", acme()),
+                file("a/fio-1.json", none()),
+                file("a/swift-64gb.json", none()),
+                file("a/more.txt", second),
+                file("b/smart-log.txt", none()),
+            ])
+        };
+        assert_eq!(found(acme()), [("SD71".to_owned(), vec!["a/fio-1.json".to_owned()])]);
+        let other = CardFacts { firmware: Some("2.0".into()), ..acme() };
+        assert_eq!(found(other), [], "two cards in a folder");
+    }
+
+    #[test]
+    fn what_differs_in_a_fact_is_not_joined() {
+        let other_size = CardFacts { capacity_bytes: Some(32_000_000_000), ..CardFacts::default() };
+        let card = CardFacts { capacity_bytes: Some(64_000_000_000), ..acme() };
+        assert_eq!(joined(vec![file("acme id-ctrl.log", card), file("acme fio.log", other_size)]), []);
+    }
+
+    #[test]
+    fn files_that_are_called_alike_share_a_card_though_none_of_them_names_it() {
+        let mut batch = vec![
+            file("swift-smart-log.log", CardFacts::default()),
+            file("swift-passive-cooling.log", CardFacts::default()),
+            file("passive-cooling.log", CardFacts::default()),
+        ];
+        assert_eq!(join(&mut batch).len(), 1);
+        let places: Vec<_> = batch.iter().map(|file| file.shared.clone()).collect();
+        assert!(places[0].is_some() && places[0] == places[1] && places[2].is_none(), "{places:?}");
+    }
+
+    #[test]
+    fn a_file_is_called_after_its_card_without_tool_cooling_and_counting() {
+        for (file, name) in [
+            ("adata-SD71-get-feature.log", "adata SD71"),
+            ("lspci-adata-SD71.log", "adata SD71"),
+            ("Swift 64GB no fan.txt", "Swift 64GB"),
+            ("fio-3.json", ""),
+            ("smart-log.txt", ""),
+        ] {
+            assert_eq!(called(Path::new(file)), name, "{file}");
+        }
+    }
+}

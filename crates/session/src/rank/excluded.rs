@@ -1,0 +1,104 @@
+//! Cards that are not ranked, whatever was measured of them: those that lose data, and what is no card that one buys.
+
+use super::documents::{MOST_DOCUMENTS, read, records};
+use crate::card_source::{CardSource, not_cards};
+use crate::error::Result;
+use cardscope_model::archived::StoredCard;
+use cardscope_model::endure::EndureReport;
+use cardscope_model::ranking::Excluded;
+use cardscope_model::report::Body;
+use cardscope_model::verify::{Verdict, Verification, VerifyReport};
+use cardscope_store::{Archive, SessionId, StoredSession, is_named};
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// Tools whose logs end in a verdict on a capacity.
+const TOOLS: [&str; 4] = ["f3probe", "f3read", "h2testw", "mfst"];
+
+/// Parts cards into those that are ranked and those that are not; one that was `named` is only left out where it loses data.
+pub(super) fn part(
+    source: &mut CardSource,
+    cards: Vec<StoredCard>,
+    named: bool,
+) -> Result<(Vec<StoredCard>, Vec<Excluded>)> {
+    let condemned = condemned(source, &cards)?;
+    let not_cards = match source.archive() {
+        Some(archive) if !named => not_cards(archive)?,
+        _ => HashMap::new(),
+    };
+    let (mut ranked, mut excluded) = (Vec::new(), Vec::new());
+    for card in cards {
+        let unnamed = (!named && !is_named(&card.facts)).then_some("its logs do not name a card");
+        let of_no_card = not_cards.get(&card.id).copied().or(unnamed);
+        match (condemned.get(&card.id), of_no_card) {
+            (Some(reason), _) => {
+                excluded.push(Excluded { name: card.title, reason: reason.clone(), avoid: true });
+            }
+            (None, Some(reason)) => {
+                excluded.push(Excluded { name: card.title, reason: reason.to_owned(), avoid: false });
+            }
+            (None, None) => ranked.push(card),
+        }
+    }
+    Ok((ranked, excluded))
+}
+
+/// The cards that the surest of their last tests found fake, damaged or dead, and those that failed under wear, each with the
+/// reason.
+fn condemned(source: &mut CardSource, cards: &[StoredCard]) -> Result<HashMap<String, String>> {
+    let Some(archive) = source.archive() else { return Ok(HashMap::new()) };
+    let mut found = HashMap::new();
+    for (card, records) in records(archive, cards, &["verify", "check", "endure", "import"])? {
+        let last: Vec<StoredSession> = stored(archive, records);
+        let tests: Vec<Verification> = last.iter().filter_map(verified).collect();
+        // Of equal ones the last counts: that is the newest.
+        let surest = tests.iter().rev().max_by_key(|test| test.sureness());
+        let by_test = surest.filter(|test| test.verdict.is_bad()).map(|test| reason(test.verdict).to_owned());
+        let by_tool = tests.is_empty().then(|| last.iter().find_map(by_a_tool)).flatten();
+        let worn = last.iter().any(wore_out).then(|| "failed under `endure`".to_owned());
+        found.extend(by_test.or(by_tool).or(worn).map(|reason| (card, reason)));
+    }
+    Ok(found)
+}
+
+fn stored(archive: &mut Archive, records: Vec<SessionId>) -> Vec<StoredSession> {
+    records.into_iter().take(MOST_DOCUMENTS).filter_map(|id| archive.session(id).ok()).collect()
+}
+
+fn verified(record: &StoredSession) -> Option<Verification> {
+    let document = record.file.document.as_ref()?;
+    match record.summary.kind.as_str() {
+        "check" => read::<VerifyReport>(document.get("verify")?).map(|report| report.body),
+        "verify" => read::<VerifyReport>(document).map(|report| report.body),
+        _ => None,
+    }
+}
+
+fn wore_out(record: &StoredSession) -> bool {
+    let document = record.file.document.as_ref().filter(|_| record.summary.kind == "endure");
+    document.and_then(read::<EndureReport>).is_some_and(|report| report.body.is_bad())
+}
+
+/// What another tool found against a card's capacity.
+fn by_a_tool(record: &StoredSession) -> Option<String> {
+    let other = &record.file.log.as_ref()?.other;
+    let documents = TOOLS.into_iter().filter_map(|tool| Some((tool, other.get(tool)?)));
+    // A program that ran several times has a list of them.
+    let each = documents.flat_map(|(tool, of)| match of {
+        Value::Array(list) => list.iter().map(|of| (tool, of)).collect(),
+        one => vec![(tool, one)],
+    });
+    let mut verdicts = each.filter_map(|(tool, of)| Some((tool, read::<Verdict>(of.get("verdict")?)?)));
+    let (tool, verdict) = verdicts.find(|(_, verdict)| verdict.is_bad())?;
+    Some(format!("{} according to {tool}", reason(verdict)))
+}
+
+fn reason(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Damaged => "damaged",
+        Verdict::Dead => "dead",
+        Verdict::ReadOnly => "read-only",
+        Verdict::Unstable => "unstable",
+        _ => "fake",
+    }
+}

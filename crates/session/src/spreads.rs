@@ -1,0 +1,100 @@
+//! How much the runs of cards vary: what ships with the program, and what the archive's own series add to it. Every verb
+//! that gives a mean its interval asks here, so that one mean has one interval.
+
+use crate::card_source::not_cards;
+use crate::error::Result;
+use cardscope_analysis::usual::{Kind, Seen, Table, learn};
+use cardscope_model::archived::SummaryRow;
+use cardscope_model::card::CardFacts;
+use cardscope_store::Archive;
+use std::collections::BTreeMap;
+
+/// Fewer series of a kind teach nothing that the table does not know better.
+const LEAST_SERIES: usize = 20;
+
+/// More series of a kind teach nothing more: the newest count.
+const MOST_SERIES: usize = 2000;
+
+/// Fewer runs are no series.
+const LEAST_RUNS: u32 = 3;
+
+/// The table, with what an archive adds.
+///
+/// # Errors
+/// If the archive cannot be read.
+pub(crate) fn table(archive: Option<&mut Archive>) -> Result<Table> {
+    let Some(archive) = archive else { return Ok(Table::shipped().clone()) };
+    let not_cards = not_cards(archive)?;
+    let rows = archive.summaries(|_| true)?;
+    // The newest first.
+    let of_cards = rows.iter().rev().filter(|row| !not_cards.contains_key(&row.card_id));
+    Ok(taught(of_cards))
+}
+
+/// What ships with the program, and what these series add to it.
+fn taught<'a>(rows: impl Iterator<Item = &'a SummaryRow>) -> Table {
+    let mut series: BTreeMap<String, (Kind, Vec<Seen>)> = BTreeMap::new();
+    let none = CardFacts::default();
+    for row in rows.filter(|row| row.n >= LEAST_RUNS) {
+        let kind = Kind::new(&none, Some(&row.setting), row.test);
+        let (_, seen) = series.entry(kind.name()).or_insert_with(|| (kind, Vec::new()));
+        if let Some(of) = seen_of(row).filter(|_| seen.len() < MOST_SERIES) {
+            seen.push(of);
+        }
+    }
+    let mut table = Table::shipped().clone();
+    for (name, (kind, seen)) in series {
+        if seen.len() >= LEAST_SERIES {
+            let known = table.spread(kind).clone();
+            let strength = known.series.max(LEAST_SERIES as f64);
+            table.kinds.insert(name, learn(&seen, &known, strength));
+        }
+    }
+    table
+}
+
+fn seen_of(row: &SummaryRow) -> Option<Seen> {
+    let share = row.sd? / row.mean;
+    let usable = share.is_finite() && share >= 0.0 && row.mean > 0.0;
+    // The deviation of a logarithm, of a log-normal distribution.
+    usable.then(|| Seen::Summary {
+        mean: row.mean.ln(),
+        deviation: (1.0 + share * share).ln().sqrt(),
+        runs: row.n,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_analysis::usual::Of;
+    use cardscope_model::test_name::{Op, Order};
+
+    fn steady(cards: usize) -> Vec<SummaryRow> {
+        let row = |card: usize| SummaryRow {
+            card_id: card.to_string(),
+            setting: std::sync::Arc::default(),
+            test: "RND4K Q1T1 write".parse().unwrap(),
+            step: None,
+            n: 5,
+            mean: 2.0 + card as f64,
+            sd: Some(0.002 * (2.0 + card as f64)),
+            median: 2.0,
+            best: 2.0,
+            worst: 2.0,
+            max_latency_us: None,
+            last: None,
+        };
+        (0..cards).map(row).collect()
+    }
+
+    #[test]
+    fn an_archive_of_steady_cards_teaches_that_runs_hardly_vary_and_a_few_cards_teach_nothing() {
+        let kind = Kind { express: false, of: Of::Test(Order::Random, Op::Write) };
+        let shipped = Table::shipped();
+        assert_eq!(taught(steady(5).iter()).spread(kind), shipped.spread(kind));
+        let of = |table: &Table| table.spread(kind).deviation[..3].iter().sum::<f64>();
+        let learned = taught(steady(100).iter());
+        assert!(of(&learned) > 1.5 * of(shipped), "{:?}", learned.spread(kind).deviation);
+    }
+}
