@@ -3,6 +3,7 @@
 //! against each other: what `comparing` says of their numbers.
 
 mod columns;
+mod cooling;
 mod findings;
 mod latencies;
 mod overall;
@@ -33,9 +34,10 @@ pub fn comparison(columns: Vec<Column>, by: Option<String>, table: &Table) -> Co
         findings.extend(findings::ages(&columns));
     }
     let overall = overall::overall(&columns, asked);
+    let cooling = cooling::gains(&columns, table);
     let latencies = latencies::latencies(&columns);
     let entries = columns.into_iter().map(|column| column.entry).collect();
-    Comparison { entries, by, tests, overall, latencies, differs, findings, ..Comparison::default() }
+    Comparison { entries, by, tests, overall, cooling, latencies, differs, findings, ..Comparison::default() }
 }
 
 /// Every test that a column has, with its figures and pairs. p values are corrected over all tests of the same two columns:
