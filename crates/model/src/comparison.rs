@@ -221,6 +221,21 @@ pub struct Overall {
     pub confounded_by: Vec<String>,
 }
 
+/// What active cooling is worth to a card that was measured with and without it, over the tests that it has under both.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CoolingGain {
+    /// The card.
+    pub name: String,
+    /// Geometric mean, over the tests, of its usual speed under active cooling over that under passive cooling.
+    pub factor: f64,
+    /// 95 % interval of the factor.
+    pub ci95: [f64; 2],
+    /// Tests.
+    pub tests: u32,
+    /// Chance that it is faster under active cooling, 0 to 1.
+    pub probability_faster: f64,
+}
+
 /// One test over all entries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ComparedTest {
@@ -290,6 +305,9 @@ pub struct Comparison {
     /// A remark on each card.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub remarks: Vec<CardRemark>,
+    /// What active cooling is worth to each card that was measured with and without it.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub cooling: Vec<CoolingGain>,
     /// Latencies of the tests whose sources say them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub latencies: Vec<ComparedLatency>,

@@ -2,6 +2,8 @@
 
 use crate::condition::{Condition, WORDS};
 use crate::units::{BinarySize, parse_size};
+use crate::usb;
+use cardscope_sd::bus;
 use serde::{Deserialize, Serialize};
 
 /// How something was measured.
@@ -42,6 +44,12 @@ impl Setting {
             "size" => self.size_bytes.map(|bytes| BinarySize(bytes).to_string()),
             word => self.condition.get(word).map(str::to_owned),
         }
+    }
+
+    /// What the bus carries in this mode, in MB/s (10^6); `None` where no mode is known, or one that says no rate.
+    pub fn bus_ceiling_mb_s(&self) -> Option<f64> {
+        let mode = self.condition.get("bus_mode")?;
+        bus::ceiling_mb_s(mode).or_else(|| usb::ceiling_of_mode(mode))
     }
 }
 
@@ -100,6 +108,20 @@ mod tests {
         ] {
             assert_eq!(Wanted::parse(wanted).unwrap().is_met_by(&setting()), met, "{wanted}");
         }
+    }
+
+    #[test]
+    fn the_mode_of_the_bus_says_what_it_carries() {
+        let ceiling = |mode: &str| {
+            let mut known = setting();
+            known.condition.set("bus_mode", mode, Origin::Stated);
+            known.bus_ceiling_mb_s()
+        };
+        assert_eq!(
+            ["PCIe 3.0 x1", "sdr104", "USB 5000 Mbit/s UAS", "fast"].map(ceiling),
+            [Some(985.0), Some(104.0), Some(500.0), None]
+        );
+        assert_eq!(setting().bus_ceiling_mb_s(), None);
     }
 
     #[test]

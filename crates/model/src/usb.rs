@@ -76,6 +76,12 @@ impl UsbReader {
     }
 }
 
+/// What a reader of this mode carries in MB/s (10^6), as [`UsbReader::mode`] writes it.
+pub(crate) fn ceiling_of_mode(mode: &str) -> Option<f64> {
+    let (mbit_s, _) = mode.trim().strip_prefix("USB ")?.split_once(" Mbit/s")?;
+    ceiling_mb_s(mbit_s.parse().ok()?)
+}
+
 /// Payload in MB/s: full and high speed by the most bulk packets that fit a frame (19 of 64 bytes in 1 ms, 13 of
 /// 512 bytes in 125 µs; USB 2.0, tables 5-9 and 5-10), above by the line code (8b/10b at 5, 128b/132b from 10
 /// Gbit/s on; USB 3.2).

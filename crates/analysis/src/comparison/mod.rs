@@ -3,6 +3,7 @@
 //! against each other: what `comparing` says of their numbers.
 
 mod columns;
+mod cooling;
 mod findings;
 mod latencies;
 mod overall;
@@ -35,9 +36,11 @@ pub fn comparison(columns: Vec<Column>, by: Option<String>, table: &Table) -> Co
     }
     let overall = overall::overall(&columns, asked);
     let remarks = remarks::remarks(&columns);
+    let cooling = cooling::gains(&columns, table);
     let latencies = latencies::latencies(&columns);
     let entries = columns.into_iter().map(|column| column.entry).collect();
-    Comparison { entries, by, tests, overall, remarks, latencies, differs, findings, ..Comparison::default() }
+    let with = Comparison { entries, by, tests, overall, remarks, cooling, ..Comparison::default() };
+    Comparison { latencies, differs, findings, ..with }
 }
 
 /// Every test that a column has, with its figures and pairs. p values are corrected over all tests of the same two columns:

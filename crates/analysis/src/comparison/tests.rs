@@ -320,3 +320,46 @@ fn cards_whose_settings_share_no_test_are_compared_by_each_test_over_its_largest
     let said: Vec<_> = found.overall.iter().map(|all| (all.name.as_str(), all.tests)).collect();
     assert_eq!(said, [("New", 2), ("Old", 2)]);
 }
+
+#[test]
+fn a_fan_is_worth_what_the_same_card_loses_without_it() {
+    let at = |condition: &str, mb_s: f64| {
+        (0..6).map(|i| run(condition, mb_s + f64::from(i))).collect::<Vec<CardRun>>()
+    };
+    let of = |active: &str, passive: &str| {
+        let runs = [at(active, 780.0), at(passive, 590.0)].concat();
+        comparison(columns(&card("A"), runs, &Division::BySetting), None).cooling
+    };
+    let found = of("cooling=active", "cooling=passive");
+    assert_eq!((found.len(), found[0].name.as_str(), found[0].tests), (1, "A", 1));
+    let gain = &found[0];
+    assert!((1.25..1.4).contains(&gain.factor) && gain.probability_faster > 0.8, "{gain:?}");
+    assert!(gain.ci95[0] <= gain.factor && gain.factor <= gain.ci95[1], "{gain:?}");
+    let slower = &comparison(
+        columns(
+            &card("A"),
+            [at("cooling=active", 590.0), at("cooling=passive", 780.0)].concat(),
+            &Division::BySetting,
+        ),
+        None,
+    )
+    .cooling[0];
+    assert!(slower.factor < 0.8 && slower.probability_faster < 0.2, "{slower:?}");
+    assert!(slower.ci95[0] <= slower.factor && slower.factor <= slower.ci95[1], "{slower:?}");
+}
+
+#[test]
+fn nothing_is_said_of_a_fan_where_more_than_the_cooling_differs_or_the_fan_cools_the_reader() {
+    let of = |active: &[&str]| {
+        let with = |words: &[&str], mb_s: f64| {
+            let mut one = run(words[0], mb_s);
+            words.iter().for_each(|word| one.setting.condition.state(word).unwrap());
+            one
+        };
+        let runs = vec![with(active, 780.0), with(&["cooling=passive"], 590.0)];
+        comparison(columns(&card("A"), runs, &Division::BySetting), None).cooling.len()
+    };
+    assert_eq!(of(&["cooling=active"]), 1);
+    assert_eq!(of(&["cooling=active", "reader=slot"]), 0);
+    assert_eq!(of(&["cooling=active", "cooling_of=reader"]), 0);
+}

@@ -2,6 +2,8 @@
 //! parts stand in a publication, too; what they mean is explained in `docs/comparing.md`.
 
 pub(crate) mod answer;
+mod bus;
+pub(crate) mod cooling;
 mod details;
 mod latencies;
 pub mod tables;
@@ -38,6 +40,7 @@ pub fn page(comparison: &Comparison, how: How) -> Page {
         return page;
     }
     page.because_all(Tone::Plain, words::counted(comparison));
+    cooling::add(&mut page, comparison);
     add_overall(&mut page, comparison);
     add_figures(&mut page, comparison, how);
     add_differences(&mut page, comparison);
@@ -91,6 +94,7 @@ pub(crate) fn add_figures(page: &mut Page, comparison: &Comparison, how: How) {
             (false, _) => page.fold(&head, [Block::Table(table), meaning]),
         }
     }
+    page.fold(bus::HEAD, [Block::Table(bus::table(comparison))]);
     page.fold(IOPS, [Block::Table(tables::iops(comparison))]);
     page.fold(latencies::HEAD, [Block::Table(latencies::table(comparison))]);
     if how.as_printed {

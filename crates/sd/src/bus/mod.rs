@@ -47,3 +47,8 @@ pub static BUS_MODES: [BusMode; 15] = [
 pub fn bus_mode(name: &str) -> Option<&'static BusMode> {
     BUS_MODES.iter().find(|mode| mode.name.eq_ignore_ascii_case(name))
 }
+
+/// What a mode carries in MB/s (10^6), by its name; `None` for a name that says no rate.
+pub fn ceiling_mb_s(name: &str) -> Option<f64> {
+    bus_mode(name).map(|mode| mode.ceiling_mb_s).or_else(|| pcie::ceiling_of_mode(name))
+}

@@ -66,9 +66,19 @@ fn lane_mb_s(gt_s: f64) -> f64 {
     gt_s * payload / 8.0 * 1000.0
 }
 
+/// Rates in GT/s and the generations that brought them.
+const GENERATIONS: [(f64, &str); 5] =
+    [(2.5, "1.0"), (5.0, "2.0"), (8.0, "3.0"), (16.0, "4.0"), (32.0, "5.0")];
+
+/// What a link of this mode carries, as [`PcieLink::mode`] writes it: `PCIe 2.0 x1`.
+pub(super) fn ceiling_of_mode(mode: &str) -> Option<f64> {
+    let (generation, lanes) = mode.trim().strip_prefix("PCIe ")?.split_once(' ')?;
+    let (rate, _) = GENERATIONS.iter().find(|(_, name)| *name == generation)?;
+    Some(lane_mb_s(*rate) * f64::from(width(lanes)?))
+}
+
 fn generation(gt_s: f64) -> String {
-    let known = [(2.5, "1.0"), (5.0, "2.0"), (8.0, "3.0"), (16.0, "4.0"), (32.0, "5.0")];
-    known
+    GENERATIONS
         .iter()
         .find(|(rate, _)| (rate - gt_s).abs() < 0.01)
         .map_or_else(|| format!("PCIe {gt_s} GT/s"), |(_, name)| format!("PCIe {name}"))
@@ -100,6 +110,13 @@ mod tests {
             let ceiling = link(speed, width, "", "").ceiling_mb_s.map(f64::round);
             assert_eq!(ceiling, Some(mb_s), "{speed} x{width}");
         }
+    }
+
+    #[test]
+    fn the_name_of_a_mode_says_what_it_carries() {
+        let known = ["PCIe 2.0 x1", "PCIe 3.0 x2", "PCIe 3.0 x", "PCIe 9.0 x1", "SDR104"];
+        let ceilings = known.map(|mode| ceiling_of_mode(mode).map(f64::round));
+        assert_eq!(ceilings, [Some(500.0), Some(1969.0), None, None, None]);
     }
 
     #[test]
