@@ -66,9 +66,9 @@ fn false_label(finding: &Finding) -> Option<String> {
 fn slower_than_printed(findings: &[Finding]) -> Option<String> {
     let slow = findings.iter().filter(|f| f.claim == "label-speed" && f.weight != Weight::Note);
     let of = |finding: &Finding| {
-        ["reads", "writes"]
+        [("reads", "reading"), ("writes", "writing")]
             .into_iter()
-            .find_map(|operation| Some(format!("{operation} {}", finding.value_of(operation)?)))
+            .find_map(|(operation, name)| Some(format!("{operation} {}", finding.value_of(name)?)))
     };
     let short: Vec<String> = slow.filter_map(of).collect();
     (!short.is_empty()).then(|| listing(&short))

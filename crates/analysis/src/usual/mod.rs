@@ -2,9 +2,9 @@
 //! conditions, and how well the runs that were made know it.
 //!
 //! Ten runs that follow each other say less than ten independent ones, one run says nothing of its own spread, and three
-//! runs inside of a cache know nothing of what lies behind it. So what is known of series of that kind ([`spreads`]) weighs
-//! every kind of series that could have given these runs ([`series`]), and the usual speed has the distribution of all of
-//! them together ([`normals`]). Intervals, probabilities and p values are all read from that one distribution. How often
+//! runs inside of a cache know nothing of what lies behind it. So what is known of series of that kind (`spreads`) weighs
+//! every kind of series that could have given these runs (`series`), and the usual speed has the distribution of all of
+//! them together (`normals`). Intervals, probabilities and p values are all read from that one distribution. How often
 //! they are right is measured in `tests/analysis/usual/`, with tables in `docs/comparing.md`.
 
 mod learn;
