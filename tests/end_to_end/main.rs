@@ -10,6 +10,7 @@ mod answering;
 mod archive_refusals;
 mod archive_server;
 mod archives;
+mod articles;
 mod bad_input;
 mod bounded;
 mod check;

@@ -38,7 +38,9 @@ fn taught<'a>(rows: impl Iterator<Item = &'a SummaryRow>) -> Table {
     for row in rows.filter(|row| row.n >= LEAST_RUNS) {
         let kind = Kind::new(&none, Some(&row.setting), row.test);
         let (_, seen) = series.entry(kind.name()).or_insert_with(|| (kind, Vec::new()));
-        if let Some(of) = seen_of(row).filter(|_| seen.len() < MOST_SERIES) {
+        if let Some(of) =
+            row.sd.filter(|_| seen.len() < MOST_SERIES).and_then(|sd| Seen::of_mean(row.mean, sd, row.n))
+        {
             seen.push(of);
         }
     }
@@ -51,17 +53,6 @@ fn taught<'a>(rows: impl Iterator<Item = &'a SummaryRow>) -> Table {
         }
     }
     table
-}
-
-fn seen_of(row: &SummaryRow) -> Option<Seen> {
-    let share = row.sd? / row.mean;
-    let usable = share.is_finite() && share >= 0.0 && row.mean > 0.0;
-    // The deviation of a logarithm, of a log-normal distribution.
-    usable.then(|| Seen::Summary {
-        mean: row.mean.ln(),
-        deviation: (1.0 + share * share).ln().sqrt(),
-        runs: row.n,
-    })
 }
 
 #[cfg(test)]

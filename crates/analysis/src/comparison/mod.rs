@@ -39,8 +39,19 @@ pub fn comparison(columns: Vec<Column>, by: Option<String>, table: &Table) -> Co
     let cooling = cooling::gains(&columns, table);
     let latencies = latencies::latencies(&columns);
     let entries = columns.into_iter().map(|column| column.entry).collect();
-    let with = Comparison { entries, by, tests, overall, remarks, cooling, ..Comparison::default() };
-    Comparison { latencies, differs, findings, ..with }
+    Comparison {
+        entries,
+        by,
+        tests,
+        overall,
+        remarks,
+        cooling,
+        latencies,
+        differs,
+        findings,
+        // Registers and geometry are the archive's.
+        ..Comparison::default()
+    }
 }
 
 /// Every test that a column has, with its figures and pairs. p values are corrected over all tests of the same two columns:
@@ -79,9 +90,7 @@ fn test(columns: &[Column], key: &TestKey, asked: Asked, differences: &mut Vec<D
             let besides = Besides::new(columns, asked.differs, (first, second), asked.by);
             let variance = besides.variance(asked.table);
             let found = difference(known_a.as_ref(), known_b.as_ref(), asked.table, variance);
-            let levels = level_with_level(a, b);
-            let confounded_by = besides.confounders().map(str::to_owned).collect();
-            pairs.push(Pair { confounded_by, levels, ..pair(first, second, &found, besides.in_words()) });
+            pairs.push(Pair { levels: level_with_level(a, b), ..pair((first, second), &found, &besides) });
             differences.push(found);
         }
     }
@@ -109,7 +118,7 @@ fn both<T>(columns: &[T]) -> impl Iterator<Item = (usize, usize)> + use<T> {
     (0..n).flat_map(move |first| (first + 1..n).map(move |second| (first, second)))
 }
 
-fn pair(first: usize, second: usize, found: &Difference, besides: Vec<String>) -> Pair {
+fn pair((first, second): (usize, usize), found: &Difference, besides: &Besides) -> Pair {
     Pair {
         first,
         second,
@@ -122,8 +131,8 @@ fn pair(first: usize, second: usize, found: &Difference, besides: Vec<String>) -
         p: found.p,
         verdict: found.verdict,
         more_runs: found.more_runs,
-        not_the_card_alone: besides,
-        confounded_by: Vec::new(),
+        not_the_card_alone: besides.in_words(),
+        confounded_by: besides.confounders().map(str::to_owned).collect(),
         levels: None,
     }
 }

@@ -98,25 +98,21 @@ fn values<'a>(column: &'a Column, key: &TestKey) -> Option<&'a Values> {
 /// What is known of an entry's logarithm over these tests.
 fn contender(column: &Column, shared: &[&TestKey], table: &Table) -> Option<Contender> {
     let tests: Vec<&Values> = shared.iter().filter_map(|key| values(column, key)).collect();
+    if let Some(runs) = runs(&tests) {
+        let kind = if let [key] = shared { column.kind(key) } else { column.kind_of_all() };
+        let usual = Usual::of_logs(&runs, table.spread(kind))?;
+        return Some(Contender { value: usual.middle().ln(), known: usual.log().clone() });
+    }
     let usual =
         |(values, key): (&&Values, &&TestKey)| Usual::of(&values.mb_s, table.spread(column.kind(key)));
     let each: Vec<Usual> = tests.iter().zip(shared).map(usual).collect::<Option<_>>()?;
-    let value = each.iter().map(|usual| usual.middle().ln()).sum::<f64>() / each.len() as f64;
-    if let [one] = &each[..] {
-        return Some(Contender { known: one.log().clone(), value });
-    }
-    let known = match runs(&tests) {
-        Some(runs) => Usual::of_logs(&runs, table.spread(column.kind_of_all()))?.log().clone(),
-        None => {
-            let variances: Vec<f64> = each.iter().map(|usual| usual.log().variance()).collect();
-            let alone: f64 = variances.iter().sum();
-            let together = variances.iter().map(|v| v.sqrt()).sum::<f64>().powi(2);
-            let count = variances.len() as f64;
-            let mean = each.iter().map(|usual| usual.log().mean()).sum::<f64>() / count;
-            Normals::single(mean, ((1.0 - ALIKE) * alone + ALIKE * together) / (count * count))
-        }
-    };
-    Some(Contender { known, value })
+    let count = each.len() as f64;
+    let of = |figure: fn(&Usual) -> f64| each.iter().map(figure).sum::<f64>();
+    let alone = of(|usual| usual.log().variance());
+    let together = of(|usual| usual.log().variance().sqrt()).powi(2);
+    let variance = ((1.0 - ALIKE) * alone + ALIKE * together) / (count * count);
+    let known = Normals::single(of(|usual| usual.log().mean()) / count, variance);
+    Some(Contender { known, value: of(|usual| usual.middle().ln()) / count })
 }
 
 /// The mean of the logarithms of each run; `None` where tests have different numbers of runs or a card stood still.

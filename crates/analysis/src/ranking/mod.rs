@@ -38,7 +38,7 @@ pub fn ranking(
     };
     let (places, not_placed) = places(asked, table, cards, measured);
     let findings = findings::findings(&places);
-    let decision = decision::decision(&places, &excluded);
+    let decision = decision::decision(&places, &excluded, table.units.deviation);
     let on = asked.host.as_ref().map(|host| host.name.clone());
     Ranking { by, on, places, not_placed, excluded, decision, groups: None, findings }
 }

@@ -28,23 +28,60 @@ pub enum Seen {
 }
 
 impl Seen {
-    fn hypotheses(&self, spread: &Spread) -> Vec<Hypothesis> {
-        match self {
-            Seen::Runs(logs) => hypotheses(logs, spread),
-            Seen::Summary { mean, deviation, runs } => hypotheses_of(*mean, Some(*deviation), *runs, spread),
+    /// From the mean of runs and the deviation of one, in one unit; `None` for what is no speed.
+    pub fn of_mean(mean: f64, deviation: f64, runs: u32) -> Option<Seen> {
+        let usable = mean.is_finite() && mean > 0.0 && deviation.is_finite() && deviation >= 0.0;
+        let deviation = log_deviation(mean, deviation);
+        usable.then(|| Seen::Summary { mean: mean.ln(), deviation, runs })
+    }
+}
+
+/// Deviation of the logarithm from that of the values, of a log-normal distribution.
+pub(super) fn log_deviation(mean: f64, deviation: f64) -> f64 {
+    (1.0 + (deviation / mean).powi(2)).ln().sqrt()
+}
+
+/// A series as it is asked again and again: its runs, or of a summary the likelihood of each kind, which no round changes.
+enum Asked<'a> {
+    Runs(&'a [f64]),
+    Steady(Vec<(Kind, f64)>),
+}
+
+impl<'a> Asked<'a> {
+    fn new(seen: &'a Seen) -> Asked<'a> {
+        match seen {
+            Seen::Runs(logs) => Asked::Runs(logs),
+            Seen::Summary { mean, deviation, runs } => {
+                let all = hypotheses_of(*mean, Some(*deviation), *runs, &Spread::even());
+                let most = all.iter().map(|h| h.log).fold(f64::NEG_INFINITY, f64::max);
+                let mut kinds: Vec<(Kind, f64)> = Vec::new();
+                for found in &all {
+                    let likelihood = (found.log - most).exp();
+                    // Places between those of the table have its shares.
+                    match kinds.last_mut().filter(|(kind, _)| *kind == found.kind) {
+                        Some((_, sum)) => *sum += likelihood,
+                        None => kinds.push((found.kind, likelihood)),
+                    }
+                }
+                Asked::Steady(kinds)
+            }
         }
     }
 }
 
 /// What these series say of their kind, where what was known before counts as so many series.
 pub fn learn(seen: &[Seen], before: &Spread, strength: f64) -> Spread {
+    let asked: Vec<Asked<'_>> = seen.iter().map(Asked::new).collect();
     let mut known = before.clone();
     for _ in 0..ROUNDS {
         let mut counted = Counted::new(&known, before, strength);
-        for series in seen {
-            counted.add(&series.hypotheses(&known));
+        for series in &asked {
+            match series {
+                Asked::Runs(logs) => counted.add(&hypotheses(logs, &known)),
+                Asked::Steady(kinds) => counted.add_steady(kinds),
+            }
         }
-        known = counted.spread(before, strength, seen.len() as f64);
+        known = counted.spread(before, seen.len() as f64);
     }
     known
 }
@@ -85,6 +122,20 @@ impl<'a> Counted<'a> {
         }
     }
 
+    fn add_steady(&mut self, kinds: &[(Kind, f64)]) {
+        let known = self.known;
+        let weight = |(kind, likelihood): &(Kind, f64)| match *kind {
+            Kind::Steady { deviation, correlation } => {
+                likelihood * known.deviation[deviation] * known.correlation[correlation]
+            }
+            Kind::Jumping { .. } => 0.0,
+        };
+        let total: f64 = kinds.iter().map(weight).sum();
+        for kind in kinds.iter().filter(|_| total > 0.0) {
+            self.take(kind.0, weight(kind) / total);
+        }
+    }
+
     fn take(&mut self, kind: Kind, weight: f64) {
         match kind {
             Kind::Steady { deviation, correlation } => {
@@ -108,7 +159,7 @@ impl<'a> Counted<'a> {
         }
     }
 
-    fn spread(mut self, before: &Spread, strength: f64, series: f64) -> Spread {
+    fn spread(mut self, before: &Spread, series: f64) -> Spread {
         normalise(&mut self.spread.deviation);
         normalise(&mut self.spread.correlation);
         normalise(&mut self.spread.within);
@@ -122,7 +173,7 @@ impl<'a> Counted<'a> {
             self.spread.factor_deviation = (squares / count - (sum / count).powi(2)).max(0.01).sqrt();
         }
         Spread {
-            series: before.series.max(strength.min(before.series)) + series,
+            series: before.series + series,
             jumping: if all > 0.0 { self.jumping / all } else { before.jumping },
             ..self.spread
         }

@@ -12,6 +12,7 @@ mod normals;
 mod series;
 mod spreads;
 
+use learn::log_deviation;
 pub use learn::{Seen, apart, learn};
 pub use normals::Normals;
 pub use spreads::{Effect, Kind, Of, Spread, Table, Units};
@@ -37,14 +38,10 @@ pub struct Usual {
     known: Normals,
     /// The same if the card has no other level than those at which runs were made.
     seen: Normals,
-    /// The logarithm of one further run.
-    next: Normals,
     /// Geometric mean of the runs.
     middle: f64,
     /// Runs.
     pub runs: u32,
-    /// How many independent runs of a steady card would know it as well.
-    pub worth: f64,
     /// Probability that the runs show two levels.
     pub two_levels: f64,
 }
@@ -82,16 +79,11 @@ impl Usual {
         let found: Vec<Hypothesis> = found.iter().filter(shown).copied().collect();
         let known = Normals::of(found.iter().map(|h| (h.log, h.mean, h.variance)))?;
         let seen = Normals::of(found.iter().filter(|h| !h.unseen).map(|h| (h.log, h.mean, h.variance)))?;
-        let next = Normals::of(found.iter().map(|h| (h.log, h.mean, h.variance + of_a_run(h))))?;
-        // A steady series of so many runs knows its mean to σ² / n.
         let most = found.iter().map(|h| h.log).fold(f64::NEG_INFINITY, f64::max);
-        let weighed = |of: &dyn Fn(&Hypothesis) -> f64| -> f64 {
-            found.iter().map(|h| (h.log - most).exp() * of(h)).sum()
-        };
-        let worth = weighed(&of_a_run) / weighed(&|h| h.variance).max(f64::MIN_POSITIVE);
-        let both = weighed(&|h| f64::from(u8::from(h.kind.jumps() && !h.unseen)));
-        let two_levels = both / weighed(&|_| 1.0);
-        Some(Usual { known, seen, next, middle, runs, worth: worth.min(f64::from(runs)), two_levels })
+        let weight = |h: &Hypothesis| (h.log - most).exp();
+        let both: f64 = found.iter().filter(|h| h.kind.jumps() && !h.unseen).map(weight).sum();
+        let two_levels = both / found.iter().map(weight).sum::<f64>();
+        Some(Usual { known, seen, middle, runs, two_levels })
     }
 
     /// The distribution of the logarithm of the usual speed in MB/s.
@@ -115,16 +107,13 @@ impl Usual {
         let [low, high] = self.known.middle95().map(|log| mean * (log - self.middle.ln()).exp());
         [low.min(mean), high.max(mean).min(f64::MAX)]
     }
-
-    /// 95 % interval in MB/s in which one further run lies.
-    pub fn next95(&self) -> [f64; 2] {
-        self.next.middle95().map(f64::exp)
-    }
 }
 
-/// Variance of the logarithm of one run about the usual speed.
-fn of_a_run(hypothesis: &Hypothesis) -> f64 {
-    hypothesis.kind.variance()
+/// 95 % interval in MB/s in which one further run lies, from the logarithms of those before it; `None` for none.
+pub fn next95(logs: &[f64], spread: &Spread) -> Option<[f64; 2]> {
+    let found = hypotheses(logs, spread);
+    let next = Normals::of(found.iter().map(|h| (h.log, h.mean, h.variance + h.kind.variance())))?;
+    Some(next.middle95().map(f64::exp))
 }
 
 impl Series {
@@ -132,6 +121,7 @@ impl Series {
         matches!(self, Series::Jumping { .. })
     }
 
+    /// Variance of the logarithm of one run about the usual speed.
     fn variance(&self) -> f64 {
         match *self {
             Series::Steady { deviation, .. } => spreads::DEVIATIONS[deviation].powi(2),
@@ -142,9 +132,4 @@ impl Series {
             }
         }
     }
-}
-
-/// Deviation of the logarithm from that of the values, of a log-normal distribution.
-fn log_deviation(mean: f64, deviation: f64) -> f64 {
-    (1.0 + (deviation / mean).powi(2)).ln().sqrt()
 }

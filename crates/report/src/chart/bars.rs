@@ -106,7 +106,7 @@ pub fn by_place(ranking: &Ranking) -> Option<Chart> {
         Caption::new(
             if unit == POINTS { "points of 100" } else { MB_S },
             words::runs_each(places.iter().map(|p| p.entry.runs)),
-            "whiskers: 95 % interval; = shares its place",
+            "whiskers: 95 % interval",
             condition_of(ranking, places),
         ),
         Bars {

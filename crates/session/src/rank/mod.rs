@@ -54,8 +54,8 @@ pub(crate) struct Order<'a> {
 /// Order cards for a job, or by one test
 ///
 /// A job is a set of workloads with the delays that a person notices: pi-boot, camera-4k, android, another of
-/// `cardscope jobs`, or a TOML file of your own (docs/jobs.md). Cards whose difference is not significant, or too small to
-/// notice, share a rank.
+/// `cardscope jobs`, or a TOML file of your own (docs/jobs.md). Within a tier no card is notably worse than the first, or
+/// not for sure. Fakes are not ranked; simulated cards and loop devices only where they are named.
 #[derive(Debug, Clone, Args)]
 pub struct Request {
     /// Cards to order [default: all]

@@ -2,7 +2,7 @@
 
 use super::spreads::{all_series, kinds};
 use crate::comparing::tables::{keep, percent, table};
-use cardscope_analysis::usual::{Spread, Usual};
+use cardscope_analysis::usual::{Spread, next95};
 
 #[test]
 fn runs_that_were_held_out_lie_where_they_are_predicted_to() {
@@ -17,7 +17,7 @@ fn runs_that_were_held_out_lie_where_they_are_predicted_to() {
         for of in series.iter().skip(fold).step_by(5) {
             let spread: &Spread = &spreads[&of.kind.name()];
             for known in 1..of.logs.len() {
-                let next95 = Usual::of_logs(&of.logs[..known], spread).unwrap().next95();
+                let next95 = next95(&of.logs[..known], spread).unwrap();
                 let next = of.logs[known].exp();
                 rows.push((of.kind.name(), known, next95[0] <= next && next <= next95[1]));
             }
