@@ -7,6 +7,7 @@ use crate::finding::Finding;
 use crate::result::ToolPrints;
 use crate::run::Percentiles;
 use crate::setting::Setting;
+use crate::statistics::distinct;
 use crate::test_name::TestName;
 use crate::units::MB;
 use serde::{Deserialize, Serialize};
@@ -236,6 +237,40 @@ pub struct CoolingGain {
     pub probability_faster: f64,
 }
 
+/// What it is worth to change that by which the cards were divided, over the cards that were measured both ways and otherwise
+/// alike.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// The slower value.
+    pub from: String,
+    /// The faster one.
+    pub to: String,
+    /// Test by test.
+    pub tests: Vec<ChangedTest>,
+}
+
+/// One test under a change, over the cards that have it both ways.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChangedTest {
+    /// The test.
+    pub test: TestName,
+    /// Where a recipe has the same test twice.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub step: Option<String>,
+    /// Cards.
+    pub cards: u32,
+    /// Cards that are faster by more than anybody overlooks (3 %).
+    pub faster: u32,
+    /// Geometric mean, over the cards, of the mean speed after over that before.
+    pub factor: f64,
+    /// 95 % interval of that mean by Student's t over the cards; `None` for one card.
+    pub factor_ci95: Option<[f64; 2]>,
+    /// The card that gains least.
+    pub lowest: f64,
+    /// The card that gains most.
+    pub highest: f64,
+}
+
 /// One test over all entries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ComparedTest {
@@ -294,7 +329,7 @@ pub struct Differs {
 pub struct Comparison {
     /// What is compared.
     pub entries: Vec<Entry>,
-    /// By which word the cards were divided, if they were.
+    /// By which words the cards were divided, if they were, with commas between them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub by: Option<String>,
     /// The tests, in the order in which recipes have them.
@@ -308,6 +343,9 @@ pub struct Comparison {
     /// What active cooling is worth to each card that was measured with and without it.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub cooling: Vec<CoolingGain>,
+    /// What each change is worth of that by which the cards were divided.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub changes: Vec<Change>,
     /// Latencies of the tests whose sources say them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub latencies: Vec<ComparedLatency>,
@@ -318,6 +356,16 @@ pub struct Comparison {
     /// What else is known of the cards, by their name in the archive.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub details: BTreeMap<String, CardDetails>,
+}
+
+impl Entry {
+    /// What its bus carries, in MB/s (10^6); `None` where that is unknown, or its runs were made on different ones.
+    pub fn bus_ceiling_mb_s(&self) -> Option<f64> {
+        match distinct(self.settings.iter().map(|setting| setting.value("bus_mode"))).len() {
+            1 => self.settings.first()?.bus_ceiling_mb_s(),
+            _ => None,
+        }
+    }
 }
 
 impl Comparison {

@@ -26,6 +26,12 @@ pub const WORDS: &[(&str, &str)] = &[
     ("note", "anything else"),
 ];
 
+/// The word that somebody means, as it is written in [`WORDS`]: `clock` is the board's.
+pub fn word(text: &str) -> Option<&'static str> {
+    let meant = if text == "clock" { "board_clock" } else { text };
+    WORDS.iter().map(|(word, _)| *word).find(|word| *word == meant)
+}
+
 /// A word of a condition as it stands in a sentence: `bus mode`, `room`.
 pub fn in_words(word: &str) -> String {
     match word {
@@ -103,10 +109,8 @@ impl Condition {
     /// # Errors
     /// If the text has no `=`, or the word is not known.
     pub fn state(&mut self, text: &str) -> Result<(), ConditionError> {
-        let (word, value) = text.split_once('=').ok_or_else(|| ConditionError::Shape(text.to_owned()))?;
-        if !WORDS.iter().any(|(known, _)| *known == word) {
-            return Err(ConditionError::Word(word.to_owned()));
-        }
+        let (key, value) = text.split_once('=').ok_or_else(|| ConditionError::Shape(text.to_owned()))?;
+        let word = word(key).ok_or_else(|| ConditionError::Word(key.to_owned()))?;
         self.set(word, value, Origin::Stated);
         Ok(())
     }
@@ -127,6 +131,8 @@ mod tests {
         let mut c = Condition::default();
         c.state("cooling=passive").unwrap();
         assert_eq!((c.get("cooling"), c.origin("cooling")), (Some("passive"), Some(Origin::Stated)));
+        c.state("clock=100 MHz").unwrap();
+        assert_eq!(c.get("board_clock"), Some("100 MHz"));
     }
 
     #[test]

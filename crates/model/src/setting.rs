@@ -1,6 +1,6 @@
 //! How something was measured, as far as it decides what may be compared, and the words by which users choose it.
 
-use crate::condition::{Condition, WORDS};
+use crate::condition::{self, Condition, WORDS};
 use crate::units::{BinarySize, parse_size};
 use crate::usb;
 use cardscope_sd::bus;
@@ -23,18 +23,14 @@ impl Setting {
         ["recipe", "size"].into_iter().chain(WORDS.iter().map(|(word, _)| *word))
     }
 
-    /// Whether a word can tell settings apart.
+    /// The word that somebody means, of those that can tell settings apart.
     ///
     /// # Errors
-    /// If it cannot: a sentence with the words that can.
-    pub fn is_word(word: &str) -> Result<(), String> {
-        match Setting::words().any(|known| known == word) {
-            true => Ok(()),
-            false => Err(format!(
-                "no word {word:?}; the words are {}",
-                Setting::words().collect::<Vec<_>>().join(", ")
-            )),
-        }
+    /// If there is none: a sentence with the words that there are.
+    pub fn word(text: &str) -> Result<&'static str, String> {
+        let found = Setting::words().find(|known| *known == text).or_else(|| condition::word(text));
+        let words = || Setting::words().collect::<Vec<_>>().join(", ");
+        found.ok_or_else(|| format!("no word {text:?}; the words are {}", words()))
     }
 
     /// The value of a word, as people read it; `None` where nobody knows.
@@ -68,7 +64,7 @@ impl Wanted {
     pub fn parse(text: &str) -> Result<Self, String> {
         let (word, value) =
             text.split_once('=').ok_or(format!("{text:?} is not WORD=VALUE; write e.g. cooling=active"))?;
-        Setting::is_word(word)?;
+        let word = Setting::word(word)?;
         if word == "size" {
             parse_size(value).map_err(|e| e.to_string())?;
         }
@@ -105,6 +101,7 @@ mod tests {
             ("size=1024M", true),
             ("size=1GB", false),
             ("board=Pi", false),
+            ("clock=100 MHz", false),
         ] {
             assert_eq!(Wanted::parse(wanted).unwrap().is_met_by(&setting()), met, "{wanted}");
         }

@@ -64,9 +64,10 @@ pub struct Request {
     /// Which measurements are meant.
     #[command(flatten)]
     pub choice: Choice,
-    /// Split each card by WORD: cooling, board, reader, size, recipe, state ... or age (months)
-    #[arg(long, value_name = "WORD", conflicts_with = "pool")]
-    pub by: Option<String>,
+    /// Show what each change of WORD is worth: cooling, board, reader, size, recipe, state ..., several as
+    /// board,clock; or age (months)
+    #[arg(long, value_name = "WORD", value_delimiter = ',', conflicts_with = "pool")]
+    pub by: Vec<String>,
     /// Pool all measurements of a card
     #[arg(long)]
     pub pool: bool,
@@ -83,8 +84,10 @@ pub(crate) type Chosen = (StoredCard, Vec<Wanted>);
 pub fn compare(request: &Request) -> Result<Comparison> {
     let mut source = request.choice.open()?;
     let cards = chosen(request, &mut source)?;
-    let columns = columns_of(request, &cards, &mut source)?.ok_or_else(|| too_many(cards.len()))?;
-    let mut compared = comparison(columns, request.by.clone(), &spreads::table(source.archive())?);
+    let division = division(request)?;
+    let columns =
+        columns_of(request, &cards, &division, &mut source)?.ok_or_else(|| too_many(cards.len()))?;
+    let mut compared = comparison(columns, &division, &spreads::table(source.archive())?);
     compared.details = source.details(&compared.entries)?;
     Ok(compared)
 }
@@ -93,9 +96,9 @@ pub fn compare(request: &Request) -> Result<Comparison> {
 pub(crate) fn columns_of(
     request: &Request,
     cards: &[Chosen],
+    division: &Division,
     source: &mut CardSource,
 ) -> Result<Option<Vec<Column>>> {
-    let division = division(request)?;
     let mut found = Vec::new();
     for (card, wanted) in cards {
         let runs = runs_of(request, card, wanted, source)?;
@@ -105,7 +108,7 @@ pub(crate) fn columns_of(
             let under = if selected { " under the selected condition" } else { "" };
             return Err(Failure::refused(format!("{} has no measurements{under}", card.title)));
         }
-        found.extend(columns(card, runs, &division));
+        found.extend(columns(card, runs, division));
         if found.len() > MOST_COLUMNS {
             return Ok(None);
         }
@@ -147,15 +150,19 @@ pub(crate) fn too_many(cards: usize) -> Failure {
     ))
 }
 
-fn division(request: &Request) -> Result<Division> {
-    Ok(match request.by.as_deref() {
+/// How a request wants the runs of a card divided.
+///
+/// # Errors
+/// A refusal where it names a word that nobody knows.
+pub(crate) fn division(request: &Request) -> Result<Division> {
+    let word = |text: &String| {
+        Setting::word(text).map_err(|why| Failure::refused_for(format!("--by: {why}, {AGE}"), why))
+    };
+    Ok(match &request.by[..] {
         _ if request.pool => Division::Pooled,
-        None => Division::BySetting,
-        Some(AGE) => Division::ByAge,
-        Some(word) => {
-            Setting::is_word(word).map_err(|why| Failure::refused_for(format!("--by: {why}, {AGE}"), why))?;
-            Division::By(word.to_owned())
-        }
+        [] => Division::BySetting,
+        [only] if only == AGE => Division::ByAge,
+        words => Division::By(words.iter().map(word).collect::<Result<_>>()?),
     })
 }
 
@@ -229,12 +236,18 @@ mod tests {
         let request = Request { cards: vec![file.path().to_str().unwrap().to_owned()], ..Request::default() };
         let cards = chosen(&request, &mut source).unwrap();
         assert_eq!(cards.len(), 240);
-        assert!(columns_of(&request, &cards[..MOST_COLUMNS], &mut source).unwrap().is_some());
-        assert!(columns_of(&request, &cards, &mut source).unwrap().is_none());
+        assert!(
+            columns_of(&request, &cards[..MOST_COLUMNS], &Division::BySetting, &mut source)
+                .unwrap()
+                .is_some()
+        );
+        assert!(columns_of(&request, &cards, &Division::BySetting, &mut source).unwrap().is_none());
         // What comes behind the 201st is not read: a card that has nothing would be refused.
         let mut with_an_empty_one = cards[..=MOST_COLUMNS].to_vec();
         with_an_empty_one.push((card("nobody measured it"), Vec::new()));
-        assert!(columns_of(&request, &with_an_empty_one, &mut source).unwrap().is_none());
+        assert!(
+            columns_of(&request, &with_an_empty_one, &Division::BySetting, &mut source).unwrap().is_none()
+        );
         assert!(too_many(240).to_string().contains("more than 200 columns"));
     }
 }

@@ -1,6 +1,7 @@
 //! What stands beside each other: a card, or a card under one of its settings, with its runs; and in what these differ
 //! besides the card.
 
+use super::AGE;
 use crate::usual::{Kind, Table};
 use cardscope_model::archived::StoredCard;
 use cardscope_model::comparison::{Differs, Entry, EntryLatency};
@@ -88,20 +89,39 @@ pub(super) fn keys<'a>(columns: impl Iterator<Item = &'a Column>) -> Vec<&'a Tes
 pub enum Division {
     /// By everything that decides how fast a card is measured.
     BySetting,
-    /// By one word.
-    By(String),
+    /// By these words, which are what is compared, and by everything else that decides.
+    By(Vec<&'static str>),
     /// By the month in which they were measured, each piece and each setting for itself.
     ByAge,
     /// Not at all.
     Pooled,
 }
 
+impl Division {
+    /// The words that were asked for.
+    pub(super) fn asked(&self) -> &[&'static str] {
+        if let Division::By(words) = self { words } else { &[] }
+    }
+
+    /// What was asked for, as it stands in the document.
+    pub(super) fn name(&self) -> Option<String> {
+        match self {
+            Division::By(words) => Some(words.join(",")),
+            Division::ByAge => Some(AGE.to_owned()),
+            Division::BySetting | Division::Pooled => None,
+        }
+    }
+}
+
 /// A card's columns, in the order of their first runs.
 pub fn columns(card: &StoredCard, runs: Vec<CardRun>, division: &Division) -> Vec<Column> {
+    let asked = division.asked();
     let words: Vec<&str> = match division {
-        Division::BySetting | Division::ByAge => DIVIDING.into_iter().filter(|w| varies(&runs, w)).collect(),
-        Division::By(word) => vec![word.as_str()],
         Division::Pooled => Vec::new(),
+        _ => {
+            let others = DIVIDING.into_iter().filter(|word| !asked.contains(word) && varies(&runs, word));
+            asked.iter().copied().chain(others).collect()
+        }
     };
     let pieces: Vec<Option<String>> = match division {
         Division::ByAge => {
@@ -224,11 +244,11 @@ fn shown(word: &str) -> &str {
     if word == "size" { "test size" } else { word }
 }
 
-/// Runs and pieces are left out where something is blamed, since the statistics count them, and so is the word by which the
-/// cards were divided, since it was asked for.
-pub(super) fn is_blamed(differs: &Differs, by: Option<&str>) -> bool {
+/// Runs and pieces are left out where something is blamed, since the statistics count them, and so are the words by which the
+/// cards were divided, since they were asked for.
+pub(super) fn is_blamed(differs: &Differs, by: &[&str]) -> bool {
     !["runs", "units", "note"].contains(&differs.what.as_str())
-        && by.is_none_or(|by| differs.what != shown(by))
+        && by.iter().all(|by| differs.what != shown(by))
 }
 
 fn count(what: &str, columns: &[Column], of: fn(&Entry) -> u32) -> Differs {
@@ -252,7 +272,7 @@ fn mixed(entry: &Entry, word: &str) -> Option<String> {
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'a> {
     pub(super) differs: &'a [Differs],
-    pub(super) by: Option<&'a str>,
+    pub(super) by: &'a [&'static str],
     pub(super) table: &'a Table,
 }
 
@@ -268,7 +288,7 @@ impl<'a> Besides<'a> {
         columns: &[Column],
         differs: &'a [Differs],
         (first, second): (usize, usize),
-        by: Option<&str>,
+        by: &[&str],
     ) -> Besides<'a> {
         let blamed = differs.iter().filter(|d| is_blamed(d, by) && d.values[first] != d.values[second]);
         let values = |d: &'a Differs| [first, second].map(|side| d.values[side].as_deref());
@@ -308,6 +328,11 @@ impl<'a> Besides<'a> {
 /// Words of a rig that move speeds whatever the card. The bus mode is the card's own, and so is its firmware.
 const CONFOUNDING: [&str; 9] =
     ["recipe", "size", "state", "reader", "usb_host", "board", "board_clock", "cooling", "file_system"];
+
+/// Whether something that differs moves speeds, and was not asked for.
+pub(super) fn confounds(differs: &Differs, by: &[&str]) -> bool {
+    is_blamed(differs, by) && CONFOUNDING.contains(&hidden(&differs.what))
+}
 
 /// The word behind one that is shown.
 fn hidden(shown: &str) -> &str {

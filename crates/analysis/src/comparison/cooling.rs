@@ -31,10 +31,10 @@ fn gain(active: &Column, passive: &Column, table: &Table) -> Option<CoolingGain>
     }
     let both = [active.clone(), passive.clone()];
     let differs = differs(&both);
-    if !differs.iter().filter(|d| is_blamed(d, None)).all(|d| COMPARED.contains(&d.what.as_str())) {
+    if !differs.iter().filter(|d| is_blamed(d, &[])).all(|d| COMPARED.contains(&d.what.as_str())) {
         return None;
     }
-    let all = overall(&both, Asked { differs: &differs, by: None, table });
+    let all = overall(&both, Asked { differs: &differs, by: &[], table });
     let of = |column: &Column| all.iter().find(|overall| overall.name == column.entry.name);
     let (cooled, uncooled) = (of(active)?, of(passive)?);
     Some(CoolingGain {

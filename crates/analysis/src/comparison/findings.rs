@@ -14,7 +14,7 @@ pub(super) fn findings(
     columns: &[Column],
     tests: &[ComparedTest],
     differs: &[Differs],
-    by: Option<&str>,
+    by: &[&str],
 ) -> Vec<Finding> {
     let of = |(place, column)| few_runs(column, place, tests);
     let mut found: Vec<Finding> = columns.iter().enumerate().filter_map(of).collect();
@@ -71,7 +71,7 @@ fn jumps(columns: &[Column], tests: &[ComparedTest]) -> Vec<Finding> {
     columns.iter().enumerate().filter_map(of).collect()
 }
 
-fn besides(differs: &[Differs], by: Option<&str>) -> Option<Finding> {
+fn besides(differs: &[Differs], by: &[&str]) -> Option<Finding> {
     let words: Vec<String> = differs.iter().filter(|d| is_blamed(d, by)).map(|d| in_words(&d.what)).collect();
     let verdict = format!("Besides the card, other conditions differ too: {}.", words.join(", "));
     (!words.is_empty()).then(|| Finding::new("not-the-card-alone", Weight::Hint, 1.0, verdict))

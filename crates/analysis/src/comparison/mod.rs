@@ -2,6 +2,7 @@
 //! `findings` says it in sentences, what became of a card over the months included. Here the columns' figures are held
 //! against each other: what `comparing` says of their numbers.
 
+mod changes;
 mod columns;
 mod cooling;
 mod findings;
@@ -24,28 +25,30 @@ use columns::{Asked, Besides, TestKey, differs, keys};
 /// The word by which the runs of one card are divided by their months.
 pub const AGE: &str = "age";
 
-/// The document of columns that stand beside each other, divided by a word where one was asked for; with what is known of
-/// series of runs.
-pub fn comparison(columns: Vec<Column>, by: Option<String>, table: &Table) -> Comparison {
+/// The document of columns that stand beside each other, divided like this; with what is known of series of runs.
+pub fn comparison(columns: Vec<Column>, division: &Division, table: &Table) -> Comparison {
     let differs = differs(&columns);
-    let asked = Asked { differs: &differs, by: by.as_deref(), table };
+    let by = division.asked();
+    let asked = Asked { differs: &differs, by, table };
     let tests = compared(&columns, asked);
-    let mut findings = findings::findings(&columns, &tests, &differs, by.as_deref());
-    if by.as_deref() == Some(AGE) {
+    let mut findings = findings::findings(&columns, &tests, &differs, by);
+    if *division == Division::ByAge {
         findings.extend(findings::ages(&columns));
     }
     let overall = overall::overall(&columns, asked);
     let remarks = remarks::remarks(&columns);
     let cooling = cooling::gains(&columns, table);
+    let changes = changes::changes(&columns, by);
     let latencies = latencies::latencies(&columns);
     let entries = columns.into_iter().map(|column| column.entry).collect();
     Comparison {
         entries,
-        by,
+        by: division.name(),
         tests,
         overall,
         remarks,
         cooling,
+        changes,
         latencies,
         differs,
         findings,

@@ -15,7 +15,12 @@ use cardscope_model::run::{CardRun, Figure, Run};
 use cardscope_model::setting::Setting;
 
 /// The document, by what ships with the program.
-fn comparison(columns: Vec<Column>, by: Option<String>) -> Comparison {
+fn comparison(columns: Vec<Column>) -> Comparison {
+    divided(columns, &Division::BySetting)
+}
+
+/// The same of columns that were divided like this.
+fn divided(columns: Vec<Column>, by: &Division) -> Comparison {
     super::comparison(columns, by, Table::shipped())
 }
 
@@ -61,7 +66,7 @@ fn what_only_describes_divides_nothing_and_what_is_unknown_is_said() {
     assert_eq!(columns(&card("A"), runs, &Division::BySetting).len(), 1);
     let runs = vec![run("cooling=active", 1.0), run("room_c=30", 2.0)];
     assert_eq!(
-        names(&columns(&card("A"), runs, &Division::By("cooling".into()))),
+        names(&columns(&card("A"), runs, &Division::By(vec!["cooling"]))),
         ["A · cooling active", "A · cooling unknown"]
     );
 }
@@ -98,7 +103,7 @@ fn what_is_the_same_is_left_out_and_what_nobody_knows_is_unknown() {
             ("runs", vec![Some("2".into()), Some("1".into())]),
         ]
     );
-    let besides = Besides::new(&both, &all, (0, 1), None);
+    let besides = Besides::new(&both, &all, (0, 1), &[]);
     assert_eq!(besides.in_words()[0], "cooling: active against unknown");
     assert_eq!(besides.confounders().collect::<Vec<_>>(), ["cooling"], "a room confounds nothing here");
 }
@@ -109,7 +114,7 @@ fn a_test_of_two_runs_is_named_though_the_column_has_ten() {
     let mut other = runs[0].run.results[0].clone();
     other.test = "RND4K Q1T1".parse().unwrap();
     runs[..2].iter_mut().for_each(|run| run.run.results.push(other.clone()));
-    let found = comparison(columns(&card("A"), runs, &Division::Pooled), None);
+    let found = comparison(columns(&card("A"), runs, &Division::Pooled));
     let few = found.findings.iter().find(|f| f.claim == "few-runs").unwrap();
     assert_eq!(
         few.verdict,
@@ -126,8 +131,7 @@ fn column(name: &str, condition: &str, speeds: &[f64]) -> Column {
 fn a_card_twice_as_fast_is_faster_and_what_else_differs_stands_beside_it() {
     let fast: Vec<f64> = (0..10).map(|i| 800.0 + f64::from(i)).collect();
     let slow: Vec<f64> = (0..10).map(|i| 400.0 + f64::from(i)).collect();
-    let found =
-        comparison(vec![column("A", "cooling=active", &fast), column("B", "cooling=passive", &slow)], None);
+    let found = comparison(vec![column("A", "cooling=active", &fast), column("B", "cooling=passive", &slow)]);
     let pair = &found.tests[0].pairs[0];
     assert_eq!(pair.verdict, Verdict::FirstFaster);
     assert!((pair.factor - 0.5).abs() < 0.01 && (pair.percent + 50.0).abs() < 1.0, "{pair:?}");
@@ -139,8 +143,7 @@ fn a_card_twice_as_fast_is_faster_and_what_else_differs_stands_beside_it() {
 fn one_card_with_and_without_a_fan_differs_in_what_is_compared() {
     let fast: Vec<f64> = (0..5).map(|i| 80.0 + 0.1 * f64::from(i)).collect();
     let slow: Vec<f64> = (0..5).map(|i| 40.0 + 0.1 * f64::from(i)).collect();
-    let found =
-        comparison(vec![column("A", "cooling=active", &fast), column("A", "cooling=passive", &slow)], None);
+    let found = comparison(vec![column("A", "cooling=active", &fast), column("A", "cooling=passive", &slow)]);
     assert_eq!(found.tests[0].pairs[0].grade, Grade::AlmostCertain);
 }
 
@@ -162,17 +165,14 @@ fn over_all_tests_the_best_comes_first_and_a_test_that_one_lacks_does_not_count(
     let of = |name: &str, factor: f64, alone: bool| {
         columns(&card(name), of(factor, alone), &Division::Pooled).swap_remove(0)
     };
-    let found = comparison(vec![of("A", 1.0, false), of("B", 2.0, true), of("C", 0.5, false)], None);
+    let found = comparison(vec![of("A", 1.0, false), of("B", 2.0, true), of("C", 0.5, false)]);
     let said: Vec<_> =
         found.overall.iter().map(|o| (o.name.as_str(), o.factor_to_best, o.wins, o.tests)).collect();
     assert_eq!(said.iter().map(|s| s.0).collect::<Vec<_>>(), ["B", "A", "C"]);
     assert!((said[1].1 - 0.5).abs() < 1e-9 && (said[2].1 - 0.25).abs() < 1e-9, "{said:?}");
     assert_eq!((said[0].2, said[0].3), (1, 1));
     assert!(found.overall[0].probability_best > 0.99, "{:?}", found.overall);
-    assert!(
-        comparison(vec![of("A", 1.0, false)], None).overall.is_empty(),
-        "one card is not the best of several"
-    );
+    assert!(comparison(vec![of("A", 1.0, false)]).overall.is_empty(), "one card is not the best of several");
 }
 
 #[test]
@@ -180,20 +180,84 @@ fn what_the_cards_were_divided_by_is_not_blamed_for_their_difference() {
     let mut small = run("cooling=active", 400.0);
     small.setting.size_bytes = Some(1 << 28);
     let runs = vec![run("cooling=active", 800.0), small];
-    let of = |word: &str| {
-        let columns = columns(&card("A"), runs.clone(), &Division::By(word.into()));
-        comparison(columns, Some(word.to_owned()))
-    };
-    let by_size = of("size");
+    let by = Division::By(vec!["size"]);
+    let by_size = divided(columns(&card("A"), runs, &by), &by);
     assert_eq!(by_size.entries.len(), 2);
     assert!(by_size.tests[0].pairs[0].not_the_card_alone.is_empty(), "{by_size:?}");
     assert!(by_size.findings.iter().all(|f| f.claim != "not-the-card-alone"), "{:?}", by_size.findings);
     assert!(by_size.differs.iter().any(|d| d.what == "test size"), "it is listed all the same");
 }
 
+/// A run on a board, whose clock may be raised.
+fn on(board: &str, clock: Option<&str>, mb_s: f64) -> CardRun {
+    let mut run = run(&format!("board={board}"), mb_s);
+    clock.into_iter().for_each(|clock| run.setting.condition.state(&format!("clock={clock}")).unwrap());
+    run
+}
+
+#[test]
+fn stock_and_overclocked_are_never_averaged_whatever_the_cards_are_divided_by() {
+    let runs = || vec![on("Pi 3", None, 22.8), on("Pi 3", Some("100 MHz"), 39.5), on("Pi 4", None, 43.9)];
+    let names = |by: Vec<&'static str>| {
+        let columns = columns(&card("A"), runs(), &Division::By(by));
+        columns.iter().map(|column| column.entry.name.clone()).collect::<Vec<_>>()
+    };
+    let three = |words: [&str; 3]| words.map(|words| format!("A · {words}")).to_vec();
+    assert_eq!(
+        names(vec!["board"]),
+        three([
+            "board Pi 3 · board_clock unknown",
+            "board Pi 3 · board_clock 100 MHz",
+            "board Pi 4 · board_clock unknown"
+        ])
+    );
+    assert_eq!(names(vec!["board", "board_clock"]), names(vec!["board"]));
+}
+
+#[test]
+fn what_another_board_is_worth_is_told_test_by_test_over_the_cards_that_were_measured_on_both() {
+    let by = Division::By(vec!["board", "board_clock"]);
+    let of = |name: &str, speeds: [f64; 3]| {
+        let [stock, over, four] = speeds;
+        let runs = vec![on("Pi 4", None, four), on("Pi 3", None, stock), on("Pi 3", Some("100 MHz"), over)];
+        columns(&card(name), runs, &by)
+    };
+    let alone = columns(&card("D"), vec![on("Pi 4", None, 80.0)], &by);
+    let all = [of("A", [20.0, 40.0, 44.0]), of("B", [22.0, 33.0, 44.0]), of("C", [20.0, 20.2, 44.0]), alone];
+    let found = divided(all.concat(), &by);
+    assert_eq!(found.by.as_deref(), Some("board,board_clock"));
+    let said: Vec<_> = found
+        .changes
+        .iter()
+        .map(|change| {
+            let test = &change.tests[0];
+            (change.from.as_str(), change.to.as_str(), test.cards, test.faster)
+        })
+        .collect();
+    let over = "Pi 3, board clock 100 MHz";
+    assert_eq!(said, [("Pi 3", "Pi 4", 3, 3), (over, "Pi 4", 3, 3), ("Pi 3", over, 3, 2)]);
+    let test = &found.changes[0].tests[0];
+    assert!((test.factor - (2.2f64 * 2.0 * 2.2).cbrt()).abs() < 1e-9, "{test:?}");
+    assert!((test.lowest - 2.0).abs() < 1e-9 && (test.highest - 2.2).abs() < 1e-9, "{test:?}");
+    let [low, high] = test.factor_ci95.unwrap();
+    assert!(low < test.factor && test.factor < high, "{test:?}");
+}
+
+#[test]
+fn boards_are_held_against_each_other_only_where_nothing_else_that_moves_speeds_differs() {
+    let by = Division::By(vec!["board"]);
+    let changed = |word: &str| {
+        let mut other = on("Pi 4", None, 44.0);
+        other.setting.condition.state(word).unwrap();
+        let columns = columns(&card("A"), vec![on("Pi 3", None, 20.0), other], &by);
+        divided(columns, &by).changes.len()
+    };
+    assert_eq!([changed("kernel=5.1"), changed("file_system=ext4"), changed("clock=100 MHz")], [1, 0, 0]);
+}
+
 #[test]
 fn the_bytes_of_a_mean_are_those_of_its_ios() {
-    let found = comparison(vec![column("A", "cooling=active", &[41.0, 43.0])], None);
+    let found = comparison(vec![column("A", "cooling=active", &[41.0, 43.0])]);
     let (test, spread) = (&found.tests[0], found.tests[0].spreads[0].as_ref().unwrap());
     assert_eq!(test.block_bytes, 1 << 20);
     assert!((spread.iops.unwrap() * test.block_bytes as f64 - spread.mean * 1e6).abs() < 1e-6);
@@ -202,7 +266,7 @@ fn the_bytes_of_a_mean_are_those_of_its_ios() {
 #[test]
 fn runs_that_follow_each_other_have_a_wider_interval_than_student_says() {
     let drift: Vec<f64> = (0..10).map(|i| 80.0 + f64::from(i)).collect();
-    let found = comparison(vec![column("A", "cooling=active", &drift)], None);
+    let found = comparison(vec![column("A", "cooling=active", &drift)]);
     let [low, high] = found.tests[0].spreads[0].as_ref().unwrap().ci95.unwrap();
     let [student_low, student_high] = estimate(&drift).unwrap().ci95.unwrap();
     assert!(high - low > 1.1 * (student_high - student_low), "{low} to {high}");
@@ -210,10 +274,8 @@ fn runs_that_follow_each_other_have_a_wider_interval_than_student_says() {
 
 #[test]
 fn one_run_each_has_an_interval_and_is_never_significant() {
-    let found = comparison(
-        vec![column("A", "cooling=active", &[13.0]), column("B", "cooling=active", &[12.0])],
-        None,
-    );
+    let found =
+        comparison(vec![column("A", "cooling=active", &[13.0]), column("B", "cooling=active", &[12.0])]);
     assert_eq!(found.tests[0].pairs[0].verdict, Verdict::CannotTell);
     let [low, high] = found.tests[0].spreads[0].as_ref().unwrap().ci95.unwrap();
     assert!(low < 13.0 && 13.0 < high, "{low} to {high}");
@@ -287,14 +349,11 @@ fn sized(name: &str, area: u64, tests: &[(&str, f64)]) -> Column {
 fn each_card_has_the_remark_that_a_reviewer_would_write_under_the_table() {
     let old = [("RND4K Q1T1 read", 8.0), ("RND4K Q1T1 write", 0.58), ("RND4K Q32T1 write", 0.035)];
     let new = [("RND4K Q1T1 read", 8.5), ("RND4K Q1T1 write", 2.13), ("RND4K Q32T1 write", 4.2)];
-    let found = comparison(
-        vec![
-            sized("Old", 1 << 26, &[("RND4K Q1T1 write", 2.32)]),
-            sized("Old", 1 << 30, &old),
-            sized("New", 1 << 30, &new),
-        ],
-        None,
-    );
+    let found = comparison(vec![
+        sized("Old", 1 << 26, &[("RND4K Q1T1 write", 2.32)]),
+        sized("Old", 1 << 30, &old),
+        sized("New", 1 << 30, &new),
+    ]);
     let of = |name: &str| found.remarks.iter().find(|remark| remark.name == name).unwrap().words.join("; ");
     assert_eq!(
         of("Old"),
@@ -316,7 +375,7 @@ fn cards_whose_settings_share_no_test_are_compared_by_each_test_over_its_largest
             sized(name, 1 << 30, &[("SEQ1M Q8T1 read", 9.0 * mb_s)]),
         ]
     };
-    let found = comparison([of("Old", 2.0), of("New", 4.0)].concat(), None);
+    let found = comparison([of("Old", 2.0), of("New", 4.0)].concat());
     let said: Vec<_> = found.overall.iter().map(|all| (all.name.as_str(), all.tests)).collect();
     assert_eq!(said, [("New", 2), ("Old", 2)]);
 }
@@ -328,22 +387,15 @@ fn a_fan_is_worth_what_the_same_card_loses_without_it() {
     };
     let of = |active: &str, passive: &str| {
         let runs = [at(active, 780.0), at(passive, 590.0)].concat();
-        comparison(columns(&card("A"), runs, &Division::BySetting), None).cooling
+        comparison(columns(&card("A"), runs, &Division::BySetting)).cooling
     };
     let found = of("cooling=active", "cooling=passive");
     assert_eq!((found.len(), found[0].name.as_str(), found[0].tests), (1, "A", 1));
     let gain = &found[0];
     assert!((1.25..1.4).contains(&gain.factor) && gain.probability_faster > 0.8, "{gain:?}");
     assert!(gain.ci95[0] <= gain.factor && gain.factor <= gain.ci95[1], "{gain:?}");
-    let slower = &comparison(
-        columns(
-            &card("A"),
-            [at("cooling=active", 590.0), at("cooling=passive", 780.0)].concat(),
-            &Division::BySetting,
-        ),
-        None,
-    )
-    .cooling[0];
+    let runs = [at("cooling=active", 590.0), at("cooling=passive", 780.0)].concat();
+    let slower = &comparison(columns(&card("A"), runs, &Division::BySetting)).cooling[0];
     assert!(slower.factor < 0.8 && slower.probability_faster < 0.2, "{slower:?}");
     assert!(slower.ci95[0] <= slower.factor && slower.factor <= slower.ci95[1], "{slower:?}");
 }
@@ -357,7 +409,7 @@ fn nothing_is_said_of_a_fan_where_more_than_the_cooling_differs_or_the_fan_cools
             one
         };
         let runs = vec![with(active, 780.0), with(&["cooling=passive"], 590.0)];
-        comparison(columns(&card("A"), runs, &Division::BySetting), None).cooling.len()
+        comparison(columns(&card("A"), runs, &Division::BySetting)).cooling.len()
     };
     assert_eq!(of(&["cooling=active"]), 1);
     assert_eq!(of(&["cooling=active", "reader=slot"]), 0);

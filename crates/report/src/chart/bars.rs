@@ -1,16 +1,22 @@
 //! Bars of a comparison: a figure of each card, every run of one card (as a published comparison draws them), places of an order.
 
-use super::{Bar, Bars, Caption, Chart, Group, Kind, POINTS};
+use super::{Bar, Bars, Caption, Chart, Group, Kind, Limit, POINTS};
 use crate::comparison::words::{self, Measure};
+use crate::figure::speed;
 use crate::ranking;
 use cardscope_model::comparison::{ComparedTest, Comparison, Entry, Spread};
 use cardscope_model::ranking::{RankedBy, RankedCard, Ranking};
+use cardscope_model::statistics::distinct;
+use cardscope_model::test_name::Order;
 
 /// What a MB is, at every chart.
 pub(crate) const MB_S: &str = "MB/s (10^6 bytes a second)";
 
 /// What the whiskers and the ticks are.
 const CI95: &str = "whiskers: 95 % interval of the mean, ticks: single runs";
+
+/// A bus that carries less than so many times the fastest run is drawn.
+const NEAR: f64 = 2.0;
 
 /// One figure of each card, test by test; `None` where nothing was measured.
 pub fn by_card(comparison: &Comparison, measure: Measure) -> Option<Chart> {
@@ -20,9 +26,11 @@ pub fn by_card(comparison: &Comparison, measure: Measure) -> Option<Chart> {
         let measures = Some(Measure::ALL.map(|measure| measure.of(spread)));
         Some(Bar { of, value: measure.of(spread), interval, runs: spread.runs.clone(), measures })
     };
+    let buses = buses(comparison);
     let groups = comparison.tests.iter().map(|test| Group {
         name: words::test(test),
         bars: test.spreads.iter().enumerate().filter_map(bar).collect(),
+        limits: limits(&buses, test),
         ..Group::default()
     });
     let interval = if measure == Measure::Average { CI95 } else { "ticks: single runs" };
@@ -32,6 +40,26 @@ pub fn by_card(comparison: &Comparison, measure: Measure) -> Option<Chart> {
         Caption::new(MB_S, words::runs(comparison), interval, words::common_setting(comparison)),
         Bars { unit: "MB/s".into(), names, groups: groups.collect() },
     )
+}
+
+/// What the buses of the entries carry, the slowest first, each once.
+fn buses(comparison: &Comparison) -> Vec<Limit> {
+    let known = comparison.entries.iter().filter_map(|entry| {
+        let value = entry.bus_ceiling_mb_s()?;
+        let mode = entry.settings.first()?.value("bus_mode")?;
+        Some(Limit { value, name: format!("{mode}: {} MB/s", speed(value)) })
+    });
+    let mut buses = distinct(known);
+    buses.sort_by(|a, b| a.value.total_cmp(&b.value));
+    buses
+}
+
+/// Lines of a test that can fill a bus, and comes near it: far beyond all bars a line would only make these short.
+fn limits(buses: &[Limit], test: &ComparedTest) -> Vec<Limit> {
+    let fastest = test.spreads.iter().flatten().map(|spread| spread.best).fold(0.0, f64::max);
+    let near = |bus: &&Limit| bus.value < NEAR * fastest;
+    let fills = test.test.pattern.order == Order::Sequential;
+    buses.iter().filter(|bus| fills && near(bus)).cloned().collect()
 }
 
 /// The averages of one card that is compared with none: tests of one pattern and direction beside each other, by their queues;
@@ -47,7 +75,7 @@ pub fn by_queue(comparison: &Comparison) -> Option<Chart> {
         let queue = test.step.as_ref().map_or_else(|| queue.to_owned(), |step| format!("{queue} ({step})"));
         let of = position(&mut bars.names, |known| *known == queue, || queue.clone());
         let name = format!("{what} {}", test.test.op);
-        let new = || Group { name: name.clone(), ..Group::default() };
+        let new = || Group { name: name.clone(), limits: one.limits.clone(), ..Group::default() };
         let group = position(&mut bars.groups, |known| known.name == name, new);
         bars.groups[group].bars.extend(one.bars.iter().map(|bar| Bar { of, ..bar.clone() }));
     }
@@ -147,6 +175,7 @@ pub(crate) fn chart(title: &str, caption: Caption, mut bars: Bars) -> Option<Cha
 mod tests {
     use super::*;
     use crate::sample;
+    use cardscope_model::condition::Origin;
 
     #[test]
     fn a_card_alone_has_its_tests_beside_each_other_and_not_its_name_at_each_of_them() {
@@ -155,6 +184,36 @@ mod tests {
         assert_eq!(bars.groups.iter().map(|group| group.bars.len()).sum::<usize>(), 4, "{bars:?}");
         assert!(bars.names.iter().all(|name| name.starts_with('Q')), "{:?}", bars.names);
         assert!(bars.groups.iter().all(|group| group.bars.iter().all(|bar| bar.measures.is_some())));
+    }
+
+    #[test]
+    fn a_sequential_test_has_a_line_where_the_bus_ends_unless_it_lies_far_beyond_the_bars() {
+        let lines = |mode: &str, share: f64| {
+            let mut two = sample::comparison(2, 3, 12);
+            let set = |entry: &mut Entry| {
+                entry.settings.iter_mut().for_each(|s| s.condition.set("bus_mode", mode, Origin::Stated));
+            };
+            two.entries.iter_mut().for_each(set);
+            let is_sequential = |test: &ComparedTest| test.test.pattern.order == Order::Sequential;
+            for spread in
+                two.tests.iter_mut().filter(|t| is_sequential(t)).flat_map(|t| t.spreads.iter_mut().flatten())
+            {
+                spread.best = share * 50.0;
+            }
+            let Kind::Bars(bars) = by_card(&two, Measure::Average).unwrap().kind else { panic!("bars") };
+            let of = |sequential: bool| {
+                let groups = bars
+                    .groups
+                    .iter()
+                    .zip(&two.tests)
+                    .filter(move |(_, test)| is_sequential(test) == sequential);
+                groups.flat_map(|(group, _)| group.limits.iter().map(|l| l.name.clone())).collect::<Vec<_>>()
+            };
+            assert_eq!(of(false), [""; 0], "random tests never fill a bus");
+            distinct(of(true))
+        };
+        assert_eq!(lines("SDR50", 0.9), ["SDR50: 50.0 MB/s"]);
+        assert!(lines("SDR50", 0.4).is_empty() && lines("unheard of", 0.9).is_empty());
     }
 
     #[test]

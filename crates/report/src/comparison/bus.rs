@@ -5,7 +5,6 @@ use super::words;
 use crate::figure::{NONE, speed};
 use crate::page::table::Table;
 use cardscope_model::comparison::{Comparison, Entry};
-use cardscope_model::statistics::distinct;
 use cardscope_model::test_name::Order;
 
 /// What the cells of [`table`] hold.
@@ -14,7 +13,7 @@ pub(super) const HEAD: &str = "Share of the bus in sequential tests";
 /// What each bus carries, then a row for each sequential test; empty where no bus is known.
 pub(super) fn table(comparison: &Comparison) -> Table {
     let mut table = beside(comparison, "test");
-    let ceilings: Vec<Option<f64>> = comparison.entries.iter().map(ceiling_mb_s).collect();
+    let ceilings: Vec<Option<f64>> = comparison.entries.iter().map(Entry::bus_ceiling_mb_s).collect();
     let shown = |value: Option<String>| value.unwrap_or_else(|| NONE.to_owned());
     let sequential = comparison.tests.iter().filter(|test| test.test.pattern.order == Order::Sequential);
     let rows: Vec<Vec<Option<String>>> = sequential
@@ -36,14 +35,6 @@ pub(super) fn table(comparison: &Comparison) -> Table {
         table.row([words::test(test)].into_iter().chain(row.into_iter().map(shown)));
     }
     table
-}
-
-/// What the bus of an entry carries; `None` where it is unknown, or its runs were made on different ones.
-fn ceiling_mb_s(entry: &Entry) -> Option<f64> {
-    match distinct(entry.settings.iter().map(|setting| setting.value("bus_mode"))).len() {
-        1 => entry.settings.first()?.bus_ceiling_mb_s(),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

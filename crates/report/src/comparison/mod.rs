@@ -3,6 +3,7 @@
 
 pub(crate) mod answer;
 mod bus;
+pub(crate) mod changes;
 pub(crate) mod cooling;
 mod details;
 mod latencies;
@@ -41,6 +42,7 @@ pub fn page(comparison: &Comparison, how: How) -> Page {
     }
     page.because_all(Tone::Plain, words::counted(comparison));
     cooling::add(&mut page, comparison);
+    changes::add(&mut page, comparison);
     add_overall(&mut page, comparison);
     add_figures(&mut page, comparison, how);
     add_differences(&mut page, comparison);

@@ -24,6 +24,7 @@ pub(crate) fn page(publication: &Publication) -> Page {
     );
     page.because_all(Tone::Plain, words::counted(compared));
     comparison::cooling::add(&mut page, compared);
+    comparison::changes::add(&mut page, compared);
     page.figures = figures(publication);
     let speeds = match compared.entries.len() {
         1 => bars::by_queue(compared),

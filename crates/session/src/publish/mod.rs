@@ -75,7 +75,8 @@ pub fn publish(request: &Request) -> Result<Publication> {
     let compared = &request.compared;
     let mut source = compared.choice.open()?;
     let chosen = compare::chosen(compared, &mut source)?;
-    let columns = compare::columns_of(compared, &chosen, &mut source)?;
+    let division = compare::division(compared)?;
+    let columns = compare::columns_of(compared, &chosen, &division, &mut source)?;
     let mut cards: Vec<StoredCard> = Vec::new();
     for (card, _) in chosen {
         if cards.iter().all(|known| known.id != card.id) {
@@ -98,7 +99,7 @@ pub fn publish(request: &Request) -> Result<Publication> {
     let (comparison, parts) = match columns {
         Some(columns) => {
             let parts = parts(request, &columns, &mut source)?;
-            let mut compared = comparison(columns, compared.by.clone(), &spreads::table(source.archive())?);
+            let mut compared = comparison(columns, &division, &spreads::table(source.archive())?);
             compared.details = source.details(&compared.entries)?;
             (compared, parts)
         }
