@@ -94,6 +94,10 @@ pub struct PrintedSpread {
     pub worst: ToolPrints,
 }
 
+/// Below 3 % nobody notices a difference, and a reader or a host changes more than that (reference page
+/// `flash-behaviour`, 4.4): cards that differ by less for sure are alike, and no smaller difference is called one.
+pub const NOTICED: f64 = 0.03;
+
 /// What can be said of two entries in one test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -3,7 +3,7 @@
 use crate::card::Price;
 use crate::comparison::{Entry, Spread};
 use crate::finding::Finding;
-use crate::job::JobScore;
+use crate::job::{Figures, JobScore};
 use crate::test_name::TestName;
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +50,9 @@ pub struct RankedCard {
     /// GB (10^9 bytes) that one unit of currency delivers.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub gb_per_price: Option<f64>,
+    /// MB/s (10^6) and I/Os a second of 4 KiB, one at a time, that one unit of currency delivers.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub figures_per_price: Option<Figures>,
     /// What the host takes from it: the figures that it caps.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub capped: Vec<String>,

@@ -42,10 +42,12 @@ impl Setting {
         }
     }
 
-    /// What the bus carries in this mode, in MB/s (10^6); `None` where no mode is known, or one that says no rate.
+    /// What the bus carries in this mode, in MB/s (10^6); `None` where no mode is known, or one that says no rate. A bus may
+    /// be stated by its rate alone: `44.2 MB/s`.
     pub fn bus_ceiling_mb_s(&self) -> Option<f64> {
         let mode = self.condition.get("bus_mode")?;
-        bus::ceiling_mb_s(mode).or_else(|| usb::ceiling_of_mode(mode))
+        let rate = || mode.strip_suffix("MB/s")?.trim().parse().ok().filter(|rate: &f64| rate.is_normal());
+        bus::ceiling_mb_s(mode).or_else(|| usb::ceiling_of_mode(mode)).or_else(rate)
     }
 }
 
@@ -115,8 +117,8 @@ mod tests {
             known.bus_ceiling_mb_s()
         };
         assert_eq!(
-            ["PCIe 3.0 x1", "sdr104", "USB 5000 Mbit/s UAS", "fast"].map(ceiling),
-            [Some(985.0), Some(104.0), Some(500.0), None]
+            ["PCIe 3.0 x1", "sdr104", "USB 5000 Mbit/s UAS", "44.2 MB/s", "fast", "NaN MB/s"].map(ceiling),
+            [Some(985.0), Some(104.0), Some(500.0), Some(44.2), None, None]
         );
         assert_eq!(setting().bus_ceiling_mb_s(), None);
     }

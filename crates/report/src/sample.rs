@@ -9,7 +9,7 @@ use cardscope_model::comparison::{
 use cardscope_model::condition::Origin;
 use cardscope_model::histogram::Histogram;
 use cardscope_model::imported::ImportReport;
-use cardscope_model::job::Fit;
+use cardscope_model::job::{Figures, Fit};
 use cardscope_model::observe::ObserveReport;
 use cardscope_model::publication::{CardPart, Latencies, Publication, TestSeries};
 use cardscope_model::ranking::{Decision, Instead, RankedCard, Ranking};
@@ -227,6 +227,13 @@ pub(crate) fn ranking(cards: usize) -> Ranking {
             priced: Some("2024-03".into()),
             per_price: Some(score(card) / amount),
             gb_per_price: Some(64.0 / amount),
+            figures_per_price: Some(Figures {
+                read_mb_s: Some(90.0 / amount),
+                write_mb_s: Some(60.0 / amount),
+                random_read_iops: Some(2600.0 / amount),
+                random_write_iops: Some(900.0 / amount),
+                ..Figures::default()
+            }),
             capped: if card == 0 { first.capped } else { vec![] },
             ..first
         }

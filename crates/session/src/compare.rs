@@ -87,7 +87,7 @@ pub fn compare(request: &Request) -> Result<Comparison> {
     let division = division(request)?;
     let columns =
         columns_of(request, &cards, &division, &mut source)?.ok_or_else(|| too_many(cards.len()))?;
-    let mut compared = comparison(columns, &division, &spreads::table(source.archive())?);
+    let mut compared = comparison(columns, &division, &spreads::of(&mut source)?);
     compared.details = source.details(&compared.entries)?;
     Ok(compared)
 }
@@ -174,10 +174,11 @@ pub fn builtin() -> Result<Vec<CardLine>> {
     Ok(card_source::builtin()?.into_iter().map(|card| CardLine::new(card.sessions, card)).collect())
 }
 
-/// The cards that a request names, no two of one name.
+/// The cards that a request names, no two of one name, and what is no card said in its name.
 pub(crate) fn chosen(request: &Request, source: &mut CardSource) -> Result<Vec<Chosen>> {
     let mut found = asked(request, source)?;
     set_apart(found.iter_mut().map(|(card, _)| card));
+    source.label(found.iter_mut().map(|(card, _)| card))?;
     Ok(found)
 }
 

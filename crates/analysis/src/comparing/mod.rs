@@ -12,16 +12,13 @@ mod tiers;
 mod two_levels;
 
 pub use age::{Age, age};
+pub use cardscope_model::comparison::NOTICED;
 pub use difference::{Difference, LEAST_RUNS, difference};
 pub use division::{Division, UNKNOWN, groups};
 pub use holm::holm;
 pub use propagate::{Interval, propagate};
 pub use tiers::{Contender, Placed, best, tiers};
 pub use two_levels::two_levels;
-
-/// Below 3 % nobody notices a difference, and a reader or a host changes more than that (reference page
-/// `flash-behaviour`, 4.4): cards that differ by less for sure are alike, and no smaller difference is called one.
-pub const NOTICED: f64 = 0.03;
 
 /// A difference is real where chance alone makes such a one in fewer than 5 of 100 comparisons.
 pub const REAL: f64 = 0.05;

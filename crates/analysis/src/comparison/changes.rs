@@ -1,11 +1,10 @@
 //! What it is worth to change that by which the cards were divided (a board, its clock, a size), test by test, over all cards
 //! that were measured both ways and otherwise alike.
 
-use super::columns::{Column, TestKey, confounds, differs, keys};
+use super::columns::{Column, TestKey, confounds, differs, keys, said};
 use crate::comparing::NOTICED;
 use crate::estimate::estimate;
 use cardscope_model::comparison::{Change, ChangedTest};
-use cardscope_model::condition::in_words;
 use cardscope_model::statistics::mean;
 
 /// One change: from what, to what, and the two columns of each card that was measured both ways.
@@ -36,19 +35,11 @@ fn is_changed(first: &Column, second: &Column, by: &[&str]) -> bool {
         && !differs(&[first.clone(), second.clone()]).iter().any(|differs| confounds(differs, by))
 }
 
-/// What a column was divided by: `Raspberry Pi 3 B, board clock 100 MHz`; the first word goes without saying.
+/// What a column was divided by: `Raspberry Pi 3 B, clock 100 MHz`.
 fn value(column: &Column, by: &[&str]) -> String {
     let setting = column.entry.settings.first();
-    let of = |(place, word): (usize, &&str)| {
-        let value = setting.and_then(|setting| setting.value(word));
-        match (value, place) {
-            (Some(value), 0) => Some(value),
-            (Some(value), _) => Some(format!("{} {value}", in_words(word))),
-            (None, 0) => Some("unknown".to_owned()),
-            (None, _) => None,
-        }
-    };
-    by.iter().enumerate().filter_map(of).collect::<Vec<_>>().join(", ")
+    let of = |word: &&str| said(word, setting.and_then(|setting| setting.value(word)));
+    by.iter().map(of).collect::<Vec<_>>().join(", ")
 }
 
 /// What a change is worth, from the slower to the faster.

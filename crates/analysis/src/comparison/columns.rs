@@ -119,8 +119,14 @@ pub fn columns(card: &StoredCard, runs: Vec<CardRun>, division: &Division) -> Ve
     let words: Vec<&str> = match division {
         Division::Pooled => Vec::new(),
         _ => {
-            let others = DIVIDING.into_iter().filter(|word| !asked.contains(word) && varies(&runs, word));
-            asked.iter().copied().chain(others).collect()
+            let mut words = asked.to_vec();
+            for word in DIVIDING.into_iter().filter(|word| !asked.contains(word) && varies(&runs, word)) {
+                // What goes with the words that were asked for, as the bus with the board, needs no naming.
+                if asked.is_empty() || divides_further(&runs, &words, word) {
+                    words.push(word);
+                }
+            }
+            words
         }
     };
     let pieces: Vec<Option<String>> = match division {
@@ -156,16 +162,28 @@ fn varies(runs: &[CardRun], word: &str) -> bool {
     values.any(|value| Some(value) != first)
 }
 
+/// Whether a word parts runs that these words leave together.
+fn divides_further(runs: &[CardRun], words: &[&str], word: &str) -> bool {
+    let groups = |words: &[&str]| runs.iter().map(|run| setting(run, words)).collect::<BTreeSet<_>>().len();
+    groups(&[words, &[word]].concat()) > groups(words)
+}
+
 /// What tells a run's column from the card's others by its setting, as it stands in the column's name.
 fn setting(run: &CardRun, words: &[&str]) -> Vec<String> {
-    words
-        .iter()
-        .map(|word| match run.setting.value(word) {
-            Some(value) if *word == "recipe" || *word == "size" => value,
-            Some(value) => format!("{word} {value}"),
-            None => format!("{word} {UNKNOWN}"),
-        })
-        .collect()
+    words.iter().map(|word| said(word, run.setting.value(word))).collect()
+}
+
+/// Words whose values speak for themselves.
+const PLAIN: [&str; 5] = ["recipe", "size", "board", "bus_mode", "file_system"];
+
+/// The value of a word beside a card's name: `cooling active`, `clock 100 MHz`, `Raspberry Pi 4 B`.
+pub(super) fn said(word: &str, value: Option<String>) -> String {
+    let called = if word == "board_clock" { "clock".to_owned() } else { in_words(word) };
+    match value {
+        Some(value) if PLAIN.contains(&word) => value,
+        Some(value) => format!("{called} {value}"),
+        None => format!("{called} {UNKNOWN}"),
+    }
 }
 
 /// `2026-11` of a date of any length.

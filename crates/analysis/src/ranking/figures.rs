@@ -20,6 +20,15 @@ const LARGE: u64 = 128 * KIB;
 /// Block of the random figures.
 const SMALL: u64 = 4 * KIB;
 
+/// Figures of which more is better.
+const SPEEDS: [Figure; 5] = [
+    Figure::ReadMbS,
+    Figure::WriteMbS,
+    Figure::SustainedWriteMbS,
+    Figure::RandomReadIops,
+    Figure::RandomWriteIops,
+];
+
 /// Words of a setting that make a card look faster or slower than it is.
 pub(super) const RIG: [&str; 4] = ["cooling", "board", "reader", "size"];
 
@@ -60,6 +69,15 @@ impl OfCard {
         let mut figures = Figures { capacity_gb: self.capacity_gb, ..Figures::default() };
         for (known, value) in self.known.iter().zip(values) {
             figures.set(known.figure, *value);
+        }
+        figures
+    }
+
+    /// Speeds that one unit of currency delivers at a price.
+    pub(super) fn speeds(&self, price: f64) -> Figures {
+        let mut figures = Figures::default();
+        for known in self.known.iter().filter(|known| SPEEDS.contains(&known.figure)) {
+            figures.set(known.figure, known.mean / price);
         }
         figures
     }
@@ -214,6 +232,16 @@ fn value(figure: Figure, row: &SummaryRow) -> Option<f64> {
     (value > 0.0).then_some(value)
 }
 
+/// One test as figures of their own: I/Os a second of small blocks. A speed in MB/s is what is ordered, and needs none.
+pub(super) fn of_test(row: &SummaryRow, ci95: [f64; 2]) -> Vec<Known> {
+    let known = |figure: Figure| {
+        let mean = value(figure, row).filter(|_| feeds(figure, row.test))?;
+        let ci95 = ci95.map(|end| mean * end / row.mean);
+        Some(Known { figure, mean, ci95, runs: Some(row.n) })
+    };
+    [Figure::RandomReadIops, Figure::RandomWriteIops].into_iter().filter_map(known).collect()
+}
+
 /// What is doubtful about figures from these settings and so many runs, where all rows of the card are those given.
 pub(super) fn doubts(settings: &[Arc<Setting>], runs: u32, rows: &[SummaryRow]) -> Vec<String> {
     let mut said = Vec::new();
@@ -271,6 +299,27 @@ pub(super) mod tests {
             max_latency_us: None,
             last: None,
         }
+    }
+
+    #[test]
+    fn money_buys_speeds_and_no_waiting() {
+        let mut slow = row("a", "SEQ1M Q1T1 write", "", 3, 20.0);
+        slow.max_latency_us = Some(2e6);
+        let rows =
+            [row("a", "SEQ1M Q1T1 read", "", 3, 80.0), slow, row("a", "RND4K Q1T1 write", "", 3, 4.096)];
+        let per_dollar = known(&rows, Lasting::default(), None).speeds(8.0);
+        let expected = Figures {
+            read_mb_s: Some(10.0),
+            write_mb_s: Some(2.5),
+            sustained_write_mb_s: Some(2.5),
+            random_write_iops: Some(125.0),
+            ..Figures::default()
+        };
+        assert_eq!(per_dollar, expected);
+        // A test that is ordered by itself is told in I/Os a second besides where its blocks are small.
+        let of =
+            |row: &SummaryRow| of_test(row, [row.mean; 2]).iter().map(|known| known.mean).collect::<Vec<_>>();
+        assert_eq!([of(&rows[0]), of(&rows[2])], [vec![], vec![1000.0]]);
     }
 
     #[test]

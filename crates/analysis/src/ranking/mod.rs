@@ -138,6 +138,7 @@ fn to_place(valued: &Valued<'_>, placed: &Placed) -> RankedCard {
         price: card.price.clone(),
         priced: card.priced.clone(),
         per_price: paid.map(|price| valued.value / price.amount),
+        figures_per_price: paid.map(|price| valued.of.speeds(price.amount)),
         gb_per_price: paid.zip(valued::gigabytes(card)).map(|(price, gb)| gb / price.amount),
         capped: valued.capped.clone(),
         doubts: valued.of.doubts.clone(),

@@ -191,7 +191,7 @@ fn by_test<'a>(
         job: None,
         spread: Some(Spread { ci95: Some(ci95), ..spread(row) }),
         contender: Contender { known, value: value.max(f64::MIN_POSITIVE).ln() },
-        of: OfCard { settings, doubts, ..OfCard::default() },
+        of: OfCard { known: figures::of_test(row, ci95), settings, doubts, ..OfCard::default() },
         capped: capped.into_iter().collect(),
     })
 }

@@ -4,6 +4,7 @@ use super::{Bar, Bars, Caption, Chart, Group, Kind, Limit, POINTS};
 use crate::comparison::words::{self, Measure};
 use crate::figure::speed;
 use crate::ranking;
+use crate::svg::palette::SERIES;
 use cardscope_model::comparison::{ComparedTest, Comparison, Entry, Spread};
 use cardscope_model::ranking::{RankedBy, RankedCard, Ranking};
 use cardscope_model::statistics::distinct;
@@ -27,11 +28,14 @@ pub fn by_card(comparison: &Comparison, measure: Measure) -> Option<Chart> {
         Some(Bar { of, value: measure.of(spread), interval, runs: spread.runs.clone(), measures })
     };
     let buses = buses(comparison);
-    let groups = comparison.tests.iter().map(|test| Group {
-        name: words::test(test),
-        bars: test.spreads.iter().enumerate().filter_map(bar).collect(),
-        limits: limits(&buses, test),
-        ..Group::default()
+    // Of many cards, whose names stand beside the bars, the fastest is looked for.
+    let is_sorted = comparison.entries.len() > SERIES && comparison.by.is_none();
+    let groups = comparison.tests.iter().map(|test| {
+        let mut bars: Vec<Bar> = test.spreads.iter().enumerate().filter_map(bar).collect();
+        if is_sorted {
+            bars.sort_by(|a, b| b.value.total_cmp(&a.value));
+        }
+        Group { name: words::test(test), bars, limits: limits(&buses, test), ..Group::default() }
     });
     let interval = if measure == Measure::Average { CI95 } else { "ticks: single runs" };
     let names = comparison.entries.iter().map(|entry| entry.name.clone()).collect();
@@ -47,6 +51,7 @@ fn buses(comparison: &Comparison) -> Vec<Limit> {
     let known = comparison.entries.iter().filter_map(|entry| {
         let value = entry.bus_ceiling_mb_s()?;
         let mode = entry.settings.first()?.value("bus_mode")?;
+        let mode = if mode.ends_with("MB/s") { "bus".to_owned() } else { mode };
         Some(Limit { value, name: format!("{mode}: {} MB/s", speed(value)) })
     });
     let mut buses = distinct(known);

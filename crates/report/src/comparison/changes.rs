@@ -3,7 +3,7 @@
 use crate::figure::{NONE, count, test_of};
 use crate::page::table::Table;
 use crate::page::{Block, Page, Tone};
-use cardscope_model::comparison::{Change, ChangedTest, Comparison};
+use cardscope_model::comparison::{Change, ChangedTest, Comparison, NOTICED};
 use cardscope_model::statistics::distinct;
 use cardscope_model::test_name::TestName;
 use cardscope_model::units::three_digits;
@@ -49,18 +49,21 @@ fn times(factor: f64) -> String {
     format!("{} ×", three_digits(factor))
 }
 
-/// The test that gains least and the one that gains most.
+/// The test that gains most and the one that gains least.
 fn line(change: &Change) -> Option<String> {
     let by_factor = |a: &&ChangedTest, b: &&ChangedTest| a.factor.total_cmp(&b.factor);
     let least = change.tests.iter().min_by(by_factor)?;
     let most = change.tests.iter().max_by(by_factor)?;
     let cards = count(change.tests.iter().map(|test| test.cards).max()?, "card");
-    let said = |test: &ChangedTest| {
-        format!("{} in {}", times(test.factor), test_of(test.test, test.step.as_deref()))
-    };
-    let range =
-        if change.tests.len() > 1 { format!("{} to {}", said(least), said(most)) } else { said(most) };
+    let range = if change.tests.len() > 1 { format!("{}, {}", said(most), said(least)) } else { said(most) };
     Some(format!("{} against {}: {range} ({cards}).", change.to, change.from))
+}
+
+/// What is worth less than anybody notices is no change.
+fn said(test: &ChangedTest) -> String {
+    let noticed = test.factor.ln().abs() > NOTICED.ln_1p();
+    let worth = if noticed { times(test.factor) } else { "no change".to_owned() };
+    format!("{worth} in {}", test_of(test.test, test.step.as_deref()))
 }
 
 #[cfg(test)]
@@ -90,12 +93,8 @@ mod tests {
     #[test]
     fn a_change_is_said_by_the_test_that_gains_least_and_the_one_that_gains_most() {
         let said = page(vec![change(&[1.99, 1.012])]);
-        assert!(
-            said.contains(
-                "Pi 4 against Pi 3: 1.01 × in RND4K Q1T1 read to 1.99 × in SEQ1M Q1T1 read (8\n    cards)."
-            ),
-            "{said}"
-        );
+        let line = "Pi 4 against Pi 3: 1.99 × in SEQ1M Q1T1 read, no change in RND4K Q1T1 read";
+        assert!(said.contains(line), "{said}");
         assert!(said.contains("1.99 × (8 of 8)") && said.contains("1.01 × (0 of 8)"), "{said}");
         let one = page(vec![change(&[1.99])]);
         assert!(one.contains("Pi 4 against Pi 3: 1.99 × in SEQ1M Q1T1 read (8 cards)."), "{one}");

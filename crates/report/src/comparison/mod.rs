@@ -88,8 +88,9 @@ pub(crate) fn add_figures(page: &mut Page, comparison: &Comparison, how: How) {
             false => format!("{}, MB/s", measure.word()),
             true => format!("{} as the tools print it", measure.word()),
         };
-        let meaning = Block::Words(format!("Figures: {}.", measure.meaning(how.as_printed)));
         let table = tables::figures(comparison, measure, how.as_printed);
+        let has_intervals = !how.as_printed && !tables::is_card_by_card(comparison, how.as_printed);
+        let meaning = Block::Words(format!("Figures: {}.", measure.meaning(has_intervals)));
         match (table.rows().is_empty(), number) {
             (true, _) => {}
             (false, 0) => page.add(&head, [Block::Table(table), meaning]),

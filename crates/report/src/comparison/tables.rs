@@ -19,7 +19,7 @@ pub(super) fn beside(comparison: &Comparison, first: &str) -> Table {
 
 /// One figure of each test for each entry, in MB/s with the interval of the average, or as the tools printed it.
 pub fn figures(comparison: &Comparison, measure: Measure, as_printed: bool) -> Table {
-    if comparison.entries.len() > BESIDE && !as_printed {
+    if is_card_by_card(comparison, as_printed) {
         return card_by_card(comparison, measure);
     }
     let mut table = beside(comparison, "test");
@@ -28,6 +28,11 @@ pub fn figures(comparison: &Comparison, measure: Measure, as_printed: bool) -> T
         table.row([words::test(test)].into_iter().chain(cells));
     }
     table
+}
+
+/// Whether each entry has a row, which has no room for intervals.
+pub(super) fn is_card_by_card(comparison: &Comparison, as_printed: bool) -> bool {
+    comparison.entries.len() > BESIDE && !as_printed
 }
 
 /// Entries up to which each has a column; of more each has a row.

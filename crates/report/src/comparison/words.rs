@@ -36,10 +36,10 @@ impl Measure {
         }
     }
 
-    /// What it is; no interval is known of what a tool printed.
-    pub fn meaning(self, as_printed: bool) -> &'static str {
+    /// What it is, and whether its interval stands beside it: none is known of what a tool printed.
+    pub fn meaning(self, has_interval: bool) -> &'static str {
         match self {
-            Measure::Average if as_printed => "the mean of all runs",
+            Measure::Average if !has_interval => "the mean of all runs",
             Measure::Average => "the mean of all runs, with its 95 % interval",
             Measure::Worst => "the slowest run",
             Measure::Best => "the fastest run",

@@ -61,7 +61,7 @@ pub(super) fn plotly(publication: &Publication) -> String {
             let _ = writeln!(
                 out,
                 "\n## Comparison of {head}\n\nFor every card and test {}.",
-                measure.meaning(false)
+                measure.meaning(true)
             );
             out += &block(&chart, true);
         }

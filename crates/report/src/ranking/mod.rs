@@ -8,10 +8,10 @@ pub(crate) use decision::{answer, reasons};
 pub(crate) use words::{price, unit, value, what};
 
 use crate::comparison;
-use crate::figure::{interval, percent, printed};
+use crate::figure::{interval, percent, speed};
 use crate::page::table::Table;
 use crate::page::{Block, Page, Tone, findings};
-use cardscope_model::job::Fit;
+use cardscope_model::job::{Figure, Fit};
 use cardscope_model::ranking::{Groups, RankedBy, RankedCard, Ranking};
 
 /// The page.
@@ -37,7 +37,7 @@ pub(crate) fn add(page: &mut Page, head: &str, of: &str, ranking: &Ranking) {
         _ => TIERS,
     };
     page.add(head, [Block::Table(places(ranking)), Block::Words(note.to_owned())]);
-    page.fold(&head_of("Value for money"), [Block::Table(for_money(ranking))]);
+    page.fold(&head_of("Value for money"), money(ranking));
     let means = ranking.places.iter().map(|place| (place, remarks(place)));
     let means = means.filter(|(_, remarks)| !remarks.is_empty());
     let means = means.map(|(p, remarks)| format!("{}: {}", p.entry.name, remarks.join("; ")));
@@ -117,23 +117,34 @@ pub fn for_money(ranking: &Ranking) -> Table {
             ("of", &|p| p.priced.clone().unwrap_or_default()),
             (unit(ranking), &|p| value(ranking, p.value)),
             ("per price", &|p| per_price(p)),
-            ("capacity per price", &|p| gb_per_price(p)),
+            ("GB", &|p| p.gb_per_price.map(speed).unwrap_or_default()),
+            ("MB/s read", &|p| delivers(p, Figure::ReadMbS)),
+            ("MB/s write", &|p| delivers(p, Figure::WriteMbS)),
+            ("IOPS read", &|p| delivers(p, Figure::RandomReadIops)),
+            ("IOPS write", &|p| delivers(p, Figure::RandomWriteIops)),
         ],
     );
-    table.left_aligned(["card"])
+    let mut table = table.left_aligned(["card"]);
+    table.drop_blank_columns();
+    table
 }
 
-fn gb_per_price(place: &RankedCard) -> String {
-    match (place.gb_per_price, &place.price) {
-        (Some(gb), Some(price)) => format!("{} GB / {}", printed(gb), price.currency),
-        _ => String::new(),
-    }
+/// The same with what its columns mean; nothing where no price is known.
+fn money(ranking: &Ranking) -> impl Iterator<Item = Block> {
+    let table = for_money(ranking);
+    let meaning = Block::Words("From \"per price\" on: what one unit of the currency buys.".to_owned());
+    (!table.rows().is_empty()).then_some([Block::Table(table), meaning]).into_iter().flatten()
+}
+
+/// So much of a speed for the money.
+fn delivers(place: &RankedCard, figure: Figure) -> String {
+    place.figures_per_price.and_then(|all| all.get(figure)).map(speed).unwrap_or_default()
 }
 
 fn per_price(place: &RankedCard) -> String {
     match (place.per_price, &place.price) {
-        (Some(value), Some(price)) => format!("{} / {}", printed(value), price.currency),
-        (Some(value), None) => printed(value),
+        (Some(value), Some(price)) => format!("{} / {}", speed(value), price.currency),
+        (Some(value), None) => speed(value),
         (None, _) => String::new(),
     }
 }

@@ -17,8 +17,11 @@ const STEP: f64 = 16.0;
 /// Room for the figure at the end of a bar: `1234.5 (1200.1 … 1250.3)`.
 const FIGURE: f64 = 158.0;
 
-/// Room of names beside bars.
-const NAME: f64 = 190.0;
+/// Most room of names beside bars, as a share of the width.
+const NAMES: f64 = 0.4;
+
+/// Letters of a card's name that are left where its setting needs the room.
+const LEAST_NAME: f64 = 60.0;
 
 pub(super) fn draw(bars: &Bars, width: f64) -> Option<Drawing> {
     if bars.groups.is_empty() {
@@ -103,7 +106,8 @@ fn hatch(class: usize, [x, y, width]: [f64; 3]) -> String {
 }
 
 fn draw_group(drawing: &mut Drawing, bars: &Bars, group: &Group, width: f64, coloured: bool) {
-    let left = if coloured { EDGE } else { EDGE + NAME };
+    let names = if coloured { 0.0 } else { names(bars, width) };
+    let left = EDGE + names;
     let room = width - left - EDGE - FIGURE;
     let end = bars.scale_end(group);
     drawing.height += LINE + 4.0;
@@ -121,7 +125,7 @@ fn draw_group(drawing: &mut Drawing, bars: &Bars, group: &Group, width: f64, col
         let y = drawing.height;
         let name = bars.names.get(bar.of).map_or("", String::as_str);
         if !coloured {
-            let name = escaped(&cut(name, NAME - 8.0));
+            let name = escaped(&named(name, names - 8.0));
             text(&mut drawing.elements, (left - 6.0, y + 10.0), END, &name);
         }
         let number = if coloured { bar.of } else { 0 };
@@ -144,6 +148,20 @@ fn draw_group(drawing: &mut Drawing, bars: &Bars, group: &Group, width: f64, col
         );
     }
     drawing.height += 6.0;
+}
+
+/// Room for the names beside bars.
+fn names(bars: &Bars, width: f64) -> f64 {
+    let widest = bars.names.iter().map(|name| wide(name)).fold(0.0, f64::max);
+    (widest + 8.0).min(NAMES * width)
+}
+
+/// A name in its room. What tells the settings of one card from each other stands at its end, and stays.
+fn named(name: &str, room: f64) -> String {
+    let Some(at) = name.find(" · ").filter(|_| wide(name) > room) else { return cut(name, room) };
+    let (card, setting) = name.split_at(at);
+    let left = room - wide(setting);
+    if left < LEAST_NAME { cut(name, room) } else { format!("{}{setting}", cut(card, left)) }
 }
 
 /// The name of what bars are held against, in a line of its own, on that side of its place where there is more room.
@@ -177,4 +195,20 @@ fn figure(out: &mut String, bars: &Bars, bar: &Bar, [x, y]: [f64; 2]) {
     let value = bars.write(bar.value);
     let words = format!("{value}<tspan class=\"dim\" font-size=\"11\">{ends}</tspan>");
     text_line(out, (format_args!("{x:.1}"), y + 10.0), "", &words);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_tells_settings_of_a_card_apart_stays_where_a_name_has_no_room() {
+        let name = "SanDisk Extreme Pro A1 32GB · Pi 3 B+ · clock 100 MHz";
+        let short = named(name, wide("SanDisk Extr… · Pi 3 B+ · clock 100 MHz"));
+        assert_eq!(short, "SanDisk Extr… · Pi 3 B+ · clock 100 MHz");
+        assert_eq!(named(name, wide(name)), name);
+        // A setting that leaves the card no room is cut as any name is.
+        assert!(named(name, 80.0).starts_with("SanDisk") && named(name, 80.0).ends_with('…'));
+        assert!(named("a card without a setting, at length", 80.0).ends_with('…'));
+    }
 }

@@ -158,7 +158,8 @@ pub(super) fn wide(text: &str) -> f64 {
 
 /// A text cut to a width.
 pub(super) fn cut(text: &str, width: f64) -> String {
-    let most = (width / LETTER).max(2.0) as usize;
+    // Rounding must not take a letter of what just fits.
+    let most = (width / LETTER + 0.01).max(2.0) as usize;
     if text.chars().count() <= most {
         return text.to_owned();
     }

@@ -7,7 +7,6 @@ mod named;
 mod not_cards;
 
 pub(crate) use named::{no_card, set_apart, the_one};
-pub(crate) use not_cards::not_cards;
 
 use crate::archive::open_to_read;
 use crate::details;
@@ -21,7 +20,8 @@ use cardscope_model::run::CardRun;
 use cardscope_model::test_name::TestName;
 use cardscope_store::{Archive, ArchiveError};
 use collected::{Collected, Gathered, Origin};
-use std::collections::BTreeMap;
+pub(crate) use not_cards::not_cards;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 /// Where cards are looked up.
@@ -31,6 +31,8 @@ pub(crate) struct CardSource {
     collected: Vec<Collected>,
     /// Files that were looked into, with the ids of their cards.
     taken: Vec<(PathBuf, Vec<String>)>,
+    /// What of the archive is no card, once that was asked.
+    not_cards: Option<HashMap<String, &'static str>>,
 }
 
 impl CardSource {
@@ -38,12 +40,36 @@ impl CardSource {
     pub(crate) fn open(archive: Option<&Path>, with_collection: bool) -> Result<Self> {
         let archive = open_to_read(archive)?;
         let collected = if with_collection { collected::all()? } else { Vec::new() };
-        Ok(CardSource { archive, collected, taken: Vec::new() })
+        Ok(CardSource { archive, collected, taken: Vec::new(), not_cards: None })
     }
 
     /// The archive, where there is one.
     pub(crate) fn archive(&mut self) -> Option<&mut Archive> {
         self.archive.as_mut()
+    }
+
+    /// Cards whose every measurement was of something that is no card, with what it was.
+    pub(crate) fn not_cards(&mut self) -> Result<&HashMap<String, &'static str>> {
+        let found = match (self.not_cards.take(), &mut self.archive) {
+            (Some(known), _) => known,
+            (None, Some(archive)) => not_cards(archive)?,
+            (None, None) => HashMap::new(),
+        };
+        Ok(self.not_cards.insert(found))
+    }
+
+    /// Says in their names which cards are none: `Samsung EC1QT 32GB (simulated)`.
+    pub(crate) fn label<'a>(&mut self, cards: impl Iterator<Item = &'a mut StoredCard>) -> Result<()> {
+        let not_cards = self.not_cards()?;
+        for card in cards {
+            let Some(what) = not_cards.get(&card.id) else { continue };
+            let what = what.trim_start_matches("a ").trim_end_matches(" card");
+            let label = format!(" ({what})");
+            if !card.title.ends_with(&label) {
+                card.title += &label;
+            }
+        }
+        Ok(())
     }
 
     /// What the archive has of it; nothing where there is none.

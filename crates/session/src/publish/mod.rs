@@ -99,7 +99,7 @@ pub fn publish(request: &Request) -> Result<Publication> {
     let (comparison, parts) = match columns {
         Some(columns) => {
             let parts = parts(request, &columns, &mut source)?;
-            let mut compared = comparison(columns, &division, &spreads::table(source.archive())?);
+            let mut compared = comparison(columns, &division, &spreads::of(&mut source)?);
             compared.details = source.details(&compared.entries)?;
             (compared, parts)
         }

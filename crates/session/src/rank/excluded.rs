@@ -1,7 +1,7 @@
 //! Cards that are not ranked, whatever was measured of them: those that lose data, and what is no card that one buys.
 
 use super::documents::{MOST_DOCUMENTS, read, records};
-use crate::card_source::{CardSource, not_cards};
+use crate::card_source::CardSource;
 use crate::error::Result;
 use cardscope_model::archived::StoredCard;
 use cardscope_model::endure::EndureReport;
@@ -22,10 +22,7 @@ pub(super) fn part(
     named: bool,
 ) -> Result<(Vec<StoredCard>, Vec<Excluded>)> {
     let condemned = condemned(source, &cards)?;
-    let not_cards = match source.archive() {
-        Some(archive) if !named => not_cards(archive)?,
-        _ => HashMap::new(),
-    };
+    let not_cards = if named { &HashMap::new() } else { source.not_cards()? };
     let (mut ranked, mut excluded) = (Vec::new(), Vec::new());
     for card in cards {
         let unnamed = (!named && !is_named(&card.facts)).then_some("its logs do not name a card");

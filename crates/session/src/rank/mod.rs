@@ -109,9 +109,10 @@ pub(crate) fn rank_among(
     source: &mut CardSource,
 ) -> Result<Ranking> {
     let asked = asked(order)?;
-    let (cards, excluded) = excluded::part(source, cards, order.named)?;
+    let (mut cards, excluded) = excluded::part(source, cards, order.named)?;
+    source.label(cards.iter_mut())?;
     let measured = measured(choice, &asked, &cards, source)?;
-    let table = spreads::table(source.archive())?;
+    let table = spreads::of(source)?;
     let mut ranking = ranking::ranking(&asked, &table, &cards, &measured, excluded);
     ranking.findings.extend(old_prices(&ranking.places));
     if let Some(group_by) = order.group_by {
