@@ -23,6 +23,9 @@ const EVEN: f64 = 1.0;
 /// Of what nothing here knows of: as often as a cause that is named is not there.
 const UNKNOWN: f64 = 1.0 / NAMED;
 
+/// Tasks that wait for a processor in less of the time are every computer's.
+const LEAST_STARVED: f64 = 0.1;
+
 /// Odds against a card that is as fast as something else by chance. Cards of one bus differ in speed by ten times, as
 /// evenly on a logarithmic scale as public lists show them (flash-behaviour 0): one in 22 is within a tenth.
 fn not_by_chance() -> f64 {
@@ -94,8 +97,10 @@ pub struct Facts<'a> {
     pub is_reader_hot: bool,
     /// True where other load slowed the test.
     pub is_disturbed: bool,
-    /// What holds this computer back: throttled, under-voltage.
+    /// What holds this computer back: throttled, under-voltage, a processor that clocks down.
     pub host: Option<&'a str>,
+    /// Share of the time in which tasks waited for a processor.
+    pub starved_share: Option<f64>,
     /// What was measured in other rigs; only for reads, since writes depend on what was written before.
     pub elsewhere: &'a [Elsewhere],
 }
@@ -138,6 +143,15 @@ impl Facts<'_> {
         let path = self.path().map(|share| 1.0 / (1.0 - share).max(1e-3));
         let elsewhere = self.faster_elsewhere().map(|there| there.mb_s / self.mb_s);
         [promised, bus, path, elsewhere].into_iter().flatten().reduce(f64::max)
+    }
+
+    /// The figure, and what promises more: `SEQ1M Q8T1 write reaches 12.0 MB/s of 30.0 MB/s (V30)`.
+    fn falls_short(&self) -> String {
+        let promised = self.promised.clone().filter(|(_, mb_s)| self.mb_s < *mb_s);
+        let elsewhere = || self.faster_elsewhere().map(|there| ("elsewhere".to_owned(), there.mb_s));
+        let of = promised.or_else(elsewhere);
+        let of_all = of.map_or(String::new(), |(by, mb_s)| format!(" of {} ({by})", Speed(mb_s)));
+        format!("{} reaches {}{of_all}", self.what, Speed(self.mb_s))
     }
 
     /// Every cause with its odds against a card of which nothing is known, and what speaks for it.
@@ -183,6 +197,10 @@ impl Facts<'_> {
         for (_, limit, what, value) in named.into_iter().filter(|(is_so, ..)| *is_so) {
             add(limit, NAMED, what, value.to_owned());
         }
+        if let Some(share) = self.starved_share.filter(|share| *share >= LEAST_STARVED) {
+            let said = format!("{:.0} % of the last ten seconds", share * 100.0);
+            add(Limit::Load, share / (1.0 - share).max(1e-3), "tasks waited for a processor", said);
+        }
         if let Some(state) = self.host {
             add(Limit::Host, EVEN, "this computer", state.to_owned());
         }
@@ -210,23 +228,33 @@ pub fn limit(facts: &Facts<'_>) -> Option<Limited> {
     })
 }
 
-/// The same as a finding: one for a page, of the figure that falls short most.
-pub fn finding(figures: &[Facts<'_>]) -> Option<Finding> {
-    let short = figures.iter().filter_map(|facts| Some((facts, facts.shortfall()?)));
-    let (facts, _) = short.reduce(|a, b| if b.1 > a.1 { b } else { a })?;
-    let found = limit(facts)?;
+/// The same as findings, one for each limit: it tells the figure that falls short most, and names the others.
+pub fn findings(figures: &[Facts<'_>]) -> Vec<Finding> {
+    let mut all: Vec<(&Facts<'_>, f64, Limited)> =
+        figures.iter().filter_map(|facts| Some((facts, facts.shortfall()?, limit(facts)?))).collect();
+    all.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let mut found: Vec<Finding> = Vec::new();
+    while let Some(&(_, _, Limited { limit, .. })) = all.first() {
+        let (same, others): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|(_, _, found)| found.limit == limit);
+        found.extend(finding(&same));
+        all = others;
+    }
+    found
+}
+
+/// The finding of figures that one thing limits, that which falls short most first.
+fn finding(same: &[(&Facts<'_>, f64, Limited)]) -> Option<Finding> {
+    let ((facts, _, found), others) = same.split_first()?;
     let (limits, helps) = found.limit.words();
-    let promised = facts.promised.clone().filter(|(_, mb_s)| facts.mb_s < *mb_s);
-    let of = promised.or_else(|| facts.faster_elsewhere().map(|there| ("elsewhere".to_owned(), there.mb_s)));
-    let of_all = of.map_or(String::new(), |(by, mb_s)| format!(" of {} ({by})", Speed(mb_s)));
-    let verdict = format!(
-        "{} reaches {}{of_all}; {limits} limits it ({:.0} % sure).",
-        facts.what,
-        Speed(facts.mb_s),
-        found.probability * 100.0
-    );
-    let finding =
-        Finding::new("limited-by", Weight::Note, found.probability, verdict).because_all(&found.evidence);
+    let also = others.iter().map(|(facts, _, found)| {
+        let value = format!("{} ({:.0} % sure)", Speed(facts.mb_s), found.probability * 100.0);
+        (format!("also {}", facts.what), value)
+    });
+    let evidence: Vec<(String, String)> = found.evidence.iter().cloned().chain(also).collect();
+    let verdict =
+        format!("{}; {limits} limits it ({:.0} % sure).", facts.falls_short(), found.probability * 100.0);
+    let finding = Finding::new("limited-by", Weight::Note, found.probability, verdict).because_all(&evidence);
     Some(match helps {
         Some(helps) => finding.advise(helps),
         None => finding,
@@ -277,6 +305,34 @@ mod tests {
     }
 
     #[test]
+    fn each_figure_that_disappoints_has_its_limit_and_figures_of_one_limit_share_a_finding() {
+        let of = |what: &str, facts: Facts<'static>| Facts { what: what.into(), ..facts };
+        let small = of("RND4K Q1T1 read", Facts { path_share: Some(0.9), ..read(0.2) });
+        let full = of("SEQ1M Q1T1 read", Facts { bus_mb_s: Some(90.0), ..read(88.0) });
+        let writes = of("SEQ1M Q1T1 write", Facts { bus_mb_s: Some(90.0), ..read(84.0) });
+        let found = findings(&[full, writes, small]);
+        let said: Vec<&str> = found.iter().map(|finding| finding.verdict.as_str()).collect();
+        assert_eq!(
+            said,
+            [
+                "RND4K Q1T1 read reaches 0.200 MB/s; the reader limits it (90 % sure).",
+                "SEQ1M Q1T1 read reaches 88.0 MB/s; the bus limits it (95 % sure)."
+            ]
+        );
+        let also = ("also SEQ1M Q1T1 write".to_owned(), "84.0 MB/s (95 % sure)".to_owned());
+        assert!(found[1].evidence.contains(&also), "{:?}", found[1].evidence);
+    }
+
+    #[test]
+    fn a_computer_whose_tasks_wait_for_a_processor_is_blamed_by_how_long_they_wait() {
+        let below = Facts { promised: Some(("V30".into(), 30.0)), ..read(12.0) };
+        let starved = |share| named(&Facts { starved_share: Some(share), ..below.clone() });
+        assert_eq!(starved(0.9), Some((Limit::Load, 90.0)));
+        assert_eq!(starved(0.3).map(|found| found.0), Some(Limit::Card));
+        assert_eq!(starved(0.05), named(&below));
+    }
+
+    #[test]
     fn heat_and_other_load_outweigh_a_slow_card_where_a_series_shows_them() {
         let below = Facts { promised: Some(("V30".into(), 30.0)), ..read(12.0) };
         assert_eq!(named(&Facts { is_hot: true, ..below.clone() }), Some((Limit::Heat, 95.0)));
@@ -286,13 +342,11 @@ mod tests {
     #[test]
     fn the_finding_names_the_figure_what_promises_more_and_how_sure_it_is() {
         let hot = || Facts { is_hot: true, promised: Some(("V30".into(), 30.0)), ..read(12.0) };
-        let found = finding(&[read(80.0), hot()]).unwrap();
+        let found = findings(&[read(80.0), hot()]).swap_remove(0);
         assert_eq!(
             found.verdict,
             "SEQ1M Q8T1 read reaches 12.0 MB/s of 30.0 MB/s (V30); heat limits it (95 % sure)."
         );
-        assert_eq!(finding(&[read(80.0)]), None);
-        let on_the_way = Facts { path_share: Some(0.9), ..read(0.2) };
-        assert!(finding(&[hot(), on_the_way]).unwrap().verdict.contains("the reader limits it"));
+        assert_eq!(findings(&[read(80.0)]), []);
     }
 }

@@ -13,6 +13,7 @@ pub use report::{Disproof, Method, Share, Verification, VerifyReport};
 use crate::worded;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::ops::RangeInclusive;
 
 /// Nobody is accused below this confidence.
 pub const SURE: f64 = 0.95;
@@ -57,11 +58,16 @@ impl Verdict {
     /// The verdict on a card that ends, or repeats, at `bytes`: just where the addresses of some readers end it is the
     /// reader that is suspected, whichever way the card was asked.
     pub fn ending_at(self, bytes: Option<u64>) -> Self {
-        match self {
-            Verdict::Limbo | Verdict::Wraparound if bytes.is_some_and(|b| READER_LIMITS.contains(&b)) => {
-                Verdict::ReaderSuspect
-            }
-            other => other,
+        bytes.map_or(self, |bytes| self.ending_within(bytes..=bytes))
+    }
+
+    /// The same of an end that is known to lie in a range: files do not tell where on the card they are.
+    pub fn ending_within(self, bytes: RangeInclusive<u64>) -> Self {
+        let at_a_limit = READER_LIMITS.iter().any(|limit| bytes.contains(limit));
+        if matches!(self, Verdict::Limbo | Verdict::Wraparound) && at_a_limit {
+            Verdict::ReaderSuspect
+        } else {
+            self
         }
     }
 

@@ -10,6 +10,7 @@ use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::report::Moved;
 use cardscope_model::units::Size;
 use cardscope_model::verify::{FilesReport, Method, Verdict, Verification};
+use std::ops::RangeInclusive;
 
 /// A card counts as whole where at least this share of what was free was tested …
 const TESTED_OF_FREE: f64 = 0.9;
@@ -24,6 +25,9 @@ const SOLID: f64 = 0.9;
 
 /// Losses that are this share of what was tested, at least, can be a missing part of the card; fewer are damage.
 const MISSING_PART: f64 = 0.01;
+
+/// A file system that held less than this part of what was tested leaves little room for where the card ends.
+const FEW_BESIDES: u64 = 8;
 
 /// Solid ranges of lost data that a card's end leaves: file systems spread files over a few groups of blocks.
 const FEW_RUNS: usize = 16;
@@ -62,6 +66,10 @@ impl<F: TestFolder> Pass<'_, F> {
         };
         let (verdict, confidence) = judge(sorted, &facts);
         let first = sorted.first_error.as_ref().map(|first| self.bytes_before(first.offset));
+        let verdict = match verdict {
+            Verdict::Limbo => first.map_or(verdict, |first| verdict.ending_within(facts.end(first))),
+            verdict => verdict.ending_at(self.wrap),
+        };
         let findings = self.findings(&folder.file_system, &facts, verdict);
         let body = Verification {
             method: Method::Files,
@@ -166,6 +174,15 @@ struct Tested {
     cut_short: bool,
 }
 
+impl Tested {
+    /// Where on the card it may end, if so many bytes of the files came before: behind them and, at most, behind all that
+    /// the file system held besides. Where that is much, the end may be anywhere, and says nothing.
+    fn end(&self, first: u64) -> RangeInclusive<u64> {
+        let besides = self.file_system.saturating_sub(self.free);
+        if besides <= first / FEW_BESIDES { first..=first + besides } else { first..=first }
+    }
+}
+
 /// The verdict and how sure it is.
 fn judge(sorted: &Sorted, facts: &Tested) -> (Verdict, f64) {
     let counts = &sorted.counts;
@@ -222,6 +239,19 @@ mod tests {
 
     fn facts(tested: u64) -> Tested {
         Tested { tested, free: 100 << 20, file_system: 110 << 20, otherwise: 0, refused: 0, cut_short: false }
+    }
+
+    #[test]
+    fn an_end_near_128_gib_is_the_reader_s_where_the_file_system_held_little_besides() {
+        let gib = 1u64 << 30;
+        let of = |first: u64, besides: u64| {
+            let facts = Tested { file_system: 400 * gib, free: 400 * gib - besides, ..facts(0) };
+            Verdict::Limbo.ending_within(facts.end(first))
+        };
+        assert_eq!(of(127 * gib, 2 * gib), Verdict::ReaderSuspect);
+        assert_eq!(of(119 * gib, 2 * gib), Verdict::Limbo);
+        assert_eq!(of(100 * gib, 60 * gib), Verdict::Limbo, "so full a card may end anywhere");
+        assert_eq!(Verdict::Damaged.ending_within(0..=200 * gib), Verdict::Damaged);
     }
 
     fn sorted(counts: SectorCounts, runs: &[(u64, u64)]) -> Sorted {

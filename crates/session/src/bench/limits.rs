@@ -4,13 +4,16 @@
 use crate::card_key::unit_of;
 use crate::frame::Session;
 use cardscope_analysis::limit::{self, Elsewhere, Facts};
+use cardscope_device::system::System;
+use cardscope_device::vitals;
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::Finding;
 use cardscope_model::result::{BenchReport, Summary};
 use cardscope_model::run::CardRun;
 use cardscope_model::statistics::{distinct, median};
 use cardscope_model::test_name::{Op, Order, TestName};
-use cardscope_model::units::{KIB, MIB, seconds};
+use cardscope_model::units::{KIB, MB, MIB, seconds};
+use cardscope_sd::mark::Demand;
 
 /// Words of a condition that tell one rig from another.
 const RIG: [&str; 4] = ["reader", "usb_host", "bus_mode", "board"];
@@ -18,23 +21,22 @@ const RIG: [&str; 4] = ["reader", "usb_host", "bus_mode", "board"];
 /// Commands without flash access that are timed.
 const PINGS: usize = 9;
 
-/// The finding of a session, of the figure that falls short most.
-pub(super) fn finding(report: &BenchReport, session: &mut Session<'_>) -> Option<Finding> {
+/// The findings of a session, of each figure that falls short.
+pub(super) fn findings(report: &BenchReport, session: &mut Session<'_>) -> Vec<Finding> {
     let has = |claim: &str| report.header.findings.iter().any(|finding| finding.claim == claim);
     let condition = &report.header.condition;
     let host = condition.get("supply").filter(|supply| supply.contains(" now"));
+    let starved_share = starved_share(session);
     let all = &report.body.summary;
     let in_order = |op: Op| {
         let large =
             all.iter().filter(|s| s.op == op && s.step.is_none() && s.test.order == Order::Sequential);
         large.filter(|s| s.test.block >= MIB).max_by(|a, b| a.median.total_cmp(&b.median))
     };
-    let small = all.iter().find(|s| {
-        s.op == Op::Read
-            && s.test.order == Order::Random
-            && s.test.block == 4 * KIB
-            && s.test.queue * s.test.threads == 1
-    });
+    let small = |op: Op| {
+        let alone = |s: &&Summary| s.test.queue * s.test.threads == 1 && s.test.block == 4 * KIB;
+        all.iter().filter(alone).find(|s| s.op == op && s.test.order == Order::Random)
+    };
     let (read, write) = (in_order(Op::Read), in_order(Op::Write));
     let elsewhere = read.map(|read| elsewhere(name(read), condition, session)).unwrap_or_default();
     let of = |summary: &Summary| Facts {
@@ -43,13 +45,37 @@ pub(super) fn finding(report: &BenchReport, session: &mut Session<'_>) -> Option
         is_hot: has("hot-runs"),
         is_reader_hot: has("hot-usb-host"),
         host,
+        starved_share,
         ..Facts::default()
     };
     let bus_mb_s = report.body.bus_ceiling_mb_s;
     let read = read.map(|read| Facts { bus_mb_s, elsewhere: &elsewhere, ..of(read) });
     let write = write.map(|write| Facts { bus_mb_s, promised: promised(session), ..of(write) });
-    let small = small.map(|small| Facts { path_share: path_share(small, session), ..of(small) });
-    limit::finding(&[read, write, small].into_iter().flatten().collect::<Vec<_>>())
+    // A processor that clocks down is slow to ask, which shows in small reads alone.
+    let host = host.or_else(|| condition.get("cpu_governor").filter(|governor| *governor == "powersave"));
+    let small_read = small(Op::Read).map(|small| {
+        let promised = promised_ios(session, |demand| demand.random_read_iops);
+        Facts { promised, path_share: path_share(small, session), host, ..of(small) }
+    });
+    let small_write = small(Op::Write).map(|small| Facts {
+        promised: promised_ios(session, |demand| demand.random_write_iops),
+        ..of(small)
+    });
+    limit::findings(&[read, write, small_read, small_write].into_iter().flatten().collect::<Vec<_>>())
+}
+
+/// Share of the last ten seconds in which tasks waited for a processor; a simulated card waits for none.
+fn starved_share(session: &Session<'_>) -> Option<f64> {
+    let is_real = !session.opened.is_simulated();
+    let pressure = is_real.then(|| vitals::pressure(&System::host(), "cpu")).flatten()?;
+    Some(pressure.some.avg10 / 100.0)
+}
+
+/// What A1 promises of small I/Os one at a time, as a speed. A2 promises more, but only with the card's queue in use.
+fn promised_ios(session: &Session<'_>, of: fn(&Demand) -> Option<f64>) -> Option<(String, f64)> {
+    let demands = &session.opened.identity.as_ref()?.mark_demands;
+    let a1 = demands.iter().find(|demand| demand.mark.to_string() == "A1")?;
+    Some((a1.mark.to_string(), of(a1)? * (4 * KIB) as f64 / MB))
 }
 
 fn name(summary: &Summary) -> TestName {

@@ -110,7 +110,7 @@ pub(super) fn sum_up(report: &mut BenchReport, recipe: &Recipe, session: &mut Se
     });
     report.header.findings.extend(odd);
     report.header.findings.extend(anomaly::small_against_large(&sized(report, recipe)));
-    report.header.findings.extend(limits::finding(report, session));
+    report.header.findings.extend(limits::findings(report, session));
 }
 
 /// How much runs vary, as the archive knows it; where it cannot be read, as the program does.

@@ -152,7 +152,7 @@ fn conclude(report: &mut SustainReport, session: &Session<'_>, thermometers: Vec
 }
 
 /// What limits the slowest level, against the mark that promises the most, and the fastest, against the bus.
-fn limited(report: &SustainReport, session: &Session<'_>) -> Option<Finding> {
+fn limited(report: &SustainReport, session: &Session<'_>) -> Vec<Finding> {
     let (measured, reads) = (&report.body.measured, report.body.work == Work::Read);
     let op = if reads { "read" } else { "write" };
     let speeds = || measured.levels.iter().filter(|level| level.op == op).map(|level| level.mb_s);
@@ -167,5 +167,5 @@ fn limited(report: &SustainReport, session: &Session<'_>) -> Option<Finding> {
     let fastest = speeds().reduce(f64::max);
     let fastest =
         fastest.map(|mb_s| Facts { bus_mb_s: session.opened.ceiling_mb_s, ..level("fastest", mb_s) });
-    limit::finding(&[slowest, fastest].into_iter().flatten().collect::<Vec<_>>())
+    limit::findings(&[slowest, fastest].into_iter().flatten().collect::<Vec<_>>())
 }
