@@ -270,3 +270,33 @@ fn a_mounted_device_is_refused() {
     let disk = crate::common::machine::Mounted::ext4(64);
     home.run(&["check", disk.device()]).expect(2).says(&["mounted"]);
 }
+
+#[test]
+fn a_mark_that_is_claimed_is_tested_before_a_map_is_drawn_and_a_printed_speed_beside_it() {
+    let home = Home::new();
+    let label = "A1 'up to 300 MB/s'";
+    let arguments = ["check", "sim:pro-64g-u3", "--label", label, "--json", "--quiet", "--seed", "1"];
+    let document = home.run(&arguments).json();
+    let parts: Vec<&str> = list(&document, "/parts").iter().map(|part| text(part, "/part")).collect();
+    assert_eq!(parts, ["info", "verify", "bench", "marks", "map", "sustain"]);
+    assert_eq!(text(&document, "/marks/form"), "short");
+    let a1 = list(&document, "/marks/judged").iter().find(|judged| judged["mark"] == "A1").unwrap();
+    assert_ne!(text(a1, "/outcome"), "not_tested", "{a1:#}");
+    assert_eq!(text(&document, "/marks/other_tests/0/mark"), "A1");
+    let printed = &list(&document, "/printed_speeds")[0];
+    assert_eq!(text(printed, "/outcome"), "not_testable", "{printed:#}");
+}
+
+#[test]
+fn marks_alone_are_tested_in_the_conditions_of_the_specification_where_content_is_given_up() {
+    let home = Home::new();
+    let target = "sim:constant?announced_bytes=1GiB";
+    let arguments =
+        ["check", target, "--marks", "--erase", "--yes-destroy", target, "--label", "A1", "--quiet"];
+    let document = home.run(&[&arguments[..], &["--json"]].concat()).expect(0).json();
+    let parts: Vec<&str> = list(&document, "/parts").iter().map(|part| text(part, "/part")).collect();
+    assert_eq!(parts, ["info", "verify", "marks"]);
+    assert_eq!(text(&document, "/marks/form"), "specification", "{:#}", document["marks"]["left_out"]);
+    assert!(document["marks"]["full_card_mb_s"].is_number());
+    assert_eq!(document["budget_s"], 0.0);
+}

@@ -61,7 +61,7 @@ fn one(mark: Mark, facts: &Facts<'_>, options: &Options) -> JudgedMark {
 
 fn words(part: &Part) -> String {
     match (part.figure(), part.outcome, &part.because) {
-        (Some(figure), Outcome::NotTestable, Some(why)) => format!("{why} ({figure})"),
+        (Some(figure), Outcome::NotTested | Outcome::NotTestable, Some(why)) => format!("{why} ({figure})"),
         (Some(figure), Outcome::Borderline, Some(why)) => format!("{figure}; {why}"),
         (Some(figure), ..) => figure,
         (None, _, why) => format!("{}: {}", part.what, why.as_deref().unwrap_or("not measured")),
