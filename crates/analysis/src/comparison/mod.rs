@@ -2,6 +2,7 @@
 //! `findings` says it in sentences, what became of a card over the months included. Here the columns' figures are held
 //! against each other: what `comparing` says of their numbers.
 
+mod areas;
 mod columns;
 mod cooling;
 mod findings;
@@ -36,6 +37,7 @@ pub fn comparison(columns: Vec<Column>, by: Option<String>, table: &Table) -> Co
     }
     let overall = overall::overall(&columns, asked);
     let remarks = remarks::remarks(&columns);
+    let (apart, areas) = (areas::apart(&columns), areas::effects(&columns));
     let cooling = cooling::gains(&columns, table);
     let latencies = latencies::latencies(&columns);
     let entries = columns.into_iter().map(|column| column.entry).collect();
@@ -45,6 +47,8 @@ pub fn comparison(columns: Vec<Column>, by: Option<String>, table: &Table) -> Co
         tests,
         overall,
         remarks,
+        apart,
+        areas,
         cooling,
         latencies,
         differs,
