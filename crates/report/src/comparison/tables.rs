@@ -96,7 +96,10 @@ pub fn areas(comparison: &Comparison) -> Table {
         let [small, large] = own[0].bytes.map(BinarySize);
         let cell = |wanted: &String| {
             let found = own.iter().find(|effect| test(effect) == *wanted);
-            found.map_or(NONE.to_owned(), |effect| format!("{:+.0} %", 100.0 * (effect.share() - 1.0)))
+            found.map_or(NONE.to_owned(), |effect| match 100.0 * (effect.share() - 1.0) {
+                percent if percent.abs() < 0.5 => "0 %".to_owned(),
+                percent => format!("{percent:+.0} %"),
+            })
         };
         let head = [own[0].name.clone(), format!("{small}, {large}")];
         table.row(head.into_iter().chain(tests.iter().map(cell)));
