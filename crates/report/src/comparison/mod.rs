@@ -94,7 +94,7 @@ pub(crate) fn add_figures(page: &mut Page, comparison: &Comparison, how: How) {
             true => format!("{} as the tools print it", measure.word()),
         };
         // Many cards have a row each, without room for intervals; no interval is known of what a tool printed.
-        let has_intervals = number == 0 && !how.as_printed && comparison.entries.len() <= tables::BESIDE;
+        let has_intervals = number == 0 && !how.as_printed && comparison.entries.len() <= words::BESIDE;
         let interval = if has_intervals { ", with its 95 % interval" } else { "" };
         let meaning = Block::Words(format!("Figures: {}{interval}.", measure.meaning()));
         let table = tables::figures(comparison, measure, how.as_printed);

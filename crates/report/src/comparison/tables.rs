@@ -1,7 +1,7 @@
 //! The tables of a comparison, laid out once for terminal, Markdown and page: figures by test and entry, pairs, what
 //! differs besides the card.
 
-use super::words::{self, Measure};
+use super::words::{self, BESIDE, Measure};
 use crate::figure::{NONE, interval, percent, printed, speed, test_of};
 use crate::page::table::Table;
 use cardscope_model::comparison::{AreaEffect, Comparison, Differs, Pair, PrintedSpread, Spread};
@@ -30,9 +30,6 @@ pub fn figures(comparison: &Comparison, measure: Measure, as_printed: bool) -> T
     }
     table
 }
-
-/// Entries up to which each has a column; of more each has a row.
-pub(super) const BESIDE: usize = 8;
 
 /// All tests together, the best first; empty where no test was run on all.
 pub fn overall(comparison: &Comparison) -> Table {

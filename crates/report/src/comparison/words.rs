@@ -1,6 +1,5 @@
 //! What is said of an entry and of two of them: the same sentences on the terminal, in Markdown and on the page.
 
-use super::tables::BESIDE;
 use crate::figure::{count, interval, listing, speed, test_of};
 use cardscope_model::comparison::{
     Apart, AreaEffect, ComparedTest, Comparison, Entry, Grade, LevelPair, Pair, Spread, Verdict,
@@ -13,6 +12,9 @@ use cardscope_model::units::{BinarySize, three_digits};
 
 /// One of so many pairs of cards that are alike differs by chance: what is called real holds in 95 of 100.
 const BY_CHANCE: usize = 20;
+
+/// Entries up to which each has a column of its own; of more each has a row, and nobody reads their pairs.
+pub(super) const BESIDE: usize = 8;
 
 /// Which of a test's figures is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -186,7 +186,7 @@ mod tests {
         let found = many(&["SEQ1M Q8T1 read"], &[]).unwrap();
         assert_eq!((found.title.as_str(), found.comparison.entries.len()), ("240 cards in order", 0));
         assert_eq!(found.rankings[0].places.len(), 240);
-        let groups = found.rankings[0].groups.as_ref().unwrap();
+        let groups = &found.rankings[0].groups[0];
         assert_eq!(groups.groups.iter().map(|g| g.cards).sum::<u32>(), 240);
         let [why] = &found.comparison.findings[..] else { panic!("{:?}", found.comparison.findings) };
         assert_eq!(why.claim, "not-compared");
