@@ -27,6 +27,21 @@ pub(super) fn size(column: &Column) -> u64 {
     column.entry.settings.iter().filter_map(|setting| setting.size_bytes).max().unwrap_or(0)
 }
 
+/// A card with each of its tests once, in the setting with the largest area that has it; of equal ones the first.
+pub(super) fn joined(own: &[&Column]) -> Option<Column> {
+    let mut own: Vec<&Column> = own.to_vec();
+    own.sort_by_key(|column| std::cmp::Reverse(size(column)));
+    let (nearest, others) = own.split_first()?;
+    let mut joined = (*nearest).clone();
+    joined.entry.name = name(&own);
+    for (key, values) in others.iter().flat_map(|column| &column.tests) {
+        if joined.tests.iter().all(|(known, _)| known != key) {
+            joined.tests.push((key.clone(), values.clone()));
+        }
+    }
+    Some(joined)
+}
+
 /// A column's mean in one test.
 fn speed(column: &Column, key: &TestKey) -> Option<f64> {
     let (_, values) = column.tests.iter().find(|(known, _)| known == key)?;

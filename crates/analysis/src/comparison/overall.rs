@@ -2,7 +2,7 @@
 //! was measured in. Tests of one run are alike, as heat and a full cache slow all of them: so it is the runs that are
 //! taken together, each with the mean of its logarithms, and not the tests' errors as if they were independent.
 
-use super::areas::{by_card, size};
+use super::areas::{by_card, joined, size};
 use super::columns::{Asked, Besides, Column, TestKey, Values, differs, keys};
 use crate::comparing::{Contender, best};
 use crate::usual::{Normals, Table, Usual};
@@ -24,7 +24,7 @@ pub(super) fn overall(columns: &[Column], asked: Asked) -> Vec<Overall> {
     if !found.is_empty() || cards.len() == columns.len() || cards.len() < 2 {
         return found;
     }
-    let joined: Vec<Column> = cards.iter().filter_map(|card| joined(columns, card)).collect();
+    let joined: Vec<Column> = by_card(columns).iter().filter_map(|own| joined(own)).collect();
     let differs = differs(&joined);
     among(&joined, Asked { differs: &differs, ..asked })
 }
@@ -41,22 +41,6 @@ fn over_the_largest_area(columns: &[Column]) -> Option<Vec<Column>> {
     };
     let lost = columns.iter().any(|c| c.tests.iter().any(|(key, _)| !has(&c.entry.card_id, key)));
     (!lost && cards.len() > 1 && largest > 0 && all_have_it && found.len() < columns.len()).then_some(found)
-}
-
-/// A card with each of its tests once, in the setting with the largest area.
-fn joined(columns: &[Column], card: &str) -> Option<Column> {
-    let mut own: Vec<&Column> = columns.iter().filter(|column| column.entry.card_id == card).collect();
-    own.sort_by_key(|column| column.entry.settings.iter().filter_map(|setting| setting.size_bytes).max());
-    let (last, before) = own.split_last()?;
-    let mut joined = (*last).clone();
-    joined.entry.name = joined.entry.name.split(" · ").next().unwrap_or_default().to_owned();
-    for column in before.iter().rev() {
-        let further =
-            column.tests.iter().filter(|(key, _)| joined.tests.iter().all(|(known, _)| known != key));
-        let further: Vec<_> = further.cloned().collect();
-        joined.tests.extend(further);
-    }
-    Some(joined)
 }
 
 fn among(columns: &[Column], asked: Asked) -> Vec<Overall> {

@@ -1,7 +1,7 @@
 //! A remark on each card, as a reviewer writes it under the tables: what a small test hides, what its queue is worth, which
 //! application class its speeds reach, and what it is the fastest at (the notes of seed 001).
 
-use super::areas::{self, by_card, size};
+use super::areas::{self, by_card};
 use super::columns::{Column, TestKey, Values};
 use cardscope_model::card::CardFacts;
 use cardscope_model::comparison::CardRemark;
@@ -34,26 +34,22 @@ const HARDLY: f64 = 20.0;
 
 /// The remarks on every card that there is something to say of.
 pub(super) fn remarks(columns: &[Column]) -> Vec<CardRemark> {
-    let of = |own: &Vec<&Column>| {
-        let nearest = nearest(own.iter().copied())?;
+    let cards = by_card(columns);
+    let nearest: Vec<Column> = cards.iter().filter_map(|own| areas::joined(own)).collect();
+    let of = |(own, card): (&Vec<&Column>, &Column)| {
         let said = [
             area(own),
-            queue(nearest),
-            half_mib(nearest),
-            class(nearest),
-            in_order_below_mark(nearest),
-            hardly(nearest),
-            fastest(columns, nearest),
+            queue(card),
+            half_mib(card),
+            class(card),
+            in_order_below_mark(card),
+            hardly(card),
+            fastest(&nearest, card),
         ];
         let words: Vec<String> = said.into_iter().flatten().collect();
-        (!words.is_empty()).then(|| CardRemark { name: areas::name(own), words })
+        (!words.is_empty()).then(|| CardRemark { name: card.entry.name.clone(), words })
     };
-    by_card(columns).iter().filter_map(of).collect()
-}
-
-/// The setting nearest to use: the one with the largest area, of equal ones the first.
-fn nearest<'a>(columns: impl DoubleEndedIterator<Item = &'a Column>) -> Option<&'a Column> {
-    columns.rev().max_by_key(|column| size(column))
+    cards.iter().zip(&nearest).filter_map(of).collect()
 }
 
 fn speed(column: &Column, wanted: impl Fn(&TestName) -> bool) -> Option<f64> {
@@ -197,15 +193,14 @@ fn hardly(column: &Column) -> Option<String> {
 type Wanted<'a> = &'a dyn Fn(&TestName) -> bool;
 
 /// At what it is the fastest of all cards, where several were measured at it, each over its largest area.
-fn fastest(columns: &[Column], own: &Column) -> Option<String> {
+fn fastest(cards: &[Column], own: &Column) -> Option<String> {
     let kinds: [(&str, Wanted); 4] = [
         ("large reads", &in_order(Op::Read)),
         ("large writes", &in_order(Op::Write)),
         ("small reads", &small(Op::Read, 1)),
         ("small writes", &small(Op::Write, 1)),
     ];
-    let others = by_card(columns).into_iter().filter_map(|card| nearest(card.into_iter()));
-    let others: Vec<&Column> = others.filter(|column| column.entry.card_id != own.entry.card_id).collect();
+    let others: Vec<&Column> = cards.iter().filter(|card| card.entry.card_id != own.entry.card_id).collect();
     let leads = |wanted: Wanted| {
         let best = others.iter().filter_map(|column| speed(column, wanted)).max_by(f64::total_cmp)?;
         Some(speed(own, wanted)? > best)

@@ -324,6 +324,9 @@ fn what_a_mark_promises_and_the_card_does_not_give_is_a_remark() {
     let small = [("RND4K Q1T1 read", 9.0), ("RND4K Q32T1 write", 4.2)];
     let a2 = "marked A2, but reaches the rates of A1 only (2197 reads and 1025 writes a second)";
     assert_eq!(remark(&["A2"], &[(1 << 30, &small)]), a2);
+    // Reads may stand in one setting and writes in another, as in a report that states only some figures.
+    let (reads, writes) = ([("RND4K Q1T1 read", 9.0)], [("RND4K Q32T1 write", 4.2)]);
+    assert_eq!(remark(&["A2"], &[(0, &reads), (1 << 30, &writes)]), a2);
     let slow = [("RND4K Q1T1 read", 5.0), ("RND4K Q1T1 write", 0.4), ("SEQ1M Q1T1 write", 8.13)];
     assert_eq!(
         remark(&["C10", "U1", "A1"], &[(1 << 30, &slow)]),
