@@ -94,7 +94,7 @@ pub(crate) fn add_figures(page: &mut Page, comparison: &Comparison, how: How) {
             true => format!("{} as the tools print it", measure.word()),
         };
         // Many cards have a row each, without room for intervals; no interval is known of what a tool printed.
-        let has_intervals = number == 0 && !how.as_printed && comparison.entries.len() <= words::BESIDE;
+        let has_intervals = number == 0 && !how.as_printed && words::with_intervals(comparison);
         let interval = if has_intervals { ", with its 95 % interval" } else { "" };
         let meaning = Block::Words(format!("Figures: {}{interval}.", measure.meaning()));
         let table = tables::figures(comparison, measure, how.as_printed);
@@ -192,6 +192,14 @@ mod tests {
             assert!(page.contains(&format!("  {number} ")), "{number}\n{page}");
         }
         assert!(page.contains("2261 comparisons of two cards"), "{page}");
+    }
+
+    #[test]
+    fn six_settings_in_two_tests_have_a_row_each_and_keep_their_intervals() {
+        let table = tables::figures(&sample::comparison(6, 3, 2), Measure::Average, false);
+        assert_eq!(table.rows().len(), 6);
+        let page = page(&sample::comparison(6, 3, 2), How::default()).text();
+        assert!(page.contains("with its 95 % interval") && page.contains(" … "), "{page}");
     }
 
     #[test]

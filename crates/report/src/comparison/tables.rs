@@ -1,7 +1,7 @@
 //! The tables of a comparison, laid out once for terminal, Markdown and page: figures by test and entry, pairs, what
 //! differs besides the card.
 
-use super::words::{self, BESIDE, Measure};
+use super::words::{self, Measure};
 use crate::figure::{NONE, interval, percent, printed, speed, test_of};
 use crate::page::table::Table;
 use cardscope_model::comparison::{AreaEffect, Comparison, Differs, Pair, PrintedSpread, Spread};
@@ -20,7 +20,7 @@ pub(super) fn beside(comparison: &Comparison, first: &str) -> Table {
 
 /// One figure of each test for each entry, in MB/s with the interval of the average, or as the tools printed it.
 pub fn figures(comparison: &Comparison, measure: Measure, as_printed: bool) -> Table {
-    if comparison.entries.len() > BESIDE && !as_printed {
+    if words::by_rows(comparison) && !as_printed {
         return card_by_card(comparison, measure);
     }
     let mut table = beside(comparison, "test");
@@ -59,8 +59,10 @@ fn card_by_card(comparison: &Comparison, measure: Measure) -> Table {
     let mut order: Vec<usize> = (0..comparison.entries.len()).collect();
     order.sort_by_key(|entry| rank(&comparison.entries[*entry].name).unwrap_or(usize::MAX));
     for entry in order {
-        let figure =
-            |spread: &Option<Spread>| spread.as_ref().map_or(NONE.to_owned(), |s| speed(measure.of(s)));
+        let figure = |spread: &Option<Spread>| match spread {
+            Some(spread) if !words::with_intervals(comparison) => speed(measure.of(spread)),
+            spread => cell(spread.as_ref(), measure, false),
+        };
         let cells = tests.iter().map(|test| figure(&test.spreads[entry]));
         table.row([comparison.entries[entry].name.clone()].into_iter().chain(cells));
     }

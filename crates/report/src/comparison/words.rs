@@ -16,6 +16,20 @@ const BY_CHANCE: usize = 20;
 /// Entries up to which each has a column of its own; of more each has a row, and nobody reads their pairs.
 pub(super) const BESIDE: usize = 8;
 
+/// Entries from which on few tests make a row each too wide: then each entry has a row.
+const WIDE: usize = 5;
+
+/// Whether each entry has a row of its own in the tables of figures, and not a column.
+pub(super) fn by_rows(comparison: &Comparison) -> bool {
+    let entries = comparison.entries.len();
+    entries > BESIDE || (entries >= WIDE && comparison.tests.len() < entries)
+}
+
+/// Whether the averages stand there with their intervals; of many entries and tests they have no room.
+pub(super) fn with_intervals(comparison: &Comparison) -> bool {
+    !by_rows(comparison) || comparison.entries.len() <= BESIDE
+}
+
 /// Which of a test's figures is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
