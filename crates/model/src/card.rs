@@ -54,6 +54,9 @@ pub struct CardFacts {
     pub note: Option<String>,
 }
 
+/// How the names of simulated cards begin, so that none is taken for one that somebody sells.
+pub const SIMULATED: &str = "sim:";
+
 impl CardFacts {
     /// Takes over what the other one knows and this one does not.
     pub fn complete_from(&mut self, other: &CardFacts) {
@@ -114,8 +117,11 @@ impl CardFacts {
         *self == CardFacts::default()
     }
 
-    /// How people call it: brand, name and size, else how it names itself.
+    /// How people call it: brand, name and size, else how it names itself. A simulated card is called by its target's name.
     pub fn title(&self) -> String {
+        if let Some(target) = self.name.as_ref().filter(|name| name.starts_with(SIMULATED)) {
+            return target.clone();
+        }
         let size = self.capacity_label.clone().or_else(|| self.capacity_bytes.map(nominal));
         let called = self.name.as_ref().or(self.model.as_ref());
         let maker = self.maker.as_ref().filter(|maker| *maker != NOBODY);

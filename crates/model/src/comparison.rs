@@ -206,6 +206,51 @@ pub struct CardRemark {
     pub words: Vec<String>,
 }
 
+/// How far the cards lie apart in one test, each over its largest area.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Apart {
+    /// The test.
+    pub test: TestName,
+    /// Where a recipe has the same test twice.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub step: Option<String>,
+    /// Cards that were measured in it.
+    pub cards: u32,
+    /// The fastest card.
+    pub fastest: String,
+    /// Its mean in MB/s.
+    pub fastest_mb_s: f64,
+    /// The slowest card.
+    pub slowest: String,
+    /// Its mean in MB/s.
+    pub slowest_mb_s: f64,
+    /// The one over the other.
+    pub factor: f64,
+}
+
+/// One test of a card over a small area and over a large one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AreaEffect {
+    /// The card.
+    pub name: String,
+    /// The test.
+    pub test: TestName,
+    /// Where a recipe has the same test twice.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub step: Option<String>,
+    /// Bytes of the two areas, the small one first.
+    pub bytes: [u64; 2],
+    /// Means over them in MB/s.
+    pub mb_s: [f64; 2],
+}
+
+impl AreaEffect {
+    /// Speed over the large area as a share of that over the small one.
+    pub fn share(&self) -> f64 {
+        self.mb_s[1] / self.mb_s[0]
+    }
+}
+
 /// One entry over all tests that all entries were measured in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Overall {
@@ -344,6 +389,12 @@ pub struct Comparison {
     /// A remark on each card.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub remarks: Vec<CardRemark>,
+    /// How far three cards or more lie apart, by test.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub apart: Vec<Apart>,
+    /// What a large test area does to the cards that were also measured over a small one.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub areas: Vec<AreaEffect>,
     /// What active cooling is worth to each card that was measured with and without it.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub cooling: Vec<CoolingGain>,

@@ -151,9 +151,9 @@ pub struct Ranking {
     /// What to buy; `None` where no card could be placed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub decision: Option<Decision>,
-    /// The groups, where asked for.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub groups: Option<Groups>,
+    /// The cards in groups, by each word that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub groups: Vec<Groups>,
     /// Conclusions and doubts.
     pub findings: Vec<Finding>,
 }

@@ -4,7 +4,7 @@
 use cardscope_model::card::Price;
 use cardscope_model::card_map::MapReport;
 use cardscope_model::comparison::{
-    ComparedTest, Comparison, Entry, Grade, Overall, Pair, PrintedSpread, Spread, TwoLevels, Verdict,
+    Apart, ComparedTest, Comparison, Entry, Grade, Overall, Pair, PrintedSpread, Spread, TwoLevels, Verdict,
 };
 use cardscope_model::condition::Origin;
 use cardscope_model::histogram::Histogram;
@@ -176,8 +176,27 @@ pub(crate) fn comparison(cards: usize, runs: u32, tests: usize) -> Comparison {
     comparison.entries = (0..cards).map(|card| entry(card, runs)).collect();
     comparison.tests = (0..tests.min(TESTS.len())).map(compared).collect();
     comparison.overall = if cards > 1 { overall(&comparison) } else { Vec::new() };
+    comparison.apart = comparison.tests.iter().filter_map(|test| apart(test, cards)).collect();
     comparison.differs[0].values = (0..cards).map(|card| Some(cooling(card).to_owned())).collect();
     comparison
+}
+
+/// How far three cards or more lie apart in a test.
+fn apart(test: &ComparedTest, cards: usize) -> Option<Apart> {
+    let mean = |card: &usize| test.spreads[*card].as_ref().map_or(f64::NAN, |spread| spread.mean);
+    let mut all: Vec<usize> = (0..cards).filter(|card| test.spreads[*card].is_some()).collect();
+    all.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
+    let (fastest, slowest) = (all.first()?, all.last()?);
+    (all.len() > 2).then(|| Apart {
+        test: test.test,
+        step: None,
+        cards: all.len() as u32,
+        fastest: name(*fastest),
+        fastest_mb_s: mean(fastest),
+        slowest: name(*slowest),
+        slowest_mb_s: mean(slowest),
+        factor: mean(fastest) / mean(slowest),
+    })
 }
 
 /// All tests that every card has, by the geometric means of its speeds.
@@ -250,7 +269,7 @@ pub(crate) fn ranking(cards: usize) -> Ranking {
         }),
         ..Decision::default()
     });
-    if let Some(groups) = &mut ranking.groups {
+    for groups in &mut ranking.groups {
         groups.verdict = groups.verdict.replace("1 cards", &format!("{cards} cards"));
     }
     ranking

@@ -5,6 +5,7 @@
 
 use crate::opened::Opened;
 use cardscope_device::{inspect, system::System};
+use cardscope_model::card::{CardFacts, SIMULATED};
 use cardscope_model::identity::Identity;
 use cardscope_model::random::mix;
 use cardscope_model::session_file::CardUnit;
@@ -29,12 +30,47 @@ pub(crate) fn fingerprint(key: Option<&str>, card_bytes: u64) -> u64 {
 /// The unit on the table, where it says enough of itself to be known again.
 pub(crate) fn unit_of(identity: &Identity) -> Option<CardUnit> {
     let known = identity.unit()?;
+    // What groups of cards are made by: the marks that it claims and the month of its CID.
+    let facts = CardFacts {
+        marks: identity.marks.iter().map(ToString::to_string).collect(),
+        made: identity
+            .cid
+            .as_ref()
+            .filter(|cid| (1..=12).contains(&cid.mdt_month))
+            .map(|cid| cid.mdt.clone()),
+        ..CardFacts::default()
+    };
     Some(CardUnit {
         id: unit_id(&known.unique),
         maker: known.maker,
         model: known.model,
         capacity_bytes: identity.capacity_bytes,
         serial: known.serial,
-        ..CardUnit::default()
+        facts,
     })
+}
+
+/// The same of a target by its name: a simulated card bears that name, whatever its registers say, and no card that somebody
+/// sells is taken for it.
+pub(crate) fn unit_at(target: &str, identity: &Identity) -> Option<CardUnit> {
+    let mut unit = unit_of(identity)?;
+    let named = target.split('?').next().filter(|name| name.starts_with(SIMULATED));
+    unit.facts.name = named.map(str::to_owned);
+    Some(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_simulator::{identity, target_spec};
+
+    #[test]
+    fn a_simulated_card_bears_the_name_of_its_target_and_the_marks_of_its_registers() {
+        let target = "sim:evo-64g-u3?seed=7";
+        let card = identity(&target_spec::parse(target).unwrap().archetype).unwrap();
+        let facts = unit_at(target, &card).unwrap().facts;
+        assert_eq!(facts.title(), "sim:evo-64g-u3");
+        assert_eq!((facts.marks.join(" "), facts.made.as_deref()), ("C10 U3".to_owned(), Some("2019-03")));
+        assert_eq!(unit_at("/dev/mmcblk0", &card).unwrap().facts.name, None);
+    }
 }

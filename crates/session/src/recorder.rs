@@ -87,7 +87,7 @@ pub(crate) fn start(
     SessionStart {
         kind: kind.to_owned(),
         target: target.to_owned(),
-        unit: identity.and_then(card_key::unit_of),
+        unit: identity.and_then(|identity| card_key::unit_at(target, identity)),
         recipe: None,
         seed,
         condition: condition.clone(),

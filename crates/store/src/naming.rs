@@ -6,7 +6,7 @@
 
 use crate::hash;
 use crate::record::unit_id;
-use cardscope_model::card::CardFacts;
+use cardscope_model::card::{CardFacts, SIMULATED};
 use cardscope_model::identity::{HexRegisters, Identity, from_hex};
 use cardscope_model::log::Log;
 use cardscope_model::session_file::CardUnit;
@@ -113,7 +113,12 @@ pub(crate) fn labels_hide_difference(known: &CardFacts, met: &CardFacts) -> bool
 
 /// The same for cards whose registers are alike: flash of one kind is sold by several brands.
 pub(crate) fn registers_hide_difference(known: &CardFacts, met: &CardFacts) -> bool {
-    differ(&known.brand, &met.brand) || generations_differ(known, met)
+    differ(&known.brand, &met.brand) || simulated(known) != simulated(met) || generations_differ(known, met)
+}
+
+/// The name of a simulated card, whose registers may be made up after a real card's or another one's.
+fn simulated(facts: &CardFacts) -> Option<&String> {
+    facts.name.as_ref().filter(|name| name.starts_with(SIMULATED))
 }
 
 fn generations_differ(known: &CardFacts, met: &CardFacts) -> bool {
@@ -146,6 +151,9 @@ fn facts_of_unit(unit: &CardUnit) -> CardFacts {
         model: Some(unit.model.clone()).filter(|model| !model.is_empty()),
         capacity_bytes: unit.capacity_bytes,
         serial: unit.serial.clone(),
+        name: unit.facts.name.clone(),
+        marks: unit.facts.marks.clone(),
+        made: unit.facts.made.clone(),
         ..CardFacts::default()
     }
 }

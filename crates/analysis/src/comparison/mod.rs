@@ -2,6 +2,7 @@
 //! `findings` says it in sentences, what became of a card over the months included. Here the columns' figures are held
 //! against each other: what `comparing` says of their numbers.
 
+mod areas;
 mod changes;
 mod columns;
 mod cooling;
@@ -37,6 +38,7 @@ pub fn comparison(columns: Vec<Column>, division: &Division, table: &Table) -> C
     }
     let overall = overall::overall(&columns, asked);
     let remarks = remarks::remarks(&columns);
+    let (apart, areas) = (areas::apart(&columns), areas::effects(&columns));
     let cooling = cooling::gains(&columns, table);
     let changes = changes::changes(&columns, by);
     let latencies = latencies::latencies(&columns);
@@ -47,6 +49,8 @@ pub fn comparison(columns: Vec<Column>, division: &Division, table: &Table) -> C
         tests,
         overall,
         remarks,
+        apart,
+        areas,
         cooling,
         changes,
         latencies,

@@ -2,6 +2,7 @@
 //! was measured in. Tests of one run are alike, as heat and a full cache slow all of them: so it is the runs that are
 //! taken together, each with the mean of its logarithms, and not the tests' errors as if they were independent.
 
+use super::areas::{by_card, joined, size};
 use super::columns::{Asked, Besides, Column, TestKey, Values, differs, keys};
 use crate::comparing::{Contender, best};
 use crate::usual::{Normals, Table, Usual};
@@ -15,30 +16,31 @@ const ALIKE: f64 = 0.5;
 /// Every entry over all tests that all have, the best first; where the settings of cards share none, every card by each test in
 /// the setting with the largest area. None for a single entry or without such a test.
 pub(super) fn overall(columns: &[Column], asked: Asked) -> Vec<Overall> {
+    if let Some(largest) = over_the_largest_area(columns).filter(|_| !asked.by.contains(&"size")) {
+        return among(&largest, Asked { differs: &differs(&largest), ..asked });
+    }
     let found = among(columns, asked);
     let cards = distinct(columns.iter().map(|column| column.entry.card_id.as_str()));
     if !found.is_empty() || cards.len() == columns.len() || cards.len() < 2 {
         return found;
     }
-    let joined: Vec<Column> = cards.iter().filter_map(|card| joined(columns, card)).collect();
+    let joined: Vec<Column> = by_card(columns).iter().filter_map(|own| joined(own)).collect();
     let differs = differs(&joined);
     among(&joined, Asked { differs: &differs, ..asked })
 }
 
-/// A card with each of its tests once, in the setting with the largest area.
-fn joined(columns: &[Column], card: &str) -> Option<Column> {
-    let mut own: Vec<&Column> = columns.iter().filter(|column| column.entry.card_id == card).collect();
-    own.sort_by_key(|column| column.entry.settings.iter().filter_map(|setting| setting.size_bytes).max());
-    let (last, before) = own.split_last()?;
-    let mut joined = (*last).clone();
-    joined.entry.name = joined.entry.name.split(" · ").next().unwrap_or_default().to_owned();
-    for column in before.iter().rev() {
-        let further =
-            column.tests.iter().filter(|(key, _)| joined.tests.iter().all(|(known, _)| known != key));
-        let further: Vec<_> = further.cloned().collect();
-        joined.tests.extend(further);
-    }
-    Some(joined)
+/// The columns over the largest area, where several cards were measured over one and the same and some of them over smaller
+/// ones, too: these may have measured a buffer, and are no rivals. None where a test would be lost.
+fn over_the_largest_area(columns: &[Column]) -> Option<Vec<Column>> {
+    let cards = by_card(columns);
+    let largest = columns.iter().map(size).max()?;
+    let all_have_it = cards.iter().all(|own| own.iter().any(|column| size(column) == largest));
+    let found: Vec<Column> = columns.iter().filter(|column| size(column) == largest).cloned().collect();
+    let has = |card: &str, key: &TestKey| {
+        found.iter().any(|column| column.entry.card_id == card && values(column, key).is_some())
+    };
+    let lost = columns.iter().any(|c| c.tests.iter().any(|(key, _)| !has(&c.entry.card_id, key)));
+    (!lost && cards.len() > 1 && largest > 0 && all_have_it && found.len() < columns.len()).then_some(found)
 }
 
 fn among(columns: &[Column], asked: Asked) -> Vec<Overall> {

@@ -90,19 +90,18 @@ fn verdict(by: GroupBy, explained: Option<f64>, p: Option<f64>, cards: usize, wh
     let (Some(explained), Some(p)) = (explained, p) else {
         return format!("too few cards to link {word} and {what}");
     };
-    let chance = if p < 0.001 { "below 0.001".to_owned() } else { format!("{p:.3}") };
-    let share = format!(
-        "groups explain {:.0} % of the spread between cards (by chance alone: {chance})",
-        100.0 * explained.max(0.0)
-    );
+    let chance = if p < 0.001 { "below 0.1 %".to_owned() } else { format!("{:.1} %", 100.0 * p) };
+    let share = |between: &str| {
+        let percent = 100.0 * explained.max(0.0);
+        format!("it explains {percent:.0} % of the spread{between} (as much by chance alone: {chance})")
+    };
+    let between = format!(" between {cards} cards");
     match (p < comparing::REAL, explained) {
         // Few cards hide much: that nothing shows is not that there is nothing.
-        (false, _) => {
-            format!("{cards} cards are too few to link {word} and {what}; {share}")
-        }
-        (true, e) if e < 0.25 => format!("{word} hardly predicts {what}; {share}"),
-        (true, e) if e < 0.6 => format!("{word} predicts {what} in part; {share}"),
-        (true, _) => format!("{word} predicts {what} well; {share}"),
+        (false, _) => format!("{cards} cards are too few to link {word} and {what}: {}", share("")),
+        (true, e) if e < 0.25 => format!("{word} hardly predicts {what}: {}", share(&between)),
+        (true, e) if e < 0.6 => format!("{word} predicts {what} in part: {}", share(&between)),
+        (true, _) => format!("{word} predicts {what} well: {}", share(&between)),
     }
 }
 
@@ -132,11 +131,13 @@ mod tests {
         let of = |by, explained, p| verdict(by, explained, p, 6, "4K writes");
         assert_eq!(
             of(GroupBy::Mark, Some(0.05), Some(0.4)),
-            "6 cards are too few to link the mark and 4K writes; groups explain 5 % of the spread between \
-             cards (by chance alone: 0.400)"
+            "6 cards are too few to link the mark and 4K writes: it explains 5 % of the spread (as \
+             much by chance alone: 40.0 %)"
         );
         assert!(of(GroupBy::Mark, Some(0.1), Some(0.01)).contains("hardly predicts"));
-        assert!(of(GroupBy::Mark, Some(0.7), Some(0.0001)).ends_with("(by chance alone: below 0.001)"));
+        assert!(
+            of(GroupBy::Mark, Some(0.7), Some(0.0001)).ends_with("(as much by chance alone: below 0.1 %)")
+        );
         assert!(of(GroupBy::Year, None, None).contains("too few"));
     }
 }

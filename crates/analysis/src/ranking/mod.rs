@@ -40,7 +40,7 @@ pub fn ranking(
     let findings = findings::findings(&places);
     let decision = decision::decision(&places, &excluded, table.units.deviation);
     let on = asked.host.as_ref().map(|host| host.name.clone());
-    Ranking { by, on, places, not_placed, excluded, decision, groups: None, findings }
+    Ranking { by, on, places, not_placed, excluded, decision, groups: Vec::new(), findings }
 }
 
 /// What was measured that matters, by card.

@@ -1,6 +1,6 @@
 //! Who is fastest, in one sentence.
 
-use crate::figure::{ANSWER, count, percent, wrapped};
+use crate::figure::{ANSWER, count, listing, percent, wrapped};
 use cardscope_model::comparison::{ComparedTest, Comparison, Grade, Overall};
 use cardscope_model::statistics;
 use cardscope_model::units::three_digits;
@@ -17,6 +17,13 @@ pub(crate) fn answer(comparison: &Comparison) -> String {
             None => "Nothing to compare.".to_owned(),
         };
     }
+    // Of several settings those count that stand for their card over all tests.
+    let counted = |entries: &Vec<usize>| -> Vec<usize> {
+        let is = |entry: &usize| comparison.overall.iter().any(|o| o.name == comparison.entries[*entry].name);
+        let found: Vec<usize> = entries.iter().copied().filter(is).collect();
+        if found.is_empty() { entries.clone() } else { found }
+    };
+    let sides: Vec<Vec<usize>> = sides.iter().map(counted).collect();
     let tests: Vec<Vec<(usize, f64)>> =
         comparison.tests.iter().map(|test| means(test, &sides)).filter(|all| all.len() > 1).collect();
     if tests.is_empty() {
@@ -39,6 +46,16 @@ pub(crate) fn answer(comparison: &Comparison) -> String {
     if comparison.overall.is_empty() {
         return format!("{} leads in {lead}.", names[winner]);
     }
+    if even && names.len() > 2 {
+        let mut likely: Vec<usize> = (0..names.len()).collect();
+        likely.sort_by(|a, b| chances[*b].total_cmp(&chances[*a]));
+        let chance = |side: &usize| format!("{} ({})", names[*side], percent(chances[*side]));
+        let named: Vec<String> = likely.iter().take(2).map(chance).collect();
+        let said =
+            |named: &[String]| format!("No card is clearly the fastest; likeliest: {}.", listing(named));
+        let both = said(&named);
+        return if both.width() <= ANSWER { both } else { said(&named[..1]) };
+    }
     if even && names.len() == 2 {
         let said = format!("{} and {} are even", names[0], names[1]);
         let whole = format!("{said}: {} leads in {lead}.", names[winner]);
@@ -53,6 +70,17 @@ pub(crate) fn answer(comparison: &Comparison) -> String {
         (grade, false) => grade,
     };
     let sure = graded(sure, chances[winner]);
+    // Who leads in few tests is the best through all of them.
+    if names.len() > 2 && typically(&tests, winner).is_some_and(|factor| factor < 1.0) {
+        let lead =
+            format!("{} is the fastest over {} together", names[winner], count(tests.len() as u64, "test"));
+        let whole = format!("{lead} ({sure}).");
+        return if whole.width() <= ANSWER {
+            whole
+        } else {
+            format!("{lead} ({}).", percent(chances[winner]))
+        };
+    }
     let other = if names.len() == 2 { &names[1 - winner] } else { "the others" };
     // The longest that has room.
     let whole = format!("{} leads {other} in {lead} ({sure}).", names[winner]);

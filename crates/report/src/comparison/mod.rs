@@ -3,8 +3,8 @@
 
 pub(crate) mod answer;
 mod bus;
-pub(crate) mod changes;
-pub(crate) mod cooling;
+mod changes;
+mod cooling;
 mod details;
 mod latencies;
 pub mod tables;
@@ -40,9 +40,7 @@ pub fn page(comparison: &Comparison, how: How) -> Page {
     if comparison.entries.is_empty() {
         return page;
     }
-    page.because_all(Tone::Plain, words::counted(comparison));
-    cooling::add(&mut page, comparison);
-    changes::add(&mut page, comparison);
+    add_reasons(&mut page, comparison);
     add_overall(&mut page, comparison);
     add_figures(&mut page, comparison, how);
     add_differences(&mut page, comparison);
@@ -54,6 +52,14 @@ pub fn page(comparison: &Comparison, how: How) -> Page {
     page.fold("Findings", [Block::Remarks(findings::of(&comparison.findings))]);
     page.fold("Sources", [Block::Lines(sources(comparison))]);
     page
+}
+
+/// How sure all of it is, and what stands out.
+pub(crate) fn add_reasons(page: &mut Page, comparison: &Comparison) {
+    let said = [words::counted(comparison), words::apart(comparison), words::areas(comparison)];
+    page.because_all(Tone::Plain, said.into_iter().flatten());
+    cooling::add(page, comparison);
+    changes::add(page, comparison);
 }
 
 /// All tests together, and how far cards lie apart in each.
@@ -68,6 +74,7 @@ pub(crate) fn add_overall(page: &mut Page, comparison: &Comparison) {
     let said = |remark: &CardRemark| format!("{}: {}.", remark.name, remark.words.join("; "));
     page.add("Remarks", [Block::Lines(comparison.remarks.iter().map(said).collect())]);
     page.fold("How far the cards lie apart", [Block::Table(tables::spread_of_tests(comparison))]);
+    page.fold("Small against large test area", [Block::Table(tables::areas(comparison))]);
 }
 
 /// What was compared, and what differs besides the card.
@@ -88,11 +95,15 @@ pub(crate) fn add_figures(page: &mut Page, comparison: &Comparison, how: How) {
             false => format!("{}, MB/s", measure.word()),
             true => format!("{} as the tools print it", measure.word()),
         };
+        // Many cards have a row each, without room for intervals; no interval is known of what a tool printed.
+        let has_intervals = number == 0 && !how.as_printed && words::with_intervals(comparison);
+        let interval = if has_intervals { ", with its 95 % interval" } else { "" };
+        let meaning = Block::Words(format!("Figures: {}{interval}.", measure.meaning()));
         let table = tables::figures(comparison, measure, how.as_printed);
-        let has_intervals = !how.as_printed && !tables::is_card_by_card(comparison, how.as_printed);
-        let meaning = Block::Words(format!("Figures: {}.", measure.meaning(has_intervals)));
         match (table.rows().is_empty(), number) {
             (true, _) => {}
+            // Of one run each, the worst is the best.
+            (false, 1..) if !several_runs(comparison) => {}
             (false, 0) => page.add(&head, [Block::Table(table), meaning]),
             (false, _) => page.fold(&head, [Block::Table(table), meaning]),
         }
@@ -111,6 +122,11 @@ pub(crate) fn add_figures(page: &mut Page, comparison: &Comparison, how: How) {
         });
         page.add("", [true_ones.to_owned()].into_iter().chain(own).map(Block::Words));
     }
+}
+
+/// Whether any test of any entry was run more than once.
+fn several_runs(comparison: &Comparison) -> bool {
+    comparison.tests.iter().flat_map(|test| test.spreads.iter().flatten()).any(|spread| spread.n > 1)
 }
 
 /// Who is faster than whom in each test, and the pairs.
@@ -178,6 +194,14 @@ mod tests {
             assert!(page.contains(&format!("  {number} ")), "{number}\n{page}");
         }
         assert!(page.contains("2261 comparisons of two cards"), "{page}");
+    }
+
+    #[test]
+    fn six_settings_in_two_tests_have_a_row_each_and_keep_their_intervals() {
+        let table = tables::figures(&sample::comparison(6, 3, 2), Measure::Average, false);
+        assert_eq!(table.rows().len(), 6);
+        let page = page(&sample::comparison(6, 3, 2), How::default()).text();
+        assert!(page.contains("with its 95 % interval") && page.contains(" … "), "{page}");
     }
 
     #[test]

@@ -2,11 +2,12 @@
 //! differs besides the card.
 
 use super::words::{self, Measure};
-use crate::figure::{NONE, interval, percent, printed, speed};
+use crate::figure::{NONE, interval, percent, printed, speed, test_of};
 use crate::page::table::Table;
-use cardscope_model::comparison::{Comparison, Differs, Pair, PrintedSpread, Spread};
+use cardscope_model::comparison::{AreaEffect, Comparison, Differs, Pair, PrintedSpread, Spread};
 use cardscope_model::result::ToolPrints;
-use cardscope_model::units::{KIB, three_digits};
+use cardscope_model::statistics::distinct;
+use cardscope_model::units::{BinarySize, KIB};
 
 /// Stands behind a true figure in MB/s where the tool's own was asked for and is not known.
 pub(crate) const NOT_PRINTED: &str = " ¹";
@@ -19,7 +20,7 @@ pub(super) fn beside(comparison: &Comparison, first: &str) -> Table {
 
 /// One figure of each test for each entry, in MB/s with the interval of the average, or as the tools printed it.
 pub fn figures(comparison: &Comparison, measure: Measure, as_printed: bool) -> Table {
-    if is_card_by_card(comparison, as_printed) {
+    if words::by_rows(comparison) && !as_printed {
         return card_by_card(comparison, measure);
     }
     let mut table = beside(comparison, "test");
@@ -29,14 +30,6 @@ pub fn figures(comparison: &Comparison, measure: Measure, as_printed: bool) -> T
     }
     table
 }
-
-/// Whether each entry has a row, which has no room for intervals.
-pub(super) fn is_card_by_card(comparison: &Comparison, as_printed: bool) -> bool {
-    comparison.entries.len() > BESIDE && !as_printed
-}
-
-/// Entries up to which each has a column; of more each has a row.
-const BESIDE: usize = 8;
 
 /// All tests together, the best first; empty where no test was run on all.
 pub fn overall(comparison: &Comparison) -> Table {
@@ -66,8 +59,10 @@ fn card_by_card(comparison: &Comparison, measure: Measure) -> Table {
     let mut order: Vec<usize> = (0..comparison.entries.len()).collect();
     order.sort_by_key(|entry| rank(&comparison.entries[*entry].name).unwrap_or(usize::MAX));
     for entry in order {
-        let figure =
-            |spread: &Option<Spread>| spread.as_ref().map_or(NONE.to_owned(), |s| speed(measure.of(s)));
+        let figure = |spread: &Option<Spread>| match spread {
+            Some(spread) if !words::with_intervals(comparison) => speed(measure.of(spread)),
+            spread => cell(spread.as_ref(), measure, false),
+        };
         let cells = tests.iter().map(|test| figure(&test.spreads[entry]));
         table.row([comparison.entries[entry].name.clone()].into_iter().chain(cells));
     }
@@ -77,22 +72,38 @@ fn card_by_card(comparison: &Comparison, measure: Measure) -> Table {
 /// How far the cards lie apart in each test: the fastest and the slowest, and the factor between them; of three cards or
 /// more.
 pub fn spread_of_tests(comparison: &Comparison) -> Table {
-    let mut table = Table::new(["test", "fastest", "slowest", "factor"]).left_aligned(["fastest", "slowest"]);
-    for test in &comparison.tests {
-        let named = comparison.entries.iter().zip(&test.spreads);
-        let measured = named.filter_map(|(entry, spread)| Some((entry, spread.as_ref()?.mean)));
-        let mut sorted: Vec<_> = measured.filter(|(_, mean)| mean.is_finite() && *mean > 0.0).collect();
-        sorted.sort_by(|a, b| b.1.total_cmp(&a.1));
-        if let [fastest, .., slowest] = &sorted[..]
-            && sorted.len() > 2
-        {
-            let side =
-                |of: &(&cardscope_model::comparison::Entry, f64)| format!("{} ({})", speed(of.1), of.0.name);
-            let factor = format!("× {}", three_digits(fastest.1 / slowest.1));
-            table.row([words::test(test), side(fastest), side(slowest), factor]);
-        }
+    let side = |mb_s: f64, name: &str| format!("{} ({name})", speed(mb_s));
+    let table = Table::of(
+        &comparison.apart,
+        &[
+            ("test", &|apart| test_of(apart.test, apart.step.as_deref())),
+            ("fastest", &|apart| side(apart.fastest_mb_s, &apart.fastest)),
+            ("slowest", &|apart| side(apart.slowest_mb_s, &apart.slowest)),
+            ("factor", &|apart| format!("× {}", words::fold(apart.factor))),
+        ],
+    );
+    table.left_aligned(["fastest", "slowest"])
+}
+
+/// What a large test area does to each card, in percent of the speed over the small one.
+pub fn areas(comparison: &Comparison) -> Table {
+    let test = |effect: &AreaEffect| test_of(effect.test, effect.step.as_deref());
+    let tests = distinct(comparison.areas.iter().map(test));
+    let mut table =
+        Table::new(["card".to_owned(), "area".to_owned()].into_iter().chain(tests.iter().cloned()));
+    for own in comparison.areas.chunk_by(|a, b| a.name == b.name) {
+        let [small, large] = own[0].bytes.map(BinarySize);
+        let cell = |wanted: &String| {
+            let found = own.iter().find(|effect| test(effect) == *wanted);
+            found.map_or(NONE.to_owned(), |effect| match 100.0 * (effect.share() - 1.0) {
+                percent if percent.abs() < 0.5 => "0 %".to_owned(),
+                percent => format!("{percent:+.0} %"),
+            })
+        };
+        let head = [own[0].name.clone(), format!("{small}, {large}")];
+        table.row(head.into_iter().chain(tests.iter().map(cell)));
     }
-    table
+    table.left_aligned(["card", "area"]).beside()
 }
 
 /// Each card's mean as a share of the best of its test, as a heat map; empty where nothing can be compared.

@@ -1,13 +1,34 @@
 //! What is said of an entry and of two of them: the same sentences on the terminal, in Markdown and on the page.
 
 use crate::figure::{count, interval, listing, speed, test_of};
-use cardscope_model::comparison::{ComparedTest, Comparison, Entry, Grade, LevelPair, Pair, Spread, Verdict};
+use cardscope_model::comparison::{
+    Apart, AreaEffect, ComparedTest, Comparison, Entry, Grade, LevelPair, Pair, Spread, Verdict,
+};
 use cardscope_model::condition::{Condition, Origin, in_words};
 use cardscope_model::setting::Setting;
+use cardscope_model::statistics::distinct;
+use cardscope_model::test_name::TestName;
 use cardscope_model::units::{BinarySize, three_digits};
 
 /// One of so many pairs of cards that are alike differs by chance: what is called real holds in 95 of 100.
 const BY_CHANCE: usize = 20;
+
+/// Entries up to which each has a column of its own; of more each has a row, and nobody reads their pairs.
+pub(super) const BESIDE: usize = 8;
+
+/// Entries from which on few tests make a row each too wide: then each entry has a row.
+const WIDE: usize = 5;
+
+/// Whether each entry has a row of its own in the tables of figures, and not a column.
+pub(super) fn by_rows(comparison: &Comparison) -> bool {
+    let entries = comparison.entries.len();
+    entries > BESIDE || (entries >= WIDE && comparison.tests.len() < entries)
+}
+
+/// Whether the averages stand there with their intervals; of many entries and tests they have no room.
+pub(super) fn with_intervals(comparison: &Comparison) -> bool {
+    !by_rows(comparison) || comparison.entries.len() <= BESIDE
+}
 
 /// Which of a test's figures is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,11 +57,10 @@ impl Measure {
         }
     }
 
-    /// What it is, and whether its interval stands beside it: none is known of what a tool printed.
-    pub fn meaning(self, has_interval: bool) -> &'static str {
+    /// What it is.
+    pub fn meaning(self) -> &'static str {
         match self {
-            Measure::Average if !has_interval => "the mean of all runs",
-            Measure::Average => "the mean of all runs, with its 95 % interval",
+            Measure::Average => "the mean of all runs",
             Measure::Worst => "the slowest run",
             Measure::Best => "the fastest run",
             Measure::Median => "the run in the middle",
@@ -186,7 +206,9 @@ pub fn counted(comparison: &Comparison) -> Option<String> {
     };
     let graded = |grade: Grade| pairs().filter(|p| p.grade == grade && p.verdict != Verdict::Alike).count();
     let significant = pairs().filter(|p| is_real(p)).count();
-    (cards > 0).then(|| {
+    // Nobody reads so many pairs: only what chance makes of the significant ones matters.
+    let unread = comparison.entries.len() > BESIDE && significant == 0;
+    (cards > 0 && !unread).then(|| {
         let found = [
             (graded(Grade::AlmostCertain), "almost certain"),
             (graded(Grade::Likely), "likely"),
@@ -199,6 +221,82 @@ pub fn counted(comparison: &Comparison) -> Option<String> {
         let found = found.collect::<Vec<_>>().join(", ");
         format!("{all} of two cards in one test: {found}; {significant} significant.{chance}")
     })
+}
+
+/// A field of cards is worth a sentence where it lies so far apart in some test.
+const FAR: f64 = 2.0;
+
+/// In which test the cards lie farthest apart and in which they are closest: `RND4K Q1T1 write differs most between the
+/// 20 cards, 301-fold; SEQ1M Q1T1 read least, 7.09-fold.`
+pub fn apart(comparison: &Comparison) -> Option<String> {
+    let of_most = comparison.apart.iter().map(|apart| apart.cards).max()?;
+    let all = || comparison.apart.iter().filter(|apart| apart.cards == of_most);
+    let most = all().max_by(|a, b| a.factor.total_cmp(&b.factor)).filter(|most| most.factor >= FAR)?;
+    let least = all().min_by(|a, b| a.factor.total_cmp(&b.factor))?;
+    let name = |apart: &Apart| test_of(apart.test, apart.step.as_deref());
+    let fold = |apart: &Apart| format!("{}-fold", fold(apart.factor));
+    let closest = match all().count() {
+        1 => String::new(),
+        _ => format!("; {} least, {}", name(least), fold(least)),
+    };
+    Some(format!("{} differs most between the {of_most} cards, {}{closest}.", name(most), fold(most)))
+}
+
+/// How many times as fast, with three digits: 7.09, 301, 2060.
+pub(super) fn fold(factor: f64) -> String {
+    if factor < 1000.0 { three_digits(factor) } else { format!("{:.0}", three_rounded(factor)) }
+}
+
+fn three_rounded(factor: f64) -> f64 {
+    let step = 10_f64.powf(factor.log10().floor() - 2.0);
+    (factor / step).round() * step
+}
+
+/// A test is slower over a large area below this share of its speed over a small one, and holds above the other.
+const SLOWER: f64 = 0.8;
+const HOLDS: f64 = 0.95;
+
+/// What a large test area does to the cards: the test that falls on most of them, and how many hold on all.
+pub fn areas(comparison: &Comparison) -> Option<String> {
+    let cards = distinct(comparison.areas.iter().map(|effect| &effect.name)).len();
+    let tests = distinct(comparison.areas.iter().map(|effect| (effect.test, effect.step.clone())));
+    let of = |(test, step): &(TestName, Option<String>)| -> Vec<&AreaEffect> {
+        comparison.areas.iter().filter(|effect| effect.test == *test && effect.step == *step).collect()
+    };
+    let fallen = |test| of(test).into_iter().filter(|e| e.share() < SLOWER).collect::<Vec<_>>();
+    let deepest = |fallen: &[&AreaEffect]| fallen.iter().map(|e| e.share()).fold(1.0, f64::min);
+    let sizes = distinct(comparison.areas.iter().map(|effect| effect.bytes));
+    let over = match &sizes[..] {
+        [[small, large]] => format!("Over {} instead of {}", BinarySize(*large), BinarySize(*small)),
+        _ => "Over a large area instead of a small one".to_owned(),
+    };
+    let all: Vec<(String, Vec<&AreaEffect>)> =
+        tests.iter().map(|test| (test_of(test.0, test.1.as_deref()), fallen(test))).collect();
+    let more =
+        |a: &[&AreaEffect], b: &[&AreaEffect]| a.len().cmp(&b.len()).then(deepest(b).total_cmp(&deepest(a)));
+    let (name, fallen) = all.iter().max_by(|a, b| more(&a.1, &b.1))?;
+    if fallen.is_empty() {
+        return Some(format!(
+            "{over}, {} as fast.",
+            if cards == 1 { "the card is" } else { "all cards are about" }
+        ));
+    }
+    let percent = |share: f64| format!("{:.0}", 100.0 * (1.0 - share));
+    let [least, most] = [fallen.iter().map(|e| e.share()).fold(0.0, f64::max), deepest(fallen)].map(percent);
+    let by = if least == most { format!("{most} %") } else { format!("{least} to {most} %") };
+    let hold = tests.iter().filter(|test| of(test).iter().all(|e| e.share() > HOLDS)).count();
+    let hold = match hold {
+        0 => String::new(),
+        n => {
+            let holds = if n == 1 { "holds" } else { "hold" };
+            format!("; {n} of {} {holds} on every card", count(tests.len() as u64, "test"))
+        }
+    };
+    Some(format!(
+        "{over}, {name} falls on {} of {} by {by}{hold}.",
+        fallen.len(),
+        count(cards as u64, "card")
+    ))
 }
 
 /// Whether the difference of a pair is significant after correction.
@@ -323,6 +421,47 @@ mod tests {
         let mut pair = sample::comparison(2, 2, 1).tests[0].pairs[0].clone();
         (pair.factor, pair.percent) = (301.2, 30_020.0);
         assert_eq!(against(&pair), "+30020.0 % (×301)");
+    }
+
+    #[test]
+    fn how_far_cards_lie_apart_is_said_of_the_widest_and_the_closest_test() {
+        let mut comparison = sample::comparison(20, 2, 2);
+        comparison.apart.iter_mut().for_each(|apart| apart.cards = 20);
+        (comparison.apart[0].factor, comparison.apart[1].factor) = (7.093, 301.2);
+        let said =
+            "RND4K Q1T1 read differs most between the 20 cards, 301-fold; SEQ1M Q8T1 read least, 7.09-fold.";
+        let [read, small] = [0, 1].map(|at| test_of(comparison.apart[at].test, None));
+        let said = said.replace("RND4K Q1T1 read", &small).replace("SEQ1M Q8T1 read", &read);
+        assert_eq!(apart(&comparison).as_deref(), Some(said.as_str()));
+        comparison.apart[1].factor = 1.4;
+        comparison.apart[0].factor = 1.2;
+        assert_eq!(apart(&comparison), None, "cards that are alike");
+        assert_eq!(fold(162_556.0), "163000");
+    }
+
+    #[test]
+    fn what_a_large_area_does_is_one_sentence_over_all_cards() {
+        let mut comparison = sample::comparison(2, 1, 1);
+        let effect = |name: &str, test: &str, share: f64| AreaEffect {
+            name: name.to_owned(),
+            test: test.parse().unwrap(),
+            step: None,
+            bytes: [1 << 26, 1 << 30],
+            mb_s: [2.0, 2.0 * share],
+        };
+        let (read, write) = ("SEQ1M Q1T1 read", "RND4K Q1T1 write");
+        comparison.areas = vec![
+            effect("A", read, 1.0),
+            effect("A", write, 0.1),
+            effect("B", read, 0.99),
+            effect("B", write, 0.38),
+        ];
+        let said = "Over 1 GiB instead of 64 MiB, RND4K Q1T1 write falls on 2 of 2 cards by 62 to 90 %; 1 of 2 tests \
+                    holds on every card.";
+        assert_eq!(areas(&comparison).as_deref(), Some(said));
+        comparison.areas.retain(|effect| effect.share() > 0.9);
+        let said = "Over 1 GiB instead of 64 MiB, all cards are about as fast.";
+        assert_eq!(areas(&comparison).as_deref(), Some(said));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::comparison::words::Measure;
 use cardscope_model::comparison::{ComparedTest, Comparison, Entry};
 use cardscope_model::outside;
 use cardscope_model::publication::{CardPart, Latencies, Publication};
+use cardscope_model::recipe::{self, RECIPES};
 use cardscope_model::statistics::distinct;
 use cardscope_model::test_name::{Op, Order, TestName};
 use cardscope_model::units::{BinarySize, KIB, MB, MIB};
@@ -66,7 +67,7 @@ fn crystaldiskmark_8(publication: &Publication, entry: &Entry, lines: &[Line<'_>
         "Profile: {}\n   Test: {} (x{}) [{}]\n   Mode:\n   Date: {}\n     OS: {}\n",
         recipe(entry),
         size(entry),
-        runs(lines),
+        loops(entry, lines),
         outside::line(&entry.name),
         date(publication, entry).replace('-', "/"),
         kernel(entry),
@@ -82,7 +83,7 @@ fn crystaldiskmark_3(publication: &Publication, entry: &Entry, lines: &[Line<'_>
         // Its MB of a size are 2^20 bytes.
         size(entry).replace("iB", "B"),
         outside::line(&entry.name),
-        runs(lines),
+        loops(entry, lines),
         date(publication, entry).replace('-', "/"),
         kernel(entry),
     );
@@ -106,7 +107,7 @@ pub(super) fn kdiskmark(publication: &Publication) -> String {
             "Profile: {}\n   Test: {} (x{})\n   Date: {}\n     OS: {}\n Target: {}\n",
             recipe(entry),
             size(entry),
-            runs(lines),
+            loops(entry, lines),
             date(publication, entry),
             kernel(entry),
             outside::line(&entry.name),
@@ -132,9 +133,17 @@ fn reports(
 /// The tests of one entry that have a speed; latencies are those of its own runs, not of the card under other settings.
 fn lines<'a>(all: &'a Comparison, entry: usize, part: Option<&CardPart>, measure: Measure) -> Vec<Line<'a>> {
     let name = &all.entries[entry].name;
+    let is_crystaldiskmark = all.entries[entry].settings.iter().all(|setting| {
+        let recipe = setting.recipe.to_lowercase();
+        recipe.starts_with("crystaldiskmark")
+            || RECIPES.find(&recipe).is_ok() && recipe.starts_with("cdm") && recipe != "cdm-fio"
+    });
     let line = |test: &'a ComparedTest| {
         let spread = test.spreads.get(entry)?.as_ref()?;
-        let mb_s = measure.of(spread);
+        // The best of loops is no run's mean; CrystalDiskMark's own figure is known where its recipe was run.
+        let best = spread.as_printed.as_ref().filter(|_| measure == Measure::Best && is_crystaldiskmark);
+        let best = best.map(|own| &own.best).filter(|own| own.unit == "MB/s").map(|own| own.value);
+        let mb_s = best.unwrap_or_else(|| measure.of(spread));
         let same = |l: &&Latencies| l.test == test.test && l.step == test.step && l.entry == *name;
         let timed = part.and_then(|part| part.latencies.iter().find(same));
         let latency_us = timed.map(|l| l.histogram.mean() / 1e3).filter(|us| *us > 0.0);
@@ -218,8 +227,13 @@ fn size(entry: &Entry) -> String {
     if sizes.is_empty() { "size unknown".to_owned() } else { sizes.join(", ") }
 }
 
-fn runs(lines: &[Line<'_>]) -> u32 {
-    lines.iter().map(|line| line.runs).max().unwrap_or(0)
+/// Loops behind the figures: each run of a recipe has its own.
+fn loops(entry: &Entry, lines: &[Line<'_>]) -> u32 {
+    let runs = lines.iter().map(|line| line.runs).max().unwrap_or(0);
+    let recipe = entry.settings.first().and_then(|setting| RECIPES.find(&setting.recipe).ok());
+    let of_recipe = recipe.and_then(|text| recipe::parse(text, None).ok());
+    let each = of_recipe.and_then(|recipe| recipe.tests.iter().map(|test| test.loops).max());
+    runs.saturating_mul(each.unwrap_or(1))
 }
 
 fn date(publication: &Publication, entry: &Entry) -> String {

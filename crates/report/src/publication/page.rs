@@ -22,9 +22,7 @@ pub(crate) fn page(publication: &Publication) -> Page {
         Tone::Plain,
         publication.rankings.iter().skip(usize::from(alone(publication))).map(ranking::answer),
     );
-    page.because_all(Tone::Plain, words::counted(compared));
-    comparison::cooling::add(&mut page, compared);
-    comparison::changes::add(&mut page, compared);
+    comparison::add_reasons(&mut page, compared);
     page.figures = figures(publication);
     let speeds = match compared.entries.len() {
         1 => bars::by_queue(compared),

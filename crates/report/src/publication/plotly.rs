@@ -58,10 +58,11 @@ pub(super) fn plotly(publication: &Publication) -> String {
         [(Measure::Average, "averages"), (Measure::Worst, "worsts"), (Measure::Best, "bests")]
     {
         if let Some(chart) = bars::by_card(compared, measure) {
+            let interval = if measure == Measure::Average { ", with its 95 % interval" } else { "" };
             let _ = writeln!(
                 out,
-                "\n## Comparison of {head}\n\nFor every card and test {}.",
-                measure.meaning(true)
+                "\n## Comparison of {head}\n\nFor every card and test {}{interval}.",
+                measure.meaning()
             );
             out += &block(&chart, true);
         }

@@ -8,7 +8,7 @@ pub(crate) use decision::{answer, reasons};
 pub(crate) use words::{price, unit, value, what};
 
 use crate::comparison;
-use crate::figure::{interval, percent, speed};
+use crate::figure::{interval, percent, sentence, speed};
 use crate::page::table::Table;
 use crate::page::{Block, Page, Tone, findings};
 use cardscope_model::job::{Figure, Fit};
@@ -46,9 +46,11 @@ pub(crate) fn add(page: &mut Page, head: &str, of: &str, ranking: &Ranking) {
     let not_placed = ranking.not_placed.iter().map(|(card, reason)| format!("{card}: {reason}"));
     let not_placed = excluded.chain(not_placed);
     page.fold(&head_of("Not ranked"), [Block::Lines(not_placed.collect())]);
-    if let Some(found) = &ranking.groups {
-        let body = [Block::Table(groups(found, ranking)), Block::Words(found.verdict.clone())];
-        page.fold(&format!("By {}, {}", found.by, unit(ranking)), body);
+    // What was asked for is an answer, the groups behind it are detail.
+    let predicts = ranking.groups.iter().map(|found| sentence(&found.verdict));
+    page.add(&head_of("What predicts the order"), [Block::Lines(predicts.collect())]);
+    for found in &ranking.groups {
+        page.fold(&format!("By {}, {}", found.by, unit(ranking)), [Block::Table(groups(found, ranking))]);
     }
     page.fold(&head_of("Findings"), [Block::Remarks(findings::of(&ranking.findings))]);
 }

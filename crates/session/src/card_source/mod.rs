@@ -13,7 +13,7 @@ use crate::details;
 use crate::error::{Failure, Result};
 use crate::import;
 use cardscope_model::archived::{StoredCard, SummaryRow};
-use cardscope_model::card::Event;
+use cardscope_model::card::{Event, SIMULATED};
 use cardscope_model::card_details::CardDetails;
 use cardscope_model::comparison::Entry;
 use cardscope_model::run::CardRun;
@@ -58,10 +58,11 @@ impl CardSource {
         Ok(self.not_cards.insert(found))
     }
 
-    /// Says in their names which cards are none: `Samsung EC1QT 32GB (simulated)`.
+    /// Says in their names which cards are none: `Samsung Evo+ 32GB (simulated)`, where the name that a simulated card has by
+    /// itself was replaced.
     pub(crate) fn label<'a>(&mut self, cards: impl Iterator<Item = &'a mut StoredCard>) -> Result<()> {
         let not_cards = self.not_cards()?;
-        for card in cards {
+        for card in cards.filter(|card| !card.title.starts_with(SIMULATED)) {
             let Some(what) = not_cards.get(&card.id) else { continue };
             let what = what.trim_start_matches("a ").trim_end_matches(" card");
             let label = format!(" ({what})");

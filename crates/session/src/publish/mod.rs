@@ -48,9 +48,10 @@ pub struct Request {
     /// Limit the speeds to this host, in these orders
     #[arg(long, value_name = "HOST", requires = "order")]
     pub on: Option<String>,
-    /// Show how well a mark, maker, year or capacity predicts the orders
-    #[arg(long, value_name = "WORD", requires = "order", value_parser = groups())]
-    pub group_by: Option<GroupBy>,
+    /// Show how well each of these predicts the orders: mark, app-mark, maker, year, capacity
+    #[arg(long, value_name = "WORD,...", requires = "order", value_delimiter = ',', value_parser = groups())]
+    #[arg(hide_possible_values = true)]
+    pub group_by: Vec<GroupBy>,
     /// Also publish serial numbers and CIDs
     #[arg(long)]
     pub serials: bool,
@@ -93,7 +94,7 @@ pub fn publish(request: &Request) -> Result<Publication> {
     let mut rankings = Vec::new();
     for by in &orders {
         let named = !compared.cards.is_empty();
-        let order = Order { by, on: request.on.as_deref(), group_by: request.group_by, named };
+        let order = Order { by, on: request.on.as_deref(), group_by: &request.group_by, named };
         rankings.push(rank::rank_among(order, &compared.choice, cards.clone(), &mut source)?);
     }
     let (comparison, parts) = match columns {
@@ -176,7 +177,7 @@ mod tests {
                 ..Compared::default()
             },
             rank_by: named(rank_by),
-            group_by: Some(GroupBy::Maker),
+            group_by: vec![GroupBy::Maker],
             ..Request::default()
         })
     }
@@ -186,7 +187,7 @@ mod tests {
         let found = many(&["SEQ1M Q8T1 read"], &[]).unwrap();
         assert_eq!((found.title.as_str(), found.comparison.entries.len()), ("240 cards in order", 0));
         assert_eq!(found.rankings[0].places.len(), 240);
-        let groups = found.rankings[0].groups.as_ref().unwrap();
+        let groups = &found.rankings[0].groups[0];
         assert_eq!(groups.groups.iter().map(|g| g.cards).sum::<u32>(), 240);
         let [why] = &found.comparison.findings[..] else { panic!("{:?}", found.comparison.findings) };
         assert_eq!(why.claim, "not-compared");

@@ -46,7 +46,7 @@ pub(crate) struct Order<'a> {
     /// The host that caps them: a name, or a file with one of the user's own.
     pub(crate) on: Option<&'a str>,
     /// Into which groups they are divided.
-    pub(crate) group_by: Option<GroupBy>,
+    pub(crate) group_by: &'a [GroupBy],
     /// Whether the cards were named: then simulated cards and loop devices are ranked, too.
     pub(crate) named: bool,
 }
@@ -67,9 +67,9 @@ pub struct Request {
     /// Limit the speeds to this host: pi-2, pi-3, pi-4, pi-5, slot-25, usb2, sd-express, or FILE.toml
     #[arg(long, value_name = "HOST")]
     pub on: Option<String>,
-    /// Show how well a mark, maker, year or capacity predicts the order
-    #[arg(long, value_name = "WORD", value_parser = groups())]
-    pub group_by: Option<GroupBy>,
+    /// Show how well each of these predicts the order: mark, app-mark, maker, year, capacity
+    #[arg(long, value_name = "WORD,...", value_delimiter = ',', value_parser = groups(), hide_possible_values = true)]
+    pub group_by: Vec<GroupBy>,
     /// Which measurements are meant; of tests one, where there is no job.
     #[command(flatten)]
     pub choice: Choice,
@@ -97,7 +97,7 @@ pub fn rank(request: &Request) -> Result<Ranking> {
     let mut cards = cards(request, &mut source)?;
     set_apart(cards.iter_mut());
     let named = !request.cards.is_empty();
-    let order = Order { by: &by, on: request.on.as_deref(), group_by: request.group_by, named };
+    let order = Order { by: &by, on: request.on.as_deref(), group_by: &request.group_by, named };
     rank_among(order, &request.choice, cards, &mut source)
 }
 
@@ -115,8 +115,8 @@ pub(crate) fn rank_among(
     let table = spreads::of(source)?;
     let mut ranking = ranking::ranking(&asked, &table, &cards, &measured, excluded);
     ranking.findings.extend(old_prices(&ranking.places));
-    if let Some(group_by) = order.group_by {
-        ranking.groups = Some(grouped(group_by, &asked, &cards, &ranking.places, source)?);
+    for group_by in order.group_by {
+        ranking.groups.push(grouped(*group_by, &asked, &cards, &ranking.places, source)?);
     }
     Ok(ranking)
 }

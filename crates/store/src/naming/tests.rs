@@ -74,3 +74,22 @@ fn registers_that_cannot_be_read_name_nobody() {
     log.other.insert("nvme".into(), serde_json::json!([1, 2]));
     assert!(of_log(&log, "", "").unit.is_none());
 }
+
+#[test]
+fn a_simulated_card_is_not_the_real_one_whose_registers_it_has_nor_another_simulated_one() {
+    let real = CardFacts { model: Some("00000".into()), ..CardFacts::default() };
+    let simulated = |name: &str| CardFacts { name: Some(name.into()), ..real.clone() };
+    let (evo, pro) = (simulated("sim:evo-16g"), simulated("sim:pro-16g"));
+    assert!(registers_hide_difference(&real, &evo) && registers_hide_difference(&evo, &pro));
+    assert!(!registers_hide_difference(&evo, &evo.clone()));
+    // Two names that people typed may well mean one card.
+    assert!(!registers_hide_difference(&simulated("Ultra"), &simulated("Ultra A1")));
+}
+
+#[test]
+fn what_registers_say_of_marks_and_age_is_known_of_the_card() {
+    let facts = CardFacts { marks: vec!["U3".into()], made: Some("2019-03".into()), ..CardFacts::default() };
+    let unit = CardUnit { id: "a".into(), model: "GC2QT".into(), facts, ..CardUnit::default() };
+    let found = of_unit(Some(&unit), "", "/dev/sdb");
+    assert_eq!((found.facts.marks, found.facts.made), (vec!["U3".to_owned()], Some("2019-03".to_owned())));
+}

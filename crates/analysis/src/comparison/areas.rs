@@ -1,0 +1,97 @@
+//! Each card over its largest test area, the one nearest to use; how far cards lie apart there, and what that area does to
+//! cards that were measured over a small one, too (seeds 001 and 002).
+
+use super::columns::{Column, TestKey, keys};
+use cardscope_model::comparison::{Apart, AreaEffect};
+use cardscope_model::statistics::{distinct, mean};
+
+/// Small and large areas differ by at least this.
+const SIZES_APART: u64 = 4;
+
+/// Fewer cards than these are a pair, not a field.
+const FIELD: usize = 3;
+
+/// The columns of each card, in the order of the first.
+pub(super) fn by_card(columns: &[Column]) -> Vec<Vec<&Column>> {
+    let of = |card: &str| columns.iter().filter(|column| column.entry.card_id == card).collect();
+    distinct(columns.iter().map(|column| column.entry.card_id.as_str())).into_iter().map(of).collect()
+}
+
+/// A card's name without its settings.
+pub(super) fn name(own: &[&Column]) -> String {
+    own.first().and_then(|column| column.entry.name.split(" · ").next()).unwrap_or_default().to_owned()
+}
+
+/// Bytes of the largest area of a column; 0 where nobody knows it.
+pub(super) fn size(column: &Column) -> u64 {
+    column.entry.settings.iter().filter_map(|setting| setting.size_bytes).max().unwrap_or(0)
+}
+
+/// A card with each of its tests once, in the setting with the largest area that has it; of equal ones the first.
+pub(super) fn joined(own: &[&Column]) -> Option<Column> {
+    let mut own: Vec<&Column> = own.to_vec();
+    own.sort_by_key(|column| std::cmp::Reverse(size(column)));
+    let (nearest, others) = own.split_first()?;
+    let mut joined = (*nearest).clone();
+    joined.entry.name = name(&own);
+    for (key, values) in others.iter().flat_map(|column| &column.tests) {
+        if joined.tests.iter().all(|(known, _)| known != key) {
+            joined.tests.push((key.clone(), values.clone()));
+        }
+    }
+    Some(joined)
+}
+
+/// A column's mean in one test.
+fn speed(column: &Column, key: &TestKey) -> Option<f64> {
+    let (_, values) = column.tests.iter().find(|(known, _)| known == key)?;
+    mean(&values.mb_s).filter(|mb_s| mb_s.is_finite() && *mb_s > 0.0)
+}
+
+/// How far the cards lie apart in each test that at least three of them have.
+pub(super) fn apart(columns: &[Column]) -> Vec<Apart> {
+    let cards = by_card(columns);
+    let of = |key: &TestKey| {
+        let value = |own: &Vec<&Column>| {
+            let with = own.iter().rev().filter_map(|column| Some((size(column), speed(column, key)?)));
+            Some((name(own), with.max_by_key(|(size, _)| *size)?.1))
+        };
+        let mut all: Vec<(String, f64)> = cards.iter().filter_map(value).collect();
+        all.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let ((fastest, most), (slowest, least)) = (all.first()?.clone(), all.last()?.clone());
+        (all.len() >= FIELD).then(|| Apart {
+            test: key.0,
+            step: key.1.clone(),
+            cards: all.len() as u32,
+            fastest,
+            fastest_mb_s: most,
+            slowest,
+            slowest_mb_s: least,
+            factor: most / least,
+        })
+    };
+    keys(columns.iter()).into_iter().filter_map(of).collect()
+}
+
+/// The smallest area of each card against its largest one, in the tests that it has over both.
+pub(super) fn effects(columns: &[Column]) -> Vec<AreaEffect> {
+    by_card(columns).iter().flat_map(|own| of_card(own)).collect()
+}
+
+/// The same of one card.
+pub(super) fn of_card(own: &[&Column]) -> Vec<AreaEffect> {
+    let sized = own.iter().filter(|column| size(column) > 0);
+    let smallest = sized.clone().min_by_key(|column| size(column));
+    let (Some(small), Some(large)) = (smallest, sized.max_by_key(|column| size(column))) else {
+        return Vec::new();
+    };
+    if size(large) < SIZES_APART.saturating_mul(size(small)) {
+        return Vec::new();
+    }
+    let effect = |(key, _): &(TestKey, _)| {
+        let mb_s = [speed(small, key)?, speed(large, key)?];
+        let (test, step) = key.clone();
+        Some(AreaEffect { name: name(own), test, step, bytes: [size(small), size(large)], mb_s })
+    };
+    small.tests.iter().filter_map(effect).collect()
+}
