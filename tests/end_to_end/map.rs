@@ -129,6 +129,35 @@ fn the_text_ends_with_advice_and_shows_flashbench_tables_when_asked() {
 
 /// What discard does is measured where the content may go, and nothing is claimed where it may not.
 #[test]
+fn tables_that_are_printed_come_in_again_as_the_geometry_that_was_measured() {
+    let home = Home::new();
+    let map = ["map", "sim:lexar-16g-c10", "--only", "open-blocks", "--flashbench", "--seed", "4", "-q"];
+    let page = home.run(&map).expect(0).stdout;
+    let log = home.path("map.txt");
+    std::fs::write(&log, &page).unwrap();
+    let read = home.run(&["import", "--dry-run", log.to_str().unwrap(), "--json"]).expect(0).json();
+    let geometry = read.pointer("/files/0/other/map").unwrap_or_else(|| panic!("{read:#}"));
+    assert_eq!(number(geometry, "/erase_block_bytes/value"), 4_194_304.0, "{geometry:#}");
+    assert_eq!(number(geometry, "/open_blocks/linear/value"), 5.0, "{geometry:#}\n{page}");
+    assert_eq!(number(geometry, "/open_blocks/random/value"), 5.0, "{geometry:#}\n{page}");
+}
+
+#[test]
+fn a_chosen_unit_is_named_and_one_that_would_change_nothing_is_refused() {
+    let home = Home::new();
+    let with = |more: &[&str]| home.run(&[&["map", "sim:lexar-16g-c10", "--seed", "4", "-q"], more].concat());
+    let page = with(&["--unit", "2M", "--only", "open-blocks"]).expect(0).stdout;
+    assert!(page.contains("Open blocks were searched in units of 2 MiB."), "{page}");
+    let document = with(&["--unit", "2M", "--only", "open-blocks", "--json"]).expect(0).json();
+    assert_eq!(number(&document, "/open_blocks/chosen_unit_bytes"), 2_097_152.0);
+    let without = with(&["--only", "open-blocks", "--json"]).expect(0).json();
+    assert_eq!(without.pointer("/open_blocks/chosen_unit_bytes"), None);
+    with(&["--unit", "2M", "--only", "queue"]).expect(2).says(&["--unit needs --only open-blocks"]);
+    with(&["--unit", "100K"]).expect(2).says(&["--unit must be 256K to 64M"]);
+    with(&["--unit", "2M", "--read-only"]).expect(2).says(&["--unit"]);
+}
+
+#[test]
 fn whether_discard_helps_is_measured_only_where_the_content_may_go() {
     let home = Home::new();
     let tried = |options: &[&str]| {

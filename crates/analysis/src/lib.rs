@@ -19,6 +19,7 @@ pub mod io_errors;
 pub mod levels;
 pub mod limit;
 pub mod long_run;
+pub mod minutes;
 pub mod observe;
 pub mod period;
 pub mod ranking;

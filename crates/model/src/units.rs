@@ -150,6 +150,22 @@ impl fmt::Display for Speed {
     }
 }
 
+/// A wait as people say it: `0.4 s`, `42.0 s`, from a minute on `2.40 min`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Wait(pub f64);
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            minutes if minutes >= MINUTE_S => write!(f, "{} min", three_digits(minutes / MINUTE_S)),
+            seconds => write!(f, "{seconds:.1} s"),
+        }
+    }
+}
+
+/// Seconds in a minute.
+pub const MINUTE_S: f64 = 60.0;
+
 /// What stands where there is no number.
 pub const NO_NUMBER: &str = "–";
 

@@ -48,6 +48,7 @@ pub struct Context<'s, 't> {
     max_write: u64,
     deadline: Option<f64>,
     was_short: bool,
+    longest_write_s: f64,
     /// How far a stage is that writes stamps.
     steps: Option<Steps>,
 }
@@ -73,6 +74,7 @@ impl<'s, 't> Context<'s, 't> {
             max_write: limits.max_write.unwrap_or(u64::MAX),
             deadline,
             was_short: false,
+            longest_write_s: 0.0,
             steps: None,
         }
     }
@@ -220,7 +222,14 @@ impl<'s, 't> Context<'s, 't> {
             return Ok(None);
         }
         let content = self.content();
-        self.card.time(Direction::Write, content, extent)
+        let seconds = self.card.time(Direction::Write, content, extent)?;
+        self.longest_write_s = self.longest_write_s.max(seconds.unwrap_or(0.0));
+        Ok(seconds)
+    }
+
+    /// The longest of all writes that were timed by themselves, in seconds.
+    pub fn longest_write_s(&self) -> f64 {
+        self.longest_write_s
     }
 
     /// Reads extents in order with as many in flight as the card was shaped for.

@@ -15,5 +15,9 @@ pub fn geometry(tables: &Tables) -> Geometry {
     let (page_bytes, erase_block_bytes) = boundaries::units(&tables.align);
     let linear = open_blocks::limit(tables, false);
     let random = open_blocks::limit(tables, true);
-    Geometry { page_bytes, erase_block_bytes, open_blocks: OpenBlocks { linear, random } }
+    Geometry {
+        page_bytes,
+        erase_block_bytes,
+        open_blocks: OpenBlocks { linear, random, ..OpenBlocks::default() },
+    }
 }

@@ -10,7 +10,7 @@ use cardscope_model::card_map::property::Status;
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::sustain::{Event, EventKind, Measured, Sample};
-use cardscope_model::units::{MB, Size, Speed, three_digits};
+use cardscope_model::units::{MB, Size, Speed, Wait, three_digits};
 use cardscope_model::verify::IoError;
 
 /// A stall that an application notices, in seconds: a camera's buffer, a screen that does not answer.
@@ -185,7 +185,7 @@ fn stalls(measured: &Measured) -> Option<Finding> {
         true => Weight::Hint,
         false => Weight::Note,
     };
-    let verdict = format!("The card stalls for up to {:.1} s during its housekeeping.", stalls.longest_s);
+    let verdict = format!("The card stalls for up to {} during its housekeeping.", Wait(stalls.longest_s));
     // Of small random writes stalls are counted by the MB: there are thousands to a GB.
     let (unit, share) = if stalls.per_gb < 1e3 { ("per GB", 1.0) } else { ("per MB", MB / 1e9) };
     let rate = |per_gb: f64| three_digits(per_gb * share);

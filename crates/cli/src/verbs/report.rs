@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// The file's extension selects the format: .html (one page that needs nothing else), .md, .csv, .json, .svg, .png,
 /// .plotly.md (a Hugo page with Plotly blocks), .cdm.txt and .kdm.txt (as CrystalDiskMark and KDiskMark print it); --format
 /// does so for any name. With --charts every chart is written as a picture of its own into the folder -o: averages, speed over time,
-/// latencies, speed by size, flash, addresses, orders. Serial numbers and CIDs are left out unless asked for. Of more
+/// latencies, speed by size, flash, addresses, what a map rests on, orders. Serial numbers and CIDs are left out unless asked for. Of more
 /// than 24 cards an order by their most common tests stands in place of every pair; --for and --rank-by choose another.
 #[derive(Debug, Args)]
 pub(crate) struct Report {

@@ -23,6 +23,9 @@ pub struct OpenBlocks {
     pub linear: Property<u32>,
     /// Written out of order inside each block.
     pub random: Property<u32>,
+    /// Unit that was chosen for the search, in bytes; absent where it was the erase block as measured.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub chosen_unit_bytes: Option<u64>,
 }
 
 /// One size of the read or write curve (seed 004).

@@ -14,6 +14,7 @@ pub use options::{Options, Part};
 
 use crate::context::Context;
 use crate::write_scope::WriteScope;
+use cardscope_analysis::minutes;
 use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
 use cardscope_model::card_map::Measured;
@@ -41,6 +42,7 @@ pub fn map<'s, 't>(
     options::say_unwanted(options, into);
     let mut context = Context::new(card, scope, &options.limits, events);
     let ended = all_parts(&mut context, options, into);
+    into.findings.extend(minutes::finding(context.longest_write_s(), "in a single write"));
     [&mut into.page_bytes, &mut into.erase_block_bytes].into_iter().for_each(hidden);
     ended
 }

@@ -23,6 +23,8 @@ pub struct Options {
     pub max_cache_bytes: u64,
     /// Allocation unit that the card claims (SSR), where it says one: a hint, never the answer.
     pub claimed_unit: Option<u64>,
+    /// Unit in which open blocks are searched, instead of the erase block as measured.
+    pub unit: Option<u64>,
     /// True where the raw tables of flashbench are wanted too, which cost more I/O.
     pub tables: bool,
     /// The parts that are wanted ([`Options::wants`]); all of them where it is empty.

@@ -5,7 +5,7 @@
 use cardscope_analysis::series::{Causes, Experiment, Slice};
 use cardscope_model::statistics::{median, quantile};
 use cardscope_model::sustain::{Event, EventKind, Measured, Phase, ReadLatency, Recovery, Sample};
-use cardscope_model::units::{Size, mb_per_s};
+use cardscope_model::units::{self, Size, mb_per_s};
 use cardscope_sd::nvme::SmartLog;
 
 /// Slices below the middle of fast and slow, after which what a pause gave back is used up: a second.
@@ -118,7 +118,7 @@ impl Record {
     pub(super) fn no_answer(&self) -> Option<Event> {
         let wait = self.longest_wait.filter(|wait| wait.seconds >= NO_ANSWER_S)?;
         let event = Event::new(EventKind::NoAnswer, wait.at_s, wait.at_bytes, 1.0);
-        Some(event.because("length", format!("{:.0} s", wait.seconds)))
+        Some(event.because("length", units::Wait(wait.seconds)))
     }
 
     pub(super) fn read_latency(&self) -> ReadLatency {

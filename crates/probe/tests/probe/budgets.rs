@@ -206,6 +206,7 @@ fn map_in_budget(name: &str, budget: f64) -> f64 {
         fat: false,
         max_cache_bytes: 64 * MIB,
         claimed_unit: None,
+        unit: None,
         tables: false,
         only: Vec::new(),
     };

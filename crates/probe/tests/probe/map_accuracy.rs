@@ -44,6 +44,7 @@ fn mapped(seed: u64) -> Mapped {
         fat: true,
         max_cache_bytes: u64::MAX,
         claimed_unit: None,
+        unit: None,
         tables: false,
         only: Vec::new(),
     };

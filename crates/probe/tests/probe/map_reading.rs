@@ -21,6 +21,7 @@ fn options(bytes: u64, only: &[Part]) -> Options {
         fat: false,
         max_cache_bytes: 0,
         claimed_unit: None,
+        unit: None,
         tables: false,
         only: only.to_vec(),
     }

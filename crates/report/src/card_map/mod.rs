@@ -13,7 +13,7 @@ use cardscope_model::card_map::property::{Number, Property, Status};
 use cardscope_model::card_map::{
     Advice, Curves, Geometry, MapReport, Measured, ProfileLine, SizePoint, Tried,
 };
-use cardscope_model::units::{Amount, BinarySize, Capacity, Size};
+use cardscope_model::units::{Amount, BinarySize, Capacity, KIB, Size};
 use std::collections::BTreeSet;
 
 /// The page.
@@ -23,6 +23,9 @@ pub fn page(report: &MapReport) -> Page {
         rows(measured).into_iter().partition(|row| row.sure.is_some());
     let mut page = Page::new(&header.target, Tone::Plain, answer(measured, &tested));
     page.because(Tone::Plain, sentence(&moved(&body.moved)));
+    let chosen = measured.open_blocks.chosen_unit_bytes;
+    let chosen = chosen.map(|bytes| format!("Open blocks were searched in units of {}.", BinarySize(bytes)));
+    page.because_all(Tone::Plain, chosen);
     let untimed = measured.out_of_time();
     let named = if untimed == 1 { "1 property".to_owned() } else { format!("{untimed} properties") };
     let untimed = (untimed > 0).then(|| format!("{named} not tested: the time or write limit came first."));
@@ -143,7 +146,10 @@ fn profile(lines: &[ProfileLine]) -> Table {
 }
 
 fn settings(advice: &Advice) -> Vec<Fact> {
-    let blocks = |n: u64| format!("{n} blocks of 4 KiB");
+    let blocks = |n: u64| match n {
+        1 => "1 block of 4 KiB".to_owned(),
+        n => format!("{n} blocks of 4 KiB ({})", BinarySize(n * 4 * KIB)),
+    };
     let options = (!advice.mount_options.is_empty()).then(|| advice.mount_options.join(","));
     let all = [
         ("partition start", advice.partition_start_bytes.map(|b| BinarySize(b).to_string())),

@@ -138,7 +138,7 @@ impl Lines {
             Block::Table(table) => self.table(table),
             Block::Words(words) => self.wrapped(&indent, words, Style::Plain),
             Block::Lines(lines) => lines.iter().for_each(|line| self.wrapped(&indent, line, Style::Plain)),
-            Block::Verbatim(text) => text.lines().for_each(|line| self.line(line, Style::Plain)),
+            Block::Verbatim(text) => text.lines().for_each(|line| self.line(&spaced(line), Style::Plain)),
             Block::Commands(commands) => {
                 commands.iter().for_each(|command| self.line(&format!("    {command}"), Style::Strong));
             }
@@ -222,6 +222,21 @@ impl Lines {
     }
 }
 
+/// A line with blanks up to the next stop of eight columns for its tabs, which what leaves the program would name
+/// instead of showing.
+fn spaced(line: &str) -> String {
+    line.chars().fold(String::new(), |mut out, character| {
+        match character {
+            '\t' => out.extend(std::iter::repeat_n(' ', TAB - width(&out) % TAB)),
+            other => out.push(other),
+        }
+        out
+    })
+}
+
+/// Columns from one stop to the next.
+const TAB: usize = 8;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -266,6 +281,14 @@ mod tests {
     }
 
     #[test]
+    fn tables_of_other_tools_keep_their_columns() {
+        let line = "align 4096\tpre 741µs\ton 1.08ms\tdiff 317µs";
+        assert_eq!(spaced(line), "align 4096      pre 741µs       on 1.08ms       diff 317µs");
+        assert_eq!(spaced("12345678\tx"), "12345678        x");
+        assert_eq!(spaced("\tx"), "        x");
+    }
+
+    #[test]
     fn every_answer_is_one_sentence() {
         for page in pages() {
             assert!(is_one_sentence(&page.answer), "{:?}", page.answer);
@@ -278,7 +301,7 @@ mod tests {
         fn within(blocks: &[Block], line: &str) -> bool {
             blocks.iter().any(|block| match block {
                 Block::Commands(commands) => commands.iter().any(|command| line.trim() == command),
-                Block::Verbatim(text) => text.lines().any(|other| other == line),
+                Block::Verbatim(text) => text.lines().any(|other| spaced(other) == line),
                 Block::Chart(chart) => plot::text(chart).lines().any(|other| other == line),
                 Block::Section(section) => within(&section.blocks, line),
                 _ => false,

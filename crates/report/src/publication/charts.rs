@@ -1,8 +1,9 @@
 //! The charts of a publication: all that there are, each with a name that a file may have, and the one that stands for
 //! the whole.
 
-use crate::chart::{Chart, bars, inside, latency, over_time};
-use crate::comparison::words::Measure;
+use crate::card_map;
+use crate::chart::{Caption, Chart, bars, inside, latency, over_time};
+use crate::comparison::words::{Measure, condition};
 use cardscope_model::publication::{CardPart, Latencies, Publication, TestSeries};
 
 /// The averages of all cards, or where there are none the first order; `None` without either.
@@ -60,6 +61,14 @@ fn of_card(part: &CardPart) -> Vec<(String, Option<Chart>)> {
         all.push((name, over_time::of_test(&series)));
     }
     all.extend(of_flash(part).into_iter().map(|(name, chart)| (name.to_owned(), chart)));
+    if let Some(map) = &part.map {
+        let caption = Caption::new("", "1 map", "", condition(&map.header.condition));
+        let evidence = card_map::charts(&map.body.measured).into_iter();
+        all.extend(evidence.map(|chart| {
+            let name = format!("map-{}", in_a_file(&chart.title));
+            (name, Some(Chart { caption: caption.clone(), ..chart }))
+        }));
+    }
     all
 }
 

@@ -8,8 +8,8 @@ use crate::frame::Session;
 use crate::opened::Opened;
 use crate::spreads;
 use cardscope_analysis::anomaly::{self, Sized};
-use cardscope_analysis::ceiling;
 use cardscope_analysis::usual::{Kind, Table, Usual};
+use cardscope_analysis::{ceiling, minutes};
 use cardscope_engine::null;
 use cardscope_model::aggregate;
 use cardscope_model::card::CardFacts;
@@ -109,6 +109,7 @@ pub(super) fn sum_up(report: &mut BenchReport, recipe: &Recipe, session: &mut Se
         ceiling_mb_s: report.body.bus_ceiling_mb_s,
     });
     report.header.findings.extend(odd);
+    report.header.findings.extend(minutes::of_runs(&report.body.runs));
     report.header.findings.extend(anomaly::small_against_large(&sized(report, recipe)));
     report.header.findings.extend(limits::findings(report, session));
 }

@@ -9,7 +9,7 @@ use crate::opened::{Opened, TargetType};
 use cardscope_engine::target::Region;
 use cardscope_model::random::mix;
 use cardscope_model::shell::quoted;
-use cardscope_model::units::{Amount, MIB, typed_size};
+use cardscope_model::units::{Amount, KIB, MIB, typed_size};
 use cardscope_probe::context::Limits;
 use cardscope_probe::map::{Options, Part};
 use clap::Args;
@@ -43,6 +43,9 @@ pub struct Request {
     /// preserved]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub cache: Option<u64>,
+    /// Search open blocks in units of this size instead of the measured erase block, e.g. 2M (-e of flashbench)
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub unit: Option<u64>,
     /// Also measure the tables of flashbench (-a, -f, -O, scatter), and print them in its layout
     #[arg(long)]
     pub flashbench: bool,
@@ -72,6 +75,7 @@ impl Request {
         let region = self.region.map(|r| format!(" --region {}+{}", typed_size(r.start), typed_size(r.len)));
         command.extend(region);
         command.extend(self.cache.map(|most| format!(" --cache {}", typed_size(most))));
+        command.extend(self.unit.map(|unit| format!(" --unit {}", typed_size(unit))));
         command.extend(self.only.iter().map(|part| format!(" --only {part}")));
         command + &self.common.options(self.limits.max_write())
     }
@@ -84,12 +88,22 @@ pub(crate) const NOTHING_TO_READ: &str = "--read-only does not work in a directo
 /// Below this there is nothing that timing could tell apart.
 const SMALLEST: u64 = MIB;
 
+/// Units that may be chosen: from the smallest erase block that a map believes to the largest allocation unit of the SD
+/// specification (flash-behaviour 1.1), in steps that hold whole pages of every power of two.
+const UNITS: std::ops::RangeInclusive<u64> = 256 * KIB..=64 * MIB;
+const UNIT_STEP: u64 = 64 * KIB;
+
 /// Bytes that the search for the end of the cache writes where all of it must be saved and put back: enough for the
 /// caches in a card's memory, and 20 s of a class 10 card with saving and putting back.
 const CACHE_SAVED: u64 = 64 * MIB;
 
 /// Bytes that the other parts may save together; they write some 120 MiB, and 85 MiB at the card's start and beside.
 const BESIDES: u64 = 256 * MIB;
+
+/// The same of the tables of flashbench, which go over some thirty erase blocks of 4 MiB in eleven sizes: what they save,
+/// and what they write.
+const TABLES_SAVED: u64 = 256 * MIB;
+const TABLES_WRITTEN: u64 = 2048 * MIB;
 
 /// The test file in a directory: room for 32 open blocks of 4 MiB, four apart.
 const OWN_FILE: u64 = 512 * MIB;
@@ -122,8 +136,9 @@ pub(super) fn check(request: &Request, target: TargetType) -> Result<()> {
                     || request.fat
                     || request.try_file_systems
                     || request.limits.max_write().is_some()
-                    || request.cache.is_some()),
-            "--read-only conflicts with --erase, --region, --fat, --max-write, --cache and \
+                    || request.cache.is_some()
+                    || request.unit.is_some()),
+            "--read-only conflicts with --erase, --region, --fat, --max-write, --cache, --unit and \
              --try-file-systems",
         ),
         (
@@ -139,6 +154,17 @@ pub(super) fn check(request: &Request, target: TargetType) -> Result<()> {
         (
             directory && request.fat,
             "--fat needs a device, not a directory; name the card's device (`cardscope list`)",
+        ),
+        (
+            request.unit.is_some_and(|unit| !UNITS.contains(&unit) || !unit.is_multiple_of(UNIT_STEP)),
+            "--unit must be 256K to 64M, in whole multiples of 64K",
+        ),
+        (
+            request.unit.is_some()
+                && !(request.flashbench
+                    || request.only.is_empty()
+                    || request.only.contains(&Part::OpenBlocks)),
+            "--unit needs --only open-blocks or --flashbench to have an effect",
         ),
         (request.region.is_some_and(|r| r.len < SMALLEST), "--region must be at least 1 MiB"),
     ])
@@ -200,6 +226,7 @@ impl Scope {
             fat: request.fat,
             max_cache_bytes: request.cache.unwrap_or(written_through),
             claimed_unit: opened.identity.as_ref().and_then(|i| i.allocation_unit()).map(|unit| unit.bytes),
+            unit: request.unit,
             tables: request.flashbench,
             only: request.only.clone(),
         }
@@ -236,13 +263,23 @@ impl Scope {
 /// # Errors
 /// A refusal: there is no room for it; it names the other ways to a map.
 pub(super) fn begin_journal(request: &Request, session: &mut Session<'_>, salt: u64) -> Result<()> {
-    let room = most_written(request).min(session.bytes());
+    let room = most_saved(request).min(session.bytes());
     session.begin_journal(room, salt).map_err(|failure| with_ways_out(failure, room))
 }
 
 /// Bytes that may be written where all of them are saved before.
 fn most_written(request: &Request) -> u64 {
-    request.limits.max_write().unwrap_or_else(|| request.cache.unwrap_or(CACHE_SAVED).saturating_add(BESIDES))
+    most(request, TABLES_WRITTEN)
+}
+
+/// Bytes of these that may have to be saved: tables are written over the same places again and again.
+fn most_saved(request: &Request) -> u64 {
+    most(request, TABLES_SAVED)
+}
+
+fn most(request: &Request, of_tables: u64) -> u64 {
+    let beside = BESIDES + if request.flashbench { of_tables } else { 0 };
+    request.limits.max_write().unwrap_or_else(|| request.cache.unwrap_or(CACHE_SAVED).saturating_add(beside))
 }
 
 fn own_file(request: &Request, opened: &mut Opened, free: u64) -> Result<Region> {

@@ -3,6 +3,7 @@
 use crate::card_map::{Command, Tried};
 use crate::present_layout::PresentLayout;
 use crate::shell::quoted;
+use crate::units::KIB;
 use serde::{Deserialize, Serialize};
 
 /// Where the I/O went, as far as advice depends on it.
@@ -36,6 +37,9 @@ pub struct Facts {
     /// What was tried.
     pub tried: Vec<Tried>,
 }
+
+/// ext4 counts stride and stripe width in blocks of 4 KiB.
+pub(super) const EXT4_BLOCK: u64 = 4 * KIB;
 
 pub(super) fn command(what: &str, command: String) -> Command {
     Command { what: what.to_owned(), command }

@@ -1,14 +1,11 @@
 //! Where a partition should start, and what each mkfs should be told of the card.
 
-use super::facts::{Facts, TargetKind, command, first_partition};
+use super::facts::{EXT4_BLOCK, Facts, TargetKind, command, first_partition};
 use super::speed::{smallest_reaching, write_curve};
 use crate::card_map::property::{Property, Status};
 use crate::card_map::{Advice, Measured};
 use crate::shell::quoted;
 use crate::units::{BinarySize, KIB, MIB};
-
-/// ext4 counts stride and stripe width in blocks of 4 KiB.
-const EXT4_BLOCK: u64 = 4 * KIB;
 
 /// mke2fs keeps the stride in 16 bits.
 const MOST_STRIDE: u64 = u16::MAX as u64;

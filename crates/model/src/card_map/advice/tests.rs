@@ -75,6 +75,18 @@ fn a_larger_unit_that_the_card_claims_costs_nothing_and_is_kept_to() {
 }
 
 #[test]
+fn the_stripe_of_the_review_is_advised_where_mkfs_set_none() {
+    let said = |measured: &Measured| advise(measured, &card(16 << 30));
+    let whole = said(&seed_004());
+    let words = whole.words.join("\n");
+    assert!(words.contains("mount with stripe=64 blocks of 4 KiB (256 KiB)"), "{words}");
+    assert!(words.contains("stripe width of 1024 blocks (4 MiB)"), "{words}");
+    assert!(!whole.mount_options.iter().any(|option| option.starts_with("stripe")), "{whole:#?}");
+    let without_unit = Measured { erase_block_bytes: Property::default(), ..seed_004() };
+    assert!(said(&without_unit).mount_options.contains(&"stripe=64".to_owned()));
+}
+
+#[test]
 fn a_directory_gets_no_advice_on_partitions_and_a_partition_none_on_its_start() {
     let directory = Facts {
         target: "/mnt/card".into(),

@@ -36,7 +36,7 @@ impl<'b, 's, 't> Bench<'b, 's, 't> {
         options: &'b Options,
         into: &'b mut Measured,
     ) -> Option<Self> {
-        let known = known_unit(into);
+        let known = known_unit(options, into);
         let unit = known.unwrap_or_else(|| stand_in(context.region.len, options.claimed_unit));
         let slots = Slots::new(context.region, unit, known.is_some(), first(options))?;
         let began = context.seconds();
@@ -52,7 +52,9 @@ impl<'b, 's, 't> Bench<'b, 's, 't> {
     /// Takes places of the erase block that was found meanwhile: so they begin on its pages too, whatever those are.
     pub(super) fn lay_out_anew(&mut self) {
         let (region, from) = (self.context.region, first(self.options));
-        if let Some(slots) = known_unit(self.into).and_then(|unit| Slots::new(region, unit, true, from)) {
+        if let Some(slots) =
+            known_unit(self.options, self.into).and_then(|unit| Slots::new(region, unit, true, from))
+        {
             self.slots = slots;
         }
     }
@@ -128,9 +130,9 @@ fn first(options: &Options) -> u64 {
     if options.card_addresses { CARD_START } else { 0 }
 }
 
-/// The erase block as reads showed it.
-pub(super) fn known_unit(into: &Measured) -> Option<u64> {
-    into.erase_block_bytes.value.filter(|unit| *unit >= 256 << 10)
+/// The unit that was chosen, or the erase block as reads showed it.
+fn known_unit(options: &Options, into: &Measured) -> Option<u64> {
+    options.unit.or(into.erase_block_bytes.value.filter(|unit| *unit >= 256 << 10))
 }
 
 /// What stands for an erase block that is not known: what the card claims, else 8 MiB; but what leaves some 256 places.

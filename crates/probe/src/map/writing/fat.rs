@@ -3,6 +3,7 @@
 //! done when asked for.
 
 use super::bench::{Bench, in_a_row};
+use super::start_of_run;
 use crate::context::CARD_START;
 use crate::map::unmeasured::{Unmeasured, or_reason};
 use cardscope_analysis::robust::deviation;
@@ -38,6 +39,7 @@ const SLOWEST: f64 = 4e6;
 pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     if bench.options.card_addresses {
         bench.into.fat_region_bytes = or_reason(compare(bench))?;
+        start_of_run::measure(bench)?;
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ mod queue;
 mod reader;
 mod slots;
 mod span;
+mod start_of_run;
 mod tables;
 
 use crate::context::Context;

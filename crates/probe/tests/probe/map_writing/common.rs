@@ -30,6 +30,7 @@ pub(crate) fn options(target: &SimTarget, seed: u64, only: &[Part]) -> Options {
         fat: false,
         max_cache_bytes: 1 << 30,
         claimed_unit: None,
+        unit: None,
         tables: false,
         only: only.to_vec(),
     }

@@ -1,8 +1,10 @@
 //! What writes cost: queue, size, span, the start of the card.
 
-use super::common::{mapped, shown_unit, target};
+use super::common::{mapped, seeds, shown_unit, target};
 use cardscope_model::card_map::property::Status;
 use cardscope_probe::map::Part;
+use cardscope_simulator::archetype::Write;
+use cardscope_simulator::random;
 
 #[test]
 fn a_fake_queue_is_told_from_one_that_helps() {
@@ -50,6 +52,61 @@ fn the_span_of_random_writes_is_that_of_the_card() {
     }
     let map = mapped("sim:ultra-64g-tlc24", 5, None, &[Part::Span], |_| {});
     assert_eq!(map.found.random_write_span_bytes.status, Status::AtLeast);
+}
+
+/// What the finding on the start of a run says, with all that may be written to.
+fn start_of_run(name: &str, seed: u64) -> Option<String> {
+    let map = mapped(name, seed, shown_unit(&target(name)), &[Part::Fat], |o| o.fat = true);
+    map.found.findings.into_iter().find(|f| f.claim == "start-of-run").map(|f| f.verdict)
+}
+
+#[test]
+fn the_slow_start_of_the_review_s_card_is_an_effect_of_order_and_a_fat_region_one_of_place() {
+    for (name, verdict) in [
+        ("lexar-16g-c10", Some("an effect of order, not of place.")),
+        ("wb6-hard3", Some("of the card: an effect of place")),
+        ("pro-64g-u3", None),
+    ] {
+        let said = start_of_run(&format!("sim:{name}"), 6);
+        println!("{name}: {said:?}");
+        match verdict {
+            Some(verdict) => assert!(said.as_ref().is_some_and(|s| s.contains(verdict)), "{name}: {said:?}"),
+            None => assert_eq!(said, None, "{name}"),
+        }
+    }
+}
+
+#[test]
+fn only_cards_with_a_region_at_their_start_are_said_to_have_one_and_only_those_that_open_blocks_a_slow_start()
+{
+    let mut right = [0; 2];
+    for seed in seeds(150, 50) {
+        let name = format!("sim:{}{seed}", random::PREFIX);
+        let (card, said) = (random::card(seed), start_of_run(&name, seed).unwrap_or_default());
+        let by_order = said.contains("an effect of order");
+        let by_place = said.contains("place") && !said.contains("not of place");
+        let opens = matches!(&card.write, Some(Write::Hybrid(engine)) if engine.new_stream_s > 0.0);
+        assert!(!by_order || opens, "{name}: {said}");
+        assert!(!by_place || card.fat_region.is_some(), "{name}: {said}");
+        right = [right[0] + u32::from(by_order), right[1] + u32::from(by_place)];
+    }
+    println!("by order {}, by place {}", right[0], right[1]);
+    assert!(right.iter().all(|found| *found >= 15), "it is found at all: {right:?}");
+}
+
+#[test]
+fn a_unit_that_was_chosen_is_the_one_in_which_open_blocks_are_searched() {
+    let map = mapped("sim:lexar-16g-c10", 7, Some(4 << 20), &[Part::OpenBlocks], |o| {
+        o.unit = Some(2 << 20);
+        o.tables = true;
+    });
+    assert_eq!(map.found.open_blocks.chosen_unit_bytes, Some(2 << 20));
+    assert_eq!(map.found.open_blocks.linear.value, Some(5), "five of 4 MiB, whatever the unit asked for");
+    let tables = map.found.tables.iter().filter(|table| table.kind.starts_with("open-au"));
+    let sizes: Vec<_> = tables.map(|table| table.parameters["erasesize"]).collect();
+    assert!(!sizes.is_empty() && sizes.iter().all(|size| *size == 2 << 20), "{sizes:?}");
+    let open = map.found.tables.iter().find(|table| table.kind == "open-au-linear").unwrap();
+    assert_eq!(open.rows.last().unwrap().0, 4096, "rows go down to 4 KiB");
 }
 
 #[test]

@@ -25,6 +25,7 @@ const SAME: f64 = 1.15;
 
 /// Finds both limits, and what closing a block copies.
 pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+    bench.into.open_blocks.chosen_unit_bytes = bench.options.unit;
     let before = bench.context.spent();
     let mut linear = search(bench, Order::Linear, None, None)?;
     let cost = bench.context.cost_since(before);

@@ -1,0 +1,66 @@
+//! Stalls of minutes: single writes or reads that last so long that programs look hung. The author of seed 004 met them on
+//! a card that collects its garbage while it is written to.
+
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::result::RunResult;
+use cardscope_model::units::{MINUTE_S, Wait};
+
+/// The longest I/O, where it lasted a minute or more; `when` completes the sentence.
+pub fn finding(longest_s: f64, when: &str) -> Option<Finding> {
+    let finding = |verdict| Finding::new("stalled-for-minutes", Weight::Hint, 0.99, verdict);
+    (longest_s.is_finite() && longest_s >= MINUTE_S).then(|| {
+        finding(format!("The card stalled for {} {when}.", Wait(longest_s)))
+            .because("longest I/O", Wait(longest_s))
+            .advise("Do not run a system from this card: programs hang for as long as it stalls.")
+    })
+}
+
+/// The same of all tests of a session. Of commands in a queue each waits for those before it: that is no stall.
+pub fn of_runs(runs: &[RunResult]) -> Option<Finding> {
+    let results = runs.iter().flat_map(|run| &run.results);
+    let stalls = results.map(|result| {
+        let is_queued = result.test.queue * result.test.threads > 1;
+        let queued_us = if is_queued { result.latency_us.mean } else { 0.0 };
+        ((result.latency_us.max - queued_us) / 1e6, &result.test, result.op)
+    });
+    let (longest_s, test, op) = stalls.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    finding(longest_s, &format!("in {test} {op}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::result::TestResult;
+
+    #[test]
+    fn a_card_that_stalls_for_minutes_is_said_to_and_one_that_takes_seconds_is_not() {
+        let said = |seconds| finding(seconds, "in a write").map(|finding| finding.verdict);
+        assert_eq!(said(144.0).as_deref(), Some("The card stalled for 2.40 min in a write."));
+        assert_eq!([said(59.0), said(f64::NAN), said(f64::INFINITY)], [None, None, None]);
+    }
+
+    /// A result whose I/Os took so many seconds, and the longest of them so many.
+    fn result(name: &str, mean_s: f64, longest_s: f64) -> TestResult {
+        let mut result = TestResult::of(name.parse().unwrap(), 1.0);
+        (result.latency_us.mean, result.latency_us.max) = (mean_s * 1e6, longest_s * 1e6);
+        result
+    }
+
+    fn said(results: Vec<TestResult>) -> Option<String> {
+        of_runs(&[RunResult { results, ..RunResult::default() }]).map(|finding| finding.verdict)
+    }
+
+    #[test]
+    fn the_test_with_the_longest_stall_is_named() {
+        let stalled = result("RND4K Q1T1 write", 0.1, 90.0);
+        let named = said(vec![stalled, result("SEQ1M Q8T1 read", 0.1, 0.2)]);
+        assert_eq!(named.as_deref(), Some("The card stalled for 1.50 min in RND4K Q1T1 write."));
+        assert_eq!(of_runs(&[]), None);
+    }
+
+    #[test]
+    fn commands_that_wait_in_a_long_queue_of_a_slow_card_are_no_stall() {
+        assert_eq!(said(vec![result("RND4K Q32T16 write", 70.0, 95.0)]), None);
+        assert!(said(vec![result("RND4K Q32T16 write", 5.0, 95.0)]).is_some());
+    }
+}
