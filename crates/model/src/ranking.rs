@@ -56,6 +56,9 @@ pub struct RankedCard {
     /// What the host takes from it: the figures that it caps.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub capped: Vec<String>,
+    /// What to know before one buys it: writes in flight that stop it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub caveat: Option<String>,
     /// What is doubtful or different here, as sentences.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub doubts: Vec<String>,

@@ -26,12 +26,25 @@ pub(crate) fn heat(details: &CardDetails) -> Vec<String> {
     details.temperatures.iter().map(|heat| sentence(&temperature(heat))).collect()
 }
 
-fn temperature(heat: &Temperatures) -> String {
-    let what = match (heat.idle_c, heat.peak_c) {
+/// The same as facts, with a name for each cooling.
+pub(crate) fn heat_by_cooling(details: &CardDetails) -> Vec<(String, String)> {
+    let fact = |heat: &Temperatures| {
+        let how = heat.cooling.as_ref().map_or(String::new(), |cooling| format!(", {cooling} cooling"));
+        (format!("temperature{how}"), ends(heat))
+    };
+    details.temperatures.iter().map(fact).collect()
+}
+
+fn ends(heat: &Temperatures) -> String {
+    match (heat.idle_c, heat.peak_c) {
         (Some(idle), Some(peak)) => format!("idle {}, peak {}", degrees(idle), degrees(peak)),
         (Some(only), None) => format!("idle {}", degrees(only)),
         (None, only) => format!("up to {}", only.map(degrees).unwrap_or_default()),
-    };
+    }
+}
+
+fn temperature(heat: &Temperatures) -> String {
+    let what = ends(heat);
     match &heat.cooling {
         Some(cooling) => format!("{what} ({cooling} cooling)"),
         None => what,

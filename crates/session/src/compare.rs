@@ -5,7 +5,6 @@ use crate::archive::CardLine;
 use crate::card_source::{self, CardSource, set_apart, the_one};
 use crate::error::{Failure, Result};
 use crate::options::ArchiveAt;
-use crate::spreads;
 use cardscope_analysis::comparison::{AGE, Column, Division, columns, comparison};
 use cardscope_model::archived::StoredCard;
 use cardscope_model::comparison::Comparison;
@@ -87,7 +86,7 @@ pub fn compare(request: &Request) -> Result<Comparison> {
     let division = division(request)?;
     let columns =
         columns_of(request, &cards, &division, &mut source)?.ok_or_else(|| too_many(cards.len()))?;
-    let mut compared = comparison(columns, &division, &spreads::of(&mut source)?);
+    let mut compared = comparison(columns, &division, &source.spreads()?);
     compared.details = source.details(&compared.entries)?;
     Ok(compared)
 }
@@ -174,7 +173,7 @@ pub fn builtin() -> Result<Vec<CardLine>> {
     Ok(card_source::builtin()?.into_iter().map(|card| CardLine::new(card.sessions, card)).collect())
 }
 
-/// The cards that a request names, no two of one name, and what is no card said in its name.
+/// The cards that a request names, no two of one name; what is not a card says so in its name.
 pub(crate) fn chosen(request: &Request, source: &mut CardSource) -> Result<Vec<Chosen>> {
     let mut found = asked(request, source)?;
     set_apart(found.iter_mut().map(|(card, _)| card));

@@ -1,7 +1,7 @@
 //! How much the runs of cards vary: what ships with the program, and what the archive's own series add to it. Every verb
 //! that gives a mean its interval asks here, so that one mean has one interval.
 
-use crate::card_source::{CardSource, not_cards};
+use crate::card_source::not_cards;
 use crate::error::Result;
 use cardscope_analysis::usual::{Kind, Seen, Table, learn};
 use cardscope_model::archived::SummaryRow;
@@ -28,16 +28,11 @@ pub(crate) fn table(archive: Option<&mut Archive>) -> Result<Table> {
     without(archive, &not_cards)
 }
 
-/// The same of the archive in which cards are looked up.
+/// The same where it is known what of it is not a card.
 ///
 /// # Errors
 /// If it cannot be read.
-pub(crate) fn of(source: &mut CardSource) -> Result<Table> {
-    let not_cards = source.not_cards()?.clone();
-    source.archive().map_or_else(|| Ok(Table::shipped().clone()), |archive| without(archive, &not_cards))
-}
-
-fn without(archive: &mut Archive, not_cards: &HashMap<String, &str>) -> Result<Table> {
+pub(crate) fn without(archive: &mut Archive, not_cards: &HashMap<String, &str>) -> Result<Table> {
     let rows = archive.summaries(|_| true)?;
     // The newest first.
     let of_cards = rows.iter().rev().filter(|row| !not_cards.contains_key(&row.card_id));

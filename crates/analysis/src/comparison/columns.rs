@@ -1,7 +1,6 @@
 //! What stands beside each other: a card, or a card under one of its settings, with its runs; and in what these differ
 //! besides the card.
 
-use super::AGE;
 use crate::usual::{Kind, Table};
 use cardscope_model::archived::StoredCard;
 use cardscope_model::comparison::{Differs, Entry, EntryLatency};
@@ -29,6 +28,9 @@ const DIVIDING: [&str; 12] = [
     "cooling",
     "file_system",
 ];
+
+/// The word by which the runs of one card are divided by their months.
+pub const AGE: &str = "age";
 
 /// The value that stands for "nobody knows" in a name.
 const UNKNOWN: &str = "unknown";

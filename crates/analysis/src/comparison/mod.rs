@@ -13,7 +13,7 @@ mod remarks;
 #[cfg(test)]
 mod tests;
 
-pub use columns::{Column, Division, Values, columns};
+pub use columns::{AGE, Column, Division, Values, columns};
 
 use crate::comparing::{self, Difference, difference};
 use crate::estimate::estimate;
@@ -22,9 +22,6 @@ use cardscope_model::comparison::{ComparedTest, Comparison, LevelPair, Pair, Pri
 use cardscope_model::result::ToolPrints;
 use cardscope_model::statistics::median;
 use columns::{Asked, Besides, TestKey, differs, keys};
-
-/// The word by which the runs of one card are divided by their months.
-pub const AGE: &str = "age";
 
 /// The document of columns that stand beside each other, divided like this; with what is known of series of runs.
 pub fn comparison(columns: Vec<Column>, division: &Division, table: &Table) -> Comparison {

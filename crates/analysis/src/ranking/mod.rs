@@ -142,5 +142,6 @@ fn to_place(valued: &Valued<'_>, placed: &Placed) -> RankedCard {
         gb_per_price: paid.zip(valued::gigabytes(card)).map(|(price, gb)| gb / price.amount),
         capped: valued.capped.clone(),
         doubts: valued.of.doubts.clone(),
+        caveat: valued.of.collapse.clone(),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Addresses, Caption, Chart, Flash, Kind, Strip, bars::MB_S};
 use crate::comparison::words::condition;
-use crate::figure::speed;
+use crate::figure::{percent, speed};
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::Property;
 use cardscope_model::card_map::{MapReport, SizePoint};
@@ -58,9 +58,10 @@ pub fn flash(map: &MapReport) -> Option<Chart> {
         open_at_random: open(&measured.open_blocks.random),
         special_bytes: measured.fat_region_bytes.value,
     };
-    let sure = [measured.page_bytes.confidence, measured.erase_block_bytes.confidence];
-    let sure = sure.into_iter().fold(1.0, f64::min).clamp(0.0, 1.0) * 100.0;
-    let sure = format!("page and block at least {sure:.0} % sure");
+    let found = |property: &Property<u64>| property.value.map(|_| property.confidence);
+    let sure = [found(&measured.page_bytes), found(&measured.erase_block_bytes)];
+    let sure = sure.into_iter().flatten().reduce(f64::min);
+    let sure = sure.map_or("no interval".to_owned(), |sure| format!("page and block at least {} sure", percent(sure)));
     (flash != Flash::default()).then(|| Chart {
         title: "What timing shows of the flash".into(),
         caption: Caption::new("sizes in powers of 1024", "1 map", &sure, condition(&map.header.condition)),

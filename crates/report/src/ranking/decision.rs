@@ -3,7 +3,7 @@
 use super::words::{price, value, what};
 use crate::comparison::answer::brief;
 use crate::figure::{ANSWER, count, in_a_line, listing, percent};
-use cardscope_model::ranking::{Decision, RankedBy, Ranking};
+use cardscope_model::ranking::{Decision, RankedBy, RankedCard, Ranking};
 use unicode_width::UnicodeWidthStr;
 
 /// What to buy, or who is fastest, in a line; by the whole name where that has room.
@@ -38,6 +38,16 @@ pub(crate) fn answer(ranking: &Ranking) -> String {
 
 fn said(ranking: &Ranking, decision: &Decision, names: &[String]) -> String {
     let chance = percent(decision.probability);
+    // Of many that are alike none is the one.
+    let first = ranking.places.first().map_or(0.0, |place| place.value);
+    let alike = ranking.places.iter().filter(|place| place.tier == 1 || place.value >= first).count();
+    if let ([_], true) = (names, decision.probability < 0.5 && alike > 1) {
+        let cards = count(alike as u64, "card");
+        return match &ranking.by {
+            RankedBy::Job(job) => format!("{cards} are equally good for {job}"),
+            RankedBy::Test(test) => format!("{cards} are equally fast in {test}"),
+        };
+    }
     match (&ranking.by, names) {
         (RankedBy::Job(job), [first]) => {
             format!("Buy {first} for {job} (best of the ranked cards: {chance})")
@@ -56,6 +66,8 @@ fn said(ranking: &Ranking, decision: &Decision, names: &[String]) -> String {
 pub(crate) fn reasons(ranking: &Ranking) -> Vec<String> {
     let Some(decision) = &ranking.decision else { return Vec::new() };
     let mut said = Vec::new();
+    let bought = |place: &&RankedCard| decision.buy.contains(&place.entry.name);
+    let caveat = |place: &RankedCard| Some(format!("Caveat of {}: {}.", place.entry.name, place.caveat.as_ref()?));
     if let [first, second, ..] = &decision.buy[..] {
         let chance = percent(decision.probability);
         let more = match decision.more_runs {
@@ -64,6 +76,7 @@ pub(crate) fn reasons(ranking: &Ranking) -> Vec<String> {
         };
         said.push(format!("Undecided between {first} ({chance} to be the best) and {second}{more}."));
     }
+    said.extend(ranking.places.iter().filter(bought).filter_map(caveat));
     if let Some(instead) = &decision.instead {
         let below = price(&instead.below);
         said.push(match &instead.costs {
@@ -77,4 +90,36 @@ pub(crate) fn reasons(ranking: &Ranking) -> Vec<String> {
         decision.avoid.iter().map(|(name, reason)| format!("{name} ({reason})")).collect();
     said.extend((!avoid.is_empty()).then(|| format!("Avoid {}.", listing(&avoid))));
     said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn of_many_cards_that_a_host_limits_none_is_named_as_the_fastest() {
+        let mut ranking = sample::ranking(12);
+        for place in &mut ranking.places {
+            (place.value, place.tier) = (25.0, if place.place <= 8 { 1 } else { 2 });
+        }
+        let decision = ranking.decision.as_mut().unwrap();
+        (decision.buy, decision.probability) = (decision.buy[..1].to_vec(), 0.083);
+        assert_eq!(answer(&ranking), "12 cards are equally good for pi-boot.");
+        ranking.by = RankedBy::Test("SEQ1M Q1T1 read".parse().unwrap());
+        assert_eq!(answer(&ranking), "12 cards are equally fast in SEQ1M Q1T1 read.");
+    }
+
+    #[test]
+    fn who_is_told_to_buy_a_card_is_told_what_stops_it() {
+        let mut ranking = sample::ranking(2);
+        let collapse = "writes with 32 requests in flight collapse to 0.0302 MB/s (one at a time: 1.16 MB/s)";
+        for place in &mut ranking.places {
+            place.caveat = Some(collapse.to_owned());
+        }
+        let name = ranking.decision.as_ref().unwrap().buy[0].clone();
+        let said = reasons(&ranking);
+        assert!(said.contains(&format!("Caveat of {name}: {collapse}.")), "{said:?}");
+        assert_eq!(said.iter().filter(|reason| reason.contains("collapse")).count(), 1, "of what is bought: {said:?}");
+    }
 }

@@ -163,7 +163,7 @@ pub fn remarks(place: &RankedCard) -> Vec<String> {
         out.push(format!("the host caps {}", place.capped.join(", ")));
     }
     out.extend(place.spread.as_ref().and_then(comparison::words::levels));
-    out.extend(place.doubts.iter().cloned());
+    out.extend(place.caveat.iter().chain(&place.doubts).cloned());
     out
 }
 

@@ -12,6 +12,8 @@ use crate::archive::open_to_read;
 use crate::details;
 use crate::error::{Failure, Result};
 use crate::import;
+use crate::spreads;
+use cardscope_analysis::usual::Table;
 use cardscope_model::archived::{StoredCard, SummaryRow};
 use cardscope_model::card::{Event, SIMULATED};
 use cardscope_model::card_details::CardDetails;
@@ -56,6 +58,15 @@ impl CardSource {
             (None, None) => HashMap::new(),
         };
         Ok(self.not_cards.insert(found))
+    }
+
+    /// How much runs vary: what ships with the program, and what the archive's series add to it.
+    pub(crate) fn spreads(&mut self) -> Result<Table> {
+        self.not_cards()?;
+        match (&mut self.archive, &self.not_cards) {
+            (Some(archive), Some(not_cards)) => spreads::without(archive, not_cards),
+            _ => Ok(Table::shipped().clone()),
+        }
     }
 
     /// Says in their names which cards are none: `Samsung Evo+ 32GB (simulated)`, where the name that a simulated card has by

@@ -15,7 +15,6 @@ use crate::card_source::CardSource;
 use crate::compare::{self, Request as Compared};
 use crate::error::Result;
 use crate::rank::{self, By, GroupBy, Order, groups};
-use crate::spreads;
 use cardscope_analysis::comparison::{Column, MOST_PAIRED, comparison};
 use cardscope_model::archived::StoredCard;
 use cardscope_model::comparison::Comparison;
@@ -100,7 +99,7 @@ pub fn publish(request: &Request) -> Result<Publication> {
     let (comparison, parts) = match columns {
         Some(columns) => {
             let parts = parts(request, &columns, &mut source)?;
-            let mut compared = comparison(columns, &division, &spreads::of(&mut source)?);
+            let mut compared = comparison(columns, &division, &source.spreads()?);
             compared.details = source.details(&compared.entries)?;
             (compared, parts)
         }

@@ -8,7 +8,6 @@ use crate::card_source::{CardSource, no_card, set_apart};
 use crate::compare::Choice;
 use crate::error::{Failure, Result};
 use crate::jobs;
-use crate::spreads;
 use cardscope_analysis::ranking::{self, Asked, Lasting, Measure, Measured};
 use cardscope_model::archived::{StoredCard, SummaryRow};
 use cardscope_model::card_map::MapReport;
@@ -112,7 +111,7 @@ pub(crate) fn rank_among(
     let (mut cards, excluded) = excluded::part(source, cards, order.named)?;
     source.label(cards.iter_mut())?;
     let measured = measured(choice, &asked, &cards, source)?;
-    let table = spreads::of(source)?;
+    let table = source.spreads()?;
     let mut ranking = ranking::ranking(&asked, &table, &cards, &measured, excluded);
     ranking.findings.extend(old_prices(&ranking.places));
     for group_by in order.group_by {
