@@ -61,7 +61,8 @@ pub fn flash(map: &MapReport) -> Option<Chart> {
     let found = |property: &Property<u64>| property.value.map(|_| property.confidence);
     let sure = [found(&measured.page_bytes), found(&measured.erase_block_bytes)];
     let sure = sure.into_iter().flatten().reduce(f64::min);
-    let sure = sure.map_or("no interval".to_owned(), |sure| format!("page and block at least {} sure", percent(sure)));
+    let sure = sure
+        .map_or("no interval".to_owned(), |sure| format!("page and block at least {} sure", percent(sure)));
     (flash != Flash::default()).then(|| Chart {
         title: "What timing shows of the flash".into(),
         caption: Caption::new("sizes in powers of 1024", "1 map", &sure, condition(&map.header.condition)),

@@ -67,7 +67,8 @@ pub(crate) fn reasons(ranking: &Ranking) -> Vec<String> {
     let Some(decision) = &ranking.decision else { return Vec::new() };
     let mut said = Vec::new();
     let bought = |place: &&RankedCard| decision.buy.contains(&place.entry.name);
-    let caveat = |place: &RankedCard| Some(format!("Caveat of {}: {}.", place.entry.name, place.caveat.as_ref()?));
+    let caveat =
+        |place: &RankedCard| Some(format!("Caveat of {}: {}.", place.entry.name, place.caveat.as_ref()?));
     if let [first, second, ..] = &decision.buy[..] {
         let chance = percent(decision.probability);
         let more = match decision.more_runs {
@@ -120,6 +121,10 @@ mod tests {
         let name = ranking.decision.as_ref().unwrap().buy[0].clone();
         let said = reasons(&ranking);
         assert!(said.contains(&format!("Caveat of {name}: {collapse}.")), "{said:?}");
-        assert_eq!(said.iter().filter(|reason| reason.contains("collapse")).count(), 1, "of what is bought: {said:?}");
+        assert_eq!(
+            said.iter().filter(|reason| reason.contains("collapse")).count(),
+            1,
+            "of what is bought: {said:?}"
+        );
     }
 }
