@@ -10,6 +10,7 @@ use cardscope_model::archived::StoredCard;
 use cardscope_model::comparison::Comparison;
 use cardscope_model::run::CardRun;
 use cardscope_model::setting::{Setting, Wanted};
+use cardscope_model::statistics::distinct;
 use cardscope_model::test_name::TestName;
 use clap::Args;
 use std::path::Path;
@@ -161,7 +162,10 @@ pub(crate) fn division(request: &Request) -> Result<Division> {
         _ if request.pool => Division::Pooled,
         [] => Division::BySetting,
         [only] if only == AGE => Division::ByAge,
-        words => Division::By(words.iter().map(word).collect::<Result<_>>()?),
+        words if words.iter().any(|word| word == AGE) => {
+            return Err(Failure::refused("--by age divides by months alone: name no other word beside it"));
+        }
+        words => Division::By(distinct(words.iter().map(word).collect::<Result<Vec<_>>>()?.into_iter())),
     })
 }
 

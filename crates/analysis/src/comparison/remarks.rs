@@ -29,6 +29,9 @@ const FASTER: f64 = 1.1;
 /// Random reads and writes of 4 KiB a second that the application classes ask for (PLS 4.16).
 const CLASSES: [(&str, f64, f64); 2] = [("A2", 4000.0, 2000.0), ("A1", 1500.0, 500.0)];
 
+/// From this share of what the bus carries on it is the bus that ends a speed.
+const FULL: f64 = 0.9;
+
 /// A card of fewer small writes a second stops any system that runs from it.
 const HARDLY: f64 = 20.0;
 
@@ -42,7 +45,7 @@ pub(super) fn remarks(columns: &[Column]) -> Vec<CardRemark> {
             queue(card),
             half_mib(card),
             class(card),
-            in_order_below_mark(card),
+            in_order_below_mark(own),
             hardly(card),
             fastest(&nearest, card),
         ];
@@ -168,13 +171,18 @@ fn class(column: &Column) -> Option<String> {
     }
 }
 
-/// Writes in order that stay below what its highest mark asks for.
-fn in_order_below_mark(column: &Column) -> Option<String> {
-    let writes = speed(column, in_order(Op::Write))?;
+/// Writes in order over the largest area that stay below what its highest mark asks for in every setting, and where the bus
+/// carries that.
+fn in_order_below_mark(own: &[&Column]) -> Option<String> {
+    let largest = own.iter().map(|column| areas::size(column)).max()?;
+    let nearest = own.iter().filter(|column| areas::size(column) == largest);
+    let each = nearest.filter_map(|column| Some((speed(column, in_order(Op::Write))?, *column)));
+    let (writes, column) = each.max_by(|a, b| a.0.total_cmp(&b.0))?;
     let highest = marks(&column.entry.card, &['C', 'U', 'V'])
         .max_by(|a, b| a.demand().write_mb_s.total_cmp(&b.demand().write_mb_s))?;
     let asked = highest.demand().write_mb_s;
-    (writes < asked).then(|| {
+    let is_the_bus = column.entry.bus_ceiling_mb_s().is_some_and(|carries| writes > FULL * carries);
+    (writes < asked && !is_the_bus).then(|| {
         format!("marked {highest} ({asked} MB/s), but writes no more than {} in order", Speed(writes))
     })
 }

@@ -406,6 +406,25 @@ fn what_a_mark_promises_and_the_card_does_not_give_is_a_remark() {
 }
 
 #[test]
+fn no_mark_is_missed_where_the_bus_ends_the_writes_or_another_setting_reaches_it() {
+    let marked = |mb_s, bus: &str| {
+        let mut column = sized("Card", 1 << 30, &[("SEQ1M Q1T1 write", mb_s)]);
+        column.entry.card.marks = vec!["U3".to_owned()];
+        let condition = &mut column.entry.settings[0].condition;
+        condition.state(&format!("bus_mode={bus}")).unwrap();
+        column
+    };
+    let said = |columns: Vec<Column>| {
+        comparison(columns).remarks.iter().flat_map(|remark| remark.words.clone()).collect::<String>()
+    };
+    let missed = "marked U3 (30 MB/s), but writes no more than 20.0 MB/s in order";
+    assert_eq!(said(vec![marked(20.0, "SDR104")]), missed);
+    assert_eq!(said(vec![marked(24.8, "25 MB/s")]), "", "the bus carries no more");
+    assert_eq!(said(vec![marked(24.8, "25 MB/s"), marked(45.0, "SDR104")]), "", "it does elsewhere");
+    assert_eq!(said(vec![marked(15.0, "25 MB/s"), marked(20.0, "SDR104")]), missed);
+}
+
+#[test]
 fn a_buffer_a_card_that_hardly_writes_and_fast_blocks_of_512_kib_are_noticed() {
     let test = "RND4K Q1T1 write";
     assert_eq!(
