@@ -165,7 +165,7 @@ pub(crate) fn division(request: &Request) -> Result<Division> {
         words if words.iter().any(|word| word == AGE) => {
             return Err(Failure::refused("--by age divides by months alone: name no other word beside it"));
         }
-        words => Division::By(distinct(words.iter().map(word).collect::<Result<Vec<_>>>()?.into_iter())),
+        words => Division::By(distinct(words.iter().map(word).collect::<Result<Vec<_>>>()?)),
     })
 }
 
