@@ -241,7 +241,9 @@ fn a_visit_that_is_interrupted_in_any_stage_shows_what_it_has() {
         let shown = plain(&screen);
         assert!(status == 130 || !real_time && status <= 1, "{status}\n{shown}");
         let words = ["GENUINE", "INCONCLUSIVE"];
-        let answer = shown.lines().find(|line| words.iter().any(|word| line.starts_with(word)));
+        // A key that is typed just as the moving line went away is shown by the terminal where the page begins.
+        let mut lines = shown.lines().map(|line| line.trim_start_matches("^C"));
+        let answer = lines.find(|line| words.iter().any(|word| line.starts_with(word)));
         assert!(answer.is_some_and(|answer| answer.ends_with('.')), "no answer in\n{shown}");
         assert!(no_empty_table(&shown), "{shown}");
         assert!(status != 130 || shown.contains("Ended early"), "{shown}");
