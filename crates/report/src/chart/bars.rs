@@ -46,15 +46,17 @@ pub fn by_card(comparison: &Comparison, measure: Measure) -> Option<Chart> {
     )
 }
 
-/// What the buses of the entries carry, the slowest first, each once.
+/// What the buses of the entries carry, the slowest first, each once; none where that of an entry is unknown, whose bar a
+/// line of the others would cross.
 fn buses(comparison: &Comparison) -> Vec<Limit> {
-    let known = comparison.entries.iter().filter_map(|entry| {
+    let bus = |entry: &Entry| {
         let value = entry.bus_ceiling_mb_s()?;
         let mode = entry.settings.first()?.value("bus_mode")?;
         let mode = if mode.ends_with("MB/s") { "bus".to_owned() } else { mode };
         Some(Limit { value, name: format!("{mode}: {} MB/s", speed(value)) })
-    });
-    let mut buses = distinct(known);
+    };
+    let known: Option<Vec<Limit>> = comparison.entries.iter().map(bus).collect();
+    let mut buses = distinct(known.unwrap_or_default());
     buses.sort_by(|a, b| a.value.total_cmp(&b.value));
     buses
 }
@@ -219,6 +221,10 @@ mod tests {
         };
         assert_eq!(lines("SDR50", 0.9), ["SDR50: 50.0 MB/s"]);
         assert!(lines("SDR50", 0.4).is_empty() && lines("unheard of", 0.9).is_empty());
+        let mut one_known = sample::comparison(2, 3, 12);
+        one_known.entries[0].settings[0].condition.set("bus_mode", "SDR50", Origin::Stated);
+        one_known.entries[1].settings[0].condition.set("bus_mode", "unheard of", Origin::Stated);
+        assert!(buses(&one_known).is_empty(), "a line of one bus is nothing to a card on another");
     }
 
     #[test]

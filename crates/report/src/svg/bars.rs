@@ -14,7 +14,7 @@ const BAR: f64 = 10.0;
 const TICK: f64 = 3.5;
 const STEP: f64 = 16.0;
 
-/// Room for the figure at the end of a bar: `1234.5 (1200.1 … 1250.3)`.
+/// Least room for the figure at the end of a bar: `1234.5 (1200.1 … 1250.3)`.
 const FIGURE: f64 = 158.0;
 
 /// Most room of names beside bars, as a share of the width.
@@ -108,7 +108,7 @@ fn hatch(class: usize, [x, y, width]: [f64; 3]) -> String {
 fn draw_group(drawing: &mut Drawing, bars: &Bars, group: &Group, width: f64, coloured: bool) {
     let names = if coloured { 0.0 } else { names(bars, width) };
     let left = EDGE + names;
-    let room = width - left - EDGE - FIGURE;
+    let room = width - left - EDGE - figures(bars);
     let end = bars.scale_end(group);
     drawing.height += LINE + 4.0;
     let y = drawing.height - 5.0;
@@ -136,7 +136,7 @@ fn draw_group(drawing: &mut Drawing, bars: &Bars, group: &Group, width: f64, col
         );
         swatch(&mut drawing.elements, number, [left, y, along(bar.value) - left]);
         marks(&mut drawing.elements, bar, y, along);
-        figure(&mut drawing.elements, bars, bar, [left + room + 6.0, y]);
+        write_figure(&mut drawing.elements, figure(bars, bar), [left + room + 6.0, y]);
         drawing.height += STEP;
     }
     for limit in &group.limits {
@@ -148,6 +148,12 @@ fn draw_group(drawing: &mut Drawing, bars: &Bars, group: &Group, width: f64, col
         );
     }
     drawing.height += 6.0;
+}
+
+/// Room for the figures behind bars.
+fn figures(bars: &Bars) -> f64 {
+    let all = bars.groups.iter().flat_map(|group| &group.bars);
+    all.map(|bar| figure(bars, bar).iter().map(|part| wide(part)).sum::<f64>()).fold(FIGURE, f64::max)
 }
 
 /// Room for the names beside bars.
@@ -189,10 +195,14 @@ fn marks(out: &mut String, bar: &Bar, y: f64, along: impl Fn(f64) -> f64) {
     }
 }
 
-fn figure(out: &mut String, bars: &Bars, bar: &Bar, [x, y]: [f64; 2]) {
+/// The figure of a bar, and its interval behind it.
+fn figure(bars: &Bars, bar: &Bar) -> [String; 2] {
     let ends =
         bar.interval.map(|ends| format!("\u{a0}({})", interval(ends, |v| bars.write(v)))).unwrap_or_default();
-    let value = bars.write(bar.value);
+    [bars.write(bar.value), ends]
+}
+
+fn write_figure(out: &mut String, [value, ends]: [String; 2], [x, y]: [f64; 2]) {
     let words = format!("{value}<tspan class=\"dim\" font-size=\"11\">{ends}</tspan>");
     text_line(out, (format_args!("{x:.1}"), y + 10.0), "", &words);
 }
