@@ -3,7 +3,7 @@
 
 use super::columns::{Column, TestKey, keys};
 use cardscope_model::comparison::{Apart, AreaEffect};
-use cardscope_model::statistics::{distinct, mean};
+use cardscope_model::statistics::distinct;
 
 /// Small and large areas differ by at least this.
 const SIZES_APART: u64 = 4;
@@ -42,18 +42,12 @@ pub(super) fn joined(own: &[&Column]) -> Option<Column> {
     Some(joined)
 }
 
-/// A column's mean in one test.
-fn speed(column: &Column, key: &TestKey) -> Option<f64> {
-    let (_, values) = column.tests.iter().find(|(known, _)| known == key)?;
-    mean(&values.mb_s).filter(|mb_s| mb_s.is_finite() && *mb_s > 0.0)
-}
-
 /// How far the cards lie apart in each test that at least three of them have.
 pub(super) fn apart(columns: &[Column]) -> Vec<Apart> {
     let cards = by_card(columns);
     let of = |key: &TestKey| {
         let value = |own: &Vec<&Column>| {
-            let with = own.iter().rev().filter_map(|column| Some((size(column), speed(column, key)?)));
+            let with = own.iter().rev().filter_map(|column| Some((size(column), column.speed(key)?)));
             Some((name(own), with.max_by_key(|(size, _)| *size)?.1))
         };
         let mut all: Vec<(String, f64)> = cards.iter().filter_map(value).collect();
@@ -89,7 +83,7 @@ pub(super) fn of_card(own: &[&Column]) -> Vec<AreaEffect> {
         return Vec::new();
     }
     let effect = |(key, _): &(TestKey, _)| {
-        let mb_s = [speed(small, key)?, speed(large, key)?];
+        let mb_s = [small.speed(key)?, large.speed(key)?];
         let (test, step) = key.clone();
         Some(AreaEffect { name: name(own), test, step, bytes: [size(small), size(large)], mb_s })
     };

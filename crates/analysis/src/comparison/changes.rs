@@ -15,13 +15,13 @@ pub(super) fn changes(columns: &[Column], by: &[&'static str]) -> Vec<Change> {
     let mut found: Vec<Pairs> = Vec::new();
     for (number, first) in columns.iter().enumerate() {
         for second in columns[number + 1..].iter().filter(|second| is_changed(first, second, by)) {
-            let (from, to) = (value(first, by), value(second, by));
-            if let Some(known) = found.iter_mut().find(|known| (&known.0, &known.1) == (&from, &to)) {
-                known.2.push((first, second));
-            } else if let Some(known) = found.iter_mut().find(|known| (&known.0, &known.1) == (&to, &from)) {
-                known.2.push((second, first));
-            } else {
-                found.push((from, to, vec![(first, second)]));
+            // Cards may have been measured in either order.
+            let mut both = [(value(first, by), first), (value(second, by), second)];
+            both.sort_by(|a, b| a.0.cmp(&b.0));
+            let [(from, a), (to, b)] = both;
+            match found.iter_mut().find(|known| (&known.0, &known.1) == (&from, &to)) {
+                Some(known) => known.2.push((a, b)),
+                None => found.push((from, to, vec![(a, b)])),
             }
         }
     }
@@ -32,7 +32,7 @@ pub(super) fn changes(columns: &[Column], by: &[&'static str]) -> Vec<Change> {
 fn is_changed(first: &Column, second: &Column, by: &[&str]) -> bool {
     first.entry.card_id == second.entry.card_id
         && value(first, by) != value(second, by)
-        && !differs(&[first.clone(), second.clone()]).iter().any(|differs| confounds(differs, by))
+        && !differs([first, second]).iter().any(|differs| confounds(differs, by))
 }
 
 /// What a column was divided by: `Raspberry Pi 3 B, clock 100 MHz`.
@@ -56,11 +56,8 @@ fn change((from, to, pairs): Pairs) -> Option<Change> {
 fn tests(pairs: &[(&Column, &Column)]) -> Vec<ChangedTest> {
     let all = keys(pairs.iter().flat_map(|(first, second)| [*first, *second]));
     let test = |key: &TestKey| {
-        let speed = |column: &Column| {
-            let (_, values) = column.tests.iter().find(|(of, _)| of == key)?;
-            mean(&values.mb_s).filter(|mb_s| mb_s.is_finite() && *mb_s > 0.0)
-        };
-        let logs: Vec<f64> = pairs.iter().filter_map(|(a, b)| Some((speed(b)? / speed(a)?).ln())).collect();
+        let log = |(a, b): &(&Column, &Column)| Some((b.speed(key)? / a.speed(key)?).ln());
+        let logs: Vec<f64> = pairs.iter().filter_map(log).collect();
         let over = estimate(&logs)?;
         let (test, step) = key.clone();
         Some(ChangedTest {

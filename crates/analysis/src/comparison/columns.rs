@@ -8,7 +8,7 @@ use cardscope_model::condition::in_words;
 use cardscope_model::result::ToolPrints;
 use cardscope_model::run::{CardRun, Figure};
 use cardscope_model::setting::Setting;
-use cardscope_model::statistics::distinct;
+use cardscope_model::statistics::{distinct, mean};
 use cardscope_model::test_name::TestName;
 use std::collections::BTreeSet;
 
@@ -73,6 +73,16 @@ impl Column {
     /// The kind of series that its runs over all tests give.
     pub(super) fn kind_of_all(&self) -> Kind {
         Kind::over_all(&self.entry.card, self.entry.settings.first())
+    }
+
+    /// Its runs of one test.
+    pub(super) fn values(&self, key: &TestKey) -> Option<&Values> {
+        self.tests.iter().find(|(of, _)| of == key).map(|(_, values)| values)
+    }
+
+    /// Its mean in one test in MB/s; `None` without a speed.
+    pub(super) fn speed(&self, key: &TestKey) -> Option<f64> {
+        mean(&self.values(key)?.mb_s).filter(|mb_s| mb_s.is_finite() && *mb_s > 0.0)
     }
 
     /// Whether another column is of the same piece under the same setting, at another time.
@@ -246,15 +256,16 @@ fn entry(card: &StoredCard, name: String, runs: &[CardRun]) -> Entry {
 }
 
 /// Everything in which the columns differ, by column.
-pub(super) fn differs(columns: &[Column]) -> Vec<Differs> {
+pub(super) fn differs<'a>(columns: impl IntoIterator<Item = &'a Column>) -> Vec<Differs> {
+    let entries: Vec<&Entry> = columns.into_iter().map(|column| &column.entry).collect();
     let mut found: Vec<Differs> = Setting::words()
         .map(|word| Differs {
             what: shown(word).to_owned(),
-            values: columns.iter().map(|c| mixed(&c.entry, word)).collect(),
+            values: entries.iter().map(|entry| mixed(entry, word)).collect(),
         })
         .collect();
-    found.push(count("runs", columns, |e| e.runs));
-    found.push(count("units", columns, |e| e.specimens));
+    found.push(count("runs", &entries, |e| e.runs));
+    found.push(count("units", &entries, |e| e.specimens));
     found.retain(|d| d.values.windows(2).any(|pair| pair[0] != pair[1]));
     found
 }
@@ -271,10 +282,10 @@ pub(super) fn is_blamed(differs: &Differs, by: &[&str]) -> bool {
         && by.iter().all(|by| differs.what != shown(by))
 }
 
-fn count(what: &str, columns: &[Column], of: fn(&Entry) -> u32) -> Differs {
+fn count(what: &str, entries: &[&Entry], of: fn(&Entry) -> u32) -> Differs {
     Differs {
         what: what.to_owned(),
-        values: columns.iter().map(|c| Some(of(&c.entry).to_string())).collect(),
+        values: entries.iter().map(|entry| Some(of(entry).to_string())).collect(),
     }
 }
 

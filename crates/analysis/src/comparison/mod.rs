@@ -83,7 +83,7 @@ fn test(columns: &[Column], key: &TestKey, asked: Asked, differences: &mut Vec<D
     let (test, step) = key.clone();
     let block_bytes = test.pattern.block;
     let of = |column: &Column| {
-        let values = column.tests.iter().find(|(of, _)| of == key).map(|(_, values)| values)?;
+        let values = column.values(key)?;
         let usual = Usual::of(&values.mb_s, asked.table.spread(column.kind(key)));
         Some((spread(values, usual.as_ref(), block_bytes)?, usual))
     };

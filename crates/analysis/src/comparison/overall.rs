@@ -37,7 +37,7 @@ fn over_the_largest_area(columns: &[Column]) -> Option<Vec<Column>> {
     let all_have_it = cards.iter().all(|own| own.iter().any(|column| size(column) == largest));
     let found: Vec<Column> = columns.iter().filter(|column| size(column) == largest).cloned().collect();
     let has = |card: &str, key: &TestKey| {
-        found.iter().any(|column| column.entry.card_id == card && values(column, key).is_some())
+        found.iter().any(|column| column.entry.card_id == card && column.values(key).is_some())
     };
     let lost = columns.iter().any(|c| c.tests.iter().any(|(key, _)| !has(&c.entry.card_id, key)));
     (!lost && cards.len() > 1 && largest > 0 && all_have_it && found.len() < columns.len()).then_some(found)
@@ -46,7 +46,7 @@ fn over_the_largest_area(columns: &[Column]) -> Option<Vec<Column>> {
 fn among(columns: &[Column], asked: Asked) -> Vec<Overall> {
     let shared: Vec<&TestKey> = keys(columns.iter())
         .into_iter()
-        .filter(|key| columns.iter().all(|c| values(c, key).is_some()))
+        .filter(|key| columns.iter().all(|c| c.values(key).is_some()))
         .collect();
     if columns.len() < 2 || shared.is_empty() {
         return Vec::new();
@@ -93,13 +93,9 @@ fn confounders<'a>(columns: &[Column], asked: Asked<'a>, entry: usize) -> (Vec<&
     (distinct(between.iter().flat_map(Besides::confounders)), most)
 }
 
-fn values<'a>(column: &'a Column, key: &TestKey) -> Option<&'a Values> {
-    column.tests.iter().find(|(of, _)| of == key).map(|(_, values)| values)
-}
-
 /// What is known of an entry's logarithm over these tests.
 fn contender(column: &Column, shared: &[&TestKey], table: &Table) -> Option<Contender> {
-    let tests: Vec<&Values> = shared.iter().filter_map(|key| values(column, key)).collect();
+    let tests: Vec<&Values> = shared.iter().filter_map(|key| column.values(key)).collect();
     if let Some(runs) = runs(&tests) {
         let kind = if let [key] = shared { column.kind(key) } else { column.kind_of_all() };
         let usual = Usual::of_logs(&runs, table.spread(kind))?;
@@ -131,7 +127,7 @@ fn wins(columns: &[Column], shared: &[&TestKey]) -> Vec<u32> {
     let mut wins = vec![0; columns.len()];
     for key in shared {
         let mean = |column: &Column| {
-            let runs = &values(column, key)?.mb_s;
+            let runs = &column.values(key)?.mb_s;
             cardscope_model::statistics::mean(runs)
         };
         let means: Vec<f64> = columns.iter().map(|column| mean(column).unwrap_or(0.0)).collect();

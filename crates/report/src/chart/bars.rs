@@ -4,7 +4,6 @@ use super::{Bar, Bars, Caption, Chart, Group, Kind, Limit, POINTS};
 use crate::comparison::words::{self, Measure};
 use crate::figure::speed;
 use crate::ranking;
-use crate::svg::palette::SERIES;
 use cardscope_model::comparison::{ComparedTest, Comparison, Entry, Spread};
 use cardscope_model::ranking::{RankedBy, RankedCard, Ranking};
 use cardscope_model::statistics::distinct;
@@ -28,21 +27,18 @@ pub fn by_card(comparison: &Comparison, measure: Measure) -> Option<Chart> {
         Some(Bar { of, value: measure.of(spread), interval, runs: spread.runs.clone(), measures })
     };
     let buses = buses(comparison);
-    // Of many cards, whose names stand beside the bars, the fastest is looked for.
-    let is_sorted = comparison.entries.len() > SERIES && comparison.by.is_none();
-    let groups = comparison.tests.iter().map(|test| {
-        let mut bars: Vec<Bar> = test.spreads.iter().enumerate().filter_map(bar).collect();
-        if is_sorted {
-            bars.sort_by(|a, b| b.value.total_cmp(&a.value));
-        }
-        Group { name: words::test(test), bars, limits: limits(&buses, test), ..Group::default() }
+    let groups = comparison.tests.iter().map(|test| Group {
+        name: words::test(test),
+        bars: test.spreads.iter().enumerate().filter_map(bar).collect(),
+        limits: limits(&buses, test),
+        ..Group::default()
     });
     let interval = if measure == Measure::Average { CI95 } else { "ticks: single runs" };
     let names = comparison.entries.iter().map(|entry| entry.name.clone()).collect();
     chart(
         &format!("{} of the runs", measure.word()),
         Caption::new(MB_S, words::runs(comparison), interval, words::common_setting(comparison)),
-        Bars { unit: "MB/s".into(), names, groups: groups.collect() },
+        Bars { unit: "MB/s".into(), names, groups: groups.collect(), are_rivals: comparison.by.is_none() },
     )
 }
 
@@ -115,7 +111,12 @@ pub fn by_run(comparison: &Comparison, entry: usize) -> Option<Chart> {
     chart(
         &format!("Every run of {}", card.name),
         Caption::new(MB_S, words::amount(card), "no interval: single runs", settings.join(" | ")),
-        Bars { unit: "MB/s".into(), names: (1..=runs).map(|run| format!("Run {run}")).collect(), groups },
+        Bars {
+            unit: "MB/s".into(),
+            names: (1..=runs).map(|run| format!("Run {run}")).collect(),
+            groups,
+            ..Bars::default()
+        },
     )
 }
 
@@ -148,6 +149,7 @@ pub fn by_place(ranking: &Ranking) -> Option<Chart> {
             unit: unit.into(),
             names: names.collect(),
             groups: vec![Group { name, bars: bars.collect(), ..Group::default() }],
+            ..Bars::default()
         },
     )
 }

@@ -76,6 +76,9 @@ pub struct Bars {
     pub names: Vec<String>,
     /// The groups: tests.
     pub groups: Vec<Group>,
+    /// Whether the fastest is looked for among them: a picture of many has it first, and the reader of a page sorts them himself.
+    #[serde(skip)]
+    pub are_rivals: bool,
 }
 
 /// The unit of a score.

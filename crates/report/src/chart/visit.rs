@@ -30,7 +30,7 @@ pub fn capacity(found: &Verification) -> Option<Chart> {
         ..Group::default()
     };
     let names = known.iter().map(|(name, _)| (*name).to_owned()).collect();
-    let bars = Bars { unit: GIGABYTES.into(), names, groups: vec![group] };
+    let bars = Bars { unit: GIGABYTES.into(), names, groups: vec![group], ..Bars::default() };
     (announced > 0.0).then(|| chart("Capacity", Caption::default(), bars)).flatten()
 }
 
@@ -59,7 +59,7 @@ pub fn speeds(results: &[TestResult], marks: &[Mark], condition: &Condition) -> 
         ""
     };
     let caption = Caption::new(MB_S, "", interval, words::condition(condition));
-    chart("Speed by test", caption, Bars { unit: "MB/s".into(), names, groups })
+    chart("Speed by test", caption, Bars { unit: "MB/s".into(), names, groups, ..Bars::default() })
 }
 
 /// What a test is held against: the strictest mark that demands something of such I/Os, and the bus where it is near.
@@ -96,7 +96,11 @@ pub fn jobs(jobs: &[&JobScore]) -> Option<Chart> {
     let bars = scored.iter().enumerate().map(|(of, (_, score))| bar(of, *score)).collect();
     let names = scored.iter().map(|(name, _)| (*name).to_owned()).collect();
     let group = Group { name: "Score".into(), bars, ..Group::default() };
-    chart("Points of 100", Caption::default(), Bars { unit: POINTS.into(), names, groups: vec![group] })
+    chart(
+        "Points of 100",
+        Caption::default(),
+        Bars { unit: POINTS.into(), names, groups: vec![group], ..Bars::default() },
+    )
 }
 
 fn bar(of: usize, value: f64) -> Bar {

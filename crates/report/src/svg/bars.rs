@@ -121,7 +121,11 @@ fn draw_group(drawing: &mut Drawing, bars: &Bars, group: &Group, width: f64, col
         limit_name(drawing, limit, along(limit.value), [left, left + room]);
     }
     let first = drawing.height;
-    for bar in &group.bars {
+    let mut rows: Vec<&Bar> = group.bars.iter().collect();
+    if bars.are_rivals && bars.names.len() > SERIES {
+        rows.sort_by(|a, b| b.value.total_cmp(&a.value));
+    }
+    for bar in rows {
         let y = drawing.height;
         let name = bars.names.get(bar.of).map_or("", String::as_str);
         if !coloured {

@@ -74,7 +74,7 @@ fn starved_share(session: &Session<'_>) -> Option<f64> {
 /// What A1 promises of small I/Os one at a time, as a speed. A2 promises more, but only with the card's queue in use.
 fn promised_ios(session: &Session<'_>, of: fn(&Demand) -> Option<f64>) -> Option<(String, f64)> {
     let demands = &session.opened.identity.as_ref()?.mark_demands;
-    let a1 = demands.iter().find(|demand| demand.mark.to_string() == "A1")?;
+    let a1 = demands.iter().find(|demand| (demand.mark.letter(), demand.mark.number()) == ('A', 1))?;
     Some((a1.mark.to_string(), of(a1)? * (4 * KIB) as f64 / MB))
 }
 

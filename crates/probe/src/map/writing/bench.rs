@@ -7,6 +7,9 @@ use cardscope_engine::card::{Extent, Stop, extents};
 use cardscope_model::card_map::Measured;
 use cardscope_model::units::MIB;
 
+/// What is written for a test comes at so many bytes a second at least, as far as is known before.
+pub(super) const SLOWEST: f64 = 4e6;
+
 /// Longest write of a map.
 pub(super) const LARGEST: u32 = 4 << 20;
 

@@ -2,7 +2,7 @@
 //! elsewhere (flash-behaviour 3.5). It writes over partition table and file allocation table (saved first), and is only
 //! done when asked for.
 
-use super::bench::{Bench, in_a_row};
+use super::bench::{Bench, SLOWEST, in_a_row};
 use super::start_of_run;
 use crate::context::CARD_START;
 use crate::map::unmeasured::{Unmeasured, or_reason};
@@ -31,9 +31,6 @@ const LARGE: usize = 5;
 
 /// Effects are 0.2 to 0.7 of the speed, or 4.6 times it; the spread elsewhere is below 5 %.
 const LEAST: f64 = 1.25;
-
-/// A range is written at so many bytes a second at least, as far as is known before.
-const SLOWEST: f64 = 4e6;
 
 /// Compares the start with the rest.
 pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {

@@ -2,7 +2,7 @@
 //! finds the first 4 MiB slow, and the same at other offsets. So one block is written as the first of a run and as the
 //! second, and the start of the card as the first.
 
-use super::bench::{Bench, in_a_row};
+use super::bench::{Bench, SLOWEST, in_a_row};
 use cardscope_engine::card::{Extent, Stop};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::statistics::median;
@@ -19,9 +19,6 @@ const UNITS: std::ops::RangeInclusive<u64> = 2 * MIB..=16 * MIB;
 
 /// Medians that differ by less are the same: blocks differ by 1 to 4 % (flash-behaviour 0), seed 004's by 10 to 30 %.
 const LEAST: f64 = 1.1;
-
-/// A range is written at so many bytes a second at least, as far as is known before.
-const SLOWEST: f64 = 4e6;
 
 /// Median seconds of a small write.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 //! first erase blocks, open-au in order and at random. Rows that would take too long are left out, largest sizes first
 //! as there.
 
-use super::bench::Bench;
+use super::bench::{Bench, SLOWEST};
 use crate::map::flashbench::{lfsr, table};
 use cardscope_engine::card::{Extent, Stop};
 use cardscope_model::units::{KIB, MIB};
@@ -20,9 +20,6 @@ const OPEN_STEP: u64 = 12;
 
 /// A row that would take longer than this ends the table.
 const ROW_SECONDS: f64 = 20.0;
-
-/// Blocks are written at so many bytes a second at least, as far as is known before.
-const SLOWEST: f64 = 4e6;
 
 /// Most blocks in turn of a table.
 const MOST_OPEN: u64 = 8;

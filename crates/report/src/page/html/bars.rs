@@ -46,10 +46,7 @@ fn group(group: &Group, bars: &Bars) -> String {
     for limit in &group.limits {
         out += &limit_name(limit, end);
     }
-    // As compared: the reader of a page has them sorted as he likes.
-    let mut rows: Vec<&Bar> = group.bars.iter().collect();
-    rows.sort_by_key(|bar| bar.of);
-    for bar in rows {
+    for bar in &group.bars {
         let name = bars.names.get(bar.of).map_or("", String::as_str);
         let ends = bar.interval.map(|ends| interval(ends, |v| bars.write(v))).unwrap_or_default();
         let _ = writeln!(
