@@ -31,8 +31,11 @@ fn every_path_that_a_document_names_is_there() {
     let folders =
         |of: PathBuf| std::fs::read_dir(of).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
     let begin: Vec<String> = folders(root()).chain(folders(root().join("crates"))).collect();
-    let docs =
-        folders(root().join("docs")).filter(|file| file.ends_with(".md")).map(|file| format!("docs/{file}"));
+    let pages = |folder: &str| {
+        let files = folders(root().join(folder)).filter(|file| file.ends_with(".md"));
+        files.map(|file| format!("{folder}/{file}")).collect::<Vec<_>>()
+    };
+    let docs = ["docs", "docs/flash", "docs/articles"].into_iter().flat_map(pages);
     let mut seen = 0;
     for document in docs.chain(["README.md", "tests/README.md"].map(str::to_owned)) {
         let text = std::fs::read_to_string(root().join(&document)).unwrap();
