@@ -34,6 +34,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("cardscope", &["model", "report", "session"]),
+    ("cardscope-book", &[]),
 ];
 
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
