@@ -2,7 +2,9 @@
 
 mod circles;
 mod claims;
+mod commands;
 mod layers;
 mod orphans;
 mod paths;
+mod rates;
 mod voice;
