@@ -6,11 +6,25 @@
 use crate::ArchiveError;
 use crate::connection::{Connection, Outcome, composed, statement};
 use crate::upgrade;
-use sqlx::migrate::{Migration, Migrator};
+use sqlx::SqlSafeStr as _;
+use sqlx::migrate::{Migration, MigrationType};
 use std::cmp::Ordering;
 use std::path::Path;
+use std::sync::LazyLock;
 
-static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
+/// The steps in `migrations/`, in order: number, description, statements. sqlx has a macro that lists the folder, which builds
+/// sqlx, SQLite and the client of PostgreSQL a second time, for itself.
+static MIGRATIONS: LazyLock<Vec<Migration>> = LazyLock::new(|| {
+    let step = |number, description: &'static str, sql: &'static str| {
+        Migration::new(number, description.into(), MigrationType::Simple, sql.into_sql_str(), false)
+    };
+    vec![
+        step(1, "sessions", include_str!("../migrations/0001_sessions.sql")),
+        step(2, "records", include_str!("../migrations/0002_records.sql")),
+        step(3, "cards", include_str!("../migrations/0003_cards.sql")),
+        step(4, "one session", include_str!("../migrations/0004_one_session.sql")),
+    ]
+});
 
 const APPLIED: &str = "CREATE TABLE IF NOT EXISTS _sqlx_migrations (version BIGINT NOT NULL PRIMARY KEY, \
     description TEXT NOT NULL, installed_on TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, success BOOLEAN NOT NULL, \
@@ -94,7 +108,7 @@ async fn foreign(c: &mut Connection) -> Outcome<Option<String>> {
     let ours = if applied_exists(c).await? {
         let first = statement("SELECT checksum FROM _sqlx_migrations ORDER BY version LIMIT 1");
         let checksum: Option<Vec<u8>> = c.optional(first, |row| row.get(0)).await?;
-        checksum.is_none_or(|sum| MIGRATIONS.iter().next().is_some_and(|m| *m.checksum == *sum))
+        checksum.is_none_or(|sum| MIGRATIONS.first().is_some_and(|m| *m.checksum == *sum))
     } else {
         let tables = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = current_schema()";
         c.one(statement(tables), |row| row.get::<i64>(0)).await? == 0

@@ -7,7 +7,11 @@ use sqlx::migrate::Migrator;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, Row, SqliteConnection};
 use std::path::Path;
 
-static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
+/// The steps as sqlx finds them in their folder.
+fn migrations() -> Migrator {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(Migrator::new(Path::new("migrations"))).unwrap()
+}
 
 const SESSION: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 const NAMELESS: &str = "01890a5d-ac96-774b-bcce-b302099a8058";
@@ -51,7 +55,7 @@ fn old(place: &Path, more: &str) {
          NOT NULL DEFAULT CURRENT_TIMESTAMP, success BOOLEAN NOT NULL, checksum {bytes} NOT NULL, \
          execution_time BIGINT NOT NULL);"
     );
-    for migration in MIGRATIONS.iter().filter(|m| m.version <= 2) {
+    for migration in migrations().iter().filter(|m| m.version <= 2) {
         text += migration.sql.as_str();
         let sum: String = migration.checksum.iter().map(|byte| format!("{byte:02x}")).collect();
         let sum = if is_server(place) { format!("'\\x{sum}'") } else { format!("x'{sum}'") };
