@@ -7,7 +7,7 @@
 //! of them once per batch. Where anything is missing after that, because a fake mixes up its places in a way that no stamp
 //! tells, everything is written once more, newest batch first: that is right whatever a fake does.
 
-use cardscope_engine::card::{Answer, Card, Stop, extents};
+use cardscope_engine::card::{Answer, Card, IoError, Stop, extents};
 use cardscope_engine::content::{Content, read_stamp, read_stamp_header};
 use cardscope_engine::event::{Listener, Steps};
 use cardscope_engine::journal::{Journal, JournalError, Restoring, SavedRange};
@@ -26,6 +26,10 @@ pub struct PutBack {
     pub lost_data: Vec<SavedRange>,
     /// Ranges whose original could not be read again, and why.
     pub unreadable: Vec<(SavedRange, String)>,
+    /// Bytes that the card had not kept at first, and may have when everything was written once more.
+    pub lost_at_first: u64,
+    /// I/Os that failed meanwhile, those included that went well when they were repeated.
+    pub io_errors: Vec<IoError>,
 }
 
 impl PutBack {
@@ -81,10 +85,11 @@ pub fn put_back(
     putting.journal.restoring(Restoring::Written);
     putting.look(&ranges)?;
     if !putting.result.lost.is_empty() {
-        putting.result = PutBack::default();
+        putting.result = PutBack { lost_at_first: putting.result.lost_bytes(), ..PutBack::default() };
         putting.write_all(&ranges)?;
         putting.look(&ranges)?;
     }
+    putting.result.io_errors = putting.card.io_errors().to_vec();
     Ok(putting.result)
 }
 

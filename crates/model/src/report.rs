@@ -75,6 +75,9 @@ pub trait Body {
         false
     }
 
+    /// Hears how many bytes the card did not keep of an image that was put back after the test.
+    fn restored_without(&mut self, _lost: u64) {}
+
     /// What was moved to and from the card; `None` for a verb that moves nothing of its own.
     fn moved(&mut self) -> Option<&mut Moved> {
         None

@@ -43,6 +43,8 @@ pub mod rank;
 pub mod recipes;
 mod recorder;
 pub mod restore;
+#[cfg(test)]
+mod schedules;
 pub mod simulate;
 mod spreads;
 pub mod sustain;

@@ -95,6 +95,7 @@ impl Backup {
             let why = format!("unreadable when the image was taken: {reason}");
             result.unreadable.push((SavedRange { offset: *offset, len: *len }, why));
         }
+        result.io_errors = card.io_errors().to_vec();
         Ok(result)
     }
 
@@ -257,13 +258,14 @@ impl Backup {
     }
 }
 
-/// Takes what a test that was interrupted left in flight; a card that does not answer for so long is told by planning.
+/// Takes what a test that was interrupted left in flight; a card that does not answer for so long is told by planning. One
+/// that is gone is not waited for.
 fn settle(target: &mut dyn Target) {
     let plan =
         Plan { depth: 1, block: u64::from(SAMPLE), path: Path::Direct, sync_each: false, own_buffers: true };
     let until = Instant::now() + SETTLE;
     let mut done = Vec::new();
-    while target.plan(&plan).is_err() && Instant::now() < until {
+    while target.plan(&plan).is_err_and(|error| !error.is_final()) && Instant::now() < until {
         let _ = target.complete(1, &mut done);
         std::thread::sleep(Duration::from_millis(1));
     }

@@ -54,6 +54,10 @@ pub fn find(card: &mut Card<'_>) -> Result<Option<PreviousPass>, Stop> {
     let all = stamps(card, (0..bytes).step_by(step as usize))?;
     let Some((salt, generation)) = most_common(&first).or_else(|| most_common(&all)) else { return Ok(None) };
     let ours = || first.iter().chain(&all).filter(|(_, s)| s.salt == salt && s.generation == generation);
+    // Sentinels stand all over the card: a pass that left nothing else had not begun to write in order.
+    if generation == super::samples::SENTINELS {
+        return Ok(Some(PreviousPass { salt, generation, reached: 0 }));
+    }
     let furthest = ours().map(|(_, stamp)| stamp.address).max().unwrap_or_default().min(bytes);
     let reached = boundary(card, furthest, salt, generation)?;
     let reached = if reached >= bytes { bytes } else { reached.saturating_sub(IN_FLIGHT) };
@@ -137,6 +141,15 @@ mod tests {
         let card = "sim:constant?announced_bytes=256MiB&fake=wraparound&wrap_bytes=70MiB";
         assert_eq!(stamped(card, 160 * MIB).unwrap().reached, 144 * MIB);
         assert_eq!(stamped(card, 50 * MIB).unwrap().reached, 34 * MIB);
+    }
+
+    #[test]
+    fn a_pass_that_left_only_sentinels_had_not_begun() {
+        let mut target = SimTarget::named("sim:constant?announced_bytes=256MiB").unwrap();
+        let mut card = Card::new(&mut target, &Interrupt::default(), MIB as u32, 8).unwrap();
+        let content = Content::Stamp { salt: 99, generation: crate::full::samples::SENTINELS };
+        card.write(crate::full::samples::sentinels(256 * MIB, 99), content, |_, _, _| ()).unwrap();
+        assert_eq!(find(&mut card).unwrap().map(|previous| (previous.salt, previous.reached)), Some((99, 0)));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::journals;
 use crate::opened::{Opened, TargetType};
 use crate::opening::{self, Resolved};
 use crate::recorder::{self, Recorder};
-use cardscope_engine::card::{Card, Stop};
+use cardscope_engine::card::{Card, IoError, Stop};
 use cardscope_engine::event::{Listener, Within};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::Journal as _;
@@ -189,7 +189,7 @@ pub(crate) fn perform<P: Procedure>(
         // An image that was taken stays, and is named.
         return Err(backups::naming(refusal, session.backup.as_ref()));
     }
-    let failure = session.put_image_back(&mut report.header, report.body.moved(), failure);
+    let failure = session.put_image_back(&mut report, failure);
     report.header.next.splice(0..0, waiting(&report.header.findings));
     Ok(session.close(report, failure))
 }
@@ -309,6 +309,7 @@ impl Session<'_> {
         moved.bytes_read += returned.tally.read;
         moved.seconds += returned.seconds;
         moved.data_kept = returned.all_is_there();
+        list(moved, returned.back.as_ref().map_or(&[], |back| &back.io_errors));
         Some(returned)
     }
 
@@ -345,10 +346,9 @@ impl Session<'_> {
     }
 
     /// Puts the image back, whatever ended the verb; but not onto a card that is another one.
-    fn put_image_back(
+    fn put_image_back<B: Body>(
         &mut self,
-        header: &mut Header,
-        moved: Option<&mut Moved>,
+        report: &mut Report<B>,
         failure: Option<Failure>,
     ) -> Option<Failure> {
         let Some(backup) = self.backup.take() else { return failure };
@@ -360,16 +360,18 @@ impl Session<'_> {
         };
         let error = match back {
             Ok(back) => {
-                if let Some(moved) = moved {
+                report.body.restored_without(back.lost_bytes());
+                if let Some(moved) = report.body.moved() {
                     moved.bytes_restored = back.bytes;
                     moved.data_kept = back.lost.is_empty() && back.unreadable.is_empty();
+                    list(moved, &back.io_errors);
                 }
-                header.findings.extend(backup::finding(&back));
+                report.header.findings.extend(backup::finding(&back));
                 return failure;
             }
             Err(error) => error,
         };
-        header.caveats.push(still_in(&path, &error));
+        report.header.caveats.push(still_in(&path, &error));
         Some(match failure {
             // What says where the card's data is must not be lost behind what ended the verb.
             Some(Failure::Io(why) | Failure::Refused(why)) => Failure::io_for(format!("{why}; {error}"), why),
@@ -412,8 +414,13 @@ pub(crate) fn count(moved: &mut Moved, card: &mut Card<'_>, began: f64) {
     moved.bytes_restored += tally.restored;
     moved.bytes_read += tally.read;
     moved.seconds += card.seconds() - began;
+    list(moved, card.io_errors());
+}
+
+/// Lists I/Os that failed.
+fn list(moved: &mut Moved, io_errors: &[IoError]) {
     let room = MOST_IO_ERRORS.saturating_sub(moved.io_errors.len());
-    moved.io_errors.extend(card.io_errors().iter().take(room).cloned());
+    moved.io_errors.extend(io_errors.iter().take(room).cloned());
 }
 
 /// Restoring from the journals that wait comes before anything else.

@@ -32,6 +32,9 @@ pub(super) fn fill_in(report: &mut RestoreReport, put_back: PutBack) {
     let range = |saved: SavedRange, reason| RestoreRange { offset: saved.offset, len: saved.len, reason };
     report.bytes_restored = put_back.bytes;
     report.compared = true;
+    if let failed @ 1.. = put_back.io_errors.len() {
+        report.notes.push(format!("{failed} I/Os failed while the card was restored; try another reader"));
+    }
     report.lost = put_back.lost.into_iter().map(|saved| range(saved, None)).collect();
     report.unreadable = put_back.unreadable.into_iter().map(|(saved, why)| range(saved, Some(why))).collect();
 }

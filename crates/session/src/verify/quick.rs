@@ -16,6 +16,7 @@ use cardscope_engine::target::{Direction, Region};
 use cardscope_journal::put_back::{PutBack, RESTORING};
 use cardscope_journal::returned;
 use cardscope_journal::witness::WITNESSES;
+use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::random::mix;
 use cardscope_model::units::{MIB, Size, seconds};
 use cardscope_model::verify::{Verdict, VerifyReport};
@@ -138,16 +139,26 @@ fn came_back(report: &mut VerifyReport, back: &PutBack) {
     let lost: u64 = back.lost.iter().filter(|r| r.offset < usable).chain(beyond).map(|r| r.len).sum();
     let unreadable = back.unreadable_bytes();
     report.body.moved.data_kept = lost == 0 && unreadable == 0;
+    if report.body.verdict == Verdict::Genuine && lost.max(back.lost_at_first) > 0 {
+        report.body.restored_without(lost.max(back.lost_at_first));
+        report.header.findings.retain(|f| f.claim != "capacity" && f.claim != "bound");
+        report.header.findings.extend(forgotten(back));
+    }
     if report.body.moved.data_kept {
         return;
     }
-    if report.body.verdict == Verdict::Genuine && lost > 0 {
-        (report.body.verdict, report.body.usable_bytes, report.body.confidence) =
-            (Verdict::Damaged, None, 0.99);
-        report.body.good_bytes = Some(report.body.announced_bytes - lost);
-        report.header.findings.retain(|f| f.claim != "capacity" && f.claim != "bound");
-    }
     report.header.findings.push(returned::not_put_back(lost, unreadable, back.first_missing()));
+}
+
+/// What had to be restored twice.
+fn forgotten(back: &PutBack) -> Option<Finding> {
+    let (lost, all_there) = (back.lost_at_first, back.lost.is_empty());
+    let text = format!("The card lost {} of restored data; restored again, all of it is there.", Size(lost));
+    (lost > 0 && all_there).then(|| {
+        Finding::new("blocks-not-as-written", Weight::Bad, 0.99, text)
+            .because("lost bytes", lost)
+            .advise("Copy the data and do not keep any on this card.")
+    })
 }
 
 /// Places where a small read is timed; some cards take longer for the first one.

@@ -6,6 +6,7 @@
 
 use crate::archetype::schema;
 use cardscope_model::random::Random;
+use std::sync::LazyLock;
 
 /// Factors in the table; a power of two, so that bits of the random number pick one.
 const TABLE: usize = 1024;
@@ -55,16 +56,16 @@ impl Noise {
     }
 }
 
-/// exp(σ·z) at evenly spaced quantiles z of the normal distribution.
+/// Evenly spaced quantiles of the normal distribution, the same for all cards.
+static QUANTILES: LazyLock<[f64; TABLE]> =
+    LazyLock::new(|| std::array::from_fn(|i| quantile((i as f64 + 0.5) / TABLE as f64)));
+
+/// exp(σ·z) at these quantiles z.
 fn table(sigma: f64) -> Box<[f32; TABLE]> {
-    let mut factors = Box::new([1.0; TABLE]);
-    for (i, factor) in factors.iter_mut().enumerate() {
-        *factor = libm::exp(sigma * quantile((i as f64 + 0.5) / TABLE as f64)) as f32;
-    }
-    factors
+    Box::new(QUANTILES.map(|z| libm::exp(sigma * z) as f32))
 }
 
-/// Quantile of the normal distribution: bisection of its distribution function, done once a card.
+/// Quantile of the normal distribution: bisection of its distribution function.
 fn quantile(p: f64) -> f64 {
     let (mut low, mut high) = (-6.0, 6.0);
     for _ in 0..60 {

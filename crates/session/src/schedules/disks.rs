@@ -1,0 +1,69 @@
+//! The two disks of a schedule, each a file system of its own in memory that can become full: one for the archive and
+//! images, one for journals.
+
+use rustix::fs::statvfs;
+use rustix::mount::{MountFlags, mount, mount_remount};
+use std::ffi::CString;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// Enough for what a card of a schedule needs, and for the room that journals want to see.
+const ROOM: u64 = 512 << 20;
+
+#[derive(Debug, Clone)]
+pub(super) struct Disks {
+    pub(super) archive: PathBuf,
+    pub(super) journals: PathBuf,
+}
+
+impl Disks {
+    /// Where they are in a folder.
+    pub(super) fn at(folder: &Path) -> Disks {
+        Disks { archive: folder.join("archive"), journals: folder.join("state") }
+    }
+
+    /// Mounts them; they are seen by this process and those that it starts, and go with the last of them.
+    pub(super) fn mount(&self) {
+        for disk in [&self.archive, &self.journals] {
+            std::fs::create_dir_all(disk).unwrap();
+            mount("tmpfs", disk, "tmpfs", MountFlags::empty(), Some(options(ROOM).as_c_str())).unwrap();
+            std::fs::set_permissions(disk, Permissions::from_mode(0o700)).unwrap();
+        }
+    }
+
+    /// Takes whatever room is left.
+    pub(super) fn fill(&self, archive: bool, journals: bool) {
+        for (disk, _) in
+            [(&self.archive, archive), (&self.journals, journals)].iter().filter(|(_, full)| *full)
+        {
+            let seen = statvfs(*disk).unwrap();
+            resize(disk, ((seen.f_blocks - seen.f_bfree) * seen.f_frsize).max(seen.f_frsize));
+        }
+    }
+
+    /// Gives the room back.
+    pub(super) fn free(&self) {
+        [&self.archive, &self.journals].iter().for_each(|disk| resize(disk, ROOM));
+    }
+
+    /// Removes everything on them.
+    pub(super) fn clear(&self) {
+        self.free();
+        for disk in [&self.archive, &self.journals] {
+            for entry in std::fs::read_dir(disk).unwrap().flatten() {
+                let path = entry.path();
+                if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }
+                    .unwrap();
+            }
+        }
+    }
+}
+
+fn options(bytes: u64) -> CString {
+    CString::new(format!("size={bytes}")).unwrap()
+}
+
+fn resize(disk: &Path, bytes: u64) {
+    mount_remount(disk, MountFlags::empty(), options(bytes).as_c_str()).unwrap();
+}

@@ -1,0 +1,117 @@
+//! What goes wrong, and at which call on the target.
+
+use super::draw::Draw;
+use serde::{Deserialize, Serialize};
+
+/// A fault, which strikes at a call or at the first one after it that it can strike.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) enum Fault {
+    /// So many I/Os, flushes or discards in a row fail. Of a write half may have reached the card.
+    Errors { count: u32, torn: bool },
+    /// The sector that the I/O begins with fails from now on.
+    BadSector,
+    /// The card is there and answers nothing any more.
+    Silent,
+    /// An answer comes late.
+    Stall { seconds: u32 },
+    /// So many reads move half of their bytes and fail.
+    ShortReads { count: u32 },
+    /// So many reads bring wrong data and say that all is well.
+    WrongData { count: u32, kind: Wrong },
+    /// So many writes say that all is well and are lost, whole or but for their first half.
+    LostWrites { count: u32, half: bool },
+    /// The card is pulled out; whoever opens it anew finds what was put in.
+    Vanish(PutIn),
+    /// The disk has no room any more: that of the archive and of images, that of the journals, or both.
+    FullDisk { archive: bool, journals: bool },
+    /// Ctrl-C; the second one after so many calls ends the program at once.
+    Signal { again: Option<u32> },
+    /// The program is killed; of a write under way half may have reached the card.
+    Kill { torn: bool },
+}
+
+/// How data is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) enum Wrong {
+    OneBit,
+    Zeros,
+    /// The rest of the buffer is what was in it before.
+    Stale,
+    /// Each sector in the place of its neighbour.
+    Swapped,
+}
+
+/// What is in the slot after the card was pulled out.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) enum PutIn {
+    Same,
+    Other,
+    Nothing,
+}
+
+impl Fault {
+    pub(super) fn drawn(draw: &mut Draw) -> Fault {
+        let few = [1, 1, 1, 2, 3, 8, 40];
+        match draw.below(16) {
+            0 | 1 => Fault::Errors { count: *draw.one_of(&few), torn: draw.once_in(3) },
+            2 => Fault::BadSector,
+            3 => Fault::Silent,
+            4 => Fault::Stall { seconds: *draw.one_of(&[1, 20, 90, 4000]) },
+            5 => Fault::ShortReads { count: *draw.one_of(&few) },
+            6 | 7 => {
+                let kinds = [Wrong::OneBit, Wrong::Zeros, Wrong::Stale, Wrong::Swapped];
+                Fault::WrongData { count: *draw.one_of(&few), kind: *draw.one_of(&kinds) }
+            }
+            8 | 9 => Fault::LostWrites { count: *draw.one_of(&few), half: draw.once_in(4) },
+            10 | 11 => Fault::Vanish(*draw.one_of(&[PutIn::Same, PutIn::Same, PutIn::Other, PutIn::Nothing])),
+            12 => {
+                let (archive, journals) = *draw.one_of(&[(true, false), (false, true), (true, true)]);
+                Fault::FullDisk { archive, journals }
+            }
+            13 => {
+                let again = draw.once_in(2).then(|| 1 + draw.below(60) as u32);
+                Fault::Signal { again }
+            }
+            _ => Fault::Kill { torn: draw.once_in(2) },
+        }
+    }
+
+    /// Whether it leaves both the card and what is read of it as they are.
+    pub(super) fn is_harmless(self) -> bool {
+        matches!(
+            self,
+            Fault::Stall { .. }
+                | Fault::Signal { .. }
+                | Fault::FullDisk { .. }
+                | Fault::Vanish(_)
+                | Fault::Kill { .. }
+        )
+    }
+}
+
+/// A fault with its call: the n-th on the target, from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct Due {
+    pub(super) step: u64,
+    pub(super) fault: Fault,
+}
+
+/// What a run without faults shows of itself: how many calls it makes, and with which one it begins to put back.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct Course {
+    pub(super) steps: u64,
+    pub(super) restoring_at: Option<u64>,
+}
+
+impl Course {
+    /// A call of such a run: of the beginning, of the end, of the putting back, or any.
+    pub(super) fn step(self, draw: &mut Draw) -> u64 {
+        let Course { steps, restoring_at } = self;
+        match (draw.below(10), restoring_at) {
+            (0, _) => draw.below(60.min(steps)),
+            (1, _) => steps - 1 - draw.below(60.min(steps)),
+            (2..=4, Some(at)) => at.saturating_sub(4) + draw.below(steps - at.saturating_sub(4)),
+            _ => draw.below(steps),
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Faults in virtual time: commands on small cards, and at a call on the target that a seed chooses something goes wrong.
+//! Whatever that is, nothing is lost that was promised, and nothing is claimed on evidence that it spoiled.
+//!
+//! A schedule is a card, a command, a fault and its call, all drawn from the seed. A program that is to be killed is
+//! killed: each worker is a process of its own, and the next one takes over the card, the disks and the schedule.
+//!
+//!     cargo test -p cardscope-session --lib schedules                    # 2 000; CARDSCOPE_LONG=1: 100 000 others
+//!     SCHEDULE=123 cargo test -p cardscope-session --lib schedules       # one; 100..=199 for some
+
+mod cards;
+mod commands;
+mod desk;
+mod disks;
+mod draw;
+mod fault;
+mod faulty;
+mod judge;
+mod play;
+mod shape;
+mod table;
+mod workers;
+
+use std::ops::Range;
+
+/// The schedules that are played, unless one is asked for.
+fn seeds() -> Range<u64> {
+    match std::env::var("SCHEDULE") {
+        Ok(asked) => {
+            let (first, last) = asked.split_once("..=").unwrap_or((&asked, &asked));
+            first.parse().unwrap()..last.parse::<u64>().unwrap() + 1
+        }
+        Err(_) if std::env::var_os("CARDSCOPE_LONG").is_some() => 2_000..102_000,
+        Err(_) => 0..2_000,
+    }
+}
+
+#[test]
+fn whatever_goes_wrong_nothing_promised_is_lost_and_nothing_is_claimed_on_spoiled_evidence() {
+    let failures = workers::play_all(seeds());
+    assert!(failures.is_empty(), "{} schedules failed:\n{}", failures.len(), failures.join("\n"));
+}

@@ -1,0 +1,275 @@
+//! One schedule played: the command with its fault, death included, then `restore` as often as the program says so, with
+//! faults of its own at first.
+
+use super::cards::{self, KINDS, NAME};
+use super::commands::{self, Ended, Says};
+use super::desk::Desk;
+use super::draw::Draw;
+use super::fault::{Course, Due, Fault, PutIn};
+use super::faulty::Faulty;
+use super::judge::{Record, judge};
+use super::shape::Shape;
+use super::table::{Table, Truth};
+use crate::error::{Failure, Result};
+use crate::opened::Opened;
+use crate::opening::slot;
+use crate::restore;
+use cardscope_engine::event::{Event, Listener};
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::target::Target as _;
+use cardscope_model::condition::Condition;
+use cardscope_simulator::SimTarget;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// After so many deaths nothing more goes wrong.
+const NO_FAULTS_ANY_MORE: u32 = 3;
+
+/// A table that is set, with what stood on the card.
+struct Play<'d> {
+    desk: &'d Desk,
+    shape: Shape,
+    table: Arc<Mutex<Table>>,
+    before: Arc<[u8]>,
+    draw: Draw,
+}
+
+/// Plays a schedule to its end, or from where its last death left it.
+pub(super) fn play(seed: u64, desk: &Desk) {
+    let mut draw = Draw::of(seed);
+    let shape = Shape::drawn(&mut draw, desk);
+    let course = desk.course(shape.number, || course(&shape, desk));
+    let fault = Fault::drawn(&mut draw);
+    let due = Due { step: course.step(&mut draw), fault };
+    desk.note(&format!("{} on {}, {due:?} of {course:?}", shape.words.join(" "), shape.kind.name));
+    let deaths = desk.deaths();
+    let mut play = Play::set(desk, shape, draw, deaths > 0);
+    let ended = (deaths == 0).then(|| play.command(Some(due), course));
+    let restores = play.aftermath(deaths, course, fault);
+    let early = ended.as_ref().is_none_or(|ended| ended.failure.is_some());
+    let resumed = if early { play.resume(course) } else { None };
+    play.end(fault, ended, resumed, restores);
+}
+
+/// What the command does without a fault; it must be right already.
+fn course(shape: &Shape, desk: &Desk) -> Course {
+    desk.note(&format!("{} on {}, without any fault", shape.words.join(" "), shape.kind.name));
+    let mut play = Play::set(desk, shape.clone(), Draw::of(0), false);
+    let unknown = Course { steps: 3_000_000, restoring_at: None };
+    let ended = play.command(None, unknown);
+    let course = play.ran();
+    assert!(course.steps > 20, "it is refused: {:?}", ended.failure);
+    let none = Fault::Stall { seconds: 0 };
+    let restores = play.aftermath(NO_FAULTS_ANY_MORE, course, none);
+    play.end(none, Some(ended), None, restores);
+    desk.clear();
+    course
+}
+
+impl<'d> Play<'d> {
+    /// Sets the table; after a death with the card as it was left.
+    fn set(desk: &'d Desk, shape: Shape, mut draw: Draw, again: bool) -> Self {
+        let mut fresh = cards::filled(shape.kind, shape.content());
+        let before = desk.before(shape.kind.name, || cards::content(&mut fresh));
+        let (card, truth) = if again {
+            (cards::saved(shape.kind, &desk.card()), desk.truth())
+        } else {
+            desk.clear();
+            let sectors = vec![0; (fresh.info().bytes / super::table::SECTOR) as usize];
+            (fresh, Truth { sectors, ..Truth::default() })
+        };
+        let others_kind = KINDS.iter().find(|kind| kind.name[..8] != shape.kind.name[..8]).unwrap();
+        let table = Table {
+            own: cards::piece(Some(card), shape.kind, shape.speaks),
+            other: cards::piece(None, *others_kind, shape.speaks),
+            slot: PutIn::Same,
+            due: None,
+            steps: 0,
+            most_steps: 0,
+            restoring_at: None,
+            truth,
+            interrupt: Interrupt::default(),
+            disks: desk.disks.clone(),
+            grave: desk.grave(),
+        };
+        let table = Arc::new(Mutex::new(table));
+        let (slot, kind, others_content) =
+            (Arc::clone(&table), shape.kind, shape.content() ^ draw.below(u64::MAX));
+        slot::fill(move || open(&slot, || cards::filled(kind, others_content)));
+        Play { desk, shape, table, before, draw }
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap()
+    }
+
+    /// Carries out a command line in which something is due.
+    fn run(&self, words: &[String], due: Option<Due>, course: Course) -> Ended {
+        let interrupt = Interrupt::default();
+        let mut table = self.table();
+        (table.due, table.steps, table.restoring_at) = (due, 0, None);
+        table.most_steps = 20 * course.steps + 100_000;
+        table.interrupt = interrupt.clone();
+        drop(table);
+        let ended = commands::run(words, &interrupt, &mut Heard(Arc::clone(&self.table)));
+        self.table().due = None;
+        ended
+    }
+
+    fn command(&self, due: Option<Due>, course: Course) -> Ended {
+        self.run(&self.shape.words.clone(), due, course)
+    }
+
+    /// What the last run did.
+    fn ran(&self) -> Course {
+        let table = self.table();
+        Course { steps: table.steps, restoring_at: table.restoring_at }
+    }
+
+    /// What a user does after it: nothing is run before the card is restored, and that is done until nothing waits.
+    fn aftermath(&mut self, deaths: u32, course: Course, fault: Fault) -> Vec<Ended> {
+        let mut draw = Draw::of(self.draw.below(u64::MAX) ^ u64::from(deaths));
+        if matches!(fault, Fault::FullDisk { .. }) && draw.once_in(2) {
+            self.restore(None, course);
+        }
+        self.desk.disks.free();
+        self.try_the_other_card(course);
+        self.table().slot = PutIn::Same;
+        self.try_another_test(course, fault);
+        let mut all = Vec::new();
+        for round in 0..4 {
+            let putting_back = course.steps - course.restoring_at.unwrap_or(course.steps / 2);
+            let faulty = round == 0 && deaths < NO_FAULTS_ANY_MORE && draw.once_in(2);
+            let due =
+                faulty.then(|| Due { step: draw.below(putting_back + 20), fault: Fault::drawn(&mut draw) });
+            let ended = self.restore(due, course);
+            self.desk.disks.free();
+            self.table().slot = PutIn::Same;
+            if ended.is_empty() {
+                break;
+            }
+            all.extend(ended);
+        }
+        all
+    }
+
+    /// Restores each journal that waits, as `restore` lists them, and the image where the card is not as it was.
+    fn restore(&self, due: Option<Due>, course: Course) -> Vec<Ended> {
+        let waiting = restore::waiting().unwrap_or_default();
+        let journals =
+            waiting.into_iter().filter(|journal| journal.state == "waits").map(|journal| journal.file);
+        let mut all: Vec<Ended> = journals.map(|file| self.restore_from(&file, due, course)).collect();
+        if self.shape.says == Says::KeepsByImage && self.shape.image.exists() && !self.changed().is_empty() {
+            all.push(self.restore_from(&self.shape.image.display().to_string(), due, course));
+        }
+        all
+    }
+
+    fn restore_from(&self, file: &str, due: Option<Due>, course: Course) -> Ended {
+        let is_image = self.shape.image.display().to_string() == file;
+        let consent = ["restore", file, NAME, "--yes-destroy", NAME].map(str::to_owned);
+        let plain = ["restore", file].map(str::to_owned);
+        let words = if is_image { &consent[..] } else { &plain[..] };
+        let ended = self.run(words, due, course);
+        // Only who says that it is the card is believed.
+        let said = format!("{:?} {}", ended.failure, ended.document);
+        if said.contains("--yes-destroy") { self.run(&consent, due, course) } else { ended }
+    }
+
+    /// A journal is not restored to another card, whatever the card is called.
+    fn try_the_other_card(&mut self, course: Course) {
+        self.table().slot = PutIn::Other;
+        let waiting = restore::waiting().unwrap_or_default();
+        for journal in waiting.iter().filter(|journal| journal.state == "waits") {
+            self.run(&["restore".to_owned(), journal.file.clone()], None, course);
+        }
+        let writes = self.table().truth.other_writes;
+        assert_eq!(writes, 0, "the other card was written to");
+    }
+
+    /// Before a card is restored no other test writes to it.
+    fn try_another_test(&self, course: Course, fault: Fault) {
+        let waits = restore::waiting().unwrap_or_default().iter().any(|journal| journal.state == "waits");
+        if !waits || self.shape.kind.is_fake || !fault.is_harmless() || self.changed().is_empty() {
+            return;
+        }
+        let archive = self.desk.archive().display().to_string();
+        let before = self.table().truth.written;
+        let ended =
+            self.run(&["verify", NAME, "--seed=1", "--archive", &archive].map(str::to_owned), None, course);
+        let refused = matches!(&ended.failure, Some(Failure::Refused(_)));
+        assert!(
+            refused && self.table().truth.written == before,
+            "a test began before its card was restored: {ended:?}"
+        );
+    }
+
+    /// A pass over every block that ended early goes on, where it can.
+    fn resume(&self, course: Course) -> Option<Ended> {
+        let resumes = ["verify", "endure"].contains(&self.shape.words[0].as_str());
+        if !resumes
+            || self.shape.says != Says::OverwritesAll
+            || self.shape.words.contains(&"--erase".to_owned())
+        {
+            return None;
+        }
+        let words = self.shape.words.iter().filter(|word| !word.starts_with("--seed"));
+        let words: Vec<String> = words.cloned().chain(["--resume".to_owned()]).collect();
+        Some(self.run(&words, None, course)).filter(|ended| !ended.document.is_null())
+    }
+
+    /// The sectors that do not hold what they held.
+    fn changed(&self) -> Vec<u64> {
+        let mut table = self.table();
+        let table = &mut *table;
+        let (is_fake, sectors) = (self.shape.kind.is_fake, &table.truth.sectors);
+        // On a fake one address leads to the place of another.
+        let looked_at = |sector: u64| is_fake || sectors[sector as usize] != 0;
+        cards::changed(table.own.card.as_mut().unwrap(), self.shape.kind, &self.before, looked_at)
+    }
+
+    /// Judges what came of it.
+    fn end(self, fault: Fault, ended: Option<Ended>, resumed: Option<Ended>, restores: Vec<Ended>) {
+        let changed = self.changed();
+        let record = Record {
+            shape: &self.shape,
+            fault,
+            truth: self.table().truth.clone(),
+            changed,
+            ended,
+            resumed,
+            restores,
+            archive: self.desk.archive(),
+        };
+        judge(&record);
+    }
+}
+
+/// Opens what is in the slot.
+fn open(table: &Arc<Mutex<Table>>, make_other: impl Fn() -> SimTarget) -> Result<Opened> {
+    let mut locked = table.lock().unwrap();
+    let is_own = locked.slot == PutIn::Same;
+    let piece = match locked.slot {
+        PutIn::Same => &mut locked.own,
+        PutIn::Other => &mut locked.other,
+        PutIn::Nothing => return Err(Failure::refused("there is no card in the slot")),
+    };
+    let there = piece.card.take().or_else(|| (!is_own).then(make_other));
+    let mut card = there.ok_or_else(|| Failure::refused("the card is in use"))?;
+    card.reopen().map_err(Failure::refused)?;
+    let identity = piece.identity.clone();
+    let target = Faulty::new(card, is_own, Arc::clone(table));
+    Ok(Opened::of(Box::new(target), identity, Condition::default()))
+}
+
+/// Notes when putting back begins.
+struct Heard(Arc<Mutex<Table>>);
+
+impl Listener for Heard {
+    fn event(&mut self, event: &Event) {
+        let (Event::Stage(step) | Event::Phase { step, .. }) = event else { return };
+        if step.what.contains("restoring") {
+            let mut table = self.0.lock().unwrap();
+            table.restoring_at = table.restoring_at.or(Some(table.steps));
+        }
+    }
+}

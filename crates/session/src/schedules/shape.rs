@@ -1,0 +1,49 @@
+//! What a schedule is about, beside its fault: a card and a command.
+
+use super::cards::{KINDS, Kind, NAME};
+use super::commands::{COMMANDS, Says};
+use super::desk::Desk;
+use super::draw::Draw;
+use cardscope_model::random::mix;
+use std::path::PathBuf;
+
+/// A card and what is done with it.
+#[derive(Debug, Clone)]
+pub(super) struct Shape {
+    pub(super) kind: Kind,
+    /// Whether the card says which piece it is.
+    pub(super) speaks: bool,
+    pub(super) words: Vec<String>,
+    pub(super) says: Says,
+    pub(super) image: PathBuf,
+    /// Its name among all.
+    pub(super) number: usize,
+}
+
+impl Shape {
+    pub(super) fn drawn(draw: &mut Draw, desk: &Desk) -> Shape {
+        let (kind, command) = (draw.below(KINDS.len() as u64), draw.below(COMMANDS.len() as u64));
+        Shape::of(kind as usize, command as usize, desk)
+    }
+
+    fn of(kind: usize, command: usize, desk: &Desk) -> Shape {
+        let (line, says) = COMMANDS[command];
+        let number = command * KINDS.len() + kind;
+        let (image, archive) = (desk.disks.archive.join("image"), desk.archive());
+        let word = |word: &str| match word {
+            "IMAGE" => image.display().to_string(),
+            "RECIPE" => desk.recipe().display().to_string(),
+            word => word.replace('_', " "),
+        };
+        let mut words: Vec<String> = line.split(' ').map(word).collect();
+        let common =
+            [NAME.to_owned(), format!("--seed={}", mix(number as u64) >> 11), "--archive".to_owned()];
+        words.splice(1..1, common.into_iter().chain([archive.display().to_string()]));
+        Shape { kind: KINDS[kind], speaks: number.is_multiple_of(2), words, says, image, number }
+    }
+
+    /// The seed of what stands on the card.
+    pub(super) fn content(&self) -> u64 {
+        mix(self.kind.name.len() as u64)
+    }
+}

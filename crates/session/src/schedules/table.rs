@@ -1,0 +1,114 @@
+//! The table that a schedule is played on: the card that is tested and another one, what is in the slot, the fault that is
+//! due, and the truth about all that was done to the card.
+
+use super::disks::Disks;
+use super::fault::{Due, PutIn};
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_model::identity::Identity;
+use cardscope_simulator::SimTarget;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// What was done to a sector, as bits.
+pub(super) mod sector {
+    /// Written, whole or torn, or discarded.
+    pub(crate) const TOUCHED: u8 = 1;
+    /// Its last write was lost.
+    pub(crate) const LOST: u8 = 2;
+    /// It fails every I/O.
+    pub(crate) const BAD: u8 = 4;
+    /// A read of it brought wrong data before anything was written there: whoever saves it saves that.
+    pub(crate) const MISREAD: u8 = 8;
+    /// A write of it failed, and none since went well.
+    pub(crate) const REFUSED: u8 = 16;
+}
+
+pub(super) const SECTOR: u64 = 512;
+
+/// The truth, below anything that Cardscope keeps of it. It outlives the program that is killed.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Truth {
+    /// For each sector what was done to it, see [`sector`].
+    #[serde(skip)]
+    pub(super) sectors: Vec<u8>,
+    /// Bytes that were written to the card.
+    pub(super) written: u64,
+    /// Writes to the other card.
+    pub(super) other_writes: u64,
+    /// Whether a read brought what a lost write should have replaced.
+    pub(super) stale_reads: u64,
+    /// Reads that brought wrong data.
+    pub(super) wrong_reads: u64,
+    /// Writes and flushes that failed.
+    pub(super) errors: u64,
+    /// Whether a fault struck that may change what is on the card, or what is read of it.
+    pub(super) harmed: bool,
+}
+
+impl Truth {
+    fn range(offset: u64, len: u64) -> std::ops::Range<usize> {
+        (offset / SECTOR) as usize..((offset + len) / SECTOR) as usize
+    }
+
+    /// Whether any sector of a range has one of these bits.
+    pub(super) fn any(&self, offset: u64, len: u64, bits: u8) -> bool {
+        self.sectors[Self::range(offset, len)].iter().any(|sector| sector & bits != 0)
+    }
+
+    pub(super) fn set(&mut self, offset: u64, len: u64, bits: u8) {
+        self.sectors[Self::range(offset, len)].iter_mut().for_each(|sector| *sector |= bits);
+    }
+
+    /// A read of these sectors brought wrong data.
+    pub(super) fn misread(&mut self, offset: u64, len: u64) {
+        let untouched =
+            self.sectors[Self::range(offset, len)].iter_mut().filter(|s| **s & sector::TOUCHED == 0);
+        untouched.for_each(|sector| *sector |= sector::MISREAD);
+    }
+
+    pub(super) fn clear(&mut self, offset: u64, len: u64, bits: u8) {
+        self.sectors[Self::range(offset, len)].iter_mut().for_each(|sector| *sector &= !bits);
+    }
+}
+
+/// A card that lies on the table, with what it says of itself.
+pub(super) struct Piece {
+    pub(super) card: Option<SimTarget>,
+    pub(super) identity: Option<Identity>,
+}
+
+/// All of it.
+pub(super) struct Table {
+    pub(super) own: Piece,
+    pub(super) other: Piece,
+    pub(super) slot: PutIn,
+    /// What goes wrong next.
+    pub(super) due: Option<Due>,
+    /// Calls on the target since the run began.
+    pub(super) steps: u64,
+    /// A run that makes more is taken for one without end.
+    pub(super) most_steps: u64,
+    /// The call with which the run began to put back.
+    pub(super) restoring_at: Option<u64>,
+    pub(super) truth: Truth,
+    pub(super) interrupt: Interrupt,
+    pub(super) disks: Disks,
+    /// Where the card is kept while the program is dead.
+    pub(super) grave: PathBuf,
+}
+
+/// The names of what is kept there.
+pub(super) const CARD: &str = "card";
+pub(super) const TRUTH: &str = "truth";
+pub(super) const SECTORS: &str = "sectors";
+
+impl Table {
+    /// The program dies here, as a kill ends it: what it has on disk stays, what it has in memory is gone.
+    pub(super) fn die(&self, card: &SimTarget) -> ! {
+        card.save(&self.grave.join(CARD)).unwrap();
+        std::fs::write(self.grave.join(SECTORS), &self.truth.sectors).unwrap();
+        std::fs::write(self.grave.join(TRUTH), serde_json::to_vec(&self.truth).unwrap()).unwrap();
+        rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL).unwrap();
+        unreachable!("a kill is final")
+    }
+}

@@ -1,0 +1,173 @@
+//! Schedules in processes of their own: a supervisor for each processor, with disks that only it and its workers see, and
+//! one worker after the other below it. A worker ends when all is played, or when it is killed, as some schedules want.
+
+use super::desk::Desk;
+use super::play::play;
+use std::ops::Range;
+use std::os::unix::process::ExitStatusExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// The folder of all workers, the number of this one, and the seeds, for those that are started.
+const FOLDER: &str = "SCHEDULES_FOLDER";
+const WORKER: &str = "SCHEDULES_WORKER";
+const SEEDS: &str = "SCHEDULES_SEEDS";
+
+/// A schedule that takes longer hangs.
+const LONGEST: Duration = Duration::from_secs(120);
+
+/// Exit status of a worker that hangs.
+const HANGS: i32 = 9;
+
+/// Plays schedules on all processors; gives those that failed, each with how to repeat it.
+pub(super) fn play_all(seeds: Range<u64>) -> Vec<String> {
+    let memory = Path::new("/dev/shm");
+    let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+    let folder = tempfile::Builder::new().prefix("cardscope-schedules-").tempdir_in(place).unwrap();
+    let workers = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+    let each = (seeds.end - seeds.start).div_ceil(workers).max(1);
+    let parts = (0..workers).map(|n| seeds.start + n * each..seeds.end.min(seeds.start + (n + 1) * each));
+    let parts = parts.filter(|part| !part.is_empty()).enumerate();
+    let supervisors: Vec<(usize, Child)> =
+        parts.map(|(n, part)| (n, supervisor(folder.path(), n, &part))).collect();
+    let mut failures = Vec::new();
+    for (n, mut supervisor) in supervisors {
+        let status = supervisor.wait().unwrap();
+        if !status.success() {
+            failures.push(format!(
+                "the supervisor of worker {n} failed ({status}); it needs `unshare` and the right to mount"
+            ));
+        }
+        let told = std::fs::read_to_string(folder.path().join(format!("failures-{n}"))).unwrap_or_default();
+        failures.extend(told.lines().map(str::to_owned));
+    }
+    failures
+}
+
+fn supervisor(folder: &Path, number: usize, seeds: &Range<u64>) -> Child {
+    let mut unshare = Command::new("unshare");
+    unshare.arg("--mount");
+    if !rustix::process::geteuid().is_root() {
+        unshare.arg("--map-root-user");
+    }
+    let command = program(&mut unshare, "supervise");
+    environment(command, folder, number, seeds).spawn().expect("`unshare` (util-linux) runs")
+}
+
+/// This test program again, as one that does only this.
+fn program<'c>(command: &'c mut Command, what: &str) -> &'c mut Command {
+    command
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "--ignored", "--nocapture", "--quiet"])
+        .arg(format!("schedules::workers::{what}"))
+        .stdout(Stdio::null())
+}
+
+fn environment<'c>(
+    command: &'c mut Command,
+    folder: &Path,
+    number: usize,
+    seeds: &Range<u64>,
+) -> &'c mut Command {
+    let desk = Desk::of(folder, number);
+    command
+        .env(FOLDER, folder)
+        .env(WORKER, number.to_string())
+        .env(SEEDS, format!("{} {}", seeds.start, seeds.end))
+        .env("XDG_STATE_HOME", &desk.disks.journals)
+        .env("XDG_DATA_HOME", &desk.disks.archive)
+}
+
+/// What a process of these was started for; none where somebody runs the ignored tests.
+fn started_for() -> Option<(PathBuf, usize, Range<u64>)> {
+    let [folder, number, seeds] = [FOLDER, WORKER, SEEDS].map(|name| std::env::var(name).ok());
+    let seeds = seeds?;
+    let (start, end) = seeds.split_once(' ')?;
+    Some((folder?.into(), number?.parse().ok()?, start.parse().ok()?..end.parse().ok()?))
+}
+
+/// Not a test: has one worker after the other play what is left.
+#[test]
+#[ignore = "runs only as a child of other tests"]
+fn supervise() {
+    let Some((folder, number, seeds)) = started_for() else { return };
+    let desk = Desk::of(&folder, number);
+    desk.set_up();
+    let mut next = seeds.start;
+    while next < seeds.end {
+        let mut command = Command::new("env");
+        let worker = environment(program(&mut command, "work"), &folder, number, &(next..seeds.end));
+        let status = worker.status().unwrap();
+        if status.success() {
+            break;
+        }
+        next = reached(&folder, number);
+        if status.signal() == Some(rustix::process::Signal::KILL.as_raw()) {
+            desk.count_death();
+            continue;
+        }
+        failed(&folder, number, next, &ended_by(status));
+        desk.bury();
+        next += 1;
+    }
+}
+
+fn ended_by(status: ExitStatus) -> String {
+    if status.code() == Some(HANGS) {
+        "it hangs".to_owned()
+    } else {
+        format!("its process ended with {status}")
+    }
+}
+
+/// Not a test: plays schedules until there are no more, or one wants this process to be killed.
+#[test]
+#[ignore = "runs only as a child of other tests"]
+fn work() {
+    let Some((folder, number, seeds)) = started_for() else { return };
+    let desk = Desk::of(&folder, number);
+    watch();
+    for seed in seeds {
+        std::fs::write(folder.join(format!("seed-{number}")), seed.to_string()).unwrap();
+        UNDER_WAY.store(seed + 1, Ordering::Relaxed);
+        let played = catch_unwind(AssertUnwindSafe(|| play(seed, &desk)));
+        if let Err(why) = played {
+            let text = why.downcast_ref::<String>().cloned();
+            let text = text.or(why.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default();
+            failed(&folder, number, seed, &format!("{}: {text}", desk.noted()));
+        }
+        desk.bury();
+    }
+}
+
+/// The schedule that a worker was at when it ended.
+fn reached(folder: &Path, number: usize) -> u64 {
+    std::fs::read_to_string(folder.join(format!("seed-{number}"))).unwrap().parse().unwrap()
+}
+
+fn failed(folder: &Path, number: usize, seed: u64, why: &str) {
+    use std::io::Write;
+    let file = folder.join(format!("failures-{number}"));
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(file).unwrap();
+    let why = why.replace('\n', " ");
+    writeln!(file, "SCHEDULE={seed} cargo test -p cardscope-session --lib schedules   # {why}").unwrap();
+}
+
+/// The schedule under way, and one; 0 before the first.
+static UNDER_WAY: AtomicU64 = AtomicU64::new(0);
+
+/// Ends this process when a schedule takes too long.
+fn watch() {
+    std::thread::spawn(|| {
+        loop {
+            let before = UNDER_WAY.load(Ordering::Relaxed);
+            std::thread::sleep(LONGEST);
+            if UNDER_WAY.load(Ordering::Relaxed) == before {
+                std::process::exit(HANGS);
+            }
+        }
+    });
+}
