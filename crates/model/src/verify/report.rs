@@ -109,19 +109,13 @@ impl Verification {
     }
 }
 
-impl Verification {
-    /// A card that passed its test and did not keep so many bytes of what was restored after it is damaged.
-    pub fn restored_without(&mut self, lost: u64) {
+impl Body for Verification {
+    /// A card that passed its test and did not keep what was restored after it is damaged.
+    fn restored_without(&mut self, lost: u64) {
         if self.verdict == Verdict::Genuine && lost > 0 {
             (self.verdict, self.usable_bytes, self.confidence) = (Verdict::Damaged, None, 0.99);
             self.good_bytes = Some(self.announced_bytes - lost);
         }
-    }
-}
-
-impl Body for Verification {
-    fn restored_without(&mut self, lost: u64) {
-        self.restored_without(lost);
     }
 
     fn is_bad(&self) -> bool {

@@ -109,6 +109,9 @@ pub(super) fn wait(
     let seconds = request.wait.as_secs_f64();
     session.events.note(&format!("{gone}; waiting {seconds:.0} s for it to come back"));
     let was = Was { key: card_key(session.opened), bytes: session.bytes(), salt };
+    // As long as the card's device is open, the kernel gives its name to no other, not even to the card itself.
+    drop(session.opened.let_go());
+    session.opened.thermometer = None;
     let until = Instant::now() + request.wait;
     let name = &request.common.target;
     loop {

@@ -18,6 +18,7 @@ use cardscope_journal::returned;
 use cardscope_journal::witness::WITNESSES;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::random::mix;
+use cardscope_model::report::Body as _;
 use cardscope_model::units::{MIB, Size, seconds};
 use cardscope_model::verify::{Verdict, VerifyReport};
 use cardscope_probe::capacity::ios_to_a_verdict;
