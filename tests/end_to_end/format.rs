@@ -253,6 +253,17 @@ fn a_missing_tool_is_named_with_its_package_before_anybody_is_asked() {
 }
 
 #[test]
+fn the_tool_for_fat_is_found_by_either_of_its_names() {
+    let home = Home::new();
+    let tools = home.path("tools");
+    std::fs::create_dir(&tools).unwrap();
+    std::os::unix::fs::symlink("/usr/sbin/mkfs.fat", tools.join("mkfs.vfat")).unwrap();
+    let mut command = home.command(CARDSCOPE);
+    command.args(["format", "sim:constant?announced_bytes=64MiB"]).env("PATH", &tools);
+    Running::of(command).finish().expect(0);
+}
+
+#[test]
 fn a_card_that_fails_in_mid_format_ends_it_with_a_partial_document() {
     let home = Home::new();
     for fault in ["faults.failing_share=1&faults.begin_after_bytes=1MiB", "faults.vanish_after_bytes=2MiB"] {

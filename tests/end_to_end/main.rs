@@ -52,3 +52,5 @@ mod simulated;
 mod sustain;
 mod undisturbed;
 mod verdicts;
+#[path = "../vm/mod.rs"]
+mod vm;

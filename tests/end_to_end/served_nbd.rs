@@ -1,9 +1,10 @@
 //! Cards over NBD, as real clients see them: libnbd's and qemu's tools and fio; several at once, and ones that send
 //! rubbish or die in the middle.
 
-use crate::common::binary::{Home, Outcome, Running};
+use crate::common::binary::Home;
 use crate::common::machine::{MIB, attempt, image, tool};
-use crate::common::{number, until};
+use crate::common::nbd::Nbd;
+use crate::common::number;
 use rustix::process::Signal;
 use serde_json::Value;
 use std::io::{Read, Write};
@@ -13,50 +14,12 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// A server of NBD under way.
-struct Nbd {
-    running: Option<Running>,
-    /// As the server said it.
-    said: Vec<String>,
-}
-
-impl Nbd {
-    #[track_caller]
-    fn start(home: &Home, names: &[&str], address: &str, options: &[&str]) -> Nbd {
-        let mut running = home.start(&[&["sim", "serve"], names, &["--nbd", address], options].concat());
-        running.wait_for("is nbd");
-        // The lines of all cards come at once, but not in one piece.
-        let lines = |running: &Running| running.noted().lines().filter(|l| l.contains(" is nbd")).count();
-        until("all cards' addresses", || lines(&running) == names.len());
-        let said = running.noted().lines().map(str::to_owned).collect();
-        Nbd { running: Some(running), said }
-    }
-
-    /// The address of a card, as clients write it.
-    fn uri(&self, card: usize) -> &str {
-        let line = self.said.iter().filter(|l| l.contains(" is nbd")).nth(card).unwrap();
-        line.split_once(" is ").unwrap().1
-    }
-
-    /// `host:port`.
-    fn host(&self) -> &str {
-        self.uri(0).strip_prefix("nbd://").and_then(|u| u.split('/').next()).unwrap()
-    }
-
-    /// The most memory that it ever had, in MiB.
-    fn peak_mib(&self) -> u64 {
-        let id = self.running.as_ref().unwrap().id();
-        let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
-        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-        peak.trim().split(' ').next().unwrap().parse::<u64>().unwrap() >> 10
-    }
-
-    #[track_caller]
-    fn stop(mut self) -> Outcome {
-        let running = self.running.take().unwrap();
-        running.signal(Signal::TERM);
-        running.finish_within(Duration::from_secs(20))
-    }
+/// The most memory that a server ever had, in MiB.
+fn peak_mib(nbd: &Nbd) -> u64 {
+    let id = nbd.running.as_ref().unwrap().id();
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    peak.trim().split(' ').next().unwrap().parse::<u64>().unwrap() >> 10
 }
 
 const CARD: &str = "constant?announced_bytes=32MiB";
@@ -201,7 +164,7 @@ fn clients_that_send_rubbish_or_never_read_leave_the_others_alone() {
     }
     tool("nbdcopy", &["--flush", image.to_str().unwrap(), nbd.uri(0)]);
     tool("qemu-img", &["compare", "-f", "raw", "-F", "raw", image.to_str().unwrap(), nbd.uri(0)]);
-    assert!(nbd.peak_mib() < 200, "memory does not grow with what clients ask for: {} MiB", nbd.peak_mib());
+    assert!(peak_mib(&nbd) < 200, "memory does not grow with what clients ask for: {} MiB", peak_mib(&nbd));
     nbd.stop().expect(0);
 }
 
@@ -247,7 +210,7 @@ fn clients_that_take_no_answers_or_finish_no_write_share_a_bounded_memory_and_ho
     let _endless: Vec<_> = (0..16).map(endless).collect();
     tool("nbdcopy", &["--flush", image.to_str().unwrap(), nbd.uri(0)]);
     tool("qemu-img", &["compare", "-f", "raw", "-F", "raw", image.to_str().unwrap(), nbd.uri(0)]);
-    assert!(nbd.peak_mib() < 300, "{} MiB", nbd.peak_mib());
+    assert!(peak_mib(&nbd) < 300, "{} MiB", peak_mib(&nbd));
     nbd.stop().expect(0);
 }
 

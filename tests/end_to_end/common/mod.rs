@@ -5,6 +5,7 @@ pub(crate) mod binary;
 pub(crate) mod logs;
 pub(crate) mod machine;
 pub(crate) mod maps;
+pub(crate) mod nbd;
 pub(crate) mod pages;
 pub(crate) mod served;
 #[path = "../../../crates/store/tests/archive/server.rs"]

@@ -39,8 +39,13 @@ pub(super) fn tool(file_system: FileSystem) -> Result<PathBuf> {
     })
 }
 
-/// Looks along the search path, and in the administrator's directory beside each: `/usr/sbin` beside `/usr/bin`.
+/// Where a tool lies; dosfstools' goes by two names, of which a small system may have the other one alone.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
+    on_path(name).or_else(|| on_path((name == FAT.name).then_some("mkfs.vfat")?))
+}
+
+/// Looks along the search path, and in the administrator's directory beside each: `/usr/sbin` beside `/usr/bin`.
+fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let beside = |dir: &Path| dir.ends_with("bin").then(|| dir.with_file_name("sbin"));
     let places = std::env::split_paths(&path).flat_map(|dir| [beside(&dir), Some(dir)]);

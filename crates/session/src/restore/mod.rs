@@ -22,6 +22,7 @@ use cardscope_journal::backup::beside;
 use cardscope_journal::{About, Journal, Unusable, folder, is_journal};
 use cardscope_model::restore::{RestoreReport, WaitingJournal};
 use cardscope_model::shell::quoted;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 /// Restores a journal or an image.
@@ -56,6 +57,11 @@ pub fn restore(
             ),
             e,
         ),
+        Ok(found) if found.file_type().is_block_device() => Failure::refused(format!(
+            "{} is a device: name the journal or the backup before it; `cardscope restore` lists the waiting \
+             journals",
+            file.display()
+        )),
         Ok(_) => Failure::refused(format!(
             "{} is not a Cardscope journal or backup: there are no checksums beside it ({}); write a plain \
              image with dd",

@@ -1,0 +1,65 @@
+//! What lies in a reader of the virtual machine: an image, or a simulated card with known truth over NBD.
+
+use crate::common::binary::Home;
+use crate::common::machine::image;
+use crate::common::nbd::Nbd;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// A card, in or out of a reader.
+pub(super) enum Card {
+    /// A file that holds its content.
+    Image(PathBuf),
+    /// A simulated card, served over NBD under its name.
+    Simulated { _server: Nbd, socket: PathBuf, export: String },
+}
+
+impl Card {
+    /// A card of so many MiB with data all over, in a file called `name`.
+    pub(super) fn with_data(home: &Home, name: &str, mib: u64) -> Card {
+        let folder = home.path(name);
+        std::fs::create_dir(&folder).unwrap();
+        Card::Image(image(&folder, mib))
+    }
+
+    /// A card of so many MiB that holds nothing but one byte.
+    pub(super) fn filled_with(home: &Home, name: &str, mib: u64, byte: u8) -> Card {
+        let path = home.path(name);
+        std::fs::write(&path, vec![byte; (mib << 20) as usize]).unwrap();
+        Card::Image(path)
+    }
+
+    /// A simulated card in no time of its own.
+    pub(super) fn simulated(home: &Home, name: &str) -> Card {
+        let number = std::fs::read_dir(home.path("")).unwrap().count();
+        let socket = home.path(&format!("card-{number}.sock"));
+        let _server = Nbd::start(home, &[name], socket.to_str().unwrap(), &["--no-timing"]);
+        let export = name.split('?').next().unwrap().to_owned();
+        Card::Simulated { _server, socket, export }
+    }
+
+    /// The same card in one of QEMU's own words, read-only or not.
+    pub(super) fn node(&self, name: &str, read_only: bool) -> Value {
+        let below = match self {
+            Card::Image(path) => json!({ "driver": "file", "filename": path }),
+            Card::Simulated { socket, export, .. } => {
+                json!({ "driver": "nbd", "server": { "type": "unix", "path": socket }, "export": export })
+            }
+        };
+        json!({ "driver": "raw", "node-name": name, "read-only": read_only, "file": below })
+    }
+
+    /// The content of a card that is a file.
+    #[track_caller]
+    pub(super) fn content(&self) -> Vec<u8> {
+        std::fs::read(self.image()).unwrap()
+    }
+
+    #[track_caller]
+    pub(super) fn image(&self) -> &Path {
+        match self {
+            Card::Image(path) => path,
+            Card::Simulated { export, .. } => panic!("{export} is not a file"),
+        }
+    }
+}

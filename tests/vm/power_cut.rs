@@ -1,0 +1,34 @@
+//! The power goes while a card is tested: after the next boot `restore` makes it what it was.
+
+use super::card::Card;
+use super::machine::{JOURNAL, Machine, Slot};
+use crate::common::binary::Home;
+
+const HOME: &str = "mount /dev/vda /root && cd /root &&";
+
+#[test]
+fn a_card_is_whole_again_after_the_power_was_cut_and_restore_ran() {
+    let home = Home::new();
+    for (slot, moment) in
+        [(Slot::Nvme, "writing test data"), (Slot::Usb, "reading back"), (Slot::Uas, "restoring")]
+    {
+        let card = Card::with_data(&home, &format!("{slot:?}"), 64);
+        let before = card.content();
+        let disk_of_the_system = home.path(&format!("{slot:?}-system"));
+        let mut machine = Machine::with_disk(&home, &format!("{slot:?}-vm"), &disk_of_the_system);
+        machine.run(&format!("mkfs.ext4 -q /dev/vda && {HOME} true")).expect(0);
+        let disk = machine.insert(slot, &card);
+        let job = machine.begin(&format!("exec /program/cardscope verify {disk}"));
+        machine.wait_for(&job, moment);
+        machine.wait_until_written(&job, slot, 4 << 20);
+        machine.cut_power();
+        assert!(card.content() != before, "{slot:?}: the power went too early or too late to matter");
+
+        let mut machine = Machine::with_disk(&home, &format!("{slot:?}-vm-again"), &disk_of_the_system);
+        machine.run(&format!("{HOME} true")).expect(0);
+        let disk = machine.insert(slot, &card);
+        machine.cardscope(&format!("restore {JOURNAL} {disk}")).expect(0);
+        machine.pull_out(slot);
+        assert!(card.content() == before, "{slot:?}");
+    }
+}

@@ -1,0 +1,63 @@
+//! QEMU's machine protocol: one command, one answer, and the events in between.
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+
+/// A connection to the monitor of one machine.
+pub(super) struct Qmp {
+    to: UnixStream,
+    from: BufReader<UnixStream>,
+    /// Names of the devices that QEMU said it has deleted.
+    gone: Vec<String>,
+}
+
+impl Qmp {
+    pub(super) fn over(stream: UnixStream) -> Qmp {
+        let from = BufReader::new(stream.try_clone().unwrap());
+        let mut qmp = Qmp { to: stream, from, gone: Vec::new() };
+        assert!(qmp.next().get("QMP").is_some());
+        qmp.ask("qmp_capabilities", json!({}));
+        qmp
+    }
+
+    fn next(&mut self) -> Value {
+        let mut line = String::new();
+        let read = self.from.read_line(&mut line).expect("QEMU's monitor answers");
+        assert!(read > 0, "QEMU ended");
+        serde_json::from_str(&line).unwrap()
+    }
+
+    /// Has QEMU do something that must succeed; gives what it returns.
+    #[track_caller]
+    pub(super) fn ask(&mut self, command: &str, arguments: Value) -> Value {
+        self.to
+            .write_all(format!("{}\n", json!({ "execute": command, "arguments": arguments })).as_bytes())
+            .unwrap();
+        loop {
+            let mut said = self.next();
+            if said.get("event").is_some() {
+                self.note(&said);
+                continue;
+            }
+            assert!(said.get("error").is_none(), "{command} {arguments}: {said}");
+            return said["return"].take();
+        }
+    }
+
+    fn note(&mut self, event: &Value) {
+        if event["event"] == "DEVICE_DELETED" {
+            self.gone.extend(event["data"]["device"].as_str().map(str::to_owned));
+        }
+    }
+
+    /// Waits until QEMU has deleted a device: the guest's driver let go of it.
+    #[track_caller]
+    pub(super) fn wait_until_gone(&mut self, device: &str) {
+        while !self.gone.iter().any(|gone| gone == device) {
+            let said = self.next();
+            self.note(&said);
+        }
+        self.gone.retain(|gone| gone != device);
+    }
+}
