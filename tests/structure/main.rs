@@ -4,6 +4,7 @@ mod circles;
 mod claims;
 mod commands;
 mod layers;
+mod licences;
 mod orphans;
 mod paths;
 mod rates;
