@@ -6,6 +6,7 @@ mod commands;
 mod layers;
 mod licences;
 mod orphans;
+mod packaging;
 mod paths;
 mod rates;
 mod voice;
