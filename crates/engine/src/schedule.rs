@@ -18,9 +18,11 @@ pub fn run_first() -> io::Result<()> {
 }
 
 fn policy(policy: libc::c_int, priority: libc::c_int) -> io::Result<()> {
-    let parameters = libc::sched_param { sched_priority: priority };
-    // SAFETY: the call reads one sched_param, which outlives it; 0 stands for the calling thread.
-    match unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) } {
+    // The kernel's own call and struct (one number): musl has a function that does nothing but fail, since a thread is not
+    // the process that POSIX means.
+    let thread: libc::pid_t = 0;
+    // SAFETY: the call reads one number, which outlives it; 0 stands for the calling thread.
+    match unsafe { libc::syscall(libc::SYS_sched_setscheduler, thread, policy, &raw const priority) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }

@@ -1,0 +1,136 @@
+//! Everything that is built in comes from crates.io under a licence that `deny.toml` allows. cargo-deny asks the same and
+//! more, in a release; this needs no tool and a moment.
+
+use cargo_metadata::{Metadata, MetadataCommand, Package};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// What `deny.toml` allows.
+struct Allowed {
+    everywhere: BTreeSet<String>,
+    exceptions: Vec<(String, BTreeSet<String>)>,
+}
+
+fn allowed() -> Allowed {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deny.toml");
+    let text = std::fs::read_to_string(path).expect("deny.toml can be read");
+    let document: toml::Table = text.parse().expect("deny.toml is TOML");
+    let list = |value: &toml::Value| value.as_array().cloned().expect("a list");
+    let word = |value: &toml::Value| value.as_str().map(str::to_owned).expect("a word");
+    let words = |value: &toml::Value| list(value).iter().map(word).collect::<BTreeSet<String>>();
+    let licenses = &document["licenses"];
+    let exception = |one: &toml::Value| (word(&one["crate"]), words(&one["allow"]));
+    Allowed {
+        everywhere: words(&licenses["allow"]),
+        exceptions: list(&licenses["exceptions"]).iter().map(exception).collect(),
+    }
+}
+
+impl Allowed {
+    fn allows(&self, krate: &str, expression: &str) -> bool {
+        let exceptions = self.exceptions.iter().filter(|(name, _)| name == krate);
+        let more: BTreeSet<&String> = exceptions.flat_map(|(_, licences)| licences).collect();
+        satisfied(expression, &|licence| {
+            self.everywhere.contains(licence) || more.contains(&licence.to_owned())
+        })
+    }
+}
+
+/// Whether an expression of SPDX is satisfied by what is allowed. Some crates still write a stroke for OR.
+fn satisfied(expression: &str, allows: &dyn Fn(&str) -> bool) -> bool {
+    let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    let mut rest = &words[..];
+    let found = either(&mut rest, allows);
+    assert!(rest.is_empty(), "{expression} ends with {rest:?}");
+    found
+}
+
+/// Terms with OR between them, which binds less than AND. Each is read to its end, whatever the one before it said.
+fn either(rest: &mut &[&str], allows: &dyn Fn(&str) -> bool) -> bool {
+    let mut found = both(rest, allows);
+    while rest.first() == Some(&"OR") {
+        *rest = &rest[1..];
+        found |= both(rest, allows);
+    }
+    found
+}
+
+fn both(rest: &mut &[&str], allows: &dyn Fn(&str) -> bool) -> bool {
+    let mut found = licence(rest, allows);
+    while rest.first() == Some(&"AND") {
+        *rest = &rest[1..];
+        found &= licence(rest, allows);
+    }
+    found
+}
+
+fn licence(rest: &mut &[&str], allows: &dyn Fn(&str) -> bool) -> bool {
+    match *rest {
+        ["(", inside @ ..] => {
+            *rest = inside;
+            let found = either(rest, allows);
+            assert_eq!(rest.first(), Some(&")"), "a bracket is closed");
+            *rest = &rest[1..];
+            found
+        }
+        [name, "WITH", exception, after @ ..] => {
+            *rest = after;
+            allows(&format!("{name} WITH {exception}"))
+        }
+        [name, after @ ..] => {
+            *rest = after;
+            allows(name)
+        }
+        [] => panic!("a licence is missing"),
+    }
+}
+
+/// All crates that are built for a release or a test.
+fn metadata() -> Metadata {
+    let platforms = ["x86_64-unknown-linux-gnu", "x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"];
+    let filter =
+        platforms.iter().flat_map(|platform| ["--filter-platform".to_owned(), (*platform).to_owned()]);
+    let options: Vec<String> = ["--locked".to_owned()].into_iter().chain(filter).collect();
+    MetadataCommand::new().other_options(options).exec().expect("cargo metadata runs")
+}
+
+#[test]
+fn every_crate_comes_from_the_registry_under_a_licence_that_is_allowed() {
+    let (metadata, allowed) = (metadata(), allowed());
+    let strangers: Vec<&Package> =
+        metadata.packages.iter().filter(|package| package.source.is_some()).collect();
+    assert!(strangers.len() > 250, "{} crates are not all that are used", strangers.len());
+    let mut wrong = Vec::new();
+    for package in &strangers {
+        let expression = package.license.as_deref().unwrap_or("none");
+        if !allowed.allows(&package.name, expression) {
+            wrong.push(format!("{} {}: licence {expression}", package.name, package.version));
+        }
+        if !package.source.as_ref().is_some_and(|source| source.is_crates_io()) {
+            wrong.push(format!("{} {}: not from crates.io", package.name, package.version));
+        }
+    }
+    let of_no_use = |(name, _): &&(String, _)| !strangers.iter().any(|package| package.name.as_str() == name);
+    let stale = allowed.exceptions.iter().filter(of_no_use);
+    wrong.extend(stale.map(|(name, _)| format!("deny.toml: nothing uses {name}")));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn an_expression_needs_all_of_and_and_one_of_or() {
+    let allows = |licence: &str| ["MIT", "Zlib"].contains(&licence);
+    for (expression, expected) in [
+        ("MIT", true),
+        ("GPL-3.0-only", false),
+        ("GPL-3.0-only OR MIT", true),
+        ("GPL-3.0-only/MIT", true),
+        ("MIT AND GPL-3.0-only", false),
+        ("MIT AND Zlib OR GPL-3.0-only", true),
+        ("(MIT OR GPL-3.0-only) AND Zlib", true),
+        ("MIT AND (GPL-2.0-only OR GPL-3.0-only)", false),
+        ("MIT WITH Some-exception", false),
+    ] {
+        assert_eq!(satisfied(expression, &allows), expected, "{expression}");
+    }
+}
