@@ -54,7 +54,7 @@ impl Slot {
 
     /// MiB of a card that all of can be written to in some seconds: the emulated SD reader writes 3 MB/s.
     pub(super) fn small_mib(self) -> u64 {
-        if self == Slot::Sd { 16 } else { 64 }
+        if self == Slot::Sd { 8 } else { 32 }
     }
 
     /// The kernel's driver of what is plugged in there.

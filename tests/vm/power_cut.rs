@@ -12,7 +12,7 @@ fn a_card_is_whole_again_after_the_power_was_cut_and_restore_ran() {
     for (slot, moment) in
         [(Slot::Nvme, "writing test data"), (Slot::Usb, "reading back"), (Slot::Uas, "restoring")]
     {
-        let card = Card::with_data(&home, &format!("{slot:?}"), 64);
+        let card = Card::with_data(&home, &format!("{slot:?}"), 32);
         let before = card.content();
         let disk_of_the_system = home.path(&format!("{slot:?}-system"));
         let mut machine = Machine::with_disk(&home, &format!("{slot:?}-vm"), &disk_of_the_system);

@@ -7,12 +7,34 @@ use crate::common::served::Served;
 use crate::common::{number, result, turns};
 use rustix::process::Signal;
 use serde_json::Value;
+use std::time::Duration;
 
 /// Attempts that a busy machine is granted.
 const ATTEMPTS: usize = 5;
 
 /// Median latency in µs that fio measures with one 4 KiB read in flight.
 fn fio_median(file: &str, seconds: u32) -> f64 {
+    fio_percentile(file, seconds, || 50)
+}
+
+/// Latency in µs of a card whose reads all take the same: the median, unless programs waited for a processor for more than a
+/// tenth of the time. Then it is what the least disturbed reads took, since the median is that of the other programs.
+fn fio_constant(file: &str, seconds: u32) -> f64 {
+    let before = waits_for_processors();
+    fio_percentile(file, seconds, || {
+        if (waits_for_processors() - before).as_secs_f64() > 0.1 * f64::from(seconds) { 5 } else { 50 }
+    })
+}
+
+/// Time since boot in which a program waited for a processor; none where the kernel does not count it.
+fn waits_for_processors() -> Duration {
+    let pressure = std::fs::read_to_string("/proc/pressure/cpu").unwrap_or_default();
+    let total = pressure.lines().next().and_then(|some| some.split("total=").nth(1));
+    Duration::from_micros(total.and_then(|total| total.trim().parse().ok()).unwrap_or(0))
+}
+
+/// A percentile of the latency in µs, chosen after it was measured.
+fn fio_percentile(file: &str, seconds: u32, percentile: impl FnOnce() -> u32) -> f64 {
     let told = tool(
         "fio",
         &[
@@ -23,7 +45,7 @@ fn fio_median(file: &str, seconds: u32) -> f64 {
             "--ioengine=psync",
             "--time_based",
             "--size=256M",
-            "--percentile_list=50:99",
+            "--percentile_list=5:50:99",
             "--output-format=json",
             &format!("--runtime={seconds}"),
             &format!("--filename={file}"),
@@ -31,7 +53,7 @@ fn fio_median(file: &str, seconds: u32) -> f64 {
     );
     let document: Value =
         serde_json::from_str(&told[told.find('{').unwrap_or_else(|| panic!("{told}"))..]).unwrap();
-    number(&document, "/jobs/0/read/clat_ns/percentile/50.000000") / 1e3
+    number(&document, &format!("/jobs/0/read/clat_ns/percentile/{}.000000", percentile())) / 1e3
 }
 
 /// Measures until it is within 5 % of what is expected, or the attempts are used up.
@@ -68,7 +90,7 @@ fn fio_sees_the_time_of_a_card_of_2000_and_of_20000_ios_per_second() {
     // 50 µs a command is the fastest card whose times are promised; 4 KiB at 4 GB/s are one of them.
     for (command_s, expected) in [("0.0005", 501.0), ("0.000049", 50.0)] {
         let served = Served::start(&home, &format!("constant?command_s={command_s}&mb_s=4096"), &[]);
-        within_5_percent(expected, || fio_median(served.card().to_str().unwrap(), 2));
+        within_5_percent(expected, || fio_constant(served.card().to_str().unwrap(), 2));
     }
 }
 
@@ -91,7 +113,7 @@ fn a_loop_device_adds_less_than_60_us_to_a_card_of_a_millisecond() {
     let home = Home::new();
     let served = Served::start(&home, "constant?command_s=0.001&mb_s=4096", &[]);
     let device = Loop::over(&served.card(), &["--direct-io=on"]);
-    let added: Vec<f64> = (0..ATTEMPTS).map(|_| fio_median(&device.path, 1) - 1001.0).collect();
+    let added: Vec<f64> = (0..ATTEMPTS).map(|_| fio_constant(&device.path, 1) - 1001.0).collect();
     println!("{added:.1?} µs");
     assert!(added.iter().any(|us| *us < 60.0), "{added:.1?} µs");
 }
