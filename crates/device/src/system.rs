@@ -38,7 +38,7 @@ impl System {
 
     /// True where `dir` looks like a copy of a `/sys` tree or of a machine's `/sys`, `/proc` and `/dev`.
     pub fn is_recorded(dir: &Path) -> bool {
-        dir.join("block").is_dir() || dir.join("sys/block").is_dir()
+        holds_disks(&dir.join("block")) || holds_disks(&dir.join("sys/block"))
     }
 
     /// True for the machine this program runs on: only there can devices be opened and asked.
@@ -144,6 +144,12 @@ fn split_number(name: &str) -> (&str, u64, &str) {
     (head, tail[..end].parse().unwrap_or(u64::MAX), &tail[end..])
 }
 
+/// True for the folder in which `/sys` has disks by their names; that of `/dev` has them by their numbers, as `179:0`.
+fn holds_disks(block: &Path) -> bool {
+    let by_number = |entry: std::fs::DirEntry| entry.file_name().as_encoded_bytes().contains(&b':');
+    block.read_dir().is_ok_and(|entries| !entries.flatten().any(by_number))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,7 +161,10 @@ mod tests {
         let root = dir.path().canonicalize().unwrap();
         assert_eq!(System::recorded(dir.path()).sys(), root.join("sys"));
         assert_eq!(System::recorded(&dir.path().join("sys")).sys(), root.join("sys"));
-        assert!(System::is_recorded(dir.path()) && !System::is_recorded(Path::new("/dev")));
+        assert!(System::is_recorded(dir.path()));
+        let other = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(other.path().join("block/7:3")).unwrap();
+        assert!(!System::is_recorded(other.path()) && !System::is_recorded(Path::new("/dev")));
     }
 
     #[test]
