@@ -41,6 +41,9 @@ const USES: &[Use] = &[
     },
 ];
 
+const VERBS: &[&str] =
+    &["verify", "bench --recipe quick", "map --erase", "sustain --erase", "format", "endure", "check"];
+
 #[test]
 fn a_disk_in_use_is_refused_whatever_is_consented_and_not_written_to() {
     let home = Home::new();
@@ -53,15 +56,9 @@ fn a_disk_in_use_is_refused_whatever_is_consented_and_not_written_to() {
         for use_ in USES {
             machine.run(&format!("{names}{}", use_.begin)).expect(0);
             machine.run(&format!("{names}sync; sleep 0.2; cp $d /tmp/before")).expect(0);
-            for verb in [
-                "verify",
-                "bench --recipe quick",
-                "map --erase",
-                "sustain --erase",
-                "format",
-                "endure",
-                "check",
-            ] {
+            // Each verb opens a card in one place: on the second disk one of them stands for all.
+            let verbs = if slot == Slot::Sd { VERBS } else { &VERBS[..1] };
+            for verb in verbs {
                 let refused = machine.cardscope(&format!("{verb} {disk} --yes-destroy {disk}"));
                 assert_eq!(refused.status.code(), Some(2), "{} {refused}", use_.begin);
                 for word in use_.says {
@@ -72,9 +69,9 @@ fn a_disk_in_use_is_refused_whatever_is_consented_and_not_written_to() {
             machine
                 .run(&format!("{names}{}; until wipefs -qa $d 2>/dev/null; do sleep 0.1; done", use_.end))
                 .expect(0);
-            // Free again, it can be tested.
-            machine.cardscope(&format!("verify {disk} --max-write 2MB --budget 20s")).expect(0);
         }
+        // Free again, it can be tested.
+        machine.cardscope(&format!("verify {disk} --max-write 2MB --budget 20s")).expect(0);
         machine.pull_out(slot);
     }
 }
