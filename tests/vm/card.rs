@@ -4,7 +4,7 @@ use crate::common::binary::Home;
 use crate::common::machine::image;
 use crate::common::nbd::Nbd;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A card, in or out of a reader.
 pub(super) enum Card {
@@ -52,13 +52,8 @@ impl Card {
     /// The content of a card that is a file.
     #[track_caller]
     pub(super) fn content(&self) -> Vec<u8> {
-        std::fs::read(self.image()).unwrap()
-    }
-
-    #[track_caller]
-    pub(super) fn image(&self) -> &Path {
         match self {
-            Card::Image(path) => path,
+            Card::Image(path) => std::fs::read(path).unwrap(),
             Card::Simulated { export, .. } => panic!("{export} is not a file"),
         }
     }

@@ -56,16 +56,6 @@ impl Slot {
     pub(super) fn small_mib(self) -> u64 {
         if self == Slot::Sd { 8 } else { 32 }
     }
-
-    /// The kernel's driver of what is plugged in there.
-    pub(super) fn driver(self) -> &'static str {
-        match self {
-            Slot::Sd => "mmcblk",
-            Slot::Nvme => "nvme",
-            Slot::Usb => "usb-storage",
-            Slot::Uas => "uas",
-        }
-    }
 }
 
 /// How many machines run beside each other: each takes a processor for itself.
@@ -171,7 +161,7 @@ impl Qemu {
             }
         });
         agent.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
-        Qemu { child, qmp: Qmp::over(qmp), agent, folder: folder.to_owned() }
+        Qemu { child, qmp: Qmp::over(qmp, PATIENCE), agent, folder: folder.to_owned() }
     }
 
     fn status(&mut self) -> String {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
 /// A connection to the monitor of one machine.
 pub(super) struct Qmp {
@@ -13,7 +14,9 @@ pub(super) struct Qmp {
 }
 
 impl Qmp {
-    pub(super) fn over(stream: UnixStream) -> Qmp {
+    /// Speaks with a machine; one that says nothing for so long hangs.
+    pub(super) fn over(stream: UnixStream, patience: Duration) -> Qmp {
+        stream.set_read_timeout(Some(patience)).unwrap();
         let from = BufReader::new(stream.try_clone().unwrap());
         let mut qmp = Qmp { to: stream, from, gone: Vec::new() };
         assert!(qmp.next().get("QMP").is_some());
@@ -23,7 +26,7 @@ impl Qmp {
 
     fn next(&mut self) -> Value {
         let mut line = String::new();
-        let read = self.from.read_line(&mut line).expect("QEMU's monitor answers");
+        let read = self.from.read_line(&mut line).expect("QEMU says something in time");
         assert!(read > 0, "QEMU ended");
         serde_json::from_str(&line).unwrap()
     }
