@@ -38,52 +38,8 @@ impl Allowed {
 
 /// Whether an expression of SPDX is satisfied by what is allowed. Some crates still write a stroke for OR.
 fn satisfied(expression: &str, allows: &dyn Fn(&str) -> bool) -> bool {
-    let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
-    let words: Vec<&str> = spaced.split_whitespace().collect();
-    let mut rest = &words[..];
-    let found = either(&mut rest, allows);
-    assert!(rest.is_empty(), "{expression} ends with {rest:?}");
-    found
-}
-
-/// Terms with OR between them, which binds less than AND. Each is read to its end, whatever the one before it said.
-fn either(rest: &mut &[&str], allows: &dyn Fn(&str) -> bool) -> bool {
-    let mut found = both(rest, allows);
-    while rest.first() == Some(&"OR") {
-        *rest = &rest[1..];
-        found |= both(rest, allows);
-    }
-    found
-}
-
-fn both(rest: &mut &[&str], allows: &dyn Fn(&str) -> bool) -> bool {
-    let mut found = licence(rest, allows);
-    while rest.first() == Some(&"AND") {
-        *rest = &rest[1..];
-        found &= licence(rest, allows);
-    }
-    found
-}
-
-fn licence(rest: &mut &[&str], allows: &dyn Fn(&str) -> bool) -> bool {
-    match *rest {
-        ["(", inside @ ..] => {
-            *rest = inside;
-            let found = either(rest, allows);
-            assert_eq!(rest.first(), Some(&")"), "a bracket is closed");
-            *rest = &rest[1..];
-            found
-        }
-        [name, "WITH", exception, after @ ..] => {
-            *rest = after;
-            allows(&format!("{name} WITH {exception}"))
-        }
-        [name, after @ ..] => {
-            *rest = after;
-            allows(name)
-        }
-        [] => panic!("a licence is missing"),
-    }
+    let parsed = spdx::Expression::parse_mode(expression, spdx::ParseMode::LAX);
+    parsed.is_ok_and(|parsed| parsed.evaluate(|licence| allows(&licence.to_string())))
 }
 
 /// All crates that are built for a release or a test.
