@@ -114,6 +114,11 @@ fn is_ending(running: &mut Running) -> bool {
     running.is_over() || running.noted().lines().any(is_last)
 }
 
+/// What a program read and wrote since it started, in bytes and in calls.
+fn moved_so_far(id: u32) -> String {
+    std::fs::read_to_string(format!("/proc/{id}/io")).unwrap_or_default()
+}
+
 /// Starts a verb on a served card, has the card hang in the middle, and demands an answer soon after a signal; then a
 /// second signal, an end with 130 and the last words, whatever was waited for.
 #[track_caller]
@@ -121,8 +126,14 @@ fn answers_while_the_card_hangs(served: &Served, mut running: Running, begun: im
     until("work on the card", || begun() && !running.noted().is_empty());
     std::thread::sleep(Duration::from_millis(300));
     let frozen = served.freeze();
-    // A journal that is just synced to a busy disk gets its time, so that it is the card that is waited for.
+    // A journal that is just synced to a busy disk gets its time, so that it is the card that is waited for; and so does a
+    // program on a busy processor.
     std::thread::sleep(Duration::from_millis(1500));
+    until("the program to stand still", || {
+        let moved = moved_so_far(running.id());
+        std::thread::sleep(Duration::from_millis(500));
+        running.is_over() || moved == moved_so_far(running.id())
+    });
     let limit = soon();
     let asked = Instant::now();
     running.signal(Signal::TERM);
