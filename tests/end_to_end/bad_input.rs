@@ -21,6 +21,9 @@ fn registers_that_cannot_be_one_are_refused_by_name() {
         ("ssr", "00", &["SSR", "128"]),
         ("ocr", "c0ff80zz", &["OCR", "'z'"]),
         ("ocr", "", &["OCR"]),
+        ("health", "4453", &["health page", "4 hex digits", "1024"]),
+        ("health", &"00".repeat(512), &["all zeros", "no health page"]),
+        ("health", &"fa b8 00 10".repeat(128), &["fa b8", "Swissbit"]),
     ] {
         let outcome = home.run(&["decode", &format!("--{register}"), hex, "--json"]).expect(2).says(words);
         assert!(text(&outcome.json(), "/error").contains(words[0]), "{outcome}");

@@ -70,6 +70,34 @@ fn info_on_simulated_cards_has_the_words_of_the_specification() {
 }
 
 #[test]
+fn a_health_page_that_was_read_elsewhere_is_decoded() {
+    // SanDisk's layout: signature, day of manufacture, percent of life begun, power cycles.
+    let page =
+        |used: u8| format!("4453 323130333135 {used:02x} {} 000102 {}", "00".repeat(15), "00".repeat(485));
+    let home = Home::new();
+    let document = home.run(&["decode", "--health", &page(3), "--json"]).expect(0).json();
+    assert_eq!(
+        (text(&document, "/health/layout"), text(&document, "/health/made")),
+        ("sandisk", "2021-03-15")
+    );
+    assert_eq!(
+        (&document["health"]["life_used_percent"], &document["health"]["power_cycles"]),
+        (&json!(3.0), &json!(258))
+    );
+    assert!(list(&document, "/findings").is_empty(), "{document:#}");
+    let worn = home.run(&["decode", "--health", &page(100)]).expect(0).one_line();
+    assert!(
+        worn.contains("100 % of its rated life used") && worn.contains("rated life is used up"),
+        "{worn}"
+    );
+    // A simulated card has no slot to be asked in.
+    let asked = home.run(&["info", LEXAR, "--health", "--json"]).expect(0).json();
+    let unread =
+        list(&asked, "/findings").iter().find(|f| f["claim"] == "health-unread").expect("it is told");
+    assert!(text(unread, "/verdict").contains("SD slot"), "{unread}");
+}
+
+#[test]
 fn every_verb_with_json_prints_one_document_and_nothing_else() {
     let home = Home::new();
     for arguments in [

@@ -19,6 +19,14 @@ const EVIL: &str = "x\u{1b}[31m\u{1b}]0;t\u{7}\u{9b}2J\u{7f}\u{202e}\u{2066}\u{2
 /// The same without what ends a line, for places where such an end is the format's own.
 const EVIL_LINE: &str = "x\u{9b}2J\u{7f}\u{85}\u{202e}\u{2066}\u{200f}\u{61c}\u{2028}\u{e0041}y";
 
+/// A card's health page in SanDisk's layout, as hex, with the beginning of this text for its product name.
+fn health_page_named(text: &str) -> String {
+    let mut page = [0; 512];
+    page[..2].copy_from_slice(b"DS");
+    page[49..49 + 32].copy_from_slice(&text.as_bytes()[..32]);
+    page.map(|byte| format!("{byte:02x}")).concat()
+}
+
 const CARD: &str = "sim:constant?announced_bytes=64MiB";
 
 /// A home full of hostile names.
@@ -269,7 +277,7 @@ fn fed(verb: &str, world: &World) -> Vec<Vec<String>> {
             &[simulated],
             &[&evil_key],
         ]),
-        "decode" => own(&[&["--cid", EVIL], &["--ocr", EVIL_LINE]]),
+        "decode" => own(&[&["--cid", EVIL], &["--ocr", EVIL_LINE], &["--health", &health_page_named(EVIL)]]),
         "bench" => own(&[
             &[simulated, "--recipe", recipe, "--condition", &note],
             &[CARD, "--recipe", broken],

@@ -132,6 +132,8 @@ impl Qemu {
         }
         add(format_args!("-drive if=none,id=sd -device sdhci-pci -device sd-card,id=card,drive=sd"));
         add(format_args!("-device qemu-xhci,id=usb-ports"));
+        // The empty slots of a USB card reader.
+        add(format_args!("-drive if=none,id=slot-0 -drive if=none,id=slot-1"));
         match disk {
             Some(path) => add(format_args!(
                 "-blockdev driver=raw,node-name=system,file.driver=file,file.filename={}",
@@ -314,6 +316,48 @@ impl Machine {
                 self.console()
             );
         }
+    }
+
+    /// Plugs in a USB card reader with two empty slots; gives their devices, which stay whatever lies in them. It speaks UAS,
+    /// because QEMU's reader of the older protocol answers for its first slot alone.
+    pub(super) fn plug_in_reader(&mut self) -> [String; 2] {
+        self.plug(json!({ "driver": "usb-uas", "bus": "usb-ports.0", "id": "reader" }));
+        for slot in 0..2 {
+            self.plug(json!({
+                "driver": "scsi-hd", "bus": "reader.0", "lun": slot, "removable": true,
+                "drive": format!("slot-{slot}"), "id": format!("reader-{slot}"),
+            }));
+        }
+        self.qemu.qmp.ask("qom-set", json!({ "path": "reader", "property": "attached", "value": true }));
+        let mut disks = Vec::new();
+        until("both slots of the reader", || {
+            disks = self.run("cd /sys/block && ls -d sd*").stdout.lines().map(str::to_owned).collect();
+            disks.len() == 2
+        });
+        [0, 1].map(|slot| format!("/dev/{}", disks[slot]))
+    }
+
+    /// Opens a slot of the reader until there is a card in it, as automounters do: it is then that the kernel looks.
+    pub(super) fn look_at(&mut self, disk: &str) {
+        let script = format!("head -c 1 {disk} >/dev/null && ! grep -qx 0 /sys/block/{}/size", &disk[5..]);
+        until("the card in the reader", || self.run(&script).status.success());
+    }
+
+    /// Puts a card into a slot of the reader; nobody is told.
+    pub(super) fn insert_into_reader(&mut self, slot: usize, card: &Card) {
+        self.nodes += 1;
+        let (node, id) = (format!("reader-{slot}-{}", self.nodes), format!("reader-{slot}"));
+        self.qemu.qmp.ask("blockdev-add", card.node(&node, false));
+        self.qemu.qmp.ask("blockdev-open-tray", json!({ "id": id, "force": true }));
+        self.qemu.qmp.ask("blockdev-insert-medium", json!({ "id": id, "node-name": node }));
+        self.qemu.qmp.ask("blockdev-close-tray", json!({ "id": id }));
+    }
+
+    /// Takes the card out of a slot of the reader, whatever is under way on it.
+    pub(super) fn take_from_reader(&mut self, slot: usize) {
+        let id = format!("reader-{slot}");
+        self.qemu.qmp.ask("blockdev-open-tray", json!({ "id": id, "force": true }));
+        self.qemu.qmp.ask("blockdev-remove-medium", json!({ "id": id }));
     }
 
     fn plug(&mut self, device: serde_json::Value) {

@@ -11,4 +11,5 @@ mod guards;
 mod identity;
 mod power_cut;
 mod pulled_out;
+mod reader;
 mod verbs;

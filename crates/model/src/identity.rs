@@ -8,6 +8,7 @@ use crate::finding::Finding;
 use crate::present_layout::{PresentLayout, Unit};
 use crate::usb::UsbReader;
 use cardscope_sd::bus::{MmcBus, PcieLink};
+use cardscope_sd::health::CardHealth;
 use cardscope_sd::mark::{Demand, Mark};
 use cardscope_sd::nvme::NvmeIdentity;
 use cardscope_sd::registers::{Cid, Csd, EmmcCid, Ocr, RegisterError, Scr, Ssr, crc7};
@@ -26,6 +27,9 @@ pub struct Identity {
     pub ssr: Option<Ssr>,
     /// Voltages.
     pub ocr: Option<Ocr>,
+    /// Wear as the card counts it, where its maker's page was asked for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub health: Option<CardHealth>,
     /// CID of an eMMC, which is no card.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub emmc: Option<EmmcCid>,

@@ -8,6 +8,7 @@ use cardscope_model::identity::Identity;
 use cardscope_model::units::{BinarySize, Capacity, Degrees, Size, Speed};
 use cardscope_model::usb::UsbReader;
 use cardscope_sd::bus::MmcBus;
+use cardscope_sd::health::CardHealth;
 use cardscope_sd::maker::UNREGISTERED;
 use cardscope_sd::mark::Demand;
 use cardscope_sd::nvme::NvmeIdentity;
@@ -21,7 +22,10 @@ pub fn page(identity: &Identity, degrees: Degrees) -> Page {
     let mut page = Page::new("", tone, answer(identity));
     page.because_all(Tone::Warning, heaviest(&identity.findings));
     // Registers are for who knows them, unless there is nothing else: then they are what was asked for.
-    let fold = identity.cid.is_some() || identity.capacity.is_some() || identity.nvme.is_some();
+    let fold = identity.health.is_some()
+        || identity.cid.is_some()
+        || identity.capacity.is_some()
+        || identity.nvme.is_some();
     let mut part = |head: &str, fill: &dyn Fn(&mut Facts)| {
         let mut facts = Facts::default();
         fill(&mut facts);
@@ -40,6 +44,7 @@ pub fn page(identity: &Identity, degrees: Degrees) -> Page {
     part(SSR, &|p| identity.ssr.iter().for_each(|ssr| ssr_lines(p, ssr)));
     part(OCR, &|p| identity.ocr.iter().for_each(|ocr| ocr_lines(p, ocr)));
     part("Marks it claims", &|p| identity.mark_demands.iter().for_each(|d| mark_line(p, d)));
+    part("Health", &|p| identity.health.iter().for_each(|health| health_lines(p, health)));
     part("NVMe", &|p| identity.nvme.iter().for_each(|nvme| nvme_lines(p, nvme, degrees)));
     part("Bus", &|p| bus_lines(p, identity));
     part("Layout", &|p| p.0.extend(identity.layout.iter().flat_map(present_facts)));
@@ -65,6 +70,9 @@ fn answer(identity: &Identity) -> String {
     if parts.is_empty() {
         parts.extend(registers(identity));
     }
+    parts.extend(identity.health.iter().filter_map(|health| {
+        health.life_used_percent.map(|used| format!("{used} % of its rated life used"))
+    }));
     match parts.is_empty() {
         true => "The card's registers are not readable here.".to_owned(),
         false => in_a_line(&sentence(&parts.join(", "))),
@@ -263,6 +271,25 @@ fn nvme_lines(p: &mut Facts, nvme: &NvmeIdentity, degrees: Degrees) {
         p.say("throttled hard", format!("{} times to T2, {} s in all", t2.0, t2.1));
         p.line("warnings", Some(s.critical_warnings.join(", ")));
     }
+}
+
+fn health_lines(p: &mut Facts, health: &CardHealth) {
+    p.line("layout", Some(health.layout));
+    p.line("product", health.product.as_deref());
+    p.line("firmware", health.firmware.as_deref());
+    p.line("made", health.made.as_deref());
+    p.line("life used", health.life_used_percent.map(|used| format!("{used} %")));
+    let [rated, most] = [("rated", health.erase_cycles_rated), ("at most", health.erase_cycles_most)]
+        .map(|(what, cycles)| cycles.map(|cycles| format!(", {what} {cycles}")).unwrap_or_default());
+    p.line("erase cycles", health.erase_cycles.map(|cycles| format!("{cycles} on average{most}{rated}")));
+    p.line("written", health.written_bytes.map(Size));
+    p.line("bad blocks at first", health.bad_blocks_at_first);
+    p.line("bad blocks since", health.bad_blocks_since);
+    p.line("spare blocks", health.spare_blocks);
+    let unsafe_ones = health.unsafe_shutdowns.map(|times| format!(", {times} unsafe")).unwrap_or_default();
+    p.line("power cycles", health.power_cycles.map(|times| format!("{times}{unsafe_ones}")));
+    p.line("refreshes", health.refreshes);
+    p.line("checksum errors on the bus", health.bus_crc_errors);
 }
 
 fn bus_lines(p: &mut Facts, identity: &Identity) {

@@ -3,6 +3,7 @@
 
 pub mod bus;
 mod decoded;
+pub mod health;
 pub mod label;
 pub mod layout;
 pub mod maker;

@@ -11,6 +11,7 @@ use cardscope_engine::input;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::identity::{self, HexRegisters, Identity};
 use cardscope_model::units::Degrees;
+use cardscope_sd::health::{CardHealth, Layout};
 use cardscope_simulator::target_spec;
 use clap::Args;
 use std::path::Path;
@@ -36,6 +37,12 @@ pub struct InfoRequest {
     /// Show temperatures in C, F or K
     #[arg(long, value_name = "UNIT", default_value = "C")]
     pub degrees: Degrees,
+    /// Also ask for the maker's health page (CMD56): sandisk, longsys, micron, swissbit or apacer
+    ///
+    /// Without a name the maker's number in the card's CID decides. A card that does not know the command can stop answering
+    /// until you take it out and put it back.
+    #[arg(long, value_name = "LAYOUT", num_args = 0..=1, require_equals = true)]
+    pub health: Option<Option<Layout>>,
     /// Of which machine.
     #[command(flatten)]
     pub machine: Machine,
@@ -60,6 +67,9 @@ pub struct DecodeRequest {
     /// Operating conditions, 8 hex digits
     #[arg(long, value_name = "HEX")]
     pub ocr: Option<String>,
+    /// Health page as CMD56 gave it, 1024 hex digits
+    #[arg(long, value_name = "HEX")]
+    pub health: Option<String>,
 }
 
 /// Devices on this machine, or in a recorded `/sys` tree: those that can be taken out, or `all`.
@@ -85,6 +95,10 @@ pub fn info(request: &InfoRequest) -> Result<Identity> {
     } else {
         real(target, &request.machine.system()?)?
     };
+    let mut identity = identity;
+    if let Some(layout) = request.health {
+        inspect::add_health(&request.machine.system()?, target, layout, &mut identity);
+    }
     let layout = identity.layout.as_ref().and_then(|layout| layout.finding(target));
     let mut identity = judged(identity);
     identity.findings.extend(layout);
@@ -106,13 +120,12 @@ fn real(target: &str, system: &System) -> Result<Identity> {
         return Ok(identity);
     }
     let mut identity = inspect::inspect(system, target).map_err(Failure::refused)?;
-    let looked = BlockDevice::find(system, target).filter(|_| system.is_live()).map(|device| {
+    // An empty slot holds nothing to look at.
+    let bytes = identity.capacity_bytes.filter(|_| system.is_live());
+    let looked = BlockDevice::find(system, target).zip(bytes).map(|(device, bytes)| {
         // Of a partition, its whole disk is described.
         let disk = device.disk();
-        peek(&disk.path(system)).map(|file| {
-            let bytes = identity.capacity_bytes.unwrap_or_default();
-            contents::present_of(&file, bytes, identity.allocation_unit())
-        })
+        peek(&disk.path(system)).map(|file| contents::present_of(&file, bytes, identity.allocation_unit()))
     });
     match looked {
         Some(Ok(layout)) => identity.layout = layout,
@@ -140,12 +153,15 @@ pub fn decode(request: &DecodeRequest) -> Result<Identity> {
         ocr: request.ocr.as_deref(),
         kind: None,
     };
-    if registers == HexRegisters::default() {
+    if registers == HexRegisters::default() && request.health.is_none() {
         return Err(Failure::refused(
-            "nothing to decode: give --cid, --csd, --scr, --ssr or --ocr with hex digits",
+            "nothing to decode: give --cid, --csd, --scr, --ssr, --ocr or --health with hex digits",
         ));
     }
-    identity::from_hex(registers).map(judged).map_err(Failure::refused)
+    let mut identity = identity::from_hex(registers).map_err(Failure::refused)?;
+    identity.health =
+        request.health.as_deref().map(CardHealth::from_hex).transpose().map_err(Failure::refused)?;
+    Ok(judged(identity))
 }
 
 /// Adds the findings, keeping those of whoever read the parts.

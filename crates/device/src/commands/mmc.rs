@@ -1,8 +1,10 @@
-//! CMD13 SEND_STATUS to an SD card by `MMC_IOC_CMD`: the card's own status word, answered from its registers.
+//! Commands to an SD card by `MMC_IOC_CMD`: CMD13 SEND_STATUS, answered from the card's registers; ACMD13, the SD status
+//! with its marks; CMD56, a block that means what the card's maker wants.
 //!
 //! `include/uapi/linux/mmc/ioctl.h` and `include/linux/mmc/core.h` of the Linux kernel; sd-facts section 3.3. The
 //! kernel asks for CAP_SYS_RAWIO and the whole device.
 
+use cardscope_sd::health::PAGE_BYTES;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::ioctl::{Opcode, Updater, opcode};
@@ -41,6 +43,11 @@ const _: () = assert!(IOC_CMD == 0xc048_b300);
 const SEND_STATUS: u32 = 13;
 /// A short answer with CRC that repeats the command's number, no data: `MMC_RSP_R1 | MMC_CMD_AC`.
 const RESPONSE_R1: u32 = 1 | 1 << 2 | 1 << 4;
+/// ACMD13 is CMD13 after CMD55, which the kernel sends itself.
+const SD_STATUS: u32 = 13;
+const GEN_CMD: u32 = 56;
+/// As R1, with a block of data: `MMC_RSP_R1 | MMC_CMD_ADTC`.
+const RESPONSE_R1_DATA: u32 = RESPONSE_R1 | 1 << 5;
 /// A card that does not answer in this time will not.
 const TIMEOUT_MS: u32 = 5000;
 
@@ -62,9 +69,66 @@ pub(super) fn send_status(fd: &OwnedFd, rca: u16) -> Result<(), Errno> {
     unsafe { rustix::ioctl::ioctl(fd, Updater::<IOC_CMD, IocCommand>::new(&mut command)) }
 }
 
+fn block_command(opcode: u32, arg: u32, block: &mut [u8]) -> IocCommand {
+    IocCommand {
+        opcode,
+        arg,
+        flags: RESPONSE_R1_DATA,
+        blksz: block.len() as u32,
+        blocks: 1,
+        cmd_timeout_ms: TIMEOUT_MS,
+        data_ptr: block.as_mut_ptr() as u64,
+        ..IocCommand::default()
+    }
+}
+
+/// Has a command move one block between card and `block`.
+fn transfer(fd: &OwnedFd, mut command: IocCommand, block: &mut [u8]) -> Result<(), Errno> {
+    assert_eq!(
+        (command.data_ptr, command.blksz, command.blocks),
+        (block.as_mut_ptr() as u64, block.len() as u32, 1)
+    );
+    // SAFETY: IOC_CMD is the code of `struct mmc_ioc_cmd`, whose layout is asserted above. `data_ptr` leads to `block`,
+    // which is borrowed mutably for the call and as long as `blksz * blocks` says.
+    unsafe { rustix::ioctl::ioctl(fd, Updater::<IOC_CMD, IocCommand>::new(&mut command)) }
+}
+
+/// Asks the card for its SD status (SSR). The kernel finds the card's address itself.
+pub(super) fn sd_status(fd: &OwnedFd) -> Result<[u8; 64], Errno> {
+    let mut block = [0; 64];
+    let command = IocCommand { is_acmd: 1, ..block_command(SD_STATUS, 0, &mut block) };
+    transfer(fd, command, &mut block)?;
+    Ok(block)
+}
+
+/// Asks the card for the maker's page that this argument names.
+pub(super) fn read_page(fd: &OwnedFd, arg: u32) -> Result<[u8; PAGE_BYTES], Errno> {
+    let mut block = [0; PAGE_BYTES];
+    let command = block_command(GEN_CMD, arg, &mut block);
+    transfer(fd, command, &mut block)?;
+    Ok(block)
+}
+
+/// Sends the card's controller a block of zeros, after which some makers' cards have their page ready.
+pub(super) fn prepare_page(fd: &OwnedFd, arg: u32) -> Result<(), Errno> {
+    let mut block = [0; PAGE_BYTES];
+    let command = IocCommand { write_flag: 1, ..block_command(GEN_CMD, arg, &mut block) };
+    transfer(fd, command, &mut block)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_with_data_says_how_much_and_where_to() {
+        let mut block = [0; 64];
+        let place = block.as_mut_ptr() as u64;
+        let command = block_command(SD_STATUS, 0, &mut block);
+        // R1 and ADTC in include/linux/mmc/core.h: 0x15 and 1 << 5.
+        assert_eq!((command.opcode, command.flags, command.write_flag), (13, 0x35, 0));
+        assert_eq!((command.blksz, command.blocks, command.data_ptr), (64, 1, place));
+    }
 
     #[test]
     fn the_command_is_a_status_question_that_moves_no_data() {

@@ -1,8 +1,9 @@
 //! Commands that a card's controller answers without touching its flash: how long a command takes by itself, and
 //! what the card counts of itself.
 //!
-//! SD: CMD13 SEND_STATUS. USB and other SCSI: TEST UNIT READY. NVMe: Get Features, and the SMART log (sd-facts
-//! sections 3.3, 7 and 8). Each device is opened for reading only, and none of the commands writes.
+//! SD: CMD13 SEND_STATUS; ACMD13, the SD status, and CMD56, the health page of some makers. USB and other SCSI: TEST UNIT
+//! READY. NVMe: Get Features, and the SMART log (sd-facts sections 3.3, 7 and 8). Each device is opened for reading only,
+//! and none of the commands writes to its flash.
 
 mod mmc;
 mod scsi;
@@ -11,11 +12,11 @@ use crate::block::BlockDevice;
 use crate::bus::{Bus, bus};
 use crate::nvme;
 use crate::system::{System, number};
+use cardscope_sd::health::{PAGE_BYTES, Question};
 use cardscope_sd::nvme::SmartLog;
 use rustix::fd::OwnedFd;
 use rustix::fs::{Dev, Mode, OFlags};
 use rustix::io::Errno;
-use rustix::process::geteuid;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -154,6 +155,37 @@ pub fn commands(system: &System, device: &str) -> Commands {
     found
 }
 
+/// The SD status of a card in a slot, asked by ACMD13: on kernels before 4.14 sysfs has no file of it.
+///
+/// # Errors
+/// As the kernel or the card says; `PERM` without the right to send commands, `NXIO` where the card was changed.
+pub(crate) fn sd_status(system: &System, disk: &BlockDevice) -> Result<[u8; 64], Errno> {
+    mmc::sd_status(&Asked::at(disk.path(system), disk).open()?)
+}
+
+/// A card may take as long to make its page ready.
+const PAGE_READY: Duration = Duration::from_secs(1);
+
+/// The maker's page that a question of CMD56 brings from a card in a slot.
+///
+/// # Errors
+/// As [`sd_status`]; most cards answer with an error or not at all.
+pub(crate) fn health_page(
+    system: &System,
+    disk: &BlockDevice,
+    question: Question,
+) -> Result<[u8; PAGE_BYTES], Errno> {
+    let asked = Asked::at(disk.path(system), disk);
+    let fd = asked.open()?;
+    if let Some(argument) = question.prepare {
+        mmc::prepare_page(&fd, argument)?;
+        std::thread::sleep(PAGE_READY);
+    }
+    let page = mmc::read_page(&fd, question.read)?;
+    // Asked afterwards, so that what was read is this card's.
+    if asked.is_same() { Ok(page) } else { Err(Errno::NXIO) }
+}
+
 fn ping_of(system: &System, disk: &BlockDevice) -> Option<Ping> {
     let at = |path| Asked::at(path, disk);
     match bus(system, disk) {
@@ -172,11 +204,7 @@ fn ping_of(system: &System, disk: &BlockDevice) -> Option<Ping> {
 }
 
 fn refused(ping: &Ping, errno: Errno) -> String {
-    let why = match errno {
-        Errno::ACCESS | Errno::PERM => nvme::not_permitted(geteuid().is_root()).to_owned(),
-        other => std::io::Error::from(other).to_string(),
-    };
-    format!("{} could not be timed: {why}", ping.command())
+    format!("{} could not be timed: {}", ping.command(), nvme::reason(errno))
 }
 
 #[cfg(test)]

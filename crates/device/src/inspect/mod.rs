@@ -7,6 +7,7 @@ pub(crate) mod mmc;
 
 use crate::block::BlockDevice;
 use crate::bus::{Bus, bus};
+use crate::commands;
 use crate::hwmon;
 use crate::nvme::{self, Answers};
 use crate::system::{System, base_name, text};
@@ -14,6 +15,7 @@ use crate::usb;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::identity::Identity;
 use cardscope_sd::bus::PcieLink;
+use cardscope_sd::health::{CardHealth, Layout};
 use cardscope_sd::nvme::{
     ExpressArea, ExpressIdentity, IdentifyController, IdentifyNamespace, NvmeError, NvmeIdentity, SmartLog,
     ThermalFeatures,
@@ -98,10 +100,50 @@ fn add_mmc(system: &System, disk: &BlockDevice, identity: &mut Identity, remarks
         identity.csd = decoded(register("csd"), Csd::from_hex, remarks);
         identity.cid = decoded(register("cid"), Cid::from_hex, remarks);
         identity.scr = decoded(register("scr"), Scr::from_hex, remarks);
-        identity.ssr = decoded(register("ssr"), Ssr::from_hex, remarks);
+        identity.ssr = match register("ssr") {
+            None if system.is_live() => asked_ssr(system, disk, remarks),
+            shown => decoded(shown, Ssr::from_hex, remarks),
+        };
         identity.ocr = decoded(register("ocr"), Ocr::from_hex, remarks);
     }
     identity.mmc = Some(bus);
+}
+
+/// The SD status from the card itself, for kernels that show no file of it.
+fn asked_ssr(system: &System, disk: &BlockDevice, remarks: &mut Vec<Finding>) -> Option<Ssr> {
+    match commands::sd_status(system, disk) {
+        Ok(bytes) => Some(Ssr::decode(bytes)),
+        Err(errno) => {
+            let why = nvme::reason(errno);
+            remarks.push(note(
+                "ssr-unread",
+                format!("The SD status, and the marks in it, could not be read: {why}."),
+            ));
+            None
+        }
+    }
+}
+
+/// Asks a card for its maker's health page: in this layout, else in that of the maker its CID names. What is missing
+/// becomes a finding.
+pub fn add_health(system: &System, name_or_path: &str, layout: Option<Layout>, identity: &mut Identity) {
+    let maker = identity.cid.as_ref().map(|cid| cid.mid);
+    let asked =
+        find(system, name_or_path).ok().filter(|disk| bus(system, disk) == Bus::Mmc && system.is_live());
+    let health = match (asked, layout.or_else(|| maker.and_then(Layout::of_maker))) {
+        (None, _) => Err("only a card in an SD slot of this computer can be asked".to_owned()),
+        (Some(_), None) => Err(format!(
+            "its maker's layout is not known; if the card is of one of these, name it: --health={}",
+            Layout::ALL.map(Layout::name).join(", ")
+        )),
+        (Some(disk), Some(layout)) => commands::health_page(system, &disk, layout.question())
+            .map_err(nvme::reason)
+            .and_then(|page| CardHealth::decode(page).map_err(|error| error.to_string())),
+    };
+    match health {
+        Ok(health) => identity.health = Some(health),
+        Err(why) => identity.findings.push(note("health-unread", format!("Health page not read: {why}."))),
+    }
 }
 
 /// Takes what decodes and reports what does not.

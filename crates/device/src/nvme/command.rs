@@ -214,7 +214,8 @@ fn refused(status: u32) -> String {
     }
 }
 
-fn reason(errno: Errno) -> String {
+/// Why a command to a card failed, in words.
+pub(crate) fn reason(errno: Errno) -> String {
     match errno {
         Errno::ACCESS | Errno::PERM => not_permitted(geteuid().is_root()).to_owned(),
         other => std::io::Error::from(other).to_string(),
@@ -222,7 +223,7 @@ fn reason(errno: Errno) -> String {
 }
 
 /// Why a command to a card was not permitted: who is root already is not sent to `sudo`.
-pub(crate) fn not_permitted(root: bool) -> &'static str {
+fn not_permitted(root: bool) -> &'static str {
     if root { "not permitted here, even to root" } else { "needs root: run with sudo" }
 }
 

@@ -5,6 +5,7 @@ use super::sign::note;
 use crate::finding::{Finding, Weight};
 use crate::identity::Identity;
 use crate::units::Speed;
+use cardscope_sd::health::CardHealth;
 use cardscope_sd::mark::Mark;
 use cardscope_sd::nvme::SmartLog;
 
@@ -12,6 +13,7 @@ use cardscope_sd::nvme::SmartLog;
 pub(super) fn judge(identity: &Identity, findings: &mut Vec<Finding>) {
     findings.extend(grade_zero(identity));
     findings.extend(a2_on_linux(identity));
+    findings.extend(identity.health.as_ref().and_then(used_up));
     if let Some(smart) = identity.nvme.as_ref().and_then(|nvme| nvme.smart.as_ref()) {
         findings.extend([warning(smart), worn(smart), throttled(smart)].into_iter().flatten());
     }
@@ -61,11 +63,19 @@ fn warning(smart: &SmartLog) -> Option<Finding> {
     (smart.critical_warning != 0).then(|| found.advise("Copy your data before testing."))
 }
 
+const WORN: &str = "The card reports that its rated life is used up.";
+
 fn worn(smart: &SmartLog) -> Option<Finding> {
-    let text = "The card reports that its rated life is used up.";
-    let found = Finding::new("nvme-worn", Weight::Hint, 0.9, text);
+    let found = Finding::new("nvme-worn", Weight::Hint, 0.9, WORN);
     let used = smart.percentage_used;
     (used >= 100).then(|| found.because("percentage_used", format!("{used} %")))
+}
+
+/// The same of an SD card, where its maker's page was read.
+fn used_up(health: &CardHealth) -> Option<Finding> {
+    let used = health.life_used_percent.filter(|used| *used >= 100.0)?;
+    let found = Finding::new("card-worn", Weight::Hint, 0.9, WORN).because("life used", format!("{used} %"));
+    Some(found.because("layout", health.layout).advise("Copy your data to another card."))
 }
 
 fn throttled(smart: &SmartLog) -> Option<Finding> {

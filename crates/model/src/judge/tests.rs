@@ -6,6 +6,7 @@ use crate::finding::Weight;
 use crate::identity::{HexRegisters, from_hex};
 use crate::usb::UsbReader;
 use cardscope_sd::bus::{MmcBus, PcieLink};
+use cardscope_sd::health::{CardHealth, PAGE_BYTES};
 use cardscope_sd::nvme::{NvmeIdentity, SmartLog};
 use rstest::rstest;
 
@@ -221,6 +222,17 @@ fn a_card_that_warns_of_itself_is_heard() {
     let nvme = NvmeIdentity { smart: Some(SmartLog::decode(&log).unwrap()), ..NvmeIdentity::default() };
     let card = Identity { nvme: Some(nvme), ..Identity::default() };
     assert_eq!(claims_of(&card), ["nvme-critical-warning", "nvme-worn", "nvme-throttled"]);
+}
+
+#[test]
+fn an_sd_card_whose_page_says_that_it_is_worn_is_heard() {
+    let page = |used: u8| {
+        let mut page = [0; PAGE_BYTES];
+        (page[0], page[1], page[8]) = (b'D', b'S', used);
+        Identity { health: Some(CardHealth::decode(page).unwrap()), ..Identity::default() }
+    };
+    assert_eq!(claims_of(&page(100)), ["card-worn"]);
+    assert!(claims_of(&page(99)).is_empty());
 }
 
 #[test]

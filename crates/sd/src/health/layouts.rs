@@ -1,0 +1,157 @@
+//! The layouts, each a function whose lines can be held against the maker's table: offset, length, meaning.
+
+use super::page::{CardHealth, Layout, PAGE_BYTES};
+use crate::registers::Raw;
+use crate::registers::raw::visible_ascii;
+
+/// The bytes of a page, with the numbers in it.
+struct Page<'a>(&'a [u8; PAGE_BYTES]);
+
+impl Page<'_> {
+    fn u8(&self, at: usize) -> u64 {
+        self.0[at].into()
+    }
+
+    fn big(&self, at: usize, bytes: usize) -> u64 {
+        self.0[at..at + bytes].iter().fold(0, |n, byte| n << 8 | u64::from(*byte))
+    }
+
+    fn little(&self, at: usize, bytes: usize) -> u64 {
+        self.0[at..at + bytes].iter().rev().fold(0, |n, byte| n << 8 | u64::from(*byte))
+    }
+
+    /// Text up to its padding; `None` where there is none.
+    fn text(&self, at: usize, bytes: usize) -> Option<String> {
+        let field = &self.0[at..at + bytes];
+        let end = field.iter().position(|byte| matches!(byte, 0 | 0xff)).unwrap_or(bytes);
+        let text = visible_ascii(&field[..end]).trim().to_owned();
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// `YYMMDD` as a day.
+    fn day(&self, at: usize) -> Option<String> {
+        let digits = std::str::from_utf8(&self.0[at..at + 6]).ok()?;
+        let number = |at: usize| digits.get(at..at + 2)?.parse::<u8>().ok();
+        let (year, month, day) = (number(0)?, number(2)?, number(4)?);
+        let real = (1..=12).contains(&month) && (1..=31).contains(&day);
+        real.then(|| format!("20{year:02}-{month:02}-{day:02}"))
+    }
+}
+
+/// Decodes a page by its signature, the first two bytes; by its figures where a layout has none.
+pub(super) fn decode(raw: Raw<PAGE_BYTES>) -> Option<CardHealth> {
+    let page = Page(&raw.0);
+    match [raw.0[0], raw.0[1]] {
+        [b'D', b'S' | b'W'] => Some(sandisk(raw, &page)),
+        [0x70, 0x58] => Some(longsys(raw, &page)),
+        [b'M', b'E'] => Some(micron(raw, &page)),
+        [b'S', b'w'] => Some(swissbit(raw, &page)),
+        _ => plausible(&page).then(|| apacer(raw, &page)),
+    }
+}
+
+fn unknown(raw: Raw<PAGE_BYTES>, layout: Layout) -> CardHealth {
+    CardHealth {
+        raw,
+        layout,
+        product: None,
+        firmware: None,
+        made: None,
+        life_used_percent: None,
+        erase_cycles: None,
+        erase_cycles_most: None,
+        erase_cycles_rated: None,
+        bad_blocks_at_first: None,
+        bad_blocks_since: None,
+        spare_blocks: None,
+        written_bytes: None,
+        power_cycles: None,
+        unsafe_shutdowns: None,
+        refreshes: None,
+        bus_crc_errors: None,
+    }
+}
+
+/// Life is told in whole percent begun: 01h is up to 0.99 % used, 64h up to 99.99 %.
+fn sandisk(raw: Raw<PAGE_BYTES>, page: &Page<'_>) -> CardHealth {
+    CardHealth {
+        made: page.day(2),
+        life_used_percent: Some(page.u8(8) as f64),
+        power_cycles: Some(page.big(24, 3)),
+        product: page.text(49, 32),
+        ..unknown(raw, Layout::SanDisk)
+    }
+}
+
+/// Little-endian; wear in thousandths of a cycle, sectors of 512 bytes.
+fn longsys(raw: Raw<PAGE_BYTES>, page: &Page<'_>) -> CardHealth {
+    CardHealth {
+        bad_blocks_at_first: Some(page.little(16, 4)),
+        bad_blocks_since: Some(page.little(20, 4)),
+        written_bytes: Some(page.little(24, 8).saturating_mul(512)),
+        spare_blocks: Some(page.little(32, 4)),
+        erase_cycles: Some(page.little(36, 4) as f64 / 1000.0),
+        life_used_percent: Some(100.0 - page.little(44, 4) as f64),
+        erase_cycles_rated: Some(page.little(52, 4) as f64),
+        ..unknown(raw, Layout::Longsys)
+    }
+}
+
+/// Life in whole percent begun, as SanDisk's; beside it stand the shares of the TLC and the SLC area.
+fn micron(raw: Raw<PAGE_BYTES>, page: &Page<'_>) -> CardHealth {
+    CardHealth { life_used_percent: Some(page.u8(7) as f64), ..unknown(raw, Layout::Micron) }
+}
+
+/// Big-endian; the user area's figures, to which the system area's stand alike some bytes on.
+fn swissbit(raw: Raw<PAGE_BYTES>, page: &Page<'_>) -> CardHealth {
+    CardHealth {
+        firmware: page.text(32, 16),
+        erase_cycles_rated: Some(page.big(48, 4) as f64),
+        erase_cycles_most: Some(page.big(52, 4) as f64),
+        erase_cycles: Some(page.big(60, 4) as f64),
+        life_used_percent: Some(100.0 - page.u8(80) as f64),
+        spare_blocks: Some(page.big(88, 4)),
+        bad_blocks_since: Some(page.big(96, 4)),
+        refreshes: Some(page.big(104, 4)),
+        bus_crc_errors: Some(page.big(112, 4)),
+        power_cycles: Some(page.big(116, 4)),
+        ..unknown(raw, Layout::Swissbit)
+    }
+}
+
+/// Big-endian; bad blocks counted a die in a byte each, and erase counts in two halves at two places.
+fn apacer(raw: Raw<PAGE_BYTES>, page: &Page<'_>) -> CardHealth {
+    let dies = |at: usize| raw.0[at..at + 32].iter().map(|blocks| u64::from(*blocks)).sum();
+    CardHealth {
+        firmware: Some(format!("{}.{}", raw.0[11], raw.0[12])),
+        spare_blocks: Some(page.big(16, 2)),
+        bad_blocks_at_first: Some(dies(32)),
+        bad_blocks_since: Some(dies(184)),
+        life_used_percent: Some(life_used(page)),
+        erase_cycles: Some(erased(page, 0) as f64),
+        erase_cycles_most: Some(erased(page, 2) as f64),
+        power_cycles: Some(page.big(112, 4)),
+        unsafe_shutdowns: Some(page.big(128, 2)),
+        refreshes: Some(page.big(160, 2)),
+        ..unknown(raw, Layout::Apacer)
+    }
+}
+
+/// From the life left, told in hundredths of a percent: rounded, so that 99.97 leaves 0.03.
+fn life_used(page: &Page<'_>) -> f64 {
+    (10_000 - page.big(96, 2).min(10_000)) as f64 / 100.0
+}
+
+/// Erases of a block: 0 on average, 1 at least, 2 at most; the high half at 104, the low half at 98.
+fn erased(page: &Page<'_>, which: usize) -> u64 {
+    page.big(104 + 2 * which, 2) << 16 | page.big(98 + 2 * which, 2)
+}
+
+/// Whether the figures of a page without a signature go together: shares of at most 100.00 %, blocks that were good when
+/// it was made, a first power-up, and an average between the least and the most.
+fn plausible(page: &Page<'_>) -> bool {
+    let share = |at| page.big(at, 2) <= 10_000;
+    let good = page.big(64, 2);
+    let [average, least, most] = [0, 1, 2].map(|which| erased(page, which));
+    share(96) && share(64) && good > 0 && page.big(112, 4) > 0 && least <= average && average <= most
+}

@@ -1,0 +1,134 @@
+//! A maker's page: its layouts, how each is asked for, and what may stand in it.
+
+use crate::registers::Raw;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// Bytes of a page: CMD56 moves one block of 512 bytes.
+pub const PAGE_BYTES: usize = 512;
+
+/// A maker's layout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Layout {
+    /// SanDisk and Western Digital, industrial and surveillance cards.
+    SanDisk,
+    /// Longsys, who also makes Lexar's cards.
+    Longsys,
+    /// Micron.
+    Micron,
+    /// Swissbit.
+    Swissbit,
+    /// Industrial and high-endurance cards of Apacer, Kingston, Viofo, Goodram and others.
+    Apacer,
+}
+
+/// What a card is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Question {
+    /// Argument of the CMD56 that reads the page; bit 0, which says that it reads, is set.
+    pub read: u32,
+    /// Argument of a CMD56 that goes before, with a block of zeros to the controller; none of it reaches the flash.
+    pub prepare: Option<u32>,
+}
+
+impl Layout {
+    /// All of them, in the order in which they are told.
+    pub const ALL: [Layout; 5] =
+        [Layout::SanDisk, Layout::Longsys, Layout::Micron, Layout::Swissbit, Layout::Apacer];
+
+    /// The layout of cards with this manufacturer number, where it belongs to one maker; the others have to be named.
+    pub fn of_maker(mid: u8) -> Option<Layout> {
+        match mid {
+            0x03 => Some(Layout::SanDisk),
+            0x5d => Some(Layout::Swissbit),
+            0xad => Some(Layout::Longsys),
+            _ => None,
+        }
+    }
+
+    /// What to ask a card of this layout.
+    pub fn question(self) -> Question {
+        let (read, prepare) = match self {
+            Layout::SanDisk | Layout::Longsys => (0x0000_0001, None),
+            Layout::Micron => (0x1100_05fb, None),
+            Layout::Swissbit => (0x5342_0001, None),
+            Layout::Apacer => (0x0000_0021, Some(0x0000_0010)),
+        };
+        Question { read, prepare }
+    }
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Layout::SanDisk => "sandisk",
+            Layout::Longsys => "longsys",
+            Layout::Micron => "micron",
+            Layout::Swissbit => "swissbit",
+            Layout::Apacer => "apacer",
+        }
+    }
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Layout::SanDisk => "SanDisk / Western Digital",
+            Layout::Longsys => "Longsys",
+            Layout::Micron => "Micron",
+            Layout::Swissbit => "Swissbit",
+            Layout::Apacer => "Apacer, Kingston and others",
+        })
+    }
+}
+
+impl FromStr for Layout {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Layout, String> {
+        Layout::ALL.into_iter().find(|layout| layout.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
+            let names: Vec<&str> = Layout::ALL.iter().map(|layout| layout.name()).collect();
+            format!("the layouts are {}", names.join(", "))
+        })
+    }
+}
+
+/// A decoded page. What its layout does not tell is `None`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CardHealth {
+    /// The 512 bytes.
+    pub raw: Raw<PAGE_BYTES>,
+    /// Whose layout it is in.
+    pub layout: Layout,
+    /// Product name.
+    pub product: Option<String>,
+    /// Firmware.
+    pub firmware: Option<String>,
+    /// Day of manufacture, `YYYY-MM-DD`.
+    pub made: Option<String>,
+    /// Rated life used in percent; may pass 100.
+    pub life_used_percent: Option<f64>,
+    /// Erase cycles of a block on average.
+    pub erase_cycles: Option<f64>,
+    /// Erase cycles of the block with most of them.
+    pub erase_cycles_most: Option<f64>,
+    /// Erase cycles that a block is rated for.
+    pub erase_cycles_rated: Option<f64>,
+    /// Blocks that were bad when the card was made.
+    pub bad_blocks_at_first: Option<u64>,
+    /// Blocks that went bad since.
+    pub bad_blocks_since: Option<u64>,
+    /// Blocks left to stand in for bad ones.
+    pub spare_blocks: Option<u64>,
+    /// Bytes that hosts wrote.
+    pub written_bytes: Option<u64>,
+    /// Times switched on.
+    pub power_cycles: Option<u64>,
+    /// Times the power went without warning.
+    pub unsafe_shutdowns: Option<u64>,
+    /// Blocks that were written anew because they were fading.
+    pub refreshes: Option<u64>,
+    /// Transfers with a wrong checksum on the bus.
+    pub bus_crc_errors: Option<u64>,
+}

@@ -1,0 +1,143 @@
+use super::*;
+use proptest::prelude::*;
+
+/// A page with these bytes at these places.
+fn page(parts: &[(usize, &[u8])]) -> [u8; PAGE_BYTES] {
+    let mut page = [0; PAGE_BYTES];
+    for (at, bytes) in parts {
+        page[*at..*at + bytes.len()].copy_from_slice(bytes);
+    }
+    page
+}
+
+/// Kingston SDCE/256GB as its owner read it: flash 98 3e a8 03 7a e4 08 16, firmware 19.143, 12 spare blocks, 24 bad
+/// ones at first, 99.81 % good, 66 erases, 99.97 % of life left, erase counts 1 1 1, 16 power-ups.
+pub(crate) fn kingston() -> [u8; PAGE_BYTES] {
+    page(&[
+        (0, &[0x98, 0x3e, 0xa8, 0x03, 0x7a, 0xe4, 0x08, 0x16, 0x00, 0x20, 0x25, 19, 143, 0, 4]),
+        (16, &[0, 12]),
+        (32, &[6, 6, 5, 7]),
+        (64, &9981u16.to_be_bytes()),
+        (80, &66u32.to_be_bytes()),
+        (96, &9997u16.to_be_bytes()),
+        (98, &[0, 1, 0, 1, 0, 1]),
+        (112, &16u32.to_be_bytes()),
+    ])
+}
+
+#[test]
+fn the_kingston_card_says_what_its_owner_read() {
+    let health = CardHealth::decode(kingston()).unwrap();
+    assert_eq!((health.layout, health.firmware.as_deref()), (Layout::Apacer, Some("19.143")));
+    assert_eq!(health.life_used_percent, Some(0.03));
+    assert_eq!((health.erase_cycles, health.erase_cycles_most), (Some(1.0), Some(1.0)));
+    let blocks = (health.bad_blocks_at_first, health.bad_blocks_since, health.spare_blocks);
+    assert_eq!(blocks, (Some(24), Some(0), Some(12)));
+    let times = (health.power_cycles, health.unsafe_shutdowns, health.refreshes);
+    assert_eq!(times, (Some(16), Some(0), Some(0)));
+    assert_eq!(health.written_bytes, None);
+}
+
+#[test]
+fn halves_of_an_erase_count_are_put_together() {
+    let mut page = kingston();
+    page[104..110].copy_from_slice(&[0, 1, 0, 0, 0, 2]);
+    let health = CardHealth::decode(page).unwrap();
+    assert_eq!((health.erase_cycles, health.erase_cycles_most), (Some(65537.0), Some(131_073.0)));
+}
+
+#[test]
+fn a_sandisk_card_counts_percent_begun() {
+    let parts: [(usize, &[u8]); 5] =
+        [(0, b"DS"), (2, b"210315"), (8, &[0x64]), (24, &[0, 1, 2]), (49, b"Edge Industrial\0\0")];
+    let health = CardHealth::decode(page(&parts)).unwrap();
+    assert_eq!((health.layout, health.made.as_deref()), (Layout::SanDisk, Some("2021-03-15")));
+    assert_eq!((health.life_used_percent, health.power_cycles), (Some(100.0), Some(258)));
+    assert_eq!(health.product.as_deref(), Some("Edge Industrial"));
+    let purple = CardHealth::decode(page(&[(0, b"DW"), (2, b"991399"), (8, &[1])])).unwrap();
+    assert_eq!((purple.layout, purple.made), (Layout::SanDisk, None), "month 13 is a day of nothing");
+}
+
+#[test]
+fn longsys_micron_and_swissbit_have_their_own_tables() {
+    let longsys = CardHealth::decode(page(&[
+        (0, &[0x70, 0x58]),
+        (16, &[9]),
+        (20, &[2]),
+        (24, &0x0001_0000_0000u64.to_le_bytes()),
+        (32, &[30]),
+        (36, &1500u32.to_le_bytes()),
+        (44, &[95]),
+        (52, &3000u32.to_le_bytes()),
+    ]))
+    .unwrap();
+    assert_eq!(longsys.layout, Layout::Longsys);
+    assert_eq!(longsys.written_bytes, Some(512 << 32), "a count of sectors beyond 32 bits");
+    assert_eq!((longsys.erase_cycles, longsys.erase_cycles_rated), (Some(1.5), Some(3000.0)));
+    assert_eq!((longsys.life_used_percent, longsys.spare_blocks), (Some(5.0), Some(30)));
+    assert_eq!((longsys.bad_blocks_at_first, longsys.bad_blocks_since), (Some(9), Some(2)));
+
+    let micron = CardHealth::decode(page(&[(0, b"ME"), (7, &[1, 2, 3])])).unwrap();
+    assert_eq!((micron.layout, micron.life_used_percent), (Layout::Micron, Some(1.0)));
+
+    let swissbit = CardHealth::decode(page(&[
+        (0, b"Sw"),
+        (32, b"SBSD0123 v1.0   "),
+        (48, &3000u32.to_be_bytes()),
+        (52, &120u32.to_be_bytes()),
+        (60, &100u32.to_be_bytes()),
+        (80, &[97]),
+        (88, &50u32.to_be_bytes()),
+        (96, &1u32.to_be_bytes()),
+        (112, &7u32.to_be_bytes()),
+        (116, &300u32.to_be_bytes()),
+    ]))
+    .unwrap();
+    assert_eq!((swissbit.layout, swissbit.firmware.as_deref()), (Layout::Swissbit, Some("SBSD0123 v1.0")));
+    let cycles = (swissbit.erase_cycles, swissbit.erase_cycles_most, swissbit.erase_cycles_rated);
+    assert_eq!(cycles, (Some(100.0), Some(120.0), Some(3000.0)));
+    assert_eq!((swissbit.life_used_percent, swissbit.bad_blocks_since), (Some(3.0), Some(1)));
+    assert_eq!((swissbit.bus_crc_errors, swissbit.power_cycles), (Some(7), Some(300)));
+}
+
+#[test]
+fn blocks_that_are_no_health_page_are_not_taken_for_one() {
+    assert_eq!(CardHealth::decode([0; PAGE_BYTES]), Err(HealthError::Blank(Blank::AllZeros)));
+    assert_eq!(CardHealth::decode([0xff; PAGE_BYTES]), Err(HealthError::Blank(Blank::AllOnes)));
+    // A card without a page that answers with the sector read last: here a boot sector.
+    let mbr = page(&[(0, &[0xfa, 0xb8, 0x00, 0x10, 0x8e, 0xd0, 0xbc]), (510, &[0x55, 0xaa])]);
+    assert_eq!(CardHealth::decode(mbr), Err(HealthError::Unknown([0xfa, 0xb8])));
+    assert!(CardHealth::decode(mbr).unwrap_err().to_string().contains("begins with fa b8"));
+    let error = CardHealth::from_hex("4453").unwrap_err().to_string();
+    assert!(error.contains("the health page has 4 hex digits; it should have 1024"), "{error}");
+}
+
+#[test]
+fn each_layout_is_asked_by_reading_and_is_found_by_its_name() {
+    for layout in Layout::ALL {
+        let question = layout.question();
+        assert_eq!(question.read & 1, 1, "{layout}: bit 0 says that the block is read");
+        assert!(question.prepare.is_none_or(|argument| argument & 1 == 0), "{layout}");
+        assert_eq!(layout.name().to_uppercase().parse(), Ok(layout));
+        let json = serde_json::to_string(&layout).unwrap();
+        assert_eq!(json, format!("{:?}", layout.name()));
+    }
+    assert!("adata".parse::<Layout>().unwrap_err().contains("swissbit"));
+    // A number that many brands share names no layout.
+    assert_eq!([0x03, 0x27, 0x9f].map(Layout::of_maker), [Some(Layout::SanDisk), None, None]);
+}
+
+proptest! {
+    #[test]
+    fn no_page_panics_and_json_keeps_it(
+        bytes in proptest::collection::vec(any::<u8>(), PAGE_BYTES),
+        signature in proptest::sample::select(vec![*b"DS", *b"DW", [0x70, 0x58], *b"ME", *b"Sw", [0, 0]]),
+    ) {
+        let mut page: [u8; PAGE_BYTES] = bytes.try_into().unwrap();
+        page[..2].copy_from_slice(&signature);
+        if let Ok(health) = CardHealth::decode(page) {
+            let json = serde_json::to_string(&health).unwrap();
+            prop_assert_eq!(serde_json::from_str::<CardHealth>(&json).unwrap(), health);
+        }
+    }
+}
