@@ -12,3 +12,4 @@ mod identity;
 mod power_cut;
 mod pulled_out;
 mod verbs;
+mod without_root;

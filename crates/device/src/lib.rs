@@ -22,6 +22,8 @@ pub mod sensors;
 pub mod system;
 #[cfg(test)]
 mod testing;
+#[cfg(feature = "udisks")]
+mod udisks;
 pub mod usb;
 pub mod vitals;
 pub mod watching;

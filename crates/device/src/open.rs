@@ -5,9 +5,10 @@
 
 use crate::block::DeviceNumber;
 use crate::system::{link_name, names, text};
+use cardscope_engine::interrupt::Interrupt;
 use cardscope_files::Identity;
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags, Stat, fcntl_getfl, fcntl_setfl, fstat};
 use rustix::io::Errno;
 use rustix::ioctl::{Getter, opcode};
 use std::fs::File;
@@ -55,6 +56,29 @@ pub enum Access {
     ReadWrite,
 }
 
+/// How the system is asked for a device that this user may not open: what is said before, and what ends the wait for an answer.
+pub struct Asking<'a> {
+    announce: &'a mut dyn FnMut(&str),
+    interrupt: &'a Interrupt,
+}
+
+impl<'a> Asking<'a> {
+    /// Says what is asked by `announce`; gives up once the interrupt is raised.
+    pub fn with(announce: &'a mut dyn FnMut(&str), interrupt: &'a Interrupt) -> Self {
+        Asking { announce, interrupt }
+    }
+
+    #[cfg(feature = "udisks")]
+    pub(crate) fn announce(&mut self, text: &str) {
+        (self.announce)(text);
+    }
+
+    #[cfg(feature = "udisks")]
+    pub(crate) fn given_up(&self) -> bool {
+        self.interrupt.raised()
+    }
+}
+
 /// A device opened for a test.
 #[derive(Debug)]
 pub struct OpenDevice {
@@ -88,6 +112,27 @@ pub enum OpenError {
     #[error("no permission to open {path}; use sudo, or join the group that owns it (often disk): sudo \
              usermod -aG disk $USER, then log in again", path = .0.display())]
     Denied(PathBuf),
+    /// No right, and the system did not give it when it was asked.
+    #[error(
+        "no permission to open {path}: {why}; use sudo, or see the other ways with `cardscope doctor`",
+        path = .path.display()
+    )]
+    NotAllowed {
+        /// The device.
+        path: PathBuf,
+        /// Why not, as a sentence without its end.
+        why: String,
+    },
+    /// Ctrl-C while the system was asked.
+    #[error("interrupted while the system was asked to open {path}; nothing was written", path = .0.display())]
+    Interrupted(PathBuf),
+    /// What the system handed over is not what it was asked for.
+    #[error(
+        "UDisks2 opened something else than {path}; nothing was written. Plug the card in again and start \
+         again",
+        path = .0.display()
+    )]
+    Exchanged(PathBuf),
     /// Empty slot.
     #[error("the slot {path} is empty; insert the card and start again", path = .0.display())]
     NoMedium(PathBuf),
@@ -126,13 +171,89 @@ pub fn open_device(path: &Path, access: Access) -> Result<OpenDevice, OpenError>
 }
 
 /// Opens the block device behind a descriptor that pins it (`O_PATH`), exclusively to write to it and beside others to
-/// read; `name` is for messages. With `O_DIRECT` where the driver takes it.
-pub(crate) fn open_pinned(pin: impl AsFd, name: &Path, access: Access) -> Result<OpenDevice, OpenError> {
+/// read; `name` is for messages. With `O_DIRECT` where the driver takes it. What this user may not open, the system is asked for.
+pub(crate) fn open_pinned(
+    pin: impl AsFd,
+    name: &Path,
+    access: Access,
+    asking: &mut Asking<'_>,
+) -> Result<OpenDevice, OpenError> {
     let mode = match access {
         Access::Read => OFlags::RDONLY,
         Access::ReadWrite => OFlags::RDWR | OFlags::EXCL,
     };
-    open_with(&by_descriptor(pin), name, mode | OFlags::CLOEXEC)
+    match open_with(&by_descriptor(&pin), name, mode | OFlags::CLOEXEC) {
+        Err(OpenError::Denied(_)) if !rustix::process::geteuid().is_root() => {
+            let found = fstat(pin).map_err(|errno| explain(name, errno))?;
+            ask_for(&found, name, access, asking)
+        }
+        opened => opened,
+    }
+}
+
+/// Whether the system can be asked for a device that this user may not open.
+pub fn can_be_asked() -> bool {
+    #[cfg(feature = "udisks")]
+    let answers = crate::udisks::answers();
+    #[cfg(not(feature = "udisks"))]
+    let answers = false;
+    answers
+}
+
+/// Without UDisks2 nobody is asked.
+#[cfg(not(feature = "udisks"))]
+fn ask_for(_: &Stat, name: &Path, _: Access, asking: &mut Asking<'_>) -> Result<OpenDevice, OpenError> {
+    let _ = (&asking.announce, asking.interrupt);
+    Err(OpenError::Denied(name.to_owned()))
+}
+
+/// Has UDisks2 open a device, and looks at what it hands over as at a descriptor of our own.
+#[cfg(feature = "udisks")]
+fn ask_for(
+    found: &Stat,
+    name: &Path,
+    access: Access,
+    asking: &mut Asking<'_>,
+) -> Result<OpenDevice, OpenError> {
+    let number = DeviceNumber::from_raw(found.st_rdev);
+    let before = sequence_in_sysfs(number);
+    let fd = crate::udisks::open(number, name, access, asking)?;
+    handed_over(fd, (number, before), name, access)
+}
+
+/// What was handed over, if it is the device that was asked for, in the same coming, and open for what was asked.
+#[cfg(feature = "udisks")]
+pub(crate) fn handed_over(
+    fd: OwnedFd,
+    (number, sequence): (DeviceNumber, Option<u64>),
+    name: &Path,
+    access: Access,
+) -> Result<OpenDevice, OpenError> {
+    let explain = |errno| explain(name, errno);
+    let stat = fstat(&fd).map_err(explain)?;
+    let flags = fcntl_getfl(&fd).map_err(explain)?;
+    let mode = match access {
+        Access::Read => OFlags::RDONLY,
+        Access::ReadWrite => OFlags::RDWR,
+    };
+    let same = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice
+        && DeviceNumber::from_raw(stat.st_rdev) == number
+        && sequence_of(&fd) == sequence
+        && flags & OFlags::RWMODE == mode
+        && !flags.contains(OFlags::PATH);
+    if !same {
+        return Err(OpenError::Exchanged(name.to_owned()));
+    }
+    // Set here: UDisks2 would fail where a driver takes no direct I/O, and a second dialog would follow.
+    let direct = fcntl_setfl(&fd, flags | OFlags::DIRECT).is_ok()
+        && fcntl_getfl(&fd).is_ok_and(|flags| flags.contains(OFlags::DIRECT));
+    examined(fd, name, access == Access::ReadWrite, direct)
+}
+
+/// Number of a device's coming as sysfs has it.
+#[cfg(feature = "udisks")]
+fn sequence_in_sysfs(number: DeviceNumber) -> Option<u64> {
+    crate::block::BlockDevice::numbered(&crate::system::System::host(), number)?.sequence()
 }
 
 /// A path of this process that leads to what a descriptor has open, and to nothing else.
@@ -147,11 +268,17 @@ fn open_with(path: &Path, name: &Path, flags: OFlags) -> Result<OpenDevice, Open
         Err(Errno::INVAL) => (open_patiently(path, flags).map_err(explain)?, false),
         other => (other.map_err(explain)?, true),
     };
+    examined(fd, name, flags.contains(OFlags::RDWR), direct)
+}
+
+/// An open device with its size and sector, unless it is empty or takes no writes that are meant.
+fn examined(fd: OwnedFd, name: &Path, writes: bool, direct: bool) -> Result<OpenDevice, OpenError> {
+    let explain = |errno| explain(name, errno);
     // Some drivers, loop among them, let a read-only device be opened for writing and fail each write.
-    if flags.contains(OFlags::RDWR) && is_read_only(&fd) {
+    if writes && is_read_only(&fd) {
         return Err(OpenError::ReadOnly(name.to_owned()));
     }
-    let stat = rustix::fs::fstat(&fd).map_err(explain)?;
+    let stat = fstat(&fd).map_err(explain)?;
     let bytes = size_of(&fd).map_err(explain)?;
     if bytes == 0 {
         return Err(OpenError::NoMedium(name.to_owned()));
@@ -241,7 +368,7 @@ fn require_block_device(path: &Path) -> Result<(), OpenError> {
     }
 }
 
-fn explain(path: &Path, errno: Errno) -> OpenError {
+pub(crate) fn explain(path: &Path, errno: Errno) -> OpenError {
     let path = path.to_owned();
     match errno {
         Errno::BUSY => OpenError::Busy { by: openers(&path), path },
