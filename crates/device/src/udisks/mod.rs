@@ -57,7 +57,7 @@ pub(crate) fn open(
 ) -> Result<OwnedFd, OpenError> {
     let connected = wait(Connection::system(), PATIENCE_WITH_DAEMON, || asking.given_up());
     let bus = answer(connected, name, "the system bus does not answer")?;
-    let _agent = Agent::start();
+    let _agent = Agent::start(|| asking.given_up());
     open_over(&bus, number, name, access, asking)
 }
 
