@@ -167,7 +167,7 @@ fn a_user_without_rights_has_the_card_opened_by_udisks2() {
         let typed = debian.machine.run(&at_terminal(keys, command));
         println!("dialog: {typed}");
         assert!(typed.stdout.contains("Password:") && typed.stdout.contains(says), "{typed}");
-        assert_eq!(typed.status.code(), Some(status), "{typed}");
+        assert!(typed.stdout.contains(&format!("status {status}.")), "{typed}");
         let left = debian.machine.run("pidof pkttyagent");
         assert!(left.stdout.trim().is_empty(), "the agent stayed: {left}");
         debian.unchanged();
@@ -197,7 +197,7 @@ script -qefc '{ANNA} {command}' /tmp/shown </tmp/keys >/dev/null
 status=$?
 kill $typist
 cat /tmp/shown
-exit $status
+echo status $status.
 SCRIPT
 exec {WITHIN} setsid -w bash /tmp/dialog"
     )

@@ -7,6 +7,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, getpgrp, getuid, set_parent_process_death_signal};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
 use std::fs::File;
+use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -61,6 +62,8 @@ impl Drop for Agent {
         let changed = |now: Termios| now.local_modes != self.was.local_modes;
         if tcgetattr(&self.terminal).is_ok_and(changed) {
             let _ = tcsetattr(&self.terminal, OptionalActions::Drain, &self.was);
+            // It was stopped behind its question.
+            let _ = writeln!(self.terminal);
         }
     }
 }

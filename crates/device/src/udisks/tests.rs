@@ -232,7 +232,7 @@ fn a_daemon_that_takes_another_device_for_the_wanted_one_opens_nothing() {
     let daemon = Daemon::of(other.number(), Answer::Opens(other.path.clone(), OFlags::empty()));
     let error = daemon.open(&card, Access::ReadWrite).unwrap_err();
     assert!(error.to_string().contains("UDisks2 does not know this device"), "{error}");
-    assert_eq!(*daemon.asked.lock().unwrap(), [card.path.clone()]);
+    assert_eq!(daemon.asked.lock().unwrap().as_slice(), std::slice::from_ref(&card.path));
 }
 
 #[test]
