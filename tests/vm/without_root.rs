@@ -93,7 +93,12 @@ impl Debian {
                 println!("{way}: {outcome}");
                 outcome.expect(0)
             };
-            run(self, &format!("bench {device} --recipe quick --size 4MiB --backup saved {consent}"));
+            run(
+                self,
+                &format!(
+                    "bench {device} --recipe quick --only 'SEQ1M Q1T1 write' --size 4MiB --backup saved {consent}"
+                ),
+            );
             self.unchanged();
             run(self, &format!("check {device} --budget 30s"));
             self.unchanged();

@@ -5,10 +5,12 @@
 
 use crate::block::DeviceNumber;
 use crate::system::{link_name, names, text};
+#[cfg(feature = "udisks")]
+use crate::udisks::open as ask_for;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_files::Identity;
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
-use rustix::fs::{FileType, Mode, OFlags, Stat, fcntl_getfl, fcntl_setfl, fstat};
+use rustix::fs::{FileType, Mode, OFlags, fstat};
 use rustix::io::Errno;
 use rustix::ioctl::{Getter, opcode};
 use std::fs::File;
@@ -185,7 +187,7 @@ pub(crate) fn open_pinned(
     match open_with(&by_descriptor(&pin), name, mode | OFlags::CLOEXEC) {
         Err(OpenError::Denied(_)) if !rustix::process::geteuid().is_root() => {
             let found = fstat(pin).map_err(|errno| explain(name, errno))?;
-            ask_for(&found, name, access, asking)
+            ask_for(DeviceNumber::from_raw(found.st_rdev), name, access, asking)
         }
         opened => opened,
     }
@@ -202,58 +204,14 @@ pub fn can_be_asked() -> bool {
 
 /// Without UDisks2 nobody is asked.
 #[cfg(not(feature = "udisks"))]
-fn ask_for(_: &Stat, name: &Path, _: Access, asking: &mut Asking<'_>) -> Result<OpenDevice, OpenError> {
-    let _ = (&asking.announce, asking.interrupt);
-    Err(OpenError::Denied(name.to_owned()))
-}
-
-/// Has UDisks2 open a device, and looks at what it hands over as at a descriptor of our own.
-#[cfg(feature = "udisks")]
 fn ask_for(
-    found: &Stat,
+    _: DeviceNumber,
     name: &Path,
-    access: Access,
+    _: Access,
     asking: &mut Asking<'_>,
 ) -> Result<OpenDevice, OpenError> {
-    let number = DeviceNumber::from_raw(found.st_rdev);
-    let before = sequence_in_sysfs(number);
-    let fd = crate::udisks::open(number, name, access, asking)?;
-    handed_over(fd, (number, before), name, access)
-}
-
-/// What was handed over, if it is the device that was asked for, in the same coming, and open for what was asked.
-#[cfg(feature = "udisks")]
-pub(crate) fn handed_over(
-    fd: OwnedFd,
-    (number, sequence): (DeviceNumber, Option<u64>),
-    name: &Path,
-    access: Access,
-) -> Result<OpenDevice, OpenError> {
-    let explain = |errno| explain(name, errno);
-    let stat = fstat(&fd).map_err(explain)?;
-    let flags = fcntl_getfl(&fd).map_err(explain)?;
-    let mode = match access {
-        Access::Read => OFlags::RDONLY,
-        Access::ReadWrite => OFlags::RDWR,
-    };
-    let same = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice
-        && DeviceNumber::from_raw(stat.st_rdev) == number
-        && sequence_of(&fd) == sequence
-        && flags & OFlags::RWMODE == mode
-        && !flags.contains(OFlags::PATH);
-    if !same {
-        return Err(OpenError::Exchanged(name.to_owned()));
-    }
-    // Set here: UDisks2 would fail where a driver takes no direct I/O, and a second dialog would follow.
-    let direct = fcntl_setfl(&fd, flags | OFlags::DIRECT).is_ok()
-        && fcntl_getfl(&fd).is_ok_and(|flags| flags.contains(OFlags::DIRECT));
-    examined(fd, name, access == Access::ReadWrite, direct)
-}
-
-/// Number of a device's coming as sysfs has it.
-#[cfg(feature = "udisks")]
-fn sequence_in_sysfs(number: DeviceNumber) -> Option<u64> {
-    crate::block::BlockDevice::numbered(&crate::system::System::host(), number)?.sequence()
+    let _ = (&asking.announce, asking.interrupt);
+    Err(OpenError::Denied(name.to_owned()))
 }
 
 /// A path of this process that leads to what a descriptor has open, and to nothing else.
@@ -272,7 +230,12 @@ fn open_with(path: &Path, name: &Path, flags: OFlags) -> Result<OpenDevice, Open
 }
 
 /// An open device with its size and sector, unless it is empty or takes no writes that are meant.
-fn examined(fd: OwnedFd, name: &Path, writes: bool, direct: bool) -> Result<OpenDevice, OpenError> {
+pub(crate) fn examined(
+    fd: OwnedFd,
+    name: &Path,
+    writes: bool,
+    direct: bool,
+) -> Result<OpenDevice, OpenError> {
     let explain = |errno| explain(name, errno);
     // Some drivers, loop among them, let a read-only device be opened for writing and fail each write.
     if writes && is_read_only(&fd) {

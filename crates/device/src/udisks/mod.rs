@@ -1,8 +1,8 @@
 //! A device that this user may not open, opened by UDisks2 and handed over, as GNOME Disks has it done: UDisks2 asks polkit, and
 //! polkit a rule or an administrator.
 //!
-//! Of what comes back nothing is believed: [`crate::open`] looks at the descriptor as at one of its own. Interfaces: the UDisks2
-//! reference manual, `org.freedesktop.UDisks2.Manager` and `.Block`, version 2.7.3 or later.
+//! Nothing that comes back is believed: number, coming and access of the descriptor are compared, the rest as ever.
+//! Interfaces: the UDisks2 reference manual, `org.freedesktop.UDisks2.Manager` and `.Block`, version 2.7.3 or later.
 
 mod agent;
 #[cfg(test)]
@@ -10,10 +10,10 @@ mod tests;
 mod waiting;
 
 use crate::block::{BlockDevice, DeviceNumber};
-use crate::open::{Access, Asking, OpenError};
+use crate::open::{Access, Asking, OpenDevice, OpenError, examined, sequence_of};
 use crate::system::System;
 use agent::Agent;
-use rustix::fs::OFlags;
+use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat};
 use rustix::io::Errno;
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -54,11 +54,41 @@ pub(crate) fn open(
     name: &Path,
     access: Access,
     asking: &mut Asking<'_>,
-) -> Result<OwnedFd, OpenError> {
+) -> Result<OpenDevice, OpenError> {
+    let sequence = BlockDevice::numbered(&System::host(), number).and_then(|device| device.sequence());
     let connected = wait(Connection::system(), PATIENCE_WITH_DAEMON, || asking.given_up());
     let bus = answer(connected, name, "the system bus does not answer")?;
     let _agent = Agent::start(|| asking.given_up());
-    open_over(&bus, number, name, access, asking)
+    let fd = open_over(&bus, number, name, access, asking)?;
+    handed_over(fd, (number, sequence), name, access)
+}
+
+/// What was handed over, if it is the device that was asked for, in the same coming, and open for what was asked.
+fn handed_over(
+    fd: OwnedFd,
+    (number, sequence): (DeviceNumber, Option<u64>),
+    name: &Path,
+    access: Access,
+) -> Result<OpenDevice, OpenError> {
+    let explain = |errno| crate::open::explain(name, errno);
+    let stat = fstat(&fd).map_err(explain)?;
+    let flags = fcntl_getfl(&fd).map_err(explain)?;
+    let mode = match access {
+        Access::Read => OFlags::RDONLY,
+        Access::ReadWrite => OFlags::RDWR,
+    };
+    let same = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice
+        && DeviceNumber::from_raw(stat.st_rdev) == number
+        && sequence_of(&fd) == sequence
+        && flags & OFlags::RWMODE == mode
+        && !flags.contains(OFlags::PATH);
+    if !same {
+        return Err(OpenError::Exchanged(name.to_owned()));
+    }
+    // Set here: UDisks2 would fail where a driver takes no direct I/O, and a second dialog would follow.
+    let direct = fcntl_setfl(&fd, flags | OFlags::DIRECT).is_ok()
+        && fcntl_getfl(&fd).is_ok_and(|flags| flags.contains(OFlags::DIRECT));
+    examined(fd, name, access == Access::ReadWrite, direct)
 }
 
 /// The same over a connection.

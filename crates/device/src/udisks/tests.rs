@@ -2,9 +2,8 @@
 //! loop devices. The real one is met in `tests/vm/without_root.rs`.
 
 use super::*;
-use crate::open::{OpenDevice, handed_over};
 use cardscope_engine::interrupt::Interrupt;
-use rustix::fs::{Mode, fcntl_getfl, fcntl_setfl, open as open_file, stat};
+use rustix::fs::{Mode, open as open_file, stat};
 use std::os::unix::net::UnixStream;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
