@@ -11,7 +11,8 @@
 use crate::block::{DeviceNumber, is_listed};
 use crate::contents::{self, Contents};
 use crate::guard::{self, Clearance, Refusal};
-use crate::open::{Access, Asking, OpenError, by_descriptor, open_pinned, sequence_of, size_of};
+use crate::open::{Access, Asking, OpenError, by_descriptor, sequence_of, size_of};
+use crate::permission::open_or_ask;
 use crate::system::System;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::real::{Holding, lock};
@@ -179,7 +180,7 @@ impl Held {
         let writes = access == Access::ReadWrite;
         let check = || guard::check_number(&System::host(), number, &name.display().to_string());
         let clearance = writes.then(check).transpose()?;
-        let opened = open_pinned(pin, name, access, asking)?;
+        let opened = open_or_ask(pin, name, access, asking)?;
         let same = |seen: &Clearance| {
             opened.rdev == number && seen.sequence == opened.sequence && seen.bytes == opened.bytes
         };

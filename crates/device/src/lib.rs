@@ -18,6 +18,7 @@ pub mod list;
 mod mounts;
 mod nvme;
 pub mod open;
+pub mod permission;
 pub mod sensors;
 pub mod system;
 #[cfg(test)]

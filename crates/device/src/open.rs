@@ -5,8 +5,6 @@
 
 use crate::block::DeviceNumber;
 use crate::system::{link_name, names, text};
-#[cfg(feature = "udisks")]
-use crate::udisks::open as ask_for;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_files::Identity;
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
@@ -70,12 +68,12 @@ impl<'a> Asking<'a> {
         Asking { announce, interrupt }
     }
 
-    #[cfg(feature = "udisks")]
+    #[cfg_attr(not(feature = "udisks"), allow(dead_code, reason = "nobody is asked"))]
     pub(crate) fn announce(&mut self, text: &str) {
         (self.announce)(text);
     }
 
-    #[cfg(feature = "udisks")]
+    #[cfg_attr(not(feature = "udisks"), allow(dead_code, reason = "nobody is asked"))]
     pub(crate) fn given_up(&self) -> bool {
         self.interrupt.raised()
     }
@@ -173,45 +171,13 @@ pub fn open_device(path: &Path, access: Access) -> Result<OpenDevice, OpenError>
 }
 
 /// Opens the block device behind a descriptor that pins it (`O_PATH`), exclusively to write to it and beside others to
-/// read; `name` is for messages. With `O_DIRECT` where the driver takes it. What this user may not open, the system is asked for.
-pub(crate) fn open_pinned(
-    pin: impl AsFd,
-    name: &Path,
-    access: Access,
-    asking: &mut Asking<'_>,
-) -> Result<OpenDevice, OpenError> {
+/// read; `name` is for messages. With `O_DIRECT` where the driver takes it.
+pub(crate) fn open_pinned(pin: impl AsFd, name: &Path, access: Access) -> Result<OpenDevice, OpenError> {
     let mode = match access {
         Access::Read => OFlags::RDONLY,
         Access::ReadWrite => OFlags::RDWR | OFlags::EXCL,
     };
-    match open_with(&by_descriptor(&pin), name, mode | OFlags::CLOEXEC) {
-        Err(OpenError::Denied(_)) if !rustix::process::geteuid().is_root() => {
-            let found = fstat(pin).map_err(|errno| explain(name, errno))?;
-            ask_for(DeviceNumber::from_raw(found.st_rdev), name, access, asking)
-        }
-        opened => opened,
-    }
-}
-
-/// Whether the system can be asked for a device that this user may not open.
-pub fn can_be_asked() -> bool {
-    #[cfg(feature = "udisks")]
-    let answers = crate::udisks::answers();
-    #[cfg(not(feature = "udisks"))]
-    let answers = false;
-    answers
-}
-
-/// Without UDisks2 nobody is asked.
-#[cfg(not(feature = "udisks"))]
-fn ask_for(
-    _: DeviceNumber,
-    name: &Path,
-    _: Access,
-    asking: &mut Asking<'_>,
-) -> Result<OpenDevice, OpenError> {
-    let _ = (&asking.announce, asking.interrupt);
-    Err(OpenError::Denied(name.to_owned()))
+    open_with(&by_descriptor(pin), name, mode | OFlags::CLOEXEC)
 }
 
 /// A path of this process that leads to what a descriptor has open, and to nothing else.

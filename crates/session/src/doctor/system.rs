@@ -4,7 +4,7 @@
 
 use crate::format;
 use cardscope_device::list::Entry;
-use cardscope_device::open::can_be_asked;
+use cardscope_device::permission::can_be_asked;
 use cardscope_device::system::System;
 use cardscope_device::{host, vitals};
 use cardscope_engine::real::io_uring_allowed;
