@@ -13,3 +13,4 @@ mod power_cut;
 mod pulled_out;
 mod reader;
 mod verbs;
+mod without_root;

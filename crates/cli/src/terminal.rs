@@ -28,6 +28,10 @@ impl Consent for AtTerminal {
         let answer = typed(&self.interrupt)?;
         Some(answer.trim_end_matches(['\n', '\r']).to_owned())
     }
+
+    fn announce(&mut self, text: &str) {
+        output::note(text);
+    }
 }
 
 /// A line typed; `None` after Ctrl-C. Read on a thread of its own, because a read goes on after a signal.

@@ -11,8 +11,10 @@
 use crate::block::{DeviceNumber, is_listed};
 use crate::contents::{self, Contents};
 use crate::guard::{self, Clearance, Refusal};
-use crate::open::{Access, OpenError, by_descriptor, open_pinned, sequence_of, size_of};
+use crate::open::{Access, Asking, OpenError, by_descriptor, sequence_of, size_of};
+use crate::permission::open_or_ask;
 use crate::system::System;
+use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::real::{Holding, lock};
 use cardscope_engine::target::Change;
 use cardscope_files::Identity;
@@ -113,19 +115,19 @@ impl Pinned {
 }
 
 impl Held {
-    /// Opens what a name leads to, as [`Held::of`].
+    /// Opens what a name leads to, as [`Held::of`]; where the system has to be asked, without a word.
     ///
     /// # Errors
     /// As there, or if the name leads to nothing.
     pub fn open(name: &Path, access: Access) -> Result<Held, HoldError> {
-        Self::of(Pinned::of(name)?, access)
+        Self::of(Pinned::of(name)?, access, &mut Asking::with(&mut |_| (), &Interrupt::default()))
     }
 
     /// Opens what a name led to, claimed or locked; to write to it, only past its guards.
     ///
     /// # Errors
     /// If it is neither device, file nor directory, not safe to write to, in use, or not ours to open.
-    pub fn of(pinned: Pinned, access: Access) -> Result<Held, HoldError> {
+    pub fn of(pinned: Pinned, access: Access, asking: &mut Asking<'_>) -> Result<Held, HoldError> {
         let Pinned { name, fd, found } = pinned;
         match FileType::from_raw_mode(found.st_mode) {
             FileType::Directory => {
@@ -133,7 +135,7 @@ impl Held {
                 Self::directory(fd, &name)
             }
             FileType::RegularFile => Self::of_file(&fd, &found, &name, access),
-            FileType::BlockDevice => Self::of_device(&fd, &found, &name, access),
+            FileType::BlockDevice => Self::of_device(&fd, &found, &name, access, asking),
             _ => Err(Refusal::NotABlockDevice(name.display().to_string()).into()),
         }
     }
@@ -167,12 +169,18 @@ impl Held {
         }
     }
 
-    fn of_device(pin: &OwnedFd, found: &Stat, name: &Path, access: Access) -> Result<Held, HoldError> {
+    fn of_device(
+        pin: &OwnedFd,
+        found: &Stat,
+        name: &Path,
+        access: Access,
+        asking: &mut Asking<'_>,
+    ) -> Result<Held, HoldError> {
         let number = DeviceNumber::from_raw(found.st_rdev);
         let writes = access == Access::ReadWrite;
         let check = || guard::check_number(&System::host(), number, &name.display().to_string());
         let clearance = writes.then(check).transpose()?;
-        let opened = open_pinned(pin, name, access)?;
+        let opened = open_or_ask(pin, name, access, asking)?;
         let same = |seen: &Clearance| {
             opened.rdev == number && seen.sequence == opened.sequence && seen.bytes == opened.bytes
         };

@@ -18,10 +18,13 @@ pub mod list;
 mod mounts;
 mod nvme;
 pub mod open;
+pub mod permission;
 pub mod sensors;
 pub mod system;
 #[cfg(test)]
 mod testing;
+#[cfg(feature = "udisks")]
+mod udisks;
 pub mod usb;
 pub mod vitals;
 pub mod watching;

@@ -5,9 +5,10 @@
 
 use crate::block::DeviceNumber;
 use crate::system::{link_name, names, text};
+use cardscope_engine::interrupt::Interrupt;
 use cardscope_files::Identity;
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags, fstat};
 use rustix::io::Errno;
 use rustix::ioctl::{Getter, opcode};
 use std::fs::File;
@@ -55,6 +56,29 @@ pub enum Access {
     ReadWrite,
 }
 
+/// How the system is asked for a device that this user may not open: what is said before, and what ends the wait for an answer.
+pub struct Asking<'a> {
+    announce: &'a mut dyn FnMut(&str),
+    interrupt: &'a Interrupt,
+}
+
+impl<'a> Asking<'a> {
+    /// Says what is asked by `announce`; gives up once the interrupt is raised.
+    pub fn with(announce: &'a mut dyn FnMut(&str), interrupt: &'a Interrupt) -> Self {
+        Asking { announce, interrupt }
+    }
+
+    #[cfg_attr(not(feature = "udisks"), allow(dead_code, reason = "nobody is asked"))]
+    pub(crate) fn announce(&mut self, text: &str) {
+        (self.announce)(text);
+    }
+
+    #[cfg_attr(not(feature = "udisks"), allow(dead_code, reason = "nobody is asked"))]
+    pub(crate) fn given_up(&self) -> bool {
+        self.interrupt.raised()
+    }
+}
+
 /// A device opened for a test.
 #[derive(Debug)]
 pub struct OpenDevice {
@@ -88,6 +112,27 @@ pub enum OpenError {
     #[error("no permission to open {path}; use sudo, or join the group that owns it (often disk): sudo \
              usermod -aG disk $USER, then log in again", path = .0.display())]
     Denied(PathBuf),
+    /// No right, and the system did not give it when it was asked.
+    #[error(
+        "no permission to open {path}: {why}; use sudo, or see the other ways with `cardscope doctor`",
+        path = .path.display()
+    )]
+    NotAllowed {
+        /// The device.
+        path: PathBuf,
+        /// Why not, as a sentence without its end.
+        why: String,
+    },
+    /// Ctrl-C while the system was asked.
+    #[error("interrupted while the system was asked to open {path}; nothing was written", path = .0.display())]
+    Interrupted(PathBuf),
+    /// What the system handed over is not what it was asked for.
+    #[error(
+        "UDisks2 opened something else than {path}; nothing was written. Plug the card in again and start \
+         again",
+        path = .0.display()
+    )]
+    Exchanged(PathBuf),
     /// Empty slot.
     #[error("the slot {path} is empty; insert the card and start again", path = .0.display())]
     NoMedium(PathBuf),
@@ -147,11 +192,22 @@ fn open_with(path: &Path, name: &Path, flags: OFlags) -> Result<OpenDevice, Open
         Err(Errno::INVAL) => (open_patiently(path, flags).map_err(explain)?, false),
         other => (other.map_err(explain)?, true),
     };
+    examined(fd, name, flags.contains(OFlags::RDWR), direct)
+}
+
+/// An open device with its size and sector, unless it is empty or takes no writes that are meant.
+pub(crate) fn examined(
+    fd: OwnedFd,
+    name: &Path,
+    writes: bool,
+    direct: bool,
+) -> Result<OpenDevice, OpenError> {
+    let explain = |errno| explain(name, errno);
     // Some drivers, loop among them, let a read-only device be opened for writing and fail each write.
-    if flags.contains(OFlags::RDWR) && is_read_only(&fd) {
+    if writes && is_read_only(&fd) {
         return Err(OpenError::ReadOnly(name.to_owned()));
     }
-    let stat = rustix::fs::fstat(&fd).map_err(explain)?;
+    let stat = fstat(&fd).map_err(explain)?;
     let bytes = size_of(&fd).map_err(explain)?;
     if bytes == 0 {
         return Err(OpenError::NoMedium(name.to_owned()));
@@ -241,7 +297,7 @@ fn require_block_device(path: &Path) -> Result<(), OpenError> {
     }
 }
 
-fn explain(path: &Path, errno: Errno) -> OpenError {
+pub(crate) fn explain(path: &Path, errno: Errno) -> OpenError {
     let path = path.to_owned();
     match errno {
         Errno::BUSY => OpenError::Busy { by: openers(&path), path },

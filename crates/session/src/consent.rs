@@ -23,6 +23,9 @@ pub trait Consent {
     /// Asks; gives what was typed back, or `None` where nobody can be asked.
     fn ask(&mut self, question: &Question) -> Option<String>;
 
+    /// Says that the system is now asked for the device, and may in turn ask for a password.
+    fn announce(&mut self, _text: &str) {}
+
     /// What stands to be lost, where a verb touches less than all of it; `contents` is what was found on the open target.
     fn narrowed(&self, at_stake: &str, _contents: &Contents) -> String {
         at_stake.to_owned()
@@ -47,6 +50,19 @@ pub struct DataKept;
 impl Consent for DataKept {
     fn ask(&mut self, question: &Question) -> Option<String> {
         Some(question.target.clone())
+    }
+}
+
+/// The same, with the user told what the system is asked for.
+pub(crate) struct DataKeptOf<'a>(pub(crate) &'a mut dyn Consent);
+
+impl Consent for DataKeptOf<'_> {
+    fn ask(&mut self, question: &Question) -> Option<String> {
+        DataKept.ask(question)
+    }
+
+    fn announce(&mut self, text: &str) {
+        self.0.announce(text);
     }
 }
 
@@ -82,6 +98,10 @@ impl<'a> Narrowed<'a> {
 impl Consent for Narrowed<'_> {
     fn ask(&mut self, question: &Question) -> Option<String> {
         self.user.ask(question)
+    }
+
+    fn announce(&mut self, text: &str) {
+        self.user.announce(text);
     }
 
     fn narrowed(&self, at_stake: &str, contents: &Contents) -> String {

@@ -4,6 +4,7 @@
 
 use crate::format;
 use cardscope_device::list::Entry;
+use cardscope_device::permission::can_be_asked;
 use cardscope_device::system::System;
 use cardscope_device::{host, vitals};
 use cardscope_engine::real::io_uring_allowed;
@@ -224,16 +225,23 @@ fn devices(cards: &[Entry]) -> Point {
     let refused: Vec<&str> =
         cards.iter().filter(|card| !allowed(card)).map(|card| card.path.as_str()).collect();
     let root = rustix::process::geteuid().is_root();
+    let asked = || !root && can_be_asked();
     match (cards.is_empty(), refused.is_empty()) {
         (true, _) if root => point.ok("running as root; no card is present"),
+        (true, _) if asked() => point.unknown(format!("no card is present; {ASKED}")),
         (true, _) => point.unknown("no card is present").advise(advice),
         (false, true) => point.ok(format!("all {} cards and readers can be opened", cards.len())),
+        (false, false) if asked() => point.ok(format!("not directly: {}; {ASKED}", refused.join(", "))),
         (false, false) => {
             let state = if refused.len() == cards.len() { State::Fail } else { State::Warn };
             point.is(state, format!("this user cannot open {}", refused.join(", "))).advise(advice)
         }
     }
 }
+
+/// The way that is left to a user without rights.
+const ASKED: &str =
+    "UDisks2 opens a card for this user, if a polkit rule or an administrator's password allows it";
 
 fn capability(system: &System, bit: u32, name: &str, why: &str) -> Point {
     let point = Topic::Rights.asks(name, why);

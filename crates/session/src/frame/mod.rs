@@ -11,7 +11,7 @@ pub use common::{Common, Limits};
 use crate::backups;
 use crate::card_state;
 use crate::consent::Narrowed;
-use crate::consent::{Consent, DataKept};
+use crate::consent::{Consent, DataKeptOf};
 use crate::journals;
 use crate::opened::{Opened, TargetType};
 use crate::opening::{self, Resolved};
@@ -145,8 +145,8 @@ pub(crate) fn open<P: Procedure + ?Sized>(
     interrupt: &Interrupt,
 ) -> Result<Opened> {
     match procedure.needs() {
-        Needs::Read => opening::open_resolved(target, false, &mut DataKept, interrupt),
-        Needs::WriteAndKeep => opening::open_resolved(target, true, &mut DataKept, interrupt),
+        Needs::Read => opening::open_resolved(target, false, &mut DataKeptOf(consent), interrupt),
+        Needs::WriteAndKeep => opening::open_resolved(target, true, &mut DataKeptOf(consent), interrupt),
         Needs::WriteAndLose(region) => {
             opening::open_resolved(target, true, &mut Narrowed::to(region, consent), interrupt)
         }

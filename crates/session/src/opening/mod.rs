@@ -15,7 +15,7 @@ use crate::error::{Failure, Result};
 use crate::journals;
 use crate::opened::Opened;
 use cardscope_device::held::{Held, HoldError, Kind};
-use cardscope_device::open::Access;
+use cardscope_device::open::{Access, Asking};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_simulator::{SimTarget, identity, target_spec};
 use resolved::Found;
@@ -79,7 +79,10 @@ fn open_any(
     let name = name.as_str();
     let Found::Real(pinned) = found else { return simulated(name) };
     let access = if writes { Access::ReadWrite } else { Access::Read };
-    let held = pinned.and_then(|pinned| Held::of(pinned, access)).map_err(|error| not_held(name, error))?;
+    let mut announce = |text: &str| consent.announce(text);
+    let mut asking = Asking::with(&mut announce, interrupt);
+    let held = pinned.and_then(|pinned| Held::of(pinned, access, &mut asking));
+    let held = held.map_err(|error| not_held(name, error))?;
     let held = Arc::new(held);
     match held.kind() {
         Kind::Directory if directories == Directories::Refused => Err(Failure::refused(format!(

@@ -2,7 +2,7 @@
 //! content, and the journal goes only when the card was read again and everything is there.
 
 use super::request::fill_in;
-use crate::consent::{Consent, DataKept, Question, obtain};
+use crate::consent::{Consent, DataKeptOf, Question, obtain};
 use crate::error::{Failure, Result};
 use crate::frame::{Document as _, Outcome};
 use crate::journals::{Medium, Whose, by_content};
@@ -54,7 +54,7 @@ pub(super) fn restore(
         report.notes.push("its test overwrote nothing; nothing was written".to_owned());
         return Ok(close(journal, report));
     }
-    let mut opened = opening::open_to_restore(&target, &mut DataKept, interrupt)?;
+    let mut opened = opening::open_to_restore(&target, &mut DataKeptOf(consent), interrupt)?;
     let named = size_and_identity(&journal, &opened, &target)?;
     let failing = |stop| failure(stop, file);
     let mut card = Card::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH).map_err(failing)?;

@@ -1,0 +1,301 @@
+//! A UDisks2 made for the test, at the other end of a socket, that hands over what a test tells it to. Needs root for its
+//! loop devices. The real one is met in `tests/vm/without_root.rs`.
+
+use super::*;
+use cardscope_engine::interrupt::Interrupt;
+use rustix::fs::{Mode, open as open_file, stat};
+use std::os::unix::net::UnixStream;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+const OBJECT: &str = "/org/freedesktop/UDisks2/block_devices/card";
+
+/// A loop device over a file of 8 MiB, detached when dropped.
+struct Card {
+    path: String,
+    _file: tempfile::NamedTempFile,
+}
+
+impl Card {
+    fn new() -> Card {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(8 << 20).unwrap();
+        let output = Command::new("losetup").args(["-f", "--show"]).arg(file.path()).output().unwrap();
+        assert!(output.status.success(), "this test needs root: {output:?}");
+        Card { path: String::from_utf8(output.stdout).unwrap().trim().to_owned(), _file: file }
+    }
+
+    fn number(&self) -> DeviceNumber {
+        DeviceNumber::from_raw(stat(self.path.as_str()).unwrap().st_rdev)
+    }
+}
+
+impl Drop for Card {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").args(["-d", &self.path]).status();
+    }
+}
+
+/// How the daemon answers.
+#[derive(Clone)]
+enum Answer {
+    /// It opens this path, with the flags that it was given and these.
+    Opens(String, OFlags),
+    /// The same, but it heeds no flags.
+    HeedsNoFlags(String),
+    /// It fails like this.
+    Fails(Problem),
+    /// It never answers: a dialog that nobody sees.
+    Waits,
+}
+
+#[derive(Debug, Clone, DBusError)]
+#[zbus(prefix = "org.freedesktop.UDisks2.Error")]
+enum Problem {
+    #[zbus(error)]
+    Bus(zbus::Error),
+    Failed(String),
+    NotAuthorized(String),
+    NotAuthorizedCanObtain(String),
+    NotAuthorizedDismissed(String),
+}
+
+struct Manager(Arc<Mutex<Vec<String>>>);
+
+#[zbus::interface(name = "org.freedesktop.UDisks2.Manager")]
+impl Manager {
+    fn resolve_device(
+        &self,
+        wanted: HashMap<String, OwnedVariant>,
+        _options: HashMap<String, OwnedVariant>,
+    ) -> Vec<OwnedObjectPath> {
+        let path = String::try_from(wanted["path"].try_clone().unwrap()).unwrap();
+        self.0.lock().unwrap().push(path);
+        vec![OwnedObjectPath::try_from(OBJECT).unwrap()]
+    }
+}
+
+struct Block {
+    number: DeviceNumber,
+    answer: Answer,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+#[zbus::interface(name = "org.freedesktop.UDisks2.Block")]
+impl Block {
+    #[zbus(property)]
+    fn device_number(&self) -> u64 {
+        rustix::fs::makedev(self.number.major, self.number.minor)
+    }
+
+    async fn open_device(
+        &self,
+        mode: &str,
+        options: HashMap<String, OwnedVariant>,
+    ) -> Result<zbus::OwnedFd, Problem> {
+        // As UDisks2 does: any other type is no flags.
+        let flags = options.get("flags").and_then(|flags| i32::try_from(flags.try_clone().unwrap()).ok());
+        self.asked.lock().unwrap().push(format!("{mode} {flags:?}"));
+        let mode = if mode == "rw" { OFlags::RDWR } else { OFlags::RDONLY };
+        let heeded = OFlags::from_bits_retain(flags.unwrap_or_default() as u32);
+        let (path, flags) = match &self.answer {
+            Answer::Opens(path, more) => (path, mode | heeded | *more),
+            Answer::HeedsNoFlags(path) => (path, mode),
+            Answer::Fails(problem) => return Err(problem.clone()),
+            Answer::Waits => std::future::pending().await,
+        };
+        match open_file(path.as_str(), flags, Mode::empty()) {
+            Ok(fd) => Ok(fd.into()),
+            Err(errno) => {
+                let text = std::io::Error::from(errno).to_string();
+                let text = text.split(" (os error").next().unwrap();
+                Err(Problem::Failed(format!("Error opening {path}: {text}")))
+            }
+        }
+    }
+}
+
+/// A daemon, and our end of the line to it.
+struct Daemon {
+    bus: Connection,
+    _daemon: Connection,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Daemon {
+    /// A daemon that takes its only device for this one.
+    fn of(number: DeviceNumber, answer: Answer) -> Daemon {
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let block = Block { number, answer, asked: Arc::clone(&asked) };
+        let manager = Manager(Arc::clone(&asked));
+        let daemon = std::thread::spawn(move || {
+            let builder = zbus::connection::Builder::unix_stream(theirs).server(zbus::Guid::generate()).p2p();
+            let builder = builder.serve_at(MANAGER, manager).serve_at(OBJECT, block);
+            now(builder.build()).unwrap()
+        });
+        let bus = now(zbus::connection::Builder::unix_stream(ours).p2p().build()).unwrap();
+        Daemon { bus, _daemon: daemon.join().unwrap(), asked }
+    }
+
+    fn open(&self, card: &Card, access: Access) -> Result<OpenDevice, OpenError> {
+        let (number, name) = (card.number(), Path::new(&card.path));
+        let sequence = BlockDevice::numbered(&System::host(), number).unwrap().sequence();
+        let mut said = Vec::new();
+        let mut announce = |text: &str| said.push(text.to_owned());
+        let interrupt = Interrupt::default();
+        let mut asking = Asking::with(&mut announce, &interrupt);
+        let fd = open_over(&self.bus, number, name, access, &mut asking)?;
+        assert!(said.len() == 1 && said[0].contains(&card.path), "{said:?}");
+        handed_over(fd, (number, sequence), name, access)
+    }
+}
+
+fn now<T>(answer: impl Future<Output = T>) -> T {
+    match wait(answer, Duration::from_secs(60), || false) {
+        Waited::Answer(value) => value,
+        other => panic!("no answer: {}", matches!(other, Waited::TooLong)),
+    }
+}
+
+fn opened_by(answer: Answer, access: Access) -> Result<OpenDevice, OpenError> {
+    let card = Card::new();
+    Daemon::of(card.number(), answer).open(&card, access)
+}
+
+#[test]
+fn a_device_is_handed_over_exclusively_for_direct_io() {
+    let card = Card::new();
+    let daemon = Daemon::of(card.number(), Answer::Opens(card.path.clone(), OFlags::empty()));
+    let opened = daemon.open(&card, Access::ReadWrite).unwrap();
+    assert_eq!(
+        (opened.bytes, opened.sector, opened.rdev, opened.direct),
+        (8 << 20, 512, card.number(), true)
+    );
+    assert!(fcntl_getfl(&opened.fd).unwrap().contains(OFlags::DIRECT | OFlags::RDWR));
+    let flags = (OFlags::CLOEXEC | OFlags::EXCL).bits();
+    assert_eq!(*daemon.asked.lock().unwrap(), [card.path.clone(), format!("rw Some({flags})")]);
+    // It is ours alone: nobody else gets it, by us or by the daemon.
+    let again = open_file(card.path.as_str(), OFlags::RDONLY | OFlags::EXCL, Mode::empty());
+    assert_eq!(again.unwrap_err(), Errno::BUSY);
+    assert!(matches!(daemon.open(&card, Access::ReadWrite), Err(OpenError::Busy { .. })));
+    drop(opened);
+    assert!(daemon.open(&card, Access::ReadWrite).is_ok());
+}
+
+#[test]
+fn to_read_a_device_it_is_opened_beside_others_and_for_no_writes() {
+    let card = Card::new();
+    let daemon = Daemon::of(card.number(), Answer::Opens(card.path.clone(), OFlags::empty()));
+    let _other = open_file(card.path.as_str(), OFlags::RDONLY | OFlags::EXCL, Mode::empty()).unwrap();
+    let opened = daemon.open(&card, Access::Read).unwrap();
+    assert_eq!(fcntl_getfl(&opened.fd).unwrap() & OFlags::RWMODE, OFlags::RDONLY);
+    assert!(rustix::io::write(&opened.fd, b"x").is_err());
+}
+
+#[test]
+fn another_device_than_the_one_that_was_asked_for_is_refused() {
+    let other = Card::new();
+    for path in [other.path.as_str(), "/dev/null"] {
+        let error =
+            opened_by(Answer::Opens(path.to_owned(), OFlags::empty()), Access::ReadWrite).unwrap_err();
+        assert!(matches!(error, OpenError::Exchanged(_)), "{path}: {error}");
+    }
+}
+
+#[test]
+fn a_descriptor_for_reading_is_refused_where_writing_was_asked_for_and_the_other_way() {
+    let card = Card::new();
+    let fd = |mode| open_file(card.path.as_str(), mode, Mode::empty()).unwrap();
+    let sequence = BlockDevice::numbered(&System::host(), card.number()).unwrap().sequence();
+    let name = Path::new(&card.path);
+    let take = |fd, sequence, access| handed_over(fd, (card.number(), sequence), name, access);
+    for (mode, access) in [
+        (OFlags::RDONLY, Access::ReadWrite),
+        (OFlags::WRONLY, Access::ReadWrite),
+        (OFlags::RDWR, Access::Read),
+        (OFlags::PATH, Access::Read),
+    ] {
+        assert!(matches!(take(fd(mode), sequence, access), Err(OpenError::Exchanged(_))), "{mode:?}");
+    }
+    // The same device, and another card in it.
+    let later = sequence.map(|sequence| sequence + 1);
+    assert!(matches!(take(fd(OFlags::RDWR), later, Access::ReadWrite), Err(OpenError::Exchanged(_))));
+    assert!(take(fd(OFlags::RDWR), sequence, Access::ReadWrite).is_ok());
+}
+
+#[test]
+fn a_daemon_that_takes_another_device_for_the_wanted_one_opens_nothing() {
+    let (card, other) = (Card::new(), Card::new());
+    let daemon = Daemon::of(other.number(), Answer::Opens(other.path.clone(), OFlags::empty()));
+    let error = daemon.open(&card, Access::ReadWrite).unwrap_err();
+    assert!(error.to_string().contains("UDisks2 does not know this device"), "{error}");
+    assert_eq!(daemon.asked.lock().unwrap().as_slice(), std::slice::from_ref(&card.path));
+}
+
+#[test]
+fn direct_io_is_taken_where_the_daemon_heeds_no_flags_too() {
+    let card = Card::new();
+    let daemon = Daemon::of(card.number(), Answer::HeedsNoFlags(card.path.clone()));
+    let opened = daemon.open(&card, Access::Read).unwrap();
+    assert!(opened.direct && fcntl_getfl(&opened.fd).unwrap().contains(OFlags::DIRECT));
+    fcntl_setfl(&opened.fd, OFlags::empty()).unwrap();
+}
+
+#[test]
+fn each_failure_says_why_and_what_to_do() {
+    let text = |text: &str| text.to_owned();
+    for (problem, why) in [
+        (Problem::NotAuthorized(text("Not authorized")), "the system's policy does not allow it"),
+        (Problem::NotAuthorizedCanObtain(text("Not authorized")), "nothing here can show its dialog"),
+        (Problem::NotAuthorizedDismissed(text("dismissed")), "the system's dialog was dismissed"),
+    ] {
+        let error = opened_by(Answer::Fails(problem), Access::ReadWrite).unwrap_err().to_string();
+        assert!(error.contains("no permission to open /dev/loop") && error.contains(why), "{error}");
+        assert!(error.contains("use sudo") && error.contains("cardscope doctor"), "{error}");
+    }
+    let fails = |words: &str| {
+        let problem = Problem::Failed(format!("Error opening /dev/loop0: {words}"));
+        opened_by(Answer::Fails(problem), Access::ReadWrite).unwrap_err()
+    };
+    assert!(matches!(fails("Device or resource busy"), OpenError::Busy { .. }));
+    assert!(matches!(fails("Read-only file system"), OpenError::ReadOnly(_)));
+    assert!(matches!(fails("No medium found"), OpenError::NoMedium(_)));
+    let other = fails("Das Gerät ist müde");
+    assert!(matches!(other, OpenError::Other { .. }) && other.to_string().contains("müde"), "{other}");
+}
+
+#[test]
+fn a_dialog_that_nobody_answers_is_given_up_with_ctrl_c_at_once() {
+    let card = Card::new();
+    let daemon = Daemon::of(card.number(), Answer::Waits);
+    let interrupt = Interrupt::default();
+    let (began, raise) = (Instant::now(), interrupt.clone());
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(300));
+        raise.raise();
+    });
+    let name = Path::new(&card.path);
+    let mut silent = |_: &str| ();
+    let mut asking = Asking::with(&mut silent, &interrupt);
+    let error = open_over(&daemon.bus, card.number(), name, Access::ReadWrite, &mut asking).unwrap_err();
+    assert!(matches!(error, OpenError::Interrupted(_)), "{error}");
+    assert!(began.elapsed() < Duration::from_secs(2));
+}
+
+#[test]
+fn without_a_bus_or_a_daemon_it_is_said() {
+    let nowhere = tempfile::tempdir().unwrap().path().join("bus");
+    let address = format!("unix:path={}", nowhere.display());
+    let connected =
+        wait(zbus::connection::Builder::address(address.as_str()).build(), Duration::from_secs(10), || false);
+    let error = answer(connected, Path::new("/dev/card"), "late").unwrap_err();
+    assert!(error.to_string().contains("no system bus runs"), "{error}");
+    // A bus answers for a name that nobody has.
+    let unknown = zbus::Error::FDO(Box::new(zbus::fdo::Error::ServiceUnknown("no such name".into())));
+    let error = explain(Path::new("/dev/card"), &unknown);
+    assert!(error.to_string().contains("UDisks2 is not running"), "{error}");
+    let old = zbus::Error::FDO(Box::new(zbus::fdo::Error::UnknownMethod("no such method".into())));
+    assert!(explain(Path::new("/dev/card"), &old).to_string().contains("too old"));
+}

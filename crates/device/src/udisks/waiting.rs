@@ -1,0 +1,50 @@
+//! Waiting for an answer of the bus, which a signal ends.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
+
+/// How often it is looked whether to go on waiting.
+pub(super) const LOOK: Duration = Duration::from_millis(50);
+
+/// What waiting came to.
+#[derive(Debug)]
+pub(super) enum Waited<T> {
+    Answer(T),
+    TooLong,
+    GivenUp,
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Waits on this thread until the answer is there, for so long at most, unless it is given up.
+pub(super) fn wait<T>(
+    answer: impl Future<Output = T>,
+    patience: Duration,
+    given_up: impl Fn() -> bool,
+) -> Waited<T> {
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut context = Context::from_waker(&waker);
+    let mut answer = pin!(answer);
+    let began = Instant::now();
+    loop {
+        if let Poll::Ready(value) = answer.as_mut().poll(&mut context) {
+            return Waited::Answer(value);
+        }
+        if given_up() {
+            return Waited::GivenUp;
+        }
+        if began.elapsed() >= patience {
+            return Waited::TooLong;
+        }
+        std::thread::park_timeout(LOOK);
+    }
+}
