@@ -123,7 +123,7 @@ def served(name, *options):
     that says what the card has counted."""
     with folder() as mount:
         server = subprocess.Popen([CARDSCOPE, "sim", "serve", name, "--mount", mount, "--quiet", *options],
-                                  stdout=subprocess.DEVNULL)
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         file = os.path.join(mount, "card")
         try:
             for _ in range(200):
