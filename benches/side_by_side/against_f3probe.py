@@ -81,7 +81,7 @@ def measure():
     head = ["card", "f3probe", "time", "written", "CPU", "memory", "Cardscope", "time", "written", "CPU", "memory"]
     right = {who: sum(card[who][2] for card in found) for who in ("theirs", "ours")}
     rows = [Row(f"cards of {len(found)} whose kind and size are right", "f3probe", str(right["theirs"]), str(right["ours"]),
-                right["ours"] / right["theirs"], "all", right["ours"] == len(found), "genuine and fake cards: kind and size right, of "
+                None, "all", right["ours"] == len(found), "genuine and fake cards: kind and size right, of "
                 f"{len(found)}")]
     for card in found:
         if card["kind"] in ("genuine", "damaged", "dead") or "cache" in card["what"]:

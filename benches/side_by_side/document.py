@@ -133,8 +133,11 @@ def between(path, mark, text):
         file.write(f"{before}<!-- {mark} -->\n\n{text}\n\n<!-- {mark} end -->{after}")
 
 
-def write(results):
-    """docs/peers.md, and the README's table."""
+def write(results, missing):
+    """docs/peers.md, and the README's table. Parts that were never measured are named."""
+    parts = [section(result) for result in results]
+    if missing:
+        parts.append("## Not measured yet\n\n" + "\n".join(f"- {title}" for title in missing) + "\n")
     with open(PAGE, "w", encoding="utf-8") as file:
-        file.write("\n".join([INTRODUCTION, *(section(result) for result in results)]))
+        file.write("\n".join([INTRODUCTION, *parts]))
     between(README, "peers", headlines(results))
