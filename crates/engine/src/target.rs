@@ -47,6 +47,34 @@ pub struct Completion {
     pub result: Result<(), TargetError>,
 }
 
+/// An I/O of a [`Round`] that ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ended {
+    /// The slot that is free again.
+    pub slot: u32,
+    /// When it ended, on the target's clock.
+    pub at: Nanos,
+}
+
+/// What a round of I/O brought; its memory is used again by the next.
+#[derive(Debug, Default)]
+pub struct Round {
+    /// The I/Os that ended, all of them well unless the round failed.
+    pub ended: Vec<Ended>,
+    /// How many of the round's I/Os the target took.
+    pub taken: usize,
+    completions: Vec<Completion>,
+}
+
+impl Round {
+    /// Forgets the round before.
+    #[inline]
+    pub fn begin(&mut self) {
+        self.ended.clear();
+        self.taken = 0;
+    }
+}
+
 /// What a lane must be ready for before its first I/O.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plan {
@@ -241,6 +269,26 @@ pub trait Target: Send {
     /// Waits until at least `at_least` I/Os have ended and appends all that have. Returns with fewer only when
     /// the interrupt was raised.
     fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError>;
+
+    /// Takes `ios` and waits until at least one I/O has ended, in one call: for a target whose I/O is a calculation, a
+    /// call and a result that may be an error are a good part of its cost.
+    ///
+    /// # Errors
+    /// As [`Target::submit`] and [`Target::complete`], and of the first I/O that failed. `round.taken` says how many of
+    /// `ios` were taken all the same.
+    fn round(&mut self, ios: &[Io], round: &mut Round) -> Result<(), TargetError> {
+        round.begin();
+        for io in ios {
+            self.submit(io)?;
+            round.taken += 1;
+        }
+        self.complete(1, &mut round.completions)?;
+        for Completion { slot, at, result } in round.completions.drain(..) {
+            result?;
+            round.ended.push(Ended { slot, at });
+        }
+        Ok(())
+    }
 
     /// Has the card store everything it accepted.
     fn flush(&mut self) -> Result<(), TargetError>;

@@ -11,7 +11,7 @@ use crate::state_file::{Destination, StateError};
 use crate::target_spec::{self, SpecError, TargetSpec};
 use cardscope_engine::content::{Content, Match};
 use cardscope_engine::target::{
-    Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo, place_area,
+    Completion, Direction, Ended, Io, Plan, Region, Round, Target, TargetError, TargetInfo, place_area,
 };
 use cardscope_model::recipe::Path;
 use cardscope_model::units::Nanos;
@@ -33,15 +33,16 @@ pub struct SimTarget {
     slots: Vec<Slot>,
     /// In the order in which they end.
     in_flight: VecDeque<Pending>,
+    /// Why I/Os in flight failed, by slot: few ever do.
+    failed: Vec<(u32, Box<TargetError>)>,
     /// What a read found that nobody will look at.
     unseen: Found,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct Pending {
     slot: u32,
     at: Nanos,
-    failed: Option<Box<TargetError>>,
 }
 
 /// What a slot last read, and its memory once somebody asks for it.
@@ -76,6 +77,7 @@ impl SimTarget {
             plan: Plan { depth: 0, block: 0, path: Path::Direct, sync_each: false, own_buffers: false },
             slots: Vec::new(),
             in_flight: VecDeque::new(),
+            failed: Vec::new(),
             unseen: Found::default(),
             info,
             spec,
@@ -118,9 +120,9 @@ impl SimTarget {
     }
 
     /// When the I/O ends that is submitted now.
-    #[inline]
+    #[inline(always)]
     fn serve(&mut self, io: &Io) -> f64 {
-        let now = self.now as f64;
+        let now = time(self.now);
         let (write, offset, len) = (io.direction == Direction::Write, io.offset, u64::from(io.len));
         if self.plan.path == Path::Buffered && !(write && self.plan.sync_each) {
             let (cache, rig) = (&mut self.page_cache, &mut self.card.rig);
@@ -140,7 +142,7 @@ impl SimTarget {
     }
 
     /// Notes what is written, or what the read found.
-    #[inline]
+    #[inline(always)]
     fn touch(&mut self, io: &Io) -> Option<Box<TargetError>> {
         let result = match io.direction {
             Direction::Write if io.content == Content::Buffer => return self.write_buffer(io),
@@ -220,8 +222,40 @@ impl SimTarget {
         self.card.alive(self.now as f64).map_err(|error| error.during(operation, 0, 0))
     }
 
-    /// Carries an I/O out; returns when it ends, and why it failed.
+    /// Takes an I/O; returns when it ends, and why it failed. Fails if the card is gone.
+    #[inline(always)]
+    fn take(&mut self, io: &Io) -> Result<(Nanos, Option<Box<TargetError>>), TargetError> {
+        let len = u64::from(io.len);
+        let fits = io.offset.checked_add(len).is_some_and(|end| end <= self.info.bytes);
+        let whole = (io.offset | len).is_multiple_of(SECTOR) && len != 0;
+        self.card.alive(time(self.now)).map_err(|error| error.of(io))?;
+        Ok(if fits && whole && io.slot < self.plan.depth {
+            self.carry(io)
+        } else {
+            (self.now, Some(Box::new(self.refused(io))))
+        })
+    }
+
+    /// Why the I/O of a slot failed that has just ended.
     #[inline]
+    fn failure_of(&mut self, slot: u32) -> Option<Box<TargetError>> {
+        if self.failed.is_empty() {
+            return None;
+        }
+        let place = self.failed.iter().position(|(of, _)| *of == slot)?;
+        Some(self.failed.remove(place).1)
+    }
+
+    /// The clock goes on to `at`.
+    #[inline]
+    fn pass_until(&mut self, at: Nanos) {
+        self.now = self.now.max(at);
+        self.card.clock = time(self.now);
+    }
+
+    /// Carries an I/O out; returns when it ends, and why it failed. Always inline, as what it calls for each I/O: results
+    /// that are returned through memory and copied at once stall the processor.
+    #[inline(always)]
     fn carry(&mut self, io: &Io) -> (Nanos, Option<Box<TargetError>>) {
         let end = self.serve(io);
         if end > self.card.vanishes_at {
@@ -254,39 +288,64 @@ impl Target for SimTarget {
 
     #[inline]
     fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
-        let len = u64::from(io.len);
-        let fits = io.offset.checked_add(len).is_some_and(|end| end <= self.info.bytes);
-        let whole = (io.offset | len).is_multiple_of(SECTOR) && len != 0;
-        self.card.alive(self.now as f64).map_err(|error| error.of(io))?;
-        let (at, failed) = if fits && whole && io.slot < self.plan.depth {
-            self.carry(io)
-        } else {
-            (self.now, Some(Box::new(self.refused(io))))
-        };
+        let (at, failed) = self.take(io)?;
         // The page cache may answer before the card has answered what came earlier: ends are kept in order.
         let at = self.in_flight.back().map_or(at, |last| last.at.max(at));
-        self.in_flight.push_back(Pending { slot: io.slot, at, failed });
+        self.in_flight.push_back(Pending { slot: io.slot, at });
+        self.failed.extend(failed.map(|error| (io.slot, error)));
         Ok(())
     }
 
     #[inline]
     fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError> {
         if let Some(last) = at_least.min(self.in_flight.len()).checked_sub(1) {
-            self.now = self.now.max(self.in_flight[last].at);
-            self.card.clock = self.now as f64;
+            self.pass_until(self.in_flight[last].at);
         }
         let mut gone = None;
         while let Some(first) = self.in_flight.front()
             && first.at <= self.now
-            && let Some(Pending { slot, at, failed }) = self.in_flight.pop_front()
+            && let Some(Pending { slot, at }) = self.in_flight.pop_front()
         {
-            let result = failed.map_or(Ok(()), |error| Err(*error));
+            let result = self.failure_of(slot).map_or(Ok(()), |error| Err(*error));
             if let Err(error @ TargetError::Gone { .. }) = &result {
                 gone = Some(error.clone());
             }
             done.push(Completion { slot, at, result });
         }
         gone.map_or(Ok(()), Err)
+    }
+
+    /// The same as `submit` and `complete`, without results that may be errors on the way.
+    fn round(&mut self, ios: &[Io], round: &mut Round) -> Result<(), TargetError> {
+        round.begin();
+        if let [io] = ios
+            && self.in_flight.is_empty()
+        {
+            let (at, failed) = self.take(io)?;
+            round.taken = 1;
+            self.pass_until(at);
+            round.ended.push(Ended { slot: io.slot, at });
+            return failed.map_or(Ok(()), |error| Err(*error));
+        }
+        for io in ios {
+            self.submit(io)?;
+            round.taken += 1;
+        }
+        if let Some(first) = self.in_flight.front() {
+            self.pass_until(first.at);
+        }
+        let mut failure: Option<Box<TargetError>> = None;
+        while let Some(first) = self.in_flight.front()
+            && first.at <= self.now
+            && let Some(Pending { slot, at }) = self.in_flight.pop_front()
+        {
+            round.ended.push(Ended { slot, at });
+            let failed = self.failure_of(slot);
+            if failed.as_ref().is_some_and(|error| failure.is_none() || error.is_final()) {
+                failure = failed;
+            }
+        }
+        failure.map_or(Ok(()), |error| Err(*error))
     }
 
     fn flush(&mut self) -> Result<(), TargetError> {
@@ -360,6 +419,7 @@ impl Target for SimTarget {
         self.drop_caches()?;
         self.card.reset();
         self.in_flight.clear();
+        self.failed.clear();
         Ok(())
     }
 
@@ -377,8 +437,15 @@ impl Target for SimTarget {
     }
 }
 
-/// The model's time on the target's clock; without SSE4.1 `f64::round` would be a call for each I/O.
+/// The model's time on the target's clock; without SSE4.1 `f64::round` would be a call for each I/O, and without AVX-512 a
+/// number without a sign takes several times as long to convert.
 #[inline]
 fn nanos(time: f64) -> Nanos {
-    (time + 0.5) as Nanos
+    ((time + 0.5) as i64).max(0) as Nanos
+}
+
+/// The target's clock as the model's time.
+#[inline]
+fn time(at: Nanos) -> f64 {
+    at.min(i64::MAX as Nanos) as i64 as f64
 }

@@ -8,7 +8,7 @@ use super::recorder::{Cut, Pace};
 use super::stream::Stream;
 use crate::interrupt::Interrupt;
 use crate::pulse;
-use crate::target::{Completion, Direction, Target, TargetError};
+use crate::target::{Direction, Ended, Io, Round, Target, TargetError};
 use cardscope_model::units::{MIB, NANOS_PER_S, Nanos, seconds};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -60,6 +60,8 @@ struct Lane<'a, 'w> {
     watch: Watch<'w>,
     limits: Limits,
     meter: Meter,
+    /// What goes out in the next round.
+    ready: Vec<Io>,
     submitted: Vec<Nanos>,
     in_flight: usize,
     stopping: bool,
@@ -95,6 +97,7 @@ pub(super) fn drive(
         watch,
         limits,
         meter: Meter::new(start),
+        ready: Vec::with_capacity(streams.len() * queue as usize),
         submitted: vec![start; streams.len() * queue as usize],
         in_flight: 0,
         stopping: false,
@@ -119,72 +122,75 @@ pub(super) fn drive(
 
 impl Lane<'_, '_> {
     fn run(&mut self, streams: &mut [Stream], queue: u32, block: u64) -> Result<(), TargetError> {
+        // A division for each I/O is a good part of the cost of a simulated one.
+        let alone = streams.len() == 1;
+        let of = |slot: u32| if alone { 0 } else { (slot / queue) as usize };
         for slot in 0..self.submitted.len() as u32 {
-            if self.stopping {
+            self.ready.extend(streams[of(slot)].next(slot));
+        }
+        let mut round = Round::default();
+        while self.in_flight > 0 || !self.ready.is_empty() {
+            self.exchange(&mut round)?;
+            if self.in_flight == 0 && round.ended.is_empty() {
                 break;
             }
-            self.issue(&mut streams[(slot / queue) as usize], slot)?;
-        }
-        let mut done: Vec<Completion> = Vec::with_capacity(self.submitted.len());
-        while self.in_flight > 0 {
-            done.clear();
-            self.target.complete(1, &mut done)?;
-            if done.is_empty() || self.watch.interrupt.raised() {
+            if round.ended.is_empty() || self.watch.interrupt.raised() {
                 return Err(TargetError::Interrupted);
             }
             self.stopping |= self.watch.shared.stop.load(Ordering::Relaxed);
-            for completion in done.drain(..) {
-                let (slot, at) = (completion.slot, completion.at);
-                self.settle(completion, block)?;
-                let stream = &mut streams[(slot / queue) as usize];
+            for &Ended { slot, at } in &round.ended {
+                self.settle(slot, at, block);
+                let stream = &mut streams[of(slot)];
                 self.stopping |= self.time_is_up(stream, at);
                 if !self.stopping {
                     self.submitted[slot as usize] = at;
-                    self.issue(stream, slot)?;
+                    self.ready.extend(stream.next(slot));
                 }
             }
         }
         Ok(())
     }
 
+    /// Hands over what is ready and brings back what has ended.
     #[inline]
-    fn issue(&mut self, stream: &mut Stream, slot: u32) -> Result<(), TargetError> {
-        if let Some(io) = stream.next(slot) {
-            match self.target.submit(&io) {
-                Err(TargetError::Rationed) => {
-                    self.watch.shared.rationed.store(true, Ordering::Relaxed);
-                    self.stopping = true;
-                    return Ok(());
-                }
-                submitted => submitted?,
-            }
-            self.in_flight += 1;
+    fn exchange(&mut self, round: &mut Round) -> Result<(), TargetError> {
+        let outcome = self.target.round(&self.ready, round);
+        self.in_flight += round.taken;
+        for io in &self.ready[..round.taken] {
             *match io.direction {
                 Direction::Read => &mut self.read,
                 Direction::Write => &mut self.written,
             } += u64::from(io.len);
         }
-        Ok(())
+        self.ready.clear();
+        match outcome {
+            Err(TargetError::Rationed) => {
+                self.watch.shared.rationed.store(true, Ordering::Relaxed);
+                self.stopping = true;
+                match self.in_flight {
+                    0 => Ok(()),
+                    _ => self.target.round(&[], round),
+                }
+            }
+            outcome => outcome,
+        }
     }
 
     #[inline]
-    fn settle(&mut self, completion: Completion, block: u64) -> Result<(), TargetError> {
+    fn settle(&mut self, slot: u32, at: Nanos, block: u64) {
         self.in_flight -= 1;
-        completion.result?;
-        let at = completion.at;
         if self.meter.second_is_over(at) {
             let temperature = self.target.temperature();
             pulse::felt(temperature);
             self.meter.close_seconds(at, temperature);
         }
-        self.meter.count(at, at.saturating_sub(self.submitted[completion.slot as usize]), block);
+        self.meter.count(at, at.saturating_sub(self.submitted[slot as usize]), block);
         if at >= self.next_tick {
             self.tell(at);
         }
         if self.watch.pace.is_some() {
             self.feed_pace(at);
         }
-        Ok(())
     }
 
     #[inline]

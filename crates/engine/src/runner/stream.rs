@@ -48,8 +48,9 @@ impl Stream {
         Stream { plan, blocks, issued: 0, position: 0, pass: 0, permutation, random }
     }
 
-    /// The next I/O, or `None` when the stream has ended.
-    #[inline]
+    /// The next I/O, or `None` when the stream has ended. Always inline: an I/O that is returned through memory and copied
+    /// from there at once stalls the processor for longer than it takes to make one.
+    #[inline(always)]
     pub(super) fn next(&mut self, slot: u32) -> Option<Io> {
         if self.plan.ios.is_some_and(|most| self.issued >= most) {
             return None;

@@ -5,7 +5,7 @@
 //! Where data lies is kept for each 256 KiB as the cycle of the cache in which it was written: data of an earlier
 //! cycle has been moved to TLC when the cache was cleaned.
 
-use super::timing::{Command, Line, Timing, ns, ns_per_byte};
+use super::timing::{Command, Line, Timing, ns, ns_per_byte, number};
 use crate::archetype::{Archetype, Cache, WhenFull, Write};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -121,9 +121,9 @@ impl Pslc {
             self.clean_while_unwritten(now, limit);
         }
         let room = if self.state.open { (limit - self.state.used).max(0.0) } else { 0.0 };
-        let bytes = (room as u64).min(len);
-        self.state.used += bytes as f64;
-        self.draw(len as f64);
+        let bytes = (room as i64 as u64).min(len);
+        self.state.used += number(bytes);
+        self.draw(number(len));
         self.place(piece.offset, len, bytes == len);
         if bytes == len {
             return Taken { bytes, per_byte: self.per_byte };

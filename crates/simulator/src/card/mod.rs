@@ -30,7 +30,7 @@ use read::{Planes, ReadPath};
 use std::ops::Range;
 use thermal::{Heat, HeatCounters};
 pub(crate) use timing::Command;
-use timing::{Cost, Timing, later, ns};
+use timing::{Cost, Timing, later, ns, number};
 use wear::Wear;
 
 /// A long command is charged in pieces of this size, so that heat and cache follow its course.
@@ -96,7 +96,7 @@ impl Card {
     }
 
     /// Serves a command that arrives at `now`; returns when it ends. Commands end in the order of their arrival.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn serve(&mut self, now: f64, command: Command) -> f64 {
         self.tally.count(&command);
         if self.ram.is_some() {
@@ -105,7 +105,7 @@ impl Card {
         self.serve_by_flash(now, command)
     }
 
-    #[inline]
+    #[inline(always)]
     fn serve_by_flash(&mut self, now: f64, command: Command) -> f64 {
         if let Some(heat) = &mut self.heat {
             heat.begin(now, self.last_end);
@@ -113,8 +113,14 @@ impl Card {
         if let Some(pslc) = &mut self.pslc {
             pslc.begin(now);
         }
-        let mut end = self.serve_piece(now, Command { len: command.len.min(PIECE), ..command }, true);
-        let mut done = PIECE;
+        let end = self.serve_piece(now, Command { len: command.len.min(PIECE), ..command }, true);
+        if command.len <= PIECE { end } else { self.serve_rest(now, command) }
+    }
+
+    /// The pieces of a long command behind its first.
+    #[inline(never)]
+    fn serve_rest(&mut self, now: f64, command: Command) -> f64 {
+        let (mut done, mut end) = (PIECE, self.last_end);
         while done < command.len {
             let piece =
                 Command { offset: command.offset + done, len: PIECE.min(command.len - done), ..command };
@@ -124,7 +130,15 @@ impl Card {
         end
     }
 
-    #[inline]
+    /// [`Card::serve_by_flash`] for those who need not be fast.
+    #[inline(never)]
+    fn serve_apart(&mut self, now: f64, command: Command) -> f64 {
+        self.serve_by_flash(now, command)
+    }
+
+    /// One piece of a command. Always inline, with what it calls: costs that are returned through memory and copied at once
+    /// stall the processor for longer than it takes to work them out.
+    #[inline(always)]
     fn serve_piece(&mut self, now: f64, piece: Command, first: bool) -> f64 {
         let slot = (piece.in_flight as usize).min(DEPTHS - 1);
         // Where a write went is asked when it is there; reading moves nothing.
@@ -159,7 +173,7 @@ impl Card {
     /// T(d) = max(T1 / min(d, Q), t_ser), said by command: alone in the queue the first term rules, with Q and more
     /// in flight the second, and in between the closed loop of the first gives d / T1. `alone` for a command that
     /// must wait for the one before it.
-    #[inline]
+    #[inline(always)]
     fn end_of(&self, now: f64, cost: Cost, draw: Draw, first: bool, alone: bool) -> f64 {
         if !first {
             return self.last_end + cost.service;
@@ -170,7 +184,7 @@ impl Card {
         later(now + whole, self.last_end + busy) + draw.hiccup_ns
     }
 
-    #[inline]
+    #[inline(always)]
     fn read_cost_of(&mut self, piece: Command) -> Cost {
         let cached = self.cached(piece.offset);
         let Some(reads) = &mut self.reads else { return self.engine.read(piece.len) };
@@ -188,7 +202,7 @@ impl Card {
         cost
     }
 
-    #[inline]
+    #[inline(always)]
     fn write_cost_of(&mut self, now: f64, piece: Command, first: bool) -> Cost {
         if let Some(reads) = &mut self.reads {
             reads.forget();
@@ -218,7 +232,7 @@ impl Card {
         cost.plus(self.write_to_flash(now, rest, false))
     }
 
-    #[inline]
+    #[inline(always)]
     fn write_to_flash(&mut self, now: f64, piece: Command, first: bool) -> Cost {
         let Some(pslc) = &mut self.pslc else { return self.engine.write(piece.offset, piece.len, first) };
         let mapped = self.mapped.as_ref().map_or(0, Mapped::bytes);
@@ -274,7 +288,7 @@ impl Card {
             if let Some(range) = first {
                 self.store(now, range, in_flight);
             }
-            return self.serve_by_flash(now, command);
+            return self.serve_apart(now, command);
         }
         let step = ram.write(offset, len);
         if let Some(range) = step.before {
@@ -290,7 +304,7 @@ impl Card {
     /// What the controller's memory held goes to the flash.
     fn store(&mut self, now: f64, range: Range<u64>, in_flight: u32) -> f64 {
         let (offset, len) = (range.start, range.end - range.start);
-        self.serve_by_flash(now, Command { write: true, offset, len, in_flight })
+        self.serve_apart(now, Command { write: true, offset, len, in_flight })
     }
 
     /// A command that the controller's memory answers.
@@ -381,11 +395,11 @@ impl Card {
 }
 
 /// A write in front of which a cache stands: what the cache takes at its speed, the rest at the flash's own.
-#[inline]
+#[inline(always)]
 fn cached_write(pslc: &Pslc, tlc: &Timing, taken: Taken, len: u64) -> Cost {
     let mut cost = if taken.bytes == len { pslc.timing.cost(len) } else { tlc.cost(len) };
     if taken.bytes > 0 {
-        cost.service = taken.bytes as f64 * taken.per_byte + tlc.transfer(len - taken.bytes);
+        cost.service = number(taken.bytes) * taken.per_byte + tlc.transfer(len - taken.bytes);
     }
     cost
 }

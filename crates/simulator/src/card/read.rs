@@ -52,7 +52,7 @@ impl ReadPath {
 
     /// Cost of reading `len` bytes at `offset`; `cached` where they lie in the pSLC cache, `unmapped` where nothing
     /// was ever written: then no flash is read, and no boundary is crossed.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn cost(&mut self, offset: u64, len: u64, cached: bool, unmapped: bool) -> Cost {
         let continues = offset == self.next;
         let buffered = self.buffered(offset, len);
