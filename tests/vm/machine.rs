@@ -391,8 +391,20 @@ impl Machine {
     pub(super) fn wait_until_written(&mut self, job: &Job, slot: Slot, bytes: u64) {
         let (_, disk) =
             self.inserted.iter().find(|(other, _)| *other == slot).expect("something is in there");
+        let disk = disk.clone();
+        self.wait_until_written_to(job, &disk, bytes);
+    }
+
+    /// Bytes that were written to a disk since it came, as the kernel counts them.
+    pub(super) fn written_to(&mut self, disk: &str) -> u64 {
         let script = format!("exec awk '{{ print $7 * 512 }}' /sys/block/{disk}/stat");
-        while self.run(&script).expect(0).stdout.trim().parse::<u64>().unwrap() < bytes {
+        self.run(&script).expect(0).stdout.trim().parse().unwrap()
+    }
+
+    /// The same of a disk.
+    #[track_caller]
+    pub(super) fn wait_until_written_to(&mut self, job: &Job, disk: &str, bytes: u64) {
+        while self.written_to(disk) < bytes {
             let ended = self.ended(job).is_some();
             let (out, err) = (self.said(job, "out"), self.said(job, "err"));
             assert!(

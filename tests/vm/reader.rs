@@ -35,8 +35,9 @@ fn a_card_changed_in_a_reader_is_noticed_and_the_new_one_is_left_alone() {
     machine.cardscope(&format!("verify {first}")).expect(0);
 
     // The card is changed in mid-write, and an automounter looks at the new one, which makes it the device's.
+    let written = machine.written_to(&first[5..]);
     let job = machine.begin(&format!("exec /program/cardscope verify {first}"));
-    machine.wait_for(&job, "reading back");
+    machine.wait_until_written_to(&job, &first[5..], written + (4 << 20));
     machine.take_from_reader(0);
     machine.insert_into_reader(0, &other);
     machine.look_at(&first);

@@ -21,20 +21,6 @@ pub(super) enum Backing {
     Directory(TestFile),
 }
 
-/// Numbers of file systems that keep files in memory (statfs(2)): tmpfs, ramfs.
-const IN_MEMORY: [rustix::fs::FsWord; 2] = [0x0102_1994, 0x8584_58f6];
-
-impl Backing {
-    fn is_in_memory(&self) -> bool {
-        let found = match self {
-            Backing::Device(_) => return false,
-            Backing::File(file) => rustix::fs::fstatfs(file),
-            Backing::Directory(file) => rustix::fs::fstatfs(file.fd()),
-        };
-        found.is_ok_and(|found| IN_MEMORY.contains(&found.f_type))
-    }
-}
-
 /// Shared by the lanes of one target.
 pub(super) struct Shared {
     pub(super) backing: Backing,
@@ -47,13 +33,11 @@ pub(super) struct Shared {
     /// Bytes that I/O may reach: the device, the file, the test area so far.
     limit: AtomicU64,
     uring: AtomicBool,
-    in_memory: bool,
     caveats: Mutex<Vec<Caveat>>,
 }
 
 impl Shared {
     pub(super) fn new(backing: Backing, name: String, limit: u64, options: RealOptions) -> Self {
-        let in_memory = options.io == IoChoice::Auto && backing.is_in_memory();
         let shared = Self {
             backing,
             name,
@@ -62,7 +46,6 @@ impl Shared {
             options,
             limit: AtomicU64::new(limit),
             uring: AtomicBool::new(true),
-            in_memory,
             caveats: Mutex::default(),
         };
         shared.choose_io();
@@ -76,8 +59,6 @@ impl Shared {
             let text = "CARDSCOPE_IO=preads: threads with pread and pwrite were used, which need more \
                         processor time for deep queues";
             self.remember(Caveat::Other { text: text.into() });
-        } else if self.in_memory {
-            self.uring.store(false, Ordering::Relaxed);
         } else if let Err(error) = uring::allowed() {
             self.give_up_uring(&error);
         }
@@ -90,12 +71,6 @@ impl Shared {
 
     pub(super) fn uses_uring(&self) -> bool {
         self.uring.load(Ordering::Relaxed)
-    }
-
-    /// True where each transfer is a copy in memory, made by the thread that asks: the kernel's workers would cost twice
-    /// the processor time and take no less.
-    pub(super) fn in_memory(&self) -> bool {
-        self.in_memory
     }
 
     pub(super) fn io_path(&self) -> &'static str {

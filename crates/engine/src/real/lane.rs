@@ -26,7 +26,7 @@ enum Backend {
     /// By io_uring.
     Uring(Box<Uring>),
     /// By pread and pwrite on the caller's thread, one at a time: a wait does not end before the I/O does, however long
-    /// that takes. For queue depth 1, and at any depth for files in memory, which nobody but a processor answers.
+    /// that takes.
     Inline(Mover),
     /// By pread and pwrite on as many threads as I/Os may be in flight.
     Pool(Pool),
@@ -171,9 +171,6 @@ impl Lane {
 /// io_uring where it can be had, else preads; the doubts that follow are remembered.
 fn backend(plan: &Plan, file: BorrowedFd<'_>, shared: &Shared, slots: &Slots) -> io::Result<Backend> {
     let memory = || Arc::clone(slots.memory());
-    if shared.in_memory() {
-        return Ok(Backend::Inline(Mover::new(file, memory(), shared.clock)?));
-    }
     if shared.uses_uring() {
         match Uring::new(file, memory(), slots.stride(), plan.depth, shared.clock) {
             Ok(ring) => {

@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The environment variable that asks for a path, to compare the two: `CARDSCOPE_IO=preads`, `CARDSCOPE_IO=io_uring`.
+/// The environment variable that asks for plain preads: `CARDSCOPE_IO=preads`, to compare the two paths.
 pub const IO_VARIABLE: &str = "CARDSCOPE_IO";
 
 /// Where a card's temperature can be had, in °C.
@@ -23,22 +23,18 @@ pub type HealthSource = Arc<dyn Fn() -> Option<SmartLog> + Send + Sync>;
 /// Which path the I/O takes into the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum IoChoice {
-    /// `io_uring` where the kernel allows it, else plain preads; files in memory by plain preads of the thread that
-    /// asks.
+    /// `io_uring` where the kernel allows it, else plain preads.
     #[default]
     Auto,
-    /// `io_uring` where the kernel allows it, for files in memory too.
-    Uring,
     /// Plain preads and pwrites.
     Preads,
 }
 
 impl IoChoice {
-    /// As `CARDSCOPE_IO` says: `preads`, `io_uring`, or anything else for automatic.
+    /// As `CARDSCOPE_IO` says: `preads`, or anything else for automatic.
     pub fn from_env() -> Self {
         match std::env::var_os(IO_VARIABLE) {
             Some(value) if value == "preads" => Self::Preads,
-            Some(value) if value == "io_uring" => Self::Uring,
             _ => Self::Auto,
         }
     }

@@ -30,7 +30,7 @@ proptest! {
         let places: Vec<(u64, u32)> =
             places.iter().map(|&(at, sectors)| (at * SECTOR, sectors * SECTOR as u32)).collect();
         let (first, second) =
-            if uring_writes { (IoChoice::Uring, IoChoice::Preads) } else { (IoChoice::Preads, IoChoice::Uring) };
+            if uring_writes { (IoChoice::Auto, IoChoice::Preads) } else { (IoChoice::Preads, IoChoice::Auto) };
         let content = Content::Stream { seed };
         let plan = Plan { sync_each, ..plan(depth, 64 * SECTOR) };
         let mut writer = open(&path, first);
@@ -49,7 +49,7 @@ proptest! {
 
 #[rstest]
 fn slots_bring_what_belongs_to_their_address(
-    #[values(IoChoice::Uring, IoChoice::Preads)] io: IoChoice,
+    #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
     #[values(1, 32)] depth: u32,
 ) {
     let (_directory, path) = file(MIB);
@@ -75,7 +75,7 @@ fn slots_bring_what_belongs_to_their_address(
 }
 
 #[rstest]
-fn a_slots_buffer_is_written_as_it_stands(#[values(IoChoice::Uring, IoChoice::Preads)] io: IoChoice) {
+fn a_slots_buffer_is_written_as_it_stands(#[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice) {
     let (_directory, path) = file(MIB);
     let mut target = open(&path, io);
     target.plan(&plan(1, 4096)).unwrap();
@@ -87,9 +87,7 @@ fn a_slots_buffer_is_written_as_it_stands(#[values(IoChoice::Uring, IoChoice::Pr
 }
 
 #[rstest]
-fn noise_stays_noise_after_the_slot_has_read_zeros(
-    #[values(IoChoice::Uring, IoChoice::Preads)] io: IoChoice,
-) {
+fn noise_stays_noise_after_the_slot_has_read_zeros(#[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice) {
     let (_directory, path) = file(MIB);
     let mut target = open(&path, io);
     target.plan(&plan(1, 4096)).unwrap();
@@ -105,7 +103,7 @@ fn noise_stays_noise_after_the_slot_has_read_zeros(
 #[test]
 fn noise_differs_between_slots() {
     let (_directory, path) = file(MIB);
-    let mut target = open(&path, IoChoice::Uring);
+    let mut target = open(&path, IoChoice::Auto);
     target.plan(&Plan { own_buffers: false, ..plan(2, 4096) }).unwrap();
     let mut done = Vec::new();
     for slot in 0..2 {
@@ -128,7 +126,7 @@ fn noise_differs_between_slots() {
 fn blocks_that_would_take_too_much_memory_share_it_and_a_caveat_says_so() {
     use cardscope_model::caveat::Caveat;
     let (_directory, path) = file(64 * MIB);
-    let mut target = open(&path, IoChoice::Uring);
+    let mut target = open(&path, IoChoice::Auto);
     target.plan(&Plan { own_buffers: false, ..plan(32, 16 * MIB) }).unwrap();
     assert!(target.caveats().contains(&Caveat::SharedBuffers { depth: 32, shared_bytes: 16 * MIB }));
     // A mix, as `mix70` has it: reads in flight must not spoil the noise that is written beside them.

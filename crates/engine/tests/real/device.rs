@@ -12,7 +12,7 @@ use rstest::rstest;
 
 #[rstest]
 fn a_device_is_written_read_discarded_and_reopened_and_stays_ours(
-    #[values(IoChoice::Uring, IoChoice::Preads)] io: IoChoice,
+    #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
     #[values(1, 8)] depth: u32,
     #[values(Way::Direct, Way::Buffered)] way: Way,
 ) {
@@ -45,7 +45,7 @@ fn a_device_is_written_read_discarded_and_reopened_and_stays_ours(
 
 #[rstest]
 fn a_device_that_we_may_not_open_ourselves_is_switched_between_the_ways(
-    #[values(IoChoice::Uring, IoChoice::Preads)] io: IoChoice,
+    #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
 ) {
     if !root("a_device_that_we_may_not_open_ourselves") {
         return;
@@ -80,7 +80,7 @@ fn a_device_that_we_may_not_open_ourselves_is_switched_between_the_ways(
 
 #[rstest]
 fn one_bad_place_on_a_card_that_still_answers_is_an_io_error(
-    #[values(IoChoice::Uring, IoChoice::Preads)] io: IoChoice,
+    #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
 ) {
     if !root("one_bad_place_on_a_card_that_still_answers") {
         return;

@@ -4,7 +4,6 @@ use crate::rig::{MIB, all, by, check, file, on_file, plan, write};
 use cardscope_engine::content::{Content, Match};
 use cardscope_engine::real::{IoChoice, RealOptions};
 use cardscope_engine::target::{Direction, Io, Plan, Region, Target, TargetError};
-use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::Path as Way;
 use rstest::rstest;
 
@@ -61,7 +60,7 @@ fn io_that_breaks_its_plan_is_refused_before_it_begins() {
 
 #[rstest]
 fn asking_for_more_completions_than_are_in_flight_does_not_hang(
-    #[values(IoChoice::Uring, IoChoice::Preads)] io: IoChoice,
+    #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
     #[values(1, 4)] depth: u32,
 ) {
     let (_directory, path) = file(MIB);
@@ -79,7 +78,7 @@ fn asking_for_more_completions_than_are_in_flight_does_not_hang(
 
 #[rstest]
 fn completions_carry_times_of_one_clock_that_all_lanes_share(
-    #[values(IoChoice::Uring, IoChoice::Preads)] io: IoChoice,
+    #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
 ) {
     let (_directory, path) = file(MIB);
     let mut target = on_file(&path, by(io)).unwrap();
@@ -122,7 +121,7 @@ fn a_lane_planned_on_one_thread_works_on_another() {
 
 #[rstest]
 fn a_file_is_reopened_flushed_discarded_and_forgotten(
-    #[values(IoChoice::Uring, IoChoice::Preads)] io: IoChoice,
+    #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
     #[values(Way::Direct, Way::Buffered)] way: Way,
 ) {
     let (_directory, path) = file(MIB);
@@ -146,16 +145,4 @@ fn the_temperature_is_asked_where_it_is_known() {
         RealOptions { temperature: Some(std::sync::Arc::new(|| Some(41.5))), ..RealOptions::default() };
     assert_eq!(on_file(&path, options).unwrap().temperature(), Some(41.5));
     assert_eq!(on_file(&path, RealOptions::default()).unwrap().temperature(), None);
-}
-
-#[test]
-fn a_file_in_memory_is_read_by_the_thread_that_asks() {
-    let (_directory, path) = file(MIB);
-    let mut target = on_file(&path, RealOptions::default()).unwrap();
-    target.plan(&plan(8, 4096)).unwrap();
-    assert_eq!(target.info().io_path, "preads");
-    let doubts = target.caveats();
-    assert!(!doubts.iter().any(|c| matches!(c, Caveat::NoIoUring { .. })), "{doubts:?}");
-    write(&mut target, 4096, 4096, Content::Stream { seed: 2 }).unwrap();
-    assert_eq!(check(&mut target, 4096, 4096, Content::Stream { seed: 2 }).unwrap(), Match::Same);
 }

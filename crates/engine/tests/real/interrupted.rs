@@ -40,7 +40,7 @@ impl Drop for Frozen<'_> {
 
 #[rstest]
 fn a_device_that_hangs_is_left_when_the_user_says_so(
-    #[values(IoChoice::Uring, IoChoice::Preads)] io: IoChoice,
+    #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
 ) {
     if !root("a_device_that_hangs") {
         return;
@@ -71,9 +71,7 @@ fn a_device_that_hangs_is_left_when_the_user_says_so(
 }
 
 #[rstest]
-fn after_ctrl_c_saved_blocks_can_still_be_put_back(
-    #[values(IoChoice::Uring, IoChoice::Preads)] io: IoChoice,
-) {
+fn after_ctrl_c_saved_blocks_can_still_be_put_back(#[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice) {
     let (_directory, path) = file(MIB);
     let interrupt = Interrupt::default();
     let mut target = on_file(&path, with(io, &interrupt)).unwrap();
@@ -89,7 +87,7 @@ fn after_ctrl_c_saved_blocks_can_still_be_put_back(
 fn rest_ends_with_ctrl_c() {
     let (_directory, path) = file(MIB);
     let interrupt = Interrupt::default();
-    let mut target = on_file(&path, with(IoChoice::Uring, &interrupt)).unwrap();
+    let mut target = on_file(&path, with(IoChoice::Auto, &interrupt)).unwrap();
     let started = Instant::now();
     target.idle(Duration::from_millis(30));
     assert!((30..90).contains(&started.elapsed().as_millis()));
@@ -103,7 +101,7 @@ fn an_interrupted_run_in_a_directory_leaves_nothing_behind() {
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
     let interrupt = Interrupt::default();
     let mut target =
-        RealTarget::directory(Folder::open(directory.path()).unwrap(), with(IoChoice::Uring, &interrupt))
+        RealTarget::directory(Folder::open(directory.path()).unwrap(), with(IoChoice::Auto, &interrupt))
             .unwrap();
     target.area(MIB).unwrap();
     interrupt.raise();

@@ -1,8 +1,8 @@
 //! Kernels and sandboxes that refuse what we would like.
 
-use crate::rig::{MIB, Mounted, by, check, file, known, on_file, plan, root, write};
+use crate::rig::{MIB, Mounted, check, file, known, on_file, plan, root, write};
 use cardscope_engine::content::{Content, Match};
-use cardscope_engine::real::{IoChoice, RealOptions, RealTarget};
+use cardscope_engine::real::{RealOptions, RealTarget};
 use cardscope_engine::target::{Plan, Target};
 use cardscope_files::Folder;
 use cardscope_model::caveat::Caveat;
@@ -44,7 +44,7 @@ fn without_io_uring_plain_preads_do_the_same_and_the_result_says_so(#[case] errn
     std::thread::spawn(move || {
         forbid_io_uring(errno);
         let (_directory, path) = file(MIB);
-        let mut target = on_file(&path, by(IoChoice::Uring)).unwrap();
+        let mut target = on_file(&path, RealOptions::default()).unwrap();
         assert_eq!(target.info().io_path, "preads");
         assert!(
             target.caveats().iter().any(|c| matches!(c, Caveat::NoIoUring { .. })),
@@ -63,7 +63,7 @@ fn without_io_uring_plain_preads_do_the_same_and_the_result_says_so(#[case] errn
 fn io_uring_refused_after_the_target_was_opened_falls_back_too() {
     std::thread::spawn(|| {
         let (_directory, path) = file(MIB);
-        let mut target = on_file(&path, by(IoChoice::Uring)).unwrap();
+        let mut target = on_file(&path, RealOptions::default()).unwrap();
         let had_it = target.info().io_path == "io_uring";
         forbid_io_uring(libc::EPERM);
         target.plan(&plan(4, 4096)).unwrap();
@@ -86,7 +86,7 @@ fn memory_over_the_lock_limit_is_used_unregistered_and_the_result_says_so() {
             std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
         }
         become_nobody();
-        let mut target = on_file(&path, by(IoChoice::Uring)).unwrap();
+        let mut target = on_file(&path, RealOptions::default()).unwrap();
         if target.info().io_path != "io_uring" {
             return println!("memory_over_the_lock_limit: left out, there is no io_uring here");
         }
