@@ -40,7 +40,7 @@ struct LoopInfo {
 
 /// A look by `cardscope list`, `losetup` or a partition scan holds a device for a moment only: who is seen so often in a row
 /// keeps it.
-const BUSY_RETRIES: u32 = 10;
+const BUSY_RETRIES: u32 = 25;
 const BUSY_PAUSE: Duration = Duration::from_millis(20);
 
 /// A process that was killed holds its device until the kernel has ended its I/O, when it is no process any more: a
