@@ -331,10 +331,18 @@ impl Machine {
         self.qemu.qmp.ask("qom-set", json!({ "path": "reader", "property": "attached", "value": true }));
         let mut disks = Vec::new();
         until("both slots of the reader", || {
-            disks = self.run("cd /sys/block && ls -d sd*").stdout.lines().map(str::to_owned).collect();
+            // The kernel names them in the order in which they answer; the slot is the last number of the place.
+            let places = "for d in /sys/block/sd*; do echo $(readlink $d/device) ${d##*/}; done | sort";
+            disks = self
+                .run(places)
+                .stdout
+                .lines()
+                .filter_map(|line| line.rsplit_once(' '))
+                .map(|(_, disk)| format!("/dev/{disk}"))
+                .collect();
             disks.len() == 2
         });
-        [0, 1].map(|slot| format!("/dev/{}", disks[slot]))
+        [0, 1].map(|slot| std::mem::take(&mut disks[slot]))
     }
 
     /// Opens a slot of the reader until there is a card in it, as automounters do: it is then that the kernel looks.
