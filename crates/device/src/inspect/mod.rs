@@ -128,8 +128,9 @@ fn asked_ssr(system: &System, disk: &BlockDevice, remarks: &mut Vec<Finding>) ->
 /// becomes a finding.
 pub fn add_health(system: &System, name_or_path: &str, layout: Option<Layout>, identity: &mut Identity) {
     let maker = identity.cid.as_ref().map(|cid| cid.mid);
-    let asked =
-        find(system, name_or_path).ok().filter(|disk| bus(system, disk) == Bus::Mmc && system.is_live());
+    // CMD56 of an eMMC is another command.
+    let in_slot = |disk: &BlockDevice| bus(system, disk) == Bus::Mmc && identity.emmc.is_none();
+    let asked = find(system, name_or_path).ok().filter(|disk| system.is_live() && in_slot(disk));
     let health = match (asked, layout.or_else(|| maker.and_then(Layout::of_maker))) {
         (None, _) => Err("only a card in an SD slot of this computer can be asked".to_owned()),
         (Some(_), None) => Err(format!(
