@@ -176,17 +176,13 @@ fn in_a_directory_only_files_of_its_own_are_written_and_removed_again() {
     let disk = crate::common::machine::Mounted::ext4(512);
     std::fs::write(disk.point.join("mine.txt"), "keep me").unwrap();
     let target = disk.path().to_owned();
-    let check = |budget| {
-        let document = home
-            .run(&["check", &target, "--budget", budget, "--max-write", "2G", "--json", "--quiet"])
-            .expect(0)
-            .json();
-        assert!(!list(&document, "/bench").is_empty(), "{document:#}");
-        document["marks"].clone()
-    };
-    // On a busy computer the first may leave no time for it.
-    let marks = ["90s", "5m"].into_iter().map(check).find(|marks| marks["read_mb_s"].is_number());
-    assert!(marks.is_some(), "the file was written, then read");
+    let document = home
+        .run(&["check", &target, "--budget", "90s", "--max-write", "2G", "--json", "--quiet"])
+        .expect(0)
+        .json();
+    assert!(!list(&document, "/bench").is_empty(), "{document:#}");
+    let marks = &document["marks"];
+    assert!(marks["read_mb_s"].is_number(), "the file was written, then read: {:#}", marks["left_out"]);
     let mut names: Vec<String> = std::fs::read_dir(&disk.point)
         .unwrap()
         .map(|e| e.unwrap().file_name().into_string().unwrap())

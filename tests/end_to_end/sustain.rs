@@ -3,7 +3,6 @@
 
 use crate::common::binary::Home;
 use crate::common::machine::{Loop, Mounted, names_in};
-use crate::common::served::Served;
 use crate::common::until;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -293,24 +292,4 @@ fn a_rig_on_usb_that_becomes_slow_for_good_is_named_instead_of_the_card() {
     let finding = hot(&document).unwrap_or_else(|| panic!("{}", document["findings"]));
     assert!(finding["confidence"].as_f64().unwrap() >= 0.85, "its pings tell: {finding}");
     assert!(hot(&run("reader=internal")).is_none(), "no USB, no USB host");
-}
-
-#[test]
-fn a_served_card_behind_a_loop_device_tells_its_cache_in_real_time() {
-    let home = Home::new();
-    let mut told = Vec::new();
-    // A busy computer is no card of such a speed all the time.
-    let found = (0..3).any(|_| {
-        let card = "sim:pro-64g-u3?announced_bytes=2GiB&cache.clean_bytes=300000000&write.mb_s=10";
-        let served = Served::start(&home, card, &[]);
-        let device = Loop::over(&served.card(), &["--direct-io=on"]);
-        let name = device.path.as_str();
-        let arguments = ["sustain", name, "--erase", "--yes-destroy", name, "--duration", "20s", "--json"];
-        let document = home.run(&arguments).expect(0).json();
-        let [cache, after] = ["cache_bytes", "after_cache_mb_s"].map(|name| document[name]["value"].as_f64());
-        told.push((cache, after));
-        cache.is_some_and(|cache| (cache / 300e6 - 1.0).abs() < 0.15)
-            && after.is_some_and(|after| (8.0..12.0).contains(&after))
-    });
-    assert!(found, "300 MB, and 10 MB/s after it: {told:?}");
 }

@@ -5,4 +5,5 @@
 mod peers;
 mod same_verdicts;
 mod served_time;
+mod sustained;
 mod watched_starts;

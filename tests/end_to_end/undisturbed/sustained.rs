@@ -1,0 +1,26 @@
+//! A long write to a card that answers in real time tells the cache that the card has.
+
+use crate::common::binary::Home;
+use crate::common::machine::Loop;
+use crate::common::served::Served;
+use crate::common::turns;
+
+#[test]
+fn a_served_card_behind_a_loop_device_tells_its_cache_in_real_time() {
+    let _alone = turns::alone();
+    let home = Home::new();
+    let served = Served::start(
+        &home,
+        "sim:pro-64g-u3?announced_bytes=2GiB&cache.clean_bytes=300000000&write.mb_s=10",
+        &[],
+    );
+    let device = Loop::over(&served.card(), &["--direct-io=on"]);
+    let name = device.path.as_str();
+    let arguments = ["sustain", name, "--erase", "--yes-destroy", name, "--duration", "20s", "--json"];
+    let run = home.run(&arguments).expect(0);
+    let document = run.json();
+    let cache = document["cache_bytes"]["value"].as_f64().unwrap_or_else(|| panic!("{run}"));
+    assert!((cache / 300e6 - 1.0).abs() < 0.15, "{cache}\n{run}");
+    let after = document["after_cache_mb_s"]["value"].as_f64().unwrap();
+    assert!((8.0..12.0).contains(&after), "10 MB/s after it\n{run}");
+}
