@@ -19,6 +19,7 @@ mod mounts;
 mod nvme;
 pub mod open;
 pub mod permission;
+mod refused;
 pub mod sensors;
 pub mod system;
 #[cfg(test)]

@@ -89,13 +89,12 @@ pub fn list(request: &ListRequest) -> Result<Vec<Entry>> {
 /// If there is no such card, or it cannot be asked.
 pub fn info(request: &InfoRequest) -> Result<Identity> {
     let target = request.target.as_str();
-    let identity = if target_spec::is_simulated(target) {
+    let mut identity = if target_spec::is_simulated(target) {
         let spec = target_spec::parse(target).map_err(Failure::refused)?;
         cardscope_simulator::identity(&spec.archetype).map_err(Failure::refused)?
     } else {
         real(target, &request.machine.system()?)?
     };
-    let mut identity = identity;
     if let Some(layout) = request.health {
         inspect::add_health(&request.machine.system()?, target, layout, &mut identity);
     }

@@ -69,51 +69,43 @@ pub(super) fn send_status(fd: &OwnedFd, rca: u16) -> Result<(), Errno> {
     unsafe { rustix::ioctl::ioctl(fd, Updater::<IOC_CMD, IocCommand>::new(&mut command)) }
 }
 
-fn block_command(opcode: u32, arg: u32, block: &mut [u8]) -> IocCommand {
+/// Has a command move one block between the card and `block`.
+fn transfer(fd: &OwnedFd, command: IocCommand, block: &mut [u8]) -> Result<(), Errno> {
+    let mut command = with_block(command, block);
+    // SAFETY: IOC_CMD is the code of `struct mmc_ioc_cmd`, whose layout is asserted above. `data_ptr` leads to `block`,
+    // which is borrowed mutably for the call and is as long as `blksz * blocks` says.
+    unsafe { rustix::ioctl::ioctl(fd, Updater::<IOC_CMD, IocCommand>::new(&mut command)) }
+}
+
+fn with_block(command: IocCommand, block: &mut [u8]) -> IocCommand {
     IocCommand {
-        opcode,
-        arg,
         flags: RESPONSE_R1_DATA,
         blksz: block.len() as u32,
         blocks: 1,
         cmd_timeout_ms: TIMEOUT_MS,
         data_ptr: block.as_mut_ptr() as u64,
-        ..IocCommand::default()
+        ..command
     }
-}
-
-/// Has a command move one block between card and `block`.
-fn transfer(fd: &OwnedFd, mut command: IocCommand, block: &mut [u8]) -> Result<(), Errno> {
-    assert_eq!(
-        (command.data_ptr, command.blksz, command.blocks),
-        (block.as_mut_ptr() as u64, block.len() as u32, 1)
-    );
-    // SAFETY: IOC_CMD is the code of `struct mmc_ioc_cmd`, whose layout is asserted above. `data_ptr` leads to `block`,
-    // which is borrowed mutably for the call and as long as `blksz * blocks` says.
-    unsafe { rustix::ioctl::ioctl(fd, Updater::<IOC_CMD, IocCommand>::new(&mut command)) }
 }
 
 /// Asks the card for its SD status (SSR). The kernel finds the card's address itself.
 pub(super) fn sd_status(fd: &OwnedFd) -> Result<[u8; 64], Errno> {
     let mut block = [0; 64];
-    let command = IocCommand { is_acmd: 1, ..block_command(SD_STATUS, 0, &mut block) };
-    transfer(fd, command, &mut block)?;
+    transfer(fd, IocCommand { opcode: SD_STATUS, is_acmd: 1, ..IocCommand::default() }, &mut block)?;
     Ok(block)
 }
 
 /// Asks the card for the maker's page that this argument names.
 pub(super) fn read_page(fd: &OwnedFd, arg: u32) -> Result<[u8; PAGE_BYTES], Errno> {
     let mut block = [0; PAGE_BYTES];
-    let command = block_command(GEN_CMD, arg, &mut block);
-    transfer(fd, command, &mut block)?;
+    transfer(fd, IocCommand { opcode: GEN_CMD, arg, ..IocCommand::default() }, &mut block)?;
     Ok(block)
 }
 
 /// Sends the card's controller a block of zeros, after which some makers' cards have their page ready.
 pub(super) fn prepare_page(fd: &OwnedFd, arg: u32) -> Result<(), Errno> {
-    let mut block = [0; PAGE_BYTES];
-    let command = IocCommand { write_flag: 1, ..block_command(GEN_CMD, arg, &mut block) };
-    transfer(fd, command, &mut block)
+    let command = IocCommand { opcode: GEN_CMD, arg, write_flag: 1, ..IocCommand::default() };
+    transfer(fd, command, &mut [0; PAGE_BYTES])
 }
 
 #[cfg(test)]
@@ -124,7 +116,7 @@ mod tests {
     fn a_command_with_data_says_how_much_and_where_to() {
         let mut block = [0; 64];
         let place = block.as_mut_ptr() as u64;
-        let command = block_command(SD_STATUS, 0, &mut block);
+        let command = with_block(IocCommand { opcode: SD_STATUS, ..IocCommand::default() }, &mut block);
         // R1 and ADTC in include/linux/mmc/core.h: 0x15 and 1 << 5.
         assert_eq!((command.opcode, command.flags, command.write_flag), (13, 0x35, 0));
         assert_eq!((command.blksz, command.blocks, command.data_ptr), (64, 1, place));

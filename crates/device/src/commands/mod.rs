@@ -11,6 +11,7 @@ mod scsi;
 use crate::block::BlockDevice;
 use crate::bus::{Bus, bus};
 use crate::nvme;
+use crate::refused::reason;
 use crate::system::{System, number};
 use cardscope_sd::health::{PAGE_BYTES, Question};
 use cardscope_sd::nvme::SmartLog;
@@ -204,7 +205,7 @@ fn ping_of(system: &System, disk: &BlockDevice) -> Option<Ping> {
 }
 
 fn refused(ping: &Ping, errno: Errno) -> String {
-    format!("{} could not be timed: {}", ping.command(), nvme::reason(errno))
+    format!("{} could not be timed: {}", ping.command(), reason(errno))
 }
 
 #[cfg(test)]

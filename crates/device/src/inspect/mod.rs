@@ -10,6 +10,7 @@ use crate::bus::{Bus, bus};
 use crate::commands;
 use crate::hwmon;
 use crate::nvme::{self, Answers};
+use crate::refused::reason;
 use crate::system::{System, base_name, text};
 use crate::usb;
 use cardscope_model::finding::{Finding, Weight};
@@ -114,7 +115,7 @@ fn asked_ssr(system: &System, disk: &BlockDevice, remarks: &mut Vec<Finding>) ->
     match commands::sd_status(system, disk) {
         Ok(bytes) => Some(Ssr::decode(bytes)),
         Err(errno) => {
-            let why = nvme::reason(errno);
+            let why = reason(errno);
             remarks.push(note(
                 "ssr-unread",
                 format!("The SD status, and the marks in it, could not be read: {why}."),
@@ -138,7 +139,7 @@ pub fn add_health(system: &System, name_or_path: &str, layout: Option<Layout>, i
             Layout::ALL.map(Layout::name).join(", ")
         )),
         (Some(disk), Some(layout)) => commands::health_page(system, &disk, layout.question())
-            .map_err(nvme::reason)
+            .map_err(reason)
             .and_then(|page| CardHealth::decode(page).map_err(|error| error.to_string())),
     };
     match health {

@@ -3,11 +3,11 @@
 //! `include/uapi/linux/nvme_ioctl.h` of the Linux kernel for the structure and its code, NVMe Base Specification
 //! for the commands; both in sd-facts section 7.
 
+use crate::refused::reason;
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::ioctl::{Ioctl, IoctlOutput, Opcode, opcode};
-use rustix::process::geteuid;
 use std::ffi::c_void;
 use std::path::Path;
 
@@ -214,19 +214,6 @@ fn refused(status: u32) -> String {
     }
 }
 
-/// Why a command to a card failed, in words.
-pub(crate) fn reason(errno: Errno) -> String {
-    match errno {
-        Errno::ACCESS | Errno::PERM => not_permitted(geteuid().is_root()).to_owned(),
-        other => std::io::Error::from(other).to_string(),
-    }
-}
-
-/// Why a command to a card was not permitted: who is root already is not sent to `sudo`.
-fn not_permitted(root: bool) -> &'static str {
-    if root { "not permitted here, even to root" } else { "needs root: run with sudo" }
-}
-
 /// Asks an open controller for a feature that it knows by heart; what it is does not matter.
 pub(crate) fn ping(fd: &OwnedFd) -> Result<(), Errno> {
     match send(fd, &TEMPERATURE_THRESHOLD, &mut [])? {
@@ -273,12 +260,6 @@ mod tests {
     fn a_question_that_a_drive_does_not_know_is_not_supported_and_not_a_failure() {
         assert_eq!([0x4002, 0x2002, 0x0001, 0x4109].map(refused), ["not supported by this drive"; 4]);
         assert_eq!(refused(0x4006), "NVMe status 0x4006");
-    }
-
-    #[test]
-    fn root_is_not_sent_to_sudo() {
-        assert!(not_permitted(false).contains("sudo"));
-        assert!(!not_permitted(true).contains("sudo"));
     }
 
     #[test]

@@ -7,7 +7,7 @@
 
 mod command;
 
-pub(crate) use command::{Answers, composite_celsius, ping, reason, smart_log};
+pub(crate) use command::{Answers, composite_celsius, ping, smart_log};
 
 use crate::block::BlockDevice;
 use crate::system::{self, System, base_name, bytes, number, text};

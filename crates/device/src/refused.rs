@@ -1,0 +1,28 @@
+//! Why a command to a device was refused, in words.
+
+use rustix::io::Errno;
+use rustix::process::geteuid;
+
+/// Why a command to a card failed, in words.
+pub(crate) fn reason(errno: Errno) -> String {
+    match errno {
+        Errno::ACCESS | Errno::PERM => not_permitted(geteuid().is_root()).to_owned(),
+        other => std::io::Error::from(other).to_string(),
+    }
+}
+
+/// Why a command to a card was not permitted: who is root already is not sent to `sudo`.
+fn not_permitted(root: bool) -> &'static str {
+    if root { "not permitted here, even to root" } else { "needs root: run with sudo" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn root_is_not_sent_to_sudo() {
+        assert!(not_permitted(false).contains("sudo"));
+        assert!(!not_permitted(true).contains("sudo"));
+    }
+}
