@@ -71,7 +71,7 @@ fn answer(identity: &Identity) -> String {
         parts.extend(registers(identity));
     }
     parts.extend(identity.health.iter().filter_map(|health| {
-        health.life_used_percent.map(|used| format!("{used} % of its rated life used"))
+        health.told.life_used_percent.map(|used| format!("{used} % of its rated life used"))
     }));
     match parts.is_empty() {
         true => "The card's registers are not readable here.".to_owned(),
@@ -274,22 +274,23 @@ fn nvme_lines(p: &mut Facts, nvme: &NvmeIdentity, degrees: Degrees) {
 }
 
 fn health_lines(p: &mut Facts, health: &CardHealth) {
+    let told = &health.told;
     p.line("layout", Some(health.layout));
-    p.line("product", health.product.as_deref());
-    p.line("firmware", health.firmware.as_deref());
-    p.line("made", health.made.as_deref());
-    p.line("life used", health.life_used_percent.map(|used| format!("{used} %")));
-    let [rated, most] = [("rated", health.erase_cycles_rated), ("at most", health.erase_cycles_most)]
+    p.line("product", told.product.as_deref());
+    p.line("firmware", told.firmware.as_deref());
+    p.line("made", told.made.as_deref());
+    p.line("life used", told.life_used_percent.map(|used| format!("{used} %")));
+    let [rated, most] = [("rated", told.erase_cycles_rated), ("at most", told.erase_cycles_most)]
         .map(|(what, cycles)| cycles.map(|cycles| format!(", {what} {cycles}")).unwrap_or_default());
-    p.line("erase cycles", health.erase_cycles.map(|cycles| format!("{cycles} on average{most}{rated}")));
-    p.line("written", health.written_bytes.map(Size));
-    p.line("bad blocks at first", health.bad_blocks_at_first);
-    p.line("bad blocks since", health.bad_blocks_since);
-    p.line("spare blocks", health.spare_blocks);
-    let unsafe_ones = health.unsafe_shutdowns.map(|times| format!(", {times} unsafe")).unwrap_or_default();
-    p.line("power cycles", health.power_cycles.map(|times| format!("{times}{unsafe_ones}")));
-    p.line("refreshes", health.refreshes);
-    p.line("checksum errors on the bus", health.bus_crc_errors);
+    p.line("erase cycles", told.erase_cycles.map(|cycles| format!("{cycles} on average{most}{rated}")));
+    p.line("written", told.written_bytes.map(Size));
+    p.line("bad blocks at first", told.bad_blocks_at_first);
+    p.line("bad blocks since", told.bad_blocks_since);
+    p.line("spare blocks", told.spare_blocks);
+    let unsafe_ones = told.unsafe_shutdowns.map(|times| format!(", {times} unsafe")).unwrap_or_default();
+    p.line("power cycles", told.power_cycles.map(|times| format!("{times}{unsafe_ones}")));
+    p.line("refreshes", told.refreshes);
+    p.line("checksum errors on the bus", told.bus_crc_errors);
 }
 
 fn bus_lines(p: &mut Facts, identity: &Identity) {

@@ -73,7 +73,7 @@ fn worn(smart: &SmartLog) -> Option<Finding> {
 
 /// The same of an SD card, where its maker's page was read.
 fn used_up(health: &CardHealth) -> Option<Finding> {
-    let used = health.life_used_percent.filter(|used| *used >= 100.0)?;
+    let used = health.told.life_used_percent.filter(|used| *used >= 100.0)?;
     let found = Finding::new("card-worn", Weight::Hint, 0.9, WORN).because("life used", format!("{used} %"));
     Some(found.because("layout", health.layout).advise("Copy your data to another card."))
 }

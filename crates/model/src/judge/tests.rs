@@ -231,8 +231,9 @@ fn an_sd_card_whose_page_says_that_it_is_worn_is_heard() {
         (page[0], page[1], page[8]) = (b'D', b'S', used);
         Identity { health: Some(CardHealth::decode(page).unwrap()), ..Identity::default() }
     };
-    assert_eq!(claims_of(&page(100)), ["card-worn"]);
-    assert!(claims_of(&page(99)).is_empty());
+    // The number is of the percent begun: the hundredth is not over.
+    assert_eq!(claims_of(&page(101)), ["card-worn"]);
+    assert!(claims_of(&page(100)).is_empty());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The layouts, each a function whose lines can be held against the maker's table: offset, length, meaning.
 
-use super::page::{CardHealth, Layout, PAGE_BYTES};
+use super::page::{CardHealth, Layout, PAGE_BYTES, Told};
 use crate::registers::Raw;
 use crate::registers::raw::visible_ascii;
 
@@ -41,51 +41,36 @@ impl Page<'_> {
 /// Decodes a page by its signature, the first two bytes; by its figures where a layout has none.
 pub(super) fn decode(raw: Raw<PAGE_BYTES>) -> Option<CardHealth> {
     let page = Page(&raw.0);
-    match [raw.0[0], raw.0[1]] {
-        [b'D', b'S' | b'W'] => Some(sandisk(raw, &page)),
-        [0x70, 0x58] => Some(longsys(raw, &page)),
-        [b'M', b'E'] => Some(micron(raw, &page)),
-        [b'S', b'w'] => Some(swissbit(raw, &page)),
-        _ => plausible(&page).then(|| apacer(raw, &page)),
-    }
+    let (layout, told) = match [raw.0[0], raw.0[1]] {
+        [b'D', b'S' | b'W'] => (Layout::SanDisk, sandisk(&page)),
+        [0x70, 0x58] => (Layout::Longsys, longsys(&page)),
+        [b'M', b'E'] => (Layout::Micron, micron(&page)),
+        [b'S', b'w'] => (Layout::Swissbit, swissbit(&page)),
+        _ if plausible(&page) => (Layout::Apacer, apacer(&page)),
+        _ => return None,
+    };
+    Some(CardHealth { raw, layout, told })
 }
 
-fn unknown(raw: Raw<PAGE_BYTES>, layout: Layout) -> CardHealth {
-    CardHealth {
-        raw,
-        layout,
-        product: None,
-        firmware: None,
-        made: None,
-        life_used_percent: None,
-        erase_cycles: None,
-        erase_cycles_most: None,
-        erase_cycles_rated: None,
-        bad_blocks_at_first: None,
-        bad_blocks_since: None,
-        spare_blocks: None,
-        written_bytes: None,
-        power_cycles: None,
-        unsafe_shutdowns: None,
-        refreshes: None,
-        bus_crc_errors: None,
-    }
+/// Whole percent of life that are over, where those begun are told: 01h is up to 0.99 % used, 64h up to 99.99 %.
+fn begun(percent: u64) -> Option<f64> {
+    percent.checked_sub(1).map(|over| over as f64)
 }
 
-/// Life is told in whole percent begun: 01h is up to 0.99 % used, 64h up to 99.99 %.
-fn sandisk(raw: Raw<PAGE_BYTES>, page: &Page<'_>) -> CardHealth {
-    CardHealth {
+/// Text and a day in ASCII, power cycles big-endian.
+fn sandisk(page: &Page<'_>) -> Told {
+    Told {
         made: page.day(2),
-        life_used_percent: Some(page.u8(8) as f64),
+        life_used_percent: begun(page.u8(8)),
         power_cycles: Some(page.big(24, 3)),
         product: page.text(49, 32),
-        ..unknown(raw, Layout::SanDisk)
+        ..Told::default()
     }
 }
 
 /// Little-endian; wear in thousandths of a cycle, sectors of 512 bytes.
-fn longsys(raw: Raw<PAGE_BYTES>, page: &Page<'_>) -> CardHealth {
-    CardHealth {
+fn longsys(page: &Page<'_>) -> Told {
+    Told {
         bad_blocks_at_first: Some(page.little(16, 4)),
         bad_blocks_since: Some(page.little(20, 4)),
         written_bytes: Some(page.little(24, 8).saturating_mul(512)),
@@ -93,18 +78,18 @@ fn longsys(raw: Raw<PAGE_BYTES>, page: &Page<'_>) -> CardHealth {
         erase_cycles: Some(page.little(36, 4) as f64 / 1000.0),
         life_used_percent: Some(100.0 - page.little(44, 4) as f64),
         erase_cycles_rated: Some(page.little(52, 4) as f64),
-        ..unknown(raw, Layout::Longsys)
+        ..Told::default()
     }
 }
 
-/// Life in whole percent begun, as SanDisk's; beside it stand the shares of the TLC and the SLC area.
-fn micron(raw: Raw<PAGE_BYTES>, page: &Page<'_>) -> CardHealth {
-    CardHealth { life_used_percent: Some(page.u8(7) as f64), ..unknown(raw, Layout::Micron) }
+/// Life as SanDisk's; beside it stand the shares of the TLC and the SLC area.
+fn micron(page: &Page<'_>) -> Told {
+    Told { life_used_percent: begun(page.u8(7)), ..Told::default() }
 }
 
 /// Big-endian; the user area's figures, to which the system area's stand alike some bytes on.
-fn swissbit(raw: Raw<PAGE_BYTES>, page: &Page<'_>) -> CardHealth {
-    CardHealth {
+fn swissbit(page: &Page<'_>) -> Told {
+    Told {
         firmware: page.text(32, 16),
         erase_cycles_rated: Some(page.big(48, 4) as f64),
         erase_cycles_most: Some(page.big(52, 4) as f64),
@@ -115,15 +100,15 @@ fn swissbit(raw: Raw<PAGE_BYTES>, page: &Page<'_>) -> CardHealth {
         refreshes: Some(page.big(104, 4)),
         bus_crc_errors: Some(page.big(112, 4)),
         power_cycles: Some(page.big(116, 4)),
-        ..unknown(raw, Layout::Swissbit)
+        ..Told::default()
     }
 }
 
 /// Big-endian; bad blocks counted a die in a byte each, and erase counts in two halves at two places.
-fn apacer(raw: Raw<PAGE_BYTES>, page: &Page<'_>) -> CardHealth {
-    let dies = |at: usize| raw.0[at..at + 32].iter().map(|blocks| u64::from(*blocks)).sum();
-    CardHealth {
-        firmware: Some(format!("{}.{}", raw.0[11], raw.0[12])),
+fn apacer(page: &Page<'_>) -> Told {
+    let dies = |at: usize| page.0[at..at + 32].iter().map(|blocks| u64::from(*blocks)).sum();
+    Told {
+        firmware: Some(format!("{}.{}", page.0[11], page.0[12])),
         spare_blocks: Some(page.big(16, 2)),
         bad_blocks_at_first: Some(dies(32)),
         bad_blocks_since: Some(dies(184)),
@@ -133,7 +118,7 @@ fn apacer(raw: Raw<PAGE_BYTES>, page: &Page<'_>) -> CardHealth {
         power_cycles: Some(page.big(112, 4)),
         unsafe_shutdowns: Some(page.big(128, 2)),
         refreshes: Some(page.big(160, 2)),
-        ..unknown(raw, Layout::Apacer)
+        ..Told::default()
     }
 }
 

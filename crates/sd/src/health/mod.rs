@@ -11,7 +11,7 @@
 mod layouts;
 mod page;
 
-pub use page::{CardHealth, Layout, PAGE_BYTES, Question};
+pub use page::{CardHealth, Layout, PAGE_BYTES, Question, Told};
 
 use crate::registers::{Blank, Raw, RegisterError, hex};
 

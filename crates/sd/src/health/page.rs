@@ -94,13 +94,21 @@ impl FromStr for Layout {
     }
 }
 
-/// A decoded page. What its layout does not tell is `None`.
+/// A decoded page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CardHealth {
     /// The 512 bytes.
     pub raw: Raw<PAGE_BYTES>,
     /// Whose layout it is in.
     pub layout: Layout,
+    /// What it tells.
+    #[serde(flatten)]
+    pub told: Told,
+}
+
+/// What a card tells of itself; what its layout has no place for is `None`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Told {
     /// Product name.
     pub product: Option<String>,
     /// Firmware.

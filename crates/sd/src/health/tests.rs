@@ -28,14 +28,14 @@ pub(crate) fn kingston() -> [u8; PAGE_BYTES] {
 #[test]
 fn the_kingston_card_says_what_its_owner_read() {
     let health = CardHealth::decode(kingston()).unwrap();
-    assert_eq!((health.layout, health.firmware.as_deref()), (Layout::Apacer, Some("19.143")));
-    assert_eq!(health.life_used_percent, Some(0.03));
-    assert_eq!((health.erase_cycles, health.erase_cycles_most), (Some(1.0), Some(1.0)));
-    let blocks = (health.bad_blocks_at_first, health.bad_blocks_since, health.spare_blocks);
+    assert_eq!((health.layout, health.told.firmware.as_deref()), (Layout::Apacer, Some("19.143")));
+    assert_eq!(health.told.life_used_percent, Some(0.03));
+    assert_eq!((health.told.erase_cycles, health.told.erase_cycles_most), (Some(1.0), Some(1.0)));
+    let blocks = (health.told.bad_blocks_at_first, health.told.bad_blocks_since, health.told.spare_blocks);
     assert_eq!(blocks, (Some(24), Some(0), Some(12)));
-    let times = (health.power_cycles, health.unsafe_shutdowns, health.refreshes);
+    let times = (health.told.power_cycles, health.told.unsafe_shutdowns, health.told.refreshes);
     assert_eq!(times, (Some(16), Some(0), Some(0)));
-    assert_eq!(health.written_bytes, None);
+    assert_eq!(health.told.written_bytes, None);
 }
 
 #[test]
@@ -43,19 +43,19 @@ fn halves_of_an_erase_count_are_put_together() {
     let mut page = kingston();
     page[104..110].copy_from_slice(&[0, 1, 0, 0, 0, 2]);
     let health = CardHealth::decode(page).unwrap();
-    assert_eq!((health.erase_cycles, health.erase_cycles_most), (Some(65537.0), Some(131_073.0)));
+    assert_eq!((health.told.erase_cycles, health.told.erase_cycles_most), (Some(65537.0), Some(131_073.0)));
 }
 
 #[test]
-fn a_sandisk_card_counts_percent_begun() {
+fn a_sandisk_card_counts_percent_begun_and_those_that_are_over_are_told() {
     let parts: [(usize, &[u8]); 5] =
         [(0, b"DS"), (2, b"210315"), (8, &[0x64]), (24, &[0, 1, 2]), (49, b"Edge Industrial\0\0")];
     let health = CardHealth::decode(page(&parts)).unwrap();
-    assert_eq!((health.layout, health.made.as_deref()), (Layout::SanDisk, Some("2021-03-15")));
-    assert_eq!((health.life_used_percent, health.power_cycles), (Some(100.0), Some(258)));
-    assert_eq!(health.product.as_deref(), Some("Edge Industrial"));
+    assert_eq!((health.layout, health.told.made.as_deref()), (Layout::SanDisk, Some("2021-03-15")));
+    assert_eq!((health.told.life_used_percent, health.told.power_cycles), (Some(99.0), Some(258)));
+    assert_eq!(health.told.product.as_deref(), Some("Edge Industrial"));
     let purple = CardHealth::decode(page(&[(0, b"DW"), (2, b"991399"), (8, &[1])])).unwrap();
-    assert_eq!((purple.layout, purple.made), (Layout::SanDisk, None), "month 13 is a day of nothing");
+    assert_eq!((purple.layout, purple.told.made), (Layout::SanDisk, None), "month 13 is a day of nothing");
 }
 
 #[test]
@@ -72,13 +72,13 @@ fn longsys_micron_and_swissbit_have_their_own_tables() {
     ]))
     .unwrap();
     assert_eq!(longsys.layout, Layout::Longsys);
-    assert_eq!(longsys.written_bytes, Some(512 << 32), "a count of sectors beyond 32 bits");
-    assert_eq!((longsys.erase_cycles, longsys.erase_cycles_rated), (Some(1.5), Some(3000.0)));
-    assert_eq!((longsys.life_used_percent, longsys.spare_blocks), (Some(5.0), Some(30)));
-    assert_eq!((longsys.bad_blocks_at_first, longsys.bad_blocks_since), (Some(9), Some(2)));
+    assert_eq!(longsys.told.written_bytes, Some(512 << 32), "a count of sectors beyond 32 bits");
+    assert_eq!((longsys.told.erase_cycles, longsys.told.erase_cycles_rated), (Some(1.5), Some(3000.0)));
+    assert_eq!((longsys.told.life_used_percent, longsys.told.spare_blocks), (Some(5.0), Some(30)));
+    assert_eq!((longsys.told.bad_blocks_at_first, longsys.told.bad_blocks_since), (Some(9), Some(2)));
 
     let micron = CardHealth::decode(page(&[(0, b"ME"), (7, &[1, 2, 3])])).unwrap();
-    assert_eq!((micron.layout, micron.life_used_percent), (Layout::Micron, Some(1.0)));
+    assert_eq!((micron.layout, micron.told.life_used_percent), (Layout::Micron, Some(0.0)));
 
     let swissbit = CardHealth::decode(page(&[
         (0, b"Sw"),
@@ -93,11 +93,15 @@ fn longsys_micron_and_swissbit_have_their_own_tables() {
         (116, &300u32.to_be_bytes()),
     ]))
     .unwrap();
-    assert_eq!((swissbit.layout, swissbit.firmware.as_deref()), (Layout::Swissbit, Some("SBSD0123 v1.0")));
-    let cycles = (swissbit.erase_cycles, swissbit.erase_cycles_most, swissbit.erase_cycles_rated);
+    assert_eq!(
+        (swissbit.layout, swissbit.told.firmware.as_deref()),
+        (Layout::Swissbit, Some("SBSD0123 v1.0"))
+    );
+    let cycles =
+        (swissbit.told.erase_cycles, swissbit.told.erase_cycles_most, swissbit.told.erase_cycles_rated);
     assert_eq!(cycles, (Some(100.0), Some(120.0), Some(3000.0)));
-    assert_eq!((swissbit.life_used_percent, swissbit.bad_blocks_since), (Some(3.0), Some(1)));
-    assert_eq!((swissbit.bus_crc_errors, swissbit.power_cycles), (Some(7), Some(300)));
+    assert_eq!((swissbit.told.life_used_percent, swissbit.told.bad_blocks_since), (Some(3.0), Some(1)));
+    assert_eq!((swissbit.told.bus_crc_errors, swissbit.told.power_cycles), (Some(7), Some(300)));
 }
 
 #[test]
