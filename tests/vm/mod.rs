@@ -3,6 +3,7 @@
 
 mod card;
 mod machine;
+mod qemu;
 mod qmp;
 
 mod capacity;

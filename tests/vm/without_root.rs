@@ -4,9 +4,9 @@
 
 use super::card::Card;
 use super::machine::{Machine, Slot};
+use super::qemu::made;
 use crate::common::binary::{Home, Outcome};
 use crate::common::machine::tool;
-use std::path::Path;
 
 /// Where the services run and the user lives.
 const WITHIN: &str = "chroot /debian /usr/bin/env -i PATH=/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 SYSTEMD_IGNORE_CHROOT=1";
@@ -37,7 +37,7 @@ struct Debian {
 
 impl Debian {
     fn start(home: &Home) -> Debian {
-        let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join("vm");
+        let made = made();
         tool(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vm/guest/debian"), &[made.to_str().unwrap()]);
         let disk = home.path("debian.ext4");
         tool("cp", &["--sparse=always", made.join("debian.ext4").to_str().unwrap(), disk.to_str().unwrap()]);

@@ -1,0 +1,150 @@
+//! QEMU as a process with its connections, and the state of a booted machine that all others start from.
+
+use super::qmp::Qmp;
+use crate::common::binary::CARDSCOPE;
+use crate::common::machine::tool;
+use crate::common::until;
+use rustix::fs::{FlockOperation, flock};
+use serde_json::json;
+use std::fmt::Write as _;
+use std::io::{ErrorKind, Read};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// An emulated processor is slow, and other tests run beside it: beyond this a command hangs.
+pub(super) const PATIENCE: Duration = Duration::from_secs(240);
+
+/// Kernel, root file system and the state of a booted machine, shared by all tests.
+pub(super) fn made() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("vm")
+}
+
+/// The system's disk of a machine that has one, in MiB.
+pub(super) const DISK_MIB: u64 = 512;
+
+/// QEMU and its three connections.
+pub(super) struct Qemu {
+    child: Child,
+    pub(super) qmp: Qmp,
+    pub(super) agent: UnixStream,
+    pub(super) folder: PathBuf,
+}
+
+impl Qemu {
+    /// Starts one in a folder, from the state in a file or by booting.
+    pub(super) fn start(folder: &Path, from: Option<&Path>, disk: Option<&Path>) -> Qemu {
+        let made = made();
+        let at = |name: &str| folder.join(name);
+        std::fs::create_dir_all(at("share")).unwrap();
+        let sockets = [at("qmp"), at("agent")];
+        sockets.iter().for_each(|socket| drop(std::fs::remove_file(socket)));
+        let program = Path::new(CARDSCOPE).parent().unwrap();
+        let mut line =
+            "-machine pc,accel=tcg -cpu max -smp 2 -m 1500 -display none -nodefaults -no-reboot".to_owned();
+        let mut add = |words: std::fmt::Arguments<'_>| write!(line, " {words}").unwrap();
+        add(format_args!(
+            "-kernel {} -initrd {}",
+            made.join("vmlinuz").display(),
+            made.join("initramfs").display()
+        ));
+        add(format_args!("-serial file:{}", at("console").display()));
+        add(format_args!("-qmp unix:{},server=on,wait=off", at("qmp").display()));
+        add(format_args!("-chardev socket,id=agent,path={},server=on,wait=off", at("agent").display()));
+        add(format_args!("-device virtio-serial-pci -device virtconsole,chardev=agent"));
+        for (tag, path, more) in [("share", at("share").as_path(), ""), ("program", program, ",readonly=on")]
+        {
+            add(format_args!("-fsdev local,id={tag},path={},security_model=none{more}", path.display()));
+            add(format_args!("-device virtio-9p-pci,fsdev={tag},mount_tag={tag}"));
+        }
+        add(format_args!("-drive if=none,id=sd -device sdhci-pci -device sd-card,id=card,drive=sd"));
+        add(format_args!("-device qemu-xhci,id=usb-ports"));
+        // The empty slots of a USB card reader.
+        add(format_args!("-drive if=none,id=slot-0 -drive if=none,id=slot-1"));
+        match disk {
+            Some(path) => add(format_args!(
+                "-blockdev driver=raw,node-name=system,file.driver=file,file.filename={}",
+                path.display()
+            )),
+            None => add(format_args!("-blockdev driver=null-co,node-name=system,size={}", DISK_MIB << 20)),
+        }
+        add(format_args!("-device virtio-blk-pci,drive=system"));
+        let mut command = Command::new("qemu-system-x86_64");
+        command.args(line.split(' ')).args(["-append", "console=ttyS0 panic=-1"]);
+        if let Some(state) = from {
+            command.arg("-incoming").arg(format!("exec:cat '{}'", state.display()));
+        }
+        let errors = std::fs::File::create(at("errors")).unwrap();
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors);
+        let mut child =
+            command.spawn().unwrap_or_else(|e| panic!("qemu-system-x86_64 is needed for this test: {e}"));
+        let [qmp, agent] = sockets.map(|socket| {
+            loop {
+                if let Ok(stream) = UnixStream::connect(&socket) {
+                    break stream;
+                }
+                if let Some(status) = child.try_wait().unwrap() {
+                    panic!("QEMU ended with {status}: {}", std::fs::read_to_string(at("errors")).unwrap());
+                }
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        });
+        agent.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+        Qemu { child, qmp: Qmp::over(qmp, PATIENCE), agent, folder: folder.to_owned() }
+    }
+
+    pub(super) fn status(&mut self) -> String {
+        self.qmp.ask("query-status", json!({}))["status"].as_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Qemu {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Makes what all machines start from, once for all test programs beside each other.
+pub(super) fn make_state() -> PathBuf {
+    let made = made();
+    std::fs::create_dir_all(&made).unwrap();
+    let lock = std::fs::File::create(made.join("lock")).unwrap();
+    flock(&lock, FlockOperation::LockExclusive).unwrap();
+    tool(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vm/guest/build"), &[made.to_str().unwrap()]);
+    let state = made.join("state");
+    if !state.exists() {
+        let mut qemu = Qemu::start(&made, None, None);
+        let mut heard = String::new();
+        let started = Instant::now();
+        while !heard.contains("ready") {
+            assert!(
+                started.elapsed() < PATIENCE,
+                "no boot within {PATIENCE:?}, see {}",
+                made.join("console").display()
+            );
+            hear(&mut qemu.agent, &mut heard);
+        }
+        qemu.qmp.ask("stop", json!({}));
+        let half = made.join("state.half");
+        qemu.qmp.ask("migrate", json!({ "uri": format!("exec:cat >'{}'", half.display()) }));
+        until("the state of the machine", || {
+            qemu.qmp.ask("query-migrate", json!({}))["status"] == "completed"
+        });
+        std::fs::rename(half, &state).unwrap();
+    }
+    state
+}
+
+/// Reads what the agent says, waiting a moment at most.
+pub(super) fn hear(agent: &mut UnixStream, heard: &mut String) {
+    let mut piece = [0; 256];
+    match agent.read(&mut piece) {
+        Ok(0) => panic!("the machine ended"),
+        Ok(n) => heard.push_str(&String::from_utf8_lossy(&piece[..n])),
+        Err(e)
+            if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted) => {}
+        Err(e) => panic!("the machine is not heard: {e}"),
+    }
+}
