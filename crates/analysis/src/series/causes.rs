@@ -1,8 +1,7 @@
 //! From levels to causes: each step is held against what else changed with it.
 
 use super::levels::{Level, SMALLEST_STEP, TELLING, level, levels};
-use super::stalls::{Interference, interference, touched};
-use super::stalls::{Stalls, removed, stalls};
+use super::stalls::{Interference, Stalls, interference, removed, shortest, stalls, touched};
 use super::{Known, Slice};
 
 /// Reads so much slower than at the fast level are heat (flash-behaviour 4.1: +18 %).
@@ -132,10 +131,11 @@ impl Causes {
 pub fn causes(slices: &[Slice], known: Known) -> Causes {
     let interference = interference(slices);
     let touched = touched(interference.as_ref(), slices.len());
-    let (stalls, low) = stalls(slices, &touched);
+    let shortest = shortest(slices, known.at_once);
+    let (stalls, low) = stalls(slices, &touched, &shortest);
     let skip: Vec<bool> = touched.iter().zip(&low).map(|(a, b)| *a || *b).collect();
     let mostly_stalls = stalls.found && stalls.figures.share > MOST;
-    let between = if mostly_stalls { slices.to_vec() } else { removed(slices) };
+    let between = if mostly_stalls { slices.to_vec() } else { removed(slices, &shortest) };
     let levels = levels(&between, &skip, known.writes && !mostly_stalls);
     let mut found = Causes { stalls, interference, levels, ..Causes::default() };
     found.base = base(&found.levels);

@@ -69,6 +69,9 @@ pub struct Known {
     pub writes: bool,
     /// Temperature at which the card says that it begins to throttle (TMT1), in °C.
     pub tmt1_c: Option<f64>,
+    /// I/Os that may end at once though the card does not stall: those in flight where they follow each other, which the
+    /// kernel may join to one, and one where they lie at random.
+    pub at_once: u32,
 }
 
 #[cfg(test)]

@@ -55,13 +55,14 @@ pub struct Stalls {
     pub figures: sustain::Stalls,
 }
 
-/// Finds stalls in slices that nobody else `touched`; gives them and which slices they slowed.
-pub(super) fn stalls(slices: &[Slice], touched: &[bool]) -> (Stalls, Vec<bool>) {
+/// Finds stalls in slices that nobody else `touched`, from the seconds on that are the [`shortest`] in each; gives them and
+/// which slices they slowed.
+pub(super) fn stalls(slices: &[Slice], touched: &[bool], shortest: &[f64]) -> (Stalls, Vec<bool>) {
     let speeds: Vec<f64> = slices.iter().map(Slice::speed).collect();
     let around = running_quantile(&speeds, WINDOW, 0.75);
     let low = short_lows(&speeds, &around, touched);
     let timed = slices.iter().any(|s| s.ios > 0);
-    let stalls = if timed { by_gaps(slices, touched) } else { by_lows(slices, &around, &low) };
+    let stalls = if timed { by_gaps(slices, touched, shortest) } else { by_lows(slices, &around, &low) };
     let slowed = low.iter().filter(|l| **l).count();
     let seconds: f64 = slices.iter().map(|s| s.seconds).sum();
     let bytes: u64 = slices.iter().map(|s| s.bytes).sum();
@@ -116,32 +117,37 @@ fn by_lows(slices: &[Slice], around: &[f64], low: &[bool]) -> Vec<Stall> {
     ranges(low, 0).into_iter().map(stall).filter(|s| s.seconds >= SHORTEST_S).collect()
 }
 
-fn by_gaps(slices: &[Slice], touched: &[bool]) -> Vec<Stall> {
-    let shortest = shortest(slices);
-    let untouched = slices.iter().zip(touched).filter(|(_, touched)| !**touched);
+fn by_gaps(slices: &[Slice], touched: &[bool], shortest: &[f64]) -> Vec<Stall> {
+    let untouched = slices.iter().zip(shortest).zip(touched).filter(|(_, touched)| !**touched);
     untouched
-        .flat_map(|(slice, _)| slice.gaps.iter().map(move |gap| (slice, gap)))
-        .filter(|(_, gap)| gap.seconds >= shortest)
+        .flat_map(|((slice, shortest), _)| {
+            slice.gaps.iter().filter(|gap| gap.seconds >= *shortest).map(move |gap| (slice, gap))
+        })
         .map(|(slice, gap)| Stall { at_s: slice.at_s, at_bytes: gap.at_bytes, seconds: gap.seconds })
         .collect()
 }
 
-/// Seconds from which on a time without a completion is a stall.
-fn shortest(slices: &[Slice]) -> f64 {
-    let each = |s: &Slice| s.interval_s.or((s.ios > 0).then(|| s.seconds / f64::from(s.ios)));
-    let each: Vec<f64> = slices.iter().filter_map(each).collect();
-    SHORTEST_S.max(TIMES * median(&each).unwrap_or_default())
+/// Seconds from which on a time without a completion is a stall, in each slice: many times what is usual in the whole
+/// series, and more than the I/Os take, at the speed around it, that may end `at_once`.
+pub(super) fn shortest(slices: &[Slice], at_once: u32) -> Vec<f64> {
+    let mean = |s: &Slice| (s.ios > 0).then(|| s.seconds / f64::from(s.ios));
+    let each: Vec<f64> = slices.iter().filter_map(|s| s.interval_s.or(mean(s))).collect();
+    let usual = SHORTEST_S.max(TIMES * median(&each).unwrap_or_default());
+    let means: Vec<Option<f64>> = slices.iter().map(mean).collect();
+    let around = filled(&means).map(|means| running_quantile(&means, WINDOW, 0.25));
+    around.map_or(vec![usual; slices.len()], |around| {
+        around.iter().map(|mean| usual.max(f64::from(at_once + 1) * mean)).collect()
+    })
 }
 
 /// The slices without the time of their stalls: what the card does between them.
-pub(super) fn removed(slices: &[Slice]) -> Vec<Slice> {
-    let shortest = shortest(slices);
-    let one = |slice: &Slice| {
-        let stalled: f64 = slice.gaps.iter().map(|g| g.seconds).filter(|g| *g >= shortest).sum();
+pub(super) fn removed(slices: &[Slice], shortest: &[f64]) -> Vec<Slice> {
+    let one = |(slice, shortest): (&Slice, &f64)| {
+        let stalled: f64 = slice.gaps.iter().map(|g| g.seconds).filter(|g| g >= shortest).sum();
         // A slice of one stall and nothing else has no speed of its own.
         Slice { seconds: (slice.seconds - stalled).max(0.02 * slice.seconds), ..slice.clone() }
     };
-    slices.iter().map(one).collect()
+    slices.iter().zip(shortest).map(one).collect()
 }
 
 /// Periods tried: powers of two and three times those, from 1 MiB to 4 GiB, and the median distance with its parts.

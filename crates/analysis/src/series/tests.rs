@@ -25,7 +25,7 @@ fn minute(change: impl Fn(usize, &mut Slice)) -> Vec<Slice> {
         .collect()
 }
 
-const WRITES: Known = Known { writes: true, tmt1_c: Some(81.0) };
+const WRITES: Known = Known { writes: true, tmt1_c: Some(81.0), at_once: 4 };
 
 #[test]
 fn a_cache_of_half_a_gigabyte_ends_after_half_a_gigabyte() {
@@ -249,4 +249,21 @@ proptest::proptest! {
         let _ = causes(&slices, WRITES);
         let _ = steady(&slices, 5.0);
     }
+}
+
+/// A card of 10 MB/s behind a reader that hands all I/Os in flight back at once, so that every wait is of four of them: that
+/// is its speed, and its cache ends where it ends.
+#[test]
+fn waits_for_all_that_is_in_flight_are_no_stalls() {
+    let slices = minute(|i, s| {
+        if i < 20 {
+            (s.ios, s.interval_s) = (20, Some(0.0125));
+            return;
+        }
+        (s.bytes, s.ios, s.interval_s) = (s.bytes / 5, 4, Some(0.0001));
+        s.gaps = vec![Gap { at_bytes: s.at_bytes, seconds: 0.24 }];
+    });
+    let found = causes(&slices, WRITES);
+    assert_eq!(found.named(), [Named::CacheEnd]);
+    assert!((found.levels.last().unwrap().speed / 4e6 - 1.0).abs() < 0.05, "{:?}", found.levels);
 }

@@ -187,7 +187,7 @@ fn series(kind: Kind, seed: u64) -> (Vec<Slice>, Known) {
         });
         at_bytes += bytes;
     }
-    (slices, Known { writes: true, tmt1_c: sensor.then_some(81.0) })
+    (slices, Known { writes: true, tmt1_c: sensor.then_some(81.0), at_once: 4 })
 }
 
 struct Row {

@@ -4,7 +4,7 @@ use super::options::{LARGEST_CACHE, Options};
 use super::phases::{main_slices, round_s};
 use super::record::Record;
 use cardscope_analysis::series::Experiment;
-use cardscope_analysis::series::{self, Causes, Known, Named, Slice, Step, causes};
+use cardscope_analysis::series::{self, Causes, Named, Slice, Step, causes};
 use cardscope_model::card_map::property::{Cost, Evidence, Property};
 use cardscope_model::statistics::median;
 use cardscope_model::sustain::{
@@ -24,9 +24,8 @@ pub(super) fn conclude(record: Record, options: &Options, into: &mut Measured) {
     let mut events = record.events.clone();
     let write = main_slices(&record.taken, true);
     let read = main_slices(&record.taken, false);
-    let tmt1_c = options.card_limits.tmt1_celsius;
-    let mut of_writes = causes(&write, Known { writes: true, tmt1_c });
-    let mut of_reads = causes(&read, Known { writes: false, tmt1_c });
+    let mut of_writes = causes(&write, record.known(options, true));
+    let mut of_reads = causes(&read, record.known(options, false));
     if let Some(experiment) = &record.experiment {
         let main = if options.work == Work::Read { &mut of_reads } else { &mut of_writes };
         settle_doubt(main, &experiment.named(), &mut events, &record);

@@ -5,7 +5,7 @@ use super::options::{BLOCK, LARGEST_CACHE, Options};
 use super::record::Taken;
 use super::run::Run;
 use cardscope_analysis::series::Experiment;
-use cardscope_analysis::series::{Causes, Known, ROUNDS, Slice, causes, steady};
+use cardscope_analysis::series::{Causes, ROUNDS, Slice, causes, steady};
 use cardscope_engine::card::{Stop, extents};
 use cardscope_engine::event::{Plan, Takes};
 use cardscope_engine::target::Direction;
@@ -178,7 +178,7 @@ pub(super) fn main_slices(taken: &[Taken], writes: bool) -> Vec<Slice> {
 /// What the workload showed so far.
 fn so_far(run: &Run<'_, '_>, writes: bool) -> Causes {
     let slices = main_slices(&run.record.taken, writes);
-    causes(&slices, Known { writes, tmt1_c: run.options.card_limits.tmt1_celsius })
+    causes(&slices, run.record.known(run.options, writes))
 }
 
 /// Steady, and nothing more to be expected: a cache has ended or none could be so large, and heat rises no more.

@@ -2,9 +2,10 @@
 //! from them without any levels: what a pause gave back, waits without an answer, read latency, and whether the card's
 //! counters agree.
 
-use cardscope_analysis::series::{Causes, Experiment, Slice};
+use super::options::Options;
+use cardscope_analysis::series::{Causes, Experiment, Known, Slice};
 use cardscope_model::statistics::{median, quantile};
-use cardscope_model::sustain::{Event, EventKind, Measured, Phase, ReadLatency, Recovery, Sample};
+use cardscope_model::sustain::{Event, EventKind, Measured, Pattern, Phase, ReadLatency, Recovery, Sample};
 use cardscope_model::units::{self, Size, mb_per_s};
 use cardscope_sd::nvme::SmartLog;
 
@@ -26,6 +27,8 @@ pub(super) struct Taken {
 #[derive(Debug, Default)]
 pub(super) struct Record {
     pub(super) taken: Vec<Taken>,
+    /// I/Os in flight at a time.
+    pub(super) queue_depth: u32,
     /// Slices that are in a sample already.
     sampled: usize,
     pub(super) samples: Vec<Sample>,
@@ -47,6 +50,20 @@ pub(super) struct Record {
 }
 
 impl Record {
+    /// Nothing so far, of so many I/Os in flight.
+    pub(super) fn with(queue_depth: u32) -> Record {
+        Record { queue_depth, ..Record::default() }
+    }
+
+    /// What is known of the workload's writes or reads beside their slices.
+    pub(super) fn known(&self, options: &Options, writes: bool) -> Known {
+        let at_once = match options.pattern {
+            Pattern::Sequential => self.queue_depth,
+            Pattern::Random => 1,
+        };
+        Known { writes, tmt1_c: options.card_limits.tmt1_celsius, at_once }
+    }
+
     /// Whether no time of the workload has passed since the last sample.
     pub(super) fn is_sampled(&self) -> bool {
         self.taken[self.sampled..].iter().all(|taken| taken.slice.seconds == 0.0)

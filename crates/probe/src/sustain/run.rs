@@ -61,7 +61,6 @@ pub(super) struct Run<'s, 't> {
     began_s: f64,
     sampled_s: f64,
     long_bytes: u64,
-    depth: u32,
     /// Of reads, of writes.
     empty: [Empty; 2],
     /// Written before the workload began, which is none of it.
@@ -82,12 +81,11 @@ impl<'s, 't> Run<'s, 't> {
             context,
             options,
             log,
-            record: Record::default(),
+            record: Record::with(DEPTH),
             phase: Phase::Main,
             began_s,
             sampled_s: 0.0,
             long_bytes: LONG_READ.0,
-            depth: DEPTH,
             empty: [Empty::default(); 2],
             prepared: 0,
             over: false,
@@ -152,7 +150,7 @@ impl<'s, 't> Run<'s, 't> {
         let unit = if bytes < f64::from(BLOCK) { LONG_READ.0 } else { u64::from(BLOCK) };
         self.long_bytes = (bytes as u64).clamp(LONG_READ.0, LONG_READ.1) / unit * unit;
         if block_s > SLOW_BLOCK_S {
-            self.depth = SLOW_DEPTH;
+            self.record.queue_depth = SLOW_DEPTH;
             self.context.shape(BLOCK, SLOW_DEPTH)?;
         }
         Ok(())
@@ -289,10 +287,10 @@ impl<'s, 't> Run<'s, 't> {
         self.context.read_stream(extents, |extent, _| bytes += u64::from(extent.len))?;
         let took = self.context.seconds() - began;
         slice.long_read_s = (bytes == wanted).then_some(took);
-        let beside = u64::from(self.depth) * u64::from(BLOCK);
+        let beside = u64::from(self.record.queue_depth) * u64::from(BLOCK);
         if writes && self.room() >= beside {
             // No more than fit: an extent that is left out would be a gap in the order.
-            let others: Vec<_> = (1..self.depth).map(|_| self.regions.next(true)).collect();
+            let others: Vec<_> = (1..self.record.queue_depth).map(|_| self.regions.next(true)).collect();
             let before = self.context.spent();
             let among = self.context.read_among_writes(&others, self.regions.small[0])?;
             let cost = self.context.cost_since(before);
