@@ -19,11 +19,13 @@ pub const fn mix(mut z: u64) -> u64 {
 
 impl Random {
     /// Starts far away from the seed, so that seeds which differ by a step of the generator give unlike numbers.
+    #[inline]
     pub fn new(seed: u64) -> Self {
         Random(mix(seed ^ GOLDEN))
     }
 
     /// Starts at the seed itself, as the reference implementation does, or goes on from a [`Random::state`].
+    #[inline]
     pub fn from_state(state: u64) -> Self {
         Random(state)
     }
@@ -54,21 +56,25 @@ impl Random {
     }
 
     /// The same for a place in a list.
+    #[inline]
     pub fn index(&mut self, n: usize) -> usize {
         self.below(n as u64) as usize
     }
 
     /// Evenly in [0, 1).
+    #[inline]
     pub fn unit(&mut self) -> f64 {
         unit(self.next_u64())
     }
 
     /// Evenly in (0, 1], for a logarithm.
+    #[inline]
     pub fn above_zero(&mut self) -> f64 {
         ((self.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
     }
 
     /// A normally distributed number with mean 0 and deviation 1 (Box and Muller's transform).
+    #[inline]
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.unit()).cos()
@@ -92,6 +98,7 @@ pub struct Permutation {
 
 impl Permutation {
     /// The permutation of `0..n` that belongs to a seed.
+    #[inline]
     pub fn new(n: u64, seed: u64) -> Self {
         let bits = 64 - n.saturating_sub(1).leading_zeros();
         let low_bits = bits / 2;
