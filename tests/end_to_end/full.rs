@@ -3,7 +3,6 @@
 use crate::common::binary::Home;
 use crate::common::machine::{Loop, MIB};
 use crate::common::{number, text};
-use rustix::fs::{Mode, OFlags};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::os::unix::fs::FileExt;
@@ -114,11 +113,7 @@ fn a_pass_that_was_killed_goes_on_and_none_goes_on_on_another_card() {
     crate::common::until("half of it is written", || written_at(&card, 64 * MIB));
     running.signal(Signal::KILL);
     running.finish();
-    // What the killed process had under way ends a moment later; until then the device is its own.
-    crate::common::until("the device is free", || {
-        let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
-        rustix::fs::open(&card.path, flags, Mode::empty()).is_ok()
-    });
+    card.wait_until_released();
     let document = full(&home, &card.path, &["--resume"], 0);
     assert_eq!(text(&document, "/verdict"), "genuine");
     // The other half, and up to 16 MiB once more that may have been under way.

@@ -95,8 +95,8 @@ fn a_check_and_a_verify_have_one_numbering_in_lines_that_fit_the_terminal() {
     }
 }
 
-/// A card slow enough to be met in the middle of anything: 2 ms a command.
-const SLOW: &str = "constant?command_s=0.002&mb_s=40&announced_bytes=64MiB";
+/// A card slow enough to be met in the middle of anything: 6 ms a command.
+const SLOW: &str = "constant?command_s=0.006&mb_s=40&announced_bytes=64MiB";
 
 pub(crate) fn slow_card(home: &Home) -> Served {
     let served = Served::start(home, SLOW, &[]);

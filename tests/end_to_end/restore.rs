@@ -26,6 +26,7 @@ impl Torn {
             std::thread::sleep(Duration::from_millis(150 + 50 * n));
             verify.signal(Signal::KILL);
             verify.finish();
+            card.wait_until_released();
             let torn = card.content() != before;
             match journals(&home).pop() {
                 Some(journal) if torn => return Torn { home, card, before, journal },

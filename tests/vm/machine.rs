@@ -4,7 +4,7 @@
 //! installed, and what a machine writes is gone with it but for its cards.
 
 use super::card::Card;
-use super::qemu::{DISK_MIB, PATIENCE, Qemu, hear, make_state};
+use super::qemu::{DISK_MIB, PATIENCE, Qemu, hear, state};
 use crate::common::binary::{Home, Outcome};
 use crate::common::until;
 use serde_json::json;
@@ -110,8 +110,7 @@ impl Machine {
 
     fn with(home: &Home, name: &str, disk: Option<&Path>) -> Machine {
         let place = Place::take();
-        let state = make_state();
-        let mut qemu = Qemu::start(&home.path(name), Some(&state), disk);
+        let mut qemu = Qemu::start(&home.path(name), Some(state()), disk);
         until("the machine to wake", || qemu.status() != "inmigrate");
         qemu.qmp.ask("cont", json!({}));
         let mut machine = Machine {

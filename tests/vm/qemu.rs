@@ -11,6 +11,7 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// An emulated processor is slow, and other tests run beside it: beyond this a command hangs.
@@ -106,8 +107,14 @@ impl Drop for Qemu {
     }
 }
 
-/// Makes what all machines start from, once for all test programs beside each other.
-pub(super) fn make_state() -> PathBuf {
+/// What all machines start from.
+pub(super) fn state() -> &'static Path {
+    static STATE: OnceLock<PathBuf> = OnceLock::new();
+    STATE.get_or_init(make_state)
+}
+
+/// Makes it, once for all test programs beside each other.
+fn make_state() -> PathBuf {
     let made = made();
     std::fs::create_dir_all(&made).unwrap();
     let lock = std::fs::File::create(made.join("lock")).unwrap();

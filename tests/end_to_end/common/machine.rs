@@ -1,5 +1,7 @@
 //! Loop devices, mounts and swap, undone when dropped; tools that must be there and succeed.
 
+use super::until;
+use rustix::fs::{Mode, OFlags, open};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
@@ -86,6 +88,13 @@ impl Loop {
     pub(crate) fn pull_out(&mut self) {
         tool("losetup", &["-d", &self.path]);
         self.pulled_out = true;
+    }
+
+    /// Waits until nobody claims the device: what a killed program had in flight is written until then, by the kernel and
+    /// after the program's end.
+    pub(crate) fn wait_until_released(&self) {
+        let claim = || open(&self.path, OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC, Mode::empty());
+        until("the end of what was in flight", || claim().is_ok());
     }
 
     pub(crate) fn name(&self) -> &str {
