@@ -11,7 +11,7 @@ fn each_verb_does_its_work_on_each_kind_of_card() {
     let home = Home::new();
     let mut machine = Machine::start(&home, "vm");
     for slot in Slot::ALL {
-        let card = Card::with_data(&home, &format!("{slot:?}"), slot.small_mib());
+        let card = Card::with_data(&home, &format!("{slot:?}"), 32);
         let before = card.content();
         let disk = machine.insert(slot, &card);
         let consent = format!("--yes-destroy {disk}");
