@@ -18,6 +18,9 @@ const SHORTEST_S: f64 = 0.1;
 /// Slices on either side that tell what is usual around a slice.
 const WINDOW: usize = 25;
 
+/// The time of an I/O around a slice is that of the faster slices, this share of them: in many of the others a card may stall.
+const UNSTALLED: f64 = 0.25;
+
 /// Below this share of the speed around it a slice is low (flash-behaviour 4.1).
 const LOW: f64 = 0.82;
 
@@ -121,9 +124,9 @@ fn by_gaps(slices: &[Slice], touched: &[bool], shortest: &[f64]) -> Vec<Stall> {
     let untouched = slices.iter().zip(shortest).zip(touched).filter(|(_, touched)| !**touched);
     untouched
         .flat_map(|((slice, shortest), _)| {
-            slice.gaps.iter().filter(|gap| gap.seconds >= *shortest).map(move |gap| (slice, gap))
+            let stalls = slice.gaps.iter().filter(|gap| gap.seconds >= *shortest);
+            stalls.map(|gap| Stall { at_s: slice.at_s, at_bytes: gap.at_bytes, seconds: gap.seconds })
         })
-        .map(|(slice, gap)| Stall { at_s: slice.at_s, at_bytes: gap.at_bytes, seconds: gap.seconds })
         .collect()
 }
 
@@ -134,7 +137,7 @@ pub(super) fn shortest(slices: &[Slice], at_once: u32) -> Vec<f64> {
     let each: Vec<f64> = slices.iter().filter_map(|s| s.interval_s.or(mean(s))).collect();
     let usual = SHORTEST_S.max(TIMES * median(&each).unwrap_or_default());
     let means: Vec<Option<f64>> = slices.iter().map(mean).collect();
-    let around = filled(&means).map(|means| running_quantile(&means, WINDOW, 0.25));
+    let around = filled(&means).map(|means| running_quantile(&means, WINDOW, UNSTALLED));
     around.map_or(vec![usual; slices.len()], |around| {
         around.iter().map(|mean| usual.max(f64::from(at_once + 1) * mean)).collect()
     })

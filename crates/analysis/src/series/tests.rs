@@ -251,7 +251,7 @@ proptest::proptest! {
     }
 }
 
-/// A card of 10 MB/s behind a reader that hands all I/Os in flight back at once, so that every wait is of four of them: that
+/// A card of 4 MB/s once its cache is full, behind a reader that hands all I/Os in flight back at once, so that every wait is of four of them: that
 /// is its speed, and its cache ends where it ends.
 #[test]
 fn waits_for_all_that_is_in_flight_are_no_stalls() {
