@@ -5,6 +5,8 @@ use cardscope_engine::content::Content;
 use cardscope_engine::target::{Direction, Io, Plan, Target as _};
 use cardscope_model::recipe::Path;
 use cardscope_simulator::{SimTarget, identity, target_spec};
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 
 const MIB: u64 = 1 << 20;
 
@@ -103,10 +105,10 @@ pub(super) fn content(card: &mut SimTarget) -> Vec<u8> {
 pub(super) fn changed(
     card: &mut SimTarget,
     kind: Kind,
-    before: &[u8],
+    before: &File,
     looked_at: impl Fn(u64) -> bool,
 ) -> Vec<u64> {
-    let mut all = Vec::new();
+    let (mut all, mut was) = (Vec::new(), vec![0; MIB as usize]);
     card.plan(&plan(MIB)).unwrap();
     for offset in (0..card.info().bytes).step_by(MIB as usize) {
         let sectors = (offset / SECTOR)..((offset + MIB) / SECTOR);
@@ -114,7 +116,7 @@ pub(super) fn changed(
             continue;
         }
         let now = read(card, offset, MIB as u32);
-        let was = &before[offset as usize..(offset + MIB) as usize];
+        before.read_exact_at(&mut was, offset).unwrap();
         if now != was {
             let pairs = sectors.zip(now.chunks(SECTOR as usize).zip(was.chunks(SECTOR as usize)));
             all.extend(

@@ -4,10 +4,9 @@
 use super::disks::Disks;
 use super::fault::Course;
 use super::table::{CARD, SECTORS, TRUTH, Truth};
-use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// A short recipe with every direction, pattern and depth.
 const RECIPE: &str = r#"
@@ -36,15 +35,13 @@ pub(super) struct Desk {
     own: PathBuf,
     shared: PathBuf,
     pub(super) disks: Disks,
-    /// What stands on the cards, by their names.
-    before: Arc<Mutex<BTreeMap<String, Arc<[u8]>>>>,
 }
 
 impl Desk {
     /// The desk of a worker in a folder.
     pub(super) fn of(folder: &Path, worker: usize) -> Desk {
         let own = folder.join(format!("worker-{worker}"));
-        Desk { disks: Disks::at(&own), own, shared: folder.join("shared"), before: Arc::default() }
+        Desk { disks: Disks::at(&own), own, shared: folder.join("shared") }
     }
 
     /// Makes what must be there before the first schedule.
@@ -112,19 +109,14 @@ impl Desk {
         fs::copy(self.template(), self.archive()).unwrap();
     }
 
-    /// What stands on a card before anything is done to it, made once.
-    pub(super) fn before(&self, card: &str, make: impl FnOnce() -> Vec<u8>) -> Arc<[u8]> {
-        let known = || self.before.lock().unwrap();
-        if let Some(bytes) = known().get(card) {
-            return Arc::clone(bytes);
-        }
-        let file = self.own.join(card.replace('/', "_"));
-        let bytes = fs::read(&file).unwrap_or_else(|_| {
-            let bytes = make();
-            fs::write(&file, &bytes).unwrap();
-            bytes
+    /// What stands on a card before anything is done to it, made once and left in a file: little of it is looked at.
+    pub(super) fn before(&self, card: &str, make: impl FnOnce() -> Vec<u8>) -> Arc<File> {
+        let path = self.own.join(card.replace('/', "_"));
+        let file = File::open(&path).unwrap_or_else(|_| {
+            fs::write(&path, make()).unwrap();
+            File::open(&path).unwrap()
         });
-        Arc::clone(known().entry(card.to_owned()).or_insert(bytes.into()))
+        Arc::new(file)
     }
 
     /// What a command does without a fault, found out once.

@@ -8,6 +8,7 @@ use cardscope_engine::delegate::{Caveat, Nanos, SmartLog};
 use cardscope_engine::target::{Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo};
 use cardscope_simulator::SimTarget;
 use std::collections::BTreeMap;
+use std::os::unix::fs::FileExt as _;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -159,12 +160,7 @@ impl Faulty {
         }
         let reads = |fault: Fault| matches!(fault, Fault::ShortReads { .. } | Fault::WrongData { .. });
         let answer = match self.strikes(reads) {
-            Some(Fault::WrongData { kind, .. }) => {
-                let mut table = self.table();
-                table.truth.misread(io.offset, len);
-                table.truth.wrong_reads += 1;
-                Answer::Wrong(kind)
-            }
+            Some(Fault::WrongData { kind, .. }) => Answer::Wrong(kind),
             Some(_) => Answer::Short,
             None => Answer::True,
         };
@@ -245,6 +241,12 @@ impl Faulty {
         let Ok(memory) = self.card().buffer(io.slot) else { return Vec::new() };
         let mut bytes = memory[..io.len as usize].to_vec();
         let half = bytes.len() / 2;
+        if self.is_own && answer != Answer::Short {
+            let mut table = self.table();
+            let mut before = vec![0; bytes.len()];
+            table.before.read_exact_at(&mut before, io.offset).unwrap();
+            table.truth.misread(io.offset, &bytes, &before);
+        }
         match answer {
             Answer::Wrong(Wrong::OneBit) => bytes[half] ^= 0x10,
             Answer::Wrong(Wrong::Zeros) => bytes.fill(0),

@@ -24,12 +24,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// After so many deaths nothing more goes wrong.
 const NO_FAULTS_ANY_MORE: u32 = 3;
 
-/// A table that is set, with what stood on the card.
+/// A table that is set.
 struct Play<'d> {
     desk: &'d Desk,
     shape: Shape,
     table: Arc<Mutex<Table>>,
-    before: Arc<[u8]>,
     draw: Draw,
 }
 
@@ -87,6 +86,7 @@ impl<'d> Play<'d> {
             most_steps: 0,
             restoring_at: None,
             truth,
+            before,
             interrupt: Interrupt::default(),
             disks: desk.disks.clone(),
             grave: desk.grave(),
@@ -95,7 +95,7 @@ impl<'d> Play<'d> {
         let (slot, kind, others_content) =
             (Arc::clone(&table), shape.kind, shape.content() ^ draw.below(u64::MAX));
         slot::fill(move || open(&slot, || cards::filled(kind, others_content)));
-        Play { desk, shape, table, before, draw }
+        Play { desk, shape, table, draw }
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
@@ -224,7 +224,7 @@ impl<'d> Play<'d> {
         let (is_fake, sectors) = (self.shape.kind.is_fake, &table.truth.sectors);
         // On a fake one address leads to the place of another.
         let looked_at = |sector: u64| is_fake || sectors[sector as usize] != 0;
-        cards::changed(table.own.card.as_mut().unwrap(), self.shape.kind, &self.before, looked_at)
+        cards::changed(table.own.card.as_mut().unwrap(), self.shape.kind, &table.before, looked_at)
     }
 
     /// Judges what came of it.

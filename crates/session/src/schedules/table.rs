@@ -7,7 +7,9 @@ use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::identity::Identity;
 use cardscope_simulator::SimTarget;
 use serde::{Deserialize, Serialize};
+use std::fs::File;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What was done to a sector, as bits.
 pub(super) mod sector {
@@ -17,7 +19,7 @@ pub(super) mod sector {
     pub(crate) const LOST: u8 = 2;
     /// It fails every I/O.
     pub(crate) const BAD: u8 = 4;
-    /// A read of it brought wrong data before anything was written there: whoever saves it saves that.
+    /// A read of it brought wrong data while it held what it held at first: whoever saves it then saves that.
     pub(crate) const MISREAD: u8 = 8;
     /// A write of it failed, and none since went well.
     pub(crate) const REFUSED: u8 = 16;
@@ -37,8 +39,6 @@ pub(super) struct Truth {
     pub(super) other_writes: u64,
     /// Whether a read brought what a lost write should have replaced.
     pub(super) stale_reads: u64,
-    /// Reads that brought wrong data.
-    pub(super) wrong_reads: u64,
     /// Writes and flushes that failed.
     pub(super) errors: u64,
     /// Whether a fault struck that may change what is on the card, or what is read of it.
@@ -59,11 +59,12 @@ impl Truth {
         self.sectors[Self::range(offset, len)].iter_mut().for_each(|sector| *sector |= bits);
     }
 
-    /// A read of these sectors brought wrong data.
-    pub(super) fn misread(&mut self, offset: u64, len: u64) {
-        let untouched =
-            self.sectors[Self::range(offset, len)].iter_mut().filter(|s| **s & sector::TOUCHED == 0);
-        untouched.for_each(|sector| *sector |= sector::MISREAD);
+    /// A read of sectors that hold `now`, and held `before` at first, brought wrong data.
+    pub(super) fn misread(&mut self, offset: u64, now: &[u8], before: &[u8]) {
+        let pairs = now.chunks(SECTOR as usize).zip(before.chunks(SECTOR as usize));
+        let sectors = self.sectors[Self::range(offset, now.len() as u64)].iter_mut().zip(pairs);
+        let held = sectors.filter(|(_, (now, before))| now == before);
+        held.for_each(|(sector, _)| *sector |= sector::MISREAD);
     }
 
     pub(super) fn clear(&mut self, offset: u64, len: u64, bits: u8) {
@@ -91,6 +92,8 @@ pub(super) struct Table {
     /// The call with which the run began to put back.
     pub(super) restoring_at: Option<u64>,
     pub(super) truth: Truth,
+    /// What stood on the tested card at first.
+    pub(super) before: Arc<File>,
     pub(super) interrupt: Interrupt,
     pub(super) disks: Disks,
     /// Where the card is kept while the program is dead.
