@@ -36,6 +36,8 @@ pub enum Pattern {
 /// What was measured. Everything is open at first, so that a run that ends early still says what it is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
+    /// I/Os of the workload in flight; fewer on a card that takes long for one.
+    pub queue_depth: u32,
     /// A sample a second.
     pub series: Vec<Sample>,
     /// What happened, in order.
@@ -83,8 +85,6 @@ pub struct LongRun {
     pub pattern: Pattern,
     /// Bytes of an I/O.
     pub block_bytes: u64,
-    /// I/Os in flight.
-    pub queue_depth: u32,
     /// First byte of the part of the target that was used.
     pub region_start: u64,
     /// Bytes of it.

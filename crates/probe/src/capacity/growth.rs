@@ -71,7 +71,7 @@ pub(super) enum Shown {
 }
 
 /// More than half are lost. Markers that share a place of a cache with some of the run's blocks push out a few of them,
-/// which says nothing about its size; what few losses mean is seen when all is looked at.
+/// which says nothing about its size; what few losses mean is seen at the end, when they are looked at again.
 pub(super) fn mostly_lost(seen: &[(Claim, State)]) -> bool {
     2 * lost(seen).len() > seen.len()
 }
@@ -90,6 +90,8 @@ pub(super) struct Quick<'g, 't> {
     pub(super) before: Vec<Before>,
     pub(super) tail: Tail,
     pub(super) markers: Vec<Claim>,
+    /// Blocks of the run that were lost among others that were not, while it grew.
+    pub(super) few_lost: Vec<Claim>,
     /// Seconds that one marker costs.
     pub(super) marker_s: f64,
     /// Bytes of the ranges.
@@ -120,6 +122,7 @@ impl<'g, 't> Quick<'g, 't> {
             before: Vec::new(),
             tail: Tail::before(all),
             markers: Vec::new(),
+            few_lost: Vec::new(),
             marker_s: 0.0,
             written_besides: 0,
             flood: Flood::default(),
@@ -164,6 +167,7 @@ impl Quick<'_, '_> {
             if mostly_lost(&look.new) {
                 return Ok(Shown::NewLost(look.new));
             }
+            self.few_lost.extend(lost(&look.old).into_iter().chain(lost(&look.new)));
             if size >= 1 << 20 && self.markers.is_empty() {
                 self.set_markers()?;
                 let seen = self.lost_at_once()?;
@@ -290,6 +294,11 @@ impl Quick<'_, '_> {
         let seen = self.stamper.check(&claims)?;
         self.flood = Flood::of(&extents);
         Ok(seen)
+    }
+
+    /// What was lost of the run while it grew is not forgotten over blocks that are kept.
+    pub(super) fn few_again(&mut self) -> Result<Seen, Stop> {
+        self.stamper.check(&self.few_lost)
     }
 
     /// One look that differed from the next may be the reader's: looks at more of the run, to see whether it happens

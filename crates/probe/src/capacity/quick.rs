@@ -51,6 +51,8 @@ impl Quick<'_, '_> {
         }
         let back = self.read_back();
         seen.extend(self.as_far_as_it_came(back)?);
+        let few = self.few_again();
+        seen.extend(self.as_far_as_it_came(few)?);
         let ranges = self.ranges();
         seen.extend(self.as_far_as_it_came(ranges)?);
         let lost = lost(&seen);

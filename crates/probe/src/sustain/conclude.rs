@@ -50,6 +50,7 @@ pub(super) fn conclude(record: Record, options: &Options, into: &mut Measured) {
     events.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
     into.events = events;
     into.read_latency = record.read_latency();
+    into.queue_depth = record.queue_depth;
     into.limits = options.card_limits;
     record.findings_of_health(into);
     into.max_celsius = warmest(&record);

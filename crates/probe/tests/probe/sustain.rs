@@ -306,3 +306,12 @@ fn a_pause_that_heat_ends_leaves_no_experiment() {
         measured.left_out
     );
 }
+
+#[test]
+fn the_queue_depth_is_the_one_that_a_card_was_given() {
+    let depth =
+        |mb_s: &str| run(&format!("sim:constant?mb_s={mb_s}&command_s=0.0001"), Work::Read, 20).queue_depth;
+    assert_eq!(depth("100"), DEPTH);
+    // A MiB takes 0.1 s, and four in flight a slice and a half.
+    assert_eq!(depth("10"), 2);
+}

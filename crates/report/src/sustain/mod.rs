@@ -188,7 +188,7 @@ fn work(report: &SustainReport) -> String {
         Work::Mixed => "written and read in turn",
     };
     let (block, region) = (BinarySize(body.block_bytes), Size(body.region_bytes));
-    let depth = body.queue_depth;
+    let depth = body.measured.queue_depth;
     // A reader who asked for writes wonders where the bytes that were read come from.
     let between = if body.work == Work::Write { ", test reads in between" } else { "" };
     format!("{block} blocks {work} {pattern} at queue depth {depth} over {region}{between}")

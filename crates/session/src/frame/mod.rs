@@ -16,6 +16,7 @@ use crate::journals;
 use crate::opened::{Opened, TargetType};
 use crate::opening::{self, Resolved};
 use crate::recorder::{self, Recorder};
+use cardscope_analysis::io_errors;
 use cardscope_engine::card::{Card, IoError, Stop};
 use cardscope_engine::event::{Listener, Within};
 use cardscope_engine::interrupt::Interrupt;
@@ -366,7 +367,8 @@ impl Session<'_> {
                     moved.data_kept = back.lost.is_empty() && back.unreadable.is_empty();
                     list(moved, &back.io_errors);
                 }
-                report.header.findings.extend(backup::finding(&back));
+                let failed = io_errors::finding(&back.io_errors, "while its data was restored");
+                report.header.findings.extend(backup::finding(&back).into_iter().chain(failed));
                 return failure;
             }
             Err(error) => error,

@@ -312,7 +312,9 @@ impl Target for Faulty {
         }
         if writes {
             if let Some(Fault::Errors { torn: true, .. }) = error {
-                self.lands(io, io.len / SECTOR as u32 / 2 * SECTOR as u32)?;
+                let landed = io.len / SECTOR as u32 / 2 * SECTOR as u32;
+                self.lands(io, landed)?;
+                self.table().truth.landed_of_failed += u64::from(landed);
             }
             self.table().truth.set(io.offset, len, sector::REFUSED);
         }

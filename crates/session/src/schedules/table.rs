@@ -35,6 +35,8 @@ pub(super) struct Truth {
     pub(super) sectors: Vec<u8>,
     /// Bytes that were written to the card.
     pub(super) written: u64,
+    /// Bytes of them that landed of writes which failed.
+    pub(super) landed_of_failed: u64,
     /// Writes to the other card.
     pub(super) other_writes: u64,
     /// Whether a read brought what a lost write should have replaced.

@@ -125,10 +125,9 @@ fn begin(request: &Request, work: Work, options: &Options, announced_bytes: u64)
             Pattern::Sequential => BLOCK,
             Pattern::Random => SMALL,
         }),
-        queue_depth: DEPTH,
         region_start: region.start,
         region_bytes: region.len,
-        measured: Measured { limits: options.card_limits, ..Measured::default() },
+        measured: Measured { queue_depth: DEPTH, limits: options.card_limits, ..Measured::default() },
         announced_bytes,
         // A file of our own overwrites nothing of anybody's.
         moved: Moved { data_kept: work == Work::Read || options.prepare, ..Moved::default() },
