@@ -43,7 +43,7 @@ impl Qemu {
         sockets.iter().for_each(|socket| drop(std::fs::remove_file(socket)));
         let program = Path::new(CARDSCOPE).parent().unwrap();
         let mut line =
-            "-machine pc,accel=tcg -cpu max -smp 2 -m 1500 -display none -nodefaults -no-reboot".to_owned();
+            "-machine pc,accel=tcg -cpu max -smp 1 -m 1500 -display none -nodefaults -no-reboot".to_owned();
         let mut add = |words: std::fmt::Arguments<'_>| write!(line, " {words}").unwrap();
         add(format_args!(
             "-kernel {} -initrd {}",
