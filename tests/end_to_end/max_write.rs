@@ -53,12 +53,10 @@ fn a_visit_of_the_system_disk_writes_256_mib_at_most_and_says_what_it_left_out()
     let document = outcome.expect(0).says(&[LIMIT]).json();
     assert!(written <= 256 * MIB + BESIDES, "{written} bytes");
     assert!(written > 100 * MIB, "{written} bytes: something was tested");
-    let left_out: Vec<&str> = list(&document, "/parts")
-        .iter()
-        .filter(|part| part["state"] == "left-out" || part["state"] == "left_out")
-        .filter_map(|part| part["reason"].as_str())
-        .collect();
-    assert!(left_out.iter().any(|reason| reason.contains("--max-write")), "{document:#}");
+    // On a busy computer the time is over before the writes are used up, and the parts at the end say that.
+    let unfinished = list(&document, "/parts").iter().filter(|part| part["state"] != "done");
+    let mut reasons = unfinished.filter_map(|part| part["reason"].as_str());
+    assert!(reasons.any(|reason| reason.contains("--max-write")), "{document:#}");
     assert!(list(&document, "/bench").len() >= 4, "{document:#}");
 }
 
