@@ -251,8 +251,8 @@ proptest::proptest! {
     }
 }
 
-/// A card of 4 MB/s once its cache is full, behind a reader that hands all I/Os in flight back at once, so that every wait is of four of them: that
-/// is its speed, and its cache ends where it ends.
+/// A card of 4 MB/s once its cache is full, behind a reader that hands all I/Os in flight back at once, so that every wait is
+/// of four of them: that is its speed, and its cache ends where it ends.
 #[test]
 fn waits_for_all_that_is_in_flight_are_no_stalls() {
     let slices = minute(|i, s| {

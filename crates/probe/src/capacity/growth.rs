@@ -296,11 +296,6 @@ impl Quick<'_, '_> {
         Ok(seen)
     }
 
-    /// What was lost of the run while it grew is not forgotten over blocks that are kept.
-    pub(super) fn few_again(&mut self) -> Result<Seen, Stop> {
-        self.stamper.check(&self.few_lost)
-    }
-
     /// One look that differed from the next may be the reader's: looks at more of the run, to see whether it happens
     /// again.
     pub(super) fn waver_again(&mut self) -> Result<(), Stop> {

@@ -51,7 +51,7 @@ impl Quick<'_, '_> {
         }
         let back = self.read_back();
         seen.extend(self.as_far_as_it_came(back)?);
-        let few = self.few_again();
+        let few = self.stamper.check(&self.few_lost);
         seen.extend(self.as_far_as_it_came(few)?);
         let ranges = self.ranges();
         seen.extend(self.as_far_as_it_came(ranges)?);

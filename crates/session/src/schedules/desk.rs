@@ -6,7 +6,6 @@ use super::fault::Course;
 use super::table::{CARD, SECTORS, TRUTH, Truth};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// A short recipe with every direction, pattern and depth.
 const RECIPE: &str = r#"
@@ -110,13 +109,12 @@ impl Desk {
     }
 
     /// What stands on a card before anything is done to it, made once and left in a file: little of it is looked at.
-    pub(super) fn before(&self, card: &str, make: impl FnOnce() -> Vec<u8>) -> Arc<File> {
+    pub(super) fn before(&self, card: &str, make: impl FnOnce() -> Vec<u8>) -> File {
         let path = self.own.join(card.replace('/', "_"));
-        let file = File::open(&path).unwrap_or_else(|_| {
+        File::open(&path).unwrap_or_else(|_| {
             fs::write(&path, make()).unwrap();
             File::open(&path).unwrap()
-        });
-        Arc::new(file)
+        })
     }
 
     /// What a command does without a fault, found out once.

@@ -9,7 +9,6 @@ use cardscope_simulator::SimTarget;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// What was done to a sector, as bits.
 pub(super) mod sector {
@@ -95,7 +94,7 @@ pub(super) struct Table {
     pub(super) restoring_at: Option<u64>,
     pub(super) truth: Truth,
     /// What stood on the tested card at first.
-    pub(super) before: Arc<File>,
+    pub(super) before: File,
     pub(super) interrupt: Interrupt,
     pub(super) disks: Disks,
     /// Where the card is kept while the program is dead.
