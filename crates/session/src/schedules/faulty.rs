@@ -77,6 +77,7 @@ impl Faulty {
     fn call(&mut self, operation: &'static str, offset: u64) -> Result<(), TargetError> {
         let mut table = self.table.lock().unwrap();
         table.steps += 1;
+        table.truth.called(operation, offset);
         assert!(table.steps < table.most_steps, "no end after {} calls on the target", table.steps);
         let step = table.steps - 1;
         if let Some(Due { fault, .. }) = table.due.take_if(|due| due.step <= step) {

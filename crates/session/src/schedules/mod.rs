@@ -39,14 +39,32 @@ fn seeds() -> Range<u64> {
 /// what a failed write left, counted against `--max-write`.
 const FAILED_ONCE: [u64; 8] = [4_597, 2_089, 7_549, 55_281, 56_471, 56_473, 57_029, 55_030];
 
-#[test]
-fn what_failed_once_does_not_fail_again() {
-    let failures: Vec<_> = FAILED_ONCE.iter().flat_map(|seed| workers::play_all(*seed..seed + 1)).collect();
+/// Some that did other things alone than among others, when the first of a process met a card that had been read.
+const ALONE_AND_AMONG_OTHERS: Range<u64> = 55_262..55_292;
+
+fn no_failures(failures: &[String]) {
     assert!(failures.is_empty(), "{} schedules failed:\n{}", failures.len(), failures.join("\n"));
 }
 
 #[test]
+fn what_failed_once_does_not_fail_again() {
+    let failures: Vec<_> =
+        FAILED_ONCE.iter().flat_map(|seed| workers::play_all(*seed..seed + 1).failures).collect();
+    no_failures(&failures);
+}
+
+/// One that failed among others fails alone, too.
+#[test]
+fn a_schedule_depends_on_nothing_but_its_seed() {
+    let among_others = workers::play_all(ALONE_AND_AMONG_OTHERS);
+    no_failures(&among_others.failures);
+    for (seed, calls) in among_others.calls {
+        let alone = workers::play_all(seed..seed + 1);
+        assert_eq!(alone.calls.get(&seed), Some(&calls), "schedule {seed} makes other calls alone");
+    }
+}
+
+#[test]
 fn whatever_goes_wrong_nothing_promised_is_lost_and_nothing_is_claimed_on_spoiled_evidence() {
-    let failures = workers::play_all(seeds());
-    assert!(failures.is_empty(), "{} schedules failed:\n{}", failures.len(), failures.join("\n"));
+    no_failures(&workers::play_all(seeds()).failures);
 }

@@ -32,8 +32,8 @@ struct Play<'d> {
     draw: Draw,
 }
 
-/// Plays a schedule to its end, or from where its last death left it.
-pub(super) fn play(seed: u64, desk: &Desk) {
+/// Plays a schedule to its end, or from where its last death left it; gives its calls as one number.
+pub(super) fn play(seed: u64, desk: &Desk) -> u64 {
     let mut draw = Draw::of(seed);
     let shape = Shape::drawn(&mut draw, desk);
     let course = desk.course(shape.number, || course(&shape, desk));
@@ -46,7 +46,9 @@ pub(super) fn play(seed: u64, desk: &Desk) {
     let restores = play.aftermath(deaths, course, fault);
     let early = ended.as_ref().is_none_or(|ended| ended.failure.is_some());
     let resumed = if early { play.resume(course) } else { None };
+    let calls = play.table().truth.calls;
     play.end(fault, ended, resumed, restores);
+    calls
 }
 
 /// What the command does without a fault; it must be right already.
@@ -67,12 +69,14 @@ fn course(shape: &Shape, desk: &Desk) -> Course {
 impl<'d> Play<'d> {
     /// Sets the table; after a death with the card as it was left.
     fn set(desk: &'d Desk, shape: Shape, mut draw: Draw, again: bool) -> Self {
-        let mut fresh = cards::filled(shape.kind, shape.content());
-        let before = desk.before(shape.kind.name, || cards::content(&mut fresh));
+        let filled = || cards::filled(shape.kind, shape.content());
+        // Read from another one: a card that was read is not as it was.
+        let before = desk.before(shape.kind.name, || cards::content(&mut filled()));
         let (card, truth) = if again {
             (cards::saved(shape.kind, &desk.card()), desk.truth())
         } else {
             desk.clear();
+            let fresh = filled();
             let sectors = vec![0; (fresh.info().bytes / super::table::SECTOR) as usize];
             (fresh, Truth { sectors, ..Truth::default() })
         };

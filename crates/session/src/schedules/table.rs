@@ -5,6 +5,7 @@ use super::disks::Disks;
 use super::fault::{Due, PutIn};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::identity::Identity;
+use cardscope_model::random::mix;
 use cardscope_simulator::SimTarget;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -44,6 +45,8 @@ pub(super) struct Truth {
     pub(super) errors: u64,
     /// Whether a fault struck that may change what is on the card, or what is read of it.
     pub(super) harmed: bool,
+    /// All calls on the target and their order, as one number.
+    pub(super) calls: u64,
 }
 
 impl Truth {
@@ -66,6 +69,11 @@ impl Truth {
         let sectors = self.sectors[Self::range(offset, now.len() as u64)].iter_mut().zip(pairs);
         let held = sectors.filter(|(_, (now, before))| now == before);
         held.for_each(|(sector, _)| *sector |= sector::MISREAD);
+    }
+
+    /// One more call.
+    pub(super) fn called(&mut self, operation: &str, offset: u64) {
+        self.calls = operation.bytes().fold(mix(self.calls ^ offset), |all, byte| mix(all ^ u64::from(byte)));
     }
 
     pub(super) fn clear(&mut self, offset: u64, len: u64, bits: u8) {

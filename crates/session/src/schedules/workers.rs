@@ -3,6 +3,8 @@
 
 use super::desk::Desk;
 use super::play::play;
+use std::any::Any;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::os::unix::process::ExitStatusExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,8 +24,17 @@ const LONGEST: Duration = Duration::from_secs(120);
 /// Exit status of a worker that hangs.
 const HANGS: i32 = 9;
 
-/// Plays schedules on all processors; gives those that failed, each with how to repeat it.
-pub(super) fn play_all(seeds: Range<u64>) -> Vec<String> {
+/// Schedules that were played.
+#[derive(Debug, Default)]
+pub(super) struct Played {
+    /// Those that failed, each with how to repeat it.
+    pub(super) failures: Vec<String>,
+    /// The calls of each of the others, as one number.
+    pub(super) calls: BTreeMap<u64, u64>,
+}
+
+/// Plays schedules on all processors.
+pub(super) fn play_all(seeds: Range<u64>) -> Played {
     let memory = Path::new("/dev/shm");
     let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
     let folder = tempfile::Builder::new().prefix("cardscope-schedules-").tempdir_in(place).unwrap();
@@ -33,18 +44,24 @@ pub(super) fn play_all(seeds: Range<u64>) -> Vec<String> {
     let parts = parts.filter(|part| !part.is_empty()).enumerate();
     let supervisors: Vec<(usize, Child)> =
         parts.map(|(n, part)| (n, supervisor(folder.path(), n, &part))).collect();
-    let mut failures = Vec::new();
+    let mut played = Played::default();
     for (n, mut supervisor) in supervisors {
         let status = supervisor.wait().unwrap();
         if !status.success() {
-            failures.push(format!(
+            played.failures.push(format!(
                 "the supervisor of worker {n} failed ({status}); it needs `unshare` and the right to mount"
             ));
         }
-        let told = std::fs::read_to_string(folder.path().join(format!("failures-{n}"))).unwrap_or_default();
-        failures.extend(told.lines().map(str::to_owned));
+        let told =
+            |of: &str| std::fs::read_to_string(folder.path().join(format!("{of}-{n}"))).unwrap_or_default();
+        played.failures.extend(told("failures").lines().map(str::to_owned));
+        let calls = told("calls");
+        let pairs = calls.lines().filter_map(|line| line.split_once(' '));
+        played
+            .calls
+            .extend(pairs.map(|(seed, calls)| (seed.parse::<u64>().unwrap(), calls.parse::<u64>().unwrap())));
     }
-    failures
+    played
 }
 
 fn supervisor(folder: &Path, number: usize, seeds: &Range<u64>) -> Child {
@@ -134,13 +151,16 @@ fn work() {
         std::fs::write(folder.join(format!("seed-{number}")), seed.to_string()).unwrap();
         UNDER_WAY.store(seed + 1, Ordering::Relaxed);
         let played = catch_unwind(AssertUnwindSafe(|| play(seed, &desk)));
-        if let Err(why) = played {
-            let text = why.downcast_ref::<String>().cloned();
-            let text = text.or(why.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default();
-            failed(&folder, number, seed, &format!("{}: {text}", desk.noted()));
+        match played {
+            Ok(calls) => add(&folder, &format!("calls-{number}"), &format!("{seed} {calls}")),
+            Err(why) => failed(&folder, number, seed, &format!("{}: {}", desk.noted(), panicked(&*why))),
         }
         desk.bury();
     }
+}
+fn panicked(why: &(dyn Any + Send)) -> &str {
+    let text = why.downcast_ref::<String>().map(String::as_str);
+    text.or(why.downcast_ref::<&str>().copied()).unwrap_or_default()
 }
 
 /// The schedule that a worker was at when it ended.
@@ -149,11 +169,16 @@ fn reached(folder: &Path, number: usize) -> u64 {
 }
 
 fn failed(folder: &Path, number: usize, seed: u64, why: &str) {
-    use std::io::Write;
-    let file = folder.join(format!("failures-{number}"));
-    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(file).unwrap();
     let why = why.replace('\n', " ");
-    writeln!(file, "SCHEDULE={seed} cargo test -p cardscope-session --lib schedules   # {why}").unwrap();
+    let line = format!("SCHEDULE={seed} cargo test -p cardscope-session --lib schedules   # {why}");
+    add(folder, &format!("failures-{number}"), &line);
+}
+
+/// Adds a line to a file for whoever started this process.
+fn add(folder: &Path, file: &str, line: &str) {
+    use std::io::Write;
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(folder.join(file)).unwrap();
+    writeln!(file, "{line}").unwrap();
 }
 
 /// The schedule under way, and one; 0 before the first.
