@@ -96,5 +96,7 @@ def measure():
                     times["ours"] / times["theirs"]))
     note = ("Each card takes 0.2 ms a command and moves 100 MB/s; both overwrite it (`f3probe --destructive`, `verify --erase`). "
             "Wrong is a wrong kind, or usable bytes more than 1 MiB beside the truth. f3probe has no kind for a card that keeps "
-            "nothing and calls it damaged, which counts as right.")
+            "nothing and calls it damaged, which counts as right. f3probe needs 1 MB for a fake that loses data at once, as "
+            "it writes single blocks and halves. Cardscope writes runs of some MiB: at the end of the card, where a cache could "
+            "hide a loss, and around the place where the loss begins, which tells its sector.")
     return [note, table(head, cells), *rows]

@@ -39,7 +39,12 @@ def run(command, right=(0,), env=None, limit=None):
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         before = time.monotonic()
         process = subprocess.Popen(command, stdout=out, stderr=err, env=dict(os.environ, LC_ALL="C", **(env or {})))
-        code, used = ended(process, before + limit if limit else None)
+        try:
+            code, used = ended(process, before + limit if limit else None)
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
         wall = time.monotonic() - before
         texts = []
         for file in (out, err):
