@@ -198,10 +198,16 @@ fn inside_the_region(stamper: &mut Stamper<'_, '_>, region: Range<u64>) -> Resul
         if lost.is_empty() || again >= bytes {
             return Ok(found);
         }
+        let mut any_written = false;
         for n in lost {
             let extent = parts[n].extent;
             again += u64::from(extent.len);
             parts[n] = stamper.stamp(&[extent])?.first().copied().unwrap_or(parts[n]);
+            any_written |= parts[n].written;
+        }
+        // What cannot be saved is never written, and so stays lost however often it is looked at.
+        if !any_written {
+            return Ok(found);
         }
     }
 }

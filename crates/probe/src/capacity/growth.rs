@@ -90,8 +90,6 @@ pub(super) struct Quick<'g, 't> {
     pub(super) before: Vec<Before>,
     pub(super) tail: Tail,
     pub(super) markers: Vec<Claim>,
-    /// Blocks of the run that were lost among others that were not, while it grew.
-    pub(super) few_lost: Vec<Claim>,
     /// Seconds that one marker costs.
     pub(super) marker_s: f64,
     /// Bytes of the ranges.
@@ -122,7 +120,6 @@ impl<'g, 't> Quick<'g, 't> {
             before: Vec::new(),
             tail: Tail::before(all),
             markers: Vec::new(),
-            few_lost: Vec::new(),
             marker_s: 0.0,
             written_besides: 0,
             flood: Flood::default(),
@@ -167,7 +164,6 @@ impl Quick<'_, '_> {
             if mostly_lost(&look.new) {
                 return Ok(Shown::NewLost(look.new));
             }
-            self.few_lost.extend(lost(&look.old).into_iter().chain(lost(&look.new)));
             if size >= 1 << 20 && self.markers.is_empty() {
                 self.set_markers()?;
                 let seen = self.lost_at_once()?;

@@ -59,6 +59,10 @@ impl Quick<'_, '_> {
     }
 
     pub(super) fn genuine(&self, seen: &[(Claim, State)]) -> Outcome {
+        // A card that lost blocks, and keeps them since they were written again, is no good one.
+        if !self.stamper.losses.is_empty() {
+            return self.losses(&[seen, &self.stamper.losses].concat(), false);
+        }
         let all = self.stamper.context.card_bytes();
         let share = self.excluded(seen);
         let mut outcome = self.outcome(Verdict::Genuine, seen);

@@ -51,8 +51,9 @@ impl Quick<'_, '_> {
         }
         let back = self.read_back();
         seen.extend(self.as_far_as_it_came(back)?);
-        let few = self.stamper.check(&self.few_lost);
-        seen.extend(self.as_far_as_it_came(few)?);
+        // What was lost before is not forgotten over blocks that are kept.
+        let again = self.stamper.check_losses();
+        seen.extend(self.as_far_as_it_came(again)?);
         let ranges = self.ranges();
         seen.extend(self.as_far_as_it_came(ranges)?);
         let lost = lost(&seen);

@@ -62,8 +62,10 @@ pub(super) struct Stamper<'g, 't> {
     pub(super) context: Context<'g, 't>,
     /// Writes that failed twice.
     pub(super) failed_writes: u64,
-    /// What was lost in two looks, the first of it.
+    /// What was lost in two looks, the first of it; the test's own writes lose nothing.
     pub(super) losses: Seen,
+    /// All that was stamped, oldest first, each with its generation.
+    stamped: Vec<(Extent, u32)>,
     /// Blocks whose second look differed from the first.
     pub(super) wavered: Vec<u64>,
 }
@@ -77,7 +79,7 @@ impl<'g, 't> Stamper<'g, 't> {
     ) -> Self {
         let mut context = Context::new(card, WriteScope::new(journal), &options.limits, events);
         context.salt = options::salt(options);
-        Stamper { context, failed_writes: 0, losses: Vec::new(), wavered: Vec::new() }
+        Stamper { context, failed_writes: 0, losses: Vec::new(), stamped: Vec::new(), wavered: Vec::new() }
     }
 
     /// Whether `bytes` more may be written in the limits that the user set.
@@ -114,8 +116,9 @@ impl<'g, 't> Stamper<'g, 't> {
         let unit = |extent: &Extent| if self.context.failed_on(*extent) { UNIT } else { extent.len };
         let parts = wanted.iter().flat_map(|p| extents(p.offset, p.end(), unit(p)));
         let parts: Vec<(Extent, bool)> = parts.map(|part| (part, !self.context.failed_on(part))).collect();
-        let writes = parts.iter().filter(|(_, saved)| *saved).map(|(part, _)| *part).collect();
-        let (generation, failed) = self.context.stamp(writes)?;
+        let writes: Vec<Extent> = parts.iter().filter(|(_, saved)| *saved).map(|(part, _)| *part).collect();
+        let (generation, failed) = self.context.stamp(writes.clone())?;
+        self.stamped.extend(writes.into_iter().map(|extent| (extent, generation)));
         let claim = |(extent, saved): (Extent, bool)| Claim {
             extent,
             generation,
@@ -142,11 +145,29 @@ impl<'g, 't> Stamper<'g, 't> {
             }
             // Bits that are wrong in other places each time are the reading's fault: no sector was wrong twice.
             states[index] = if flips_move(states[index], state) { State::Kept } else { state };
-            if !states[index].kept() && self.losses.len() < MOST_LOSSES {
+            let is_told = states[index].kept() || self.losses.len() == MOST_LOSSES;
+            if !is_told && !self.is_overwritten(&claims[index]) {
                 self.losses.push((claims[index], states[index]));
             }
         }
         Ok(zip(claims, states))
+    }
+
+    /// Looks once more at all that was lost and not written again since.
+    pub(super) fn check_losses(&mut self) -> Result<Seen, Stop> {
+        let mut claims = lost(&self.losses);
+        claims.retain(|claim| !self.is_overwritten(claim));
+        // A place is looked at once, however often it was lost.
+        claims.sort_by_key(|claim| (claim.extent.offset, std::cmp::Reverse(claim.extent.len)));
+        claims.dedup_by_key(|claim| claim.extent.offset);
+        self.check(&claims)
+    }
+
+    /// Whether a claim's place was stamped again.
+    fn is_overwritten(&self, claim: &Claim) -> bool {
+        let later = self.stamped.iter().rev().take_while(|(_, generation)| *generation > claim.generation);
+        let mut extents = later.map(|(extent, _)| extent);
+        extents.any(|e| e.offset < claim.extent.end() && claim.extent.offset < e.end())
     }
 
     /// Looks at claims by the second address of their places, `away` further on.

@@ -151,8 +151,7 @@ impl Record<'_> {
         let complete = ended.failure.is_none() && self.shape.words.iter().any(|word| word == "--full");
         let lost = self.truth.sectors.iter().any(|bits| bits & (sector::LOST | sector::BAD) != 0);
         self.must(!genuine || !complete || !lost, "a card that lost a sector is called genuine");
-        // Evidence may be taken again: what was lost, and then written once more, is there.
-        let stale = self.truth.stale_reads > 0 && lost && !ended.is_bad && ended.failure.is_none();
+        let stale = self.truth.stale_reads > 0 && !ended.is_bad && ended.failure.is_none();
         self.must(
             !genuine || !stale,
             "what was read is not what was written, and the card is called genuine",
