@@ -218,7 +218,10 @@ impl Card {
             cost.service += page.store(Written { offset: piece.offset, len: piece.len, new_bytes, mapped });
             cost.access += if missed { page.map_miss } else { 0.0 };
         }
-        if self.wear.is_some() { self.wear_out(piece, cost) } else { cost }
+        if self.wear.is_some() {
+            cost.service += self.wear_out(piece);
+        }
+        cost
     }
 
     /// A write that begins in the region at the card's start, and may reach beyond it.
@@ -252,23 +255,25 @@ impl Card {
         }
     }
 
-    fn wear_out(&mut self, piece: Command, mut cost: Cost) -> Cost {
-        let Some(wear) = &mut self.wear else { return cost };
+    /// Wears the card by a write; returns what its worn blocks add to the time.
+    fn wear_out(&mut self, piece: Command) -> f64 {
+        let Some(wear) = &mut self.wear else { return 0.0 };
         let erased = match &self.engine {
             // It maps nothing: whole blocks are erased once they were written.
             Engine::Constant(_) => wear.au.number(self.tally.written_bytes),
             engine => engine.work().erased_units,
         };
         wear.written(piece.offset);
-        if erased > self.worn {
-            let failed = wear.state.failed;
-            cost.service += wear.erased(erased - self.worn);
-            self.worn = erased;
-            if wear.state.failed > failed && wear.end() == Some(EndOfLife::LosesBlocks) {
-                self.lost.push(wear.au.range(piece.offset));
-            }
+        if erased <= self.worn {
+            return 0.0;
         }
-        cost
+        let failed = wear.state.failed;
+        let slower = wear.erased(erased - self.worn);
+        self.worn = erased;
+        if wear.state.failed > failed && wear.end() == Some(EndOfLife::LosesBlocks) {
+            self.lost.push(wear.au.range(piece.offset));
+        }
+        slower
     }
 
     /// A command to a controller that joins writes in its memory.
