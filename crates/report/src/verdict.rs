@@ -94,7 +94,7 @@ pub(crate) fn answer(found: &Verification) -> String {
         Verdict::Dead => "keeps nothing. Discard it.".to_owned(),
         Verdict::ReadOnly => "accepts no writes. Copy what is on it.".to_owned(),
         Verdict::Unstable => {
-            "answers differ from read to read. Try another reader, then discard it.".to_owned()
+            "the same block gives different answers. Try another reader, then discard it.".to_owned()
         }
         Verdict::ReaderSuspect => match found.at_most_usable() {
             Some(bytes) => format!("the card fails exactly at {}. Try another reader.", BinarySize(bytes)),
@@ -212,7 +212,7 @@ fn why(found: &Verification) -> Option<String> {
                 false => format!("Writes are accepted and dropped ({sure} sure)."),
             }
         }
-        (Verdict::Unstable, _) => format!("The same block reads differently each time ({sure} sure)."),
+        (Verdict::Unstable, _) => format!("One block did not give the same answer each time ({sure} sure)."),
         (Verdict::ReaderSuspect, _) => {
             format!("Old readers stop at such a boundary; the card may be genuine ({sure} sure).")
         }

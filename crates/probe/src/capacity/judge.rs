@@ -269,7 +269,7 @@ fn sentence(outcome: &Outcome, announced: u64) -> String {
             format!("The card holds about {good} of {all}: new data is lost once that is in use.")
         }
         Verdict::ReadOnly => "The card accepts no writes: it is worn out or locked.".to_owned(),
-        Verdict::Unstable => "The card gives different answers from read to read.".to_owned(),
+        Verdict::Unstable => "The card gives different answers to the same question.".to_owned(),
         Verdict::ReaderSuspect => {
             let end = outcome.usable_bytes.or(outcome.wrap_bytes).unwrap_or_default();
             format!("The card fails exactly at {}, the address limit of some readers.", limit(end))

@@ -53,13 +53,12 @@ pub(super) fn play_all(seeds: Range<u64>) -> Played {
             ));
         }
         let told =
-            |of: &str| std::fs::read_to_string(folder.path().join(format!("{of}-{n}"))).unwrap_or_default();
+            |what| std::fs::read_to_string(folder.path().join(format!("{what}-{n}"))).unwrap_or_default();
         played.failures.extend(told("failures").lines().map(str::to_owned));
-        let calls = told("calls");
-        let pairs = calls.lines().filter_map(|line| line.split_once(' '));
-        played
-            .calls
-            .extend(pairs.map(|(seed, calls)| (seed.parse::<u64>().unwrap(), calls.parse::<u64>().unwrap())));
+        for line in told("calls").lines() {
+            let (seed, calls) = line.split_once(' ').unwrap();
+            played.calls.insert(seed.parse().unwrap(), calls.parse().unwrap());
+        }
     }
     played
 }
@@ -158,6 +157,8 @@ fn work() {
         desk.bury();
     }
 }
+
+/// What a panic says.
 fn panicked(why: &(dyn Any + Send)) -> &str {
     let text = why.downcast_ref::<String>().map(String::as_str);
     text.or(why.downcast_ref::<&str>().copied()).unwrap_or_default()
