@@ -48,25 +48,26 @@ impl Slot {
 
 /// How many machines run beside each other: each takes a processor for itself.
 const AT_ONCE: usize = 2;
-static RUNNING: Mutex<usize> = Mutex::new(0);
+static TAKEN: Mutex<[bool; AT_ONCE]> = Mutex::new([false; AT_ONCE]);
 static ENDED: Condvar = Condvar::new();
 
-/// The right to run a machine, given back when dropped.
-struct Place;
+/// The right to run a machine, one of [`AT_ONCE`], given back when dropped.
+struct Place(usize);
 
 impl Place {
     fn take() -> Place {
-        let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut running =
-            ENDED.wait_while(running, |n| *n >= AT_ONCE).unwrap_or_else(PoisonError::into_inner);
-        *running += 1;
-        Place
+        let taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken =
+            ENDED.wait_while(taken, |taken| !taken.contains(&false)).unwrap_or_else(PoisonError::into_inner);
+        let free = taken.iter().position(|taken| !taken).expect("one is free");
+        taken[free] = true;
+        Place(free)
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        TAKEN.lock().unwrap_or_else(PoisonError::into_inner)[self.0] = false;
         ENDED.notify_one();
     }
 }
@@ -110,7 +111,7 @@ impl Machine {
 
     fn with(home: &Home, name: &str, disk: Option<&Path>) -> Machine {
         let place = Place::take();
-        let mut qemu = Qemu::start(&home.path(name), Some(state()), disk);
+        let mut qemu = Qemu::start(&home.path(name), Some(state()), disk, place.0);
         until("the machine to wake", || qemu.status() != "inmigrate");
         qemu.qmp.ask("cont", json!({}));
         let mut machine = Machine {
