@@ -77,11 +77,15 @@ fn each_part_that_is_a_verb_has_its_own_row_with_what_the_visit_says_of_it() {
 #[test]
 fn a_fake_is_named_on_the_first_line_and_is_worth_no_map() {
     let home = Home::new();
-    let run = home.run(&["check", "sim:sandian-1tb-52g", "--label", "1TB A2", "--details"]).expect(1);
-    let told = run.one_line();
-    assert_eq!(run.stdout.lines().next(), Some("FAKE: holds 52.0 GB of 1000 GB. Return it."));
-    assert!(told.contains("Writes beyond 52.0 GB are lost") && told.contains("Return it."), "{told}");
-    assert!(told.contains("mapped only if the card keeps its data"), "{told}");
+    // With the last three one of the first large writes is so slow that there seems to be no time for the rest.
+    for seed in ["1", "16", "38", "85"] {
+        let arguments = ["check", "sim:sandian-1tb-52g", "--label", "1TB A2", "--details", "--seed", seed];
+        let run = home.run(&arguments).expect(1);
+        let told = run.one_line();
+        assert_eq!(run.stdout.lines().next(), Some("FAKE: holds 52.0 GB of 1000 GB. Return it."), "{seed}");
+        assert!(told.contains("Writes beyond 52.0 GB are lost") && told.contains("Return it."), "{told}");
+        assert!(told.contains("mapped only if the card keeps its data"), "{told}");
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::markers::{excluded_above, spread, step};
 use super::options::Outcome;
 use super::stamper::{Claim, Seen, State, UNIT, any_lost, down, lost};
 use super::tail::{self, Flood};
-use cardscope_engine::card::{Answer, Extent, Stop};
+use cardscope_engine::card::{Answer, Extent, Stop, extents};
 use cardscope_engine::content::Content;
 use cardscope_model::verify::{Share, Verdict};
 use std::collections::BTreeSet;
@@ -244,9 +244,7 @@ impl Quick<'_, '_> {
     /// addresses lead back to the run, if they do.
     fn leads_back(&mut self, run: u64, markers: &[Extent]) -> Result<(Seen, Option<Fold>), Stop> {
         let claims = self.stamper.stamp(markers)?;
-        if run > 0 {
-            tail::write_run(&mut self.stamper, 0, run)?;
-        }
+        self.write_low_run(run)?;
         self.flood.pour(&mut self.stamper)?;
         let seen = self.stamper.check(&claims)?;
         if run < 2 * u64::from(UNIT) {
@@ -255,6 +253,21 @@ impl Quick<'_, '_> {
         let all = self.stamper.context.card_bytes();
         let hits = alias::scan(&mut self.stamper, 0, run, all)?;
         Ok((seen, alias::fold(&mut self.stamper, &hits)?))
+    }
+
+    /// Writes a run of `run` bytes at the start of the card: as much at once as there seems to be time for. One slow write
+    /// among the first few makes all seem slow, and pieces show what the rest really takes.
+    fn write_low_run(&mut self, run: u64) -> Result<(), Stop> {
+        let block = self.stamper.context.block();
+        let mut start = 0;
+        while start < run {
+            let rest: Vec<Extent> = extents(start, run, block).collect();
+            let piece = (2 * start).max(u64::from(block)).min(run);
+            let end = if self.stamper.may_stamp(&rest, 0.0) { run } else { piece };
+            tail::write_run(&mut self.stamper, start, end)?;
+            start = end;
+        }
+        Ok(())
     }
 
     /// Whether addresses fold: later ones lead back to a run at the start, stamps that were seen belong elsewhere, or those
