@@ -19,8 +19,12 @@ const IDLE_DRIVER: &str = "/sys/devices/system/cpu/cpuidle/current_driver";
 /// How long after the last command the cores are kept busy.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Rounds between two looks at the clock.
-const ROUNDS: u32 = 2000;
+/// So long a core is kept busy without a pause.
+const STRETCH: Duration = Duration::from_micros(100);
+
+/// A pause in which whoever waits for the core gets it. The scheduler puts a thread behind the others of its session only
+/// (sched(7), autogroup): the kernel's own workers, without which no I/O ends, and other sessions wait beside all of it.
+const PAUSE: Duration = Duration::from_micros(1);
 
 /// Holds the cores awake as long as it lives.
 #[derive(Debug)]
@@ -106,12 +110,16 @@ impl Spinning {
         if schedule::run_last().is_err() || sched_setaffinity(None, &only).is_err() {
             return;
         }
+        let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
         while !self.over.load(Ordering::Relaxed) {
-            for _ in 0..ROUNDS {
+            let began = Instant::now();
+            while began.elapsed() < STRETCH {
                 std::hint::spin_loop();
             }
             if self.idle() {
                 self.wait();
+            } else {
+                std::thread::sleep(PAUSE);
             }
         }
     }
