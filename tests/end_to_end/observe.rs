@@ -6,6 +6,7 @@ use crate::common::machine::{Loop, Mounted, tool};
 use crate::common::{number, text, without_answer};
 use rustix::process::Signal;
 use serde_json::{Value, json};
+use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -112,6 +113,31 @@ fn a_busy_device_is_told_by_its_own_figures() {
     }
     let finding = report["findings"].as_array().unwrap().iter().find(|f| f["claim"] == "bottleneck").unwrap();
     assert!(!finding["evidence"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn a_watch_begins_when_the_archive_is_open_however_long_that_takes() {
+    let card = Loop::of_mib(8);
+    let home = Home::new();
+    let watch = ["observe", card.path.as_str(), "--for", "1s", "--json"];
+    home.run(&watch).expect(0);
+    let hold = "import sqlite3, sys, time
+held = sqlite3.connect(sys.argv[1])
+held.execute('BEGIN EXCLUSIVE')
+print(flush=True)
+time.sleep(3)";
+    let mut holder = Command::new("python3");
+    holder.args(["-c", hold, home.archive().to_str().unwrap()]).stdout(Stdio::piped());
+    let mut holder = holder.spawn().expect("python3 is needed for this test");
+    holder.stdout.take().unwrap().read_exact(&mut [0]).unwrap();
+    let run = home.run(&watch).expect(0);
+    assert!(holder.wait().unwrap().success());
+    assert!(run.took > Duration::from_secs(3), "it waited for the archive: {:?}", run.took);
+    let report = run.json();
+    let first = &report["samples"][0];
+    let before = number(first, "/uptime_seconds") - number(first, "/seconds");
+    let began = number(&report, "/began_uptime_seconds");
+    assert!((before - began).abs() < 1.0, "what moved before belongs to no sample: {report:#}");
 }
 
 #[test]

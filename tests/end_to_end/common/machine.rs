@@ -59,13 +59,13 @@ pub(crate) struct Loop {
 }
 
 impl Loop {
-    /// A loop device over a fresh image of so many MiB, in the page cache so that it is fast.
+    /// A loop device over a fresh image of so many MiB, in memory: nothing else that is written slows it down.
     pub(crate) fn of_mib(mib: u64) -> Self {
         Self::with(mib, &[])
     }
 
     pub(crate) fn with(mib: u64, options: &[&str]) -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = tempfile::tempdir_in("/dev/shm").unwrap();
         let mut made = Self::over(&image(dir.path(), mib), options);
         made._dir = Some(dir);
         made

@@ -55,7 +55,7 @@ pub fn observe(
         Length::Nothing => None,
         _ => {
             let mut watch = Watch { watcher: &watcher, report: &mut report, recorder: &mut recorder };
-            watch.run(request, &first, interrupt, events).err()
+            watch.run(request, interrupt, events).err()
         }
     };
     finish(&mut report, baseline.as_ref().map(|baseline| (baseline, request)));
@@ -101,14 +101,11 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    fn run(
-        &mut self,
-        request: &Request,
-        first: &Look,
-        interrupt: &Interrupt,
-        events: &mut dyn Listener,
-    ) -> Result<()> {
+    fn run(&mut self, request: &Request, interrupt: &Interrupt, events: &mut dyn Listener) -> Result<()> {
+        // On a busy disk the archive takes seconds to open: what moved meanwhile is no part of the first sample.
+        let first = self.watcher.look().map_err(Failure::io)?;
         let began = Instant::now();
+        self.report.body.began_uptime_seconds = first.uptime;
         let length = match request.length() {
             Length::For(length) => Some(length),
             Length::UntilStopped | Length::Nothing => None,
@@ -128,7 +125,7 @@ impl Watch<'_> {
             let look = self.watcher.look().map_err(Failure::io)?;
             let now = Instant::now();
             let sample = sample::between(&last.1, &look, now.duration_since(last.0).as_secs_f64());
-            self.traffic(first, &look);
+            self.traffic(&first, &look);
             self.report.body.samples.push(sample);
             last = (now, look);
             let moved = last.1.device.read_bytes + last.1.device.write_bytes;
