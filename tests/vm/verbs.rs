@@ -73,8 +73,9 @@ fn files_are_verified_on_each_file_system_that_cards_carry() {
         let left = machine.run("ls /mnt | grep -v lost+found; cat /mnt/mine").expect(0).stdout;
         assert_eq!(left, "mine\nmine\n", "{make}: {outcome}");
         let observed = machine.begin(&format!("exec /program/cardscope observe {disk} --for 4s --json"));
+        machine.wait_for(&observed, "watching");
         machine
-            .run("sleep 1; dd if=/dev/zero of=/mnt/zeros bs=1M count=4 conv=fsync 2>/dev/null; rm /mnt/zeros")
+            .run("dd if=/dev/zero of=/mnt/zeros bs=1M count=4 conv=fsync 2>/dev/null; rm /mnt/zeros")
             .expect(0);
         let observed = machine.finish(observed).expect(0);
         // What the file system writes beside it comes on top.

@@ -45,7 +45,7 @@ const SMALL: f64 = 16384.0;
 
 /// A whole watch in figures; `began` is its beginning in seconds since boot. `None` where nothing was watched.
 pub fn summarise(samples: &[ObserveSample], began: f64) -> Option<ObserveSummary> {
-    let seconds: f64 = samples.iter().map(|s| s.seconds).sum();
+    let seconds = seconds_of(samples.iter());
     if seconds <= 0.0 {
         return None;
     }
@@ -70,7 +70,7 @@ pub fn summarise(samples: &[ObserveSample], began: f64) -> Option<ObserveSummary
         cpu_busy: mean(samples, |s| s.cpu_busy),
         iowait: mean(samples, |s| s.iowait),
         swap_bytes: samples.iter().map(|s| s.swap_bytes).sum::<Option<u64>>(),
-        loaded_seconds: loaded.iter().map(|s| s.seconds).sum(),
+        loaded_seconds: seconds_of(loaded.iter().copied()),
         settled: settled(samples, began),
         bottleneck: Load::of(&loaded).bottleneck(seconds),
     })
@@ -113,11 +113,16 @@ struct Load {
     other: f64,
 }
 
+/// What they last together. The sum of no numbers is -0, and would be printed so.
+fn seconds_of<'a>(samples: impl Iterator<Item = &'a ObserveSample>) -> f64 {
+    samples.fold(0.0, |sum, s| sum + s.seconds)
+}
+
 impl Load {
     fn of(loaded: &[&ObserveSample]) -> Load {
         let over =
             |of: fn(&ObserveSample) -> Option<f64>| mean(loaded.iter().copied(), of).unwrap_or_default();
-        let seconds: f64 = loaded.iter().map(|s| s.seconds).sum();
+        let seconds = seconds_of(loaded.iter().copied());
         let swapped: u64 = loaded.iter().filter_map(|s| s.swap_bytes).sum();
         Load {
             seconds,

@@ -118,6 +118,13 @@ fn the_verdict_names_the_numbers_it_rests_on() {
 }
 
 #[test]
+fn a_system_that_was_idle_was_busy_for_no_seconds() {
+    let samples: Vec<ObserveSample> = (0..4).map(|at| second(at, 0.0, 0.0, 0.05)).collect();
+    let evidence = verdict(&samples, &summary(&samples)).evidence;
+    assert!(evidence.contains(&("busy seconds".to_owned(), "0 of 4".to_owned())), "{evidence:?}");
+}
+
+#[test]
 fn two_seconds_of_busy_processors_are_neither_idle_nor_at_rest() {
     let samples: Vec<ObserveSample> = (0..2).map(|at| second(at, 0.0, 0.0, 1.0)).collect();
     let of_all = summary(&samples);
