@@ -97,6 +97,7 @@ def measure():
     note = ("Each card takes 0.2 ms a command and moves 100 MB/s; both overwrite it (`f3probe --destructive`, `verify --erase`). "
             "Wrong is a wrong kind, or usable bytes more than 1 MiB beside the truth. f3probe has no kind for a card that keeps "
             "nothing and calls it damaged, which counts as right. f3probe needs 1 MB for a fake that loses data at once, as "
-            "it writes single blocks and halves. Cardscope writes runs of some MiB: at the end of the card, where a cache could "
-            "hide a loss, and around the place where the loss begins, which tells its sector.")
+            "it writes single blocks and halves. Cardscope writes a run of 16 to 64 MiB at the start of such a card, too, and "
+            "looks for copies of it, so that no period need be a power of two, and some MiB around the place where the loss "
+            "begins, which tells its sector.")
     return [note, table(head, cells), *rows]
