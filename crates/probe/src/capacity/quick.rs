@@ -258,6 +258,10 @@ impl Quick<'_, '_> {
     /// Writes a run of `run` bytes at the start of the card: as much at once as there seems to be time for. One slow write
     /// among the first few makes all seem slow, and pieces show what the rest really takes.
     fn write_low_run(&mut self, run: u64) -> Result<(), Stop> {
+        // A limit of bytes, unlike one of time, is known to be too small before anything is written.
+        if !self.stamper.context.may_write(run) {
+            return Err(Stop::Limit);
+        }
         let block = self.stamper.context.block();
         let mut start = 0;
         while start < run {

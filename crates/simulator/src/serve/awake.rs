@@ -3,6 +3,7 @@
 //! Baselines). Power management is asked by `/dev/cpu_dma_latency` (kernel documentation, PM QoS); where the kernel has
 //! no cpuidle driver it cannot be, and idle cores are given something to do instead.
 
+use super::delay::hurry;
 use super::options::{Measure, Options};
 use cardscope_engine::schedule;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -110,7 +111,7 @@ impl Spinning {
         if schedule::run_last().is_err() || sched_setaffinity(None, &only).is_err() {
             return;
         }
-        let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+        hurry(false);
         while !self.over.load(Ordering::Relaxed) {
             let began = Instant::now();
             while began.elapsed() < STRETCH {
