@@ -20,8 +20,9 @@ const IDLE_DRIVER: &str = "/sys/devices/system/cpu/cpuidle/current_driver";
 /// How long after the last command the cores are kept busy.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// So long a core is kept busy without a pause.
-const STRETCH: Duration = Duration::from_micros(100);
+/// So long a core is kept busy without a pause: about as long as the scheduler lets a thread run beside another one. A
+/// core that has paused sleeps, and is woken late, on a virtual machine most of all.
+const STRETCH: Duration = Duration::from_millis(3);
 
 /// A pause in which whoever waits for the core gets it. The scheduler puts a thread behind the others of its session only
 /// (sched(7), autogroup): the kernel's own workers, without which no I/O ends, and other sessions wait beside all of it.

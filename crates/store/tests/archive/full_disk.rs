@@ -6,8 +6,10 @@ use crate::logs::{card, import, log, source};
 use crate::sessions::{run, sample, start};
 use cardscope_store::{Archive, ArchiveError};
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// A file system of 1 MiB; gone when dropped.
 struct SmallDisk(tempfile::TempDir);
@@ -28,11 +30,29 @@ impl SmallDisk {
         self.0.path()
     }
 
-    /// Fills it to the last block.
+    /// Fills it to the last block, once no block is left that will come back: a process that another test starts holds
+    /// our open files until it runs its program, and with them the log that SQLite has removed.
     fn fill(&self) {
         use std::io::Write;
+        let end = Instant::now() + Duration::from_secs(60);
+        while self.used() > self.seen() {
+            assert!(Instant::now() < end, "{} bytes of {} in no file", self.used(), self.seen());
+            std::thread::sleep(Duration::from_millis(1));
+        }
         let mut file = fs::File::create(self.path().join("ballast")).unwrap();
         while file.write_all(&[7; 4096]).is_ok() {}
+    }
+
+    /// Bytes that are taken.
+    fn used(&self) -> u64 {
+        let disk = rustix::fs::statvfs(self.path()).unwrap();
+        (disk.f_blocks - disk.f_bfree) * disk.f_frsize
+    }
+
+    /// Bytes of the files that have a name.
+    fn seen(&self) -> u64 {
+        let files = fs::read_dir(self.path()).unwrap();
+        files.map(|file| file.unwrap().metadata().unwrap().blocks() * 512).sum()
     }
 
     fn empty(&self) {
