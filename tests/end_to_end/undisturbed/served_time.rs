@@ -84,8 +84,11 @@ fn fio_sees_the_time_of_a_card_of_2000_and_of_20000_ios_per_second() {
     let home = Home::new();
     // 50 µs a command is the fastest card whose times are promised; 4 KiB at 4 GB/s are one of them.
     for (command_s, expected) in [("0.0005", 501.0), ("0.000049", 50.0)] {
-        let served = Served::start(&home, &format!("constant?command_s={command_s}&mb_s=4096"), &[]);
-        within_5_percent(expected, || fio_constant(served.card().to_str().unwrap(), 2));
+        // The way through the kernel is measured as a card is mounted: a busy moment then would spoil every attempt.
+        within_5_percent(expected, || {
+            let served = Served::start(&home, &format!("constant?command_s={command_s}&mb_s=4096"), &[]);
+            fio_constant(served.card().to_str().unwrap(), 2)
+        });
     }
 }
 
@@ -98,8 +101,10 @@ fn random_reads_of_the_extreme_pro_take_as_long_served_as_in_virtual_time() {
     let recipe = home.recipe("size = \"256MiB\"\nprepare = false", tests);
     let outcome = home.run(&["bench", &format!("sim:{name}"), "--recipe", &recipe, "--json"]).expect(0);
     let virtual_us = 4096.0 / number(result(&outcome.json(), "RND4K Q1T1 read"), "/mb_s");
-    let served = Served::start(&home, name, &[]);
-    within_5_percent(virtual_us, || fio_median(served.card().to_str().unwrap(), 2));
+    within_5_percent(virtual_us, || {
+        let served = Served::start(&home, name, &[]);
+        fio_median(served.card().to_str().unwrap(), 2)
+    });
 }
 
 #[test]

@@ -52,8 +52,7 @@ impl<F: TestFolder> Pass<'_, F> {
         let sorted = &self.sorted;
         let planned: u64 = self.files.iter().map(|file| file.result.bytes).sum();
         let tested: u64 = self.files.iter().map(|file| file.result.read_bytes).sum();
-        // Less than a sector at the end of an odd file is never read.
-        let unread = self.files.iter().any(|file| file.result.read_bytes + 512 <= file.result.bytes);
+        let unread = self.files.iter().any(TestedFile::is_unread);
         // A file system's own tables for the files are none of what could be tested, where it was filled to the brim.
         let there_before = if self.written { 0 } else { planned };
         let facts = Tested {

@@ -94,6 +94,11 @@ impl TestedFile {
         start..start.saturating_add(self.result.bytes)
     }
 
+    /// True while some of it is to be read; less than a sector at the end of an odd file never is.
+    pub(super) fn is_unread(&self) -> bool {
+        self.result.read_bytes + 512 <= self.result.bytes
+    }
+
     pub(super) fn place(&self, offset_in_file: u64) -> FileOffset {
         FileOffset { number: self.result.number, content: self.content, offset_in_file }
     }
@@ -104,8 +109,18 @@ impl TestedFile {
     }
 }
 
-/// Of a budget, writing may take this share: what is written must be read again, which is seldom slower.
-const SHARE_OF_WRITING: f64 = 0.5;
+/// Of a budget, writing may take half: what is written must be read again, which is seldom slower.
+const PARTS: u32 = 2;
+
+/// When something has to be over: never, where there is no budget.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Deadline(Option<Instant>);
+
+impl Deadline {
+    pub(super) fn is_over(self) -> bool {
+        self.0.is_some_and(|end| Instant::now() >= end)
+    }
+}
 
 /// So many failed I/Os are kept in the document.
 const MOST_IO_ERRORS: usize = 100;
@@ -166,12 +181,18 @@ impl<'a, F: TestFolder> Pass<'a, F> {
         }
     }
 
-    pub(super) fn writing_is_over(&self) -> bool {
-        self.budget.is_some_and(|budget| self.begun.elapsed() >= budget.mul_f64(SHARE_OF_WRITING))
+    /// When writing has to be over.
+    pub(super) fn end_of_writing(&self) -> Deadline {
+        self.after(self.budget.map(|budget| budget / PARTS))
     }
 
-    pub(super) fn is_over(&self) -> bool {
-        self.budget.is_some_and(|budget| self.begun.elapsed() >= budget)
+    /// When all has to be over.
+    pub(super) fn end(&self) -> Deadline {
+        self.after(self.budget)
+    }
+
+    fn after(&self, time: Option<Duration>) -> Deadline {
+        Deadline(time.and_then(|time| self.begun.checked_add(time)))
     }
 
     pub(super) fn stage(&mut self, what: &str, bytes: u64) {

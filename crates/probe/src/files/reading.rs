@@ -27,7 +27,7 @@ const LEAST_SHARE: f64 = 0.01;
 const LEAST_PERIOD: u64 = 1 << 20;
 
 impl<F: TestFolder> Pass<'_, F> {
-    /// Reads the files in order, then once more what was not as written; those that the budget left no time for stay
+    /// Reads the files in order, then once more what was not as written; what the budget leaves no time for stays
     /// unread.
     ///
     /// # Errors
@@ -45,12 +45,15 @@ impl<F: TestFolder> Pass<'_, F> {
     }
 
     fn read_files(&mut self, files: &mut [TestedFile]) -> Result<(), Stop> {
+        let end = self.end();
         for file in files {
-            if self.is_over() {
+            if !end.is_over() {
+                self.read_file(file)?;
+            }
+            if end.is_over() && file.is_unread() {
                 self.note("the budget ends reading");
                 break;
             }
-            self.read_file(file)?;
         }
         Ok(())
     }
@@ -80,7 +83,9 @@ impl<F: TestFolder> Pass<'_, F> {
         meter.begin(now);
         self.read_meter.begin(now);
         let mut failed: Vec<Extent> = Vec::new();
-        let outcome = card.read(extents(0, whole, BLOCK), file.expected(), |extent, at, answer| {
+        let end = self.end();
+        let extents = extents(0, whole, BLOCK).take_while(|_| !end.is_over());
+        let outcome = card.read(extents, file.expected(), |extent, at, answer| {
             let len = u64::from(extent.len);
             meter.moved(seconds(at), len);
             self.read_meter.moved(seconds(at), len);

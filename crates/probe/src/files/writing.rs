@@ -137,7 +137,7 @@ impl Filling {
                 if self.file.result.bytes >= self.room {
                     return Ok(End::Whole);
                 }
-                if pass.writing_is_over() {
+                if pass.end_of_writing().is_over() {
                     return Ok(End::Budget);
                 }
                 match self.range(pass, card, block) {
@@ -160,7 +160,10 @@ impl Filling {
         let content = self.file.expected();
         let until = self.room.min(self.file.result.bytes + RANGE);
         let mut ahead: Vec<Extent> = Vec::new();
-        card.write(extents(self.file.result.bytes, until, block), content, |extent, at, _| {
+        // A slow card takes minutes for a range.
+        let end = pass.end_of_writing();
+        let extents = extents(self.file.result.bytes, until, block).take_while(|_| !end.is_over());
+        card.write(extents, content, |extent, at, _| {
             self.meter.moved(seconds(at), u64::from(extent.len));
             pass.wrote(seconds(at), u64::from(extent.len));
             // Extents end in any order; the file is whole up to the first that has not.
