@@ -78,6 +78,10 @@ pub(super) struct Ended {
     pub(super) failure: Option<Failure>,
     /// Whether its exit status says that something is wrong with the card.
     pub(super) is_bad: bool,
+    /// Reads until then that brought what a lost write should have replaced.
+    pub(super) stale_reads: u64,
+    /// Whether the card had lost a sector by then.
+    pub(super) is_lossy: bool,
 }
 
 /// A command line of a verb.
@@ -126,7 +130,8 @@ fn performed<P: Procedure>(procedure: &P, interrupt: &Interrupt, events: &mut dy
 fn ended<D: Document + Serialize>(outcome: Result<Outcome<D>>) -> Ended {
     match outcome {
         Ok(Outcome { report, failure }) => {
-            Ended { is_bad: report.is_bad(), document: serde_json::to_value(&report).unwrap(), failure }
+            let (is_bad, document) = (report.is_bad(), serde_json::to_value(&report).unwrap());
+            Ended { document, failure, is_bad, ..Ended::default() }
         }
         Err(refusal) => Ended { failure: Some(refusal), ..Ended::default() },
     }

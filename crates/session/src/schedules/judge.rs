@@ -149,9 +149,8 @@ impl Record<'_> {
             self.must(self.truth.harmed || !is(&bad), "a good card is called bad");
         }
         let complete = ended.failure.is_none() && self.shape.words.iter().any(|word| word == "--full");
-        let lost = self.truth.sectors.iter().any(|bits| bits & (sector::LOST | sector::BAD) != 0);
-        self.must(!genuine || !complete || !lost, "a card that lost a sector is called genuine");
-        let stale = self.truth.stale_reads > 0 && !ended.is_bad && ended.failure.is_none();
+        self.must(!genuine || !complete || !ended.is_lossy, "a card that lost a sector is called genuine");
+        let stale = ended.stale_reads > 0 && !ended.is_bad && ended.failure.is_none();
         self.must(
             !genuine || !stale,
             "what was read is not what was written, and the card is called genuine",

@@ -117,8 +117,9 @@ impl<'d> Play<'d> {
         table.interrupt = interrupt.clone();
         drop(table);
         let ended = commands::run(words, &interrupt, &mut Heard(Arc::clone(&self.table)));
-        self.table().due = None;
-        ended
+        let mut table = self.table();
+        table.due = None;
+        Ended { stale_reads: table.truth.stale_reads, is_lossy: table.truth.is_lossy(), ..ended }
     }
 
     fn command(&self, due: Option<Due>, course: Course) -> Ended {

@@ -71,6 +71,11 @@ impl Truth {
         held.for_each(|(sector, _)| *sector |= sector::MISREAD);
     }
 
+    /// Whether any sector lost its last write, or fails.
+    pub(super) fn is_lossy(&self) -> bool {
+        self.sectors.iter().any(|bits| bits & (sector::LOST | sector::BAD) != 0)
+    }
+
     /// One more call.
     pub(super) fn called(&mut self, operation: &str, offset: u64) {
         self.calls = operation.bytes().fold(mix(self.calls ^ offset), |all, byte| mix(all ^ u64::from(byte)));
