@@ -113,9 +113,13 @@ fn a_loop_device_adds_less_than_60_us_to_a_card_of_a_millisecond() {
     let home = Home::new();
     let served = Served::start(&home, "constant?command_s=0.001&mb_s=4096", &[]);
     let device = Loop::over(&served.card(), &["--direct-io=on"]);
-    let added: Vec<f64> = (0..ATTEMPTS).map(|_| fio_constant(&device.path, 1) - 1001.0).collect();
+    let mut added = Vec::new();
+    let is_near = (0..ATTEMPTS).any(|_| {
+        added.push(fio_constant(&device.path, 1) - 1001.0);
+        added.last().is_some_and(|us| *us < 60.0)
+    });
     println!("{added:.1?} µs");
-    assert!(added.iter().any(|us| *us < 60.0), "{added:.1?} µs");
+    assert!(is_near, "{added:.1?} µs");
 }
 
 #[test]
