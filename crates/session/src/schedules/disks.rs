@@ -2,6 +2,7 @@
 //! images, one for journals.
 
 use rustix::fs::statvfs;
+use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount, mount_remount};
 use std::ffi::CString;
 use std::fs::Permissions;
@@ -37,14 +38,19 @@ impl Disks {
         for (disk, _) in
             [(&self.archive, archive), (&self.journals, journals)].iter().filter(|(_, full)| *full)
         {
-            let seen = statvfs(*disk).unwrap();
-            resize(disk, ((seen.f_blocks - seen.f_bfree) * seen.f_frsize).max(seen.f_frsize));
+            // The archive is written by a thread of its own, which may take more meanwhile; a disk smaller than what is on
+            // it is refused.
+            let mut resized = Err(Errno::INVAL);
+            while resized == Err(Errno::INVAL) {
+                resized = resize(disk, taken(disk));
+            }
+            resized.unwrap();
         }
     }
 
     /// Gives the room back.
     pub(super) fn free(&self) {
-        [&self.archive, &self.journals].iter().for_each(|disk| resize(disk, ROOM));
+        [&self.archive, &self.journals].iter().for_each(|disk| resize(disk, ROOM).unwrap());
     }
 
     /// Removes everything on them.
@@ -64,6 +70,12 @@ fn options(bytes: u64) -> CString {
     CString::new(format!("size={bytes}")).unwrap()
 }
 
-fn resize(disk: &Path, bytes: u64) {
-    mount_remount(disk, MountFlags::empty(), options(bytes).as_c_str()).unwrap();
+/// Bytes that are on it, a block at least.
+fn taken(disk: &Path) -> u64 {
+    let seen = statvfs(disk).unwrap();
+    ((seen.f_blocks - seen.f_bfree) * seen.f_frsize).max(seen.f_frsize)
+}
+
+fn resize(disk: &Path, bytes: u64) -> Result<(), Errno> {
+    mount_remount(disk, MountFlags::empty(), options(bytes).as_c_str())
 }
