@@ -282,6 +282,9 @@ fn a_budget_ends_the_writing_in_time_to_read_what_was_written_and_the_reading_to
         assert_eq!(text(&document, "/verdict"), "inconclusive");
         assert_eq!((sectors(&document, "ok") * 512) as f64, number(&document, "/files/tested_bytes"));
     }
+    fs::remove_file(file(&mounted, "1.h2w")).unwrap();
+    verify(&home, &mounted, &["--budget", "2s"]).expect(0);
+    assert!(names_in(Path::new(mounted.path())).is_empty());
 }
 
 #[test]

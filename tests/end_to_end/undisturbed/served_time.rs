@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 /// Attempts that a busy machine is granted.
-const ATTEMPTS: usize = 10;
+const ATTEMPTS: usize = 5;
 
 /// Median latency in µs that fio measures with one 4 KiB read in flight.
 fn fio_median(file: &str, seconds: u32) -> f64 {
