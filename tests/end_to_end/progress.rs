@@ -126,7 +126,7 @@ fn ctrl_c_on_a_terminal_is_answered_at_once_with_what_is_restored() {
     let home = Home::new();
     let served = slow_card(&home);
     let before = std::fs::read(served.card()).unwrap();
-    // Once figures of the first stage are drawn, something was written. On a busy machine its name alone stands there earlier.
+    // Its figures, since on a busy machine the name of a stage is drawn before anything was written.
     let drawn = Drawn::of(&home, 80, "MB ·", &["verify", served.card().to_str().unwrap()], 130);
     let at = |word: &str| drawn.0.iter().position(|line| line.contains(word));
     let (asked, answered) = (at("^C").unwrap(), at("stopping: restoring").expect("it says what it restores"));
