@@ -1,8 +1,9 @@
-//! Served cards keep their times: what fio measures through the kernel is what the model says, the server knows how
-//! late it is, and says so where a card is too fast for the machine.
+//! Served cards keep their times: what fio measures through the kernel and over NBD is what the model says, the server
+//! knows how late it is, and says so where a card is too fast for the machine.
 
 use crate::common::binary::Home;
 use crate::common::machine::{Loop, tool};
+use crate::common::nbd::Nbd;
 use crate::common::served::Served;
 use crate::common::{number, result, turns};
 use rustix::process::Signal;
@@ -13,13 +14,13 @@ const ATTEMPTS: usize = 5;
 
 /// Median latency in µs that fio measures with one 4 KiB read in flight.
 fn fio_median(file: &str, seconds: u32) -> f64 {
-    fio_percentiles(file, seconds)[PERCENTILES.len() / 2]
+    fio_percentiles(&through_the_kernel(file), seconds)[PERCENTILES.len() / 2]
 }
 
 /// The same of a card whose reads all take the same: the middle of the narrowest range in which a quarter of the reads lies.
 /// Other programs scatter some reads, and with them a median; what is left undisturbed stays together.
-fn fio_constant(file: &str, seconds: u32) -> f64 {
-    let latencies = fio_percentiles(file, seconds);
+fn fio_constant(way: &[String], seconds: u32) -> f64 {
+    let latencies = fio_percentiles(way, seconds);
     let ranges = latencies.windows(6).map(|range| (range[5] - range[0], (range[0] + range[5]) / 2.0));
     ranges.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(f64::NAN, |(_, middle)| middle)
 }
@@ -27,24 +28,20 @@ fn fio_constant(file: &str, seconds: u32) -> f64 {
 /// Every twentieth read; fio takes 20 percentiles at most.
 const PERCENTILES: [u32; 19] = [5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95];
 
+/// How fio reaches a file or a block device.
+fn through_the_kernel(file: &str) -> [String; 4] {
+    ["--direct=1".into(), "--ioengine=psync".into(), "--size=256M".into(), format!("--filename={file}")]
+}
+
 /// These percentiles of the latency in µs.
-fn fio_percentiles(file: &str, seconds: u32) -> [f64; PERCENTILES.len()] {
-    let told = tool(
-        "fio",
-        &[
-            "--name=served",
-            "--rw=randread",
-            "--bs=4k",
-            "--direct=1",
-            "--ioengine=psync",
-            "--time_based",
-            "--size=256M",
-            &format!("--percentile_list={}", PERCENTILES.map(|percentile| percentile.to_string()).join(":")),
-            "--output-format=json",
-            &format!("--runtime={seconds}"),
-            &format!("--filename={file}"),
-        ],
-    );
+fn fio_percentiles(way: &[String], seconds: u32) -> [f64; PERCENTILES.len()] {
+    let list =
+        format!("--percentile_list={}", PERCENTILES.map(|percentile| percentile.to_string()).join(":"));
+    let runtime = format!("--runtime={seconds}");
+    let mut options = vec!["--name=served", "--rw=randread", "--bs=4k", "--time_based"];
+    options.extend(["--output-format=json", &list, &runtime]);
+    options.extend(way.iter().map(String::as_str));
+    let told = tool("fio", &options);
     let document: Value =
         serde_json::from_str(&told[told.find('{').unwrap_or_else(|| panic!("{told}"))..]).unwrap();
     let at = |percentile| format!("/jobs/0/read/clat_ns/percentile/{percentile}.000000");
@@ -87,9 +84,19 @@ fn fio_sees_the_time_of_a_card_of_2000_and_of_20000_ios_per_second() {
         // The way through the kernel is measured as a card is mounted: a busy moment then would spoil every attempt.
         within_5_percent(expected, || {
             let served = Served::start(&home, &format!("constant?command_s={command_s}&mb_s=4096"), &[]);
-            fio_constant(served.card().to_str().unwrap(), 2)
+            fio_constant(&through_the_kernel(served.card().to_str().unwrap()), 2)
         });
     }
+}
+
+#[test]
+fn fio_over_nbd_sees_the_cards_time() {
+    let _alone = turns::alone();
+    let home = Home::new();
+    let card = "constant?announced_bytes=32MiB&command_s=0.004&mb_s=100";
+    let nbd = Nbd::start(&home, &[card], "127.0.0.1:0", &[]);
+    let way = ["--ioengine=nbd".into(), format!("--uri={}", nbd.uri(0))];
+    within_5_percent(4000.0 + 4096.0 / 100.0, || fio_constant(&way, 2));
 }
 
 #[test]
@@ -115,7 +122,7 @@ fn a_loop_device_adds_less_than_60_us_to_a_card_of_a_millisecond() {
     let device = Loop::over(&served.card(), &["--direct-io=on"]);
     let mut added = Vec::new();
     let is_near = (0..ATTEMPTS).any(|_| {
-        added.push(fio_constant(&device.path, 1) - 1001.0);
+        added.push(fio_constant(&through_the_kernel(&device.path), 1) - 1001.0);
         added.last().is_some_and(|us| *us < 60.0)
     });
     println!("{added:.1?} µs");
