@@ -13,8 +13,8 @@ use serde_json::Value;
 const ATTEMPTS: usize = 5;
 
 /// Median latency in µs that fio measures with one 4 KiB read in flight.
-fn fio_median(file: &str, seconds: u32) -> f64 {
-    fio_percentiles(&through_the_kernel(file), seconds)[PERCENTILES.len() / 2]
+fn fio_median(way: &[String], seconds: u32) -> f64 {
+    fio_percentiles(way, seconds)[PERCENTILES.len() / 2]
 }
 
 /// The same of a card whose reads all take the same: the middle of the narrowest range in which a quarter of the reads lies.
@@ -96,7 +96,10 @@ fn fio_over_nbd_sees_the_cards_time() {
     let card = "constant?announced_bytes=32MiB&command_s=0.004&mb_s=100";
     let nbd = Nbd::start(&home, &[card], "127.0.0.1:0", &[]);
     let way = ["--ioengine=nbd".into(), format!("--uri={}", nbd.uri(0))];
-    within_5_percent(4000.0 + 4096.0 / 100.0, || fio_constant(&way, 2));
+    let expected = 4000.0 + 4096.0 / 100.0;
+    let medians = [(); 3].map(|()| fio_median(&way, 3));
+    let best = medians.into_iter().fold(f64::INFINITY, f64::min);
+    assert!((best / expected - 1.0).abs() < 0.05, "{medians:?} µs and not {expected}");
 }
 
 #[test]
@@ -110,7 +113,7 @@ fn random_reads_of_the_extreme_pro_take_as_long_served_as_in_virtual_time() {
     let virtual_us = 4096.0 / number(result(&outcome.json(), "RND4K Q1T1 read"), "/mb_s");
     within_5_percent(virtual_us, || {
         let served = Served::start(&home, name, &[]);
-        fio_median(served.card().to_str().unwrap(), 2)
+        fio_median(&through_the_kernel(served.card().to_str().unwrap()), 2)
     });
 }
 
@@ -133,7 +136,7 @@ fn a_loop_device_adds_less_than_60_us_to_a_card_of_a_millisecond() {
 fn the_lag_is_told_at_the_end_and_in_the_document() {
     let home = Home::new();
     let mut served = Served::start(&home, "constant?command_s=0.001", &["--json"]);
-    fio_median(served.card().to_str().unwrap(), 1);
+    fio_median(&through_the_kernel(served.card().to_str().unwrap()), 1);
     let live = served.document("counters.json");
     let outcome = served.stop(Signal::TERM).expect(0).says(&["lag: p50 ", " µs, p99 ", " commands"]);
     let document = outcome.json();
