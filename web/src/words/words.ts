@@ -1,0 +1,36 @@
+// Words of the API in the words of a reader, in one place.
+
+import type { TaskState, Tone } from '../api/types';
+
+/** The class that the published pages give a tone. */
+export function toneClass(tone: Tone | null | undefined): string {
+  return tone === 'warning' ? 'open' : (tone ?? 'plain');
+}
+
+/** The verdict that an answer begins with (`FAKE: holds …`), apart from the rest, as the published pages show it. */
+export function verdict(answer: string): { word: string; rest: string } {
+  const found = /^([A-Z][A-Z -]{2,})([:,])\s*([\s\S]*)$/.exec(answer);
+  return found?.[1] ? { word: found[1], rest: found[3] ?? '' } : { word: '', rest: answer };
+}
+
+export const STATES: Record<TaskState, string> = {
+  queued: 'waiting',
+  running: 'running',
+  stopping: 'stopping',
+  complete: 'complete',
+  failed: 'failed',
+  interrupted: 'interrupted',
+};
+
+export function ended(state: TaskState): boolean {
+  return state === 'complete' || state === 'failed' || state === 'interrupted';
+}
+
+export function sentence(text: string): string {
+  return text ? text.charAt(0).toUpperCase() + text.slice(1) : text;
+}
+
+/** `flash_page_bytes` as `flash page bytes`. */
+export function spaced(key: string): string {
+  return key.replaceAll('_', ' ');
+}
