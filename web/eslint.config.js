@@ -20,6 +20,10 @@ export default ts.config(
       'no-undef': 'off',
       // Addresses are the app's own; there is no base path to resolve.
       'svelte/no-navigation-without-resolve': 'off',
+      // Plain maps are meant where they are used: who shows them watches a counter or a raw value instead.
+      'svelte/prefer-svelte-reactivity': 'off',
+      // A space as an expression is kept where Svelte would trim one.
+      'svelte/no-useless-mustaches': 'off',
     },
   },
 );

@@ -37,13 +37,15 @@ const ERASE: Option = {
   erases: true,
 };
 
+const CHECK: Verb = {
+  name: 'check',
+  label: 'Check',
+  about: 'Real or fake, how fast, and what it suits. Preserves the data on the card.',
+  options: [LABEL, BUDGET, READ_ONLY, { key: 'marks', label: 'Test capacity and marks only', kind: 'flag' }, ERASE],
+};
+
 export const VERBS: Verb[] = [
-  {
-    name: 'check',
-    label: 'Check',
-    about: 'Real or fake, how fast, and what it suits. Preserves the data on the card.',
-    options: [LABEL, BUDGET, READ_ONLY, { key: 'marks', label: 'Test capacity and marks only', kind: 'flag' }, ERASE],
-  },
+  CHECK,
   {
     name: 'verify',
     label: 'Verify capacity',
@@ -108,6 +110,11 @@ export const VERBS: Verb[] = [
 
 export function verbNamed(name: string): Verb | undefined {
   return VERBS.find((verb) => verb.name === name);
+}
+
+/** The verb of an address; whatever it says, there is one. */
+export function verbOr(name: string | null): Verb {
+  return (name && verbNamed(name)) || CHECK;
 }
 
 export function verbLabel(name: string): string {
