@@ -6,14 +6,13 @@ export interface Host {
   version: string;
   hostname: string;
   archive: string;
-  archive_read_only: boolean;
-  writable: boolean;
+  archive_problem: string | null;
   root: boolean;
 }
 
 export interface Partition {
   name: string;
-  bytes: number;
+  bytes: number | null;
   filesystem: string | null;
   mounted_at: string[];
 }
@@ -21,7 +20,6 @@ export interface Partition {
 export interface Device {
   name: string;
   path: string;
-  target: string;
   bytes: number | null;
   bus: string;
   model: string | null;
@@ -37,19 +35,12 @@ export interface Device {
   advice: string | null;
   can_unmount: boolean;
   task: string | null;
-  card: { id: string; title: string } | null;
-}
-
-export interface Example {
-  target: string;
-  title: string;
-  bytes: number;
 }
 
 export interface Devices {
   answer: string;
   devices: Device[];
-  examples: Example[];
+  examples: SimulatedLine[];
 }
 
 export type TaskState = 'queued' | 'running' | 'stopping' | 'complete' | 'failed' | 'interrupted';
@@ -95,10 +86,8 @@ export interface Task {
   session: string | null;
   error: string | null;
   loses_data: boolean;
-}
-
-export interface TaskWithMoments extends Task {
-  moments: Moment[];
+  /** Only where one task is asked for. */
+  moments?: Moment[];
 }
 
 export type Options = Record<string, string | number | boolean | string[]>;
@@ -110,6 +99,11 @@ export interface Order {
   confirm?: string;
 }
 
+export interface Price {
+  amount: number;
+  currency: string;
+}
+
 export interface CardRow {
   id: string;
   title: string;
@@ -119,7 +113,7 @@ export interface CardRow {
   capacity: string;
   marks: string[];
   verdict: { text: string; tone: Tone; session: string } | null;
-  price: { amount: number; currency: string } | null;
+  price: Price | null;
   per_gb: number | null;
   units: number;
   sessions: number;
@@ -146,20 +140,18 @@ export interface SessionLine {
   session: string;
   started_at: string;
   target: string;
-  card: string | null;
   title: string | null;
   kind: string;
   recipe: string | null;
   state: string;
   answer: string;
-  tone: Tone;
   part_of: string | null;
 }
 
 export interface CardEvent {
-  date: string;
+  date: string | null;
   kind: string;
-  price: string | { amount: number; currency: string } | null;
+  price: Price | null;
   note: string | null;
   source: string | null;
 }
@@ -193,7 +185,8 @@ export interface Sessions {
 }
 
 export interface Session {
-  session: SessionLine;
+  session: string;
+  kind: string;
   answer: string;
   tone: Tone;
   html: string;
@@ -207,9 +200,7 @@ export interface Comparison {
 export interface Job {
   name: string;
   title: string;
-  about: string;
-  workloads: { name: string; title: string; weight: number }[];
-  needs: string[];
+  workloads: { name: string; weight: number }[];
 }
 
 export interface Jobs {
@@ -231,18 +222,16 @@ export interface Place {
   card: string;
   title: string;
   score: number;
-  probability_best: number | null;
-  price: string | { amount: number; currency: string } | null;
+  ci95: [number, number] | null;
+  probability_best: number;
+  price: Price | null;
   per_price: number | null;
-  published: boolean;
-  simulated: boolean;
 }
 
 export interface Ranking {
   answer: string;
   places: Place[];
   excluded: { name: string; reason: string }[];
-  findings: Finding[];
   html: string;
 }
 
@@ -271,6 +260,7 @@ export interface Import {
     runs: number;
     results: number;
     error: string | null;
+    sessions: string[];
   }[];
   html: string;
 }
@@ -278,12 +268,11 @@ export interface Import {
 export interface RecipeLine {
   name: string;
   title: string;
-  about: string;
   source: string;
   writes: boolean;
   tests: number;
   seconds: number;
-  bytes: number | null;
+  area_bytes: number;
 }
 
 export interface Recipe {
@@ -303,6 +292,7 @@ export interface RecipeCheck {
 }
 
 export interface SimulatedLine {
+  target: string;
   name: string;
   title: string;
   bytes: number;
@@ -311,15 +301,13 @@ export interface SimulatedLine {
 export interface Knob {
   key: string;
   label: string;
-  value: string | number | boolean | null;
-  unit: string | null;
-  choices: string[] | null;
-  min: number | null;
-  max: number | null;
+  value: string;
+  choices: string[];
 }
 
 export interface Simulated {
   target: string;
+  name: string;
   title: string;
   paragraphs: string[];
   truth: Record<string, unknown>;
@@ -339,5 +327,5 @@ export interface JournalLine {
   began: string;
   saved_bytes: number;
   state: string;
-  command: string;
+  command: string | null;
 }

@@ -3,7 +3,7 @@
 
 import { get, write } from '../api/client';
 import { connection } from '../api/connection.svelte';
-import type { Moment, Order, Task, TaskWithMoments } from '../api/types';
+import type { Moment, Order, Task } from '../api/types';
 import { Series } from './series';
 
 /** One task: what is shown of it changes by parts, so that five moments a second redraw a bar and not the page. */
@@ -31,9 +31,9 @@ export class LiveTask {
     this.drawn += 1;
   }
 
-  fill(task: TaskWithMoments): void {
+  fill(task: Task): void {
     const series = new Series();
-    task.moments.forEach((moment) => series.push(moment));
+    task.moments?.forEach((moment) => series.push(moment));
     this.series = series;
     this.whole = true;
     this.update(task);
@@ -95,7 +95,7 @@ class Tasks {
 
   /** The history of a task, once for a tab. */
   async history(one: LiveTask): Promise<void> {
-    one.fill(await get<TaskWithMoments>(`/api/tasks/${encodeURIComponent(one.task.id)}`));
+    one.fill(await get<Task>(`/api/tasks/${encodeURIComponent(one.task.id)}`));
   }
 
   async load(): Promise<void> {

@@ -1,5 +1,7 @@
 // Figures as they are written everywhere in Cardscope: three significant digits, MB/s of 10^6 bytes, GB of 10^9.
 
+import type { Price } from '../api/types';
+
 /** Three significant digits, without an exponent. */
 export function three(value: number): string {
   if (!Number.isFinite(value)) return '–';
@@ -73,9 +75,8 @@ export function day(iso: string): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
-export function price(value: string | { amount: number; currency: string } | null): string {
-  if (value === null) return '';
-  return typeof value === 'string' ? value : `${value.amount.toFixed(2)} ${value.currency}`;
+export function price(value: Price | null): string {
+  return value === null ? '' : `${value.amount.toFixed(2)} ${value.currency}`;
 }
 
 export function count(n: number, one: string, many = `${one}s`): string {

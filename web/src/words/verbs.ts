@@ -61,7 +61,7 @@ export const VERBS: Verb[] = [
   {
     name: 'bench',
     label: 'Benchmark',
-    about: 'Speed by a published recipe. Preserves the data on the card.',
+    about: 'Speed by a published recipe. Most recipes overwrite the card.',
     options: [
       { key: 'recipe', label: 'Recipe', kind: 'recipe' },
       { key: 'runs', label: 'Runs', kind: 'number', placeholder: 'as the recipe says' },
@@ -85,12 +85,6 @@ export const VERBS: Verb[] = [
       { key: 'cooling', label: 'Cooling', kind: 'text', placeholder: 'passive' },
       { key: 'write', label: 'Erase the card: write until the speed is steady', kind: 'flag', erases: true },
     ],
-  },
-  {
-    name: 'info',
-    label: 'Identity',
-    about: 'What the card says of itself, register by register. Reads only.',
-    options: [],
   },
   {
     name: 'format',
@@ -122,7 +116,8 @@ export function verbLabel(name: string): string {
 }
 
 /** Whether an order loses what is on the target; a simulated card has nothing to lose. */
-export function erases(verb: Verb, options: Options, target: string): boolean {
+export function erases(verb: Verb, options: Options, target: string, recipeWrites: boolean): boolean {
   if (!target || target.startsWith('sim:')) return false;
+  if (verb.name === 'bench') return recipeWrites;
   return Boolean(verb.erases) || verb.options.some((option) => option.erases && options[option.key] === true);
 }
