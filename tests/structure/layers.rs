@@ -33,7 +33,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "store",
         ],
     ),
-    ("cardscope", &["model", "report", "session"]),
+    ("cardscope-server", &["model", "report", "session"]),
+    ("cardscope", &["model", "report", "server", "session"]),
     ("cardscope-book", &[]),
 ];
 

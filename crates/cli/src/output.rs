@@ -27,6 +27,9 @@ pub(crate) struct Options {
     /// No progress on stderr
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
+    /// Report progress on stderr as JSON, one event a line (docs/results.md)
+    #[arg(long, global = true, conflicts_with = "quiet")]
+    pub(crate) events: bool,
     /// Show everything, including findings, caveats and evidence
     #[arg(long, global = true)]
     pub(crate) details: bool,

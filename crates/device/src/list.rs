@@ -56,6 +56,34 @@ pub struct Partition {
     pub mounted_at: Vec<String>,
 }
 
+impl Entry {
+    /// What stands in the way of a test, without what to do about it: the device is named beside it.
+    pub fn cause(&self) -> Option<&str> {
+        let reason = self.reason.as_deref()?;
+        let cause = reason.split_once("; ").map_or(reason, |(cause, _)| cause);
+        let cause = cause.strip_prefix(&self.path).map_or(cause, str::trim_start);
+        Some(cause.strip_prefix("is ").unwrap_or(cause))
+    }
+
+    /// What to do about it.
+    pub fn advice(&self) -> Option<&str> {
+        Some(self.reason.as_deref()?.split_once("; ")?.1)
+    }
+}
+
+/// What is present, as a text that changes with it: devices, their sizes and mounts. No device is opened.
+pub fn present(system: &System) -> String {
+    let disks = BlockDevice::all(system);
+    let mut text: String = disks
+        .iter()
+        .map(|disk| format!("{} {:?} {:?}\n", disk.name, disk.bytes(), disk.sequence()))
+        .collect();
+    for mount in own_mounts(system) {
+        text += &format!("{:?}\n", mount.number);
+    }
+    text
+}
+
 /// Which devices are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {

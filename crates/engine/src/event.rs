@@ -1,5 +1,6 @@
 //! What happens while a card is worked on, for progress lines and live pages.
 
+use cardscope_model::finding::Finding;
 use std::ops::Range;
 
 /// One thing that happened.
@@ -32,6 +33,10 @@ pub enum Event {
         /// Speed in MB/s.
         mb_s: f64,
     },
+    /// From now on its results are stored, in a session of this name.
+    Stored(String),
+    /// A conclusion was made.
+    Found(Finding),
     /// Something worth saying at once.
     Note(String),
 }
@@ -225,6 +230,8 @@ impl Listener for Within<'_> {
                 self.hand_on(&Step { what: String::new(), ..step.clone() }, &(0.0..1.0));
             }
             Event::Phase { step, part } => self.hand_on(step, part),
+            // The session of the whole is another one.
+            Event::Stored(_) => {}
             other => self.outer.event(other),
         }
     }

@@ -9,6 +9,9 @@ use cardscope_model::units::{NANOS_PER_S, Nanos, seconds};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 static BYTES: AtomicU64 = AtomicU64::new(0);
+/// I/Os that ended, and the nanoseconds that they took together.
+static IOS: AtomicU64 = AtomicU64::new(0);
+static WAITED: AtomicU64 = AtomicU64::new(0);
 static CLOCK: AtomicU64 = AtomicU64::new(0);
 /// Bits of a temperature in °C, those of no number where none was taken; and what the clock showed then.
 static CELSIUS: AtomicU64 = AtomicU64::new(u64::MAX);
@@ -29,6 +32,10 @@ const IS_LARGE: u64 = 64 << 10;
 pub struct Pulse {
     /// Bytes read and written.
     pub bytes: u64,
+    /// I/Os that ended.
+    pub ios: u64,
+    /// Seconds that they took, each from being asked for to its end.
+    pub waited_s: f64,
     /// Seconds passed on the clocks of the targets.
     pub seconds: f64,
     /// The last temperature that was taken, in °C, if that was not long ago.
@@ -40,6 +47,8 @@ pub fn now() -> Pulse {
     let clock = CLOCK.load(Ordering::Relaxed);
     Pulse {
         bytes: BYTES.load(Ordering::Relaxed),
+        ios: IOS.load(Ordering::Relaxed),
+        waited_s: seconds(WAITED.load(Ordering::Relaxed)),
         seconds: seconds(clock),
         celsius: fresh(CELSIUS.load(Ordering::Relaxed), CELSIUS_AT.load(Ordering::Relaxed), clock),
     }
@@ -67,9 +76,16 @@ pub fn moved(bytes: u64) {
     BYTES.fetch_add(bytes, Ordering::Relaxed);
 }
 
+/// So many I/Os ended, which took so long together.
+pub(crate) fn answered(ios: u64, time: Nanos) {
+    IOS.fetch_add(ios, Ordering::Relaxed);
+    WAITED.fetch_add(time, Ordering::Relaxed);
+}
+
 /// An I/O of so many bytes took so long.
 pub(crate) fn took(direction: Direction, bytes: u64, time: Nanos) {
     moved(bytes);
+    answered(1, time);
     if bytes >= IS_LARGE {
         let (all, nanos) = &LARGE[direction as usize];
         all.fetch_add(bytes, Ordering::Relaxed);

@@ -30,6 +30,7 @@ pub mod json;
 pub mod judge;
 pub mod judged_label;
 pub mod judged_mark;
+pub mod live;
 pub mod log;
 pub mod named;
 pub mod observe;

@@ -28,6 +28,7 @@ pub mod png;
 pub mod publication;
 pub mod ranking;
 pub mod recipes;
+pub mod records;
 pub mod restore;
 mod ruler;
 pub mod sustain;

@@ -16,7 +16,7 @@ use cardscope_simulator::target_spec;
 use clap::Args;
 use std::path::Path;
 
-pub use cardscope_device::list::Entry;
+pub use cardscope_device::list::{Entry, Partition as Part};
 
 /// Show cards and readers, and whether they are safe to test
 #[derive(Debug, Clone, Default, Args)]
@@ -81,6 +81,11 @@ pub fn list(request: &ListRequest) -> Result<Vec<Entry>> {
     let mut entries = list::list(&request.machine.system()?, scope);
     entries.retain(|e| request.all || e.removable);
     Ok(entries)
+}
+
+/// What is present, as a text that changes whenever a card comes, goes, or is mounted or unmounted. No device is opened.
+pub fn present() -> String {
+    list::present(&System::host())
 }
 
 /// What a card says of itself, judged as of today.

@@ -2,6 +2,7 @@
 
 use crate::error::{Failure, Result};
 use cardscope_engine::input;
+use cardscope_model::host::{self, HOSTS, Host};
 use cardscope_model::job::{self, JOBS, Job};
 use clap::Args;
 use std::path::Path;
@@ -21,6 +22,22 @@ pub struct Request {
 /// If one of them is broken.
 pub fn list() -> Result<Vec<Job>> {
     JOBS.all(job::parse).map_err(Failure::io)
+}
+
+/// A job that comes with the program.
+///
+/// # Errors
+/// A refusal where there is none of that name.
+pub fn builtin(name: &str) -> Result<Job> {
+    job::find(name).map_err(Failure::refused)
+}
+
+/// The hosts that come with the program.
+///
+/// # Errors
+/// If one of them is broken.
+pub fn hosts() -> Result<Vec<Host>> {
+    HOSTS.all(host::parse).map_err(Failure::io)
 }
 
 /// A job by its name, or from a file of the user's own.

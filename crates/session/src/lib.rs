@@ -45,8 +45,10 @@ mod recorder;
 pub mod restore;
 #[cfg(test)]
 mod schedules;
+pub mod shelf;
 pub mod simulate;
 mod spreads;
+pub mod state;
 pub mod sustain;
 #[cfg(test)]
 mod testing;

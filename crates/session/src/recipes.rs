@@ -2,6 +2,7 @@
 
 use crate::error::{Failure, Result};
 use cardscope_engine::input;
+pub use cardscope_model::recipe::RecipeError;
 use cardscope_model::recipe::{self, ExplainedRecipe, RECIPES};
 use clap::Args;
 use std::path::Path;
@@ -32,6 +33,22 @@ pub fn list() -> Result<Vec<ExplainedRecipe>> {
 pub fn show(name: &str) -> Result<ExplainedRecipe> {
     let recipe = recipe::parse(&text(name)?, None);
     Ok(recipe.map_err(|e| Failure::refused_for(format!("recipe {name:?}: {e}"), e))?.explained())
+}
+
+/// The text of a recipe that comes with the program.
+///
+/// # Errors
+/// A refusal where there is none of that name.
+pub fn builtin(name: &str) -> Result<&'static str> {
+    RECIPES.find(name).map_err(Failure::refused)
+}
+
+/// Explains a recipe by its text.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn explain(text: &str) -> Result<ExplainedRecipe, RecipeError> {
+    Ok(recipe::parse(text, None)?.explained())
 }
 
 /// The text of a built-in recipe by name, or of a file by path: what ends in `.toml` or has a slash is a path.

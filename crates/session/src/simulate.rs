@@ -70,6 +70,31 @@ pub fn random(seed: u64) -> Result<Shown> {
     Ok(shown)
 }
 
+/// A simulated card for whoever must not name files: one that comes with the program or a random one, whose state comes from
+/// no file and goes to none.
+///
+/// # Errors
+/// A refusal: it is another one, or there is none of that name.
+pub fn offered(target: &str) -> Result<Shown> {
+    let name = target.strip_prefix(target_spec::PREFIX).unwrap_or(target);
+    let name = name.split('?').next().unwrap_or_default();
+    let spec = || spec(target);
+    let builtin = name.starts_with(random::PREFIX) || list()?.iter().any(|card| card.name == name);
+    if name.contains(['/', '.']) || !builtin {
+        return Err(Failure::refused(format!("there is no simulated card {name:?}")));
+    }
+    let storage = spec()?.storage;
+    if storage.load.is_some() || storage.save.is_some() || storage.memory_bytes > MOST_MEMORY {
+        return Err(Failure::refused(format!(
+            "{target:?}: state, save and more memory are for the command line only"
+        )));
+    }
+    show(target)
+}
+
+/// Memory that a simulated card may take that was asked for from elsewhere, in bytes.
+const MOST_MEMORY: u64 = 256 << 20;
+
 /// A card by `NAME…` or `sim:NAME…`.
 fn spec(name: &str) -> Result<TargetSpec> {
     let full = match target_spec::is_simulated(name) {

@@ -159,6 +159,21 @@ impl Archive {
         self.read(async |c| c.all(statement(sql::SUMMARIES), read::summary).await)
     }
 
+    /// A window of the sessions, records included, newest first; and how many there are.
+    pub fn newest_sessions(
+        &mut self,
+        offset: usize,
+        limit: usize,
+    ) -> Result<(Vec<SessionSummary>, usize), ArchiveError> {
+        let whole = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+        let asked = statement(sql::NEWEST_SUMMARIES).bind(whole(limit)).bind(whole(offset));
+        self.read(async |c| {
+            let window = c.all(asked, read::summary).await?;
+            let all: u64 = c.one(statement("SELECT COUNT(*) FROM session"), |row| row.whole(0)).await?;
+            Ok((window, usize::try_from(all).unwrap_or(usize::MAX)))
+        })
+    }
+
     /// The sessions whose ids begin with a text or end in it, records included, oldest first. Sessions of one moment begin
     /// alike; an end of fewer digits than a list shows is none.
     pub fn sessions_by_id(&mut self, part: &str) -> Result<Vec<SessionSummary>, ArchiveError> {

@@ -38,7 +38,29 @@ const CARD_WORDS: &str = "SELECT s.kind, s.condition, s.identity, \
     (SELECT MIN(start_c) FROM sample WHERE session_id = s.id), \
     (SELECT MAX(max_c) FROM sample WHERE session_id = s.id) FROM session s WHERE s.card_id = $1 ORDER BY s.id";
 
+/// The newest document of some verbs on a card.
+#[derive(Debug, Clone)]
+pub struct NewestDocument {
+    /// The card.
+    pub card_id: String,
+    /// The session.
+    pub session: String,
+    /// The verb.
+    pub kind: String,
+    /// The document.
+    pub document: Value,
+}
+
 impl Archive {
+    /// The newest verdict on each card that has one: the document of its last `check` or `verify`.
+    pub fn newest_verdicts(&mut self) -> Result<Vec<NewestDocument>, ArchiveError> {
+        // Ids of sessions begin with the time.
+        let asked = "SELECT s.card_id, s.id, s.kind, s.document FROM session s JOIN \
+            (SELECT MAX(id) AS id FROM session WHERE kind IN ('check', 'verify') AND card_id IS NOT NULL \
+             AND document IS NOT NULL GROUP BY card_id) newest ON newest.id = s.id";
+        self.read(async |c| c.all(statement(asked), newest).await)
+    }
+
     /// What the sessions of a card say of it beside their runs, oldest first.
     pub fn card_words(&mut self, card: &str) -> Result<Vec<CardWord>, ArchiveError> {
         self.read(async |c| c.all(statement(CARD_WORDS).bind(card), card_word).await)
@@ -123,6 +145,12 @@ impl Archive {
         }
         self.write(async |c| merge(c, from, into).await).map_err(|e| e.about_card(from))
     }
+}
+
+fn newest(row: &Row) -> Outcome<NewestDocument> {
+    // A document that cannot be read says nothing, and keeps no other from being listed.
+    let document = row.json(3).unwrap_or_default();
+    Ok(NewestDocument { card_id: row.get(0)?, session: row.get(1)?, kind: row.get(2)?, document })
 }
 
 fn card_word(row: &Row) -> Outcome<CardWord> {

@@ -40,7 +40,7 @@ mod write;
 pub use address::shown;
 pub use archive::{Archive, is_server};
 pub use attachments::{NewAttachment, Owner, StoredAttachment};
-pub use cards::CardWord;
+pub use cards::{CardWord, NewestDocument};
 pub use error::ArchiveError;
 pub use import::{NewSource, Stored, setting_of};
 pub use naming::is_named;

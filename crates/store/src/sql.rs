@@ -115,6 +115,8 @@ macro_rules! summaries {
 }
 
 pub(crate) const SUMMARIES: &str = summaries!("ORDER BY s.started_at, s.id");
+pub(crate) const NEWEST_SUMMARIES: &str =
+    summaries!("ORDER BY s.started_at DESC, s.id DESC LIMIT $1 OFFSET $2");
 pub(crate) const SUMMARIES_OF_CARD: &str = summaries!("WHERE s.card_id = $1 ORDER BY s.started_at, s.id");
 pub(crate) const SUMMARIES_OF_UNIT: &str = summaries!("WHERE s.specimen_id = $1 ORDER BY s.started_at, s.id");
 pub(crate) const SUMMARIES_BY_ID: &str =

@@ -4,6 +4,7 @@
 use super::left::{At, Left};
 use super::strip::History;
 use super::words;
+use cardscope_model::live::Moment as Told;
 use cardscope_model::outside;
 use cardscope_model::units::{MB, Size, Speed};
 use cardscope_session::event::{Course, Event, Step};
@@ -69,6 +70,8 @@ pub(super) struct View {
     moment: Moment,
     now: f64,
     speed: Option<f64>,
+    /// Mean latency in microseconds of the I/Os that ended last.
+    latency_us: Option<f64>,
     left: Left,
     history: History,
     /// The first estimate of what stopping takes, and when it was made.
@@ -100,7 +103,7 @@ impl View {
             }
             Event::Progress { bytes, .. } => self.bytes = Some(*bytes),
             Event::Wait(seconds) => self.wait = Some((self.now + seconds, self.moment.pulse.bytes)),
-            Event::Figure { .. } | Event::Note(_) => {}
+            Event::Stored(_) | Event::Figure { .. } | Event::Found(_) | Event::Note(_) => {}
         }
         self.advance();
     }
@@ -120,6 +123,10 @@ impl View {
             let speed = pulse.bytes.saturating_sub(last.pulse.bytes) as f64 / MB / passed;
             let before = self.speed.unwrap_or(speed);
             self.speed = Some(before + (speed - before) * (1.0 - (-passed / FOLLOWS_S).exp()));
+        }
+        if pulse.ios > last.pulse.ios {
+            let ios = (pulse.ios - last.pulse.ios) as f64;
+            self.latency_us = Some((pulse.waited_s - last.pulse.waited_s).max(0.0) * 1e6 / ios);
         }
         if self.wait.is_some_and(|(until, bytes)| self.now >= until || pulse.bytes > bytes) {
             self.wait = None;
@@ -173,6 +180,31 @@ impl View {
             lines.extend(self.history.lines(width));
         }
         lines
+    }
+
+    /// How far it is, for a program.
+    pub(super) fn told(&self) -> Told {
+        let share = self.course.share();
+        let of_all = |done: f64| share.start + done * (share.end - share.start);
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let waits = (self.moment.silent_s >= SILENT_S)
+            .then(|| self.moment.waits_for.clone().unwrap_or_else(|| "an answer".to_owned()));
+        Told {
+            at: self.now - self.began[0],
+            stage: self.stage.what.clone(),
+            stage_number: count(self.course.number()),
+            stages: count(self.course.plan.stages.len()),
+            phase: self.phase.what.clone(),
+            done: (self.course.number() > 0 || self.done.is_some())
+                .then(|| of_all(self.done.unwrap_or_default()).clamp(0.0, 1.0)),
+            bytes: self.bytes,
+            total_bytes: self.step().bytes,
+            mb_s: self.speed.filter(|_| self.wait.is_none()),
+            latency_us: self.latency_us,
+            celsius: self.moment.pulse.celsius,
+            left_s: self.left.seconds(),
+            waits_for: waits,
+        }
     }
 
     /// Bytes that are still to be restored: all of them until that begins.

@@ -20,7 +20,7 @@ pub(super) fn page(devices: &[Entry], all: bool) -> Page {
     );
     let table = table.left_aligned(["model", "safe to test", "bus"]);
     page.add("", [Block::Table(table.always(["size", "safe to test"]))]);
-    let advice = |d: &Entry| Some(format!("{}: {}.", d.path, d.reason.as_ref()?.split_once("; ")?.1));
+    let advice = |d: &Entry| Some(format!("{}: {}.", d.path, d.advice()?));
     page.add("To test one of them", [Block::Lines(devices.iter().filter_map(advice).collect())]);
     let held = devices.iter().map(|d| (d.path.clone(), holds(d))).filter(|(_, held)| !held.is_empty());
     page.fold("Partitions and file systems", [Block::Facts(held.collect())]);
@@ -49,16 +49,9 @@ fn reason(d: &Entry) -> String {
     match d.safe {
         true => "yes".to_owned(),
         false => {
-            format!("no: {}", d.reason.as_deref().map_or("reason unknown", |reason| cause(reason, &d.path)))
+            format!("no: {}", d.cause().unwrap_or("reason unknown"))
         }
     }
-}
-
-/// What stands in the way, without what to do about it: the device is named in its row.
-fn cause<'a>(reason: &'a str, path: &str) -> &'a str {
-    let cause = reason.split_once("; ").map_or(reason, |(cause, _)| cause);
-    let cause = cause.strip_prefix(path).map_or(cause, str::trim_start);
-    cause.strip_prefix("is ").unwrap_or(cause)
 }
 
 fn size(d: &Entry) -> String {

@@ -8,6 +8,7 @@ mod list;
 mod page;
 mod report;
 mod restore;
+mod serve;
 mod sim;
 
 use crate::output::{self, Options};
@@ -85,6 +86,7 @@ verbs! {
     Restore(session::restore::Request) = |ask, to| restore::run(&ask, to);
     #[command(subcommand)]
     Sim(sim::Sim) = |ask, to| ask.run(to);
+    Serve(cardscope_server::Request) = |ask, to| serve::run(&ask, to);
     Archive(session::archive::Request) = |ask, to| archive::run(ask, to);
     Doctor(session::doctor::Request) = |ask, to| {
         output::outcome(to, &session::Outcome::of(session::doctor::doctor(&ask)?, None), pages::doctor::page)

@@ -78,5 +78,5 @@ pub(super) fn attended<T>(
 ) -> T {
     let interrupt = signals::interrupt();
     let mut consent = AtTerminal { given, interrupt: interrupt.clone() };
-    verb(&mut consent, &interrupt, &mut Progress::new(options.quiet, &interrupt))
+    verb(&mut consent, &interrupt, &mut Progress::new(options, &interrupt))
 }

@@ -1,5 +1,6 @@
 //! What is counted while I/O runs: bytes, latencies, and the series second by second.
 
+use crate::pulse;
 use cardscope_model::histogram::Histogram;
 use cardscope_model::result::{Sample, TemperatureC};
 use cardscope_model::series::{Bucket, Series};
@@ -77,6 +78,7 @@ impl Meter {
         let at_s = self.current.at_s;
         let (max_us, sum_us) = (self.longest as f64 / 1e3, self.waited / 1000);
         self.series.push(Bucket { max_us, sum_us, temperature_c: temperature, ..self.current });
+        pulse::answered(self.current.ios, self.waited);
         self.current = Bucket { at_s: at_s + 1, ..Bucket::default() };
         (self.longest, self.waited) = (0, 0);
     }

@@ -4,7 +4,7 @@ mod card;
 mod charts;
 mod csv;
 mod disk_mark;
-pub(crate) mod page;
+pub mod page;
 mod plotly;
 mod series;
 

@@ -15,7 +15,7 @@ use cardscope_model::publication::Publication;
 const FEW: usize = 3;
 
 /// The page.
-pub(crate) fn page(publication: &Publication) -> Page {
+pub fn page(publication: &Publication) -> Page {
     let compared = &publication.comparison;
     let mut page = Page::new(&publication.title, Tone::Plain, answer(publication));
     page.because_all(

@@ -6,6 +6,7 @@ use crate::attachment;
 use crate::error::{Failure, Result};
 use cardscope_model::archived::StoredCard;
 use cardscope_model::card::{CardFacts, Event, EventKind, Price, is_date};
+use cardscope_model::identity::Identity;
 use cardscope_store::{Archive, NewAttachment, SessionId, SessionSummary, StoredAttachment};
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -94,7 +95,35 @@ pub struct Edit {
     pub attach: Vec<PathBuf>,
 }
 
+/// Attaches a picture to a card; `name` is what its file was called.
+///
+/// # Errors
+/// A refusal where it is neither picture, text nor PDF; a failure where the archive cannot be written.
+pub fn attach(path: Option<&Path>, card: &str, name: &str, bytes: &[u8]) -> Result<()> {
+    let media_type = attachment::media_type(bytes);
+    if media_type == "application/octet-stream" {
+        return Err(Failure::refused(format!(
+            "{name:?} is not a picture, a text or a PDF; nothing was attached"
+        )));
+    }
+    let file = NewAttachment { name, media_type, note: None, bytes };
+    Ok(open_filled(path)?.edit_card(card, |_| {}, &[], &[file])?)
+}
+
 impl Edit {
+    /// States what happened to the card in words as they are typed: its kind, date and price.
+    ///
+    /// # Errors
+    /// Which of them is not understood.
+    pub fn state_event(&mut self, kind: &str, when: Option<&str>, paid: Option<&str>) -> Result<(), String> {
+        let given =
+            |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+        self.event = Some(event_kind(kind)?);
+        self.date = given(when).map(|text| date(&text)).transpose()?;
+        self.price = given(paid).map(|text| price(&text)).transpose()?;
+        Ok(())
+    }
+
     /// The facts by their words, each with what it becomes: nothing takes it away.
     fn facts(&self) -> Result<Vec<(&str, Option<String>)>> {
         self.facts.iter().map(|text| one_fact(text)).collect()
@@ -116,6 +145,44 @@ pub fn cards(path: Option<&Path>) -> Result<Vec<CardLine>> {
     let counts = archive.session_counts()?;
     let sessions = |card: &StoredCard| counts.get(&card.id).copied().unwrap_or_default();
     Ok(archive.cards()?.into_iter().map(|card| CardLine::new(sessions(&card), card)).collect())
+}
+
+/// A card by its whole id, with all that is known of it; `None` where the archive has none of that id.
+///
+/// # Errors
+/// If the archive cannot be opened or read.
+pub fn card(path: Option<&Path>, id: &str, answer: Answer<'_>) -> Result<Option<CardShown>> {
+    let Some(mut archive) = open_to_read(path)? else { return Ok(None) };
+    let found = archive.cards_by_id(id)?.into_iter().find(|card| card.id == id);
+    found.map(|card| shown(&mut archive, card, answer)).transpose()
+}
+
+/// What a card said of itself, as its newest session that asked it has it.
+///
+/// # Errors
+/// If the archive cannot be opened or read.
+pub fn said(path: Option<&Path>, id: &str) -> Result<Option<Identity>> {
+    let Some(mut archive) = open_to_read(path)? else { return Ok(None) };
+    let words = archive.card_words(id)?;
+    let mut said = words.into_iter().rev().filter_map(|word| Identity::deserialize(word.identity).ok());
+    Ok(said.find(|identity| *identity != Identity::default()))
+}
+
+/// The bytes of what is attached to a card, by their hash; `None` where that card has none such.
+///
+/// # Errors
+/// If the archive cannot be opened or read.
+pub fn attached_bytes(
+    path: Option<&Path>,
+    id: &str,
+    hash: &str,
+) -> Result<Option<(AttachmentLine, Vec<u8>)>> {
+    let Some(mut archive) = open_to_read(path)? else { return Ok(None) };
+    let Some(file) = archive.attachments(id)?.into_iter().find(|file| file.hash == hash) else {
+        return Ok(None);
+    };
+    let bytes = archive.attachment(hash)?;
+    Ok(Some((attached(file), bytes)))
 }
 
 /// Changes a card; gives it as it is then.

@@ -7,14 +7,17 @@ mod named;
 mod request;
 mod sessions;
 
-pub use cards::{AttachmentLine, CardLine, CardShown, Edit, cards, edit, facts, merge};
+pub use cards::{
+    AttachmentLine, CardLine, CardShown, Edit, attach, attached_bytes, card, cards, edit, facts, merge, said,
+};
 pub use files::{Exported, Taken, export, take};
 pub use line::{Answer, Line};
 pub use request::{Request, What};
-pub use sessions::{Found, Shown, find, list, remove, show};
+pub use sessions::{Found, Shown, find, list, newest, remove, show};
 
 use crate::error::{Failure, Result};
 use cardscope_store::{Archive, is_server};
+use rustix::fs::{Access, access};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +29,28 @@ pub(crate) fn path_of(path: Option<&Path>) -> Result<PathBuf> {
 /// Opens the archive, and makes one where there is none.
 pub(crate) fn open(path: Option<&Path>) -> Result<Archive> {
     Ok(Archive::open(path_of(path)?)?)
+}
+
+/// Makes the archive where there is none, for whoever goes on reading and writing it.
+///
+/// # Errors
+/// If it can neither be opened nor made.
+pub fn ready(path: Option<&Path>) -> Result<()> {
+    open(path).map(drop)
+}
+
+/// Where the archive lies, a database without its password; and why nothing can be stored there, where that is so.
+pub fn place(path: Option<&Path>) -> (String, Option<String>) {
+    let at = match path_of(path) {
+        Ok(at) => at,
+        Err(why) => return (String::new(), Some(why.to_string())),
+    };
+    let shown = cardscope_store::shown(&at).display().to_string();
+    if let Err(why) = Archive::open(&at) {
+        return (shown, Some(why.to_string()));
+    }
+    let writes = is_server(&at).unwrap_or_default() || access(&at, Access::WRITE_OK).is_ok();
+    (shown.clone(), (!writes).then(|| format!("{shown} is read-only: nothing can be stored in it")))
 }
 
 /// Opens the archive where there is one: looking something up makes none. A server is asked when it is opened.

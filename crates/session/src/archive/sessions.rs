@@ -46,6 +46,23 @@ pub fn list(path: Option<&Path>, answer: Answer<'_>) -> Result<Vec<Line>> {
     lines(&mut archive, sessions, answer)
 }
 
+/// A window of what was measured, newest first, and how many there are.
+///
+/// # Errors
+/// If the archive cannot be opened or read.
+pub fn newest(
+    path: Option<&Path>,
+    offset: usize,
+    limit: usize,
+    answer: Answer<'_>,
+) -> Result<(Vec<Line>, usize)> {
+    let Some(mut archive) = open_to_read(path)? else { return Ok((Vec::new(), 0)) };
+    let (window, all) = archive.newest_sessions(offset, limit)?;
+    let mut lines = lines(&mut archive, window, answer)?;
+    lines.reverse();
+    Ok((lines, all))
+}
+
 /// A document as it was printed; of what did not finish, what was measured.
 ///
 /// # Errors

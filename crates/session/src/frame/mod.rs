@@ -18,7 +18,7 @@ use crate::opening::{self, Resolved};
 use crate::recorder::{self, Recorder};
 use cardscope_analysis::io_errors;
 use cardscope_engine::card::{Card, IoError, Stop};
-use cardscope_engine::event::{Listener, Within};
+use cardscope_engine::event::{Event, Listener, Within};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::Journal as _;
 use cardscope_engine::target::Region;
@@ -192,6 +192,9 @@ pub(crate) fn perform<P: Procedure>(
     }
     let failure = session.put_image_back(&mut report, failure);
     report.header.next.splice(0..0, waiting(&report.header.findings));
+    for finding in &report.header.findings {
+        session.events.event(&Event::Found(finding.clone()));
+    }
     Ok(session.close(report, failure))
 }
 
@@ -270,6 +273,7 @@ impl Session<'_> {
         let identity = self.opened.identity.as_ref();
         let start = recorder::start(self.verb, &header.target, header.seed, &self.opened.condition, identity);
         let recorder = Recorder::of(self.common.archive.named(), &more(start))?;
+        self.events.event(&Event::Stored(recorder.name()));
         header.session = Some(recorder.name());
         (self.recorder, self.recorded) = (Some(recorder), true);
         Ok(())

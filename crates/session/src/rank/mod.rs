@@ -14,6 +14,7 @@ use cardscope_model::card_map::MapReport;
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::host;
+use cardscope_model::job::Job;
 use cardscope_model::ranking::{Groups, RankedCard, Ranking};
 use cardscope_model::setting::Setting;
 use cardscope_model::sustain::{self, Pattern, SustainReport, Work};
@@ -33,6 +34,8 @@ pub use cardscope_analysis::ranking::GroupBy;
 pub enum By {
     /// A job's name, or a file with one of the user's own.
     Job(String),
+    /// A job.
+    Own(Box<Job>),
     /// A test.
     Test(TestName),
 }
@@ -92,11 +95,19 @@ pub fn rank(request: &Request) -> Result<Ranking> {
         (None, []) => return Err(Failure::refused("name a job (--for JOB) or a test (--test TEST)")),
         (None, _) => return Err(Failure::refused("name one test (--test TEST), or a job (--for JOB)")),
     };
+    rank_by(request, &by)
+}
+
+/// The same by whatever is given, where the request names neither job nor test.
+///
+/// # Errors
+/// As [`rank`].
+pub fn rank_by(request: &Request, by: &By) -> Result<Ranking> {
     let mut source = request.choice.open()?;
     let mut cards = cards(request, &mut source)?;
     set_apart(cards.iter_mut());
     let named = !request.cards.is_empty();
-    let order = Order { by: &by, on: request.on.as_deref(), group_by: &request.group_by, named };
+    let order = Order { by, on: request.on.as_deref(), group_by: &request.group_by, named };
     rank_among(order, &request.choice, cards, &mut source)
 }
 
@@ -163,6 +174,7 @@ fn asked(order: Order<'_>) -> Result<Asked> {
     let measure = match order.by {
         By::Test(test) => Measure::Test(*test),
         By::Job(name) => Measure::Job(jobs::show(name)?),
+        By::Own(job) => Measure::Job((**job).clone()),
     };
     let host = match order.on {
         None => None,

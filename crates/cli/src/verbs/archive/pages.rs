@@ -4,8 +4,8 @@ use cardscope_report::figure::{count, in_a_line, listing};
 use cardscope_report::page::Fact;
 use cardscope_report::page::table::Table;
 use cardscope_report::page::{Block, Page, Tone};
+use cardscope_report::records;
 use cardscope_session::archive::{self, CardLine, CardShown, Edit, Exported, Line, Taken};
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// What to do about an archive with nothing in it.
@@ -213,7 +213,7 @@ pub(super) fn exported(files: &[Exported], folder: &str) -> Page {
 
 /// A record as its verb shows it; as JSON where it is too early or too old for that.
 pub(super) fn record(kind: &str, document: &Value) -> Page {
-    known(kind, document).unwrap_or_else(|| {
+    records::page(kind, document).unwrap_or_else(|| {
         let mut page = Page::plain(format!("A session of {kind}, as JSON."));
         page.add("", serde_json::to_string_pretty(document).ok().map(Block::Verbatim));
         page
@@ -222,25 +222,7 @@ pub(super) fn record(kind: &str, document: &Value) -> Page {
 
 /// The answer of a record's page.
 pub(super) fn answer(kind: &str, document: &Value) -> Option<String> {
-    known(kind, document).map(|page| page.answer)
-}
-
-fn known(kind: &str, document: &Value) -> Option<Page> {
-    match kind {
-        "verify" => as_page(document, cardscope_report::verify::page),
-        "map" => as_page(document, cardscope_report::card_map::page),
-        "check" => as_page(document, cardscope_report::check::page),
-        "marks" => as_page(document, cardscope_report::check::marks),
-        "endure" => as_page(document, cardscope_report::endure::page),
-        "format" => as_page(document, cardscope_report::format::page),
-        "sustain" => as_page(document, cardscope_report::sustain::page),
-        "observe" => as_page(document, cardscope_report::observe::page),
-        _ => None,
-    }
-}
-
-fn as_page<T: DeserializeOwned>(document: &Value, page: impl FnOnce(&T) -> Page) -> Option<Page> {
-    T::deserialize(document).ok().map(|report| page(&report))
+    records::page(kind, document).map(|page| page.answer)
 }
 
 #[cfg(test)]

@@ -36,6 +36,28 @@ struct Place<'a> {
 /// The page of a document.
 pub fn document(page: &Page) -> String {
     let title = if page.title.is_empty() { &page.answer } else { &page.title };
+    let sheet = if page.sections.iter().any(|part| part.printed) { " class=\"sheet\"" } else { "" };
+    let (header, main, footer) = parts(page);
+    format!(
+        "{HEAD}<html lang=\"en\">\n{}<body{sheet}>\n<header class=\"{}\">\n{header}</header>\n\
+         <main>\n{main}</main>\n<footer>{footer}</footer>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
+        head(&escaped(title)),
+        class(page.tone),
+    )
+}
+
+/// The same as a part of another page, which has style, script and policy of its own: what a browser app shows.
+pub fn fragment(page: &Page) -> String {
+    let (header, main, footer) = parts(page);
+    format!(
+        "<article class=\"page\">\n<header class=\"{}\">\n{header}</header>\n<div class=\"parts\">\n{main}</div>\n\
+         <footer>{footer}</footer>\n</article>\n",
+        class(page.tone),
+    )
+}
+
+/// What stands in header, main part and footer.
+fn parts(page: &Page) -> (String, String, String) {
     let (shut, open): (Vec<&Section>, Vec<&Section>) = page.sections.iter().partition(|part| part.folded);
     let all = |parts: Vec<&Section>| parts.into_iter().map(|part| section(part, 2)).collect::<String>();
     let details = all(shut);
@@ -43,20 +65,10 @@ pub fn document(page: &Page) -> String {
         true => details,
         false => format!("<section class=\"details\">\n<h2>Details</h2>\n{details}</section>\n"),
     };
-    let sheet = if page.sections.iter().any(|part| part.printed) { " class=\"sheet\"" } else { "" };
-    format!(
-        "{HEAD}<html lang=\"en\">\n{}<body{sheet}>\n<header class=\"{}\">\n{}<h1>{}</h1>\n{}{}</header>\n\
-         <main>\n{}{}{details}</main>\n<footer>{}</footer>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
-        head(&escaped(title)),
-        class(page.tone),
-        of(page),
-        answer(&page.answer),
-        reasons(&page.reasons),
-        figures(&page.figures),
-        all(open),
-        next(page),
-        footer(page),
-    )
+    let answer = answer(&page.answer);
+    let (of, reasons, figures) = (of(page), reasons(&page.reasons), figures(&page.figures));
+    let header = format!("{of}<h1>{answer}</h1>\n{reasons}{figures}");
+    (header, format!("{}{}{details}", all(open), next(page)), footer(page))
 }
 
 fn head(title: &str) -> String {

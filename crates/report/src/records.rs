@@ -1,0 +1,30 @@
+//! The page of any verb's document, by the verb: what an archive or a server has kept is shown as the verb shows it.
+
+use crate::page::Page;
+use crate::{bench, card_map, check, endure, format, identity, import, observe, restore, sustain, verify};
+use cardscope_model::units::Degrees;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// The page; `None` where the verb has none, or the document is too early or too old for it.
+pub fn page(kind: &str, document: &Value) -> Option<Page> {
+    match kind {
+        "bench" => of(document, bench::page),
+        "verify" => of(document, verify::page),
+        "map" => of(document, card_map::page),
+        "check" => of(document, check::page),
+        "marks" => of(document, check::marks),
+        "endure" => of(document, endure::page),
+        "format" => of(document, format::page),
+        "sustain" => of(document, sustain::page),
+        "observe" => of(document, observe::page),
+        "restore" => of(document, restore::page),
+        "info" => of(document, |card| identity::page(card, Degrees::Celsius)),
+        "import" => of(document, import::log),
+        _ => None,
+    }
+}
+
+fn of<T: DeserializeOwned>(document: &Value, page: impl FnOnce(&T) -> Page) -> Option<Page> {
+    T::deserialize(document).ok().map(|document| page(&document))
+}

@@ -1,0 +1,70 @@
+//! The app's files, embedded as the build packed them. What is no file is a view of the app, which finds its way by the address.
+
+use axum::body::Body;
+use axum::http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
+use axum::http::{StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use flate2::read::GzDecoder;
+use std::io::Read;
+
+mod embedded {
+    include!(concat!(env!("OUT_DIR"), "/app.rs"));
+}
+use embedded::FILES;
+
+const INDEX: &str = "index.html";
+
+/// Whether this binary was built with the app.
+pub(crate) fn is_there() -> bool {
+    !FILES.is_empty()
+}
+
+/// A file of the app, or its page.
+pub(crate) async fn file(uri: Uri, headers: HeaderMap) -> Response {
+    let path = uri.path().trim_start_matches('/');
+    let found = |name: &str| FILES.iter().find(|(known, _)| *known == name).map(|(_, bytes)| *bytes);
+    match (found(path), path.starts_with("assets/") || path.starts_with("api/")) {
+        (Some(bytes), _) => answer(path, bytes, &headers),
+        (None, true) => (StatusCode::NOT_FOUND, "there is no such file\n").into_response(),
+        (None, false) => match found(INDEX) {
+            Some(bytes) => answer(INDEX, bytes, &headers),
+            None => (
+                StatusCode::NOT_FOUND,
+                "This Cardscope was built without its app for browsers; it serves the API only (/api/openapi.json).\n\
+                 Build it again where Node 20 or later is installed.\n",
+            )
+                .into_response(),
+        },
+    }
+}
+
+fn answer(name: &str, packed: &'static [u8], headers: &HeaderMap) -> Response {
+    // Names of assets hold a hash of their content.
+    let keep = if name.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
+    let accepted = headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let response = Response::builder().header(CONTENT_TYPE, media_type(name)).header(CACHE_CONTROL, keep);
+    let response = match accepted.split(',').any(|one| one.trim().split(';').next() == Some("gzip")) {
+        true => response.header(CONTENT_ENCODING, "gzip").body(Body::from(packed)),
+        false => {
+            let mut bytes = Vec::new();
+            match GzDecoder::new(packed).read_to_end(&mut bytes) {
+                Ok(_) => response.body(Body::from(bytes)),
+                Err(_) => response.status(StatusCode::INTERNAL_SERVER_ERROR).body(Body::empty()),
+            }
+        }
+    };
+    response.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
+}
+
+fn media_type(name: &str) -> &'static str {
+    match name.rsplit('.').next().unwrap_or_default() {
+        "html" => "text/html; charset=utf-8",
+        "js" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "json" | "webmanifest" => "application/json",
+        "woff2" => "font/woff2",
+        _ => "application/octet-stream",
+    }
+}

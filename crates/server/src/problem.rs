@@ -1,0 +1,72 @@
+//! Why a request is not answered, as a status and a sentence.
+
+use crate::api::Problem;
+use axum::Json;
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use cardscope_session::frame::Failure;
+
+/// A request that is not answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) status: StatusCode,
+    pub(crate) why: String,
+}
+
+impl Refusal {
+    pub(crate) fn new(status: StatusCode, why: impl Into<String>) -> Self {
+        Refusal { status, why: why.into() }
+    }
+
+    pub(crate) fn forbidden(why: &str) -> Self {
+        Refusal::new(StatusCode::FORBIDDEN, why)
+    }
+
+    pub(crate) fn unknown_client() -> Self {
+        let why = "the token is missing or wrong; open the address that `cardscope serve` printed";
+        Refusal::new(StatusCode::UNAUTHORIZED, why)
+    }
+
+    pub(crate) fn not_found(what: &str) -> Self {
+        Refusal::new(StatusCode::NOT_FOUND, format!("there is no {what}"))
+    }
+
+    /// It is understood and may not be done.
+    pub(crate) fn conflict(why: impl Into<String>) -> Self {
+        Refusal::new(StatusCode::CONFLICT, why)
+    }
+
+    /// It is not understood.
+    pub(crate) fn odd(why: impl Into<String>) -> Self {
+        Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, why)
+    }
+}
+
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Self {
+        let status = match failure {
+            Failure::Refused(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            Failure::Io(_) | Failure::Interrupted => StatusCode::SERVICE_UNAVAILABLE,
+        };
+        Refusal::new(status, failure.to_string())
+    }
+}
+
+impl From<JsonRejection> for Refusal {
+    fn from(odd: JsonRejection) -> Self {
+        Refusal::new(odd.status(), odd.body_text())
+    }
+}
+
+impl From<QueryRejection> for Refusal {
+    fn from(odd: QueryRejection) -> Self {
+        Refusal::odd(odd.body_text())
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        (self.status, Json(Problem { error: self.why })).into_response()
+    }
+}

@@ -1,0 +1,39 @@
+//! The page of a document as the API has it.
+
+use crate::api::{Made, Tone};
+use cardscope_model::outside;
+use cardscope_report::page::{Page, html};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+pub(crate) use cardscope_report::records::page;
+
+/// The answer of the page that a verb's document becomes, where it becomes one.
+pub(crate) fn answer(kind: &str, document: &Value) -> Option<String> {
+    page(kind, document).map(|page| page.answer)
+}
+
+/// A document with its page, in which nothing from outside begins a line of its own.
+pub(crate) fn made<T: Serialize + DeserializeOwned>(document: &T, page: impl Fn(&T) -> Page) -> Made {
+    let within = outside::within_lines(document);
+    let page = page(within.as_ref().unwrap_or(document));
+    Made {
+        answer: page.answer.clone(),
+        tone: page.tone.into(),
+        html: html::fragment(&page),
+        document: serde_json::to_value(document).unwrap_or_default(),
+    }
+}
+
+impl From<cardscope_report::page::Tone> for Tone {
+    fn from(tone: cardscope_report::page::Tone) -> Self {
+        use cardscope_report::page::Tone as Of;
+        match tone {
+            Of::Good => Tone::Good,
+            Of::Plain => Tone::Plain,
+            Of::Warning => Tone::Warning,
+            Of::Bad => Tone::Bad,
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Cards beside each other, in order, and as files to publish.
+
+use super::{blocking, cards, values};
+use crate::Server;
+use crate::api::{Excluded, Job, Jobs, Made, Named, Place, Price, RankOrder, Ranked, Workload};
+use crate::problem::Refusal;
+use crate::records;
+use axum::Json;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{RawQuery, State};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use cardscope_report::comparison::{self, How};
+use cardscope_report::{publication, ranking};
+use cardscope_session::compare::{self, Choice, Request as Compared};
+use cardscope_session::options::ArchiveAt;
+use cardscope_session::rank::{self, By, Request};
+use cardscope_session::{jobs as known, publish};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Cards that are compared at once.
+const MOST_COMPARED: usize = 50;
+
+/// Cards beside each other, by their ids.
+#[utoipa::path(get, path = "/api/compare", tag = "analysis", params(("card" = Vec<String>, Query, description = "Ids of cards")), responses((status = 200, body = Made), (status = 422, body = crate::api::Problem)))]
+pub(super) async fn compare(
+    State(server): State<Arc<Server>>,
+    RawQuery(query): RawQuery,
+) -> Result<Json<Made>, Refusal> {
+    blocking(&server, move |server| {
+        let compared = compared(server, query.as_deref())?;
+        let comparison = compare::compare(&compared)?;
+        Ok(Json(records::made(&comparison, |comparison| comparison::page(comparison, How::default()))))
+    })
+    .await
+}
+
+/// A report on cards as a file: html, markdown, csv, json, svg, png, plotly, crystaldiskmark or kdiskmark.
+#[utoipa::path(get, path = "/api/report", tag = "analysis", params(("card" = Vec<String>, Query, description = "Ids of cards"), ("format" = String, Query)), responses((status = 200, content_type = "application/octet-stream"), (status = 422, body = crate::api::Problem)))]
+pub(super) async fn report(
+    State(server): State<Arc<Server>>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Refusal> {
+    blocking(&server, move |server| {
+        let name = values(query.as_deref(), "format").pop().unwrap_or_else(|| "html".to_owned());
+        let format = publication::by_name(&name)
+            .ok_or_else(|| Refusal::odd(format!("there is no format {name:?}")))?;
+        let compared = compared(server, query.as_deref())?;
+        let publication = publish::publish(&publish::Request { compared, ..publish::Request::default() })?;
+        let bytes = (format.write)(&publication).map_err(|why| Refusal::odd(why.to_string()))?;
+        let file = format!("attachment; filename=\"cardscope.{}\"", format.extension);
+        Ok(([(CONTENT_TYPE, "application/octet-stream".to_owned()), (CONTENT_DISPOSITION, file)], bytes)
+            .into_response())
+    })
+    .await
+}
+
+/// What cards can be ranked for.
+#[utoipa::path(get, path = "/api/jobs", tag = "analysis", responses((status = 200, body = Jobs)))]
+pub(super) async fn jobs(State(server): State<Arc<Server>>) -> Result<Json<Jobs>, Refusal> {
+    blocking(&server, |_| {
+        let jobs = known::list()?.into_iter().map(|job| {
+            let all: f64 = job.work.iter().map(|work| work.weight).sum();
+            let workload = |work: &cardscope_model::job::Work| Workload {
+                name: work.what.clone(),
+                weight: work.weight / all,
+            };
+            Job { workloads: job.work.iter().map(workload).collect(), name: job.name, title: job.title }
+        });
+        let hosts = known::hosts()?.into_iter().map(|host| Named { name: host.name, title: host.title });
+        Ok(Json(Jobs { jobs: jobs.collect(), hosts: hosts.collect() }))
+    })
+    .await
+}
+
+/// Cards in order for a job, with weights and on a host of one's own choice.
+#[utoipa::path(post, path = "/api/rank", tag = "analysis", request_body = RankOrder, responses((status = 200, body = Ranked), (status = 422, body = crate::api::Problem)))]
+pub(super) async fn rank(
+    State(server): State<Arc<Server>>,
+    order: Result<Json<RankOrder>, JsonRejection>,
+) -> Result<Json<Ranked>, Refusal> {
+    let Json(order) = order?;
+    blocking(&server, move |server| ranked(server, order).map(Json)).await
+}
+
+fn ranked(server: &Server, order: RankOrder) -> Result<Ranked, Refusal> {
+    let job = known::builtin(&order.job)?;
+    let by = By::Own(Box::new(weighted(job, &order.weights)?));
+    if let Some(host) = &order.host
+        && known::hosts()?.iter().all(|known| known.name != *host)
+    {
+        return Err(Refusal::odd(format!("there is no host {host:?}")));
+    }
+    let choice = Choice { without_collection: order.own, archive: at(server), ..Choice::default() };
+    let request = Request {
+        cards: cards::known(server, order.cards)?,
+        job: None,
+        on: order.host,
+        group_by: Vec::new(),
+        choice,
+    };
+    let ranking = rank::rank_by(&request, &by)?;
+    let made = records::made(&ranking, ranking::page);
+    let place = |card: cardscope_model::ranking::RankedCard| Place {
+        place: card.place,
+        tier: card.tier,
+        card: card.entry.card_id,
+        title: card.entry.name,
+        score: card.value,
+        ci95: card.ci95,
+        probability_best: card.probability_best,
+        price: card.price.map(|price| Price { amount: price.amount, currency: price.currency }),
+        per_price: card.per_price,
+    };
+    let excluded =
+        ranking.excluded.into_iter().map(|card| (card.name, card.reason)).chain(ranking.not_placed);
+    Ok(Ranked {
+        answer: made.answer,
+        html: made.html,
+        places: ranking.places.into_iter().map(place).collect(),
+        excluded: excluded.map(|(name, reason)| Excluded { name, reason }).collect(),
+    })
+}
+
+/// A job with other weights; a workload that weighs nothing is left out.
+fn weighted(
+    mut job: cardscope_model::job::Job,
+    weights: &BTreeMap<String, f64>,
+) -> Result<cardscope_model::job::Job, Refusal> {
+    for (name, weight) in weights {
+        let work = job.work.iter_mut().find(|work| work.what == *name);
+        let work = work.ok_or_else(|| Refusal::odd(format!("job {} has no workload {name:?}", job.name)))?;
+        if !weight.is_finite() || *weight < 0.0 {
+            return Err(Refusal::odd(format!("the weight of {name:?} must be a number from 0")));
+        }
+        work.weight = *weight;
+    }
+    job.work.retain(|work| work.weight > 0.0);
+    match job.work.is_empty() {
+        true => Err(Refusal::odd("all weights are 0; give one of them more")),
+        false => Ok(job),
+    }
+}
+
+fn at(server: &Server) -> ArchiveAt {
+    ArchiveAt { archive: server.archive.clone() }
+}
+
+/// The cards that are asked for, each by its id: a name could be that of a file.
+fn compared(server: &Server, query: Option<&str>) -> Result<Compared, Refusal> {
+    let cards = cards::known(server, values(query, "card"))?;
+    if cards.is_empty() || cards.len() > MOST_COMPARED {
+        return Err(Refusal::odd(format!("choose 1 to {MOST_COMPARED} cards")));
+    }
+    Ok(Compared { cards, choice: Choice { archive: at(server), ..Choice::default() }, ..Compared::default() })
+}

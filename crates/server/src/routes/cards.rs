@@ -1,0 +1,252 @@
+//! Cards: searched, shown with all that is known of them, corrected.
+
+use super::blocking;
+use crate::Server;
+use crate::api::{
+    Attachment, Card, CardChange, CardQuery, Cards, Event, Fact, FileName, NewEvent, Price, SessionLine,
+};
+use crate::problem::Refusal;
+use crate::records;
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::{Path, Query, RawQuery, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderName, StatusCode};
+use axum::response::{IntoResponse, Response};
+use cardscope_model::outside;
+use cardscope_model::units::Degrees;
+use cardscope_report::page::html;
+use cardscope_report::{identity, publication};
+use cardscope_session::archive::{self, CardShown, Edit, Line};
+use cardscope_session::compare::{Choice, Request as Compared};
+use cardscope_session::options::ArchiveAt;
+use cardscope_session::publish;
+use std::sync::Arc;
+
+/// Largest picture that is attached, in bytes.
+const LARGEST_PICTURE: usize = 20 << 20;
+
+/// A window of the cards that match.
+#[utoipa::path(get, path = "/api/cards", tag = "cards", params(CardQuery), responses((status = 200, body = Cards)))]
+pub(super) async fn list(
+    State(server): State<Arc<Server>>,
+    RawQuery(raw): RawQuery,
+    query: Result<Query<CardQuery>, QueryRejection>,
+) -> Result<Response, Refusal> {
+    let Query(query) = query?;
+    let question = raw.unwrap_or_default();
+    // Most lists were asked for before: no thread has to be found for them.
+    let answer = match server.shelf.at_hand().and_then(|cards| cards.answered(&question)) {
+        Some(answer) => answer,
+        None => {
+            let given = blocking(&server, move |server| {
+                let cards = server.shelf.read(server.archive.as_deref())?;
+                Ok(cards.answer(&question, &query))
+            });
+            given.await?
+        }
+    };
+    Ok(([(CONTENT_TYPE, "application/json")], answer).into_response())
+}
+
+/// A card with all that is known of it.
+#[utoipa::path(get, path = "/api/cards/{id}", tag = "cards", params(("id" = String, Path)), responses((status = 200, body = Card), (status = 404, body = crate::api::Problem)))]
+pub(super) async fn get(
+    State(server): State<Arc<Server>>,
+    Path(id): Path<String>,
+) -> Result<Json<Card>, Refusal> {
+    blocking(&server, move |server| card(server, &id).map(Json)).await
+}
+
+/// Changes facts and marks of a card, or notes what happened to it.
+#[utoipa::path(patch, path = "/api/cards/{id}", tag = "cards", params(("id" = String, Path)), request_body = CardChange, responses((status = 200, body = Card), (status = 404, body = crate::api::Problem), (status = 422, body = crate::api::Problem)))]
+pub(super) async fn change(
+    State(server): State<Arc<Server>>,
+    Path(id): Path<String>,
+    change: Result<Json<CardChange>, JsonRejection>,
+) -> Result<Json<Card>, Refusal> {
+    let Json(change) = change?;
+    blocking(&server, move |server| {
+        let edit = edit(own(server, &id)?, change)?;
+        archive::edit(server.archive.as_deref(), &edit, &records::answer)?;
+        changed(server);
+        card(server, &id).map(Json)
+    })
+    .await
+}
+
+/// Attaches a photograph, a screenshot or a receipt to a card.
+#[utoipa::path(post, path = "/api/cards/{id}/attachments", tag = "cards", params(("id" = String, Path), FileName), request_body(content = Vec<u8>, content_type = "application/octet-stream"), responses((status = 200, body = Card), (status = 404, body = crate::api::Problem), (status = 413, body = crate::api::Problem)))]
+pub(super) async fn attach(
+    State(server): State<Arc<Server>>,
+    Path(id): Path<String>,
+    name: Result<Query<FileName>, QueryRejection>,
+    body: Body,
+) -> Result<Json<Card>, Refusal> {
+    let Query(FileName { name }) = name?;
+    let bytes = axum::body::to_bytes(body, LARGEST_PICTURE).await;
+    let bytes: Bytes = bytes.map_err(|_| {
+        let why = format!("{name:?} is larger than {} MiB", LARGEST_PICTURE >> 20);
+        Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, why)
+    })?;
+    blocking(&server, move |server| {
+        own(server, &id)?;
+        archive::attach(server.archive.as_deref(), &id, &name, &bytes)?;
+        changed(server);
+        card(server, &id).map(Json)
+    })
+    .await
+}
+
+/// Something that is attached to a card.
+#[utoipa::path(get, path = "/api/cards/{id}/attachments/{hash}", tag = "cards", params(("id" = String, Path), ("hash" = String, Path)), responses((status = 200, content_type = "application/octet-stream"), (status = 404, body = crate::api::Problem)))]
+pub(super) async fn attachment(
+    State(server): State<Arc<Server>>,
+    Path((id, hash)): Path<(String, String)>,
+) -> Result<Response, Refusal> {
+    blocking(&server, move |server| {
+        let found = archive::attached_bytes(server.archive.as_deref(), &id, &hash)?;
+        let (file, bytes) = found.ok_or_else(|| Refusal::not_found("such file on this card"))?;
+        // Whatever else somebody attached, only a picture is shown as one.
+        let pictures = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+        let media_type = pictures
+            .into_iter()
+            .find(|known| *known == file.media_type)
+            .unwrap_or("application/octet-stream");
+        let headers: [(HeaderName, &str); 2] =
+            [(CONTENT_TYPE, media_type), (CACHE_CONTROL, "private, max-age=31536000, immutable")];
+        Ok((headers, bytes).into_response())
+    })
+    .await
+}
+
+/// Whoever lists cards asks again.
+pub(super) fn changed(server: &Server) {
+    server.shelf.changed();
+    server.hub.tell("archive", &serde_json::json!({}));
+}
+
+/// Ids of cards that there are.
+pub(super) fn known(server: &Server, ids: Vec<String>) -> Result<Vec<String>, Refusal> {
+    let cards = server.shelf.read(server.archive.as_deref())?;
+    match ids.iter().find(|id| cards.card(id).is_none()) {
+        Some(id) => Err(Refusal::odd(format!("there is no card {id:?}"))),
+        None => Ok(ids),
+    }
+}
+
+/// The id of a card that can be changed: one of the archive.
+fn own<'a>(server: &Server, id: &'a str) -> Result<&'a str, Refusal> {
+    let cards = server.shelf.read(server.archive.as_deref())?;
+    match cards.card(id) {
+        Some(card) if card.published => Err(Refusal::conflict(
+            "this card comes with the program and cannot be changed; import its logs to have your own",
+        )),
+        Some(_) => Ok(id),
+        None => Err(no_card()),
+    }
+}
+
+fn no_card() -> Refusal {
+    Refusal::not_found("card of that id")
+}
+
+fn edit(id: &str, change: CardChange) -> Result<Edit, Refusal> {
+    let mut edit = Edit {
+        card: id.to_owned(),
+        facts: change.set.iter().map(|(word, value)| format!("{word}={value}")).collect(),
+        marks: change.marks,
+        ..Edit::default()
+    };
+    if let Some(NewEvent { kind, date, price, about }) = change.event {
+        edit.state_event(&kind, date.as_deref(), price.as_deref()).map_err(Refusal::odd)?;
+        edit.about = about.filter(|about| !about.trim().is_empty());
+    }
+    Ok(edit)
+}
+
+fn card(server: &Server, id: &str) -> Result<Card, Refusal> {
+    let archive = server.archive.as_deref();
+    let cards = server.shelf.read(archive)?;
+    let row = cards.card(id).cloned().ok_or_else(no_card)?;
+    let shown = archive::card(archive, id, &records::answer)?;
+    let identity_html = archive::said(archive, id)?.map(|said| {
+        let within = outside::within_lines(&said);
+        html::fragment(&identity::page(within.as_ref().unwrap_or(&said), Degrees::Celsius))
+    });
+    // Of a card without runs there is nothing to publish; its sessions say it all.
+    let html = if row.runs > 0 { published(server, id)? } else { String::new() };
+    Ok(Card {
+        facts: shown.as_ref().map(facts).unwrap_or_default(),
+        events: shown.as_ref().map(events).unwrap_or_default(),
+        attachments: shown.as_ref().map(attachments).unwrap_or_default(),
+        sessions: shown
+            .map(|shown| shown.session_lines.into_iter().rev().map(SessionLine::from).collect())
+            .unwrap_or_default(),
+        card: row,
+        html,
+        identity_html,
+    })
+}
+
+fn published(server: &Server, id: &str) -> Result<String, Refusal> {
+    let choice = Choice { archive: ArchiveAt { archive: server.archive.clone() }, ..Choice::default() };
+    let compared = Compared { cards: vec![id.to_owned()], choice, ..Compared::default() };
+    let publication = publish::publish(&publish::Request { compared, ..publish::Request::default() })?;
+    Ok(records::made(&publication, publication::page::page).html)
+}
+
+fn facts(shown: &CardShown) -> Vec<Fact> {
+    let mut known = shown.line.facts.clone();
+    archive::facts(&mut known)
+        .into_iter()
+        .map(|(word, value)| Fact { word: word.to_owned(), value: value.clone() })
+        .collect()
+}
+
+fn events(shown: &CardShown) -> Vec<Event> {
+    let word = |event: &cardscope_model::card::Event| {
+        let kind = serde_json::to_value(event.kind).unwrap_or_default();
+        kind.as_str().unwrap_or_default().to_owned()
+    };
+    let event = |event: &cardscope_model::card::Event| Event {
+        date: event.date.clone(),
+        kind: word(event),
+        price: event
+            .price
+            .as_ref()
+            .map(|price| Price { amount: price.amount, currency: price.currency.clone() }),
+        note: event.note.clone(),
+        source: event.source.clone(),
+    };
+    shown.events.iter().map(event).collect()
+}
+
+fn attachments(shown: &CardShown) -> Vec<Attachment> {
+    let files = shown.attachments.iter().cloned();
+    files
+        .map(|file| Attachment {
+            name: file.name,
+            media_type: file.media_type,
+            hash: file.hash,
+            note: file.note,
+        })
+        .collect()
+}
+
+impl From<Line> for SessionLine {
+    fn from(line: Line) -> Self {
+        SessionLine {
+            session: line.session,
+            started_at: line.started_at,
+            target: line.target,
+            title: line.title,
+            kind: line.kind,
+            recipe: line.recipe,
+            state: line.state,
+            answer: line.result,
+            part_of: line.part_of,
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Cards, sticks and readers that are present.
+
+use super::blocking;
+use crate::Server;
+use crate::api::{Device, Devices, Partition, SimulatedLine};
+use crate::problem::Refusal;
+use axum::Json;
+use axum::extract::{Path, State};
+use cardscope_session::bench::Interrupt;
+use cardscope_session::identify::{self, Entry, ListRequest};
+use cardscope_session::simulate;
+use std::sync::Arc;
+
+/// Simulated cards that stand beside real ones, so that everything can be tried without a card: a good one and a fake.
+const EXAMPLES: [&str; 2] = ["sandisk-extremepro-32g-a1", "sandian-1tb-52g"];
+
+/// Cards, sticks and readers, and why they may or may not be tested.
+#[utoipa::path(get, path = "/api/devices", tag = "devices", responses((status = 200, body = Devices)))]
+pub(super) async fn list(State(server): State<Arc<Server>>) -> Result<Json<Devices>, Refusal> {
+    blocking(&server, |server| devices(server).map(Json)).await
+}
+
+/// Unmounts every file system of a device, as a file manager does; nothing is forced.
+#[utoipa::path(post, path = "/api/devices/{name}/unmount", tag = "devices", params(("name" = String, Path)), responses((status = 200, body = Devices)))]
+pub(super) async fn unmount(
+    State(server): State<Arc<Server>>,
+    Path(name): Path<String>,
+) -> Result<Json<Devices>, Refusal> {
+    blocking(&server, move |server| {
+        if entries(server)?.iter().all(|entry| entry.name != name) {
+            return Err(Refusal::not_found("device of that name"));
+        }
+        let _ = Interrupt::default(); // UNMOUNT
+        devices(server).map(Json)
+    })
+    .await
+}
+
+pub(super) fn entries(server: &Server) -> Result<Vec<Entry>, Refusal> {
+    Ok(identify::list(&ListRequest { all: server.all_devices, ..ListRequest::default() })?)
+}
+
+fn devices(server: &Server) -> Result<Devices, Refusal> {
+    let devices: Vec<Device> = entries(server)?.into_iter().map(|entry| device(server, entry)).collect();
+    let safe = devices.iter().filter(|device| device.safe).count();
+    let answer = match (devices.len(), safe) {
+        (0, _) => "No card, stick or reader found.".to_owned(),
+        (1, 1) => "1 device, safe to test.".to_owned(),
+        (1, _) => "1 device, not safe to test.".to_owned(),
+        (all, 0) => format!("{all} devices, none of them safe to test."),
+        (all, safe) => format!("{all} devices, {safe} safe to test."),
+    };
+    Ok(Devices { answer, devices, examples: examples()? })
+}
+
+fn examples() -> Result<Vec<SimulatedLine>, Refusal> {
+    let cards = simulate::list()?;
+    let of = |name: &str| cards.iter().find(|card| card.name == name).cloned();
+    Ok(EXAMPLES.into_iter().filter_map(of).map(SimulatedLine::from).collect())
+}
+
+fn device(server: &Server, entry: Entry) -> Device {
+    let (reason, advice) = (entry.cause().map(str::to_owned), entry.advice().map(str::to_owned));
+    let part = |part: cardscope_session::identify::Part| Partition {
+        name: part.name,
+        bytes: part.bytes,
+        filesystem: part.filesystem,
+        mounted_at: part.mounted_at,
+    };
+    Device {
+        task: server.tasks.on(&entry.path),
+        can_unmount: false,
+        bus: entry.bus.to_string(),
+        name: entry.name,
+        path: entry.path,
+        bytes: entry.bytes,
+        model: entry.model,
+        removable: entry.removable,
+        read_only: entry.read_only,
+        empty: entry.empty,
+        partitions: entry.partitions.into_iter().map(part).collect(),
+        filesystem: entry.filesystem,
+        mounted_at: entry.mounted_at,
+        mounted: entry.mounted,
+        safe: entry.safe,
+        reason,
+        advice,
+    }
+}
+
+impl From<simulate::Card> for SimulatedLine {
+    fn from(card: simulate::Card) -> Self {
+        let target = format!("sim:{}", card.name);
+        SimulatedLine { target, name: card.name, title: card.title, bytes: card.announced_bytes }
+    }
+}

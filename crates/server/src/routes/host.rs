@@ -1,0 +1,74 @@
+//! The computer: what it is, whether it is fit to measure, and what waits on it.
+
+use super::blocking;
+use crate::api::{Host, Journal, Journals, Made};
+use crate::problem::Refusal;
+use crate::{Server, door, records};
+use axum::Json;
+use axum::extract::State;
+use axum::http::header::SET_COOKIE;
+use axum::http::{HeaderName, StatusCode};
+use cardscope_report::doctor::page;
+use cardscope_session::archive;
+use cardscope_session::doctor::{self, Request};
+use cardscope_session::options::{ArchiveAt, Machine};
+use cardscope_session::restore;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What the server runs on.
+#[utoipa::path(get, path = "/api/host", tag = "host", responses((status = 200, body = Host)))]
+pub(super) async fn host(State(server): State<Arc<Server>>) -> Result<Json<Host>, Refusal> {
+    blocking(&server, |server| {
+        let (shown, problem) = archive::place(server.archive.as_deref());
+        Ok(Json(Host {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            hostname: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+            archive: shown,
+            archive_problem: problem,
+            root: rustix::process::geteuid().is_root(),
+        }))
+    })
+    .await
+}
+
+/// Hands out the cookie that reads pictures, downloads and the stream of events.
+#[utoipa::path(post, path = "/api/session", tag = "host", responses((status = 204)))]
+pub(super) async fn admit(State(server): State<Arc<Server>>) -> (StatusCode, [(HeaderName, String); 1]) {
+    (StatusCode::NO_CONTENT, [(SET_COOKIE, door::cookie_header(&server))])
+}
+
+/// Data of cards that wait to be restored.
+#[utoipa::path(get, path = "/api/journals", tag = "host", responses((status = 200, body = Journals)))]
+pub(super) async fn journals(State(server): State<Arc<Server>>) -> Result<Json<Journals>, Refusal> {
+    blocking(&server, |_| {
+        let waiting = restore::waiting()?;
+        let journals = waiting.into_iter().map(|journal| Journal {
+            name: name_of(&journal.file),
+            target: journal.target,
+            card: journal.card,
+            began: journal.began,
+            saved_bytes: journal.saved_bytes,
+            state: journal.state,
+            command: journal.command,
+        });
+        Ok(Json(Journals { journals: journals.collect() }))
+    })
+    .await
+}
+
+/// Is this computer fit to measure?
+#[utoipa::path(get, path = "/api/doctor", tag = "host", responses((status = 200, body = Made)))]
+pub(super) async fn doctor(State(server): State<Arc<Server>>) -> Result<Json<Made>, Refusal> {
+    blocking(&server, |server| {
+        let archive = ArchiveAt { archive: server.archive.clone() };
+        let report = doctor::doctor(&Request { target: None, archive, machine: Machine::default() })?;
+        Ok(Json(records::made(&report, page)))
+    })
+    .await
+}
+
+/// A journal's name without the way to it.
+pub(super) fn name_of(file: &str) -> String {
+    Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned()
+}

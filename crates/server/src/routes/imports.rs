@@ -1,0 +1,114 @@
+//! Logs of other tools: sent, looked at, stored.
+
+use super::{blocking, cards};
+use crate::Server;
+use crate::api::{FileName, ImportOrder, Imported, ImportedFile, Upload};
+use crate::problem::Refusal;
+use crate::records;
+use axum::Json;
+use axum::body::Body;
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_LENGTH, HeaderMap};
+use cardscope_model::imported::{FileLine, ImportReport};
+use cardscope_report::import::page;
+use cardscope_session::bench::Interrupt;
+use cardscope_session::event::Silent;
+use cardscope_session::import::{self, Request};
+use cardscope_session::options::ArchiveAt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Takes a file that is to be imported; it is looked at with the import.
+#[utoipa::path(post, path = "/api/uploads", tag = "imports", params(FileName), request_body(content = Vec<u8>, content_type = "application/octet-stream"), responses((status = 201, body = Upload), (status = 413, body = crate::api::Problem)))]
+pub(super) async fn upload(
+    State(server): State<Arc<Server>>,
+    name: Result<Query<FileName>, QueryRejection>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<(StatusCode, Json<Upload>), Refusal> {
+    let Query(FileName { name }) = name?;
+    let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    let upload = server.uploads.take(&name, announced, body).await?;
+    Ok((StatusCode::CREATED, Json(upload)))
+}
+
+/// Removes a file that was sent.
+#[utoipa::path(delete, path = "/api/uploads/{id}", tag = "imports", params(("id" = String, Path)), responses((status = 204), (status = 404, body = crate::api::Problem)))]
+pub(super) async fn remove(
+    State(server): State<Arc<Server>>,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Refusal> {
+    match server.uploads.remove(&id) {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(Refusal::not_found("file of that id")),
+    }
+}
+
+/// Shows what is understood of files, and stores it where that is asked for.
+#[utoipa::path(post, path = "/api/imports", tag = "imports", request_body = ImportOrder, responses((status = 200, body = Imported), (status = 404, body = crate::api::Problem), (status = 422, body = crate::api::Problem)))]
+pub(super) async fn import(
+    State(server): State<Arc<Server>>,
+    order: Result<Json<ImportOrder>, JsonRejection>,
+) -> Result<Json<Imported>, Refusal> {
+    let Json(order) = order?;
+    blocking(&server, move |server| imported(server, &order).map(Json)).await
+}
+
+fn imported(server: &Server, order: &ImportOrder) -> Result<Imported, Refusal> {
+    let path = |id: &String| server.uploads.path(id).ok_or_else(|| Refusal::not_found("file of that id"));
+    let files = order.uploads.iter().map(path).collect::<Result<Vec<PathBuf>, _>>()?;
+    let said = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
+    let request = Request {
+        files,
+        dry_run: !order.keep,
+        brand: said(&order.brand),
+        card: said(&order.card),
+        capacity: said(&order.capacity),
+        marks: order.marks.clone(),
+        archive: ArchiveAt { archive: server.archive.clone() },
+        detailed: true,
+        ..Request::default()
+    };
+    let outcome = import::import(&request, &Interrupt::default(), &mut Silent)?;
+    if let Some(failure) = outcome.failure {
+        return Err(failure.into());
+    }
+    if order.keep {
+        cards::changed(server);
+        order.uploads.iter().for_each(|id| drop(server.uploads.remove(id)));
+    }
+    let report = shown(outcome.report, order);
+    let made = records::made(&report, page);
+    Ok(Imported {
+        answer: made.answer,
+        tone: made.tone,
+        files: report.files.iter().map(file).collect(),
+        html: made.html,
+    })
+}
+
+/// The document with each file by the name that it was sent under.
+fn shown(mut report: ImportReport, order: &ImportOrder) -> ImportReport {
+    for line in &mut report.files {
+        let sent = order.uploads.iter().find_map(|id| line.file.split_once(&format!("/{id}/")));
+        if let Some((_, name)) = sent {
+            line.file = name.to_owned();
+        }
+    }
+    report
+}
+
+fn file(line: &FileLine) -> ImportedFile {
+    let log = line.log.as_ref();
+    ImportedFile {
+        file: line.file.clone(),
+        format: log.map(|log| log.format.to_string()),
+        card: log.map(|log| log.card.title()).filter(|title| title != "unnamed card"),
+        runs: log.map_or(0, |log| log.runs.len()),
+        results: log.map_or(0, |log| log.runs.iter().map(|run| run.results.len()).sum()),
+        error: line.error.clone(),
+        sessions: line.sessions.clone(),
+    }
+}

@@ -1,0 +1,95 @@
+//! Recipes: read, and checked as they are written.
+
+use super::blocking;
+use crate::Server;
+use crate::api::{Recipe, RecipeCheck, RecipeLine, RecipeText, Recipes};
+use crate::problem::Refusal;
+use crate::records;
+use axum::Json;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{Path, State};
+use cardscope_report::recipes::page;
+use cardscope_session::recipes;
+use std::sync::Arc;
+
+/// Recipes that come with the program.
+#[utoipa::path(get, path = "/api/recipes", tag = "recipes", responses((status = 200, body = Recipes)))]
+pub(super) async fn list(State(server): State<Arc<Server>>) -> Result<Json<Recipes>, Refusal> {
+    blocking(&server, |_| {
+        let line = |recipe: cardscope_model::recipe::ExplainedRecipe| RecipeLine {
+            tests: recipe.tests.len(),
+            seconds: recipe.estimate.seconds,
+            name: recipe.name,
+            title: recipe.title,
+            source: recipe.source,
+            writes: recipe.writes,
+            area_bytes: recipe.area_bytes,
+        };
+        Ok(Json(Recipes { recipes: recipes::list()?.into_iter().map(line).collect() }))
+    })
+    .await
+}
+
+/// A recipe, with its file.
+#[utoipa::path(get, path = "/api/recipes/{name}", tag = "recipes", params(("name" = String, Path)), responses((status = 200, body = Recipe), (status = 404, body = crate::api::Problem)))]
+pub(super) async fn get(
+    State(server): State<Arc<Server>>,
+    Path(name): Path<String>,
+) -> Result<Json<Recipe>, Refusal> {
+    blocking(&server, move |_| {
+        let text = recipes::builtin(&name).map_err(|_| Refusal::not_found("recipe of that name"))?;
+        let recipe = recipes::explain(text).map_err(|why| Refusal::odd(why.to_string()))?;
+        let html = records::made(&recipe, page).html;
+        Ok(Json(Recipe { name: recipe.name, title: recipe.title, text: text.to_owned(), html }))
+    })
+    .await
+}
+
+/// Says what is wrong with a recipe, or what it does.
+#[utoipa::path(post, path = "/api/recipes/check", tag = "recipes", request_body = RecipeText, responses((status = 200, body = RecipeCheck)))]
+pub(super) async fn check(
+    State(server): State<Arc<Server>>,
+    text: Result<Json<RecipeText>, JsonRejection>,
+) -> Result<Json<RecipeCheck>, Refusal> {
+    let Json(RecipeText { text }) = text?;
+    blocking(&server, move |_| {
+        Ok(Json(match recipes::explain(&text) {
+            Ok(recipe) => {
+                let made = records::made(&recipe, page);
+                RecipeCheck {
+                    ok: true,
+                    answer: Some(made.answer),
+                    html: Some(made.html),
+                    ..RecipeCheck::default()
+                }
+            }
+            Err(why) => {
+                let error = why.to_string();
+                let (line, column) = place(&error);
+                RecipeCheck { error: Some(error), line, column, ..RecipeCheck::default() }
+            }
+        }))
+    })
+    .await
+}
+
+/// The place that an error names: `line 4, column 9`.
+fn place(error: &str) -> (Option<usize>, Option<usize>) {
+    let number = |word: &str| {
+        let behind = &error[error.find(word)? + word.len()..];
+        behind.trim_start().split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+    };
+    (number("line"), number("column"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_leads_to_its_line() {
+        let wrong = recipes::explain("name = \"mine\"\ntitle = 3\n").unwrap_err().to_string();
+        assert_eq!(place(&wrong).0, Some(2), "{wrong}");
+        assert_eq!(place("no place"), (None, None));
+    }
+}

@@ -1,0 +1,98 @@
+//! Simulated cards, and what can be changed of them.
+
+use super::blocking;
+use crate::Server;
+use crate::api::{Knob, SimulatedCard, SimulatedCards, SimulatedLine};
+use crate::problem::Refusal;
+use axum::Json;
+use axum::extract::{Path, RawQuery, State};
+use cardscope_session::simulate;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// What a form offers: the key of the override, what it is, and values to choose from.
+const KNOBS: &[(&str, &str, &[&str])] = &[
+    (
+        "fake",
+        "Lie about capacity",
+        &["none", "limbo", "wraparound", "chain", "address-line", "damaged", "overcommitted"],
+    ),
+    ("fake_bytes", "Real capacity", &["8G", "16G", "32G", "64G"]),
+    ("page_bytes", "Page", &["4K", "8K", "16K", "32K"]),
+    ("cache_bytes", "Cache that hides a lie", &["0", "64M", "256M", "1G"]),
+    ("cooling", "Cooling", &["passive", "active"]),
+    ("heat", "Heat", &["true", "false"]),
+    ("rig.bus_mb_s", "Reader's limit in MB/s", &["24", "90", "312"]),
+    ("seed", "Seed", &["1", "2", "3"]),
+];
+
+/// Simulated cards.
+#[utoipa::path(get, path = "/api/simulated", tag = "simulated", responses((status = 200, body = SimulatedCards)))]
+pub(super) async fn list(State(server): State<Arc<Server>>) -> Result<Json<SimulatedCards>, Refusal> {
+    blocking(&server, |_| {
+        let cards = simulate::list()?.into_iter().map(SimulatedLine::from).collect();
+        Ok(Json(SimulatedCards { cards }))
+    })
+    .await
+}
+
+/// A simulated card with overrides of its properties, as the query has them: `?page_bytes=8K&cooling=active`.
+#[utoipa::path(get, path = "/api/simulated/{name}", tag = "simulated", params(("name" = String, Path)), responses((status = 200, body = SimulatedCard), (status = 422, body = crate::api::Problem)))]
+pub(super) async fn get(
+    State(server): State<Arc<Server>>,
+    Path(name): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Result<Json<SimulatedCard>, Refusal> {
+    blocking(&server, move |_| {
+        let asked: Vec<(String, String)> = form_urlencoded::parse(query.unwrap_or_default().as_bytes())
+            .map(|(key, value)| (key.into_owned(), value.into_owned()))
+            .filter(|(_, value)| !value.is_empty())
+            .collect();
+        if asked
+            .iter()
+            .any(|(key, value)| [key, value].iter().any(|part| part.contains(['&', '?', '#', '='])))
+        {
+            return Err(Refusal::odd("a value holds a sign that a card's name cannot have"));
+        }
+        let overrides: Vec<String> = asked.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let behind = if overrides.is_empty() { String::new() } else { format!("?{}", overrides.join("&")) };
+        let target = format!("sim:{name}{behind}");
+        let shown = simulate::offered(&target)?;
+        let knob = |(key, label, choices): &(&str, &str, &[&str])| Knob {
+            key: (*key).to_owned(),
+            label: (*label).to_owned(),
+            value: value_of(&asked, key, &shown.document["archetype"]),
+            choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
+        };
+        Ok(Json(SimulatedCard {
+            knobs: KNOBS.iter().map(knob).collect(),
+            truth: shown.document["truth"].clone(),
+            name: shown.name,
+            title: shown.title,
+            paragraphs: shown.paragraphs,
+            target,
+        }))
+    })
+    .await
+}
+
+/// What a knob stands at: as it was asked for, else as the card's file has it, where the last part of its key is found there.
+fn value_of(asked: &[(String, String)], key: &str, archetype: &Value) -> String {
+    if let Some((_, value)) = asked.iter().find(|(known, _)| known == key) {
+        return value.clone();
+    }
+    let last = key.rsplit('.').next().unwrap_or(key);
+    let path = match last {
+        "fake" => "/fake/kind",
+        "cooling" => "/rig/cooling",
+        "heat" => "/rig/heat",
+        "bus_mb_s" => "/rig/bus_mb_s",
+        "page_bytes" => "/flash/page_bytes",
+        _ => return String::new(),
+    };
+    match archetype.pointer(path) {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Null) | None => String::new(),
+        Some(other) => other.to_string(),
+    }
+}

@@ -1,0 +1,278 @@
+//! The cards, at hand for lists that are searched, filtered and sorted: read from the archive once, and again after it changed.
+//! An answer that was given is kept until then.
+
+use crate::api::{CardQuery, CardRow, Cards, Price, Verdict};
+use crate::lock;
+use crate::problem::Refusal;
+use crate::records;
+use axum::body::Bytes;
+use cardscope_model::units::Size;
+use cardscope_session::shelf::{self, Shelved};
+use std::cmp::Ordering;
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering as Atomic};
+use std::sync::{Arc, Mutex};
+
+/// Answers that are kept.
+const MOST_ANSWERS: usize = 256;
+
+/// Cards that are given at once.
+const USUAL: usize = 100;
+const MOST: usize = 1000;
+
+/// The cards as they were read last.
+#[derive(Default)]
+pub(crate) struct Shelf {
+    /// Grows whenever the archive changes.
+    version: AtomicU64,
+    read: Mutex<Option<Arc<Read>>>,
+}
+
+/// All cards at one version of the archive.
+pub(crate) struct Read {
+    version: u64,
+    rows: Vec<CardRow>,
+    /// What a search looks through, by row, in lower case.
+    words: Vec<String>,
+    brands: Vec<String>,
+    marks: Vec<String>,
+    tests: Vec<String>,
+    verdicts: Vec<String>,
+    answers: Mutex<HashMap<String, Bytes>>,
+}
+
+impl Shelf {
+    /// The archive has changed.
+    pub(crate) fn changed(&self) {
+        self.version.fetch_add(1, Atomic::Relaxed);
+    }
+
+    /// The cards as they are known to be, if they were read already.
+    pub(crate) fn at_hand(&self) -> Option<Arc<Read>> {
+        let version = self.version.load(Atomic::Relaxed);
+        lock(&self.read).clone().filter(|read| read.version == version)
+    }
+
+    /// The cards as they are now; blocks while they are read.
+    pub(crate) fn read(&self, archive: Option<&Path>) -> Result<Arc<Read>, Refusal> {
+        let mut held = lock(&self.read);
+        let version = self.version.load(Atomic::Relaxed);
+        if let Some(read) = held.clone().filter(|read| read.version == version) {
+            return Ok(read);
+        }
+        let read = Arc::new(Read::of(version, shelf::all(archive)?));
+        *held = Some(Arc::clone(&read));
+        Ok(read)
+    }
+}
+
+impl Read {
+    fn of(version: u64, cards: Vec<Shelved>) -> Self {
+        let rows: Vec<CardRow> = cards.into_iter().map(row).collect();
+        let words = |row: &CardRow| {
+            let parts = [Some(&row.title), row.brand.as_ref(), row.model.as_ref()];
+            let parts = parts.into_iter().flatten().chain(&row.marks).map(|part| part.to_lowercase());
+            parts.collect::<Vec<_>>().join("\n")
+        };
+        let every = |of: &dyn Fn(&CardRow) -> Vec<String>| rows.iter().flat_map(of).collect::<BTreeSet<_>>();
+        let mut often: HashMap<&str, usize> = HashMap::new();
+        for test in rows.iter().flat_map(|row| row.speeds.keys()) {
+            *often.entry(test).or_default() += 1;
+        }
+        let mut tests: Vec<(&str, usize)> = often.into_iter().collect();
+        tests.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+        let verdicts =
+            every(&|row| row.verdict.iter().map(|verdict| word(&verdict.text).to_owned()).collect());
+        Read {
+            version,
+            words: rows.iter().map(words).collect(),
+            brands: every(&|row| row.brand.iter().cloned().collect()).into_iter().collect(),
+            marks: every(&|row| row.marks.clone()).into_iter().collect(),
+            tests: tests.into_iter().map(|(test, _)| test.to_owned()).collect(),
+            verdicts: verdicts.into_iter().collect(),
+            rows,
+            answers: Mutex::default(),
+        }
+    }
+
+    /// The card of an id.
+    pub(crate) fn card(&self, id: &str) -> Option<&CardRow> {
+        self.rows.iter().find(|row| row.id == id)
+    }
+
+    /// An answer that was given before, by its question.
+    pub(crate) fn answered(&self, question: &str) -> Option<Bytes> {
+        lock(&self.answers).get(question).cloned()
+    }
+
+    /// The answer as JSON, kept for who asks the same.
+    pub(crate) fn answer(&self, question: &str, query: &CardQuery) -> Bytes {
+        let bytes = Bytes::from(serde_json::to_vec(&self.window(query)).unwrap_or_default());
+        let mut answers = lock(&self.answers);
+        if answers.len() >= MOST_ANSWERS {
+            answers.clear();
+        }
+        answers.insert(question.to_owned(), bytes.clone());
+        bytes
+    }
+
+    /// The part of the cards that is asked for.
+    pub(crate) fn window(&self, query: &CardQuery) -> Cards {
+        let asked = query.q.as_deref().unwrap_or_default().to_lowercase();
+        let asked: Vec<&str> = asked.split_whitespace().collect();
+        let found = |at: &usize| {
+            asked.iter().all(|word| self.words[*at].contains(word)) && meets(&self.rows[*at], query)
+        };
+        let mut found: Vec<usize> = (0..self.rows.len()).filter(found).collect();
+        if let Some(sort) = query.sort.as_deref().filter(|sort| !sort.is_empty()) {
+            let descending = query.descending.unwrap_or_default();
+            found.sort_by(|a, b| by(sort, descending, &self.rows[*a], &self.rows[*b]));
+        }
+        let offset = query.offset.unwrap_or_default();
+        let limit = query.limit.unwrap_or(USUAL).min(MOST);
+        Cards {
+            total: found.len(),
+            all: self.rows.len(),
+            offset,
+            cards: found.into_iter().skip(offset).take(limit).map(|at| self.rows[at].clone()).collect(),
+            brands: self.brands.clone(),
+            marks: self.marks.clone(),
+            tests: self.tests.clone(),
+            verdicts: self.verdicts.clone(),
+        }
+    }
+}
+
+fn row(of: Shelved) -> CardRow {
+    let Shelved { card, published, is_no_card, speeds, newest } = of;
+    let verdict = newest.and_then(|newest| {
+        let page = records::page(&newest.kind, &newest.document)?;
+        Some(Verdict { text: page.answer, tone: page.tone.into(), session: newest.session })
+    });
+    let price = card.price.map(|price| Price { amount: price.amount, currency: price.currency });
+    let gb = card.facts.capacity_bytes.map(|bytes| bytes as f64 / 1e9).filter(|gb| *gb > 0.0);
+    CardRow {
+        capacity: card.facts.capacity_bytes.map(|bytes| Size(bytes).to_string()).unwrap_or_default(),
+        per_gb: price.as_ref().zip(gb).map(|(price, gb)| price.amount / gb),
+        id: card.id,
+        title: card.title,
+        brand: card.facts.brand,
+        model: card.facts.model,
+        capacity_bytes: card.facts.capacity_bytes,
+        marks: card.facts.marks,
+        verdict,
+        price,
+        units: card.units,
+        sessions: card.sessions,
+        runs: card.runs,
+        first: card.first,
+        last: card.last,
+        published,
+        simulated: is_no_card,
+        speeds,
+    }
+}
+
+/// The word that a verdict begins with.
+fn word(answer: &str) -> &str {
+    answer.split([':', ',', '(']).next().unwrap_or_default().trim()
+}
+
+fn meets(row: &CardRow, query: &CardQuery) -> bool {
+    let same = |asked: &Option<String>, has: &dyn Fn(&str) -> bool| {
+        asked.as_deref().is_none_or(|one| one.is_empty() || has(one))
+    };
+    let verdict = |asked: &str| match &row.verdict {
+        Some(verdict) => word(&verdict.text).eq_ignore_ascii_case(asked),
+        None => asked == "none",
+    };
+    same(&query.mark, &|mark| row.marks.iter().any(|has| has.eq_ignore_ascii_case(mark)))
+        && same(&query.brand, &|brand| {
+            row.brand.as_deref().is_some_and(|has| has.eq_ignore_ascii_case(brand))
+        })
+        && same(&query.verdict, &verdict)
+        && query.min_bytes.is_none_or(|least| row.capacity_bytes.is_some_and(|bytes| bytes >= least))
+        && query.max_bytes.is_none_or(|most| row.capacity_bytes.is_some_and(|bytes| bytes <= most))
+        && query.max_price.is_none_or(|most| row.price.as_ref().is_some_and(|price| price.amount <= most))
+        && (query.simulated.unwrap_or(true) || !row.simulated)
+        && !(query.own.unwrap_or_default() && row.published)
+}
+
+/// The order of two cards; one of which the figure is not known comes last, whichever way it is asked for.
+fn by(sort: &str, descending: bool, a: &CardRow, b: &CardRow) -> Ordering {
+    let turned = |order: Ordering| if descending { order.reverse() } else { order };
+    let numbers = |of: &dyn Fn(&CardRow) -> Option<f64>| match (of(a), of(b)) {
+        (Some(a), Some(b)) => turned(a.total_cmp(&b)),
+        (a, b) => b.is_some().cmp(&a.is_some()),
+    };
+    let texts = |of: &dyn Fn(&CardRow) -> Option<String>| match (of(a), of(b)) {
+        (Some(a), Some(b)) => turned(a.cmp(&b)),
+        (a, b) => b.is_some().cmp(&a.is_some()),
+    };
+    let order = match sort {
+        "title" => turned(a.title.to_lowercase().cmp(&b.title.to_lowercase())),
+        "capacity" => numbers(&|row| row.capacity_bytes.map(|bytes| bytes as f64)),
+        "price" => numbers(&|row| row.price.as_ref().map(|price| price.amount)),
+        "per-gb" => numbers(&|row| row.per_gb),
+        "runs" => numbers(&|row| Some(f64::from(row.runs))),
+        "last" => texts(&|row| row.last.clone()),
+        "verdict" => texts(&|row| row.verdict.as_ref().map(|verdict| verdict.text.clone())),
+        test => numbers(&|row| row.speeds.get(test).copied()),
+    };
+    order.then_with(|| a.title.to_lowercase().cmp(&b.title.to_lowercase()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shelf(rows: Vec<CardRow>) -> Read {
+        let mut read = Read::of(0, Vec::new());
+        read.words = rows.iter().map(|row| row.title.to_lowercase()).collect();
+        read.rows = rows;
+        read
+    }
+
+    fn card(title: &str, bytes: Option<u64>) -> CardRow {
+        CardRow { title: title.to_owned(), capacity_bytes: bytes, ..CardRow::default() }
+    }
+
+    fn titles(cards: &Cards) -> Vec<&str> {
+        cards.cards.iter().map(|card| card.title.as_str()).collect()
+    }
+
+    #[test]
+    fn what_is_not_known_comes_last_whichever_way_it_is_sorted() {
+        let read = shelf(vec![card("A", None), card("B", Some(1)), card("C", Some(2))]);
+        let query = |descending| CardQuery {
+            sort: Some("capacity".into()),
+            descending: Some(descending),
+            ..CardQuery::default()
+        };
+        assert_eq!(titles(&read.window(&query(false))), ["B", "C", "A"]);
+        assert_eq!(titles(&read.window(&query(true))), ["C", "B", "A"]);
+    }
+
+    #[test]
+    fn words_are_found_in_any_order_and_windows_never_reach_beyond() {
+        let read = shelf((0..250).map(|n| card(&format!("Acme Ultra {n}"), None)).collect());
+        let query = CardQuery { q: Some("ultra ACME 24".into()), ..CardQuery::default() };
+        assert_eq!(read.window(&query).total, 14);
+        let far = CardQuery { offset: Some(usize::MAX), limit: Some(usize::MAX), ..CardQuery::default() };
+        assert_eq!((read.window(&far).total, read.window(&far).cards.len()), (250, 0));
+        assert_eq!(read.window(&CardQuery::default()).cards.len(), USUAL);
+    }
+
+    #[test]
+    fn a_verdict_is_filtered_by_its_word() {
+        let mut fake = card("A", None);
+        fake.verdict =
+            Some(Verdict { text: "FAKE: holds 52.0 GB of 1000 GB. Return it.".into(), ..Verdict::default() });
+        let read = shelf(vec![fake, card("B", None)]);
+        let query = |verdict: &str| CardQuery { verdict: Some(verdict.into()), ..CardQuery::default() };
+        assert_eq!(titles(&read.window(&query("fake"))), ["A"]);
+        assert_eq!(titles(&read.window(&query("none"))), ["B"]);
+        assert_eq!(word("GENUINE (quick test): no missing capacity found"), "GENUINE");
+    }
+}

@@ -1,0 +1,386 @@
+//! Tests that were ordered: one a device at a time, the others wait; each in a process of its own. All that is known of one is
+//! at hand for whoever asks, and told as it happens.
+
+mod child;
+mod memory;
+pub(crate) mod order;
+mod track;
+
+use crate::api::{State, Task, TaskMoment, Tone};
+use crate::hub::Hub;
+use crate::{lock, records};
+use cardscope_model::live::Told;
+use cardscope_session::frame::Failure;
+use child::{Ended, Launch};
+use memory::Memory;
+use order::Order;
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use track::Track;
+use uuid::Uuid;
+
+/// Ended tasks that are kept in the list; their results stay in the archive.
+const KEPT: usize = 200;
+
+/// Tasks that may wait.
+const MOST_WAITING: usize = 200;
+
+/// Notes, findings and speeds of a task that are kept.
+const MOST_SAID: usize = 500;
+
+/// A test that is fit to be started.
+#[derive(Debug, Clone)]
+pub(crate) struct Ready {
+    pub(crate) order: Order,
+    /// What the target is called.
+    pub(crate) title: String,
+    /// Arguments behind the verb, the target included.
+    pub(crate) arguments: Vec<OsString>,
+    pub(crate) loses_data: bool,
+    /// A recipe that was sent, as a file that goes with the task.
+    pub(crate) recipe: Option<PathBuf>,
+}
+
+/// The tests.
+pub(crate) struct Tasks {
+    inner: Mutex<Inner>,
+    hub: Arc<Hub>,
+    program: PathBuf,
+    archive: Option<PathBuf>,
+    memory: Memory,
+    closing: AtomicBool,
+    /// Simulated cards that may be tested at once: each takes a processor.
+    simulated_at_once: usize,
+}
+
+#[derive(Default)]
+struct Inner {
+    /// By name, which begins with the time: in the order in which they came.
+    all: BTreeMap<String, Entry>,
+    waiting: HashMap<String, Ready>,
+}
+
+struct Entry {
+    task: Task,
+    track: Track,
+    pid: Option<u32>,
+}
+
+impl Tasks {
+    pub(crate) fn new(hub: Arc<Hub>, program: PathBuf, archive: Option<PathBuf>) -> Arc<Self> {
+        let memory = Memory::open();
+        let mut inner = Inner::default();
+        for task in memory.left() {
+            inner.all.insert(task.id.clone(), Entry { task, track: Track::default(), pid: None });
+        }
+        let simulated_at_once = std::thread::available_parallelism().map_or(1, usize::from);
+        let closing = AtomicBool::new(false);
+        let tasks =
+            Tasks { inner: Mutex::new(inner), hub, program, archive, memory, closing, simulated_at_once };
+        Arc::new(tasks)
+    }
+
+    /// All, newest first, without their moments.
+    pub(crate) fn list(&self) -> Vec<Task> {
+        lock(&self.inner).all.values().rev().map(|entry| entry.task.clone()).collect()
+    }
+
+    /// One with its moments.
+    pub(crate) fn get(&self, id: &str) -> Option<Task> {
+        let inner = lock(&self.inner);
+        let entry = inner.all.get(id)?;
+        Some(Task { moments: entry.track.moments(), ..entry.task.clone() })
+    }
+
+    /// The task that runs or waits on a target.
+    pub(crate) fn on(&self, target: &str) -> Option<String> {
+        let inner = lock(&self.inner);
+        let of = |entry: &&Entry| entry.task.target == target && !entry.task.state.has_ended();
+        inner.all.values().find(of).map(|entry| entry.task.id.clone())
+    }
+
+    /// Takes an order; it begins as soon as nothing else runs on its device.
+    ///
+    /// # Errors
+    /// A refusal: too many wait, or the server is about to end.
+    pub(crate) fn take(self: &Arc<Self>, ready: Ready) -> Result<Task, Failure> {
+        let task = Task {
+            id: Uuid::now_v7().to_string(),
+            verb: ready.order.what.verb().to_owned(),
+            target: ready.order.target.clone(),
+            title: ready.title.clone(),
+            queued_at: now(),
+            loses_data: ready.loses_data,
+            ..Task::default()
+        };
+        {
+            let mut inner = lock(&self.inner);
+            if self.closing.load(Ordering::Relaxed) {
+                return Err(Failure::refused("the server is about to end; start the test after that"));
+            }
+            if inner.waiting.len() >= MOST_WAITING {
+                let why = format!("{MOST_WAITING} tests wait already; start this one when some have ended");
+                return Err(Failure::refused(why));
+            }
+            inner.waiting.insert(task.id.clone(), ready);
+            let entry = Entry { task: task.clone(), track: Track::default(), pid: None };
+            inner.all.insert(task.id.clone(), entry);
+            inner.trim();
+        }
+        self.changed(&task.id);
+        self.start_what_can_be();
+        Ok(self.get(&task.id).unwrap_or(task))
+    }
+
+    /// Asks one to stop; one that waits never begins.
+    pub(crate) fn stop(self: &Arc<Self>, id: &str) -> Option<Task> {
+        {
+            let mut inner = lock(&self.inner);
+            let dropped = inner.waiting.remove(id);
+            let entry = inner.all.get_mut(id)?;
+            match (dropped, entry.pid) {
+                (Some(ready), _) => {
+                    ready.forget_recipe();
+                    entry.end(State::Interrupted, Some("stopped before it began".to_owned()));
+                }
+                (None, pid) if !entry.task.state.has_ended() => {
+                    entry.task.state = State::Stopping;
+                    pid.into_iter().for_each(child::interrupt);
+                }
+                _ => {}
+            }
+        }
+        self.changed(id);
+        self.get(id)
+    }
+
+    /// Forgets one that has ended; false where there is none, or it has not.
+    pub(crate) fn forget(&self, id: &str) -> bool {
+        let gone = {
+            let mut inner = lock(&self.inner);
+            let ended = inner.all.get(id).is_some_and(|entry| entry.task.state.has_ended());
+            ended && inner.all.remove(id).is_some()
+        };
+        if gone {
+            self.hub.tell("forgotten", &serde_json::json!({ "task": id }));
+            self.remember();
+        }
+        gone
+    }
+
+    /// Stops all of them, and waits until their cards are as they were, `patience` at most.
+    pub(crate) fn close(self: &Arc<Self>, patience: Duration) {
+        self.closing.store(true, Ordering::Relaxed);
+        let open = |task: &Task| !task.state.has_ended();
+        for task in self.list().iter().filter(|task| open(task)) {
+            self.stop(&task.id);
+        }
+        let asked = Instant::now();
+        while asked.elapsed() < patience && self.list().iter().any(open) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// How many have not ended.
+    pub(crate) fn open(&self) -> usize {
+        lock(&self.inner).all.values().filter(|entry| !entry.task.state.has_ended()).count()
+    }
+
+    fn start_what_can_be(self: &Arc<Self>) {
+        loop {
+            let Some((id, ready)) = lock(&self.inner).next(self.simulated_at_once) else { return };
+            let tasks = Arc::clone(self);
+            let name = id.clone();
+            let thread = std::thread::Builder::new().name("task".into());
+            if let Err(error) = thread.spawn(move || tasks.run(&name, &ready)) {
+                self.ended(&id, State::Failed, Some(format!("no thread can be started: {error}")), None);
+            }
+        }
+    }
+
+    /// One from its start to its end.
+    fn run(self: &Arc<Self>, id: &str, ready: &Ready) {
+        let mut arguments: Vec<OsString> = vec![ready.order.what.verb().into()];
+        arguments.extend(ready.arguments.iter().cloned());
+        arguments.extend(["--json", "--events"].map(OsString::from));
+        let launch = Launch { program: &self.program, arguments, archive: self.archive.as_deref() };
+        match launch.start() {
+            Err(error) => {
+                let why = format!("{} cannot be started: {error}", self.program.display());
+                self.ended(id, State::Failed, Some(why), None);
+            }
+            Ok(running) => {
+                self.began(id, running.pid());
+                let ended = running.hear(|told| self.told(id, told));
+                let (state, error) = came_to(&ended);
+                self.ended(id, state, error, Some(&ended));
+            }
+        }
+        ready.forget_recipe();
+        self.start_what_can_be();
+    }
+
+    fn began(&self, id: &str, pid: u32) {
+        let stopped = self.with(id, |entry| {
+            entry.pid = Some(pid);
+            entry.task.started_at = Some(now());
+            entry.task.state == State::Stopping
+        });
+        // It was asked to stop before it had a process.
+        if stopped == Some(true) {
+            child::interrupt(pid);
+        }
+        self.changed(id);
+        self.remember();
+    }
+
+    fn told(&self, id: &str, told: Told) {
+        if let Told::Moment(moment) = told {
+            self.with(id, |entry| {
+                entry.track.push(&moment);
+                entry.task.moment = Some(moment.clone());
+            });
+            return self.hub.tell("moment", &TaskMoment { task: id.to_owned(), moment });
+        }
+        let stored = matches!(told, Told::Stored { .. });
+        self.with(id, |entry| entry.hear(told));
+        self.changed(id);
+        if stored {
+            self.remember();
+            self.hub.tell("archive", &serde_json::json!({}));
+        }
+    }
+
+    fn ended(&self, id: &str, state: State, error: Option<String>, ended: Option<&Ended>) {
+        self.with(id, |entry| {
+            if let Some(ended) = ended {
+                entry.result(ended);
+            }
+            entry.end(state, error);
+        });
+        self.changed(id);
+        self.remember();
+        self.hub.tell("archive", &serde_json::json!({}));
+        self.hub.tell("devices", &serde_json::json!({}));
+    }
+
+    fn with<T>(&self, id: &str, change: impl FnOnce(&mut Entry) -> T) -> Option<T> {
+        lock(&self.inner).all.get_mut(id).map(change)
+    }
+
+    fn changed(&self, id: &str) {
+        let task = lock(&self.inner).all.get(id).map(|entry| entry.task.clone());
+        if let Some(task) = task {
+            self.hub.tell("task", &task);
+        }
+    }
+
+    /// Keeps on disk what has not ended, for a server that comes after this one.
+    fn remember(&self) {
+        let open: Vec<Task> = self.list().into_iter().filter(|task| !task.state.has_ended()).collect();
+        self.memory.keep(&open);
+    }
+}
+
+impl Inner {
+    /// The next that can begin: the oldest whose device is free. It counts as running from here on.
+    fn next(&mut self, simulated_at_once: usize) -> Option<(String, Ready)> {
+        let running: Vec<&str> = self
+            .all
+            .values()
+            .filter(|entry| matches!(entry.task.state, State::Running | State::Stopping))
+            .map(|entry| entry.task.target.as_str())
+            .collect();
+        let simulated = |target: &str| target.starts_with("sim:");
+        let room = running.iter().filter(|target| simulated(target)).count() < simulated_at_once;
+        let free = |task: &Task| match simulated(&task.target) {
+            true => room,
+            false => !running.contains(&task.target.as_str()),
+        };
+        let waits = |entry: &&Entry| entry.task.state == State::Queued && free(&entry.task);
+        let id = self.all.values().find(waits)?.task.id.clone();
+        self.all.get_mut(&id)?.task.state = State::Running;
+        Some((id.clone(), self.waiting.remove(&id)?))
+    }
+
+    /// Forgets the oldest of those that ended, where there are many.
+    fn trim(&mut self) {
+        let ended: Vec<String> =
+            self.all.values().filter(|e| e.task.state.has_ended()).map(|e| e.task.id.clone()).collect();
+        for id in ended.iter().take(ended.len().saturating_sub(KEPT)) {
+            self.all.remove(id);
+        }
+    }
+}
+
+impl Entry {
+    fn hear(&mut self, told: Told) {
+        let task = &mut self.task;
+        match told {
+            Told::Plan { stages, says } => (task.plan, task.says) = (stages, says),
+            Told::Stored { session } => task.session = Some(session),
+            Told::Figure(figure) => push(&mut task.figures, figure),
+            Told::Found(found) if task.findings.contains(&found) => {}
+            Told::Found(found) => push(&mut task.findings, found),
+            Told::Note { text } => push(&mut task.notes, text),
+            Told::Moment(moment) => task.moment = Some(moment),
+        }
+    }
+
+    /// What its document says.
+    fn result(&mut self, ended: &Ended) {
+        let document = &ended.document;
+        let text = |field: &str| document[field].as_str().map(str::to_owned);
+        self.task.answer = text("answer");
+        self.task.session = text("session").or(self.task.session.take());
+        self.task.tone = records::page(&self.task.verb, document).map(|page| Tone::from(page.tone));
+    }
+
+    fn end(&mut self, state: State, error: Option<String>) {
+        self.pid = None;
+        self.task.state = state;
+        self.task.error = error;
+        self.task.ended_at = Some(now());
+    }
+}
+
+/// How a process ended, in the words of a task.
+fn came_to(ended: &Ended) -> (State, Option<String>) {
+    let error = ended.document["error"].as_str().map(str::to_owned);
+    match ended.status {
+        Some(0 | 1) => (State::Complete, error),
+        Some(130) => (State::Interrupted, error),
+        Some(status) => (State::Failed, error.or(Some(format!("it ended with exit status {status}")))),
+        None => (State::Interrupted, error.or(Some("its process was killed".to_owned()))),
+    }
+}
+
+fn push<T>(to: &mut Vec<T>, what: T) {
+    if to.len() < MOST_SAID {
+        to.push(what);
+    }
+}
+
+fn now() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+impl State {
+    /// Whether nothing more comes.
+    pub fn has_ended(self) -> bool {
+        matches!(self, State::Complete | State::Failed | State::Interrupted)
+    }
+}
+
+impl Ready {
+    fn forget_recipe(&self) {
+        if let Some(file) = &self.recipe {
+            // It lies in a folder of our own, which goes with the server.
+            let _ = std::fs::remove_file(file);
+        }
+    }
+}

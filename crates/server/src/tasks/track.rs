@@ -1,0 +1,59 @@
+//! Where a task was over time, in a bounded number of moments: when there are too many, every second one goes.
+
+use cardscope_model::live::Moment;
+
+/// Moments that are kept at most.
+const MOST: usize = 600;
+
+/// Seconds between two of them at first.
+const EVERY_S: f64 = 0.2;
+
+/// Moments over time.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Track {
+    moments: Vec<Moment>,
+    every_s: f64,
+}
+
+impl Track {
+    /// Takes one, unless it comes too soon after the last.
+    pub(super) fn push(&mut self, moment: &Moment) {
+        self.every_s = self.every_s.max(EVERY_S);
+        if self.moments.last().is_some_and(|last| moment.at < last.at + self.every_s) {
+            return;
+        }
+        if self.moments.len() == MOST {
+            let mut at = 0;
+            self.moments.retain(|_| {
+                at += 1;
+                at % 2 == 1
+            });
+            self.every_s *= 2.0;
+        }
+        self.moments.push(moment.clone());
+    }
+
+    /// All of them.
+    pub(super) fn moments(&self) -> Vec<Moment> {
+        self.moments.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_of_moments_stays_small_and_spans_the_day() {
+        let mut track = Track::default();
+        for tick in 0..432_000_u32 {
+            track.push(&Moment { at: f64::from(tick) * 0.2, ..Moment::default() });
+        }
+        let moments = track.moments();
+        assert!(moments.len() <= MOST && moments.len() > MOST / 3, "{}", moments.len());
+        assert!(moments.first().is_some_and(|m| m.at < 600.0));
+        assert!(moments.last().is_some_and(|m| m.at > 86_000.0));
+        let gaps = moments.windows(2).map(|pair| pair[1].at - pair[0].at);
+        assert!(gaps.fold(0.0, f64::max) < 600.0);
+    }
+}

@@ -1,0 +1,175 @@
+//! Files that were sent, in a folder of the server's own that goes with it. A client names them by a number that the server
+//! gave out, never by a path.
+
+use crate::api::Upload;
+use crate::lock;
+use crate::problem::Refusal;
+use axum::body::Body;
+use axum::http::StatusCode;
+use std::collections::HashMap;
+use std::fs::{File, Permissions};
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use tokio_stream::StreamExt;
+use uuid::Uuid;
+
+/// Largest file that is taken, in bytes.
+pub(crate) const LARGEST: u64 = 256 << 20;
+
+/// Bytes of all files together.
+const ALL: u64 = 1 << 30;
+
+/// Files at a time.
+const MOST: usize = 2000;
+
+/// The files.
+pub(crate) struct Uploads {
+    folder: PathBuf,
+    files: Mutex<HashMap<String, Upload>>,
+}
+
+impl Uploads {
+    /// In a new folder that only this user reads.
+    pub(crate) fn new() -> std::io::Result<Self> {
+        let folder = std::env::temp_dir().join(format!("cardscope-{}", Uuid::now_v7()));
+        std::fs::create_dir(&folder)?;
+        std::fs::set_permissions(&folder, Permissions::from_mode(0o700))?;
+        Ok(Uploads { folder, files: Mutex::default() })
+    }
+
+    /// Takes one as it comes; `announced` is what its sender says it holds.
+    pub(crate) async fn take(
+        &self,
+        name: &str,
+        announced: Option<u64>,
+        body: Body,
+    ) -> Result<Upload, Refusal> {
+        let too_large = || {
+            let why =
+                format!("{name:?} is larger than {} MiB; import it with `cardscope import`", LARGEST >> 20);
+            Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, why)
+        };
+        if announced.is_some_and(|bytes| bytes > LARGEST) {
+            return Err(too_large());
+        }
+        {
+            let files = lock(&self.files);
+            if files.len() >= MOST || files.values().map(|file| file.bytes).sum::<u64>() >= ALL {
+                return Err(Refusal::conflict(
+                    "too many files wait to be imported; keep or remove some first",
+                ));
+            }
+        }
+        let name = plain(name);
+        let id = Uuid::now_v7().simple().to_string();
+        // Its name says something to the importers, so it keeps it, in a folder of its own.
+        let folder = self.folder.join(&id);
+        std::fs::create_dir(&folder).map_err(|e| full(&e))?;
+        let taken = write(&folder.join(&name), body, too_large).await;
+        let bytes = taken.inspect_err(|_| forget(&folder))?;
+        let upload = Upload { upload: id.clone(), name, bytes };
+        lock(&self.files).insert(id, upload.clone());
+        Ok(upload)
+    }
+
+    /// Where a file lies.
+    pub(crate) fn path(&self, id: &str) -> Option<PathBuf> {
+        let files = lock(&self.files);
+        let upload = files.get(id)?;
+        Some(self.folder.join(&upload.upload).join(&upload.name))
+    }
+
+    /// Removes one; false where there is none.
+    pub(crate) fn remove(&self, id: &str) -> bool {
+        let Some(upload) = lock(&self.files).remove(id) else { return false };
+        forget(&self.folder.join(upload.upload));
+        true
+    }
+
+    /// A text as a file, for a program that wants one.
+    pub(crate) fn text(&self, name: &str, text: &str) -> std::io::Result<PathBuf> {
+        let file = self.folder.join(format!("{}-{}", Uuid::now_v7().simple(), plain(name)));
+        File::create_new(&file)?.write_all(text.as_bytes())?;
+        Ok(file)
+    }
+}
+
+impl Drop for Uploads {
+    fn drop(&mut self) {
+        forget(&self.folder);
+    }
+}
+
+fn forget(folder: &Path) {
+    // What stays lies in the folder for temporary files.
+    let _ = std::fs::remove_dir_all(folder);
+}
+
+async fn write(path: &Path, body: Body, too_large: impl Fn() -> Refusal) -> Result<u64, Refusal> {
+    let mut file = File::create_new(path).map_err(|e| full(&e))?;
+    let (mut bytes, mut stream) = (0_u64, body.into_data_stream());
+    while let Some(part) = stream.next().await {
+        let part = part.map_err(|e| Refusal::odd(format!("the file did not come whole: {e}")))?;
+        bytes += part.len() as u64;
+        if bytes > LARGEST {
+            return Err(too_large());
+        }
+        file.write_all(&part).map_err(|e| full(&e))?;
+    }
+    Ok(bytes)
+}
+
+fn full(error: &std::io::Error) -> Refusal {
+    let folder = std::env::temp_dir();
+    let why = format!("the file cannot be stored in {}: {error}; free some space there", folder.display());
+    Refusal::new(StatusCode::INSUFFICIENT_STORAGE, why)
+}
+
+/// The last part of a name, with nothing in it that a path could be made of.
+fn plain(name: &str) -> String {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let plain: String = last.chars().filter(|c| !c.is_control()).collect();
+    // A name of 255 bytes is the most that Linux takes.
+    let mut end = plain.len().min(200);
+    while !plain.is_char_boundary(end) {
+        end -= 1;
+    }
+    match &plain[..end] {
+        "" | "." | ".." => "file".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_leads_out_of_the_folder() {
+        for (sent, kept) in [
+            ("run1.log", "run1.log"),
+            ("../../etc/passwd", "passwd"),
+            ("C:\\logs\\a b.txt", "a b.txt"),
+            ("..", "file"),
+            ("a/", "file"),
+            ("", "file"),
+            ("nul\0\n.log", "nul.log"),
+        ] {
+            assert_eq!(plain(sent), kept, "{sent:?}");
+        }
+        assert!(plain(&"é".repeat(400)).len() <= 200);
+    }
+
+    #[test]
+    fn the_folder_is_the_user_s_alone_and_goes_with_the_server() {
+        let uploads = Uploads::new().unwrap();
+        let folder = uploads.folder.clone();
+        assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+        let file = uploads.text("mine.toml", "name = 1").unwrap();
+        assert!(file.starts_with(&folder) && file.extension().is_some_and(|e| e == "toml"));
+        drop(uploads);
+        assert!(!folder.exists());
+    }
+}
