@@ -26,6 +26,7 @@ pub mod system;
 mod testing;
 #[cfg(feature = "udisks")]
 mod udisks;
+pub mod unmount;
 pub mod usb;
 pub mod vitals;
 pub mod watching;

@@ -7,7 +7,9 @@ use crate::guard::{Refusal, Survey};
 use crate::mounts::own_mounts;
 use crate::open;
 use crate::system::{System, flag, text};
+use crate::unmount;
 use serde::{Deserialize, Serialize};
+use std::cell::LazyCell;
 use std::path::Path;
 
 /// A whole device.
@@ -41,6 +43,9 @@ pub struct Entry {
     pub safe: bool,
     /// Why it is not safe.
     pub reason: Option<String>,
+    /// True where it is unsafe for its mounts alone, can be taken out, and may be unmounted from here.
+    #[serde(default)]
+    pub can_unmount: bool,
 }
 
 /// A partition of a listed device.
@@ -99,11 +104,13 @@ const NEVER: &[&str] = &["zram", "ram", "dm-", "md", "sr", "fd", "bcache", "mtdb
 /// Lists whole devices in the order of their names. Needs no root; what cannot be read is left unknown.
 pub fn list(system: &System, scope: Scope) -> Vec<Entry> {
     let survey = Survey::read(system);
-    BlockDevice::all(system)
-        .iter()
-        .filter(|disk| wanted(system, disk, scope))
-        .map(|disk| entry(system, &survey, disk))
-        .collect()
+    // The system is asked once, and only if something is mounted. Of another machine nothing is unmounted.
+    let permitted = LazyCell::new(|| system.is_live() && unmount::is_permitted());
+    let entry = |disk: &BlockDevice| Entry {
+        can_unmount: unmount::is_possible(system, &survey, disk) && *permitted,
+        ..entry(system, &survey, disk)
+    };
+    BlockDevice::all(system).iter().filter(|disk| wanted(system, disk, scope)).map(entry).collect()
 }
 
 fn wanted(system: &System, disk: &BlockDevice, scope: Scope) -> bool {
@@ -140,6 +147,7 @@ fn entry(system: &System, survey: &Survey, disk: &BlockDevice) -> Entry {
         mounted: survey.mounted(disk),
         safe: refusal.is_none(),
         reason: refusal.map(|refusal| refusal.to_string()),
+        can_unmount: false,
     }
 }
 

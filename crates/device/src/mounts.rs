@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 /// One mount.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mount {
+    /// Number of this mount, which no other has while it lasts.
+    pub(crate) id: u64,
     /// Device number as the kernel names it; anonymous (`0:n`) for btrfs, overlayfs and others.
     pub(crate) number: DeviceNumber,
     /// Where it is mounted, as its process sees it.
@@ -61,11 +63,14 @@ pub(crate) fn parse_mounts(text: &str, elsewhere: bool) -> Vec<Mount> {
 fn parse_mount(line: &str, elsewhere: bool) -> Option<Mount> {
     // 36 35 98:0 /root /point rw,noatime [optional fields …] - ext3 /dev/root rw,errors=continue
     let (place, what) = line.split_once(" - ")?;
-    let mut place = place.split(' ').skip(2);
+    let mut place = place.split(' ');
+    let id = place.next()?.parse().unwrap_or_default();
+    let mut place = place.skip(1);
     let number = DeviceNumber::parse(place.next()?)?;
     let point = PathBuf::from(unescape(place.nth(1)?));
     let mut what = what.split(' ');
     Some(Mount {
+        id,
         number,
         point,
         kind: what.next()?.to_owned(),

@@ -1,13 +1,15 @@
-//! `list`, `info` and `decode`: what is there, and what it says of itself.
+//! `list`, `info` and `decode`: what is there, and what it says of itself; and a card unmounted, so that it can be tested.
 
 use crate::error::{Failure, Result};
 use crate::options::Machine;
 use cardscope_device::block::BlockDevice;
 use cardscope_device::list::{self, Scope};
-use cardscope_device::open::peek;
+use cardscope_device::open::{Asking, peek};
 use cardscope_device::system::System;
+use cardscope_device::unmount::{self, UnmountError};
 use cardscope_device::{contents, inspect};
 use cardscope_engine::input;
+use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::identity::{self, HexRegisters, Identity};
 use cardscope_model::units::Degrees;
@@ -86,6 +88,22 @@ pub fn list(request: &ListRequest) -> Result<Vec<Entry>> {
 /// What is present, as a text that changes whenever a card comes, goes, or is mounted or unmounted. No device is opened.
 pub fn present() -> String {
     list::present(&System::host())
+}
+
+/// Unmounts all file systems of a card of this machine, named as [`list`] shows it: by its kernel name or its path.
+///
+/// # Errors
+/// If there is no such card, it may not be unmounted, or it is busy.
+pub fn unmount(name: &str, interrupt: &Interrupt) -> Result<()> {
+    let listed = list::list(&System::host(), Scope::WithLoops);
+    let card = listed.iter().find(|card| card.name == name || card.path == name).ok_or_else(|| {
+        Failure::refused(format!("{name} is not a card in this computer; `cardscope list` shows them"))
+    })?;
+    let mut silent = |_: &str| ();
+    unmount::unmount(&card.name, &mut Asking::with(&mut silent, interrupt)).map_err(|error| match error {
+        UnmountError::Other { .. } => Failure::io(error),
+        _ => Failure::refused(error),
+    })
 }
 
 /// What a card says of itself, judged as of today.
@@ -177,4 +195,34 @@ pub(crate) fn judged(identity: Identity) -> Identity {
     read.append(&mut identity.findings);
     identity.findings = read;
     identity
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn refused(name: &str) -> String {
+        match unmount(name, &Interrupt::default()) {
+            Err(Failure::Refused(why)) => why.to_string(),
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn only_what_the_list_shows_is_unmounted_and_never_the_disk_of_the_system() {
+        for name in ["", "no-such-card", "/dev/no-such-card", "/", "/dev/null", "/dev/../dev/vda"] {
+            let why = refused(name);
+            assert!(why.contains("is not a card") && why.contains("cardscope list"), "{why}");
+        }
+        let listed = list::list(&System::host(), Scope::Hardware);
+        let of_system =
+            |disk: &&Entry| disk.reason.as_ref().is_some_and(|why| why.contains("running system"));
+        let disk = listed.iter().find(of_system).expect("/ lies on a disk here");
+        assert!(!disk.can_unmount, "{disk:?}");
+        for name in [&disk.name, &disk.path] {
+            let why = refused(name);
+            assert!(why.contains("is not removable") || why.contains("running system"), "{why}");
+        }
+    }
 }

@@ -14,12 +14,28 @@ use std::path::Path;
 /// Mount points without which the system does not run, or not again. `/boot/…` covers `efi` and `firmware`.
 const SYSTEM_POINTS: &[&str] = &["/", "/boot", "/efi", "/usr", "/var", "/etc", "/home", "/nix", "/opt"];
 
+/// Where more of the running system lives than what it boots from: what is mounted below is not unmounted.
+const SYSTEM_FOLDERS: &[&str] =
+    &["/boot", "/dev", "/efi", "/etc", "/nix", "/opt", "/proc", "/root", "/srv", "/sys", "/usr", "/var"];
+
+/// File systems that name their devices themselves, in the kernel, since they may have several.
+const OF_SEVERAL: &[&str] = &["btrfs", "bcachefs"];
+
 /// Why a device is in use.
 #[derive(Debug, Clone)]
 enum Purpose {
-    Mount { point: String, elsewhere: bool },
-    Swap { path: String },
-    Btrfs,
+    Mount {
+        point: String,
+        elsewhere: bool,
+        /// True where only the mount's own word says which device it is of, as with FUSE.
+        claimed: bool,
+    },
+    Swap {
+        path: String,
+    },
+    Btrfs {
+        members: Vec<String>,
+    },
 }
 
 /// One use: the device used, and the names on the way down to one that it stands on.
@@ -40,9 +56,13 @@ pub struct Survey {
 impl Survey {
     /// Looks at mounts of all namespaces, swap, and loop devices.
     pub fn read(system: &System) -> Survey {
-        let mounts = all_mounts(system);
-        let mut uses: Vec<Use> = mounts.iter().flat_map(|mount| mount_uses(system, &mounts, mount)).collect();
-        uses.extend(swaps(system).iter().flat_map(|swap| swap_uses(system, &mounts, swap)));
+        Self::of(system, &all_mounts(system))
+    }
+
+    /// The same, of mounts that are known already.
+    pub(crate) fn of(system: &System, mounts: &[Mount]) -> Survey {
+        let mut uses: Vec<Use> = mounts.iter().flat_map(|mount| mount_uses(system, mounts, mount)).collect();
+        uses.extend(swaps(system).iter().flat_map(|swap| swap_uses(system, mounts, swap)));
         uses.extend(btrfs_members(system));
         Survey { uses, ..Self::of_loops(system) }
     }
@@ -69,12 +89,48 @@ impl Survey {
 
     /// The same for a device that we hold exclusively ourselves.
     pub(super) fn check_held(&self, system: &System, device: &BlockDevice) -> Result<(), Refusal> {
-        self.check_system(device)?;
+        self.check_system(device, is_system_point)?;
         let parts = parts_at_stake(device);
         self.check_uses(device, &parts)?;
         self.check_holders(system, device, &parts)?;
         check_medium(device)?;
         check_read_only(device, &parts)
+    }
+
+    /// Says whether nothing but mounts of this device itself, which this process sees, stands against writing to it.
+    ///
+    /// # Errors
+    /// The heaviest reason beside them. The disk of the running system is refused by more mount points than for writing.
+    pub(crate) fn check_unmount(&self, system: &System, device: &BlockDevice) -> Result<(), Refusal> {
+        self.check_system(device, is_system_folder)?;
+        let parts = parts_at_stake(device);
+        if let Some(used) = self.hits(&parts).find(|used| !self.ends_with_unmounting(used, &parts)) {
+            return Err(used.refusal(&device.name));
+        }
+        self.check_holders(system, device, &parts)?;
+        check_medium(device)?;
+        check_read_only(device, &parts)
+    }
+
+    /// Whether a use is over once the mounts that we see are undone, and no other device is touched by that.
+    fn ends_with_unmounting(&self, used: &Use, parts: &[BlockDevice]) -> bool {
+        let is_part = |name: &String| parts.iter().any(|part| part.name == *name);
+        match &used.purpose {
+            // A copy in another namespace mostly goes with ours.
+            Purpose::Mount { claimed: false, .. } => {
+                used.path.len() == 1 && self.is_mounted_here(&used.path[0])
+            }
+            Purpose::Btrfs { members } => {
+                members.iter().all(is_part) && members.iter().any(|name| self.is_mounted_here(name))
+            }
+            _ => false,
+        }
+    }
+
+    fn is_mounted_here(&self, name: &String) -> bool {
+        let here =
+            |purpose: &Purpose| matches!(purpose, Purpose::Mount { elsewhere: false, claimed: false, .. });
+        self.uses.iter().any(|used| here(&used.purpose) && used.path.len() == 1 && used.path[0] == *name)
     }
 
     /// True where the device or a part of it is mounted.
@@ -103,12 +159,12 @@ impl Survey {
 
     /// The disk of the running system is out of bounds as a whole, its other partitions too: a slip of one digit
     /// there costs the system.
-    fn check_system(&self, device: &BlockDevice) -> Result<(), Refusal> {
+    fn check_system(&self, device: &BlockDevice, is_system: fn(&str) -> bool) -> Result<(), Refusal> {
         let disk = device.disk();
         let mut all = disk.partitions();
         all.push(disk);
         let hit = self.hits(&all).find_map(|used| match &used.purpose {
-            Purpose::Mount { point, elsewhere: false } if is_system_point(point) => Some((used, point)),
+            Purpose::Mount { point, elsewhere: false, .. } if is_system(point) => Some((used, point)),
             _ => None,
         });
         match hit {
@@ -170,14 +226,14 @@ impl Use {
         let device = device.to_owned();
         let used = self.path.first().cloned().unwrap_or_default();
         match &self.purpose {
-            Purpose::Mount { point, elsewhere } => {
+            Purpose::Mount { point, elsewhere, .. } => {
                 let whose =
                     if *elsewhere { ", by a process with its own mounts, e.g. a container" } else { "" };
                 let through = format!("{}{whose}", self.through());
                 Refusal::Mounted { device, used, mount_point: point.clone(), through }
             }
             Purpose::Swap { path } => Refusal::Swap { device, swap: path.clone(), through: self.through() },
-            Purpose::Btrfs => Refusal::Held {
+            Purpose::Btrfs { .. } => Refusal::Held {
                 device,
                 part: used,
                 holder: "a mounted btrfs file system".to_owned(),
@@ -190,6 +246,16 @@ impl Use {
 /// Whether the system does not run, or not again, without what is mounted here.
 pub(crate) fn is_system_point(point: &str) -> bool {
     SYSTEM_POINTS.contains(&point) || point.starts_with("/boot/")
+}
+
+/// Whether a mount here is of the running system, or of its services, or somebody's home: those are not unmounted, though
+/// nobody may be using them just now.
+fn is_system_folder(point: &str) -> bool {
+    let path = Path::new(point);
+    is_system_point(point)
+        || ["/run", "/tmp"].contains(&point)
+        || SYSTEM_FOLDERS.iter().any(|folder| path.starts_with(folder))
+        || path.parent() == Some(Path::new("/home"))
 }
 
 /// Names what stands on a disk or partition, by what its directory in sysfs says of it, and says how to let go of it.
@@ -276,8 +342,11 @@ fn check_exclusive(system: &System, device: &BlockDevice) -> Result<(), Refusal>
 }
 
 fn mount_uses(system: &System, mounts: &[Mount], mount: &Mount) -> Vec<Use> {
-    let purpose =
-        Purpose::Mount { point: mount.point.to_string_lossy().into_owned(), elsewhere: mount.elsewhere };
+    let purpose = Purpose::Mount {
+        point: mount.point.to_string_lossy().into_owned(),
+        elsewhere: mount.elsewhere,
+        claimed: mount.number.major == 0 && !OF_SEVERAL.contains(&mount.kind.as_str()),
+    };
     paths_down(system, mounts, mount_devices(system, mount), purpose)
 }
 
@@ -292,11 +361,15 @@ fn swap_uses(system: &System, mounts: &[Mount], swap: &Path) -> Vec<Use> {
 /// Members of mounted btrfs file systems; only one of them appears in the list of mounts.
 fn btrfs_members(system: &System) -> Vec<Use> {
     let root = system.sys().join("fs/btrfs");
-    names(&root)
-        .iter()
-        .flat_map(|uuid| names(root.join(uuid).join("devices")))
-        .map(|name| Use { purpose: Purpose::Btrfs, path: vec![name] })
-        .collect()
+    let systems = names(&root).into_iter().map(|uuid| names(root.join(uuid).join("devices")));
+    let uses = |members: Vec<String>| {
+        let of = |name: &String| Use {
+            purpose: Purpose::Btrfs { members: members.clone() },
+            path: vec![name.clone()],
+        };
+        members.iter().map(of).collect::<Vec<_>>()
+    };
+    systems.flat_map(uses).collect()
 }
 
 /// One use for each device on the way down.

@@ -1,52 +1,31 @@
 //! A device that this user may not open, opened by UDisks2 and handed over, as GNOME Disks has it done: UDisks2 asks polkit, and
-//! polkit a rule or an administrator.
+//! polkit a rule or an administrator. And a file system that is unmounted the same way.
 //!
 //! Nothing that comes back is believed: number, coming and access of the descriptor are compared, the rest as ever.
-//! Interfaces: the UDisks2 reference manual, `org.freedesktop.UDisks2.Manager` and `.Block`, version 2.7.3 or later.
+//! Interfaces: the UDisks2 reference manual, `org.freedesktop.UDisks2.Manager`, `.Block` and `.Filesystem`, version
+//! 2.7.3 or later.
 
 mod agent;
+mod bus;
 #[cfg(test)]
 mod tests;
+mod unmounting;
 mod waiting;
+
+pub(crate) use bus::{Trouble, answers};
+pub(crate) use unmounting::unmount;
 
 use crate::block::{BlockDevice, DeviceNumber};
 use crate::open::{Access, Asking, OpenDevice, OpenError, examined, sequence_of};
 use crate::system::System;
 use agent::Agent;
+use bus::{BLOCK, NAME, PATIENCE_WITH_PERSON, answer, connect, find, no_options};
 use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat};
 use rustix::io::Errno;
-use std::collections::HashMap;
-use std::fmt::Display;
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::time::Duration;
-use waiting::{Waited, wait};
-use zbus::{Connection, DBusError, OwnedObjectPath, OwnedVariant, Variant};
-
-const NAME: &str = "org.freedesktop.UDisks2";
-const MANAGER: &str = "/org/freedesktop/UDisks2/Manager";
-const MANAGER_INTERFACE: &str = "org.freedesktop.UDisks2.Manager";
-const BLOCK: &str = "org.freedesktop.UDisks2.Block";
-const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
-
-/// What begins the names of UDisks2's own errors.
-const ERROR: &str = "org.freedesktop.UDisks2.Error.";
-
-/// A daemon that is started for us and looks at all disks takes some seconds, and no person is asked meanwhile.
-const PATIENCE_WITH_DAEMON: Duration = Duration::from_secs(30);
-
-/// A person looks for a password.
-const PATIENCE_WITH_PERSON: Duration = Duration::from_secs(600);
-
-/// Whether UDisks2 answers for this user, for `cardscope doctor`; starts it where the system starts it on demand.
-pub(crate) fn answers() -> bool {
-    let asked = async {
-        let bus = Connection::system().await?;
-        let body = (MANAGER_INTERFACE, "Version");
-        bus.call_method(Some(NAME), MANAGER, Some(PROPERTIES), "Get", &body).await
-    };
-    matches!(wait(asked, Duration::from_secs(5), || false), Waited::Answer(Ok(_)))
-}
+use waiting::wait;
+use zbus::{Connection, OwnedObjectPath, Variant};
 
 /// Has UDisks2 open a device, exclusively to write to it, and hand it over.
 pub(crate) fn open(
@@ -56,8 +35,7 @@ pub(crate) fn open(
     asking: &mut Asking<'_>,
 ) -> Result<OpenDevice, OpenError> {
     let sequence = BlockDevice::numbered(&System::host(), number).and_then(|device| device.sequence());
-    let connected = wait(Connection::system(), PATIENCE_WITH_DAEMON, || asking.given_up());
-    let bus = answer(connected, name, "the system bus does not answer")?;
+    let bus = connect(asking).map_err(|trouble| explain(name, trouble))?;
     let _agent = Agent::start(|| asking.given_up());
     let fd = open_over(&bus, number, name, access, asking)?;
     handed_over(fd, (number, sequence), name, access)
@@ -99,35 +77,15 @@ fn open_over(
     access: Access,
     asking: &mut Asking<'_>,
 ) -> Result<OwnedFd, OpenError> {
-    let found = wait(object(bus, number), PATIENCE_WITH_DAEMON, || asking.given_up());
-    let Some(object) = answer(found, name, "UDisks2 does not answer")? else {
-        return Err(not_allowed(name, "UDisks2 does not know this device"));
-    };
+    let explain = |trouble| explain(name, trouble);
+    let object = find(bus, number, asking).map_err(explain)?;
     asking.announce(&format!(
         "opening {} through UDisks2; answer the system's dialog if it asks for a password",
         name.display()
     ));
     let opened = wait(open_device(bus, &object, access), PATIENCE_WITH_PERSON, || asking.given_up());
-    answer(opened, name, "nobody answered the system's dialog within ten minutes")
-}
-
-/// The object of a device, found by its kernel name and known by its number.
-async fn object(bus: &Connection, number: DeviceNumber) -> zbus::Result<Option<OwnedObjectPath>> {
-    let Some(device) = BlockDevice::numbered(&System::host(), number) else { return Ok(None) };
-    let path = device.path(&System::host());
-    let wanted = HashMap::from([("path", Variant::from(path.to_string_lossy().into_owned()))]);
-    let body = (wanted, no_options());
-    let reply = bus.call_method(Some(NAME), MANAGER, Some(MANAGER_INTERFACE), "ResolveDevice", &body).await?;
-    let objects: Vec<OwnedObjectPath> = reply.body().deserialize()?;
-    for object in objects {
-        let body = (BLOCK, "DeviceNumber");
-        let reply = bus.call_method(Some(NAME), &object, Some(PROPERTIES), "Get", &body).await?;
-        let value: OwnedVariant = reply.body().deserialize()?;
-        if u64::try_from(value).is_ok_and(|found| DeviceNumber::from_raw(found) == number) {
-            return Ok(Some(object));
-        }
-    }
-    Ok(None)
+    let late = || Trouble::NotAllowed("nobody answered the system's dialog within ten minutes".to_owned());
+    answer(opened, late).map_err(explain)
 }
 
 async fn open_device(bus: &Connection, object: &OwnedObjectPath, access: Access) -> zbus::Result<OwnedFd> {
@@ -143,52 +101,14 @@ async fn open_device(bus: &Connection, object: &OwnedObjectPath, access: Access)
     Ok(fd.into())
 }
 
-fn no_options() -> HashMap<&'static str, Variant<'static>> {
-    HashMap::new()
-}
-
-fn not_allowed(name: &Path, why: impl Display) -> OpenError {
-    OpenError::NotAllowed { path: name.to_owned(), why: why.to_string() }
-}
-
-fn answer<T>(waited: Waited<zbus::Result<T>>, name: &Path, late: &str) -> Result<T, OpenError> {
-    match waited {
-        Waited::Answer(Ok(value)) => Ok(value),
-        Waited::Answer(Err(error)) => Err(explain(name, &error)),
-        Waited::TooLong => Err(not_allowed(name, late)),
-        Waited::GivenUp => Err(OpenError::Interrupted(name.to_owned())),
-    }
-}
-
-/// An error of the bus or of UDisks2 as one of opening a device.
-fn explain(name: &Path, error: &zbus::Error) -> OpenError {
-    let (kind, text) = match error {
-        zbus::Error::MethodError(kind, text, _) => (kind.to_string(), text.clone().unwrap_or_default()),
-        zbus::Error::FDO(error) => {
-            (error.name().to_string(), error.description().unwrap_or_default().to_owned())
-        }
-        zbus::Error::Connection(..) => return not_allowed(name, "no system bus runs that could ask for it"),
-        other => return not_allowed(name, format_args!("the system bus failed ({other})")),
-    };
-    if let Some(kind) = kind.strip_prefix(ERROR) {
-        return match kind {
-            "NotAuthorized" => {
-                not_allowed(name, "the system's policy does not allow it, or the password was wrong")
-            }
-            "NotAuthorizedCanObtain" => {
-                not_allowed(name, "the system asks for a password, and nothing here can show its dialog")
-            }
-            "NotAuthorizedDismissed" => not_allowed(name, "the system's dialog was dismissed"),
-            _ => failed(name, &text),
-        };
-    }
-    match kind.rsplit('.').next().unwrap_or_default() {
-        "ServiceUnknown" | "NameHasNoOwner" | "FileNotFound" => not_allowed(name, "UDisks2 is not running"),
-        kind if kind.starts_with("Spawn") || kind == "ExecFailed" || kind == "ServiceNotFound" => {
-            not_allowed(name, "UDisks2 could not be started")
-        }
-        "UnknownMethod" => not_allowed(name, "this UDisks2 is too old (2.7.3 is needed)"),
-        _ => not_allowed(name, format_args!("UDisks2 answered: {text}")),
+/// Why a device was not opened.
+fn explain(name: &Path, trouble: Trouble) -> OpenError {
+    let not_allowed = |why| OpenError::NotAllowed { path: name.to_owned(), why };
+    match trouble {
+        Trouble::Absent(why) | Trouble::NotAllowed(why) => not_allowed(why),
+        Trouble::NoMethod => not_allowed("this UDisks2 is too old (2.7.3 is needed)".to_owned()),
+        Trouble::Failed { text, .. } => failed(name, &text),
+        Trouble::GivenUp => OpenError::Interrupted(name.to_owned()),
     }
 }
 

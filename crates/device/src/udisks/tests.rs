@@ -1,41 +1,20 @@
 //! A UDisks2 made for the test, at the other end of a socket, that hands over what a test tells it to. Needs root for its
 //! loop devices. The real one is met in `tests/vm/without_root.rs`.
 
+use super::bus::{MANAGER, trouble};
+use super::unmounting::unmount_over;
+use super::waiting::Waited;
 use super::*;
+use crate::testing::LoopCard;
 use cardscope_engine::interrupt::Interrupt;
-use rustix::fs::{Mode, open as open_file, stat};
+use rustix::fs::{Mode, open as open_file};
+use std::collections::HashMap;
 use std::os::unix::net::UnixStream;
-use std::process::Command;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use zbus::{DBusError, OwnedVariant};
 
 const OBJECT: &str = "/org/freedesktop/UDisks2/block_devices/card";
-
-/// A loop device over a file of 8 MiB, detached when dropped.
-struct Card {
-    path: String,
-    _file: tempfile::NamedTempFile,
-}
-
-impl Card {
-    fn new() -> Card {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        file.as_file().set_len(8 << 20).unwrap();
-        let output = Command::new("losetup").args(["-f", "--show"]).arg(file.path()).output().unwrap();
-        assert!(output.status.success(), "this test needs root: {output:?}");
-        Card { path: String::from_utf8(output.stdout).unwrap().trim().to_owned(), _file: file }
-    }
-
-    fn number(&self) -> DeviceNumber {
-        DeviceNumber::from_raw(stat(self.path.as_str()).unwrap().st_rdev)
-    }
-}
-
-impl Drop for Card {
-    fn drop(&mut self) {
-        let _ = Command::new("losetup").args(["-d", &self.path]).status();
-    }
-}
 
 /// How the daemon answers.
 #[derive(Clone)]
@@ -59,6 +38,8 @@ enum Problem {
     NotAuthorized(String),
     NotAuthorizedCanObtain(String),
     NotAuthorizedDismissed(String),
+    DeviceBusy(String),
+    NotMounted(String),
 }
 
 struct Manager(Arc<Mutex<Vec<String>>>);
@@ -116,6 +97,26 @@ impl Block {
     }
 }
 
+/// The file system on the only device.
+struct Filesystem {
+    answer: Answer,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+#[zbus::interface(name = "org.freedesktop.UDisks2.Filesystem")]
+impl Filesystem {
+    async fn unmount(&self, options: HashMap<String, OwnedVariant>) -> Result<(), Problem> {
+        let set = |name: &str| bool::try_from(options[name].try_clone().unwrap()).unwrap();
+        let words = ["force", "auth.no_user_interaction"].map(|name| format!("{name}: {}", set(name)));
+        self.asked.lock().unwrap().push(format!("unmount {}", words.join(", ")));
+        match &self.answer {
+            Answer::Fails(problem) => Err(problem.clone()),
+            Answer::Waits => std::future::pending().await,
+            _ => Ok(()),
+        }
+    }
+}
+
 /// A daemon, and our end of the line to it.
 struct Daemon {
     bus: Connection,
@@ -128,18 +129,20 @@ impl Daemon {
     fn of(number: DeviceNumber, answer: Answer) -> Daemon {
         let asked = Arc::new(Mutex::new(Vec::new()));
         let (ours, theirs) = UnixStream::pair().unwrap();
+        let filesystem = Filesystem { answer: answer.clone(), asked: Arc::clone(&asked) };
         let block = Block { number, answer, asked: Arc::clone(&asked) };
         let manager = Manager(Arc::clone(&asked));
         let daemon = std::thread::spawn(move || {
             let builder = zbus::connection::Builder::unix_stream(theirs).server(zbus::Guid::generate()).p2p();
-            let builder = builder.serve_at(MANAGER, manager).serve_at(OBJECT, block);
+            let builder =
+                builder.serve_at(MANAGER, manager).serve_at(OBJECT, block).serve_at(OBJECT, filesystem);
             now(builder.build()).unwrap()
         });
         let bus = now(zbus::connection::Builder::unix_stream(ours).p2p().build()).unwrap();
         Daemon { bus, _daemon: daemon.join().unwrap(), asked }
     }
 
-    fn open(&self, card: &Card, access: Access) -> Result<OpenDevice, OpenError> {
+    fn open(&self, card: &LoopCard, access: Access) -> Result<OpenDevice, OpenError> {
         let (number, name) = (card.number(), Path::new(&card.path));
         let sequence = BlockDevice::numbered(&System::host(), number).unwrap().sequence();
         let mut said = Vec::new();
@@ -149,6 +152,15 @@ impl Daemon {
         let fd = open_over(&self.bus, number, name, access, &mut asking)?;
         assert!(said.len() == 1 && said[0].contains(&card.path), "{said:?}");
         handed_over(fd, (number, sequence), name, access)
+    }
+
+    fn unmount(&self, number: DeviceNumber, interrupt: &Interrupt) -> Result<(), Trouble> {
+        let mut said = Vec::new();
+        let mut announce = |text: &str| said.push(text.to_owned());
+        let mut asking = Asking::with(&mut announce, interrupt);
+        let unmounted = unmount_over(&self.bus, number, Path::new("/media/CARD"), &mut asking);
+        assert!(said.iter().all(|text| text.contains("unmounting /media/CARD")), "{said:?}");
+        unmounted
     }
 }
 
@@ -160,13 +172,13 @@ fn now<T>(answer: impl Future<Output = T>) -> T {
 }
 
 fn opened_by(answer: Answer, access: Access) -> Result<OpenDevice, OpenError> {
-    let card = Card::new();
+    let card = LoopCard::of_mib(8);
     Daemon::of(card.number(), answer).open(&card, access)
 }
 
 #[test]
 fn a_device_is_handed_over_exclusively_for_direct_io() {
-    let card = Card::new();
+    let card = LoopCard::of_mib(8);
     let daemon = Daemon::of(card.number(), Answer::Opens(card.path.clone(), OFlags::empty()));
     let opened = daemon.open(&card, Access::ReadWrite).unwrap();
     assert_eq!(
@@ -186,7 +198,7 @@ fn a_device_is_handed_over_exclusively_for_direct_io() {
 
 #[test]
 fn to_read_a_device_it_is_opened_beside_others_and_for_no_writes() {
-    let card = Card::new();
+    let card = LoopCard::of_mib(8);
     let daemon = Daemon::of(card.number(), Answer::Opens(card.path.clone(), OFlags::empty()));
     let _other = open_file(card.path.as_str(), OFlags::RDONLY | OFlags::EXCL, Mode::empty()).unwrap();
     let opened = daemon.open(&card, Access::Read).unwrap();
@@ -196,7 +208,7 @@ fn to_read_a_device_it_is_opened_beside_others_and_for_no_writes() {
 
 #[test]
 fn another_device_than_the_one_that_was_asked_for_is_refused() {
-    let other = Card::new();
+    let other = LoopCard::of_mib(8);
     for path in [other.path.as_str(), "/dev/null"] {
         let error =
             opened_by(Answer::Opens(path.to_owned(), OFlags::empty()), Access::ReadWrite).unwrap_err();
@@ -206,7 +218,7 @@ fn another_device_than_the_one_that_was_asked_for_is_refused() {
 
 #[test]
 fn a_descriptor_for_reading_is_refused_where_writing_was_asked_for_and_the_other_way() {
-    let card = Card::new();
+    let card = LoopCard::of_mib(8);
     let fd = |mode| open_file(card.path.as_str(), mode, Mode::empty()).unwrap();
     let sequence = BlockDevice::numbered(&System::host(), card.number()).unwrap().sequence();
     let name = Path::new(&card.path);
@@ -227,7 +239,7 @@ fn a_descriptor_for_reading_is_refused_where_writing_was_asked_for_and_the_other
 
 #[test]
 fn a_daemon_that_takes_another_device_for_the_wanted_one_opens_nothing() {
-    let (card, other) = (Card::new(), Card::new());
+    let (card, other) = (LoopCard::of_mib(8), LoopCard::of_mib(8));
     let daemon = Daemon::of(other.number(), Answer::Opens(other.path.clone(), OFlags::empty()));
     let error = daemon.open(&card, Access::ReadWrite).unwrap_err();
     assert!(error.to_string().contains("UDisks2 does not know this device"), "{error}");
@@ -236,7 +248,7 @@ fn a_daemon_that_takes_another_device_for_the_wanted_one_opens_nothing() {
 
 #[test]
 fn direct_io_is_taken_where_the_daemon_heeds_no_flags_too() {
-    let card = Card::new();
+    let card = LoopCard::of_mib(8);
     let daemon = Daemon::of(card.number(), Answer::HeedsNoFlags(card.path.clone()));
     let opened = daemon.open(&card, Access::Read).unwrap();
     assert!(opened.direct && fcntl_getfl(&opened.fd).unwrap().contains(OFlags::DIRECT));
@@ -268,7 +280,7 @@ fn each_failure_says_why_and_what_to_do() {
 
 #[test]
 fn a_dialog_that_nobody_answers_is_given_up_with_ctrl_c_at_once() {
-    let card = Card::new();
+    let card = LoopCard::of_mib(8);
     let daemon = Daemon::of(card.number(), Answer::Waits);
     let interrupt = Interrupt::default();
     let (began, raise) = (Instant::now(), interrupt.clone());
@@ -290,12 +302,70 @@ fn without_a_bus_or_a_daemon_it_is_said() {
     let address = format!("unix:path={}", nowhere.display());
     let connected =
         wait(zbus::connection::Builder::address(address.as_str()).build(), Duration::from_secs(10), || false);
-    let error = answer(connected, Path::new("/dev/card"), "late").unwrap_err();
-    assert!(error.to_string().contains("no system bus runs"), "{error}");
+    let absent = |trouble: Trouble| match &trouble {
+        Trouble::Absent(_) => explain(Path::new("/dev/card"), trouble).to_string(),
+        other => panic!("{other:?}"),
+    };
+    let error = absent(answer(connected, || panic!("late")).unwrap_err());
+    assert!(error.contains("no system bus runs"), "{error}");
     // A bus answers for a name that nobody has.
     let unknown = zbus::Error::FDO(Box::new(zbus::fdo::Error::ServiceUnknown("no such name".into())));
-    let error = explain(Path::new("/dev/card"), &unknown);
-    assert!(error.to_string().contains("UDisks2 is not running"), "{error}");
+    let error = absent(trouble(&unknown));
+    assert!(error.contains("UDisks2 is not running"), "{error}");
     let old = zbus::Error::FDO(Box::new(zbus::fdo::Error::UnknownMethod("no such method".into())));
-    assert!(explain(Path::new("/dev/card"), &old).to_string().contains("too old"));
+    assert!(explain(Path::new("/dev/card"), trouble(&old)).to_string().contains("too old"));
+}
+
+#[test]
+fn a_file_system_is_unmounted_without_force_and_a_person_may_be_asked() {
+    let card = LoopCard::of_mib(8);
+    let daemon = Daemon::of(card.number(), Answer::HeedsNoFlags(String::new()));
+    assert_eq!(daemon.unmount(card.number(), &Interrupt::default()), Ok(()));
+    let asked = "unmount force: false, auth.no_user_interaction: false".to_owned();
+    assert_eq!(*daemon.asked.lock().unwrap(), [card.path.clone(), asked]);
+}
+
+#[test]
+fn a_file_system_that_stays_mounted_says_why() {
+    let card = LoopCard::of_mib(8);
+    let trouble = |problem| {
+        let daemon = Daemon::of(card.number(), Answer::Fails(problem));
+        daemon.unmount(card.number(), &Interrupt::default()).unwrap_err()
+    };
+    let busy = trouble(Problem::DeviceBusy("Error unmounting /dev/loop0: target is busy\n".to_owned()));
+    let failed = |kind: &str, text: &str| Trouble::Failed { kind: kind.to_owned(), text: text.to_owned() };
+    assert_eq!(busy, failed("DeviceBusy", "Error unmounting /dev/loop0: target is busy"));
+    let elsewhere = trouble(Problem::NotMounted("Device is not mounted".to_owned()));
+    assert_eq!(elsewhere, failed("NotMounted", "Device is not mounted"));
+    for (problem, why) in [
+        (Problem::NotAuthorized(String::new()), "the system's policy does not allow it"),
+        (Problem::NotAuthorizedCanObtain(String::new()), "nothing here can show its dialog"),
+        (Problem::NotAuthorizedDismissed(String::new()), "dismissed"),
+    ] {
+        let trouble = trouble(problem);
+        assert!(matches!(&trouble, Trouble::NotAllowed(text) if text.contains(why)), "{trouble:?}");
+    }
+}
+
+#[test]
+fn a_daemon_that_takes_another_device_for_the_wanted_one_unmounts_nothing() {
+    let (card, other) = (LoopCard::of_mib(8), LoopCard::of_mib(8));
+    let daemon = Daemon::of(other.number(), Answer::HeedsNoFlags(String::new()));
+    let trouble = daemon.unmount(card.number(), &Interrupt::default()).unwrap_err();
+    assert!(matches!(&trouble, Trouble::Absent(why) if why.contains("does not know")), "{trouble:?}");
+    assert_eq!(daemon.asked.lock().unwrap().as_slice(), std::slice::from_ref(&card.path));
+}
+
+#[test]
+fn an_unmounting_that_nobody_allows_is_given_up_with_ctrl_c_at_once() {
+    let card = LoopCard::of_mib(8);
+    let daemon = Daemon::of(card.number(), Answer::Waits);
+    let interrupt = Interrupt::default();
+    let (began, raise) = (Instant::now(), interrupt.clone());
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(300));
+        raise.raise();
+    });
+    assert_eq!(daemon.unmount(card.number(), &interrupt), Err(Trouble::GivenUp));
+    assert!(began.elapsed() < Duration::from_secs(2));
 }

@@ -30,7 +30,7 @@ pub(super) async fn unmount(
         if entries(server)?.iter().all(|entry| entry.name != name) {
             return Err(Refusal::not_found("device of that name"));
         }
-        let _ = Interrupt::default(); // UNMOUNT
+        identify::unmount(&name, &Interrupt::default()).map_err(|why| Refusal::conflict(why.to_string()))?;
         devices(server).map(Json)
     })
     .await
@@ -69,7 +69,7 @@ fn device(server: &Server, entry: Entry) -> Device {
     };
     Device {
         task: server.tasks.on(&entry.path),
-        can_unmount: false,
+        can_unmount: entry.can_unmount,
         bus: entry.bus.to_string(),
         name: entry.name,
         path: entry.path,

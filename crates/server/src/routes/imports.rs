@@ -77,7 +77,9 @@ fn imported(server: &Server, order: &ImportOrder) -> Result<Imported, Refusal> {
     }
     if order.keep {
         cards::changed(server);
-        order.uploads.iter().for_each(|id| drop(server.uploads.remove(id)));
+        for id in &order.uploads {
+            server.uploads.remove(id);
+        }
     }
     let report = shown(outcome.report, order);
     let made = records::made(&report, page);

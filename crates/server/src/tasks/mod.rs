@@ -185,11 +185,6 @@ impl Tasks {
         }
     }
 
-    /// How many have not ended.
-    pub(crate) fn open(&self) -> usize {
-        lock(&self.inner).all.values().filter(|entry| !entry.task.state.has_ended()).count()
-    }
-
     fn start_what_can_be(self: &Arc<Self>) {
         loop {
             let Some((id, ready)) = lock(&self.inner).next(self.simulated_at_once) else { return };

@@ -6,21 +6,21 @@ use utoipa::ToSchema;
 
 /// A test that is ordered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Order {
+pub(crate) struct Order {
     /// What is done.
     #[serde(flatten)]
-    pub what: What,
+    pub(crate) what: What,
     /// Device file as the list of devices has it, or a simulated card: `sim:NAME?key=value&…`.
-    pub target: String,
+    pub(crate) target: String,
     /// The device file typed back, where the card's data are lost.
     #[serde(default)]
-    pub confirm: Option<String>,
+    pub(crate) confirm: Option<String>,
 }
 
 /// A verb with its options.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "verb", content = "options", rename_all = "kebab-case")]
-pub enum What {
+pub(crate) enum What {
     /// The whole visit.
     Check(Check),
     /// Is the capacity real?
@@ -42,98 +42,98 @@ pub enum What {
 /// Options of `check`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Check {
+pub(crate) struct Check {
     /// Time limit in seconds.
-    pub budget_s: Option<u32>,
+    pub(crate) budget_s: Option<u32>,
     /// Text printed on the card.
-    pub label: Option<String>,
+    pub(crate) label: Option<String>,
     /// Write nothing.
-    pub read_only: bool,
+    pub(crate) read_only: bool,
     /// Overwrite without saving. All data on the card are lost.
-    pub erase: bool,
+    pub(crate) erase: bool,
     /// Capacity and marks only.
-    pub marks: bool,
+    pub(crate) marks: bool,
 }
 
 /// Options of `verify`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Verify {
+pub(crate) struct Verify {
     /// Overwrite and read back every block. All data on the card are lost.
-    pub full: bool,
+    pub(crate) full: bool,
     /// Look behind larger caches.
-    pub thorough: bool,
+    pub(crate) thorough: bool,
     /// Overwrite without saving. All data on the card are lost.
-    pub erase: bool,
+    pub(crate) erase: bool,
     /// Text printed on the card.
-    pub label: Option<String>,
+    pub(crate) label: Option<String>,
     /// Time limit in seconds.
-    pub budget_s: Option<u32>,
+    pub(crate) budget_s: Option<u32>,
 }
 
 /// Options of `bench`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Bench {
+pub(crate) struct Bench {
     /// A recipe by its name.
-    pub recipe: Option<String>,
+    pub(crate) recipe: Option<String>,
     /// A recipe of one's own, in TOML, in place of a name.
-    pub recipe_text: Option<String>,
+    pub(crate) recipe_text: Option<String>,
     /// Number of runs.
-    pub runs: Option<u32>,
+    pub(crate) runs: Option<u32>,
     /// Only these tests.
-    pub only: Vec<String>,
+    pub(crate) only: Vec<String>,
     /// Size of the test area in bytes.
-    pub size_bytes: Option<u64>,
+    pub(crate) size_bytes: Option<u64>,
 }
 
 /// Options of `map`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Map {
+pub(crate) struct Map {
     /// Time limit in seconds.
-    pub budget_s: Option<u32>,
+    pub(crate) budget_s: Option<u32>,
     /// Write nothing.
-    pub read_only: bool,
+    pub(crate) read_only: bool,
     /// Overwrite without saving. All data on the card are lost.
-    pub erase: bool,
+    pub(crate) erase: bool,
 }
 
 /// Options of `sustain`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Sustain {
+pub(crate) struct Sustain {
     /// Write rather than read. All data on the card are lost.
-    pub write: bool,
+    pub(crate) write: bool,
     /// At random rather than in order.
-    pub random: bool,
+    pub(crate) random: bool,
     /// Minutes that it takes.
-    pub minutes: Option<u32>,
+    pub(crate) minutes: Option<u32>,
     /// `active`, `passive` …
-    pub cooling: Option<String>,
+    pub(crate) cooling: Option<String>,
 }
 
 /// Options of `endure`, which has none here.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Endure {}
+pub(crate) struct Endure {}
 
 /// Options of `format`, which has none here.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Format {}
+pub(crate) struct Format {}
 
 /// Options of `restore`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Restore {
+pub(crate) struct Restore {
     /// The journal's name, as the list of journals has it.
-    pub journal: String,
+    pub(crate) journal: String,
 }
 
 impl What {
     /// The verb.
-    pub fn verb(&self) -> &'static str {
+    pub(crate) fn verb(&self) -> &'static str {
         match self {
             What::Check(_) => "check",
             What::Verify(_) => "verify",
@@ -147,7 +147,7 @@ impl What {
     }
 
     /// Whether what is on a card is lost by it, `writes` being whether a benchmark's recipe does.
-    pub fn loses_data(&self, writes: bool) -> bool {
+    pub(crate) fn loses_data(&self, writes: bool) -> bool {
         match self {
             What::Check(check) => check.erase,
             What::Verify(verify) => verify.full || verify.erase,

@@ -1,0 +1,150 @@
+//! The line to UDisks2: whether it answers, its object of a device, and why it did not do what it was asked for.
+//!
+//! Names of errors: the UDisks2 and polkit reference manuals, and the D-Bus specification.
+
+use super::waiting::{Waited, wait};
+use crate::block::{BlockDevice, DeviceNumber};
+use crate::open::Asking;
+use crate::system::System;
+use std::collections::HashMap;
+use std::time::Duration;
+use zbus::{Connection, DBusError, OwnedObjectPath, OwnedVariant, Variant};
+
+pub(super) const NAME: &str = "org.freedesktop.UDisks2";
+pub(super) const MANAGER: &str = "/org/freedesktop/UDisks2/Manager";
+pub(super) const MANAGER_INTERFACE: &str = "org.freedesktop.UDisks2.Manager";
+pub(super) const BLOCK: &str = "org.freedesktop.UDisks2.Block";
+const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
+
+/// What begins the names of UDisks2's own errors.
+const ERROR: &str = "org.freedesktop.UDisks2.Error.";
+
+/// A daemon that is started for us and looks at all disks takes some seconds, and no person is asked meanwhile.
+pub(super) const PATIENCE_WITH_DAEMON: Duration = Duration::from_secs(30);
+
+/// A person looks for a password.
+pub(super) const PATIENCE_WITH_PERSON: Duration = Duration::from_secs(600);
+
+/// Why the system did not do what it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// Nobody is there to ask. Why, as a sentence without its end.
+    Absent(String),
+    /// UDisks2 has no such method for this device.
+    NoMethod,
+    /// It may not, or the person who was asked did not agree. Why, as a sentence without its end.
+    NotAllowed(String),
+    /// UDisks2 tried and failed.
+    Failed {
+        /// Name of the error, without what all of them begin with.
+        kind: String,
+        /// What UDisks2 says of it.
+        text: String,
+    },
+    /// Ctrl-C meanwhile.
+    GivenUp,
+}
+
+impl Trouble {
+    fn absent(why: impl Into<String>) -> Trouble {
+        Trouble::Absent(why.into())
+    }
+
+    fn not_allowed(why: &str) -> Trouble {
+        Trouble::NotAllowed(why.to_owned())
+    }
+}
+
+/// Whether UDisks2 answers for this user, for `cardscope doctor`; starts it where the system starts it on demand.
+pub(crate) fn answers() -> bool {
+    let asked = async {
+        let bus = Connection::system().await?;
+        let body = (MANAGER_INTERFACE, "Version");
+        bus.call_method(Some(NAME), MANAGER, Some(PROPERTIES), "Get", &body).await
+    };
+    matches!(wait(asked, Duration::from_secs(5), || false), Waited::Answer(Ok(_)))
+}
+
+/// The system bus.
+pub(super) fn connect(asking: &Asking<'_>) -> Result<Connection, Trouble> {
+    let connected = wait(Connection::system(), PATIENCE_WITH_DAEMON, || asking.given_up());
+    answer(connected, || Trouble::absent("the system bus does not answer"))
+}
+
+/// The object of a device.
+pub(super) fn find(
+    bus: &Connection,
+    number: DeviceNumber,
+    asking: &Asking<'_>,
+) -> Result<OwnedObjectPath, Trouble> {
+    let found = wait(object(bus, number), PATIENCE_WITH_DAEMON, || asking.given_up());
+    let found = answer(found, || Trouble::absent("UDisks2 does not answer"))?;
+    found.ok_or_else(|| Trouble::absent("UDisks2 does not know this device"))
+}
+
+/// The object of a device, found by its kernel name and known by its number.
+async fn object(bus: &Connection, number: DeviceNumber) -> zbus::Result<Option<OwnedObjectPath>> {
+    let Some(device) = BlockDevice::numbered(&System::host(), number) else { return Ok(None) };
+    let path = device.path(&System::host());
+    let wanted = HashMap::from([("path", Variant::from(path.to_string_lossy().into_owned()))]);
+    let body = (wanted, no_options());
+    let reply = bus.call_method(Some(NAME), MANAGER, Some(MANAGER_INTERFACE), "ResolveDevice", &body).await?;
+    let objects: Vec<OwnedObjectPath> = reply.body().deserialize()?;
+    for object in objects {
+        let body = (BLOCK, "DeviceNumber");
+        let reply = bus.call_method(Some(NAME), &object, Some(PROPERTIES), "Get", &body).await?;
+        let value: OwnedVariant = reply.body().deserialize()?;
+        if u64::try_from(value).is_ok_and(|found| DeviceNumber::from_raw(found) == number) {
+            return Ok(Some(object));
+        }
+    }
+    Ok(None)
+}
+
+pub(super) fn no_options() -> HashMap<&'static str, Variant<'static>> {
+    HashMap::new()
+}
+
+/// What was answered, or why not; `late` where nothing came in time.
+pub(super) fn answer<T>(
+    waited: Waited<zbus::Result<T>>,
+    late: impl FnOnce() -> Trouble,
+) -> Result<T, Trouble> {
+    match waited {
+        Waited::Answer(answer) => answer.map_err(|error| trouble(&error)),
+        Waited::TooLong => Err(late()),
+        Waited::GivenUp => Err(Trouble::GivenUp),
+    }
+}
+
+/// What an error of the bus or of UDisks2 means.
+pub(super) fn trouble(error: &zbus::Error) -> Trouble {
+    let (name, text) = match error {
+        zbus::Error::MethodError(name, text, _) => (name.to_string(), text.clone().unwrap_or_default()),
+        zbus::Error::FDO(error) => {
+            (error.name().to_string(), error.description().unwrap_or_default().to_owned())
+        }
+        zbus::Error::Connection(..) => return Trouble::absent("no system bus runs that could ask for it"),
+        other => return Trouble::absent(format!("the system bus failed ({other})")),
+    };
+    if let Some(kind) = name.strip_prefix(ERROR) {
+        return match kind {
+            "NotAuthorized" => {
+                Trouble::not_allowed("the system's policy does not allow it, or the password was wrong")
+            }
+            "NotAuthorizedCanObtain" => {
+                Trouble::not_allowed("the system asks for a password, and nothing here can show its dialog")
+            }
+            "NotAuthorizedDismissed" => Trouble::not_allowed("the system's dialog was dismissed"),
+            _ => Trouble::Failed { kind: kind.to_owned(), text: text.trim_end().to_owned() },
+        };
+    }
+    match name.rsplit('.').next().unwrap_or_default() {
+        "ServiceUnknown" | "NameHasNoOwner" | "FileNotFound" => Trouble::absent("UDisks2 is not running"),
+        kind if kind.starts_with("Spawn") || kind == "ExecFailed" || kind == "ServiceNotFound" => {
+            Trouble::absent("UDisks2 could not be started")
+        }
+        "UnknownMethod" | "UnknownInterface" => Trouble::NoMethod,
+        _ => Trouble::absent(format!("UDisks2 answered: {text}")),
+    }
+}

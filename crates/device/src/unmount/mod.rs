@@ -1,0 +1,216 @@
+//! Unmounting all file systems of one card: through UDisks2, as a file manager does it, or by the kernel for root where no
+//! UDisks2 answers. Nothing is forced.
+//!
+//! The card is named once. From then on it is known by its number and the sequence of its coming, and each mount by its
+//! number too: before every single one all is looked at again, and the guards refuse what they refuse for another reason
+//! than being mounted ([`crate::guard`]).
+
+mod direct;
+mod error;
+#[cfg(test)]
+mod tests;
+mod users;
+
+pub use error::UnmountError;
+
+use crate::block::{BlockDevice, DeviceNumber};
+use crate::bus::removable;
+use crate::guard::{Refusal, Survey, mount_devices};
+use crate::mounts::{Mount, all_mounts};
+use crate::open::Asking;
+use crate::permission::can_be_asked;
+use crate::system::System;
+#[cfg(feature = "udisks")]
+use crate::udisks::{self, Trouble};
+use crate::vitals::capabilities;
+use rustix::io::Errno;
+#[cfg(feature = "udisks")]
+use std::path::Path;
+use std::path::PathBuf;
+
+/// `CAP_SYS_ADMIN` (`capabilities(7)`): may unmount.
+const CAP_SYS_ADMIN: u32 = 21;
+
+/// Mounts that may come while others are undone; a program that mounts the card again each time is not raced.
+const SPARE: usize = 2;
+
+/// Unmounts every file system of a whole disk that can be taken out, named by its kernel name or path. Good, too, where
+/// nothing of it is mounted.
+///
+/// # Errors
+/// If it is not such a disk, the guards refuse it for another reason than being mounted, a file system is busy, the system
+/// does not allow it, or the card was taken out meanwhile. File systems before that one are unmounted by then.
+pub fn unmount(name: &str, asking: &mut Asking<'_>) -> Result<(), UnmountError> {
+    let system = System::host();
+    let disk = whole_disk(&system, name)?;
+    if !removable(&system, &disk) {
+        return Err(UnmountError::Fixed(disk.name));
+    }
+    Card::of(system, &disk)?.unmount(&mut |place| place.unmount(asking))
+}
+
+/// Whether a whole disk could be unmounted, if somebody may: it can be taken out, and nothing but its mounts stands against
+/// writing to it.
+pub(crate) fn is_possible(system: &System, survey: &Survey, disk: &BlockDevice) -> bool {
+    survey.mounted(disk) && removable(system, disk) && survey.check_unmount(system, disk).is_ok()
+}
+
+/// Whether somebody may unmount here: this process itself, or UDisks2 for it.
+pub(crate) fn is_permitted() -> bool {
+    may_itself() || can_be_asked()
+}
+
+fn may_itself() -> bool {
+    capabilities(&System::host()).is_some_and(|set| set >> CAP_SYS_ADMIN & 1 == 1)
+}
+
+fn whole_disk(system: &System, name: &str) -> Result<BlockDevice, UnmountError> {
+    let found = BlockDevice::find(system, name).ok_or_else(|| Refusal::NotFound(name.to_owned()))?;
+    match found.is_partition() {
+        true => Err(UnmountError::Partition { disk: found.disk().name, part: found.name }),
+        false => Ok(found),
+    }
+}
+
+/// The card that was named.
+struct Card {
+    system: System,
+    name: String,
+    number: DeviceNumber,
+    sequence: Option<u64>,
+}
+
+impl Card {
+    fn of(system: System, disk: &BlockDevice) -> Result<Card, UnmountError> {
+        let number = disk.number().ok_or_else(|| Refusal::NotFound(disk.name.clone()))?;
+        Ok(Card { system, name: disk.name.clone(), number, sequence: disk.sequence() })
+    }
+
+    /// Undoes one mount after the other in this way, until none is left.
+    fn unmount(&self, way: &mut dyn FnMut(&Place) -> Result<(), UnmountError>) -> Result<(), UnmountError> {
+        let mut left = None;
+        while let Some(place) = self.next()? {
+            let left = left.get_or_insert(place.of + SPARE);
+            *left = left.checked_sub(1).ok_or_else(|| UnmountError::Again(place.mount.point.clone()))?;
+            way(&place)?;
+        }
+        Ok(())
+    }
+
+    /// What is to be unmounted next, as all stands now: the deepest, and of several at one place the one seen there.
+    fn next(&self) -> Result<Option<Place>, UnmountError> {
+        let device = BlockDevice::numbered(&self.system, self.number);
+        let device = device.filter(|device| device.name == self.name && device.sequence() == self.sequence);
+        let device = device.ok_or_else(|| UnmountError::Exchanged(self.name.clone()))?;
+        let mounts = all_mounts(&self.system);
+        Survey::of(&self.system, &mounts).check_unmount(&self.system, &device)?;
+        let parts: Vec<BlockDevice> = device.partitions().into_iter().chain([device]).collect();
+        let own = mounts.iter().rev().filter(|mount| !mount.elsewhere);
+        let mut places: Vec<(&Mount, DeviceNumber)> = own
+            .filter_map(|mount| {
+                let of = mount_devices(&self.system, mount);
+                let part = parts.iter().find(|part| of.contains(part))?;
+                Some((mount, part.number()?))
+            })
+            .collect();
+        places.sort_by_key(|(mount, _)| std::cmp::Reverse(mount.point.components().count()));
+        let of = places.len();
+        Ok(places.first().map(|(mount, number)| Place { mount: (*mount).clone(), number: *number, of }))
+    }
+}
+
+/// One mount of a card.
+struct Place {
+    mount: Mount,
+    /// Of the disk or partition that is mounted there.
+    #[cfg_attr(not(feature = "udisks"), allow(dead_code, reason = "the kernel knows it by its place"))]
+    number: DeviceNumber,
+    /// Number of mounts that the card has, this one included.
+    of: usize,
+}
+
+impl Place {
+    fn point(&self) -> PathBuf {
+        self.mount.point.clone()
+    }
+
+    /// Undoes the mount, through UDisks2 if it answers.
+    fn unmount(&self, asking: &mut Asking<'_>) -> Result<(), UnmountError> {
+        match self.by_udisks(asking) {
+            Err(Unasked::NobodyThere(_)) if may_itself() => self.directly(&|| asking.given_up()),
+            Err(Unasked::NobodyThere(why)) => Err(UnmountError::NotAllowed { point: self.point(), why }),
+            Err(Unasked::Error(error)) => Err(error),
+            Ok(()) => Ok(()),
+        }
+    }
+
+    #[cfg(feature = "udisks")]
+    fn by_udisks(&self, asking: &mut Asking<'_>) -> Result<(), Unasked> {
+        self.by(|number, point| udisks::unmount(number, point, asking))
+    }
+
+    #[cfg(not(feature = "udisks"))]
+    fn by_udisks(&self, _: &mut Asking<'_>) -> Result<(), Unasked> {
+        Err(Unasked::NobodyThere("only root may unmount it".to_owned()))
+    }
+
+    #[cfg(feature = "udisks")]
+    fn by(&self, ask: impl FnOnce(DeviceNumber, &Path) -> Result<(), Trouble>) -> Result<(), Unasked> {
+        let point = self.point();
+        if !direct::is_on_top(&self.mount) {
+            return Err(UnmountError::Covered(point).into());
+        }
+        ask(self.number, &point).map_err(|trouble| match trouble {
+            Trouble::Absent(why) => Unasked::NobodyThere(why),
+            Trouble::NoMethod => Unasked::NobodyThere("UDisks2 finds no file system on it".to_owned()),
+            Trouble::NotAllowed(why) => UnmountError::NotAllowed { point, why }.into(),
+            Trouble::GivenUp => UnmountError::Interrupted(point).into(),
+            Trouble::Failed { kind, .. } if kind == "NotMounted" => {
+                Unasked::NobodyThere("UDisks2 does not see this mount".to_owned())
+            }
+            Trouble::Failed { kind, text } if kind == "DeviceBusy" || text.contains("busy") => {
+                self.busy().into()
+            }
+            Trouble::Failed { text, .. } => {
+                UnmountError::Other { point, reason: format!("UDisks2: {text}") }.into()
+            }
+        })
+    }
+
+    /// Undoes the mount by the kernel.
+    fn directly(&self, given_up: &dyn Fn() -> bool) -> Result<(), UnmountError> {
+        let point = self.point();
+        match direct::unmount(&self.mount, given_up) {
+            direct::Outcome::Done(Ok(())) => Ok(()),
+            direct::Outcome::Done(Err(Errno::BUSY)) => Err(self.busy()),
+            direct::Outcome::Done(Err(errno)) => {
+                Err(UnmountError::Other { point, reason: crate::refused::reason(errno) })
+            }
+            direct::Outcome::Covered => Err(UnmountError::Covered(point)),
+            direct::Outcome::GivenUp => Err(UnmountError::Interrupted(point)),
+        }
+    }
+
+    /// Why it is busy: what is mounted below, or who uses it.
+    fn busy(&self) -> UnmountError {
+        let point = self.point();
+        let mut others = all_mounts(&System::host()).into_iter().map(|mount| mount.point);
+        match others.find(|other| *other != point && other.starts_with(&point)) {
+            Some(below) => UnmountError::Below { point, below },
+            None => UnmountError::Busy { by: users::of(&point), point },
+        }
+    }
+}
+
+/// Why UDisks2 did not do it.
+enum Unasked {
+    /// It is not there for this mount. Why, as a sentence without its end.
+    NobodyThere(String),
+    Error(UnmountError),
+}
+
+impl From<UnmountError> for Unasked {
+    fn from(error: UnmountError) -> Unasked {
+        Unasked::Error(error)
+    }
+}

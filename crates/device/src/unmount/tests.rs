@@ -1,0 +1,339 @@
+//! Cards as loop devices, which are not removable: below that refusal. Needs root.
+
+use super::*;
+use crate::testing::{LoopCard, machine, put, run};
+use cardscope_engine::interrupt::Interrupt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+/// Mounts in a folder for the test, all undone when dropped.
+struct Mounts {
+    folder: tempfile::TempDir,
+    points: Vec<String>,
+}
+
+impl Mounts {
+    fn new() -> Mounts {
+        Mounts { folder: tempfile::tempdir().unwrap(), points: Vec::new() }
+    }
+
+    /// Mounts something at a folder of this name.
+    fn at(&mut self, name: &str, options: &[&str], what: &str) -> PathBuf {
+        let point = self.folder.path().join(name);
+        std::fs::create_dir_all(&point).unwrap();
+        let text = point.to_str().unwrap().to_owned();
+        run("mount", &[options, &[what, &text]].concat());
+        self.points.push(text);
+        point
+    }
+}
+
+impl Drop for Mounts {
+    fn drop(&mut self) {
+        for point in self.points.iter().rev() {
+            // Mostly there is nothing to undo.
+            let _ = Command::new("umount").arg(point).stderr(Stdio::null()).status();
+        }
+    }
+}
+
+/// A program that is ended when dropped.
+struct Program(Child);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn formatted(mib: u64) -> LoopCard {
+    let card = LoopCard::of_mib(mib);
+    run("mkfs.ext4", &["-q", "-F", &card.path]);
+    card
+}
+
+fn card(of: &LoopCard) -> Card {
+    let system = System::host();
+    let disk = whole_disk(&system, &of.path).unwrap();
+    Card::of(system, &disk).unwrap()
+}
+
+/// Unmounts as root does without UDisks2.
+fn unmounted(of: &LoopCard) -> Result<(), UnmountError> {
+    card(of).unmount(&mut |place| place.directly(&|| false))
+}
+
+fn refuse_to(_: &Place) -> Result<(), UnmountError> {
+    panic!("nothing may be unmounted")
+}
+
+fn is_mounted(point: &Path) -> bool {
+    all_mounts(&System::host()).iter().any(|mount| mount.point == point)
+}
+
+#[test]
+fn all_file_systems_of_a_card_are_unmounted_wherever_they_are_mounted() {
+    let mut usb = LoopCard::of_mib(64);
+    let (first, second) = (usb.add_partition(1, 24), usb.add_partition(32, 24));
+    run("mkfs.ext4", &["-q", "-F", &first]);
+    run("mkfs.ext4", &["-q", "-F", &second]);
+    let other = formatted(16);
+    let mut mounts = Mounts::new();
+    let stays = mounts.at("other", &[], &other.path);
+    let outer = mounts.at("My card", &[], &first);
+    let points = [
+        mounts.at("My card/boot", &[], &second),
+        mounts.at("again", &["--bind"], outer.to_str().unwrap()),
+        mounts.at("again", &[], &second),
+        outer,
+    ];
+    assert!(points.iter().all(|point| is_mounted(point)));
+    assert_eq!(unmounted(&usb), Ok(()));
+    assert!(!points.iter().any(|point| is_mounted(point)) && is_mounted(&stays));
+    assert!(crate::guard::check(&System::host(), &usb.path).is_ok());
+    // Two people press the button.
+    assert_eq!(unmounted(&usb), Ok(()));
+}
+
+#[test]
+fn a_busy_file_system_is_named_with_the_program_that_uses_it_and_stays_mounted() {
+    let usb = formatted(16);
+    let mut mounts = Mounts::new();
+    let point = mounts.at("card", &[], &usb.path);
+    let program = Program(Command::new("sleep").arg("60").current_dir(&point).spawn().unwrap());
+    let error = unmounted(&usb).unwrap_err();
+    let by = format!(" (sleep, process {})", program.0.id());
+    assert_eq!(error, UnmountError::Busy { point: point.clone(), by: by.clone() });
+    let text = format!("{} is busy: close the programs that use it{by} and try again", point.display());
+    assert_eq!(error.to_string(), text);
+    assert!(is_mounted(&point));
+    drop(program);
+    assert_eq!(unmounted(&usb), Ok(()));
+}
+
+#[test]
+fn what_is_mounted_below_or_over_a_card_is_not_unmounted_with_it() {
+    let (usb, other) = (formatted(16), formatted(16));
+    let mut mounts = Mounts::new();
+    let point = mounts.at("card", &[], &usb.path);
+    let below = mounts.at("card/below", &[], &other.path);
+    assert_eq!(unmounted(&usb), Err(UnmountError::Below { point: point.clone(), below: below.clone() }));
+    assert!(is_mounted(&point) && is_mounted(&below));
+    run("umount", &[below.to_str().unwrap()]);
+    let over = mounts.at("card", &[], &other.path);
+    assert_eq!(unmounted(&usb), Err(UnmountError::Covered(point)));
+    let count =
+        |mounts: Vec<Mount>| mounts.iter().filter(|mount| !mount.elsewhere && mount.point == over).count();
+    assert_eq!(count(all_mounts(&System::host())), 2);
+    #[cfg(feature = "udisks")]
+    {
+        let place = card(&usb).next().unwrap().unwrap();
+        let asked = place.by(|_, _| panic!("nobody is asked"));
+        assert!(matches!(asked, Err(Unasked::Error(UnmountError::Covered(_)))));
+    }
+    run("umount", &[over.to_str().unwrap()]);
+    assert_eq!(unmounted(&usb), Ok(()));
+}
+
+#[test]
+fn a_card_with_swap_on_it_keeps_its_other_mounts() {
+    let mut usb = LoopCard::of_mib(64);
+    let (first, second) = (usb.add_partition(1, 24), usb.add_partition(32, 24));
+    run("mkfs.ext4", &["-q", "-F", &first]);
+    run("mkswap", &[&second]);
+    let mut mounts = Mounts::new();
+    let point = mounts.at("card", &[], &first);
+    run("swapon", &[&second]);
+    let error = card(&usb).unmount(&mut refuse_to).unwrap_err();
+    run("swapoff", &[&second]);
+    assert!(matches!(error, UnmountError::Refused(Refusal::Swap { .. })), "{error}");
+    assert!(is_mounted(&point));
+}
+
+#[test]
+fn a_card_that_holds_the_image_of_a_loop_device_keeps_its_mounts() {
+    let usb = formatted(32);
+    let mut mounts = Mounts::new();
+    let point = mounts.at("card", &[], &usb.path);
+    let image = point.join("image");
+    std::fs::File::create(&image).unwrap().set_len(8 << 20).unwrap();
+    let upper = run("losetup", &["-f", "--show", image.to_str().unwrap()]);
+    let busy = unmounted(&usb);
+    run("mkfs.ext4", &["-q", "-F", &upper]);
+    let inner = mounts.at("inner", &[], &upper);
+    let error = card(&usb).unmount(&mut refuse_to).unwrap_err();
+    run("umount", &[inner.to_str().unwrap()]);
+    run("losetup", &["-d", &upper]);
+    assert_eq!(
+        busy,
+        Err(UnmountError::Busy { point: point.clone(), by: format!(" (the loop device {upper})") })
+    );
+    assert!(matches!(error, UnmountError::Refused(Refusal::Mounted { .. })), "{error}");
+    assert!(is_mounted(&point));
+}
+
+#[test]
+fn the_disk_of_the_running_system_is_refused() {
+    let root = all_mounts(&System::host()).into_iter().find(|mount| mount.point == Path::new("/")).unwrap();
+    let system = System::host();
+    let disk = BlockDevice::numbered(&system, root.number).expect("/ must lie on a block device").disk();
+    let refusal = Card::of(System::host(), &disk).unwrap().unmount(&mut refuse_to).unwrap_err();
+    assert!(matches!(&refusal, UnmountError::Refused(Refusal::System { .. })), "{refusal}");
+    let refusal = unmount_now(&disk.name).unwrap_err();
+    assert!(matches!(refusal, UnmountError::Fixed(_) | UnmountError::Refused(Refusal::System { .. })));
+}
+
+/// As for a person.
+fn unmount_now(name: &str) -> Result<(), UnmountError> {
+    unmount(name, &mut Asking::with(&mut |_| (), &Interrupt::default()))
+}
+
+#[test]
+fn only_a_whole_card_that_can_be_taken_out_is_unmounted() {
+    let mut usb = LoopCard::of_mib(32);
+    let part = usb.add_partition(1, 24);
+    run("mkfs.ext4", &["-q", "-F", &part]);
+    let mut mounts = Mounts::new();
+    let point = mounts.at("card", &[], &part);
+    assert_eq!(unmount_now(&usb.path), Err(UnmountError::Fixed(usb.name().to_owned())));
+    assert!(matches!(unmount_now(&part), Err(UnmountError::Partition { .. })));
+    assert!(matches!(unmount_now("/dev/no-such-card"), Err(UnmountError::Refused(Refusal::NotFound(_)))));
+    assert!(is_mounted(&point));
+}
+
+#[test]
+fn another_card_in_the_place_of_the_named_one_stays_mounted() {
+    let usb = formatted(16);
+    let mut mounts = Mounts::new();
+    let point = mounts.at("card", &[], &usb.path);
+    let now = card(&usb);
+    let before = Card { sequence: now.sequence.map(|sequence| sequence - 1), ..now };
+    assert_eq!(before.unmount(&mut refuse_to), Err(UnmountError::Exchanged(usb.name().to_owned())));
+    assert!(is_mounted(&point));
+}
+
+#[test]
+fn a_card_that_is_mounted_again_each_time_is_not_raced() {
+    let usb = formatted(16);
+    let mut mounts = Mounts::new();
+    let point = mounts.at("card", &[], &usb.path);
+    let mut rounds = 0;
+    let outcome = card(&usb).unmount(&mut |_| {
+        rounds += 1;
+        Ok(())
+    });
+    assert_eq!((outcome, rounds), (Err(UnmountError::Again(point)), 1 + SPARE));
+}
+
+#[cfg(feature = "udisks")]
+#[test]
+fn what_udisks2_says_is_told_with_the_place() {
+    let usb = formatted(16);
+    let mut mounts = Mounts::new();
+    let point = mounts.at("card", &[], &usb.path);
+    let told = |trouble: Trouble| {
+        let place = card(&usb).next().unwrap().unwrap();
+        place.by(|number, at| {
+            assert_eq!((number, at), (usb.number(), point.as_path()));
+            Err(trouble)
+        })
+    };
+    let failed = |kind: &str, text: &str| Trouble::Failed { kind: kind.to_owned(), text: text.to_owned() };
+    for trouble in [failed("DeviceBusy", "Gerät belegt"), failed("Failed", "target is busy")] {
+        let Err(Unasked::Error(error)) = told(trouble) else { panic!("an error") };
+        assert_eq!(error, UnmountError::Busy { point: point.clone(), by: String::new() });
+    }
+    let Err(Unasked::Error(error)) = told(Trouble::NotAllowed("the dialog was dismissed".to_owned())) else {
+        panic!("an error")
+    };
+    let text = error.to_string();
+    let begin = format!("no permission to unmount {}: the dialog was dismissed; ", point.display());
+    assert!(text.starts_with(&begin) && text.contains("sudo umount"), "{text}");
+    assert!(matches!(told(Trouble::GivenUp), Err(Unasked::Error(UnmountError::Interrupted(_)))));
+    assert!(matches!(told(failed("Failed", "tired")), Err(Unasked::Error(UnmountError::Other { .. }))));
+    // Who is root does it without UDisks2 then.
+    for absent in [Trouble::Absent(String::new()), Trouble::NoMethod, failed("NotMounted", "")] {
+        assert!(matches!(told(absent), Err(Unasked::NobodyThere(_))));
+    }
+    assert!(is_mounted(&point));
+}
+
+/// An SD card, and a stick as another disk.
+const MACHINE: &str = "
+    sys/block/mmcblk1/size = 62333952
+    sys/block/mmcblk1/dev = 179:0
+    sys/block/mmcblk1/device/type = SD
+    sys/block/mmcblk1/mmcblk1p1/partition = 1
+    sys/block/mmcblk1/mmcblk1p1/dev = 179:1
+    sys/block/mmcblk1/mmcblk1p1/size = 1000
+    sys/block/mmcblk1/mmcblk1p2/partition = 2
+    sys/block/mmcblk1/mmcblk1p2/dev = 179:2
+    sys/block/mmcblk1/mmcblk1p2/size = 1000
+    sys/block/vda/size = 62333952
+    sys/block/vda/dev = 254:0";
+
+/// Whether the card may be unmounted on a machine with these mounts, here and in another namespace, and these files.
+fn possible(here: &str, elsewhere: &str, more: &[(&str, &str)]) -> bool {
+    let (dir, system) = machine(MACHINE);
+    put(dir.path(), "proc/self/mountinfo", &format!("1 0 254:0 / / rw - ext4 /dev/vda rw\n{here}"));
+    put(dir.path(), "proc/17/mountinfo", elsewhere);
+    more.iter().for_each(|(name, content)| put(dir.path(), name, content));
+    let disk = BlockDevice::named(&system, "mmcblk1").unwrap();
+    is_possible(&system, &Survey::read(&system), &disk)
+}
+
+fn mounted_at(point: &str) -> String {
+    format!("2 1 179:1 / {point} rw - vfat /dev/mmcblk1p1 rw\n")
+}
+
+#[test]
+fn a_card_is_unmounted_from_where_people_mount_cards_and_not_from_the_running_system() {
+    for point in ["/media/anna/CARD", "/run/media/anna/CARD", "/mnt", "/home/anna/card", "/tmp/card"] {
+        assert!(possible(&mounted_at(point), "", &[]), "{point}");
+    }
+    for point in ["/", "/boot/firmware", "/usr", "/home", "/home/anna", "/var/lib/docker", "/srv/www", "/tmp"]
+    {
+        assert!(!possible(&mounted_at(point), "", &[]), "{point}");
+        // Another partition of the card is.
+        let other = "3 1 179:2 / /media/CARD rw - ext4 /dev/mmcblk1p2 rw\n";
+        assert!(!possible(&format!("{other}{}", mounted_at(point)), "", &[]), "{point}");
+    }
+    assert!(!possible("", "", &[]), "nothing to unmount");
+}
+
+#[test]
+fn a_card_that_more_than_its_mounts_stand_against_is_not_unmounted() {
+    let card = mounted_at("/media/CARD");
+    for (name, content) in [
+        ("proc/swaps", "Filename\n/dev/mmcblk1p2 partition 1 0 -2\n"),
+        ("proc/swaps", "Filename\n/media/CARD/swapfile file 1 0 -2\n"),
+        ("sys/block/mmcblk1/mmcblk1p2/holders/dm-0", ""),
+        ("sys/block/mmcblk1/ro", "1"),
+        ("sys/block/mmcblk1/device/type", "MMC"),
+        ("sys/block/loop3/loop/backing_file", "/dev/mmcblk1p2"),
+    ] {
+        assert!(!possible(&card, "", &[(name, content)]), "{name} {content}");
+    }
+    assert!(possible(&card, "", &[("proc/swaps", "Filename\n/dev/vda partition 1 0 -2\n")]));
+}
+
+#[test]
+fn a_copy_of_a_mount_in_a_container_goes_with_ours_and_one_there_alone_does_not() {
+    let card = mounted_at("/media/CARD");
+    assert!(possible(&card, &card, &[]));
+    assert!(!possible("", &card, &[]));
+    let other = "3 1 179:2 / /data rw - ext4 /dev/mmcblk1p2 rw\n";
+    assert!(!possible(&card, other, &[]));
+}
+
+#[test]
+fn a_file_system_over_two_disks_or_one_that_only_says_to_be_of_the_card_is_left_alone() {
+    let btrfs = "2 1 0:44 / /media/CARD rw - btrfs /dev/mmcblk1p1 rw\n";
+    let member = |name| (name, "");
+    let one = [member("sys/fs/btrfs/u/devices/mmcblk1p1")];
+    assert!(possible(btrfs, "", &one));
+    assert!(!possible(btrfs, "", &[one[0], member("sys/fs/btrfs/u/devices/vda")]));
+    assert!(possible(btrfs, "", &[one[0], member("sys/fs/btrfs/u/devices/mmcblk1p2")]));
+    assert!(!possible("2 1 0:44 / /media/CARD rw - fuse.any /dev/mmcblk1p1 rw\n", "", &[]));
+}

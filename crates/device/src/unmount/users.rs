@@ -1,0 +1,35 @@
+//! Which programs use a mounted file system, as far as `/proc` may be read: by their folder, their root, their program or an
+//! open file, proc(5); and which loop devices stand on a file of it.
+
+use crate::block::BlockDevice;
+use crate::system::{System, entries, names, text};
+use std::path::Path;
+
+/// The most that are named.
+const MOST: usize = 4;
+
+/// Programs and loop devices that use what is mounted there; ready to stand in a sentence, empty if none can be seen.
+pub(super) fn of(point: &Path) -> String {
+    let processes = names("/proc").into_iter().filter(|name| name.bytes().all(|b| b.is_ascii_digit()));
+    let mut found: Vec<String> = processes.filter_map(|process| user(&process, point)).collect();
+    let loops = BlockDevice::all(&System::host()).into_iter();
+    let loops =
+        loops.filter(|disk| disk.backing_file().is_some_and(|file| Path::new(&file).starts_with(point)));
+    found.extend(loops.map(|disk| format!("the loop device /dev/{}", disk.name)));
+    let more = found.len().saturating_sub(MOST);
+    found.truncate(MOST);
+    if more > 0 {
+        found.push(format!("{more} more"));
+    }
+    if found.is_empty() { String::new() } else { format!(" ({})", found.join("; ")) }
+}
+
+fn user(process: &str, point: &Path) -> Option<String> {
+    let dir = Path::new("/proc").join(process);
+    // Reading a link asks no file system; following it could hang on a dead one.
+    let leads_there = |link: &Path| std::fs::read_link(link).is_ok_and(|target| target.starts_with(point));
+    let own = ["cwd", "root", "exe"].iter().any(|name| leads_there(&dir.join(name)));
+    let uses = own || entries(dir.join("fd")).iter().any(|link| leads_there(link));
+    let program = text(dir.join("comm")).unwrap_or_else(|| "unknown".to_owned());
+    uses.then(|| format!("{program}, process {process}"))
+}
