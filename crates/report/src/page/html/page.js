@@ -1,6 +1,7 @@
-'use strict';
-(() => {
-  const all = (selector, from = document) => [...from.querySelectorAll(selector)];
+// What the script adds to a page below `root`: the document, or a part of an app's page. `done`, a signal, takes its listeners
+// away again.
+export const enhance = (root, done) => {
+  const all = (selector, from = root) => [...from.querySelectorAll(selector)];
   const numbers = text => (text || '').split(' ').filter(Boolean).map(Number);
   const SVG = 'http://www.w3.org/2000/svg';
   const MEASURES = ['average', 'worst', 'best', 'median'];
@@ -41,8 +42,9 @@
     tip.style.top = (y + 18 + box.height > innerHeight ? Math.max(6, y - box.height - 12) : y + 18) + 'px';
   };
   const hide = () => { tip.hidden = true; };
-  addEventListener('scroll', hide, { passive: true });
-  addEventListener('keydown', event => { if (event.key === 'Escape') hide(); });
+  addEventListener('scroll', hide, { passive: true, signal: done });
+  addEventListener('keydown', event => { if (event.key === 'Escape') hide(); }, { signal: done });
+  done?.addEventListener('abort', () => tip.remove());
 
   const measured = row => numbers(row.dataset.v).length === 4;
   const words = row => {
@@ -125,8 +127,8 @@
       show(words(found), event.clientX, event.clientY);
     }
   };
-  document.addEventListener('pointermove', over);
-  document.addEventListener('click', over);
+  root.addEventListener('pointermove', over, { signal: done });
+  root.addEventListener('click', over, { signal: done });
   const reachable = svg => {
     svg.setAttribute('tabindex', '0');
     svg.addEventListener('focus', () => { if (read(svg).here < 0 && svg.matches(':focus-visible')) move(svg, 0); });
@@ -239,7 +241,7 @@
   } else if (long) {
     const form = make('form', { class: 'choices' }, filter());
     form.addEventListener('submit', event => event.preventDefault());
-    document.querySelector('main').prepend(form);
+    root.querySelector('main, .parts').prepend(form);
   }
 
   // ---- Taking a chart along: larger, as a picture, as numbers ----
@@ -249,7 +251,7 @@
   const colours = () => {
     const style = getComputedStyle(document.documentElement);
     const names = ['background', 'ink', 'dim', 'line', 'soft', 'bad', ...[1, 2, 3, 4, 5, 6, 7, 8].map(n => 'c' + n)];
-    const rules = [...document.styleSheets[0].cssRules].map(rule => rule.cssText).filter(rule => rule.startsWith('.chart'));
+    const rules = [...document.styleSheets].flatMap(sheet => [...sheet.cssRules]).map(rule => rule.cssText).filter(rule => rule.startsWith('.chart'));
     return `.chart{${names.map(name => `--${name}:${style.getPropertyValue('--' + name)}`).join(';')}}${rules.join('')}`;
   };
 
@@ -393,6 +395,6 @@
   // What is printed is unfolded meanwhile.
   const unfolded = () => all('details.print:not([open])');
   let opened = [];
-  addEventListener('beforeprint', () => { opened = unfolded(); opened.forEach(part => { part.open = true; }); });
-  addEventListener('afterprint', () => opened.forEach(part => { part.open = false; }));
-})();
+  addEventListener('beforeprint', () => { opened = unfolded(); opened.forEach(part => { part.open = true; }); }, { signal: done });
+  addEventListener('afterprint', () => opened.forEach(part => { part.open = false; }), { signal: done });
+};

@@ -1,0 +1,1 @@
+export function enhance(root: Document | HTMLElement, done?: AbortSignal): void;
