@@ -1,4 +1,3 @@
-import 'uplot/dist/uPlot.min.css';
 import './style/index.css';
 import { mount } from 'svelte';
 import App from './App.svelte';

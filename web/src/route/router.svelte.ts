@@ -1,25 +1,49 @@
 // Addresses of the app on the browser's history: a path names the page, the query its view (filters, chosen cards, weights).
 
+/** Milliseconds that an address rests before the browser shows it. */
+const WRITE_AFTER = 200;
+
 class Router {
   path = $state(location.pathname);
   query = $state.raw(new URLSearchParams(location.search));
 
+  /** The address that the browser does not show yet. */
+  #waiting: string | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
   constructor() {
-    addEventListener('popstate', () => this.#read());
+    addEventListener('popstate', () => {
+      this.#waiting = null;
+      this.#read(location);
+    });
+    addEventListener('pagehide', () => this.#write());
     document.addEventListener('click', (event) => this.#follow(event));
   }
 
-  #read(): void {
-    if (this.path !== location.pathname) this.path = location.pathname;
-    this.query = new URLSearchParams(location.search);
+  #read(at: { pathname: string; search: string }): void {
+    if (this.path !== at.pathname) this.path = at.pathname;
+    this.query = new URLSearchParams(at.search);
   }
 
   go(to: string, how: { replace?: boolean } = {}): void {
-    const before = location.pathname;
-    if (how.replace) history.replaceState(null, '', to);
-    else history.pushState(null, '', to);
-    this.#read();
-    if (before !== location.pathname) scrollTo(0, 0);
+    const before = this.path;
+    this.#read(new URL(to, location.origin));
+    if (how.replace) {
+      // Browsers refuse more than some changes a second; a slider that is dragged makes more.
+      this.#waiting = to;
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => this.#write(), WRITE_AFTER);
+    } else {
+      this.#write();
+      history.pushState(null, '', to);
+    }
+    if (before !== this.path) scrollTo(0, 0);
+  }
+
+  #write(): void {
+    clearTimeout(this.#timer);
+    if (this.#waiting !== null) history.replaceState(null, '', this.#waiting);
+    this.#waiting = null;
   }
 
   /** Changes some of the query and keeps the rest; what is empty is left out. */
