@@ -38,6 +38,12 @@ export function sentence(text: string): string {
   return text ? text.charAt(0).toUpperCase() + text.slice(1) : text;
 }
 
+/** Texts as sentences of one line. */
+export function sentences(...texts: (string | null)[]): string {
+  const whole = texts.filter((text) => text !== null && text !== '') as string[];
+  return whole.map((text) => sentence(/[.!?]$/.test(text) ? text : `${text}.`)).join(' ');
+}
+
 /** `flash_page_bytes` as `flash page bytes`. */
 export function spaced(key: string): string {
   return key.replaceAll('_', ' ');
