@@ -41,3 +41,6 @@ need_rust() {
     curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal --default-toolchain none || return 1
     . "$HOME/.cargo/env"
 }
+
+# need_node: Node and npm, which build the app for browsers.
+need_node() { need_packages node:nodejs npm:npm; }

@@ -1,8 +1,10 @@
 //! What `serve` is asked for.
 
+use cardscope_session::arguments::duration;
 use cardscope_session::options::ArchiveAt;
 use clap::Args;
 use std::net::IpAddr;
+use std::time::Duration;
 
 /// Serve the archive and the test bench to a browser
 ///
@@ -23,6 +25,9 @@ pub struct Request {
     /// Open the address in this desktop's browser
     #[arg(long)]
     pub open: bool,
+    /// End by itself once no browser has been open and no test has run for so long, e.g. 1h
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub until_idle: Option<Duration>,
     /// Offer fixed disks and loop devices, too
     #[arg(long)]
     pub all: bool,

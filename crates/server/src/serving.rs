@@ -15,14 +15,18 @@ use cardscope_session::bench::Interrupt;
 use cardscope_session::frame::Failure;
 use cardscope_session::pending;
 use std::io::ErrorKind;
-use std::net::SocketAddr;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 
 /// How often is looked whether it is to end.
 const LOOK: Duration = Duration::from_millis(100);
+
+/// How long another server is given to say that it is ours.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
 
 /// How long tests are waited for that put their cards' data back.
 const PATIENCE: Duration = Duration::from_secs(3600);
@@ -48,7 +52,14 @@ pub fn serve(request: &Request, stop: &Interrupt, announce: Announce<'_>) -> Res
     archive::ready(request.archive.named())?;
     let token = Token::of_user()?;
     let asked = SocketAddr::new(request.listen, request.port);
-    let listener = runtime.block_on(TcpListener::bind(asked)).map_err(|e| unavailable(asked, e))?;
+    let listener = match runtime.block_on(TcpListener::bind(asked)) {
+        Ok(listener) => listener,
+        Err(error) if request.open && error.kind() == ErrorKind::AddrInUse && is_ours(asked, &token) => {
+            announce(&link(asked, &token), &["note: it is served already".to_owned()]);
+            return Ok(());
+        }
+        Err(error) => return Err(unavailable(asked, error)),
+    };
     let address = listener.local_addr().map_err(|e| failed("the server has no address", e))?;
     let program = std::env::current_exe().map_err(|e| failed("the program does not find itself", e))?;
     let hub = Arc::new(Hub::new());
@@ -66,10 +77,9 @@ pub fn serve(request: &Request, stop: &Interrupt, announce: Announce<'_>) -> Res
         token,
     });
     watch::start(&server).map_err(|e| failed("no thread can be started", e))?;
-    let link = format!("http://{}/#token={}", shown(address), server.token.text());
-    announce(&link, &remarks(address));
+    announce(&link(address, &server.token), &remarks(address));
     let _owing = pending::owing("the tests that run restore their cards' data and end", "");
-    runtime.block_on(answer(listener, Arc::clone(&server), stop));
+    runtime.block_on(answer(listener, Arc::clone(&server), stop, request.until_idle));
     server.tasks.close(PATIENCE);
     Ok(())
 }
@@ -80,7 +90,7 @@ fn own(program: PathBuf) -> PathBuf {
     if program.exists() { program } else { link }
 }
 
-async fn answer(listener: TcpListener, server: Arc<Server>, stop: &Interrupt) {
+async fn answer(listener: TcpListener, server: Arc<Server>, stop: &Interrupt, until_idle: Option<Duration>) {
     let router = Router::new()
         .merge(routes::all())
         .fallback(app::file)
@@ -89,13 +99,40 @@ async fn answer(listener: TcpListener, server: Arc<Server>, stop: &Interrupt) {
     let serving = tokio::spawn(async move {
         let _ = axum::serve(listener, router).await;
     });
+    let mut used = Instant::now();
     while !stop.raised() && !serving.is_finished() {
         tokio::time::sleep(LOOK).await;
+        if server.hub.listeners() > 0 || server.tasks.any_open() {
+            used = Instant::now();
+        }
+        if until_idle.is_some_and(|most| used.elapsed() >= most) {
+            break;
+        }
     }
     // Streams of events end first; who asks at this moment is answered no more.
     let _ = server.closing.send(true);
     tokio::time::sleep(LOOK).await;
     serving.abort();
+}
+
+/// What a browser is given: the token stands where no server and no log sees it.
+fn link(address: SocketAddr, token: &Token) -> String {
+    format!("http://{}/#token={}", shown(address), token.text())
+}
+
+/// Whether a server of this user listens there.
+fn is_ours(address: SocketAddr, token: &Token) -> bool {
+    let asked = || -> std::io::Result<bool> {
+        let host = shown(address);
+        let mut stream = TcpStream::connect_timeout(&host, ANSWERS_WITHIN)?;
+        stream.set_read_timeout(Some(ANSWERS_WITHIN))?;
+        let token = token.text();
+        write!(stream, "GET /api/tasks HTTP/1.0\r\nHost: {host}\r\nCardscope-Token: {token}\r\n\r\n")?;
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer)?;
+        Ok(answer.ends_with(b" 200"))
+    };
+    asked().unwrap_or(false)
 }
 
 /// The address as a browser takes it: that of all interfaces is none.

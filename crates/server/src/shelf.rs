@@ -1,5 +1,5 @@
-//! The cards, at hand for lists that are searched, filtered and sorted: read from the archive once, and again after it changed.
-//! An answer that was given is kept until then.
+//! The cards, at hand for lists that are searched, filtered and sorted: read from the archive once, and again after it changed,
+//! behind the back of whoever asks. An answer that was given is kept until then.
 
 use crate::api::{CardQuery, CardRow, Cards, Price, Verdict};
 use crate::lock;
@@ -11,8 +11,7 @@ use cardscope_session::shelf::{self, Shelved};
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering as Atomic};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// Answers that are kept.
 const MOST_ANSWERS: usize = 256;
@@ -24,14 +23,13 @@ const MOST: usize = 1000;
 /// The cards as they were read last.
 #[derive(Default)]
 pub(crate) struct Shelf {
-    /// Grows whenever the archive changes.
-    version: AtomicU64,
-    read: Mutex<Option<Arc<Read>>>,
+    read: RwLock<Option<Arc<Read>>>,
+    /// Held by whoever reads the archive: one does, the others wait for it.
+    reading: Mutex<()>,
 }
 
-/// All cards at one version of the archive.
+/// All cards, as the archive was at one moment.
 pub(crate) struct Read {
-    version: u64,
     rows: Vec<CardRow>,
     /// What a search looks through, by row, in lower case.
     words: Vec<String>,
@@ -43,32 +41,39 @@ pub(crate) struct Read {
 }
 
 impl Shelf {
-    /// The archive has changed.
-    pub(crate) fn changed(&self) {
-        self.version.fetch_add(1, Atomic::Relaxed);
-    }
-
-    /// The cards as they are known to be, if they were read already.
+    /// The cards as they were read last, if they were read at all.
     pub(crate) fn at_hand(&self) -> Option<Arc<Read>> {
-        let version = self.version.load(Atomic::Relaxed);
-        lock(&self.read).clone().filter(|read| read.version == version)
+        self.read.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The cards as they are now; blocks while they are read.
-    pub(crate) fn read(&self, archive: Option<&Path>) -> Result<Arc<Read>, Refusal> {
-        let mut held = lock(&self.read);
-        let version = self.version.load(Atomic::Relaxed);
-        if let Some(read) = held.clone().filter(|read| read.version == version) {
+    /// The cards; blocks while they are read for the first time. Changes by others come with the next [`Shelf::refresh`].
+    pub(crate) fn cards(&self, archive: Option<&Path>) -> Result<Arc<Read>, Refusal> {
+        if let Some(read) = self.at_hand() {
             return Ok(read);
         }
-        let read = Arc::new(Read::of(version, shelf::all(archive)?));
-        *held = Some(Arc::clone(&read));
+        let _alone = lock(&self.reading);
+        // Whoever was first has read them meanwhile.
+        match self.at_hand() {
+            Some(read) => Ok(read),
+            None => self.read_anew(archive),
+        }
+    }
+
+    /// Reads them anew; who asks meanwhile gets what was read before.
+    pub(crate) fn refresh(&self, archive: Option<&Path>) -> Result<(), Refusal> {
+        let _alone = lock(&self.reading);
+        self.read_anew(archive).map(drop)
+    }
+
+    fn read_anew(&self, archive: Option<&Path>) -> Result<Arc<Read>, Refusal> {
+        let read = Arc::new(Read::of(shelf::all(archive)?));
+        *self.read.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&read));
         Ok(read)
     }
 }
 
 impl Read {
-    fn of(version: u64, cards: Vec<Shelved>) -> Self {
+    fn of(cards: Vec<Shelved>) -> Self {
         let rows: Vec<CardRow> = cards.into_iter().map(row).collect();
         let words = |row: &CardRow| {
             let parts = [Some(&row.title), row.brand.as_ref(), row.model.as_ref()];
@@ -85,7 +90,6 @@ impl Read {
         let verdicts =
             every(&|row| row.verdict.iter().map(|verdict| word(&verdict.text).to_owned()).collect());
         Read {
-            version,
             words: rows.iter().map(words).collect(),
             brands: every(&|row| row.brand.iter().cloned().collect()).into_iter().collect(),
             marks: every(&|row| row.marks.clone()).into_iter().collect(),
@@ -228,7 +232,7 @@ mod tests {
     use super::*;
 
     fn shelf(rows: Vec<CardRow>) -> Read {
-        let mut read = Read::of(0, Vec::new());
+        let mut read = Read::of(Vec::new());
         read.words = rows.iter().map(|row| row.title.to_lowercase()).collect();
         read.rows = rows;
         read

@@ -1,24 +1,31 @@
-//! What changes beside the server: cards that come and go, and an archive that others write to.
+//! What changes beside the server: cards that come and go, and an archive that tests and other servers write to.
 
 use crate::Server;
-use cardscope_session::identify;
+use cardscope_session::{archive, identify};
 use serde_json::json;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::thread::{Builder, sleep};
+use std::time::{Duration, Instant};
 
 /// How often is looked.
 const EVERY: Duration = Duration::from_secs(1);
 
+/// After the cards were read, nobody reads them again for so many times as long: a large archive that is written to is not read
+/// all the time.
+const REST: u32 = 4;
+
 /// Tells of both for as long as the server lives.
 pub(crate) fn start(server: &Arc<Server>) -> std::io::Result<()> {
-    let server = Arc::downgrade(server);
-    std::thread::Builder::new().name("watch".into()).spawn(move || watch(&server)).map(drop)
+    let (of_devices, of_archive) = (Arc::downgrade(server), Arc::downgrade(server));
+    Builder::new().name("devices".into()).spawn(move || devices(&of_devices))?;
+    Builder::new().name("archive".into()).spawn(move || changes(&of_archive))?;
+    Ok(())
 }
 
-fn watch(server: &Weak<Server>) {
+fn devices(server: &Weak<Server>) {
     let mut present = identify::present();
     loop {
-        std::thread::sleep(EVERY);
+        sleep(EVERY);
         let Some(server) = server.upgrade() else { return };
         // Nobody listens: who comes asks for all of it.
         if server.hub.listeners() == 0 {
@@ -29,5 +36,29 @@ fn watch(server: &Weak<Server>) {
             present = now;
             server.hub.tell("devices", &json!({}));
         }
+    }
+}
+
+fn changes(server: &Weak<Server>) {
+    let Some(path) = server.upgrade().map(|server| server.archive.clone()) else { return };
+    let Ok(mut changes) = archive::changes(path.as_deref()) else { return };
+    loop {
+        // An archive that cannot be read now may be there again later.
+        let changed = changes.wait(EVERY).unwrap_or_else(|_| {
+            sleep(EVERY);
+            false
+        });
+        let Some(server) = server.upgrade() else { return };
+        if !changed {
+            continue;
+        }
+        let began = Instant::now();
+        // Who never listed cards needs none; what cannot be read is said to whoever asks for it.
+        if server.shelf.at_hand().is_some() {
+            let _ = server.shelf.refresh(path.as_deref());
+        }
+        server.hub.tell("archive", &json!({}));
+        drop(server);
+        sleep(EVERY.max(began.elapsed() * REST));
     }
 }

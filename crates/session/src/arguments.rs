@@ -18,7 +18,7 @@ pub(crate) fn region(text: &str) -> Result<Region, String> {
 }
 
 /// Reads `90s`, `3m`, `1.5h` or plain seconds.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+pub fn duration(text: &str) -> Result<Duration, String> {
     let (number, factor) = match text.char_indices().last() {
         Some((i, 's')) => (&text[..i], 1.0),
         Some((i, 'm')) => (&text[..i], 60.0),

@@ -8,7 +8,7 @@
 
 mod after_verdict;
 pub mod archive;
-mod arguments;
+pub mod arguments;
 mod attachment;
 mod backups;
 mod baseline;

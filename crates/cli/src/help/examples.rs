@@ -103,6 +103,14 @@ pub(super) const ALL: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "serve",
+        &[
+            "cardscope serve --open",
+            "cardscope serve --listen 192.168.1.9 --allow-host pi.local",
+            "ssh -L 7373:127.0.0.1:7373 pi cardscope serve    # from another computer, encrypted",
+        ],
+    ),
+    (
         "archive",
         &[
             "cardscope archive list",

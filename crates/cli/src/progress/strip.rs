@@ -117,7 +117,7 @@ mod tests {
         for second in 0..20_000 {
             bytes += if second < 10_000 { 90_000_000 } else { 20_000_000 };
             let celsius = Some(30.0 + f64::from(second) / 1000.0);
-            history.push(Pulse { bytes, seconds: f64::from(second), celsius });
+            history.push(Pulse { bytes, seconds: f64::from(second), celsius, ..Pulse::default() });
             all.push(history.lines(60).iter().map(|line| words::columns(line)).max());
         }
         let lines = history.lines(60);

@@ -11,7 +11,7 @@ impl Listener for View {
 }
 
 fn at(seconds: f64, mb: f64, celsius: Option<f64>) -> Moment {
-    let pulse = Pulse { bytes: (mb * 1e6) as u64, seconds, celsius };
+    let pulse = Pulse { bytes: (mb * 1e6) as u64, seconds, celsius, ..Pulse::default() };
     Moment { pulse, wall_s: seconds, ..Moment::default() }
 }
 

@@ -41,7 +41,7 @@ pub(super) async fn list(
         Some(answer) => answer,
         None => {
             let given = blocking(&server, move |server| {
-                let cards = server.shelf.read(server.archive.as_deref())?;
+                let cards = server.shelf.cards(server.archive.as_deref())?;
                 Ok(cards.answer(&question, &query))
             });
             given.await?
@@ -70,7 +70,7 @@ pub(super) async fn change(
     blocking(&server, move |server| {
         let edit = edit(own(server, &id)?, change)?;
         archive::edit(server.archive.as_deref(), &edit, &records::answer)?;
-        changed(server);
+        changed(server)?;
         card(server, &id).map(Json)
     })
     .await
@@ -93,7 +93,7 @@ pub(super) async fn attach(
     blocking(&server, move |server| {
         own(server, &id)?;
         archive::attach(server.archive.as_deref(), &id, &name, &bytes)?;
-        changed(server);
+        changed(server)?;
         card(server, &id).map(Json)
     })
     .await
@@ -121,15 +121,16 @@ pub(super) async fn attachment(
     .await
 }
 
-/// Whoever lists cards asks again.
-pub(super) fn changed(server: &Server) {
-    server.shelf.changed();
+/// What was changed from here is in the next list; whoever shows one asks again.
+pub(super) fn changed(server: &Server) -> Result<(), Refusal> {
+    server.shelf.refresh(server.archive.as_deref())?;
     server.hub.tell("archive", &serde_json::json!({}));
+    Ok(())
 }
 
 /// Ids of cards that there are.
 pub(super) fn known(server: &Server, ids: Vec<String>) -> Result<Vec<String>, Refusal> {
-    let cards = server.shelf.read(server.archive.as_deref())?;
+    let cards = server.shelf.cards(server.archive.as_deref())?;
     match ids.iter().find(|id| cards.card(id).is_none()) {
         Some(id) => Err(Refusal::odd(format!("there is no card {id:?}"))),
         None => Ok(ids),
@@ -138,7 +139,7 @@ pub(super) fn known(server: &Server, ids: Vec<String>) -> Result<Vec<String>, Re
 
 /// The id of a card that can be changed: one of the archive.
 fn own<'a>(server: &Server, id: &'a str) -> Result<&'a str, Refusal> {
-    let cards = server.shelf.read(server.archive.as_deref())?;
+    let cards = server.shelf.cards(server.archive.as_deref())?;
     match cards.card(id) {
         Some(card) if card.published => Err(Refusal::conflict(
             "this card comes with the program and cannot be changed; import its logs to have your own",
@@ -168,7 +169,7 @@ fn edit(id: &str, change: CardChange) -> Result<Edit, Refusal> {
 
 fn card(server: &Server, id: &str) -> Result<Card, Refusal> {
     let archive = server.archive.as_deref();
-    let cards = server.shelf.read(archive)?;
+    let cards = server.shelf.cards(archive)?;
     let row = cards.card(id).cloned().ok_or_else(no_card)?;
     let shown = archive::card(archive, id, &records::answer)?;
     let identity_html = archive::said(archive, id)?.map(|said| {

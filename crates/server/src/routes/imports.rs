@@ -76,7 +76,7 @@ fn imported(server: &Server, order: &ImportOrder) -> Result<Imported, Refusal> {
         return Err(failure.into());
     }
     if order.keep {
-        cards::changed(server);
+        cards::changed(server)?;
         for id in &order.uploads {
             server.uploads.remove(id);
         }

@@ -185,6 +185,11 @@ impl Tasks {
         }
     }
 
+    /// Whether any has not ended.
+    pub(crate) fn any_open(&self) -> bool {
+        lock(&self.inner).all.values().any(|entry| !entry.task.state.has_ended())
+    }
+
     fn start_what_can_be(self: &Arc<Self>) {
         loop {
             let Some((id, ready)) = lock(&self.inner).next(self.simulated_at_once) else { return };
