@@ -15,7 +15,7 @@ use serde_json::Value;
 /// Digits of a card's name by which it can be found; fewer would hit words.
 const ID_DIGITS: usize = 6;
 
-const CARDS: &str =
+pub(crate) const CARDS: &str =
     "SELECT id, title, facts, specimens, sessions, runs, first_measured, last_measured FROM card";
 
 /// What a session says of its card beside its runs.
@@ -135,7 +135,7 @@ fn card_word(row: &Row) -> Outcome<CardWord> {
     })
 }
 
-fn card(row: &Row) -> Outcome<StoredCard> {
+pub(crate) fn card(row: &Row) -> Outcome<StoredCard> {
     Ok(StoredCard {
         id: row.get(0)?,
         title: row.get(1)?,

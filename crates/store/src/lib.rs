@@ -34,6 +34,7 @@ mod sql;
 mod sqlite;
 mod stamp;
 mod summary;
+mod tables;
 mod upgrade;
 mod write;
 
@@ -50,3 +51,4 @@ pub use record::{
 };
 pub use sources::StoredSource;
 pub use summary::summaries_of;
+pub use tables::{TableFile, TablesError};
