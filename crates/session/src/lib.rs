@@ -48,6 +48,7 @@ mod schedules;
 pub mod simulate;
 mod spreads;
 pub mod sustain;
+pub mod tables;
 #[cfg(test)]
 mod testing;
 pub mod verify;

@@ -44,6 +44,13 @@ impl Archive {
         self.read(async |c| c.all(statement(CARD_WORDS).bind(card), card_word).await)
     }
 
+    /// On which targets each card was measured, each once; `None` stands for its logs.
+    pub fn card_targets(&mut self) -> Result<Vec<(String, Option<String>)>, ArchiveError> {
+        let asked = "SELECT DISTINCT card_id, CASE WHEN kind = 'import' THEN NULL ELSE target END FROM session \
+            WHERE card_id IS NOT NULL";
+        self.read(async |c| c.all(statement(asked), |row| Ok((row.get(0)?, row.get(1)?))).await)
+    }
+
     /// All cards, by title.
     pub fn cards(&mut self) -> Result<Vec<StoredCard>, ArchiveError> {
         self.settle()?;

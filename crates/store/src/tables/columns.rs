@@ -105,7 +105,9 @@ impl Column {
         match (&mut self.values, cell) {
             (_, Cell::Text(None) | Cell::Whole(None) | Cell::Real(None) | Cell::Truth(None)) => return Ok(0),
             (Values::Text(all), Cell::Text(Some(text))) => return Ok(push_text(all, text)),
-            (Values::Int(all), Cell::Whole(Some(number))) => all.push(i32::try_from(number).unwrap_or(i32::MAX)),
+            (Values::Int(all), Cell::Whole(Some(number))) => {
+                all.push(i32::try_from(number).unwrap_or(i32::MAX))
+            }
             (Values::Long(all), Cell::Whole(Some(number))) => all.push(number),
             (Values::Real(all), Cell::Real(Some(number))) => all.push(number),
             (Values::Truth(all), Cell::Truth(Some(truth))) => all.push(truth),
@@ -200,10 +202,12 @@ impl Columns {
     }
 
     /// Writes the rows as a row group, and is empty again.
-    pub(super) fn write<W: Write + Send>(&mut self, mut group: SerializedRowGroupWriter<'_, W>) -> Result<()> {
+    pub(super) fn write<W: Write + Send>(
+        &mut self,
+        mut group: SerializedRowGroupWriter<'_, W>,
+    ) -> Result<()> {
         for column in &mut self.columns {
-            let mut writer =
-                group.next_column()?.ok_or(ParquetError::IndexOutOfBound(0, self.rows))?;
+            let mut writer = group.next_column()?.ok_or(ParquetError::IndexOutOfBound(0, self.rows))?;
             column.write(&mut writer)?;
             writer.close()?;
         }

@@ -107,10 +107,7 @@ pub(super) struct Tables<'a> {
 }
 
 impl<'a> Tables<'a> {
-    pub(super) fn new(
-        make: &'a mut MakeFile<'a>,
-        stop: &'a (dyn Fn() -> bool + Sync),
-    ) -> io::Result<Self> {
+    pub(super) fn new(make: &'a mut MakeFile<'a>, stop: &'a (dyn Fn() -> bool + Sync)) -> io::Result<Self> {
         Ok(Tables {
             sessions: Table::new("sessions", schema::SESSIONS)?,
             figures: Table::new("figures", schema::FIGURES)?,
@@ -148,12 +145,7 @@ impl<'a> Tables<'a> {
         Ok(files)
     }
 
-    fn put(
-        &mut self,
-        table: fn(&mut Self) -> &mut Table,
-        year: Option<i16>,
-        row: &[Cell<'_>],
-    ) {
+    fn put(&mut self, table: fn(&mut Self) -> &mut Table, year: Option<i16>, row: &[Cell<'_>]) {
         if self.failed.is_none() {
             let file = table(self).place_for(year);
             let made = match file {
@@ -233,8 +225,10 @@ impl<'a> Tables<'a> {
         };
         let condition: Condition = row.optional_json(7)?.unwrap_or_default();
         let figures = figures::of_text(&row.get::<String>(8)?)?;
-        let details: Details =
-            row.get::<Option<String>>(9)?.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        let details: Details = row
+            .get::<Option<String>>(9)?
+            .and_then(|text| serde_json::from_str(&text).ok())
+            .unwrap_or_default();
         let of_run = OfRun {
             number: row.get::<i64>(1)?,
             counted: row.get(2)?,
@@ -302,24 +296,28 @@ impl<'a> Tables<'a> {
         let (number, counted): (i64, bool) = (row.get(4)?, row.get(5)?);
         let series: Series = row.json(6)?;
         for bucket in series.iter() {
-            let mean = (bucket.ios > 0 && bucket.sum_us > 0).then(|| bucket.sum_us as f64 / bucket.ios as f64);
-            self.moment(s, &Moment {
-                run: Some(run),
-                test: Some(&test),
-                step: step.as_deref(),
-                number: Some(number),
-                counted: Some(counted),
-                phase: None,
-                op: &op,
-                at_s: f64::from(bucket.at_s),
-                seconds: f64::from(bucket.seconds),
-                bytes: bucket.bytes,
-                ios: Some(bucket.ios),
-                mb_s: bucket.mb_s(),
-                latency_us: mean,
-                max_latency_us: (bucket.ios > 0).then_some(bucket.max_us),
-                temperature_c: bucket.temperature_c,
-            });
+            let mean =
+                (bucket.ios > 0 && bucket.sum_us > 0).then(|| bucket.sum_us as f64 / bucket.ios as f64);
+            self.moment(
+                s,
+                &Moment {
+                    run: Some(run),
+                    test: Some(&test),
+                    step: step.as_deref(),
+                    number: Some(number),
+                    counted: Some(counted),
+                    phase: None,
+                    op: &op,
+                    at_s: f64::from(bucket.at_s),
+                    seconds: f64::from(bucket.seconds),
+                    bytes: bucket.bytes,
+                    ios: Some(bucket.ios),
+                    mb_s: bucket.mb_s(),
+                    latency_us: mean,
+                    max_latency_us: (bucket.ios > 0).then_some(bucket.max_us),
+                    temperature_c: bucket.temperature_c,
+                },
+            );
         }
         Ok(())
     }
@@ -408,23 +406,26 @@ impl<'a> Tables<'a> {
             let hottest = sample.temperatures.iter().map(|reading| reading.celsius).max_by(f64::total_cmp);
             for (op, mb_s, bytes) in moved {
                 let Some(mb_s) = mb_s else { continue };
-                self.moment(s, &Moment {
-                    run: None,
-                    test: None,
-                    step: None,
-                    number: None,
-                    counted: None,
-                    phase: phase.as_str(),
-                    op: &op.to_string(),
-                    at_s: began,
-                    seconds: sample.at_s - began,
-                    bytes,
-                    ios: None,
-                    mb_s,
-                    latency_us: None,
-                    max_latency_us: None,
-                    temperature_c: hottest,
-                });
+                self.moment(
+                    s,
+                    &Moment {
+                        run: None,
+                        test: None,
+                        step: None,
+                        number: None,
+                        counted: None,
+                        phase: phase.as_str(),
+                        op: &op.to_string(),
+                        at_s: began,
+                        seconds: sample.at_s - began,
+                        bytes,
+                        ios: None,
+                        mb_s,
+                        latency_us: None,
+                        max_latency_us: None,
+                        temperature_c: hottest,
+                    },
+                );
             }
             (began, written, read) = (sample.at_s, sample.bytes_written, sample.bytes_read);
         }

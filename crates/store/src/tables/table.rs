@@ -73,7 +73,15 @@ impl Table {
             }
         }
         let properties = Arc::new(properties.build());
-        Ok(Table { name, schema, properties, columns, open: None, parts: HashMap::new(), written: Vec::new() })
+        Ok(Table {
+            name,
+            schema,
+            properties,
+            columns,
+            open: None,
+            parts: HashMap::new(),
+            written: Vec::new(),
+        })
     }
 
     /// The name of the file that has to be begun before a row of this year is added; those of a table that is not divided
@@ -111,7 +119,11 @@ impl Table {
     }
 
     /// Ends the table; a table without rows has a file with its columns, so that no engine lacks it. Its files.
-    pub(super) fn finish(mut self, empty: Option<i16>, make: &mut MakeFile<'_>) -> io::Result<Vec<TableFile>> {
+    pub(super) fn finish(
+        mut self,
+        empty: Option<i16>,
+        make: &mut MakeFile<'_>,
+    ) -> io::Result<Vec<TableFile>> {
         if self.parts.is_empty()
             && let Some(name) = self.place_for(empty)
         {
