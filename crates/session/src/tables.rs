@@ -174,3 +174,76 @@ fn listed(folder: &Folder) -> Option<BTreeSet<PathBuf>> {
     let names = list.files.into_iter().map(|file| PathBuf::from(file.name));
     Some(names.chain([PathBuf::from(LIST)]).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorder;
+    use cardscope_model::condition::Condition;
+    use cardscope_store::Archive;
+    use std::fs;
+
+    /// An archive with one session, and the folder of its tables.
+    fn filled() -> (tempfile::TempDir, PathBuf, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let (place, out) = (folder.path().join("archive.sqlite"), folder.path().join("out"));
+        let start = recorder::start("verify", "sim:constant", 1, &Condition::default(), None);
+        Archive::open(&place).unwrap().begin_session(&start).unwrap();
+        (folder, place, out)
+    }
+
+    fn sessions(written: &[WrittenTable]) -> u64 {
+        written.iter().find(|table| table.table == "sessions").unwrap().rows
+    }
+
+    #[test]
+    fn what_is_exported_is_there_whole_or_not_at_all() {
+        let (folder, place, out) = filled();
+        let export = |interrupt: &Interrupt| export(Some(&place), &out, interrupt);
+        let names =
+            || fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect::<Vec<_>>();
+        let before = names().len();
+        let interrupted = Interrupt::default();
+        interrupted.raise();
+        assert_eq!(export(&interrupted), Err(Failure::Undone("nothing was written")));
+        assert_eq!(names().len(), before, "nothing half done lies beside the archive: {:?}", names());
+        assert_eq!(sessions(&export(&Interrupt::default()).unwrap()), 1);
+        let list = fs::read_to_string(out.join(LIST)).unwrap();
+        export(&interrupted).unwrap_err();
+        assert_eq!(fs::read_to_string(out.join(LIST)).unwrap(), list, "the earlier export stays");
+        let start = recorder::start("verify", "sim:constant", 2, &Condition::default(), None);
+        Archive::open(&place).unwrap().begin_session(&start).unwrap();
+        assert_eq!(sessions(&export(&Interrupt::default()).unwrap()), 2);
+        assert_eq!(names().len(), before + 1, "{:?}", names());
+    }
+
+    #[test]
+    fn a_folder_with_anything_else_in_it_is_refused() {
+        let (folder, place, out) = filled();
+        let refused = |what: &str| {
+            let failure = export(Some(&place), &out, &Interrupt::default()).unwrap_err();
+            assert_eq!(failure.exit_status(), 2, "{failure}");
+            assert!(failure.to_string().contains(what), "{failure}");
+        };
+        fs::create_dir(&out).unwrap();
+        fs::create_dir(out.join("empty")).unwrap();
+        refused("not of an earlier export");
+        fs::remove_dir(out.join("empty")).unwrap();
+        export(Some(&place), &out, &Interrupt::default()).unwrap();
+        fs::write(out.join("notes.txt"), "mine").unwrap();
+        refused("not of an earlier export");
+        fs::remove_file(out.join("notes.txt")).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", out.join("cards/link")).unwrap();
+        refused("not of an earlier export");
+        fs::remove_file(out.join("cards/link")).unwrap();
+        export(Some(&place), &out, &Interrupt::default()).unwrap();
+        // A list that claims what is somebody's.
+        fs::remove_dir_all(&out).unwrap();
+        fs::create_dir(&out).unwrap();
+        fs::write(out.join(LIST), "{}").unwrap();
+        refused("not of an earlier export");
+        fs::remove_dir_all(&out).unwrap();
+        std::os::unix::fs::symlink(folder.path(), &out).unwrap();
+        refused("name a new folder");
+    }
+}

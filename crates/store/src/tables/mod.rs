@@ -127,7 +127,10 @@ async fn everything(
         let sessions = c.all(asked, OfSession::of_row).await?;
         let Some(newest) = sessions.last() else { break };
         last = newest.place();
-        some(c, tables, &sessions).await?;
+        // A year's rows go to its files, one after the other.
+        for of_year in sessions.chunk_by(OfSession::is_of_the_year_of) {
+            some(c, tables, of_year).await?;
+        }
     }
     Ok(())
 }

@@ -78,6 +78,11 @@ impl OfSession {
         })
     }
 
+    /// Whether the rows of both go to the same files.
+    pub(super) fn is_of_the_year_of(&self, other: &OfSession) -> bool {
+        self.year == other.year
+    }
+
     /// Where the sessions that follow begin.
     pub(super) fn place(&self) -> (String, String) {
         (self.started.clone(), self.id.clone())
