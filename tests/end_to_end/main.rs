@@ -18,6 +18,7 @@ mod comparing;
 mod doctor;
 mod documents;
 mod endure;
+mod engines;
 mod faults;
 mod files;
 mod first_archive;

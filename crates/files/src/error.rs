@@ -34,6 +34,9 @@ pub enum FileError {
     /// Another file has the name than the one that was judged.
     #[error("another file with that name appeared; it was not changed")]
     Changed,
+    /// Another process is making it.
+    #[error("another process is writing it; wait for it to end")]
+    Busy,
     /// Others may exchange what lies in a folder or above it.
     #[error("user {owner} can replace files in {}", folder.display())]
     Unsettled {

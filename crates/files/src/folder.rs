@@ -150,6 +150,15 @@ impl Folder {
         }
     }
 
+    /// Opens a folder in it, never through a link.
+    ///
+    /// # Errors
+    /// If it is not there, or not a folder.
+    pub fn folder(&self, name: &OsStr) -> Result<Folder, FileError> {
+        let held = openat(&self.held, single(name)?, STEP, Mode::empty())?;
+        Ok(Folder { held, path: self.path.join(name) })
+    }
+
     /// Removes a name while it is that of this very file; true if it was. Whoever may write to the folder can exchange
     /// it in the last moment, and loses then what they put there themselves.
     pub fn remove(&self, name: &OsStr, file: Identity) -> Result<bool, FileError> {

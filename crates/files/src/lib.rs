@@ -7,11 +7,13 @@
 #![forbid(unsafe_code)]
 
 mod draft;
+mod draft_folder;
 mod error;
 mod folder;
 mod identity;
 
 pub use draft::Draft;
+pub use draft_folder::{DraftFolder, files_below};
 pub use error::FileError;
 pub use folder::{Folder, Use, is_plain};
 pub use identity::{Identity, is_trusted};

@@ -31,6 +31,7 @@ pub mod recipes;
 pub mod records;
 pub mod restore;
 mod ruler;
+mod specification;
 pub mod sustain;
 pub mod svg;
 mod verdict;

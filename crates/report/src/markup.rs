@@ -2,6 +2,7 @@
 
 use crate::page::Remark;
 use crate::page::table::{Column, Table};
+use crate::specification;
 use cardscope_model::outside;
 use std::fmt::Write;
 
@@ -73,12 +74,15 @@ pub(crate) fn folded(summary: &str, attributes: &str, body: &str) -> String {
     format!("<details{attributes}><summary>{}</summary>\n{body}</details>\n", escaped(summary))
 }
 
-/// Names and values as a list; nothing where there are none.
-pub(crate) fn facts<N: AsRef<str>, V: AsRef<str>>(facts: impl IntoIterator<Item = (N, V)>) -> String {
-    let row = |(name, value): (N, V)| {
-        format!("<dt>{}</dt><dd>{}</dd>\n", escaped(name.as_ref()), prose(value.as_ref()))
+/// Names and values below a heading as a list, each with its place in a specification, where it has one; nothing where there
+/// are none.
+pub(crate) fn facts(head: &str, facts: &[(String, String)]) -> String {
+    let title = |name: &str| specification::place(head, name).map(|place| format!(" title=\"{place}\""));
+    let row = |(name, value): &(String, String)| {
+        let title = title(name).unwrap_or_default();
+        format!("<dt{title}>{}</dt><dd>{}</dd>\n", escaped(name), prose(value))
     };
-    let rows: String = facts.into_iter().map(row).collect();
+    let rows: String = facts.iter().map(row).collect();
     if rows.is_empty() { rows } else { format!("<dl>\n{rows}</dl>\n") }
 }
 

@@ -704,6 +704,8 @@ pub struct RecipeCheck {
     pub answer: Option<String>,
     /// Its explanation as a fragment of HTML.
     pub html: Option<String>,
+    /// Whether it writes.
+    pub writes: bool,
 }
 
 /// Simulated cards.

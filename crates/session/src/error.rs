@@ -21,6 +21,9 @@ pub enum Failure {
     /// The user interrupted.
     #[error("interrupted; the results so far are stored")]
     Interrupted,
+    /// The user interrupted what is done whole or not at all; and what that means.
+    #[error("interrupted; {0}")]
+    Undone(&'static str),
 }
 
 impl Failure {
@@ -29,7 +32,7 @@ impl Failure {
         match self {
             Failure::Refused(_) => 2,
             Failure::Io(_) => 3,
-            Failure::Interrupted => 130,
+            Failure::Interrupted | Failure::Undone(_) => 130,
         }
     }
 

@@ -50,6 +50,7 @@ pub mod simulate;
 mod spreads;
 pub mod state;
 pub mod sustain;
+pub mod tables;
 #[cfg(test)]
 mod testing;
 pub mod verify;

@@ -3,7 +3,7 @@
 //! `cargo bench -p cardscope-store --bench million` makes the archives in a temporary folder (a folder as argument puts
 //! them on another disk; `--runs N` makes fewer). A PostgreSQL server is tried where `CARDSCOPE_BENCH_POSTGRES` holds
 //! the address of an empty database. `--make FILE|URL` makes the archive and nothing else: `benches/large-archive` asks the
-//! verbs of such ones.
+//! verbs of such ones. `--tables FILE|URL FOLDER` writes one that is there as tables into an empty folder (docs/tables.md).
 
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::Origin;
@@ -12,6 +12,7 @@ use cardscope_model::result::ToolPrints;
 use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::TestName;
 use cardscope_store::{Archive, NewSource};
+use std::collections::HashMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -44,6 +45,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     {
         return fill(Path::new(place), 1_000_000);
     }
+    if let [tables, place, folder] = &arguments[..]
+        && tables == "--tables"
+    {
+        return write_tables(Path::new(place), Path::new(folder));
+    }
     let runs = match arguments.iter().position(|a| a == "--runs") {
         Some(place) => arguments.get(place + 1).ok_or("--runs needs a number")?.parse::<usize>()?,
         None => 1_000_000,
@@ -60,6 +66,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         fill(&place, runs)?;
         // A process of its own, so that its memory is that of asking.
         Command::new(std::env::current_exe()?).arg("--ask").arg(&place).status()?;
+        let tables = tempfile::tempdir_in(folder.path())?;
+        Command::new(std::env::current_exe()?).arg("--tables").arg(&place).arg(tables.path()).status()?;
     }
     Ok(())
 }
@@ -133,6 +141,33 @@ fn ask(place: &Path) -> Result<(), Box<dyn Error>> {
         print("runs of two cards", time, &format!("{} runs", runs.len()));
         let (time, rows) = timed(|| archive.summaries(|test| tests.contains(&test)))?;
         print("6 tests of all cards", time, &format!("{} rows", rows.len()));
+    }
+    println!("  memory at most {} MB", peak_bytes() / 1_000_000);
+    Ok(())
+}
+
+/// What it costs to write an archive as tables, and what they take.
+fn write_tables(place: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
+    let mut archive = Archive::open(place)?;
+    archive.settle()?;
+    let before = processor_seconds();
+    let make = |name: &str| {
+        let file = folder.join(name);
+        std::fs::create_dir_all(file.parent().unwrap_or(folder))?;
+        std::fs::File::create_new(file)
+    };
+    let (time, files) = timed(|| archive.write_tables(&HashMap::new(), make, || false))?;
+    let (time, processor) = (time.as_secs_f64(), processor_seconds() - before);
+    println!("  written as tables in {time:.1} s, {processor:.1} s of processors");
+    for table in ["sessions", "figures", "series", "findings", "cards"] {
+        let of_table: Vec<_> = files.iter().filter(|file| file.table == table).collect();
+        let rows: u64 = of_table.iter().map(|file| file.rows).sum();
+        let bytes: u64 = of_table.iter().map(|file| file.bytes).sum();
+        let each = bytes as f64 / rows.max(1) as f64;
+        println!(
+            "  {table:<10} {rows:>10} rows {bytes:>12} bytes, {each:.1} a row, {} files",
+            of_table.len()
+        );
     }
     println!("  memory at most {} MB", peak_bytes() / 1_000_000);
     Ok(())

@@ -98,7 +98,11 @@ impl Archive {
     /// first sample, so that a test does not wait for two syncs. That of another verb is on disk when this returns.
     pub fn begin_session(&mut self, start: &SessionStart) -> Result<SessionId, ArchiveError> {
         let durability = if start.recipe.is_some() { Durability::Later } else { Durability::Now };
-        self.call(durability, async |c| c.alone(async |c| write::session(c, start).await).await)
+        let work = async |c: &mut Connection| {
+            let session = write::session(c, start).await?;
+            c.announce().await.map(|()| session)
+        };
+        self.call(durability, async |c| c.alone(work).await)
     }
 
     /// Stores the start of a run, as firmly as that of a session.
@@ -106,7 +110,8 @@ impl Archive {
     /// # Errors
     /// If it cannot be written, or the session has a run of that number.
     pub fn begin_run(&mut self, session: SessionId, start: RunStart) -> Result<(), ArchiveError> {
-        self.call(Durability::Later, async |c| write::run(c, session, start).await)
+        let work = async |c: &mut Connection| write::run(c, session, start).await;
+        self.call(Durability::Later, async |c| c.told(work).await)
     }
 
     /// Stores a sample of a run that was begun; it is on disk when this returns.
@@ -127,8 +132,8 @@ impl Archive {
     /// Stores a record's document as it is now; it is on disk when this returns. It is stored anew as a whole each time,
     /// because only its verb knows what is in it.
     pub fn update_record(&mut self, record: SessionId, document: &Value) -> Result<(), ArchiveError> {
-        self.call(Durability::Now, async |c| write::record_update(c, record, document).await)
-            .map_err(|e| e.about(record))
+        let work = async |c: &mut Connection| write::record_update(c, record, document).await;
+        self.call(Durability::Now, async |c| c.told(work).await).map_err(|e| e.about(record))
     }
 
     /// Stores how a session ended and its last document, and settles its runs where it has any: they were measured under
@@ -214,12 +219,17 @@ impl Archive {
         self.call(self.durability, work)
     }
 
-    /// Work that is on disk when this returns, all of it or nothing, while nobody else does such work.
+    /// Work that is on disk when this returns, all of it or nothing, while nobody else does such work. Those who watch the
+    /// archive ([`Changes`](crate::Changes)) hear of it.
     pub(crate) fn write<T>(
         &mut self,
         work: impl AsyncFnOnce(&mut Connection) -> Outcome<T>,
     ) -> Result<T, ArchiveError> {
-        self.call(Durability::Now, async |c| c.alone(work).await)
+        let told = async |c: &mut Connection| {
+            let done = work(c).await?;
+            c.announce().await.map(|()| done)
+        };
+        self.call(Durability::Now, async |c| c.alone(told).await)
     }
 
     /// Work on the database, that blocks. A server that went away is asked for again with the next call.

@@ -15,7 +15,7 @@ use serde_json::Value;
 /// Digits of a card's name by which it can be found; fewer would hit words.
 const ID_DIGITS: usize = 6;
 
-const CARDS: &str =
+pub(crate) const CARDS: &str =
     "SELECT id, title, facts, specimens, sessions, runs, first_measured, last_measured FROM card";
 
 /// What a session says of its card beside its runs.
@@ -64,6 +64,13 @@ impl Archive {
     /// What the sessions of a card say of it beside their runs, oldest first.
     pub fn card_words(&mut self, card: &str) -> Result<Vec<CardWord>, ArchiveError> {
         self.read(async |c| c.all(statement(CARD_WORDS).bind(card), card_word).await)
+    }
+
+    /// On which targets each card was measured, each once; `None` stands for its logs.
+    pub fn card_targets(&mut self) -> Result<Vec<(String, Option<String>)>, ArchiveError> {
+        let asked = "SELECT DISTINCT card_id, CASE WHEN kind = 'import' THEN NULL ELSE target END FROM session \
+            WHERE card_id IS NOT NULL";
+        self.read(async |c| c.all(statement(asked), |row| Ok((row.get(0)?, row.get(1)?))).await)
     }
 
     /// All cards, by title.
@@ -163,7 +170,7 @@ fn card_word(row: &Row) -> Outcome<CardWord> {
     })
 }
 
-fn card(row: &Row) -> Outcome<StoredCard> {
+pub(crate) fn card(row: &Row) -> Outcome<StoredCard> {
     Ok(StoredCard {
         id: row.get(0)?,
         title: row.get(1)?,

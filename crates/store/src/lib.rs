@@ -11,6 +11,7 @@ mod archive;
 mod archive_file;
 mod attachments;
 mod cards;
+mod changes;
 mod connection;
 mod error;
 mod events;
@@ -34,6 +35,7 @@ mod sql;
 mod sqlite;
 mod stamp;
 mod summary;
+mod tables;
 mod upgrade;
 mod write;
 
@@ -41,6 +43,7 @@ pub use address::shown;
 pub use archive::{Archive, is_server};
 pub use attachments::{NewAttachment, Owner, StoredAttachment};
 pub use cards::{CardWord, NewestDocument};
+pub use changes::Changes;
 pub use error::ArchiveError;
 pub use import::{NewSource, Stored, setting_of};
 pub use naming::is_named;
@@ -50,3 +53,4 @@ pub use record::{
 };
 pub use sources::StoredSource;
 pub use summary::summaries_of;
+pub use tables::{TableFile, TablesError};

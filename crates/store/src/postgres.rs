@@ -21,10 +21,7 @@ pub(crate) const ANSWER: Duration = Duration::from_secs(60);
 pub(crate) async fn open(address: &Address, answer: Duration) -> Result<Connection, ArchiveError> {
     let shown = address.shown();
     let failed = |e: sqlx::Error| ArchiveError::of_database(&shown, &e);
-    let options: PgConnectOptions =
-        address.url.parse().map_err(|e: sqlx::Error| ArchiveError::Open(shown.clone(), e.to_string()))?;
-    let options = options.application_name("cardscope").disable_statement_logging();
-    let connected = tokio::time::timeout(PATIENCE, options.connect()).await;
+    let connected = tokio::time::timeout(PATIENCE, options(address)?.connect()).await;
     let silent =
         |_| ArchiveError::Unreachable(shown.clone(), format!("no answer within {} s", PATIENCE.as_secs()));
     let connected = connected.map_err(silent)?;
@@ -32,6 +29,13 @@ pub(crate) async fn open(address: &Address, answer: Duration) -> Result<Connecti
     prepare(&mut connection).await.map_err(failed)?;
     migration::ready(&mut connection, &shown).await?;
     Ok(connection)
+}
+
+/// What an address says of a connection.
+pub(crate) fn options(address: &Address) -> Result<PgConnectOptions, ArchiveError> {
+    let wrong = |e: sqlx::Error| ArchiveError::Open(address.shown(), e.to_string());
+    let options: PgConnectOptions = address.url.parse().map_err(wrong)?;
+    Ok(options.application_name("cardscope").disable_statement_logging())
 }
 
 async fn prepare(c: &mut Connection) -> Outcome<()> {

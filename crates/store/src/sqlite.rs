@@ -69,6 +69,17 @@ async fn connect(place: &ArchiveFile, locking: SqliteLockingMode) -> Outcome<Sql
         .await
 }
 
+/// Opens what is there to see whether others change it: nothing can be written on this connection.
+pub(crate) async fn connect_to_watch(place: &ArchiveFile) -> Outcome<SqliteConnection> {
+    SqliteConnectOptions::new()
+        .filename(place.real())
+        .read_only(true)
+        .busy_timeout(PATIENCE)
+        .disable_statement_logging()
+        .connect()
+        .await
+}
+
 /// Marks an empty file as an archive and switches it to a write-ahead log, so that reading and writing do not wait
 /// for each other. The mark comes first, in the file itself, so that it can be seen without SQLite.
 ///

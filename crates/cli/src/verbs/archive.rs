@@ -1,9 +1,10 @@
 //! `archive`: what was measured before, the cards it was measured of, and both as files.
 
+use super::page::attended;
 use crate::output::{self, Options};
 use cardscope_report::page::Page;
 use cardscope_session::archive::{self, Found, Request, Shown, What};
-use cardscope_session::{Result, compare};
+use cardscope_session::{Result, compare, tables};
 use std::path::Path;
 
 mod pages;
@@ -36,7 +37,13 @@ pub(super) fn run(asked: Request, options: &Options) -> Result<u8> {
                 Page::plain(format!("Removed session {session}."))
             })
         }
-        What::Export { what, output: folder } => {
+        What::Export { parquet: Some(folder), .. } => {
+            let written =
+                attended(options, None, |_, interrupt, _| tables::export(path, &folder, interrupt))?;
+            output::list(options, "tables", &written, |written| pages::tables(written, &folder))
+        }
+        What::Export { what, output, .. } => {
+            let folder = output.unwrap_or_default();
             let files = archive::export(path, &what, &folder)?;
             let folder = folder.display().to_string();
             output::list(options, "files", &files, |files| pages::exported(files, &folder))

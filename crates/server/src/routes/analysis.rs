@@ -10,9 +10,9 @@ use axum::extract::rejection::JsonRejection;
 use axum::extract::{RawQuery, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
-use cardscope_report::comparison::{self, How};
+use cardscope_model::publication::Publication;
 use cardscope_report::{publication, ranking};
-use cardscope_session::compare::{self, Choice, Request as Compared};
+use cardscope_session::compare::{Choice, Request as Compared};
 use cardscope_session::options::ArchiveAt;
 use cardscope_session::rank::{self, By, Request};
 use cardscope_session::{jobs as known, publish};
@@ -29,9 +29,8 @@ pub(super) async fn compare(
     RawQuery(query): RawQuery,
 ) -> Result<Json<Made>, Refusal> {
     blocking(&server, move |server| {
-        let compared = compared(server, query.as_deref())?;
-        let comparison = compare::compare(&compared)?;
-        Ok(Json(records::made(&comparison, |comparison| comparison::page(comparison, How::default()))))
+        let publication = published(server, query.as_deref())?;
+        Ok(Json(records::made(&publication, publication::page::page)))
     })
     .await
 }
@@ -46,8 +45,7 @@ pub(super) async fn report(
         let name = values(query.as_deref(), "format").pop().unwrap_or_else(|| "html".to_owned());
         let format = publication::by_name(&name)
             .ok_or_else(|| Refusal::odd(format!("there is no format {name:?}")))?;
-        let compared = compared(server, query.as_deref())?;
-        let publication = publish::publish(&publish::Request { compared, ..publish::Request::default() })?;
+        let publication = published(server, query.as_deref())?;
         let bytes = (format.write)(&publication).map_err(|why| Refusal::odd(why.to_string()))?;
         let file = format!("attachment; filename=\"cardscope.{}\"", format.extension);
         Ok(([(CONTENT_TYPE, "application/octet-stream".to_owned()), (CONTENT_DISPOSITION, file)], bytes)
@@ -147,11 +145,21 @@ fn at(server: &Server) -> ArchiveAt {
     ArchiveAt { archive: server.archive.clone() }
 }
 
-/// The cards that are asked for, each by its id: a name could be that of a file.
-fn compared(server: &Server, query: Option<&str>) -> Result<Compared, Refusal> {
-    let cards = cards::known(server, values(query, "card"))?;
-    if cards.is_empty() || cards.len() > MOST_COMPARED {
+/// All that is published of the cards that are asked for, each by its id: a name could be that of a file. Those of which nothing
+/// was measured are left out.
+fn published(server: &Server, query: Option<&str>) -> Result<Publication, Refusal> {
+    let asked = cards::known(server, values(query, "card"))?;
+    if asked.is_empty() || asked.len() > MOST_COMPARED {
         return Err(Refusal::odd(format!("choose 1 to {MOST_COMPARED} cards")));
     }
-    Ok(Compared { cards, choice: Choice { archive: at(server), ..Choice::default() }, ..Compared::default() })
+    let cards: Vec<String> = cards::measured(server, asked)?;
+    if cards.is_empty() {
+        return Err(Refusal::odd("nothing was measured of these cards; check or benchmark them first"));
+    }
+    let compared = Compared {
+        cards,
+        choice: Choice { archive: at(server), ..Choice::default() },
+        ..Compared::default()
+    };
+    Ok(publish::publish(&publish::Request { compared, ..publish::Request::default() })?)
 }

@@ -137,6 +137,15 @@ pub(super) fn known(server: &Server, ids: Vec<String>) -> Result<Vec<String>, Re
     }
 }
 
+/// Those of which runs are known.
+pub(super) fn measured(server: &Server, ids: Vec<String>) -> Result<Vec<String>, Refusal> {
+    let cards = server.shelf.cards(server.archive.as_deref())?;
+    Ok(ids
+        .into_iter()
+        .filter(|id| cards.card(id).is_some_and(|card| card.runs > 0 || !card.speeds.is_empty()))
+        .collect())
+}
+
 /// The id of a card that can be changed: one of the archive.
 fn own<'a>(server: &Server, id: &'a str) -> Result<&'a str, Refusal> {
     let cards = server.shelf.cards(server.archive.as_deref())?;
@@ -177,7 +186,7 @@ fn card(server: &Server, id: &str) -> Result<Card, Refusal> {
         html::fragment(&identity::page(within.as_ref().unwrap_or(&said), Degrees::Celsius))
     });
     // Of a card without runs there is nothing to publish; its sessions say it all.
-    let html = if row.runs > 0 { published(server, id)? } else { String::new() };
+    let html = if row.runs > 0 || !row.speeds.is_empty() { published(server, id)? } else { String::new() };
     Ok(Card {
         facts: shown.as_ref().map(facts).unwrap_or_default(),
         events: shown.as_ref().map(events).unwrap_or_default(),

@@ -58,6 +58,7 @@ pub(super) async fn check(
                 let made = records::made(&recipe, page);
                 RecipeCheck {
                     ok: true,
+                    writes: recipe.writes,
                     answer: Some(made.answer),
                     html: Some(made.html),
                     ..RecipeCheck::default()

@@ -16,6 +16,7 @@ pub use request::{Request, What};
 pub use sessions::{Found, Shown, find, list, newest, remove, show};
 
 use crate::error::{Failure, Result};
+pub use cardscope_store::Changes;
 use cardscope_store::{Archive, is_server};
 use rustix::fs::{Access, access};
 use std::io::ErrorKind;
@@ -24,6 +25,15 @@ use std::path::{Path, PathBuf};
 /// Where the archive lies; `None` is the user's own.
 pub(crate) fn path_of(path: Option<&Path>) -> Result<PathBuf> {
     Ok(path.map_or_else(Archive::default_path, |p| Ok(p.to_owned()))?)
+}
+
+/// Begins to watch the archive (`None` is the user's own) for changes of sessions and cards, by whatever process. A file
+/// need not be there yet. Ask it on a thread of its own: [`Changes::wait`] blocks.
+///
+/// # Errors
+/// If the server cannot be reached, or what lies there is no archive.
+pub fn changes(path: Option<&Path>) -> Result<Changes> {
+    Ok(Changes::of(path_of(path)?)?)
 }
 
 /// Opens the archive, and makes one where there is none.

@@ -2,7 +2,7 @@
 
 use super::Edit;
 use crate::options::ArchiveAt;
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 use std::path::PathBuf;
 
 /// List, show, correct, export and import what was measured
@@ -52,13 +52,19 @@ pub enum What {
         #[arg(long, value_name = "SESSION")]
         yes_remove: Option<String>,
     },
-    /// Export sessions, one file each (docs/result-file.schema.json)
+    /// Export sessions, one file each (docs/result-file.schema.json), or the archive as tables (docs/tables.md)
+    #[command(group = ArgGroup::new("to").required(true).args(["output", "parquet"]))]
     Export {
         /// Sessions or cards [default: everything]
+        #[arg(conflicts_with = "parquet")]
         what: Vec<String>,
-        /// Folder to write to
+        /// Folder to write session files to
         #[arg(short = 'o', long, value_name = "FOLDER")]
-        output: PathBuf,
+        output: Option<PathBuf>,
+        /// Folder to write sessions, figures, series, findings and cards to as Parquet files; it is replaced as a
+        /// whole
+        #[arg(long, value_name = "DIR")]
+        parquet: Option<PathBuf>,
     },
     /// Import files from `export`; for logs of other tools use `cardscope import`
     Import {

@@ -9,9 +9,8 @@ use std::collections::HashMap;
 /// count as cards'.
 pub(crate) fn not_cards(archive: &mut Archive) -> Result<HashMap<String, &'static str>> {
     let mut found: HashMap<String, Option<&'static str>> = HashMap::new();
-    for session in archive.sessions()? {
-        let Some(card) = session.card_id else { continue };
-        let reason = if session.kind == "import" { None } else { no_card(&session.target) };
+    for (card, target) in archive.card_targets()? {
+        let reason = target.as_deref().and_then(no_card);
         found.entry(card).and_modify(|known| *known = known.and(reason)).or_insert(reason);
     }
     Ok(found.into_iter().filter_map(|(card, reason)| Some((card, reason?))).collect())

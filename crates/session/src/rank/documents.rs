@@ -8,22 +8,17 @@ use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
 /// Documents of one card that are looked into, the newest first: each is read whole, and one of the last says it or none.
-pub(super) const MOST_DOCUMENTS: usize = 6;
+const MOST_DOCUMENTS: usize = 6;
 
-/// The records of these kinds by card, the newest first.
+/// The records of these kinds by card, the newest first; [`MOST_DOCUMENTS`] of each at most.
 pub(super) fn records(
     archive: &mut Archive,
     cards: &[StoredCard],
     kinds: &[&str],
 ) -> Result<HashMap<String, Vec<SessionId>>> {
     let asked: HashSet<&str> = cards.iter().map(|card| card.id.as_str()).collect();
-    let mut by_card: HashMap<String, Vec<SessionId>> = HashMap::new();
-    for record in archive.sessions()?.into_iter().rev() {
-        let says_it = kinds.contains(&record.kind.as_str());
-        if let Some(card) = record.card_id.filter(|card| says_it && asked.contains(card.as_str())) {
-            by_card.entry(card).or_default().push(record.id);
-        }
-    }
+    let mut by_card = archive.newest_of_kinds(kinds, MOST_DOCUMENTS)?;
+    by_card.retain(|card, _| asked.contains(card.as_str()));
     Ok(by_card)
 }
 

@@ -1,6 +1,6 @@
 //! Cards that are not ranked, whatever was measured of them: those that lose data, and what is no card that one buys.
 
-use super::documents::{MOST_DOCUMENTS, read, records};
+use super::documents::{read, records};
 use crate::card_source::CardSource;
 use crate::error::Result;
 use cardscope_model::archived::StoredCard;
@@ -21,23 +21,32 @@ pub(super) fn part(
     cards: Vec<StoredCard>,
     named: bool,
 ) -> Result<(Vec<StoredCard>, Vec<Excluded>)> {
-    let condemned = condemned(source, &cards)?;
-    let not_cards = if named { &HashMap::new() } else { source.not_cards()? };
+    let mut reasons = reasons(source, &cards, named)?;
     let (mut ranked, mut excluded) = (Vec::new(), Vec::new());
     for card in cards {
-        let unnamed = (!named && !is_named(&card.facts)).then_some("its logs do not name a card");
-        let of_no_card = not_cards.get(&card.id).copied().or(unnamed);
-        match (condemned.get(&card.id), of_no_card) {
-            (Some(reason), _) => {
-                excluded.push(Excluded { name: card.title, reason: reason.clone(), avoid: true });
-            }
-            (None, Some(reason)) => {
-                excluded.push(Excluded { name: card.title, reason: reason.to_owned(), avoid: false });
-            }
-            (None, None) => ranked.push(card),
+        match reasons.remove(&card.id) {
+            Some((reason, avoid)) => excluded.push(Excluded { name: card.title, reason, avoid }),
+            None => ranked.push(card),
         }
     }
     Ok((ranked, excluded))
+}
+
+/// The cards that are not ranked, by id, each with the reason and whether it is one to avoid.
+pub(crate) fn reasons(
+    source: &mut CardSource,
+    cards: &[StoredCard],
+    named: bool,
+) -> Result<HashMap<String, (String, bool)>> {
+    let condemned = condemned(source, cards)?;
+    let not_cards = if named { &HashMap::new() } else { source.not_cards()? };
+    let reason = |card: &StoredCard| {
+        let unnamed = (!named && !is_named(&card.facts)).then_some("its logs do not name a card");
+        let of_no_card = || not_cards.get(&card.id).copied().or(unnamed);
+        let by_a_test = condemned.get(&card.id).map(|reason| (reason.clone(), true));
+        by_a_test.or_else(|| of_no_card().map(|reason| (reason.to_owned(), false)))
+    };
+    Ok(cards.iter().filter_map(|card| Some((card.id.clone(), reason(card)?))).collect())
 }
 
 /// The cards that the surest of their last tests found fake, damaged or dead, and those that failed under wear, each with the
@@ -59,7 +68,7 @@ fn condemned(source: &mut CardSource, cards: &[StoredCard]) -> Result<HashMap<St
 }
 
 fn stored(archive: &mut Archive, records: Vec<SessionId>) -> Vec<StoredSession> {
-    records.into_iter().take(MOST_DOCUMENTS).filter_map(|id| archive.session(id).ok()).collect()
+    records.into_iter().filter_map(|id| archive.session(id).ok()).collect()
 }
 
 fn verified(record: &StoredSession) -> Option<Verification> {

@@ -25,9 +25,10 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jiff::Zoned;
 use std::collections::{HashMap, HashSet};
 
-use documents::{MOST_DOCUMENTS, read, records};
+use documents::{read, records};
 
 pub use cardscope_analysis::ranking::GroupBy;
+pub(crate) use excluded::reasons;
 
 /// What the cards are ordered by.
 #[derive(Debug, Clone, PartialEq)]
@@ -236,7 +237,7 @@ fn lasting(
     let mut found = HashMap::new();
     for (card, records) in records(archive, cards, &["sustain", "map", "check"])? {
         let mut known = Lasting::default();
-        for id in records.into_iter().take(MOST_DOCUMENTS) {
+        for id in records {
             known.complete_from(of_record(&archive.session(id)?, choice));
             if known.is_complete() {
                 break;

@@ -107,6 +107,30 @@ impl Connection {
         .await
     }
 
+    /// All of the work or nothing of it, and those who watch the archive hear of it.
+    pub(crate) async fn told<T>(
+        &mut self,
+        work: impl AsyncFnOnce(&mut Connection) -> Outcome<T>,
+    ) -> Outcome<T> {
+        if !self.is_server() {
+            return work(self).await;
+        }
+        self.together(async |c| {
+            let done = work(c).await?;
+            c.announce().await.map(|()| done)
+        })
+        .await
+    }
+
+    /// Tells those who watch the archive, when the transaction ends, that sessions or cards are no longer what they were. Of
+    /// several in one transaction a server makes one; SQLite is asked instead.
+    pub(crate) async fn announce(&mut self) -> Outcome<()> {
+        if self.is_server() {
+            self.execute(statement("SELECT pg_notify($1, '')").bind(CHANNEL)).await?;
+        }
+        Ok(())
+    }
+
     /// All of the work or nothing of it.
     pub(crate) async fn together<T>(
         &mut self,
@@ -171,6 +195,9 @@ const SCRIPT: u32 = 20;
 
 /// How long a server is given to hear that it is no longer needed.
 const FAREWELL: Duration = Duration::from_secs(2);
+
+/// On which channel of PostgreSQL changes are announced; each database has its own.
+pub(crate) const CHANNEL: &str = "cardscope_changes";
 
 /// The lock that writers of whole sets of rows hold in PostgreSQL; any number that others will not take: "CSc1".
 const WRITERS: i64 = 0x4353_6331;

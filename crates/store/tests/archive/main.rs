@@ -18,7 +18,9 @@ mod server;
 mod servers;
 mod sessions;
 mod summing;
+mod tables;
 mod upgrading;
+mod watching;
 
 use cardscope_store::Archive;
 use std::path::Path;

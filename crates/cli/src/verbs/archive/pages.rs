@@ -1,12 +1,15 @@
 //! The pages of the archive.
 
+use cardscope_model::units::Size;
 use cardscope_report::figure::{count, in_a_line, listing};
 use cardscope_report::page::Fact;
 use cardscope_report::page::table::Table;
 use cardscope_report::page::{Block, Page, Tone};
 use cardscope_report::records;
 use cardscope_session::archive::{self, CardLine, CardShown, Edit, Exported, Line, Taken};
+use cardscope_session::tables::WrittenTable;
 use serde_json::Value;
+use std::path::Path;
 
 /// What to do about an archive with nothing in it.
 fn nothing(answer: &str) -> Page {
@@ -209,6 +212,27 @@ pub(super) fn exported(files: &[Exported], folder: &str) -> Page {
         0 => nothing("Nothing to export: the archive is empty."),
         sessions => Page::plain(in_a_line(&format!("Wrote {} to {folder}", count(sessions, "session")))),
     }
+}
+
+pub(super) fn tables(written: &[WrittenTable], folder: &Path) -> Page {
+    if written.is_empty() {
+        return nothing("Nothing to export: the archive is empty.");
+    }
+    let rows = |name: &str| written.iter().find(|table| table.table == name).map_or(0, |table| table.rows);
+    let (sessions, figures) = (count(rows("sessions"), "session"), count(rows("figures"), "figure"));
+    let folder = folder.display();
+    let mut page = Page::plain(in_a_line(&format!("Wrote {sessions} and {figures} to {folder}")));
+    let table = Table::of(
+        written,
+        &[
+            ("table", &|t| t.table.clone()),
+            ("rows", &|t| t.rows.to_string()),
+            ("size", &|t| Size(t.bytes).to_string()),
+            ("files", &|t| t.files.to_string()),
+        ],
+    );
+    page.add("", [Block::Table(table)]);
+    page
 }
 
 /// A record as its verb shows it; as JSON where it is too early or too old for that.

@@ -203,7 +203,7 @@ fn body(blocks: &[Block], place: Place<'_>) -> String {
 
 fn block(block: &Block, place: Place<'_>) -> String {
     match block {
-        Block::Facts(all) => facts(all.iter().map(|(name, value)| (name, value))),
+        Block::Facts(all) => facts(place.head, all),
         Block::Table(table) => grid(table),
         Block::Words(words) => format!("<p>{}</p>\n", prose(words)),
         Block::Verbatim(text) => format!("<pre tabindex=\"0\">{}</pre>\n", escaped(text)),

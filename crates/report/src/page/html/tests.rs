@@ -51,7 +51,8 @@ fn a_card_that_is_called_like_the_end_of_a_script_ends_none() {
 
 #[test]
 fn the_policy_lets_our_script_run_and_no_other() {
-    let hash = base64::engine::general_purpose::STANDARD.encode(sha2::Sha256::digest(format!("{SCRIPT}{START}")));
+    let hash =
+        base64::engine::general_purpose::STANDARD.encode(sha2::Sha256::digest(format!("{SCRIPT}{START}")));
     assert_eq!(hash, SCRIPT_HASH, "page.js changed: SCRIPT_HASH follows");
     for forbidden in ["</script", "fetch(", "XMLHttpRequest", "innerHTML", "eval("] {
         assert!(!SCRIPT.contains(forbidden), "{forbidden}");

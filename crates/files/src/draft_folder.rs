@@ -1,0 +1,350 @@
+//! A folder in the making: filled beside its place, then moved there whole. A folder that has the name already is replaced
+//! only if it holds what it was judged to hold and nothing else; what is removed is what is listed, name by name.
+
+use crate::folder::single;
+use crate::{FileError, Folder, Identity, is_trusted};
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, RenameFlags};
+use rustix::fs::{flock, fstat, mkdirat, renameat, renameat_with, unlinkat};
+use rustix::io::Errno;
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path, PathBuf};
+
+/// Folders below each other that are looked into: what is made here has one or two.
+const DEEPEST: usize = 8;
+
+/// A folder without its name yet; gone with the value unless it was moved into place.
+#[derive(Debug)]
+pub struct DraftFolder<'f> {
+    parent: &'f Folder,
+    /// The name that it gets.
+    last: OsString,
+    /// The name that it has.
+    name: OsString,
+    held: Folder,
+    /// Held as long as it is being made: by it a draft that a killed process left is told from one that grows.
+    _lock: OwnedFd,
+    files: BTreeSet<PathBuf>,
+    placed: bool,
+}
+
+impl<'f> DraftFolder<'f> {
+    /// Begins the folder of this name in another one. What a killed process left of one of the same name is removed.
+    ///
+    /// # Errors
+    /// If another process is making it ([`FileError::Busy`]), or none can be made there.
+    pub fn new(parent: &'f Folder, last: &OsStr) -> Result<DraftFolder<'f>, FileError> {
+        let mut name = OsString::from(".");
+        name.push(single(last)?);
+        name.push(".cardscope-part");
+        match mkdirat(parent, &name, Mode::from_raw_mode(0o777)) {
+            Ok(()) => {}
+            Err(Errno::EXIST) => clear_what_was_left(parent, &name)?,
+            Err(errno) => return Err(errno.into()),
+        }
+        let (held, lock) = locked(parent, &name)?;
+        let last = last.to_owned();
+        Ok(DraftFolder { parent, last, name, held, _lock: lock, files: BTreeSet::new(), placed: false })
+    }
+
+    /// Makes a file below it, with the folders on the way there.
+    ///
+    /// # Errors
+    /// If the name leads out of the folder, or is taken, or the system says no.
+    pub fn create(&mut self, name: &Path) -> Result<File, FileError> {
+        let parts = parts(name)?;
+        let (last, folders) = parts.split_last().ok_or(FileError::NotAName)?;
+        let mut here = Folder::over(self.held.readable()?, self.held.path());
+        for folder in folders {
+            match mkdirat(&here, *folder, Mode::from_raw_mode(0o777)) {
+                Ok(()) | Err(Errno::EXIST) => here = here.folder(folder)?,
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        // Before it is made: what is half made has to go, too.
+        self.files.insert(name.to_owned());
+        here.create(last, 0o666)
+    }
+
+    /// Gives it its name. `old` lists the files of the folder that has the name already, where there is one.
+    ///
+    /// # Errors
+    /// If what has the name holds anything else by now, which stays as it is then; or the system says no.
+    pub fn place(mut self, old: Option<&BTreeSet<PathBuf>>) -> Result<(), FileError> {
+        sync_folders(&self.held, &self.files)?;
+        match old {
+            None => self.place_new()?,
+            Some(old) => self.replace(old)?,
+        }
+        self.placed = true;
+        let _ = self.parent.sync();
+        Ok(())
+    }
+
+    /// Nothing has the name, or an empty folder, which a folder may take the place of.
+    fn place_new(&self) -> Result<(), FileError> {
+        match renameat_with(self.parent, &self.name, self.parent, &self.last, RenameFlags::NOREPLACE) {
+            Ok(()) => Ok(()),
+            Err(Errno::EXIST | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                match renameat(self.parent, &self.name, self.parent, &self.last) {
+                    Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Err(FileError::Changed),
+                    other => Ok(other?),
+                }
+            }
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// The two swap names: what had the name is looked at when nobody finds it under that name any more.
+    fn replace(&self, old: &BTreeSet<PathBuf>) -> Result<(), FileError> {
+        let exchange =
+            || renameat_with(self.parent, &self.name, self.parent, &self.last, RenameFlags::EXCHANGE);
+        match exchange() {
+            Ok(()) => {}
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => return self.replace_in_two_steps(old),
+            Err(errno) => return Err(errno.into()),
+        }
+        let there = self.parent.folder(&self.name)?;
+        if files_below(&there)? != *old {
+            exchange()?;
+            return Err(FileError::Changed);
+        }
+        remove(self.parent, &self.name, &there, old)
+    }
+
+    /// For file systems that cannot exchange names (NFS, exFAT): for a moment nothing has the name.
+    fn replace_in_two_steps(&self, old: &BTreeSet<PathBuf>) -> Result<(), FileError> {
+        let there = self.parent.folder(&self.last)?;
+        if files_below(&there)? != *old {
+            return Err(FileError::Changed);
+        }
+        let mut aside = self.name.clone();
+        aside.push("-old");
+        renameat(self.parent, &self.last, self.parent, &aside)?;
+        if let Err(errno) = renameat(self.parent, &self.name, self.parent, &self.last) {
+            renameat(self.parent, &aside, self.parent, &self.last)?;
+            return Err(errno.into());
+        }
+        remove(self.parent, &aside, &there, old)
+    }
+}
+
+impl Drop for DraftFolder<'_> {
+    fn drop(&mut self) {
+        if !self.placed && Identity::of(&self.held).is_ok_and(|held| is_named(self.parent, &self.name, held))
+        {
+            let _ = remove(self.parent, &self.name, &self.held, &self.files);
+        }
+    }
+}
+
+/// All files below a folder, by their paths in it.
+///
+/// # Errors
+/// If there is anything else than files and folders, or it cannot be read.
+pub fn files_below(folder: &Folder) -> Result<BTreeSet<PathBuf>, FileError> {
+    let mut found = BTreeSet::new();
+    gather(folder, Path::new(""), DEEPEST, &mut found)?;
+    Ok(found)
+}
+
+fn gather(folder: &Folder, path: &Path, deep: usize, found: &mut BTreeSet<PathBuf>) -> Result<(), FileError> {
+    for name in folder.names()? {
+        let Some(stat) = folder.look(&name)? else { continue };
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => {
+                found.insert(path.join(&name));
+            }
+            FileType::Directory if deep > 0 => {
+                gather(&folder.folder(&name)?, &path.join(&name), deep - 1, found)?;
+            }
+            FileType::Directory => return Err(FileError::NotPlain("folder")),
+            _ => return Err(FileError::NotPlain("link or device")),
+        }
+    }
+    Ok(())
+}
+
+fn is_named(parent: &Folder, name: &OsStr, folder: Identity) -> bool {
+    parent.look(name).is_ok_and(|found| found.is_some_and(|found| Identity::from(&found) == folder))
+}
+
+fn parts(name: &Path) -> Result<Vec<&OsStr>, FileError> {
+    let part = |component| match component {
+        Component::Normal(part) => Ok(part),
+        _ => Err(FileError::NotAName),
+    };
+    name.components().map(part).collect()
+}
+
+/// A draft's folder, locked for its maker.
+fn locked(parent: &Folder, name: &OsStr) -> Result<(Folder, OwnedFd), FileError> {
+    let held = parent.folder(name)?;
+    let owner = fstat(&held)?.st_uid;
+    if !is_trusted(owner) {
+        return Err(FileError::Foreign { owner });
+    }
+    let lock = held.readable()?;
+    match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => Err(FileError::Busy),
+        // A file system without locks has no second maker that could be told from a dead one.
+        _ => Ok((held, lock)),
+    }
+}
+
+/// Empties what a killed process left: by its name it holds nothing but what was being made.
+fn clear_what_was_left(parent: &Folder, name: &OsStr) -> Result<(), FileError> {
+    let (held, _lock) = locked(parent, name)?;
+    let files = files_below(&held)?;
+    remove_below(&held, &files)
+}
+
+/// Removes the files that are listed, then the folder; anything else in it stays, and the folder with it.
+fn remove(parent: &Folder, name: &OsStr, held: &Folder, files: &BTreeSet<PathBuf>) -> Result<(), FileError> {
+    remove_below(held, files)?;
+    Ok(unlinkat(parent, name, AtFlags::REMOVEDIR)?)
+}
+
+fn remove_below(held: &Folder, files: &BTreeSet<PathBuf>) -> Result<(), FileError> {
+    let mut folders: BTreeSet<&Path> = BTreeSet::new();
+    for file in files {
+        folders.extend(file.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()));
+        let (folder, last) = step_down(held, file)?;
+        match unlinkat(&folder, last, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    // The deepest first.
+    for path in folders.into_iter().rev() {
+        let (folder, last) = step_down(held, path)?;
+        unlinkat(&folder, last, AtFlags::REMOVEDIR)?;
+    }
+    Ok(())
+}
+
+/// The folder of a path below another one, and the path's last name.
+fn step_down<'p>(held: &Folder, path: &'p Path) -> Result<(Folder, &'p OsStr), FileError> {
+    let parts = parts(path)?;
+    let (last, folders) = parts.split_last().ok_or(FileError::NotAName)?;
+    let mut here = Folder::over(held.readable()?, held.path());
+    for folder in folders {
+        here = here.folder(folder)?;
+    }
+    Ok((here, last))
+}
+
+fn sync_folders(held: &Folder, files: &BTreeSet<PathBuf>) -> Result<(), FileError> {
+    let folders: BTreeSet<&Path> = files.iter().flat_map(|file| file.ancestors().skip(1)).collect();
+    for path in folders {
+        if path.as_os_str().is_empty() {
+            held.sync()?;
+        } else {
+            let (folder, last) = step_down(held, path)?;
+            folder.folder(last)?.sync()?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::io::Write;
+
+    struct Place {
+        real: tempfile::TempDir,
+        parent: Folder,
+    }
+
+    fn place() -> Place {
+        let real = tempfile::tempdir().unwrap();
+        let parent = Folder::open(real.path()).unwrap();
+        Place { real, parent }
+    }
+
+    impl Place {
+        fn draft(&self) -> Result<DraftFolder<'_>, FileError> {
+            DraftFolder::new(&self.parent, OsStr::new("out"))
+        }
+
+        fn filled(&self, content: &str) -> DraftFolder<'_> {
+            let mut draft = self.draft().unwrap();
+            for name in ["a/year=2026/part", "b"] {
+                draft.create(Path::new(name)).unwrap().write_all(content.as_bytes()).unwrap();
+            }
+            draft
+        }
+
+        fn files(&self) -> BTreeSet<PathBuf> {
+            files_below(&self.parent.folder(OsStr::new("out")).unwrap()).unwrap()
+        }
+
+        fn names(&self) -> Vec<OsString> {
+            self.parent.names().unwrap()
+        }
+
+        fn content(&self) -> String {
+            fs::read_to_string(self.real.path().join("out/a/year=2026/part")).unwrap()
+        }
+    }
+
+    #[test]
+    fn a_folder_is_there_whole_or_not_at_all() {
+        let place = place();
+        drop(place.filled("half"));
+        assert!(place.names().is_empty(), "nothing is left of it: {:?}", place.names());
+        place.filled("first").place(None).unwrap();
+        assert_eq!((place.names(), place.content().as_str()), (vec!["out".into()], "first"));
+        let old = place.files();
+        assert_eq!(old.len(), 2);
+        drop(place.filled("half"));
+        assert_eq!(place.content(), "first");
+        place.filled("second").place(Some(&old)).unwrap();
+        assert_eq!((place.names(), place.content().as_str()), (vec!["out".into()], "second"));
+    }
+
+    #[test]
+    fn an_empty_folder_is_taken_and_one_with_something_in_it_is_not() {
+        let place = place();
+        let out = place.real.path().join("out");
+        fs::create_dir(&out).unwrap();
+        place.filled("first").place(None).unwrap();
+        let old = place.files();
+        fs::write(out.join("a/notes.txt"), "mine").unwrap();
+        assert!(matches!(place.filled("second").place(Some(&old)), Err(FileError::Changed)));
+        assert!(matches!(place.filled("second").place(None), Err(FileError::Changed)));
+        assert_eq!(fs::read_to_string(out.join("a/notes.txt")).unwrap(), "mine");
+        assert_eq!((place.names(), place.content().as_str()), (vec!["out".into()], "first"));
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_cleared_and_what_grows_is_not() {
+        let place = place();
+        let growing = place.filled("half");
+        assert!(matches!(place.draft(), Err(FileError::Busy)));
+        let left = place.real.path().join(".out.cardscope-part");
+        assert!(left.join("b").exists());
+        drop(growing);
+        fs::create_dir_all(left.join("a")).unwrap();
+        fs::write(left.join("a/part"), "half").unwrap();
+        place.filled("whole").place(None).unwrap();
+        assert_eq!((place.names(), place.content().as_str()), (vec!["out".into()], "whole"));
+        assert_eq!(place.files().len(), 2);
+    }
+
+    #[test]
+    fn no_name_leads_out_and_a_link_is_no_folder() {
+        let place = place();
+        let mut draft = place.draft().unwrap();
+        for name in ["../x", "/x", "a/../../x", ""] {
+            assert!(draft.create(Path::new(name)).is_err(), "{name}");
+        }
+        drop(draft);
+        std::os::unix::fs::symlink("/etc", place.real.path().join(".out.cardscope-part")).unwrap();
+        assert!(place.draft().is_err());
+    }
+}

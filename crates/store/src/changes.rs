@@ -1,0 +1,234 @@
+//! Whether anybody changes sessions or cards of an archive: what lists that stay open ask, so that they are read anew only then.
+//!
+//! A server tells it by itself (LISTEN): whoever writes announces it in the same transaction
+//! ([`Connection::announce`](crate::connection::Connection)). SQLite tells it where it is asked
+//! (<https://www.sqlite.org/pragma.html#pragma_data_version>), on a connection that writes nothing.
+
+use crate::address::Address;
+use crate::archive_file::{self, ArchiveFile, Found};
+use crate::connection::CHANNEL;
+use crate::{ArchiveError, postgres, sqlite};
+use sqlx::postgres::{PgListener, PgPoolOptions};
+use sqlx::sqlite::SqliteConnection;
+use sqlx::{ConnectOptions as _, Connection as _};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use tokio::runtime::Runtime;
+
+/// How often a file is asked.
+const LOOKS: Duration = Duration::from_millis(500);
+
+/// How often a server that went away is tried again.
+const TRIES: Duration = Duration::from_millis(500);
+
+/// A server that was silent for so long is asked whether it is there: a line that was cut says nothing.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// How long it may take to answer that, or to let somebody in.
+const ANSWER: Duration = Duration::from_secs(10);
+
+/// However short the wait: less is not enough for any server.
+const LEAST: Duration = Duration::from_secs(1);
+
+/// A watch over an archive. It holds a connection of its own, and may be moved to a thread of its own.
+#[derive(Debug)]
+pub struct Changes {
+    path: PathBuf,
+    watched: Watched,
+    runtime: Runtime,
+}
+
+/// What is watched.
+#[derive(Debug)]
+enum Watched {
+    /// A server, and when it was last heard of; nothing while it cannot be reached.
+    Server { address: Address, listening: Option<(PgListener, Instant)> },
+    /// A file; nothing while it is not there.
+    File(Option<File>),
+}
+
+#[derive(Debug)]
+struct File {
+    connection: SqliteConnection,
+    version: i64,
+    /// Held until the connection is closed.
+    place: ArchiveFile,
+}
+
+impl Changes {
+    /// Begins to watch an archive: what is written from now on is told. A file may not be there yet, and none is made; that
+    /// it is there is a change.
+    ///
+    /// # Errors
+    /// If the server cannot be reached, or what lies there is no archive.
+    pub fn of(path: impl AsRef<Path>) -> Result<Self, ArchiveError> {
+        let server = Address::of(path.as_ref())?;
+        let path = server.as_ref().map_or_else(|| path.as_ref().to_owned(), Address::shown);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|e| ArchiveError::Failed(path.clone(), e.to_string()))?;
+        let watched = match server {
+            Some(address) => {
+                let listener = runtime.block_on(listen_within(&address, ANSWER))?;
+                Watched::Server { address, listening: Some((listener, Instant::now())) }
+            }
+            None => Watched::File(runtime.block_on(open(&path))?),
+        };
+        Ok(Changes { path, watched, runtime })
+    }
+
+    /// Waits until sessions or cards were changed, at most so long; true if they were. Changes that follow each other
+    /// closely are told together. True as well where some may have been missed: the server was away, or the file was
+    /// exchanged.
+    ///
+    /// # Errors
+    /// If the archive cannot be reached or read by the end of the time; the next call tries again.
+    pub fn wait(&mut self, at_most: Duration) -> Result<bool, ArchiveError> {
+        let until = Instant::now() + at_most;
+        match &mut self.watched {
+            Watched::File(file) => self.runtime.block_on(look(&self.path, file, until)),
+            Watched::Server { address, listening } => self.runtime.block_on(hear(address, listening, until)),
+        }
+    }
+}
+
+impl Drop for Changes {
+    fn drop(&mut self) {
+        // A listener says farewell by a task, which needs the runtime.
+        let _within = self.runtime.enter();
+        match &mut self.watched {
+            Watched::Server { listening, .. } => drop(listening.take()),
+            Watched::File(file) => {
+                if let Some(file) = file.take() {
+                    let _ = self.runtime.block_on(file.connection.close());
+                }
+            }
+        }
+    }
+}
+
+/// The archive in a file; `None` where there is none yet.
+async fn open(path: &Path) -> Result<Option<File>, ArchiveError> {
+    match path.metadata() {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Ok(about) if about.is_file() && about.len() == 0 => return Ok(None),
+        _ => {}
+    }
+    let place = archive_file::look(path)?;
+    if place.found() != Found::Archive {
+        return Ok(None);
+    }
+    let failed = |e: sqlx::Error| ArchiveError::of_database(path, &e);
+    let mut connection = sqlite::connect_to_watch(&place).await.map_err(failed)?;
+    let version = version(&mut connection).await.map_err(failed)?;
+    Ok(Some(File { connection, version, place }))
+}
+
+/// Goes up with each change by another connection.
+async fn version(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar("PRAGMA data_version").fetch_one(connection).await
+}
+
+async fn look(path: &Path, file: &mut Option<File>, until: Instant) -> Result<bool, ArchiveError> {
+    loop {
+        if has_changed(path, file).await? {
+            return Ok(true);
+        }
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(false);
+        }
+        tokio::time::sleep(left.min(LOOKS)).await;
+    }
+}
+
+async fn has_changed(path: &Path, file: &mut Option<File>) -> Result<bool, ArchiveError> {
+    let Some(there) = file else {
+        *file = open(path).await?;
+        return Ok(file.is_some());
+    };
+    if there.place.is_still_there().is_err() {
+        // Removed, or exchanged for another one.
+        if let Some(gone) = file.take() {
+            let _ = gone.connection.close().await;
+        }
+        *file = open(path).await?;
+        return Ok(true);
+    }
+    let now = version(&mut there.connection).await.map_err(|e| ArchiveError::of_database(path, &e))?;
+    Ok(std::mem::replace(&mut there.version, now) != now)
+}
+
+/// A connection that hears what writers announce.
+async fn listen(address: &Address) -> Result<PgListener, ArchiveError> {
+    let shown = address.shown();
+    let failed = |e: sqlx::Error| ArchiveError::of_database(&shown, &e);
+    let options = postgres::options(address)?;
+    // A listener needs a pool, and a pool goes on trying where nobody listens: that somebody does is seen before.
+    options.connect().await.map_err(failed)?.close().await.map_err(failed)?;
+    let pool = PgPoolOptions::new().max_connections(1).acquire_timeout(ANSWER).connect_with(options);
+    let mut listener = PgListener::connect_with(&pool.await.map_err(failed)?).await.map_err(failed)?;
+    // What was lost is told here, after a new connection and not before.
+    listener.eager_reconnect(false);
+    listener.listen(CHANNEL).await.map_err(failed)?;
+    Ok(listener)
+}
+
+/// The same, given up after a time.
+async fn listen_within(address: &Address, at_most: Duration) -> Result<PgListener, ArchiveError> {
+    let silent = |_| {
+        let why = format!("no answer within {:.0} s", at_most.as_secs_f64());
+        ArchiveError::Unreachable(address.shown(), why)
+    };
+    tokio::time::timeout(at_most, listen(address)).await.map_err(silent)?
+}
+
+/// Where a connection is, and when something was last heard on it.
+type Listening = Option<(PgListener, Instant)>;
+
+async fn hear(address: &Address, listening: &mut Listening, until: Instant) -> Result<bool, ArchiveError> {
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        let Some((listener, heard)) = listening else {
+            return again(address, listening, until).await;
+        };
+        let silent = SILENCE.saturating_sub(heard.elapsed());
+        match tokio::time::timeout(left.min(silent), listener.try_recv()).await {
+            Ok(Ok(Some(_))) => {
+                // Those that came with it.
+                while listener.next_buffered().is_some() {}
+                *heard = Instant::now();
+                return Ok(true);
+            }
+            Ok(_) => *listening = None,
+            Err(_) if heard.elapsed() >= SILENCE => {
+                let asked = tokio::time::timeout(ANSWER, sqlx::query("SELECT 1").execute(&mut *listener));
+                match asked.await {
+                    Ok(Ok(_)) => *heard = Instant::now(),
+                    _ => *listening = None,
+                }
+            }
+            Err(_) => return Ok(false),
+        }
+    }
+}
+
+/// Tries to reach the server again until it is there, or the time is over.
+async fn again(address: &Address, listening: &mut Listening, until: Instant) -> Result<bool, ArchiveError> {
+    loop {
+        let left = until.saturating_duration_since(Instant::now()).clamp(LEAST, ANSWER);
+        match listen_within(address, left).await {
+            Ok(listener) => {
+                *listening = Some((listener, Instant::now()));
+                return Ok(true);
+            }
+            Err(error) if Instant::now() + TRIES >= until => {
+                tokio::time::sleep(until.saturating_duration_since(Instant::now())).await;
+                return Err(error);
+            }
+            Err(_) => tokio::time::sleep(TRIES).await,
+        }
+    }
+}

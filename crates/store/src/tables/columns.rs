@@ -1,0 +1,218 @@
+//! Rows gathered into the columns of a row group.
+
+use parquet::column::writer::ColumnWriter;
+use parquet::data_type::ByteArray;
+use parquet::errors::{ParquetError, Result};
+use parquet::file::writer::{SerializedColumnWriter, SerializedRowGroupWriter};
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
+use std::io::Write;
+
+/// A value on its way into a column.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Cell<'a> {
+    Text(Option<&'a str>),
+    Whole(Option<i64>),
+    Real(Option<f64>),
+    Truth(Option<bool>),
+    Texts(&'a [String]),
+}
+
+macro_rules! cells {
+    ($($kind:ident: $($from:ty => |$it:ident| $inner:expr),+;)+) => {
+        $($(impl<'a> From<$from> for Cell<'a> {
+            fn from($it: $from) -> Self {
+                Cell::$kind($inner)
+            }
+        })+)+
+    };
+}
+
+cells! {
+    Text: &'a str => |text| Some(text), &'a String => |text| Some(text.as_str()),
+        Option<&'a str> => |text| text, &'a Option<String> => |text| text.as_deref();
+    Whole: i64 => |number| Some(number), Option<i64> => |number| number, u32 => |number| Some(i64::from(number)),
+        Option<u32> => |number| number.map(i64::from), u64 => |number| Some(signed(number)),
+        Option<u64> => |number| number.map(signed);
+    Real: f64 => |number| Some(number), Option<f64> => |number| number;
+    Truth: bool => |truth| Some(truth), Option<bool> => |truth| truth;
+    Texts: &'a [String] => |texts| texts;
+}
+
+/// No count of bytes comes near 2^63.
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// The values of a column, those that are there.
+#[derive(Debug)]
+enum Values {
+    Text(Vec<ByteArray>),
+    Int(Vec<i32>),
+    Long(Vec<i64>),
+    Real(Vec<f64>),
+    Truth(Vec<bool>),
+}
+
+/// A column of a row group in the making.
+#[derive(Debug)]
+struct Column {
+    values: Values,
+    /// Which rows have a value; empty for a column that always has one.
+    definitions: Vec<i16>,
+    /// Which values begin a row, in a column of lists.
+    repetitions: Vec<i16>,
+    optional: bool,
+    lists: bool,
+    name: String,
+}
+
+impl Column {
+    fn of(descriptor: &ColumnDescriptor) -> Result<Self> {
+        use parquet::basic::Type;
+        let values = match descriptor.physical_type() {
+            Type::BYTE_ARRAY => Values::Text(Vec::new()),
+            Type::INT32 => Values::Int(Vec::new()),
+            Type::INT64 => Values::Long(Vec::new()),
+            Type::DOUBLE => Values::Real(Vec::new()),
+            Type::BOOLEAN => Values::Truth(Vec::new()),
+            other => return Err(ParquetError::NYI(other.to_string())),
+        };
+        Ok(Column {
+            values,
+            definitions: Vec::new(),
+            repetitions: Vec::new(),
+            optional: descriptor.max_def_level() > 0,
+            lists: descriptor.max_rep_level() > 0,
+            name: descriptor.path().string(),
+        })
+    }
+
+    /// Adds a value; bytes that it needs.
+    fn push(&mut self, cell: Cell<'_>) -> Result<usize> {
+        if let Cell::Texts(texts) = cell {
+            return Ok(self.push_list(texts));
+        }
+        let bytes = self.value(cell)?;
+        if self.optional {
+            self.definitions.push(i16::from(bytes > 0));
+        } else if bytes == 0 {
+            return Err(ParquetError::General(format!("the column {} lacks a value", self.name)));
+        }
+        Ok(bytes)
+    }
+
+    fn value(&mut self, cell: Cell<'_>) -> Result<usize> {
+        match (&mut self.values, cell) {
+            (_, Cell::Text(None) | Cell::Whole(None) | Cell::Real(None) | Cell::Truth(None)) => return Ok(0),
+            (Values::Text(all), Cell::Text(Some(text))) => return Ok(push_text(all, text)),
+            (Values::Int(all), Cell::Whole(Some(number))) => {
+                all.push(i32::try_from(number).unwrap_or(i32::MAX))
+            }
+            (Values::Long(all), Cell::Whole(Some(number))) => all.push(number),
+            (Values::Real(all), Cell::Real(Some(number))) => all.push(number),
+            (Values::Truth(all), Cell::Truth(Some(truth))) => all.push(truth),
+            (_, cell) => {
+                let what = format!("the column {} is not one of {cell:?}", self.name);
+                return Err(ParquetError::General(what));
+            }
+        }
+        Ok(size_of::<i64>())
+    }
+
+    /// A list without elements has no value, and says so by its level.
+    fn push_list(&mut self, texts: &[String]) -> usize {
+        let Values::Text(all) = &mut self.values else { return 0 };
+        if texts.is_empty() {
+            self.definitions.push(0);
+            self.repetitions.push(0);
+        }
+        let mut bytes = size_of::<i64>();
+        for (place, text) in texts.iter().enumerate() {
+            self.definitions.push(1);
+            self.repetitions.push(i16::from(place > 0));
+            bytes += push_text(all, text);
+        }
+        bytes
+    }
+
+    /// Writes the values, and is empty again.
+    fn write(&mut self, to: &mut SerializedColumnWriter<'_>) -> Result<()> {
+        let definitions = std::mem::take(&mut self.definitions);
+        let definitions = (self.optional || self.lists).then_some(&definitions[..]);
+        let repetitions = std::mem::take(&mut self.repetitions);
+        let repetitions = self.lists.then_some(&repetitions[..]);
+        macro_rules! batch {
+            ($writer:expr, $values:expr) => {
+                $writer.write_batch(&std::mem::take($values), definitions, repetitions)
+            };
+        }
+        match (to.untyped(), &mut self.values) {
+            (ColumnWriter::ByteArrayColumnWriter(w), Values::Text(values)) => batch!(w, values),
+            (ColumnWriter::Int32ColumnWriter(w), Values::Int(values)) => batch!(w, values),
+            (ColumnWriter::Int64ColumnWriter(w), Values::Long(values)) => batch!(w, values),
+            (ColumnWriter::DoubleColumnWriter(w), Values::Real(values)) => batch!(w, values),
+            (ColumnWriter::BoolColumnWriter(w), Values::Truth(values)) => batch!(w, values),
+            _ => Err(ParquetError::General(format!("the column {} has changed its type", self.name))),
+        }
+        .map(drop)
+    }
+}
+
+/// A value that is the same as the one before it, as most are, takes no room of its own.
+fn push_text(all: &mut Vec<ByteArray>, text: &str) -> usize {
+    let same = all.last().filter(|last| last.data() == text.as_bytes()).cloned();
+    let bytes = if same.is_some() { 0 } else { text.len() };
+    all.push(same.unwrap_or_else(|| ByteArray::from(text)));
+    size_of::<ByteArray>() + bytes
+}
+
+/// The columns of a table, with the rows of one row group.
+#[derive(Debug)]
+pub(super) struct Columns {
+    columns: Vec<Column>,
+    rows: usize,
+    bytes: usize,
+}
+
+impl Columns {
+    pub(super) fn of(schema: &SchemaDescriptor) -> Result<Self> {
+        let columns = schema.columns().iter().map(|column| Column::of(column)).collect::<Result<_>>()?;
+        Ok(Columns { columns, rows: 0, bytes: 0 })
+    }
+
+    /// Adds a row: a cell for each column.
+    pub(super) fn push(&mut self, row: &[Cell<'_>]) -> Result<()> {
+        if row.len() != self.columns.len() {
+            return Err(ParquetError::IndexOutOfBound(row.len(), self.columns.len()));
+        }
+        for (column, cell) in self.columns.iter_mut().zip(row) {
+            self.bytes += column.push(*cell)?;
+        }
+        self.rows += 1;
+        Ok(())
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Bytes that the rows need in memory, about.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Writes the rows as a row group, and is empty again.
+    pub(super) fn write<W: Write + Send>(
+        &mut self,
+        mut group: SerializedRowGroupWriter<'_, W>,
+    ) -> Result<()> {
+        for column in &mut self.columns {
+            let mut writer = group.next_column()?.ok_or(ParquetError::IndexOutOfBound(0, self.rows))?;
+            column.write(&mut writer)?;
+            writer.close()?;
+        }
+        group.close()?;
+        (self.rows, self.bytes) = (0, 0);
+        Ok(())
+    }
+}

@@ -1,0 +1,178 @@
+//! The archive as tables that engines of others read in place: Parquet files, a folder a year (docs/tables.md).
+//!
+//! Everything is read as it is at one moment, some hundred sessions at a time, and written as it comes: memory does not
+//! grow with the archive. `schema` has the columns, `columns` and `table` make files of rows, `rows` makes rows of what
+//! the archive says.
+
+mod columns;
+mod rows;
+mod schema;
+mod table;
+mod time;
+
+pub use table::TableFile;
+
+use crate::connection::{Connection, Outcome, Row, composed, statement};
+use crate::{Archive, ArchiveError, cards, events};
+use cardscope_model::archived::StoredCard;
+use rows::{OfSession, Tables};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+
+/// Sessions that are read together.
+const AT_ONCE: usize = 200;
+
+macro_rules! sessions {
+    ($rest:literal) => {
+        concat!(
+            "SELECT s.id, s.kind, s.card_id, s.specimen_id, s.target, m.name, m.version, s.seed, s.started_at, \
+             s.measured_at, s.ended_at, s.ended_how, s.io_path, s.bus_ceiling_mb_s, g.host, g.reader, g.bus_mode, \
+             s.condition, s.tool_version, s.recipe_hash <> '', s.kind <> 'import' \
+             FROM session s JOIN recipe m ON m.hash = s.recipe_hash LEFT JOIN rig g ON g.hash = s.rig_hash ",
+            $rest
+        )
+    };
+}
+
+/// The sessions after one that was read last; the texts sort as the times do.
+const SESSIONS: &str = sessions!(
+    "WHERE s.started_at > $1 OR (s.started_at = $1 AND s.id > $2) ORDER BY s.started_at, s.id LIMIT $3"
+);
+
+const RUNS: &str = "SELECT r.session_id, r.number, r.counted, r.started_at, r.setting_hash, t.recipe, t.size_bytes, \
+    t.condition, r.figures, r.results FROM run r LEFT JOIN setting t ON t.hash = r.setting_hash \
+    WHERE r.figures IS NOT NULL AND r.session_id IN ";
+
+const SAMPLES: &str = "SELECT run_number, test, op, step, loop_index, counted, series FROM sample \
+    WHERE session_id = $1 ORDER BY run_number, place";
+
+const FINDINGS: &str = "SELECT session_id, place, claim, verdict, weight, confidence, evidence, advice FROM finding \
+    WHERE session_id IN ";
+
+const DOCUMENT: &str = "SELECT document FROM session WHERE id = $1 AND document IS NOT NULL";
+
+/// Why the tables are not there.
+#[derive(Debug, thiserror::Error)]
+pub enum TablesError {
+    /// The archive could not be read.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    /// A file could not be written.
+    #[error("{0}")]
+    File(#[source] io::Error),
+    /// The caller stopped it.
+    #[error("stopped")]
+    Stopped,
+}
+
+impl Archive {
+    /// Writes the archive as tables. `make` makes the file of a name such as `figures/year=2026/part-00000.parquet`;
+    /// each is on disk when this returns. `excluded` are the cards that are not ranked, with the reason. `stop` is asked
+    /// between steps of some milliseconds.
+    ///
+    /// # Errors
+    /// If the archive cannot be read, a file cannot be written, or it was stopped; the files are of no use then.
+    pub fn write_tables(
+        &mut self,
+        excluded: &HashMap<String, String>,
+        mut make: impl FnMut(&str) -> io::Result<File> + Send,
+        stop: impl Fn() -> bool + Sync,
+    ) -> Result<Vec<TableFile>, TablesError> {
+        self.settle()?;
+        let mut tables = Tables::new(&mut make, &stop).map_err(TablesError::File)?;
+        self.read(async |c| c.at_once(async |c| everything(c, &mut tables, excluded).await).await)?;
+        tables.finish()
+    }
+
+    /// The newest sessions of some kinds, at most so many of a card, by card.
+    pub fn newest_of_kinds(
+        &mut self,
+        kinds: &[&str],
+        at_most: usize,
+    ) -> Result<HashMap<String, Vec<crate::SessionId>>, ArchiveError> {
+        let mut found: HashMap<String, Vec<crate::SessionId>> = HashMap::new();
+        let work = async |c: &mut Connection| {
+            let places = c.all_places(kinds.len());
+            let asked = composed(format!(
+                "SELECT card_id, id FROM session WHERE card_id IS NOT NULL AND kind IN ({places}) \
+                 ORDER BY started_at DESC, id DESC"
+            ));
+            let read = |row: &Row| {
+                let of_card = found.entry(row.get(0)?).or_default();
+                if of_card.len() < at_most {
+                    of_card.push(row.parsed(1)?);
+                }
+                Ok(())
+            };
+            c.all(asked.bind_all(kinds.iter().copied()), read).await.map(drop)
+        };
+        self.read(work)?;
+        Ok(found)
+    }
+}
+
+/// Reads all of it. What cannot be written ends it early; the tables remember why.
+async fn everything(
+    c: &mut Connection,
+    tables: &mut Tables<'_>,
+    excluded: &HashMap<String, String>,
+) -> Outcome<()> {
+    for card in all_cards(c).await? {
+        tables.card(&card, excluded.get(&card.id));
+    }
+    let mut last = (String::new(), String::new());
+    while !tables.is_over() {
+        let asked = statement(SESSIONS).bind(&last.0).bind(&last.1).bind(AT_ONCE as i64);
+        let sessions = c.all(asked, OfSession::of_row).await?;
+        let Some(newest) = sessions.last() else { break };
+        last = newest.place();
+        // A year's rows go to its files, one after the other.
+        for of_year in sessions.chunk_by(OfSession::is_of_the_year_of) {
+            some(c, tables, of_year).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn all_cards(c: &mut Connection) -> Outcome<Vec<StoredCard>> {
+    let prices = events::prices(c).await?;
+    let mut all = c.all(statement(cards::CARDS), cards::card).await?;
+    for card in &mut all {
+        let paid = prices.get(&card.id);
+        (card.price, card.priced) = (paid.map(|p| p.0.clone()), paid.and_then(|p| p.1.clone()));
+    }
+    all.sort_by(|a, b| a.id.cmp(&b.id));
+    Ok(all)
+}
+
+async fn some(c: &mut Connection, tables: &mut Tables<'_>, sessions: &[OfSession]) -> Outcome<()> {
+    let by_id: HashMap<&str, &OfSession> = sessions.iter().map(|s| (s.id.as_str(), s)).collect();
+    let ids: Vec<&str> = sessions.iter().map(|s| s.id.as_str()).collect();
+    let of_these = |head: &str, places: String, order: &str| {
+        composed(format!("{head}({places}) ORDER BY session_id, {order}")).bind_all(ids.iter().copied())
+    };
+    let session = |row: &Row| -> Outcome<&OfSession> {
+        by_id.get(row.get::<String>(0)?.as_str()).copied().ok_or(sqlx::Error::RowNotFound)
+    };
+    for session in sessions {
+        tables.session(session);
+    }
+    let places = c.all_places(ids.len());
+    c.all(of_these(RUNS, places.clone(), "number"), |row| tables.run(session(row)?, row)).await?;
+    c.all(of_these(FINDINGS, places, "place"), |row| tables.finding(session(row)?, row)).await?;
+    for session in sessions.iter().filter(|s| s.is_own) {
+        if tables.is_over() {
+            break;
+        }
+        if session.has_recipe {
+            // One session at a time: its series may be long.
+            let samples = statement(SAMPLES).bind(&session.id);
+            c.all(samples, |row| tables.sample(session, row)).await?;
+        } else {
+            let document = statement(DOCUMENT).bind(&session.id);
+            c.all(document, |row| tables.document(session, row)).await?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! Times of the archive as a number of microseconds since 1970, UTC.
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+
+/// The moment that a text names; of a day, a month or a year the first one. `None` for anything else.
+pub(super) fn micros(text: &str) -> Option<i64> {
+    let text = text.trim();
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Some(time.as_microsecond());
+    }
+    let date = match text.len() {
+        4 => format!("{text}-01-01").parse::<Date>(),
+        7 => format!("{text}-01").parse::<Date>(),
+        _ => text.parse::<Date>(),
+    };
+    // A log's time without a zone is taken for UTC, as its date is.
+    let local = || text.parse::<jiff::civil::DateTime>();
+    let time = date.map(|date| date.at(0, 0, 0, 0)).or_else(|_| local()).ok()?;
+    Some(time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_microsecond())
+}
+
+/// The year of a moment.
+pub(super) fn year(micros: i64) -> Option<i16> {
+    let time = Timestamp::from_microsecond(micros).ok()?;
+    Some(time.to_zoned(jiff::tz::TimeZone::UTC).year()).filter(|year| (0..=9999).contains(year))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_is_its_first_moment_and_what_is_no_date_is_none() {
+        let day = 86_400_000_000;
+        for (text, expected) in [
+            ("1970-01-02T00:00:00.000001Z", Some(day + 1)),
+            ("1970-01-02T01:00:00+01:00", Some(day)),
+            ("1970-01-02", Some(day)),
+            ("1970-02", Some(31 * day)),
+            ("1971", Some(365 * day)),
+            ("1970-01-02 00:00:01", Some(day + 1_000_000)),
+            ("", None),
+            ("yesterday", None),
+            ("1970-02-31", None),
+            ("Tue 3", None),
+        ] {
+            assert_eq!(micros(text), expected, "{text}");
+        }
+        assert_eq!((year(day), year(-1)), (Some(1970), Some(1969)));
+    }
+}

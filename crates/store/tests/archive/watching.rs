@@ -1,0 +1,150 @@
+//! Who watches an archive hears of what others write, whoever they are, and of nothing else.
+
+use crate::engines::on_both;
+use crate::server::Server;
+use crate::sessions::start;
+use cardscope_model::card::CardFacts;
+use cardscope_store::{Archive, ArchiveError, Changes};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Longer than any look.
+const SOON: Duration = Duration::from_secs(20);
+
+/// Nothing comes in this time.
+const QUIET: Duration = Duration::from_millis(1200);
+
+/// Waits until nothing is told any more: a file is asked, and tells of what happened just before as well.
+#[track_caller]
+fn settled(changes: &mut Changes) {
+    let start = Instant::now();
+    while changes.wait(QUIET).unwrap() {
+        assert!(start.elapsed() < SOON, "changes without end");
+    }
+}
+
+#[test]
+fn what_another_writes_is_told_once_and_reading_is_not() {
+    on_both(|place| {
+        let mut archive = Archive::open(place).unwrap();
+        let mut changes = Changes::of(place).unwrap();
+        settled(&mut changes);
+        let session = archive.begin_session(&start()).unwrap();
+        assert!(changes.wait(SOON).unwrap(), "a session began");
+        settled(&mut changes);
+        archive.sessions().unwrap();
+        let cards = archive.cards().unwrap();
+        settled(&mut changes);
+        archive.sessions().unwrap();
+        archive.cards().unwrap();
+        assert!(!changes.wait(QUIET).unwrap(), "a list was read");
+        archive
+            .edit_card(&cards[0].id, |facts: &mut CardFacts| facts.note = Some("blue".into()), &[], &[])
+            .unwrap();
+        assert!(changes.wait(SOON).unwrap(), "a card was changed");
+        settled(&mut changes);
+        archive.remove_session(session).unwrap();
+        assert!(changes.wait(SOON).unwrap(), "a session was removed");
+        settled(&mut changes);
+    });
+}
+
+#[test]
+fn a_watch_ends_when_its_time_is_over_and_lives_on_a_thread() {
+    on_both(|place| {
+        let _archive = Archive::open(place).unwrap();
+        let mut changes = Changes::of(place).unwrap();
+        settled(&mut changes);
+        let waited = std::thread::spawn(move || {
+            let start = Instant::now();
+            assert!(!changes.wait(Duration::from_millis(300)).unwrap());
+            start.elapsed()
+        });
+        let waited = waited.join().unwrap();
+        assert!((0.3..5.0).contains(&waited.as_secs_f64()), "{waited:?}");
+    });
+}
+
+#[test]
+fn a_file_that_is_not_there_yet_is_not_made_and_its_making_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("archive.sqlite");
+    let mut changes = Changes::of(&place).unwrap();
+    assert!(!changes.wait(Duration::ZERO).unwrap());
+    assert!(!place.exists());
+    drop(Archive::open(&place).unwrap());
+    assert!(changes.wait(SOON).unwrap());
+    settled(&mut changes);
+    // Another one in its place.
+    let other = folder.path().join("other.sqlite");
+    let mut archive = Archive::open(&other).unwrap();
+    archive.begin_session(&start()).unwrap();
+    drop(archive);
+    std::fs::remove_file(&place).unwrap();
+    let _ = std::fs::remove_file(folder.path().join("archive.sqlite-wal"));
+    let _ = std::fs::remove_file(folder.path().join("archive.sqlite-shm"));
+    assert!(changes.wait(SOON).unwrap(), "it is gone");
+    std::fs::rename(&other, &place).unwrap();
+    assert!(changes.wait(SOON).unwrap(), "another one is there");
+    settled(&mut changes);
+    Archive::open(&place).unwrap().begin_session(&start()).unwrap();
+    assert!(changes.wait(SOON).unwrap());
+}
+
+#[test]
+fn what_is_no_archive_is_not_watched() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("holiday.jpg");
+    std::fs::write(&place, vec![7; 4096]).unwrap();
+    assert!(matches!(Changes::of(&place), Err(ArchiveError::NotAnArchive(..))));
+    let nowhere = "postgres:///cards?host=/nowhere&user=me&password=hunter2";
+    let refused = Changes::of(nowhere).unwrap_err().to_string();
+    assert!(refused.contains("cannot be reached") && !refused.contains("hunter2"), "{refused}");
+}
+
+#[test]
+fn a_server_that_was_away_is_one_change_and_goes_on_telling() {
+    let server = Server::new();
+    let address = server.database();
+    let mut archive = Archive::open(&address).unwrap();
+    let mut changes = Changes::of(&address).unwrap();
+    archive.begin_session(&start()).unwrap();
+    assert!(changes.wait(SOON).unwrap());
+    settled(&mut changes);
+
+    server.kill();
+    let while_away = changes.wait(Duration::from_secs(1)).unwrap_err();
+    assert!(matches!(while_away, ArchiveError::Unreachable(..)), "{while_away}");
+    server.start();
+    // What another wrote meanwhile, on a connection that is not watched.
+    Archive::open(&address).unwrap().begin_session(&start()).unwrap();
+    assert!(changes.wait(SOON).unwrap(), "something may have been missed");
+    settled(&mut changes);
+    Archive::open(&address).unwrap().begin_session(&start()).unwrap();
+    assert!(changes.wait(SOON).unwrap(), "it listens again");
+    settled(&mut changes);
+
+    // It restarts between two waits: what was written before the next one is not missed.
+    server.kill();
+    server.start();
+    Archive::open(&address).unwrap().begin_session(&start()).unwrap();
+    assert!(changes.wait(SOON).unwrap());
+}
+
+#[test]
+fn who_watches_a_server_hears_what_two_others_write_as_few_changes() {
+    let server = Server::shared();
+    let address = server.database();
+    let mut first = Archive::open(&address).unwrap();
+    let mut second = Archive::open(&address).unwrap();
+    let mut changes = Changes::of(Path::new(&address)).unwrap();
+    for _ in 0..20 {
+        first.begin_session(&start()).unwrap();
+        second.begin_session(&start()).unwrap();
+    }
+    let mut told = 0;
+    while changes.wait(QUIET).unwrap() {
+        told += 1;
+    }
+    assert!((1..=40).contains(&told), "{told}");
+}
