@@ -10,7 +10,7 @@ mod schema;
 mod table;
 mod time;
 
-pub use table::TableFile;
+pub use table::{TableFile, TablesError};
 
 use crate::connection::{Connection, Outcome, Row, composed, statement};
 use crate::{Archive, ArchiveError, cards, events};
@@ -29,15 +29,15 @@ macro_rules! sessions {
             "SELECT s.id, s.kind, s.card_id, s.specimen_id, s.target, m.name, m.version, s.seed, s.started_at, \
              s.measured_at, s.ended_at, s.ended_how, s.io_path, s.bus_ceiling_mb_s, g.host, g.reader, g.bus_mode, \
              s.condition, s.tool_version, s.recipe_hash <> '', s.kind <> 'import' \
-             FROM session s JOIN recipe m ON m.hash = s.recipe_hash LEFT JOIN rig g ON g.hash = s.rig_hash ",
+             FROM session s LEFT JOIN recipe m ON m.hash = s.recipe_hash LEFT JOIN rig g ON g.hash = s.rig_hash ",
             $rest
         )
     };
 }
 
-/// The sessions after one that was read last; the texts sort as the times do.
+/// The sessions after one that was read last, by the index over their starts; the texts sort as the times do.
 const SESSIONS: &str = sessions!(
-    "WHERE s.started_at > $1 OR (s.started_at = $1 AND s.id > $2) ORDER BY s.started_at, s.id LIMIT $3"
+    "WHERE s.started_at >= $1 AND (s.started_at > $1 OR s.id > $2) ORDER BY s.started_at, s.id LIMIT $3"
 );
 
 const RUNS: &str = "SELECT r.session_id, r.number, r.counted, r.started_at, r.setting_hash, t.recipe, t.size_bytes, \
@@ -51,20 +51,6 @@ const FINDINGS: &str = "SELECT session_id, place, claim, verdict, weight, confid
     WHERE session_id IN ";
 
 const DOCUMENT: &str = "SELECT document FROM session WHERE id = $1 AND document IS NOT NULL";
-
-/// Why the tables are not there.
-#[derive(Debug, thiserror::Error)]
-pub enum TablesError {
-    /// The archive could not be read.
-    #[error(transparent)]
-    Archive(#[from] ArchiveError),
-    /// A file could not be written.
-    #[error("{0}")]
-    File(#[source] io::Error),
-    /// The caller stopped it.
-    #[error("stopped")]
-    Stopped,
-}
 
 impl Archive {
     /// Writes the archive as tables. `make` makes the file of a name such as `figures/year=2026/part-00000.parquet`;

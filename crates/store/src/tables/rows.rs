@@ -1,9 +1,9 @@
 //! What the archive says, as rows of the tables.
 
 use super::columns::Cell;
-use super::table::{MakeFile, Table, TableFile};
+use super::schema;
+use super::table::{MakeFile, Table, TableFile, TablesError};
 use super::time::{micros, year};
-use super::{TablesError, schema};
 use crate::connection::{Outcome, Row};
 use crate::{figures, stamp};
 use cardscope_model::archived::StoredCard;

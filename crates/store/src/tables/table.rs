@@ -1,6 +1,7 @@
 //! A table on its way into files: a folder for each year, row groups written as they fill.
 
 use super::columns::{Cell, Columns};
+use crate::ArchiveError;
 use parquet::basic::{Compression, Encoding};
 use parquet::errors::ParquetError;
 use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
@@ -35,6 +36,20 @@ pub struct TableFile {
     pub rows: u64,
     /// Its bytes.
     pub bytes: u64,
+}
+
+/// Why the tables are not there.
+#[derive(Debug, thiserror::Error)]
+pub enum TablesError {
+    /// The archive could not be read.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    /// A file could not be written.
+    #[error("{0}")]
+    File(#[source] io::Error),
+    /// The caller stopped it.
+    #[error("stopped")]
+    Stopped,
 }
 
 /// A table.

@@ -1,7 +1,7 @@
 //! Times of the archive as a number of microseconds since 1970, UTC.
 
 use jiff::Timestamp;
-use jiff::civil::Date;
+use jiff::civil::DateTime;
 
 /// The moment that a text names; of a day, a month or a year the first one. `None` for anything else.
 pub(super) fn micros(text: &str) -> Option<i64> {
@@ -9,15 +9,14 @@ pub(super) fn micros(text: &str) -> Option<i64> {
     if let Ok(time) = text.parse::<Timestamp>() {
         return Some(time.as_microsecond());
     }
-    let date = match text.len() {
-        4 => format!("{text}-01-01").parse::<Date>(),
-        7 => format!("{text}-01").parse::<Date>(),
-        _ => text.parse::<Date>(),
-    };
     // A log's time without a zone is taken for UTC, as its date is.
-    let local = || text.parse::<jiff::civil::DateTime>();
-    let time = date.map(|date| date.at(0, 0, 0, 0)).or_else(|_| local()).ok()?;
-    Some(time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_microsecond())
+    let first: DateTime = match text.len() {
+        4 => format!("{text}-01-01").parse(),
+        7 => format!("{text}-01").parse(),
+        _ => text.parse(),
+    }
+    .ok()?;
+    Some(first.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_microsecond())
 }
 
 /// The year of a moment.
