@@ -51,6 +51,7 @@ mod served_files;
 mod served_nbd;
 mod simulated;
 mod sustain;
+mod top;
 mod undisturbed;
 mod verdicts;
 #[path = "../vm/mod.rs"]

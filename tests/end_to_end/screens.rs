@@ -42,6 +42,12 @@ impl Drop for Terminal {
 impl Terminal {
     /// Starts a command line of the shell in it.
     pub(crate) fn start(home: &Home, name: &str, columns: usize, line: &str) -> Self {
+        // Everything stays on one screen, so that nothing is scrolled away.
+        Self::sized(home, name, (columns, 400), line)
+    }
+
+    /// The same in a terminal of so many columns and lines.
+    pub(crate) fn sized(home: &Home, name: &str, (columns, lines): (usize, usize), line: &str) -> Self {
         let terminal =
             Terminal { socket: home.path(&format!("{name}-{columns}.tmux")).display().to_string() };
         let mut tmux = home.command("tmux");
@@ -59,10 +65,10 @@ impl Terminal {
             "-x",
             &columns.to_string(),
         ]);
-        // Everything stays on one screen, so that nothing is scrolled away. A Ctrl-C that comes when the command has just
-        // ended hits what comes after it: neither the shell nor the terminal ends by that.
+        // A Ctrl-C that comes when the command has just ended hits what comes after it: neither the shell nor the terminal
+        // ends by that.
         let ended = "echo \"[ended $?]\"; while :; do sleep 1000; done";
-        tmux.args(["-y", "400", &format!("trap : INT; {line}; {ended}")]);
+        tmux.args(["-y", &lines.to_string(), &format!("trap : INT; {line}; {ended}")]);
         let made = tmux.output().expect("tmux is there: ./check installs it");
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
         terminal
@@ -78,6 +84,19 @@ impl Terminal {
     pub(crate) fn shows(&self) -> String {
         let shown = self.tmux(&["capture-pane", "-p", "-e", "-t", "0"]).output().unwrap();
         String::from_utf8_lossy(&shown.stdout).into_owned()
+    }
+
+    /// What tmux says of it, as in `#{alternate_on}`.
+    pub(crate) fn is(&self, format: &str) -> String {
+        let said = self.tmux(&["display-message", "-p", "-t", "0", format]).output().unwrap();
+        String::from_utf8_lossy(&said.stdout).trim().to_owned()
+    }
+
+    /// Makes it as large as this.
+    pub(crate) fn resize(&self, columns: usize, lines: usize) {
+        let (columns, lines) = (columns.to_string(), lines.to_string());
+        let resized = self.tmux(&["resize-window", "-t", "0", "-x", &columns, "-y", &lines]).status();
+        assert!(resized.unwrap().success());
     }
 
     /// Types a key.

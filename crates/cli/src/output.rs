@@ -157,7 +157,8 @@ fn columns() -> usize {
     real.or(asked).filter(|columns| *columns > 0).unwrap_or(80)
 }
 
-fn coloured(choice: ColorChoice) -> bool {
+/// Whether stdout gets colours.
+pub(crate) fn coloured(choice: ColorChoice) -> bool {
     match choice {
         ColorChoice::Always => true,
         ColorChoice::Never => false,

@@ -50,6 +50,12 @@ impl Counters {
     }
 }
 
+/// What a device, named by the kernel, has done by now; `None` where it is gone, or the kernel does not count.
+pub fn counters(system: &System, name: &str) -> Option<Counters> {
+    let device = BlockDevice::named(system, name)?;
+    text(device.dir.join("stat")).and_then(|fields| Counters::parse(&fields))
+}
+
 /// All that is read at one moment.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Look {

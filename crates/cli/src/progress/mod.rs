@@ -6,7 +6,7 @@ pub(crate) mod screen;
 mod strip;
 mod told;
 mod view;
-mod words;
+pub(crate) mod words;
 
 pub(crate) use view::{Owed, stopping};
 

@@ -1,10 +1,10 @@
 //! Figures of a progress line: three significant digits, and no more words than they need.
 
 use cardscope_model::units::{MB, decimals};
-pub(super) use cardscope_report::page::width as columns;
+pub(crate) use cardscope_report::page::width as columns;
 
 /// So much of so much, with one unit: `132 of 540 MB`.
-pub(super) fn of_bytes(done: u64, all: u64) -> String {
+pub(crate) fn of_bytes(done: u64, all: u64) -> String {
     let (unit, name) = match all {
         0..1_000_000 => (1e3, "kB"),
         1_000_000..1_000_000_000 => (MB, "MB"),
@@ -16,7 +16,7 @@ pub(super) fn of_bytes(done: u64, all: u64) -> String {
 }
 
 /// `2 of 30 s`, or `72 s of 18 min 35 s`
-pub(super) fn of_time(done: f64, all: f64) -> String {
+pub(crate) fn of_time(done: f64, all: f64) -> String {
     let (done, all) = (time(done.floor()), time(all));
     match (done.strip_suffix(" s"), all.matches(' ').count()) {
         (Some(seconds), 1) if all.ends_with(" s") => format!("{seconds} of {all}"),
@@ -25,7 +25,7 @@ pub(super) fn of_time(done: f64, all: f64) -> String {
 }
 
 /// A time as it is counted down: `48 s`, `1 min 40 s`, `2 h 5 min`, `3 days 4 h`.
-pub(super) fn time(seconds: f64) -> String {
+pub(crate) fn time(seconds: f64) -> String {
     // A longer time than this is as good as any other.
     let whole = seconds.clamp(0.0, 1e9).ceil() as u64;
     let two = |large: &str, of: u64, small: &str, each: u64| match whole % of / each {
@@ -41,7 +41,7 @@ pub(super) fn time(seconds: f64) -> String {
 }
 
 /// The beginning of a text that fits, with a mark where something is left out.
-pub(super) fn cut(text: &str, most: usize) -> String {
+pub(crate) fn cut(text: &str, most: usize) -> String {
     if columns(text) <= most {
         return text.to_owned();
     }

@@ -10,6 +10,7 @@ mod report;
 mod restore;
 mod serve;
 mod sim;
+mod top;
 
 use crate::output::{self, Options};
 use crate::terminal::TypedTemperatures;
@@ -87,6 +88,7 @@ verbs! {
     #[command(subcommand)]
     Sim(sim::Sim) = |ask, to| ask.run(to);
     Serve(cardscope_server::Request) = |ask, to| serve::run(&ask, to);
+    Top(top::Top) = |ask, to| ask.run(to);
     Archive(session::archive::Request) = |ask, to| archive::run(ask, to);
     Doctor(session::doctor::Request) = |ask, to| {
         output::outcome(to, &session::Outcome::of(session::doctor::doctor(&ask)?, None), pages::doctor::page)

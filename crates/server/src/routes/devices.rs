@@ -60,31 +60,38 @@ fn examples() -> Result<Vec<SimulatedLine>, Refusal> {
 }
 
 fn device(server: &Server, entry: Entry) -> Device {
-    let (reason, advice) = (entry.cause().map(str::to_owned), entry.advice().map(str::to_owned));
-    let part = |part: cardscope_session::identify::Part| Partition {
-        name: part.name,
-        bytes: part.bytes,
-        filesystem: part.filesystem,
-        mounted_at: part.mounted_at,
-    };
-    Device {
-        task: server.tasks.on(&entry.path),
-        can_unmount: entry.can_unmount,
-        bus: entry.bus.to_string(),
-        name: entry.name,
-        path: entry.path,
-        bytes: entry.bytes,
-        model: entry.model,
-        removable: entry.removable,
-        read_only: entry.read_only,
-        empty: entry.empty,
-        partitions: entry.partitions.into_iter().map(part).collect(),
-        filesystem: entry.filesystem,
-        mounted_at: entry.mounted_at,
-        mounted: entry.mounted,
-        safe: entry.safe,
-        reason,
-        advice,
+    Device { task: server.tasks.on(&entry.path), ..Device::from(entry) }
+}
+
+impl From<Entry> for Device {
+    /// Without the task on it.
+    fn from(entry: Entry) -> Self {
+        let (reason, advice) = (entry.cause().map(str::to_owned), entry.advice().map(str::to_owned));
+        let part = |part: cardscope_session::identify::Part| Partition {
+            name: part.name,
+            bytes: part.bytes,
+            filesystem: part.filesystem,
+            mounted_at: part.mounted_at,
+        };
+        Device {
+            task: None,
+            can_unmount: entry.can_unmount,
+            bus: entry.bus.to_string(),
+            name: entry.name,
+            path: entry.path,
+            bytes: entry.bytes,
+            model: entry.model,
+            removable: entry.removable,
+            read_only: entry.read_only,
+            empty: entry.empty,
+            partitions: entry.partitions.into_iter().map(part).collect(),
+            filesystem: entry.filesystem,
+            mounted_at: entry.mounted_at,
+            mounted: entry.mounted,
+            safe: entry.safe,
+            reason,
+            advice,
+        }
     }
 }
 

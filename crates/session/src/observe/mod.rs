@@ -7,12 +7,14 @@ mod recording;
 mod request;
 mod sample;
 
+pub use cardscope_device::watching::Counters;
 pub use request::Request;
 
 use crate::error::{Failure, Result};
 use crate::frame::Outcome;
 use cardscope_analysis::observe::{Side, compare, summarise, verdict};
-use cardscope_device::watching::{Look, Watcher};
+use cardscope_device::system::System;
+use cardscope_device::watching::{self, Look, Watcher};
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::pending;
@@ -28,6 +30,11 @@ const SLICE: Duration = Duration::from_millis(50);
 
 /// Over less than this the kernel's counters, which tick in hundredths of a second, tell no shares.
 const LEAST_TIME: Duration = Duration::from_millis(500);
+
+/// What the kernel counted of a device of this machine by now; the device is not touched.
+pub fn counters(name: &str) -> Option<Counters> {
+    watching::counters(&System::host(), name)
+}
 
 /// Watches.
 ///

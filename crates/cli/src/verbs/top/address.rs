@@ -1,0 +1,132 @@
+//! Where the server is, and the token for it: this user's own for a server on this computer, and a given one elsewhere.
+
+use cardscope_server::Token;
+use cardscope_session::{Failure, Result};
+use rustix::process::geteuid;
+
+/// A server by its address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Address {
+    /// Without a slash at its end.
+    pub(super) url: String,
+    /// The token, where one was given.
+    given: Option<String>,
+    /// The port, where it is one of this computer.
+    port: Option<u16>,
+    /// Whether the user named the address.
+    pub(super) named: bool,
+}
+
+impl Address {
+    /// The server of this computer at a port, or the one at an address as a browser takes it: with its token, if it has one.
+    ///
+    /// # Errors
+    /// If that is not such an address.
+    pub(super) fn of(port: u16, url: Option<&str>, token: Option<String>) -> Result<Self> {
+        let Some(named) = url else {
+            let url = format!("http://127.0.0.1:{port}");
+            return Ok(Address { url, given: token, port: Some(port), named: false });
+        };
+        let (url, fragment) = named.split_once('#').unwrap_or((named, ""));
+        let url = url.trim_end_matches('/');
+        let odd = |why: &str| Failure::refused(format!("--url {url}: {why}"));
+        let Some(authority) = url.strip_prefix("http://") else {
+            return Err(odd("give the address as `cardscope serve` printed it, e.g. http://127.0.0.1:7373"));
+        };
+        if authority.is_empty()
+            || authority.contains(['/', '?', '@', ' '])
+            || authority.contains(char::is_control)
+        {
+            return Err(odd("an address consists of http://, a host and a port"));
+        }
+        let (host, port) = match authority.rsplit_once(':') {
+            Some((host, port)) if !port.ends_with(']') => {
+                (host, port.parse().map_err(|_| odd("the port is not a number up to 65535"))?)
+            }
+            _ => (authority, 80),
+        };
+        let here = ["127.0.0.1", "localhost", "[::1]"].contains(&host);
+        let of_link = fragment.strip_prefix("token=").map(str::to_owned);
+        let given = token.or(of_link);
+        if !here && given.is_none() {
+            return Err(odd(
+                "give the token that `cardscope serve` printed there, in --token or CARDSCOPE_TOKEN",
+            ));
+        }
+        Ok(Address { url: url.to_owned(), given, port: here.then_some(port), named: true })
+    }
+
+    /// The token to send. This user's own goes to nobody but this user's programs and root's: any user can listen on a port.
+    ///
+    /// # Errors
+    /// A sentence on why there is none.
+    pub(super) fn token(&self) -> Result<String, String> {
+        if let Some(token) = &self.given {
+            return Ok(token.clone());
+        }
+        let foreign = self.port.is_some_and(|port| {
+            let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(std::fs::read_to_string);
+            let mut owners = tables.iter().flatten().flat_map(|table| listeners(table, port));
+            owners.any(|owner| owner != 0 && owner != geteuid().as_raw())
+        });
+        if foreign {
+            return Err("the server there is another user's; give its token in CARDSCOPE_TOKEN".to_owned());
+        }
+        Token::of_user().map(|token| token.text().to_owned()).map_err(|why| why.to_string())
+    }
+}
+
+/// The users who listen on a port, by a table of `/proc/net`.
+fn listeners(table: &str, port: u16) -> Vec<u32> {
+    let owner = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (_, at) = words.get(1)?.rsplit_once(':')?;
+        let listens = *words.get(3)? == "0A" && u16::from_str_radix(at, 16).ok()? == port;
+        words.get(7)?.parse().ok().filter(|_| listens)
+    };
+    table.lines().skip(1).filter_map(owner).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(url: &str) -> Result<Address> {
+        Address::of(7373, Some(url), None)
+    }
+
+    #[test]
+    fn an_address_is_taken_as_it_was_printed() {
+        let address = of("http://127.0.0.1:7400/#token=abc").unwrap();
+        assert_eq!((address.url.as_str(), address.token().as_deref()), ("http://127.0.0.1:7400", Ok("abc")));
+        assert_eq!(Address::of(7373, None, None).unwrap().url, "http://127.0.0.1:7373");
+        let elsewhere = Address::of(7373, Some("http://pi.local:7373"), Some("t".into())).unwrap();
+        assert_eq!((elsewhere.port, elsewhere.token().as_deref()), (None, Ok("t")));
+    }
+
+    #[test]
+    fn what_is_not_an_address_or_would_send_the_own_token_away_is_refused() {
+        for odd in [
+            "https://127.0.0.1",
+            "pi.local",
+            "http://",
+            "http://a/b",
+            "http://127.0.0.1:x",
+            "http://u@h",
+            "http://a\u{1b}",
+        ] {
+            assert!(matches!(of(odd), Err(Failure::Refused(_))), "{odd}");
+        }
+        let why = of("http://pi.local:7373").unwrap_err().to_string();
+        assert!(why.contains("CARDSCOPE_TOKEN"), "{why}");
+    }
+
+    #[test]
+    fn who_listens_is_found_in_the_kernels_table() {
+        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n\
+            0: 0100007F:1CCD 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 1 1\n\
+            1: 0100007F:1CCD 0100007F:9999 01 00000000:00000000 00:00000000 00000000  1001        0 1 1\n";
+        assert_eq!(listeners(table, 7373), [1000]);
+        assert!(listeners(table, 80).is_empty() && listeners("", 80).is_empty());
+    }
+}

@@ -1,0 +1,440 @@
+//! What the server says, on threads of their own: the stream of its events, taken up again where it broke off, and orders to it.
+//! Where no server answers, the devices of this computer and what the kernel counts of them.
+
+use super::address::Address;
+use cardscope_model::live::Moment;
+use cardscope_server::api::{Device, Devices, Host, Problem, Task, TaskMoment, Tasks};
+use cardscope_session::identify::{self, ListRequest};
+use cardscope_session::observe::{self, Counters};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::time::{Duration, Instant};
+use ureq::{Agent, Body};
+
+/// News that wait for a screen that is slow; then the server is slowed down, which leaves out what it has too much of.
+const ROOM: usize = 256;
+
+/// How long an answer may take; a list of devices asks slow ones.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The server says a word every 15 seconds: after this time without one it is gone.
+const SILENCE: Duration = Duration::from_secs(40);
+
+/// How often a server that does not answer is asked again, and the kernel for its counters.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// Longest answer, and longest event, in bytes.
+const LONGEST: u64 = 64 << 20;
+
+/// The header that has the token.
+const TOKEN: &str = "Cardscope-Token";
+
+/// Whether the server answers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) enum Link {
+    /// It was not asked yet.
+    #[default]
+    Connecting,
+    /// It tells what happens.
+    Live,
+    /// It does not, and why.
+    Away(String),
+}
+
+/// Something that is new to the screen.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum News {
+    Link(Link),
+    /// All that the server knows.
+    All {
+        computer: String,
+        devices: Vec<Device>,
+        tasks: Vec<Task>,
+    },
+    Task(Box<Task>),
+    Moment(TaskMoment),
+    Forgotten(String),
+    Devices(Vec<Device>),
+    /// A test over time, as far as it is known.
+    Track {
+        task: String,
+        moments: Vec<Moment>,
+    },
+    /// Devices of this computer, without a server.
+    Here {
+        computer: String,
+        devices: Vec<Device>,
+    },
+    /// What the kernel counted of one, without a server.
+    Traffic(Traffic),
+    /// An answer to an order.
+    Said(String),
+}
+
+/// What moved on a device within a second.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Traffic {
+    /// The kernel's name of it.
+    pub(super) device: String,
+    /// Seconds since the watch began.
+    pub(super) at: f64,
+    pub(super) read_mb_s: f64,
+    pub(super) write_mb_s: f64,
+    /// Mean latency in microseconds of the I/Os that ended.
+    pub(super) latency_us: Option<f64>,
+}
+
+/// What the server is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Stop a test.
+    Stop(String),
+    /// Tell a test's course so far.
+    Track(String),
+}
+
+/// A connection to the server.
+#[derive(Debug, Clone)]
+pub(super) struct Client {
+    agent: Agent,
+    address: Address,
+}
+
+#[derive(Deserialize)]
+struct Forgotten {
+    task: String,
+}
+
+impl Client {
+    pub(super) fn new(address: Address) -> Self {
+        // What a proxy of the environment is for lies farther away, and a token goes nowhere else.
+        let config = Agent::config_builder().proxy(None).max_redirects(0).http_status_as_error(false);
+        let config = config.timeout_connect(Some(PATIENCE)).timeout_recv_response(Some(PATIENCE));
+        Client { agent: config.timeout_per_read(Some(SILENCE)).build().new_agent(), address }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}/api/{path}", self.address.url)
+    }
+
+    fn stream(&self, last: Option<&str>) -> Result<impl BufRead + use<>, String> {
+        let mut request = self.agent.get(self.url("events")).header(TOKEN, self.address.token()?);
+        if let Some(last) = last {
+            request = request.header("Last-Event-ID", last);
+        }
+        let mut answer = request.call().map_err(|error| in_words(&error))?;
+        match answer.status().is_success() {
+            true => Ok(BufReader::new(answer.into_body().into_reader())),
+            false => Err(problem(answer.status().as_u16(), answer.body_mut())),
+        }
+    }
+
+    fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, String> {
+        let request = self.agent.get(self.url(path)).header(TOKEN, self.address.token()?);
+        let mut answer = request.call().map_err(|error| in_words(&error))?;
+        read(answer.status().as_u16(), answer.body_mut())
+    }
+
+    fn stop(&self, task: &str) -> Result<Task, String> {
+        let request = self.agent.post(self.url(&format!("tasks/{task}/stop")));
+        let mut answer =
+            request.header(TOKEN, self.address.token()?).send_empty().map_err(|error| in_words(&error))?;
+        read(answer.status().as_u16(), answer.body_mut())
+    }
+
+    /// All that the server knows now.
+    pub(super) fn everything(&self) -> Result<(Host, Vec<Device>, Vec<Task>), String> {
+        let (host, devices) = (self.get("host")?, self.get::<Devices>("devices")?.devices);
+        Ok((host, devices, self.get::<Tasks>("tasks")?.tasks))
+    }
+
+    fn track(&self, id: String) -> Result<News, String> {
+        let moments = self.get::<Task>(&format!("tasks/{id}"))?.moments;
+        Ok(News::Track { task: id, moments })
+    }
+}
+
+fn body(body: &mut Body) -> Result<Vec<u8>, String> {
+    body.with_config().limit(LONGEST).read_to_vec().map_err(|error| in_words(&error))
+}
+
+fn read<T: DeserializeOwned>(status: u16, answer: &mut Body) -> Result<T, String> {
+    match status {
+        200..300 => understood(&body(answer)?),
+        _ => Err(problem(status, answer)),
+    }
+}
+
+fn understood<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
+    let other = |error| format!("what answers is another program, or another version of Cardscope ({error})");
+    serde_json::from_slice(text).map_err(other)
+}
+
+/// Why a request was not answered, in a sentence.
+fn problem(status: u16, answer: &mut Body) -> String {
+    if status == 401 {
+        let why =
+            "the token is missing or wrong; give the one that `cardscope serve` printed in CARDSCOPE_TOKEN";
+        return why.to_owned();
+    }
+    let said = body(answer).ok().and_then(|text| serde_json::from_slice::<Problem>(&text).ok());
+    said.map_or_else(|| format!("it answers with HTTP status {status}"), |problem| problem.error)
+}
+
+fn in_words(error: &ureq::Error) -> String {
+    match error {
+        ureq::Error::Io(error) if error.kind() == ErrorKind::ConnectionRefused => {
+            "no server answers".to_owned()
+        }
+        ureq::Error::Timeout(_) => "no answer in time".to_owned(),
+        error => error.to_string(),
+    }
+}
+
+/// An event of a stream.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Event {
+    name: String,
+    data: String,
+    id: Option<String>,
+}
+
+/// The next event; `None` at the end of the stream.
+fn next_event(stream: &mut impl BufRead) -> std::io::Result<Option<Event>> {
+    let (mut event, mut room) = (Event::default(), LONGEST);
+    loop {
+        let mut line = Vec::new();
+        let taken = stream.by_ref().take(room).read_until(b'\n', &mut line)? as u64;
+        room -= taken;
+        if taken == 0 {
+            return if room == 0 { Err(ErrorKind::InvalidData.into()) } else { Ok(None) };
+        }
+        let line = String::from_utf8_lossy(&line);
+        let line = line.trim_end_matches(['\n', '\r']);
+        let (field, value) = line.split_once(':').unwrap_or((line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match field {
+            "" if line.is_empty() && event == Event::default() => room = LONGEST,
+            "" if line.is_empty() => return Ok(Some(event)),
+            "event" => value.clone_into(&mut event.name),
+            "data" => {
+                if !event.data.is_empty() {
+                    event.data.push('\n');
+                }
+                event.data += value;
+            }
+            "id" => event.id = Some(value.to_owned()),
+            // A comment, or a field of no use here.
+            _ => {}
+        }
+    }
+}
+
+/// Where news come in, and orders go out.
+#[derive(Debug)]
+pub(super) struct Ends {
+    pub(super) news: Receiver<News>,
+    pub(super) orders: Sender<Order>,
+}
+
+/// Starts to listen; `all` shows fixed disks, too, where there is no server.
+pub(super) fn start(address: Address, all: bool) -> std::io::Result<Ends> {
+    let (sender, news) = sync_channel(ROOM);
+    let (orders, asked) = channel();
+    let served = Arc::new(AtomicBool::new(true));
+    let thread = |name: &str| std::thread::Builder::new().name(name.into());
+    if !address.named {
+        let (sender, served) = (sender.clone(), Arc::clone(&served));
+        thread("here").spawn(move || here(all, &sender, &served))?;
+    }
+    let client = Client::new(address);
+    let (ordering, answers) = (client.clone(), sender.clone());
+    thread("orders").spawn(move || carry_out(&ordering, &asked, &answers))?;
+    thread("events").spawn(move || listen(&client, &sender, &served))?;
+    Ok(Ends { news, orders })
+}
+
+/// The screen has gone.
+struct Gone;
+
+fn tell(to: &SyncSender<News>, news: News) -> Result<(), Gone> {
+    to.send(news).map_err(|_| Gone)
+}
+
+fn listen(client: &Client, to: &SyncSender<News>, served: &AtomicBool) {
+    let mut last = None;
+    loop {
+        let why = match follow(client, &mut last, to, served) {
+            Ok(why) => why,
+            Err(Gone) => return,
+        };
+        if tell(to, News::Link(Link::Away(why))).is_err() {
+            return;
+        }
+        served.store(false, Ordering::Relaxed);
+        std::thread::sleep(AGAIN);
+    }
+}
+
+/// Hears the server until it ends; gives the reason.
+fn follow(
+    client: &Client,
+    last: &mut Option<String>,
+    to: &SyncSender<News>,
+    served: &AtomicBool,
+) -> Result<String, Gone> {
+    macro_rules! or_why {
+        ($said:expr) => {
+            match $said {
+                Ok(said) => said,
+                Err(why) => return Ok(why),
+            }
+        };
+    }
+    // Subscribed before anything is asked, so that nothing falls in between.
+    let mut stream = or_why!(client.stream(last.as_deref()));
+    or_why!(all(client, to)?);
+    served.store(true, Ordering::Relaxed);
+    tell(to, News::Link(Link::Live))?;
+    loop {
+        let event = match next_event(&mut stream) {
+            Ok(Some(event)) => event,
+            Ok(None) => return Ok("the server has ended".to_owned()),
+            Err(error) if error.kind() == ErrorKind::TimedOut => return Ok("no answer in time".to_owned()),
+            Err(error) => return Ok(format!("the connection broke: {error}")),
+        };
+        *last = event.id.or(last.take());
+        let data = event.data.as_bytes();
+        match event.name.as_str() {
+            "task" => tell(to, News::Task(Box::new(or_why!(understood(data)))))?,
+            "moment" => tell(to, News::Moment(or_why!(understood(data))))?,
+            "forgotten" => tell(to, News::Forgotten(or_why!(understood::<Forgotten>(data)).task))?,
+            "devices" => tell(to, News::Devices(or_why!(client.get::<Devices>("devices")).devices))?,
+            // Too much was missed.
+            "gap" => or_why!(all(client, to)?),
+            _ => {}
+        }
+    }
+}
+
+/// Tells all that the server knows, and the course of what runs.
+fn all(client: &Client, to: &SyncSender<News>) -> Result<Result<(), String>, Gone> {
+    let (host, devices, tasks) = match client.everything() {
+        Ok(everything) => everything,
+        Err(why) => return Ok(Err(why)),
+    };
+    let open: Vec<String> =
+        tasks.iter().filter(|task| !task.state.has_ended()).map(|task| task.id.clone()).collect();
+    tell(to, News::All { computer: host.hostname, devices, tasks })?;
+    for id in open {
+        // One that was forgotten meanwhile has no course.
+        if let Ok(track) = client.track(id) {
+            tell(to, track)?;
+        }
+    }
+    Ok(Ok(()))
+}
+
+fn carry_out(client: &Client, orders: &Receiver<Order>, to: &SyncSender<News>) {
+    for order in orders {
+        let news = match order {
+            Order::Stop(task) => client.stop(&task).map(|task| News::Task(Box::new(task))),
+            Order::Track(task) => client.track(task),
+        };
+        if tell(to, news.unwrap_or_else(News::Said)).is_err() {
+            return;
+        }
+    }
+}
+
+/// This computer's name.
+pub(super) fn computer() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// Devices of this computer.
+pub(super) fn devices(all: bool) -> Vec<Device> {
+    let asked = ListRequest { all, ..ListRequest::default() };
+    identify::list(&asked).unwrap_or_default().into_iter().map(Device::from).collect()
+}
+
+/// While no server answers: the devices of this computer, and their counters.
+fn here(all: bool, to: &SyncSender<News>, served: &AtomicBool) {
+    let began = Instant::now();
+    let mut present = None;
+    let mut before: HashMap<String, (f64, Option<Counters>)> = HashMap::new();
+    loop {
+        if served.load(Ordering::Relaxed) {
+            (present, before) = (None, HashMap::new());
+        } else {
+            let now = Some(identify::present());
+            if present != now {
+                present = now;
+                let devices = devices(all);
+                before = devices.iter().map(|device| (device.name.clone(), (0.0, None))).collect();
+                if tell(to, News::Here { computer: computer(), devices }).is_err() {
+                    return;
+                }
+            }
+            for (name, before) in &mut before {
+                let now = (began.elapsed().as_secs_f64(), observe::counters(name));
+                let traffic = traffic(name, *before, now);
+                *before = now;
+                if traffic.is_some_and(|traffic| tell(to, News::Traffic(traffic)).is_err()) {
+                    return;
+                }
+            }
+        }
+        std::thread::sleep(AGAIN);
+    }
+}
+
+/// What moved between two looks.
+fn traffic(device: &str, before: (f64, Option<Counters>), now: (f64, Option<Counters>)) -> Option<Traffic> {
+    let (old, new, seconds) = (before.1?, now.1?, now.0 - before.0);
+    let mb_s = |new: u64, old: u64| new.saturating_sub(old) as f64 / cardscope_model::units::MB / seconds;
+    let ios = (new.reads + new.writes).saturating_sub(old.reads + old.writes);
+    let waited_ms = (new.read_ms + new.write_ms).saturating_sub(old.read_ms + old.write_ms);
+    (seconds > 0.0).then(|| Traffic {
+        device: device.to_owned(),
+        at: now.0,
+        read_mb_s: mb_s(new.read_bytes, old.read_bytes),
+        write_mb_s: mb_s(new.write_bytes, old.write_bytes),
+        latency_us: (ios > 0).then(|| waited_ms as f64 * 1e3 / ios as f64),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_read_one_by_one_with_words_in_between() {
+        let stream = ": alive\n\nevent: task\ndata: {\"a\":1}\nid: 7\n\nevent:gap\r\ndata:x\r\ndata:y\r\n\r\nevent: cut";
+        let mut stream = stream.as_bytes();
+        let event = next_event(&mut stream).unwrap().unwrap();
+        assert_eq!(
+            (event.name.as_str(), event.data.as_str(), event.id.as_deref()),
+            ("task", "{\"a\":1}", Some("7"))
+        );
+        let event = next_event(&mut stream).unwrap().unwrap();
+        assert_eq!((event.name.as_str(), event.data.as_str(), event.id), ("gap", "x\ny", None));
+        assert_eq!(next_event(&mut stream).unwrap(), None, "one that is cut off says nothing");
+    }
+
+    #[test]
+    fn what_the_kernel_counts_becomes_speed_and_latency() {
+        let old = Counters { reads: 10, read_bytes: 1_000_000, read_ms: 5, ..Counters::default() };
+        let new = Counters { reads: 20, read_bytes: 5_000_000, read_ms: 25, write_bytes: 500_000, ..old };
+        let seen = traffic("sdb", (1.0, Some(old)), (3.0, Some(new))).unwrap();
+        assert_eq!((seen.read_mb_s, seen.write_mb_s, seen.latency_us), (2.0, 0.25, Some(2000.0)));
+        assert_eq!(traffic("sdb", (1.0, None), (3.0, Some(new))), None);
+        let again = traffic("sdb", (1.0, Some(new)), (2.0, Some(old))).unwrap();
+        assert_eq!(again.read_mb_s, 0.0, "another card has counters of its own");
+    }
+}

@@ -1,0 +1,219 @@
+//! `top`: the cards that are there and what runs on them, on a terminal, from the same events as the app in a browser.
+
+mod address;
+mod client;
+mod keys;
+mod screen;
+mod series;
+mod state;
+#[cfg(test)]
+mod testing;
+
+use crate::output::{self, Options};
+use crate::signals;
+use address::Address;
+use cardscope_report::page::Page;
+use cardscope_server::api::{Device, Task};
+use cardscope_session::bench::Interrupt;
+use cardscope_session::{Failure, Result};
+use clap::Args;
+use client::{Client, Ends};
+use keys::Action;
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{self, Event};
+use ratatui::crossterm::style::force_color_output;
+use rustix::process::{Signal, getpid, kill_process};
+use screen::Looks;
+use serde::{Deserialize, Serialize};
+use state::State;
+use std::io::IsTerminal;
+use std::sync::mpsc::TryRecvError;
+use std::time::{Duration, Instant};
+
+/// Time between two drawings, and how often news are looked for.
+const FRAME: Duration = Duration::from_millis(100);
+
+/// The exit status after a signal.
+const INTERRUPTED: u8 = 130;
+
+/// News that are taken at once, so that keys are heard in between.
+const AT_ONCE: usize = 1000;
+
+/// Watch cards and their tests in a terminal
+///
+/// Shows what the browser app of `cardscope serve` shows, from the same server: cards, the tests on them with speed and
+/// temperature over time, findings and answers. Without a server, the devices of this computer and what the kernel counts of them.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Top {
+    /// Port of the server on this computer
+    #[arg(long, default_value_t = 7373, conflicts_with = "url")]
+    port: u16,
+    /// Address of a server, e.g. http://127.0.0.1:7373 at the end of a tunnel (ssh -L 7373:127.0.0.1:7373 pi.local)
+    #[arg(long)]
+    url: Option<String>,
+    /// Token of that server, as `cardscope serve` printed it; other users see it in the list of processes, unlike the variable
+    #[arg(long, env = "CARDSCOPE_TOKEN", hide_env_values = true)]
+    token: Option<String>,
+    /// Without a server, also show fixed disks and loop devices
+    #[arg(long)]
+    all: bool,
+}
+
+/// What `--json` prints.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Seen {
+    /// The computer whose devices these are.
+    computer: String,
+    /// The server's address; null where none answered.
+    server: Option<String>,
+    devices: Vec<Device>,
+    tasks: Vec<Task>,
+}
+
+impl Top {
+    pub(super) fn run(self, options: &Options) -> Result<u8> {
+        let token = self.token.filter(|token| !token.is_empty());
+        let address = Address::of(self.port, self.url.as_deref(), token)?;
+        if options.json {
+            return output::document(options, &once(address, self.all)?, |seen| Page::plain(answer(seen)));
+        }
+        if !std::io::stdout().is_terminal() || std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
+            return Err(Failure::refused(
+                "cardscope top draws on a terminal, and stdout is not one that can move its cursor; --json prints one document",
+            ));
+        }
+        let interrupt = signals::interrupt();
+        let looks = Looks { coloured: output::coloured(options.color) };
+        // Asked for in spite of NO_COLOR.
+        if looks.coloured {
+            force_color_output(true);
+        }
+        let state = State::new(&address.url);
+        let failed = |e: std::io::Error| Failure::io_for(format!("the terminal cannot be used: {e}"), e);
+        let ends = client::start(address, self.all).map_err(failed)?;
+        let mut screen = Screen::open().map_err(failed)?;
+        let watched = watch(&mut screen, state, &ends, &interrupt, looks);
+        drop(screen);
+        match watched {
+            // A terminal that is closed fails, too.
+            _ if interrupt.raised() => Ok(INTERRUPTED),
+            watched => watched.map(|()| 0).map_err(failed),
+        }
+    }
+}
+
+/// What the server knows, or this computer without one.
+fn once(address: Address, all: bool) -> Result<Seen> {
+    let (url, named) = (address.url.clone(), address.named);
+    match Client::new(address).everything() {
+        Ok((host, devices, tasks)) => Ok(Seen { computer: host.hostname, server: Some(url), devices, tasks }),
+        Err(why) if named => Err(Failure::io(format!("{url}: {why}"))),
+        Err(why) => {
+            output::note(&format!("warning: {url}: {why}; only the devices of this computer are listed"));
+            let (computer, devices) = (client::computer(), client::devices(all));
+            Ok(Seen { computer, server: None, devices, tasks: Vec::new() })
+        }
+    }
+}
+
+fn answer(seen: &Seen) -> String {
+    let devices = count_of(&seen.devices);
+    let run = seen.tasks.iter().filter(|task| !task.state.has_ended()).count();
+    match (&seen.server, run) {
+        (None, _) => format!("{devices}; no server answers."),
+        (Some(_), 1) => format!("{devices}, 1 test under way."),
+        (Some(_), run) => format!("{devices}, {run} tests under way."),
+    }
+}
+
+/// Number of cards without empty readers: `2 cards`; of devices where fixed disks are among them.
+fn count_of(devices: &[Device]) -> String {
+    let there: Vec<&Device> = devices.iter().filter(|device| !device.empty).collect();
+    let what = if there.iter().all(|device| device.removable) { "card" } else { "device" };
+    format!("{} {what}{}", there.len(), if there.len() == 1 { "" } else { "s" })
+}
+
+/// The terminal while it is drawn on; it is given back when this goes, after a panic as well.
+struct Screen(DefaultTerminal);
+
+impl Screen {
+    fn open() -> std::io::Result<Self> {
+        ratatui::try_init().map(Screen)
+    }
+
+    /// Leaves the terminal to the shell until it says to go on.
+    fn suspend(&mut self) -> std::io::Result<()> {
+        ratatui::try_restore()?;
+        kill_process(getpid(), Signal::TSTP)?;
+        self.0 = ratatui::try_init()?;
+        self.0.clear()
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        // A terminal that is gone needs nothing back.
+        let _ = ratatui::try_restore();
+        let _ = self.0.show_cursor();
+    }
+}
+
+/// Draws what is new and takes keys, until somebody wants to quit.
+fn watch(
+    screen: &mut Screen,
+    mut state: State,
+    ends: &Ends,
+    interrupt: &Interrupt,
+    looks: Looks,
+) -> std::io::Result<()> {
+    let mut drawn: Option<Instant> = None;
+    let mut new = true;
+    while !interrupt.raised() {
+        for _ in 0..AT_ONCE {
+            match ends.news.try_recv() {
+                Ok(news) => state.hear(news, clock),
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => {
+                    return Err(std::io::Error::other(
+                        "the threads that ask the server have ended; please report this",
+                    ));
+                }
+            }
+            new = true;
+        }
+        let since = drawn.map_or(FRAME, |drawn| drawn.elapsed());
+        if new && since >= FRAME {
+            let mut last = 0;
+            screen.0.draw(|frame| last = screen::draw(frame, &state, looks))?;
+            state.scrolled_to(last);
+            (drawn, new) = (Some(Instant::now()), false);
+        }
+        let wait = if new { FRAME.saturating_sub(since) } else { FRAME };
+        if !event::poll(wait)? {
+            continue;
+        }
+        match event::read()? {
+            Event::Key(key) => match keys::action(&state.mode, key) {
+                None => continue,
+                Some(Action::Quit) => return Ok(()),
+                Some(Action::Suspend) => screen.suspend()?,
+                Some(Action::Redraw) => screen.0.clear()?,
+                Some(action) => {
+                    if let Some(order) = state.act(action) {
+                        // The thread that carries it out ends with the program.
+                        let _ = ends.orders.send(order);
+                    }
+                }
+            },
+            Event::Resize(..) => {}
+            _ => continue,
+        }
+        new = true;
+    }
+    Ok(())
+}
+
+/// The time of day, where this computer is.
+fn clock() -> String {
+    jiff::Zoned::now().strftime("%H:%M:%S").to_string()
+}

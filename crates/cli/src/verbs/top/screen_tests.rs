@@ -1,0 +1,133 @@
+use super::super::client::News;
+use super::super::keys::Action;
+use super::super::testing::*;
+use super::*;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+const PLAIN: Looks = Looks { coloured: false };
+
+fn drawn(state: &State, columns: u16, lines: u16) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(columns, lines)).unwrap();
+    terminal.draw(|frame| drop(draw(frame, state, PLAIN))).unwrap();
+    terminal.backend().to_string()
+}
+
+/// Draws at 80×24, which must not change by what it is compared with: the quotes at both ends show trailing blanks.
+macro_rules! snapshot {
+    ($name:literal, $state:expr) => {
+        insta::with_settings!({ snapshot_path => "snapshots", prepend_module_to_snapshot => false, omit_expression => true }, {
+            insta::assert_snapshot!($name, drawn($state, 80, 24));
+        });
+    };
+}
+
+#[test]
+fn without_a_server_it_shows_the_cards_of_this_computer_and_how_to_see_tests() {
+    let mut state = State::new("http://127.0.0.1:7373");
+    hear(&mut state, News::Link(Link::Away("no server answers".to_owned())));
+    let devices = vec![in_use(), device("sda", "SanDisk Extreme", 256_000_000_000)];
+    hear(&mut state, News::Here { computer: "pi4".to_owned(), devices });
+    for at in 0..40 {
+        let write_mb_s = if at % 10 < 5 { 12.5 } else { 0.0 };
+        let traffic = super::super::client::Traffic {
+            device: "mmcblk0".to_owned(),
+            at: f64::from(at),
+            read_mb_s: 1.25,
+            write_mb_s,
+            latency_us: Some(850.0),
+        };
+        hear(&mut state, News::Traffic(traffic));
+    }
+    snapshot!("no_server", &state);
+}
+
+#[test]
+fn without_a_card_it_says_what_to_do() {
+    snapshot!("no_card", &served(Vec::new(), Vec::new()));
+}
+
+#[test]
+fn two_tests_run_beside_each_other() {
+    snapshot!("two_running", &two_running());
+}
+
+#[test]
+fn a_fake_is_called_one_in_words() {
+    snapshot!("finished_fake", &finished_fake());
+    let mut state = finished_fake();
+    state.act(Action::Enter);
+    snapshot!("finished_fake_details", &state);
+}
+
+#[test]
+fn the_question_before_a_stop_and_the_help_name_what_happens() {
+    let mut state = two_running();
+    state.act(Action::Stop);
+    let shown = drawn(&state, 80, 24);
+    assert!(shown.contains("Stop check of /dev/sda? The card's data are restored first. y/n"), "{shown}");
+    state.act(Action::No);
+    state.act(Action::Help);
+    snapshot!("help", &state);
+}
+
+#[test]
+fn a_stop_promises_nothing_that_it_cannot_do() {
+    let mut first = task("1", "sustain", "/dev/sda", "A, 32.0 GB");
+    first.loses_data = true;
+    let mut state = served(vec![device("sda", "A", 32_000_000_000)], vec![first]);
+    state.act(Action::Stop);
+    let shown = drawn(&state, 60, 15);
+    assert!(shown.contains("The card's data are lost. y/n"), "{shown}");
+}
+
+#[test]
+fn names_of_others_break_no_line_and_steer_no_terminal() {
+    let mut state = hostile();
+    snapshot!("hostile_names", &state);
+    for action in [
+        Action::Enter,
+        Action::Down(7),
+        Action::Back,
+        Action::Stop,
+        Action::No,
+        Action::Down(2),
+        Action::Enter,
+    ] {
+        state.act(action);
+        for (columns, lines) in [(80, 24), (60, 15), (200, 60), (81, 16)] {
+            let shown = drawn(&state, columns, lines);
+            let odd = shown.chars().find(|c| *c != '\n' && outside::is_hidden(*c));
+            assert_eq!(odd, None, "{shown}");
+        }
+    }
+}
+
+#[test]
+fn every_size_of_a_terminal_is_drawn_and_small_ones_say_what_is_needed() {
+    for state in [two_running(), finished_fake(), hostile(), served(Vec::new(), Vec::new())] {
+        for columns in [1, 2, 10, 59, 60, 61, 79, 80, 120, 300] {
+            for lines in [1, 2, 14, 15, 16, 24, 100] {
+                drawn(&state, columns, lines);
+            }
+        }
+    }
+    assert!(drawn(&two_running(), 59, 15).contains("59×15 characters; cardscope top needs"));
+    assert!(drawn(&two_running(), 59, 15).contains("60×15. q quits."));
+    let small = drawn(&two_running(), 60, 15);
+    for word in ["sda", "check 2/4", "42 %", "21.3", "1:41", "speed", "q quit"] {
+        assert!(small.contains(word), "{word}\n{small}");
+    }
+}
+
+#[test]
+fn colours_are_used_where_they_are_wanted_only_and_never_alone() {
+    let colours = |coloured| {
+        let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
+        terminal.draw(|frame| drop(draw(frame, &finished_fake(), Looks { coloured }))).unwrap();
+        let cells = terminal.backend().buffer().content().to_vec();
+        cells.iter().filter(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset).count()
+    };
+    assert!(colours(true) > 50);
+    assert_eq!(colours(false), 0);
+}

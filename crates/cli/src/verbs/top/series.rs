@@ -1,0 +1,137 @@
+//! Speed and temperature over time in a bounded number of points: when there are too many, two become one.
+
+/// Points that are kept at most.
+const MOST: usize = 512;
+
+/// Seconds of a point at first.
+const SHORTEST_S: f64 = 0.2;
+
+/// What was seen within a part of the time.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Point {
+    /// When it begins and ends, in seconds.
+    from: f64,
+    to: f64,
+    /// Speeds, summed up and counted.
+    speed: (f64, u32),
+    celsius: Option<f64>,
+}
+
+impl Point {
+    fn and(self, other: Point) -> Point {
+        Point {
+            from: self.from.min(other.from),
+            to: self.to.max(other.to),
+            speed: (self.speed.0 + other.speed.0, self.speed.1.saturating_add(other.speed.1)),
+            celsius: [self.celsius, other.celsius].into_iter().flatten().reduce(f64::max),
+        }
+    }
+
+    /// Mean speed in MB/s.
+    pub(super) fn mb_s(&self) -> Option<f64> {
+        (self.speed.1 > 0).then(|| self.speed.0 / f64::from(self.speed.1))
+    }
+
+    /// Highest temperature in °C.
+    pub(super) fn celsius(&self) -> Option<f64> {
+        self.celsius
+    }
+}
+
+/// Points over time.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Series {
+    points: Vec<Point>,
+    each_s: f64,
+}
+
+impl Series {
+    /// Takes what was seen at a time; what comes from before the last one is left out.
+    pub(super) fn push(&mut self, at: f64, mb_s: Option<f64>, celsius: Option<f64>) {
+        let fit = |value: Option<f64>| value.filter(|value| value.is_finite());
+        let (speed, celsius) = (fit(mb_s).map_or((0.0, 0), |mb_s| (mb_s.max(0.0), 1)), fit(celsius));
+        let new = Point { from: at, to: at, speed, celsius };
+        self.each_s = self.each_s.max(SHORTEST_S);
+        match self.points.last_mut() {
+            _ if !at.is_finite() => {}
+            Some(last) if at < last.to => {}
+            Some(last) if at < last.from + self.each_s => *last = last.and(new),
+            _ => {
+                if self.points.len() == MOST {
+                    let two = |pair: &[Point]| pair.iter().copied().reduce(Point::and);
+                    self.points = self.points.chunks(2).filter_map(two).collect();
+                    self.each_s *= 2.0;
+                }
+                self.points.push(new);
+            }
+        }
+    }
+
+    /// Seconds from its first point to its last.
+    pub(super) fn seconds(&self) -> f64 {
+        self.points.last().zip(self.points.first()).map_or(0.0, |(last, first)| last.to - first.from)
+    }
+
+    /// The values in so many columns of equal time; where none was seen, the one before goes on.
+    pub(super) fn columns(&self, columns: usize, value: fn(&Point) -> Option<f64>) -> Vec<Option<f64>> {
+        let (Some(first), seconds) = (self.points.first(), self.seconds()) else { return Vec::new() };
+        let mut sums = vec![(0.0, 0_u32); columns];
+        for point in &self.points {
+            let share = if seconds > 0.0 { (point.from - first.from) / seconds } else { 0.0 };
+            let at = ((share * columns as f64) as usize).min(columns.saturating_sub(1));
+            if let (Some(value), Some((sum, count))) = (value(point), sums.get_mut(at)) {
+                (*sum, *count) = (*sum + value, *count + 1);
+            }
+        }
+        let mut before = None;
+        let mean = |(sum, count): (f64, u32)| (count > 0).then(|| sum / f64::from(count));
+        let filled = sums.into_iter().map(|column| {
+            before = mean(column).or(before);
+            before
+        });
+        filled.collect()
+    }
+
+    /// The lowest and the highest value.
+    pub(super) fn range(&self, value: fn(&Point) -> Option<f64>) -> Option<(f64, f64)> {
+        let both = self.points.iter().filter_map(value).map(|value| (value, value));
+        both.reduce(|(low, high), (value, _)| (low.min(value), high.max(value)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_stay_small_and_a_fall_shows_where_it_was() {
+        let mut series = Series::default();
+        for tick in 0..2_000_000_u32 {
+            let at = f64::from(tick) * 0.2;
+            let mb_s = if at < 100_000.0 { 90.0 } else { 20.0 };
+            series.push(at, Some(mb_s), Some(30.0 + at / 100_000.0));
+        }
+        assert!(series.points.len() <= MOST && series.points.len() >= MOST / 2 - 1);
+        assert!(series.points.capacity() <= 2 * MOST);
+        assert!((series.seconds() - 400_000.0).abs() < 1.0, "{}", series.seconds());
+        let speeds: Vec<f64> = series.columns(8, Point::mb_s).into_iter().flatten().map(f64::round).collect();
+        assert_eq!(speeds, [90.0, 90.0, 20.0, 20.0, 20.0, 20.0, 20.0, 20.0]);
+        let (low, high) = series.range(Point::celsius).unwrap();
+        assert!(low < 30.1 && high > 33.9);
+    }
+
+    #[test]
+    fn few_points_fill_all_columns_and_nonsense_is_left_out() {
+        let mut series = Series::default();
+        assert!(series.columns(4, Point::mb_s).is_empty() && series.range(Point::mb_s).is_none());
+        series.push(1.0, Some(10.0), None);
+        series.push(f64::NAN, Some(99.0), None);
+        series.push(0.5, Some(99.0), None);
+        series.push(3.0, Some(f64::INFINITY), None);
+        series.push(5.0, Some(20.0), None);
+        assert_eq!(series.columns(4, Point::mb_s), [Some(10.0), Some(10.0), Some(10.0), Some(20.0)]);
+        assert_eq!(series.columns(4, Point::celsius), [None; 4]);
+        assert_eq!(series.range(Point::mb_s), Some((10.0, 20.0)));
+        assert!(series.columns(0, Point::mb_s).is_empty());
+    }
+}

@@ -1,0 +1,446 @@
+//! What is known by now, and what of it is looked at: news and keys come in, rows come out. Nothing here draws, waits or reads
+//! a clock.
+
+use super::client::{Link, News, Order, Traffic};
+use super::keys::Action;
+use super::series::Series;
+use cardscope_model::units::{Size, three_digits};
+use cardscope_server::api::{Device, State as Progress, Task, Tone};
+use std::collections::{BTreeMap, HashMap};
+
+/// Tests that have ended and are shown at most.
+const MOST_ENDED: usize = 50;
+
+/// Tests that are remembered at most, the newest.
+const MOST_TASKS: usize = 1000;
+
+/// What is on the screen.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// The list, and some of what is selected.
+    #[default]
+    List,
+    /// All of what is selected, from a line on.
+    Details(usize),
+    Help,
+    /// Whether this test is to be stopped.
+    Confirm(String),
+}
+
+/// A card, or a test whose card is not in the list.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Row<'a> {
+    /// By what it is known again: a device's path, or a test's id.
+    pub(super) key: &'a str,
+    pub(super) device: Option<&'a Device>,
+    pub(super) task: Option<&'a Task>,
+    pub(super) traffic: Option<&'a Traffic>,
+    pub(super) series: Option<&'a Series>,
+}
+
+/// What is known by now.
+#[derive(Debug, Clone, Default)]
+pub(super) struct State {
+    /// Where the server is.
+    pub(super) url: String,
+    pub(super) link: Link,
+    /// Whether it ever answered.
+    pub(super) served: bool,
+    /// The computer whose cards these are.
+    pub(super) computer: String,
+    devices: Vec<Device>,
+    /// By id, which begins with the time.
+    tasks: BTreeMap<String, Task>,
+    /// The test that ended last on a device, as long as its card stays.
+    last: HashMap<String, String>,
+    tracks: HashMap<String, Series>,
+    traffic: HashMap<String, (Traffic, Series)>,
+    /// When the newest event came, as a clock shows it.
+    pub(super) newest: Option<String>,
+    selected: Option<String>,
+    pub(super) mode: Mode,
+    /// An answer to an order, until the next key.
+    pub(super) said: Option<String>,
+}
+
+impl State {
+    pub(super) fn new(url: &str) -> Self {
+        State { url: url.to_owned(), ..State::default() }
+    }
+
+    /// Takes what is new at a time.
+    pub(super) fn hear(&mut self, news: News, clock: impl FnOnce() -> String) {
+        let is_event = matches!(
+            news,
+            News::Task(_) | News::Moment(_) | News::Forgotten(_) | News::Devices(_) | News::Traffic(_)
+        );
+        if is_event {
+            self.newest = Some(clock());
+        }
+        match news {
+            News::Link(link) => {
+                if link == Link::Live {
+                    self.served = true;
+                    // What this computer's kernel counted is of no use any more.
+                    self.traffic.clear();
+                }
+                self.link = link;
+            }
+            News::All { computer, devices, tasks } => {
+                self.computer = computer;
+                self.tasks = tasks.into_iter().map(|task| (task.id.clone(), task)).collect();
+                self.tracks.retain(|id, _| self.tasks.contains_key(id));
+                self.present(devices);
+                // What ended while nobody watched may have been on another card of that kind: that counts at the start alone.
+                let ended = self.tasks.values().filter(|task| task.state.has_ended() && !self.served);
+                for task in ended {
+                    // The newest comes last.
+                    let same = |device: &&Device| device.path == task.target && title(device) == task.title;
+                    if self.devices.iter().any(|device| same(&device)) {
+                        self.last.insert(task.target.clone(), task.id.clone());
+                    }
+                }
+            }
+            News::Task(task) => self.task(*task),
+            News::Moment(moment) => {
+                let (id, moment) = (moment.task, moment.moment);
+                if let Some(task) = self.tasks.get_mut(&id) {
+                    self.tracks.entry(id).or_default().push(moment.at, moment.mb_s, moment.celsius);
+                    task.moment = Some(moment);
+                }
+            }
+            News::Forgotten(id) => {
+                self.tasks.remove(&id);
+                self.tracks.remove(&id);
+                self.last.retain(|_, last| *last != id);
+            }
+            News::Devices(devices) => self.present(devices),
+            News::Track { task, moments } => {
+                let mut series = Series::default();
+                moments.iter().for_each(|moment| series.push(moment.at, moment.mb_s, moment.celsius));
+                if self.tasks.contains_key(&task) {
+                    self.tracks.insert(task, series);
+                }
+            }
+            // They may come late.
+            News::Here { .. } | News::Traffic(_) if !matches!(self.link, Link::Away(_)) => {}
+            News::Here { computer, devices } => {
+                self.computer = computer;
+                self.present(devices);
+            }
+            News::Traffic(traffic) => {
+                let (last, series) = self.traffic.entry(traffic.device.clone()).or_default();
+                series.push(traffic.at, Some(traffic.read_mb_s + traffic.write_mb_s), None);
+                *last = traffic;
+            }
+            News::Said(text) => self.said = Some(text),
+        }
+        self.bound();
+    }
+
+    fn task(&mut self, task: Task) {
+        let moment = task.moment.clone().or_else(|| self.tasks.get(&task.id)?.moment.clone());
+        let task = Task { moment, ..task };
+        if task.state.has_ended() && self.devices.iter().any(|device| device.path == task.target) {
+            self.last.insert(task.target.clone(), task.id.clone());
+        }
+        self.tasks.insert(task.id.clone(), task);
+    }
+
+    /// Takes the devices that are there now; a card that went takes its last result with it.
+    fn present(&mut self, devices: Vec<Device>) {
+        let of = |path: &str| devices.iter().find(|device| device.path == path);
+        let before = std::mem::take(&mut self.devices);
+        self.last.retain(|path, _| {
+            let old = before.iter().find(|device| device.path == *path);
+            old.zip(of(path)).is_some_and(|(old, new)| !new.empty && title(old) == title(new))
+        });
+        self.traffic.retain(|name, _| devices.iter().any(|device| device.name == *name));
+        self.devices = devices;
+    }
+
+    /// Days of tests stay as small as an hour of them.
+    fn bound(&mut self) {
+        while self.tasks.len() > MOST_TASKS {
+            let Some((id, _)) = self.tasks.pop_first() else { return };
+            self.tracks.remove(&id);
+            self.last.retain(|_, last| *last != id);
+        }
+    }
+
+    /// What is there, empty readers included.
+    pub(super) fn devices(&self) -> &[Device] {
+        &self.devices
+    }
+
+    /// The devices, then tests on what is not among them: those that go on, and those that have ended, newest first.
+    pub(super) fn rows(&self) -> Vec<Row<'_>> {
+        let newest = || self.tasks.values().rev();
+        let on = |device: &Device, wanted: fn(Progress) -> bool| {
+            self.tasks.values().find(|task| task.target == device.path && wanted(task.state))
+        };
+        let runs = |state| matches!(state, Progress::Running | Progress::Stopping);
+        let waits = |state| state == Progress::Queued;
+        let mut rows: Vec<Row<'_>> = Vec::new();
+        for device in &self.devices {
+            let last = || self.last.get(&device.path).and_then(|id| self.tasks.get(id));
+            let task = on(device, runs).or_else(|| on(device, waits)).or_else(last);
+            rows.push(self.row(&device.path, Some(device), task));
+        }
+        let shown: Vec<&str> = rows.iter().filter_map(|row| Some(row.task?.id.as_str())).collect();
+        let more = |ended: bool| {
+            let shown = &shown;
+            newest().filter(move |task| task.state.has_ended() == ended && !shown.contains(&task.id.as_str()))
+        };
+        let others: Vec<&Task> = more(false).chain(more(true).take(MOST_ENDED)).collect();
+        rows.extend(others.into_iter().map(|task| self.row(&task.id, None, Some(task))));
+        rows
+    }
+
+    fn row<'a>(&'a self, key: &'a str, device: Option<&'a Device>, task: Option<&'a Task>) -> Row<'a> {
+        let traffic = device.and_then(|device| self.traffic.get(&device.name)).filter(|_| task.is_none());
+        let of_task = task.and_then(|task| self.tracks.get(&task.id));
+        let series = of_task.or(traffic.map(|(_, series)| series));
+        Row { key, device, task, traffic: traffic.map(|(traffic, _)| traffic), series }
+    }
+
+    /// The place of the selected row.
+    pub(super) fn selected(&self, rows: &[Row<'_>]) -> usize {
+        let by_key = |key: &String| rows.iter().position(|row| row.key == key);
+        // What ended beside the devices was known by its test before it went on one.
+        let by_task = |key: &String| rows.iter().position(|row| row.task.is_some_and(|task| task.id == *key));
+        let first_that_runs =
+            || rows.iter().position(|row| row.task.is_some_and(|task| !task.state.has_ended()));
+        let chosen = self.selected.as_ref();
+        chosen
+            .and_then(|key| by_key(key).or_else(|| by_task(key)))
+            .or_else(first_that_runs)
+            .unwrap_or_default()
+    }
+
+    /// Takes a key; gives what the server is to be asked for.
+    pub(super) fn act(&mut self, action: Action) -> Option<Order> {
+        self.said = None;
+        let (at, task, stoppable) = {
+            let rows = self.rows();
+            let at = self.selected(&rows);
+            let task = rows.get(at).and_then(|row| row.task);
+            let stoppable = task.filter(|task| matches!(task.state, Progress::Queued | Progress::Running));
+            (at, task.map(|task| task.id.clone()), stoppable.map(|task| task.id.clone()))
+        };
+        match (&mut self.mode, action) {
+            (Mode::Details(line), Action::Up(by)) => *line = line.saturating_sub(by),
+            (Mode::Details(line), Action::Down(by)) => *line = line.saturating_add(by),
+            (Mode::List, Action::Up(by)) => self.select(at.saturating_sub(by)),
+            (Mode::List, Action::Down(by)) => self.select(at.saturating_add(by)),
+            (Mode::List, Action::Enter) => {
+                // Held, whatever comes and goes meanwhile.
+                self.select(at);
+                self.mode = Mode::Details(0);
+            }
+            (Mode::List | Mode::Details(_), Action::Stop) => match (stoppable, self.link == Link::Live) {
+                (_, false) => self.said = Some("no test can be stopped without the server".to_owned()),
+                (Some(id), true) => self.mode = Mode::Confirm(id),
+                (None, true) => self.said = Some("no test that runs or waits is selected".to_owned()),
+            },
+            (Mode::List | Mode::Details(_), Action::Help) => self.mode = Mode::Help,
+            (Mode::Confirm(id), Action::Yes) => {
+                let id = std::mem::take(id);
+                self.mode = Mode::List;
+                return Some(Order::Stop(id));
+            }
+            (Mode::List, _) => {}
+            (Mode::Details(_) | Mode::Help | Mode::Confirm(_), Action::Enter | Action::Back | Action::No) => {
+                self.mode = Mode::List;
+            }
+            (Mode::Help, _) => self.mode = Mode::List,
+            _ => {}
+        }
+        self.wanted(task)
+    }
+
+    /// Selects a row, the last one where there are fewer.
+    fn select(&mut self, at: usize) {
+        let key = {
+            let rows = self.rows();
+            rows.get(at.min(rows.len().saturating_sub(1))).map(|row| row.key.to_owned())
+        };
+        self.selected = key;
+    }
+
+    /// The course of the selected test, where it is not known yet.
+    fn wanted(&self, before: Option<String>) -> Option<Order> {
+        let rows = self.rows();
+        let task = rows.get(self.selected(&rows))?.task?;
+        let new = before.as_deref() != Some(task.id.as_str()) || matches!(self.mode, Mode::Details(_));
+        let unknown = !self.tracks.contains_key(&task.id) && task.started_at.is_some();
+        (new && unknown && self.link == Link::Live).then(|| Order::Track(task.id.clone()))
+    }
+
+    /// A test by its id.
+    pub(super) fn find(&self, id: &str) -> Option<&Task> {
+        self.tasks.get(id)
+    }
+
+    /// The last line that details can begin with is known to whoever draws them.
+    pub(super) fn scrolled_to(&mut self, last: usize) {
+        if let Mode::Details(line) = &mut self.mode {
+            *line = (*line).min(last);
+        }
+    }
+}
+
+/// A device as the server calls it in a test.
+fn title(device: &Device) -> String {
+    let size = device.bytes.map(|bytes| Size(bytes).to_string());
+    [device.model.clone(), size].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+impl Row<'_> {
+    /// The card in a word.
+    pub(super) fn name(&self) -> &str {
+        match (self.device, self.task) {
+            (Some(device), _) => &device.name,
+            (None, Some(task)) => {
+                let name = task.target.strip_prefix("sim:").or(task.target.strip_prefix("/dev/"));
+                name.unwrap_or(&task.target)
+            }
+            (None, None) => "",
+        }
+    }
+
+    pub(super) fn size(&self) -> String {
+        match self.device {
+            Some(device) if device.empty => String::new(),
+            Some(device) => device.bytes.map(|bytes| Size(bytes).to_string()).unwrap_or_default(),
+            // It is at the end of the title.
+            None => self.task.and_then(|task| size_of(&task.title)).unwrap_or_default().to_owned(),
+        }
+    }
+
+    pub(super) fn model(&self) -> &str {
+        match (self.device, self.task) {
+            (Some(device), _) => device.model.as_deref().unwrap_or_default(),
+            (None, Some(task)) => &task.title,
+            (None, None) => "",
+        }
+    }
+
+    /// What runs, how it ended, or whether the card is safe to test; and how good that is.
+    pub(super) fn state(&self) -> (String, Tone) {
+        match (self.task, self.device) {
+            (Some(task), _) => (progress(task), tone(task)),
+            (None, Some(device)) => match (device.empty, device.safe, &device.reason) {
+                (true, _, _) => ("empty slot".to_owned(), Tone::Plain),
+                (_, true, _) => ("safe to test".to_owned(), Tone::Plain),
+                (_, _, Some(reason)) => (format!("no test: {reason}"), Tone::Plain),
+                (_, _, None) => ("no test: reason unknown".to_owned(), Tone::Plain),
+            },
+            (None, None) => (String::new(), Tone::Plain),
+        }
+    }
+
+    /// The test that goes on.
+    fn open(&self) -> Option<&Task> {
+        self.task.filter(|task| !task.state.has_ended())
+    }
+
+    pub(super) fn done(&self) -> String {
+        let done = self.open().and_then(|task| task.moment.as_ref()?.done);
+        done.map(|done| format!("{:.0} %", (done * 100.0).floor())).unwrap_or_default()
+    }
+
+    /// In MB/s.
+    pub(super) fn speed(&self) -> String {
+        let moved =
+            |traffic: &Traffic| Some(traffic.read_mb_s + traffic.write_mb_s).filter(|mb_s| *mb_s > 0.0);
+        let of_task = self.open().and_then(|task| task.moment.as_ref()?.mb_s);
+        of_task.or(self.traffic.and_then(moved)).map(short).unwrap_or_default()
+    }
+
+    pub(super) fn latency(&self) -> String {
+        let of_task = self.open().and_then(|task| task.moment.as_ref()?.latency_us);
+        of_task.or(self.traffic.and_then(|traffic| traffic.latency_us)).map(latency).unwrap_or_default()
+    }
+
+    /// In °C.
+    pub(super) fn celsius(&self) -> String {
+        let celsius = self.open().and_then(|task| task.moment.as_ref()?.celsius);
+        celsius.map(|celsius| format!("{celsius:.0}")).unwrap_or_default()
+    }
+
+    pub(super) fn left(&self) -> String {
+        self.open().and_then(|task| task.moment.as_ref()?.left_s).map(countdown).unwrap_or_default()
+    }
+}
+
+/// The size at the end of a title: `32.0 GB` of `SanDisk Extreme, 32.0 GB`.
+fn size_of(title: &str) -> Option<&str> {
+    let (_, end) = title.rsplit_once(", ")?;
+    ["GB", "MB", "kB", "bytes"].iter().any(|unit| end.ends_with(unit)).then_some(end)
+}
+
+/// How far a test is, or what came of it.
+pub(super) fn progress(task: &Task) -> String {
+    let stage = |task: &Task| match &task.moment {
+        Some(moment) if moment.stages > 1 && moment.stage_number > 0 => {
+            format!("{} {}/{} {}", task.verb, moment.stage_number, moment.stages, moment.stage)
+        }
+        Some(moment) if !moment.stage.is_empty() => format!("{}: {}", task.verb, moment.stage),
+        _ => format!("{} begins", task.verb),
+    };
+    let came_to =
+        |task: &Task| task.answer.clone().or(task.error.clone()).unwrap_or_else(|| "no result".to_owned());
+    match task.state {
+        Progress::Queued => format!("{} waits", task.verb),
+        Progress::Running => stage(task),
+        Progress::Stopping => format!("stopping {}", stage(task)),
+        Progress::Complete => came_to(task),
+        Progress::Failed => {
+            format!("{} failed: {}", task.verb, task.error.as_deref().unwrap_or("reason unknown"))
+        }
+        Progress::Interrupted => format!("stopped: {}", came_to(task)),
+    }
+}
+
+/// How good the news of a test is; one that failed has no good ones.
+pub(super) fn tone(task: &Task) -> Tone {
+    match task.state {
+        Progress::Failed => Tone::Bad,
+        Progress::Complete | Progress::Interrupted => task.tone.unwrap_or_default(),
+        _ => Tone::Plain,
+    }
+}
+
+/// A number in at most five characters.
+fn short(value: f64) -> String {
+    match value {
+        small if small < 0.01 => "0.00".to_owned(),
+        usual if usual < 99_999.0 => three_digits(usual),
+        _ => "many".to_owned(),
+    }
+}
+
+/// A latency in at most seven characters: `350 µs`, `1.20 ms`, `2.00 s`.
+pub(super) fn latency(us: f64) -> String {
+    match us {
+        us if us < 999.5 => format!("{us:.0} µs"),
+        us if us < 999_500.0 => format!("{} ms", three_digits(us / 1e3)),
+        us => format!("{} s", three_digits(us / 1e6)),
+    }
+}
+
+/// A time left in at most six characters: `48 s`, `1:40`, `2 h 05`, `3 d 4`.
+fn countdown(seconds: f64) -> String {
+    let whole = seconds.clamp(0.0, 1e9).ceil() as u64;
+    match whole {
+        0..60 => format!("{whole} s"),
+        60..3600 => format!("{}:{:02}", whole / 60, whole % 60),
+        3600..86_400 => format!("{}h{:02}", whole / 3600, whole % 3600 / 60),
+        _ => format!("{} d", (whole / 86_400).min(9999)),
+    }
+}
+
+#[cfg(test)]
+#[path = "state_tests.rs"]
+mod tests;

@@ -1,0 +1,186 @@
+use super::super::client::Traffic;
+use super::super::testing::*;
+use super::*;
+use cardscope_server::api::TaskMoment;
+
+fn names(state: &State) -> Vec<String> {
+    state
+        .rows()
+        .iter()
+        .map(|row| format!("{}:{}", row.name(), row.task.map_or("", |task| &task.id)))
+        .collect()
+}
+
+#[test]
+fn a_device_has_the_test_on_it_and_others_have_lines_of_their_own() {
+    let mut state = two_running();
+    assert_eq!(names(&state), ["mmcblk0:", "sda:1", "sdb:2"]);
+    let waits = Task { state: Progress::Queued, ..task("3", "map", "/dev/sdb", "Samsung EVO, 64.0 GB") };
+    hear(&mut state, News::Task(Box::new(waits)));
+    hear(&mut state, News::Task(Box::new(task("4", "check", "sim:constant", "Constant, 32.0 GB"))));
+    assert_eq!(names(&state), ["mmcblk0:", "sda:1", "sdb:2", "constant:4", "sdb:3"]);
+    hear(&mut state, News::Forgotten("4".to_owned()));
+    assert_eq!(names(&state), ["mmcblk0:", "sda:1", "sdb:2", "sdb:3"]);
+}
+
+#[test]
+fn what_runs_is_shown_in_figures_until_it_ends_with_an_answer() {
+    let state = two_running();
+    let rows = state.rows();
+    assert_eq!(
+        rows[0].state(),
+        ("no test: in use: mmcblk0p1 is mounted at /boot/firmware".to_owned(), Tone::Plain)
+    );
+    let figures = [rows[1].done(), rows[1].speed(), rows[1].latency(), rows[1].celsius(), rows[1].left()];
+    assert_eq!(figures, ["42 %", "21.3", "1.23 ms", "43", "1:41"]);
+    assert_eq!(rows[1].state().0, "check 2/4 writing");
+    let state = finished_fake();
+    let rows = state.rows();
+    assert_eq!(rows[0].state(), ("FAKE: holds 52.0 GB of 1000 GB. Return it.".to_owned(), Tone::Bad));
+    assert_eq!((rows[0].done(), rows[0].speed(), rows[0].left()), Default::default());
+    assert!(rows[0].series.is_some(), "its course stays");
+}
+
+#[test]
+fn another_card_in_the_reader_has_not_the_result_of_the_one_before() {
+    for change in [
+        vec![],
+        vec![device("sdb", "Another", 1_000_000_000_000)],
+        vec![Device { empty: true, ..device("sdb", "Generic STORAGE", 0) }],
+    ] {
+        let mut state = finished_fake();
+        hear(&mut state, News::Devices(change));
+        hear(&mut state, News::Devices(vec![device("sdb", "Generic STORAGE", 1_000_000_000_000)]));
+        let rows = state.rows();
+        assert_eq!(rows[0].state().0, "safe to test");
+        assert_eq!((rows[1].name(), rows[1].size().as_str()), ("sdb", "1000 GB"), "it has a line of its own");
+    }
+    let mut state = finished_fake();
+    hear(&mut state, News::Devices(vec![device("sdb", "Generic STORAGE", 1_000_000_000_000)]));
+    assert_eq!(names(&state), ["sdb:1"], "the same card stays what it is");
+}
+
+#[test]
+fn a_test_is_stopped_when_that_was_answered_with_yes_and_only_where_one_can_be() {
+    let mut state = two_running();
+    assert_eq!(state.act(Action::Stop), None);
+    assert_eq!(state.mode, Mode::Confirm("1".to_owned()), "what runs is selected first");
+    assert_eq!(state.act(Action::No), None);
+    assert_eq!(state.mode, Mode::List);
+    state.act(Action::Down(1));
+    state.act(Action::Stop);
+    assert_eq!(state.act(Action::Yes), Some(Order::Stop("2".to_owned())));
+    state.act(Action::Up(usize::MAX));
+    state.act(Action::Stop);
+    assert_eq!(
+        (state.mode.clone(), state.said.as_deref()),
+        (Mode::List, Some("no test that runs or waits is selected"))
+    );
+    hear(&mut state, News::Link(Link::Away("no server answers".to_owned())));
+    state.act(Action::Down(1));
+    state.act(Action::Stop);
+    assert!(state.said.as_deref().is_some_and(|said| said.contains("without the server")));
+}
+
+#[test]
+fn what_is_selected_stays_so_when_others_come_and_go() {
+    let mut state = two_running();
+    state.act(Action::Down(1));
+    let selected = |state: &State| {
+        let rows = state.rows();
+        rows[state.selected(&rows)].name().to_owned()
+    };
+    assert_eq!(selected(&state), "sdb");
+    hear(
+        &mut state,
+        News::Devices(vec![
+            device("nvme0n1", "P5", 1_000_000_000_000),
+            device("sdb", "Samsung EVO", 64_000_000_000),
+        ]),
+    );
+    assert_eq!(selected(&state), "sdb");
+    hear(&mut state, News::Devices(Vec::new()));
+    state.act(Action::Down(usize::MAX));
+    state.act(Action::Down(usize::MAX));
+    state.act(Action::Enter);
+    assert_eq!(state.mode, Mode::Details(0));
+    state.act(Action::Down(usize::MAX));
+    state.scrolled_to(7);
+    assert_eq!(state.mode, Mode::Details(7));
+    state.act(Action::Back);
+    assert_eq!(state.mode, Mode::List);
+}
+
+#[test]
+fn the_course_of_a_test_is_asked_for_where_it_is_not_known_and_only_once() {
+    let mut ended = task("0", "verify", "sim:constant", "Constant, 32.0 GB");
+    ended.state = Progress::Complete;
+    let mut state = served(vec![device("sda", "A", 1)], vec![ended]);
+    assert_eq!(state.act(Action::Down(1)), Some(Order::Track("0".to_owned())));
+    hear(&mut state, News::Track { task: "0".to_owned(), moments: vec![moment(0.0), moment(1.0)] });
+    assert_eq!((state.act(Action::Up(1)), state.act(Action::Down(1))), (None, None));
+    assert_eq!(state.rows()[1].series.map(Series::seconds), Some(1.0));
+}
+
+#[test]
+fn without_a_server_the_kernel_says_how_fast_a_card_is_read_and_written() {
+    let mut state = State::new("http://127.0.0.1:7373");
+    hear(&mut state, News::Link(Link::Away("no server answers".to_owned())));
+    hear(
+        &mut state,
+        News::Here { computer: "pi4".to_owned(), devices: vec![device("sda", "A", 32_000_000_000)] },
+    );
+    for at in 0..9 {
+        let traffic = Traffic {
+            device: "sda".to_owned(),
+            at: f64::from(at),
+            read_mb_s: 20.0,
+            write_mb_s: 1.5,
+            latency_us: Some(350.0),
+        };
+        hear(&mut state, News::Traffic(traffic));
+    }
+    let rows = state.rows();
+    assert_eq!((rows[0].speed(), rows[0].latency()), ("21.5".to_owned(), "350 µs".to_owned()));
+    assert_eq!(rows[0].series.map(Series::seconds), Some(8.0));
+    hear(
+        &mut state,
+        News::All {
+            computer: "pi4".to_owned(),
+            devices: vec![device("sda", "A", 32_000_000_000)],
+            tasks: Vec::new(),
+        },
+    );
+    hear(&mut state, News::Link(Link::Live));
+    hear(
+        &mut state,
+        News::Traffic(Traffic { device: "sda".to_owned(), read_mb_s: 3.0, ..Traffic::default() }),
+    );
+    assert_eq!(state.rows()[0].speed(), "", "the server says what goes on from here on");
+}
+
+#[test]
+fn days_of_tests_take_no_more_room_than_an_hour() {
+    let mut state = served(Vec::new(), Vec::new());
+    for number in 0..3 * MOST_TASKS {
+        let id = format!("{number:08}");
+        hear(
+            &mut state,
+            News::Task(Box::new(Task { state: Progress::Complete, ..task(&id, "info", "sim:a", "A") })),
+        );
+        hear(&mut state, News::Moment(TaskMoment { task: id, moment: moment(1.0) }));
+    }
+    assert_eq!(
+        (state.tasks.len(), state.tracks.len(), state.rows().len()),
+        (MOST_TASKS, MOST_TASKS, MOST_ENDED)
+    );
+    hear(&mut state, News::Moment(TaskMoment { task: "unknown".to_owned(), moment: moment(1.0) }));
+    assert_eq!(state.tracks.len(), MOST_TASKS, "a test that nobody knows has no course");
+}
+
+#[test]
+fn times_left_and_latencies_fit_their_columns() {
+    assert_eq!([0.2, 59.5, 101.0, 3700.0, 90_000.0].map(countdown), ["1 s", "1:00", "1:41", "1h01", "1 d"]);
+    assert_eq!([12.3, 999.6, 1234.0, 2_000_000.0].map(latency), ["12 µs", "1.00 ms", "1.23 ms", "2.00 s"]);
+    assert_eq!([0.0, 0.5, 88.44, 2000.0, 1e30].map(short), ["0.00", "0.500", "88.4", "2000", "many"]);
+}

@@ -1,0 +1,175 @@
+//! Screens to test with: what a server says of a computer with two readers.
+
+use super::client::{Link, News};
+use super::state::State;
+use cardscope_model::finding::Weight;
+use cardscope_model::live::{Figure, Found, Moment, Stage};
+use cardscope_server::api::{Device, State as Progress, Task, TaskMoment, Tone};
+
+pub(super) fn device(name: &str, model: &str, bytes: u64) -> Device {
+    Device {
+        name: name.to_owned(),
+        path: format!("/dev/{name}"),
+        bytes: Some(bytes),
+        bus: "usb".to_owned(),
+        model: Some(model.to_owned()),
+        removable: true,
+        safe: true,
+        ..Device::default()
+    }
+}
+
+pub(super) fn in_use() -> Device {
+    Device {
+        safe: false,
+        mounted: true,
+        reason: Some("in use: mmcblk0p1 is mounted at /boot/firmware".to_owned()),
+        advice: Some("it holds the running system".to_owned()),
+        ..device("mmcblk0", "SC16G", 15_931_539_456)
+    }
+}
+
+pub(super) fn task(id: &str, verb: &str, target: &str, title: &str) -> Task {
+    let plan = ["reading the identity", "writing", "reading back", "restoring"];
+    Task {
+        id: id.to_owned(),
+        verb: verb.to_owned(),
+        target: target.to_owned(),
+        title: title.to_owned(),
+        state: Progress::Running,
+        queued_at: "2026-05-01T12:00:00Z".to_owned(),
+        started_at: Some("2026-05-01T12:00:01Z".to_owned()),
+        plan: plan.map(|name| Stage { name: name.to_owned(), weight: 1.0 }).to_vec(),
+        says: "Writes 540 MB and restores what was there.".to_owned(),
+        ..Task::default()
+    }
+}
+
+pub(super) fn moment(at: f64) -> Moment {
+    Moment {
+        at,
+        stage: "writing".to_owned(),
+        stage_number: 2,
+        stages: 4,
+        phase: "sequential".to_owned(),
+        done: Some(0.423),
+        bytes: Some(132_000_000),
+        total_bytes: Some(540_000_000),
+        mb_s: Some(if at < 60.0 { 88.4 } else { 21.3 }),
+        latency_us: Some(1234.0),
+        celsius: Some(31.0 + at / 10.0),
+        left_s: Some(101.0),
+        waits_for: None,
+    }
+}
+
+pub(super) fn hear(state: &mut State, news: News) {
+    state.hear(news, || "14:03:22".to_owned());
+}
+
+/// A server that knows these.
+pub(super) fn served(devices: Vec<Device>, tasks: Vec<Task>) -> State {
+    let mut state = State::new("http://127.0.0.1:7373");
+    hear(&mut state, News::All { computer: "pi4".to_owned(), devices, tasks });
+    hear(&mut state, News::Link(Link::Live));
+    state
+}
+
+pub(super) fn goes_on(state: &mut State, task: &str, seconds: u32) {
+    for at in 0..seconds * 5 {
+        let moment = moment(f64::from(at) / 5.0);
+        hear(state, News::Moment(TaskMoment { task: task.to_owned(), moment }));
+    }
+}
+
+/// Two tests under way, and a third card that may not be tested.
+pub(super) fn two_running() -> State {
+    let devices = vec![
+        in_use(),
+        device("sda", "SanDisk Extreme", 256_000_000_000),
+        device("sdb", "Samsung EVO", 64_000_000_000),
+    ];
+    let mut first = task("1", "check", "/dev/sda", "SanDisk Extreme, 256 GB");
+    first.findings = vec![Found {
+        weight: Weight::Hint,
+        verdict: "The card slows down after 12 GB.".to_owned(),
+        advice: Some("Let it rest before long recordings.".to_owned()),
+    }];
+    first.figures = vec![Figure { what: "SEQ1M Q8T1 read".to_owned(), mb_s: 93.4 }];
+    let second = task("2", "sustain", "/dev/sdb", "Samsung EVO, 64.0 GB");
+    let mut state = served(devices, vec![first, second]);
+    goes_on(&mut state, "1", 120);
+    goes_on(&mut state, "2", 30);
+    state
+}
+
+/// A fake whose test has ended.
+pub(super) fn finished_fake() -> State {
+    let mut state = served(
+        vec![device("sdb", "Generic STORAGE", 1_000_000_000_000)],
+        vec![task("1", "verify", "/dev/sdb", "Generic STORAGE, 1000 GB")],
+    );
+    goes_on(&mut state, "1", 90);
+    let ended = Task {
+        state: Progress::Complete,
+        ended_at: Some("2026-05-01T12:03:00Z".to_owned()),
+        answer: Some("FAKE: holds 52.0 GB of 1000 GB. Return it.".to_owned()),
+        tone: Some(Tone::Bad),
+        session: Some("0197".to_owned()),
+        findings: vec![Found {
+            weight: Weight::Bad,
+            verdict: "Writes beyond 52.0 GB are lost (limbo, 99.9 %).".to_owned(),
+            advice: Some("Return it.".to_owned()),
+        }],
+        notes: vec!["The card answers late at 52.0 GB.".to_owned()],
+        ..task("1", "verify", "/dev/sdb", "Generic STORAGE, 1000 GB")
+    };
+    hear(&mut state, News::Task(Box::new(ended)));
+    state
+}
+
+/// What a terminal obeys, what turns a line around, wide letters, and no end.
+pub(super) const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}31m\n\r\t\u{202e}卡卡卡\u{200b}שלום\u{301}💾";
+
+pub(super) fn hostile() -> State {
+    let long = HOSTILE.repeat(40);
+    let device = Device {
+        safe: false,
+        reason: Some(long.clone()),
+        advice: Some(long.clone()),
+        ..device(&long, &long, u64::MAX)
+    };
+    let path = device.path.clone();
+    let mut on_it = task("1", &long, &path, &long);
+    (on_it.says, on_it.answer, on_it.error) = (long.clone(), Some(long.clone()), Some(long.clone()));
+    on_it.findings = vec![Found { weight: Weight::Bad, verdict: long.clone(), advice: Some(long.clone()) }];
+    on_it.figures = vec![Figure { what: long.clone(), mb_s: f64::MAX }];
+    on_it.notes = vec![long.clone()];
+    on_it.plan = vec![Stage { name: long.clone(), weight: f64::NAN }];
+    let ended = Task {
+        state: Progress::Failed,
+        ..Task { id: "0".to_owned(), target: long.clone(), ..on_it.clone() }
+    };
+    let mut state = served(vec![device, self::device("sdb", "SanDisk", 64_000_000_000)], vec![on_it, ended]);
+    state.computer = long.clone();
+    let odd = Moment {
+        stage: long.clone(),
+        phase: long.clone(),
+        waits_for: Some(long),
+        stage_number: u32::MAX,
+        stages: u32::MAX,
+        done: Some(1e300),
+        bytes: Some(u64::MAX),
+        total_bytes: Some(1),
+        mb_s: Some(1e300),
+        latency_us: Some(1e300),
+        celsius: Some(-1e300),
+        left_s: Some(1e300),
+        ..moment(0.0)
+    };
+    for at in [0.0, 1.0, 1e300] {
+        let moment = Moment { at, ..odd.clone() };
+        hear(&mut state, News::Moment(TaskMoment { task: "1".to_owned(), moment }));
+    }
+    state
+}

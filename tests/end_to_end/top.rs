@@ -1,0 +1,199 @@
+//! `cardscope top` in a real terminal of 80×24, beside a real server: a test is seen, stopped and seen to end, and the terminal
+//! is given back however it ends.
+
+use crate::common::binary::{CARDSCOPE, Home, Running};
+use crate::common::machine::Loop;
+use crate::common::until;
+use crate::progress::slow_card;
+use crate::screens::{Terminal, plain};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+
+/// A server under way.
+struct Server {
+    running: Running,
+    port: u16,
+    token: String,
+}
+
+impl Server {
+    fn start(home: &Home, port: u16) -> Self {
+        let running = home.start(&["serve", "--port", &port.to_string(), "--json", "--all"]);
+        until("the server's address", || running.printed().trim_end().ends_with('}'));
+        let printed: Value = serde_json::from_str(&running.printed()).unwrap();
+        let address = printed["address"].as_str().unwrap();
+        let (url, token) = address.split_once("/#token=").unwrap();
+        let port = url.rsplit_once(':').unwrap().1.parse().unwrap();
+        Server { running, port, token: token.to_owned() }
+    }
+
+    /// Orders a test; gives its id.
+    #[track_caller]
+    fn order(&self, order: &Value) -> String {
+        let answer = self.ask("POST", "tasks", &order.to_string());
+        answer["id"].as_str().unwrap_or_else(|| panic!("{answer:#}")).to_owned()
+    }
+
+    fn task(&self, id: &str) -> Value {
+        self.ask("GET", &format!("tasks/{id}"), "")
+    }
+
+    fn ask(&self, method: &str, path: &str, body: &str) -> Value {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let (port, token, length) = (self.port, &self.token, body.len());
+        write!(
+            stream,
+            "{method} /api/{path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCardscope-Token: {token}\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+        serde_json::from_str(body).unwrap_or_else(|e| panic!("{e}: {answer}"))
+    }
+}
+
+/// `top` in a terminal; what the shell knows of the terminal afterwards is below what it showed.
+fn top(home: &Home, name: &str, options: &str) -> Terminal {
+    let pid = home.path(&format!("{name}.pid"));
+    let line = format!(
+        "sh -c 'echo $$ > {}; exec \"{CARDSCOPE}\" top {options}'; echo \"[status $?]\"; stty -a | tr ';' '\\n'",
+        pid.display()
+    );
+    Terminal::sized(home, name, (80, 24), &line)
+}
+
+fn pid(home: &Home, name: &str) -> Pid {
+    let text = std::fs::read_to_string(home.path(&format!("{name}.pid"))).unwrap();
+    Pid::from_raw(text.trim().parse().unwrap()).unwrap()
+}
+
+/// The terminal is as it was: the screen before is back, the cursor is there, and keys are shown and edited by the line.
+#[track_caller]
+fn is_given_back(terminal: &Terminal, status: i32) {
+    let shown = plain(&terminal.ended().0);
+    assert!(shown.contains(&format!("[status {status}]")), "{shown}");
+    assert_eq!(terminal.is("#{alternate_on} #{cursor_flag} #{mouse_any_flag}"), "0 1 0");
+    let words: Vec<&str> = shown.split_whitespace().collect();
+    for mode in ["icanon", "echo", "isig", "icrnl", "opost"] {
+        assert!(words.contains(&mode), "{mode} is off\n{shown}");
+    }
+    assert!(!shown.contains("cardscope top ·"), "{shown}");
+}
+
+#[test]
+fn a_test_is_seen_while_it_runs_stopped_and_seen_to_end() {
+    let home = Home::new();
+    let served = slow_card(&home);
+    let card = Loop::over(&served.card(), &[]);
+    let server = Server::start(&home, 0);
+    let order = json!({"verb": "sustain", "options": {"minutes": 5}, "target": card.path});
+    let id = server.order(&order);
+    let terminal = top(&home, "stopped", &format!("--port {}", server.port));
+    let name = card.name();
+    let runs = |shown: &str| {
+        let shown = plain(shown);
+        let line = shown.lines().find(|line| line.trim_start_matches(['>', ' ']).starts_with(name));
+        let moves =
+            line.is_some_and(|line| line.contains("sustain") && line.contains('%') && line.contains("ms"));
+        moves && shown.contains("connected") && shown.contains("speed ") && shown.contains('█')
+    };
+    let shown = plain(&terminal.once(runs));
+    assert!(shown.lines().count() <= 24 && shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    assert!(shown.contains("newest event"), "{shown}");
+    // Smaller, too small, and as it was.
+    terminal.resize(60, 15);
+    terminal
+        .once(|shown| shown.contains("sustain") && !shown.contains("latency") && shown.contains("q quit"));
+    terminal.resize(50, 10);
+    terminal.once(|shown| shown.contains("needs") && shown.contains("60×15"));
+    terminal.resize(80, 24);
+    terminal.once(runs);
+    terminal.press("Enter");
+    terminal.once(|shown| shown.contains("Stages") && shown.contains("Esc back"));
+    terminal.press("Escape");
+    terminal.once(runs);
+    terminal.press("s");
+    terminal.once(|shown| plain(shown).contains(&format!("Stop sustain of {}?", card.path)));
+    terminal.press("n");
+    terminal.once(|shown| shown.contains("q quit"));
+    assert_eq!(server.task(&id)["state"], "running", "no is no");
+    terminal.press("s");
+    terminal.once(|shown| shown.contains("y/n"));
+    terminal.press("y");
+    terminal.once(|shown| plain(shown).contains("stopped: "));
+    assert_eq!(server.task(&id)["state"], "interrupted");
+    terminal.press("q");
+    is_given_back(&terminal, 0);
+}
+
+#[test]
+fn a_fake_is_called_one_as_soon_as_its_check_ends() {
+    let home = Home::new();
+    let server = Server::start(&home, 0);
+    let terminal =
+        top(&home, "fake", &format!("--url http://127.0.0.1:{}/#token={}", server.port, server.token));
+    terminal.once(|shown| shown.contains("connected"));
+    server.order(&json!({"verb": "check", "target": "sim:sandian-1tb-52g"}));
+    let shown = terminal.once(|shown| plain(shown).contains("bad: FAKE: holds 52"));
+    assert!(plain(&shown).contains("✗ FAKE"), "{shown}");
+    assert!(
+        shown.contains("\u{1b}[31m") || shown.contains("\u{1b}[1;31m") || shown.contains(";31"),
+        "red: {shown:?}"
+    );
+    terminal.press("Enter");
+    terminal.once(|shown| plain(shown).contains("Findings"));
+    terminal.press("C-c");
+    is_given_back(&terminal, 0);
+}
+
+#[test]
+fn a_server_that_comes_and_goes_is_found_and_missed() {
+    let home = Home::new();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let terminal = top(&home, "waits", &format!("--port {port} --color never"));
+    let shown = terminal.once(|shown| shown.contains("cardscope serve"));
+    assert!(
+        shown.contains(&format!("No server at 127.0.0.1:{port}")) && shown.contains("no server"),
+        "{shown}"
+    );
+    let server = Server::start(&home, port);
+    terminal.once(|shown| shown.contains("· connected"));
+    let shown = terminal.shows();
+    assert!(!shown.contains("\u{1b}[3"), "no colours: {shown:?}");
+    drop(server.running);
+    terminal.once(|shown| shown.contains("disconnected"));
+    let server = Server::start(&home, port);
+    terminal.once(|shown| shown.contains("· connected"));
+    server.order(&json!({"verb": "check", "target": "sim:sandisk-extremepro-32g-a1"}));
+    terminal.once(|shown| shown.contains("GENUINE"));
+    kill_process(pid(&home, "waits"), Signal::TERM).unwrap();
+    is_given_back(&terminal, 130);
+}
+
+#[test]
+fn without_a_terminal_it_says_so_and_gives_a_document_where_one_is_asked_for() {
+    let home = Home::new();
+    home.run(&["top"]).expect(2).says(&["draws on a terminal", "--json"]);
+    home.run(&["top", "--url", "https://127.0.0.1:7373"]).expect(2).says(&["--url", "http://127.0.0.1:7373"]);
+    home.run(&["top", "--url", "http://192.0.2.1:7373"]).expect(2).says(&["CARDSCOPE_TOKEN"]);
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    let alone =
+        home.run(&["top", "--json", "--all", "--port", &port]).expect(0).says(&["no server answers"]).json();
+    assert!(alone["server"].is_null() && alone["devices"].is_array(), "{alone:#}");
+    let url = format!("http://127.0.0.1:{port}");
+    home.run(&["top", "--json", "--url", &url]).expect(3).says(&["no server answers"]);
+    let server = Server::start(&home, 0);
+    let id = server.order(&json!({"verb": "verify", "target": "sim:sandian-1tb-52g"}));
+    until("the end of the test", || server.task(&id)["state"] == "complete");
+    let port = server.port.to_string();
+    let seen = home.run(&["top", "--json", "--port", &port]).expect(0).json();
+    assert_eq!(seen["tasks"][0]["id"], id.as_str());
+    assert!(seen["answer"].as_str().unwrap().ends_with("0 tests under way."), "{seen:#}");
+    let url = format!("http://127.0.0.1:{port}");
+    let wrong = home.run(&["top", "--json", "--url", &url, "--token", "wrong"]).expect(3);
+    wrong.says(&["the token is missing or wrong"]);
+}
