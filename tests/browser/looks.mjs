@@ -31,7 +31,7 @@ export const overflowing = () => {
   return out;
 };
 
-// No two texts share room; a column that stays while its table scrolls covers what moves below it, and is left out.
+// No two texts share room, as far as what cuts them off shows them; a column that stays while its table scrolls covers what moves below it, and is left out.
 export const overlapping = () => {
   const shown = element => element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true }) && !element.closest('.unseen, [hidden], #tip');
   const boxes = [];
@@ -42,10 +42,17 @@ export const overlapping = () => {
     if (!node.data.trim() || parent.closest('script, style, title, desc, option') || !shown(parent)) continue;
     const range = document.createRange();
     range.selectNodeContents(node);
-    const clip = parent.closest('.wide, pre, .group li > span')?.getBoundingClientRect();
+    const clip = { left: -1e9, right: 1e9, top: -1e9, bottom: 1e9 };
+    for (let at = parent; at && at !== document.body; at = at.parentElement) {
+      const style = getComputedStyle(at);
+      if (style.overflowX === 'visible' && style.overflowY === 'visible' || style.display === 'inline') continue;
+      const box = at.getBoundingClientRect();
+      Object.assign(clip, { left: Math.max(clip.left, box.left), right: Math.min(clip.right, box.right), top: Math.max(clip.top, box.top), bottom: Math.min(clip.bottom, box.bottom) });
+    }
     for (const box of range.getClientRects()) {
-      const [left, right] = [Math.max(box.left, clip?.left ?? -1e9), Math.min(box.right, clip?.right ?? 1e9)];
-      if (right - left > 1 && box.height > 1) boxes.push({ left, right, top: box.top + box.height * .2, bottom: box.bottom - box.height * .2, node, parent, text: node.data.trim() });
+      const [left, right] = [Math.max(box.left, clip.left), Math.min(box.right, clip.right)];
+      const [top, bottom] = [Math.max(box.top + box.height * .2, clip.top), Math.min(box.bottom - box.height * .2, clip.bottom)];
+      if (right - left > 1 && bottom - top > .6) boxes.push({ left, right, top, bottom, node, parent, text: node.data.trim() });
     }
   }
   boxes.sort((a, b) => a.top - b.top);
