@@ -13,7 +13,7 @@ pub(crate) use examples::of as examples;
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Look", &["list", "info", "decode", "fit", "recipes", "jobs"]),
     ("Test", &["check", "verify", "bench", "map", "sustain", "endure", "format", "restore"]),
-    ("Watch", &["top", "observe", "doctor"]),
+    ("Watch", &["serve", "top", "observe", "doctor"]),
     ("Compare", &["compare", "rank", "report"]),
     ("Simulate", &["sim"]),
     ("Archive", &["archive", "import"]),

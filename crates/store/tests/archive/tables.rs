@@ -275,7 +275,7 @@ fn the_page_of_the_book_names_every_column_and_has_the_query_that_is_tested() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let page = fs::read_to_string(docs.join("tables.md")).unwrap();
     for table in ["sessions", "figures", "series", "findings", "cards"] {
-        let part = page.split(&format!("### {table}\n")).nth(1).unwrap().split("\n### ").next().unwrap();
+        let part = page.split(&format!("### {table}\n")).nth(1).unwrap().split("\n##").next().unwrap();
         let rows = part.lines().filter_map(|line| line.strip_prefix("| ")?.split(" |").next());
         let named: Vec<&str> = rows
             .flat_map(|cell| cell.split(", "))

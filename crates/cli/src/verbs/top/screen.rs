@@ -425,7 +425,7 @@ fn weight(weight: Weight, looks: Looks) -> (&'static str, Style) {
     }
 }
 
-/// Findings, and the newest note, in a line each.
+/// Speeds, and findings below them, in a line each.
 fn findings(task: &Task, wide: u16, looks: Looks) -> Vec<Line<'static>> {
     let found = task.findings.iter().map(|found| {
         let (word, style) = weight(found.weight, looks);

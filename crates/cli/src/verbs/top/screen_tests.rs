@@ -9,11 +9,15 @@ const PLAIN: Looks = Looks { coloured: false };
 
 fn drawn(state: &State, columns: u16, lines: u16) -> String {
     let mut terminal = Terminal::new(TestBackend::new(columns, lines)).unwrap();
-    terminal.draw(|frame| drop(draw(frame, state, PLAIN))).unwrap();
+    terminal
+        .draw(|frame| {
+            draw(frame, state, PLAIN);
+        })
+        .unwrap();
     terminal.backend().to_string()
 }
 
-/// Draws at 80×24, which must not change by what it is compared with: the quotes at both ends show trailing blanks.
+/// Draws at 80×24, beside a file with what it showed before.
 macro_rules! snapshot {
     ($name:literal, $state:expr) => {
         insta::with_settings!({ snapshot_path => "snapshots", prepend_module_to_snapshot => false, omit_expression => true }, {
@@ -124,7 +128,11 @@ fn every_size_of_a_terminal_is_drawn_and_small_ones_say_what_is_needed() {
 fn colours_are_used_where_they_are_wanted_only_and_never_alone() {
     let colours = |coloured| {
         let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
-        terminal.draw(|frame| drop(draw(frame, &finished_fake(), Looks { coloured }))).unwrap();
+        terminal
+            .draw(|frame| {
+                draw(frame, &finished_fake(), Looks { coloured });
+            })
+            .unwrap();
         let cells = terminal.backend().buffer().content().to_vec();
         cells.iter().filter(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset).count()
     };
