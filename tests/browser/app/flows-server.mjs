@@ -1,0 +1,91 @@
+// A server that goes and comes back, and an archive that takes nothing any more.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { tab, visit } from './browser.mjs';
+import { later } from './clean.mjs';
+import { run } from './server.mjs';
+import { fresh, silent } from './flows-start.mjs';
+
+const OFFLINE = [/ERR_|Failed to load resource/];
+
+const comesBack = async ({ server, context }) => {
+  const page = await tab(context, server, { allow: OFFLINE });
+  await visit(page, '/');
+  await page.getByText('Nothing yet.').waitFor();
+  const banner = page.getByText('Cardscope does not answer');
+  for (const signal of ['SIGINT', 'SIGKILL']) {
+    await server.stop(signal);
+    await banner.waitFor();
+    if (signal === 'SIGKILL') run(server.home, 'verify', 'sim:sandian-1tb-52g');
+    await server.start();
+    await banner.waitFor({ state: 'detached' });
+  }
+  // What was measured meanwhile is there without a reload, and so is what is measured now.
+  await page.getByText('FAKE', { exact: false }).first().waitFor();
+  await server.tested({ verb: 'verify', target: 'sim:sandisk-extremepro-32g-a1' });
+  await page.getByText('GENUINE', { exact: false }).first().waitFor();
+  silent(page);
+};
+
+/** A page that was not loaded yet when the server went away says so, and loads when it is back. */
+const otherPage = async ({ server, context }) => {
+  const page = await tab(context, server, { allow: OFFLINE });
+  await visit(page, '/');
+  await server.stop();
+  await page.getByRole('link', { name: 'Rank' }).click();
+  await page.getByText(/does not answer|did not load/).first().waitFor();
+  await server.start();
+  const again = page.getByRole('link', { name: 'Load it again' });
+  if (await again.count()) await again.click();
+  await page.getByRole('combobox', { name: 'Job' }).waitFor();
+  silent(page);
+};
+
+/** Not even root writes to files that are immutable. */
+const freeze = folder => {
+  const all = [folder, ...readdirSync(folder, { recursive: true }).map(name => join(folder, name))].filter(path => statSync(path).isFile() || statSync(path).isDirectory());
+  const set = how => execFileSync('chattr', [how, ...all], { stdio: 'ignore' });
+  const undo = later(() => set('-i'));
+  set('+i');
+  return undo;
+};
+const cannotFreeze = () => {
+  try {
+    execFileSync('chattr', ['--version'], { stdio: 'ignore' });
+  } catch (error) {
+    if (error.code === 'ENOENT') return 'needs chattr';
+  }
+  return process.getuid() === 0 ? '' : 'needs root (chattr +i)';
+};
+
+const readOnly = async ({ server, context }) => {
+  run(server.home, 'verify', 'sim:sandian-1tb-52g');
+  const page = await tab(context, server);
+  const thaw = freeze(join(server.home, 'data'));
+  try {
+    await visit(page, '/cards?own=true');
+    await page.getByRole('rowheader').first().waitFor();
+    await visit(page, '/doctor');
+    await page.getByText(/Nothing can be stored/).waitFor();
+    const problem = await page.locator('dd').filter({ hasText: 'Nothing can be stored' }).innerText();
+    if (process.env.VERBOSE) console.log(`    Doctor: ${problem}`);
+    await visit(page, '/');
+    await page.getByRole('button', { name: 'Check this card' }).last().click();
+    const message = page.locator('main').getByText(/read-only|cannot be written|not writable|not stored|cannot be stored|not permitted|no permission/i).first();
+    await message.waitFor();
+    if (process.env.VERBOSE) console.log(`    Check: ${await message.innerText()}`);
+    assert.doesNotMatch(await page.locator('main').innerText(), /panicked|undefined/);
+    silent(page);
+  } finally {
+    thaw();
+  }
+};
+
+export const tests = [
+  { name: 'server: the app reconnects by itself', run: fresh(comesBack) },
+  { name: 'server: a page that is opened while it is away', run: fresh(otherPage) },
+  { name: 'server: an archive that becomes read-only', skip: cannotFreeze(), run: fresh(readOnly) },
+];
