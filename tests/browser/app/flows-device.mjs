@@ -40,7 +40,7 @@ const writes = (server, id) => until(async () => {
   return task.moment?.bytes > 0 && /writing/.test(task.moment.phase);
 }, 'the test to write');
 
-const sameRun = withCard(SMALL, async ({ rig, server, context, open }) => {
+const sameRun = withCard(SMALL, async ({ rig, server, open }) => {
   const page = await open();
   const id = await begin(page, rig);
   const title = await page.getByRole('heading', { level: 1 }).textContent();
@@ -69,7 +69,6 @@ const sameRun = withCard(SMALL, async ({ rig, server, context, open }) => {
   } finally {
     await stranger.close();
   }
-  void context;
 });
 
 const stopRestores = withCard(SMALL, async ({ rig, server, open }) => {
@@ -91,15 +90,14 @@ const stopRestores = withCard(SMALL, async ({ rig, server, open }) => {
   silent(page);
 });
 
-const plugged = withCard(FAKE, async ({ rig, server, open }) => {
+const plugged = withCard(FAKE, async ({ rig, open }) => {
   const page = await open();
-  const id = await begin(page, rig);
+  await begin(page, rig);
   await page.getByText('Return it.').first().waitFor({ timeout: 280_000 });
-  void [server, id];
   silent(page);
 });
 
-const typedName = withCard(SMALL, async ({ rig, server, context, open }) => {
+const typedName = withCard(SMALL, async ({ rig, server, open }) => {
   const address = `/live?verb=verify&full=1&target=${encodeURIComponent(rig.device)}`;
   const [one, two] = [await open(), await open()];
   for (const page of [one, two]) {
@@ -139,7 +137,6 @@ const typedName = withCard(SMALL, async ({ rig, server, context, open }) => {
   await one.getByRole('button', { name: 'Stop', exact: true }).click();
   await one.getByRole('progressbar').waitFor({ state: 'detached' });
   silent(one, two);
-  void context;
 });
 
 /** Without the name typed back the server refuses, whatever a page sends. */

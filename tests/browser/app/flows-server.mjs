@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { tab, visit } from './browser.mjs';
 import { later } from './clean.mjs';
@@ -44,30 +44,33 @@ const otherPage = async ({ server, context }) => {
   silent(page);
 };
 
-/** Not even root writes to files that are immutable. */
-const freeze = folder => {
-  const all = [folder, ...readdirSync(folder, { recursive: true }).map(name => join(folder, name))].filter(path => statSync(path).isFile() || statSync(path).isDirectory());
-  const set = how => execFileSync('chattr', [how, ...all], { stdio: 'ignore' });
-  const undo = later(() => set('-i'));
-  set('+i');
-  return undo;
-};
-const cannotFreeze = () => {
-  try {
-    execFileSync('chattr', ['--version'], { stdio: 'ignore' });
-  } catch (error) {
-    if (error.code === 'ENOENT') return 'needs chattr';
-  }
-  return process.getuid() === 0 ? '' : 'needs root (chattr +i)';
+/** Not even root writes to a file system that is mounted read-only, as a kernel does with one that is damaged, or to immutable files. */
+const FREEZE = {
+  'is mounted read-only': folder => {
+    execFileSync('mount', ['--bind', folder, folder]);
+    const undo = later(() => execFileSync('umount', ['-l', folder]));
+    execFileSync('mount', ['-o', 'remount,ro,bind', folder]);
+    return undo;
+  },
+  'becomes immutable': folder => {
+    const all = [folder, ...readdirSync(folder, { recursive: true }).map(name => join(folder, name))];
+    const set = how => execFileSync('chattr', [how, ...all], { stdio: 'ignore' });
+    const undo = later(() => set('-i'));
+    set('+i');
+    return undo;
+  },
 };
 
-const readOnly = async ({ server, context }) => {
+const readOnly = freeze => async ({ server, context }) => {
   run(server.home, 'verify', 'sim:sandian-1tb-52g');
-  const page = await tab(context, server);
+  const page = await tab(context, server, { allow: OFFLINE });
   const thaw = freeze(join(server.home, 'data'));
   try {
+    // What is stored can still be read.
     await visit(page, '/cards?own=true');
-    await page.getByRole('rowheader').first().waitFor();
+    const end = server.child.signalCode ?? server.child.exitCode;
+    assert.equal(end, null, `the server ended: ${end}`);
+    assert.equal(await page.getByRole('rowheader').count(), 1, `no cards, but: ${(await page.getByRole('alert').allInnerTexts()).join(' · ')}`);
     await visit(page, '/doctor');
     await page.getByText(/Nothing can be stored/).waitFor();
     const problem = await page.locator('dd').filter({ hasText: 'Nothing can be stored' }).innerText();
@@ -87,5 +90,5 @@ const readOnly = async ({ server, context }) => {
 export const tests = [
   { name: 'server: the app reconnects by itself', run: fresh(comesBack) },
   { name: 'server: a page that is opened while it is away', run: fresh(otherPage) },
-  { name: 'server: an archive that becomes read-only', skip: cannotFreeze(), run: fresh(readOnly) },
+  ...Object.entries(FREEZE).map(([how, freeze]) => ({ name: `server: an archive that ${how}`, skip: process.getuid() === 0 ? '' : 'needs root', run: fresh(readOnly(freeze)) })),
 ];

@@ -42,7 +42,7 @@ const running = once(async () => {
 const fake = async () => (await full()).card('sandian') ?? (await full()).cards[0];
 const file = (name, text) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
 
-// `of`: the server; `at`: the address; `then`: what is done before it is looked at; `moves`: it never rests.
+// `of`: the server; `at`: the address; `then`: what is done before it is looked at; `device`: it needs a card in this computer.
 const PAGES = [
   { name: 'home-empty', of: empty, at: () => '/' },
   { name: 'live-empty', of: empty, at: () => '/live' },
@@ -90,10 +90,10 @@ const PAGES = [
   { name: 'sessions', at: () => '/sessions' },
   { name: 'session', at: async () => `/sessions/${encodeURIComponent((await full()).sessions.find(one => one.kind === 'check').session)}` },
   { name: 'live-ended', at: async () => `/live/${(await full()).ended.id}` },
-  { name: 'live-erase', at: async () => `/live?verb=verify&full=1&target=${encodeURIComponent((await running()).rig.device)}`, device: true, moves: true },
-  { name: 'live', at: async () => (await running()) && '/live', device: true, moves: true },
-  { name: 'live-task', at: async () => `/live/${(await running()).task.id}`, device: true, moves: true },
-  { name: 'home', at: async () => (await running()) && '/', device: true, moves: true },
+  { name: 'live-erase', at: async () => `/live?verb=verify&full=1&target=${encodeURIComponent((await running()).rig.device)}`, device: true },
+  { name: 'live', at: async () => (await running()) && '/live', device: true },
+  { name: 'live-task', at: async () => `/live/${(await running()).task.id}`, device: true },
+  { name: 'home', at: async () => (await running()) && '/', device: true },
 ];
 
 /** The keyboard goes through the page and shows where it is, at most some steps. */
