@@ -128,8 +128,10 @@ const typedName = withCard(SMALL, async ({ rig, server, open }) => {
   await Promise.all([one, two].map(page => page.getByRole('button', { name: 'Erase and start' }).click()));
   await until(async () => {
     const { tasks } = await server.ask('GET', '/api/tasks');
-    return tasks.map(task => task.state).sort().join(' ') === 'queued running';
-  }, 'one that runs and one that waits');
+    const states = tasks.map(task => task.state).sort().join(' ');
+    if (states !== 'queued running') throw new Error(`the tests are “${states}”, and the tabs say “${(await Promise.all([one, two].map(page => page.getByRole('alert').allInnerTexts()))).flat().join(' · ')}” at ${one.url()} and ${two.url()}`);
+    return true;
+  }, 'one that runs and one that waits', 20_000);
   await visit(one, '/live');
   await one.getByText('Waiting for its turn').waitFor();
   await one.getByRole('button', { name: 'Remove' }).click();
