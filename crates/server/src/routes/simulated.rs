@@ -44,7 +44,7 @@ pub(super) async fn get(
     RawQuery(query): RawQuery,
 ) -> Result<Json<SimulatedCard>, Refusal> {
     blocking(&server, move |_| {
-        let asked: Vec<(String, String)> = form_urlencoded::parse(query.unwrap_or_default().as_bytes())
+        let mut asked: Vec<(String, String)> = form_urlencoded::parse(query.unwrap_or_default().as_bytes())
             .map(|(key, value)| (key.into_owned(), value.into_owned()))
             .filter(|(_, value)| !value.is_empty())
             .collect();
@@ -54,6 +54,7 @@ pub(super) async fn get(
         {
             return Err(Refusal::odd("a value holds a sign that a card's name cannot have"));
         }
+        complete(&mut asked, &name)?;
         let overrides: Vec<String> = asked.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let behind = if overrides.is_empty() { String::new() } else { format!("?{}", overrides.join("&")) };
         let target = format!("sim:{name}{behind}");
@@ -74,6 +75,26 @@ pub(super) async fn get(
         }))
     })
     .await
+}
+
+/// A lie needs sizes: where only its kind is asked for, a quarter of the card is real, and what repeats does so over that or over
+/// half of it.
+fn complete(asked: &mut Vec<(String, String)>, name: &str) -> Result<(), Refusal> {
+    let value = |key: &str| asked.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone());
+    let Some(kind) = value("fake").filter(|kind| kind != "none") else { return Ok(()) };
+    let announced =
+        simulate::list()?.into_iter().find(|card| card.name == name).map(|card| card.announced_bytes);
+    let Some(announced) = announced else { return Ok(()) };
+    let real = value("fake_bytes").unwrap_or_else(|| format!("{}M", announced / 4 >> 20));
+    let wrap = match kind.as_str() {
+        "wraparound" => Some(real.clone()),
+        "chain" => Some(format!("{}M", announced / 2 >> 20)),
+        _ => None,
+    };
+    let wrap = wrap.filter(|_| value("wrap_bytes").is_none()).map(|wrap| ("wrap_bytes".to_owned(), wrap));
+    let real = (value("fake_bytes").is_none()).then(|| ("fake_bytes".to_owned(), real));
+    asked.extend(real.into_iter().chain(wrap));
+    Ok(())
 }
 
 /// What a knob stands at: as it was asked for, else as the card's file has it, where the last part of its key is found there.

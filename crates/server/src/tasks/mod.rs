@@ -115,6 +115,7 @@ impl Tasks {
             title: ready.title.clone(),
             queued_at: now(),
             loses_data: ready.loses_data,
+            says: ready.says(),
             ..Task::default()
         };
         {
@@ -321,7 +322,12 @@ impl Entry {
     fn hear(&mut self, told: Told) {
         let task = &mut self.task;
         match told {
-            Told::Plan { stages, says } => (task.plan, task.says) = (stages, says),
+            Told::Plan { stages, says } => {
+                task.plan = stages;
+                if !says.is_empty() {
+                    task.says = says;
+                }
+            }
             Told::Stored { session } => task.session = Some(session),
             Told::Figure(figure) => push(&mut task.figures, figure),
             Told::Found(found) if task.findings.contains(&found) => {}
@@ -377,6 +383,12 @@ impl State {
 }
 
 impl Ready {
+    /// What becomes of the card's data, until the verb says more.
+    fn says(&self) -> String {
+        let restores = self.order.what.restores() && !self.order.target.starts_with("sim:");
+        if restores { "saves what it overwrites, and restores it".to_owned() } else { String::new() }
+    }
+
     fn forget_recipe(&self) {
         if let Some(file) = &self.recipe {
             // It lies in a folder of our own, which goes with the server.

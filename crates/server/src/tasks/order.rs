@@ -159,6 +159,16 @@ impl What {
         }
     }
 
+    /// Whether what it overwrites is saved before and restored.
+    pub(crate) fn restores(&self) -> bool {
+        match self {
+            What::Check(check) => !check.erase && !check.read_only,
+            What::Verify(verify) => !verify.erase && !verify.full,
+            What::Map(map) => !map.erase && !map.read_only,
+            _ => false,
+        }
+    }
+
     /// The options as the command line takes them; a value stands in one argument with its name, so that none begins an option
     /// of its own.
     pub(crate) fn options(&self) -> Vec<String> {

@@ -1,10 +1,22 @@
 //! What a key means; while a question is open it is an answer.
 
-use super::state::Mode;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 /// Rows of a page up or down.
 const PAGE: usize = 10;
+
+/// What is on the screen.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// The list, and some of what is selected.
+    #[default]
+    List,
+    /// All of what is selected, from a line on.
+    Details(usize),
+    Help,
+    /// Whether this test is to be stopped.
+    Confirm(String),
+}
 
 /// What a key asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -25,7 +25,7 @@ use ratatui::crossterm::style::force_color_output;
 use rustix::process::{Signal, getpid, kill_process};
 use screen::Looks;
 use serde::{Deserialize, Serialize};
-use state::State;
+use state::{State, count_of};
 use std::io::IsTerminal;
 use std::sync::mpsc::TryRecvError;
 use std::time::{Duration, Instant};
@@ -124,13 +124,6 @@ fn answer(seen: &Seen) -> String {
         (Some(_), 1) => format!("{devices}, 1 test under way."),
         (Some(_), run) => format!("{devices}, {run} tests under way."),
     }
-}
-
-/// Number of cards without empty readers: `2 cards`; of devices where fixed disks are among them.
-fn count_of(devices: &[Device]) -> String {
-    let there: Vec<&Device> = devices.iter().filter(|device| !device.empty).collect();
-    let what = if there.iter().all(|device| device.removable) { "card" } else { "device" };
-    format!("{} {what}{}", there.len(), if there.len() == 1 { "" } else { "s" })
 }
 
 /// The terminal while it is drawn on; it is given back when this goes, after a panic as well.

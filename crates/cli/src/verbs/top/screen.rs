@@ -2,9 +2,9 @@
 //! `model::outside` has it, cut to its columns.
 
 use super::client::Link;
-use super::keys;
+use super::keys::{self, Mode};
 use super::series::{Point, Series};
-use super::state::{self, Mode, Row, State};
+use super::state::{self, Row, State};
 use crate::progress::words::{columns, cut, of_bytes, time};
 use cardscope_model::finding::Weight;
 use cardscope_model::outside;
@@ -134,7 +134,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State, looks: Looks) -> usize 
 }
 
 fn head(state: &State, wide: u16, looks: Looks) -> Line<'static> {
-    let cards = super::count_of(state.devices());
+    let cards = state::count_of(state.devices());
     let link = match state.link {
         Link::Connecting => "connecting",
         Link::Live => "connected",

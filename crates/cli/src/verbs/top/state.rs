@@ -2,7 +2,7 @@
 //! a clock.
 
 use super::client::{Link, News, Order, Traffic};
-use super::keys::Action;
+use super::keys::{Action, Mode};
 use super::series::Series;
 use cardscope_model::units::{Size, three_digits};
 use cardscope_server::api::{Device, State as Progress, Task, Tone};
@@ -13,19 +13,6 @@ const MOST_ENDED: usize = 50;
 
 /// Tests that are remembered at most, the newest.
 const MOST_TASKS: usize = 1000;
-
-/// What is on the screen.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) enum Mode {
-    /// The list, and some of what is selected.
-    #[default]
-    List,
-    /// All of what is selected, from a line on.
-    Details(usize),
-    Help,
-    /// Whether this test is to be stopped.
-    Confirm(String),
-}
 
 /// A card, or a test whose card is not in the list.
 #[derive(Debug, Clone, PartialEq)]
@@ -288,6 +275,13 @@ impl State {
             *line = (*line).min(last);
         }
     }
+}
+
+/// Number of cards without empty readers: `2 cards`; of devices where fixed disks are among them.
+pub(super) fn count_of(devices: &[Device]) -> String {
+    let there: Vec<&Device> = devices.iter().filter(|device| !device.empty).collect();
+    let what = if there.iter().all(|device| device.removable) { "card" } else { "device" };
+    format!("{} {what}{}", there.len(), if there.len() == 1 { "" } else { "s" })
 }
 
 /// A device as the server calls it in a test.

@@ -140,3 +140,15 @@ fn a_verdict_stands_out_and_is_still_read_as_a_sentence() {
     );
     assert_eq!(answer("SD: no verdict"), "SD: no verdict");
 }
+
+/// `UPDATE_DOCS=1 cargo test -p cardscope-report --lib` writes it anew.
+#[test]
+fn the_browser_app_has_the_colours_of_the_pages() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/src/style/charts.css");
+    let head = "/* Colours and charts of the published pages, as `palette::page()` of crates/report writes them: copied, not edited. */";
+    let style = format!("{head}\n{}", svg::palette::page());
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(path, &style).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(path).unwrap(), style, "web/src/style/charts.css is out of date");
+}
