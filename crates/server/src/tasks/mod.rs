@@ -8,6 +8,7 @@ mod track;
 
 use crate::api::{State, Task, TaskMoment, Tone};
 use crate::hub::Hub;
+use crate::uploads::SentText;
 use crate::{lock, records};
 use cardscope_model::live::Told;
 use cardscope_session::frame::Failure;
@@ -41,8 +42,8 @@ pub(crate) struct Ready {
     /// Arguments behind the verb, the target included.
     pub(crate) arguments: Vec<OsString>,
     pub(crate) loses_data: bool,
-    /// A recipe that was sent, as a file that goes with the task.
-    pub(crate) recipe: Option<PathBuf>,
+    /// A recipe that was sent, as a file that goes with the last of these.
+    pub(crate) _recipe: Option<Arc<SentText>>,
 }
 
 /// The tests.
@@ -132,6 +133,7 @@ impl Tasks {
             inner.trim();
         }
         self.changed(&task.id);
+        self.remember();
         self.start_what_can_be();
         Ok(self.get(&task.id).unwrap_or(task))
     }
@@ -143,11 +145,11 @@ impl Tasks {
             let dropped = inner.waiting.remove(id);
             let entry = inner.all.get_mut(id)?;
             match (dropped, entry.pid) {
-                (Some(ready), _) => {
-                    ready.forget_recipe();
+                (Some(_), _) => {
                     entry.end(State::Interrupted, Some("stopped before it began".to_owned()));
                 }
-                (None, pid) if !entry.task.state.has_ended() => {
+                // Once: asked again, it would end before the card's data are back.
+                (None, pid) if entry.task.state == State::Running => {
                     entry.task.state = State::Stopping;
                     pid.into_iter().for_each(child::interrupt);
                 }
@@ -155,6 +157,7 @@ impl Tasks {
             }
         }
         self.changed(id);
+        self.remember();
         self.get(id)
     }
 
@@ -215,7 +218,6 @@ impl Tasks {
                 self.ended(id, state, error, Some(&ended));
             }
         }
-        ready.forget_recipe();
         self.start_what_can_be();
     }
 
@@ -368,14 +370,5 @@ impl State {
     /// Whether nothing more comes.
     pub fn has_ended(self) -> bool {
         matches!(self, State::Complete | State::Failed | State::Interrupted)
-    }
-}
-
-impl Ready {
-    fn forget_recipe(&self) {
-        if let Some(file) = &self.recipe {
-            // It lies in a folder of our own, which goes with the server.
-            let _ = std::fs::remove_file(file);
-        }
     }
 }
