@@ -32,6 +32,12 @@ need_postgresql() {
     ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need_packages initdb:postgresql
 }
 
+# need_python_venv: Debian has the part of Python that makes environments in a package of its own.
+need_python_venv() {
+    python3 -c 'import ensurepip, venv' 2>/dev/null && return 0
+    need_packages python3-venv-is-missing:python3-venv
+}
+
 # need_rust: cargo, with the toolchain that rust-toolchain.toml names (rustup fetches that by itself).
 need_rust() {
     [ -f "$HOME/.cargo/env" ] && . "$HOME/.cargo/env"

@@ -48,8 +48,10 @@ mod served_ends;
 mod served_fakes;
 mod served_files;
 mod served_nbd;
+mod server;
 mod simulated;
 mod sustain;
+mod told;
 mod undisturbed;
 mod verdicts;
 #[path = "../vm/mod.rs"]
