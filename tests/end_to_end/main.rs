@@ -49,9 +49,11 @@ mod served_ends;
 mod served_fakes;
 mod served_files;
 mod served_nbd;
+mod server;
 mod simulated;
 mod sustain;
 mod top;
+mod told;
 mod undisturbed;
 mod verdicts;
 #[path = "../vm/mod.rs"]

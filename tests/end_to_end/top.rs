@@ -60,7 +60,7 @@ impl Server {
 fn top(home: &Home, name: &str, options: &str) -> Terminal {
     let pid = home.path(&format!("{name}.pid"));
     let line = format!(
-        "sh -c 'echo $$ > {}; exec \"{CARDSCOPE}\" top {options}'; echo \"[status $?]\"; stty -a | tr ';' '\\n'",
+        "sh -c 'echo $$ > {}; exec \"{CARDSCOPE}\" top {options}'; echo \"[status $?]\"; stty -a | grep -e icanon -e opost -e icrnl",
         pid.display()
     );
     Terminal::sized(home, name, (80, 24), &line)

@@ -35,8 +35,9 @@ pub(crate) fn watch() -> Result<()> {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, interrupt.flag()).map_err(refused)?;
     }
+    // Whoever started this program may have kept them from it: a server does.
+    Interrupt::let_signals_in().map_err(refused)?;
     let signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(refused)?;
-    Interrupt::take_signals_in_this_thread().map_err(refused)?;
     // Threads and not the handler itself, so that they may do what handlers may not.
     let thread = |name: &str| std::thread::Builder::new().name(name.into());
     thread("signals").spawn(move || take(signals)).map_err(refused)?;

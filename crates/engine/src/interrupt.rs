@@ -26,9 +26,9 @@ impl Interrupt {
         mask(libc::SIG_BLOCK)
     }
 
-    /// Has this thread take them, and those that it starts: who started the program may have kept them from its own threads,
-    /// and that is inherited.
-    pub fn take_signals_in_this_thread() -> io::Result<()> {
+    /// Lets them in, for this thread and those that it starts from now on: a program inherits what the thread that started it
+    /// kept out, and could not be asked to stop.
+    pub fn let_signals_in() -> io::Result<()> {
         mask(libc::SIG_UNBLOCK)
     }
 
@@ -38,8 +38,8 @@ impl Interrupt {
     }
 }
 
-/// Blocks or unblocks the signals that end the program, for this thread.
-fn mask(how: libc::c_int) -> io::Result<()> {
+/// Keeps the signals that ask to stop from this thread, or lets them in.
+fn mask(how: i32) -> io::Result<()> {
     let mut set = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: `sigemptyset` makes the set, which lives until the last call is over; the old mask is not asked for.
     let refused = unsafe {

@@ -198,8 +198,10 @@ pub struct CardQuery {
     /// Words that title, brand, model or marks must have.
     pub q: Option<String>,
     /// At least so many bytes.
+    #[param(format = "uint64")]
     pub min_bytes: Option<u64>,
     /// At most so many bytes.
+    #[param(format = "uint64")]
     pub max_bytes: Option<u64>,
     /// A mark: `A2`.
     pub mark: Option<String>,

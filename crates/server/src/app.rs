@@ -1,8 +1,9 @@
 //! The app's files, embedded as the build packed them. What is no file is a view of the app, which finds its way by the address.
 
+use crate::problem::Refusal;
 use axum::body::Body;
-use axum::http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
-use axum::http::{StatusCode, Uri};
+use axum::http::header::{ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
+use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use flate2::read::GzDecoder;
 use std::io::Read;
@@ -20,10 +21,16 @@ pub(crate) fn is_there() -> bool {
 }
 
 /// A file of the app, or its page.
-pub(crate) async fn file(uri: Uri, headers: HeaderMap) -> Response {
+pub(crate) async fn file(method: Method, uri: Uri, headers: HeaderMap) -> Response {
+    if uri.path().starts_with("/api/") {
+        return Refusal::not_found("such address in the API; /api/openapi.json lists them").into_response();
+    }
+    if !matches!(method, Method::GET | Method::HEAD) {
+        return ([(ALLOW, "GET, HEAD")], Refusal::wrong_method()).into_response();
+    }
     let path = uri.path().trim_start_matches('/');
     let found = |name: &str| FILES.iter().find(|(known, _)| *known == name).map(|(_, bytes)| *bytes);
-    match (found(path), path.starts_with("assets/") || path.starts_with("api/")) {
+    match (found(path), path.starts_with("assets/")) {
         (Some(bytes), _) => answer(path, bytes, &headers),
         (None, true) => (StatusCode::NOT_FOUND, "there is no such file\n").into_response(),
         (None, false) => match found(INDEX) {

@@ -2,7 +2,7 @@
 
 use crate::api::Problem;
 use axum::Json;
-use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use cardscope_session::frame::Failure;
@@ -32,6 +32,10 @@ impl Refusal {
         Refusal::new(StatusCode::NOT_FOUND, format!("there is no {what}"))
     }
 
+    pub(crate) fn wrong_method() -> Self {
+        Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "this address takes other methods; see Allow")
+    }
+
     /// It is understood and may not be done.
     pub(crate) fn conflict(why: impl Into<String>) -> Self {
         Refusal::new(StatusCode::CONFLICT, why)
@@ -56,6 +60,12 @@ impl From<Failure> for Refusal {
 impl From<JsonRejection> for Refusal {
     fn from(odd: JsonRejection) -> Self {
         Refusal::new(odd.status(), odd.body_text())
+    }
+}
+
+impl From<PathRejection> for Refusal {
+    fn from(_: PathRejection) -> Self {
+        Refusal::not_found("thing of that name: it is not UTF-8")
     }
 }
 

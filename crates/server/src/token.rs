@@ -7,7 +7,7 @@ use constant_time_eq::constant_time_eq;
 use std::fmt::Write;
 
 /// Its file, beside the journals.
-const FILE: &str = "server-token";
+pub(crate) const FILE: &str = "server-token";
 
 /// Hex digits of a token.
 const DIGITS: usize = 64;
@@ -39,7 +39,7 @@ impl Token {
         Ok(token)
     }
 
-    fn new() -> Result<Self, Failure> {
+    pub(crate) fn new() -> Result<Self, Failure> {
         let mut bytes = [0; DIGITS / 2];
         getrandom::fill(&mut bytes)
             .map_err(|e| Failure::io(format!("the system gives no random numbers for the token: {e}")))?;

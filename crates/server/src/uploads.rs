@@ -12,6 +12,7 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tokio_stream::StreamExt;
 use uuid::Uuid;
 
@@ -28,6 +29,8 @@ const MOST: usize = 2000;
 pub(crate) struct Uploads {
     folder: PathBuf,
     files: Mutex<HashMap<String, Upload>>,
+    /// Bytes of all of them and of those that are on their way.
+    bytes: AtomicU64,
 }
 
 impl Uploads {
@@ -36,7 +39,7 @@ impl Uploads {
         let folder = std::env::temp_dir().join(format!("cardscope-{}", Uuid::now_v7()));
         std::fs::create_dir(&folder)?;
         std::fs::set_permissions(&folder, Permissions::from_mode(0o700))?;
-        Ok(Uploads { folder, files: Mutex::default() })
+        Ok(Uploads { folder, files: Mutex::default(), bytes: AtomicU64::new(0) })
     }
 
     /// Takes one as it comes; `announced` is what its sender says it holds.
@@ -54,22 +57,19 @@ impl Uploads {
         if announced.is_some_and(|bytes| bytes > LARGEST) {
             return Err(too_large());
         }
-        {
-            let files = lock(&self.files);
-            if files.len() >= MOST || files.values().map(|file| file.bytes).sum::<u64>() >= ALL {
-                return Err(Refusal::conflict(
-                    "too many files wait to be imported; keep or remove some first",
-                ));
-            }
+        if lock(&self.files).len() >= MOST || self.bytes.load(Ordering::Relaxed) >= ALL {
+            return Err(too_many());
         }
         let name = plain(name);
         let id = Uuid::now_v7().simple().to_string();
         // Its name says something to the importers, so it keeps it, in a folder of its own.
         let folder = self.folder.join(&id);
         std::fs::create_dir(&folder).map_err(|e| full(&e))?;
-        let taken = write(&folder.join(&name), body, too_large).await;
-        let bytes = taken.inspect_err(|_| forget(&folder))?;
-        let upload = Upload { upload: id.clone(), name, bytes };
+        let mut coming = Coming { uploads: self, folder, bytes: 0, whole: false };
+        let path = coming.folder.join(&name);
+        coming.write(&path, body, too_large).await?;
+        coming.whole = true;
+        let upload = Upload { upload: id.clone(), name, bytes: coming.bytes };
         lock(&self.files).insert(id, upload.clone());
         Ok(upload)
     }
@@ -84,15 +84,86 @@ impl Uploads {
     /// Removes one; false where there is none.
     pub(crate) fn remove(&self, id: &str) -> bool {
         let Some(upload) = lock(&self.files).remove(id) else { return false };
+        self.bytes.fetch_sub(upload.bytes, Ordering::Relaxed);
         forget(&self.folder.join(upload.upload));
         true
     }
 
     /// A text as a file, for a program that wants one.
-    pub(crate) fn text(&self, name: &str, text: &str) -> std::io::Result<PathBuf> {
-        let file = self.folder.join(format!("{}-{}", Uuid::now_v7().simple(), plain(name)));
-        File::create_new(&file)?.write_all(text.as_bytes())?;
+    pub(crate) fn text(&self, name: &str, text: &str) -> std::io::Result<SentText> {
+        let file = SentText(self.folder.join(format!("{}-{}", Uuid::now_v7().simple(), plain(name))));
+        File::create_new(&file.0)?.write_all(text.as_bytes())?;
         Ok(file)
+    }
+}
+
+#[cfg(test)]
+impl Uploads {
+    /// Whether a path leads to a file of its own.
+    pub(crate) fn holds(&self, path: &str) -> bool {
+        !path.contains("..") && Path::new(path).starts_with(&self.folder)
+    }
+}
+
+/// A text as a file, removed when dropped.
+#[derive(Debug)]
+pub(crate) struct SentText(PathBuf);
+
+impl SentText {
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for SentText {
+    fn drop(&mut self) {
+        // What stays goes with the folder.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// A file on its way here: what came of it goes again, unless it came whole. Also where its sender goes away and nobody waits
+/// for its end any more.
+struct Coming<'a> {
+    uploads: &'a Uploads,
+    folder: PathBuf,
+    bytes: u64,
+    whole: bool,
+}
+
+impl Coming<'_> {
+    async fn write(
+        &mut self,
+        path: &Path,
+        body: Body,
+        too_large: impl Fn() -> Refusal,
+    ) -> Result<(), Refusal> {
+        let mut file = File::create_new(path).map_err(|e| full(&e))?;
+        let mut stream = body.into_data_stream();
+        while let Some(part) = stream.next().await {
+            let part = part.map_err(|e| {
+                Refusal::new(StatusCode::BAD_REQUEST, format!("the file did not come whole: {e}"))
+            })?;
+            self.bytes += part.len() as u64;
+            let all = part.len() as u64 + self.uploads.bytes.fetch_add(part.len() as u64, Ordering::Relaxed);
+            if self.bytes > LARGEST {
+                return Err(too_large());
+            }
+            if all > ALL {
+                return Err(too_many());
+            }
+            file.write_all(&part).map_err(|e| full(&e))?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Coming<'_> {
+    fn drop(&mut self) {
+        if !self.whole {
+            self.uploads.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+            forget(&self.folder);
+        }
     }
 }
 
@@ -107,18 +178,8 @@ fn forget(folder: &Path) {
     let _ = std::fs::remove_dir_all(folder);
 }
 
-async fn write(path: &Path, body: Body, too_large: impl Fn() -> Refusal) -> Result<u64, Refusal> {
-    let mut file = File::create_new(path).map_err(|e| full(&e))?;
-    let (mut bytes, mut stream) = (0_u64, body.into_data_stream());
-    while let Some(part) = stream.next().await {
-        let part = part.map_err(|e| Refusal::odd(format!("the file did not come whole: {e}")))?;
-        bytes += part.len() as u64;
-        if bytes > LARGEST {
-            return Err(too_large());
-        }
-        file.write_all(&part).map_err(|e| full(&e))?;
-    }
-    Ok(bytes)
+fn too_many() -> Refusal {
+    Refusal::conflict("too many files wait to be imported; keep or remove some first")
 }
 
 fn full(error: &std::io::Error) -> Refusal {
@@ -168,7 +229,10 @@ mod tests {
         let folder = uploads.folder.clone();
         assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);
         let file = uploads.text("mine.toml", "name = 1").unwrap();
-        assert!(file.starts_with(&folder) && file.extension().is_some_and(|e| e == "toml"));
+        let path = file.path().to_owned();
+        assert!(path.starts_with(&folder) && path.extension().is_some_and(|e| e == "toml") && path.exists());
+        drop(file);
+        assert!(!path.exists());
         drop(uploads);
         assert!(!folder.exists());
     }

@@ -7,6 +7,7 @@ pub(crate) mod machine;
 pub(crate) mod maps;
 pub(crate) mod nbd;
 pub(crate) mod pages;
+pub(crate) mod python;
 pub(crate) mod served;
 #[path = "../../../crates/store/tests/archive/server.rs"]
 pub(crate) mod server;

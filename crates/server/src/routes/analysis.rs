@@ -22,6 +22,9 @@ use std::sync::Arc;
 /// Cards that are compared at once.
 const MOST_COMPARED: usize = 50;
 
+/// Largest weight of a workload: sums of larger ones could be no numbers any more.
+const MOST_WEIGHT: f64 = 1e6;
+
 /// Cards beside each other, by their ids.
 #[utoipa::path(get, path = "/api/compare", tag = "analysis", params(("card" = Vec<String>, Query, description = "Ids of cards")), responses((status = 200, body = Made), (status = 422, body = crate::api::Problem)))]
 pub(super) async fn compare(
@@ -36,7 +39,7 @@ pub(super) async fn compare(
 }
 
 /// A report on cards as a file: html, markdown, csv, json, svg, png, plotly, crystaldiskmark or kdiskmark.
-#[utoipa::path(get, path = "/api/report", tag = "analysis", params(("card" = Vec<String>, Query, description = "Ids of cards"), ("format" = String, Query)), responses((status = 200, content_type = "application/octet-stream"), (status = 422, body = crate::api::Problem)))]
+#[utoipa::path(get, path = "/api/report", tag = "analysis", params(("card" = Vec<String>, Query, description = "Ids of cards"), ("format" = Option<String>, Query, description = "html unless said otherwise")), responses((status = 200, body = Vec<u8>, content_type = "application/octet-stream"), (status = 422, body = crate::api::Problem)))]
 pub(super) async fn report(
     State(server): State<Arc<Server>>,
     RawQuery(query): RawQuery,
@@ -83,7 +86,8 @@ pub(super) async fn rank(
 }
 
 fn ranked(server: &Server, order: RankOrder) -> Result<Ranked, Refusal> {
-    let job = known::builtin(&order.job)?;
+    let job =
+        known::builtin(&order.job).map_err(|_| Refusal::odd(format!("there is no job {:?}", order.job)))?;
     let by = By::Own(Box::new(weighted(job, &order.weights)?));
     if let Some(host) = &order.host
         && known::hosts()?.iter().all(|known| known.name != *host)
@@ -129,8 +133,10 @@ fn weighted(
     for (name, weight) in weights {
         let work = job.work.iter_mut().find(|work| work.what == *name);
         let work = work.ok_or_else(|| Refusal::odd(format!("job {} has no workload {name:?}", job.name)))?;
-        if !weight.is_finite() || *weight < 0.0 {
-            return Err(Refusal::odd(format!("the weight of {name:?} must be a number from 0")));
+        if !(0.0..=MOST_WEIGHT).contains(weight) {
+            return Err(Refusal::odd(format!(
+                "the weight of {name:?} must be a number from 0 to {MOST_WEIGHT}"
+            )));
         }
         work.weight = *weight;
     }

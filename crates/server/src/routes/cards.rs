@@ -9,7 +9,7 @@ use crate::problem::Refusal;
 use crate::records;
 use axum::Json;
 use axum::body::{Body, Bytes};
-use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{Path, Query, RawQuery, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderName, StatusCode};
@@ -54,18 +54,20 @@ pub(super) async fn list(
 #[utoipa::path(get, path = "/api/cards/{id}", tag = "cards", params(("id" = String, Path)), responses((status = 200, body = Card), (status = 404, body = crate::api::Problem)))]
 pub(super) async fn get(
     State(server): State<Arc<Server>>,
-    Path(id): Path<String>,
+    id: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Card>, Refusal> {
+    let Path(id) = id?;
     blocking(&server, move |server| card(server, &id).map(Json)).await
 }
 
 /// Changes facts and marks of a card, or notes what happened to it.
-#[utoipa::path(patch, path = "/api/cards/{id}", tag = "cards", params(("id" = String, Path)), request_body = CardChange, responses((status = 200, body = Card), (status = 404, body = crate::api::Problem), (status = 422, body = crate::api::Problem)))]
+#[utoipa::path(patch, path = "/api/cards/{id}", tag = "cards", params(("id" = String, Path)), request_body = CardChange, responses((status = 200, body = Card), (status = 404, body = crate::api::Problem), (status = 409, body = crate::api::Problem), (status = 422, body = crate::api::Problem)))]
 pub(super) async fn change(
     State(server): State<Arc<Server>>,
-    Path(id): Path<String>,
+    id: Result<Path<String>, PathRejection>,
     change: Result<Json<CardChange>, JsonRejection>,
 ) -> Result<Json<Card>, Refusal> {
+    let Path(id) = id?;
     let Json(change) = change?;
     blocking(&server, move |server| {
         let edit = edit(own(server, &id)?, change)?;
@@ -77,13 +79,14 @@ pub(super) async fn change(
 }
 
 /// Attaches a photograph, a screenshot or a receipt to a card.
-#[utoipa::path(post, path = "/api/cards/{id}/attachments", tag = "cards", params(("id" = String, Path), FileName), request_body(content = Vec<u8>, content_type = "application/octet-stream"), responses((status = 200, body = Card), (status = 404, body = crate::api::Problem), (status = 413, body = crate::api::Problem)))]
+#[utoipa::path(post, path = "/api/cards/{id}/attachments", tag = "cards", params(("id" = String, Path), FileName), request_body(content = Vec<u8>, content_type = "application/octet-stream"), responses((status = 200, body = Card), (status = 404, body = crate::api::Problem), (status = 409, body = crate::api::Problem), (status = 413, body = crate::api::Problem), (status = 422, body = crate::api::Problem)))]
 pub(super) async fn attach(
     State(server): State<Arc<Server>>,
-    Path(id): Path<String>,
+    id: Result<Path<String>, PathRejection>,
     name: Result<Query<FileName>, QueryRejection>,
     body: Body,
 ) -> Result<Json<Card>, Refusal> {
+    let Path(id) = id?;
     let Query(FileName { name }) = name?;
     let bytes = axum::body::to_bytes(body, LARGEST_PICTURE).await;
     let bytes: Bytes = bytes.map_err(|_| {
@@ -100,12 +103,15 @@ pub(super) async fn attach(
 }
 
 /// Something that is attached to a card.
-#[utoipa::path(get, path = "/api/cards/{id}/attachments/{hash}", tag = "cards", params(("id" = String, Path), ("hash" = String, Path)), responses((status = 200, content_type = "application/octet-stream"), (status = 404, body = crate::api::Problem)))]
+#[utoipa::path(get, path = "/api/cards/{id}/attachments/{hash}", tag = "cards", params(("id" = String, Path), ("hash" = String, Path)), responses((status = 200, content((Vec<u8> = "application/octet-stream"), (Vec<u8> = "image/png"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/gif"), (Vec<u8> = "image/webp"))), (status = 404, body = crate::api::Problem)))]
 pub(super) async fn attachment(
     State(server): State<Arc<Server>>,
-    Path((id, hash)): Path<(String, String)>,
+    path: Result<Path<(String, String)>, PathRejection>,
 ) -> Result<Response, Refusal> {
+    let Path((id, hash)) = path?;
     blocking(&server, move |server| {
+        let cards = server.shelf.read(server.archive.as_deref())?;
+        cards.card(&id).ok_or_else(no_card)?;
         let found = archive::attached_bytes(server.archive.as_deref(), &id, &hash)?;
         let (file, bytes) = found.ok_or_else(|| Refusal::not_found("such file on this card"))?;
         // Whatever else somebody attached, only a picture is shown as one.

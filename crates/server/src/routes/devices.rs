@@ -5,6 +5,7 @@ use crate::Server;
 use crate::api::{Device, Devices, Partition, SimulatedLine};
 use crate::problem::Refusal;
 use axum::Json;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use cardscope_session::bench::Interrupt;
 use cardscope_session::identify::{self, Entry, ListRequest};
@@ -21,11 +22,12 @@ pub(super) async fn list(State(server): State<Arc<Server>>) -> Result<Json<Devic
 }
 
 /// Unmounts every file system of a device, as a file manager does; nothing is forced.
-#[utoipa::path(post, path = "/api/devices/{name}/unmount", tag = "devices", params(("name" = String, Path)), responses((status = 200, body = Devices)))]
+#[utoipa::path(post, path = "/api/devices/{name}/unmount", tag = "devices", params(("name" = String, Path)), responses((status = 200, body = Devices), (status = 409, body = crate::api::Problem)))]
 pub(super) async fn unmount(
     State(server): State<Arc<Server>>,
-    Path(name): Path<String>,
+    name: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Devices>, Refusal> {
+    let Path(name) = name?;
     blocking(&server, move |server| {
         if entries(server)?.iter().all(|entry| entry.name != name) {
             return Err(Refusal::not_found("device of that name"));

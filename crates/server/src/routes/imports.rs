@@ -7,7 +7,7 @@ use crate::problem::Refusal;
 use crate::records;
 use axum::Json;
 use axum::body::Body;
-use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_LENGTH, HeaderMap};
@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Takes a file that is to be imported; it is looked at with the import.
-#[utoipa::path(post, path = "/api/uploads", tag = "imports", params(FileName), request_body(content = Vec<u8>, content_type = "application/octet-stream"), responses((status = 201, body = Upload), (status = 413, body = crate::api::Problem)))]
+#[utoipa::path(post, path = "/api/uploads", tag = "imports", params(FileName), request_body(content = Vec<u8>, content_type = "application/octet-stream"), responses((status = 201, body = Upload), (status = 409, body = crate::api::Problem), (status = 413, body = crate::api::Problem)))]
 pub(super) async fn upload(
     State(server): State<Arc<Server>>,
     name: Result<Query<FileName>, QueryRejection>,
@@ -38,8 +38,9 @@ pub(super) async fn upload(
 #[utoipa::path(delete, path = "/api/uploads/{id}", tag = "imports", params(("id" = String, Path)), responses((status = 204), (status = 404, body = crate::api::Problem)))]
 pub(super) async fn remove(
     State(server): State<Arc<Server>>,
-    Path(id): Path<String>,
+    id: Result<Path<String>, PathRejection>,
 ) -> Result<StatusCode, Refusal> {
+    let Path(id) = id?;
     match server.uploads.remove(&id) {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(Refusal::not_found("file of that id")),
@@ -57,6 +58,9 @@ pub(super) async fn import(
 }
 
 fn imported(server: &Server, order: &ImportOrder) -> Result<Imported, Refusal> {
+    if order.uploads.is_empty() {
+        return Err(Refusal::odd("nothing to import: send a file first"));
+    }
     let path = |id: &String| server.uploads.path(id).ok_or_else(|| Refusal::not_found("file of that id"));
     let files = order.uploads.iter().map(path).collect::<Result<Vec<PathBuf>, _>>()?;
     let said = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());

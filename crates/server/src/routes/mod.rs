@@ -3,6 +3,7 @@
 mod analysis;
 mod cards;
 mod devices;
+mod document;
 mod events;
 mod host;
 mod imports;
@@ -10,6 +11,8 @@ mod recipes;
 mod sessions;
 mod simulated;
 mod tasks;
+
+pub use document::openapi;
 
 use crate::Server;
 use crate::api::{Problem, TaskMoment};
@@ -19,8 +22,6 @@ use axum::routing::get;
 use axum::{Json, Router};
 use std::sync::Arc;
 use utoipa::OpenApi;
-use utoipa::openapi::OpenApi as Document;
-use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -71,22 +72,11 @@ fn router() -> OpenApiRouter<Arc<Server>> {
         .routes(routes!(simulated::get))
 }
 
-/// The OpenAPI document.
-pub fn openapi() -> Document {
-    let (_, mut document) = router().split_for_parts();
-    document.info.version = env!("CARGO_PKG_VERSION").to_owned();
-    let token = SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::with_description(
-        "Cardscope-Token",
-        "Printed by `cardscope serve`",
-    )));
-    document.components.get_or_insert_default().add_security_scheme("token", token);
-    document
-}
-
 pub(crate) fn all() -> Router<Arc<Server>> {
     let (router, _) = router().split_for_parts();
     router
         .route("/api/openapi.json", get(async || Json(openapi())))
+        .method_not_allowed_fallback(async || Refusal::wrong_method())
         .layer(DefaultBodyLimit::max(LARGEST_BODY))
 }
 

@@ -6,7 +6,7 @@ use crate::api::{Recipe, RecipeCheck, RecipeLine, RecipeText, Recipes};
 use crate::problem::Refusal;
 use crate::records;
 use axum::Json;
-use axum::extract::rejection::JsonRejection;
+use axum::extract::rejection::{JsonRejection, PathRejection};
 use axum::extract::{Path, State};
 use cardscope_report::recipes::page;
 use cardscope_session::recipes;
@@ -34,8 +34,9 @@ pub(super) async fn list(State(server): State<Arc<Server>>) -> Result<Json<Recip
 #[utoipa::path(get, path = "/api/recipes/{name}", tag = "recipes", params(("name" = String, Path)), responses((status = 200, body = Recipe), (status = 404, body = crate::api::Problem)))]
 pub(super) async fn get(
     State(server): State<Arc<Server>>,
-    Path(name): Path<String>,
+    name: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Recipe>, Refusal> {
+    let Path(name) = name?;
     blocking(&server, move |_| {
         let text = recipes::builtin(&name).map_err(|_| Refusal::not_found("recipe of that name"))?;
         let recipe = recipes::explain(text).map_err(|why| Refusal::odd(why.to_string()))?;

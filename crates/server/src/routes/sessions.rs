@@ -6,13 +6,14 @@ use crate::api::{Session, SessionLine, Sessions, Window};
 use crate::problem::Refusal;
 use crate::records;
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
+use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use cardscope_model::{json, outside};
 use cardscope_report::page::{Page, html};
 use cardscope_session::archive::{self, Shown};
+use cardscope_session::frame::Failure;
 use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
@@ -41,8 +42,9 @@ pub(super) async fn list(
 #[utoipa::path(get, path = "/api/sessions/{id}", tag = "sessions", params(("id" = String, Path)), responses((status = 200, body = Session), (status = 404, body = crate::api::Problem)))]
 pub(super) async fn get(
     State(server): State<Arc<Server>>,
-    Path(id): Path<String>,
+    id: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Session>, Refusal> {
+    let Path(id) = id?;
     blocking(&server, move |server| {
         let (kind, document, page) = found(server, &id)?;
         Ok(Json(Session {
@@ -73,16 +75,18 @@ pub(super) enum Saved {
 #[into_params(parameter_in = Query)]
 pub(super) struct SavedAs {
     /// `html` or `json`.
+    #[param(inline)]
     format: Saved,
 }
 
 /// A session as a file to save.
-#[utoipa::path(get, path = "/api/sessions/{id}/file", tag = "sessions", params(("id" = String, Path), SavedAs), responses((status = 200, content_type = "application/octet-stream"), (status = 404, body = crate::api::Problem)))]
+#[utoipa::path(get, path = "/api/sessions/{id}/file", tag = "sessions", params(("id" = String, Path), SavedAs), responses((status = 200, content((String = "text/html"), (serde_json::Value = "application/json"))), (status = 404, body = crate::api::Problem)))]
 pub(super) async fn file(
     State(server): State<Arc<Server>>,
-    Path(id): Path<String>,
+    id: Result<Path<String>, PathRejection>,
     saved: Result<Query<SavedAs>, QueryRejection>,
 ) -> Result<Response, Refusal> {
+    let Path(id) = id?;
     let Query(SavedAs { format }) = saved?;
     blocking(&server, move |server| {
         let (kind, document, page) = found(server, &id)?;
@@ -110,8 +114,10 @@ fn found(server: &Server, id: &str) -> Result<(String, Value, Page), Refusal> {
     if !whole {
         return Err(Refusal::not_found("session of that id"));
     }
-    let shown =
-        archive::show(server.archive.as_deref(), id).map_err(|_| Refusal::not_found("session of that id"))?;
+    let shown = archive::show(server.archive.as_deref(), id).map_err(|why| match why {
+        Failure::Refused(_) => Refusal::not_found("session of that id"),
+        why => why.into(),
+    })?;
     let (kind, document) = match shown {
         Shown::Bench(report) => ("bench".to_owned(), serde_json::to_value(&*report)),
         Shown::Log(log) => ("import".to_owned(), serde_json::to_value(&*log)),

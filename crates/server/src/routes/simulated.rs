@@ -5,6 +5,7 @@ use crate::Server;
 use crate::api::{Knob, SimulatedCard, SimulatedCards, SimulatedLine};
 use crate::problem::Refusal;
 use axum::Json;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
 use cardscope_session::simulate;
 use serde_json::Value;
@@ -37,21 +38,21 @@ pub(super) async fn list(State(server): State<Arc<Server>>) -> Result<Json<Simul
 }
 
 /// A simulated card with overrides of its properties, as the query has them: `?page_bytes=8K&cooling=active`.
-#[utoipa::path(get, path = "/api/simulated/{name}", tag = "simulated", params(("name" = String, Path)), responses((status = 200, body = SimulatedCard), (status = 422, body = crate::api::Problem)))]
+#[utoipa::path(get, path = "/api/simulated/{name}", tag = "simulated", params(("name" = String, Path), ("overrides" = std::collections::BTreeMap<String, String>, Query, style = Form, explode, description = "Properties by their keys")), responses((status = 200, body = SimulatedCard), (status = 422, body = crate::api::Problem)))]
 pub(super) async fn get(
     State(server): State<Arc<Server>>,
-    Path(name): Path<String>,
+    name: Result<Path<String>, PathRejection>,
     RawQuery(query): RawQuery,
 ) -> Result<Json<SimulatedCard>, Refusal> {
+    let Path(name) = name?;
     blocking(&server, move |_| {
         let mut asked: Vec<(String, String)> = form_urlencoded::parse(query.unwrap_or_default().as_bytes())
             .map(|(key, value)| (key.into_owned(), value.into_owned()))
             .filter(|(_, value)| !value.is_empty())
             .collect();
-        if asked
-            .iter()
-            .any(|(key, value)| [key, value].iter().any(|part| part.contains(['&', '?', '#', '='])))
-        {
+        let signs = ['&', '?', '#', '='];
+        let odd = |part: &str| part.contains(signs) || part.contains(char::is_control);
+        if odd(&name) || asked.iter().any(|(key, value)| odd(key) || odd(value)) {
             return Err(Refusal::odd("a value holds a sign that a card's name cannot have"));
         }
         complete(&mut asked, &name)?;

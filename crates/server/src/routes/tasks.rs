@@ -6,8 +6,9 @@ use crate::api::{Task, Tasks};
 use crate::problem::Refusal;
 use crate::tasks::Ready;
 use crate::tasks::order::{Bench, Order, What};
+use crate::uploads::SentText;
 use axum::Json;
-use axum::extract::rejection::JsonRejection;
+use axum::extract::rejection::{JsonRejection, PathRejection};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use cardscope_model::units::Size;
@@ -15,8 +16,11 @@ use cardscope_session::recipes;
 use cardscope_session::restore;
 use cardscope_session::simulate;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
+
+/// Longest argument that a program is started with, in bytes; the kernel takes some more.
+const LONGEST: usize = 4096;
 
 /// Tests that run, wait or have ended, newest first.
 #[utoipa::path(get, path = "/api/tasks", tag = "tasks", responses((status = 200, body = Tasks)))]
@@ -43,8 +47,9 @@ pub(super) async fn order(
 #[utoipa::path(get, path = "/api/tasks/{id}", tag = "tasks", params(("id" = String, Path)), responses((status = 200, body = Task), (status = 404, body = crate::api::Problem)))]
 pub(super) async fn get(
     State(server): State<Arc<Server>>,
-    Path(id): Path<String>,
+    id: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Task>, Refusal> {
+    let Path(id) = id?;
     server.tasks.get(&id).map(Json).ok_or_else(no_task)
 }
 
@@ -52,8 +57,9 @@ pub(super) async fn get(
 #[utoipa::path(post, path = "/api/tasks/{id}/stop", tag = "tasks", params(("id" = String, Path)), responses((status = 200, body = Task), (status = 404, body = crate::api::Problem)))]
 pub(super) async fn stop(
     State(server): State<Arc<Server>>,
-    Path(id): Path<String>,
+    id: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Task>, Refusal> {
+    let Path(id) = id?;
     server.tasks.stop(&id).map(Json).ok_or_else(no_task)
 }
 
@@ -61,8 +67,9 @@ pub(super) async fn stop(
 #[utoipa::path(delete, path = "/api/tasks/{id}", tag = "tasks", params(("id" = String, Path)), responses((status = 204), (status = 404, body = crate::api::Problem), (status = 409, body = crate::api::Problem)))]
 pub(super) async fn forget(
     State(server): State<Arc<Server>>,
-    Path(id): Path<String>,
+    id: Result<Path<String>, PathRejection>,
 ) -> Result<StatusCode, Refusal> {
+    let Path(id) = id?;
     if server.tasks.forget(&id) {
         return Ok(StatusCode::NO_CONTENT);
     }
@@ -104,7 +111,12 @@ fn ready(server: &Server, order: Order) -> Result<Ready, Refusal> {
     }
     // Behind the options, so that none can be taken for another one's value.
     arguments.push(order.target.clone().into());
-    Ok(Ready { order, title, arguments, loses_data, recipe })
+    if arguments.iter().any(|argument| argument.len() > LONGEST || argument.as_bytes().contains(&0)) {
+        return Err(Refusal::odd(format!(
+            "a text of the order is longer than {LONGEST} bytes or holds a NUL"
+        )));
+    }
+    Ok(Ready { order, title, arguments, loses_data, _recipe: recipe })
 }
 
 fn simulated_title(target: &str) -> Result<String, Refusal> {
@@ -118,9 +130,9 @@ fn device_title(server: &Server, order: &Order) -> Result<String, Refusal> {
             format!("{:?} is not in the list of devices; plug it in, or name a simulated card", order.target);
         return Err(Refusal::odd(why));
     };
-    // What a test of our own has open is free when that has ended: this one waits for it.
-    let ours = server.tasks.on(&entry.path).is_some();
-    if let (false, false, Some(reason)) = (entry.safe, ours, &entry.reason) {
+    // A test of ours that runs on it is waited for; what is in the way then is asked by the program itself.
+    let waits = server.tasks.on(&order.target).is_some();
+    if let (false, false, Some(reason)) = (entry.safe, waits, &entry.reason) {
         return Err(Refusal::conflict(reason.clone()));
     }
     let size = entry.bytes.map(|bytes| Size(bytes).to_string());
@@ -128,14 +140,14 @@ fn device_title(server: &Server, order: &Order) -> Result<String, Refusal> {
 }
 
 /// What a benchmark's recipe is called, its file where its text was sent, and whether it writes.
-fn recipe_of(server: &Server, bench: &Bench) -> Result<(String, Option<PathBuf>, bool), Refusal> {
+fn recipe_of(server: &Server, bench: &Bench) -> Result<(String, Option<Arc<SentText>>, bool), Refusal> {
     let odd = |e: recipes::RecipeError| Refusal::odd(format!("the recipe cannot be run: {e}"));
     match (&bench.recipe_text, &bench.recipe) {
         (Some(text), _) => {
             let writes = recipes::explain(text).map_err(odd)?.writes;
             let file = server.uploads.text("recipe.toml", text);
             let file = file.map_err(|e| Refusal::odd(format!("the recipe cannot be stored: {e}")))?;
-            Ok((file.display().to_string(), Some(file), writes))
+            Ok((file.path().display().to_string(), Some(Arc::new(file)), writes))
         }
         (None, name) => {
             let name = name.clone().unwrap_or_else(|| "quick".to_owned());
@@ -150,4 +162,163 @@ fn journal(name: &str) -> Result<String, Refusal> {
     let waiting = restore::waiting()?;
     let found = waiting.into_iter().find(|journal| host::name_of(&journal.file) == name);
     found.map(|journal| journal.file).ok_or_else(|| Refusal::not_found("journal of that name"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::door::Hosts;
+    use crate::hub::Hub;
+    use crate::shelf::Shelf;
+    use crate::tasks::Tasks as Bench;
+    use crate::token::Token;
+    use crate::uploads::Uploads;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+    use std::sync::LazyLock;
+
+    /// A server that listens nowhere.
+    static SERVER: LazyLock<Server> = LazyLock::new(|| {
+        let (address, hub) = (([127, 0, 0, 1], 0).into(), Arc::new(Hub::new()));
+        Server {
+            address,
+            hosts: Hosts::of(address, &[]),
+            token: Token::new().unwrap(),
+            archive: None,
+            all_devices: false,
+            tasks: Bench::new(Arc::clone(&hub), "/nonexistent".into(), None),
+            hub,
+            shelf: Shelf::default(),
+            uploads: Uploads::new().unwrap(),
+            closing: tokio::sync::watch::Sender::new(false),
+        }
+    });
+
+    const VERBS: [&str; 9] =
+        ["check", "verify", "bench", "map", "sustain", "endure", "format", "restore", "serve"];
+
+    const OPTIONS: [&str; 20] = [
+        "budget_s",
+        "label",
+        "read_only",
+        "erase",
+        "marks",
+        "full",
+        "thorough",
+        "recipe",
+        "recipe_text",
+        "runs",
+        "only",
+        "size_bytes",
+        "write",
+        "random",
+        "minutes",
+        "cooling",
+        "journal",
+        "archive",
+        "backup",
+        "",
+    ];
+
+    /// Texts that would do harm where they were taken for a path or an option.
+    const HOSTILE: [&str; 22] = [
+        "sim:constant",
+        "sim:constant?seed=3",
+        "sim:./x.toml",
+        "sim:/etc/passwd",
+        "sim:../x",
+        "sim:random-1",
+        "sim:constant?state=/etc/passwd",
+        "sim:constant?save=/tmp/x",
+        "sim:constant?seed=1\0",
+        "sim:",
+        "/dev/sda",
+        "/etc/passwd",
+        "../x.toml",
+        "./x",
+        "x.toml",
+        "--archive=/tmp/x",
+        "-y",
+        "quick",
+        "",
+        "a\nb",
+        "name = \"mine\"\n",
+        "\u{202e}",
+    ];
+
+    fn text() -> impl Strategy<Value = String> {
+        prop_oneof![4 => prop::sample::select(&HOSTILE[..]).prop_map(str::to_owned), 1 => any::<String>()]
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        prop_oneof![
+            text().prop_map(Value::from),
+            any::<bool>().prop_map(Value::from),
+            any::<u32>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            prop::collection::vec(text(), 0..3).prop_map(Value::from),
+            Just(Value::Null),
+        ]
+    }
+
+    fn order() -> impl Strategy<Value = Value> {
+        let verb = prop::sample::select(&VERBS[..]);
+        let key = prop::sample::select(&OPTIONS[..]);
+        let options = prop::collection::btree_map(key, value(), 0..3);
+        (verb, text(), options, prop::option::of(text()), any::<bool>()).prop_map(
+            |(verb, target, options, confirm, agreed)| {
+                let confirm = if agreed { Some(target.clone()) } else { confirm };
+                json!({ "verb": verb, "target": target, "options": options, "confirm": confirm })
+            },
+        )
+    }
+
+    /// Demands that an argument is an option that is offered, or what the program itself listed.
+    fn is_no_path(argument: &str, target: &str) {
+        let Some(option) = argument.strip_prefix("--") else {
+            assert_eq!(argument, target);
+            assert!(target.starts_with("sim:") && !target.contains(['/', '\0']), "{target:?}");
+            assert!(!target.contains("state=") && !target.contains("save="), "{target:?}");
+            return;
+        };
+        let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        match name {
+            "recipe" if recipes::builtin(value).is_ok() => {}
+            "recipe" => assert!(SERVER.uploads.holds(value), "{value:?}"),
+            "budget" | "label" | "read-only" | "erase" | "marks" | "full" | "thorough" | "runs" | "size"
+            | "only" | "write" | "read" | "pattern" | "duration" | "cooling" => {}
+            other => panic!("--{other} is not offered"),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_ordered_is_refused_or_started_without_a_path_of_the_client_s(sent in order()) {
+            if let Ok(order) = serde_json::from_value::<Order>(sent) {
+                match ready(&SERVER, order) {
+                    Err(refusal) => prop_assert!(refusal.status.is_client_error(), "{refusal:?}"),
+                    Ok(ready) => ready
+                        .arguments
+                        .iter()
+                        .for_each(|argument| is_no_path(&argument.to_string_lossy(), &ready.order.target)),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_recipe_that_was_sent_goes_with_the_order_that_named_it() {
+        let text = "name = \"mine\"\ntitle = \"t\"\nversion = 1\nsource = \"s\"\n[area]\nsize = \"1MiB\"\n\
+                    [[test]]\ntest = \"SEQ1M Q1T1 read\"\npasses = 1\n";
+        let order = |target: &str| {
+            let order = json!({ "verb": "bench", "target": target, "options": { "recipe_text": text } });
+            ready(&SERVER, serde_json::from_value(order).unwrap())
+        };
+        let started = order("sim:constant").unwrap();
+        let file = started.arguments[0].to_str().unwrap().strip_prefix("--recipe=").unwrap().to_owned();
+        assert!(std::path::Path::new(&file).exists());
+        drop(started);
+        assert!(!std::path::Path::new(&file).exists());
+    }
 }

@@ -7,6 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -39,6 +40,9 @@ pub(super) struct Running(Child);
 impl Launch<'_> {
     pub(super) fn start(&self) -> std::io::Result<Running> {
         let mut command = Command::new(self.program);
+        // Ctrl-C at the server's terminal reaches the server alone, which asks once: a second signal would end the verb before
+        // the card's data are back.
+        command.process_group(0);
         command.args(&self.arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some(archive) = self.archive {
             command.env("CARDSCOPE_ARCHIVE", archive);

@@ -8,6 +8,7 @@ mod track;
 
 use crate::api::{State, Task, TaskMoment, Tone};
 use crate::hub::Hub;
+use crate::uploads::SentText;
 use crate::{lock, records};
 use cardscope_model::live::Told;
 use cardscope_session::frame::Failure;
@@ -41,8 +42,8 @@ pub(crate) struct Ready {
     /// Arguments behind the verb, the target included.
     pub(crate) arguments: Vec<OsString>,
     pub(crate) loses_data: bool,
-    /// A recipe that was sent, as a file that goes with the task.
-    pub(crate) recipe: Option<PathBuf>,
+    /// A recipe that was sent, as a file that goes with the last of these.
+    pub(crate) _recipe: Option<Arc<SentText>>,
 }
 
 /// The tests.
@@ -133,6 +134,7 @@ impl Tasks {
             inner.trim();
         }
         self.changed(&task.id);
+        self.remember();
         self.start_what_can_be();
         Ok(self.get(&task.id).unwrap_or(task))
     }
@@ -144,11 +146,11 @@ impl Tasks {
             let dropped = inner.waiting.remove(id);
             let entry = inner.all.get_mut(id)?;
             match (dropped, entry.pid) {
-                (Some(ready), _) => {
-                    ready.forget_recipe();
+                (Some(_), _) => {
                     entry.end(State::Interrupted, Some("stopped before it began".to_owned()));
                 }
-                (None, pid) if !entry.task.state.has_ended() => {
+                // Once: asked again, it would end before the card's data are back.
+                (None, pid) if entry.task.state == State::Running => {
                     entry.task.state = State::Stopping;
                     pid.into_iter().for_each(child::interrupt);
                 }
@@ -156,6 +158,7 @@ impl Tasks {
             }
         }
         self.changed(id);
+        self.remember();
         self.get(id)
     }
 
@@ -221,7 +224,6 @@ impl Tasks {
                 self.ended(id, state, error, Some(&ended));
             }
         }
-        ready.forget_recipe();
         self.start_what_can_be();
     }
 
@@ -387,12 +389,5 @@ impl Ready {
     fn says(&self) -> String {
         let restores = self.order.what.restores() && !self.order.target.starts_with("sim:");
         if restores { "saves what it overwrites, and restores it".to_owned() } else { String::new() }
-    }
-
-    fn forget_recipe(&self) {
-        if let Some(file) = &self.recipe {
-            // It lies in a folder of our own, which goes with the server.
-            let _ = std::fs::remove_file(file);
-        }
     }
 }

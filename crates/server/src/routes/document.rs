@@ -1,0 +1,164 @@
+//! The OpenAPI document: what stands above each route, and what holds for all of them said once. `docs/openapi.json` is a
+//! snapshot of it.
+
+use super::router;
+use crate::api::Problem;
+use utoipa::ToSchema;
+use utoipa::openapi::path::{Operation, ParameterIn, PathItem};
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
+use utoipa::openapi::{ContentBuilder, OpenApi, Ref, RefOr, Required, Response, ResponseBuilder};
+
+/// Why any request may not be answered.
+const ALWAYS: [(&str, &str); 3] = [
+    ("401", "The token is missing or wrong"),
+    ("403", "The Host or the Origin is not ours"),
+    ("503", "The archive or a device cannot be read or written"),
+];
+
+/// Why one for a thing by its name may not be.
+const NAMED: [(&str, &str); 1] = [("404", "There is none of that name")];
+
+/// Why one with values in its address may not be.
+const ASKED: [(&str, &str); 1] = [("422", "A value is not understood")];
+
+/// Why one with a document may not be.
+const SENT: [(&str, &str); 4] = [
+    ("400", "The body is not JSON, or did not come whole"),
+    ("413", "The body is too large"),
+    ("415", "The body is not called application/json"),
+    ("422", "A value is not understood"),
+];
+
+/// Why one with a file may not be.
+const FILE: [(&str, &str); 3] = [
+    ("400", "The file did not come whole"),
+    ("413", "The file is too large"),
+    ("507", "The file cannot be stored"),
+];
+
+/// The OpenAPI document.
+pub fn openapi() -> OpenApi {
+    let (_, mut document) = router().split_for_parts();
+    document.info.version = env!("CARGO_PKG_VERSION").to_owned();
+    let token = SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::with_description(
+        "Cardscope-Token",
+        "Printed by `cardscope serve`",
+    )));
+    document.components.get_or_insert_default().add_security_scheme("token", token);
+    document.paths.paths.values_mut().flat_map(operations).for_each(complete);
+    document
+}
+
+fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    [&mut item.get, &mut item.post, &mut item.patch, &mut item.put, &mut item.delete].into_iter().flatten()
+}
+
+/// Adds what holds for all routes of its kind, and a name of its own: those of functions are the same in several modules.
+fn complete(operation: &mut Operation) {
+    let tag = operation.tags.iter().flatten().next().cloned().unwrap_or_default();
+    let name = operation.operation_id.take().unwrap_or_default();
+    operation.operation_id = Some(if tag == name { name } else { format!("{tag}_{name}") });
+    let has = |place: ParameterIn| {
+        let mut all = operation.parameters.iter().flatten();
+        all.any(|one| matches!(one, RefOr::T(one) if one.parameter_in == place))
+    };
+    let takes = |media_type: &str| matches!(&operation.request_body, Some(RefOr::T(body)) if body.content.contains_key(media_type));
+    let (has_document, has_file) = (takes("application/json"), takes("application/octet-stream"));
+    let mut reasons = ALWAYS.to_vec();
+    if has(ParameterIn::Path) {
+        reasons.extend(NAMED);
+    }
+    if has(ParameterIn::Query) {
+        reasons.extend(ASKED);
+    }
+    if has_document {
+        reasons.extend(SENT);
+    }
+    if has_file {
+        reasons.extend(FILE);
+    }
+    if let (true, Some(RefOr::T(body))) = (has_file, &mut operation.request_body) {
+        // A file may be empty.
+        body.required = Some(Required::False);
+    }
+    for (status, reason) in reasons {
+        operation.responses.responses.entry(status.to_owned()).or_insert_with(|| problem(reason).into());
+    }
+}
+
+fn problem(reason: &str) -> Response {
+    let body = ContentBuilder::new().schema(Some(Ref::from_schema_name(Problem::name()))).build();
+    ResponseBuilder::new().description(reason).content("application/json", body).build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+    use std::collections::BTreeSet;
+
+    /// The published document is what the server says; `UPDATE_DOCS=1 cargo test -p cardscope-server` writes it anew.
+    #[test]
+    fn the_published_document_is_what_the_server_says() {
+        let text = openapi().to_pretty_json().expect("it is JSON") + "\n";
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openapi.json");
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(path, &text).expect("docs/openapi.json can be written");
+        }
+        let published = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(
+            published == text,
+            "docs/openapi.json is out of date: run UPDATE_DOCS=1 cargo test -p cardscope-server"
+        );
+    }
+
+    /// Every operation as its path, its method and what is said of it.
+    fn said() -> Vec<(String, String, Value)> {
+        let document = serde_json::to_value(openapi()).expect("it is JSON");
+        let paths = document["paths"].as_object().expect("it has paths").clone();
+        let of = |(path, item): (String, Value)| {
+            let item = item.as_object().expect("a path has methods").clone();
+            item.into_iter().map(move |(method, said)| (path.clone(), method, said))
+        };
+        paths.into_iter().flat_map(of).collect()
+    }
+
+    #[test]
+    fn every_operation_has_a_name_of_its_own_and_says_what_may_go_wrong() {
+        let mut names = BTreeSet::new();
+        for (path, method, said) in said() {
+            let name = said["operationId"].as_str().unwrap_or_default().to_owned();
+            assert!(names.insert(name.clone()), "{method} {path}: {name} is the name of another one, too");
+            assert!(said["summary"].as_str().is_some_and(|text| !text.is_empty()), "{method} {path}");
+            let responses = said["responses"].as_object().expect("it has responses");
+            let fine = responses.keys().filter(|status| status.starts_with('2')).count();
+            assert_eq!(fine, 1, "{method} {path}");
+            for status in ["401", "403", "503"] {
+                assert!(responses.contains_key(status), "{method} {path}: {status}");
+            }
+            assert_eq!(path.contains('{') && !responses.contains_key("404"), false, "{method} {path}");
+            for (status, response) in responses.iter().filter(|(status, _)| status.as_str() >= "300") {
+                let body = &response["content"]["application/json"]["schema"]["$ref"];
+                assert_eq!(body, "#/components/schemas/Problem", "{method} {path}: {status}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_reference_leads_somewhere() {
+        let document = serde_json::to_value(openapi()).expect("it is JSON");
+        let mut values = vec![&document];
+        while let Some(value) = values.pop() {
+            match value {
+                Value::Object(fields) => {
+                    if let Some(to) = fields.get("$ref").and_then(Value::as_str) {
+                        assert!(document.pointer(to.trim_start_matches('#')).is_some(), "{to}");
+                    }
+                    values.extend(fields.values());
+                }
+                Value::Array(items) => values.extend(items),
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! An archive that can no longer be written, or is gone, while it is served.
+
+use super::{Server, verify};
+use crate::common::binary::Home;
+use crate::common::logs::taken_in;
+use crate::common::machine::{Mounted, tool};
+use crate::common::{list, text};
+use serde_json::json;
+use std::fs;
+
+const READ: [&str; 7] =
+    ["/api/host", "/api/cards", "/api/cards?q=a", "/api/sessions", "/api/tasks", "/api/jobs", "/api/recipes"];
+
+/// Demands that a server answers as it should: with what there is, or with a reason.
+#[track_caller]
+fn answers(server: &Server, path: &str) {
+    let answer = server.get(path);
+    match answer.status {
+        200 => drop(answer.expect(200)),
+        status => {
+            drop((answer.refused(status), assert!([404, 422, 503].contains(&status), "{path}: {answer:?}")))
+        }
+    }
+}
+
+#[test]
+fn an_archive_that_becomes_read_only_is_read_and_a_change_says_why_not() {
+    let home = Home::new();
+    let disk = Mounted::new(&["-t", "tmpfs", "-o", "size=64m"], "tmpfs");
+    let archive = format!("{}/archive.sqlite", disk.path());
+    taken_in(&home, "a.log", &[700, 690], &["--brand", "Acme", "--card", "Swift", "--archive", &archive]);
+    let server = Server::start(&home, &["--archive", &archive]);
+    let cards = server.document("/api/cards?own=true");
+    let card = format!("/api/cards/{}", text(&cards, "/cards/0/id"));
+    let change = json!({ "set": { "model": "X1" } }).to_string();
+    server.say("PATCH", &card, change.as_bytes()).expect(200);
+    tool("mount", &["-o", "remount,ro", disk.path()]);
+    for path in READ.iter().chain([&card.as_str()]) {
+        server.get(path).expect(200);
+    }
+    let sessions = server.document("/api/sessions");
+    assert_eq!(sessions["total"], 1);
+    server.document(&format!("/api/sessions/{}", text(&sessions, "/sessions/0/session")));
+    let error = server.say("PATCH", &card, change.as_bytes());
+    assert!([422, 503].contains(&error.status), "{error:?}");
+    let error = error.refused(error.status);
+    assert!(error.contains("archive.sqlite"), "{error}");
+    let sent = server.upload("b.log", crate::common::logs::log(&[500]).as_bytes());
+    let kept =
+        server.post("/api/imports", &json!({ "uploads": [sent["upload"]], "keep": true, "brand": "B" }));
+    assert!([422, 503].contains(&kept.status), "{kept:?}");
+    let task = server.ended(&server.order(&verify("sim:constant")));
+    assert!(["failed", "complete"].contains(&text(&task, "/state")), "{task:#}");
+    tool("mount", &["-o", "remount,rw", disk.path()]);
+    server.say("PATCH", &card, change.as_bytes()).expect(200);
+    let id = sent["upload"].clone();
+    let kept =
+        server.post("/api/imports", &json!({ "uploads": [id], "keep": true, "brand": "B" })).expect(200);
+    assert_eq!(list(&kept, "/files").len(), 1, "the file that could not be stored was not lost");
+    assert!(kept.pointer("/files/0/error").is_some_and(serde_json::Value::is_null), "{kept:#}");
+    drop(server);
+}
+
+#[test]
+fn an_archive_that_is_deleted_or_overwritten_is_no_error_of_the_server() {
+    let home = Home::new();
+    taken_in(&home, "a.log", &[700, 690], &["--brand", "Acme", "--card", "Swift"]);
+    let server = Server::start(&home, &[]);
+    let cards = server.document("/api/cards?own=true");
+    let card = format!("/api/cards/{}", text(&cards, "/cards/0/id"));
+    let session = text(&server.document("/api/sessions"), "/sessions/0/session").to_owned();
+    let folder = home.archive().parent().unwrap().to_owned();
+    let all = |server: &Server| {
+        for path in READ.iter().copied().chain([&*card, &format!("/api/sessions/{session}"), "/api/doctor"]) {
+            answers(server, path);
+        }
+        let change = server.say("PATCH", &card, br#"{"set":{"model":"X1"}}"#);
+        assert!(change.status == 200 || [404, 422, 503].contains(&change.status), "{change:?}");
+    };
+    fs::write(home.archive(), "this is no database, whatever its name says").unwrap();
+    all(&server);
+    fs::remove_dir_all(&folder).unwrap();
+    all(&server);
+    let task = server.ended(&server.order(&verify("sim:constant")));
+    assert_eq!(text(&task, "/state"), "complete", "{task:#}");
+    let sessions = server.document("/api/sessions");
+    assert_eq!(text(&sessions, "/sessions/0/session"), text(&task, "/session"), "a new one was begun");
+    fs::remove_dir_all(&folder).unwrap();
+    fs::write(&folder, "in the way").unwrap();
+    all(&server);
+}

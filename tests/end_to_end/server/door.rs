@@ -1,0 +1,269 @@
+//! Who comes in, and what the answers let a browser do.
+
+use super::{Answer, Server};
+use crate::common::binary::{CARDSCOPE, Home, Running};
+use crate::common::machine::tool;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+/// An address that anybody with the token may read.
+const PLACE: &str = "/api/tasks";
+
+fn asked(server: &Server, method: &str, path: &str, lines: &[String]) -> Answer {
+    let lines: String = lines.iter().map(|line| format!("{line}\r\n")).collect();
+    server.send(format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n{lines}\r\n").as_bytes())
+}
+
+#[test]
+fn only_its_own_name_to_the_letter_is_answered_to() {
+    let home = Home::new();
+    let server = Server::start(&home, &[]);
+    let (port, token) = (server.address.port(), format!("Cardscope-Token: {}", server.token));
+    let with = |lines: &[String]| asked(&server, "GET", PLACE, &[&[token.clone()], lines].concat());
+    for ours in ["127.0.0.1", "localhost", "LocalHost", "[::1]"] {
+        with(&[format!("Host: {ours}:{port}")]).expect(200);
+    }
+    let ours = format!("Host: 127.0.0.1:{port}");
+    for forged in [
+        vec![format!("Host: evil.example:{port}")],
+        vec![format!("Host: localhost.evil.example:{port}")],
+        vec![format!("Host: evil.localhost:{port}")],
+        vec![format!("Host: localhost:{port}.")],
+        vec!["Host: localhost".to_owned()],
+        vec!["Host: 127.0.0.1:1".to_owned()],
+        vec!["Host: ".to_owned()],
+        vec![format!("Host: 0.0.0.0:{port}")],
+        vec![format!("Host: user@127.0.0.1:{port}")],
+        vec![ours.clone(), ours.clone()],
+        vec![ours.clone(), format!("Host: evil.example:{port}")],
+        vec![format!("Host: evil.example:{port}"), format!("X-Forwarded-Host: 127.0.0.1:{port}")],
+        vec![],
+    ] {
+        let answer = with(&forged);
+        assert!([400, 403].contains(&answer.status), "{forged:?}: {}", answer.status);
+        assert!(!answer.text().contains("\"tasks\""), "{forged:?}: {}", answer.text());
+    }
+    // The app's page, too, so that no script of it runs under another name.
+    asked(&server, "GET", "/", &[format!("Host: evil.example:{port}")]).refused(403);
+    // A whole address in the first line changes nothing.
+    let absolute = format!("http://evil.example:{port}{PLACE}");
+    asked(&server, "GET", &absolute, &[token.clone(), format!("Host: evil.example:{port}")]).refused(403);
+}
+
+#[test]
+fn a_page_of_another_site_is_refused_with_the_token_too() {
+    let home = Home::new();
+    let server = Server::start(&home, &[]);
+    let own = [format!("Host: {}", server.address), format!("Cardscope-Token: {}", server.token)];
+    let with =
+        |origin: &str| asked(&server, "GET", PLACE, &[&own[..], &[format!("Origin: {origin}")]].concat());
+    with(&format!("http://{}", server.address)).expect(200);
+    for foreign in [
+        "http://evil.example",
+        "null",
+        "",
+        &format!("https://{}", server.address),
+        &format!("http://{}.evil.example", server.address),
+        &format!("http://evil.example/http://{}", server.address),
+        &format!("http://localhost:{}", server.address.port()),
+    ] {
+        with(foreign).refused(403);
+    }
+    let twice = [format!("Origin: http://{}", server.address), "Origin: http://evil.example".to_owned()];
+    asked(&server, "GET", PLACE, &[&own[..], &twice].concat()).refused(403);
+}
+
+#[test]
+fn nothing_of_the_api_is_told_or_done_without_the_token() {
+    let home = Home::new();
+    let server = Server::start(&home, &[]);
+    let host = format!("Host: {}", server.address);
+    let wrong = format!("{}0", &server.token[..63]);
+    let wrong = if wrong == server.token { "1".repeat(64) } else { wrong };
+    for lines in [
+        vec![],
+        vec!["Cardscope-Token:".to_owned()],
+        vec![format!("Cardscope-Token: {wrong}")],
+        vec![format!("Cardscope-Token: {}", &server.token[..63])],
+        vec![format!("Cardscope-Token: {}0", server.token)],
+        vec![format!("Cardscope-Token: {}", server.token.to_uppercase())],
+        vec![format!("Cardscope-Token: {}", server.token), format!("Cardscope-Token: {wrong}")],
+        vec![format!("Authorization: Bearer {}", server.token)],
+        vec![format!("Cookie: cardscope-{}={wrong}", server.address.port())],
+        vec![format!("Cookie: cardscope-1={}", server.token)],
+    ] {
+        if server.token.to_uppercase() == server.token {
+            continue;
+        }
+        let lines = [vec![host.clone(), "Content-Length: 0".to_owned()], lines].concat();
+        for (method, path) in [
+            ("GET", PLACE),
+            ("GET", "/api/openapi.json"),
+            ("GET", "/api/events"),
+            ("GET", "/api/there-is-none"),
+            ("POST", PLACE),
+            ("POST", "/api/session"),
+            ("POST", "/api/uploads?name=x"),
+            ("PATCH", "/api/cards/x"),
+            ("DELETE", "/api/tasks/x"),
+            ("PUT", PLACE),
+        ] {
+            asked(&server, method, path, &lines).refused(401);
+        }
+    }
+    asked(&server, "GET", &format!("{PLACE}?token={}", server.token), &[host]).refused(401);
+    assert!(server.temporary().is_empty());
+}
+
+#[test]
+fn the_cookie_reads_and_never_writes() {
+    let home = Home::new();
+    let server = Server::start(&home, &[]);
+    let given = server.send(server.head("POST", "/api/session", &[("Content-Length", "0")]).as_bytes());
+    given.expect(204);
+    let cookie = given.header("set-cookie").unwrap();
+    let (pair, attributes) = cookie.split_once("; ").unwrap();
+    assert_eq!(pair, format!("cardscope-{}={}", server.address.port(), server.token));
+    assert_eq!(attributes, "Path=/; HttpOnly; SameSite=Strict");
+    let own =
+        [format!("Host: {}", server.address), format!("Cookie: a=b; {pair}"), "Content-Length: 0".to_owned()];
+    asked(&server, "GET", PLACE, &own).expect(200);
+    assert_eq!(asked(&server, "HEAD", PLACE, &own).status, 200);
+    for (method, path) in [
+        ("POST", PLACE),
+        ("POST", "/api/session"),
+        ("POST", "/api/uploads?name=x"),
+        ("POST", "/api/tasks/x/stop"),
+        ("PATCH", "/api/cards/x"),
+        ("DELETE", "/api/tasks/x"),
+    ] {
+        asked(&server, method, path, &own).refused(401);
+    }
+}
+
+#[test]
+fn every_answer_says_what_a_browser_may_do_with_it() {
+    let home = Home::new();
+    let server = Server::start(&home, &[]);
+    let host = format!("Host: {}", server.address);
+    let stranger = |path: &str, host: &str| asked(&server, "GET", path, &[host.to_owned()]);
+    for answer in [
+        server.get(PLACE),
+        server.get("/api/there-is-none"),
+        server.get("/api/tasks/none"),
+        server.get("/"),
+        server.get("/assets/none.js"),
+        server.delete(PLACE),
+        server.say("POST", PLACE, b"{"),
+        server.say("POST", PLACE, &vec![b' '; 2 << 20]),
+        stranger(PLACE, &host),
+        stranger("/", "Host: evil.example"),
+    ] {
+        let policy = answer.header("content-security-policy").unwrap();
+        for part in ["default-src 'none'", "script-src 'self';", "frame-ancestors 'none'", "base-uri 'none'"]
+        {
+            assert!(policy.contains(part), "{policy}");
+        }
+        assert!(!policy.contains("unsafe-eval") && !policy.contains("script-src 'self' "), "{policy}");
+        for (name, value) in [
+            ("x-content-type-options", "nosniff"),
+            ("x-frame-options", "DENY"),
+            ("referrer-policy", "no-referrer"),
+            ("cross-origin-resource-policy", "same-origin"),
+            ("cross-origin-opener-policy", "same-origin"),
+        ] {
+            assert_eq!(answer.header(name), Some(value), "{name}: {answer:?}");
+        }
+        assert_eq!(answer.header("access-control-allow-origin"), None);
+    }
+    assert_eq!(server.get(PLACE).header("cache-control"), Some("no-store"));
+}
+
+#[test]
+fn what_the_api_does_not_have_is_refused_in_its_own_form() {
+    let home = Home::new();
+    let server = Server::start(&home, &[]);
+    for path in
+        ["/api/", "/api/none", "/api/tasks/", "/api/tasks/a/b", "/api/tasks/../host", "/api/%2e%2e/tasks"]
+    {
+        server.get(path).refused(404);
+    }
+    for (method, path, allowed) in [
+        ("PUT", "/api/tasks", "GET,HEAD,POST"),
+        ("DELETE", "/api/cards", "GET,HEAD"),
+        ("OPTIONS", "/api/tasks", "GET,HEAD,POST"),
+        ("TRACE", "/api/host", "GET,HEAD"),
+        ("PATCH", "/api/rank", "POST"),
+        ("POST", "/", "GET, HEAD"),
+    ] {
+        let answer = server.send(server.head(method, path, &[("Content-Length", "0")]).as_bytes());
+        answer.refused(405);
+        assert_eq!(answer.header("allow"), Some(allowed), "{method} {path}");
+    }
+    server.get("/api/tasks/%ff%fe").refused(404);
+}
+
+fn token_file(home: &Home) -> std::path::PathBuf {
+    home.path("state/cardscope/server-token")
+}
+
+#[test]
+fn the_token_stays_the_same_and_nobody_else_reads_it() {
+    let home = Home::new();
+    let first = Server::start(&home, &[]).token.clone();
+    let file = token_file(&home);
+    assert_eq!(first.len(), 64);
+    assert_eq!(fs::read_to_string(&file).unwrap().trim(), first);
+    assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
+    assert_eq!(file.parent().unwrap().metadata().unwrap().mode() & 0o777, 0o700);
+    assert_eq!(Server::start(&home, &[]).token, first);
+    // What is no token is replaced.
+    for garbage in [&b""[..], b"short", &[0xff; 64], "é".repeat(32).as_bytes(), &[b'z'; 64], &[b'a'; 1 << 20]]
+    {
+        fs::write(&file, garbage).unwrap();
+        let server = Server::start(&home, &[]);
+        assert!(server.token.len() == 64 && server.token != first);
+        assert_eq!(fs::read_to_string(&file).unwrap(), server.token);
+        assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
+        server.get(PLACE).expect(200);
+    }
+}
+
+#[test]
+fn a_token_that_another_user_wrote_is_not_taken() {
+    let home = Home::new();
+    let first = Server::start(&home, &[]).token.clone();
+    let file = token_file(&home);
+    fs::write(&file, "a".repeat(64)).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
+    tool("chown", &["65534", file.to_str().unwrap()]);
+    let outcome = home.run(&["serve", "--port", "0", "--json"]);
+    assert_ne!(outcome.status.code(), Some(0), "{outcome}");
+    assert!(
+        outcome.stderr.contains("server-token") && !outcome.stdout.contains(&"a".repeat(64)),
+        "{outcome}"
+    );
+    assert_eq!(file.metadata().unwrap().uid(), 65534, "it is left alone");
+    tool("rm", &[file.to_str().unwrap()]);
+    assert_ne!(Server::start(&home, &[]).token, first);
+}
+
+#[test]
+fn a_port_in_use_is_named_with_what_to_do() {
+    let home = Home::new();
+    let server = Server::start(&home, &[]);
+    let port = server.address.port().to_string();
+    home.run(&["serve", "--port", &port, "--json"]).expect(2).says(&[
+        &server.address.to_string(),
+        "another program listens there",
+        "--port",
+    ]);
+    home.run(&["serve", "--port", "0", "--listen", "192.0.2.1"]).expect(2).says(&["--listen"]);
+    server.get(PLACE).expect(200);
+    // The name is free as soon as the server has ended.
+    drop(server);
+    let mut command = home.command(CARDSCOPE);
+    command.args(["serve", "--port", &port, "--json"]);
+    let again = Running::of(command);
+    crate::common::until("the server", || again.printed().contains(&port));
+}

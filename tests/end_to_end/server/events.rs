@@ -1,0 +1,166 @@
+//! The stream of events: in order, resumed, never a brake on what happens.
+
+use super::{Server, verify};
+use crate::common::binary::Home;
+use crate::common::{PATIENCE, text};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+
+/// An event as it comes.
+#[derive(Debug, Clone, PartialEq)]
+struct Event {
+    id: Option<u64>,
+    name: String,
+    data: Value,
+}
+
+/// Somebody who listens.
+struct Listener(BufReader<TcpStream>);
+
+impl Listener {
+    /// Listens from now on, or from behind an event. An older HTTP, whose bodies come as they are.
+    #[track_caller]
+    fn new(server: &Server, last: Option<&str>) -> Self {
+        let mut stream = TcpStream::connect(server.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut head = server.head("GET", "/api/events", &[]).replace("HTTP/1.1", "HTTP/1.0");
+        if let Some(last) = last {
+            head = head.replace("\r\n\r\n", &format!("\r\nLast-Event-ID: {last}\r\n\r\n"));
+        }
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut stream = BufReader::new(stream);
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            assert!(stream.read_line(&mut head).unwrap() > 0, "{head}");
+        }
+        assert!(head.contains("200 OK") && head.contains("text/event-stream"), "{head}");
+        Listener(stream)
+    }
+
+    /// The next event; none where the stream has ended.
+    fn next(&mut self) -> Option<Event> {
+        let mut event = Event { id: None, name: String::new(), data: Value::Null };
+        loop {
+            let mut line = String::new();
+            if self.0.read_line(&mut line).expect("events come") == 0 {
+                return None;
+            }
+            let line = line.trim_end();
+            match line.split_once(": ") {
+                Some(("id", id)) => event.id = Some(id.parse().unwrap()),
+                Some(("event", name)) => event.name = name.to_owned(),
+                Some(("data", data)) => event.data = serde_json::from_str(data).unwrap(),
+                _ if line.is_empty() && !event.name.is_empty() => return Some(event),
+                _ => {}
+            }
+        }
+    }
+
+    /// All events up to the first that is meant.
+    #[track_caller]
+    fn until(&mut self, meant: impl Fn(&Event) -> bool) -> Vec<Event> {
+        let mut all = Vec::new();
+        while !all.last().is_some_and(&meant) {
+            all.push(self.next().expect("the stream goes on"));
+        }
+        all
+    }
+}
+
+fn is_end_of(id: &str) -> impl Fn(&Event) -> bool {
+    let id = id.to_owned();
+    move |event| event.name == "task" && event.data["id"] == id.as_str() && event.data["state"] == "complete"
+}
+
+#[test]
+fn events_come_in_order_and_are_heard_again_by_who_was_away() {
+    let home = Home::new();
+    let server = Server::start(&home, &[]);
+    let mut listener = Listener::new(&server, None);
+    let id = server.order(&verify("sim:sandian-1tb-52g"));
+    let events = listener.until(is_end_of(&id));
+    for (number, event) in (1..).zip(&events) {
+        assert_eq!(event.id, Some(number), "{event:?}");
+    }
+    let named = |name: &str| events.iter().filter(|event| event.name == name).collect::<Vec<_>>();
+    let states: Vec<&str> = named("task").iter().map(|event| text(&event.data, "/state")).collect();
+    assert_eq!((states[0], states.last()), ("queued", Some(&"complete")));
+    assert!(named("moment").iter().all(|event| text(&event.data, "/task") == id));
+    assert!(!named("moment").is_empty() && !named("archive").is_empty(), "{events:#?}");
+    let stored = named("task").iter().filter(|event| event.data["session"].is_string()).count();
+    assert!(stored > 0 && named("task").iter().all(|event| event.data.get("moments").is_none()));
+    // Who was away hears the same again, and then what follows.
+    let third = events[2].id.unwrap().to_string();
+    let mut again = Listener::new(&server, Some(&third));
+    assert_eq!(again.until(is_end_of(&id)), events[3..]);
+    server.stop(&id);
+    assert!(again.until(|event| event.name == "task").len() <= 4);
+}
+
+#[test]
+fn who_was_away_for_too_long_is_told_so() {
+    let home = Home::new();
+    let server = Server::start(&home, &[]);
+    let id = server.order(&verify("sim:constant"));
+    server.ended(&id);
+    // Each tells of the task once more.
+    (0..1100).for_each(|_| drop(server.stop(&id)));
+    for last in ["1", "0", "18446744073709551614", "18446744073709551615"] {
+        let mut listener = Listener::new(&server, Some(last));
+        let gap = listener.next().unwrap();
+        assert_eq!((gap.name.as_str(), &gap.data), ("gap", &json!({})), "{last}");
+        server.stop(&id);
+        let next = listener.next().unwrap();
+        assert_eq!((next.name.as_str(), next.id), ("task", gap.id.map(|id| id + 1)));
+    }
+    // What is no number was never said.
+    for last in ["", "x", "-1", "1e3", "99999999999999999999999"] {
+        let mut listener = Listener::new(&server, Some(last));
+        server.stop(&id);
+        assert_eq!(listener.next().unwrap().name, "task", "{last}");
+    }
+}
+
+#[test]
+fn a_reader_that_does_not_read_brakes_nothing_and_hears_of_the_gap() {
+    let home = Home::new();
+    let server = Server::start(&home, &[]);
+    // A long name makes each event long.
+    let target = format!("sim:constant?seed={}1", "0".repeat(3000));
+    let id = server.order(&verify(&target));
+    server.ended(&id);
+    let mut asleep = Listener::new(&server, None);
+    let mut awake = Listener::new(&server, None);
+    let counting =
+        std::thread::spawn(move || awake.until(|event| event.data["target"] == "sim:constant").len());
+    (0..4000).for_each(|_| drop(server.stop(&id)));
+    let other = server.order(&verify("sim:constant"));
+    assert_eq!(text(&server.ended(&other), "/state"), "complete");
+    assert!(counting.join().unwrap() >= 4000, "who reads hears all");
+    let heard = asleep.until(is_end_of(&other));
+    let gap = heard.iter().position(|event| event.name == "gap").expect("there is a gap");
+    assert!(gap > 0 && heard.len() < 4000, "{gap} of {}", heard.len());
+    let numbers: Vec<u64> = heard.iter().filter_map(|event| event.id).collect();
+    assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]));
+}
+
+#[test]
+fn a_hundred_listeners_hear_the_same_and_keep_the_server_from_nothing() {
+    let home = Home::new();
+    let mut server = Server::start(&home, &[]);
+    let mut listeners: Vec<Listener> = (0..100).map(|_| Listener::new(&server, None)).collect();
+    let id = server.order(&verify("sim:constant"));
+    let first = listeners[0].until(is_end_of(&id));
+    for listener in &mut listeners[1..] {
+        assert_eq!(listener.until(is_end_of(&id)), first);
+    }
+    listeners.truncate(50);
+    server.get("/api/tasks").expect(200);
+    server.running().signal(Signal::INT);
+    server.running.take().unwrap().finish().expect(0);
+    for listener in &mut listeners {
+        while listener.next().is_some() {}
+    }
+}

@@ -1,0 +1,328 @@
+//! `cardscope serve` from outside: the real server, asked over plain sockets, so that requests can be forged.
+
+mod archive;
+mod bodies;
+mod contract;
+mod door;
+mod events;
+mod names;
+mod runs;
+
+use crate::common::binary::{CARDSCOPE, Home, Running};
+use crate::common::machine::Loop;
+use crate::common::served::Served;
+use crate::common::{PATIENCE, text, until};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+
+/// A server under way with its token; it ends, and its tests with it, when dropped.
+struct Server {
+    running: Option<Running>,
+    address: SocketAddr,
+    token: String,
+    temp: PathBuf,
+}
+
+/// What a server answers.
+#[derive(Debug)]
+struct Answer {
+    status: u16,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+}
+
+impl Server {
+    /// Starts one on a free port, with a folder of its own for temporary files.
+    #[track_caller]
+    fn start(home: &Home, options: &[&str]) -> Self {
+        let temp = home.path("temp");
+        fs::create_dir_all(&temp).unwrap();
+        let mut command = home.command(CARDSCOPE);
+        // In a group of its own, as at a terminal.
+        command.args(["serve", "--port", "0", "--json"]).args(options).env("TMPDIR", &temp);
+        command.current_dir(home.path("")).process_group(0);
+        let mut running = Running::of(command);
+        let mut link = None;
+        until("the address of the server", || {
+            assert!(!running.is_over(), "{}", running.noted());
+            link = serde_json::from_str::<Value>(&running.printed()).ok();
+            link.is_some()
+        });
+        let link = link.unwrap();
+        let (address, token) = text(&link, "/address").split_once("/#token=").unwrap();
+        let address = address.strip_prefix("http://").unwrap().parse().unwrap();
+        Server { running: Some(running), address, token: token.to_owned(), temp }
+    }
+
+    fn running(&self) -> &Running {
+        self.running.as_ref().expect("it runs")
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_raw(self.running().id().cast_signed()).unwrap()
+    }
+
+    /// Sends bytes as they are; the answer, whether all of them were read or not.
+    #[track_caller]
+    fn send(&self, bytes: &[u8]) -> Answer {
+        self.stream(|stream| {
+            let _ = stream.write_all(bytes);
+        })
+    }
+
+    /// Sends what `write` writes while the answer is waited for.
+    #[track_caller]
+    fn stream(&self, write: impl FnOnce(&mut TcpStream) + Send) -> Answer {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        let mut writing = stream.try_clone().unwrap();
+        let mut said = Vec::new();
+        std::thread::scope(|scope| {
+            scope.spawn(move || write(&mut writing));
+            // A connection that is cut has said all the same what came before.
+            let _ = stream.read_to_end(&mut said);
+            let _ = stream.shutdown(std::net::Shutdown::Both);
+        });
+        Answer::of(&said)
+    }
+
+    /// The head of a request of somebody with the token.
+    fn head(&self, method: &str, path: &str, more: &[(&str, &str)]) -> String {
+        let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", self.address);
+        let _ = write!(head, "Cardscope-Token: {}\r\n", self.token);
+        more.iter().for_each(|(name, value)| {
+            let _ = write!(head, "{name}: {value}\r\n");
+        });
+        head + "\r\n"
+    }
+
+    #[track_caller]
+    fn get(&self, path: &str) -> Answer {
+        self.send(self.head("GET", path, &[]).as_bytes())
+    }
+
+    /// The document at an address that must have one.
+    #[track_caller]
+    fn document(&self, path: &str) -> Value {
+        self.get(path).expect(200)
+    }
+
+    #[track_caller]
+    fn delete(&self, path: &str) -> Answer {
+        self.send(self.head("DELETE", path, &[]).as_bytes())
+    }
+
+    /// Sends a body that is called a JSON document.
+    #[track_caller]
+    fn say(&self, method: &str, path: &str, body: &[u8]) -> Answer {
+        let length = body.len().to_string();
+        let headers = [("Content-Type", "application/json"), ("Content-Length", &length)];
+        self.send(&[self.head(method, path, &headers).as_bytes(), body].concat())
+    }
+
+    #[track_caller]
+    fn post(&self, path: &str, document: &Value) -> Answer {
+        self.say("POST", path, document.to_string().as_bytes())
+    }
+
+    /// Sends a file; its name for an import.
+    #[track_caller]
+    fn upload(&self, name: &str, bytes: &[u8]) -> Value {
+        let length = bytes.len().to_string();
+        let path = format!("/api/uploads?name={}", escaped(name));
+        let head = self.head("POST", &path, &[("Content-Length", &length)]);
+        self.send(&[head.as_bytes(), bytes].concat()).expect(201)
+    }
+
+    /// Orders a test that must be taken; its id.
+    #[track_caller]
+    fn order(&self, order: &Value) -> String {
+        text(&self.post("/api/tasks", order).expect(201), "/id").to_owned()
+    }
+
+    #[track_caller]
+    fn task(&self, id: &str) -> Value {
+        self.document(&format!("/api/tasks/{id}"))
+    }
+
+    /// Waits until a test has ended; the test.
+    #[track_caller]
+    fn ended(&self, id: &str) -> Value {
+        let mut task = Value::Null;
+        until("the end of a test", || {
+            task = self.task(id);
+            ["complete", "failed", "interrupted"].contains(&text(&task, "/state"))
+        });
+        task
+    }
+
+    #[track_caller]
+    fn stop(&self, id: &str) -> Value {
+        self.send(self.head("POST", &format!("/api/tasks/{id}/stop"), &[("Content-Length", "0")]).as_bytes())
+            .expect(200)
+    }
+
+    /// Waits until there is a process of a test, which is its child; that of the one that runs.
+    #[track_caller]
+    fn child(&self) -> Pid {
+        let mut found = Vec::new();
+        until("the process of a test", || {
+            found = children(self.pid());
+            !found.is_empty()
+        });
+        found[0]
+    }
+
+    /// Files in its folder for temporary files, folders of uploads included.
+    fn temporary(&self) -> Vec<PathBuf> {
+        let folders = fs::read_dir(&self.temp).unwrap().map(|entry| entry.unwrap().path());
+        folders.flat_map(|folder| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path())).collect()
+    }
+
+    /// Ends it as a crash would.
+    fn kill(&mut self) {
+        let running = self.running.take().expect("it runs");
+        running.signal(Signal::KILL);
+        running.finish();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let Some(mut running) = self.running.take() else { return };
+        for child in children(Pid::from_raw(running.id().cast_signed()).unwrap()) {
+            let _ = kill_process(child, Signal::CONT);
+        }
+        running.signal(Signal::INT);
+        let asked = std::time::Instant::now();
+        while !running.is_over() && asked.elapsed() < PATIENCE {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    }
+}
+
+impl Answer {
+    #[track_caller]
+    fn of(said: &[u8]) -> Self {
+        let end = said.windows(4).position(|four| four == b"\r\n\r\n");
+        let end = end.unwrap_or_else(|| panic!("no answer: {:?}", String::from_utf8_lossy(said)));
+        let head = std::str::from_utf8(&said[..end]).unwrap();
+        let mut lines = head.split("\r\n");
+        let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+        let pair = |line: &str| {
+            let (name, value) = line.split_once(':').unwrap();
+            (name.to_ascii_lowercase(), value.trim().to_owned())
+        };
+        Answer { status, headers: lines.map(pair).collect(), body: said[end + 4..].to_vec() }
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Demands a status; the document, null where there is none.
+    #[track_caller]
+    fn expect(&self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", self.text());
+        if self.body.is_empty() {
+            return Value::Null;
+        }
+        serde_json::from_slice(&self.body).unwrap_or_else(|e| panic!("{e}: {}", self.text()))
+    }
+
+    /// Demands a refusal in the form that all have; what it says.
+    #[track_caller]
+    fn refused(&self, status: u16) -> String {
+        let problem = self.expect(status);
+        assert_eq!(self.header("content-type"), Some("application/json"));
+        assert_eq!(problem.as_object().unwrap().len(), 1, "{problem}");
+        let error = text(&problem, "/error").to_owned();
+        assert!(!error.is_empty());
+        error
+    }
+}
+
+/// A text as a part of an address: every byte that could say something there, escaped.
+fn escaped(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut out, byte| {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' => out.push(byte.into()),
+            other => {
+                let _ = write!(out, "%{other:02X}");
+            }
+        }
+        out
+    })
+}
+
+/// Processes that a process started and that have not ended.
+fn children(of: Pid) -> Vec<Pid> {
+    let of = of.as_raw_nonzero().to_string();
+    let processes =
+        fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let is_child = |id: &String| {
+        let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        let mut fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');
+        fields.next().is_some_and(|state| state != "Z") && fields.next() == Some(&of)
+    };
+    processes.filter(is_child).filter_map(|id| Pid::from_raw(id.parse().ok()?)).collect()
+}
+
+/// A slow card as a loop device, with data on it.
+struct SlowCard {
+    card: Loop,
+    before: Vec<u8>,
+    served: Served,
+}
+
+/// 4 ms a command: a test of it can be met in the middle.
+const SLOW: &str = "constant?command_s=0.004&mb_s=100&announced_bytes=64MiB";
+
+impl SlowCard {
+    #[track_caller]
+    fn new(home: &Home) -> Self {
+        let served = Served::start(home, SLOW, &[]);
+        let words = (1..=512u64).flat_map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes());
+        let before = words.collect::<Vec<u8>>().repeat(16 << 8);
+        let card = Loop::over(&served.card(), &["--direct-io=on"]);
+        fs::write(&card.path, &before).unwrap();
+        let mut slow = SlowCard { card, before, served };
+        slow.before = slow.content();
+        slow
+    }
+
+    /// What is on it, past everything that is kept in memory.
+    fn content(&self) -> Vec<u8> {
+        crate::common::machine::tool("blockdev", &["--flushbufs", &self.card.path]);
+        fs::read(&self.card.path).unwrap()
+    }
+
+    fn path(&self) -> &str {
+        &self.card.path
+    }
+}
+
+/// Waits until a test has saved what it is about to overwrite.
+#[track_caller]
+fn until_it_writes(home: &Home) {
+    until("the journal", || {
+        crate::common::maps::journals(home)
+            .iter()
+            .any(|file| file.metadata().is_ok_and(|m| m.len() > 1 << 16))
+    });
+}
+
+fn verify(target: &str) -> Value {
+    json!({ "verb": "verify", "target": target, "options": {} })
+}
