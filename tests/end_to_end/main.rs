@@ -52,8 +52,8 @@ mod served_nbd;
 mod server;
 mod simulated;
 mod sustain;
-mod top;
 mod told;
+mod top;
 mod undisturbed;
 mod verdicts;
 #[path = "../vm/mod.rs"]

@@ -20,8 +20,9 @@ fn told(stderr: &str) -> Vec<Told> {
 #[test]
 fn a_visit_tells_its_plan_its_session_its_speeds_and_its_findings() {
     let home = Home::new();
-    for (card, status) in [("sim:sandisk-extremepro-32g-a1", 0), ("sim:sandian-1tb-52g", 1)] {
-        let outcome = home.run(&["check", card, "--json", "--events", "--seed", "1"]).expect(status);
+    // What is found on each of them is bad: a mark that is not met, and a fake.
+    for card in ["sim:sandisk-extremepro-32g-a1", "sim:sandian-1tb-52g"] {
+        let outcome = home.run(&["check", card, "--json", "--events", "--seed", "1"]).expect(1);
         let document = outcome.json();
         let told = told(&outcome.stderr);
         let Told::Plan { stages, .. } = &told[0] else { panic!("{:?}", told[0]) };

@@ -7,6 +7,7 @@
 
 pub mod api;
 mod app;
+mod claim;
 mod door;
 mod hub;
 mod problem;

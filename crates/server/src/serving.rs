@@ -7,7 +7,7 @@ use crate::shelf::Shelf;
 use crate::tasks::Tasks;
 use crate::token::Token;
 use crate::uploads::Uploads;
-use crate::{Server, app, routes, watch};
+use crate::{Server, app, claim, routes, watch};
 use axum::Router;
 use axum::middleware;
 use cardscope_session::archive;
@@ -15,8 +15,7 @@ use cardscope_session::bench::Interrupt;
 use cardscope_session::frame::Failure;
 use cardscope_session::pending;
 use std::io::ErrorKind;
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,9 +23,6 @@ use tokio::net::TcpListener;
 
 /// How often is looked whether it is to end.
 const LOOK: Duration = Duration::from_millis(100);
-
-/// How long another server is given to say that it is ours.
-const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
 
 /// How long tests are waited for that put their cards' data back.
 const PATIENCE: Duration = Duration::from_secs(3600);
@@ -54,7 +50,7 @@ pub fn serve(request: &Request, stop: &Interrupt, announce: Announce<'_>) -> Res
     let asked = SocketAddr::new(request.listen, request.port);
     let listener = match runtime.block_on(TcpListener::bind(asked)) {
         Ok(listener) => listener,
-        Err(error) if request.open && error.kind() == ErrorKind::AddrInUse && is_ours(asked, &token) => {
+        Err(error) if request.open && error.kind() == ErrorKind::AddrInUse && claim::is_at(asked) => {
             announce(&link(asked, &token), &["note: it is served already".to_owned()]);
             return Ok(());
         }
@@ -67,7 +63,7 @@ pub fn serve(request: &Request, stop: &Interrupt, announce: Announce<'_>) -> Res
     let server = Arc::new(Server {
         address,
         hosts: Hosts::of(address, &request.hosts),
-        tasks: Tasks::new(Arc::clone(&hub), own(program), archive.clone()),
+        tasks: Tasks::new(Arc::clone(&hub), own(program), archive.clone(), Some(address)),
         archive,
         all_devices: request.all,
         hub,
@@ -118,21 +114,6 @@ async fn answer(listener: TcpListener, server: Arc<Server>, stop: &Interrupt, un
 /// What a browser is given: the token stands where no server and no log sees it.
 fn link(address: SocketAddr, token: &Token) -> String {
     format!("http://{}/#token={}", shown(address), token.text())
-}
-
-/// Whether a server of this user listens there.
-fn is_ours(address: SocketAddr, token: &Token) -> bool {
-    let asked = || -> std::io::Result<bool> {
-        let host = shown(address);
-        let mut stream = TcpStream::connect_timeout(&host, ANSWERS_WITHIN)?;
-        stream.set_read_timeout(Some(ANSWERS_WITHIN))?;
-        let token = token.text();
-        write!(stream, "GET /api/tasks HTTP/1.0\r\nHost: {host}\r\nCardscope-Token: {token}\r\n\r\n")?;
-        let mut answer = [0; 12];
-        stream.read_exact(&mut answer)?;
-        Ok(answer.ends_with(b" 200"))
-    };
-    asked().unwrap_or(false)
 }
 
 /// The address as a browser takes it: that of all interfaces is none.

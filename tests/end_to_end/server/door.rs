@@ -1,9 +1,11 @@
 //! Who comes in, and what the answers let a browser do.
 
 use super::{Answer, Server};
-use crate::common::binary::{CARDSCOPE, Home, Running};
+use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
 use crate::common::machine::tool;
+use crate::common::text;
 use std::fs;
+use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 /// An address that anybody with the token may read.
@@ -266,4 +268,30 @@ fn a_port_in_use_is_named_with_what_to_do() {
     command.args(["serve", "--port", &port, "--json"]);
     let again = Running::of(command);
     crate::common::until("the server", || again.printed().contains(&port));
+}
+
+/// Starts `serve --open` on a port, where there is no browser to open.
+fn opened(home: &Home, port: u16) -> Outcome {
+    let mut command = home.command(CARDSCOPE);
+    command.args(["serve", "--port", &port.to_string(), "--open", "--json"]).env("PATH", home.path("bin"));
+    Running::of(command).finish()
+}
+
+#[test]
+fn a_server_that_runs_already_is_opened_and_whoever_else_has_its_port_learns_no_token() {
+    let home = Home::new();
+    let server = Server::start(&home, &[]);
+    let port = server.address.port();
+    assert_eq!(text(&opened(&home, port).expect(0).json(), "/address"), server.link());
+    drop(server);
+    // Another user's program waits where the server was.
+    let squatter = TcpListener::bind(("127.0.0.1", port)).unwrap();
+    squatter.set_nonblocking(true).unwrap();
+    let outcome = opened(&home, port).expect(2).says(&["another program listens there"]);
+    assert!(outcome.stdout.is_empty() && squatter.accept().is_err(), "{outcome}");
+    // The same while a server of the user runs elsewhere.
+    let server = Server::start(&home, &[]);
+    let outcome = opened(&home, port).expect(2);
+    assert!(outcome.stdout.is_empty() && squatter.accept().is_err(), "{outcome}");
+    server.get(PLACE).expect(200);
 }

@@ -64,6 +64,11 @@ impl Server {
         self.running.as_ref().expect("it runs")
     }
 
+    /// The address with the token, as it was printed.
+    fn link(&self) -> String {
+        format!("http://{}/#token={}", self.address, self.token)
+    }
+
     fn pid(&self) -> Pid {
         Pid::from_raw(self.running().id().cast_signed()).unwrap()
     }

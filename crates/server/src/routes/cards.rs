@@ -110,7 +110,7 @@ pub(super) async fn attachment(
 ) -> Result<Response, Refusal> {
     let Path((id, hash)) = path?;
     blocking(&server, move |server| {
-        let cards = server.shelf.read(server.archive.as_deref())?;
+        let cards = server.shelf.cards(server.archive.as_deref())?;
         cards.card(&id).ok_or_else(no_card)?;
         let found = archive::attached_bytes(server.archive.as_deref(), &id, &hash)?;
         let (file, bytes) = found.ok_or_else(|| Refusal::not_found("such file on this card"))?;

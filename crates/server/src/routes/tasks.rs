@@ -175,10 +175,9 @@ mod tests {
     use crate::uploads::Uploads;
     use proptest::prelude::*;
     use serde_json::{Value, json};
-    use std::sync::LazyLock;
 
     /// A server that listens nowhere.
-    static SERVER: LazyLock<Server> = LazyLock::new(|| {
+    fn server() -> Server {
         let (address, hub) = (([127, 0, 0, 1], 0).into(), Arc::new(Hub::new()));
         Server {
             address,
@@ -186,13 +185,13 @@ mod tests {
             token: Token::new().unwrap(),
             archive: None,
             all_devices: false,
-            tasks: Bench::new(Arc::clone(&hub), "/nonexistent".into(), None),
+            tasks: Bench::new(Arc::clone(&hub), "/nonexistent".into(), None, None),
             hub,
             shelf: Shelf::default(),
             uploads: Uploads::new().unwrap(),
             closing: tokio::sync::watch::Sender::new(false),
         }
-    });
+    }
 
     const VERBS: [&str; 9] =
         ["check", "verify", "bench", "map", "sustain", "endure", "format", "restore", "serve"];
@@ -275,7 +274,7 @@ mod tests {
     }
 
     /// Demands that an argument is an option that is offered, or what the program itself listed.
-    fn is_no_path(argument: &str, target: &str) {
+    fn is_no_path(server: &Server, argument: &str, target: &str) {
         let Some(option) = argument.strip_prefix("--") else {
             assert_eq!(argument, target);
             assert!(target.starts_with("sim:") && !target.contains(['/', '\0']), "{target:?}");
@@ -285,35 +284,37 @@ mod tests {
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
         match name {
             "recipe" if recipes::builtin(value).is_ok() => {}
-            "recipe" => assert!(SERVER.uploads.holds(value), "{value:?}"),
+            "recipe" => assert!(server.uploads.holds(value), "{value:?}"),
             "budget" | "label" | "read-only" | "erase" | "marks" | "full" | "thorough" | "runs" | "size"
             | "only" | "write" | "read" | "pattern" | "duration" | "cooling" => {}
             other => panic!("--{other} is not offered"),
         }
     }
 
-    proptest! {
-        #[test]
-        fn whatever_is_ordered_is_refused_or_started_without_a_path_of_the_client_s(sent in order()) {
+    #[test]
+    fn whatever_is_ordered_is_refused_or_started_without_a_path_of_the_client_s() {
+        let server = server();
+        proptest!(|(sent in order())| {
             if let Ok(order) = serde_json::from_value::<Order>(sent) {
-                match ready(&SERVER, order) {
+                match ready(&server, order) {
                     Err(refusal) => prop_assert!(refusal.status.is_client_error(), "{refusal:?}"),
                     Ok(ready) => ready
                         .arguments
                         .iter()
-                        .for_each(|argument| is_no_path(&argument.to_string_lossy(), &ready.order.target)),
+                        .for_each(|argument| is_no_path(&server, &argument.to_string_lossy(), &ready.order.target)),
                 }
             }
-        }
+        });
     }
 
     #[test]
     fn a_recipe_that_was_sent_goes_with_the_order_that_named_it() {
+        let server = server();
         let text = "name = \"mine\"\ntitle = \"t\"\nversion = 1\nsource = \"s\"\n[area]\nsize = \"1MiB\"\n\
                     [[test]]\ntest = \"SEQ1M Q1T1 read\"\npasses = 1\n";
         let order = |target: &str| {
             let order = json!({ "verb": "bench", "target": target, "options": { "recipe_text": text } });
-            ready(&SERVER, serde_json::from_value(order).unwrap())
+            ready(&server, serde_json::from_value(order).unwrap())
         };
         let started = order("sim:constant").unwrap();
         let file = started.arguments[0].to_str().unwrap().strip_prefix("--recipe=").unwrap().to_owned();

@@ -1,9 +1,10 @@
 //! What has not ended, kept on disk: a server that comes after one that was killed shows it as interrupted, with its session.
 
 use crate::api::{State, Task};
-use crate::token;
+use crate::claim;
 use cardscope_session::state::StateFile;
 use std::fs::File;
+use std::net::SocketAddr;
 
 /// Tasks on disk, and the lock by which other servers of this user know that they are this one's.
 #[derive(Debug)]
@@ -11,13 +12,13 @@ pub(super) struct Memory(Option<(StateFile, File)>);
 
 impl Memory {
     /// Beside the journals; nowhere, where another server that runs has its tasks there.
-    pub(super) fn open() -> Self {
-        let lock = || {
-            let file = File::open(StateFile::of(token::FILE).ok()?.path()).ok()?;
-            file.try_lock().ok()?;
-            Some(file)
-        };
-        Memory(StateFile::of("server-tasks.json").ok().zip(lock()))
+    pub(super) fn open(address: SocketAddr) -> Self {
+        Memory(StateFile::of("server-tasks.json").ok().zip(claim::claim(address)))
+    }
+
+    /// Nowhere.
+    pub(super) fn none() -> Self {
+        Memory(None)
     }
 
     /// Keeps these. Where that cannot be, a later server knows nothing of them; the archive has their results all the same.

@@ -17,6 +17,7 @@ use memory::Memory;
 use order::Order;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -72,8 +73,14 @@ struct Entry {
 }
 
 impl Tasks {
-    pub(crate) fn new(hub: Arc<Hub>, program: PathBuf, archive: Option<PathBuf>) -> Arc<Self> {
-        let memory = Memory::open();
+    /// Kept on disk where it is said where the server listens.
+    pub(crate) fn new(
+        hub: Arc<Hub>,
+        program: PathBuf,
+        archive: Option<PathBuf>,
+        address: Option<SocketAddr>,
+    ) -> Arc<Self> {
+        let memory = address.map_or_else(Memory::none, Memory::open);
         let mut inner = Inner::default();
         for task in memory.left() {
             inner.all.insert(task.id.clone(), Entry { task, track: Track::default(), pid: None });
