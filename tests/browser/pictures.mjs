@@ -8,6 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import puppeteer from 'puppeteer-core';
+import { clean } from './app/clean.mjs';
+import { chrome, endBrowser, visitor } from './app/browser.mjs';
+import { noDevice, Rig } from './app/rig.mjs';
+import { newHome, Server } from './app/server.mjs';
 import { cardscope } from './pages.mjs';
 
 const MOST_BYTES = 200_000;
@@ -52,6 +56,27 @@ await shot('check.png', page('check.html'));
 run('report', 'SDSQXFN', 'ADATA@cooling=active', 'PLAY PRO@cooling=active', '-o', page('comparison.html'));
 await shot('comparison.png', page('comparison.html'));
 await browser.close();
+
+// The browser app: a test that runs on a card in real time, and the verdict on a fake.
+const server = await new Server(newHome(), ['--all']).start();
+await chrome();
+const app = await (await visitor(server, { width: 1180, height: 860 })).newPage();
+const { id } = await server.tested({ verb: 'check', target: 'sim:sandian-1tb-52g', options: { label: '1TB U3 A2 4K' } });
+await app.goto(`/live/${id}`);
+await app.getByText('Return it.').first().waitFor();
+await app.screenshot({ path: join(folder, 'browser-verdict.png') });
+keep('browser-verdict.png');
+if (noDevice()) throw new Error(`the picture of a test that runs ${noDevice()}`);
+const rig = await Rig.plug('lexar-16g-c10');
+const running = await server.ask('POST', '/api/tasks', { verb: 'check', target: rig.device, options: { budget_s: 180 } });
+await app.goto(`/live/${running.id}`);
+// So long that capacity and speed are through, and there is something to see.
+await app.waitForTimeout(75_000);
+await app.screenshot({ path: join(folder, 'browser-live.png') });
+keep('browser-live.png');
+await endBrowser();
+await server.stop();
+clean();
 
 // What a terminal shows, as SVG: each run of letters of one colour is a text as wide as its cells, whatever font draws it.
 function terminal(output) {

@@ -27,7 +27,7 @@ pub(crate) struct Options {
     /// No progress on stderr
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
-    /// Report progress on stderr as JSON, one event a line (docs/results.md)
+    /// Report progress on stderr, one JSON object a line
     #[arg(long, global = true, conflicts_with = "quiet")]
     pub(crate) events: bool,
     /// Show everything, including findings, caveats and evidence

@@ -3,14 +3,13 @@
 //! reading in the cookie that a header once got. A page of others can send neither header nor, the cookie being of this site
 //! alone, the cookie.
 
-use crate::Server;
 use crate::problem::Refusal;
+use crate::state::Server;
 use axum::extract::{Request, State};
 use axum::http::header::{COOKIE, HOST, HeaderMap, ORIGIN};
 use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// The header that has the token.
@@ -20,31 +19,6 @@ pub(crate) const TOKEN: HeaderName = HeaderName::from_static("cardscope-token");
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; \
     img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
-
-/// Hosts by which the server may be called.
-#[derive(Debug, Clone)]
-pub(crate) struct Hosts(Vec<String>);
-
-impl Hosts {
-    /// Those of an address: itself, on the loopback interface each of its names, and what the user added.
-    pub(crate) fn of(address: SocketAddr, added: &[String]) -> Self {
-        let port = address.port();
-        let mut names = vec![address.to_string()];
-        if address.ip().is_loopback() || address.ip().is_unspecified() {
-            names.extend(["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}")));
-        }
-        for name in added {
-            names.push(format!("{name}:{port}"));
-            names.push(name.clone());
-        }
-        names.iter_mut().for_each(|name| name.make_ascii_lowercase());
-        Hosts(names)
-    }
-
-    fn has(&self, host: &str) -> bool {
-        self.0.iter().any(|known| known.eq_ignore_ascii_case(host))
-    }
-}
 
 /// Lets in, or says why not; and says to the browser what the answer may do.
 pub(crate) async fn guard(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
@@ -118,29 +92,4 @@ fn cookie<'a>(server: &Server, headers: &'a HeaderMap) -> Option<&'a str> {
 /// The cookie that reads what cannot have a header: pictures, downloads, the stream of events.
 pub(crate) fn cookie_header(server: &Server) -> String {
     format!("{}={}; Path=/; HttpOnly; SameSite=Strict", cookie_name(server), server.token.text())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_our_own_names_are_hosts_to_the_letter() {
-        let hosts = Hosts::of("127.0.0.1:7373".parse().unwrap(), &["pi.local".to_owned()]);
-        for ours in ["127.0.0.1:7373", "LOCALHOST:7373", "[::1]:7373", "pi.local:7373", "pi.local"] {
-            assert!(hosts.has(ours), "{ours}");
-        }
-        for other in [
-            "",
-            "localhost",
-            "localhost.evil.example:7373",
-            "127.0.0.1:80",
-            "evil.example",
-            "127.0.0.1:73730",
-        ] {
-            assert!(!hosts.has(other), "{other}");
-        }
-        let wide = Hosts::of("192.168.1.9:7373".parse().unwrap(), &[]);
-        assert!(wide.has("192.168.1.9:7373") && !wide.has("localhost:7373"));
-    }
 }

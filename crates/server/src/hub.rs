@@ -1,7 +1,7 @@
 //! What happens, told to whoever listens: every event has a number, the last ones are kept, and who was away for a moment is
 //! told what was missed, or that too much was.
 
-use crate::lock;
+use crate::locked::lock;
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::sync::Mutex;

@@ -1,13 +1,15 @@
 //! From a request to a server that answers, and to its end.
 
-use crate::door::{self, Hosts};
+use crate::door;
+use crate::hosts::Hosts;
 use crate::hub::Hub;
 use crate::request::Request;
 use crate::shelf::Shelf;
+use crate::state::Server;
 use crate::tasks::Tasks;
 use crate::token::Token;
 use crate::uploads::Uploads;
-use crate::{Server, app, claim, routes, watch};
+use crate::{app, claim, routes, watch};
 use axum::Router;
 use axum::middleware;
 use cardscope_session::archive;

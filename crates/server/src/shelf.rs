@@ -2,7 +2,7 @@
 //! behind the back of whoever asks. An answer that was given is kept until then.
 
 use crate::api::{CardQuery, CardRow, Cards, Price, Verdict};
-use crate::lock;
+use crate::locked::lock;
 use crate::problem::Refusal;
 use crate::records;
 use axum::body::Bytes;

@@ -2,7 +2,7 @@
 //! gave out, never by a path.
 
 use crate::api::Upload;
-use crate::lock;
+use crate::locked::lock;
 use crate::problem::Refusal;
 use axum::body::Body;
 use axum::http::StatusCode;

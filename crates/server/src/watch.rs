@@ -1,6 +1,6 @@
 //! What changes beside the server: cards that come and go, and an archive that tests and other servers write to.
 
-use crate::Server;
+use crate::state::Server;
 use cardscope_session::{archive, identify};
 use serde_json::json;
 use std::sync::{Arc, Weak};

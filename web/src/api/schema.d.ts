@@ -12,7 +12,7 @@ export interface paths {
             cookie?: never;
         };
         /** A window of the cards that match. */
-        get: operations["list"];
+        get: operations["cards_list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -29,14 +29,14 @@ export interface paths {
             cookie?: never;
         };
         /** A card with all that is known of it. */
-        get: operations["get"];
+        get: operations["cards_get"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
         /** Changes facts and marks of a card, or notes what happened to it. */
-        patch: operations["change"];
+        patch: operations["cards_change"];
         trace?: never;
     };
     "/api/cards/{id}/attachments": {
@@ -49,7 +49,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Attaches a photograph, a screenshot or a receipt to a card. */
-        post: operations["attach"];
+        post: operations["cards_attach"];
         delete?: never;
         options?: never;
         head?: never;
@@ -64,7 +64,7 @@ export interface paths {
             cookie?: never;
         };
         /** Something that is attached to a card. */
-        get: operations["attachment"];
+        get: operations["cards_attachment"];
         put?: never;
         post?: never;
         delete?: never;
@@ -81,7 +81,7 @@ export interface paths {
             cookie?: never;
         };
         /** Cards beside each other, by their ids. */
-        get: operations["compare"];
+        get: operations["analysis_compare"];
         put?: never;
         post?: never;
         delete?: never;
@@ -98,7 +98,7 @@ export interface paths {
             cookie?: never;
         };
         /** Cards, sticks and readers, and why they may or may not be tested. */
-        get: operations["list"];
+        get: operations["devices_list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -117,7 +117,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Unmounts every file system of a device, as a file manager does; nothing is forced. */
-        post: operations["unmount"];
+        post: operations["devices_unmount"];
         delete?: never;
         options?: never;
         head?: never;
@@ -132,7 +132,7 @@ export interface paths {
             cookie?: never;
         };
         /** Is this computer fit to measure? */
-        get: operations["doctor"];
+        get: operations["host_doctor"];
         put?: never;
         post?: never;
         delete?: never;
@@ -188,7 +188,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Shows what is understood of files, and stores it where that is asked for. */
-        post: operations["import"];
+        post: operations["imports_import"];
         delete?: never;
         options?: never;
         head?: never;
@@ -203,7 +203,7 @@ export interface paths {
             cookie?: never;
         };
         /** What cards can be ranked for. */
-        get: operations["jobs"];
+        get: operations["analysis_jobs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -220,7 +220,7 @@ export interface paths {
             cookie?: never;
         };
         /** Data of cards that wait to be restored. */
-        get: operations["journals"];
+        get: operations["host_journals"];
         put?: never;
         post?: never;
         delete?: never;
@@ -239,7 +239,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Cards in order for a job, with weights and on a host of one's own choice. */
-        post: operations["rank"];
+        post: operations["analysis_rank"];
         delete?: never;
         options?: never;
         head?: never;
@@ -254,7 +254,7 @@ export interface paths {
             cookie?: never;
         };
         /** Recipes that come with the program. */
-        get: operations["list"];
+        get: operations["recipes_list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -273,7 +273,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Says what is wrong with a recipe, or what it does. */
-        post: operations["check"];
+        post: operations["recipes_check"];
         delete?: never;
         options?: never;
         head?: never;
@@ -288,7 +288,7 @@ export interface paths {
             cookie?: never;
         };
         /** A recipe, with its file. */
-        get: operations["get"];
+        get: operations["recipes_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -305,7 +305,7 @@ export interface paths {
             cookie?: never;
         };
         /** A report on cards as a file: html, markdown, csv, json, svg, png, plotly, crystaldiskmark or kdiskmark. */
-        get: operations["report"];
+        get: operations["analysis_report"];
         put?: never;
         post?: never;
         delete?: never;
@@ -324,7 +324,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Hands out the cookie that reads pictures, downloads and the stream of events. */
-        post: operations["admit"];
+        post: operations["host_admit"];
         delete?: never;
         options?: never;
         head?: never;
@@ -339,7 +339,7 @@ export interface paths {
             cookie?: never;
         };
         /** A window of the sessions, newest first. */
-        get: operations["list"];
+        get: operations["sessions_list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -356,7 +356,7 @@ export interface paths {
             cookie?: never;
         };
         /** A session with its page and its document. */
-        get: operations["get"];
+        get: operations["sessions_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -373,7 +373,7 @@ export interface paths {
             cookie?: never;
         };
         /** A session as a file to save. */
-        get: operations["file"];
+        get: operations["sessions_file"];
         put?: never;
         post?: never;
         delete?: never;
@@ -390,7 +390,7 @@ export interface paths {
             cookie?: never;
         };
         /** Simulated cards. */
-        get: operations["list"];
+        get: operations["simulated_list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -407,7 +407,7 @@ export interface paths {
             cookie?: never;
         };
         /** A simulated card with overrides of its properties, as the query has them: `?page_bytes=8K&cooling=active`. */
-        get: operations["get"];
+        get: operations["simulated_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -424,10 +424,10 @@ export interface paths {
             cookie?: never;
         };
         /** Tests that run, wait or have ended, newest first. */
-        get: operations["list"];
+        get: operations["tasks_list"];
         put?: never;
         /** Orders a test. It begins at once, or when the one before it on the same device has ended. */
-        post: operations["order"];
+        post: operations["tasks_order"];
         delete?: never;
         options?: never;
         head?: never;
@@ -442,11 +442,11 @@ export interface paths {
             cookie?: never;
         };
         /** A test with its speed and temperature over time. */
-        get: operations["get"];
+        get: operations["tasks_get"];
         put?: never;
         post?: never;
         /** Takes a test that has ended off the list; its results stay in the archive. */
-        delete: operations["forget"];
+        delete: operations["tasks_forget"];
         options?: never;
         head?: never;
         patch?: never;
@@ -462,7 +462,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Asks a test to end; the card's data are restored first. */
-        post: operations["stop"];
+        post: operations["tasks_stop"];
         delete?: never;
         options?: never;
         head?: never;
@@ -479,7 +479,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Takes a file that is to be imported; it is looked at with the import. */
-        post: operations["upload"];
+        post: operations["imports_upload"];
         delete?: never;
         options?: never;
         head?: never;
@@ -497,7 +497,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** Removes a file that was sent. */
-        delete: operations["remove"];
+        delete: operations["imports_remove"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1164,6 +1164,8 @@ export interface components {
             answer?: string | null;
             /** @description Its explanation as a fragment of HTML. */
             html?: string | null;
+            /** @description Whether it writes. */
+            writes: boolean;
         };
         /** @description A recipe in a list. */
         RecipeLine: {
@@ -1488,7 +1490,7 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    list: {
+    cards_list: {
         parameters: {
             query?: {
                 /** @description Words that title, brand, model or marks must have. */
@@ -1532,9 +1534,45 @@ export interface operations {
                     "application/json": components["schemas"]["Cards"];
                 };
             };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A value is not understood */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    get: {
+    cards_get: {
         parameters: {
             query?: never;
             header?: never;
@@ -1553,7 +1591,34 @@ export interface operations {
                     "application/json": components["schemas"]["Card"];
                 };
             };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1563,7 +1628,7 @@ export interface operations {
             };
         };
     };
-    change: {
+    cards_change: {
         parameters: {
             query?: never;
             header?: never;
@@ -1586,7 +1651,60 @@ export interface operations {
                     "application/json": components["schemas"]["Card"];
                 };
             };
+            /** @description The body is not JSON, or did not come whole */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not called application/json */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1602,9 +1720,18 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The archive or a device cannot be read or written */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    attach: {
+    cards_attach: {
         parameters: {
             query: {
                 /** @description The name: `run1.log`. */
@@ -1616,7 +1743,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/octet-stream": number[];
             };
@@ -1630,7 +1757,42 @@ export interface operations {
                     "application/json": components["schemas"]["Card"];
                 };
             };
+            /** @description The file did not come whole */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1646,9 +1808,35 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The file cannot be stored */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    attachment: {
+    cards_attachment: {
         parameters: {
             query?: never;
             header?: never;
@@ -1665,7 +1853,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/octet-stream": unknown;
+                    "application/octet-stream": number[];
+                    "image/png": number[];
+                    "image/jpeg": number[];
+                    "image/gif": number[];
+                    "image/webp": number[];
+                };
+            };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -1676,9 +1886,18 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The archive or a device cannot be read or written */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    compare: {
+    analysis_compare: {
         parameters: {
             query: {
                 /** @description Ids of cards */
@@ -1698,7 +1917,34 @@ export interface operations {
                     "application/json": components["schemas"]["Made"];
                 };
             };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1708,7 +1954,7 @@ export interface operations {
             };
         };
     };
-    list: {
+    devices_list: {
         parameters: {
             query?: never;
             header?: never;
@@ -1725,9 +1971,36 @@ export interface operations {
                     "application/json": components["schemas"]["Devices"];
                 };
             };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    unmount: {
+    devices_unmount: {
         parameters: {
             query?: never;
             header?: never;
@@ -1746,9 +2019,53 @@ export interface operations {
                     "application/json": components["schemas"]["Devices"];
                 };
             };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is none of that name */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    doctor: {
+    host_doctor: {
         parameters: {
             query?: never;
             header?: never;
@@ -1763,6 +2080,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Made"];
+                };
+            };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1784,6 +2128,33 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     host: {
@@ -1803,9 +2174,36 @@ export interface operations {
                     "application/json": components["schemas"]["Host"];
                 };
             };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    import: {
+    imports_import: {
         parameters: {
             query?: never;
             header?: never;
@@ -1826,7 +2224,52 @@ export interface operations {
                     "application/json": components["schemas"]["Imported"];
                 };
             };
+            /** @description The body is not JSON, or did not come whole */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not called application/json */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1842,9 +2285,18 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The archive or a device cannot be read or written */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    jobs: {
+    analysis_jobs: {
         parameters: {
             query?: never;
             header?: never;
@@ -1861,9 +2313,36 @@ export interface operations {
                     "application/json": components["schemas"]["Jobs"];
                 };
             };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    journals: {
+    host_journals: {
         parameters: {
             query?: never;
             header?: never;
@@ -1880,9 +2359,36 @@ export interface operations {
                     "application/json": components["schemas"]["Journals"];
                 };
             };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    rank: {
+    analysis_rank: {
         parameters: {
             query?: never;
             header?: never;
@@ -1903,7 +2409,61 @@ export interface operations {
                     "application/json": components["schemas"]["Ranked"];
                 };
             };
+            /** @description The body is not JSON, or did not come whole */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not called application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1913,7 +2473,7 @@ export interface operations {
             };
         };
     };
-    list: {
+    recipes_list: {
         parameters: {
             query?: never;
             header?: never;
@@ -1930,9 +2490,36 @@ export interface operations {
                     "application/json": components["schemas"]["Recipes"];
                 };
             };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    check: {
+    recipes_check: {
         parameters: {
             query?: never;
             header?: never;
@@ -1953,9 +2540,72 @@ export interface operations {
                     "application/json": components["schemas"]["RecipeCheck"];
                 };
             };
+            /** @description The body is not JSON, or did not come whole */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not called application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A value is not understood */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    get: {
+    recipes_get: {
         parameters: {
             query?: never;
             header?: never;
@@ -1974,7 +2624,34 @@ export interface operations {
                     "application/json": components["schemas"]["Recipe"];
                 };
             };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1984,12 +2661,13 @@ export interface operations {
             };
         };
     };
-    report: {
+    analysis_report: {
         parameters: {
             query: {
                 /** @description Ids of cards */
                 card: string[];
-                format: string;
+                /** @description html unless said otherwise */
+                format?: string;
             };
             header?: never;
             path?: never;
@@ -2002,7 +2680,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/octet-stream": unknown;
+                    "application/octet-stream": number[];
+                };
+            };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             422: {
@@ -2013,9 +2709,18 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The archive or a device cannot be read or written */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    admit: {
+    host_admit: {
         parameters: {
             query?: never;
             header?: never;
@@ -2030,9 +2735,36 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    list: {
+    sessions_list: {
         parameters: {
             query?: {
                 /** @description How many to pass over. */
@@ -2054,9 +2786,45 @@ export interface operations {
                     "application/json": components["schemas"]["Sessions"];
                 };
             };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A value is not understood */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    get: {
+    sessions_get: {
         parameters: {
             query?: never;
             header?: never;
@@ -2075,7 +2843,34 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2085,7 +2880,7 @@ export interface operations {
             };
         };
     };
-    file: {
+    sessions_file: {
         parameters: {
             query: {
                 /** @description `html` or `json`. */
@@ -2104,7 +2899,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/octet-stream": unknown;
+                    "text/html": string;
+                    "application/json": unknown;
+                };
+            };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -2115,9 +2929,27 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A value is not understood */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    list: {
+    simulated_list: {
         parameters: {
             query?: never;
             header?: never;
@@ -2134,11 +2966,43 @@ export interface operations {
                     "application/json": components["schemas"]["SimulatedCards"];
                 };
             };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    get: {
+    simulated_get: {
         parameters: {
-            query?: never;
+            query: {
+                /** @description Properties by their keys */
+                overrides: {
+                    [key: string]: string;
+                };
+            };
             header?: never;
             path: {
                 name: string;
@@ -2155,7 +3019,43 @@ export interface operations {
                     "application/json": components["schemas"]["SimulatedCard"];
                 };
             };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is none of that name */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2165,7 +3065,7 @@ export interface operations {
             };
         };
     };
-    list: {
+    tasks_list: {
         parameters: {
             query?: never;
             header?: never;
@@ -2182,9 +3082,36 @@ export interface operations {
                     "application/json": components["schemas"]["Tasks"];
                 };
             };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    order: {
+    tasks_order: {
         parameters: {
             query?: never;
             header?: never;
@@ -2205,7 +3132,52 @@ export interface operations {
                     "application/json": components["schemas"]["Task"];
                 };
             };
+            /** @description The body is not JSON, or did not come whole */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not called application/json */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2221,9 +3193,18 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The archive or a device cannot be read or written */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    get: {
+    tasks_get: {
         parameters: {
             query?: never;
             header?: never;
@@ -2242,7 +3223,34 @@ export interface operations {
                     "application/json": components["schemas"]["Task"];
                 };
             };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2252,7 +3260,7 @@ export interface operations {
             };
         };
     };
-    forget: {
+    tasks_forget: {
         parameters: {
             query?: never;
             header?: never;
@@ -2268,6 +3276,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
             };
             404: {
                 headers: {
@@ -2285,9 +3311,18 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The archive or a device cannot be read or written */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    stop: {
+    tasks_stop: {
         parameters: {
             query?: never;
             header?: never;
@@ -2306,7 +3341,34 @@ export interface operations {
                     "application/json": components["schemas"]["Task"];
                 };
             };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2316,7 +3378,7 @@ export interface operations {
             };
         };
     };
-    upload: {
+    imports_upload: {
         parameters: {
             query: {
                 /** @description The name: `run1.log`. */
@@ -2326,7 +3388,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/octet-stream": number[];
             };
@@ -2340,7 +3402,69 @@ export interface operations {
                     "application/json": components["schemas"]["Upload"];
                 };
             };
+            /** @description The file did not come whole */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A value is not understood */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The file cannot be stored */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2350,7 +3474,7 @@ export interface operations {
             };
         };
     };
-    remove: {
+    imports_remove: {
         parameters: {
             query?: never;
             header?: never;
@@ -2367,7 +3491,34 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

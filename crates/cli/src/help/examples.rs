@@ -115,7 +115,7 @@ pub(super) const ALL: &[(&str, &[&str])] = &[
         &[
             "cardscope serve --open",
             "cardscope serve --listen 192.168.1.9 --allow-host pi.local",
-            "ssh -L 7373:127.0.0.1:7373 pi cardscope serve    # from another computer, encrypted",
+            "cardscope serve --port 8080 --until-idle 1h",
         ],
     ),
     (

@@ -1,10 +1,11 @@
 //! Cards beside each other, in order, and as files to publish.
 
-use super::{blocking, cards, values};
-use crate::Server;
+use super::cards;
+use super::common::{blocking, values};
 use crate::api::{Excluded, Job, Jobs, Made, Named, Place, Price, RankOrder, Ranked, Workload};
 use crate::problem::Refusal;
 use crate::records;
+use crate::state::Server;
 use axum::Json;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{RawQuery, State};

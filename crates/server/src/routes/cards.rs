@@ -1,12 +1,12 @@
 //! Cards: searched, shown with all that is known of them, corrected.
 
-use super::blocking;
-use crate::Server;
+use super::common::blocking;
 use crate::api::{
     Attachment, Card, CardChange, CardQuery, Cards, Event, Fact, FileName, NewEvent, Price, SessionLine,
 };
 use crate::problem::Refusal;
 use crate::records;
+use crate::state::Server;
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};

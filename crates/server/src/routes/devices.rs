@@ -1,9 +1,9 @@
 //! Cards, sticks and readers that are present.
 
-use super::blocking;
-use crate::Server;
+use super::common::blocking;
 use crate::api::{Device, Devices, Partition, SimulatedLine};
 use crate::problem::Refusal;
+use crate::state::Server;
 use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};

@@ -1,7 +1,7 @@
 //! The OpenAPI document: what stands above each route, and what holds for all of them said once. `docs/openapi.json` is a
 //! snapshot of it.
 
-use super::router;
+use super::router::router;
 use crate::api::Problem;
 use utoipa::ToSchema;
 use utoipa::openapi::path::{Operation, ParameterIn, PathItem};

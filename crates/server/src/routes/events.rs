@@ -1,7 +1,7 @@
 //! One stream of events for everything.
 
-use crate::Server;
 use crate::hub::{self, Happened, Subscribed};
+use crate::state::Server;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};

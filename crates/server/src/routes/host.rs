@@ -1,9 +1,10 @@
 //! The computer: what it is, whether it is fit to measure, and what waits on it.
 
-use super::blocking;
+use super::common::blocking;
 use crate::api::{Host, Journal, Journals, Made};
 use crate::problem::Refusal;
-use crate::{Server, door, records};
+use crate::state::Server;
+use crate::{door, records};
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::SET_COOKIE;

@@ -1,10 +1,11 @@
 //! Logs of other tools: sent, looked at, stored.
 
-use super::{blocking, cards};
-use crate::Server;
+use super::cards;
+use super::common::blocking;
 use crate::api::{FileName, ImportOrder, Imported, ImportedFile, Upload};
 use crate::problem::Refusal;
 use crate::records;
+use crate::state::Server;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};

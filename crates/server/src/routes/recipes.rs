@@ -1,10 +1,10 @@
 //! Recipes: read, and checked as they are written.
 
-use super::blocking;
-use crate::Server;
+use super::common::blocking;
 use crate::api::{Recipe, RecipeCheck, RecipeLine, RecipeText, Recipes};
 use crate::problem::Refusal;
 use crate::records;
+use crate::state::Server;
 use axum::Json;
 use axum::extract::rejection::{JsonRejection, PathRejection};
 use axum::extract::{Path, State};

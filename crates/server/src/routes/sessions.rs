@@ -1,10 +1,10 @@
 //! What was measured, session by session.
 
-use super::blocking;
-use crate::Server;
+use super::common::blocking;
 use crate::api::{Session, SessionLine, Sessions, Window};
 use crate::problem::Refusal;
 use crate::records;
+use crate::state::Server;
 use axum::Json;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};

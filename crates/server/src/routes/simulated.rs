@@ -1,9 +1,9 @@
 //! Simulated cards, and what can be changed of them.
 
-use super::blocking;
-use crate::Server;
+use super::common::blocking;
 use crate::api::{Knob, SimulatedCard, SimulatedCards, SimulatedLine};
 use crate::problem::Refusal;
+use crate::state::Server;
 use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};

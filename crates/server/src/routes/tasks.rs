@@ -1,9 +1,10 @@
 //! Tests: ordered, watched, stopped. What may be lost is asked about as at a terminal: by the device's name, typed back.
 
-use super::{blocking, devices, host};
-use crate::Server;
+use super::common::blocking;
+use super::{devices, host};
 use crate::api::{Task, Tasks};
 use crate::problem::Refusal;
+use crate::state::Server;
 use crate::tasks::Ready;
 use crate::tasks::order::{Bench, Order, What};
 use crate::uploads::SentText;
@@ -167,7 +168,7 @@ fn journal(name: &str) -> Result<String, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::door::Hosts;
+    use crate::hosts::Hosts;
     use crate::hub::Hub;
     use crate::shelf::Shelf;
     use crate::tasks::Tasks as Bench;

@@ -8,8 +8,9 @@ mod track;
 
 use crate::api::{State, Task, TaskMoment, Tone};
 use crate::hub::Hub;
+use crate::locked::lock;
+use crate::records;
 use crate::uploads::SentText;
-use crate::{lock, records};
 use cardscope_model::live::Told;
 use cardscope_session::frame::Failure;
 use child::{Ended, Launch};

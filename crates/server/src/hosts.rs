@@ -1,0 +1,53 @@
+//! The names by which the server may be called.
+
+use std::net::SocketAddr;
+
+/// Hosts by which the server may be called.
+#[derive(Debug, Clone)]
+pub(crate) struct Hosts(Vec<String>);
+
+impl Hosts {
+    /// Those of an address: itself, on the loopback interface each of its names, and what the user added.
+    pub(crate) fn of(address: SocketAddr, added: &[String]) -> Self {
+        let port = address.port();
+        let mut names = vec![address.to_string()];
+        if address.ip().is_loopback() || address.ip().is_unspecified() {
+            names.extend(["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}")));
+        }
+        for name in added {
+            names.push(format!("{name}:{port}"));
+            names.push(name.clone());
+        }
+        names.iter_mut().for_each(|name| name.make_ascii_lowercase());
+        Hosts(names)
+    }
+
+    pub(crate) fn has(&self, host: &str) -> bool {
+        self.0.iter().any(|known| known.eq_ignore_ascii_case(host))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_names_are_hosts_to_the_letter() {
+        let hosts = Hosts::of("127.0.0.1:7373".parse().unwrap(), &["pi.local".to_owned()]);
+        for ours in ["127.0.0.1:7373", "LOCALHOST:7373", "[::1]:7373", "pi.local:7373", "pi.local"] {
+            assert!(hosts.has(ours), "{ours}");
+        }
+        for other in [
+            "",
+            "localhost",
+            "localhost.evil.example:7373",
+            "127.0.0.1:80",
+            "evil.example",
+            "127.0.0.1:73730",
+        ] {
+            assert!(!hosts.has(other), "{other}");
+        }
+        let wide = Hosts::of("192.168.1.9:7373".parse().unwrap(), &[]);
+        assert!(wide.has("192.168.1.9:7373") && !wide.has("localhost:7373"));
+    }
+}

@@ -1,0 +1,24 @@
+//! What several routes need.
+
+use crate::problem::Refusal;
+use crate::state::Server;
+use std::sync::Arc;
+
+/// Does what blocks on a thread of its own.
+pub(super) async fn blocking<T: Send + 'static>(
+    server: &Arc<Server>,
+    work: impl FnOnce(&Server) -> Result<T, Refusal> + Send + 'static,
+) -> Result<T, Refusal> {
+    let server = Arc::clone(server);
+    let done = tokio::task::spawn_blocking(move || work(&server)).await;
+    done.unwrap_or_else(|e| {
+        let why = format!("Cardscope failed at this: {e}; please report it");
+        Err(Refusal::new(axum::http::StatusCode::INTERNAL_SERVER_ERROR, why))
+    })
+}
+
+/// The values of a key in a query, which may come several times.
+pub(super) fn values(query: Option<&str>, key: &str) -> Vec<String> {
+    let pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    pairs.filter(|(name, _)| name == key).map(|(_, value)| value.into_owned()).collect()
+}

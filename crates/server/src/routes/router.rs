@@ -1,0 +1,53 @@
+//! Every route, by the thing that it is about.
+
+use super::{analysis, cards, devices, events, host, imports, recipes, sessions, simulated, tasks};
+use crate::api::{Problem, TaskMoment};
+use crate::state::Server;
+use std::sync::Arc;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Cardscope",
+        description = "Tests of memory cards: ordered, watched, listed and published. Sizes are bytes, times seconds, speeds MB/s (10^6 bytes a second), temperatures °C."
+    ),
+    components(schemas(TaskMoment, Problem)),
+    security(("token" = []))
+)]
+struct Head;
+
+pub(super) fn router() -> OpenApiRouter<Arc<Server>> {
+    OpenApiRouter::with_openapi(Head::openapi())
+        .routes(routes!(host::host))
+        .routes(routes!(host::admit))
+        .routes(routes!(host::journals))
+        .routes(routes!(host::doctor))
+        .routes(routes!(devices::list))
+        .routes(routes!(devices::unmount))
+        .routes(routes!(tasks::list, tasks::order))
+        .routes(routes!(tasks::get, tasks::forget))
+        .routes(routes!(tasks::stop))
+        .routes(routes!(events::events))
+        .routes(routes!(cards::list))
+        .routes(routes!(cards::get, cards::change))
+        .routes(routes!(cards::attach))
+        .routes(routes!(cards::attachment))
+        .routes(routes!(sessions::list))
+        .routes(routes!(sessions::get))
+        .routes(routes!(sessions::file))
+        .routes(routes!(analysis::compare))
+        .routes(routes!(analysis::report))
+        .routes(routes!(analysis::jobs))
+        .routes(routes!(analysis::rank))
+        .routes(routes!(imports::upload))
+        .routes(routes!(imports::remove))
+        .routes(routes!(imports::import))
+        .routes(routes!(recipes::list))
+        .routes(routes!(recipes::get))
+        .routes(routes!(recipes::check))
+        .routes(routes!(simulated::list))
+        .routes(routes!(simulated::get))
+}
