@@ -75,14 +75,7 @@ pub(super) const ALL: &[(&str, &[&str])] = &[
         ],
     ),
     ("observe", &["cardscope observe /dev/mmcblk0 --for 60s", "cardscope observe /dev/mmcblk0 --from-boot"]),
-    (
-        "top",
-        &[
-            "cardscope top",
-            "ssh -t pi cardscope top                   # the cards in another computer",
-            "cardscope top --json",
-        ],
-    ),
+    ("top", &["cardscope top", "cardscope top --port 8080", "cardscope top --json"]),
     ("doctor", &["cardscope doctor", "cardscope doctor /dev/sdb"]),
     (
         "compare",

@@ -121,8 +121,11 @@ impl Target for RealTarget {
         self.look(if same { holding::FRESH } else { Duration::ZERO })?;
         match &self.lane {
             Some(lane) if lane.slots.busy() > 0 => Err(TargetError::setup(
-                format!("planning {}", self.info.name),
-                format!("{} I/Os are still in flight; complete them first", lane.slots.busy()),
+                self.info.name.clone(),
+                format!(
+                    "it no longer answers ({} I/Os have not ended); take the card out and put it back",
+                    lane.slots.busy()
+                ),
             )),
             Some(_) if same => Ok(()),
             _ => self.make_lane(plan),

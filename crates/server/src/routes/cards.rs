@@ -1,6 +1,6 @@
 //! Cards: searched, shown with all that is known of them, corrected.
 
-use super::common::blocking;
+use super::common::{announced, blocking};
 use crate::api::{
     Attachment, Card, CardChange, CardQuery, Cards, Event, Fact, FileName, NewEvent, Price, SessionLine,
 };
@@ -12,7 +12,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{Path, Query, RawQuery, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use axum::http::{HeaderName, StatusCode};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use cardscope_model::outside;
 use cardscope_model::units::Degrees;
@@ -84,15 +84,21 @@ pub(super) async fn attach(
     State(server): State<Arc<Server>>,
     id: Result<Path<String>, PathRejection>,
     name: Result<Query<FileName>, QueryRejection>,
+    headers: HeaderMap,
     body: Body,
 ) -> Result<Json<Card>, Refusal> {
     let Path(id) = id?;
     let Query(FileName { name }) = name?;
-    let bytes = axum::body::to_bytes(body, LARGEST_PICTURE).await;
-    let bytes: Bytes = bytes.map_err(|_| {
+    let too_large = || {
         let why = format!("{name:?} is larger than {} MiB", LARGEST_PICTURE >> 20);
         Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, why)
-    })?;
+    };
+    // Nobody waits for what would be refused when it has come.
+    if announced(&headers).is_some_and(|bytes| bytes > LARGEST_PICTURE as u64) {
+        return Err(too_large());
+    }
+    let bytes = axum::body::to_bytes(body, LARGEST_PICTURE).await;
+    let bytes: Bytes = bytes.map_err(|_| too_large())?;
     blocking(&server, move |server| {
         own(server, &id)?;
         archive::attach(server.archive.as_deref(), &id, &name, &bytes)?;

@@ -2,6 +2,7 @@
 
 use crate::problem::Refusal;
 use crate::state::Server;
+use axum::http::header::{CONTENT_LENGTH, HeaderMap};
 use std::sync::Arc;
 
 /// Does what blocks on a thread of its own.
@@ -15,6 +16,11 @@ pub(super) async fn blocking<T: Send + 'static>(
         let why = format!("Cardscope failed at this: {e}; please report it");
         Err(Refusal::new(axum::http::StatusCode::INTERNAL_SERVER_ERROR, why))
     })
+}
+
+/// Bytes that a body has, as its sender says.
+pub(super) fn announced(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 /// The values of a key in a query, which may come several times.

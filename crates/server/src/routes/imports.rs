@@ -1,7 +1,7 @@
 //! Logs of other tools: sent, looked at, stored.
 
 use super::cards;
-use super::common::blocking;
+use super::common::{announced, blocking};
 use crate::api::{FileName, ImportOrder, Imported, ImportedFile, Upload};
 use crate::problem::Refusal;
 use crate::records;
@@ -10,8 +10,8 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
+use axum::http::HeaderMap;
 use axum::http::StatusCode;
-use axum::http::header::{CONTENT_LENGTH, HeaderMap};
 use cardscope_model::imported::{FileLine, ImportReport};
 use cardscope_report::import::page;
 use cardscope_session::bench::Interrupt;
@@ -30,7 +30,7 @@ pub(super) async fn upload(
     body: Body,
 ) -> Result<(StatusCode, Json<Upload>), Refusal> {
     let Query(FileName { name }) = name?;
-    let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    let announced = announced(&headers);
     let upload = server.uploads.take(&name, announced, body).await?;
     Ok((StatusCode::CREATED, Json(upload)))
 }

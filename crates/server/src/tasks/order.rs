@@ -2,10 +2,12 @@
 //! program. Only what stands here can be asked for, and none of it is a path.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 /// A test that is ordered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(try_from = "Sent")]
 pub(crate) struct Order {
     /// What is done.
     #[serde(flatten)]
@@ -15,6 +17,25 @@ pub(crate) struct Order {
     /// The device file typed back, where the card's data are lost.
     #[serde(default)]
     pub(crate) confirm: Option<String>,
+}
+
+/// An order as it comes: options may be left out.
+#[derive(Deserialize)]
+struct Sent {
+    verb: String,
+    target: String,
+    #[serde(default)]
+    options: serde_json::Map<String, Value>,
+    confirm: Option<String>,
+}
+
+impl TryFrom<Sent> for Order {
+    type Error = serde_json::Error;
+
+    fn try_from(sent: Sent) -> Result<Self, Self::Error> {
+        let what = serde_json::from_value(json!({ "verb": sent.verb, "options": sent.options }))?;
+        Ok(Order { what, target: sent.target, confirm: sent.confirm })
+    }
 }
 
 /// A verb with its options.
