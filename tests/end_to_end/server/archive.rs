@@ -4,7 +4,7 @@ use super::{Server, verify};
 use crate::common::binary::Home;
 use crate::common::logs::taken_in;
 use crate::common::machine::{Mounted, tool};
-use crate::common::{list, text};
+use crate::common::text;
 use serde_json::json;
 use std::fs;
 

@@ -21,7 +21,8 @@ fn only_its_own_name_to_the_letter_is_answered_to() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     let (port, token) = (server.address.port(), format!("Cardscope-Token: {}", server.token));
-    let with = |lines: &[String]| asked(&server, "GET", PLACE, &[&[token.clone()], lines].concat());
+    let with =
+        |lines: &[String]| asked(&server, "GET", PLACE, &[std::slice::from_ref(&token), lines].concat());
     for ours in ["127.0.0.1", "localhost", "LocalHost", "[::1]"] {
         with(&[format!("Host: {ours}:{port}")]).expect(200);
     }

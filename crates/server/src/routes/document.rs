@@ -136,7 +136,7 @@ mod tests {
             for status in ["401", "403", "503"] {
                 assert!(responses.contains_key(status), "{method} {path}: {status}");
             }
-            assert_eq!(path.contains('{') && !responses.contains_key("404"), false, "{method} {path}");
+            assert!(!path.contains('{') || responses.contains_key("404"), "{method} {path}");
             for (status, response) in responses.iter().filter(|(status, _)| status.as_str() >= "300") {
                 let body = &response["content"]["application/json"]["schema"]["$ref"];
                 assert_eq!(body, "#/components/schemas/Problem", "{method} {path}: {status}");

@@ -86,10 +86,10 @@ fn complete(asked: &mut Vec<(String, String)>, name: &str) -> Result<(), Refusal
     let announced =
         simulate::list()?.into_iter().find(|card| card.name == name).map(|card| card.announced_bytes);
     let Some(announced) = announced else { return Ok(()) };
-    let real = value("fake_bytes").unwrap_or_else(|| format!("{}M", announced / 4 >> 20));
+    let real = value("fake_bytes").unwrap_or_else(|| format!("{}M", (announced / 4) >> 20));
     let wrap = match kind.as_str() {
         "wraparound" => Some(real.clone()),
-        "chain" => Some(format!("{}M", announced / 2 >> 20)),
+        "chain" => Some(format!("{}M", (announced / 2) >> 20)),
         _ => None,
     };
     let wrap = wrap.filter(|_| value("wrap_bytes").is_none()).map(|wrap| ("wrap_bytes".to_owned(), wrap));
