@@ -44,7 +44,10 @@ fn every_example_that_needs_no_device_and_no_file_runs_on_a_new_computer() {
         let help = Home::new().run(&[verb, "--help"]).expect(0).stdout;
         let examples = help.split("Examples:\n").nth(1).unwrap_or_else(|| panic!("{verb} has no example"));
         let needs = ["/", ".log", ".img"];
-        for example in examples.lines().filter(|line| !needs.iter().any(|needed| line.contains(needed))) {
+        // What goes on until it is told to end: a server, and a screen.
+        let goes_on = |line: &str| verb == "serve" || verb == "top" && !line.contains("--json");
+        let ends = |line: &&str| !needs.iter().any(|needed| line.contains(needed)) && !goes_on(line);
+        for example in examples.lines().filter(ends) {
             let home = Home::new();
             let mut shell = home.command("sh");
             shell.args(["-c", &example.replacen("cardscope", CARDSCOPE, 1)]).current_dir(home.path(""));
