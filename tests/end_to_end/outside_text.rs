@@ -457,6 +457,11 @@ fn fed(verb: &str, world: &World) -> Vec<Vec<String>> {
             &[EVIL],
         ]),
         "doctor" => own(&[&[], &["sda", "--sysfs", machine], &["sda", "--sysfs", nowhere], &[EVIL]]),
+        // What they show of others is tested where it is shown: server/names.rs, and the screens of top.
+        "serve" => {
+            own(&[&["--listen", EVIL], &["--port", EVIL], &["--until-idle", EVIL], &["--archive", image]])
+        }
+        "top" => own(&[&["--url", EVIL], &["--port", EVIL], &["--json", "--url", "http://127.0.0.1:1"]]),
         other => panic!(
             "{other} is new: think of the doors by which text from outside comes into it, and feed it here"
         ),

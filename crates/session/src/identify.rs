@@ -90,7 +90,7 @@ pub fn present() -> String {
     list::present(&System::host())
 }
 
-/// Unmounts all file systems of a card of this machine, named as [`list`] shows it: by its kernel name or its path.
+/// Unmounts all file systems of a card of this machine, named as [`list()`] shows it: by its kernel name or its path.
 ///
 /// # Errors
 /// If there is no such card, it may not be unmounted, or it is busy.

@@ -39,8 +39,9 @@ fn a_second_test_on_a_device_waits_for_the_first() {
     until_it_writes(&home);
     let child = server.child();
     kill_process(child, Signal::STOP).unwrap();
-    let second =
-        server.order(&json!({ "verb": "check", "target": slow.path(), "options": { "read_only": true } }));
+    let second = server.order(
+        &json!({ "verb": "check", "target": slow.path(), "options": { "read_only": true, "budget_s": 20 } }),
+    );
     assert_eq!(
         (text(&server.task(&second), "/state"), &server.task(&second)["started_at"]),
         ("queued", &Value::Null)
