@@ -4,13 +4,13 @@
 use crate::common::binary::Home;
 use crate::common::logs::{archive, told, write};
 use crate::common::machine::names_in;
+use crate::common::python::{done, programs};
 use crate::common::{list, number, text, until};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
 
 /// The test that the query of the documentation is about.
 const TEST: &str = "SEQ1M Q8T1 read";
@@ -24,40 +24,14 @@ fn ranking_query() -> PathBuf {
     root().join("docs/rank-by-test.sql")
 }
 
-/// A Python with what a file of requirements lists, each held to its hash; made once below the target folder.
-fn python(name: &str, lists: &[&str]) -> PathBuf {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _one = ONE_AT_A_TIME.lock().unwrap();
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("engines-{name}"));
+/// A Python with what lists of requirements name.
+fn python(lists: &[&str]) -> PathBuf {
     let lists: Vec<PathBuf> = lists.iter().map(|list| root().join("tests/engines").join(list)).collect();
-    let wanted: String = lists.iter().map(|list| fs::read_to_string(list).unwrap()).collect();
-    let (stamp, python) = (folder.join("installed"), folder.join("bin/python"));
-    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
-        return python;
-    }
-    let _ = fs::remove_dir_all(&folder);
-    done(Command::new("python3").args(["-m", "venv"]).arg(&folder), "./check installs python3-venv");
-    for list in &lists {
-        let mut pip = Command::new(&python);
-        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]);
-        pip.args(["--require-hashes", "--no-deps", "--no-build-isolation", "-r"]).arg(list);
-        done(&mut pip, "pip needs the network once");
-    }
-    fs::write(stamp, wanted).unwrap();
-    python
-}
-
-/// What a program prints.
-#[track_caller]
-fn done(command: &mut Command, hint: &str) -> String {
-    let output = command.stdin(Stdio::null()).output().unwrap_or_else(|e| panic!("{command:?}: {e}; {hint}"));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}: {hint}\n{said}");
-    String::from_utf8(output.stdout).unwrap()
+    programs(&lists.iter().map(PathBuf::as_path).collect::<Vec<_>>()).join("python")
 }
 
 fn duckdb(folder: &Path, query: &str) -> Vec<Value> {
-    let mut command = Command::new(python("duckdb", &["duckdb.txt"]));
+    let mut command = Command::new(python(&["duckdb.txt"]));
     command.arg(root().join("tests/engines/duckdb_query.py")).arg(folder).arg(query);
     serde_json::from_str(&done(&mut command, "DuckDB reads the tables")).unwrap()
 }
@@ -233,7 +207,7 @@ struct Cluster {
 
 impl Cluster {
     fn start(folder: &Path) -> Cluster {
-        let python = python("spark", &["spark-build.txt", "spark.txt"]);
+        let python = python(&["spark-build.txt", "spark.txt"]);
         let home = done(
             Command::new(&python).args(["-c", "import pyspark; print(pyspark.__path__[0])"]),
             "Spark is installed",

@@ -156,6 +156,7 @@ fn nominal(bytes: u64) -> String {
 
 /// What was paid.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Price {
     /// How much.
@@ -166,6 +167,7 @@ pub struct Price {
 
 /// What can happen to a card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum EventKind {
     /// It was bought.
@@ -184,6 +186,7 @@ pub enum EventKind {
 
 /// An event in the life of one unit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Event {
     /// When: `YYYY`, `YYYY-MM` or `YYYY-MM-DD`; `None` where nobody remembers.

@@ -1,6 +1,6 @@
 //! The page of a document as the API has it.
 
-use crate::api::{Made, Tone};
+use crate::api::Made;
 use cardscope_model::outside;
 use cardscope_report::page::{Page, html};
 use serde::Serialize;
@@ -20,20 +20,8 @@ pub(crate) fn made<T: Serialize + DeserializeOwned>(document: &T, page: impl Fn(
     let page = page(within.as_ref().unwrap_or(document));
     Made {
         answer: page.answer.clone(),
-        tone: page.tone.into(),
+        tone: page.tone,
         html: html::fragment(&page),
         document: serde_json::to_value(document).unwrap_or_default(),
-    }
-}
-
-impl From<cardscope_report::page::Tone> for Tone {
-    fn from(tone: cardscope_report::page::Tone) -> Self {
-        use cardscope_report::page::Tone as Of;
-        match tone {
-            Of::Good => Tone::Good,
-            Of::Plain => Tone::Plain,
-            Of::Warning => Tone::Warning,
-            Of::Bad => Tone::Bad,
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! The cards, at hand for lists that are searched, filtered and sorted: read from the archive once, and again after it changed,
 //! behind the back of whoever asks. An answer that was given is kept until then.
 
-use crate::api::{CardQuery, CardRow, Cards, Price, Verdict};
+use crate::api::{CardQuery, CardRow, Cards, Verdict};
 use crate::locked::lock;
 use crate::problem::Refusal;
 use crate::records;
@@ -152,9 +152,9 @@ fn row(of: Shelved) -> CardRow {
     let Shelved { card, published, is_no_card, speeds, newest } = of;
     let verdict = newest.and_then(|newest| {
         let page = records::page(&newest.kind, &newest.document)?;
-        Some(Verdict { text: page.answer, tone: page.tone.into(), session: newest.session })
+        Some(Verdict { text: page.answer, tone: page.tone, session: newest.session })
     });
-    let price = card.price.map(|price| Price { amount: price.amount, currency: price.currency });
+    let price = card.price;
     let gb = card.facts.capacity_bytes.map(|bytes| bytes as f64 / 1e9).filter(|gb| *gb > 0.0);
     CardRow {
         capacity: card.facts.capacity_bytes.map(|bytes| Size(bytes).to_string()).unwrap_or_default(),

@@ -5,31 +5,36 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-/// A folder of programs with what a list of requirements names, each held to its hash.
+/// A folder of programs, `python` among them, with what lists of requirements name, each held to its hash. A later list may need
+/// what an earlier one names to be built.
 #[track_caller]
-pub(crate) fn programs(list: &Path) -> PathBuf {
+pub(crate) fn programs(lists: &[&Path]) -> PathBuf {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _one = ONE_AT_A_TIME.lock();
-    let name = list.file_stem().unwrap();
+    let name = lists.last().unwrap().file_stem().unwrap();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python").join(name);
-    let wanted = fs::read_to_string(list).unwrap();
+    let wanted: String = lists.iter().map(|list| fs::read_to_string(list).unwrap()).collect();
     let (stamp, programs) = (folder.join("installed"), folder.join("bin"));
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
         return programs;
     }
     let _ = fs::remove_dir_all(&folder);
     done(Command::new("python3").args(["-m", "venv"]).arg(&folder), "./check installs python3-venv");
-    let mut pip = Command::new(programs.join("python"));
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]);
-    pip.args(["--require-hashes", "--no-deps", "--only-binary", ":all:", "-r"]).arg(list);
-    done(&mut pip, "pip needs the network once");
+    for list in lists {
+        let mut pip = Command::new(programs.join("python"));
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]);
+        pip.args(["--require-hashes", "--no-deps", "--no-build-isolation", "-r"]).arg(list);
+        done(&mut pip, "pip needs the network once");
+    }
     fs::write(stamp, wanted).unwrap();
     programs
 }
 
+/// What a program prints; `hint` is what it needs.
 #[track_caller]
-fn done(command: &mut Command, hint: &str) {
+pub(crate) fn done(command: &mut Command, hint: &str) -> String {
     let output = command.stdin(Stdio::null()).output().unwrap_or_else(|e| panic!("{command:?}: {e}; {hint}"));
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {hint}\n{said}");
+    String::from_utf8(output.stdout).unwrap()
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 fn what_is_asked_and_answered_is_what_the_openapi_document_says() {
     let home = Home::new();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/api");
-    let programs = python::programs(&folder.join("schemathesis.txt"));
+    let programs = python::programs(&[&folder.join("schemathesis.txt")]);
     taken_in(&home, "a.log", &[700, 690, 710], &["--brand", "Acme", "--card", "Swift", "--capacity", "64GB"]);
     // Without fixed disks and loop devices: whatever is drawn, no device of this computer is ordered or unmounted.
     let server = Server::start(&home, &[]);

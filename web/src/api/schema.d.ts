@@ -735,18 +735,23 @@ export interface components {
         };
         /** @description Options of `endure`, which has none here. */
         Endure: Record<string, never>;
-        /** @description Something that happened to a card. */
+        /** @description An event in the life of one unit. */
         Event: {
-            /** @description When: `2024`, `2024-03` or `2024-03-12`. */
+            /** @description When: `YYYY`, `YYYY-MM` or `YYYY-MM-DD`; `None` where nobody remembers. */
             date?: string | null;
-            /** @description `bought`, `in-use`, `failed`, `warranty`, `gone` or `note`. */
-            kind: string;
+            /** @description What. */
+            kind: components["schemas"]["EventKind"];
             price?: components["schemas"]["Price"] | null;
-            /** @description More about it. */
+            /** @description What else was in the box, who sold it, how it failed … */
             note?: string | null;
-            /** @description Where that is known from. */
+            /** @description Where that is from: an address, a file, an attachment's name. */
             source?: string | null;
         };
+        /**
+         * @description What can happen to a card.
+         * @enum {string}
+         */
+        EventKind: "bought" | "in-use" | "failed" | "warranty" | "gone" | "note";
         /** @description A card that is not ranked. */
         Excluded: {
             /** @description Its name. */
@@ -1083,14 +1088,14 @@ export interface components {
              */
             per_price?: number | null;
         };
-        /** @description A price. */
+        /** @description What was paid. */
         Price: {
             /**
              * Format: double
              * @description How much.
              */
             amount: number;
-            /** @description `EUR`, `USD` … */
+            /** @description In which currency, as ISO 4217 writes it: `EUR`. */
             currency: string;
         };
         /** @description Why a request was not answered. */
@@ -1375,7 +1380,7 @@ export interface components {
             tasks: components["schemas"]["Task"][];
         };
         /**
-         * @description How good the news is.
+         * @description How good the news is: its colour.
          * @enum {string}
          */
         Tone: "good" | "plain" | "warning" | "bad";

@@ -19,11 +19,12 @@ use cardscope_model::result::TestResult;
 use cardscope_model::units::{Size, grouped};
 use cardscope_model::verify::IoError;
 pub use findings::Remark;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use table::Table;
 
 /// How good the news is: its colour.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Tone {
     /// Green.

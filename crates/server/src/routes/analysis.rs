@@ -2,7 +2,7 @@
 
 use super::cards;
 use super::common::{blocking, values};
-use crate::api::{Excluded, Job, Jobs, Made, Named, Place, Price, RankOrder, Ranked, Workload};
+use crate::api::{Excluded, Job, Jobs, Made, Named, Place, RankOrder, Ranked, Workload};
 use crate::problem::Refusal;
 use crate::records;
 use crate::state::Server;
@@ -113,7 +113,7 @@ fn ranked(server: &Server, order: RankOrder) -> Result<Ranked, Refusal> {
         score: card.value,
         ci95: card.ci95,
         probability_best: card.probability_best,
-        price: card.price.map(|price| Price { amount: price.amount, currency: price.currency }),
+        price: card.price,
         per_price: card.per_price,
     };
     let excluded =

@@ -1,9 +1,7 @@
 //! Cards: searched, shown with all that is known of them, corrected.
 
 use super::common::{announced, blocking};
-use crate::api::{
-    Attachment, Card, CardChange, CardQuery, Cards, Event, Fact, FileName, NewEvent, Price, SessionLine,
-};
+use crate::api::{Attachment, Card, CardChange, CardQuery, Cards, Fact, FileName, NewEvent, SessionLine};
 use crate::problem::Refusal;
 use crate::records;
 use crate::state::Server;
@@ -201,7 +199,7 @@ fn card(server: &Server, id: &str) -> Result<Card, Refusal> {
     let html = if row.runs > 0 || !row.speeds.is_empty() { published(server, id)? } else { String::new() };
     Ok(Card {
         facts: shown.as_ref().map(facts).unwrap_or_default(),
-        events: shown.as_ref().map(events).unwrap_or_default(),
+        events: shown.as_ref().map(|shown| shown.events.clone()).unwrap_or_default(),
         attachments: shown.as_ref().map(attachments).unwrap_or_default(),
         sessions: shown
             .map(|shown| shown.session_lines.into_iter().rev().map(SessionLine::from).collect())
@@ -225,24 +223,6 @@ fn facts(shown: &CardShown) -> Vec<Fact> {
         .into_iter()
         .map(|(word, value)| Fact { word: word.to_owned(), value: value.clone() })
         .collect()
-}
-
-fn events(shown: &CardShown) -> Vec<Event> {
-    let word = |event: &cardscope_model::card::Event| {
-        let kind = serde_json::to_value(event.kind).unwrap_or_default();
-        kind.as_str().unwrap_or_default().to_owned()
-    };
-    let event = |event: &cardscope_model::card::Event| Event {
-        date: event.date.clone(),
-        kind: word(event),
-        price: event
-            .price
-            .as_ref()
-            .map(|price| Price { amount: price.amount, currency: price.currency.clone() }),
-        note: event.note.clone(),
-        source: event.source.clone(),
-    };
-    shown.events.iter().map(event).collect()
 }
 
 fn attachments(shown: &CardShown) -> Vec<Attachment> {

@@ -51,7 +51,7 @@ pub(super) async fn get(
             session: id,
             kind,
             answer: page.answer.clone(),
-            tone: page.tone.into(),
+            tone: page.tone,
             html: html::fragment(&page),
             page: serde_json::to_value(&page).unwrap_or_default(),
             document,

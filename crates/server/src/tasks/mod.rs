@@ -6,7 +6,7 @@ mod memory;
 pub(crate) mod order;
 mod track;
 
-use crate::api::{State, Task, TaskMoment, Tone};
+use crate::api::{State, Task, TaskMoment};
 use crate::hub::Hub;
 use crate::locked::lock;
 use crate::records;
@@ -353,7 +353,7 @@ impl Entry {
         let text = |field: &str| document[field].as_str().map(str::to_owned);
         self.task.answer = text("answer");
         self.task.session = text("session").or(self.task.session.take());
-        self.task.tone = records::page(&self.task.verb, document).map(|page| Tone::from(page.tone));
+        self.task.tone = records::page(&self.task.verb, document).map(|page| page.tone);
     }
 
     fn end(&mut self, state: State, error: Option<String>) {

@@ -1,0 +1,121 @@
+//! Cards beside each other and in order.
+
+use super::cards::Price;
+use super::common::Tone;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use utoipa::ToSchema;
+
+/// A page that was made for this request.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Made {
+    /// The first line of the page.
+    pub answer: String,
+    /// How good that is.
+    pub tone: Tone,
+    /// The page as a fragment of HTML.
+    pub html: String,
+    /// The document that it was made of.
+    #[schema(value_type = Object)]
+    pub document: Value,
+}
+
+/// What cards can be ranked for, and on what.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Jobs {
+    /// Uses of a card.
+    pub jobs: Vec<Job>,
+    /// Computers that limit its speed.
+    pub hosts: Vec<Named>,
+}
+
+/// A use of a card.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Job {
+    /// Its name: `pi-boot`.
+    pub name: String,
+    /// What it is.
+    pub title: String,
+    /// What it consists of.
+    pub workloads: Vec<Workload>,
+}
+
+/// A part of a job.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Workload {
+    /// Its name.
+    pub name: String,
+    /// Its share of the score, 0 to 1.
+    pub weight: f64,
+}
+
+/// Something with a name and a title.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Named {
+    /// The name.
+    pub name: String,
+    /// The title.
+    pub title: String,
+}
+
+/// What cards are ranked for.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RankOrder {
+    /// A job's name.
+    pub job: String,
+    /// Weights of its workloads by their names, in place of the job's own.
+    pub weights: BTreeMap<String, f64>,
+    /// The host that limits them.
+    pub host: Option<String>,
+    /// Without the cards that come with the program.
+    pub own: bool,
+    /// Only these cards, by their ids.
+    pub cards: Vec<String>,
+}
+
+/// Cards in order.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Ranked {
+    /// What to buy.
+    pub answer: String,
+    /// The order.
+    pub places: Vec<Place>,
+    /// Cards that are not ranked.
+    pub excluded: Vec<Excluded>,
+    /// The page as a fragment of HTML.
+    pub html: String,
+}
+
+/// A card's place.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Place {
+    /// From 1; equal scores share one.
+    pub place: u32,
+    /// From 1; within one no card is notably worse than its first, or not for sure.
+    pub tier: u32,
+    /// The card's id.
+    pub card: String,
+    /// The card's title.
+    pub title: String,
+    /// Score, 0 to 100.
+    pub score: f64,
+    /// Its 95 % interval.
+    pub ci95: Option<[f64; 2]>,
+    /// Chance that it is the best of all.
+    pub probability_best: f64,
+    /// What it costs.
+    pub price: Option<Price>,
+    /// Points of the score for one unit of currency.
+    pub per_price: Option<f64>,
+}
+
+/// A card that is not ranked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Excluded {
+    /// Its name.
+    pub name: String,
+    /// Why.
+    pub reason: String,
+}

@@ -1,0 +1,12 @@
+//! What every answer may hold.
+
+pub use cardscope_report::page::Tone;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// Why a request was not answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Problem {
+    /// What failed, on what, why, and what to do; a sentence.
+    pub error: String,
+}

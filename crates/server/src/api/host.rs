@@ -1,0 +1,45 @@
+//! The computer: what it is, and what waits on it.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// The computer that the server runs on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Host {
+    /// Version of Cardscope.
+    pub version: String,
+    /// The computer's name.
+    pub hostname: String,
+    /// Where the archive lies; a database without its password.
+    pub archive: String,
+    /// Why nothing can be stored in it, where that is so.
+    pub archive_problem: Option<String>,
+    /// Whether the server runs as root.
+    pub root: bool,
+}
+
+/// Journals that wait for their cards.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Journals {
+    /// The journals, oldest first.
+    pub journals: Vec<Journal>,
+}
+
+/// What a test saved before it overwrote it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Journal {
+    /// Its name for an order to restore.
+    pub name: String,
+    /// The target of the test.
+    pub target: String,
+    /// The card, where it was known.
+    pub card: Option<String>,
+    /// When the test began.
+    pub began: String,
+    /// Bytes saved.
+    pub saved_bytes: u64,
+    /// `waits`, `running`, `restored`, or what is wrong with it.
+    pub state: String,
+    /// What to type at a terminal.
+    pub command: Option<String>,
+}

@@ -1,0 +1,27 @@
+//! What goes over the wire: one type each, from which the OpenAPI document and the app's TypeScript types are made.
+//!
+//! Sizes are bytes, times seconds, speeds MB/s (10^6 bytes a second), temperatures °C, chances 0 to 1.
+
+mod analysis;
+mod cards;
+mod common;
+mod devices;
+mod host;
+mod imports;
+mod recipes;
+mod sessions;
+mod simulated;
+mod tasks;
+
+pub use analysis::{Excluded, Job, Jobs, Made, Named, Place, RankOrder, Ranked, Workload};
+pub use cards::{
+    Attachment, Card, CardChange, CardQuery, CardRow, Cards, Event, Fact, NewEvent, Price, Verdict,
+};
+pub use common::{Problem, Tone};
+pub use devices::{Device, Devices, Partition};
+pub use host::{Host, Journal, Journals};
+pub use imports::{FileName, ImportOrder, Imported, ImportedFile, Upload};
+pub use recipes::{Recipe, RecipeCheck, RecipeLine, RecipeText, Recipes};
+pub use sessions::{Session, SessionLine, Sessions, Window};
+pub use simulated::{Knob, SimulatedCard, SimulatedCards, SimulatedLine};
+pub use tasks::{State, Task, TaskMoment, Tasks};

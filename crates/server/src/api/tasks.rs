@@ -1,0 +1,88 @@
+//! Tests that were ordered.
+
+use super::common::Tone;
+use cardscope_model::live::{Figure, Found, Moment, Stage};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// What a task came to, or how far it is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// It waits for another one on the same device.
+    #[default]
+    Queued,
+    /// It runs.
+    Running,
+    /// It was asked to stop and puts the card's data back.
+    Stopping,
+    /// It ended as planned.
+    Complete,
+    /// It was refused, or an error ended it.
+    Failed,
+    /// It was stopped; what was measured is in the archive.
+    Interrupted,
+}
+
+/// A test that was ordered.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Task {
+    /// Its name.
+    pub id: String,
+    /// The verb: `check`, `verify` …
+    pub verb: String,
+    /// Device file or simulated card.
+    pub target: String,
+    /// What the target is called.
+    pub title: String,
+    /// How far it is.
+    pub state: State,
+    /// When it was ordered, UTC.
+    pub queued_at: String,
+    /// When it began.
+    pub started_at: Option<String>,
+    /// When it ended.
+    pub ended_at: Option<String>,
+    /// The stages that are planned.
+    pub plan: Vec<Stage>,
+    /// What it writes and what becomes of the card's data, in a line.
+    pub says: String,
+    /// Where it is now.
+    pub moment: Option<Moment>,
+    /// Conclusions so far.
+    pub findings: Vec<Found>,
+    /// Speeds so far.
+    pub figures: Vec<Figure>,
+    /// What was said.
+    pub notes: Vec<String>,
+    /// The answer, once it ended.
+    pub answer: Option<String>,
+    /// How good that is.
+    pub tone: Option<Tone>,
+    /// Its session in the archive.
+    pub session: Option<String>,
+    /// What ended it early.
+    pub error: Option<String>,
+    /// Whether the card's data are lost by it.
+    pub loses_data: bool,
+    /// Where it was over time, thinned to at most 600 moments; only where one task is asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moments: Vec<Moment>,
+}
+
+/// Tasks, newest first.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Tasks {
+    /// The tasks.
+    pub tasks: Vec<Task>,
+}
+
+/// A moment of a task, as an event.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct TaskMoment {
+    /// The task.
+    pub task: String,
+    /// Where it is.
+    #[serde(flatten)]
+    pub moment: Moment,
+}
