@@ -96,7 +96,7 @@ impl Qemu {
             }
         });
         agent.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
-        Qemu { child, qmp: Qmp::over(qmp, PATIENCE), agent, folder: folder.to_owned() }
+        Qemu { child, qmp: Qmp::over(qmp, at("errors"), PATIENCE), agent, folder: folder.to_owned() }
     }
 
     pub(super) fn status(&mut self) -> String {

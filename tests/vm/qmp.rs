@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// A connection to the monitor of one machine.
@@ -11,14 +12,16 @@ pub(super) struct Qmp {
     from: BufReader<UnixStream>,
     /// Names of the devices that QEMU said it has deleted.
     gone: Vec<String>,
+    /// Where QEMU writes what is wrong.
+    errors: PathBuf,
 }
 
 impl Qmp {
-    /// Speaks with a machine; one that says nothing for so long hangs.
-    pub(super) fn over(stream: UnixStream, patience: Duration) -> Qmp {
+    /// Speaks with a machine that writes its errors to a file; one that says nothing for so long hangs.
+    pub(super) fn over(stream: UnixStream, errors: PathBuf, patience: Duration) -> Qmp {
         stream.set_read_timeout(Some(patience)).unwrap();
         let from = BufReader::new(stream.try_clone().unwrap());
-        let mut qmp = Qmp { to: stream, from, gone: Vec::new() };
+        let mut qmp = Qmp { to: stream, from, gone: Vec::new(), errors };
         assert!(qmp.next().get("QMP").is_some());
         qmp.ask("qmp_capabilities", json!({}));
         qmp
@@ -26,8 +29,12 @@ impl Qmp {
 
     fn next(&mut self) -> Value {
         let mut line = String::new();
-        let read = self.from.read_line(&mut line).expect("QEMU says something in time");
-        assert!(read > 0, "QEMU ended");
+        match self.from.read_line(&mut line) {
+            Ok(1..) => {}
+            said => {
+                panic!("QEMU ended or hangs ({said:?}): {}", std::fs::read_to_string(&self.errors).unwrap())
+            }
+        }
         serde_json::from_str(&line).unwrap()
     }
 

@@ -5,6 +5,8 @@
 
 use crate::ArchiveError;
 use cardscope_files::{FileError, Folder, Identity, Use, is_plain, is_trusted};
+use rustix::fs::{Access, access};
+use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Permissions};
 use std::io::ErrorKind;
@@ -89,6 +91,16 @@ impl ArchiveFile {
         self.folder.path().join(&self.name)
     }
 
+    /// Whether nobody may write to it: it lies on a file system that is mounted read-only, or is immutable.
+    pub(crate) fn is_read_only(&self) -> bool {
+        access(self.real(), Access::WRITE_OK).is_err_and(|errno| is_read_only(errno.raw_os_error()))
+    }
+
+    /// Whether a log lies beside it, of which the file may not have all.
+    pub(crate) fn has_log(&self) -> bool {
+        self.log_bytes().map_or(true, |bytes| bytes > 0)
+    }
+
     /// That SQLite's path leads to the file that was looked at, and that what lies beside it is ours: before anything
     /// is written to what SQLite has opened.
     pub(crate) fn is_still_there(&self) -> Result<(), ArchiveError> {
@@ -142,6 +154,11 @@ fn open_or_create(folder: &Folder, name: &OsStr) -> Result<SharedFile, FileError
         },
         opened => opened,
     }
+}
+
+/// Whether an error says that nobody may write there, root included.
+fn is_read_only(errno: i32) -> bool {
+    [Errno::ROFS, Errno::PERM].iter().any(|known| known.raw_os_error() == errno)
 }
 
 fn foreign(path: &Path, reason: String) -> ArchiveError {
@@ -227,7 +244,14 @@ impl SharedFile {
         if let Some(file) = known.and_then(|(_, file)| file.upgrade()) {
             return Ok(SharedFile(Some(file)));
         }
-        SharedFile::keep(folder.open_file(name, Use::Write)?, &mut open)
+        let file = match folder.open_file(name, Use::Write) {
+            // To be read only: the file system is, or the file is immutable.
+            Err(FileError::Io(e)) if e.raw_os_error().is_some_and(is_read_only) => {
+                folder.open_file(name, Use::Read)
+            }
+            opened => opened,
+        };
+        SharedFile::keep(file?, &mut open)
     }
 
     /// Makes a new one, for this user alone.

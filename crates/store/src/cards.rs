@@ -5,17 +5,18 @@ use crate::connection::{Connection, Outcome, Row, composed, found, statement};
 use crate::events::{self, Events, exists, prices};
 use crate::naming::Names;
 use crate::resolver::{mark_stale, update_card, write_names};
-use crate::{Archive, ArchiveError, read, stamp};
+use crate::{Archive, ArchiveError, SessionId, read, stamp};
 use cardscope_model::archived::StoredCard;
 use cardscope_model::card::{CardFacts, Event};
 use cardscope_model::condition::Condition;
 use cardscope_model::session_file::CardUnit;
 use serde_json::Value;
+use std::collections::HashMap;
 
 /// Digits of a card's name by which it can be found; fewer would hit words.
 const ID_DIGITS: usize = 6;
 
-pub(crate) const CARDS: &str =
+const CARDS: &str =
     "SELECT id, title, facts, specimens, sessions, runs, first_measured, last_measured FROM card";
 
 /// What a session says of its card beside its runs.
@@ -76,16 +77,35 @@ impl Archive {
     /// All cards, by title.
     pub fn cards(&mut self) -> Result<Vec<StoredCard>, ArchiveError> {
         self.settle()?;
-        self.read(async |c| {
-            let prices = prices(c).await?;
-            let mut cards = c.all(statement(CARDS), card).await?;
-            for card in &mut cards {
-                let paid = prices.get(&card.id);
-                (card.price, card.priced) = (paid.map(|p| p.0.clone()), paid.and_then(|p| p.1.clone()));
-            }
-            cards.sort_by_cached_key(|card| (card.title.to_lowercase(), card.id.clone()));
-            Ok(cards)
-        })
+        let mut cards = self.read(all)?;
+        cards.sort_by_cached_key(|card| (card.title.to_lowercase(), card.id.clone()));
+        Ok(cards)
+    }
+
+    /// The newest sessions of some kinds, at most so many of a card, by card.
+    pub fn newest_of_kinds(
+        &mut self,
+        kinds: &[&str],
+        at_most: usize,
+    ) -> Result<HashMap<String, Vec<SessionId>>, ArchiveError> {
+        let mut found: HashMap<String, Vec<SessionId>> = HashMap::new();
+        let work = async |c: &mut Connection| {
+            let places = c.all_places(kinds.len());
+            let asked = composed(format!(
+                "SELECT card_id, id FROM session WHERE card_id IS NOT NULL AND kind IN ({places}) \
+                 ORDER BY started_at DESC, id DESC"
+            ));
+            let read = |row: &Row| {
+                let of_card = found.entry(row.get(0)?).or_default();
+                if of_card.len() < at_most {
+                    of_card.push(row.parsed(1)?);
+                }
+                Ok(())
+            };
+            c.all(asked.bind_all(kinds.iter().copied()), read).await.map(drop)
+        };
+        self.read(work)?;
+        Ok(found)
     }
 
     /// The cards whose name begins with these digits (6 at least), else those that have all words of a text in their
@@ -154,6 +174,17 @@ impl Archive {
     }
 }
 
+/// All cards with what was last paid for them, in no order.
+pub(crate) async fn all(c: &mut Connection) -> Outcome<Vec<StoredCard>> {
+    let prices = prices(c).await?;
+    let mut cards = c.all(statement(CARDS), card).await?;
+    for card in &mut cards {
+        let paid = prices.get(&card.id);
+        (card.price, card.priced) = (paid.map(|p| p.0.clone()), paid.and_then(|p| p.1.clone()));
+    }
+    Ok(cards)
+}
+
 fn newest(row: &Row) -> Outcome<NewestDocument> {
     // A document that cannot be read says nothing, and keeps no other from being listed.
     let document = row.json(3).unwrap_or_default();
@@ -170,7 +201,7 @@ fn card_word(row: &Row) -> Outcome<CardWord> {
     })
 }
 
-pub(crate) fn card(row: &Row) -> Outcome<StoredCard> {
+fn card(row: &Row) -> Outcome<StoredCard> {
     Ok(StoredCard {
         id: row.get(0)?,
         title: row.get(1)?,

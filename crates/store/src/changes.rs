@@ -1,23 +1,27 @@
 //! Whether anybody changes sessions or cards of an archive: what lists that stay open ask, so that they are read anew only then.
 //!
 //! A server tells it by itself (LISTEN): whoever writes announces it in the same transaction
-//! ([`Connection::announce`](crate::connection::Connection)). SQLite tells it where it is asked
-//! (<https://www.sqlite.org/pragma.html#pragma_data_version>), on a connection that writes nothing.
+//! ([`Connection::announce`](crate::connection::Connection)). Of a file is looked at when it and its log were last written.
+//! It is not held open by SQLite, which maps the index of the log into memory: where the file system becomes read-only, as
+//! a kernel makes one that is damaged, the next write to that memory would end the process.
 
 use crate::address::Address;
-use crate::archive_file::{self, ArchiveFile, Found};
 use crate::connection::CHANNEL;
-use crate::{ArchiveError, postgres, sqlite};
+use crate::{ArchiveError, archive_file, postgres};
 use sqlx::postgres::{PgListener, PgPoolOptions};
-use sqlx::sqlite::SqliteConnection;
 use sqlx::{ConnectOptions as _, Connection as _};
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use tokio::runtime::Runtime;
 
-/// How often a file is asked.
+/// How often a file is looked at.
 const LOOKS: Duration = Duration::from_millis(500);
+
+/// The kernel's clock of files stands still for so long at most: a file that was written less ago may have been written again
+/// without a sign (`CONFIG_HZ` is 100 at least, which is 10 ms; the rest is room).
+const TICK: Duration = Duration::from_millis(50);
 
 /// How often a server that went away is tried again.
 const TRIES: Duration = Duration::from_millis(500);
@@ -31,7 +35,7 @@ const ANSWER: Duration = Duration::from_secs(10);
 /// However short the wait: less is not enough for any server.
 const LEAST: Duration = Duration::from_secs(1);
 
-/// A watch over an archive. It holds a connection of its own, and may be moved to a thread of its own.
+/// A watch over an archive. It may be moved to a thread of its own.
 #[derive(Debug)]
 pub struct Changes {
     path: PathBuf,
@@ -44,16 +48,19 @@ pub struct Changes {
 enum Watched {
     /// A server, and when it was last heard of; nothing while it cannot be reached.
     Server { address: Address, listening: Option<(PgListener, Instant)> },
-    /// A file; nothing while it is not there.
-    File(Option<File>),
+    /// A file, as it was; nothing where it may have changed since.
+    File(Option<State>),
 }
 
-#[derive(Debug)]
-struct File {
-    connection: SqliteConnection,
-    version: i64,
-    /// Held until the connection is closed.
-    place: ArchiveFile,
+/// The file and its log. What is empty counts as not there: SQLite makes and removes an empty log for who only reads.
+type State = [Option<Written>; 2];
+
+/// A file, its length, and when it was last written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Written {
+    inode: u64,
+    bytes: u64,
+    at: SystemTime,
 }
 
 impl Changes {
@@ -74,7 +81,13 @@ impl Changes {
                 let listener = runtime.block_on(listen_within(&address, ANSWER))?;
                 Watched::Server { address, listening: Some((listener, Instant::now())) }
             }
-            None => Watched::File(runtime.block_on(open(&path))?),
+            None => {
+                let state = state_of(&path)?;
+                if state[0].is_some() {
+                    archive_file::look(&path)?;
+                }
+                Watched::File(settled(state))
+            }
         };
         Ok(Changes { path, watched, runtime })
     }
@@ -88,7 +101,7 @@ impl Changes {
     pub fn wait(&mut self, at_most: Duration) -> Result<bool, ArchiveError> {
         let until = Instant::now() + at_most;
         match &mut self.watched {
-            Watched::File(file) => self.runtime.block_on(look(&self.path, file, until)),
+            Watched::File(known) => look(&self.path, known, until),
             Watched::Server { address, listening } => self.runtime.block_on(hear(address, listening, until)),
         }
     }
@@ -98,67 +111,49 @@ impl Drop for Changes {
     fn drop(&mut self) {
         // A listener says farewell by a task, which needs the runtime.
         let _within = self.runtime.enter();
-        match &mut self.watched {
-            Watched::Server { listening, .. } => drop(listening.take()),
-            Watched::File(file) => {
-                if let Some(file) = file.take() {
-                    let _ = self.runtime.block_on(file.connection.close());
-                }
-            }
+        if let Watched::Server { listening, .. } = &mut self.watched {
+            drop(listening.take());
         }
     }
 }
 
-/// The archive in a file; `None` where there is none yet.
-async fn open(path: &Path) -> Result<Option<File>, ArchiveError> {
-    match path.metadata() {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Ok(about) if about.is_file() && about.len() == 0 => return Ok(None),
-        _ => {}
-    }
-    let place = archive_file::look(path)?;
-    if place.found() != Found::Archive {
-        return Ok(None);
-    }
-    let failed = |e: sqlx::Error| ArchiveError::of_database(path, &e);
-    let mut connection = sqlite::connect_to_watch(&place).await.map_err(failed)?;
-    let version = version(&mut connection).await.map_err(failed)?;
-    Ok(Some(File { connection, version, place }))
-}
-
-/// Goes up with each change by another connection.
-async fn version(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
-    sqlx::query_scalar("PRAGMA data_version").fetch_one(connection).await
-}
-
-async fn look(path: &Path, file: &mut Option<File>, until: Instant) -> Result<bool, ArchiveError> {
+fn look(path: &Path, known: &mut Option<State>, until: Instant) -> Result<bool, ArchiveError> {
     loop {
-        if has_changed(path, file).await? {
+        let now = state_of(path)?;
+        if *known != Some(now) {
+            *known = settled(now);
             return Ok(true);
         }
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Ok(false);
         }
-        tokio::time::sleep(left.min(LOOKS)).await;
+        std::thread::sleep(left.min(LOOKS));
     }
 }
 
-async fn has_changed(path: &Path, file: &mut Option<File>) -> Result<bool, ArchiveError> {
-    let Some(there) = file else {
-        *file = open(path).await?;
-        return Ok(file.is_some());
-    };
-    if there.place.is_still_there().is_err() {
-        // Removed, or exchanged for another one.
-        if let Some(gone) = file.take() {
-            let _ = gone.connection.close().await;
+/// What can be told from whatever comes later; what cannot is told of twice.
+fn settled(state: State) -> Option<State> {
+    let young = |written: &Written| written.at.elapsed().is_ok_and(|age| age < TICK);
+    (!state.iter().flatten().any(young)).then_some(state)
+}
+
+fn state_of(path: &Path) -> Result<State, ArchiveError> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    Ok([written(path)?, written(Path::new(&log))?])
+}
+
+fn written(path: &Path) -> Result<Option<Written>, ArchiveError> {
+    let failed = |e| ArchiveError::of_system(path, &e);
+    match path.metadata() {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed(error)),
+        Ok(about) => {
+            let (inode, bytes, at) = (about.ino(), about.len(), about.modified().map_err(failed)?);
+            Ok((bytes > 0).then_some(Written { inode, bytes, at }))
         }
-        *file = open(path).await?;
-        return Ok(true);
     }
-    let now = version(&mut there.connection).await.map_err(|e| ArchiveError::of_database(path, &e))?;
-    Ok(std::mem::replace(&mut there.version, now) != now)
 }
 
 /// A connection that hears what writers announce.

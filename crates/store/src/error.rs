@@ -97,11 +97,11 @@ impl ArchiveError {
     /// What an error of the database at `path` means to its user.
     pub(crate) fn of_database(path: &Path, error: &sqlx::Error) -> Self {
         let path = path.to_owned();
-        let reason = error.to_string();
+        let database = error.as_database_error();
+        let reason = database.map_or_else(|| error.to_string(), |e| e.message().to_owned());
         if let sqlx::Error::ColumnDecode { index, source } = error {
             return ArchiveError::Unreadable(path, format!("the field {index}"), source.to_string());
         }
-        let database = error.as_database_error();
         if let Some(error) = database.and_then(|e| e.try_downcast_ref::<PgDatabaseError>()) {
             return ArchiveError::of_server(path, error.code(), reason);
         }

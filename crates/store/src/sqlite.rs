@@ -31,8 +31,26 @@ pub(crate) async fn open(place: &ArchiveFile) -> Result<Connection, ArchiveError
         Err(ArchiveError::Full(_)) if place.found() == Found::Archive => {
             connect_ready(place, SqliteLockingMode::Exclusive).await
         }
+        Err(error) if place.found() == Found::Archive && place.is_read_only() => {
+            read_only(place).await.map_err(|_| error)
+        }
         other => other,
     }
+}
+
+/// Opens what nobody may write to. Where no log lies beside it SQLite is told that nothing changes it: it could not make the
+/// index that it shares with others.
+async fn read_only(place: &ArchiveFile) -> Result<Connection, ArchiveError> {
+    let failed = |e: sqlx::Error| ArchiveError::of_database(place.path(), &e);
+    let options = SqliteConnectOptions::new()
+        .filename(place.real())
+        .read_only(true)
+        .immutable(!place.has_log())
+        .row_buffer_size(ROWS_AHEAD)
+        .disable_statement_logging();
+    let mut connection = Connection::Sqlite(options.connect().await.map_err(failed)?);
+    migration::ready(&mut connection, place.path()).await?;
+    place.is_still_there().map(|()| connection)
 }
 
 async fn connect_ready(place: &ArchiveFile, locking: SqliteLockingMode) -> Result<Connection, ArchiveError> {
@@ -64,17 +82,6 @@ async fn connect(place: &ArchiveFile, locking: SqliteLockingMode) -> Outcome<Sql
         .pragma("cache_size", CACHE)
         .foreign_keys(true)
         .synchronous(SqliteSynchronous::Normal)
-        .disable_statement_logging()
-        .connect()
-        .await
-}
-
-/// Opens what is there to see whether others change it: nothing can be written on this connection.
-pub(crate) async fn connect_to_watch(place: &ArchiveFile) -> Outcome<SqliteConnection> {
-    SqliteConnectOptions::new()
-        .filename(place.real())
-        .read_only(true)
-        .busy_timeout(PATIENCE)
         .disable_statement_logging()
         .connect()
         .await

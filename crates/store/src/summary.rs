@@ -53,7 +53,11 @@ impl Archive {
             c.optional(statement("SELECT card_id FROM stale LIMIT 1"), |_| Ok(())).await
         };
         while self.read(any)?.is_some() {
-            self.call(Durability::Later, async |c| c.alone(settle_some).await)?;
+            match self.call(Durability::Later, async |c| c.alone(settle_some).await) {
+                // What nobody may write to is read as it is.
+                Err(ArchiveError::Permission(..)) => return Ok(()),
+                settled => settled?,
+            }
         }
         Ok(())
     }

@@ -13,8 +13,7 @@ mod time;
 pub use table::{TableFile, TablesError};
 
 use crate::connection::{Connection, Outcome, Row, composed, statement};
-use crate::{Archive, ArchiveError, cards, events};
-use cardscope_model::archived::StoredCard;
+use crate::{Archive, cards};
 use rows::{OfSession, Tables};
 use std::collections::HashMap;
 use std::fs::File;
@@ -70,32 +69,6 @@ impl Archive {
         self.read(async |c| c.at_once(async |c| everything(c, &mut tables, excluded).await).await)?;
         tables.finish()
     }
-
-    /// The newest sessions of some kinds, at most so many of a card, by card.
-    pub fn newest_of_kinds(
-        &mut self,
-        kinds: &[&str],
-        at_most: usize,
-    ) -> Result<HashMap<String, Vec<crate::SessionId>>, ArchiveError> {
-        let mut found: HashMap<String, Vec<crate::SessionId>> = HashMap::new();
-        let work = async |c: &mut Connection| {
-            let places = c.all_places(kinds.len());
-            let asked = composed(format!(
-                "SELECT card_id, id FROM session WHERE card_id IS NOT NULL AND kind IN ({places}) \
-                 ORDER BY started_at DESC, id DESC"
-            ));
-            let read = |row: &Row| {
-                let of_card = found.entry(row.get(0)?).or_default();
-                if of_card.len() < at_most {
-                    of_card.push(row.parsed(1)?);
-                }
-                Ok(())
-            };
-            c.all(asked.bind_all(kinds.iter().copied()), read).await.map(drop)
-        };
-        self.read(work)?;
-        Ok(found)
-    }
 }
 
 /// Reads all of it. What cannot be written ends it early; the tables remember why.
@@ -104,7 +77,9 @@ async fn everything(
     tables: &mut Tables<'_>,
     excluded: &HashMap<String, String>,
 ) -> Outcome<()> {
-    for card in all_cards(c).await? {
+    let mut all = cards::all(c).await?;
+    all.sort_by(|a, b| a.id.cmp(&b.id));
+    for card in all {
         tables.card(&card, excluded.get(&card.id));
     }
     let mut last = (String::new(), String::new());
@@ -119,17 +94,6 @@ async fn everything(
         }
     }
     Ok(())
-}
-
-async fn all_cards(c: &mut Connection) -> Outcome<Vec<StoredCard>> {
-    let prices = events::prices(c).await?;
-    let mut all = c.all(statement(cards::CARDS), cards::card).await?;
-    for card in &mut all {
-        let paid = prices.get(&card.id);
-        (card.price, card.priced) = (paid.map(|p| p.0.clone()), paid.and_then(|p| p.1.clone()));
-    }
-    all.sort_by(|a, b| a.id.cmp(&b.id));
-    Ok(all)
 }
 
 async fn some(c: &mut Connection, tables: &mut Tables<'_>, sessions: &[OfSession]) -> Outcome<()> {

@@ -12,6 +12,7 @@ mod logs;
 mod meeting;
 mod names;
 mod neighbours;
+mod read_only;
 mod records;
 mod refusal;
 mod server;

@@ -89,10 +89,15 @@ struct Attacker<'a> {
     place: &'a Place,
     attack: Option<(Attack, u32)>,
     events: u32,
+    /// The event at which the last bytes had moved: the files are still there.
+    moved: u32,
 }
 
 impl Listener for Attacker<'_> {
-    fn event(&mut self, _event: &Event) {
+    fn event(&mut self, event: &Event) {
+        if matches!(event, Event::Progress { .. }) {
+            self.moved = self.events;
+        }
         if let Some((attack, at)) = self.attack
             && self.events == at
         {
@@ -106,7 +111,7 @@ fn run(
     place: &Place,
     read_only: bool,
     attack: Option<(Attack, u32)>,
-) -> (u32, Option<Outcome<VerifyReport>>) {
+) -> (Attacker<'_>, Option<Outcome<VerifyReport>>) {
     let request = Request {
         common: Common {
             target: place.at("card").to_str().unwrap().to_owned(),
@@ -118,9 +123,9 @@ fn run(
         read_only,
         ..Request::default()
     };
-    let mut attacker = Attacker { place, attack, events: 0 };
+    let mut attacker = Attacker { place, attack, events: 0, moved: 0 };
     let outcome = execute(&request, &mut Beforehand(None), &Interrupt::default(), &mut attacker);
-    (attacker.events, outcome.ok())
+    (attacker, outcome.ok())
 }
 
 /// Steps at which to strike: all of them in the long tests, a few spread over the run otherwise.
@@ -133,7 +138,8 @@ fn steps(events: u32) -> Vec<u32> {
 
 #[test]
 fn whatever_is_swapped_between_two_steps_nothing_outside_is_touched() {
-    let (events, outcome) = run(&Place::new(), false, None);
+    let place = Place::new();
+    let (Attacker { events, .. }, outcome) = run(&place, false, None);
     assert!(events > 8 && outcome.as_ref().unwrap().failure.is_none(), "{events} events: {outcome:?}");
     for attack in ATTACKS {
         for at in steps(events) {
@@ -147,8 +153,9 @@ fn whatever_is_swapped_between_two_steps_nothing_outside_is_touched() {
 #[test]
 fn what_took_the_place_of_a_file_of_ours_stays_and_is_named() {
     let place = Place::new();
-    let (events, _) = run(&Place::new(), false, None);
-    let report = run(&place, false, Some((Attack::OtherFile, events - 1))).1.unwrap().report;
+    let undisturbed = Place::new();
+    let (Attacker { moved, .. }, _) = run(&undisturbed, false, None);
+    let report = run(&place, false, Some((Attack::OtherFile, moved))).1.unwrap().report;
     assert_eq!(fs::metadata(place.at("card/1.h2w")).unwrap().len(), WRITTEN);
     assert_eq!(fs::read(place.at("card/1.h2w")).unwrap(), vec![1; WRITTEN as usize]);
     assert!(report.header.findings.iter().any(|finding| finding.claim == "files-left"), "{report:#?}");
@@ -159,7 +166,7 @@ fn files_that_are_there_are_only_read_and_links_and_pipes_not_even_that() {
     for attack in ATTACKS {
         let place = Place::new();
         fs::write(place.at("card/1.h2w"), SECRET).unwrap();
-        let (events, _) = run(&place, true, None);
+        let (Attacker { events, .. }, _) = run(&place, true, None);
         for at in steps(events) {
             let place = Place::new();
             fs::write(place.at("card/1.h2w"), SECRET).unwrap();

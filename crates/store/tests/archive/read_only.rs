@@ -1,0 +1,51 @@
+//! An archive on a file system that is mounted read-only: it is read, and what would write says why not.
+//!
+//! By a mount of its folder, hence only for root; others get one line.
+
+use crate::logs::{card, import, log};
+use cardscope_store::{Archive, ArchiveError};
+use std::path::Path;
+use std::process::Command;
+
+/// A folder that nobody writes to; as before when dropped.
+struct Frozen<'a>(&'a Path);
+
+impl<'a> Frozen<'a> {
+    fn new(folder: &'a Path) -> Option<Self> {
+        let mount = |options: &[&str]| {
+            Command::new("mount").args(options).arg(folder).status().is_ok_and(|status| status.success())
+        };
+        if !mount(&["--bind", folder.to_str().unwrap()]) {
+            println!("not tested: a mount needs root");
+            return None;
+        }
+        let frozen = Frozen(folder);
+        assert!(mount(&["-o", "remount,ro,bind"]));
+        Some(frozen)
+    }
+}
+
+impl Drop for Frozen<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(self.0).status();
+    }
+}
+
+#[test]
+fn what_nobody_may_write_to_is_read_and_a_change_says_why_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.sqlite");
+    let mut archive = Archive::open(&path).unwrap();
+    import(&mut archive, "a.log", &log(card("Acme", "Swift", "64GB"), &[80.0, 81.0]));
+    let cards = archive.cards().unwrap();
+    drop(archive);
+    let Some(frozen) = Frozen::new(folder.path()) else { return };
+    let mut archive = Archive::open(&path).unwrap();
+    assert_eq!(archive.cards().unwrap(), cards);
+    assert_eq!(archive.sessions().unwrap().len(), 1);
+    let refused = archive.edit_card(&cards[0].id, |_| {}, &[], &[]).unwrap_err();
+    assert!(matches!(refused, ArchiveError::Permission(..)), "{refused}");
+    drop(archive);
+    drop(frozen);
+    Archive::open(&path).unwrap().edit_card(&cards[0].id, |_| {}, &[], &[]).unwrap();
+}
