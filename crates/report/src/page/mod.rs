@@ -303,6 +303,10 @@ impl Page {
         suggested.into_iter().for_each(|step| self.step(step.what, step.command));
         self.date = header.session.as_deref().and_then(began);
         self.end.push(format!("Target: {}", header.target));
+        // What went wrong comes before what was found until then; who stopped it knows.
+        let wrong = header.error.as_deref().filter(|error| *error != "interrupted");
+        let wrong = wrong.map(|error| error.split_once(". ").map_or(error, |(first, _)| first));
+        self.reasons.splice(0..0, wrong.map(|error| Reason { tone: Tone::Bad, text: sentence(error) }));
         let early = header.error.as_deref().map(|error| format!("Ended early: {}", self.unsaid(error)));
         self.end.extend(early);
         self.end.extend(header.session.iter().map(|id| format!("Archived as session {id}.")));

@@ -66,7 +66,7 @@ impl Procedure for Request {
         session.begin_row(report)?;
         let mut visit = Visit::begin(self, session, report);
         let ended = visit.all();
-        visit.conclude();
+        visit.conclude(ended.is_err());
         ended
     }
 }

@@ -6,9 +6,10 @@ use cardscope_model::check::CheckReport;
 use cardscope_model::report::Next;
 use cardscope_model::shell::quoted;
 use cardscope_model::verify::{Method, Verdict, Verification};
+use std::time::Duration;
 
 /// The next steps, the most pressing first.
-pub(super) fn next(report: &CheckReport, request: &Request, directory: bool) -> Vec<Next> {
+pub(super) fn next(report: &CheckReport, request: &Request, directory: bool, cut_short: bool) -> Vec<Next> {
     let more_time = report.body.parts.iter().any(|part| part.wants_time);
     let found = Verification {
         method: if directory { Method::Files } else { Method::Quick },
@@ -23,20 +24,35 @@ pub(super) fn next(report: &CheckReport, request: &Request, directory: bool) -> 
         way: if directory { " --files".to_owned() } else { String::new() },
     };
     let mut steps = after(&tested, &found, &report.header.findings);
-    if more_time && found.verdict == Verdict::Inconclusive {
+    if (more_time || cut_short) && found.verdict == Verdict::Inconclusive {
         steps.clear();
     }
     // Who returns a card has no more to ask of it.
     let goes_back = steps.iter().any(|next| next.what == RETURN);
-    let what = again("run it again with more time", request.erase.then_some(EVERYTHING));
-    steps.extend((more_time && !goes_back).then(|| step(what, Some(longer(request)))));
+    let lost = request.erase.then_some(EVERYTHING);
+    let once_more = if cut_short {
+        Some(step(again("run it again", lost), Some(visit(request, request.limits.budget))))
+    } else if more_time {
+        Some(step(again("run it again with more time", lost), Some(visit(request, Some(longer(request))))))
+    } else {
+        None
+    };
+    steps.extend(once_more.filter(|_| !goes_back));
     steps
 }
 
-/// The same visit with more time, and nothing more allowed than now.
-fn longer(request: &Request) -> String {
-    let minutes = (request.budget().as_secs() / 60 * 3).max(10);
-    let mut command = format!("cardscope check {} --budget {minutes}m", quoted(&request.common.target));
+/// Three times the budget, at least 10 minutes.
+fn longer(request: &Request) -> Duration {
+    Duration::from_secs((request.budget().as_secs() / 60 * 3).max(10) * 60)
+}
+
+/// The same visit within a budget, and nothing more allowed than now.
+fn visit(request: &Request, budget: Option<Duration>) -> String {
+    let mut command = format!("cardscope check {}", quoted(&request.common.target));
+    if let Some(seconds) = budget.map(|budget| budget.as_secs()) {
+        let (number, unit) = if seconds % 60 == 0 { (seconds / 60, "m") } else { (seconds, "s") };
+        command.push_str(&format!(" --budget {number}{unit}"));
+    }
     let options =
         [(request.read_only, " --read-only"), (request.erase, " --erase"), (request.marks, " --marks")];
     for (given, option) in options {

@@ -121,15 +121,15 @@ impl<'a, 's> Visit<'a, 's> {
         vec![verify, ("bench", "speed", Self::bench), third, fourth, sustain]
     }
 
-    /// What follows from all of it.
-    pub(super) fn conclude(&mut self) {
+    /// What follows from all of it, or from what there is of it where it was cut short.
+    pub(super) fn conclude(&mut self, cut_short: bool) {
         let now = self.now();
         self.report.body.moved.seconds = self.budget.spent(now);
         self.session.hear_target(&mut self.report.header);
         self.judge_jobs();
         self.judge_printed_speeds();
         self.report.header.findings.iter_mut().for_each(|finding| finding.has_run("cardscope check"));
-        self.report.header.next = next::next(self.report, self.request, self.directory);
+        self.report.header.next = next::next(self.report, self.request, self.directory, cut_short);
     }
 
     /// The seed of a part.
