@@ -37,6 +37,7 @@ pub(crate) struct Read {
     marks: Vec<String>,
     tests: Vec<String>,
     verdicts: Vec<String>,
+    priced: bool,
     answers: Mutex<HashMap<String, Bytes>>,
 }
 
@@ -95,6 +96,7 @@ impl Read {
             marks: every(&|row| row.marks.clone()).into_iter().collect(),
             tests: tests.into_iter().map(|(test, _)| test.to_owned()).collect(),
             verdicts: verdicts.into_iter().collect(),
+            priced: rows.iter().any(|row| row.price.is_some()),
             rows,
             answers: Mutex::default(),
         }
@@ -144,6 +146,7 @@ impl Read {
             marks: self.marks.clone(),
             tests: self.tests.clone(),
             verdicts: self.verdicts.clone(),
+            priced: self.priced,
         }
     }
 }

@@ -23,6 +23,9 @@ const LOOKS: Duration = Duration::from_millis(500);
 /// without a sign (`CONFIG_HZ` is 100 at least, which is 10 ms; the rest is room).
 const TICK: Duration = Duration::from_millis(50);
 
+/// So many times the clock is waited for.
+const TRIES_TO_SETTLE: u32 = 4;
+
 /// How often a server that went away is tried again.
 const TRIES: Duration = Duration::from_millis(500);
 
@@ -82,11 +85,10 @@ impl Changes {
                 Watched::Server { address, listening: Some((listener, Instant::now())) }
             }
             None => {
-                let state = state_of(&path)?;
-                if state[0].is_some() {
+                if written(&path)?.is_some() {
                     archive_file::look(&path)?;
                 }
-                Watched::File(settled(state))
+                Watched::File(settled(&path)?)
             }
         };
         Ok(Changes { path, watched, runtime })
@@ -119,9 +121,8 @@ impl Drop for Changes {
 
 fn look(path: &Path, known: &mut Option<State>, until: Instant) -> Result<bool, ArchiveError> {
     loop {
-        let now = state_of(path)?;
-        if *known != Some(now) {
-            *known = settled(now);
+        if *known != Some(state_of(path)?) {
+            *known = settled(path)?;
             return Ok(true);
         }
         let left = until.saturating_duration_since(Instant::now());
@@ -132,10 +133,17 @@ fn look(path: &Path, known: &mut Option<State>, until: Instant) -> Result<bool, 
     }
 }
 
-/// What can be told from whatever comes later; what cannot is told of twice.
-fn settled(state: State) -> Option<State> {
+/// How it is, once that can be told from whatever comes later; nothing where somebody writes all the time.
+fn settled(path: &Path) -> Result<Option<State>, ArchiveError> {
     let young = |written: &Written| written.at.elapsed().is_ok_and(|age| age < TICK);
-    (!state.iter().flatten().any(young)).then_some(state)
+    for _ in 0..TRIES_TO_SETTLE {
+        let state = state_of(path)?;
+        if !state.iter().flatten().any(young) {
+            return Ok(Some(state));
+        }
+        std::thread::sleep(TICK);
+    }
+    Ok(None)
 }
 
 fn state_of(path: &Path) -> Result<State, ArchiveError> {

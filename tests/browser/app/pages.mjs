@@ -145,5 +145,5 @@ const look = async (one, width) => {
 };
 
 export const tests = PAGES.flatMap(one => WIDTHS.map(width => ({
-  name: `page ${one.name} at ${width}`, skip: one.device ? noDevice() : '', run: () => look(one, width),
+  name: `page ${one.name} at ${width}`, skip: one.device ? noDevice() : '', beside: true, run: () => look(one, width),
 })));

@@ -629,7 +629,7 @@ export interface components {
             last?: string | null;
             /** @description Whether it comes with the program: a card of a published report. */
             published: boolean;
-            /** @description Whether it is a simulated card. */
+            /** @description Whether it is a simulated card, or a device that is none. */
             simulated: boolean;
             /** @description Mean speed by test over all counted runs, MB/s. */
             speeds: {
@@ -654,6 +654,8 @@ export interface components {
             tests: string[];
             /** @description First words of the verdicts that there are. */
             verdicts: string[];
+            /** @description Whether of any card it is known what was paid. */
+            priced: boolean;
         };
         /** @description Options of `check`. */
         Check: {

@@ -9,11 +9,12 @@ const BLOCK = 100;
 export class CardWindow {
   total = $state(0);
   all = $state(0);
-  lists = $state.raw<Pick<Cards, 'brands' | 'marks' | 'tests' | 'verdicts'>>({
+  lists = $state.raw<Pick<Cards, 'brands' | 'marks' | 'tests' | 'verdicts' | 'priced'>>({
     brands: [],
     marks: [],
     tests: [],
     verdicts: [],
+    priced: false,
   });
   loaded = $state(false);
   loading = $state(false);
@@ -54,7 +55,10 @@ export class CardWindow {
       this.#blocks.set(block, got.cards);
       this.total = got.total;
       this.all = got.all;
-      if (first) this.lists = { brands: got.brands, marks: got.marks, tests: got.tests, verdicts: got.verdicts };
+      if (first) {
+        const { brands, marks, tests, verdicts, priced } = got;
+        this.lists = { brands, marks, tests, verdicts, priced };
+      }
       this.error = null;
       this.loaded = true;
       this.version += 1;

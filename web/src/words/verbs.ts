@@ -12,6 +12,8 @@ export interface Option {
   note?: string;
   /** All data on the card is lost. */
   erases?: boolean;
+  /** Another flag, which it takes the place of. */
+  instead?: string;
 }
 
 export interface Verb {
@@ -51,11 +53,11 @@ export const VERBS: Verb[] = [
     label: 'Verify capacity',
     about: 'Real or fake. The quick test preserves the data on the card.',
     options: [
-      { key: 'full', label: 'Erase the card and test every block', kind: 'flag', erases: true },
+      { key: 'full', label: 'Erase the card and test every block', kind: 'flag', erases: true, instead: 'erase' },
       { key: 'thorough', label: 'Look behind caches of up to 2 GiB', kind: 'flag' },
       LABEL,
       BUDGET,
-      { ...ERASE, label: 'Erase the card: no data is saved, half the time' },
+      { ...ERASE, label: 'Erase the card: no data is saved, half the time', instead: 'full' },
     ],
   },
   {

@@ -61,6 +61,8 @@ pub struct Cards {
     pub tests: Vec<String>,
     /// First words of the verdicts that there are.
     pub verdicts: Vec<String>,
+    /// Whether of any card it is known what was paid.
+    pub priced: bool,
 }
 
 /// A card in a list.
@@ -98,7 +100,7 @@ pub struct CardRow {
     pub last: Option<String>,
     /// Whether it comes with the program: a card of a published report.
     pub published: bool,
-    /// Whether it is a simulated card.
+    /// Whether it is a simulated card, or a device that is none.
     pub simulated: bool,
     /// Mean speed by test over all counted runs, MB/s.
     pub speeds: BTreeMap<String, f64>,

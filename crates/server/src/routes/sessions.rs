@@ -12,7 +12,7 @@ use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use cardscope_model::{json, outside};
 use cardscope_report::page::{Page, html};
-use cardscope_session::archive::{self, Shown};
+use cardscope_session::archive;
 use cardscope_session::frame::Failure;
 use serde::Deserialize;
 use serde_json::Value;
@@ -118,12 +118,7 @@ fn found(server: &Server, id: &str) -> Result<(String, Value, Page), Refusal> {
         Failure::Refused(_) => Refusal::not_found("session of that id"),
         why => why.into(),
     })?;
-    let (kind, document) = match shown {
-        Shown::Bench(report) => ("bench".to_owned(), serde_json::to_value(&*report)),
-        Shown::Log(log) => ("import".to_owned(), serde_json::to_value(&*log)),
-        Shown::Record { kind, document } => (kind, Ok(document)),
-    };
-    let document = document.unwrap_or_default();
+    let (kind, document) = shown.into_document();
     let within: Value = outside::within_lines(&document).unwrap_or_else(|| document.clone());
     let page = records::page(&kind, &within);
     let page =

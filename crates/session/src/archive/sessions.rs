@@ -36,6 +36,18 @@ pub enum Shown {
     },
 }
 
+impl Shown {
+    /// The verb, and its document; `import` for a log of another tool.
+    pub fn into_document(self) -> (String, Value) {
+        // Their fields are named and their numbers finite: each can be written as JSON.
+        match self {
+            Shown::Bench(report) => ("bench".to_owned(), serde_json::to_value(*report).unwrap_or_default()),
+            Shown::Log(log) => ("import".to_owned(), serde_json::to_value(*log).unwrap_or_default()),
+            Shown::Record { kind, document } => (kind, document),
+        }
+    }
+}
+
 /// Everything that was measured, oldest first.
 ///
 /// # Errors
@@ -85,7 +97,7 @@ pub fn find(path: Option<&Path>, text: &str, answer: Answer<'_>) -> Result<Found
     })
 }
 
-fn document(archive: &mut Archive, id: SessionId) -> Result<Shown> {
+pub(super) fn document(archive: &mut Archive, id: SessionId) -> Result<Shown> {
     let session = archive.session(id).map_err(Failure::refused)?;
     Ok(match session.log() {
         Some(log) => Shown::Log(Box::new(log)),

@@ -209,18 +209,18 @@ export const enhance = (root, done) => {
   };
 
   const first = all('.drawn').find(figure => all('li[data-r]', figure).some(measured));
-  const long = all('main table').some(table => all('tbody tr', table).length > 15);
+  const long = all('main table').find(table => all('tbody tr', table).length > 15);
   const field = (label, name, input, of = 'value') => {
     input.addEventListener('input', () => { choice[name] = name === 'measure' ? Number(input.value) : input[of]; redraw(); });
     return make('label', {}, ...(of === 'checked' ? [input, ' ' + label] : [label + ' ', input]));
   };
   const select = options => make('select', {}, ...options.map(([key, text]) => make('option', { value: key }, text)));
-  const filter = () => field('Filter', 'filter', make('input', { type: 'search', placeholder: 'e.g. RND4K write', size: '16' }));
+  const filter = example => field('Filter', 'filter', make('input', { type: 'search', placeholder: example, size: '16' }));
   if (first) {
     const measures = [...MEASURES.map((name, i) => [i, name[0].toUpperCase() + name.slice(1)]), [4, 'All runs']];
     const orders = [['given', 'As compared'], ['fastest', 'Fastest first'], ['name', 'By name']];
     const form = make('form', { class: 'choices' }, field('Figure', 'measure', select(measures)), field('Order', 'order', select(orders)),
-      filter(), field('One scale for all', 'same', make('input', { type: 'checkbox' }), 'checked'));
+      filter('e.g. RND4K write'), field('One scale for all', 'same', make('input', { type: 'checkbox' }), 'checked'));
     form.addEventListener('submit', event => event.preventDefault());
     const bars = first.querySelector('.bars');
     const names = new Map(all('li[data-v]', bars).map(row => [row.dataset.of, row.children[0].textContent]));
@@ -239,9 +239,9 @@ export const enhance = (root, done) => {
     const folded = names.size > 8 ? make('details', { class: 'choice' }, make('summary', {}, `Shown: ${names.size}`), legend) : legend;
     first.before(form, ...(names.size > 1 ? [folded] : []));
   } else if (long) {
-    const form = make('form', { class: 'choices' }, filter());
+    const form = make('form', { class: 'choices' }, filter('words'));
     form.addEventListener('submit', event => event.preventDefault());
-    root.querySelector('main, .parts').prepend(form);
+    (long.closest('.wide') ?? long).before(form);
   }
 
   // ---- Taking a chart along: larger, as a picture, as numbers ----
