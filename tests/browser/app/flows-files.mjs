@@ -109,7 +109,7 @@ const recipe = async ({ server, context }) => {
   const wrong = page.locator('.lines .wrong');
   await wrong.waitFor();
   assert.equal(Number(await wrong.innerText()), at + 1);
-  await page.getByText(`Line ${at + 1}:`).waitFor();
+  await page.getByText(`line ${at + 1} `).waitFor();
   assert.equal(await editor.getAttribute('aria-invalid'), 'true');
   assert.ok(await page.getByRole('button', { name: 'Run', exact: true }).isDisabled(), 'what is wrong does not run');
   // What was changed is there after a reload.
