@@ -6,7 +6,7 @@ use crate::common::binary::Home;
 use crate::common::machine::Loop;
 use crate::common::maps::journals;
 use crate::common::{list, text, until};
-use rustix::process::{Signal, kill_process, kill_process_group, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -30,15 +30,21 @@ fn a_simulated_card_is_tested_to_its_page() {
     server.document(&format!("/api/sessions/{}", text(&task, "/session")));
 }
 
+/// A test of a card that stands still since it wrote: its server, its id and its process.
+fn held_while_it_writes(home: &Home, slow: &SlowCard) -> (Server, String, Pid) {
+    let server = Server::start(home, &["--all"]);
+    let id = server.order(&verify(slow.path()));
+    until_it_writes(home);
+    let child = server.child();
+    kill_process(child, Signal::STOP).unwrap();
+    (server, id, child)
+}
+
 #[test]
 fn a_second_test_on_a_device_waits_for_the_first() {
     let home = Home::new();
     let slow = SlowCard::new(&home);
-    let server = Server::start(&home, &["--all"]);
-    let first = server.order(&verify(slow.path()));
-    until_it_writes(&home);
-    let child = server.child();
-    kill_process(child, Signal::STOP).unwrap();
+    let (server, first, child) = held_while_it_writes(&home, &slow);
     let second = server.order(
         &json!({ "verb": "check", "target": slow.path(), "options": { "read_only": true, "budget_s": 20 } }),
     );
@@ -68,11 +74,7 @@ fn a_second_test_on_a_device_waits_for_the_first() {
 fn who_waits_is_stopped_before_it_begins_and_who_runs_restores_the_data() {
     let home = Home::new();
     let slow = SlowCard::new(&home);
-    let server = Server::start(&home, &["--all"]);
-    let first = server.order(&verify(slow.path()));
-    until_it_writes(&home);
-    let child = server.child();
-    kill_process(child, Signal::STOP).unwrap();
+    let (server, first, child) = held_while_it_writes(&home, &slow);
     let second = server.order(&verify(slow.path()));
     let stopped = server.stop(&second);
     assert_eq!((text(&stopped, "/state"), &stopped["started_at"]), ("interrupted", &Value::Null));
@@ -154,11 +156,7 @@ fn a_loop_device_is_offered_only_where_that_is_asked_for() {
 fn a_test_whose_server_is_killed_restores_the_data_and_the_next_server_tells_of_it() {
     let home = Home::new();
     let slow = SlowCard::new(&home);
-    let mut server = Server::start(&home, &["--all"]);
-    let running = server.order(&verify(slow.path()));
-    until_it_writes(&home);
-    let child = server.child();
-    kill_process(child, Signal::STOP).unwrap();
+    let (mut server, running, child) = held_while_it_writes(&home, &slow);
     let waiting = server.order(&verify(slow.path()));
     server.kill();
     kill_process(child, Signal::CONT).unwrap();
@@ -253,11 +251,7 @@ fn options_that_the_program_refuses_end_the_test_with_its_reason() {
 fn two_servers_of_one_user_leave_each_other_s_tests_alone() {
     let home = Home::new();
     let slow = SlowCard::new(&home);
-    let first = Server::start(&home, &["--all"]);
-    let id = first.order(&verify(slow.path()));
-    until_it_writes(&home);
-    let child = first.child();
-    kill_process(child, Signal::STOP).unwrap();
+    let (first, id, child) = held_while_it_writes(&home, &slow);
     let second = Server::start(&home, &["--all"]);
     assert!(list(&second.document("/api/tasks"), "/tasks").is_empty(), "it runs and was not interrupted");
     assert_eq!(second.token, first.token);
