@@ -1,6 +1,6 @@
 //! One session as a line of a list: when, of which card, what was done, and what came of it.
 
-use super::sessions::{Shown, document};
+use super::document::{Shown, document};
 use crate::error::Result;
 use cardscope_store::{Archive, EndedHow, SessionSummary};
 use serde::{Deserialize, Serialize};

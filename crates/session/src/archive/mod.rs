@@ -1,6 +1,7 @@
-//! The archive as people see it: what was measured (`sessions`), its cards (`cards`), and its content as files (`files`).
+//! The archive as people see it: what was measured (`sessions`, `document`, `line`), its cards (`cards`), and its content as files (`files`).
 
 mod cards;
+mod document;
 mod files;
 mod line;
 mod named;
@@ -10,10 +11,11 @@ mod sessions;
 pub use cards::{
     AttachmentLine, CardLine, CardShown, Edit, attach, attached_bytes, card, cards, edit, facts, merge, said,
 };
+pub use document::Shown;
 pub use files::{Exported, Taken, export, take};
 pub use line::{Answer, Line};
 pub use request::{Request, What};
-pub use sessions::{Found, Shown, find, list, newest, remove, show};
+pub use sessions::{Found, find, list, newest, remove, show};
 
 use crate::error::{Failure, Result};
 pub use cardscope_store::Changes;

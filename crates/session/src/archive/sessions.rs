@@ -1,14 +1,11 @@
 //! What was measured: listed, found by its id, shown as it was printed, and removed.
 
 use super::cards::{CardShown, shown};
+use super::document::{Shown, document};
 use super::line::{Answer, Line, lines};
 use super::named::{self, Named};
 use super::{open_filled, open_to_read};
 use crate::error::{Failure, Result};
-use cardscope_model::log::Log;
-use cardscope_model::result::BenchReport;
-use cardscope_store::{Archive, SessionId, StoredSession};
-use serde_json::{Value, json};
 use std::path::Path;
 
 /// What a text names.
@@ -18,34 +15,6 @@ pub enum Found {
     Session(Shown),
     /// A card.
     Card(Box<CardShown>),
-}
-
-/// A session's document.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Shown {
-    /// A benchmark session.
-    Bench(Box<BenchReport>),
-    /// A log of another tool, as it was understood.
-    Log(Box<Log>),
-    /// The document of another verb.
-    Record {
-        /// The verb.
-        kind: String,
-        /// Its document.
-        document: Value,
-    },
-}
-
-impl Shown {
-    /// The verb, and its document; `import` for a log of another tool.
-    pub fn into_document(self) -> (String, Value) {
-        // Their fields are named and their numbers finite: each can be written as JSON.
-        match self {
-            Shown::Bench(report) => ("bench".to_owned(), serde_json::to_value(*report).unwrap_or_default()),
-            Shown::Log(log) => ("import".to_owned(), serde_json::to_value(*log).unwrap_or_default()),
-            Shown::Record { kind, document } => (kind, document),
-        }
-    }
 }
 
 /// Everything that was measured, oldest first.
@@ -95,26 +64,6 @@ pub fn find(path: Option<&Path>, text: &str, answer: Answer<'_>) -> Result<Found
         Named::Session(id) => Found::Session(document(&mut archive, id)?),
         Named::Card(card) => Found::Card(Box::new(shown(&mut archive, *card, answer)?)),
     })
-}
-
-pub(super) fn document(archive: &mut Archive, id: SessionId) -> Result<Shown> {
-    let session = archive.session(id).map_err(Failure::refused)?;
-    Ok(match session.log() {
-        Some(log) => Shown::Log(Box::new(log)),
-        None if session.file.recipe.is_some() => Shown::Bench(Box::new(session.report_so_far())),
-        None => Shown::Record { kind: session.summary.kind.clone(), document: so_far(session) },
-    })
-}
-
-/// The document as last kept; one that did not end says so.
-fn so_far(record: StoredSession) -> Value {
-    let unended = record.unended();
-    let begun = json!({ "target": record.file.target, "seed": record.file.seed.parse::<u64>().ok() });
-    let mut document = record.file.document.unwrap_or(begun);
-    if let (Some(why), Some(fields)) = (unended, document.as_object_mut()) {
-        fields.entry("error").or_insert_with(|| why.into());
-    }
-    document
 }
 
 /// Removes a session, or what another verb found out, for good; the consent is its name once more. Gives its whole name.
