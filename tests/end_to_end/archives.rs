@@ -321,3 +321,15 @@ fn a_beginning_of_an_id_is_enough_wherever_a_session_or_a_card_is_asked_for() {
     assert_eq!(text(&removed, "/removed"), session);
     assert_eq!(sessions(&home), [measured]);
 }
+
+#[test]
+fn a_list_says_what_each_benchmark_came_to() {
+    let home = Home::new();
+    home.run(&["bench", CONSTANT, "--only", "SEQ1M Q8T1 read", "-q"]).expect(0);
+    let shown = told(&home, &["list"]);
+    let session = &list(&shown, "/sessions")[0];
+    assert!(
+        text(session, "/result").starts_with("Reads ") && text(session, "/result").contains("MB/s"),
+        "{session}"
+    );
+}

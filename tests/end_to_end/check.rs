@@ -218,6 +218,11 @@ fn a_card_that_goes_away_leaves_what_was_measured_and_names_the_journal() {
     let document = home.run(&arguments).expect(3).json();
     assert!(document["error"].as_str().is_some_and(|e| e.contains("went away")), "{document:#}");
     assert_eq!(text(&document, "/parts/0/part"), "info");
+    // Nothing was found out: the page says why before it says what, and more time would not have helped.
+    let gone = Home::new().run(&["check", "sim:lexar-16g-c10?faults.vanish_after_s=1"]).expect(3).stdout;
+    let at = |words: &str| gone.find(words).unwrap_or_else(|| panic!("{words} in {gone}"));
+    assert!(at("INCONCLUSIVE") < at("The card went away") && at("The card went away") < at("Next"), "{gone}");
+    assert!(gone.contains("Run it again:") && !gone.contains("--budget"), "{gone}");
 }
 
 #[test]

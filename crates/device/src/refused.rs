@@ -7,7 +7,7 @@ use rustix::process::geteuid;
 pub(crate) fn reason(errno: Errno) -> String {
     match errno {
         Errno::ACCESS | Errno::PERM => not_permitted(geteuid().is_root()).to_owned(),
-        other => std::io::Error::from(other).to_string(),
+        other => cardscope_files::in_words(&other.into()),
     }
 }
 

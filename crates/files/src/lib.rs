@@ -18,6 +18,11 @@ pub use error::FileError;
 pub use folder::{Folder, Use, is_plain};
 pub use identity::{Identity, is_trusted};
 
+/// The system's words for an error, without its number.
+pub fn in_words(error: &std::io::Error) -> String {
+    error.to_string().split(" (os error").next().unwrap_or_default().to_owned()
+}
+
 /// Opens a plain file by its path, as [`Folder::of_file`] and [`Folder::open_file`] do.
 pub fn open(file: &std::path::Path, usage: Use) -> Result<std::fs::File, FileError> {
     let (folder, name) = Folder::of_file(file)?;

@@ -51,7 +51,8 @@ fn alone(report: &ImportReport) -> Option<String> {
 fn answer(report: &ImportReport) -> String {
     let totals = &report.totals;
     let logs = totals.files - (totals.not_understood + totals.failed).min(totals.files);
-    let verb = if report.archive.is_some() { "Imported" } else { "Dry run: found" };
+    let (verb, kept) =
+        if report.archive.is_some() { ("Imported", "") } else { ("Found", "; nothing was stored") };
     let found = format!("{} ({})", count(totals.runs, "run"), count(totals.figures, "result"));
     let not_logs = match totals.not_understood {
         0 => String::new(),
@@ -69,7 +70,7 @@ fn answer(report: &ImportReport) -> String {
             format!("Nothing imported: {} failed{not_logs}.", count(totals.failed, "file"))
         }
         (0, _) => format!("Nothing to import: {} found, none is a log.", count(totals.files, "file")),
-        (_, 0) => format!("{verb} {found} from {}{others}", count(logs, "file")),
+        (_, 0) => format!("{verb} {found} from {}{not_logs}{failed}{kept}.", count(logs, "file")),
         (1, 1) => format!("Nothing new: the log was imported before{others}"),
         (_, known) if known == logs => format!("Nothing new: all {logs} logs were imported before{others}"),
         (_, known) => {
@@ -290,7 +291,7 @@ mod tests {
     fn a_dry_run_shows_what_each_figure_is_and_what_was_printed() {
         let report = crate::sample::dry_run();
         insta::assert_snapshot!(page(&report).text(), @r#"
-        Dry run: found 1 run (1 result) from 1 file.
+        Found 1 run (1 result) from 1 file; nothing was stored.
 
         By format
           format   files  runs  results

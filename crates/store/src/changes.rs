@@ -1,8 +1,8 @@
 //! Whether anybody changes sessions or cards of an archive: what lists that stay open ask, so that they are read anew only then.
 //!
 //! A server tells it by itself (LISTEN): whoever writes announces it in the same transaction
-//! ([`Connection::announce`](crate::connection::Connection)). Of a file is looked at when it and its log were last written.
-//! It is not held open by SQLite, which maps the index of the log into memory: where the file system becomes read-only, as
+//! ([`Connection::announce`](crate::connection::Connection)). A file is looked at: when it and its log were last written. It
+//! is not held open by SQLite, which maps the index of the log into memory: where the file system becomes read-only, as
 //! a kernel makes one that is damaged, the next write to that memory would end the process.
 
 use crate::address::Address;

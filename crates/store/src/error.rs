@@ -174,7 +174,7 @@ impl ArchiveError {
     /// What an error of the system on `path` means to its user.
     pub(crate) fn of_system(path: &Path, error: &std::io::Error) -> Self {
         use std::io::ErrorKind as Kind;
-        let (path, reason) = (path.to_owned(), error.to_string());
+        let (path, reason) = (path.to_owned(), cardscope_files::in_words(error));
         match error.kind() {
             Kind::PermissionDenied | Kind::ReadOnlyFilesystem => ArchiveError::Permission(path, reason),
             Kind::StorageFull | Kind::QuotaExceeded => ArchiveError::Full(path),

@@ -17,10 +17,6 @@ const CREATION_TRIES: u32 = 500;
 /// Rows that SQLite's thread reads ahead of ours: with the usual 50 the two wake each other more than they read.
 const ROWS_AHEAD: usize = 1000;
 
-/// 16 MB of pages in memory (a negative number is KiB, <https://www.sqlite.org/pragma.html#pragma_cache_size>): a batch
-/// of thousands of logs does not fit into the usual 2 MB and would be written twice.
-const CACHE: &str = "-16000";
-
 /// Opens what was found, makes or upgrades it where needed. Where that fails it is closed again in order, so that no
 /// log of ours stays beside a file that is not for us.
 pub(crate) async fn open(place: &ArchiveFile) -> Result<Connection, ArchiveError> {
@@ -79,7 +75,6 @@ async fn connect(place: &ArchiveFile, locking: SqliteLockingMode) -> Outcome<Sql
         .locking_mode(locking)
         .busy_timeout(PATIENCE)
         .row_buffer_size(ROWS_AHEAD)
-        .pragma("cache_size", CACHE)
         .foreign_keys(true)
         .synchronous(SqliteSynchronous::Normal)
         .disable_statement_logging()

@@ -6,10 +6,13 @@ import type { CardRow, Cards } from '../api/types';
 
 const BLOCK = 100;
 
+/** What is there to choose from. */
+export type CardLists = Pick<Cards, 'brands' | 'marks' | 'tests' | 'verdicts' | 'priced'>;
+
 export class CardWindow {
   total = $state(0);
   all = $state(0);
-  lists = $state.raw<Pick<Cards, 'brands' | 'marks' | 'tests' | 'verdicts' | 'priced'>>({
+  lists = $state.raw<CardLists>({
     brands: [],
     marks: [],
     tests: [],

@@ -116,10 +116,7 @@ fn explain(name: &Path, trouble: Trouble) -> OpenError {
 fn failed(name: &Path, text: &str) -> OpenError {
     const KNOWN: [Errno; 6] =
         [Errno::BUSY, Errno::NOMEDIUM, Errno::ROFS, Errno::NOENT, Errno::NXIO, Errno::NODEV];
-    let sentence = |errno: &Errno| {
-        let text = std::io::Error::from(*errno).to_string();
-        text.split(" (os error").next().unwrap_or_default().to_owned()
-    };
+    let sentence = |errno: &Errno| cardscope_files::in_words(&(*errno).into());
     match KNOWN.into_iter().find(|errno| text.trim_end().ends_with(&sentence(errno))) {
         Some(errno) => crate::open::explain(name, errno),
         None => OpenError::Other { path: name.to_owned(), reason: format!("UDisks2: {}", text.trim_end()) },

@@ -35,12 +35,6 @@ pub(super) fn of_io(
     of_call(shared, handles, sector, operation, (offset, len), failure)
 }
 
-/// The system's words for an error, without its number.
-fn in_words(errno: Errno) -> String {
-    let text = errno.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_owned()
-}
-
 /// Tells the failure of any operation on a range, given by its first byte and its length.
 #[cold]
 pub(super) fn of_call(
@@ -55,7 +49,7 @@ pub(super) fn of_call(
         return lost(&shared.name, change, operation, offset);
     }
     let (reason, errno) = match failure {
-        Failure::Errno(errno) => (in_words(errno), errno.raw_os_error()),
+        Failure::Errno(errno) => (cardscope_files::in_words(&errno.into()), errno.raw_os_error()),
         Failure::End => ("the medium ends there".to_owned(), 0),
     };
     match failure {

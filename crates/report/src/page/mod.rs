@@ -303,12 +303,14 @@ impl Page {
         suggested.into_iter().for_each(|step| self.step(step.what, step.command));
         self.date = header.session.as_deref().and_then(began);
         self.end.push(format!("Target: {}", header.target));
-        // What went wrong comes before what was found until then; who stopped it knows.
-        let wrong = header.error.as_deref().filter(|error| *error != "interrupted");
-        let wrong = wrong.map(|error| error.split_once(". ").map_or(error, |(first, _)| first));
-        self.reasons.splice(0..0, wrong.map(|error| Reason { tone: Tone::Bad, text: sentence(error) }));
-        let early = header.error.as_deref().map(|error| format!("Ended early: {}", self.unsaid(error)));
-        self.end.extend(early);
+        if let Some(error) = header.error.as_deref().map(|error| self.unsaid(error)) {
+            // What went wrong comes before what was found until then; who stopped it knows.
+            if !error.starts_with("interrupted") {
+                let text = sentence(error.split_once(". ").map_or(error, |(first, _)| first));
+                self.reasons.insert(0, Reason { tone: Tone::Bad, text });
+            }
+            self.end.push(format!("Ended early: {error}"));
+        }
         self.end.extend(header.session.iter().map(|id| format!("Archived as session {id}.")));
     }
 
@@ -370,6 +372,20 @@ mod tests {
         page.because(Tone::Bad, "The card lost data.");
         assert_eq!(page.reasons.len(), REASONS);
         assert_eq!(page.reasons.last().map(|reason| reason.tone), Some(Tone::Bad), "bad news finds room");
+    }
+
+    #[test]
+    fn what_went_wrong_is_the_first_reason_and_what_somebody_stopped_is_none() {
+        let ended = |error: &str| {
+            let mut page = Page::plain("Nothing measured.");
+            page.because(Tone::Plain, "The card's data: as it was.");
+            page.framed(&Header { error: Some(error.to_owned()), ..Header::default() })
+        };
+        let page = ended("the card no longer answers (I/O error). Insert it again");
+        assert_eq!(page.reasons[0].text, "The card no longer answers (I/O error).");
+        assert_eq!((page.reasons[0].tone, page.reasons.len()), (Tone::Bad, 2));
+        assert!(page.end.iter().any(|line| line.ends_with("Insert it again")), "{page:?}");
+        assert_eq!(ended("interrupted; the results so far are stored").reasons.len(), 1);
     }
 
     #[test]

@@ -27,6 +27,9 @@ pub fn list(path: Option<&Path>, answer: Answer<'_>) -> Result<Vec<Line>> {
     lines(&mut archive, sessions, answer)
 }
 
+/// Sessions that a check has at most, each part and the visit itself.
+const PARTS: usize = 8;
+
 /// A window of what was measured, newest first, and how many there are.
 ///
 /// # Errors
@@ -38,9 +41,11 @@ pub fn newest(
     answer: Answer<'_>,
 ) -> Result<(Vec<Line>, usize)> {
     let Some(mut archive) = open_to_read(path)? else { return Ok((Vec::new(), 0)) };
-    let (window, all) = archive.newest_sessions(offset, limit)?;
+    // The check that the last ones are parts of lies behind them.
+    let (window, all) = archive.newest_sessions(offset, limit + PARTS)?;
     let mut lines = lines(&mut archive, window, answer)?;
     lines.reverse();
+    lines.truncate(limit);
     Ok((lines, all))
 }
 

@@ -1,6 +1,7 @@
 //! What to do next, from what the visit found.
 
 use super::Request;
+use super::request::BUDGET;
 use crate::after_verdict::{EVERYTHING, RETURN, Tested, after, again, label_option, step};
 use cardscope_model::check::CheckReport;
 use cardscope_model::report::Next;
@@ -30,8 +31,9 @@ pub(super) fn next(report: &CheckReport, request: &Request, directory: bool, cut
     // Who returns a card has no more to ask of it.
     let goes_back = steps.iter().any(|next| next.what == RETURN);
     let lost = request.erase.then_some(EVERYTHING);
+    let given = request.limits.budget.filter(|given| *given != BUDGET);
     let once_more = if cut_short {
-        Some(step(again("run it again", lost), Some(visit(request, request.limits.budget))))
+        Some(step(again("run it again", lost), Some(visit(request, given))))
     } else if more_time {
         Some(step(again("run it again with more time", lost), Some(visit(request, Some(longer(request))))))
     } else {

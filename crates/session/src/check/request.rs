@@ -39,7 +39,7 @@ pub struct Request {
 }
 
 /// What a visit takes where nothing else is asked for.
-const BUDGET: Duration = Duration::from_secs(180);
+pub(super) const BUDGET: Duration = Duration::from_secs(180);
 
 impl Request {
     /// Time for all of it.

@@ -181,6 +181,15 @@ impl Connection {
         self.execute(statement(text)).await.map(|_| ())
     }
 
+    /// Makes room for a batch of thousands of logs: 16 MB of pages in memory (a negative number is KiB,
+    /// <https://www.sqlite.org/pragma.html#pragma_cache_size>). Into the usual 2 MB it does not fit, and would be written twice.
+    pub(crate) async fn expect_a_batch(&mut self) -> Outcome<()> {
+        match self.is_server() {
+            true => Ok(()),
+            false => self.execute(statement("PRAGMA cache_size = -16000")).await.map(drop),
+        }
+    }
+
     /// Closes it in order. Failing costs nothing: what was committed is kept.
     pub(crate) async fn close(self) {
         let _ = match self {

@@ -31,6 +31,7 @@ impl Archive {
 }
 
 async fn import(c: &mut Connection, sources: Vec<NewSource<'_>>) -> Outcome<Vec<Stored>> {
+    c.expect_a_batch().await?;
     let prepared = prepared::all(&sources);
     let mut known = Known::of(c, &prepared).await?;
     let fresh: Vec<Option<Vec<&PreparedLog<'_>>>> =

@@ -32,6 +32,26 @@ impl Drop for Frozen<'_> {
 }
 
 #[test]
+fn what_was_not_put_in_order_before_is_read_with_its_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let [path, copy] = ["a.sqlite", "frozen/a.sqlite"].map(|name| folder.path().join(name));
+    std::fs::create_dir(copy.parent().unwrap()).unwrap();
+    let mut archive = Archive::open(&path).unwrap();
+    import(&mut archive, "a.log", &log(card("Acme", "Swift", "64GB"), &[80.0, 81.0]));
+    let sessions = archive.sessions().unwrap();
+    // As a machine that lost its power leaves it: what was stored stands in the log alone.
+    for beside in ["", "-wal", "-shm"] {
+        let name = |path: &Path| format!("{}{beside}", path.display());
+        std::fs::copy(name(&path), name(&copy)).unwrap();
+    }
+    assert!(Path::new(&format!("{}-wal", copy.display())).metadata().unwrap().len() > 0);
+    let Some(_frozen) = Frozen::new(copy.parent().unwrap()) else { return };
+    let mut frozen = Archive::open(&copy).unwrap();
+    assert_eq!(frozen.sessions().unwrap(), sessions);
+    assert_eq!(frozen.cards().unwrap().len(), 1);
+}
+
+#[test]
 fn what_nobody_may_write_to_is_read_and_a_change_says_why_not() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.sqlite");
