@@ -124,6 +124,20 @@ fn a_long_run_that_writes_needs_more_and_one_that_reads_does_not() {
     assert!(written <= 300 * MIB + BESIDES, "{written} bytes");
 }
 
+/// Once a second a read is timed among writes: the limit may be reached there, too.
+#[test]
+fn wherever_in_a_second_the_limit_is_reached_it_ends_a_long_run_and_is_no_error() {
+    let (home, card) = (Home::new(), "sim:lexar-16g-c10");
+    for megabytes in 40..=70 {
+        let limit = format!("{megabytes}M");
+        let arguments =
+            ["sustain", card, "--yes-destroy", card, "--duration", "30s", "--max-write", &limit, "--json"];
+        let document = home.run(&arguments).expect(0).json();
+        assert_eq!(text(&document, "/ended_by"), "--max-write", "{limit}: {document:#}");
+        assert!(number(&document, "/bytes_written") as u64 <= megabytes * MIB, "{limit}: {document:#}");
+    }
+}
+
 #[test]
 fn a_directory_elsewhere_has_no_limit_but_the_users() {
     let home = Home::new();

@@ -47,6 +47,8 @@ export async function tab(context, server, { allow = [] } = {}) {
   page.on('request', request => {
     const url = request.url();
     if (!url.startsWith(`${server.origin}/`) && !/^(data|blob):/.test(url)) page.said.push(`asks for ${url}`);
+    // What a page did not know was part of an address.
+    if (/\b(undefined|null|NaN)\b/.test(new URL(url).pathname)) page.said.push(`asks for ${url}`);
     if (request.resourceType() !== 'eventsource') page.open.add(request);
   });
   const over = request => page.open.delete(request);

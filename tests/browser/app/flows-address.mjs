@@ -7,9 +7,10 @@ import { Server } from './server.mjs';
 import { silent } from './flows-start.mjs';
 import { until } from './wait.mjs';
 
-let server;
+let starting, server;
 const known = run => async () => {
-  server ??= await new Server(seeded()).start();
+  starting ??= new Server(seeded()).start();
+  server = await starting;
   const context = await visitor(server);
   try {
     await run(context);
@@ -190,4 +191,4 @@ export const tests = [
   { name: 'address: a dragged weight does not flood the history', run: dragged },
   { name: 'address: knobs of a simulated card', run: knobs },
   { name: 'address: nonsense in it shows a page that says so', run: nonsense },
-];
+].map(test => ({ ...test, beside: true }));

@@ -170,4 +170,4 @@ export const tests = [
   { name: 'recipe: an error shows at its line, a draft is kept, it runs', run: fresh(recipe) },
   { name: 'hostile name of a card executes nothing', run: fresh(hostileName) },
   { name: 'hostile address executes nothing', run: fresh(hostileAddress) },
-];
+].map(test => ({ ...test, beside: true }));

@@ -42,7 +42,7 @@ const runOne = async test => {
   if (process.env.VERBOSE) console.log(`${((performance.now() - began) / 1000).toFixed(1)} s ${test.name}`);
 };
 
-// What people do takes the machine for itself; pages are looked at some at a time, since most of that is waiting.
+// What has a card, a clock or the keyboard takes the machine for itself; the rest goes some at a time, since most of it is waiting.
 for (const test of chosen.filter(test => !test.beside)) await runOne(test);
 const waiting = chosen.filter(test => test.beside);
 const next = async () => { for (let test = waiting.shift(); test; test = waiting.shift()) await runOne(test); };

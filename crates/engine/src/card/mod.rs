@@ -11,13 +11,12 @@ mod timing;
 use crate::content::{Content, Match};
 use crate::interrupt::Interrupt;
 use crate::pulse;
-use crate::target::{Completion, Direction, Io, Plan, Region, Target};
+use crate::target::{Completion, Direction, Io, Plan, Region, Target, TargetError};
 use cardscope_model::recipe::Path;
 use cardscope_model::units::{Nanos, nanos, seconds};
 pub use costs::Costs;
 pub use extent::{Answer, Extent, extents};
 use extent::{Flight, compare_bytes, differs};
-use stop::refused;
 pub use stop::{IoError, Stop, io_error};
 
 /// Bytes that were moved.
@@ -102,7 +101,7 @@ impl<'t> Card<'t> {
             sync_each: false,
             own_buffers: true,
         };
-        self.target.plan(&plan).map_err(Stop::Target)
+        Ok(self.target.plan(&plan)?)
     }
 
     /// Bytes that the card announces.
@@ -186,7 +185,7 @@ impl<'t> Card<'t> {
 
     /// Closes and opens the card again, so that no cache of the host answers for it.
     pub fn reopen(&mut self) -> Result<(), Stop> {
-        self.target.reopen().map_err(Stop::Target)?;
+        self.target.reopen()?;
         self.plan()
     }
 
@@ -200,7 +199,7 @@ impl<'t> Card<'t> {
     pub fn discard(&mut self, start: u64, len: u64) -> Result<bool, Stop> {
         match self.target.discard(Region { start, len }) {
             Ok(()) => Ok(true),
-            Err(error) if error.is_final() => Err(Stop::Target(error)),
+            Err(error) if error.is_final() => Err(error.into()),
             Err(_) => Ok(false),
         }
     }
@@ -253,12 +252,12 @@ impl<'t> Card<'t> {
             card.tally.read += u64::from(extent.len);
             let found = match expected {
                 Content::Buffer => Match::DiffersAt(0),
-                _ => card.target.compare(slot, expected).map_err(Stop::Target)?,
+                _ => card.target.compare(slot, expected)?,
             };
             match found {
                 Match::Same => each(extent, at, Answer::Same),
                 Match::DiffersAt(first) => {
-                    let bytes = card.target.buffer(slot).map_err(Stop::Target)?;
+                    let bytes = card.target.buffer(slot)?;
                     each(extent, at, differs(&bytes[..extent.len as usize], first))
                 }
             }
@@ -287,7 +286,7 @@ impl<'t> Card<'t> {
             let from = (extent.offset - offset) as usize;
             let part = &original[from..from + extent.len as usize];
             self.tally.restored += part.len() as u64;
-            self.target.buffer(0).map_err(Stop::Target)?[..part.len()].copy_from_slice(part);
+            self.target.buffer(0)?[..part.len()].copy_from_slice(part);
             let (_, Some(first)) = self.alone(Direction::Write, Content::Buffer, extent)? else { continue };
             let (_, again) = self.alone(Direction::Write, Content::Buffer, extent)?;
             io_errors.extend(self.second_try(first, again));
@@ -337,8 +336,8 @@ impl<'t> Card<'t> {
             if let Some(Extent { offset, len }) = next {
                 let slot = flight.take_off(Extent { offset, len });
                 asked[slot as usize] = self.now();
-                match self.target.submit(&Io { slot, direction, offset, len, content }).map_err(refused) {
-                    Err(Stop::Limit) => {
+                match self.target.submit(&Io { slot, direction, offset, len, content }) {
+                    Err(TargetError::Rationed) => {
                         flight.stay(slot);
                         ended = Err(Stop::Limit);
                     }
@@ -373,7 +372,7 @@ impl<'t> Card<'t> {
                     break;
                 }
             }
-            completed.map_err(Stop::Target)?;
+            completed?;
         }
     }
 
@@ -386,11 +385,11 @@ impl<'t> Card<'t> {
     ) -> Result<(Nanos, Option<IoError>), Stop> {
         let io = Io { slot: 0, direction, offset: extent.offset, len: extent.len, content };
         let asked = self.now();
-        self.target.submit(&io).map_err(refused)?;
+        self.target.submit(&io)?;
         let mut done = Vec::new();
         // A raised interrupt makes `complete` return early, but nothing may stay in flight.
         while done.is_empty() {
-            self.target.complete(1, &mut done).map_err(Stop::Target)?;
+            self.target.complete(1, &mut done)?;
         }
         let at = done.last().map_or(asked, |done| done.at);
         self.clock.stands_at(at);
@@ -411,7 +410,7 @@ impl<'t> Card<'t> {
             if let (_, Some(io_error)) = self.alone(Direction::Read, Content::Buffer, part)? {
                 return Ok(Some(io_error));
             }
-            let slot = self.target.buffer(0).map_err(Stop::Target)?;
+            let slot = self.target.buffer(0)?;
             bytes.extend_from_slice(&slot[..part.len as usize]);
         }
         Ok(None)

@@ -14,16 +14,7 @@ pub fn io_error(error: TargetError) -> Result<IoError, Stop> {
         TargetError::Io { operation, offset, len, reason, errno } => {
             Ok(IoError { operation: operation.to_owned(), offset, len, errno, reason, recovered: false })
         }
-        TargetError::Interrupted => Err(Stop::Interrupted),
-        other => Err(Stop::Target(other)),
-    }
-}
-
-/// Why an I/O was not taken, in a probe's terms.
-pub(super) fn refused(error: TargetError) -> Stop {
-    match error {
-        TargetError::Rationed => Stop::Limit,
-        other => Stop::Target(other),
+        other => Err(other.into()),
     }
 }
 
@@ -48,4 +39,14 @@ pub enum Stop {
          again"
     )]
     Swapped(String),
+}
+
+impl From<TargetError> for Stop {
+    fn from(error: TargetError) -> Self {
+        match error {
+            TargetError::Rationed => Stop::Limit,
+            TargetError::Interrupted => Stop::Interrupted,
+            other => Stop::Target(other),
+        }
+    }
 }

@@ -81,7 +81,7 @@ impl Card<'_> {
     pub fn ping(&mut self) -> Result<Option<f64>, Stop> {
         match self.target.ping() {
             Ok(time) => Ok(time.map(seconds)),
-            Err(error) if error.is_final() => Err(Stop::Target(error)),
+            Err(error) if error.is_final() => Err(error.into()),
             Err(_) => Ok(None),
         }
     }
@@ -117,28 +117,40 @@ impl Card<'_> {
         self.go_on()?;
         let room = self.depth.saturating_sub(1) as usize;
         let others = &others[..others.len().min(room)];
-        for (slot, Extent { offset, len }) in (1..).zip(others) {
-            let io = Io { slot, direction, offset: *offset, len: *len, content };
-            self.target.submit(&io).map_err(Stop::Target)?;
-        }
-        let asked = self.now();
+        let beside = (1..).zip(others).map(|(slot, Extent { offset, len })| Io {
+            slot,
+            direction,
+            offset: *offset,
+            len: *len,
+            content,
+        });
         let Extent { offset, len } = read;
-        let io = Io { slot: 0, direction: Direction::Read, offset, len, content: Content::Buffer };
-        self.target.submit(&io).map_err(Stop::Target)?;
-        self.count(Direction::Read, read);
-        pulse::moved(others.iter().chain([&read]).map(|extent| u64::from(extent.len)).sum());
+        let alone = Io { slot: 0, direction: Direction::Read, offset, len, content: Content::Buffer };
+        let (mut asked, mut under_way, mut ended) = (0, 0, Ok(()));
+        for io in beside.chain([alone]) {
+            asked = self.now();
+            // What is under way is waited for, whatever became of the next.
+            ended = self.target.submit(&io).map_err(Stop::from);
+            if ended.is_err() {
+                break;
+            }
+            under_way += 1;
+            pulse::moved(u64::from(io.len));
+        }
         let (mut done, mut took) = (Vec::new(), None);
-        while done.len() < others.len() + 1 {
-            let missing = others.len() + 1 - done.len();
-            self.target.complete(missing, &mut done).map_err(Stop::Target)?;
+        while done.len() < under_way {
+            self.target.complete(under_way - done.len(), &mut done)?;
         }
         for Completion { slot, at, result } in done {
             match result {
-                Ok(()) if slot == 0 => took = Some(seconds(at.saturating_sub(asked))),
+                Ok(()) if slot == 0 => {
+                    self.count(Direction::Read, read);
+                    took = Some(seconds(at.saturating_sub(asked)));
+                }
                 Ok(()) => others.get(slot as usize - 1).into_iter().for_each(|p| self.count(direction, *p)),
                 Err(error) => self.record(io_error(error)?),
             }
         }
-        Ok(took)
+        ended.map(|()| took)
     }
 }

@@ -292,9 +292,10 @@ impl<'s, 't> Run<'s, 't> {
             // No more than fit: an extent that is left out would be a gap in the order.
             let others: Vec<_> = (1..self.record.queue_depth).map(|_| self.regions.next(true)).collect();
             let before = self.context.spent();
-            let among = self.context.read_among_writes(&others, self.regions.small[0])?;
+            let among = self.context.read_among_writes(&others, self.regions.small[0]);
             let cost = self.context.cost_since(before);
             self.count(true, cost.written_bytes);
+            let among = among?;
             self.waited(cost.seconds);
             self.record.among_us = among.map(|s| s * 1e6);
             self.record.among.extend(among);
