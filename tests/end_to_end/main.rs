@@ -54,7 +54,7 @@ mod simulated;
 mod sustain;
 mod told;
 mod top;
-mod undisturbed;
 mod verdicts;
 #[path = "../vm/mod.rs"]
 mod vm;
+mod without_others;

@@ -142,8 +142,8 @@ fn cid_lines(p: &mut Facts, cid: &Cid) {
     let note = cid.maker_note.as_deref().map(|n| format!(" ({n})")).unwrap_or_default();
     let maker = cid.maker.as_deref().unwrap_or("unknown maker");
     p.line("maker (MID)", Some(format!("0x{:02x}: {maker}{note}", cid.mid)));
-    p.line("OEM (OID)", Some(format!("{:?} ({})", cid.oid, cid.oid_hex)));
-    p.line("name (PNM)", Some(format!("{:?}", cid.pnm)));
+    p.line("OEM (OID)", Some(format!("\"{}\" ({})", cid.oid, cid.oid_hex)));
+    p.line("name (PNM)", Some(format!("\"{}\"", cid.pnm)));
     p.line("revision (PRV)", Some(&cid.prv));
     p.line("serial (PSN)", Some(format!("{} ({})", cid.psn, cid.psn_hex)));
     p.line("made (MDT)", Some(&cid.mdt));

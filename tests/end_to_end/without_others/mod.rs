@@ -7,3 +7,10 @@ mod same_verdicts;
 mod served_time;
 mod sustained;
 mod watched_starts;
+
+#[test]
+fn no_module_comes_after_this_one() {
+    let main = include_str!("../main.rs");
+    let modules = main.lines().filter_map(|line| line.strip_prefix("mod ")?.strip_suffix(';'));
+    assert_eq!(modules.max(), Some("without_others"));
+}
