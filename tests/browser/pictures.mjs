@@ -67,11 +67,11 @@ await app.getByText('Return it.').first().waitFor();
 await app.screenshot({ path: join(folder, 'browser-verdict.png') });
 keep('browser-verdict.png');
 if (noDevice()) throw new Error(`the picture of a test that runs ${noDevice()}`);
-const rig = await Rig.plug('lexar-16g-c10');
-const running = await server.ask('POST', '/api/tasks', { verb: 'check', target: rig.device, options: { budget_s: 180 } });
+const rig = await Rig.plug('lexar-16g-c10?fake=limbo&fake_bytes=8G');
+const running = await server.ask('POST', '/api/tasks', { verb: 'check', target: rig.device, options: { label: '16GB C10', budget_s: 180 } });
 await app.goto(`/live/${running.id}`);
-// So long that capacity and speed are through, and there is something to see.
-await app.waitForTimeout(75_000);
+// The capacity is known and the first speeds are measured: there is something to see.
+await app.getByText('SEQ1M Q1T1 write').first().waitFor({ timeout: 180_000 });
 await app.screenshot({ path: join(folder, 'browser-live.png') });
 keep('browser-live.png');
 await endBrowser();

@@ -67,8 +67,7 @@ fn queue(table: &Table<'_>, op: Op) -> Option<Finding> {
             "queue-slower",
             Weight::Note,
             format!(
-                "The command queue works: 32 random {what} at once are {ratio:.2} × as fast as one at a \
-                     time."
+                "The command queue slows random {what}: 32 at once are {ratio:.2} × as fast as one at a time."
             ),
         )
     };
