@@ -16,6 +16,7 @@ mod problem;
 mod records;
 mod request;
 mod routes;
+mod sent;
 mod serving;
 mod shelf;
 mod state;

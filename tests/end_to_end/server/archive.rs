@@ -1,4 +1,4 @@
-//! An archive that can no longer be written, or is gone, while it is served.
+//! An archive that can no longer be written, or is gone, while it is served; and a card of which it holds nothing but an attempt.
 
 use super::{Server, verify};
 use crate::common::binary::Home;
@@ -22,6 +22,18 @@ fn answers(server: &Server, path: &str) {
             answer.refused(status);
         }
     }
+}
+
+#[test]
+fn a_card_whose_only_test_ended_before_its_first_result_is_shown() {
+    let home = Home::new();
+    home.run(&["bench", "sim:toshiba-16g-c10", "--recipe", "quick", "--budget", "1s"]).expect(0);
+    let server = Server::start(&home, &[]);
+    let cards = server.document("/api/cards?own=true");
+    let card = server.document(&format!("/api/cards/{}", text(&cards, "/cards/0/id")));
+    assert_eq!(text(&card, "/html"), "", "nothing is published of it: {card:#}");
+    assert!(text(&card, "/sessions/0/answer").starts_with("Nothing measured"), "{card:#}");
+    assert!(text(&card, "/identity_html").contains("MID"), "{card:#}");
 }
 
 #[test]

@@ -45,6 +45,8 @@ fn what_is_no_document_of_the_right_form_is_refused_everywhere() {
             assert!(odd, "{method} {path} {body:.60?}: {answer:?}");
             answer.refused(answer.status);
         }
+        let fields_in_order = server.say(method, path, b" []").refused(422);
+        assert!(fields_in_order.contains("array"), "{method} {path}: {fields_in_order}");
         let large = format!("{{\"verb\":\"{}\"}}", "x".repeat(1 << 20));
         server.say(method, path, large.as_bytes()).refused(413);
         let head = server.head(method, path, &[("Content-Type", "text/plain"), ("Content-Length", "2")]);

@@ -5,9 +5,9 @@ use super::common::{blocking, values};
 use crate::api::{Excluded, Job, Jobs, Made, Named, Place, RankOrder, Ranked, Workload};
 use crate::problem::Refusal;
 use crate::records;
+use crate::sent::Sent;
 use crate::state::Server;
 use axum::Json;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{RawQuery, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
@@ -80,9 +80,8 @@ pub(super) async fn jobs(State(server): State<Arc<Server>>) -> Result<Json<Jobs>
 #[utoipa::path(post, path = "/api/rank", tag = "analysis", request_body = RankOrder, responses((status = 200, body = Ranked), (status = 422, body = crate::api::Problem)))]
 pub(super) async fn rank(
     State(server): State<Arc<Server>>,
-    order: Result<Json<RankOrder>, JsonRejection>,
+    Sent(order): Sent<RankOrder>,
 ) -> Result<Json<Ranked>, Refusal> {
-    let Json(order) = order?;
     blocking(&server, move |server| ranked(server, order).map(Json)).await
 }
 

@@ -4,10 +4,11 @@ use super::common::{announced, blocking};
 use crate::api::{Attachment, Card, CardChange, CardQuery, Cards, Fact, FileName, NewEvent, SessionLine};
 use crate::problem::Refusal;
 use crate::records;
+use crate::sent::Sent;
 use crate::state::Server;
 use axum::Json;
 use axum::body::{Body, Bytes};
-use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
+use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, RawQuery, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
@@ -18,6 +19,7 @@ use cardscope_report::page::html;
 use cardscope_report::{identity, publication};
 use cardscope_session::archive::{self, CardShown, Edit, Line};
 use cardscope_session::compare::{Choice, Request as Compared};
+use cardscope_session::frame::Failure;
 use cardscope_session::options::ArchiveAt;
 use cardscope_session::publish;
 use std::sync::Arc;
@@ -63,10 +65,9 @@ pub(super) async fn get(
 pub(super) async fn change(
     State(server): State<Arc<Server>>,
     id: Result<Path<String>, PathRejection>,
-    change: Result<Json<CardChange>, JsonRejection>,
+    Sent(change): Sent<CardChange>,
 ) -> Result<Json<Card>, Refusal> {
     let Path(id) = id?;
-    let Json(change) = change?;
     blocking(&server, move |server| {
         let edit = edit(own(server, &id)?, change)?;
         archive::edit(server.archive.as_deref(), &edit, &records::answer)?;
@@ -195,8 +196,11 @@ fn card(server: &Server, id: &str) -> Result<Card, Refusal> {
         let within = outside::within_lines(&said);
         html::fragment(&identity::page(within.as_ref().unwrap_or(&said), Degrees::Celsius))
     });
-    // Of a card without runs there is nothing to publish; its sessions say it all.
-    let html = if row.runs > 0 || !row.speeds.is_empty() { published(server, id)? } else { String::new() };
+    // Of a card without results there is nothing to publish; its sessions say it all.
+    let html = match published(server, id) {
+        Err(Failure::Refused(_)) => String::new(),
+        html => html?,
+    };
     Ok(Card {
         facts: shown.as_ref().map(facts).unwrap_or_default(),
         events: shown.as_ref().map(|shown| shown.events.clone()).unwrap_or_default(),
@@ -210,7 +214,7 @@ fn card(server: &Server, id: &str) -> Result<Card, Refusal> {
     })
 }
 
-fn published(server: &Server, id: &str) -> Result<String, Refusal> {
+fn published(server: &Server, id: &str) -> Result<String, Failure> {
     let choice = Choice { archive: ArchiveAt { archive: server.archive.clone() }, ..Choice::default() };
     let compared = Compared { cards: vec![id.to_owned()], choice, ..Compared::default() };
     let publication = publish::publish(&publish::Request { compared, ..publish::Request::default() })?;

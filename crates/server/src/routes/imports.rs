@@ -5,10 +5,11 @@ use super::common::{announced, blocking};
 use crate::api::{FileName, ImportOrder, Imported, ImportedFile, Upload};
 use crate::problem::Refusal;
 use crate::records;
+use crate::sent::Sent;
 use crate::state::Server;
 use axum::Json;
 use axum::body::Body;
-use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
+use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
 use axum::http::StatusCode;
@@ -52,9 +53,8 @@ pub(super) async fn remove(
 #[utoipa::path(post, path = "/api/imports", tag = "imports", request_body = ImportOrder, responses((status = 200, body = Imported), (status = 404, body = crate::api::Problem), (status = 422, body = crate::api::Problem)))]
 pub(super) async fn import(
     State(server): State<Arc<Server>>,
-    order: Result<Json<ImportOrder>, JsonRejection>,
+    Sent(order): Sent<ImportOrder>,
 ) -> Result<Json<Imported>, Refusal> {
-    let Json(order) = order?;
     blocking(&server, move |server| imported(server, &order).map(Json)).await
 }
 

@@ -4,9 +4,10 @@ use super::common::blocking;
 use crate::api::{Recipe, RecipeCheck, RecipeLine, RecipeText, Recipes};
 use crate::problem::Refusal;
 use crate::records;
+use crate::sent::Sent;
 use crate::state::Server;
 use axum::Json;
-use axum::extract::rejection::{JsonRejection, PathRejection};
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use cardscope_report::recipes::page;
 use cardscope_session::recipes;
@@ -50,9 +51,8 @@ pub(super) async fn get(
 #[utoipa::path(post, path = "/api/recipes/check", tag = "recipes", request_body = RecipeText, responses((status = 200, body = RecipeCheck)))]
 pub(super) async fn check(
     State(server): State<Arc<Server>>,
-    text: Result<Json<RecipeText>, JsonRejection>,
+    Sent(RecipeText { text }): Sent<RecipeText>,
 ) -> Result<Json<RecipeCheck>, Refusal> {
-    let Json(RecipeText { text }) = text?;
     blocking(&server, move |_| {
         Ok(Json(match recipes::explain(&text) {
             Ok(recipe) => {

@@ -4,12 +4,13 @@ use super::common::blocking;
 use super::{devices, host};
 use crate::api::{Task, Tasks};
 use crate::problem::Refusal;
+use crate::sent::Sent;
 use crate::state::Server;
 use crate::tasks::Ready;
 use crate::tasks::order::{Bench, Order, What};
 use crate::uploads::SentText;
 use axum::Json;
-use axum::extract::rejection::{JsonRejection, PathRejection};
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use cardscope_model::units::Size;
@@ -30,12 +31,11 @@ pub(super) async fn list(State(server): State<Arc<Server>>) -> Json<Tasks> {
 }
 
 /// Orders a test. It begins at once, or when the one before it on the same device has ended.
-#[utoipa::path(post, path = "/api/tasks", tag = "tasks", request_body = Order, responses((status = 201, body = Task), (status = 409, body = crate::api::Problem), (status = 422, body = crate::api::Problem)))]
+#[utoipa::path(post, path = "/api/tasks", tag = "tasks", request_body = Order, responses((status = 201, body = Task), (status = 404, body = crate::api::Problem), (status = 409, body = crate::api::Problem), (status = 422, body = crate::api::Problem)))]
 pub(super) async fn order(
     State(server): State<Arc<Server>>,
-    order: Result<Json<Order>, JsonRejection>,
+    Sent(order): Sent<Order>,
 ) -> Result<(StatusCode, Json<Task>), Refusal> {
-    let Json(order) = order?;
     blocking(&server, move |server| {
         let ready = ready(server, order)?;
         let task = server.tasks.take(ready).map_err(|why| Refusal::conflict(why.to_string()))?;
