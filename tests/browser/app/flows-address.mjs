@@ -9,8 +9,7 @@ import { until } from './wait.mjs';
 
 let starting, server;
 const known = run => async () => {
-  starting ??= new Server(seeded()).start();
-  server = await starting;
+  server = await (starting ??= new Server(seeded()).start());
   const context = await visitor(server);
   try {
     await run(context);

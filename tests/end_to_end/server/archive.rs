@@ -1,6 +1,6 @@
 //! An archive that can no longer be written, or is gone, while it is served; and a card of which it holds nothing but an attempt.
 
-use super::{Server, verify};
+use super::{Server, escaped, verify};
 use crate::common::binary::Home;
 use crate::common::logs::taken_in;
 use crate::common::machine::{Mounted, tool};
@@ -34,6 +34,12 @@ fn a_card_whose_only_test_ended_before_its_first_result_is_shown() {
     assert_eq!(text(&card, "/html"), "", "nothing is published of it: {card:#}");
     assert!(text(&card, "/sessions/0/answer").starts_with("Nothing measured"), "{card:#}");
     assert!(text(&card, "/identity_html").contains("MID"), "{card:#}");
+    // Beside others it is left out.
+    let published = server.document("/api/cards?own=false");
+    let others = ["/cards/0/id", "/cards/1/id", "/cards/2/id"].map(|at| text(&published, at));
+    let compared =
+        others.into_iter().chain([text(&card, "/card/id")]).map(|id| format!("card={}", escaped(id)));
+    server.document(&format!("/api/compare?{}", compared.collect::<Vec<_>>().join("&")));
 }
 
 #[test]

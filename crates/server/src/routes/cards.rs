@@ -19,7 +19,6 @@ use cardscope_report::page::html;
 use cardscope_report::{identity, publication};
 use cardscope_session::archive::{self, CardShown, Edit, Line};
 use cardscope_session::compare::{Choice, Request as Compared};
-use cardscope_session::frame::Failure;
 use cardscope_session::options::ArchiveAt;
 use cardscope_session::publish;
 use std::sync::Arc;
@@ -148,13 +147,10 @@ pub(super) fn known(server: &Server, ids: Vec<String>) -> Result<Vec<String>, Re
     }
 }
 
-/// Those of which runs are known.
+/// Those of which results are known; a run may have ended before its first.
 pub(super) fn measured(server: &Server, ids: Vec<String>) -> Result<Vec<String>, Refusal> {
     let cards = server.shelf.cards(server.archive.as_deref())?;
-    Ok(ids
-        .into_iter()
-        .filter(|id| cards.card(id).is_some_and(|card| card.runs > 0 || !card.speeds.is_empty()))
-        .collect())
+    Ok(ids.into_iter().filter(|id| cards.card(id).is_some_and(|card| !card.speeds.is_empty())).collect())
 }
 
 /// The id of a card that can be changed: one of the archive.
@@ -197,10 +193,7 @@ fn card(server: &Server, id: &str) -> Result<Card, Refusal> {
         html::fragment(&identity::page(within.as_ref().unwrap_or(&said), Degrees::Celsius))
     });
     // Of a card without results there is nothing to publish; its sessions say it all.
-    let html = match published(server, id) {
-        Err(Failure::Refused(_)) => String::new(),
-        html => html?,
-    };
+    let html = if row.speeds.is_empty() { String::new() } else { published(server, id)? };
     Ok(Card {
         facts: shown.as_ref().map(facts).unwrap_or_default(),
         events: shown.as_ref().map(|shown| shown.events.clone()).unwrap_or_default(),
@@ -214,7 +207,7 @@ fn card(server: &Server, id: &str) -> Result<Card, Refusal> {
     })
 }
 
-fn published(server: &Server, id: &str) -> Result<String, Failure> {
+fn published(server: &Server, id: &str) -> Result<String, Refusal> {
     let choice = Choice { archive: ArchiveAt { archive: server.archive.clone() }, ..Choice::default() };
     let compared = Compared { cards: vec![id.to_owned()], choice, ..Compared::default() };
     let publication = publish::publish(&publish::Request { compared, ..publish::Request::default() })?;

@@ -54,8 +54,8 @@ pub(super) fn lines(
     let mut check: Option<&SessionSummary> = None;
     for session in &sessions {
         let title = session.card_id.as_ref().and_then(|id| titles.get(id));
-        // What cannot be read has no result; the list shows the others none the less.
-        let told = session.is_record || sessions.len() <= ANSWERED;
+        // What still runs has no result yet, and what cannot be read has none; the list shows the others none the less.
+        let told = !session.running && (session.is_record || sessions.len() <= ANSWERED);
         let shown = told.then(|| document(archive, session.id).ok()).flatten();
         let result = shown.map(Shown::into_document).and_then(|(kind, document)| answer(&kind, &document));
         let part_of = check.filter(|check| is_part(session, check)).map(|check| check.id.to_string());
