@@ -14,10 +14,15 @@ pub(crate) fn answer(kind: &str, document: &Value) -> Option<String> {
     page(kind, document).map(|page| page.answer)
 }
 
-/// A document with its page, in which nothing from outside begins a line of its own.
-pub(crate) fn made<T: Serialize + DeserializeOwned>(document: &T, page: impl Fn(&T) -> Page) -> Made {
+/// The page of a document, in which nothing from outside begins a line of its own.
+pub(crate) fn within_lines<T: Serialize + DeserializeOwned>(document: &T, page: impl Fn(&T) -> Page) -> Page {
     let within = outside::within_lines(document);
-    let page = page(within.as_ref().unwrap_or(document));
+    page(within.as_ref().unwrap_or(document))
+}
+
+/// A document with its page.
+pub(crate) fn made<T: Serialize + DeserializeOwned>(document: &T, page: impl Fn(&T) -> Page) -> Made {
+    let page = within_lines(document, page);
     Made {
         answer: page.answer.clone(),
         tone: page.tone,

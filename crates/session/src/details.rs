@@ -22,7 +22,7 @@ pub(crate) fn of_words(words: &[CardWord]) -> CardDetails {
             "import" => add_log(&mut details, &document["other"]),
             "map" => add_map(&mut details, document),
             "check" => add_map(&mut details, &document["map"]),
-            _ => details.add_temperatures(&word.condition, None, document["max_celsius"].as_f64()),
+            _ => {}
         }
     }
     details

@@ -10,6 +10,7 @@ use cardscope_model::archived::StoredCard;
 use cardscope_model::card::{CardFacts, Event};
 use cardscope_model::condition::Condition;
 use cardscope_model::session_file::CardUnit;
+use serde::Deserialize;
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -28,9 +29,9 @@ pub struct CardWord {
     pub condition: Condition,
     /// What the card said of itself; null for a log.
     pub identity: Value,
-    /// The document of a log, a map, a check or a long run.
+    /// The document of a log, a map or a check.
     pub document: Option<Value>,
-    /// Lowest temperature at the start of a loop of a test, in °C, and the highest in all of them.
+    /// Lowest temperature at the start of a loop of a test, in °C, and the highest in all of them or in a long run.
     pub temperatures: (Option<f64>, Option<f64>),
 }
 
@@ -38,6 +39,13 @@ const CARD_WORDS: &str = "SELECT s.kind, s.condition, s.identity, \
     COALESCE(s.log, CASE WHEN s.kind IN ('map', 'check', 'sustain') THEN s.document END), \
     (SELECT MIN(start_c) FROM sample WHERE session_id = s.id), \
     (SELECT MAX(max_c) FROM sample WHERE session_id = s.id) FROM session s WHERE s.card_id = $1 ORDER BY s.id";
+
+/// What counts of the document of a long run, which has each second of a day.
+#[derive(Default, Deserialize)]
+struct LongRun {
+    #[serde(default)]
+    max_celsius: Value,
+}
 
 /// The newest document of some verbs on a card.
 #[derive(Debug, Clone)]
@@ -65,6 +73,12 @@ impl Archive {
     /// What the sessions of a card say of it beside their runs, oldest first.
     pub fn card_words(&mut self, card: &str) -> Result<Vec<CardWord>, ArchiveError> {
         self.read(async |c| c.all(statement(CARD_WORDS).bind(card), card_word).await)
+    }
+
+    /// What a card said of itself in its sessions, the newest first.
+    pub fn identities(&mut self, card: &str) -> Result<Vec<Value>, ArchiveError> {
+        let asked = "SELECT identity FROM session WHERE card_id = $1 ORDER BY id DESC";
+        self.read(async |c| c.all(statement(asked).bind(card), |row| row.json(0)).await)
     }
 
     /// On which targets each card was measured, each once; `None` stands for its logs.
@@ -191,14 +205,20 @@ fn newest(row: &Row) -> Outcome<NewestDocument> {
     Ok(NewestDocument { card_id: row.get(0)?, session: row.get(1)?, kind: row.get(2)?, document })
 }
 
+/// Nothing of one that cannot be read: it must not hide what the others say.
+fn long_run(document: Option<String>) -> LongRun {
+    document.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+}
+
 fn card_word(row: &Row) -> Outcome<CardWord> {
-    Ok(CardWord {
-        kind: row.get(0)?,
-        condition: row.json(1)?,
-        identity: row.json(2)?,
-        document: row.optional_json(3)?,
-        temperatures: (row.get(4)?, row.get(5)?),
-    })
+    let kind: String = row.get(0)?;
+    let (idle_c, peak_c): (Option<f64>, Option<f64>) = (row.get(4)?, row.get(5)?);
+    let (document, peak_c) = match kind.as_str() {
+        "sustain" => (None, long_run(row.get(3)?).max_celsius.as_f64().or(peak_c)),
+        _ => (row.optional_json(3)?, peak_c),
+    };
+    let temperatures = (idle_c, peak_c);
+    Ok(CardWord { kind, condition: row.json(1)?, identity: row.json(2)?, document, temperatures })
 }
 
 fn card(row: &Row) -> Outcome<StoredCard> {

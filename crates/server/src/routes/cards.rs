@@ -13,7 +13,7 @@ use axum::extract::{Path, Query, RawQuery, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
-use cardscope_model::outside;
+use cardscope_model::identity::Identity;
 use cardscope_model::units::Degrees;
 use cardscope_report::page::html;
 use cardscope_report::{identity, publication};
@@ -188,10 +188,8 @@ fn card(server: &Server, id: &str) -> Result<Card, Refusal> {
     let cards = server.shelf.cards(archive)?;
     let row = cards.card(id).cloned().ok_or_else(no_card)?;
     let shown = archive::card(archive, id, &records::answer)?;
-    let identity_html = archive::said(archive, id)?.map(|said| {
-        let within = outside::within_lines(&said);
-        html::fragment(&identity::page(within.as_ref().unwrap_or(&said), Degrees::Celsius))
-    });
+    let identity = archive::said(archive, id)?
+        .map(|said| records::within_lines(&said, |said: &Identity| identity::page(said, Degrees::Celsius)));
     // Of a card without results there is nothing to publish; its sessions say it all.
     let html = if row.speeds.is_empty() { String::new() } else { published(server, id)? };
     Ok(Card {
@@ -203,7 +201,7 @@ fn card(server: &Server, id: &str) -> Result<Card, Refusal> {
             .unwrap_or_default(),
         card: row,
         html,
-        identity_html,
+        identity_html: identity.as_ref().map(html::fragment),
     })
 }
 
@@ -211,7 +209,7 @@ fn published(server: &Server, id: &str) -> Result<String, Refusal> {
     let choice = Choice { archive: ArchiveAt { archive: server.archive.clone() }, ..Choice::default() };
     let compared = Compared { cards: vec![id.to_owned()], choice, ..Compared::default() };
     let publication = publish::publish(&publish::Request { compared, ..publish::Request::default() })?;
-    Ok(records::made(&publication, publication::page::page).html)
+    Ok(html::fragment(&records::within_lines(&publication, publication::page::page)))
 }
 
 fn facts(shown: &CardShown) -> Vec<Fact> {

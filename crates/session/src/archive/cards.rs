@@ -163,8 +163,7 @@ pub fn card(path: Option<&Path>, id: &str, answer: Answer<'_>) -> Result<Option<
 /// If the archive cannot be opened or read.
 pub fn said(path: Option<&Path>, id: &str) -> Result<Option<Identity>> {
     let Some(mut archive) = open_to_read(path)? else { return Ok(None) };
-    let words = archive.card_words(id)?;
-    let mut said = words.into_iter().rev().filter_map(|word| Identity::deserialize(word.identity).ok());
+    let mut said = archive.identities(id)?.into_iter().filter_map(|said| Identity::deserialize(said).ok());
     Ok(said.find(|identity| *identity != Identity::default()))
 }
 

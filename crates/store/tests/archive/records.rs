@@ -47,3 +47,27 @@ fn a_benchmark_takes_no_document_of_another_verb() {
         assert!(matches!(archive.update_record(id, &json!({})), Err(ArchiveError::NoSuchSession { .. })));
     });
 }
+
+#[test]
+fn of_a_long_run_a_card_is_told_how_hot_it_became_and_one_that_says_it_oddly_hides_nothing() {
+    on_both(|place| {
+        let mut archive = Archive::open(place).unwrap();
+        let mut told = |document| {
+            let id = archive.begin_session(&record("sustain")).unwrap();
+            archive.update_record(id, &document).unwrap();
+            id
+        };
+        let of = told(json!({ "series": [{ "second": 1 }], "max_celsius": 41.5 }));
+        for odd in [json!({ "max_celsius": "41.5" }), json!({}), json!("hot"), json!(null)] {
+            told(odd);
+        }
+        let card = archive.session(of).unwrap().summary.card_id.unwrap();
+        let words = archive.card_words(&card).unwrap();
+        let peaks: Vec<_> = words.iter().map(|word| word.temperatures.1).collect();
+        assert_eq!((peaks[0], peaks.len()), (Some(41.5), 5));
+        assert_eq!(peaks[1..], [None; 4]);
+        assert!(words.iter().all(|word| word.document.is_none()));
+        let said = archive.identities(&card).unwrap();
+        assert_eq!(said, words.iter().rev().map(|word| word.identity.clone()).collect::<Vec<_>>());
+    });
+}
