@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::options::Measure;
+use super::own_path::OwnPath;
 use super::slot::{Answered, Came, Request as InFlight, Slot, whole};
 
 /// Largest request; the kernel's own limit of 256 pages.
@@ -33,22 +34,26 @@ struct CardFile {
     files: Files,
     /// Absent where answers are given at once.
     delay: Option<Delay>,
-    /// Half of the host's own way, in nanoseconds: a request came that much before it is seen, and its answer
-    /// arrives that much after it is given.
-    half_path: Arc<AtomicU64>,
+    own_path: Arc<OwnPath>,
     handles: AtomicU64,
+}
+
+/// A request in flight, and half of the way that it came and its answer goes.
+struct Asked {
+    request: InFlight,
+    half: Duration,
 }
 
 pub(super) fn mount(card: &Arc<Slot>, directory: &Path) -> std::io::Result<fuser::BackgroundSession> {
     let options = &card.options;
     let (first, inline) = (options.takes(Measure::Priority), options.takes(Measure::Inline));
     let delay = if options.timing { Some(Delay::start(How { first, inline })?) } else { None };
-    let half_path = Arc::new(AtomicU64::new(0));
+    let own_path = Arc::new(OwnPath::unknown());
     let file = CardFile {
         card: Arc::clone(card),
         files: Files::new(card),
         delay,
-        half_path: Arc::clone(&half_path),
+        own_path: Arc::clone(&own_path),
         handles: AtomicU64::new(1),
     };
     let mut config = Config::default();
@@ -58,8 +63,7 @@ pub(super) fn mount(card: &Arc<Slot>, directory: &Path) -> std::io::Result<fuser
     config.n_threads = Some(if inline { READERS } else { 1 });
     let session = spawn(file, directory, &config, options.timing, first)?;
     if options.takes(Measure::Allowance) {
-        let half = delay::own_path(&directory.join(TRUTH_FILE)) / 2;
-        half_path.store(half.as_nanos() as u64, Ordering::Relaxed);
+        own_path.measure(&directory.join(TRUTH_FILE));
     }
     Ok(session)
 }
@@ -84,29 +88,30 @@ fn spawn(
 
 impl CardFile {
     /// A request, and when it set out.
-    fn came(&self) -> (InFlight, Came) {
+    fn came(&self) -> (Asked, Came) {
         let request = self.card.request();
-        let at = request.came.at.checked_sub(self.half_path()).unwrap_or(request.came.at);
-        let came = Came { at, ..request.came };
-        (request, came)
-    }
-
-    fn half_path(&self) -> Duration {
-        Duration::from_nanos(self.half_path.load(Ordering::Relaxed))
+        let half = self.own_path.half(request.came.at);
+        let came = Came { at: earlier(request.came.at, half), ..request.came };
+        (Asked { request, half }, came)
     }
 
     /// Gives an answer so that it arrives at its time.
-    fn answer(&self, request: InFlight, at: Instant, answer: impl FnOnce() + Send + 'static) {
-        let due = at.checked_sub(self.half_path()).unwrap_or(at);
-        request.answer_at(self.delay.as_ref(), due, answer);
+    fn answer(&self, asked: Asked, at: Instant, answer: impl FnOnce() + Send + 'static) {
+        let due = earlier(at, asked.half);
+        self.own_path.answered(due);
+        asked.request.answer_at(self.delay.as_ref(), due, answer);
     }
 
-    fn answer_empty(&self, request: InFlight, (at, result): Answered<()>, reply: ReplyEmpty) {
-        self.answer(request, at, move || match result {
+    fn answer_empty(&self, asked: Asked, (at, result): Answered<()>, reply: ReplyEmpty) {
+        self.answer(asked, at, move || match result {
             Ok(()) => reply.ok(),
             Err(error) => reply.error(errno(&error)),
         });
     }
+}
+
+fn earlier(at: Instant, by: Duration) -> Instant {
+    at.checked_sub(by).unwrap_or(at)
 }
 
 fn errno(error: &IoError) -> Errno {
@@ -207,9 +212,9 @@ impl Filesystem for CardFile {
         if len == 0 {
             return reply.data(&[]);
         }
-        let (request, came) = self.came();
+        let (asked, came) = self.came();
         let (at, data) = self.card.live.read(came, offset, len);
-        self.answer(request, at, move || match data {
+        self.answer(asked, at, move || match data {
             Ok(data) => reply.data(&data),
             Err(error) => reply.error(errno(&error)),
         });
@@ -234,9 +239,9 @@ impl Filesystem for CardFile {
         if room == 0 {
             return reply.error(Errno::ENOSPC);
         }
-        let (request, came) = self.came();
+        let (asked, came) = self.came();
         let (at, result) = self.card.live.write(came, offset, &data[..room]);
-        self.answer(request, at, move || match result {
+        self.answer(asked, at, move || match result {
             Ok(()) => reply.written(room as u32),
             Err(error) => reply.error(errno(&error)),
         });
@@ -250,9 +255,9 @@ impl Filesystem for CardFile {
         if ino != CARD {
             return reply.ok();
         }
-        let (request, came) = self.came();
+        let (asked, came) = self.came();
         let answered = self.card.live.flush(came);
-        self.answer_empty(request, answered, reply);
+        self.answer_empty(asked, answered, reply);
     }
 
     /// Loop devices discard by punching holes.
@@ -280,11 +285,11 @@ impl Filesystem for CardFile {
         if !zero && !self.card.live.holes_are_zeros {
             return reply.error(Errno::EOPNOTSUPP);
         }
-        let (request, came) = self.came();
+        let (asked, came) = self.came();
         let live = &self.card.live;
         let answered =
             if zero { live.write_zeros(came, offset, length) } else { live.discard(came, offset, length) };
-        self.answer_empty(request, answered, reply);
+        self.answer_empty(asked, answered, reply);
     }
 
     fn readdir(&self, _req: &Request, ino: INodeNo, _fh: FileHandle, offset: u64, mut reply: ReplyDirectory) {

@@ -8,6 +8,7 @@ mod fuse;
 mod mount;
 pub mod nbd;
 mod options;
+mod own_path;
 mod report;
 mod server;
 mod slot;
