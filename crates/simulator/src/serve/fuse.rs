@@ -98,7 +98,7 @@ impl CardFile {
     /// Gives an answer so that it arrives at its time.
     fn answer(&self, asked: Asked, at: Instant, answer: impl FnOnce() + Send + 'static) {
         let due = earlier(at, asked.half);
-        self.own_path.answered(due);
+        self.own_path.answered(due, Instant::now());
         asked.request.answer_at(self.delay.as_ref(), due, answer);
     }
 

@@ -68,10 +68,9 @@ impl OwnPath {
         Duration::from_nanos(way.load(Ordering::Relaxed) / 2)
     }
 
-    /// Notes when an answer is given: who waits for a short one by itself reads the next request thereafter, else another
-    /// thread gives it.
-    pub(super) fn answered(&self, due: Instant) {
-        let now = Instant::now();
+    /// Notes when an answer is given that is known now: who waits for a short one by itself reads the next request thereafter,
+    /// else another thread gives it.
+    pub(super) fn answered(&self, due: Instant, now: Instant) {
         let last = if due < now + SHORT { due.max(now) } else { now };
         self.last.store(nanos(last.saturating_duration_since(self.start)), Ordering::Relaxed);
     }
@@ -104,14 +103,14 @@ mod tests {
     fn a_reader_that_slept_is_given_the_time_of_waking_up_and_one_that_did_not_is_not() {
         let path = OwnPath::unknown();
         path.know(AWAKE, ASLEEP);
-        let later = |after: Duration| Instant::now() + after;
-        assert_eq!(path.half(later(2 * SHORT)), ASLEEP / 2, "the first request");
-        path.answered(later(SHORT / 2));
-        assert_eq!(path.half(later(SHORT)), AWAKE / 2, "it has waited for the last answer by itself");
-        assert_eq!(path.half(later(3 * SHORT)), ASLEEP / 2);
-        path.answered(later(1000 * SHORT));
-        assert_eq!(path.half(later(Duration::ZERO)), AWAKE / 2, "a second request in flight");
-        assert_eq!(path.half(later(1000 * SHORT)), ASLEEP / 2, "it slept while another thread waited");
+        let now = Instant::now();
+        assert_eq!(path.half(now + 2 * SHORT), ASLEEP / 2, "the first request");
+        path.answered(now + SHORT / 2, now);
+        assert_eq!(path.half(now + SHORT), AWAKE / 2, "it has waited for the last answer by itself");
+        assert_eq!(path.half(now + 2 * SHORT), ASLEEP / 2);
+        path.answered(now + 1000 * SHORT, now);
+        assert_eq!(path.half(now), AWAKE / 2, "a second request in flight");
+        assert_eq!(path.half(now + 1000 * SHORT), ASLEEP / 2, "it slept while another thread waited");
     }
 
     #[test]
