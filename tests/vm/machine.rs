@@ -273,13 +273,7 @@ impl Machine {
     #[track_caller]
     pub(super) fn wait_until_written_to(&mut self, job: &Job, disk: &str, bytes: u64) {
         while self.written_to(disk) < bytes {
-            let ended = self.ended(job).is_some();
-            let (out, err) = (self.said(job, "out"), self.said(job, "err"));
-            assert!(
-                !ended && job.started.elapsed() < PATIENCE,
-                "{} wrote too little\n{out}\n{err}",
-                job.script
-            );
+            self.expect_to_go_on(job, "wrote too little");
         }
     }
 
@@ -317,17 +311,10 @@ impl Machine {
     #[track_caller]
     pub(super) fn wait_for(&mut self, job: &Job, word: &str) {
         loop {
-            let said = self.said(job, "err");
-            if said.contains(word) {
+            if self.said(job, "err").contains(word) {
                 return;
             }
-            let ended = self.ended(job).is_some();
-            let out = self.said(job, "out");
-            assert!(
-                !ended && job.started.elapsed() < PATIENCE,
-                "{} never said {word:?}\n{out}\n{said}",
-                job.script
-            );
+            self.expect_to_go_on(job, &format!("never said {word:?}"));
         }
     }
 
@@ -338,17 +325,50 @@ impl Machine {
             if let Some(status) = self.ended(&job) {
                 break status;
             }
-            let (out, err) = (self.said(&job, "out"), self.said(&job, "err"));
-            let took = job.started.elapsed();
-            assert!(took < PATIENCE, "{} hangs\n{out}\n{err}\n{}", job.script, self.console());
+            self.expect_in_time(&job, "does not end");
         };
         let (stdout, stderr) = (self.said(&job, "out"), self.said(&job, "err"));
         let status = ExitStatus::from_raw(if status > 128 { status - 128 } else { status << 8 });
         Outcome { command: job.script, status, stdout, stderr, took: job.started.elapsed() }
     }
 
+    /// A script must not have ended, nor hang.
+    #[track_caller]
+    fn expect_to_go_on(&mut self, job: &Job, reproach: &str) {
+        let ended = self.ended(job);
+        assert!(
+            ended.is_none(),
+            "{} ended with {ended:?} and {reproach}\n{}\n{}",
+            job.script,
+            self.said(job, "out"),
+            self.said(job, "err")
+        );
+        self.expect_in_time(job, reproach);
+    }
+
+    /// A script must not hang; where it does, what it waits for is told.
+    #[track_caller]
+    fn expect_in_time(&mut self, job: &Job, reproach: &str) {
+        if job.started.elapsed() > PATIENCE {
+            let (out, err) = (self.said(job, "out"), self.said(job, "err"));
+            let held_up = self.what_holds_it_up();
+            panic!("{} {reproach}\n{out}\n{err}\n{held_up}\n{}", job.script, self.console());
+        }
+    }
+
+    /// Where each process that waits in the machine does so, and what its disks have under way, as far as it still answers.
+    fn what_holds_it_up(&mut self) -> String {
+        let job = self.begin(
+            "for p in /proc/[0-9]*/task/[0-9]*; do cat $p/comm; grep State $p/status; \
+             cat $p/stack; done 2>/dev/null; grep . /sys/block/*/inflight /sys/block/*/stat; cat /proc/interrupts",
+        );
+        while job.started.elapsed() < PATIENCE / 8 && self.ended(&job).is_none() {}
+        self.said(&job, "out")
+    }
+
     /// The exit status of a script that has ended.
     fn ended(&mut self, job: &Job) -> Option<i32> {
+        self.qemu.look_at_the_clock();
         hear(&mut self.qemu.agent, &mut self.heard);
         let mark = format!("{} ", job.number);
         let complete = self.heard.rfind('\n').map_or(0, |end| end + 1);
