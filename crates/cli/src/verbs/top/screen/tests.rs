@@ -4,6 +4,7 @@ use super::super::testing::*;
 use super::*;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+use ratatui::style::Color;
 
 const PLAIN: Looks = Looks { coloured: false };
 

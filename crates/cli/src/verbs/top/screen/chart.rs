@@ -1,0 +1,102 @@
+//! Charts of blocks: speed and temperature over time.
+
+use super::text::{Looks, Rows, cell, span};
+use crate::progress::words::time;
+use crate::verbs::top::series::{Point, Series};
+use cardscope_model::units::{Speed, three_digits};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Style};
+use ratatui::text::Line;
+
+/// Columns of what stands before a chart.
+const SCALE: u16 = 17;
+
+const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// Speed over time, temperature below it, and the time.
+pub(super) fn charts(frame: &mut Frame<'_>, series: &Series, area: Rect, looks: Looks) {
+    let hot = series.range(Point::celsius);
+    let below = match (hot, area.height) {
+        (None, _) | (_, 0..4) => 0,
+        (Some(_), 4..7) => 1,
+        (Some(_), _) => 2,
+    };
+    let mut rows = Rows { left: area };
+    let axis = u16::from(area.height >= 3);
+    let above = area.height.saturating_sub(below + axis);
+    if let Some((_, high)) = series.range(Point::mb_s) {
+        let scale = [format!("speed {:>10}", Speed(high).to_string()), format!("{:>16}", "0")];
+        chart(
+            frame,
+            &series.columns(room(area), Point::mb_s),
+            (0.0, high),
+            &scale,
+            rows.take(above),
+            looks.colour(Color::Cyan),
+        );
+    }
+    if let (Some((low, high)), true) = (hot, below > 0) {
+        // A card that stays as it is has a line at the bottom.
+        let top = high.max(low + 5.0);
+        let scale =
+            [format!("temp. {:>10}", format!("{top:.0} °C")), format!("{:>16}", format!("{low:.0} °C"))];
+        let one = [format!("temp. {:>10}", format!("{low:.0}–{high:.0} °C")), String::new()];
+        let scale = if below == 1 { one } else { scale };
+        chart(
+            frame,
+            &series.columns(room(area), Point::celsius),
+            (low, top),
+            &scale,
+            rows.take(below),
+            looks.colour(Color::Magenta),
+        );
+    }
+    if axis > 0 {
+        let span_s = series.seconds();
+        let all = if span_s < 10.0 { format!("{} s", three_digits(span_s)) } else { time(span_s) };
+        let line = format!(
+            "{}0 s{}",
+            " ".repeat(usize::from(SCALE)),
+            cell(&all, area.width.saturating_sub(SCALE + 3), true)
+        );
+        frame.render_widget(Line::from(span(&line, looks.dim())), rows.take(1));
+    }
+}
+
+/// Columns for the values of a chart.
+fn room(area: Rect) -> usize {
+    usize::from(area.width.saturating_sub(SCALE))
+}
+
+/// Values as bars, the lowest a line at the bottom; the scale's top and bottom before it.
+fn chart(
+    frame: &mut Frame<'_>,
+    values: &[Option<f64>],
+    (low, high): (f64, f64),
+    scale: &[String; 2],
+    area: Rect,
+    style: Style,
+) {
+    let height = usize::from(area.height);
+    let eighths = |value: f64| {
+        let share = if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 };
+        ((share * (height * 8) as f64).round() as usize).max(1)
+    };
+    for row in 0..height {
+        let below = (height - 1 - row) * 8;
+        let bar = |value: &Option<f64>| match value.map(|value| eighths(value).saturating_sub(below)) {
+            None | Some(0) => ' ',
+            Some(full) => BLOCKS[full.min(8) - 1],
+        };
+        let label = match row {
+            0 => scale[0].as_str(),
+            last if last + 1 == height => scale[1].as_str(),
+            _ => "",
+        };
+        let bars: String = values.iter().map(bar).collect();
+        let y = area.y + u16::try_from(row).unwrap_or_default();
+        let line = Line::from(vec![span(&cell(label, SCALE, false), Style::new()), span(&bars, style)]);
+        frame.render_widget(line, Rect { y, height: 1, ..area });
+    }
+}

@@ -1,0 +1,124 @@
+//! All of what is selected.
+
+use super::list::title_of;
+use super::panel::{about, idle, weight};
+use super::text::{Looks, Rows, cell, lines_of, show, span};
+use crate::verbs::top::state::{Row, State};
+use cardscope_model::units::Speed;
+use cardscope_server::api::{Device, State as Progress, Task};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::Line;
+use std::cmp::Ordering;
+
+/// All of what is selected, from a line on; gives the last line to begin with.
+pub(super) fn details(frame: &mut Frame<'_>, state: &State, from: usize, area: Rect, looks: Looks) -> usize {
+    let all = state.rows();
+    let Some(row) = all.get(state.selected(&all)) else { return 0 };
+    let mut rows = Rows { left: area };
+    frame.render_widget(title_of(row, 0, area.width, looks), rows.take(1));
+    let lines = everything(row, area.width, looks);
+    let last = lines.len().saturating_sub(usize::from(rows.left.height));
+    show(frame, &lines[from.min(last)..], rows.left);
+    last
+}
+
+/// Lines in the making, under heads.
+struct Page {
+    lines: Vec<Line<'static>>,
+    wide: u16,
+    strong: Style,
+}
+
+impl Page {
+    fn head(&mut self, text: &str) {
+        self.lines.push(Line::default());
+        self.lines.push(Line::from(span(text, self.strong)));
+    }
+
+    fn put(&mut self, text: &str) {
+        self.put_as(text, Style::new());
+    }
+
+    fn put_as(&mut self, text: &str, style: Style) {
+        let lines = lines_of(text, self.wide.saturating_sub(2));
+        self.lines.extend(lines.iter().map(|line| Line::from(span(&format!("  {line}"), style))));
+    }
+}
+
+fn everything(row: &Row<'_>, wide: u16, looks: Looks) -> Vec<Line<'static>> {
+    let mut page = Page { lines: Vec::new(), wide, strong: looks.strong() };
+    if let Some(task) = row.task {
+        page.lines.extend(about(task, wide, looks));
+        of_test(&mut page, task, looks);
+    }
+    if let Some(device) = row.device {
+        if row.task.is_none() {
+            page.lines.extend(idle(device, row, wide));
+        }
+        of_device(&mut page, device);
+    }
+    page.lines
+}
+
+fn of_test(page: &mut Page, task: &Task, looks: Looks) {
+    if !task.findings.is_empty() {
+        page.head("Findings");
+    }
+    for found in &task.findings {
+        let (word, style) = weight(found.weight, looks);
+        page.put_as(&format!("{word}: {}", found.verdict), style);
+        found.advice.iter().for_each(|advice| page.put(&format!("  {advice}")));
+    }
+    if !task.figures.is_empty() {
+        page.head("Figures");
+    }
+    for figure in &task.figures {
+        page.put(&format!("{} {:>11}", cell(&figure.what, 28, false), Speed(figure.mb_s).to_string()));
+    }
+    if !task.plan.is_empty() {
+        page.head("Stages");
+    }
+    let now = task.moment.as_ref().map_or(0, |moment| moment.stage_number as usize);
+    for (number, stage) in (1..).zip(&task.plan) {
+        let mark = match number.cmp(&now) {
+            _ if task.state == Progress::Complete => "done",
+            Ordering::Less => "done",
+            Ordering::Equal if !task.state.has_ended() => "now",
+            _ => "",
+        };
+        page.put(&format!("{number} {} {mark}", cell(&stage.name, 40, false)));
+    }
+    if !task.notes.is_empty() {
+        page.head("Notes");
+    }
+    task.notes.iter().for_each(|note| page.put(note));
+    page.head("Test");
+    let at = |name: &str, at: Option<&String>| at.map(|at| format!("{name} {at}"));
+    let facts = [
+        Some(format!("{} {}", task.verb, task.target)),
+        at("ordered", Some(&task.queued_at)),
+        at("began", task.started_at.as_ref()),
+        at("ended", task.ended_at.as_ref()),
+        task.session.as_ref().map(|session| format!("cardscope archive show {session}")),
+    ];
+    facts.iter().flatten().for_each(|fact| page.put(fact));
+}
+
+fn of_device(page: &mut Page, device: &Device) {
+    page.head("Device");
+    let holds = |name: &str, system: &Option<String>, mounted: &[String]| {
+        let at = if mounted.is_empty() { String::new() } else { format!(" at {}", mounted.join(", ")) };
+        format!("{name}: {}{at}", system.as_deref().unwrap_or("unknown"))
+    };
+    let taken_out = if device.removable { "removable" } else { "fixed" };
+    let writes = if device.read_only { ", read-only" } else { "" };
+    page.put(&format!("{} ({}, {taken_out}{writes})", device.path, device.bus));
+    if device.filesystem.is_some() || !device.mounted_at.is_empty() {
+        page.put(&holds(&device.name, &device.filesystem, &device.mounted_at));
+    }
+    for part in &device.partitions {
+        page.put(&holds(&part.name, &part.filesystem, &part.mounted_at));
+    }
+}

@@ -1,0 +1,139 @@
+//! The table of cards, and what is selected below it.
+
+use super::panel::panel;
+use super::text::{Looks, Rows, cell, plain, show, span};
+use crate::progress::words::{columns, cut};
+use crate::verbs::top::client::Link;
+use crate::verbs::top::state::{Row, State};
+use cardscope_model::outside;
+use cardscope_server::api::Tone;
+use ratatui::Frame;
+use ratatui::style::Modifier;
+use ratatui::text::Line;
+
+/// From so many columns on latency and model have a column.
+const WIDE: u16 = 80;
+
+/// Widths of the columns of the table.
+struct Widths {
+    model: u16,
+    state: u16,
+    latency: u16,
+}
+
+impl Widths {
+    const NAME: u16 = 9;
+    const SIZE: u16 = 7;
+    const DONE: u16 = 5;
+    const SPEED: u16 = 5;
+    const LATENCY: u16 = 7;
+    const CELSIUS: u16 = 3;
+    const LEFT: u16 = 5;
+
+    fn of(wide: u16) -> Self {
+        let latency = if wide >= WIDE { Self::LATENCY } else { 0 };
+        let fixed = [2, Self::NAME, Self::SIZE, Self::DONE, Self::SPEED, latency, Self::CELSIUS, Self::LEFT];
+        // A blank behind each column but the mark's and the last.
+        let blanks = if wide >= WIDE { 8 } else { 6 };
+        let free = wide.saturating_sub(fixed.iter().sum::<u16>() + blanks);
+        let model = if wide >= WIDE { (free * 2 / 5).min(30) } else { 0 };
+        Widths { model, state: free - model, latency }
+    }
+}
+
+pub(super) fn list(frame: &mut Frame<'_>, state: &State, rows: &mut Rows, looks: Looks) {
+    let (wide, all) = (rows.left.width, state.rows());
+    let widths = Widths::of(wide);
+    let heads = ["card", "size", "model", "state"].map(str::to_owned);
+    let figures = ["done", "MB/s", "latency", "°C", "left"].map(str::to_owned);
+    frame.render_widget(
+        Line::from(span(&columns_of("  ", &heads, Some(&figures), &widths, wide), looks.dim())),
+        rows.take(1),
+    );
+    if all.is_empty() {
+        show(frame, &nothing(state), rows.take(2));
+        return;
+    }
+    let selected = state.selected(&all);
+    // What is selected has the larger half.
+    let height = usize::from((rows.left.height / 2).saturating_sub(1).max(2)).min(all.len());
+    let first = (selected + 1).saturating_sub(height);
+    let area = rows.take(u16::try_from(height).unwrap_or(u16::MAX));
+    let shown = all.iter().enumerate().skip(first).take(height);
+    let lines: Vec<Line<'static>> =
+        shown.map(|(at, row)| line(row, at == selected, &widths, wide, looks)).collect();
+    show(frame, &lines, area);
+    if let Some(row) = all.get(selected) {
+        let more = all.len().saturating_sub(first + height);
+        let title = rows.take(1);
+        frame.render_widget(title_of(row, more, wide, looks), title);
+        panel(frame, row, rows.left, looks);
+    }
+}
+
+fn nothing(state: &State) -> Vec<Line<'static>> {
+    match state.link {
+        Link::Connecting => vec![plain("  Asking the server…")],
+        _ => vec![
+            plain("  No card, stick or reader found, and no test."),
+            plain("  Plug one in, or try a simulated card: `cardscope sim list`"),
+        ],
+    }
+}
+
+/// A line of the table; where there are no figures, the state takes their room.
+fn columns_of(
+    mark: &str,
+    [name, size, model, state]: &[String; 4],
+    figures: Option<&[String; 5]>,
+    widths: &Widths,
+    wide: u16,
+) -> String {
+    let mut line = format!("{mark}{} {} ", cell(name, Widths::NAME, false), cell(size, Widths::SIZE, true));
+    if widths.model > 0 {
+        line += &format!("{} ", cell(model, widths.model, false));
+    }
+    let Some([done, speed, latency, celsius, left]) = figures else {
+        let room = usize::from(wide).saturating_sub(columns(&line));
+        return line + &cell(state, u16::try_from(room).unwrap_or_default(), false);
+    };
+    line += &format!(
+        "{} {} {} ",
+        cell(state, widths.state, false),
+        cell(done, Widths::DONE, true),
+        cell(speed, Widths::SPEED, true)
+    );
+    if widths.latency > 0 {
+        line += &format!("{} ", cell(latency, widths.latency, true));
+    }
+    line + &format!("{} {}", cell(celsius, Widths::CELSIUS, true), cell(left, Widths::LEFT, true))
+}
+
+fn line(row: &Row<'_>, selected: bool, widths: &Widths, wide: u16, looks: Looks) -> Line<'static> {
+    let (state, tone) = row.state();
+    let sign = match tone {
+        Tone::Plain => "",
+        Tone::Good => "✓ ",
+        Tone::Warning => "! ",
+        Tone::Bad => "✗ ",
+    };
+    let figures = [row.done(), row.speed(), row.latency(), row.celsius(), row.left()];
+    let some = figures.iter().any(|figure| !figure.is_empty());
+    let words = [row.name().to_owned(), row.size(), row.model().to_owned(), format!("{sign}{state}")];
+    let mark = if selected { "> " } else { "  " };
+    let text = columns_of(mark, &words, some.then_some(&figures), widths, wide);
+    let style = looks.tone(tone);
+    Line::from(span(&text, if selected { style.add_modifier(Modifier::REVERSED) } else { style }))
+}
+
+pub(super) fn title_of(row: &Row<'_>, more: usize, wide: u16, looks: Looks) -> Line<'static> {
+    let (name, size) = (row.device.map_or(row.name(), |device| &device.path), row.size());
+    let model = row.model();
+    let size = if model.ends_with(&size) { "" } else { &size };
+    let parts: Vec<&str> = [name, model, size].into_iter().filter(|part| !part.is_empty()).collect();
+    let more = if more > 0 { format!(" {more} more below ──") } else { String::new() };
+    let room = usize::from(wide).saturating_sub(columns(&more) + 5);
+    let text = format!("── {} ", cut(&outside::line(&parts.join(" · ")), room));
+    let rule = "─".repeat(usize::from(wide).saturating_sub(columns(&text) + columns(&more)));
+    Line::from(span(&format!("{text}{rule}{more}"), looks.dim()))
+}

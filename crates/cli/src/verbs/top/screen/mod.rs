@@ -1,0 +1,125 @@
+//! The screen: a head, the table of cards, what is selected, and the keys. Whatever comes from outside is shown as
+//! `model::outside` has it, cut to its columns.
+
+mod chart;
+mod details;
+mod list;
+mod panel;
+mod text;
+
+use super::client::Link;
+use super::keys::{self, Mode};
+use super::state::{self, State};
+use crate::progress::words::cut;
+use cardscope_model::outside;
+use cardscope_server::api::{State as Progress, Tone};
+use details::details;
+use list::list;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::Line;
+pub(super) use text::Looks;
+use text::{Rows, cell, lines_of, plain, show, span};
+
+/// The smallest screen that has room for all of it.
+const LEAST: (u16, u16) = (60, 15);
+
+/// Draws all of it; gives the last line that the details can begin with.
+pub(super) fn draw(frame: &mut Frame<'_>, state: &State, looks: Looks) -> usize {
+    let area = frame.area();
+    if area.width < LEAST.0 || area.height < LEAST.1 {
+        let short = format!("{}×{} characters; cardscope top needs", area.width, area.height);
+        for (text, y) in [short, format!("{}×{}. q quits.", LEAST.0, LEAST.1)].iter().zip(0..area.height) {
+            frame.render_widget(plain(&cut(text, usize::from(area.width))), Rect { y, height: 1, ..area });
+        }
+        return 0;
+    }
+    let mut rows = Rows { left: Rect { height: area.height - 1, ..area } };
+    frame.render_widget(head(state, area.width, looks), rows.take(1));
+    let hint = hint(state).map(|hint| lines_of(&hint, area.width)).unwrap_or_default();
+    for line in hint.iter().take(2) {
+        frame.render_widget(Line::from(span(line, looks.tone(Tone::Warning))), rows.take(1));
+    }
+    let last = match &state.mode {
+        Mode::Help => help(frame, rows.left),
+        Mode::Details(from) => details(frame, state, *from, rows.left, looks),
+        Mode::List | Mode::Confirm(_) => {
+            list(frame, state, &mut rows, looks);
+            0
+        }
+    };
+    let foot = Rect { y: area.y + area.height - 1, height: 1, ..area };
+    frame.render_widget(footer(state, area.width, looks), foot);
+    last
+}
+
+fn head(state: &State, wide: u16, looks: Looks) -> Line<'static> {
+    let cards = state::count_of(state.devices());
+    let link = match state.link {
+        Link::Connecting => "connecting",
+        Link::Live => "connected",
+        Link::Away(_) if state.served => "disconnected",
+        Link::Away(_) => "no server",
+    };
+    let newest = state.newest.as_ref().map(|clock| format!("newest event {clock}"));
+    let computer = cut(&outside::line(&state.computer), usize::from(wide / 3));
+    let parts = [Some(computer).filter(|name| !name.is_empty()), Some(cards), newest, Some(link.to_owned())];
+    let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    Line::from(vec![span("cardscope top", looks.strong()), span(&format!(" · {text}"), Style::new())])
+}
+
+/// What to do where the server does not answer.
+fn hint(state: &State) -> Option<String> {
+    let Link::Away(why) = &state.link else { return None };
+    let url = state.url.trim_start_matches("http://");
+    Some(match (state.served, why.as_str()) {
+        (true, why) => format!("{url}: {why}. Tests are shown as they last were."),
+        (false, "no server answers") => {
+            format!("No server at {url}. To run and see tests: `cardscope serve`")
+        }
+        (false, why) => format!("{url}: {why}"),
+    })
+}
+
+fn footer(state: &State, wide: u16, looks: Looks) -> Line<'static> {
+    let wide = usize::from(wide);
+    let question = |id: &str| {
+        let task = state.find(id)?;
+        let what = cut(
+            &outside::line(&format!("Stop {} of {}?", task.verb, task.target)),
+            wide.saturating_sub(48).max(24),
+        );
+        let then = match (task.state, task.loses_data) {
+            (Progress::Queued, _) => "It has not begun.",
+            (_, true) => "The card's data are lost.",
+            (_, false) => "The card's data are restored first.",
+        };
+        Some(format!("{what} {then} y/n"))
+    };
+    let text = match (&state.mode, &state.said) {
+        (Mode::Confirm(id), _) => question(id).unwrap_or_else(|| "The test is gone. n".to_owned()),
+        (_, Some(said)) => cut(&outside::line(said), wide),
+        (Mode::List, None) => {
+            let keys = "↑↓ select  Enter details  s stop  ? help  q quit";
+            return Line::from(span(keys, looks.dim()));
+        }
+        (Mode::Details(_), None) => {
+            return Line::from(span("↑↓ scroll  Esc back  s stop  ? help  q quit", looks.dim()));
+        }
+        (Mode::Help, None) => return Line::from(span("Esc back  q quit", looks.dim())),
+    };
+    Line::from(span(&text, looks.strong()))
+}
+
+fn help(frame: &mut Frame<'_>, area: Rect) -> usize {
+    let mut lines: Vec<Line<'static>> = vec![Line::default()];
+    lines.extend(keys::HELP.iter().map(|(key, what)| plain(&format!("  {} {what}", cell(key, 19, false)))));
+    lines.push(Line::default());
+    lines.push(plain("  ✓ good   ! warning   ✗ bad: the answer of a test that has ended"));
+    show(frame, &lines, area);
+    0
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,123 @@
+//! What is selected, in a few lines.
+
+use super::chart::charts;
+use super::text::{Looks, Rows, lines_of, plain, show, span};
+use crate::progress::words::{cut, of_bytes, time};
+use crate::verbs::top::state::{self, Row};
+use cardscope_model::finding::Weight;
+use cardscope_model::outside;
+use cardscope_model::units::{Size, Speed};
+use cardscope_server::api::{Device, Task, Tone};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::Line;
+
+/// What is selected: what it does, how it went over time, and what was found.
+pub(super) fn panel(frame: &mut Frame<'_>, row: &Row<'_>, area: Rect, looks: Looks) {
+    let mut rows = Rows { left: area };
+    let wide = area.width;
+    let above = match (row.task, row.device) {
+        (Some(task), _) => about(task, wide, looks),
+        (None, Some(device)) => idle(device, row, wide),
+        (None, None) => Vec::new(),
+    };
+    let findings = row.task.map(|task| findings(task, wide, looks)).unwrap_or_default();
+    let few = u16::try_from(above.len()).unwrap_or(u16::MAX).min(area.height / 2);
+    show(frame, &above, rows.take(few));
+    if let Some(series) = row.series.filter(|series| series.seconds() > 0.0) {
+        let room = rows.left.height.saturating_sub(u16::try_from(findings.len().min(3)).unwrap_or(3));
+        charts(frame, series, rows.take(room.min(10)), looks);
+    }
+    // The newest are of most interest; all of them are in the details.
+    let height = usize::from(rows.left.height);
+    show(frame, &findings[findings.len().saturating_sub(height)..], rows.left);
+}
+
+/// What a test does, or came to.
+pub(super) fn about(task: &Task, wide: u16, looks: Looks) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    if task.state.has_ended() {
+        lines.extend(answer(task, wide, looks));
+    } else if let Some(moment) = &task.moment {
+        let bytes = moment.bytes.map(|bytes| match moment.total_bytes {
+            Some(all) if all > 0 => of_bytes(bytes.min(all), all),
+            _ => Size(bytes).to_string(),
+        });
+        let waits = moment.waits_for.as_ref().map(|what| format!("waiting for {what}"));
+        let phase = Some(moment.phase.clone()).filter(|phase| !phase.is_empty());
+        let left = moment.left_s.map(|left| format!("{} left", time(left)));
+        let parts = [Some(state::progress(task)), phase, bytes, waits, left];
+        let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
+        lines.push(plain(&cut(&outside::line(&text), usize::from(wide))));
+    } else {
+        lines.push(plain(&state::progress(task)));
+    }
+    if !task.says.is_empty() && !task.state.has_ended() {
+        lines.push(Line::from(span(&cut(&outside::line(&task.says), usize::from(wide)), looks.dim())));
+    }
+    lines
+}
+
+/// What came of a test, the word for how good that is first.
+fn answer(task: &Task, wide: u16, looks: Looks) -> Vec<Line<'static>> {
+    let tone = state::tone(task);
+    let word = match tone {
+        Tone::Plain => "",
+        Tone::Good => "good: ",
+        Tone::Warning => "warning: ",
+        Tone::Bad => "bad: ",
+    };
+    let style = looks.tone(tone).add_modifier(Modifier::BOLD);
+    let text = format!("{word}{}", state::progress(task));
+    let mut lines: Vec<Line<'static>> =
+        lines_of(&text, wide).iter().map(|line| Line::from(span(line, style))).collect();
+    let why = task.error.as_ref().filter(|why| !text.contains(why.as_str()));
+    lines.extend(why.into_iter().flat_map(|why| lines_of(why, wide)).map(|line| plain(&line)));
+    let ended = task
+        .ended_at
+        .as_ref()
+        .map(|at| format!("{} ended {}", task.verb, at.replace('T', " ").replace('Z', " UTC")));
+    lines.extend(ended.map(|ended| Line::from(span(&ended, looks.dim()))));
+    lines
+}
+
+/// A device on which nothing runs.
+pub(super) fn idle(device: &Device, row: &Row<'_>, wide: u16) -> Vec<Line<'static>> {
+    let mut lines: Vec<String> = Vec::new();
+    match (device.safe, &device.reason) {
+        (true, _) => lines.push(format!("Safe to test: `cardscope check {}`", device.path)),
+        (false, reason) => {
+            let reason = reason.as_deref().unwrap_or("reason unknown");
+            let advice = device.advice.as_ref().map(|advice| format!("; {advice}"));
+            lines.push(format!("Not safe to test: {reason}{}", advice.unwrap_or_default()));
+        }
+    }
+    if let Some(traffic) = row.traffic {
+        let speeds = [traffic.read_mb_s, traffic.write_mb_s].map(|mb_s| Speed(mb_s).to_string());
+        lines.push(format!("The kernel counts: reads {}, writes {}", speeds[0], speeds[1]));
+    }
+    lines.iter().flat_map(|line| lines_of(line, wide)).map(|line| plain(&line)).collect()
+}
+
+pub(super) fn weight(weight: Weight, looks: Looks) -> (&'static str, Style) {
+    match weight {
+        Weight::Bad => ("bad", looks.tone(Tone::Bad)),
+        Weight::Hint => ("hint", looks.tone(Tone::Warning)),
+        Weight::Note => ("note", Style::new()),
+    }
+}
+
+/// Speeds, and findings below them, in a line each.
+fn findings(task: &Task, wide: u16, looks: Looks) -> Vec<Line<'static>> {
+    let found = task.findings.iter().map(|found| {
+        let (word, style) = weight(found.weight, looks);
+        (format!("{word}: {}", found.verdict), style)
+    });
+    let speeds =
+        task.figures.iter().map(|figure| (format!("{}: {}", figure.what, Speed(figure.mb_s)), Style::new()));
+    let all: Vec<(String, Style)> = speeds.chain(found).collect();
+    all.iter()
+        .map(|(text, style)| Line::from(span(&cut(&outside::line(text), usize::from(wide)), *style)))
+        .collect()
+}

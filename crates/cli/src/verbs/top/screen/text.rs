@@ -1,0 +1,94 @@
+//! Texts in their columns and looks.
+
+use crate::progress::words::{columns, cut};
+use cardscope_model::outside;
+use cardscope_report::figure::wrapped;
+use cardscope_server::api::Tone;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+
+/// How things look.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct Looks {
+    pub(in super::super) coloured: bool,
+}
+
+impl Looks {
+    pub(super) fn colour(self, color: Color) -> Style {
+        if self.coloured { Style::new().fg(color) } else { Style::new() }
+    }
+
+    pub(super) fn tone(self, tone: Tone) -> Style {
+        match tone {
+            Tone::Plain => Style::new(),
+            Tone::Good => self.colour(Color::Green),
+            Tone::Warning => self.colour(Color::Yellow),
+            Tone::Bad => self.colour(Color::Red),
+        }
+    }
+
+    pub(super) fn dim(self) -> Style {
+        Style::new().add_modifier(Modifier::DIM)
+    }
+
+    pub(super) fn strong(self) -> Style {
+        Style::new().add_modifier(Modifier::BOLD)
+    }
+}
+
+/// The only way for a text to the screen.
+pub(super) fn span(text: &str, style: Style) -> Span<'static> {
+    Span::styled(outside::line(text).into_owned(), style)
+}
+
+pub(super) fn plain(text: &str) -> Line<'static> {
+    Line::from(span(text, Style::new()))
+}
+
+/// A text in exactly so many columns.
+pub(super) fn cell(text: &str, wide: u16, right: bool) -> String {
+    let text = cut(&outside::line(text), usize::from(wide));
+    let blanks = " ".repeat(usize::from(wide).saturating_sub(columns(&text)));
+    if right { blanks + &text } else { text + &blanks }
+}
+
+/// A text in lines of so many columns; a word that is longer is cut into pieces.
+pub(super) fn lines_of(text: &str, wide: u16) -> Vec<String> {
+    let wide = usize::from(wide).max(8);
+    let mut lines = Vec::new();
+    for line in wrapped(&outside::line(text), wide) {
+        let mut piece = String::new();
+        for letter in line.chars() {
+            if columns(&piece) + columns(letter.encode_utf8(&mut [0; 4])) > wide {
+                lines.push(std::mem::take(&mut piece));
+            }
+            piece.push(letter);
+        }
+        lines.push(piece);
+    }
+    lines
+}
+
+/// Takes rows from the top of an area, one after the other.
+pub(super) struct Rows {
+    pub(super) left: Rect,
+}
+
+impl Rows {
+    pub(super) fn take(&mut self, height: u16) -> Rect {
+        let height = height.min(self.left.height);
+        let taken = Rect { height, ..self.left };
+        self.left.y += height;
+        self.left.height -= height;
+        taken
+    }
+}
+
+/// Draws lines below each other, as far as there is room.
+pub(super) fn show(frame: &mut Frame<'_>, lines: &[Line<'static>], area: Rect) {
+    for (line, y) in lines.iter().zip(area.y..area.y.saturating_add(area.height)) {
+        frame.render_widget(line, Rect { y, height: 1, ..area });
+    }
+}
