@@ -4,7 +4,7 @@
 //! installed, and what a machine writes is gone with it but for its cards.
 
 use super::card::Card;
-use super::qemu::{DISK_MIB, PATIENCE, Qemu, hear, state};
+use super::qemu::{Busy, DISK_MIB, PATIENCE, Qemu, hear, state};
 use crate::common::binary::{Home, Outcome};
 use crate::common::until;
 use serde_json::json;
@@ -272,8 +272,12 @@ impl Machine {
     /// The same of a disk.
     #[track_caller]
     pub(super) fn wait_until_written_to(&mut self, job: &Job, disk: &str, bytes: u64) {
-        while self.written_to(disk) < bytes {
-            self.expect_to_go_on(job, "wrote too little");
+        loop {
+            let ended = self.ended(job);
+            if self.written_to(disk) >= bytes {
+                return;
+            }
+            self.expect_to_go_on(job, ended, "wrote too little");
         }
     }
 
@@ -311,10 +315,11 @@ impl Machine {
     #[track_caller]
     pub(super) fn wait_for(&mut self, job: &Job, word: &str) {
         loop {
+            let ended = self.ended(job);
             if self.said(job, "err").contains(word) {
                 return;
             }
-            self.expect_to_go_on(job, &format!("never said {word:?}"));
+            self.expect_to_go_on(job, ended, &format!("never said {word:?}"));
         }
     }
 
@@ -332,10 +337,9 @@ impl Machine {
         Outcome { command: job.script, status, stdout, stderr, took: job.started.elapsed() }
     }
 
-    /// A script must not have ended, nor hang.
+    /// A script that has not done something must not have ended before that was looked for, nor hang.
     #[track_caller]
-    fn expect_to_go_on(&mut self, job: &Job, reproach: &str) {
-        let ended = self.ended(job);
+    fn expect_to_go_on(&mut self, job: &Job, ended: Option<i32>, reproach: &str) {
         assert!(
             ended.is_none(),
             "{} ended with {ended:?} and {reproach}\n{}\n{}",
@@ -388,6 +392,11 @@ impl Machine {
     /// What the kernel said on its console.
     pub(super) fn console(&self) -> String {
         std::fs::read_to_string(self.qemu.folder.join("console")).unwrap_or_default()
+    }
+
+    /// Gives QEMU's main loop the lowest priority, beside a program that needs its processor as well, until that is dropped.
+    pub(super) fn hold_up_main_loop(&mut self) -> Busy {
+        self.qemu.hold_up_main_loop()
     }
 
     /// Cuts the power: nothing that the machine still held back is written.

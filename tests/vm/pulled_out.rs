@@ -37,6 +37,22 @@ fn a_card_pulled_out_of_a_verify_is_whole_again_after_restore_and_another_card_i
     }
 }
 
+#[test]
+#[ignore = "long: ./check --long"]
+fn a_guest_that_sleeps_is_woken_also_where_qemus_main_loop_hardly_runs() {
+    let home = Home::new();
+    let mut machine = Machine::start(&home, "vm");
+    let card = Card::with_data(&home, "card", Slot::Sd.small_mib());
+    let _busy = machine.hold_up_main_loop();
+    for _ in 0..3 {
+        let disk = machine.insert(Slot::Sd, &card);
+        let job = machine.begin(&format!("exec /program/cardscope verify {disk}"));
+        machine.wait_for(&job, "reading back");
+        assert_eq!(machine.finish(job).status.code(), Some(0));
+        machine.pull_out(Slot::Sd);
+    }
+}
+
 /// Verbs that write and preserve the data, with what they say once they write.
 const PRESERVING: [&str; 4] = [
     "verify {}",

@@ -5,6 +5,7 @@ use crate::common::binary::CARDSCOPE;
 use crate::common::machine::tool;
 use crate::common::until;
 use rustix::fs::{FlockOperation, flock};
+use rustix::process::{Pid, setpriority_process};
 use rustix::thread::{CpuSet, sched_getaffinity};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -29,6 +30,7 @@ pub(super) const DISK_MIB: u64 = 512;
 /// QEMU and its three connections.
 pub(super) struct Qemu {
     child: Child,
+    processor: usize,
     pub(super) qmp: Qmp,
     pub(super) agent: UnixStream,
     pub(super) folder: PathBuf,
@@ -75,8 +77,8 @@ impl Qemu {
         // Before release 8.1 QEMU leaves out the memory barriers of a guest with one processor, and its devices lose what the
         // guest tells them without a register ("tcg: Do not elide memory barriers for !CF_PARALLEL in system mode"): about once
         // in thirty runs of all tests the NVMe disk never saw a command. On one processor all see memory in one order.
-        let mut command = Command::new("taskset");
-        command.args(["--cpu-list", &nth_processor(processor).to_string(), "qemu-system-x86_64"]);
+        let processor = nth_processor(processor);
+        let mut command = on(processor, "qemu-system-x86_64");
         command.args(line.split(' ')).args(["-append", "console=ttyS0 panic=-1"]);
         if let Some(state) = from {
             command.arg("-incoming").arg(format!("exec:cat '{}'", state.display()));
@@ -96,17 +98,30 @@ impl Qemu {
             }
         });
         agent.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
-        Qemu { child, qmp: Qmp::over(qmp, at("errors"), PATIENCE), agent, folder: folder.to_owned() }
+        Qemu {
+            child,
+            processor,
+            qmp: Qmp::over(qmp, at("errors"), PATIENCE),
+            agent,
+            folder: folder.to_owned(),
+        }
     }
 
     /// Has QEMU wake its guest where that is overdue; whoever waits for the guest asks for it again and again.
     ///
     /// Each block that its SD card writes is waited for on the guest's own thread, which then also takes the event by which
     /// QEMU's main loop would have learned of a timer that the guest has just set. Where the main loop did not run in
-    /// between, it sleeps on, and so does without an end a guest that waits for nothing else (seldom; within four cards once
+    /// between, it sleeps on, and so does without an end a guest that waits for nothing else (seldom; with the first cards once
     /// the main loop has the lowest priority beside a busy program). Any command wakes the main loop.
     pub(super) fn look_at_the_clock(&mut self) {
         self.status();
+    }
+
+    /// Gives the main loop, QEMU's first thread, the lowest priority, and its processor a program to run beside it.
+    pub(super) fn hold_up_main_loop(&mut self) -> Busy {
+        let first = Pid::from_child(&self.child);
+        setpriority_process(Some(first), 19).unwrap();
+        Busy(on(self.processor, "sh").args(["-c", "while :; do :; done"]).spawn().unwrap())
     }
 
     pub(super) fn status(&mut self) -> String {
@@ -119,6 +134,23 @@ impl Drop for Qemu {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// A program that computes until it is dropped.
+pub(super) struct Busy(Child);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A program on one processor of the host's.
+fn on(processor: usize, program: &str) -> Command {
+    let mut command = Command::new("taskset");
+    command.args(["--cpu-list", &processor.to_string(), program]);
+    command
 }
 
 /// One of the processors that this process may run on, by their order; they begin again after the last.
