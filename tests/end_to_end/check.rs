@@ -129,7 +129,7 @@ fn read_only_writes_nothing_and_says_what_that_leaves_out() {
     let card = Loop::with(64, &["-r"]);
     let document = home
         .run(&["check", &card.path, "--read-only", "--budget", "10s", "--json", "--quiet"])
-        .expect(0)
+        .expect(4)
         .json();
     assert_eq!(number(&document, "/bytes_written"), 0.0);
     assert_eq!(text(&document, "/verdict"), "inconclusive");
@@ -200,7 +200,7 @@ fn in_a_directory_only_files_of_its_own_are_written_and_removed_again() {
 fn a_budget_that_is_too_short_says_what_was_left_out() {
     let home = Home::new();
     let document =
-        home.run(&["check", "sim:lexar-16g-c10", "--budget", "5s", "--json", "--quiet"]).expect(0).json();
+        home.run(&["check", "sim:lexar-16g-c10", "--budget", "5s", "--json", "--quiet"]).expect(4).json();
     assert_eq!(text(&document, "/verdict"), "inconclusive");
     assert!(list(&document, "/parts").iter().any(|p| p["state"] != "done"), "{:#}", document["parts"]);
     assert!(

@@ -159,7 +159,7 @@ fn files_of_f3write_are_verified_by_us_with_the_same_counts() {
 fn cut_renamed_missing_and_foreign_files_are_told_apart_from_losses() {
     let home = Home::new();
     let mounted = memory(3300);
-    verify(&home, &mounted, &["--keep-files", "--max-write", "3080M"]).expect(0);
+    verify(&home, &mounted, &["--keep-files", "--max-write", "3080M"]).expect(4);
     let at = |name: &str| file(&mounted, name);
     fs::rename(at("1.h2w"), at("swap")).unwrap();
     fs::rename(at("2.h2w"), at("1.h2w")).unwrap();
@@ -172,7 +172,7 @@ fn cut_renamed_missing_and_foreign_files_are_told_apart_from_losses() {
     fs::write(at("7.h2w"), "a letter of mine").unwrap();
     fs::create_dir(at("8.h2w")).unwrap();
     fs::write(at("01.h2w"), "").unwrap();
-    let document = verify(&home, &mounted, &["--read-only"]).expect(0).json();
+    let document = verify(&home, &mounted, &["--read-only"]).expect(4).json();
     assert_eq!(text(&document, "/verdict"), "inconclusive", "{document:#}");
     assert!(text(&document, "/files/files/0/remark").contains("content of 1.h2w"), "{document:#}");
     assert!(text(&document, "/files/files/1/remark").contains("short of 1 GiB"), "{document:#}");
@@ -226,7 +226,7 @@ fn a_directory_below_the_root_says_whose_free_space_is_tested() {
     let below = file(&mounted, "DCIM");
     fs::create_dir(&below).unwrap();
     let document = home.run(&["verify", below.to_str().unwrap(), "--files", "--json", "--max-write", "1M"]);
-    let document = document.expect(0).json();
+    let document = document.expect(4).json();
     assert_eq!(text(&document, "/verdict"), "inconclusive");
     assert!(document["caveats"].to_string().contains("is not the root of a mounted card"), "{document:#}");
     assert!(document["caveats"].to_string().contains("a loop device over the file"), "{document:#}");
@@ -271,11 +271,11 @@ fn a_budget_ends_the_writing_in_time_to_read_what_was_written_and_the_reading_to
     tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-E", "nodiscard", &card.path]);
     let mounted = Mounted::new(&[], &card.path);
     // Writing all of it takes a minute; a busy machine has so much time to come to something.
-    let document = verify(&home, &mounted, &["--budget", "15s", "--keep-files"]).expect(0).json();
+    let document = verify(&home, &mounted, &["--budget", "15s", "--keep-files"]).expect(4).json();
     let (tested, free) = (number(&document, "/files/tested_bytes"), number(&document, "/files/free_bytes"));
     assert!(tested > 0.0 && tested < 0.9 * free, "{tested} of {free}");
     // One file, seven seconds long.
-    let document = [document, verify(&home, &mounted, &["--budget", "2s", "--read-only"]).expect(0).json()];
+    let document = [document, verify(&home, &mounted, &["--budget", "2s", "--read-only"]).expect(4).json()];
     let read = number(&document[1], "/files/tested_bytes");
     assert!(read < 0.9 * tested, "{read} of {tested}");
     for document in document {
@@ -283,7 +283,7 @@ fn a_budget_ends_the_writing_in_time_to_read_what_was_written_and_the_reading_to
         assert_eq!((sectors(&document, "ok") * 512) as f64, number(&document, "/files/tested_bytes"));
     }
     fs::remove_file(file(&mounted, "1.h2w")).unwrap();
-    verify(&home, &mounted, &["--budget", "2s"]).expect(0);
+    verify(&home, &mounted, &["--budget", "2s"]).expect(4);
     assert!(names_in(Path::new(mounted.path())).is_empty());
 }
 
@@ -400,7 +400,7 @@ fn a_file_that_this_user_may_not_read_is_named_and_accuses_nobody() {
     let mut command = home.command("setpriv");
     command.arg("--bounding-set=-dac_override,-dac_read_search").arg(CARDSCOPE);
     command.args(["verify", mounted.path(), "--files", "--read-only", "--json"]);
-    let document = Running::of(command).finish().expect(0).json();
+    let document = Running::of(command).finish().expect(4).json();
     assert_eq!(text(&document, "/verdict"), "inconclusive", "{document:#}");
     assert!(text(&document, "/files/files/0/remark").starts_with("not read: "), "{document:#}");
     assert!(document["caveats"].to_string().contains("1.h2w was not read"), "{document:#}");

@@ -57,13 +57,13 @@ fn fakes_are_bad_and_known_before_all_of_them_is_written() {
 #[test]
 fn limits_leave_a_partial_answer_that_holds() {
     let home = Home::new();
-    let document = full(&home, "sim:constant?announced_bytes=64MiB", &["--max-write", "20M"], 0);
+    let document = full(&home, "sim:constant?announced_bytes=64MiB", &["--max-write", "20M"], 4);
     assert_eq!(text(&document, "/verdict"), "inconclusive");
     let proven = number(&document, "/proven_bytes");
     assert!(proven > 15e6 && proven <= 20.0 * MIB as f64, "{proven}");
     assert!(number(&document, "/bytes_written") <= 20.0 * MIB as f64);
     // 64 MiB take 1.4 s each way.
-    let document = full(&home, "sim:constant?announced_bytes=64MiB", &["--budget", "1s"], 0);
+    let document = full(&home, "sim:constant?announced_bytes=64MiB", &["--budget", "1s"], 4);
     assert_eq!(text(&document, "/verdict"), "inconclusive");
     assert!(number(&document, "/seconds") < 1.3, "{document:#}");
     let bad = "sim:constant?announced_bytes=64MiB&fake=limbo&fake_bytes=4MiB";
@@ -88,7 +88,7 @@ fn a_pass_is_read_again_later_and_what_was_overwritten_since_is_no_fault_of_the_
     image.write_all_at(&[7; 8192], 10 * MIB).unwrap();
     image.sync_all().unwrap();
     crate::common::machine::tool("blockdev", &["--flushbufs", &card.path]);
-    let document = again(0);
+    let document = again(4);
     assert_eq!(text(&document, "/verdict"), "inconclusive");
     assert_eq!(number(&document, "/good_bytes"), 64.0 * MIB as f64 - 8192.0);
     assert_eq!(number(&document, "/map/cells/10/bad_bytes"), 8192.0);

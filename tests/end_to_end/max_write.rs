@@ -93,7 +93,7 @@ fn a_recipe_of_a_fixed_amount_is_refused_with_what_it_needs_and_runs_where_that_
 fn files_fill_what_may_be_written_and_no_more() {
     let here = Here::new();
     let (outcome, written) = here.run(&["verify", here.path(), "--files", "--json"]);
-    let document = outcome.expect(0).says(&[LIMIT]).json();
+    let document = outcome.expect(4).says(&[LIMIT]).json();
     assert_eq!(number(&document, "/bytes_written") as u64, 256 * MIB);
     assert_eq!(text(&document, "/verdict"), "inconclusive");
     assert!(written <= 256 * MIB + BESIDES, "{written} bytes");

@@ -7,7 +7,7 @@ use cardscope_model::{json, outside};
 use cardscope_report::figure::wrapped;
 use cardscope_report::page::terminal::{self, Screen};
 use cardscope_report::page::{Page, Tone};
-use cardscope_session::frame::{Document, Outcome};
+use cardscope_session::frame::{Document, ExitStatus, Outcome};
 use cardscope_session::pending::{Owing, owing};
 use cardscope_session::{Failure, Result};
 use clap::error::{ContextValue, Error as UsageError};
@@ -64,12 +64,16 @@ pub(crate) fn outcome<D: Document + Serialize + DeserializeOwned>(
     outcome: &Outcome<D>,
     page: impl FnOnce(&D) -> Page,
 ) -> Result<u8> {
-    let (bad, failed) = (outcome.report.is_bad(), outcome.failure.is_some());
+    let status = outcome.report.exit_status();
     document(options, &outcome.report, |report| {
         let page = page(report);
         // The colour and the exit status say the same.
-        debug_assert!(!bad || matches!(page.tone, Tone::Warning | Tone::Bad), "exit 1: {}", page.answer);
-        debug_assert!(page.tone != Tone::Bad || bad || failed, "exit 0: {}", page.answer);
+        let agree = match status {
+            ExitStatus::Good => page.tone != Tone::Bad || outcome.failure.is_some(),
+            ExitStatus::NotProven => page.tone == Tone::Warning,
+            ExitStatus::Bad => matches!(page.tone, Tone::Warning | Tone::Bad),
+        };
+        debug_assert!(agree, "{status:?}, {:?}: {}", page.tone, page.answer);
         page
     })?;
     Ok(match &outcome.failure {
@@ -77,7 +81,7 @@ pub(crate) fn outcome<D: Document + Serialize + DeserializeOwned>(
             say(failure);
             failure.exit_status()
         }
-        None => u8::from(outcome.report.is_bad()),
+        None => status.code(),
     })
 }
 

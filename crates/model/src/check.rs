@@ -5,7 +5,7 @@ use crate::identity::Identity;
 use crate::job::JobScore;
 use crate::judged_label::JudgedSpeed;
 use crate::judged_mark::MarksMeasured;
-use crate::report::{Body, Moved, Report};
+use crate::report::{Body, ExitStatus, Moved, Report};
 use crate::result::{NotMeasured, TestResult};
 use crate::sustain;
 use crate::verify::{Verdict, VerifyReport};
@@ -90,8 +90,8 @@ pub struct Visit {
 pub type CheckReport = Report<Visit>;
 
 impl Body for Visit {
-    fn is_bad(&self) -> bool {
-        self.verdict.is_bad()
+    fn exit_status(&self) -> ExitStatus {
+        self.verdict.exit_status(self.confidence)
     }
 
     fn moved(&mut self) -> Option<&mut Moved> {

@@ -1,6 +1,6 @@
 //! The document of `doctor`: whether this computer is fit to measure, point by point.
 
-use crate::report::Document;
+use crate::report::{Document, ExitStatus};
 use crate::worded;
 use serde::{Deserialize, Serialize};
 
@@ -162,8 +162,8 @@ impl DoctorReport {
 }
 
 impl Document for DoctorReport {
-    fn is_bad(&self) -> bool {
-        self.verdict == State::Fail
+    fn exit_status(&self) -> ExitStatus {
+        ExitStatus::bad_if(self.verdict == State::Fail)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The document of `endure`: a card worn out in rounds. Sizes in bytes, times in seconds of the target's clock, speeds
 //! in MB/s.
 
-use crate::report::{Body, Moved, Report};
+use crate::report::{Body, ExitStatus, Moved, Report};
 use serde::{Deserialize, Serialize};
 
 /// Shares of bad sectors that are milestones, in percent, beside the first error (mfst's, reference page `peers` 2.12).
@@ -115,8 +115,8 @@ pub struct Endurance {
 pub type EndureReport = Report<Endurance>;
 
 impl Body for Endurance {
-    fn is_bad(&self) -> bool {
-        self.rounds.iter().any(|r| r.bad.all() > 0 || r.failed_writes > 0)
+    fn exit_status(&self) -> ExitStatus {
+        ExitStatus::bad_if(self.is_bad())
     }
 
     fn moved(&mut self) -> Option<&mut Moved> {
@@ -125,6 +125,11 @@ impl Body for Endurance {
 }
 
 impl Endurance {
+    /// True where a sector was lost or a write failed twice.
+    pub fn is_bad(&self) -> bool {
+        self.rounds.iter().any(|r| r.bad.all() > 0 || r.failed_writes > 0)
+    }
+
     /// The write that the next round's stamps name; a round that was broken off has used up its own.
     pub fn attempt(&self) -> u32 {
         self.rounds.last().map_or(0, |round| round.round) + 1

@@ -1,7 +1,7 @@
 //! What `import` says: file by file what was understood, and what became of it. The document of `import`.
 
 use crate::log::Log;
-use crate::report::Document;
+use crate::report::{Document, ExitStatus};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -113,8 +113,8 @@ pub struct ImportReport {
 }
 
 impl Document for ImportReport {
-    fn is_bad(&self) -> bool {
-        self.named_failed
+    fn exit_status(&self) -> ExitStatus {
+        ExitStatus::bad_if(self.named_failed)
     }
 
     fn ended_by(&mut self, why: String) {

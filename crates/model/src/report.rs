@@ -37,6 +37,13 @@ pub struct Header {
     pub next: Vec<Next>,
 }
 
+impl Header {
+    /// The conclusion that it adds to the body's.
+    pub fn exit_status(&self) -> ExitStatus {
+        ExitStatus::bad_if(self.findings.iter().any(|finding| finding.weight == Weight::Bad))
+    }
+}
+
 /// What to do next.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Next {
@@ -68,11 +75,47 @@ pub struct Moved {
     pub io_errors: Vec<IoError>,
 }
 
+/// Conclusion of a finished document, as the exit status says it. In ascending order: of several the greatest holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ExitStatus {
+    /// Done, and nothing bad found.
+    #[default]
+    Good,
+    /// Done, but what was asked is not proven: inconclusive, a suspect reader, nothing tested.
+    NotProven,
+    /// Done, and a finding is bad: a fake, a mark missed, lost data.
+    Bad,
+}
+
+impl ExitStatus {
+    /// The status of a process that ends with this conclusion.
+    pub const fn code(self) -> u8 {
+        match self {
+            ExitStatus::Good => 0,
+            ExitStatus::Bad => 1,
+            ExitStatus::NotProven => 4,
+        }
+    }
+
+    /// The conclusion of a process that ended with `code`; `None` where something ended it early.
+    pub fn from_code(code: impl Into<i64>) -> Option<Self> {
+        let code = code.into();
+        [ExitStatus::Good, ExitStatus::Bad, ExitStatus::NotProven]
+            .into_iter()
+            .find(|status| i64::from(status.code()) == code)
+    }
+
+    /// `Bad` if something is, else `Good`.
+    pub fn bad_if(bad: bool) -> Self {
+        if bad { ExitStatus::Bad } else { ExitStatus::Good }
+    }
+}
+
 /// What a verb's document holds beside the header.
 pub trait Body {
-    /// Whether it speaks against the card, findings left out.
-    fn is_bad(&self) -> bool {
-        false
+    /// Its conclusion, header and findings left out.
+    fn exit_status(&self) -> ExitStatus {
+        ExitStatus::Good
     }
 
     /// Hears how many bytes the card did not keep of an image that was put back after the test.
@@ -97,19 +140,33 @@ pub struct Report<B> {
 
 /// A document of any verb, as whoever shows it must know it.
 pub trait Document {
-    /// Whether something in it is bad: exit status 1.
-    fn is_bad(&self) -> bool;
+    /// Its conclusion.
+    fn exit_status(&self) -> ExitStatus;
 
     /// Notes what ended the verb early, where the document has room for it.
     fn ended_by(&mut self, _why: String) {}
 }
 
 impl<B: Body> Document for Report<B> {
-    fn is_bad(&self) -> bool {
-        self.body.is_bad() || self.header.findings.iter().any(|f| f.weight == Weight::Bad)
+    fn exit_status(&self) -> ExitStatus {
+        self.body.exit_status().max(self.header.exit_status())
     }
 
     fn ended_by(&mut self, why: String) {
         self.header.error = Some(why);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_status_is_the_gravest_and_survives_the_process() {
+        use ExitStatus::{Bad, Good, NotProven};
+        assert_eq!([Good, NotProven, Bad].map(ExitStatus::code), [0, 4, 1]);
+        assert_eq!((Good.max(NotProven), NotProven.max(Bad), Bad.max(Good)), (NotProven, Bad, Bad));
+        assert!([Good, NotProven, Bad].iter().all(|it| ExitStatus::from_code(it.code()) == Some(*it)));
+        assert_eq!([2, 3, 130, -1].map(ExitStatus::from_code), [None; 4]);
     }
 }

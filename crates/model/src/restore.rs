@@ -1,6 +1,6 @@
 //! What `restore` did. Sizes and places in bytes.
 
-use crate::report::Document;
+use crate::report::{Document, ExitStatus};
 use serde::{Deserialize, Serialize};
 
 /// What the originals come from.
@@ -80,8 +80,8 @@ pub struct RestoreReport {
 }
 
 impl Document for RestoreReport {
-    fn is_bad(&self) -> bool {
-        !self.lost.is_empty() || !self.unreadable.is_empty() || !self.left.is_empty()
+    fn exit_status(&self) -> ExitStatus {
+        ExitStatus::bad_if(!self.lost.is_empty() || !self.unreadable.is_empty() || !self.left.is_empty())
     }
 
     fn ended_by(&mut self, why: String) {

@@ -4,7 +4,6 @@ use crate::figure::{count, duration, percent, speed, trimmed};
 use crate::page::table::Table;
 use crate::page::{Block, Fact, Page, Tone, fact, io_errors};
 use cardscope_model::endure::{EndureReport, EndureRound, Milestone};
-use cardscope_model::report::Body;
 use cardscope_model::units::Size;
 
 /// Rounds that are listed: the first and the last of them.

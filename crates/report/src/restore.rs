@@ -3,7 +3,7 @@
 use crate::figure::count;
 use crate::page::table::Table;
 use crate::page::{Block, Page, Tone, fact};
-use cardscope_model::report::Document;
+use cardscope_model::report::{Document, ExitStatus};
 use cardscope_model::restore::{RecognisedBy, RestoreRange, RestoreReport, RestoreSource, WaitingJournal};
 use cardscope_model::units::{BinarySize, Size, grouped};
 
@@ -19,7 +19,7 @@ pub fn page(report: &RestoreReport) -> Page {
         RestoreSource::Backup => "backup",
     };
     let answer = answer(report);
-    let good = !report.is_bad() && report.error.is_none() && answer != NOT_RESTORED;
+    let good = report.exit_status() == ExitStatus::Good && report.error.is_none() && answer != NOT_RESTORED;
     let mut page = Page::new(&report.target, if good { Tone::Good } else { Tone::Bad }, answer);
     let saved = format!("{} of {}, {}", report.file, report.saved_at, BinarySize(report.saved_bytes));
     let by = report.recognised_by.map(|by| fact("card recognised by", by_word(by)));
@@ -36,7 +36,7 @@ pub fn page(report: &RestoreReport) -> Page {
 
 fn answer(report: &RestoreReport) -> String {
     let done = report.removed && report.error.is_none();
-    match (report.bytes_restored, report.compared, report.is_bad()) {
+    match (report.bytes_restored, report.compared, report.exit_status() == ExitStatus::Bad) {
         (0, false, false) if done => "Nothing to restore: the card holds its own data.".to_owned(),
         (_, false, _) | (0, true, true) => NOT_RESTORED.to_owned(),
         (0, true, false) => "Nothing to restore: the card holds what was saved.".to_owned(),

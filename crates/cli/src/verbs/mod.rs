@@ -30,7 +30,7 @@ macro_rules! verbs {
         }
 
         impl Verb {
-            /// Does it; gives the exit status: 0, or 1 where a finding is bad.
+            /// Does it; gives the exit status.
             pub(crate) fn run(self, options: &Options) -> Result<u8> {
                 match self {
                     $(Verb::$Verb($asked) => {

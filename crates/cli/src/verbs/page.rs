@@ -7,7 +7,7 @@ use crate::terminal::AtTerminal;
 use cardscope_report::page::{Page, html};
 use cardscope_session::Result;
 use cardscope_session::bench::Interrupt;
-use cardscope_session::frame::{self, Outcome, Procedure, Report};
+use cardscope_session::frame::{self, ExitStatus, Outcome, Procedure, Report};
 use cardscope_session::output_file::{Mark, OutputFile};
 use clap::Args;
 use serde::Serialize;
@@ -47,7 +47,8 @@ where
             return Ok(status);
         };
         output::say(&failure);
-        Ok(if status > 1 { status } else { failure.exit_status() })
+        let ended_early = ExitStatus::from_code(status).is_none();
+        Ok(if ended_early { status } else { failure.exit_status() })
     }
 }
 

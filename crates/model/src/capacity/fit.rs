@@ -3,7 +3,7 @@
 
 use super::nominal;
 use crate::finding::Finding;
-use crate::report::Document;
+use crate::report::{Document, ExitStatus};
 use serde::{Deserialize, Serialize};
 
 /// So much below the smallest card known is left free: cards that nobody has listed yet may be smaller.
@@ -125,8 +125,8 @@ pub struct FitReport {
 }
 
 impl Document for FitReport {
-    fn is_bad(&self) -> bool {
-        self.fits == Some(false)
+    fn exit_status(&self) -> ExitStatus {
+        ExitStatus::bad_if(self.fits == Some(false))
     }
 }
 

@@ -10,6 +10,7 @@ pub use io_error::{IoError, SectorFound};
 pub use map::{MapCell, MapSpeed, SlowestSecond, SpeedMap, cell_bytes};
 pub use report::{Disproof, Method, Share, Verification, VerifyReport};
 
+use crate::report::ExitStatus;
 use crate::worded;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -17,6 +18,9 @@ use std::ops::RangeInclusive;
 
 /// Nobody is accused below this confidence.
 pub const SURE: f64 = 0.95;
+
+/// Below this confidence a card that failed nowhere is not called genuine, but not proven.
+pub const PROVEN: f64 = 0.8;
 
 worded! {
     /// The answer to "is this card genuine and whole".
@@ -71,9 +75,18 @@ impl Verdict {
         }
     }
 
-    /// Whether it speaks against the card: exit status 1.
+    /// True where it speaks against the card.
     pub fn is_bad(self) -> bool {
         !matches!(self, Verdict::Genuine | Verdict::ReaderSuspect | Verdict::Inconclusive)
+    }
+
+    /// The conclusion of a test that came to it with this confidence.
+    pub fn exit_status(self, confidence: f64) -> ExitStatus {
+        match self {
+            Verdict::Genuine if confidence >= PROVEN => ExitStatus::Good,
+            Verdict::Genuine | Verdict::ReaderSuspect | Verdict::Inconclusive => ExitStatus::NotProven,
+            _ => ExitStatus::Bad,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The document of `verify`. Sizes in bytes, times in seconds of the target's clock.
 
 use super::{FilesReport, SectorFound, SpeedMap, Verdict};
-use crate::report::{Body, Moved, Report};
+use crate::report::{Body, ExitStatus, Moved, Report};
 use serde::{Deserialize, Serialize};
 
 /// How the card was looked at.
@@ -118,8 +118,8 @@ impl Body for Verification {
         }
     }
 
-    fn is_bad(&self) -> bool {
-        self.verdict.is_bad()
+    fn exit_status(&self) -> ExitStatus {
+        self.verdict.exit_status(self.confidence)
     }
 
     fn moved(&mut self) -> Option<&mut Moved> {

@@ -12,7 +12,7 @@ use crate::locked::lock;
 use crate::records;
 use crate::uploads::SentText;
 use cardscope_model::live::Told;
-use cardscope_session::frame::Failure;
+use cardscope_session::frame::{ExitStatus, Failure};
 use child::{Ended, Launch};
 use memory::Memory;
 use order::Order;
@@ -368,7 +368,7 @@ impl Entry {
 fn came_to(ended: &Ended) -> (State, Option<String>) {
     let error = ended.document["error"].as_str().map(str::to_owned);
     match ended.status {
-        Some(0 | 1) => (State::Complete, error),
+        Some(status) if ExitStatus::from_code(status).is_some() => (State::Complete, error),
         Some(130) => (State::Interrupted, error),
         Some(status) => (State::Failed, error.or(Some(format!("it ended with exit status {status}")))),
         None => (State::Interrupted, error.or(Some("its process was killed".to_owned()))),

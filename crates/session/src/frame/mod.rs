@@ -4,7 +4,7 @@
 mod common;
 
 pub use crate::error::{Failure, Result};
-pub use cardscope_model::report::{Body, Document, Report};
+pub use cardscope_model::report::{Body, Document, ExitStatus, Report};
 use cardscope_model::shell::quoted_path;
 pub use common::{Common, Limits};
 

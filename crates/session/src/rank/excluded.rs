@@ -6,7 +6,6 @@ use crate::error::Result;
 use cardscope_model::archived::StoredCard;
 use cardscope_model::endure::EndureReport;
 use cardscope_model::ranking::Excluded;
-use cardscope_model::report::Body;
 use cardscope_model::verify::{Verdict, Verification, VerifyReport};
 use cardscope_store::{Archive, SessionId, StoredSession, is_named};
 use serde_json::Value;

@@ -4,7 +4,7 @@
 use super::request::fill_in;
 use crate::consent::{Consent, DataKeptOf, Question, obtain};
 use crate::error::{Failure, Result};
-use crate::frame::{Document as _, Outcome};
+use crate::frame::{Document as _, ExitStatus, Outcome};
 use crate::journals::{Medium, Whose, by_content};
 use crate::opened::Opened;
 use crate::opening;
@@ -202,7 +202,7 @@ fn settle(journal: Journal, mut report: RestoreReport, survey: &Survey) -> Outco
         Some("its end may be damaged")
     } else if !report.left.is_empty() {
         Some("sectors changed since the test were not restored")
-    } else if report.is_bad() || lost > 0 {
+    } else if report.exit_status() == ExitStatus::Bad || lost > 0 {
         Some("some data could not be restored")
     } else if !is_certain(&journal, &report, survey) {
         Some("a copy of the card, or an empty card, looks the same")

@@ -3,7 +3,7 @@
 
 use super::{Request, restore};
 use crate::consent::{Beforehand, DataKept};
-use crate::frame::{Document as _, Outcome};
+use crate::frame::{Document as _, ExitStatus, Outcome};
 use crate::journals;
 use crate::opening;
 use cardscope_engine::card::{Answer, Card, extents};
@@ -175,7 +175,10 @@ fn restoring_twice_changes_nothing_and_another_card_is_refused_and_not_written_t
     assert_eq!(refusal, Some(2), "another size");
 
     let Outcome { report, failure } = restored(&journal, None).unwrap();
-    assert!(failure.is_none() && report.compared && report.removed && !report.is_bad(), "{report:?}");
+    assert!(
+        failure.is_none() && report.compared && report.removed && report.exit_status() == ExitStatus::Good,
+        "{report:?}"
+    );
     assert_eq!(report.recognised_by, Some(RecognisedBy::Content));
     assert!(report.bytes_restored > 0 && table.is_as_before() && !journal.exists());
     let Outcome { report, .. } = restored(&copy, None).unwrap();

@@ -7,7 +7,7 @@ use crate::consent::Beforehand;
 use crate::endure;
 use crate::error::{Failure, Result};
 use crate::format;
-use crate::frame::{Document, Outcome, Procedure, execute};
+use crate::frame::{Document, ExitStatus, Outcome, Procedure, execute};
 use crate::map;
 use crate::restore;
 use crate::sustain::{self, Nobody};
@@ -130,7 +130,8 @@ fn performed<P: Procedure>(procedure: &P, interrupt: &Interrupt, events: &mut dy
 fn ended<D: Document + Serialize>(outcome: Result<Outcome<D>>) -> Ended {
     match outcome {
         Ok(Outcome { report, failure }) => {
-            let (is_bad, document) = (report.is_bad(), serde_json::to_value(&report).unwrap());
+            let is_bad = report.exit_status() == ExitStatus::Bad;
+            let document = serde_json::to_value(&report).unwrap();
             Ended { document, failure, is_bad, ..Ended::default() }
         }
         Err(refusal) => Ended { failure: Some(refusal), ..Ended::default() },
