@@ -47,6 +47,7 @@ impl Target for NullTarget {
         self.epoch.elapsed().as_nanos() as Nanos
     }
     fn plan(&mut self, plan: &Plan) -> Result<(), TargetError> {
+        self.waiting.clear();
         self.waiting.reserve(plan.depth as usize);
         Ok(())
     }

@@ -254,10 +254,11 @@ pub trait Target: Send {
     /// The target's clock.
     fn now(&mut self) -> Nanos;
 
-    /// Makes slots ready. May be called again between tests, with nothing in flight.
+    /// Makes slots ready. I/Os of an earlier plan that are still in flight end first, and nobody hears of them: a test
+    /// that met an error leaves some behind.
     ///
     /// # Errors
-    /// If memory or the I/O path cannot be had.
+    /// If the target does not answer them, or memory or the I/O path cannot be had.
     fn plan(&mut self, plan: &Plan) -> Result<(), TargetError>;
 
     /// Takes one I/O; it may be held back until `complete`.

@@ -246,6 +246,15 @@ impl SimTarget {
         Some(self.failed.remove(place).1)
     }
 
+    /// Waits until nothing is in flight any more; nobody hears of what ended.
+    fn await_all(&mut self) {
+        if let Some(last) = self.in_flight.back() {
+            self.pass_until(last.at);
+        }
+        self.in_flight.clear();
+        self.failed.clear();
+    }
+
     /// The clock goes on to `at`.
     #[inline]
     fn pass_until(&mut self, at: Nanos) {
@@ -277,6 +286,7 @@ impl Target for SimTarget {
     }
 
     fn plan(&mut self, plan: &Plan) -> Result<(), TargetError> {
+        self.await_all();
         self.plan = *plan;
         self.slots.clear();
         if plan.own_buffers {
@@ -415,11 +425,10 @@ impl Target for SimTarget {
     }
 
     fn reopen(&mut self) -> Result<(), TargetError> {
+        self.await_all();
         self.answers("reopen")?;
         self.drop_caches()?;
         self.card.reset();
-        self.in_flight.clear();
-        self.failed.clear();
         Ok(())
     }
 

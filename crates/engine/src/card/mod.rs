@@ -11,12 +11,12 @@ mod timing;
 use crate::content::{Content, Match};
 use crate::interrupt::Interrupt;
 use crate::pulse;
-use crate::target::{Completion, Direction, Io, Plan, Region, Target, TargetError};
+use crate::target::{Completion, Direction, Io, Plan, Region, Target};
 use cardscope_model::recipe::Path;
 use cardscope_model::units::{Nanos, nanos, seconds};
 pub use costs::Costs;
 pub use extent::{Answer, Extent, extents};
-use extent::{Flight, compare_bytes, differs};
+use extent::{Flight, Landed, compare_bytes, differs};
 pub use stop::{IoError, Stop, io_error};
 
 /// Bytes that were moved.
@@ -316,7 +316,7 @@ impl<'t> Card<'t> {
         let mut ended = Ok(());
         // The card works on one I/O after the other: each took as long as since it was asked for, or since the one
         // before it ended.
-        let (mut asked, mut before) = (vec![0; self.depth as usize], 0);
+        let mut before = 0;
         let mut usual = nanos(self.costs.of(direction, 1, 0));
         loop {
             if ended.is_ok() && self.interrupt.raised() {
@@ -324,38 +324,42 @@ impl<'t> Card<'t> {
             }
             // One at a time, each handed over before the next is made: the card is busy while content is made, and
             // while answers are looked at.
-            let next = if ended.is_ok() && !flight.free.is_empty() { next_of(self) } else { None };
-            let next = match next {
-                // What is under way must be over by then, too.
-                Some(_) if self.is_over(usual * flight.flying()) => {
-                    ended = Err(Stop::Limit);
-                    None
-                }
-                next => next,
-            };
-            if let Some(Extent { offset, len }) = next {
-                let slot = flight.take_off(Extent { offset, len });
-                asked[slot as usize] = self.now();
-                match self.target.submit(&Io { slot, direction, offset, len, content }) {
-                    Err(TargetError::Rationed) => {
-                        flight.stay(slot);
+            let mut submitted = false;
+            if ended.is_ok()
+                && let Some(free) = flight.take_free()
+            {
+                match next_of(self) {
+                    // What is under way must be over by then, too.
+                    Some(_) if self.is_over(usual * flight.flying()) => {
                         ended = Err(Stop::Limit);
+                        flight.give_back(free);
                     }
-                    submitted => submitted?,
+                    Some(extent) => {
+                        let Extent { offset, len } = extent;
+                        let slot = flight.take_off(free, extent, self.now());
+                        submitted = true;
+                        // What is under way is waited for, whatever became of the next.
+                        if let Err(error) = self.target.submit(&Io { slot, direction, offset, len, content })
+                        {
+                            flight.stay(slot);
+                            ended = Err(error.into());
+                        }
+                    }
+                    None => flight.give_back(free),
                 }
             }
             if flight.is_empty() {
                 return ended;
             }
-            let wait = next.is_none() && flight.landed.is_empty();
+            let wait = !submitted && !flight.has_landed();
             let mut done = std::mem::take(&mut self.done);
             let completed = self.target.complete(usize::from(wait), &mut done);
-            flight.landed.extend(done.drain(..));
+            flight.ended(done.drain(..));
             self.done = done;
             // A card that is gone tells so beside the last answers there will be: all of them are heard.
-            while completed.is_err() || next.is_none() || flight.free.is_empty() {
-                let Some((slot, extent, Completion { at, result, .. })) = flight.land() else { break };
-                let took = at.saturating_sub(asked[slot as usize].max(before));
+            while completed.is_err() || !submitted || flight.is_full() {
+                let Some(Landed { slot, extent, began, at, result }) = flight.land() else { break };
+                let took = at.saturating_sub(began.max(before));
                 self.clock.stands_at(at);
                 pulse::took(direction, u64::from(extent.len), took);
                 before = before.max(at);

@@ -75,6 +75,7 @@ impl Target for Clockwork {
         self.now
     }
     fn plan(&mut self, plan: &Plan) -> Result<(), TargetError> {
+        self.pending.clear();
         self.plans.push(*plan);
         Ok(())
     }

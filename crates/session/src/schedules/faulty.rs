@@ -296,6 +296,8 @@ impl Target for Faulty {
     fn plan(&mut self, plan: &Plan) -> Result<(), TargetError> {
         self.call("plan", 0)?;
         self.block = plan.block;
+        self.flying.clear();
+        self.made_up.clear();
         self.spoiled.clear();
         self.card().plan(plan)
     }

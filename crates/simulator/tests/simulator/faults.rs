@@ -1,8 +1,15 @@
 //! What goes wrong with a simulated card, as whoever measures meets it; and cards that start where they were left.
 
 use crate::common::{GIB, MIB, card, io, plan, random_4k, sequential};
+use cardscope_engine::card::{Answer, Card, extents};
 use cardscope_engine::content::{Content, Match};
+use cardscope_engine::event::Silent;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::runner::{Pace, PassRecorder, RecorderError, Settings, run_pass};
 use cardscope_engine::target::{Completion, Io, Plan, Region, Target, TargetError};
+use cardscope_model::caveat::Caveat;
+use cardscope_model::recipe;
+use cardscope_model::result::Sample;
 use cardscope_simulator::{SimTarget, StateError, target_spec};
 use std::time::Duration;
 
@@ -286,4 +293,67 @@ fn the_truth_names_each_kind_in_the_words_of_verify() {
     let damaged = *card("sim:constant?fake=damaged&damaged_share=0.16").truth();
     let share = damaged.good_bytes as f64 / 8_000_634_880.0;
     assert!((0.81..0.87).contains(&share) && damaged.usable_bytes < 200 * MIB, "{damaged:?}");
+}
+
+#[test]
+fn what_a_test_left_in_flight_ends_before_the_next_plan() {
+    let mut card = card("sim:constant");
+    card.plan(&plan(32, 4096)).unwrap();
+    for slot in 0..32 {
+        card.submit(&io(slot, false, u64::from(slot) * 4096, 4096)).unwrap();
+    }
+    let began = card.now();
+    card.plan(&plan(1, 4096)).unwrap();
+    let replanned = card.now();
+    assert!(replanned > began, "the card works on them until they have ended");
+    card.submit(&io(0, false, MIB, 4096)).unwrap();
+    let mut done = Vec::new();
+    card.complete(1, &mut done).unwrap();
+    assert_eq!((done.len(), done[0].slot), (1, 0), "and only the new one is answered");
+    assert!(done[0].at > replanned);
+}
+
+/// Read errors end a deep test at once; a verb then reads the card one I/O at a time, to restore its data.
+#[test]
+fn a_card_is_driven_on_after_a_deep_test_that_met_an_error() {
+    let deep = "name = \"deep\"\ntitle = \"deep\"\nversion = 1\nsource = \"own\"\n[area]\nsize = \"16MiB\"\n\
+                prepare = false\n[[test]]\ntest = \"RND4K Q32T1 read\"\npasses = 1\n";
+    let deep = recipe::parse(deep, None).unwrap();
+    let mut failed = 0;
+    for seed in 1..=100 {
+        let mut card =
+            card(&format!("sim:constant?announced_bytes=64MiB&faults.read_error_p=0.01&seed={seed}"));
+        let interrupt = Interrupt::default();
+        let settings = Settings {
+            label: "",
+            seed,
+            may_write: false,
+            interrupt: &interrupt,
+            deadline: None,
+            more_follow: false,
+        };
+        failed += u32::from(run_pass(&mut card, &deep, &settings, &mut NoRecords, &mut Silent).is_err());
+        let mut driven = Card::new(&mut card, &interrupt, 4096, 1).unwrap();
+        let mut read = 0;
+        let each = |_, _, _: Answer<'_>| {
+            read += 1;
+            Ok(())
+        };
+        driven.read(extents(0, MIB, 4096), Content::Buffer, each).unwrap();
+        assert_eq!(read, 256, "seed {seed}");
+    }
+    assert!(failed > 90, "{failed} of 100 tests met an error");
+}
+
+struct NoRecords;
+
+impl PassRecorder for NoRecords {
+    fn sample(&mut self, _test: usize, _index: u32, _sample: Sample) -> Result<(), RecorderError> {
+        Ok(())
+    }
+    fn not_measured(&mut self, _test: usize, _reason: String) {}
+    fn caveat(&mut self, _test: usize, _caveat: Caveat) {}
+    fn pace(&mut self, _test: usize) -> Option<Box<dyn Pace>> {
+        None
+    }
 }
