@@ -36,6 +36,7 @@ mod max_write;
 mod observe;
 mod output;
 mod outside_text;
+mod own_home;
 mod pages;
 mod progress;
 mod races;
