@@ -9,4 +9,5 @@ mod orphans;
 mod packaging;
 mod paths;
 mod rates;
+mod touched;
 mod voice;

@@ -1,0 +1,78 @@
+//! `./check --quick` tests what a change touches: files outside of all packages count for the packages that read them.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// The table `READERS` of `scripts/touched`: a file, or a folder with a slash at its end, and its packages.
+fn readers() -> BTreeMap<String, String> {
+    let script = std::fs::read_to_string(root().join("scripts/touched")).unwrap();
+    let table = script.split("READERS = {\n").nth(1).and_then(|rest| rest.split("\n}").next()).unwrap();
+    let row = |line: &str| {
+        let (path, packages) = line.trim().split_once(": ").unwrap();
+        (path.trim_matches('"').to_owned(), packages.to_owned())
+    };
+    table.lines().map(row).collect()
+}
+
+fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, into);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            into.push(path);
+        }
+    }
+}
+
+/// A path without its dots.
+fn plain(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut plain, part| {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+        plain
+    })
+}
+
+/// What a source of a crate names outside of the crates: files and folders that it builds in or that its tests read.
+fn named_outside(file: &Path, krate: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(file).unwrap();
+    let literals = text.split('"').filter(|literal| literal.contains("../") && !literal.contains('\n'));
+    let bases = [krate, file.parent().unwrap()];
+    let paths =
+        literals.flat_map(|literal| bases.map(|base| plain(&base.join(literal.trim_start_matches('/')))));
+    let folders = text.split("builtin_files!(").skip(1).filter_map(|rest| rest.split('"').nth(1));
+    let built_in = folders.map(|folder| root().join(folder));
+    let outside = |path: PathBuf| Some(path.strip_prefix(root()).ok()?.to_str()?.to_owned());
+    let all = paths.chain(built_in).filter(|path| path.exists()).filter_map(outside);
+    all.filter(|path| !path.is_empty() && !path.starts_with("crates")).collect()
+}
+
+#[test]
+fn quick_check_knows_who_reads_files_outside_of_packages() {
+    let readers = readers();
+    let (mut seen, mut wrong) = (0, Vec::new());
+    for krate in std::fs::read_dir(root().join("crates")).unwrap() {
+        let krate = krate.unwrap().path();
+        let name = krate.file_name().unwrap().to_str().unwrap();
+        let package =
+            if name == "cli" { "\"cardscope\"".to_owned() } else { format!("\"cardscope-{name}\"") };
+        let mut files = Vec::new();
+        sources(&krate, &mut files);
+        for path in files.iter().flat_map(|file| named_outside(file, &krate)) {
+            let listed = |key: &String| path.starts_with(key.trim_end_matches('/')) || key.starts_with(&path);
+            seen += 1;
+            if !readers.iter().any(|(key, packages)| listed(key) && packages.contains(&package)) {
+                wrong.push(format!("{package} reads {path}"));
+            }
+        }
+    }
+    assert!(seen > 15, "{seen} paths are not all that the crates name");
+    assert!(wrong.is_empty(), "READERS in scripts/touched lacks: {}", wrong.join(", "));
+}
