@@ -3,17 +3,29 @@
 
 use crate::archetype::{EndOfLife, FakeKind};
 use crate::card::Command;
-use crate::chance::mapped_ranges;
+use crate::chance::{Chance, mapped_ranges};
 use crate::content::{Data, Faults, Found, IoError, Medium};
+use crate::reader::LyingReader;
 use crate::rig::Rig;
 use crate::state_file::{self, Destination, Saved, StateError};
 use crate::target_spec::TargetSpec;
+use cardscope_engine::content::Content;
+
+const SECTOR: u64 = 512;
+
+/// Tells the garbage of torn pages from what else a seed decides.
+const TORN: u64 = 0x746f_726e;
+
+/// Pages from one to the next that shares its cells: programming the later one puts the earlier one at risk. \[I\]
+const PAIRED_PAGES: u64 = 3;
 
 /// A card that somebody uses. Times are nanoseconds since it was put in.
 #[derive(Debug)]
 pub(crate) struct SimulatedDevice {
     pub(crate) rig: Rig,
     medium: Medium,
+    /// None where the reader hands out what the card answers.
+    liar: Option<LyingReader>,
     faults: Faults,
     /// True where each command must be looked at: the card has faults, or may die.
     watched: bool,
@@ -52,9 +64,13 @@ impl SimulatedDevice {
             }
         };
         let mut device = SimulatedDevice {
+            watched: !a.faults.none()
+                || a.wear.is_some()
+                || a.fake.kind == FakeKind::Overcommitted
+                || rig.fails_some(),
+            liar: LyingReader::new(&a.rig, seed),
             rig,
             medium,
-            watched: !a.faults.none() || a.wear.is_some() || a.fake.kind == FakeKind::Overcommitted,
             clock,
             slow_factor: Some(a.fake.slow_factor),
             gone: None,
@@ -87,12 +103,13 @@ impl SimulatedDevice {
     #[inline]
     pub(crate) fn write(&mut self, offset: u64, len: u64, data: Data<'_>) -> Result<(), IoError> {
         let place = self.rig.address(offset);
-        let (offset, data) = (place, data.reaching(place, offset));
+        let data = data.reaching(place, offset);
         if !self.watched {
-            return self.medium.write(offset, len, data);
+            return self.medium.write(place, len, data);
         }
-        let struck = self.faults.strike(true, offset, len);
-        let result = struck.and_then(|()| self.write_worn(offset, len, data));
+        self.reachable(true, offset, len)?;
+        let struck = self.faults.strike(true, place, len);
+        let result = struck.and_then(|()| self.write_worn(place, len, data));
         if let Err(IoError::Gone { reason }) = &result {
             self.gone = Some(reason.clone());
         }
@@ -102,6 +119,10 @@ impl SimulatedDevice {
 
     /// A write to a card that may have come to its end.
     fn write_worn(&mut self, offset: u64, len: u64, data: Data<'_>) -> Result<(), IoError> {
+        if self.faults.tears() {
+            self.tear(offset, len, data)?;
+            return Err(IoError::gone("it lost its power during this write"));
+        }
         let worn = |what: &str| format!("the card is worn out and {what}");
         match self.rig.card.end_of_life() {
             None => self.medium.write(offset, len, data),
@@ -115,6 +136,28 @@ impl SimulatedDevice {
                 self.medium.write(offset, len, data)
             }
         }
+    }
+
+    /// Power is lost while a write is under way: its first half is stored, the page that was being programmed and a pair
+    /// of pages that share its cells in the same erase block hold garbage.
+    fn tear(&mut self, offset: u64, len: u64, data: Data<'_>) -> Result<(), IoError> {
+        let card = &self.spec.archetype;
+        let (page, block) = (card.flash.page_bytes, card.flash.au_bytes);
+        let half = len / 2 / SECTOR * SECTOR;
+        if half > 0 {
+            self.medium.write(offset, half, data.part(0, half))?;
+        }
+        let torn = offset + half;
+        let erase_block = torn - torn % block..(torn - torn % block + block).min(card.announced_bytes);
+        let chance = Chance::new(self.spec.seed, TORN);
+        for pages in [0, PAIRED_PAGES, 2 * PAIRED_PAGES] {
+            let at = (torn - torn % page).saturating_sub(pages * page);
+            let garbage = Data::described(Content::Stream { seed: chance.draw(at) });
+            if erase_block.contains(&at) {
+                self.medium.write(at, page.min(erase_block.end - at), garbage)?;
+            }
+        }
+        Ok(())
     }
 
     fn after_write(&mut self) {
@@ -131,18 +174,35 @@ impl SimulatedDevice {
     /// Notes in `found` what a read finds. Fails if the card cannot read it.
     pub(crate) fn read(&mut self, offset: u64, len: u64, found: &mut Found) -> Result<(), IoError> {
         found.clear(offset);
-        if self.rig.fails(&Command { write: false, offset, len, in_flight: 1 }) {
-            return Err(IoError::failed("the reader fails reads of several sectors at the end of the card"));
-        }
         if self.watched {
-            self.faults.strike(false, offset, len)?;
+            self.reachable(false, offset, len)?;
+            self.faults.strike(false, self.rig.address(offset), len)?;
         }
-        let place = self.rig.address(offset);
-        self.medium.read(place, len, self.faults.counters.reads, found)
+        let number = self.faults.counters.reads;
+        let Some(liar) = &mut self.liar else {
+            return self.medium.read(self.rig.address(offset), len, number, found);
+        };
+        let (start, some) = liar.request(offset, len);
+        self.medium.read(self.rig.address(start), some, number, found)?;
+        found.repeat(len);
+        let mut answer = Vec::new();
+        if liar.has_memory() {
+            answer.resize(len as usize, 0);
+            self.medium.fetch(found, &mut answer)?;
+            found.fill(&mut answer);
+        }
+        liar.distort(found, len, answer);
+        Ok(())
+    }
+
+    /// Fails where the reader fails a command by itself.
+    fn reachable(&self, write: bool, offset: u64, len: u64) -> Result<(), IoError> {
+        let reason = self.rig.refusal(&Command { write, offset, len, in_flight: 1 });
+        reason.map_or(Ok(()), |reason| Err(IoError::failed(reason)))
     }
 
     pub(crate) fn reads_matter(&self) -> bool {
-        self.watched || self.medium.reads_matter() || self.rig.fails_some()
+        self.watched || self.liar.is_some() || self.medium.reads_matter()
     }
 
     /// Fetches what was found as bytes to its place in `out`. Fails if the host cannot read it any more.
@@ -152,6 +212,10 @@ impl SimulatedDevice {
 
     /// Tells the card at `now` that a range holds nothing of value; returns when it has noted it.
     pub(crate) fn discard(&mut self, now: f64, offset: u64, len: u64) -> f64 {
+        let len = len.min(self.rig.reach().saturating_sub(offset));
+        if len == 0 {
+            return now;
+        }
         // A card that takes no more writes forgets nothing either.
         if matches!(self.rig.card.end_of_life(), None | Some(EndOfLife::LosesBlocks)) {
             self.medium.discard(self.rig.address(offset), len);

@@ -33,7 +33,7 @@ pub fn identity(card: &Archetype) -> Result<Identity, ArchetypeError> {
         identity.pcie = Some(link(described));
     }
     identity.usb = card.identity.usb.as_ref().map(reader);
-    identity.capacity_bytes = Some(card.announced_bytes);
+    identity.capacity_bytes = Some(card.shown_bytes());
     identity.complete();
     Ok(identity)
 }

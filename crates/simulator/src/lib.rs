@@ -14,6 +14,7 @@ mod device;
 mod identify;
 mod page_cache;
 pub mod random;
+mod reader;
 mod rig;
 pub mod serve;
 mod state_file;

@@ -23,6 +23,9 @@ pub(crate) struct Rig {
     address_limit: u64,
     /// First byte from which on a reader with the last-sector bug fails reads of several sectors.
     single_from: u64,
+    /// Where the addresses end that the reader reaches on the card.
+    reach: u64,
+    stall: Option<Stall>,
     /// Set once writes take so many times as long.
     slow: Option<Slow>,
     /// Somebody else who uses reader, bus or host now and then.
@@ -77,15 +80,19 @@ impl Rig {
                 && split_bytes.is_none()
                 && host_source_mb_s.is_none()
                 && reader_cache_bytes == 0
-                && a.rig.disturb_every_s == 0.0,
+                && a.rig.disturb_every_s == 0.0
+                && a.faults.stall_every_ios == 0
+                && a.reachable_bytes() >= a.shown_bytes(),
             cache_bytes: reader_cache_bytes,
             cached: 0..0,
             address_limit: address_limit_bytes.unwrap_or(u64::MAX),
             single_from: if last_sector_bug {
-                a.announced_bytes.saturating_sub(LAST_SECTORS * SECTOR)
+                a.shown_bytes().saturating_sub(LAST_SECTORS * SECTOR)
             } else {
                 u64::MAX
             },
+            reach: if a.reachable_bytes() < a.shown_bytes() { a.reachable_bytes() } else { u64::MAX },
+            stall: Stall::new(&a.faults),
             slow: None,
             disturbance: Disturbance::new(&a.rig),
             path: 1e9 * if a.front.path_s > 0.0 { a.front.path_s } else { PATH_S },
@@ -131,20 +138,30 @@ impl Rig {
         if offset < self.address_limit { offset } else { offset % self.address_limit }
     }
 
-    /// True where the reader fails a read by itself.
-    #[inline]
-    pub(crate) fn fails(&self, command: &Command) -> bool {
-        !command.write && command.len > SECTOR && command.offset + command.len > self.single_from
+    /// Why the reader fails a command by itself, where it does.
+    pub(crate) fn refusal(&self, command: &Command) -> Option<&'static str> {
+        let end = command.offset + command.len;
+        if end > self.reach {
+            return Some("the reader reaches no such place of the card");
+        }
+        let fails = !command.write && command.len > SECTOR && end > self.single_from;
+        fails.then_some("the reader fails reads of several sectors at the end of the card")
     }
 
+    /// True where the reader fails some commands by itself.
     pub(crate) fn fails_some(&self) -> bool {
-        self.single_from != u64::MAX
+        self.single_from != u64::MAX || self.reach != u64::MAX
+    }
+
+    pub(crate) fn reach(&self) -> u64 {
+        self.reach
     }
 
     /// A command whose data is there, through the reader.
     pub(crate) fn transfer(&mut self, now: f64, command: Command) -> f64 {
+        let now = self.stall.as_mut().map_or(now, |stall| stall.pass(now));
         let arrival = now + self.overhead;
-        if self.answers(&command) {
+        if command.offset + command.len > self.reach || self.answers(&command) {
             return self.disturbance.as_mut().map_or(arrival, |other| other.stretch(now, arrival));
         }
         let (mut done, mut end) = (0, arrival);
@@ -185,6 +202,32 @@ impl Slow {
         self.by_itself = end;
         self.free = now.max(self.free) + own * if write { self.factor } else { 1.0 };
         self.free.max(end)
+    }
+}
+
+/// Times at which the card answers nothing. Times are nanoseconds since it was put in.
+#[derive(Debug, Clone, Copy)]
+struct Stall {
+    every: u64,
+    lasts: f64,
+    ios: u64,
+    until: f64,
+}
+
+impl Stall {
+    /// `None` for a card that never stalls.
+    fn new(faults: &schema::Faults) -> Option<Self> {
+        let schema::Faults { stall_every_ios: every, stall_s, .. } = *faults;
+        (every > 0).then_some(Stall { every, lasts: stall_s * 1e9, ios: 0, until: 0.0 })
+    }
+
+    /// When a command begins that comes at `now`.
+    fn pass(&mut self, now: f64) -> f64 {
+        self.ios += 1;
+        if self.ios.is_multiple_of(self.every) {
+            self.until = now.max(self.until) + self.lasts;
+        }
+        now.max(self.until)
     }
 }
 
@@ -286,12 +329,13 @@ mod tests {
     fn a_reader_may_fail_long_reads_at_the_very_end_and_lose_the_high_bits_of_an_address() {
         let bytes = 8_000_634_880u64;
         let odd = rig("last_sector_bug=on&address_limit_bytes=4GiB");
-        assert!(odd.fails(&read(bytes - 8 * 512, 1024)) && odd.fails(&read(bytes - 9 * 512, 1024)));
-        assert!(!odd.fails(&read(bytes - 512, 512)) && !odd.fails(&read(bytes - 10 * 512, 1024)));
-        assert!(!odd.fails(&Command { write: true, ..read(bytes - 1024, 1024) }));
+        let fails = |command| odd.refusal(&command).is_some();
+        assert!(fails(read(bytes - 8 * 512, 1024)) && fails(read(bytes - 9 * 512, 1024)));
+        assert!(!fails(read(bytes - 512, 512)) && !fails(read(bytes - 10 * 512, 1024)));
+        assert!(!fails(Command { write: true, ..read(bytes - 1024, 1024) }));
         assert_eq!((odd.address(4096), odd.address((4 << 30) + 4096)), (4096, 4096));
         let sane = rig("");
-        assert!(!sane.fails(&read(bytes - 1024, 1024)) && sane.address(bytes) == bytes);
+        assert!(!sane.fails_some() && sane.address(bytes) == bytes);
     }
 
     fn bursts() -> Disturbance {

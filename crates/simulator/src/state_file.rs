@@ -59,13 +59,14 @@ struct Head {
 
 impl Head {
     fn new(card: &Archetype, seed: u64) -> Self {
-        let seeded = card.fake != Fake::default() || !card.faults.none();
+        let faults = card.faults.without_vanishing();
+        let seeded = card.fake != Fake::default() || !faults.none();
         Head {
             name: card.name.clone(),
             bytes: card.announced_bytes,
             seed: seeded.then_some(seed),
             fake: card.fake,
-            faults: card.faults,
+            faults,
         }
     }
 

@@ -63,7 +63,7 @@ impl SimTarget {
         let a = &spec.archetype;
         let info = TargetInfo {
             name: spec.text.clone(),
-            bytes: a.announced_bytes,
+            bytes: a.shown_bytes(),
             sector: SECTOR as u32,
             io_path: "simulated",
             file_system: None,

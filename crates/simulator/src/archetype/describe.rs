@@ -2,7 +2,7 @@
 
 use super::schema::{
     Archetype, Cache, CacheKind, Close, Constant, EndOfLife, Fake, FakeKind, FatRegion, Gc, HybridWrite,
-    Lost, PoolFull, Read, Start, Thermal, Throttle, Unwritten, Wear, WhenFull, Write,
+    Lost, PoolFull, Read, StaleReads, Start, Thermal, Throttle, Unwritten, Wear, WhenFull, Write,
 };
 use cardscope_model::units::{BinarySize, Capacity, Size, three_digits};
 
@@ -150,8 +150,33 @@ fn rig(card: &Archetype) -> Option<String> {
     ]
     .into_iter()
     .flatten()
+    .chain(defects(card))
     .collect();
     (!parts.is_empty()).then(|| format!("Rig: {}.", parts.join(", ")))
+}
+
+/// Defects of the reader.
+fn defects(card: &Archetype) -> impl Iterator<Item = String> {
+    let (r, shown) = (&card.rig, card.shown_bytes());
+    let stale = match r.stale_reads {
+        StaleReads::None => None,
+        StaleReads::Backwards => Some("a read that goes backwards"),
+        StaleReads::Following => Some("a read that follows another one"),
+    };
+    let last = "it fails reads of several sectors at the end of the card".to_owned();
+    [
+        r.repeat_bytes.map(|most| format!("longer reads repeat their first {}", BinarySize(most))),
+        (r.flip_read_every > 0).then(|| format!("one read in {} comes with a wrong bit", r.flip_read_every)),
+        r.align_bytes
+            .map(|unit| format!("reads are answered from the last multiple of {}", BinarySize(unit))),
+        stale.map(|which| format!("{which} is answered with the data of the one before")),
+        (shown != card.announced_bytes).then(|| format!("the reader announces {}", Capacity(shown))),
+        r.end_bytes.map(|end| format!("it reaches no address beyond {}", BinarySize(end))),
+        r.address_limit_bytes.map(|end| format!("its addresses begin again at {}", BinarySize(end))),
+        r.last_sector_bug.then_some(last),
+    ]
+    .into_iter()
+    .flatten()
 }
 
 fn cache(c: &Cache) -> String {
@@ -289,7 +314,11 @@ fn faults(card: &Archetype) -> Option<String> {
     .into_iter()
     .filter(|(share, _)| *share > 0.0)
     .map(|(share, what)| format!("{} % {what}", percent(share)))
+    .chain((f.error_tries > 1).then(|| format!("each error comes {} times", f.error_tries)))
     .collect();
+    let ranges = (!f.error_ranges.is_empty()).then(|| format!("Commands fail at {}.", f.error_ranges));
+    let stalls = (f.stall_every_ios > 0)
+        .then(|| format!("It answers nothing for {} each {} I/Os.", time(f.stall_s), f.stall_every_ios));
     let begin = match f.begin_after_bytes {
         0 => String::new(),
         bytes => format!(" after {} written", Size(bytes)),
@@ -299,9 +328,10 @@ fn faults(card: &Archetype) -> Option<String> {
     let ios = f.vanish_after_ios.map(|ios| format!("{ios} reads and writes"));
     let time = f.vanish_after_s.map(|s| format!("{s} s"));
     let any: Vec<_> = [bytes, ios, time].into_iter().flatten().collect();
-    let vanishes = (!any.is_empty()).then(|| format!("It vanishes after {}.", any.join(" or ")));
-    let both: Vec<_> = [all, vanishes].into_iter().flatten().collect();
-    (!both.is_empty()).then(|| both.join(" "))
+    let torn = if f.vanish_tears { ", and the write under way is torn" } else { "" };
+    let vanishes = (!any.is_empty()).then(|| format!("It vanishes after {}{torn}.", any.join(" or ")));
+    let sentences: Vec<_> = [all, ranges, stalls, vanishes].into_iter().flatten().collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
 fn state(card: &Archetype) -> String {

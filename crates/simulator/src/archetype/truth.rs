@@ -1,7 +1,7 @@
 //! What a full test of a card should find, worked out from the parameters and the seed without any card, so that
 //! overrides change it too. A test holds it against what stands in each file.
 
-use super::schema::{Archetype, FakeKind, Faults, OpenBlocks, PoolFull, Truth, Write};
+use super::schema::{Archetype, ErrorRanges, FakeKind, Faults, OpenBlocks, PoolFull, Truth, Write};
 use crate::chance::{Units, WeakBits};
 use crate::content::{self, FakeMap, Location, WEAK};
 use cardscope_model::verify::Verdict;
@@ -23,8 +23,8 @@ impl Truth {
             map_segment_bytes: card.flash.map_segment_bytes.filter(|_| segment_shows),
             fat_region_bytes: card.fat_region.map(|r| r.bytes),
             verdict: verdict(card, good_bytes),
-            usable_bytes,
-            good_bytes,
+            usable_bytes: usable_bytes.min(card.shown_bytes().min(card.reachable_bytes())),
+            good_bytes: good_bytes.min(card.shown_bytes().min(card.reachable_bytes())),
             open_blocks: open_blocks(card),
             slc_cache_bytes: card.cache.as_ref().map(|c| c.through_bytes(card.announced_bytes) as u64),
             queue_depth: queue_depth(card),
@@ -69,6 +69,8 @@ fn verdict(card: &Archetype, good_bytes: u64) -> Verdict {
     // A small share of large units may come to none of them: then nothing is damaged.
     let loses = good_bytes < card.announced_bytes;
     match card.fake.kind {
+        // Nothing is said of a card that was seen through a reader that misreads it.
+        _ if card.reader_is_bad() => Verdict::ReaderSuspect,
         FakeKind::ReadOnly => Verdict::ReadOnly,
         _ if good_bytes == 0 => Verdict::Dead,
         FakeKind::Limbo => Verdict::Limbo,
@@ -85,11 +87,12 @@ fn verdict(card: &Archetype, good_bytes: u64) -> Verdict {
 fn stored(card: &Archetype, seed: u64) -> (u64, u64) {
     let end = end(card);
     let (map, failing) = (FakeMap::at_last(card, seed), content::Faults::new(&card.faults, seed).failing);
+    let ranges = &card.faults.error_ranges;
     let (mut good, mut first_bad) = (0, end);
     for own in own_places(card, end) {
         let mut at = own.start;
         while at < own.end {
-            let (kept, len) = run(&map, failing, at, own.end - at);
+            let (kept, len) = run(&map, failing, ranges, at, own.end - at);
             if kept {
                 good += len;
             } else {
@@ -104,7 +107,8 @@ fn stored(card: &Archetype, seed: u64) -> (u64, u64) {
         weak.each(0, end, |byte, _| sectors.push(byte / SECTOR * SECTOR));
         sectors.sort_unstable();
         sectors.dedup();
-        let counted = sectors.iter().filter(|sector| run(&map, failing, **sector, SECTOR).0).count() as u64;
+        let counted =
+            sectors.iter().filter(|sector| run(&map, failing, ranges, **sector, SECTOR).0).count() as u64;
         good -= counted * SECTOR;
         first_bad = sectors.first().map_or(first_bad, |sector| first_bad.min(*sector));
     }
@@ -136,8 +140,9 @@ fn end(card: &Archetype) -> u64 {
 }
 
 /// Whether what stands at `at` is kept, and for how many bytes that holds.
-fn run(map: &FakeMap, failing: Option<Units>, at: u64, len: u64) -> (bool, u64) {
+fn run(map: &FakeMap, failing: Option<Units>, ranges: &ErrorRanges, at: u64, len: u64) -> (bool, u64) {
     let route = map.route(at, len);
     let (fails, len) = failing.map_or((false, route.len), |units| units.run(at, route.len));
-    (matches!(route.place, Location::Kept(_)) && !fails, len)
+    let (errs, len) = ranges.run(at, len);
+    (matches!(route.place, Location::Kept(_)) && !fails && !errs, len)
 }

@@ -5,6 +5,7 @@ use crate::archetype::{Archetype, FakeKind, schema};
 use crate::chance::{Chance, Units};
 use cardscope_engine::target::{Direction, Io, TargetError};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// Tell the choices of one seed apart.
 const FAILING: u64 = 0x6661_696c;
@@ -24,6 +25,8 @@ pub(crate) struct Faults {
     /// The units that fail, on a card with all its faults.
     pub(crate) failing: Option<Units>,
     tries: Chance,
+    /// Places that failed by chance, and the tries that still fail there.
+    again: Vec<(Range<u64>, u64)>,
     pub(crate) counters: Counters,
 }
 
@@ -31,9 +34,10 @@ impl Faults {
     pub(crate) fn new(p: &schema::Faults, seed: u64) -> Self {
         let failing = Units::new(seed, FAILING, p.unit_bytes, p.failing_share);
         Faults {
-            p: *p,
+            p: p.clone(),
             failing: (p.failing_share > 0.0).then_some(failing),
             tries: Chance::new(seed, TRIES),
+            again: Vec::new(),
             counters: Counters::default(),
         }
     }
@@ -64,13 +68,40 @@ impl Faults {
             self.counters.reads += 1;
         }
         let p = if write { self.p.write_error_p } else { self.p.read_error_p };
-        if begun && p > 0.0 && self.tries.unit(number) < p {
+        let again = self.fails_again(offset, len);
+        if !again && begun && p > 0.0 && self.tries.unit(number) < p {
+            self.again
+                .extend((self.p.error_tries > 1).then(|| (offset..offset + len, self.p.error_tries - 1)));
             return Err(IoError::failed("the card failed this time"));
+        }
+        if again {
+            return Err(IoError::failed("the card failed again"));
+        }
+        if self.p.error_ranges.fail(write, offset, len) {
+            return Err(IoError::failed("the card fails at this place"));
         }
         if begun && self.failing.is_some_and(|units| hits(units, offset, len)) {
             return Err(IoError::failed("the card fails at this place"));
         }
         Ok(())
+    }
+}
+
+impl Faults {
+    /// True where a command fails because another one failed by chance in its place.
+    fn fails_again(&mut self, offset: u64, len: u64) -> bool {
+        let touches = |(place, _): &(Range<u64>, u64)| place.start < offset + len && offset < place.end;
+        let Some(at) = self.again.iter().position(touches) else { return false };
+        self.again[at].1 -= 1;
+        if self.again[at].1 == 0 {
+            self.again.swap_remove(at);
+        }
+        true
+    }
+
+    /// True where the command that was counted last is torn by the loss of power.
+    pub(crate) fn tears(&self) -> bool {
+        self.p.vanish_tears && self.vanished()
     }
 }
 

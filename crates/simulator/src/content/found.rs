@@ -19,6 +19,8 @@ pub(crate) struct Found {
     pub(crate) pieces: Vec<Piece>,
     /// Bits that are wrong, by byte of the read.
     pub(crate) flips: Vec<(u64, u8)>,
+    /// Bytes of an earlier answer that came in place of the first ones of this read.
+    pub(crate) stale: Vec<u8>,
     pub(crate) len: u64,
 }
 
@@ -27,7 +29,24 @@ impl Found {
         self.offset = offset;
         self.pieces.clear();
         self.flips.clear();
+        self.stale.clear();
         self.len = 0;
+    }
+
+    /// Repeats what was found, wrong bits included, until it is `len` bytes long.
+    pub(crate) fn repeat(&mut self, len: u64) {
+        let (pieces, flips, once) = (self.pieces.clone(), self.flips.clone(), self.len);
+        while self.len < len && once > 0 {
+            let (from, room) = (self.len, len - self.len);
+            self.flips
+                .extend(flips.iter().filter(|(byte, _)| *byte < room).map(|(byte, m)| (from + byte, *m)));
+            for piece in &pieces {
+                let len = piece.len.min(len - self.len);
+                if len > 0 {
+                    self.push(Piece { len, ..*piece });
+                }
+            }
+        }
     }
 
     /// True where some of it is kept as bytes.
@@ -43,8 +62,8 @@ impl Found {
         }
     }
 
-    /// Makes the bytes of all pieces but those kept as bytes, which stand in `out` already, and turns the bits that
-    /// are wrong.
+    /// Makes the bytes of all pieces but those kept as bytes, which stand in `out` already, puts stale ones in their
+    /// place, and turns the bits that are wrong.
     pub(crate) fn fill(&self, out: &mut [u8]) {
         let mut at = 0;
         for piece in &self.pieces {
@@ -52,6 +71,7 @@ impl Found {
             content::fill(piece.what, piece.origin, &mut out[at..end]);
             at = end;
         }
+        out[..self.stale.len()].copy_from_slice(&self.stale);
         for (byte, mask) in &self.flips {
             out[*byte as usize] ^= mask;
         }
@@ -59,7 +79,7 @@ impl Found {
 
     /// First byte that differs from what was expected there. `bytes` holds what was kept as bytes, and no more.
     pub(crate) fn first_difference(&self, expected: Content, bytes: Option<&[u8]>) -> Option<u64> {
-        if self.flips.is_empty() {
+        if self.flips.is_empty() && self.stale.is_empty() {
             self.between(expected, bytes)
         } else {
             self.between_bytes(expected, bytes)
@@ -90,7 +110,7 @@ impl Found {
         self.fill(&mut made);
         if expected == Content::Noise {
             // Noise is noise at any address; only its bits can be wrong.
-            let moved = self.pieces.iter().all(|p| p.what == Content::Noise);
+            let moved = self.stale.is_empty() && self.pieces.iter().all(|p| p.what == Content::Noise);
             if moved {
                 return self.flips.iter().map(|(byte, _)| *byte).min();
             }

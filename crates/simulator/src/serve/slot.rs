@@ -123,7 +123,7 @@ fn truth(spec: &TargetSpec) -> Result<String, ArchetypeError> {
         "name": card.name,
         "target": spec.text,
         "seed": spec.seed,
-        "announced_bytes": card.announced_bytes,
+        "announced_bytes": card.shown_bytes(),
     });
     if let (Some(all), Value::Object(truth)) = (document.as_object_mut(), json!(card.truth)) {
         all.extend(truth);
@@ -167,7 +167,7 @@ pub(super) struct Came {
 impl Live {
     pub(super) fn new(spec: &TargetSpec) -> Result<Self, StateError> {
         let card = SimulatedDevice::new(spec)?;
-        let (bytes, clock) = (spec.archetype.announced_bytes, card.clock);
+        let (bytes, clock) = (spec.archetype.shown_bytes(), card.clock);
         let holes_are_zeros = spec.archetype.state.unwritten == Unwritten::Zeros;
         let state = State { card, found: Found::default(), latest: clock, closed: false };
         Ok(Live { bytes, start: Instant::now(), clock, holes_are_zeros, state: Mutex::new(state) })

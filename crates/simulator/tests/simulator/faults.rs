@@ -80,6 +80,72 @@ fn bad_places_fail_each_time_and_bad_luck_only_once() {
 }
 
 #[test]
+fn a_place_that_failed_by_chance_fails_as_often_as_said() {
+    let mut twice = card("sim:constant?read_error_p=0.05&error_tries=2");
+    let mut failures = 0;
+    for block in 0..400 {
+        if one(&mut twice, false, block * 4096, 4096).is_err() {
+            failures += 1;
+            assert!(one(&mut twice, false, block * 4096, 4096).is_err(), "the second try");
+        }
+    }
+    assert!((8..40).contains(&failures), "20 of 400: {failures}");
+}
+
+#[test]
+fn ranges_fail_for_the_commands_that_they_name() {
+    let mut bad = card("sim:constant?error_ranges=1MiB+4096,2MiB+512:read,3MiB+512:write");
+    for (write, offset, len, fails) in [
+        (false, MIB, 512, true),
+        (true, MIB + 3584, 1024, true),
+        (false, MIB + 4096, 4096, false),
+        (false, 0, 4 * MIB, true),
+        (false, 2 * MIB, 4096, true),
+        (true, 2 * MIB, 4096, false),
+        (true, 3 * MIB - 512, 1024, true),
+        (false, 3 * MIB, 4096, false),
+    ] {
+        let result = one(&mut bad, write, offset, len);
+        assert_eq!(result.is_err(), fails, "{write} {offset} {len}: {result:?}");
+    }
+}
+
+#[test]
+fn a_stalled_card_answers_late_and_then_as_before() {
+    let mut slow = card("sim:constant?stall_every_ios=10&stall_s=7");
+    let mut times = Vec::new();
+    for block in 0..30 {
+        let before = slow.now();
+        one(&mut slow, false, block * 4096, 4096).unwrap();
+        times.push(slow.now() - before);
+    }
+    let late: Vec<_> = (0..30).filter(|io| times[*io] > 7_000_000_000).collect();
+    assert_eq!(late, [9, 19, 29]);
+    assert!(times.iter().all(|time| *time < 7_001_000_000));
+    assert_eq!(slow.truth().verdict, cardscope_model::verify::Verdict::Genuine);
+}
+
+#[test]
+fn a_power_cut_tears_the_write_under_way_and_pages_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("state");
+    let cut = format!("sim:lexar-16g-c10?vanish_after_ios=3&vanish_tears=on&save={}", file.display());
+    let mut before = card(&cut);
+    let page = before.spec().archetype.flash.page_bytes;
+    one(&mut before, true, 0, 4 * MIB).unwrap();
+    one(&mut before, true, 8 * MIB, MIB).unwrap();
+    assert!(matches!(one(&mut before, true, MIB, MIB), Err(TargetError::Gone { .. })));
+    before.close().unwrap();
+    let mut after = card(&format!("sim:lexar-16g-c10?state={}", file.display()));
+    let torn = MIB + MIB / 2;
+    assert!(holds(&mut after, 0, torn - 7 * page, STAMP) && holds(&mut after, 8 * MIB, MIB, STAMP));
+    let garbled = |card: &mut SimTarget, at| !holds(card, at, 512, STAMP);
+    assert!(garbled(&mut after, torn), "the page that was being programmed");
+    assert!(garbled(&mut after, torn - 3 * page) && !garbled(&mut after, torn - page));
+    assert!(holds(&mut after, torn + page, MIB, STAMP), "what stood there before");
+}
+
+#[test]
 fn late_failure_begins_when_enough_is_written() {
     let mut late = card("sim:constant?lost_share=0.5&begin_after_bytes=1GiB");
     let good = |card: &mut SimTarget| (0..100).filter(|unit| holds(card, unit * 4 * MIB, MIB, STAMP)).count();
@@ -260,6 +326,14 @@ fn impossible_fakes_and_faults_are_refused_by_their_key() {
         ("flip_p=0.5", "flip_p"),
         ("read_error_p=2", "read_error_p"),
         ("vanish_after_s=-1", "vanish_after_s"),
+        ("error_ranges=1MiB", "START+LEN"),
+        ("error_tries=0", "error_tries"),
+        ("stall_every_ios=5", "stall_s"),
+        ("vanish_tears=on", "vanish_after_ios"),
+        ("repeat_bytes=1000", "rig.repeat_bytes"),
+        ("align_bytes=0", "rig.align_bytes"),
+        ("stale_reads=often", "use none, backwards"),
+        ("extra_sectors=4096", "rig.shown_bytes"),
         ("failing_share=1.01", "failing_share"),
         ("state=used&used_share=-1", "used_share"),
         ("memory=much", "memory"),
@@ -282,6 +356,15 @@ fn the_truth_names_each_kind_in_the_words_of_verify() {
         ("fake=overcommitted&fake_bytes=1G", "overcommitted", 1 << 30),
         ("fake=read-only", "read-only", 0),
         ("read_flip_p=0.0001", "unstable", 8_000_634_880),
+        ("error_ranges=1MiB+512", "damaged", MIB),
+        ("stall_every_ios=100&stall_s=2", "genuine", 8_000_634_880),
+        ("repeat_bytes=64KiB", "reader-suspect", 8_000_634_880),
+        ("flip_read_every=100", "reader-suspect", 8_000_634_880),
+        ("align_bytes=4KiB", "reader-suspect", 8_000_634_880),
+        ("stale_reads=following", "reader-suspect", 8_000_634_880),
+        ("extra_sectors=1", "reader-suspect", 8_000_634_880),
+        ("shown_bytes=2GB", "reader-suspect", 2_000_000_000),
+        ("end_bytes=4GiB", "reader-suspect", 4 * GIB),
         ("vanish_after_ios=1000", "genuine", 8_000_634_880),
     ] {
         let truth = *card(&format!("sim:constant?{overrides}")).truth();

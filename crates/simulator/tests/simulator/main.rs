@@ -8,4 +8,5 @@ mod common;
 mod faults;
 mod fidelity;
 mod ping;
+mod readers;
 mod same_everywhere;

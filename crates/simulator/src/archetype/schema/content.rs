@@ -2,6 +2,7 @@
 //! hidden emulator, which folds powers of two only; faults go wrong whatever the capacity is: bits that flip, units that
 //! go bad, commands that fail, the moment at which the card vanishes. None of it is timing.
 
+use super::ErrorRanges;
 use super::check::{SECTOR, Verdict, ensure, some_bytes, whole_sectors};
 use cardscope_model::with_defaults;
 use serde::{Deserialize, Serialize};
@@ -201,7 +202,7 @@ fn chosen_units(key: &str, bytes: u64, announced: u64) -> Verdict {
 
 with_defaults! {
     /// Faults; which places they hit is the seed's choice.
-    #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     #[serde(deny_unknown_fields, default)]
     pub struct Faults {
         /// Bytes written to the card before any of the following begins, but for vanishing; 0 for a card that was born
@@ -221,12 +222,24 @@ with_defaults! {
         pub read_error_p: f64 = 0.0,
         /// Probability that a write fails.
         pub write_error_p: f64 = 0.0,
+        /// Tries in one place that fail once one has failed by these probabilities: 1 where the next one is answered.
+        pub error_tries: u64 = 1,
+        /// Places whose reads, writes or both fail, from the start: `START+LEN`, with `:read` or `:write` behind it for one
+        /// of them, and commas between several.
+        pub error_ranges: ErrorRanges = ErrorRanges::default(),
+        /// I/Os from one stall to the next, in which the card answers nothing; 0 for none.
+        pub stall_every_ios: u64 = 0,
+        /// Seconds that a stall lasts.
+        pub stall_s: f64 = 0.0,
         /// The card answers no more after so many bytes written.
         pub vanish_after_bytes: Option<u64> = None,
         /// The same after so many reads and writes.
         pub vanish_after_ios: Option<u64> = None,
         /// The same after so many seconds of its clock.
         pub vanish_after_s: Option<f64> = None,
+        /// True where the write with which so many bytes or I/Os are reached is torn by the loss of power: its first half
+        /// is stored, and pages beside it in the erase block are garbled.
+        pub vanish_tears: bool = false,
     }
 }
 
@@ -237,8 +250,28 @@ impl Faults {
         *self == Faults { begin_after_bytes, unit_bytes, ..Faults::default() }
     }
 
+    /// Without the moment at which the card vanishes, which is no property of what is stored on it.
+    pub(crate) fn without_vanishing(&self) -> Faults {
+        Faults {
+            vanish_after_bytes: None,
+            vanish_after_ios: None,
+            vanish_after_s: None,
+            vanish_tears: false,
+            ..self.clone()
+        }
+    }
+
     pub(super) fn check(&self, announced: u64) -> Verdict {
         chosen_units("faults.unit_bytes", self.unit_bytes, announced)?;
+        let Faults { error_tries: tries, stall_every_ios: every, stall_s, .. } = *self;
+        ensure(tries > 0, || "faults.error_tries must not be 0".to_owned())?;
+        ensure((every > 0) == (stall_s > 0.0), || {
+            format!("faults.stall_every_ios = {every} and faults.stall_s = {stall_s} need each other")
+        })?;
+        let cut = self.vanish_after_bytes.or(self.vanish_after_ios);
+        ensure(!self.vanish_tears || cut.is_some(), || {
+            "faults.vanish_tears needs faults.vanish_after_bytes or faults.vanish_after_ios".to_owned()
+        })?;
         whole_sectors("faults.vanish_after_bytes", self.vanish_after_bytes.unwrap_or(SECTOR))
     }
 }

@@ -202,6 +202,21 @@ with_defaults! {
         /// Bytes that the reader can address; what lies beyond begins again at 0, as with readers that cut a block
         /// number to 32 bits.
         pub address_limit_bytes: Option<u64> = None,
+        /// Reads longer than this repeat their first bytes of this length to their end (Sinetek-rtsx#9: 64 KiB).
+        pub repeat_bytes: Option<u64> = None,
+        /// One read request in so many, chosen by the seed, comes with one wrong bit; 0 for none.
+        pub flip_read_every: u64 = 0,
+        /// Reads that do not begin on a multiple of this are answered from the multiple before it.
+        pub align_bytes: Option<u64> = None,
+        /// Reads that are answered with the data of the read before them.
+        pub stale_reads: StaleReads = StaleReads::None,
+        /// Capacity that the reader announces in place of the card's: less where it drops bits of it, or more. I/O beyond
+        /// the end of the card fails.
+        pub shown_bytes: Option<u64> = None,
+        /// Sectors that the reader announces beyond that.
+        pub extra_sectors: u64 = 0,
+        /// Where the reader's addresses end: I/O beyond this fails.
+        pub end_bytes: Option<u64> = None,
         /// Seconds from the beginning of one burst of somebody else's traffic to that of the next; the first begins after
         /// so long. 0 for a card that nobody else uses.
         pub disturb_every_s: f64 = 0.0,
@@ -222,10 +237,48 @@ with_defaults! {
     }
 }
 
+/// Readers that count wrongly announce one sector too many (Linux: `FIX_CAPACITY`).
+const MOST_EXTRA_SECTORS: u64 = 2048;
+
+/// Reads that a reader answers with the data of the read before them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StaleReads {
+    /// None.
+    #[default]
+    None,
+    /// Those that begin before the last one.
+    Backwards,
+    /// Those that begin where the last one ended.
+    Following,
+}
+
 impl Rig {
+    /// True for a reader whose answers to reads are not those of the card.
+    pub(crate) fn misreads(&self) -> bool {
+        self.repeat_bytes.is_some()
+            || self.flip_read_every > 0
+            || self.align_bytes.is_some()
+            || self.stale_reads != StaleReads::None
+    }
+
     pub(super) fn check(&self) -> Verdict {
         whole_sectors("rig.split_bytes", self.split_bytes.unwrap_or(SECTOR))?;
-        whole_sectors("rig.address_limit_bytes", self.address_limit_bytes.unwrap_or(SECTOR))?;
+        for (key, bytes) in [
+            ("rig.address_limit_bytes", self.address_limit_bytes),
+            ("rig.repeat_bytes", self.repeat_bytes),
+            ("rig.align_bytes", self.align_bytes),
+            ("rig.shown_bytes", self.shown_bytes),
+            ("rig.end_bytes", self.end_bytes),
+        ] {
+            whole_sectors(key, bytes.unwrap_or(SECTOR))?;
+        }
+        let extra = self.extra_sectors;
+        ensure(extra <= MOST_EXTRA_SECTORS, || {
+            format!(
+                "rig.extra_sectors = {extra} must be at most {MOST_EXTRA_SECTORS}; rig.shown_bytes sets any capacity"
+            )
+        })?;
         let Rig { reader_cache_bytes: cache, disturb_for_s: lasts, disturb_every_s: every, .. } = *self;
         ensure(cache.is_multiple_of(SECTOR), || {
             format!("rig.reader_cache_bytes = {cache} must be a multiple of 512")

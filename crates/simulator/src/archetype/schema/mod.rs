@@ -6,18 +6,20 @@
 
 mod check;
 mod content;
+mod error_ranges;
 mod flash;
 mod identity;
 mod times;
 mod wear;
 
 pub use content::*;
+pub use error_ranges::*;
 pub use flash::*;
 pub use identity::*;
 pub use times::*;
 pub use wear::*;
 
-use check::{Verdict, ensure, numbers, whole_sectors};
+use check::{SECTOR, Verdict, ensure, numbers, whole_sectors};
 use serde::{Deserialize, Serialize};
 
 /// The seed where none is given.
@@ -82,6 +84,24 @@ pub struct Archetype {
 }
 
 impl Archetype {
+    /// Capacity that the host sees: the card's, unless the reader announces another.
+    pub fn shown_bytes(&self) -> u64 {
+        self.rig.shown_bytes.unwrap_or(self.announced_bytes) + self.rig.extra_sectors * SECTOR
+    }
+
+    /// Where the addresses end that the reader can reach on the card.
+    pub(crate) fn reachable_bytes(&self) -> u64 {
+        self.rig.end_bytes.unwrap_or(u64::MAX).min(self.announced_bytes)
+    }
+
+    /// True for a reader that misreads the card or its capacity.
+    pub(crate) fn reader_is_bad(&self) -> bool {
+        let address_limit = self.rig.address_limit_bytes.unwrap_or(u64::MAX);
+        self.rig.misreads()
+            || self.shown_bytes() != self.announced_bytes
+            || self.reachable_bytes().min(address_limit) < self.announced_bytes
+    }
+
     /// Holds a card against what the model needs: a sentence that names the key, its value and what it must be.
     pub(super) fn check_values(&self) -> Verdict {
         // Its directory and its NBD export are called by it.

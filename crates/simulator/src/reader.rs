@@ -1,0 +1,72 @@
+//! A reader that answers reads with other data than the card's: it repeats the beginning of long ones, turns a bit in
+//! some, loses the low bits of an address, or hands out what it still has in memory. Met in Sinetek-rtsx#9,
+//! CapacityTester#17 and rpi-imager#626. Errors, limits and times of a reader are in `rig`.
+
+use crate::archetype::schema::{self, StaleReads};
+use crate::chance::Chance;
+use crate::content::Found;
+use std::ops::Range;
+
+/// Tells the choice of requests from what else a seed decides.
+const FLIPPED: u64 = 0x666c_6970;
+
+#[derive(Debug)]
+pub(crate) struct LyingReader {
+    /// Longest read that is answered in full.
+    longest: u64,
+    align: u64,
+    flip_every: u64,
+    flips: Chance,
+    stale: StaleReads,
+    reads: u64,
+    last: Range<u64>,
+    /// Data of the last read, where some reads are answered with it.
+    memory: Vec<u8>,
+}
+
+impl LyingReader {
+    /// `None` for a reader whose answers are those of the card.
+    pub(crate) fn new(rig: &schema::Rig, seed: u64) -> Option<Self> {
+        rig.misreads().then(|| LyingReader {
+            longest: rig.repeat_bytes.unwrap_or(u64::MAX),
+            align: rig.align_bytes.unwrap_or(1),
+            flip_every: rig.flip_read_every,
+            flips: Chance::new(seed, FLIPPED),
+            stale: rig.stale_reads,
+            reads: 0,
+            last: 0..0,
+            memory: Vec::new(),
+        })
+    }
+
+    /// What the reader asks the card for: first byte and length.
+    pub(crate) fn request(&self, offset: u64, len: u64) -> (u64, u64) {
+        (offset - offset % self.align, len.min(self.longest))
+    }
+
+    pub(crate) fn has_memory(&self) -> bool {
+        self.stale != StaleReads::None
+    }
+
+    /// Makes the card's answer to a read of `len` bytes the reader's; `answer` has its bytes where the reader keeps them.
+    pub(crate) fn distort(&mut self, found: &mut Found, len: u64, answer: Vec<u8>) {
+        let asked = found.offset..found.offset + len;
+        let is_stale = match self.stale {
+            StaleReads::None => false,
+            StaleReads::Backwards => asked.start < self.last.start,
+            StaleReads::Following => asked.start == self.last.end,
+        };
+        let mut before = std::mem::replace(&mut self.memory, answer);
+        if is_stale {
+            before.truncate(len as usize);
+            found.stale = before;
+        }
+        self.last = asked;
+        self.reads += 1;
+        // Read number n: one draw decides, another one takes the bit.
+        if self.flip_every > 0 && self.flips.draw(2 * self.reads).is_multiple_of(self.flip_every) {
+            let bit = self.flips.draw(2 * self.reads + 1) % (len * 8);
+            found.flips.push((bit / 8, 1 << (bit % 8)));
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Readers that stand between a good card and its host, and answer wrongly.
+
+use crate::common::{GIB, KIB, MIB, card, io, plan};
+use cardscope_engine::content::{self, Content, Match};
+use cardscope_engine::target::{Plan, Region, Target, TargetError};
+use cardscope_simulator::SimTarget;
+
+const STAMP: Content = Content::Stamp { salt: 99, generation: 3 };
+
+fn one(card: &mut SimTarget, write: bool, offset: u64, len: u64) -> Result<(), TargetError> {
+    card.plan(&Plan { own_buffers: true, ..plan(1, len) })?;
+    card.submit(&io_with(write, offset, len, STAMP))?;
+    let mut done = Vec::new();
+    card.complete(1, &mut done)?;
+    done.pop().unwrap().result
+}
+
+fn io_with(write: bool, offset: u64, len: u64, content: Content) -> cardscope_engine::target::Io {
+    cardscope_engine::target::Io { content, ..io(0, write, offset, len) }
+}
+
+/// A card behind a reader, whose first 8 MiB hold stamps.
+fn stamped(overrides: &str) -> SimTarget {
+    let mut card = card(&format!("sim:constant?{overrides}"));
+    one(&mut card, true, 0, 8 * MIB).unwrap();
+    card
+}
+
+fn read(card: &mut SimTarget, offset: u64, len: u64) -> Vec<u8> {
+    one(card, false, offset, len).unwrap();
+    card.buffer(0).unwrap().to_vec()
+}
+
+fn written(offset: u64, len: u64) -> Vec<u8> {
+    let mut bytes = vec![0; len as usize];
+    content::fill(STAMP, offset, &mut bytes);
+    bytes
+}
+
+/// First sector of the last read that holds no stamp of its place.
+fn first_wrong_sector(card: &mut SimTarget) -> Option<u64> {
+    match card.compare(0, STAMP).unwrap() {
+        Match::Same => None,
+        Match::DiffersAt(byte) => Some(byte / 512 * 512),
+    }
+}
+
+#[test]
+fn a_long_read_repeats_its_beginning() {
+    for (bytes, name) in [(64 * KIB, "64KiB"), (128 * KIB, "128KiB")] {
+        let mut repeating = stamped(&format!("repeat_bytes={name}"));
+        assert_eq!(read(&mut repeating, MIB, bytes), written(MIB, bytes));
+        assert_eq!(first_wrong_sector(&mut repeating), None);
+        let long = read(&mut repeating, MIB, MIB);
+        assert!(long.chunks(bytes as usize).all(|part| part == written(MIB, bytes)));
+        assert_eq!(first_wrong_sector(&mut repeating), Some(bytes));
+        let odd = read(&mut repeating, MIB, bytes + 512);
+        assert_eq!(odd[bytes as usize..], written(MIB, 512));
+    }
+}
+
+#[test]
+fn bytes_that_were_written_as_such_are_repeated_too() {
+    let mut repeating = card("sim:constant?repeat_bytes=4KiB");
+    repeating.plan(&Plan { own_buffers: true, ..plan(1, 16 * KIB) }).unwrap();
+    let bytes: Vec<u8> = (0..16 * KIB).map(|n| (n / 64) as u8).collect();
+    repeating.buffer(0).unwrap().copy_from_slice(&bytes);
+    repeating.submit(&io_with(true, 0, 16 * KIB, Content::Buffer)).unwrap();
+    repeating.complete(1, &mut Vec::new()).unwrap();
+    assert!(read(&mut repeating, 0, 16 * KIB).chunks(4096).all(|part| part == &bytes[..4096]));
+}
+
+#[test]
+fn a_bit_flips_in_one_request_of_many_whatever_its_size() {
+    for len in [512, MIB] {
+        let mut flipping = stamped("flip_read_every=50&seed=4");
+        let mut flipped = Vec::new();
+        for number in 0..1000 {
+            one(&mut flipping, false, 0, len).unwrap();
+            if flipping.compare(0, STAMP).unwrap() != Match::Same {
+                flipped.push(number);
+                let read = flipping.buffer(0).unwrap();
+                let wrong = read.iter().zip(written(0, len)).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>();
+                assert_eq!(wrong, 1);
+            }
+        }
+        assert!((8..40).contains(&flipped.len()), "20 of 1000: {flipped:?}");
+    }
+}
+
+#[test]
+fn a_read_that_does_not_begin_on_a_border_is_shifted() {
+    let mut shifting = stamped("align_bytes=4KiB");
+    assert_eq!(read(&mut shifting, 8 * KIB, 16 * KIB), written(8 * KIB, 16 * KIB));
+    assert_eq!(read(&mut shifting, 8 * KIB + 512, 16 * KIB), written(8 * KIB, 16 * KIB));
+    assert_eq!(first_wrong_sector(&mut shifting), Some(0));
+}
+
+#[test]
+fn a_stale_answer_is_that_of_the_read_before() {
+    let mut backwards = stamped("stale_reads=backwards");
+    read(&mut backwards, MIB, 8 * KIB);
+    let mixed = [written(MIB, 8 * KIB), written(8 * KIB, 8 * KIB)].concat();
+    assert_eq!(read(&mut backwards, 0, 16 * KIB), mixed, "as far as the last answer went");
+    assert_eq!(first_wrong_sector(&mut backwards), Some(0));
+    assert_eq!(read(&mut backwards, 64 * KIB, 4 * KIB), written(64 * KIB, 4 * KIB));
+    let mut following = stamped("stale_reads=following");
+    read(&mut following, 0, 64 * KIB);
+    assert_eq!(read(&mut following, 64 * KIB, 64 * KIB), written(0, 64 * KIB));
+    assert_eq!(read(&mut following, 128 * KIB, 64 * KIB), written(64 * KIB, 64 * KIB));
+    assert_eq!(read(&mut following, 0, 64 * KIB), written(0, 64 * KIB));
+}
+
+#[test]
+fn a_stale_answer_is_what_stood_there_when_it_was_read() {
+    let mut following = stamped("stale_reads=following");
+    read(&mut following, 0, 4 * KIB);
+    one(&mut following, true, 0, 8 * KIB).unwrap();
+    following.plan(&Plan { own_buffers: true, ..plan(1, 4 * KIB) }).unwrap();
+    following.submit(&io_with(true, 0, 4 * KIB, Content::Constant(7))).unwrap();
+    following.complete(1, &mut Vec::new()).unwrap();
+    assert_eq!(read(&mut following, 4 * KIB, 4 * KIB), written(0, 4 * KIB));
+}
+
+#[test]
+fn a_reader_that_counts_one_sector_too_many_fails_there_and_nowhere_else() {
+    let mut counting = card("sim:lexar-16g-c10?extra_sectors=1");
+    let (all, own) = (counting.info().bytes, counting.spec().archetype.announced_bytes);
+    assert_eq!(all, own + 512);
+    for write in [false, true] {
+        for (offset, len) in [(own, 512), (all - 4096, 4096)] {
+            let error = one(&mut counting, write, offset, len).unwrap_err();
+            assert!(matches!(error, TargetError::Io { errno: 5, .. }), "{error:?}");
+        }
+        one(&mut counting, write, own - 4096, 4096).unwrap();
+    }
+    counting.discard(Region { start: 0, len: all }).unwrap();
+}
+
+#[test]
+fn a_reader_shows_less_than_the_card_has_or_more_and_its_registers_stay() {
+    let name = |shown: &str| format!("sim:lexar-16g-c10?{shown}");
+    let own = card("sim:lexar-16g-c10").info().bytes;
+    let short = own % (8 * GIB);
+    for (shown, bytes) in [(format!("shown_bytes={short}"), short), ("shown_bytes=2TiB".to_owned(), 2 << 40)]
+    {
+        let mut odd = card(&name(&shown));
+        assert_eq!(odd.info().bytes, bytes);
+        let identity = cardscope_simulator::identity(&odd.spec().archetype).unwrap();
+        assert_eq!(identity.capacity_bytes, Some(bytes));
+        assert_eq!(identity.csd.and_then(|csd| csd.capacity_bytes), Some(own));
+        one(&mut odd, true, bytes.min(own) - 4096, 4096).unwrap();
+        assert_eq!(one(&mut odd, true, bytes - 4096, 4096).is_err(), bytes > own);
+    }
+    let mut ends = card(&name("end_bytes=4GiB"));
+    assert_eq!(ends.info().bytes, own);
+    one(&mut ends, true, 4 * GIB - 4096, 4096).unwrap();
+    for write in [false, true] {
+        assert!(one(&mut ends, write, 4 * GIB - 4096, 8192).is_err());
+    }
+}
+
+#[test]
+fn a_bad_reader_is_described() {
+    let bad = card("sim:constant?repeat_bytes=64KiB&extra_sectors=1&error_ranges=1MiB+512:read");
+    let words = cardscope_simulator::describe(&bad.spec().archetype).join(" ");
+    assert!(words.contains("longer reads repeat their first 64 KiB"), "{words}");
+    assert!(words.contains("Commands fail at 1048576+512:read."), "{words}");
+}
