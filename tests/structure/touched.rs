@@ -78,3 +78,25 @@ fn quick_check_knows_who_reads_files_outside_of_packages() {
     assert!(seen > 15, "{seen} paths are not all that the crates name");
     assert!(wrong.is_empty(), "READERS in scripts/touched lacks: {}", wrong.join(", "));
 }
+
+/// What `--quick` leaves out and what it runs of the end-to-end tests are modules or functions of test programs.
+#[test]
+fn quick_check_names_tests_that_are_there() {
+    let script = std::fs::read_to_string(root().join("scripts/run-tests")).unwrap();
+    let mut files = Vec::new();
+    ["crates", "tests/end_to_end"].iter().for_each(|folder| sources(&root().join(folder), &mut files));
+    let code: String = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
+    // The constants stand before the first class.
+    let constants = script.split("class Program").next().unwrap();
+    let names: Vec<&str> =
+        constants.split('"').skip(1).step_by(2).filter(|name| name.contains("::")).collect();
+    assert!(names.len() > 12, "{names:?}");
+    for name in names {
+        let (modules, last) = name.rsplit_once("::").unwrap();
+        let there = modules.split("::").all(|module| code.contains(&format!("mod {module};")));
+        assert!(
+            there && (last.is_empty() || code.contains(&format!("fn {last}"))),
+            "there is no test {name}"
+        );
+    }
+}
