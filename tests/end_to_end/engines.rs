@@ -228,7 +228,7 @@ impl Cluster {
                 .stdin(Stdio::null())
                 .stdout(file.try_clone().unwrap())
                 .stderr(file);
-            let running = command.spawn().expect("bash and Java: ./check installs default-jre-headless");
+            let running = command.spawn().expect("bash and Java: scripts/long installs default-jre-headless");
             (Java(running), log)
         };
         let (master, log) = start("master.log", "master.Master", &[]);
