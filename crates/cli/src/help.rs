@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 mod examples;
 
-pub(crate) use examples::of as examples;
+pub(crate) use examples::{EXIT_STATUS, of as examples};
 
 /// The verbs in the order in which a user meets them. A new verb has its place here.
 const GROUPS: [(&str, &[&str]); 7] = [
@@ -60,6 +60,7 @@ fn grouped(command: &Command) -> StyledStr {
     let _ = write!(
         text,
         "{header}Options:{header:#}\n{{options}}\n\n\
+         {header}Exit status:{header:#} {EXIT_STATUS}\n\n\
          `{literal}cardscope VERB --help{literal:#}` explains a verb and shows examples."
     );
     text

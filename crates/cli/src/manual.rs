@@ -73,6 +73,7 @@ fn add(command: &Command, pages: &mut Vec<(String, Vec<u8>)>) -> std::io::Result
     if command.has_subcommands() {
         man.render_subcommands_section(&mut page)?;
     }
+    writeln!(page, ".SH EXIT STATUS\n{}", help::EXIT_STATUS)?;
     examples(command.get_name(), &mut page)?;
     pages.push((man.get_filename(), page));
     command.get_subcommands().try_for_each(|verb| add(verb, pages))

@@ -1,5 +1,9 @@
 //! Commands to copy, for the end of each verb's help. What stands behind a `#` is a comment for the shell, too.
 
+/// What each exit status means.
+pub(crate) const EXIT_STATUS: &str = "0 nothing bad found, 1 a finding is bad, 2 wrong usage or refused,\n\
+    3 I/O error, 4 not proven, 130 interrupted.";
+
 /// The examples of a verb.
 pub(crate) fn of(verb: &str) -> &'static [&'static str] {
     ALL.iter().find(|(name, _)| *name == verb).map_or(&[], |(_, examples)| examples)
