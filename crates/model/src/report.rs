@@ -111,6 +111,22 @@ impl ExitStatus {
     }
 }
 
+/// How good the news is: its colour.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Tone {
+    /// Green.
+    Good,
+    /// No colour.
+    #[default]
+    Plain,
+    /// Yellow.
+    Warning,
+    /// Red.
+    Bad,
+}
+
 /// What a verb's document holds beside the header.
 pub trait Body {
     /// Its conclusion, header and findings left out.

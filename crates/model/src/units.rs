@@ -116,27 +116,60 @@ impl fmt::Display for Capacity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             few @ 0..1_000 => Size(few).fmt(f),
-            bytes => write!(f, "{} bytes ({})", grouped(bytes), Size(bytes)),
+            bytes => write!(f, "{} bytes ({})", grouped(bytes), Size(bytes).in_table()),
         }
     }
 }
 
-/// A size as people say it: three significant digits in powers of ten, `52.0 GB`, `256 GB`, `414 kB`. Exact bytes are
-/// [`Capacity`].
+/// A size in a sentence: at most three significant digits in powers of ten, `52 GB`, `1.02 TB`, `414 kB`. In columns it
+/// is [`Size::in_table`]; exact bytes are [`Capacity`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size(pub u64);
 
+impl Size {
+    /// The size in a column, with all three digits: `52.0 GB`, `1.00 TB`.
+    pub fn in_table(self) -> String {
+        let (unit, name) = self.unit();
+        let value = self.0 as f64 / unit;
+        format!("{value:.*} {name}", if unit > 1.0 { decimals(value) } else { 0 })
+    }
+
+    /// This much of a whole, in the unit of the whole where a tenth of that shows it: `0.6 of 256 GB`, `67.1 MB of 78 GB`.
+    pub fn as_part_of(self, whole: Size) -> String {
+        let part = self.0 as f64 / whole.unit().0;
+        match part >= 0.1 {
+            true => format!("{} of {whole}", without_zeros(format!("{part:.*}", decimals(part).min(1)))),
+            false => format!("{self} of {whole}"),
+        }
+    }
+
+    /// Its unit in bytes, and the unit's name.
+    fn unit(self) -> (f64, &'static str) {
+        // What rounds up to 1000 belongs to the next unit.
+        match self.0 {
+            0..1_000 => (1.0, "bytes"),
+            1_000..999_500 => (1e3, "kB"),
+            999_500..999_500_000 => (MB, "MB"),
+            999_500_000..999_500_000_000 => (1e9, "GB"),
+            _ => (1e12, "TB"),
+        }
+    }
+}
+
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let bytes = self.0 as f64;
-        // What rounds up to 1000 belongs to the next unit.
-        let (value, unit) = match self.0 {
-            0..1_000 => return write!(f, "{} bytes", self.0),
-            1_000..999_500 => (bytes / 1e3, "kB"),
-            999_500..999_500_000 => (bytes / MB, "MB"),
-            _ => (bytes / 1e9, "GB"),
-        };
-        write!(f, "{value:.*} {unit}", decimals(value))
+        let (unit, name) = self.unit();
+        let value = self.0 as f64 / unit;
+        let digits = if unit > 1.0 { decimals(value) } else { 0 };
+        write!(f, "{} {name}", without_zeros(format!("{value:.digits$}")))
+    }
+}
+
+/// A decimal number without the zeros that end it.
+fn without_zeros(number: String) -> String {
+    match number.contains('.') {
+        true => number.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => number,
     }
 }
 
@@ -270,11 +303,43 @@ mod tests {
     }
 
     #[test]
-    fn a_size_has_three_digits_and_the_unit_that_fits() {
-        let sizes = [512, 413_696, 999_600, 592_949_248, 999_700_000, 52_000_002_048, 1_000_000_192_512];
-        let said = sizes.map(|bytes| Size(bytes).to_string());
-        assert_eq!(said, ["512 bytes", "414 kB", "1.00 MB", "593 MB", "1.00 GB", "52.0 GB", "1000 GB"]);
-        assert_eq!([Size(0), Size(31_914_983_424)].map(|size| size.to_string()), ["0 bytes", "31.9 GB"]);
+    fn size_has_three_digits_in_tables_and_at_most_three_in_sentences() {
+        for (bytes, in_sentence, in_table) in [
+            (0, "0 bytes", "0 bytes"),
+            (512, "512 bytes", "512 bytes"),
+            (413_696, "414 kB", "414 kB"),
+            (999_600, "1 MB", "1.00 MB"),
+            (592_949_248, "593 MB", "593 MB"),
+            (999_700_000, "1 GB", "1.00 GB"),
+            (31_914_983_424, "31.9 GB", "31.9 GB"),
+            (52_000_002_048, "52 GB", "52.0 GB"),
+            (100_000_000_000, "100 GB", "100 GB"),
+            (999_499_999_999, "999 GB", "999 GB"),
+            (999_600_000_000, "1 TB", "1.00 TB"),
+            (1_000_000_192_512, "1 TB", "1.00 TB"),
+            (1_024_209_543_168, "1.02 TB", "1.02 TB"),
+            (2_000_398_934_016, "2 TB", "2.00 TB"),
+        ] {
+            assert_eq!(
+                (Size(bytes).to_string().as_str(), Size(bytes).in_table().as_str()),
+                (in_sentence, in_table)
+            );
+        }
+    }
+
+    #[test]
+    fn part_of_a_size_is_in_its_unit_unless_it_is_far_smaller() {
+        for (part, whole, expected) in [
+            (592_949_248, 256_060_514_304, "0.6 of 256 GB"),
+            (35_270_000_000, 256_060_514_304, "35.3 of 256 GB"),
+            (500_000_000, 4_294_967_296, "0.5 of 4.29 GB"),
+            (67_108_864, 78_000_000_000, "67.1 MB of 78 GB"),
+            (592_949_248, 1_000_000_192_512, "593 MB of 1 TB"),
+            (67_108_864, 67_108_864, "67.1 of 67.1 MB"),
+            (0, 67_108_864, "0 bytes of 67.1 MB"),
+        ] {
+            assert_eq!(Size(part).as_part_of(Size(whole)), expected);
+        }
     }
 
     #[test]

@@ -103,7 +103,7 @@ fn milestones(milestones: &[Milestone]) -> Table {
         &[
             ("milestone", &|m| m.milestone.clone()),
             ("round", &|m| m.round.to_string()),
-            ("written", &|m| Size(m.bytes_written).to_string()),
+            ("written", &|m| Size(m.bytes_written).in_table()),
             ("after", &|m| duration(m.seconds)),
         ],
     )

@@ -85,7 +85,7 @@ pub fn list(journals: &[WaitingJournal]) -> Page {
     // Of a journal that cannot be read nothing more is known than its file.
     let known = |journal: &WaitingJournal| !journal.target.is_empty();
     let size = |journal: &WaitingJournal, bytes: u64| {
-        if known(journal) { Size(bytes).to_string() } else { String::new() }
+        if known(journal) { Size(bytes).in_table() } else { String::new() }
     };
     let table = Table::of(
         journals,

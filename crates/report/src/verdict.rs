@@ -5,29 +5,33 @@ use crate::figure::{count, listing, percent, speed};
 use crate::page::Tone;
 use cardscope_model::capacity::nominal;
 use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::report::{Body as _, ExitStatus};
 use cardscope_model::units::{BinarySize, Size, grouped};
-use cardscope_model::verify::{Method, SURE, Verdict, Verification};
+use cardscope_model::verify::{Method, PROVEN, SURE, Verdict, Verification};
 
-/// Its colour.
-pub(crate) fn tone(verdict: Verdict) -> Tone {
-    match verdict {
-        Verdict::Genuine => Tone::Good,
-        Verdict::ReaderSuspect | Verdict::Inconclusive => Tone::Warning,
-        _ => Tone::Bad,
+/// Colour of an answer: what the exit status says.
+fn tone(found: &Verification) -> Tone {
+    match found.exit_status() {
+        ExitStatus::Good => Tone::Good,
+        ExitStatus::NotProven => Tone::Warning,
+        ExitStatus::Bad => Tone::Bad,
     }
 }
 
-/// The word that the answer begins with.
-pub(crate) fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Genuine => "GENUINE",
+/// Word that the answer begins with.
+fn first_word(found: &Verification) -> &'static str {
+    match found.verdict {
+        Verdict::Genuine if found.confidence < PROVEN => "NOT PROVEN",
+        Verdict::Genuine if found.method == Method::Full => "GENUINE",
+        Verdict::Genuine => "PASSED",
         Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted => "FAKE",
         Verdict::Damaged => "DAMAGED",
         Verdict::Dead => "DEAD",
         Verdict::ReadOnly => "READ-ONLY",
         Verdict::Unstable => "UNSTABLE",
         Verdict::ReaderSuspect => "SUSPECT READER",
-        Verdict::Inconclusive => "INCONCLUSIVE",
+        Verdict::Inconclusive if found.proven_bytes == 0 && found.disproofs.is_empty() => "NOT TESTED",
+        Verdict::Inconclusive => "NOT PROVEN",
     }
 }
 
@@ -39,16 +43,16 @@ pub(crate) fn headline(found: &Verification, findings: &[Finding], missed: Optio
         return (Tone::Bad, lie);
     }
     let bad = findings.iter().filter(|finding| finding.weight == Weight::Bad).count();
-    let short =
-        missed.or_else(|| slower_than_printed(findings)).filter(|_| found.verdict == Verdict::Genuine);
-    match (found.verdict, short) {
-        (_, Some(short)) => (Tone::Warning, format!("GENUINE, but slower than printed: {short}.")),
-        (Verdict::Genuine, None) if bad > 0 => {
-            (Tone::Warning, format!("GENUINE, but with {}.", count(bad as u64, "problem")))
+    let short = missed.or_else(|| slower_than_printed(findings)).filter(|_| !found.verdict.is_bad());
+    let flaw = match short {
+        Some(short) => format!("slower than printed: {short}."),
+        None if found.verdict == Verdict::Genuine && bad > 0 => {
+            format!("with {}.", count(bad as u64, "problem"))
         }
-        (Verdict::Genuine, None) if found.confidence < SURE => (Tone::Warning, answer(found)),
-        _ => (tone(found.verdict), answer(found)),
-    }
+        None => return (tone(found), answer(found)),
+    };
+    let but = if found.exit_status() == ExitStatus::Good { "but" } else { "and" };
+    (Tone::Warning, format!("{}, {but} {flaw}", first_word(found)))
 }
 
 /// A printed capacity far above the one that the card announces itself.
@@ -94,7 +98,7 @@ pub(crate) fn answer(found: &Verification) -> String {
         Verdict::Dead => "keeps nothing. Discard it.".to_owned(),
         Verdict::ReadOnly => "accepts no writes. Copy what is on it.".to_owned(),
         Verdict::Unstable => {
-            "the same block gives different answers. Try another reader, then discard it.".to_owned()
+            "answers differ from read to read. Try another reader, then discard it.".to_owned()
         }
         Verdict::ReaderSuspect => match found.at_most_usable() {
             Some(bytes) => format!("the card fails exactly at {}. Try another reader.", BinarySize(bytes)),
@@ -102,16 +106,12 @@ pub(crate) fn answer(found: &Verification) -> String {
         },
         Verdict::Inconclusive => inconclusive(found),
     };
-    // Below this confidence nobody is accused, and nothing is certain: the next steps say how to be sure.
-    let doubtful = (found.verdict.is_bad() || found.verdict == Verdict::Genuine) && found.confidence < SURE;
-    match doubtful {
-        true => format!(
-            "LIKELY {} ({}): {}",
-            word(found.verdict),
-            percent(found.confidence),
-            without_advice(&said)
-        ),
-        false => format!("{}: {said}", word(found.verdict)),
+    // Below this confidence nobody is accused: the next steps say how to be sure.
+    match found.verdict.is_bad() && found.confidence < SURE {
+        true => {
+            format!("LIKELY {} ({}): {}", first_word(found), percent(found.confidence), without_advice(&said))
+        }
+        false => format!("{}: {said}", first_word(found)),
     }
 }
 
@@ -127,15 +127,20 @@ pub(crate) fn announced_bytes(found: &Verification) -> u64 {
 
 fn genuine(found: &Verification) -> String {
     let (proven, announced) = (Size(found.proven_bytes), Size(announced_bytes(found)));
-    match found.method {
-        Method::Full => format!("every byte verified ({announced})."),
-        Method::Files => format!("the free space holds what is written to it ({proven} verified)."),
-        Method::Quick if found.confidence < SURE => {
-            format!("no missing capacity found; tested {proven} of {announced}.")
-        }
-        Method::Quick => format!("no missing capacity found (quick test, {proven} of {announced} tested)."),
-    }
+    let sure = (found.confidence < SURE).then(|| format!("{} sure", percent(found.confidence)));
+    let (claim, extent) = match (found.method, sure) {
+        (Method::Full, None) => ("every byte verified", announced.to_string()),
+        (Method::Full, Some(sure)) => ("every byte verified", format!("{announced}, {sure}")),
+        (Method::Files, None) => (FREE_SPACE_HOLDS, proven.as_part_of(announced)),
+        (Method::Files, Some(sure)) => (FREE_SPACE_HOLDS, format!("short test, {sure}")),
+        (Method::Quick, None) => (NOTHING_MISSING, format!("quick test, {}", proven.as_part_of(announced))),
+        (Method::Quick, Some(sure)) => (NOTHING_MISSING, format!("short test, {sure}")),
+    };
+    format!("{claim} ({extent}).")
 }
+
+const NOTHING_MISSING: &str = "no missing capacity found";
+const FREE_SPACE_HOLDS: &str = "the free space holds what is written";
 
 fn damaged(found: &Verification) -> String {
     let lost = match (found.method, found.good_bytes, &found.share) {
@@ -152,10 +157,10 @@ fn damaged(found: &Verification) -> String {
 }
 
 fn inconclusive(found: &Verification) -> String {
-    let announced = Size(announced_bytes(found));
+    let reason = found.reason.as_deref().unwrap_or("the test ended early");
     match (found.disproofs.len() as u64, found.proven_bytes) {
-        (0, 0) => format!("nothing of {announced} was tested."),
-        (0, bytes) => format!("tested {} of {announced} before it ended.", Size(bytes)),
+        (0, 0) => format!("{reason}."),
+        (0, bytes) => format!("tested {}, {reason}.", Size(bytes).as_part_of(Size(announced_bytes(found)))),
         (lost, _) => {
             format!("at least {} lost data; the test ended too early to say why.", count(lost, "block"))
         }
@@ -168,7 +173,7 @@ const WEAK: f64 = 0.1;
 /// Why, in a line, with its colour.
 pub(crate) fn reason(found: &Verification) -> Option<(Tone, String)> {
     let weak = found.share.as_ref().is_some_and(|share| share.excluded_above > WEAK);
-    let tone = if found.verdict == Verdict::Genuine && weak { Tone::Warning } else { tone(found.verdict) };
+    let tone = if found.verdict == Verdict::Genuine && weak { Tone::Warning } else { tone(found) };
     Some((tone, why(found)?))
 }
 
@@ -218,4 +223,119 @@ fn why(found: &Verification) -> Option<String> {
         }
         (Verdict::Inconclusive, _) => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ExitStatus::{Bad, Good, NotProven};
+    use Method::{Files, Full, Quick};
+    use Verdict::*;
+
+    fn found(verdict: Verdict, method: Method, confidence: f64) -> Verification {
+        Verification {
+            verdict,
+            method,
+            confidence,
+            announced_bytes: 256_060_514_304,
+            usable_bytes: Some(52_000_002_048),
+            proven_bytes: 592_949_248,
+            ..Verification::default()
+        }
+    }
+
+    /// The page agrees with the exit status, for every verdict, method and confidence.
+    #[test]
+    fn verdict_method_and_confidence_decide_first_word_tone_and_exit() {
+        let accused = [
+            (Limbo, "FAKE"),
+            (Wraparound, "FAKE"),
+            (Chain, "FAKE"),
+            (Overcommitted, "FAKE"),
+            (Damaged, "DAMAGED"),
+            (Dead, "DEAD"),
+            (ReadOnly, "READ-ONLY"),
+            (Unstable, "UNSTABLE"),
+        ];
+        let check = |found: &Verification, word: &str, status: ExitStatus| {
+            let (tone, answer) = headline(found, &[], None);
+            assert!(answer.starts_with(&format!("{word}: ")), "{word}: {answer}");
+            let expected = match status {
+                Good => Tone::Good,
+                NotProven => Tone::Warning,
+                Bad => Tone::Bad,
+            };
+            assert_eq!((tone, found.exit_status()), (expected, status), "{answer}");
+            assert!(answer.len() <= 80 && answer.ends_with('.'), "{answer}");
+        };
+        for method in [Quick, Full, Files] {
+            let passed = if method == Full { "GENUINE" } else { "PASSED" };
+            for (confidence, word, status) in [
+                (0.999, passed, Good),
+                (0.95, passed, Good),
+                (0.9, passed, Good),
+                (0.8, passed, Good),
+                (0.79, "NOT PROVEN", NotProven),
+                (0.0, "NOT PROVEN", NotProven),
+            ] {
+                check(&found(Genuine, method, confidence), word, status);
+            }
+            for confidence in [0.0, 0.5, 0.99] {
+                check(&found(ReaderSuspect, method, confidence), "SUSPECT READER", NotProven);
+                check(&found(Inconclusive, method, confidence), "NOT PROVEN", NotProven);
+                let untested = Verification { proven_bytes: 0, ..found(Inconclusive, method, confidence) };
+                check(&untested, "NOT TESTED", NotProven);
+            }
+            for (verdict, word) in accused {
+                check(&found(verdict, method, 0.95), word, Bad);
+                check(&found(verdict, method, 0.85), &format!("LIKELY {word} (85 %)"), Bad);
+            }
+        }
+    }
+
+    #[test]
+    fn answers_name_what_was_tested_and_how_sure_it_is() {
+        let said = |found: &Verification| headline(found, &[], None).1;
+        let terabyte =
+            |verdict| Verification { announced_bytes: 1_000_000_192_512, ..found(verdict, Quick, 0.99) };
+        let because = |reason: &str| Some(reason.to_owned());
+        for (found, answer) in [
+            (found(Genuine, Quick, 0.99), "PASSED: no missing capacity found (quick test, 0.6 of 256 GB)."),
+            (found(Genuine, Quick, 0.9), "PASSED: no missing capacity found (short test, 90 % sure)."),
+            (found(Genuine, Quick, 0.7), "NOT PROVEN: no missing capacity found (short test, 70 % sure)."),
+            (found(Genuine, Full, 0.99), "GENUINE: every byte verified (256 GB)."),
+            (found(Genuine, Full, 0.9), "GENUINE: every byte verified (256 GB, 90 % sure)."),
+            (found(Genuine, Files, 0.99), "PASSED: the free space holds what is written (0.6 of 256 GB)."),
+            (terabyte(Limbo), "FAKE: holds 52 GB of 1 TB. Return it."),
+            (found(Limbo, Quick, 0.85), "LIKELY FAKE (85 %): holds 52 GB of 256 GB."),
+            (
+                Verification { usable_bytes: Some(1 << 37), ..found(ReaderSuspect, Quick, 0.9) },
+                "SUSPECT READER: the card fails exactly at 128 GiB. Try another reader.",
+            ),
+            (
+                Verification { reason: because("time limit reached"), ..found(Inconclusive, Quick, 0.5) },
+                "NOT PROVEN: tested 0.6 of 256 GB, time limit reached.",
+            ),
+            (
+                Verification { reason: because("interrupted"), ..Verification::default() },
+                "NOT TESTED: interrupted.",
+            ),
+        ] {
+            assert_eq!(said(&found), answer);
+        }
+    }
+
+    #[test]
+    fn missed_marks_stand_behind_the_verdict_unless_the_card_is_bad_anyway() {
+        let said = |found: &Verification| headline(found, &[], Some("U3 and V30 missed".to_owned()));
+        for (verdict, answer) in [
+            (Genuine, "PASSED, but slower than printed: U3 and V30 missed."),
+            (Inconclusive, "NOT PROVEN, and slower than printed: U3 and V30 missed."),
+            (ReaderSuspect, "SUSPECT READER, and slower than printed: U3 and V30 missed."),
+        ] {
+            assert_eq!(said(&found(verdict, Quick, 0.99)), (Tone::Warning, answer.to_owned()));
+        }
+        let fake = found(Limbo, Quick, 0.99);
+        assert_eq!(said(&fake), headline(&fake, &[], None));
+    }
 }

@@ -160,7 +160,7 @@ fn row(of: Shelved) -> CardRow {
     let price = card.price;
     let gb = card.facts.capacity_bytes.map(|bytes| bytes as f64 / 1e9).filter(|gb| *gb > 0.0);
     CardRow {
-        capacity: card.facts.capacity_bytes.map(|bytes| Size(bytes).to_string()).unwrap_or_default(),
+        capacity: card.facts.capacity_bytes.map(|bytes| Size(bytes).in_table()).unwrap_or_default(),
         per_gb: price.as_ref().zip(gb).map(|(price, gb)| price.amount / gb),
         id: card.id,
         title: card.title,
@@ -275,11 +275,11 @@ mod tests {
     fn a_verdict_is_filtered_by_its_word() {
         let mut fake = card("A", None);
         fake.verdict =
-            Some(Verdict { text: "FAKE: holds 52.0 GB of 1000 GB. Return it.".into(), ..Verdict::default() });
+            Some(Verdict { text: "FAKE: holds 52 GB of 1 TB. Return it.".into(), ..Verdict::default() });
         let read = shelf(vec![fake, card("B", None)]);
         let query = |verdict: &str| CardQuery { verdict: Some(verdict.into()), ..CardQuery::default() };
         assert_eq!(titles(&read.window(&query("fake"))), ["A"]);
         assert_eq!(titles(&read.window(&query("none"))), ["B"]);
-        assert_eq!(word("GENUINE (quick test): no missing capacity found"), "GENUINE");
+        assert_eq!(word("PASSED: no missing capacity found (quick test, 0.6 of 256 GB)."), "PASSED");
     }
 }

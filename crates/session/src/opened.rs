@@ -180,6 +180,12 @@ impl Limit {
         })
     }
 
+    /// What limits writes where the user did not, as the end of a sentence.
+    pub(crate) fn reason(&self) -> Option<String> {
+        let limit = BinarySize(ON_SYSTEM_DISK);
+        self.system_disk.as_ref().map(|_| format!("this is the system disk (limit {limit})"))
+    }
+
     /// A refusal: what is to be done writes `needed` bytes, and that is more than may be written.
     pub(crate) fn refuse(&self, what: &str, needed: u64) -> Failure {
         let (most, needed) = (BinarySize(self.left().unwrap_or_default()), needed.div_ceil(MIB));

@@ -26,7 +26,7 @@ const comesBack = async ({ server, context }) => {
   // What was measured meanwhile is there without a reload, and so is what is measured now.
   await page.getByText('FAKE', { exact: false }).first().waitFor();
   await server.tested({ verb: 'verify', target: 'sim:sandisk-extremepro-32g-a1' });
-  await page.getByText('GENUINE', { exact: false }).first().waitFor();
+  await page.getByText('PASSED', { exact: false }).first().waitFor();
   silent(page);
 };
 

@@ -28,7 +28,7 @@ export const run = (home, ...words) => {
   try {
     return execFileSync(cardscope, [...words, '--quiet'], { cwd: home, env: known(home), encoding: 'utf8', maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'pipe'] });
   } catch (failure) {
-    if (failure.status !== 1) throw new Error(`cardscope ${words.join(' ')}: ${failure.stderr || failure.message}`);
+    if (![1, 4].includes(failure.status)) throw new Error(`cardscope ${words.join(' ')}: ${failure.stderr || failure.message}`);
     return failure.stdout;
   }
 };

@@ -1247,6 +1247,8 @@ export interface components {
             state: string;
             /** @description What came of it. */
             answer: string;
+            /** @description How good that is. */
+            tone: components["schemas"]["Tone"];
             /** @description The check that it is a part of. */
             part_of?: string | null;
         };

@@ -17,10 +17,10 @@ const SIZES: [number, string][] = [
   [1e3, 'kB'],
 ];
 
-/** `256 GB`, `1000 GB`: cards are sold in GB up to 2 TB. */
+/** At most three digits, as in the answers of the program: `52 GB`, `256 GB`, `1.02 TB`. */
 export function size(bytes: number): string {
-  const [unit, name] = SIZES.find(([unit, name]) => bytes >= unit * (name === 'TB' ? 2 : 0.9995)) ?? [1, 'B'];
-  return `${unit === 1 ? bytes : three(bytes / unit)} ${name}`;
+  const [unit, name] = SIZES.find(([unit]) => bytes >= unit * 0.9995) ?? [1, 'bytes'];
+  return `${unit === 1 ? bytes : Number(three(bytes / unit))} ${name}`;
 }
 
 export function speed(mbS: number): string {

@@ -19,23 +19,6 @@ export function verdict(answer: string): { word: string; rest: string } {
   return found?.[1] ? { word: found[1], rest: found[3] ?? '' } : { word: '', rest: answer };
 }
 
-/** The colour of each verdict's first word. */
-const TONES: Record<string, Tone> = {
-  GENUINE: 'good',
-  FAKE: 'bad',
-  DAMAGED: 'bad',
-  DEAD: 'bad',
-  'READ-ONLY': 'bad',
-  UNSTABLE: 'bad',
-  'SUSPECT READER': 'warning',
-  INCONCLUSIVE: 'warning',
-};
-
-/** How good an answer is, by its first word. */
-export function toneOf(answer: string): Tone {
-  return TONES[/^[A-Z][A-Z -]+[A-Z]/.exec(answer)?.[0] ?? ''] ?? 'plain';
-}
-
 export function ended(state: TaskState): boolean {
   return state === 'complete' || state === 'failed' || state === 'interrupted';
 }

@@ -245,7 +245,7 @@ impl View {
         match (bytes, self.bytes, seconds) {
             (Some(all), done, _) if *all > 0 => words::of_bytes(done.unwrap_or_default().min(*all), *all),
             (_, _, Some(all)) if *all >= 1.0 => words::of_time(self.in_step().min(*all), *all),
-            (None, Some(done), _) if done > 0 => Size(done).to_string(),
+            (None, Some(done), _) if done > 0 => Size(done).in_table(),
             _ => String::new(),
         }
     }

@@ -66,13 +66,13 @@ fn waits_silence_and_the_end_are_said() {
     assert!(view.lines(100).join("\n").contains("· waiting 12 s for a sync of the journal ·"));
     let owed = Owed { restores: 12_000_000, seconds: Some(5.0) };
     view.tick(Moment { stopping: Some(owed.clone()), ..at(84.1, 3094.0, None) });
-    assert_eq!(view.lines(100), ["stopping: restoring 12.0 MB, 5 s"]);
+    assert_eq!(view.lines(100), ["stopping: restoring 12 MB, 5 s"]);
     view.tick(Moment { stopping: Some(owed.clone()), ..at(87.0, 3094.0, None) });
-    assert_eq!(view.lines(100), ["stopping: restoring 12.0 MB, 3 s"]);
+    assert_eq!(view.lines(100), ["stopping: restoring 12 MB, 3 s"]);
     view.stage("restoring", Some(12_000_000), None);
     view.progress(9_000_000, 90.0);
     view.tick(Moment { stopping: Some(owed), ..at(97.0, 3094.0, None) });
-    assert_eq!(view.lines(100), ["stopping: restoring 3.00 MB"], "what is restored is no longer owed");
+    assert_eq!(view.lines(100), ["stopping: restoring 3 MB"], "what is restored is no longer owed");
     assert_eq!(stopping(&Owed::default()), "stopping");
 }
 

@@ -8,7 +8,8 @@ pub(crate) fn of_bytes(done: u64, all: u64) -> String {
     let (unit, name) = match all {
         0..1_000_000 => (1e3, "kB"),
         1_000_000..1_000_000_000 => (MB, "MB"),
-        _ => (1e9, "GB"),
+        1_000_000_000..1_000_000_000_000 => (1e9, "GB"),
+        _ => (1e12, "TB"),
     };
     let (done, all) = (done as f64 / unit, all as f64 / unit);
     let decimals = decimals(all);

@@ -57,7 +57,7 @@ fn reason(d: &Entry) -> String {
 fn size(d: &Entry) -> String {
     match d.bytes {
         _ if d.empty => "empty slot".to_owned(),
-        Some(bytes) => Size(bytes).to_string(),
+        Some(bytes) => Size(bytes).in_table(),
         None => "unknown".to_owned(),
     }
 }

@@ -85,7 +85,7 @@ fn listed(cards: &[Card]) -> Page {
         cards,
         &[
             ("name", &|card| card.name.clone()),
-            ("size", &|card| Size(card.announced_bytes).to_string()),
+            ("size", &|card| Size(card.announced_bytes).in_table()),
             ("card", &|card| sentence(&card.title).trim_end_matches('.').to_owned()),
         ],
     );

@@ -63,6 +63,9 @@ pub struct Verification {
     pub moved: Moved,
     /// 0 to 1.
     pub confidence: f64,
+    /// Why there is no conclusion, as the end of a sentence; `None` where there is one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reason: Option<String>,
     /// What a sampled test excludes.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub share: Option<Share>,

@@ -70,9 +70,15 @@ fn verification(report: &CheckReport) -> Cow<'_, Verification> {
             usable_bytes: report.body.usable_bytes,
             proven_bytes: report.body.proven_bytes,
             confidence: report.body.confidence,
+            reason: untested(report),
             ..Verification::default()
         }),
     }
+}
+
+/// Why the capacity was not tested, where it was left out.
+fn untested(report: &CheckReport) -> Option<String> {
+    report.body.parts.iter().find(|part| part.part == "verify")?.reason.clone()
 }
 
 /// The marks that the card or its label claims; where none was judged, those of its registers.

@@ -14,29 +14,14 @@ use crate::chart::Chart;
 use crate::figure::{duration, sentence};
 use cardscope_model::finding::Weight;
 use cardscope_model::publication::Picture;
+pub use cardscope_model::report::Tone;
 use cardscope_model::report::{Header, Moved};
 use cardscope_model::result::TestResult;
 use cardscope_model::units::{Size, grouped};
 use cardscope_model::verify::IoError;
 pub use findings::Remark;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use table::Table;
-
-/// How good the news is: its colour.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Tone {
-    /// Green.
-    Good,
-    /// No colour.
-    #[default]
-    Plain,
-    /// Yellow.
-    Warning,
-    /// Red.
-    Bad,
-}
 
 /// The page.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]

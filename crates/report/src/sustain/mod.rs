@@ -89,7 +89,7 @@ fn events(all: &[Event], evidence: bool) -> Table {
         let skipped = if gap == Some(number) { "… " } else { "" };
         table.row([
             format!("{skipped}{}", duration(event.at_s)),
-            Size(event.at_bytes).to_string(),
+            Size(event.at_bytes).in_table(),
             event.kind.words().to_owned(),
             sure(event),
             figures(event),
@@ -108,7 +108,7 @@ fn levels(levels: &[Level], unit: Unit) -> Table {
             ("95 % interval", &|l| interval(l.ci95, |mb_s| unit.figure(mb_s))),
             ("from", &|l| duration(l.from_s)),
             ("to", &|l| duration(l.to_s)),
-            ("data", &|l| Size(l.bytes).to_string()),
+            ("data", &|l| Size(l.bytes).in_table()),
             ("state", &|l| l.state.clone()),
         ],
     )
@@ -249,7 +249,7 @@ mod tests {
     fn what_happened_comes_first_in_words_and_in_order() {
         let page = text(&report());
         let first = page.lines().next().unwrap();
-        assert_eq!(first, "Slows to 22.0 MB/s after 2.40 GB (cache full); throttles after 55.0 s at 81 °C.");
+        assert_eq!(first, "Slows to 22.0 MB/s after 2.4 GB (cache full); throttles after 55.0 s at 81 °C.");
         let place = |what: &str| page.find(what).unwrap_or_else(|| panic!("{what} is missing\n{page}"));
         assert!(place("Speed over time") < place("Temperature over time"));
         assert!(place("Temperature over time") < place("Events"));
@@ -276,7 +276,7 @@ mod tests {
         assert!(answer.contains("MB/s, steady over ") && answer.starts_with("Writes "), "{answer}");
         quiet.header.error = Some("interrupted".into());
         assert!(text(&quiet).starts_with("Stopped after 1 min 59 s: writes "), "{}", text(&quiet));
-        assert!(text(&quiet).contains("no end within 26.0 GB"));
+        assert!(text(&quiet).contains("no end within 26 GB"));
         quiet.body.measured = Measured::default();
         assert!(text(&quiet).starts_with("Nothing measured"));
     }
@@ -326,7 +326,7 @@ mod tests {
         run.body.measured.events.push(Event::new(EventKind::NoMoreWrites, 58.0, 26_000_000_000, 0.99));
         let page = text(&run);
         assert!(page.starts_with("The card accepts no more writes after 58.0 s.\n"), "{page}");
-        assert!(page.contains("• Slows to 22.0 MB/s after 2.40 GB (cache full)."), "{page}");
+        assert!(page.contains("• Slows to 22.0 MB/s after 2.4 GB (cache full)."), "{page}");
     }
 
     #[test]

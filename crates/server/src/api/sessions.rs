@@ -44,6 +44,8 @@ pub struct SessionLine {
     pub state: String,
     /// What came of it.
     pub answer: String,
+    /// How good that is.
+    pub tone: Tone,
     /// The check that it is a part of.
     pub part_of: Option<String>,
 }

@@ -243,6 +243,7 @@ impl From<Line> for SessionLine {
             recipe: line.recipe,
             state: line.state,
             answer: line.result,
+            tone: line.tone,
             part_of: line.part_of,
         }
     }

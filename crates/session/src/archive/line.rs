@@ -2,6 +2,7 @@
 
 use super::document::{Shown, document};
 use crate::error::Result;
+use cardscope_model::report::Tone;
 use cardscope_store::{Archive, EndedHow, SessionSummary};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -30,13 +31,16 @@ pub struct Line {
     /// What came of it: the answer of its page, or how many runs it has.
     #[serde(default)]
     pub result: String,
+    /// How good that is.
+    #[serde(default)]
+    pub tone: Tone,
     /// The session of the check that it is a part of.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub part_of: Option<String>,
 }
 
-/// The answer of the page that a verb's document becomes, where it becomes one.
-pub type Answer<'a> = &'a dyn Fn(&str, &Value) -> Option<String>;
+/// Answer and colour of the page that a verb's document becomes, where it becomes one.
+pub type Answer<'a> = &'a dyn Fn(&str, &Value) -> Option<(String, Tone)>;
 
 /// A list of so many sessions tells the answer of each benchmark; a longer one, which would read all their runs, how many
 /// runs it has.
@@ -57,7 +61,8 @@ pub(super) fn lines(
         // What still runs has no result yet, and what cannot be read has none; the list shows the others none the less.
         let told = !session.running && (session.is_record || sessions.len() <= ANSWERED);
         let shown = told.then(|| document(archive, session.id).ok()).flatten();
-        let result = shown.map(Shown::into_document).and_then(|(kind, document)| answer(&kind, &document));
+        let answered = shown.map(Shown::into_document).and_then(|(kind, document)| answer(&kind, &document));
+        let (result, tone) = answered.unwrap_or_else(|| (runs(session), Tone::Plain));
         let part_of = check.filter(|check| is_part(session, check)).map(|check| check.id.to_string());
         if session.kind == "check" {
             check = Some(session);
@@ -71,7 +76,8 @@ pub(super) fn lines(
             kind: session.kind.clone(),
             recipe: Some(session.recipe.clone()).filter(|recipe| !recipe.is_empty()),
             state: state(session.ended, session.running).to_owned(),
-            result: result.unwrap_or_else(|| runs(session)),
+            result,
+            tone,
             part_of,
         });
     }

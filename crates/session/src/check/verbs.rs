@@ -22,7 +22,7 @@ const NEARLY: u64 = 128 << 20;
 impl Visit<'_, '_> {
     pub(super) fn verify(&mut self) -> Result<(), Ended> {
         if self.request.read_only {
-            return Err(Ended::left_out("it writes, and --read-only was given"));
+            return Err(Ended::left_out("the test writes, and --read-only was given"));
         }
         let began = self.now();
         let request = self.verify_request();

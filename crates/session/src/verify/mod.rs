@@ -10,14 +10,16 @@ pub use request::Request;
 use crate::after_verdict::{Tested, after};
 use crate::consent::Consent;
 use crate::error::{Failure, Result};
-use crate::frame::{Common, Needs, Procedure, Session};
+use crate::frame::{Common, Limits, Needs, Procedure, Session};
 use crate::opened::{Opened, TargetType};
 use crate::opening::Resolved;
 use cardscope_device::held::Device;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::identity::Identity;
 use cardscope_model::judged_label::{self, Measured, Seen};
-use cardscope_model::verify::{FilesReport, MapSpeed, Method, Pace, SpeedMap, Verification, VerifyReport};
+use cardscope_model::verify::{
+    FilesReport, MapSpeed, Method, Pace, SpeedMap, Verdict, Verification, VerifyReport,
+};
 use cardscope_sd::label::Label;
 
 impl Procedure for Request {
@@ -64,6 +66,9 @@ impl Procedure for Request {
             Method::Full => full::run(self, session, report),
             Method::Files => files::run(self, session, report),
         };
+        if report.body.verdict == Verdict::Inconclusive {
+            report.body.reason = Some(inconclusive_because(self, session.opened, report, &ended));
+        }
         if let Some(printed) = self.printed()? {
             judge_label(report, &printed, session.opened);
         }
@@ -73,6 +78,30 @@ impl Procedure for Request {
         ended
     }
 }
+
+/// Why a test came to no conclusion, as the end of a sentence.
+fn inconclusive_because(
+    request: &Request,
+    opened: &Opened,
+    report: &VerifyReport,
+    ended: &Result<()>,
+) -> String {
+    let Limits { budget, .. } = request.limits;
+    let time_is_up = budget.is_some_and(|budget| report.body.moved.seconds >= NEARLY * budget.as_secs_f64());
+    let limit = request.limits.max_write().map(|_| "write limit reached".to_owned());
+    let limit = limit.or_else(|| opened.limit.reason()).filter(|_| !time_is_up);
+    match ended {
+        Err(Failure::Interrupted) => "interrupted".to_owned(),
+        Err(_) => "an error ended the test".to_owned(),
+        Ok(()) => limit.unwrap_or_else(|| match budget {
+            Some(_) => "time limit reached".to_owned(),
+            None => "too little for a verdict".to_owned(),
+        }),
+    }
+}
+
+/// Share of a budget that a test has spent which the budget ended.
+const NEARLY: f64 = 0.8;
 
 /// An option that the method does not know must not be passed over in silence, least of all one that saves data.
 fn misplaced(request: &Request) -> Result<()> {

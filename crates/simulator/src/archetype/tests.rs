@@ -46,7 +46,7 @@ fn each_card_can_be_told_in_words() {
         assert!(text.contains("Announces"), "{text}");
     }
     let fake = describe(&Archetype::load("sandian-1tb-52g").unwrap()).join("\n\n");
-    assert!(fake.contains("Fake: holds 52.0 GB"), "{fake}");
+    assert!(fake.contains("Fake: holds 52 GB"), "{fake}");
     let hybrid = describe(&Archetype::load("lexar-16g-c10").unwrap()).join("\n\n");
     assert!(hybrid.contains("5 blocks may be open in order"), "{hybrid}");
 }

@@ -64,7 +64,7 @@ fn result(line: &Line) -> String {
 }
 
 /// Whether the words before a colon are a verdict: it stands in capitals, with its doubt and what else is wrong behind it,
-/// as in `FAKE (90 %)` or `GENUINE, but slower than printed`.
+/// as in `FAKE (90 %)` or `PASSED, but slower than printed`.
 fn is_verdict(words: &str) -> bool {
     let verdict = words.split(['(', ',']).next().unwrap_or_default().trim_end();
     !verdict.is_empty() && verdict.chars().all(|c| c.is_ascii_uppercase() || [' ', '-'].contains(&c))
@@ -227,7 +227,7 @@ pub(super) fn tables(written: &[WrittenTable], folder: &Path) -> Page {
         &[
             ("table", &|t| t.table.clone()),
             ("rows", &|t| t.rows.to_string()),
-            ("size", &|t| Size(t.bytes).to_string()),
+            ("size", &|t| Size(t.bytes).in_table()),
             ("files", &|t| t.files.to_string()),
         ],
     );
@@ -244,9 +244,9 @@ pub(super) fn record(kind: &str, document: &Value) -> Page {
     })
 }
 
-/// The answer of a record's page.
-pub(super) fn answer(kind: &str, document: &Value) -> Option<String> {
-    records::page(kind, document).map(|page| page.answer)
+/// Answer and colour of a record's page.
+pub(super) fn answer(kind: &str, document: &Value) -> Option<(String, Tone)> {
+    records::page(kind, document).map(|page| (page.answer, page.tone))
 }
 
 #[cfg(test)]
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn only_a_verdict_in_capitals_stands_for_its_answer() {
         for verdict in
-            ["DAMAGED", "SUSPECT READER", "READ-ONLY", "FAKE (90 %)", "GENUINE, but slower than printed"]
+            ["DAMAGED", "SUSPECT READER", "READ-ONLY", "FAKE (90 %)", "PASSED, but slower than printed"]
         {
             assert!(is_verdict(verdict), "{verdict}");
         }

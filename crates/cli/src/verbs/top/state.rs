@@ -368,10 +368,10 @@ impl Row<'_> {
     }
 }
 
-/// The size at the end of a title: `32.0 GB` of `SanDisk Extreme, 32.0 GB`.
+/// The size at the end of a title: `32 GB` of `SanDisk Extreme, 32 GB`.
 fn size_of(title: &str) -> Option<&str> {
     let (_, end) = title.rsplit_once(", ")?;
-    ["GB", "MB", "kB", "bytes"].iter().any(|unit| end.ends_with(unit)).then_some(end)
+    ["TB", "GB", "MB", "kB", "bytes"].iter().any(|unit| end.ends_with(unit)).then_some(end)
 }
 
 /// How far a test is, or what came of it.

@@ -15,9 +15,9 @@ fn names(state: &State) -> Vec<String> {
 fn a_device_has_the_test_on_it_and_others_have_lines_of_their_own() {
     let mut state = two_running();
     assert_eq!(names(&state), ["mmcblk0:", "sda:1", "sdb:2"]);
-    let waits = Task { state: Progress::Queued, ..task("3", "map", "/dev/sdb", "Samsung EVO, 64.0 GB") };
+    let waits = Task { state: Progress::Queued, ..task("3", "map", "/dev/sdb", "Samsung EVO, 64 GB") };
     hear(&mut state, News::Task(Box::new(waits)));
-    hear(&mut state, News::Task(Box::new(task("4", "check", "sim:constant", "Constant, 32.0 GB"))));
+    hear(&mut state, News::Task(Box::new(task("4", "check", "sim:constant", "Constant, 32 GB"))));
     assert_eq!(names(&state), ["mmcblk0:", "sda:1", "sdb:2", "constant:4", "sdb:3"]);
     hear(&mut state, News::Forgotten("4".to_owned()));
     assert_eq!(names(&state), ["mmcblk0:", "sda:1", "sdb:2", "sdb:3"]);
@@ -36,7 +36,7 @@ fn what_runs_is_shown_in_figures_until_it_ends_with_an_answer() {
     assert_eq!(rows[1].state().0, "check 2/4 writing");
     let state = finished_fake();
     let rows = state.rows();
-    assert_eq!(rows[0].state(), ("FAKE: holds 52.0 GB of 1000 GB. Return it.".to_owned(), Tone::Bad));
+    assert_eq!(rows[0].state(), ("FAKE: holds 52 GB of 1 TB. Return it.".to_owned(), Tone::Bad));
     assert_eq!((rows[0].done(), rows[0].speed(), rows[0].left()), Default::default());
     assert!(rows[0].series.is_some(), "its course stays");
 }
@@ -53,7 +53,7 @@ fn another_card_in_the_reader_has_not_the_result_of_the_one_before() {
         hear(&mut state, News::Devices(vec![device("sdb", "Generic STORAGE", 1_000_000_000_000)]));
         let rows = state.rows();
         assert_eq!(rows[0].state().0, "safe to test");
-        assert_eq!((rows[1].name(), rows[1].size().as_str()), ("sdb", "1000 GB"), "it has a line of its own");
+        assert_eq!((rows[1].name(), rows[1].size().as_str()), ("sdb", "1 TB"), "it has a line of its own");
     }
     let mut state = finished_fake();
     hear(&mut state, News::Devices(vec![device("sdb", "Generic STORAGE", 1_000_000_000_000)]));
@@ -113,7 +113,7 @@ fn what_is_selected_stays_so_when_others_come_and_go() {
 
 #[test]
 fn the_course_of_a_test_is_asked_for_where_it_is_not_known_and_only_once() {
-    let mut ended = task("0", "verify", "sim:constant", "Constant, 32.0 GB");
+    let mut ended = task("0", "verify", "sim:constant", "Constant, 32 GB");
     ended.state = Progress::Complete;
     let mut state = served(vec![device("sda", "A", 1)], vec![ended]);
     assert_eq!(state.act(Action::Down(1)), Some(Order::Track("0".to_owned())));

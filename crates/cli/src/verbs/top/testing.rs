@@ -96,7 +96,7 @@ pub(super) fn two_running() -> State {
         advice: Some("Let it rest before long recordings.".to_owned()),
     }];
     first.figures = vec![Figure { what: "SEQ1M Q8T1 read".to_owned(), mb_s: 93.4 }];
-    let second = task("2", "sustain", "/dev/sdb", "Samsung EVO, 64.0 GB");
+    let second = task("2", "sustain", "/dev/sdb", "Samsung EVO, 64 GB");
     let mut state = served(devices, vec![first, second]);
     goes_on(&mut state, "1", 120);
     goes_on(&mut state, "2", 30);
@@ -107,22 +107,22 @@ pub(super) fn two_running() -> State {
 pub(super) fn finished_fake() -> State {
     let mut state = served(
         vec![device("sdb", "Generic STORAGE", 1_000_000_000_000)],
-        vec![task("1", "verify", "/dev/sdb", "Generic STORAGE, 1000 GB")],
+        vec![task("1", "verify", "/dev/sdb", "Generic STORAGE, 1 TB")],
     );
     goes_on(&mut state, "1", 90);
     let ended = Task {
         state: Progress::Complete,
         ended_at: Some("2026-05-01T12:03:00Z".to_owned()),
-        answer: Some("FAKE: holds 52.0 GB of 1000 GB. Return it.".to_owned()),
+        answer: Some("FAKE: holds 52 GB of 1 TB. Return it.".to_owned()),
         tone: Some(Tone::Bad),
         session: Some("0197".to_owned()),
         findings: vec![Found {
             weight: Weight::Bad,
-            verdict: "Writes beyond 52.0 GB are lost (limbo, 99.9 %).".to_owned(),
+            verdict: "Writes beyond 52 GB are lost (limbo, 99.9 %).".to_owned(),
             advice: Some("Return it.".to_owned()),
         }],
-        notes: vec!["The card answers late at 52.0 GB.".to_owned()],
-        ..task("1", "verify", "/dev/sdb", "Generic STORAGE, 1000 GB")
+        notes: vec!["The card answers late at 52 GB.".to_owned()],
+        ..task("1", "verify", "/dev/sdb", "Generic STORAGE, 1 TB")
     };
     hear(&mut state, News::Task(Box::new(ended)));
     state

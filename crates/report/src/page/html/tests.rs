@@ -133,10 +133,10 @@ fn bars_carry_what_the_script_chooses_from_and_a_heat_map_its_shades() {
 
 #[test]
 fn a_verdict_stands_out_and_is_still_read_as_a_sentence() {
-    let said = answer("FAKE: holds 52 GB of 1000 GB.");
+    let said = answer("FAKE: holds 52 GB of 1 TB.");
     assert_eq!(
         said,
-        "<span class=\"verdict\">FAKE</span><span class=\"unseen\">:</span> holds 52\u{a0}GB of 1000\u{a0}GB."
+        "<span class=\"verdict\">FAKE</span><span class=\"unseen\">:</span> holds 52\u{a0}GB of 1\u{a0}TB."
     );
     assert_eq!(answer("SD: no verdict"), "SD: no verdict");
 }

@@ -78,7 +78,7 @@ fn the_question_before_a_stop_and_the_help_name_what_happens() {
 
 #[test]
 fn a_stop_promises_nothing_that_it_cannot_do() {
-    let mut first = task("1", "sustain", "/dev/sda", "A, 32.0 GB");
+    let mut first = task("1", "sustain", "/dev/sda", "A, 32 GB");
     first.loses_data = true;
     let mut state = served(vec![device("sda", "A", 32_000_000_000)], vec![first]);
     state.act(Action::Stop);
