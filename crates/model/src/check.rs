@@ -8,7 +8,7 @@ use crate::judged_mark::MarksMeasured;
 use crate::report::{Body, ExitStatus, Moved, Report};
 use crate::result::{NotMeasured, TestResult};
 use crate::sustain;
-use crate::verify::{Verdict, VerifyReport};
+use crate::verify::{SURE, Verdict, VerifyReport};
 use serde::{Deserialize, Serialize};
 
 /// What became of a part of the visit.
@@ -90,6 +90,10 @@ pub struct Visit {
 pub type CheckReport = Report<Visit>;
 
 impl Body for Visit {
+    fn ended_by_reader(&mut self) {
+        (self.verdict, self.confidence, self.usable_bytes) = (Verdict::ReaderSuspect, SURE, None);
+    }
+
     fn exit_status(&self) -> ExitStatus {
         self.verdict.exit_status(self.confidence)
     }

@@ -49,6 +49,7 @@ pub mod session_file;
 pub mod setting;
 pub mod shell;
 pub mod statistics;
+pub mod suspect_reader;
 pub mod sustain;
 pub mod test_name;
 pub mod toml_error;

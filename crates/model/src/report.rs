@@ -4,6 +4,7 @@
 use crate::caveat::{self, Caveat};
 use crate::condition::Condition;
 use crate::finding::{Finding, Weight};
+use crate::suspect_reader::SuspectReader;
 use crate::verify::io_error::IoError;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +28,9 @@ pub struct Header {
     /// Conclusions.
     #[serde(default)]
     pub findings: Vec<Finding>,
+    /// Reads that gave different data; `None` where none did, or it was not tested.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub suspect_reader: Option<SuspectReader>,
     /// Its id in the archive; `None` where nothing was archived.
     pub session: Option<String>,
     /// What ended it early, if anything.
@@ -40,7 +44,11 @@ pub struct Header {
 impl Header {
     /// The conclusion that it adds to the body's.
     pub fn exit_status(&self) -> ExitStatus {
-        ExitStatus::bad_if(self.findings.iter().any(|finding| finding.weight == Weight::Bad))
+        let bad = ExitStatus::bad_if(self.findings.iter().any(|finding| finding.weight == Weight::Bad));
+        match &self.suspect_reader {
+            Some(reader) if reader.ended_test => bad.max(ExitStatus::NotProven),
+            _ => bad,
+        }
     }
 }
 
@@ -136,6 +144,9 @@ pub trait Body {
 
     /// Hears how many bytes the card did not keep of an image that was put back after the test.
     fn restored_without(&mut self, _lost: u64) {}
+
+    /// Takes note that the test ended because its reader is suspect.
+    fn ended_by_reader(&mut self) {}
 
     /// What was moved to and from the card; `None` for a verb that moves nothing of its own.
     fn moved(&mut self) -> Option<&mut Moved> {

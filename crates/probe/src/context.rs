@@ -1,7 +1,7 @@
 //! Where a probe measures: the card, what is saved of it, what may still be spent. Every single timing goes through
 //! here, so that nothing is written that was not saved or may not go.
 
-use crate::write_scope::WriteScope;
+use crate::write_scope::{StampPlace, WriteScope};
 use cardscope_engine::card::{Answer, Card, Extent, Stop};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::{Listener, Steps};
@@ -63,6 +63,13 @@ impl<'s, 't> Context<'s, 't> {
     ) -> Self {
         let deadline = limits.budget.map(|b| card.seconds() + b.as_secs_f64());
         card.end_at(deadline.map(nanos));
+        let mut scope = scope;
+        let stamps = StampPlace {
+            salt: salt(limits.seed),
+            region: limits.region,
+            max_bytes: limits.max_write.unwrap_or(u64::MAX),
+        };
+        scope.allow_stamps(stamps, deadline.map(nanos));
         Context {
             card,
             scope,
@@ -98,7 +105,7 @@ impl<'s, 't> Context<'s, 't> {
 
     /// The same once these extents are saved and written, too.
     pub(crate) fn left_with(&mut self, extents: &[Extent]) -> f64 {
-        let takes = |context: &Self| context.scope.seconds(context.card.costs(), extents);
+        let takes = |context: &Self| context.scope.seconds(context.card, extents);
         self.deadline.map_or(f64::INFINITY, |end| end - self.card.seconds() - takes(self))
     }
 
@@ -148,7 +155,7 @@ impl<'s, 't> Context<'s, 't> {
 
     /// When it is time to put back what is saved, by the card's clock.
     fn end(&self) -> Option<Nanos> {
-        self.deadline.map(|end| nanos(end - self.scope.seconds(self.card.costs(), &[])))
+        self.deadline.map(|end| nanos(end - self.scope.seconds(self.card, &[])))
     }
 
     /// Nothing begins when it is time to put back.
@@ -157,6 +164,12 @@ impl<'s, 't> Context<'s, 't> {
             self.scope.end_at(end);
             self.card.end_at(Some(end));
         }
+    }
+
+    /// Reads extents for the first time that are going to be saved soon, one small group after the other; as many of them
+    /// as take little time.
+    pub(crate) fn read_ahead(&mut self, extents: &[Extent]) -> Result<(), Stop> {
+        self.scope.read_ahead(self.card, extents)
     }
 
     /// Saves what stands in extents, whatever time that takes. On disk when it returns; what could not be read could not

@@ -9,12 +9,14 @@
 pub mod capacity;
 mod common_distance;
 pub mod context;
+mod double_reading;
 pub mod endure;
 pub mod files;
 mod fill;
 pub mod full;
 pub mod map;
 pub mod marks;
+pub mod reader_check;
 pub mod saved_area;
 pub mod sector;
 pub mod sustain;

@@ -1,7 +1,7 @@
 //! A part of a card whose content is saved, as a target of its own: whoever runs a recipe on it can write there and
 //! nowhere else, and what it writes are stamps, so that after a crash they are known again and the originals put back.
 
-use crate::write_scope::WriteScope;
+use crate::write_scope::{StampPlace, WriteScope};
 use cardscope_engine::card::{Card, Stop, extents};
 use cardscope_engine::content::Content;
 use cardscope_engine::target::{Direction, Io, Region, Target, TargetError};
@@ -33,6 +33,7 @@ impl<'a> SavedArea<'a> {
         let Some(end) = end else {
             return Err(Stop::Target(outside(region.start, region.len)));
         };
+        scope.allow_stamps(StampPlace { salt, region, max_bytes: u64::MAX }, None);
         let all: Vec<_> = extents(region.start, end, card.block()).collect();
         scope.save(&mut card, &all)?;
         if let Some(extent) = all.iter().find(|extent| !scope.covers(**extent)) {

@@ -1,16 +1,20 @@
 //! Saves what a probe is about to overwrite: what is saved already is not saved again, and a block that cannot be
 //! read, so that it cannot be saved, must not be overwritten.
+//!
+//! Nothing is saved through a reader that gives different data for one place: reads are compared before the first write
+//! ([`reader_check`]), and every block is read twice, in different requests, before it counts as saved
+//! ([`FirstReading`]).
 
+pub(crate) use crate::double_reading::UNIT;
+use crate::double_reading::{self, FirstReading, Readings};
+use crate::reader_check::{self, WINDOW, compare_reads, places_with_data};
 use cardscope_engine::card::{Answer, Card, Costs, Extent, Stop, extents};
 use cardscope_engine::content::Content;
 use cardscope_engine::journal::Journal;
 use cardscope_engine::ranges::Ranges;
-use cardscope_engine::target::Direction;
-use cardscope_model::units::Nanos;
-
-/// Smallest range that is saved or given up by itself: the page of every cache of a fake that is known, and a
-/// multiple of every sector.
-pub(crate) const UNIT: u32 = 4096;
+use cardscope_engine::target::{Direction, Region};
+use cardscope_model::random::Random;
+use cardscope_model::units::{Nanos, seconds};
 
 /// Originals are put back and compared in I/Os of this size: the longest record of a journal.
 const PUT_BACK: u64 = 1 << 20;
@@ -54,6 +58,27 @@ impl Amount {
     }
 }
 
+/// Stamps that may be written where a card holds no data on which reads could be compared.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StampPlace {
+    /// As the journal has noted it.
+    pub(crate) salt: u64,
+    /// Part of the target that may be overwritten.
+    pub(crate) region: Region,
+    /// Bytes that may be written at most.
+    pub(crate) max_bytes: u64,
+}
+
+/// Seconds that reading ahead may take.
+const AHEAD_S: f64 = 0.5;
+
+/// First readings that are held at most.
+const AHEAD: usize = 4;
+
+/// The first stamps lie here, where a card has so much: behind what file systems put first, and where also most fakes
+/// store what is written.
+const STAMPS_AT: u64 = 20 << 20;
+
 /// What is saved of a card. Without a journal its content may go, and nothing is saved.
 pub struct WriteScope<'k> {
     journal: Option<&'k mut dyn Journal>,
@@ -62,6 +87,14 @@ pub struct WriteScope<'k> {
     end: Option<Nanos>,
     /// What is to be put back.
     originals: Amount,
+    /// First readings of what is going to be saved soon.
+    ahead: Vec<FirstReading>,
+    /// True once reads of the card were compared.
+    is_reader_checked: bool,
+    /// When the test ends, restoring included; `None` without a limit.
+    check_end: Option<Nanos>,
+    stamps: Option<StampPlace>,
+    random: Random,
 }
 
 impl<'k> WriteScope<'k> {
@@ -73,7 +106,19 @@ impl<'k> WriteScope<'k> {
             unsavable: Ranges::default(),
             end: None,
             originals: Amount::default(),
+            ahead: Vec::new(),
+            is_reader_checked: false,
+            check_end: None,
+            stamps: None,
+            random: Random::new(0),
         }
+    }
+
+    /// Lets an empty card be stamped in one place, which is saved first, so that reads of it can be compared.
+    /// The check of the reader takes a part of the time until `end`.
+    pub(crate) fn allow_stamps(&mut self, stamps: StampPlace, end: Option<Nanos>) {
+        self.random = Random::new(stamps.salt);
+        (self.stamps, self.check_end) = (Some(stamps), end);
     }
 
     /// Saves nothing more after this moment of the card's clock: a card that begins to stall must not be waited for
@@ -83,7 +128,8 @@ impl<'k> WriteScope<'k> {
     }
 
     /// Seconds that saving and writing these extents takes, and putting back all that is saved by then.
-    pub(crate) fn seconds(&self, costs: &Costs, extents: &[Extent]) -> f64 {
+    pub(crate) fn seconds(&self, card: &Card<'_>, extents: &[Extent]) -> f64 {
+        let costs = card.costs();
         let (ios, bytes) = (extents.len() as u64, extents.iter().map(|p| u64::from(p.len)).sum());
         let write = match ios {
             0 => 0.0,
@@ -99,7 +145,10 @@ impl<'k> WriteScope<'k> {
             save.bytes += end - start;
             back.add(start, end);
         }
-        costs.of(Direction::Read, save.ios, save.bytes) + write + back.put_back_seconds(costs)
+        let first = double_reading::seconds(costs, card.block().max(WINDOW), save.ios, save.bytes);
+        let check =
+            if save.ios > 0 && !self.is_reader_checked { reader_check::least_seconds(card) } else { 0.0 };
+        check + first + costs.of(Direction::Read, save.ios, save.bytes) + write + back.put_back_seconds(costs)
     }
 
     /// True where the content is saved first.
@@ -121,10 +170,101 @@ impl<'k> WriteScope<'k> {
     ///
     /// # Errors
     /// If the card is gone, the user stopped it, or the journal cannot take it; then nothing may be written.
-    /// [`Stop::Limit`] where the time was over before all of it was saved.
+    /// [`Stop::Limit`] where the time was over before all of it was saved, [`Stop::SuspectReader`] where two reads of a
+    /// place differ.
     pub fn save(&mut self, card: &mut Card<'_>, wanted: &[Extent]) -> Result<(), Stop> {
-        let Some(journal) = self.journal.as_deref_mut() else { return Ok(()) };
-        let block = card.block();
+        if self.journal.is_none() || wanted.iter().all(|p| self.saved.contains(p.offset, p.end())) {
+            return Ok(());
+        }
+        let (block, depth) = (card.block(), card.depth());
+        if block < WINDOW {
+            card.shape(WINDOW, depth.min(2))?;
+        }
+        let saved = self.save_checked(card, wanted, block);
+        if block < WINDOW && !matches!(saved, Err(Stop::Target(_))) {
+            card.shape(block, depth)?;
+        }
+        saved
+    }
+
+    /// Saves extents; before anything is overwritten reads are compared, once. Where the card holds no data, they are
+    /// compared over stamps in a place that is saved with the rest.
+    fn save_checked(&mut self, card: &mut Card<'_>, wanted: &[Extent], block: u32) -> Result<(), Stop> {
+        if self.is_reader_checked {
+            return self.save_twice_read(card, wanted, block);
+        }
+        let end = reader_check::must_end(card, self.check_end);
+        let mut places = places_with_data(card, &mut self.random, end)?;
+        if !places.is_empty() {
+            compare_reads(card, &places, &mut self.random, end)?;
+            self.is_reader_checked = true;
+            return self.save_twice_read(card, wanted, block);
+        }
+        let stamps = self.stamp_place(card)?;
+        let all: Vec<Extent> = wanted.iter().chain(&stamps).copied().collect();
+        self.save_twice_read(card, &all, block)?;
+        if let (Some(extent), Some(StampPlace { salt, .. })) = (stamps, self.stamps)
+            && self.covers(extent)
+        {
+            card.write([extent], Content::Stamp { salt, generation: 0 }, |_, _, _| {})?;
+            card.flush()?;
+            places.push(extent.offset);
+        }
+        compare_reads(card, &places, &mut self.random, end)?;
+        self.is_reader_checked = true;
+        Ok(())
+    }
+
+    /// Where an empty card may be stamped; `None` where it may not.
+    ///
+    /// # Errors
+    /// [`Stop::Limit`] where the time is too short for that.
+    fn stamp_place(&mut self, card: &mut Card<'_>) -> Result<Option<Extent>, Stop> {
+        let Some(StampPlace { region, max_bytes, .. }) = self.stamps else { return Ok(None) };
+        let (end, window) = (region.end().min(card.bytes()), u64::from(WINDOW));
+        let start = [region.start.max(STAMPS_AT), region.start.next_multiple_of(window)]
+            .into_iter()
+            .find(|start| start + window <= end && window <= max_bytes);
+        let Some(place) = start.map(|offset| Extent { offset, len: WINDOW }) else { return Ok(None) };
+        if let Some(end) = self.check_end {
+            // Small reads say nothing of what a byte costs.
+            card.time(Direction::Read, Content::Buffer, place)?;
+            if card.seconds() + self.seconds(card, &[place]) > seconds(end) {
+                return Err(Stop::Limit);
+            }
+        }
+        Ok(Some(place))
+    }
+
+    /// Reads extents for the first time, before they are saved one small group after the other: as many as take less than
+    /// [`AHEAD_S`]. Nothing where the first of them were read already, or nothing is saved.
+    pub(crate) fn read_ahead(&mut self, card: &mut Card<'_>, wanted: &[Extent]) -> Result<(), Stop> {
+        let Some(first) = wanted.first() else { return Ok(()) };
+        if !self.saves_first()
+            || self.saved.contains(first.offset, first.end())
+            || self.ahead_of(&[*first]).is_some()
+        {
+            return Ok(());
+        }
+        let mut bytes = 0;
+        let is_quick = |(index, extent): &(usize, &Extent)| {
+            bytes += u64::from(extent.len);
+            *index == 0 || card.costs().of(Direction::Read, 1 + *index as u64, bytes) < AHEAD_S
+        };
+        let some: Vec<Extent> =
+            wanted.iter().enumerate().take_while(is_quick).map(|(_, extent)| *extent).collect();
+        let first = FirstReading::of(card, &some, &mut self.random)?;
+        self.ahead.truncate(AHEAD - 1);
+        self.ahead.insert(0, first);
+        Ok(())
+    }
+
+    /// Which of the first readings has all of these extents.
+    fn ahead_of(&self, extents: &[Extent]) -> Option<usize> {
+        self.ahead.iter().position(|first| extents.iter().all(|extent| first.covers(*extent)))
+    }
+
+    fn save_twice_read(&mut self, card: &mut Card<'_>, wanted: &[Extent], block: u32) -> Result<(), Stop> {
         // Each byte once: two copies of a place would have to be put back in the order in which they were saved.
         let mut wanted_now = Ranges::default();
         let new: Vec<Extent> = wanted
@@ -137,13 +277,26 @@ impl<'k> WriteScope<'k> {
         if new.is_empty() {
             return Ok(());
         }
-        let (mut saved, mut unreadable) = (Vec::new(), Vec::new());
+        let ahead = self.ahead_of(&new).map(|index| self.ahead.swap_remove(index));
+        let was_ahead = ahead.is_some();
+        let first = match ahead {
+            Some(first) => first,
+            None => FirstReading::of(card, &new, &mut self.random)?,
+        };
+        let Some(journal) = self.journal.as_deref_mut() else { return Ok(()) };
+        let (mut saved, mut unreadable, mut changed) = (Vec::new(), Vec::new(), Vec::new());
         let ended = card.read(new, Content::Buffer, |extent, at, answer| {
             match answer {
-                Answer::Differs { bytes, .. } => {
-                    journal.save(extent.offset, bytes)?;
-                    saved.push(extent);
-                }
+                Answer::Differs { bytes, .. } => match first.compare(extent, bytes) {
+                    Readings::Equal => {
+                        journal.save(extent.offset, bytes)?;
+                        saved.push(extent);
+                    }
+                    Readings::Missing => unreadable.push(extent),
+                    // What was written since may stand there, on a card whose addresses repeat.
+                    Readings::Differ(_) if was_ahead => changed.push(extent),
+                    Readings::Differ(suspect) => return Err(Stop::SuspectReader(suspect)),
+                },
                 Answer::Same | Answer::Failed(_) => unreadable.push(extent),
             }
             if self.end.is_some_and(|end| at > end) { Err(Stop::Limit) } else { Ok(()) }
@@ -157,15 +310,20 @@ impl<'k> WriteScope<'k> {
             self.saved.add(p.offset, p.end());
         });
         ended?;
+        match (was_ahead, changed.is_empty()) {
+            (true, true) => self.ahead.insert(0, first),
+            (_, true) => {}
+            (_, false) => self.save_twice_read(card, &changed, block)?,
+        }
         // A large extent may be unreadable in one place only: what can be saved of it is.
+        let mut parts = Vec::new();
         for extent in unreadable {
             if extent.len <= UNIT {
                 self.unsavable.add(extent.offset, extent.end());
             } else {
-                let parts: Vec<Extent> = extents(extent.offset, extent.end(), UNIT).collect();
-                self.save(card, &parts)?;
+                parts.extend(extents(extent.offset, extent.end(), UNIT));
             }
         }
-        Ok(())
+        if parts.is_empty() { Ok(()) } else { self.save_twice_read(card, &parts, UNIT) }
     }
 }

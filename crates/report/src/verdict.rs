@@ -218,6 +218,7 @@ fn why(found: &Verification) -> Option<String> {
             }
         }
         (Verdict::Unstable, _) => format!("One block did not give the same answer each time ({sure} sure)."),
+        (Verdict::ReaderSuspect, _) if found.at_most_usable().is_none() => return None,
         (Verdict::ReaderSuspect, _) => {
             format!("Old readers stop at such a boundary; the card may be genuine ({sure} sure).")
         }

@@ -51,7 +51,9 @@ impl From<Failure> for Refusal {
     fn from(failure: Failure) -> Self {
         let status = match failure {
             Failure::Refused(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Failure::Io(_) | Failure::Undone(_) | Failure::Interrupted => StatusCode::SERVICE_UNAVAILABLE,
+            Failure::Io(_) | Failure::SuspectReader(_) | Failure::Undone(_) | Failure::Interrupted => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
         };
         Refusal::new(status, failure.to_string())
     }

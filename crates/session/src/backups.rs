@@ -46,7 +46,7 @@ pub(crate) fn naming(failure: Failure, backup: Option<&Backup>) -> Failure {
     match failure {
         Failure::Refused(why) => Failure::refused_for(text, why),
         Failure::Io(why) => Failure::io_for(text, why),
-        Failure::Interrupted | Failure::Undone(_) => Failure::io(text),
+        Failure::SuspectReader(_) | Failure::Interrupted | Failure::Undone(_) => Failure::io(text),
     }
 }
 

@@ -23,6 +23,11 @@ pub trait Consent {
     /// Asks; gives what was typed back, or `None` where nobody can be asked.
     fn ask(&mut self, question: &Question) -> Option<String>;
 
+    /// True where something can be lost, so that the user is asked.
+    fn loses_data(&self) -> bool {
+        true
+    }
+
     /// Says that the system is now asked for the device, and may in turn ask for a password.
     fn announce(&mut self, _text: &str) {}
 
@@ -51,6 +56,10 @@ impl Consent for DataKept {
     fn ask(&mut self, question: &Question) -> Option<String> {
         Some(question.target.clone())
     }
+
+    fn loses_data(&self) -> bool {
+        false
+    }
 }
 
 /// The same, with the user told what the system is asked for.
@@ -59,6 +68,10 @@ pub(crate) struct DataKeptOf<'a>(pub(crate) &'a mut dyn Consent);
 impl Consent for DataKeptOf<'_> {
     fn ask(&mut self, question: &Question) -> Option<String> {
         DataKept.ask(question)
+    }
+
+    fn loses_data(&self) -> bool {
+        false
     }
 
     fn announce(&mut self, text: &str) {

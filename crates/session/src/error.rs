@@ -3,6 +3,7 @@
 use cardscope_engine::card::Stop;
 use cardscope_engine::cause::Cause;
 use cardscope_engine::target::TargetError;
+use cardscope_model::suspect_reader::SuspectReader;
 use cardscope_probe::files::FilesError;
 use cardscope_store::ArchiveError;
 
@@ -18,6 +19,9 @@ pub enum Failure {
     /// The card failed or went away, or a result could not be kept.
     #[error(transparent)]
     Io(Cause),
+    /// Reads of one place gave different data: nothing more was written.
+    #[error("{0}; nothing more was written. Try another reader")]
+    SuspectReader(Box<SuspectReader>),
     /// The user interrupted.
     #[error("interrupted; the results so far are stored")]
     Interrupted,
@@ -32,6 +36,7 @@ impl Failure {
         match self {
             Failure::Refused(_) => 2,
             Failure::Io(_) => 3,
+            Failure::SuspectReader(_) => 4,
             Failure::Interrupted | Failure::Undone(_) => 130,
         }
     }
@@ -104,6 +109,7 @@ impl From<Stop> for Failure {
     fn from(stop: Stop) -> Self {
         match stop {
             Stop::Interrupted | Stop::Target(TargetError::Interrupted) => Failure::Interrupted,
+            Stop::SuspectReader(reader) => Failure::SuspectReader(reader),
             other => Failure::io(other),
         }
     }

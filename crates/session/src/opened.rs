@@ -15,6 +15,7 @@ use cardscope_model::caveat::Caveat;
 use cardscope_model::condition::Condition;
 use cardscope_model::identity::Identity;
 use cardscope_model::report::Header;
+use cardscope_model::suspect_reader::SuspectReader;
 use cardscope_model::units::{BinarySize, MIB};
 use std::path::Path;
 use std::sync::Arc;
@@ -44,6 +45,8 @@ pub struct Opened {
     pub may_write: bool,
     /// Doubts that concern every test on it.
     pub caveats: Vec<Caveat>,
+    /// Reads that gave different data, where that was tested before something is overwritten for good.
+    pub suspect_reader: Option<SuspectReader>,
     /// The very object that is open: device, file or directory. `None` for a simulated card.
     pub held: Option<Arc<Held>>,
     /// How much may be written.
@@ -64,6 +67,7 @@ impl Opened {
             condition,
             may_write: true,
             caveats: Vec::new(),
+            suspect_reader: None,
             held: None,
             limit: Limit::default(),
             files: None,
@@ -79,6 +83,7 @@ impl Opened {
             condition: self.condition.clone(),
             io_path: self.target.info().io_path.to_owned(),
             caveats: self.caveats.clone(),
+            suspect_reader: self.suspect_reader.clone(),
             ..Header::default()
         }
     }

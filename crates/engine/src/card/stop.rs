@@ -3,6 +3,7 @@
 
 use crate::journal::JournalError;
 use crate::target::TargetError;
+use cardscope_model::suspect_reader::SuspectReader;
 pub use cardscope_model::verify::IoError;
 
 /// The record of an error of one I/O; gives back what concerns the whole card.
@@ -33,6 +34,9 @@ pub enum Stop {
     /// The limits that the user set (time, bytes written) are reached.
     #[error("the limits given are reached")]
     Limit,
+    /// Reads of one place gave different data, so that nothing that is read can be saved or restored for sure.
+    #[error("{0}; nothing more was written. Try another reader")]
+    SuspectReader(Box<SuspectReader>),
     /// Another card is in the slot than the one that was tested so far. Nothing more was written.
     #[error(
         "the slot now holds another card ({0}); nothing more was written. Insert the first card and start \

@@ -26,6 +26,9 @@ const DEPTH: u32 = 4;
 /// The stage of a verb in which the image is taken.
 pub const SAVING: &str = "saving an image of the card";
 
+/// The stage in which the card is read a second time and compared with the image.
+const COMPARING: &str = "comparing the image with the card";
+
 /// The stage in which it is put back.
 pub const RESTORING: &str = "restoring the image";
 

@@ -1,7 +1,7 @@
 //! Taking an image: the whole card is read, written with a checksum, and synced, before anything else is done to it.
 
 use super::sums::{self, About, CHUNK, Sums, Unread, beside};
-use super::{Backup, DEPTH, SAVING, whereabouts};
+use super::{Backup, COMPARING, DEPTH, SAVING, whereabouts};
 use crate::error::Error;
 use cardscope_engine::card::{Answer, Card, Extent, IoError, Stop, extents};
 use cardscope_engine::cause::Cause;
@@ -12,11 +12,17 @@ use cardscope_engine::journal::JournalError;
 use cardscope_engine::pending::{Debt, owing};
 use cardscope_engine::target::{Target, TargetInfo};
 use cardscope_files::{Draft, FileError, Folder, Identity};
+use cardscope_model::suspect_reader::{ReadDifference, ReadRequest, ReadStage, SuspectReader};
 use cardscope_model::units::{BinarySize, Size, seconds};
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+
+/// Bytes of a request while the image is compared with the card, and of the first one, so that none begins where one of the
+/// image's did.
+const COMPARED: u32 = 768 << 10;
+const COMPARED_HEAD: u32 = 12 << 10;
 
 /// What failed is asked again in extents of this size, so that little is lost around a bad place.
 const FINE: u32 = 4096;
@@ -137,6 +143,9 @@ fn take_to(
     let mut taking = Taking::new(&image.file, about.bytes);
     taking.whole(&mut card, events).map_err(|s| stopped(file, s))?;
     let unread = taking.again(&mut card).map_err(|s| stopped(file, s))?;
+    if unread.is_empty() {
+        taking.compare(&mut card, events).map_err(|s| stopped(file, s))?;
+    }
     let chunks = taking.chunks;
     drop(card);
     judge(&unread, file)?;
@@ -214,6 +223,36 @@ impl<'f> Taking<'f> {
         self.image.write_all_at(bytes, offset).map_err(|e| Stop::Journal(JournalError(e.into())))
     }
 
+    /// Reads the card once more, in requests of another size and alignment, and compares it with the image.
+    fn compare(&self, card: &mut Card<'_>, events: &mut dyn Listener) -> Result<(), Stop> {
+        let bytes = card.bytes();
+        let head = u64::from(COMPARED_HEAD).min(bytes);
+        events.stage(COMPARING, Some(bytes), None);
+        let mut steps = Steps::begin(card.seconds());
+        let (mut saved, mut reads) = (vec![0; COMPARED as usize], 0);
+        // What is zero was not written: the image is as long as the card from here on.
+        self.image.set_len(bytes).map_err(|e| Stop::Journal(JournalError(e.into())))?;
+        card.reopen()?;
+        let requests = extents(0, head, COMPARED_HEAD).chain(extents(head, bytes, COMPARED));
+        card.read(requests, Content::Buffer, |second, at, answer| {
+            reads += 1;
+            let Answer::Differs { bytes, .. } = answer else { return Ok(()) };
+            let saved = &mut saved[..bytes.len()];
+            self.image
+                .read_exact_at(saved, second.offset)
+                .map_err(|e| Stop::Journal(JournalError(e.into())))?;
+            if let Some(at) = saved.iter().zip(bytes).position(|(a, b)| a != b) {
+                return Err(Stop::SuspectReader(Box::new(differing(
+                    second,
+                    second.offset + at as u64,
+                    reads,
+                ))));
+            }
+            steps.done(u64::from(second.len), seconds(at), events);
+            Ok(())
+        })
+    }
+
     /// Asks again for what failed, in small extents; gives what failed for good.
     fn again(&mut self, card: &mut Card<'_>) -> Result<Vec<Unread>, Stop> {
         let mut left: Vec<Extent> = std::mem::take(&mut self.failed);
@@ -258,6 +297,20 @@ impl<'f> Taking<'f> {
         }
         self.chunks[(chunk.offset / u64::from(CHUNK)) as usize] = Some(crc32c::crc32c(&bytes));
         Ok(())
+    }
+}
+
+/// Evidence that a byte was another one when the image was taken.
+fn differing(second: Extent, offset: u64, reads: u64) -> SuspectReader {
+    let chunk = u64::from(CHUNK);
+    let first = ReadRequest { offset: offset / chunk * chunk, len: chunk };
+    let second = ReadRequest { offset: second.offset, len: u64::from(second.len) };
+    SuspectReader {
+        stage: ReadStage::Saving,
+        reads,
+        differing_reads: 1,
+        differences: vec![ReadDifference { offset, first, second }],
+        ended_test: true,
     }
 }
 

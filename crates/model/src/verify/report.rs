@@ -1,6 +1,6 @@
 //! The document of `verify`. Sizes in bytes, times in seconds of the target's clock.
 
-use super::{FilesReport, SectorFound, SpeedMap, Verdict};
+use super::{FilesReport, SURE, SectorFound, SpeedMap, Verdict};
 use crate::report::{Body, ExitStatus, Moved, Report};
 use serde::{Deserialize, Serialize};
 
@@ -119,6 +119,11 @@ impl Body for Verification {
             (self.verdict, self.usable_bytes, self.confidence) = (Verdict::Damaged, None, 0.99);
             self.good_bytes = Some(self.announced_bytes - lost);
         }
+    }
+
+    fn ended_by_reader(&mut self) {
+        (self.verdict, self.confidence) = (Verdict::ReaderSuspect, SURE);
+        (self.usable_bytes, self.good_bytes, self.share) = (None, None, None);
     }
 
     fn exit_status(&self) -> ExitStatus {

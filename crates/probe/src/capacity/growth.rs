@@ -7,6 +7,7 @@ use super::markers::spread;
 use super::options::Options;
 use super::stamper::{Claim, Seen, Stamper, State, UNIT, any_lost, down, lost};
 use super::tail::{self, Flood, LOOKS, Tail};
+use crate::double_reading::OTHERS;
 use cardscope_engine::card::{Answer, Card, Extent, Stop};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Listener;
@@ -148,6 +149,7 @@ impl Quick<'_, '_> {
         let most = self.options.run_bytes(all);
         self.stamper.context.stage_of_stamps(WRITING, most);
         let mut searched = false;
+        self.read_beginning_ahead(most)?;
         for size in tail::steps(most) {
             let next = self.tail.next(&self.stamper, size);
             let besides = self.end_seconds(searched);
@@ -184,6 +186,20 @@ impl Quick<'_, '_> {
         Ok(self.search_aliases()?.map_or(Shown::Nothing, Shown::Aliases))
     }
 
+    /// Reads what the first steps and the markers will overwrite in one go: before each small step by itself as much again
+    /// would be read in other places.
+    fn read_beginning_ahead(&mut self, most: u64) -> Result<(), Stop> {
+        let mut next = self.tail.next(&self.stamper, most.min(2 * OTHERS));
+        let besides = self.end_seconds(false);
+        if !self.stamper.may_stamp(&next, besides) {
+            return Ok(());
+        }
+        let start = next.first().map_or(0, |extent| extent.offset);
+        let markers = self.places.iter().map(|p| self.stamper.unit(*p));
+        next.extend(markers.filter(|extent| extent.end() <= start));
+        self.stamper.context.read_ahead(&next)
+    }
+
     /// Seconds that the looks at the end take on a card on which nothing was lost.
     fn end_seconds(&self, searched: bool) -> f64 {
         let all = self.stamper.context.card_bytes();
@@ -210,7 +226,7 @@ impl Quick<'_, '_> {
         let tail = self.tail.start();
         let markers = self.places.iter().map(|p| self.stamper.unit(*p));
         let extents: Vec<Extent> = markers.filter(|extent| extent.end() <= tail).collect();
-        for batch in extents.chunks(BATCH) {
+        for (done, batch) in extents.chunks(BATCH).enumerate() {
             let spent = self.stamper.context.seconds() - begun;
             // The next batch will take as long as the ones before.
             let next = spent / self.markers.len().max(1) as f64 * BATCH as f64;
@@ -221,6 +237,7 @@ impl Quick<'_, '_> {
                 self.cut_short = true;
                 break;
             }
+            self.stamper.context.read_ahead(&extents[done * BATCH..])?;
             let claims = self.stamper.stamp(batch)?;
             self.markers.extend(claims);
         }

@@ -17,23 +17,24 @@ mod quick;
 mod stamper;
 mod tail;
 
+use crate::reader_check::LEAST_READS;
 use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Listener;
 use cardscope_engine::journal::Journal;
 
 pub use growth::{READING_BACK, WRITING};
 pub use judge::findings;
-pub use options::{BLOCK, DEPTH, LEAST_RUN, Options, Outcome, QUICK_RUN, THOROUGH_RUN, salt};
+pub use options::{BLOCK, DEPTH, LEAST_RUN, Options, Outcome, QUICK_RUN, THOROUGH_RUN};
 
-/// I/Os of the shortest probe that can show anything: what stands at some places, one block saved, written, looked at
-/// and put back.
-pub const LEAST_IOS: u64 = 4 * growth::BATCH as u64 + 16;
+/// I/Os of the shortest probe that can show anything: what stands at some places, the reader checked, one block saved,
+/// written, looked at and put back.
+pub const LEAST_IOS: u64 = 4 * growth::BATCH as u64 + 16 + LEAST_READS + 4;
 
 /// I/Os of the shortest probe that may call a card genuine, about: a run of [`LEAST_RUN`] with its looks, the search for
 /// copies of it, and putting it back in extents of 1 MiB.
 pub fn ios_to_a_verdict(card_bytes: u64) -> u64 {
     let looks = growth::scan_looks(card_bytes) + growth::turned_looks(card_bytes);
-    LEAST_IOS + 150 + looks + 6 * (LEAST_RUN >> 20)
+    LEAST_IOS + 150 + looks + 7 * (LEAST_RUN >> 20)
 }
 
 /// Probes a card. With a journal everything is saved before it is overwritten; putting back is the caller's matter,

@@ -1,7 +1,6 @@
 //! What a quick probe is given, and what it answers.
 
 use crate::context::Limits;
-use cardscope_model::random::mix;
 use cardscope_model::verify::{Disproof, Share, Verdict};
 
 /// Bytes that a run must have to overflow every cache up to 512 MiB, twice the largest in public reports; the last
@@ -34,11 +33,6 @@ impl Options {
         let wanted = if self.thorough { THOROUGH_RUN } else { QUICK_RUN };
         wanted.min(card_bytes - card_bytes / 8)
     }
-}
-
-/// The salt of the stamps that a probe with these options writes: by it they are known for ours after a crash.
-pub fn salt(options: &Options) -> u64 {
-    mix(options.limits.seed)
 }
 
 /// What a quick probe found out.

@@ -3,7 +3,7 @@
 //!
 //! A block that cannot be saved, because it cannot be read, is not overwritten; it counts as lost.
 
-use super::options::{self, Options};
+use super::options::Options;
 use crate::context::Context;
 use crate::sector::{SECTOR, SectorFound, look};
 pub(super) use crate::write_scope::UNIT;
@@ -77,8 +77,7 @@ impl<'g, 't> Stamper<'g, 't> {
         events: &'g mut dyn Listener,
         options: &Options,
     ) -> Self {
-        let mut context = Context::new(card, WriteScope::new(journal), &options.limits, events);
-        context.salt = options::salt(options);
+        let context = Context::new(card, WriteScope::new(journal), &options.limits, events);
         Stamper { context, failed_writes: 0, losses: Vec::new(), stamped: Vec::new(), wavered: Vec::new() }
     }
 

@@ -51,7 +51,8 @@ fn a_class_10_card_is_probed_in_the_time_that_people_have(#[case] fake: &str, #[
     assert_eq!(erased.mistake(), None);
     assert!(erased.seconds < most, "{fake}: {} s, {most} asked", erased.seconds);
     let kept = keeping(&mut target(&format!("{CLASS_10}&{fake}")), 5);
-    assert!(kept < 2.0 * most, "{fake}, keeping the data: {kept} s, {} asked", 2.0 * most);
+    // Putting back takes as long as writing, and reading everything twice before that a quarter more.
+    assert!(kept < 2.5 * most, "{fake}, keeping the data: {kept} s, {} asked", 2.5 * most);
     println!("{fake}: {:.1} s, keeping the data {kept:.1} s", erased.seconds);
 }
 

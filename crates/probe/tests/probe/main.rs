@@ -8,6 +8,7 @@ mod capacity;
 mod common;
 #[path = "../fakes/mod.rs"]
 mod fakes;
+mod lying_readers;
 mod map_accuracy;
 mod map_reading;
 mod map_writing;

@@ -17,6 +17,7 @@ use cardscope_model::check::{CheckReport, PartState};
 use cardscope_model::finding::Weight;
 use cardscope_model::identity::Identity;
 use cardscope_model::result::TestResult;
+use cardscope_model::suspect_reader;
 use cardscope_model::sustain::Measured;
 use cardscope_model::units::Size;
 use cardscope_model::verify::{Method, Verification};
@@ -111,6 +112,8 @@ fn measured_hints(report: &CheckReport) -> impl Iterator<Item = String> {
     let registers = report.body.identity.as_ref().map_or(&[][..], |identity| &identity.findings);
     let hints = report.header.findings.iter().filter(|finding| finding.weight == Weight::Hint);
     hints
+        // The end of the page puts a suspect reader first.
+        .filter(|finding| finding.claim != suspect_reader::CLAIM)
         .filter(|finding| !registers.iter().any(|known| known.claim == finding.claim))
         .map(|finding| finding.verdict.clone())
 }

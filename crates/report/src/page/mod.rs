@@ -17,6 +17,7 @@ use cardscope_model::publication::Picture;
 pub use cardscope_model::report::Tone;
 use cardscope_model::report::{Header, Moved};
 use cardscope_model::result::TestResult;
+use cardscope_model::suspect_reader::SuspectReader;
 use cardscope_model::units::{Size, grouped};
 use cardscope_model::verify::IoError;
 pub use findings::Remark;
@@ -270,8 +271,23 @@ impl Page {
         self.fold("Caveats", [Block::Remarks(findings::caveats(&header.caveats, tests))]);
     }
 
+    /// A reader that does not give the same data each time is the answer where it ended the test, and the first reason
+    /// where it did not.
+    fn blame_reader(&mut self, reader: &SuspectReader) {
+        if reader.ended_test {
+            self.tone = Tone::Warning;
+            self.answer = "SUSPECT READER: reads of the same place differ. Try another reader.".to_owned();
+        }
+        let text = sentence(&reader.to_string());
+        self.reasons.insert(0, Reason { tone: Tone::Warning, text });
+        self.reasons.truncate(REASONS);
+    }
+
     /// What to do next, what was tested, how it ended, when it was, and its session.
     pub(crate) fn add_end(&mut self, header: &Header) {
+        if let Some(reader) = &header.suspect_reader {
+            self.blame_reader(reader);
+        }
         // What the verb itself found pressing stands before what its page suggests.
         let suggested = std::mem::take(&mut self.next);
         for next in &header.next {

@@ -51,7 +51,7 @@ impl Visit<'_, '_> {
             saves: !self.directory && !self.request.erase,
             content_may_go: self.request.erase,
         };
-        let Outcome { report: found, failure } = self.session.part(&judging)?;
+        let Outcome { report: found, failure } = self.part(&judging)?;
         self.add(&found.body.moved);
         self.found(found.header.findings);
         let measured = found.body.marks;

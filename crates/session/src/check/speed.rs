@@ -49,7 +49,7 @@ impl Visit<'_, '_> {
         };
         // Half of what may be written is for the parts to come.
         self.session.opened.limit.share_out(2);
-        let ended = self.session.part(&short);
+        let ended = self.part(&short);
         self.session.opened.limit.share_out(1);
         let Outcome { report: found, failure } = ended?;
         self.add(&found.body.moved);
@@ -130,7 +130,7 @@ impl Visit<'_, '_> {
         }
         let request = self.while_used(left.min(MOST_S));
         let mut nobody = Nobody;
-        let Outcome { report: found, failure } = self.session.part(&request.attended(&mut nobody)?)?;
+        let Outcome { report: found, failure } = self.part(&request.attended(&mut nobody)?)?;
         self.add(&found.body.moved);
         self.found(found.header.findings);
         self.report.body.sustain = Some(found.body.measured);

@@ -28,7 +28,7 @@ impl Visit<'_, '_> {
         let request = self.verify_request();
         let Outcome { report, failure } = match self.directory {
             true => self.verify_files(&request)?,
-            false => self.session.part(&request)?,
+            false => self.part(&request)?,
         };
         // Its files are written past the target of the visit.
         self.session.opened.limit.count(report.body.moved.bytes_written);
@@ -112,7 +112,7 @@ impl Visit<'_, '_> {
             cache: (self.no_writes().is_none() && !self.request.erase).then_some(CACHE),
             ..map::Request::default()
         };
-        let Outcome { report: found, failure } = self.session.part(&request)?;
+        let Outcome { report: found, failure } = self.part(&request)?;
         self.add(&found.body.moved);
         self.found(found.header.findings.iter().cloned());
         let missing = out_of_time(&found.body.measured);

@@ -3,7 +3,7 @@
 use super::budget::Budget;
 use super::{Request, next};
 use crate::error::{Failure, Result};
-use crate::frame::{Common, Session, in_json};
+use crate::frame::{Common, Outcome, Procedure, Session, in_json};
 use crate::identify::judged;
 use crate::opened::Opened;
 use cardscope_analysis::io_errors;
@@ -11,7 +11,7 @@ use cardscope_engine::event::Plan;
 use cardscope_model::check::{CheckReport, Part, PartState};
 use cardscope_model::finding::Finding;
 use cardscope_model::random::mix;
-use cardscope_model::report::Moved;
+use cardscope_model::report::{Body as _, Moved, Report};
 use cardscope_model::units::seconds;
 use cardscope_model::verify::Verdict;
 use cardscope_probe::marks::Options;
@@ -99,6 +99,10 @@ impl<'a, 's> Visit<'a, 's> {
         for (name, stage, part) in parts {
             self.session.store(self.report)?;
             self.session.events.stage(stage, None, None);
+            if self.report.header.suspect_reader.is_some() {
+                self.left_out(name, "the reader gives different data for the same place".to_owned(), false);
+                continue;
+            }
             match part(self) {
                 Err(Ended::LeftOut { why, wants_time }) => self.left_out(name, why, wants_time),
                 Err(Ended::Failed(failure)) => return Err(failure),
@@ -165,6 +169,16 @@ impl<'a, 's> Visit<'a, 's> {
     fn left_out(&mut self, part: &str, why: String, wants_time: bool) {
         let (part, state) = (part.to_owned(), PartState::LeftOut);
         self.report.body.parts.push(Part { part, state, seconds: 0.0, reason: Some(why), wants_time });
+    }
+
+    /// Runs a verb as a part; a reader that turns out to be suspect ends the visit with it.
+    pub(super) fn part<P: Procedure>(&mut self, procedure: &P) -> Result<Outcome<Report<P::Body>>> {
+        let outcome = self.session.part(procedure)?;
+        if let Some(reader) = &outcome.report.header.suspect_reader {
+            self.report.header.suspect_reader = Some(reader.clone());
+            self.report.body.ended_by_reader();
+        }
+        Ok(outcome)
     }
 
     /// Adds conclusions of a part. That the card fails I/Os is said once.

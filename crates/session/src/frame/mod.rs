@@ -2,6 +2,8 @@
 //! archive row → the verb → put back → close. A verb says what it needs and does its own part in between.
 
 mod common;
+#[cfg(test)]
+mod suspect_reader_tests;
 
 pub use crate::error::{Failure, Result};
 pub use cardscope_model::report::{Body, Document, ExitStatus, Report};
@@ -27,10 +29,12 @@ use cardscope_journal::backup::{self, Backup};
 use cardscope_journal::returned::{self, Returned};
 use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::condition::Condition;
-use cardscope_model::finding::Finding;
+use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::random;
 use cardscope_model::report::{Header, Moved, Next};
 use cardscope_model::shell::quoted;
+use cardscope_model::suspect_reader::{self, SuspectReader};
+use cardscope_model::verify::SURE;
 use cardscope_store::SessionStart;
 use serde::Serialize;
 use std::path::Path;
@@ -179,6 +183,10 @@ pub(crate) fn perform<P: Procedure>(
         recorder: None,
     };
     let mut ended = procedure.run(&mut session, &mut report);
+    if let Err(Failure::SuspectReader(reader)) = ended {
+        blame_reader(&mut report, *reader);
+        ended = Ok(());
+    }
     if ended.is_ok() && !session.recorded {
         ended = session.begin_row(&mut report);
     }
@@ -196,6 +204,19 @@ pub(crate) fn perform<P: Procedure>(
         session.events.event(&Event::Found(finding.clone()));
     }
     Ok(session.close(report, failure))
+}
+
+/// A test that its reader ended has a document like any other, which says so.
+fn blame_reader<B: Body>(report: &mut Report<B>, reader: SuspectReader) {
+    report.body.ended_by_reader();
+    if let Some(moved) = report.body.moved() {
+        moved.data_kept |= moved.bytes_written == 0;
+    }
+    let text = "The reader, or the card, gave different data for the same place.";
+    let finding = Finding::new(suspect_reader::CLAIM, Weight::Hint, SURE, text).because("reads", &reader);
+    report.header.findings.push(finding.advise("Try another reader."));
+    report.header.next = vec![Next { what: "try another reader".to_owned(), command: None }];
+    report.header.suspect_reader = Some(reader);
 }
 
 /// One use of a verb on an open card: everything that the verb needs, and what the frame owes at its end.

@@ -17,6 +17,7 @@ use crate::opened::Opened;
 use cardscope_device::held::{Held, HoldError, Kind};
 use cardscope_device::open::{Access, Asking};
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_probe::reader_check;
 use cardscope_simulator::{SimTarget, identity, target_spec};
 use resolved::Found;
 use std::sync::Arc;
@@ -90,12 +91,11 @@ fn open_any(
         ))),
         Kind::Directory => real::directory(&held, interrupt),
         Kind::File => {
-            agree(name, &held, writes, consent)?;
-            real::file(name, &held, writes, interrupt)
+            agree(name, &held, writes, consent, interrupt, real::file(name, &held, writes, interrupt)?)
         }
         Kind::Device(device) => {
-            agree(name, &held, writes, consent)?;
-            real::device(name, &held, device, writes, interrupt)
+            let opened = real::device(name, &held, device, writes, interrupt)?;
+            agree(name, &held, writes, consent, interrupt, opened)
         }
     }
 }
@@ -115,22 +115,37 @@ fn simulated(name: &str) -> Result<Opened> {
     Ok(opened)
 }
 
-/// Asks about the very object that is open, and looks afterwards whether it is still what was asked about.
-fn agree(name: &str, held: &Held, writes: bool, consent: &mut dyn Consent) -> Result<()> {
+/// Asks about the very object that is open, and looks afterwards whether it is still what was asked about. A reader that
+/// gives different data for one place is named in the question.
+fn agree(
+    name: &str,
+    held: &Held,
+    writes: bool,
+    consent: &mut dyn Consent,
+    interrupt: &Interrupt,
+    mut opened: Opened,
+) -> Result<Opened> {
     if !writes {
-        return Ok(());
+        return Ok(opened);
+    }
+    if consent.loses_data() {
+        opened.suspect_reader = reader_check::suspect_reader(opened.target.as_mut(), interrupt)?;
     }
     let contents = held.contents().map_err(Failure::io)?;
     let known = held.also_known_as().map_or_else(|| name.to_owned(), |real| format!("{name} ({real})"));
     let device = if let Kind::Device(device) = held.kind() { Some(device) } else { None };
-    let at_stake = consent.narrowed(&real::at_stake(&known, held.bytes(), device, &contents), &contents);
+    let mut at_stake = consent.narrowed(&real::at_stake(&known, held.bytes(), device, &contents), &contents);
+    if let Some(reader) = &opened.suspect_reader {
+        at_stake += &format!(" (warning: suspect reader: {reader})");
+    }
     obtain(consent, &Question { target: name.to_owned(), at_stake })?;
     held.agreed().map_err(|change| {
         Failure::refused_for(
             format!("{change}; nothing was written to {name}. Check the device and start again"),
             change,
         )
-    })
+    })?;
+    Ok(opened)
 }
 
 fn not_held(name: &str, error: HoldError) -> Failure {

@@ -23,7 +23,7 @@ use cardscope_model::units::{MIB, Size, seconds};
 use cardscope_model::verify::{Verdict, VerifyReport};
 use cardscope_probe::capacity::ios_to_a_verdict;
 use cardscope_probe::capacity::{self, BLOCK, DEPTH, LEAST_IOS, LEAST_RUN, Options, Outcome};
-use cardscope_probe::context::Limits;
+use cardscope_probe::context::{self, Limits};
 use std::time::Duration;
 
 /// Below this there is nothing that a sample could tell.
@@ -55,7 +55,10 @@ pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut Ver
     let look = |budget| Afford::look(session.opened, budget, !request.erase, session.interrupt);
     let afford = options.limits.budget.map(look).transpose()?;
     if !request.erase {
-        session.begin_journal(most_saved(&options, bytes, afford.as_ref()), capacity::salt(&options))?;
+        session.begin_journal(
+            most_saved(&options, bytes, afford.as_ref()),
+            context::salt(options.limits.seed),
+        )?;
     }
     if let Some(remark) = afford.as_ref().and_then(|afford| afford.remark(bytes)) {
         session.events.note(&remark);
@@ -174,12 +177,12 @@ const LARGE: u64 = MIB;
 /// The looks end when they have taken so large a share of the budget.
 const LOOKING: f64 = 0.05;
 
-/// Each byte that a test overwrites is moved so often: saved, written, put back and compared, the last two twice where
-/// the card does not keep it.
-const MOVES: f64 = 8.0;
+/// Each byte that a test overwrites is moved so often: read twice to be saved, written, put back and compared, the last
+/// two twice where the card does not keep it.
+const MOVES: f64 = 9.0;
 
-/// Putting back and comparing goes by pieces of a mebibyte, each of them an I/O so often.
-const PUTS: f64 = 6.0;
+/// Saving, putting back and comparing goes by pieces of about a mebibyte, each of them an I/O so often.
+const PUTS: f64 = 7.0;
 
 /// What reads of a card cost, seen before a test.
 #[derive(Debug, Clone, Copy)]

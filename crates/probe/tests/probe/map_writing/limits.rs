@@ -16,7 +16,7 @@ use cardscope_probe::map::{Options, Part, map};
 use cardscope_probe::write_scope::WriteScope;
 
 #[test]
-fn a_whole_map_of_a_class_10_card_takes_under_four_minutes_with_its_data_put_back() {
+fn a_whole_map_of_a_class_10_card_takes_under_five_minutes_with_its_data_restored() {
     let mut target = target("sim:lexar-16g-c10");
     let mut options = options(&target, 8, &[]);
     options.max_cache_bytes = 64 << 20;
@@ -33,7 +33,8 @@ fn a_whole_map_of_a_class_10_card_takes_under_four_minutes_with_its_data_put_bac
     let seconds = mapped + card.seconds() - put_back_from;
     println!("{:.1} MB, {mapped:.1} s, with putting back {seconds:.1} s", written as f64 / 1e6);
     // As `map` does it without further options; --fat adds the first 16 MiB and three stretches like it.
-    assert!(seconds < 240.0, "{mapped} s, {seconds} s");
+    // Reading twice before each write is a quarter of it, most of that in other places between the two.
+    assert!(seconds < 300.0, "{mapped} s, {seconds} s");
     // Seed 004: 5/5 open, writes in order at 11 to 12 MB/s, at random 1.2 MB/s of 4 KiB and 4.54 of 16 KiB.
     assert_eq!((found.open_blocks.linear.value, found.open_blocks.random.value), (Some(5), Some(5)));
     let curves = &found.curves;
@@ -69,7 +70,7 @@ fn with_the_card_s_start_it_takes_little_more() {
     put_back(&mut card, &mut memory, &mut Silent).unwrap();
     let seconds = mapped + card.seconds() - put_back_from;
     println!("with --fat: {mapped:.1} s, with putting back {seconds:.1} s");
-    assert!(mapped < 200.0 && seconds < 330.0, "{mapped} s, {seconds} s");
+    assert!(mapped < 270.0 && seconds < 360.0, "{mapped} s, {seconds} s");
 }
 
 #[test]

@@ -62,6 +62,7 @@ impl Turns {
             places.iter().flat_map(|place| visit.iter().map(|p| at(place, p)).collect::<Vec<_>>()).collect()
         };
         // The rounds that every test makes are saved together: put back by their addresses, each block is opened once.
+        bench.context.read_ahead(&of(&positions))?;
         bench.context.prepare(&of(&positions[..positions.len().min(2 * self.visit())]))?;
         for (round, visit) in positions.chunks_exact(self.visit()).enumerate() {
             let extents = of(visit);
@@ -69,6 +70,7 @@ impl Turns {
                 bench.write_all(&extents)?;
                 continue;
             }
+            bench.context.read_ahead(&of(&positions[round * self.visit()..]))?;
             bench.context.prepare(&extents)?;
             for visit in extents.chunks_exact(self.visit()) {
                 bench.afford(0.0)?;
