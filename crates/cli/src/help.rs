@@ -5,9 +5,10 @@ use clap::builder::StyledStr;
 use clap::{Command, CommandFactory};
 use std::fmt::Write;
 
-mod examples;
+pub(crate) mod examples;
 
-pub(crate) use examples::{EXIT_STATUS, of as examples};
+use examples::EXIT_STATUS;
+pub(crate) use examples::of as examples;
 
 /// The verbs in the order in which a user meets them. A new verb has its place here.
 const GROUPS: [(&str, &[&str]); 7] = [

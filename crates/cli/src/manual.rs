@@ -1,6 +1,6 @@
 //! `manual`: the manual pages, written from the same command line that is parsed.
 
-use crate::help;
+use crate::help::examples::{EXIT_STATUS, of as examples_of};
 use crate::output::{self, Options};
 use cardscope_report::figure::count;
 use cardscope_report::page::{Block, Page};
@@ -73,7 +73,7 @@ fn add(command: &Command, pages: &mut Vec<(String, Vec<u8>)>) -> std::io::Result
     if command.has_subcommands() {
         man.render_subcommands_section(&mut page)?;
     }
-    writeln!(page, ".SH EXIT STATUS\n{}", help::EXIT_STATUS)?;
+    writeln!(page, ".SH EXIT STATUS\n{}", EXIT_STATUS)?;
     examples(command.get_name(), &mut page)?;
     pages.push((man.get_filename(), page));
     command.get_subcommands().try_for_each(|verb| add(verb, pages))
@@ -81,7 +81,7 @@ fn add(command: &Command, pages: &mut Vec<(String, Vec<u8>)>) -> std::io::Result
 
 /// The examples of a verb, line by line as they are typed.
 fn examples(verb: &str, page: &mut Vec<u8>) -> std::io::Result<()> {
-    let examples = help::examples(verb);
+    let examples = examples_of(verb);
     if examples.is_empty() {
         return Ok(());
     }
