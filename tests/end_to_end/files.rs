@@ -85,7 +85,7 @@ fn what_we_write_is_byte_for_byte_what_f3write_writes_and_f3read_finds_it_whole(
 fn the_second_file_goes_on_where_the_first_one_ended() {
     let home = Home::new();
     let mounted = memory(1200);
-    let document = verify(&home, &mounted, &["--keep-files", "--max-write", "1040M"]).expect(0).json();
+    let document = verify(&home, &mounted, &["--keep-files", "--max-write", "1040M"]).expect(4).json();
     assert_eq!(list(&document, "/files/files").len(), 2);
     let second = file(&mounted, "2.h2w");
     assert_eq!(fs::metadata(&second).unwrap().len(), 16 * MIB);

@@ -51,7 +51,7 @@ fn a_visit_of_the_system_disk_writes_256_mib_at_most_and_says_what_it_left_out()
     let here = Here::new();
     // Time enough for a busy computer: the writes are to be used up first.
     let (outcome, written) = here.run(&["check", here.path(), "--budget", "2m", "--json"]);
-    let document = outcome.expect(0).says(&[LIMIT]).json();
+    let document = outcome.expect(4).says(&[LIMIT]).json();
     assert!(written <= 256 * MIB + BESIDES, "{written} bytes");
     assert!(written > 100 * MIB, "{written} bytes: something was tested");
     let left_out = list(&document, "/parts").iter().filter(|part| part["state"] == "left-out");
@@ -143,6 +143,6 @@ fn a_directory_elsewhere_has_no_limit_but_the_users() {
     let home = Home::new();
     let memory = Mounted::new(&["-t", "tmpfs", "-o", "size=700M"], "tmpfs");
     let outcome = home.run(&["verify", memory.path(), "--files", "--json", "--max-write", "400M"]);
-    let document = outcome.expect(0).json();
+    let document = outcome.expect(4).json();
     assert_eq!(number(&document, "/bytes_written") as u64, 400 * MIB);
 }
