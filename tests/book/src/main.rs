@@ -1,17 +1,12 @@
 //! Builds the book in `docs/` into `target/book` with the libraries of mdBook, and checks every link in it. Run by
-//! `scripts/book`, and as a test by `./check`.
+//! `scripts/book`.
 
 #![forbid(unsafe_code)]
 
-mod links;
-
+use cardscope_book::{dead_in, wrong_in};
 use mdbook_driver::MDBook;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 /// Builds the book anew, in a folder of its own, and says where it is.
 fn built(root: &Path) -> Result<PathBuf, String> {
@@ -22,9 +17,9 @@ fn built(root: &Path) -> Result<PathBuf, String> {
 }
 
 fn main() -> ExitCode {
-    let root = root();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let wrong = match built(&root) {
-        Ok(book) => links::wrong(&root, &book),
+        Ok(book) => [wrong_in(&root), dead_in(&book)].concat(),
         Err(error) => vec![error],
     };
     for line in &wrong {
@@ -33,15 +28,4 @@ fn main() -> ExitCode {
     let index = root.join("target/book/index.html");
     println!("{}", index.canonicalize().unwrap_or(index).display());
     if wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn the_book_is_built_and_every_link_in_it_leads_somewhere() {
-        let root = super::root();
-        let book = super::built(&root).unwrap();
-        let wrong = super::links::wrong(&root, &book);
-        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    }
 }

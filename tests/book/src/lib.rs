@@ -1,7 +1,9 @@
 //! Links of the book: each page, anchor and picture that a chapter names is there, and each file of the book is
 //! reached by a chapter. A link to another site is only looked at for its form, since a test has no network.
 
-use pulldown_cmark::{BrokenLink, CowStr, Event, LinkType, Options, Parser, Tag};
+#![forbid(unsafe_code)]
+
+use pulldown_cmark::{BrokenLink, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
@@ -18,10 +20,11 @@ struct Link {
     target: String,
 }
 
-/// What a page holds: its links, and what is wrong with the way it is written.
+/// What a page holds: its links, the names of its headings, and what is wrong with the way it is written.
 #[derive(Debug, Default)]
 struct Page {
     links: Vec<Link>,
+    anchors: BTreeSet<String>,
     wrong: Vec<(usize, String)>,
 }
 
@@ -45,6 +48,7 @@ fn read(text: &str) -> Page {
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_HEADING_ATTRIBUTES;
+    let mut heading: Option<String> = None;
     for (event, range) in
         Parser::new_with_broken_link_callback(text, options, Some(callback)).into_offset_iter()
     {
@@ -58,11 +62,33 @@ fn read(text: &str) -> Page {
             {
                 page.wrong.push((at, "a link in HTML is not checked: write it in Markdown".into()));
             }
+            Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
+            Event::Text(text) | Event::Code(text) => {
+                if let Some(heading) = &mut heading {
+                    heading.push_str(&text);
+                }
+            }
+            Event::End(TagEnd::Heading(_)) => {
+                let name = anchor(&heading.take().unwrap_or_default());
+                let later = (1..).map(|n| format!("{name}-{n}"));
+                let free = std::iter::once(name.clone()).chain(later).find(|n| !page.anchors.contains(n));
+                page.anchors.extend(free);
+            }
             _ => {}
         }
     }
     page.wrong.append(&mut undefined);
     page
+}
+
+/// The name that mdBook gives to a heading; where several headings have one name, a number follows it.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim().to_lowercase();
+    let letter = |c: char| match c {
+        c if c.is_alphanumeric() || c == '_' || c == '-' => Some(c),
+        c => c.is_whitespace().then_some('-'),
+    };
+    kept.chars().filter_map(letter).collect()
 }
 
 /// A path without `.` and `..`; none where it leads out of the project.
@@ -99,14 +125,6 @@ fn is_source(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str() == "source")
 }
 
-/// The page that a chapter becomes; a README is the index of its folder.
-fn html(book: &Path, chapter: &Path) -> PathBuf {
-    let inside = chapter.strip_prefix("docs").unwrap_or(chapter);
-    let named =
-        if inside.ends_with("README.md") { inside.with_file_name("index.md") } else { inside.to_owned() };
-    book.join(named.with_extension("html"))
-}
-
 /// What stands between `before` and the next quote, each time.
 fn quoted<'a>(text: &'a str, before: &'a str) -> impl Iterator<Item = &'a str> {
     text.split(before).skip(1).filter_map(|rest| rest.split('"').next())
@@ -122,7 +140,6 @@ fn is_well_formed(url: &str) -> bool {
 /// The book as it stands: its source, its pages, and what its chapters name.
 struct Check<'a> {
     root: &'a Path,
-    book: &'a Path,
     chapters: BTreeSet<PathBuf>,
     reached: BTreeSet<PathBuf>,
 }
@@ -153,9 +170,8 @@ impl Check<'_> {
         if anchor.is_empty() {
             return None;
         }
-        let built = std::fs::read_to_string(html(self.book, &file)).unwrap_or_default();
-        let there = quoted(&built, " id=\"").any(|id| id == anchor);
-        (!there).then_some("has no such heading")
+        let text = std::fs::read_to_string(self.root.join(&file)).unwrap_or_default();
+        (!read(&text).anchors.contains(anchor)).then_some("has no such heading")
     }
 
     fn page(&mut self, path: &Path, into: &mut Vec<String>) {
@@ -180,7 +196,7 @@ fn chapters(root: &Path) -> BTreeSet<PathBuf> {
 }
 
 /// Links of the built pages that lead to no file of the book.
-fn dead_in(book: &Path) -> Vec<String> {
+pub fn dead_in(book: &Path) -> Vec<String> {
     let mut pages = Vec::new();
     files(book, Path::new(""), &mut pages);
     pages.retain(|page| page.extension().is_some_and(|ending| ending == "html"));
@@ -202,9 +218,9 @@ fn dead_in(book: &Path) -> Vec<String> {
     dead
 }
 
-/// Everything that is wrong with the links of the book, a line each: file, line, target, reason.
-pub(crate) fn wrong(root: &Path, book: &Path) -> Vec<String> {
-    let mut check = Check { root, book, chapters: chapters(root), reached: BTreeSet::new() };
+/// Everything that is wrong with the links of the book's source, a line each: file, line, target, reason.
+pub fn wrong_in(root: &Path) -> Vec<String> {
+    let mut check = Check { root, chapters: chapters(root), reached: BTreeSet::new() };
     let mut wrong = Vec::new();
     let listed: Vec<PathBuf> = check.chapters.iter().cloned().collect();
     for page in listed.iter().map(PathBuf::as_path).chain(OUTSIDE.iter().map(Path::new)) {
@@ -218,7 +234,6 @@ pub(crate) fn wrong(root: &Path, book: &Path) -> Vec<String> {
             wrong.push(format!("{}: no chapter reaches it", file.display()));
         }
     }
-    wrong.extend(dead_in(book));
     wrong
 }
 
@@ -243,14 +258,14 @@ mod tests {
             ("docs/lonely.md", "# Alone\n"),
             ("docs/lonely.png", ""),
             ("code.rs", ""),
-            ("book/a.html", "<h1 id=\"a\">A</h1><a href=\"gone.html\">"),
+            ("book/a.html", "<h1 id=\"a\">A</h1><a href=\"gone.html\"><a href=\"more/b.html\">"),
             ("book/more/b.html", "<h1 id=\"b\">B</h1>"),
         ];
         for (name, text) in pages {
             std::fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
             std::fs::write(root.join(name), text).unwrap();
         }
-        let mut found = wrong(root, &root.join("book"));
+        let mut found = [wrong_in(root), dead_in(&root.join("book"))].concat();
         found.sort();
         (folder, found)
     }
@@ -271,5 +286,18 @@ mod tests {
             "target/book/a.html: gone.html does not exist",
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn every_link_of_the_book_leads_somewhere() {
+        let wrong = wrong_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn headings_are_named_as_mdbook_names_them() {
+        let page = read("# How `fast`?\n\n## A, b & c\n\n## A, b & c\n\n### 4 KiB_x–y\n");
+        let names: Vec<&str> = page.anchors.iter().map(String::as_str).collect();
+        assert_eq!(names, ["4-kib_xy", "a-b--c", "a-b--c-1", "how-fast"]);
     }
 }
