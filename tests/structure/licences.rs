@@ -47,7 +47,8 @@ fn metadata() -> Metadata {
     let platforms = ["x86_64-unknown-linux-gnu", "x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"];
     let filter =
         platforms.iter().flat_map(|platform| ["--filter-platform".to_owned(), (*platform).to_owned()]);
-    let options: Vec<String> = ["--locked", "--all-features"].map(str::to_owned).into_iter().chain(filter).collect();
+    let options: Vec<String> =
+        ["--locked", "--all-features"].map(str::to_owned).into_iter().chain(filter).collect();
     MetadataCommand::new().other_options(options).exec().expect("cargo metadata runs")
 }
 
