@@ -24,9 +24,6 @@ pub enum Unusable {
     /// The run that writes it goes on.
     #[error(transparent)]
     Running(Cause),
-    /// Nothing was saved in it, so nothing was overwritten.
-    #[error(transparent)]
-    Empty(Cause),
     /// It cannot be read, or not be understood: whose it is is not known.
     #[error(transparent)]
     Unknown(Cause),
@@ -34,7 +31,7 @@ pub enum Unusable {
 
 impl Unusable {
     pub(crate) fn in_file(mut self, path: &Path) -> Self {
-        let (Unusable::Running(why) | Unusable::Empty(why) | Unusable::Unknown(why)) = &mut self;
+        let (Unusable::Running(why) | Unusable::Unknown(why)) = &mut self;
         *why = Cause::worded(format!("{}: {why}", path.display()), why.clone());
         self
     }

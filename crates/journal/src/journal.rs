@@ -7,19 +7,24 @@
 #[cfg(test)]
 mod tests;
 
+use crate::changed;
 use crate::error::{Error, Unusable};
 use crate::folder;
 use crate::record::{self, About, Entry, Head, Kind, MAGIC, MOST};
-use crate::scan::{self, Damage, Log, Scan};
+use crate::scan::{self, Batch, Completeness, Damage, Log, Scan};
+use crate::tally::{PAGE, Tally};
 use cardscope_engine::cause::Cause;
 use cardscope_engine::journal::{self, JournalError, Restoring, SavedRange};
 use cardscope_engine::pending::{Debt, Owing, Wait, owing, waiting};
-use cardscope_files::{FileError, Folder, Identity};
+use cardscope_files::{Draft, FileError, Folder, Identity};
+use cardscope_model::report::ChangedBlocks;
 use cardscope_model::shell::quoted_path;
 use cardscope_model::units::Size;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::File;
+use std::ops::Range;
+use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -44,6 +49,8 @@ pub struct Journal {
     owing: Option<Owing>,
     /// Up to here it was seen that the disk has room.
     room_to: u64,
+    /// Where the two tallies are.
+    tallies_at: u64,
 }
 
 impl Journal {
@@ -67,12 +74,16 @@ impl Journal {
         let nonce = high.rotate_left(32) ^ low;
         let time = about.began.replace([':', '-'], "");
         let name = OsString::from(format!("{}{time}-{:08x}", folder::PREFIX, nonce as u32));
-        let file = folder.create(&name, 0o600)?;
-        // Should it fail, it is removed by being dropped: nothing of the card is in it.
+        let held = Folder::over(folder.as_fd().try_clone_to_owned()?, folder.path());
+        // It has its name once its beginning is on disk: a journal without one is a damaged journal.
+        let draft = Draft::new(&held, None, 0o600)?;
+        let file = draft.file().try_clone()?;
+        let about = About { keeps_tally: true, ..about };
         let mut journal = Self::over(file, folder, name, about, nonce);
         // A file system that gives all files to somebody: nobody would believe this journal later.
         scan::must_be_ours(&journal.file)?;
         journal.write_start()?;
+        draft.place(&journal.name)?;
         journal.owing = Some(owing("the empty journal is removed", ""));
         Ok(journal)
     }
@@ -91,11 +102,12 @@ impl Journal {
             unused: true,
             owing: None,
             room_to: 0,
+            tallies_at: 0,
         }
     }
 
-    fn write_start(&mut self) -> std::io::Result<()> {
-        self.file.try_lock()?;
+    fn write_start(&mut self) -> Result<(), FileError> {
+        self.file.try_lock().map_err(std::io::Error::from)?;
         self.file.write_all_at(MAGIC, 0)?;
         self.log.end = MAGIC.len() as u64;
         // One for each step. In the first sector of the file, so that no power cut leaves half of one.
@@ -103,13 +115,20 @@ impl Journal {
             self.log.set_aside.push_back(self.log.end);
             self.append(Kind::Room, (0, 0), index, &[])?;
         }
-        let about = serde_json::to_vec(&self.about)?;
+        let mut about = serde_json::to_vec(&self.about).map_err(std::io::Error::from)?;
         // Twice: without it nobody would know whose data the rest is.
-        for index in 0..2 {
-            self.append(Kind::About, (0, 0), index, &about)?;
+        self.append(Kind::About, (0, 0), 0, &about)?;
+        // Blanks, so that each tally has a page to itself.
+        let end = self.log.end + (record::HEAD + about.len()) as u64;
+        about.resize(about.len() + (end.next_multiple_of(PAGE) - end) as usize, b' ');
+        self.append(Kind::About, (0, 0), 1, &about)?;
+        (self.tallies_at, self.log.end) = (self.log.end, self.log.end + 2 * PAGE);
+        let tally = Tally::of_card(self.about.announced_bytes);
+        for page in 0..2 {
+            self.file.write_all_at(&tally.encode(self.nonce), self.tallies_at + page * PAGE)?;
         }
-        self.file.sync_all()?;
-        Ok(self.folder.sync()?)
+        self.log.tally = Some(tally);
+        Ok(())
     }
 
     /// Removes the file, and none that has its name by now.
@@ -122,7 +141,7 @@ impl Journal {
     pub fn look(path: &Path) -> Option<(About, u64)> {
         let scan = scan::look(path)?;
         let saved: BTreeSet<(u64, u32)> =
-            scan.batches.iter().flat_map(|(_, entries)| entries.iter().map(|e| (e.offset, e.len))).collect();
+            scan.batches.values().flat_map(Batch::entries).map(|e| (e.offset, e.len)).collect();
         Some((scan.about?, saved.iter().map(|(_, len)| u64::from(*len)).sum()))
     }
 
@@ -134,17 +153,15 @@ impl Journal {
         let (file, folder, name, scan) = scan::open(path)?;
         let Scan { about, nonce, batches, log, .. } = scan;
         let (Some(about), Some(nonce)) = (about, nonce) else {
-            let why = "the journal's header is damaged; nothing was written";
-            let why = Cause::from(why);
-            let why = if batches.is_empty() { Unusable::Empty(why) } else { Unusable::Unknown(why) };
-            return Err(why.in_file(path));
+            let why = Cause::from("the journal's header is damaged; nothing was written");
+            return Err(Unusable::Unknown(why).in_file(path));
         };
         let mut journal = Self::over(file, folder, name, about, nonce);
         journal.unused = false;
         journal.log = Log { batch: log.batch + 1, ..log };
-        for (batch, entries) in batches {
-            for entry in entries {
-                journal.saved.entry((entry.offset, entry.len)).or_insert((batch, entry));
+        for (number, batch) in &batches {
+            for entry in batch.entries() {
+                journal.saved.entry((entry.offset, entry.len)).or_insert((*number, entry));
             }
         }
         Ok(journal)
@@ -158,6 +175,16 @@ impl Journal {
     /// What it is about.
     pub fn about(&self) -> &About {
         &self.about
+    }
+
+    /// Whether it still has everything that it let be overwritten.
+    pub fn completeness(&self) -> Completeness {
+        self.log.completeness
+    }
+
+    /// Parts of the card outside of which nothing was overwritten, as far as it counted; none where it kept no count.
+    pub(crate) fn parts(&self) -> Vec<Range<u64>> {
+        self.log.tally.iter().flat_map(Tally::parts).collect()
     }
 
     /// What of it is damaged, beside ranges whose bytes are.
@@ -221,7 +248,24 @@ impl Journal {
         })?;
         let _ = self.folder.sync();
         drop(marked);
+        // A list that stays is a file too many, and names nothing that is wrong.
+        let _ = changed::remove(&self.folder, &self.name);
         Ok(())
+    }
+
+    /// Lists in a file beside it what may not hold what it held on the card, and counts it; `None` where nothing may.
+    pub fn list_changed(&self, ranges: &[SavedRange]) -> Option<ChangedBlocks> {
+        let changed = changed::list(&self.folder, &self.name, &self.about.target, ranges);
+        if changed.is_none() {
+            // What an earlier attempt had listed is in order by now.
+            let _ = changed::remove(&self.folder, &self.name);
+        }
+        changed
+    }
+
+    /// Whether its test overwrote nothing for sure.
+    pub fn overwrote_nothing(&self) -> bool {
+        self.saved.is_empty() && self.log.completeness == Completeness::Whole
     }
 
     fn append(&mut self, kind: Kind, range: (u64, u32), index: u32, payload: &[u8]) -> std::io::Result<()> {
@@ -285,7 +329,13 @@ impl Journal {
         let mut table = Vec::with_capacity(self.pending.len() * record::ENTRY);
         self.pending.iter().for_each(|entry| entry.encode(&mut table));
         self.append(Kind::Commit, (0, self.pending.len() as u32), 0, &table)?;
-        self.sync()
+        // What is counted is on disk, and it is counted before the card is written. The other place keeps the count before.
+        let mut tally = self.log.tally.clone().ok_or_else(|| std::io::Error::other("it is not under way"))?;
+        tally.add(&self.pending);
+        self.file.write_all_at(&tally.encode(self.nonce), self.tallies_at + tally.place())?;
+        self.sync()?;
+        self.log.tally = Some(tally);
+        Ok(())
     }
 
     fn say_owed(&self) {

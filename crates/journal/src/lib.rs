@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod backup;
+mod changed;
 mod error;
 pub mod folder;
 mod journal;
@@ -13,11 +14,13 @@ pub mod put_back;
 mod record;
 pub mod returned;
 mod scan;
+pub mod search;
 pub mod survey;
+mod tally;
 pub mod witness;
 
 pub use error::{Error, Unusable};
 pub use journal::Journal;
 pub use record::{About, Witness};
-pub use scan::{Damage, is_journal};
+pub use scan::{Completeness, Damage, is_journal};
 pub use survey::Part;

@@ -6,12 +6,17 @@
 //! saved twice; all others go by address, which has a card deal with one erase block after the other instead of with each
 //! of them once per batch. Where anything is missing after that, because a fake mixes up its places in a way that no stamp
 //! tells, everything is written once more, newest batch first: that is right whatever a fake does.
+//!
+//! What was written is read in requests unlike those that saved it, in size, in where they begin and in their order: a reader
+//! that answers some requests wrongly would otherwise agree with itself.
 
-use cardscope_engine::card::{Answer, Card, IoError, Stop, extents};
+use cardscope_engine::card::{Answer, Card, Extent, IoError, Stop, extents};
 use cardscope_engine::content::{Content, read_stamp, read_stamp_header};
 use cardscope_engine::event::{Listener, Steps};
 use cardscope_engine::journal::{Journal, JournalError, Restoring, SavedRange};
 use cardscope_engine::ranges::Ranges;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::units::seconds;
 use std::ops::Range;
 
 /// What became of the originals.
@@ -24,6 +29,8 @@ pub struct PutBack {
     /// Those of them whose original was more than one byte repeated: data. What a fake reads as where nothing is, is one
     /// byte repeated on most.
     pub lost_data: Vec<SavedRange>,
+    /// Ranges that held their original in requests of one shape and something else in those of another.
+    pub doubtful: Vec<SavedRange>,
     /// Ranges whose original could not be read again, and why.
     pub unreadable: Vec<(SavedRange, String)>,
     /// Bytes that the card had not kept at first, and may have when everything was written once more.
@@ -43,9 +50,29 @@ impl PutBack {
         self.unreadable.iter().map(|(range, _)| range.len).sum()
     }
 
-    /// First address that is not as it was; `None` where all is.
-    pub fn first_missing(&self) -> Option<u64> {
-        self.lost.iter().chain(self.unreadable.iter().map(|(range, _)| range)).map(|r| r.offset).min()
+    /// Everything that may not hold what it held, in order. Beyond the `usable` bytes of a fake nothing can be kept, and what
+    /// read as one byte repeated there was no data.
+    pub fn may_have_changed(&self, usable: Option<u64>) -> Vec<SavedRange> {
+        let usable = usable.unwrap_or(u64::MAX);
+        let below = self.lost.iter().filter(|range| range.offset < usable);
+        let beyond = self.lost_data.iter().filter(|range| range.offset >= usable);
+        let unreadable = self.unreadable.iter().map(|(range, _)| range);
+        joined(below.chain(beyond).chain(&self.doubtful).chain(unreadable).copied())
+    }
+
+    /// The finding of a card that may not hold what it held, in the ranges given.
+    pub fn finding(&self, changed: &[SavedRange]) -> Option<Finding> {
+        let first = changed.first()?.offset;
+        let doubtful: u64 = self.doubtful.iter().map(|range| range.len).sum();
+        let text = match self.lost.is_empty() && self.unreadable.is_empty() {
+            false => "The card's data could not be fully restored.",
+            true => "Restored data reads differently in requests of another size.",
+        };
+        let finding = Finding::new("not-put-back", Weight::Bad, 1.0, text)
+            .because("bytes lost by the card", self.lost_bytes())
+            .because("bytes unreadable in what was saved", self.unreadable_bytes())
+            .because("first address", first);
+        Some(if doubtful > 0 { finding.because("bytes read differently", doubtful) } else { finding })
     }
 }
 
@@ -59,6 +86,13 @@ const COMPARING: Range<f64> = 0.6..1.0;
 
 /// A sector, the finest unit in which something is lost.
 const SECTOR: u64 = 512;
+
+/// Bytes of the requests that compare, which begin at odd multiples of a [`STEP`]: no divisor or multiple of those that save.
+const REQUEST: u64 = 320 << 10;
+const STEP: u64 = 4096;
+
+/// Originals in memory while they are compared: requests under way, each across the border of two of them.
+const ORIGINALS: usize = 8;
 
 /// Puts everything back and compares. What cannot be read from the journal is named and left out; what the card does
 /// not take or keep is named as lost. Doing it again does no harm.
@@ -93,6 +127,22 @@ pub fn put_back(
     Ok(putting.result)
 }
 
+/// Reads what a journal holds and compares, without a write.
+///
+/// # Errors
+/// If the card is gone or the user stops it.
+pub fn compare(
+    card: &mut Card<'_>,
+    journal: &mut dyn Journal,
+    events: &mut dyn Listener,
+) -> Result<PutBack, Stop> {
+    let ranges = journal.saved();
+    let mut putting = Putting { card, journal, events, result: PutBack::default() };
+    putting.look(&ranges)?;
+    putting.result.io_errors = putting.card.io_errors().to_vec();
+    Ok(putting.result)
+}
+
 /// Putting back that is under way.
 struct Putting<'a, 't> {
     card: &'a mut Card<'t>,
@@ -121,23 +171,23 @@ impl Putting<'_, '_> {
         Ok(())
     }
 
-    /// Opens the card anew and compares. Nothing is called lost on one look.
+    /// Opens the card anew and compares. Nothing is called lost on one look, and nothing restored on the second alone.
     fn look(&mut self, ranges: &[SavedRange]) -> Result<(), Stop> {
         self.card.flush()?;
         self.card.reopen()?;
-        self.compare_all(ranges)?;
-        if self.result.lost.is_empty() {
+        let first = self.compare_all(ranges, Shape::Unlike)?;
+        if first.is_empty() {
             return Ok(());
         }
         self.card.reopen()?;
-        let first = std::mem::take(&mut self.result.lost);
-        self.result.lost_data.clear();
-        let doubted =
-            |k: &SavedRange| first.iter().any(|l| l.offset < k.offset + k.len && k.offset < l.offset + l.len);
+        let doubted = |k: &SavedRange| {
+            first.missing.iter().any(|l| l.offset < k.offset + k.len && k.offset < l.offset + l.len)
+        };
         let doubted: Vec<SavedRange> = ranges.iter().filter(|k| doubted(k)).copied().collect();
-        self.compare_all(&doubted)?;
-        self.result.lost = common(&first, &self.result.lost);
-        self.result.lost_data = common(&first, &self.result.lost_data);
+        let second = self.compare_all(&doubted, Shape::AsSaved)?;
+        self.result.lost = common(&first.missing, &second.missing);
+        self.result.lost_data = common(&first.data, &second.data);
+        self.result.doubtful = without(&first.unequal, &second.missing);
         Ok(())
     }
 
@@ -178,53 +228,214 @@ impl Putting<'_, '_> {
         })
     }
 
-    fn compare_all(&mut self, ranges: &[SavedRange]) -> Result<(), Stop> {
-        let mut compared = Ranges::default();
-        // The oldest first: of a range that was saved twice, the newer copy was overwritten again.
-        self.each((COMPARING, "comparing"), ranges.iter().rev(), |putting, range, original| {
-            let Ok(original) = original else { return Ok(()) };
-            for (start, end) in compared.add(range.offset, range.offset + range.len) {
-                let from = (start - range.offset) as usize;
-                let expected = &original[from..from + (end - start) as usize];
-                let lost = compare(putting.card, start, expected)?;
-                let telling = |l: &SavedRange| {
-                    let from = (l.offset - start) as usize;
-                    let original = &expected[from..from + l.len as usize];
-                    original.iter().any(|b| *b != original[0])
-                };
-                putting.result.lost_data.extend(lost.iter().filter(|l| telling(l)));
-                lost.into_iter().for_each(|range| range.join(&mut putting.result.lost));
+    /// Compares ranges, of which the newest come first.
+    fn compare_all(&mut self, ranges: &[SavedRange], shape: Shape) -> Result<Compared, Stop> {
+        let known: Vec<SavedRange> = self.result.unreadable.iter().map(|(range, _)| *range).collect();
+        let pieces = pieces(ranges.iter().filter(|range| !known.contains(range)));
+        self.events.part(COMPARING, "comparing", Some(pieces.iter().map(|p| p.end - p.start).sum()), None);
+        let mut steps = Steps::begin(self.card.seconds());
+        let requests = shape.requests(&pieces, self.card);
+        let mut originals = Originals { journal: &mut *self.journal, read: Vec::new() };
+        let (mut compared, mut failed) = (Compared::default(), Vec::new());
+        let events = &mut *self.events;
+        self.card.read(requests, Content::Buffer, |extent, at, answer| {
+            let found = if let Answer::Differs { bytes, .. } = answer { Some(bytes) } else { None };
+            for part in parts(&pieces, extent) {
+                match (found, originals.of(part)) {
+                    (_, None) => {}
+                    (Some(bytes), Some(wanted)) => {
+                        let from = (part.start - extent.offset) as usize;
+                        compared.unequal_in(part.start, wanted, &bytes[from..from + wanted.len()]);
+                    }
+                    (None, Some(_)) => failed.push(part),
+                }
+                steps.done(part.end - part.start, seconds(at), events);
             }
             Ok(())
         })?;
-        self.result.lost.sort_by_key(|lost| lost.offset);
-        Ok(())
+        // A request may have failed over a neighbour: what is compared is read by itself.
+        for part in failed {
+            let block = self.card.block();
+            self.card.read(extents(part.start, part.end, block), Content::Buffer, |extent, _, answer| {
+                let part = Piece { start: extent.offset, end: extent.end(), ..part };
+                match (answer, originals.of(part)) {
+                    (_, None) => {}
+                    (Answer::Differs { bytes, .. }, Some(wanted)) => {
+                        compared.unequal_in(part.start, wanted, bytes);
+                    }
+                    (_, Some(wanted)) => compared.failed_at(part.start, wanted),
+                }
+                Ok(())
+            })?;
+        }
+        let unreadable = originals.unreadable();
+        self.result.unreadable.extend(unreadable);
+        compared.sort();
+        Ok(compared)
     }
 }
 
-/// Reads a range and names the sectors that do not hold what they should.
-fn compare(card: &mut Card<'_>, start: u64, expected: &[u8]) -> Result<Vec<SavedRange>, Stop> {
-    let mut bad = Vec::new();
-    let end = start + expected.len() as u64;
-    card.read(extents(start, end, card.block()), Content::Buffer, |extent, _, answer| {
-        let from = (extent.offset - start) as usize;
-        let wanted = &expected[from..from + extent.len as usize];
-        match answer {
-            Answer::Differs { bytes, .. } => bad.extend(differing(extent.offset, wanted, bytes)),
-            Answer::Failed(_) => bad.push(SavedRange { offset: extent.offset, len: u64::from(extent.len) }),
-            Answer::Same => {}
-        }
-        Ok(())
-    })?;
-    Ok(joined(bad))
+/// How what is compared is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// A range at a time, by address, as it was saved.
+    AsSaved,
+    /// In requests of another size, which begin elsewhere, last ones first.
+    Unlike,
 }
 
-/// Ranges in order, those that touch as one.
-pub(crate) fn joined(mut ranges: Vec<SavedRange>) -> Vec<SavedRange> {
-    ranges.sort_by_key(|range| range.offset);
+impl Shape {
+    /// The requests that read the pieces, which are in order.
+    fn requests(self, pieces: &[Piece], card: &Card<'_>) -> Vec<Extent> {
+        let block = card.block();
+        if self == Shape::AsSaved {
+            return pieces.iter().flat_map(|piece| extents(piece.start, piece.end, block)).collect();
+        }
+        let most = REQUEST.min(u64::from(block));
+        let mut stretches: Vec<(u64, u64)> = Vec::new();
+        for piece in pieces {
+            match stretches.last_mut() {
+                Some((_, end)) if *end == piece.start => *end = piece.end,
+                _ => stretches.push((piece.start, piece.end)),
+            }
+        }
+        let cut = |(start, end): (u64, u64)| {
+            // A place that one request saved is read with its neighbour before it, or after it at the start of the card.
+            let from = start.saturating_sub(STEP);
+            let to = if start < STEP { (end + STEP).min(card.bytes()) } else { end };
+            match to - from <= most {
+                true => vec![Extent { offset: from, len: (to - from) as u32 }],
+                false => unlike(from, end, most).collect(),
+            }
+        };
+        let mut requests: Vec<Extent> = stretches.into_iter().flat_map(cut).collect();
+        requests.reverse();
+        requests
+    }
+}
+
+/// Cuts a range into requests unlike those that save, of up to `most` bytes.
+pub(crate) fn unlike(start: u64, end: u64, most: u64) -> impl Iterator<Item = Extent> {
+    let most = REQUEST.min(most);
+    let border = move |at: u64| {
+        let behind = at.checked_sub(STEP).map_or(0, |from| from / most + 1);
+        behind * most + STEP
+    };
+    let starts =
+        std::iter::successors(Some(start), move |at| Some(border(*at))).take_while(move |at| *at < end);
+    starts.map(move |at| Extent { offset: at, len: (border(at).min(end) - at) as u32 })
+}
+
+/// A part of the card, and the saved range that has its original.
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    start: u64,
+    end: u64,
+    range: SavedRange,
+}
+
+/// What is compared, in order. The oldest first: of a range that was saved twice, the newer copy was overwritten again.
+fn pieces<'r>(ranges: impl DoubleEndedIterator<Item = &'r SavedRange>) -> Vec<Piece> {
+    let mut covered = Ranges::default();
     let mut all = Vec::new();
-    ranges.into_iter().for_each(|range| range.join(&mut all));
+    for range in ranges.rev() {
+        let fresh = covered.add(range.offset, range.offset + range.len);
+        all.extend(fresh.into_iter().map(|(start, end)| Piece { start, end, range: *range }));
+    }
+    all.sort_unstable_by_key(|piece: &Piece| piece.start);
     all
+}
+
+/// What of the pieces lies in an extent.
+fn parts(pieces: &[Piece], extent: Extent) -> impl Iterator<Item = Piece> {
+    let first = pieces.partition_point(|piece| piece.end <= extent.offset);
+    let within = pieces[first..].iter().take_while(move |piece| piece.start < extent.end());
+    within.map(move |piece| Piece {
+        start: piece.start.max(extent.offset),
+        end: piece.end.min(extent.end()),
+        ..*piece
+    })
+}
+
+/// Originals that were read from the journal, newest last; `None` where that failed, and why.
+struct Originals<'j> {
+    journal: &'j mut dyn Journal,
+    read: Vec<(SavedRange, Result<Vec<u8>, String>)>,
+}
+
+impl Originals<'_> {
+    /// The original of a piece, unless it cannot be read.
+    fn of(&mut self, piece: Piece) -> Option<&[u8]> {
+        let known = self.read.iter().position(|(range, _)| *range == piece.range);
+        let at = known.unwrap_or_else(|| self.read_original(piece.range));
+        let (range, original) = &self.read[at];
+        let from = (piece.start - range.offset) as usize;
+        original.as_ref().ok()?.get(from..from + (piece.end - piece.start) as usize)
+    }
+
+    fn read_original(&mut self, range: SavedRange) -> usize {
+        // What cannot be read is remembered to the end.
+        if self.read.iter().filter(|(_, original)| original.is_ok()).count() >= ORIGINALS
+            && let Some(oldest) = self.read.iter().position(|(_, original)| original.is_ok())
+        {
+            drop(self.read.remove(oldest));
+        }
+        let mut bytes = Vec::new();
+        let read = self.journal.original(range, &mut bytes);
+        self.read.push((range, read.map(|()| bytes).map_err(|error| error.to_string())));
+        self.read.len() - 1
+    }
+
+    fn unreadable(self) -> Vec<(SavedRange, String)> {
+        self.read.into_iter().filter_map(|(range, original)| Some((range, original.err()?))).collect()
+    }
+}
+
+/// What a comparison found, in sectors.
+#[derive(Debug, Default)]
+struct Compared {
+    /// Holds something else.
+    unequal: Vec<SavedRange>,
+    /// The same, and what cannot be read.
+    missing: Vec<SavedRange>,
+    /// Those of them whose original is data.
+    data: Vec<SavedRange>,
+}
+
+impl Compared {
+    fn is_empty(&self) -> bool {
+        self.missing.is_empty()
+    }
+
+    fn unequal_in(&mut self, start: u64, wanted: &[u8], found: &[u8]) {
+        let unequal = joined(differing(start, wanted, found));
+        self.unequal.extend(&unequal);
+        unequal.into_iter().for_each(|range| self.miss(start, range, wanted));
+    }
+
+    fn failed_at(&mut self, start: u64, wanted: &[u8]) {
+        self.miss(start, SavedRange { offset: start, len: wanted.len() as u64 }, wanted);
+    }
+
+    fn miss(&mut self, start: u64, range: SavedRange, wanted: &[u8]) {
+        let from = (range.offset - start) as usize;
+        let original = &wanted[from..from + range.len as usize];
+        self.missing.push(range);
+        self.data.extend(original.iter().any(|byte| *byte != original[0]).then_some(range));
+    }
+
+    fn sort(&mut self) {
+        for ranges in [&mut self.unequal, &mut self.missing, &mut self.data] {
+            *ranges = joined(std::mem::take(ranges));
+        }
+    }
+}
+
+/// Ranges in order, those that touch or overlap as one.
+pub fn joined(ranges: impl IntoIterator<Item = SavedRange>) -> Vec<SavedRange> {
+    let mut all = Ranges::default();
+    ranges.into_iter().for_each(|range| drop(all.add(range.offset, range.offset + range.len)));
+    all.iter().map(|(start, end)| SavedRange { offset: start, len: end - start }).collect()
 }
 
 /// The sectors in which two readings of one place differ.
@@ -252,6 +463,14 @@ fn holds_aliases(offset: u64, original: &[u8]) -> bool {
 
 fn is_alias(address: u64, original: &[u8]) -> bool {
     read_stamp(original).is_some_and(|stamp| stamp.address != address)
+}
+
+/// What is in the first of two sets of ranges alone.
+fn without(one: &[SavedRange], other: &[SavedRange]) -> Vec<SavedRange> {
+    let mut others = Ranges::default();
+    other.iter().for_each(|range| drop(others.add(range.offset, range.offset + range.len)));
+    let left = one.iter().flat_map(|range| others.missing(range.offset, range.offset + range.len));
+    left.map(|(start, end)| SavedRange { offset: start, len: end - start }).collect()
 }
 
 /// What is in both of two sets of ranges.

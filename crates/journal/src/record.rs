@@ -38,9 +38,11 @@ pub(crate) enum Kind {
     Room,
     /// Everything was put back and compared.
     Restored,
+    /// What is committed so far, in two fixed places that are written in turn: see `tally`.
+    Tally,
 }
 
-const TAGS: [(Kind, &[u8; 4]); 8] = [
+const TAGS: [(Kind, &[u8; 4]); 9] = [
     (Kind::About, b"HEAD"),
     (Kind::Bytes, b"KEEP"),
     (Kind::Fill, b"FILL"),
@@ -49,6 +51,7 @@ const TAGS: [(Kind, &[u8; 4]); 8] = [
     (Kind::PutBack, b"BACK"),
     (Kind::Room, b"ROOM"),
     (Kind::Restored, b"DONE"),
+    (Kind::Tally, b"TALY"),
 ];
 
 /// A record's head.
@@ -184,6 +187,9 @@ pub struct About {
     /// True where the journal says when putting back begins; those of earlier versions do not.
     #[serde(default)]
     pub notes_putting_back: bool,
+    /// True where the journal counts what it commits; those of earlier versions do not.
+    #[serde(default)]
+    pub keeps_tally: bool,
     /// When it began, UTC.
     pub began: String,
     /// Bytes of the card from before the test.

@@ -3,12 +3,12 @@
 
 use crate::error::Error;
 use crate::journal::Journal;
-use crate::put_back::{PutBack, put_back};
+use crate::put_back::{PutBack, joined, put_back};
 use crate::survey::{Extent, Survey, survey};
 use cardscope_engine::card::{Card, Stop, Tally};
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::journal::Journal as _;
+use cardscope_engine::journal::{Journal as _, SavedRange};
 use cardscope_engine::target::{Target, TargetError};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::shell::quoted;
@@ -31,8 +31,8 @@ pub struct Returned {
     pub seconds: f64,
     /// Why it was not put back.
     pub failure: Option<Error>,
-    /// True where nothing had been overwritten.
-    untouched: bool,
+    /// What had been overwritten, in order.
+    overwritten: Vec<SavedRange>,
 }
 
 impl Returned {
@@ -45,7 +45,7 @@ impl Returned {
         journal: &mut Journal,
         events: &mut dyn Listener,
     ) -> Returned {
-        let mut returned = Returned { untouched: journal.saved().is_empty(), ..Returned::default() };
+        let mut returned = Returned { overwritten: joined(journal.saved()), ..Returned::default() };
         if matches!(stop, Some(Stop::Target(TargetError::Gone { .. } | TargetError::Changed { .. }))) {
             return returned;
         }
@@ -80,29 +80,18 @@ impl Returned {
         Ok(())
     }
 
-    /// Whether everything is on the card that was there before.
-    pub fn all_is_there(&self) -> bool {
-        match &self.back {
-            Some(back) => back.lost.is_empty() && back.unreadable.is_empty(),
-            None => self.untouched,
-        }
+    /// What may not hold what it held before the test, in order: all that was overwritten where nothing could be put back.
+    /// `usable` is what is left of a fake.
+    pub fn may_have_changed(&self, usable: Option<u64>) -> Vec<SavedRange> {
+        self.back.as_ref().map_or_else(|| self.overwritten.clone(), |back| back.may_have_changed(usable))
     }
 
-    /// What could not be put back, for a verb that does not ask about capacity.
-    pub fn finding(&self) -> Option<Finding> {
+    /// What could not be put back.
+    pub fn finding(&self, usable: Option<u64>) -> Option<Finding> {
         let back = self.back.as_ref()?;
-        let first = back.first_missing()?;
-        Some(not_put_back(back.lost_bytes(), back.unreadable_bytes(), Some(first)))
+        let finding = back.finding(&back.may_have_changed(usable))?;
+        Some(finding.advise("Copy your data, then run `cardscope restore` again."))
     }
-}
-
-/// The finding of a card that did not take back, or a journal that could not give, what was overwritten.
-pub fn not_put_back(lost: u64, unreadable: u64, first: Option<u64>) -> Finding {
-    Finding::new("not-put-back", Weight::Bad, 1.0, "The card's data could not be fully restored.")
-        .because("bytes lost by the card", lost)
-        .because("bytes unreadable in the journal", unreadable)
-        .because("first address", first.unwrap_or_default())
-        .advise("Copy your data, then run `cardscope restore` again.")
 }
 
 /// Refuses to write to another card than the one that the journal is about. It was held open all the time, so a card that

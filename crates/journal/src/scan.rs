@@ -4,12 +4,14 @@
 use crate::error::Unusable;
 use crate::folder;
 use crate::record::{About, ENTRY, Entry, HEAD, Head, Kind, MAGIC, MAGIC_STEM, MOST};
+use crate::tally::Tally;
 use cardscope_engine::cause::Cause;
 use cardscope_engine::journal::{JournalError, Restoring};
 use cardscope_files::{FileError, Folder, Use, is_trusted};
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
 use std::fs::{File, TryLockError};
+use std::io::ErrorKind;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::time::Duration;
@@ -19,10 +21,22 @@ use std::time::Duration;
 pub struct Damage {
     /// Parts of the file that are no records: start and end.
     pub file_ranges: Vec<(u64, u64)>,
-    /// Ranges of the card that are known to have been saved and are not found.
+    /// Ranges of the card that are known to have been saved and are not found, at least.
     pub lost_ranges: u64,
     /// The end of the file, if it is no record: after a power cut that is normal, and nothing was overwritten yet.
     pub tail: Option<(u64, u64)>,
+}
+
+/// Whether a journal still has every range that it let be overwritten.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Completeness {
+    /// All that it counted is there.
+    Whole,
+    /// Ranges are missing.
+    Lacking,
+    /// Nobody can say: its count is damaged, or it is of a version that kept none.
+    #[default]
+    Unknown,
 }
 
 /// What the records say, beside the ranges that they save.
@@ -37,6 +51,9 @@ pub(crate) struct Log {
     /// The batch under way.
     pub(crate) batch: u32,
     pub(crate) damage: Damage,
+    pub(crate) completeness: Completeness,
+    /// The newest tally that can be read.
+    pub(crate) tally: Option<Tally>,
     /// Where the last valid record ends, and the next one goes.
     pub(crate) end: u64,
 }
@@ -46,10 +63,43 @@ pub(crate) struct Log {
 pub(crate) struct Scan {
     pub(crate) about: Option<About>,
     pub(crate) nonce: Option<u64>,
-    pub(crate) batches: Vec<(u32, Vec<Entry>)>,
+    /// By number, in whatever order they are in the file.
+    pub(crate) batches: BTreeMap<u32, Batch>,
     pub(crate) log: Log,
-    /// Of the batch whose commit was not met yet, by their place in it.
-    open: BTreeMap<u32, Entry>,
+    /// Tallies that can be read.
+    tallies: u32,
+}
+
+/// What was found of a batch.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    /// Ranges by their place in the batch, each by a record of its own.
+    found: BTreeMap<u32, Entry>,
+    /// Ranges that it has by its commit record.
+    committed: Option<u32>,
+    /// The commit record's table: a second copy of every range's head.
+    table: Vec<Entry>,
+}
+
+impl Batch {
+    /// The table wins, but for where in the file a range is: records may have moved together where others were lost.
+    pub(crate) fn entries(&self) -> Vec<Entry> {
+        if self.table.is_empty() {
+            return self.found.values().copied().collect();
+        }
+        let moved = |(index, entry): (u32, &Entry)| {
+            let found = self.found.get(&index).filter(|found| Entry { at: entry.at, ..**found } == *entry);
+            found.copied().unwrap_or(*entry)
+        };
+        (0..).zip(&self.table).map(moved).collect()
+    }
+
+    /// Ranges that it had for sure and that nothing is known of.
+    fn lost(&self) -> u64 {
+        let there = self.table.len().max(self.found.len()) as u64;
+        let last = self.found.last_key_value().map_or(0, |(index, _)| u64::from(*index) + 1);
+        self.committed.map_or(last, u64::from).max(last).saturating_sub(there)
+    }
 }
 
 /// Windows in which a valid head is looked for, overlapping by one head.
@@ -70,7 +120,7 @@ pub(crate) fn open(path: &Path) -> Result<(File, Folder, OsString, Scan), Unusab
         refused(Cause::worded(why, e))
     })?;
     lock(&file).map_err(|why| why.in_file(path))?;
-    known_version(&file).map_err(|why| refused(why.into()))?;
+    known_version(&file).map_err(&refused)?;
     let scan =
         scan(&file).map_err(|e| refused(Cause::worded(format!("the journal cannot be read: {e}"), e)))?;
     Ok((file, folder, name, scan))
@@ -134,9 +184,12 @@ pub fn is_journal(path: &Path) -> bool {
     }
 }
 
-fn known_version(file: &File) -> Result<(), String> {
+fn known_version(file: &File) -> Result<(), Cause> {
     let mut start = [0; 2 * MAGIC.len()];
-    let read = file.read_at(&mut start, 0).unwrap_or_default();
+    // What cannot be read may be a journal of any version.
+    let read = file
+        .read_at(&mut start, 0)
+        .map_err(|e| Cause::worded(format!("the journal cannot be read: {e}"), e))?;
     let Some(rest) = start[..read].strip_prefix(MAGIC_STEM) else { return Ok(()) };
     let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
     match &rest[..digits] {
@@ -145,7 +198,8 @@ fn known_version(file: &File) -> Result<(), String> {
         version => Err(format!(
             "the journal has version {}, and this Cardscope knows version 1; use the one that wrote it",
             String::from_utf8_lossy(version)
-        )),
+        )
+        .into()),
     }
 }
 
@@ -153,28 +207,66 @@ fn scan(file: &File) -> std::io::Result<Scan> {
     let len = file.metadata()?.len();
     let mut scan = Scan::default();
     scan.log.end = MAGIC.len() as u64;
-    let mut at = scan.log.end;
-    while let Some((found, head)) = next_head(file, at, len, scan.nonce)? {
+    let (mut at, mut resume) = (scan.log.end, scan.log.end);
+    loop {
+        // Where no record follows, bytes of the one before may be missing, and the next one begins within it.
+        let from =
+            if head_at(file, at, len)?.is_some_and(|head| fits(&head, scan.nonce)) { at } else { resume };
+        let Some((found, head)) = next_head(file, from, len, scan.nonce)? else { break };
         if found > at {
             scan.log.damage.file_ranges.push((at, found));
         }
-        at = found + (HEAD as u64) + u64::from(head.payload);
-        scan.record(file, found + HEAD as u64, head, at <= len)?;
+        resume = found + HEAD as u64;
+        at = resume + u64::from(head.payload);
+        scan.record(file, resume, head, at <= len)?;
     }
     scan.close(at, len);
     Ok(scan)
 }
 
+fn fits(head: &Head, nonce: Option<u64>) -> bool {
+    nonce.is_none_or(|nonce| nonce == head.nonce)
+}
+
+fn head_at(file: &File, at: u64, len: u64) -> std::io::Result<Option<Head>> {
+    if at.saturating_add(HEAD as u64) > len {
+        return Ok(None);
+    }
+    let mut bytes = [0; HEAD];
+    read(file, &mut bytes, at)?;
+    Ok(Head::decode(&bytes))
+}
+
+/// Bytes that a disk cannot read by themselves.
+const DISK_BLOCK: usize = 4096;
+
+/// Reads as much as the disk gives; what it cannot read is zero here, and found by the checksums.
+fn read(file: &File, into: &mut [u8], at: u64) -> std::io::Result<()> {
+    match file.read_exact_at(into, at) {
+        Err(error) if error.kind() != ErrorKind::UnexpectedEof => {}
+        done => return done,
+    }
+    let ahead = (at.next_multiple_of(DISK_BLOCK as u64) - at) as usize;
+    let (first, rest) = into.split_at_mut(ahead.min(into.len()));
+    let rest_at = at + first.len() as u64;
+    let blocks = rest.chunks_mut(DISK_BLOCK).zip((rest_at..).step_by(DISK_BLOCK));
+    for (block, at) in std::iter::once((first, at)).chain(blocks) {
+        if file.read_exact_at(block, at).is_err() {
+            block.fill(0);
+        }
+    }
+    Ok(())
+}
+
 /// The next valid head from `at` on, and where it is.
 fn next_head(file: &File, at: u64, len: u64, nonce: Option<u64>) -> std::io::Result<Option<(u64, Head)>> {
-    let fits = |head: &Head| nonce.is_none_or(|n| n == head.nonce);
     let mut window = vec![0; HEAD];
     let mut start = at;
     while start + HEAD as u64 <= len {
         let here = window.len().min((len - start) as usize);
-        file.read_exact_at(&mut window[..here], start)?;
+        read(file, &mut window[..here], start)?;
         for offset in 0..=here - HEAD {
-            if let Some(head) = Head::decode(&window[offset..]).filter(fits) {
+            if let Some(head) = Head::decode(&window[offset..]).filter(|head| fits(head, nonce)) {
                 return Ok(Some((start + offset as u64, head)));
             }
         }
@@ -192,7 +284,9 @@ impl Scan {
         }
         self.nonce.get_or_insert(head.nonce);
         match head.kind {
-            Kind::About | Kind::Salt | Kind::PutBack | Kind::Room | Kind::Restored if !whole => {}
+            // Of a commit that is not whole the head tells how many ranges there are.
+            Kind::Commit if !whole => self.commit(head, None),
+            _ if !whole => {}
             Kind::About => {
                 let about = valid_payload(file, at, head)?.and_then(|p| serde_json::from_slice(&p).ok());
                 self.about = self.about.take().or(about);
@@ -201,6 +295,7 @@ impl Scan {
                 let salt = valid_payload(file, at, head)?.and_then(|p| p.try_into().ok());
                 self.log.salts.extend(salt.map(u64::from_le_bytes));
             }
+            Kind::Tally => self.tally(head, valid_payload(file, at, head)?),
             Kind::PutBack => {
                 let begun = head.index == 0;
                 self.log.put_back = Some(if begun { Restoring::Begun } else { Restoring::Written });
@@ -210,93 +305,93 @@ impl Scan {
             Kind::Room => self.log.set_aside.push_back(at - HEAD as u64),
             Kind::Restored => self.log.restored = true,
             Kind::Bytes | Kind::Fill if head.len as usize > MOST => {}
-            Kind::Bytes | Kind::Fill => self.range(file, at, head, whole)?,
-            Kind::Commit => self.commit(file, at, head, whole)?,
+            Kind::Bytes | Kind::Fill => self.range(file, at, head)?,
+            Kind::Commit => self.commit(head, valid_payload(file, at, head)?),
         }
         Ok(())
     }
 
-    fn range(&mut self, file: &File, at: u64, head: Head, whole: bool) -> std::io::Result<()> {
-        self.batch_is(head.batch);
-        if !whole {
-            return Ok(());
-        }
+    fn range(&mut self, file: &File, at: u64, head: Head) -> std::io::Result<()> {
         let mut byte = [0];
         let fill = match head.kind {
             Kind::Fill => {
-                file.read_exact_at(&mut byte, at)?;
+                read(file, &mut byte, at)?;
                 Some(byte[0])
             }
             _ => None,
         };
         let entry = Entry { offset: head.offset, len: head.len, crc: head.crc, at, fill };
-        self.open.insert(head.index, entry);
+        self.batches.entry(head.batch).or_default().found.insert(head.index, entry);
         Ok(())
     }
 
-    /// A range of a later batch shows that the one before was committed, whatever became of its commit record.
-    fn batch_is(&mut self, batch: u32) {
-        if batch > self.log.batch {
-            let missing_batches = batch - self.log.batch - u32::from(!self.open.is_empty() || self.closed());
-            self.log.damage.lost_ranges += u64::from(missing_batches);
-            self.end_open();
-            self.log.batch = batch;
+    /// A batch is committed again with more ranges where the first attempt failed.
+    fn commit(&mut self, head: Head, table: Option<Vec<u8>>) {
+        let batch = self.batches.entry(head.batch).or_default();
+        batch.committed = batch.committed.max(Some(head.len));
+        let (entries, _) = table.as_deref().unwrap_or_default().as_chunks::<ENTRY>();
+        if entries.len() > batch.table.len() {
+            batch.table = entries.iter().map(Entry::decode).collect();
         }
     }
 
-    /// Whether the current batch had its commit.
-    fn closed(&self) -> bool {
-        self.batches.last().is_some_and(|(batch, _)| *batch == self.log.batch)
-    }
-
-    /// Takes what is known of the batch under way, whose table is missing.
-    fn end_open(&mut self) {
-        let open = std::mem::take(&mut self.open);
-        let Some((last, _)) = open.last_key_value() else { return };
-        self.log.damage.lost_ranges += u64::from(*last + 1) - open.len() as u64;
-        self.batches.push((self.log.batch, open.into_values().collect()));
-    }
-
-    /// The table is a second copy of every range's head, and wins.
-    fn commit(&mut self, file: &File, at: u64, head: Head, whole: bool) -> std::io::Result<()> {
-        self.batch_is(head.batch);
-        let table = match whole {
-            true => valid_payload(file, at, head)?,
-            false => None,
-        };
-        match table {
-            Some(table) => {
-                let (entries, _) = table.as_chunks::<ENTRY>();
-                self.batches.push((head.batch, entries.iter().map(Entry::decode).collect()));
-                self.open.clear();
-            }
-            None => {
-                self.log.damage.lost_ranges += u64::from(head.len).saturating_sub(self.open.len() as u64);
-                let open = std::mem::take(&mut self.open);
-                self.batches.push((head.batch, open.into_values().collect()));
-            }
+    fn tally(&mut self, head: Head, map: Option<Vec<u8>>) {
+        let Some(tally) = map.and_then(|map| Tally::decode(&head, map)) else { return };
+        self.tallies += 1;
+        if self.log.tally.as_ref().is_none_or(|known| known.batches <= tally.batches) {
+            self.log.tally = Some(tally);
         }
-        Ok(())
     }
 
     /// The end of the file, where the last valid record would end at `at`. A batch without a commit was most likely not
     /// overwritten, and then the card holds what is in it: putting that back does no harm. If its commit was lost to
     /// damage, it is needed.
     fn close(&mut self, at: u64, len: u64) {
-        let before = self.log.damage.lost_ranges;
-        self.end_open();
-        if at > len {
-            // It ends within a record, as after any crash: the batch never was complete.
-            self.log.damage.lost_ranges = before;
-        } else if len - at >= HEAD as u64 {
+        if at <= len && len - at >= HEAD as u64 {
             self.log.damage.tail = Some((at, len));
+        }
+        let seen = self.batches.last_key_value().map_or(0, |(number, _)| *number);
+        let counted = self.log.tally.as_ref().map_or(0, |tally| tally.batches);
+        self.log.batch = seen.max(counted.saturating_sub(1));
+        self.log.damage.lost_ranges = self.lost(at > len);
+        self.log.completeness = self.completeness();
+    }
+
+    /// Ranges that are missing, at least. `torn` tells that the file ends within a record, as after any crash.
+    fn lost(&self, torn: bool) -> u64 {
+        let Some((last, newest)) = self.batches.last_key_value() else {
+            return self.log.tally.as_ref().map_or(0, |tally| tally.ranges.into());
+        };
+        let counted = self.log.tally.as_ref().map_or(0, |tally| tally.batches);
+        // A batch that is neither committed nor counted was not overwritten, whatever is missing of it.
+        let is_open = newest.committed.is_none() && *last >= counted;
+        let spared = if is_open && (torn || self.tallies == 2) { newest.lost() } else { 0 };
+        // A later batch shows that those before it were committed: of one that is not found a range at least is lost.
+        let absent = u64::from(*last) + 1 - self.batches.len() as u64;
+        let by_records = self.batches.values().map(Batch::lost).sum::<u64>() - spared + absent;
+        let found: u64 = self.batches.range(..counted).map(|(_, batch)| batch.entries().len() as u64).sum();
+        let by_count =
+            self.log.tally.as_ref().map_or(0, |tally| u64::from(tally.ranges).saturating_sub(found));
+        by_records.max(by_count)
+    }
+
+    fn completeness(&self) -> Completeness {
+        let keeps_tally = self.about.as_ref().is_some_and(|about| about.keeps_tally);
+        let counted = self.log.tally.as_ref().map_or(0, |tally| tally.batches);
+        // One of the two was perhaps torn while the batch behind the other was committed: its commit record tells.
+        let is_committed = || self.batches.get(&counted).is_some_and(|batch| batch.committed.is_some());
+        match self.tallies {
+            _ if self.log.damage.lost_ranges > 0 => Completeness::Lacking,
+            2 if keeps_tally => Completeness::Whole,
+            1 if keeps_tally && is_committed() => Completeness::Whole,
+            _ => Completeness::Unknown,
         }
     }
 }
 
 fn valid_payload(file: &File, at: u64, head: Head) -> std::io::Result<Option<Vec<u8>>> {
     let mut payload = vec![0; head.payload as usize];
-    file.read_exact_at(&mut payload, at)?;
+    read(file, &mut payload, at)?;
     Ok((crc32c::crc32c(&payload) == head.crc).then_some(payload))
 }
 

@@ -47,6 +47,8 @@ pub struct Survey {
     pub read: u64,
     /// Hold no stamp although the test had overwritten them for sure.
     pub unstamped: u64,
+    /// Held a stamp of the run for their own address before the run: the same seed was used before.
+    pub stamped_before: u64,
     /// Bytes that do not hold their original.
     pub differing: u64,
     /// Places that the test left alone and that are as they were, and those that are not; in sectors, and counted above
@@ -179,6 +181,7 @@ impl Survey {
         let sectors = wanted.chunks(SECTOR).zip(found.chunks(SECTOR));
         for ((wanted, found), offset) in sectors.zip((start..).step_by(SECTOR)) {
             let place = SavedRange { offset, len: found.len() as u64 };
+            self.stamped_before += u64::from(is_own(offset, wanted, salts));
             if wanted == found {
                 self.same += u64::from(wanted.iter().any(|byte| *byte != wanted[0]));
                 continue;
@@ -225,8 +228,13 @@ impl Survey {
     }
 }
 
-fn is_ours(sector: &[u8], salts: &[u64]) -> bool {
+pub(crate) fn is_ours(sector: &[u8], salts: &[u64]) -> bool {
     read_stamp_header(sector).is_some_and(|stamp| salts.is_empty() || salts.contains(&stamp.salt))
+}
+
+/// Whether a sector holds a stamp of the run for its own address.
+fn is_own(offset: u64, sector: &[u8], salts: &[u64]) -> bool {
+    is_ours(sector, salts) && read_stamp_header(sector).is_some_and(|stamp| stamp.address == offset)
 }
 
 /// A journal without the places that hold something of later than the test: those are not put back.
@@ -314,7 +322,11 @@ mod tests {
         assert_eq!(counted(&noise, &stamp(7)), Survey { ours: 1, ..changed });
         assert_eq!(counted(&noise, &stamp(8)), Survey { foreign: 1, ..changed }, "another run's");
         assert_eq!(counted(&noise, &[0; SECTOR]), Survey { foreign: 1, ..changed });
-        assert_eq!(counted(&stamp(7), &noise), none, "an address for which another one answered");
+        let before = Survey { stamped_before: 1, ..none };
+        assert_eq!(counted(&stamp(7), &noise), before, "a stamp of the same seed from before the test");
+        let mut alias = vec![0; SECTOR];
+        fill(Content::Stamp { salt: 7, generation: 1 }, 8192, &mut alias);
+        assert_eq!(counted(&alias, &noise), none, "an address for which another one answered");
     }
 
     #[test]

@@ -69,6 +69,9 @@ pub struct Moved {
     /// True where everything that was on the card is there again, as far as the card can hold it.
     #[serde(default)]
     pub data_kept: bool,
+    /// What of the data that was to be preserved may not be as it was.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub may_have_changed: Option<ChangedBlocks>,
     /// Written, putting back left out.
     pub bytes_written: u64,
     /// Put back after the test.
@@ -135,6 +138,44 @@ pub enum Tone {
     Bad,
 }
 
+impl Moved {
+    /// Notes what became of data that was saved, overwritten and restored: it is preserved only where nothing of it may
+    /// have changed.
+    pub fn restored(&mut self, may_have_changed: Option<ChangedBlocks>) {
+        self.data_kept = may_have_changed.is_none();
+        self.may_have_changed = may_have_changed;
+    }
+}
+
+/// Bytes of a block of [`ChangedBlocks`].
+const BLOCK: u64 = 4096;
+
+/// Blocks of 4096 bytes that may not hold what they held.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangedBlocks {
+    /// Number of blocks.
+    pub blocks: u64,
+    /// Bytes of the ranges in them.
+    pub bytes: u64,
+    /// File that lists the ranges; `None` where it could not be written.
+    pub file: Option<String>,
+}
+
+impl ChangedBlocks {
+    /// Counts ranges, first byte and bytes, which are in order and apart; `None` where there are none.
+    pub fn of(ranges: impl IntoIterator<Item = (u64, u64)>) -> Option<Self> {
+        let mut changed = ChangedBlocks::default();
+        let mut next = 0;
+        for (offset, len) in ranges.into_iter().filter(|(_, len)| *len > 0) {
+            let end = (offset + len).div_ceil(BLOCK);
+            changed.blocks += end - (offset / BLOCK).max(next).min(end);
+            changed.bytes += len;
+            next = end;
+        }
+        (changed.bytes > 0).then_some(changed)
+    }
+}
+
 /// What a verb's document holds beside the header.
 pub trait Body {
     /// Its conclusion, header and findings left out.
@@ -195,5 +236,23 @@ mod tests {
         assert_eq!((Good.max(NotProven), NotProven.max(Bad), Bad.max(Good)), (NotProven, Bad, Bad));
         assert!([Good, NotProven, Bad].iter().all(|it| ExitStatus::from_code(it.code()) == Some(*it)));
         assert_eq!([2, 3, 130, -1].map(ExitStatus::from_code), [None; 4]);
+    }
+
+    #[test]
+    fn changed_blocks_count_each_block_once() {
+        let blocks =
+            |ranges: &[(u64, u64)]| ChangedBlocks::of(ranges.iter().copied()).map(|c| (c.blocks, c.bytes));
+        assert_eq!(blocks(&[]), None);
+        assert_eq!(blocks(&[(0, 512), (1024, 512), (4096, 512)]), Some((2, 1536)));
+        assert_eq!(blocks(&[(4095, 2), (12_288, 8192)]), Some((4, 8194)));
+    }
+
+    #[test]
+    fn data_is_kept_only_where_nothing_may_have_changed() {
+        let mut moved = Moved::default();
+        moved.restored(ChangedBlocks::of([(0, 4096)]));
+        assert!(!moved.data_kept && moved.may_have_changed.is_some());
+        moved.restored(None);
+        assert!(moved.data_kept && moved.may_have_changed.is_none());
     }
 }

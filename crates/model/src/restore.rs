@@ -1,6 +1,6 @@
 //! What `restore` did. Sizes and places in bytes.
 
-use crate::report::{Document, ExitStatus};
+use crate::report::{ChangedBlocks, Document, ExitStatus};
 use serde::{Deserialize, Serialize};
 
 /// What the originals come from.
@@ -70,6 +70,24 @@ pub struct RestoreReport {
     pub left: Vec<RestoreRange>,
     /// What could not be restored, and why.
     pub unreadable: Vec<RestoreRange>,
+    /// What reads differently in requests of another size: the reader is suspect.
+    #[serde(default)]
+    pub doubtful: Vec<RestoreRange>,
+    /// Test data on the card whose originals the journal does not have any more.
+    #[serde(default)]
+    pub originals_lost: Vec<RestoreRange>,
+    /// Ranges that the journal had and does not have any more, at least.
+    #[serde(default)]
+    pub missing_ranges: u64,
+    /// True where the journal may lack its end, and the card could not be searched whole for what was in it.
+    #[serde(default)]
+    pub may_lack_more: bool,
+    /// Bytes of the card that were searched for test data beside what was saved.
+    #[serde(default)]
+    pub searched_bytes: u64,
+    /// All that may not hold what it held before the test.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub may_have_changed: Option<ChangedBlocks>,
     /// True where the journal was removed, since nothing is left to do.
     pub removed: bool,
     /// What else is worth knowing.
@@ -79,9 +97,17 @@ pub struct RestoreReport {
     pub error: Option<String>,
 }
 
+impl RestoreReport {
+    /// Whether anything is not as it was, or may not be.
+    pub fn is_bad(&self) -> bool {
+        let lists = [&self.lost, &self.unreadable, &self.left, &self.doubtful, &self.originals_lost];
+        lists.iter().any(|list| !list.is_empty()) || self.missing_ranges > 0 || self.may_lack_more
+    }
+}
+
 impl Document for RestoreReport {
     fn exit_status(&self) -> ExitStatus {
-        ExitStatus::bad_if(!self.lost.is_empty() || !self.unreadable.is_empty() || !self.left.is_empty())
+        ExitStatus::bad_if(self.is_bad())
     }
 
     fn ended_by(&mut self, why: String) {

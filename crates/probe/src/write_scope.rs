@@ -16,8 +16,11 @@ use cardscope_engine::target::{Direction, Region};
 use cardscope_model::random::Random;
 use cardscope_model::units::{Nanos, seconds};
 
-/// Originals are put back and compared in I/Os of this size: the longest record of a journal.
+/// Originals are put back in I/Os of this size: the longest record of a journal.
 const PUT_BACK: u64 = 1 << 20;
+
+/// They are compared in shorter ones, unlike those that saved them.
+const READ_BACK: u64 = 320 << 10;
 
 /// What is put back is written and read so often at most: a card that does not keep it is asked once more, both ways, and
 /// compared twice each time.
@@ -53,7 +56,7 @@ impl Amount {
             + costs.of(Direction::Write, WRITES * small, 0)
             + costs.of(Direction::Read, READS * small, 0)
             // One read tells whether it is still the same card.
-            + costs.of(Direction::Read, READS * ios + 1, READS * bytes)
+            + costs.of(Direction::Read, READS * (ios + bytes / READ_BACK) + 1, READS * bytes)
             + WRITES as f64 * costs.flush()
     }
 }

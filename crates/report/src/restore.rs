@@ -2,7 +2,7 @@
 
 use crate::figure::count;
 use crate::page::table::Table;
-use crate::page::{Block, Page, Tone, fact};
+use crate::page::{Block, Page, Tone, fact, may_have_changed};
 use cardscope_model::report::{Document, ExitStatus};
 use cardscope_model::restore::{RecognisedBy, RestoreRange, RestoreReport, RestoreSource, WaitingJournal};
 use cardscope_model::units::{BinarySize, Size, grouped};
@@ -27,6 +27,9 @@ pub fn page(report: &RestoreReport) -> Page {
     page.add("", [ranges("lost by the card", &report.lost)]);
     page.add("", [ranges("written since, so left alone", &report.left)]);
     page.add("", [ranges("could not be restored", &report.unreadable)]);
+    page.add("", [ranges("reads differently in requests of another size", &report.doubtful)]);
+    page.add("", [ranges("test data whose originals are lost", &report.originals_lost)]);
+    page.add("", [Block::Lines(report.may_have_changed.iter().map(may_have_changed).collect())]);
     let removed = report.removed.then(|| format!("the {what} was removed"));
     page.add("", [Block::Lines(report.notes.iter().cloned().chain(removed).collect())]);
     page.end.push(format!("Target: {}", report.target));

@@ -9,12 +9,14 @@ mod take;
 
 pub use sums::{About, beside};
 
+use crate::changed;
 use crate::error::Error;
 use crate::put_back::PutBack;
 use cardscope_engine::cause::Cause;
 use cardscope_engine::pending::Owing;
 use cardscope_files::Use;
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::finding::Finding;
+use cardscope_model::report::ChangedBlocks;
 use cardscope_model::shell::quoted_path;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -97,14 +99,11 @@ fn whereabouts(image: &Path) -> String {
 
 /// What a document says where not all of an image came back.
 pub fn finding(back: &PutBack) -> Option<Finding> {
-    let first = back.first_missing()?;
-    let claim =
-        Finding::new("not-put-back", Weight::Bad, 1.0, "The card's data could not be fully restored.");
-    Some(
-        claim
-            .because("bytes lost by the card", back.lost_bytes())
-            .because("unreadable bytes", back.unreadable_bytes())
-            .because("first address", first)
-            .advise("Restore the image to another card with `cardscope restore`."),
-    )
+    let finding = back.finding(&back.may_have_changed(None))?;
+    Some(finding.advise("Restore the image to another card with `cardscope restore`."))
+}
+
+/// Lists what may have changed although an image was restored; `None` where nothing may.
+pub fn list_changed(image: &Path, target: &str, back: &PutBack) -> Option<ChangedBlocks> {
+    changed::list_beside(image, target, &back.may_have_changed(None))
 }

@@ -7,7 +7,7 @@
 use super::sums::{CHUNK, Unread};
 use super::{Backup, DEPTH, RESTORING};
 use crate::error::Error;
-use crate::put_back::PutBack;
+use crate::put_back::{PutBack, unlike};
 use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
 use cardscope_engine::cause::Cause;
 use cardscope_engine::content::Content;
@@ -153,7 +153,7 @@ impl Backup {
         let expected = if bytes.is_some() { Content::Buffer } else { Content::Constant(0) };
         let mut bad: Vec<Extent> = Vec::new();
         for (from, to) in self.readable(start, end) {
-            card.read(extents(from, to, CHUNK), expected, |extent, at, answer| {
+            card.read(unlike(from, to, u64::from(CHUNK)), expected, |extent, at, answer| {
                 let same = match answer {
                     Answer::Same => true,
                     Answer::Differs { bytes: found, .. } => bytes.as_ref().is_some_and(|bytes| {

@@ -1,7 +1,7 @@
 //! Whatever is saved, overwritten, torn or damaged: what comes back is the oldest content, or a range is named.
 
-use crate::record::MAGIC;
-use crate::{About, Damage, Journal, is_journal};
+use crate::record::{HEAD, Head, Kind, MAGIC};
+use crate::{About, Completeness, Journal, is_journal};
 use cardscope_engine::content::{Content, fill};
 use cardscope_engine::journal::{Journal as _, Restoring, SavedRange};
 use cardscope_files::Folder;
@@ -208,6 +208,123 @@ proptest! {
     }
 }
 
+/// A record of a journal's file: where it begins, and its bytes.
+fn records(file: &[u8]) -> Vec<(usize, usize)> {
+    let mut at = MAGIC.len();
+    let mut all = Vec::new();
+    while let Some(head) = Head::decode(&file[at..]) {
+        let len = HEAD + head.payload as usize;
+        all.push((at, len));
+        at += len;
+    }
+    assert_eq!(at, file.len());
+    all
+}
+
+/// What becomes of a journal's file on a disk that fails.
+#[derive(Debug, Clone)]
+enum Harm {
+    /// Only so much is left, in shares of the file.
+    Cut(f64),
+    /// Only whole records are left.
+    CutAtARecord(f64),
+    Zeroed(f64, f64),
+    Dropped(Vec<prop::sample::Index>),
+    Swapped(prop::sample::Index, prop::sample::Index),
+}
+
+impl Harm {
+    fn any() -> impl Strategy<Value = Harm> {
+        let index = any::<prop::sample::Index>;
+        prop_oneof![
+            (0.0..1.0f64).prop_map(Harm::Cut),
+            (0.0..1.0f64).prop_map(Harm::CutAtARecord),
+            (0.0..1.0f64, 0.0..1.0f64).prop_map(|(from, len)| Harm::Zeroed(from, len)),
+            proptest::collection::vec(index(), 1..4).prop_map(Harm::Dropped),
+            (index(), index()).prop_map(|(one, other)| Harm::Swapped(one, other)),
+        ]
+    }
+
+    fn to(&self, file: &mut Vec<u8>) {
+        let all = records(file);
+        let at = |share: f64| (file.len() as f64 * share) as usize;
+        match self {
+            Harm::Cut(share) => file.truncate(at(*share)),
+            Harm::CutAtARecord(share) => {
+                let end = all.iter().map(|(at, len)| at + len).rfind(|end| *end <= at(*share));
+                file.truncate(end.unwrap_or(MAGIC.len()));
+            }
+            Harm::Zeroed(from, len) => {
+                let (from, len) = (at(*from), at(*len).max(1));
+                file.iter_mut().skip(from).take(len).for_each(|byte| *byte = 0);
+            }
+            Harm::Dropped(which) => {
+                let gone: Vec<usize> = which.iter().map(|index| index.index(all.len())).collect();
+                let kept = all.iter().enumerate().filter(|(n, _)| !gone.contains(n));
+                let kept: Vec<u8> = kept.flat_map(|(_, (at, len))| file[*at..at + len].to_vec()).collect();
+                *file = [MAGIC, &kept].concat();
+            }
+            Harm::Swapped(one, other) => {
+                let mut order = all.clone();
+                order.swap(one.index(all.len()), other.index(all.len()));
+                let moved: Vec<u8> =
+                    order.iter().flat_map(|(at, len)| file[*at..at + len].to_vec()).collect();
+                *file = [MAGIC, &moved].concat();
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn whatever_is_lost_of_a_journal_it_is_known_to_lack_it_and_the_rest_comes_back(
+        batches in proptest::collection::vec(batch(), 1..8),
+        harms in proptest::collection::vec(Harm::any(), 1..2),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let before = Card::new(SECTORS);
+        let mut card = before.clone();
+        let (path, _) = test_run(folder.path(), &mut card, &batches, &[]);
+        let mut file = std::fs::read(&path).unwrap();
+        harms.iter().for_each(|harm| harm.to(&mut file));
+        std::fs::write(&path, &file).unwrap();
+        let Ok(mut journal) = Journal::open(&path) else { return Ok(()) };
+        let unreadable = put_back(&mut journal, &mut card);
+        let all_back = before.places == card.places;
+        let whole = unreadable.is_empty() && journal.completeness() == Completeness::Whole;
+        prop_assert!(all_back || !whole, "{:?}", journal.damage());
+        // Each original whose record is still there is found, whatever became of the others and of the tables.
+        let there = Entries::of(&file);
+        for sector in (0..SECTORS).map(|n| n * SECTOR) {
+            let (is, was) = (card.read(sector, SECTOR), before.read(sector, SECTOR));
+            prop_assert!(is == was || !there.have(sector), "sector {}", sector / SECTOR);
+        }
+    }
+}
+
+/// Ranges with whole records in a file, wherever they are in it; of a sector in several only the oldest counts.
+struct Entries(Vec<Head>);
+
+impl Entries {
+    fn of(file: &[u8]) -> Self {
+        let whole = |at: usize| {
+            let head = Head::decode(&file[at..])?;
+            let payload = file.get(at + HEAD..at + HEAD + head.payload as usize)?;
+            let saves = matches!(head.kind, Kind::Bytes | Kind::Fill) && crc32c::crc32c(payload) == head.crc;
+            saves.then_some(head)
+        };
+        Entries((0..file.len()).filter_map(whole).collect())
+    }
+
+    fn have(&self, sector: u64) -> bool {
+        let covers = |head: &&Head| (head.offset..head.offset + u64::from(head.len)).contains(&sector);
+        let oldest = self.0.iter().filter(covers).map(|head| head.batch).min();
+        oldest == Some(0)
+    }
+}
+
 #[test]
 fn a_journal_is_the_owners_alone_and_is_known_by_its_first_line() {
     let folder = tempfile::tempdir().unwrap();
@@ -309,7 +426,7 @@ fn what_is_constant_takes_no_room_and_what_is_long_is_cut() {
     let mut journal = begin(folder.path());
     journal.save(0, &vec![0xff; 8 << 20]).unwrap();
     journal.commit().unwrap();
-    assert!(journal.path().metadata().unwrap().len() < 4096);
+    assert!(journal.path().metadata().unwrap().len() < 16 << 10);
     assert_eq!(journal.saved().len(), 8);
     let mut bytes = Vec::new();
     for saved in journal.saved() {
@@ -349,5 +466,57 @@ fn how_far_putting_back_came_is_noted_without_room_on_the_disk() {
     assert_eq!(noted(Restoring::Begun), len);
     assert_eq!(noted(Restoring::Begun), len);
     assert!(noted(Restoring::Written) > len);
-    assert_eq!(*Journal::open(&path).unwrap().damage(), Damage::default());
+    let journal = Journal::open(&path).unwrap();
+    assert_eq!((journal.damage().lost_ranges, journal.damage().tail), (0, None));
+}
+
+/// As version 0.1 wrote it in November 2026, before journals counted what they commit.
+const OLD: &[u8] = include_bytes!("../../tests/fixtures/journal-without-a-tally");
+
+#[test]
+fn a_journal_without_a_tally_is_restored_and_nobody_knows_whether_its_end_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal-old");
+    std::fs::write(&path, OLD).unwrap();
+    let mut journal = Journal::open(&path).unwrap();
+    let damage = (journal.damage().lost_ranges, journal.damage().tail);
+    assert_eq!((journal.completeness(), damage), (Completeness::Unknown, (0, None)));
+    assert_eq!((journal.saved().len(), journal.salts()), (8, &[9][..]));
+    let (before, mut card) = (Card::new(SECTORS), Card::new(SECTORS));
+    for (number, saved) in journal.saved().iter().enumerate() {
+        card.stamp(*saved, number as u32);
+    }
+    assert!(put_back(&mut journal, &mut card).is_empty() && before.places == card.places);
+}
+
+#[test]
+fn a_tally_that_is_torn_leaves_the_other_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let batches: Vec<_> = (0..3).map(|n| vec![SavedRange { offset: n * 512, len: 512 }]).collect();
+    let (path, len) = test_run(folder.path(), &mut Card::new(SECTORS), &batches, &[]);
+    let whole = std::fs::read(&path).unwrap();
+    let pages: Vec<usize> = records(&whole)
+        .iter()
+        .filter(|(at, _)| whole[*at..].starts_with(b"TALY"))
+        .map(|(at, _)| *at)
+        .collect();
+    assert_eq!((pages.len(), pages[0] % 4096, pages[1] % 4096), (2, 0, 0));
+    let completeness = |file: &[u8]| {
+        std::fs::write(&path, file).unwrap();
+        Journal::open(&path).unwrap().completeness()
+    };
+    assert_eq!(completeness(&whole), Completeness::Whole);
+    // Torn while the third batch was committed, of which the commit record is there.
+    let mut torn = whole.clone();
+    torn[pages[1] + 600..pages[1] + 700].fill(7);
+    assert_eq!(completeness(&torn), Completeness::Whole);
+    // Nothing explains why the count before is gone.
+    let mut damaged = whole.clone();
+    damaged[pages[0]] = 0;
+    assert_eq!(completeness(&damaged), Completeness::Unknown);
+    damaged[pages[1]] = 0;
+    assert_eq!(completeness(&damaged), Completeness::Unknown);
+    // The last batch, without its commit record, and with a range too few.
+    assert_eq!(completeness(&whole[..len as usize - 76]), Completeness::Whole);
+    assert_eq!(completeness(&whole[..len as usize - 76 - 10]), Completeness::Lacking);
 }

@@ -11,7 +11,7 @@ use crate::chart::visit;
 use crate::evidence;
 use crate::figure::{duration, speed, test_of, time_us};
 use crate::page::table::Table;
-use crate::page::{Block, Fact, Page, Reason, Tone, fact, moved};
+use crate::page::{Block, Fact, Page, Reason, Tone, fact, may_have_changed, moved};
 use crate::{card_map, identity, sustain, verdict};
 use cardscope_model::check::{CheckReport, PartState};
 use cardscope_model::finding::Weight;
@@ -93,7 +93,7 @@ fn claimed(report: &CheckReport) -> Vec<Mark> {
 fn add_reasons(page: &mut Page, report: &CheckReport, found: &Verification) {
     let body = &report.body;
     page.reasons.extend(verdict::reason(found).map(|(tone, text)| Reason { tone, text }));
-    if !body.moved.data_kept && body.moved.bytes_written > 0 {
+    if body.moved.may_have_changed.is_some() || !body.moved.data_kept && body.moved.bytes_written > 0 {
         page.because(Tone::Warning, format!("The card's data: {}.", content(report)));
     }
     let outcomes = body.marks.as_ref().map(marks::outcomes).unwrap_or_default();
@@ -157,13 +157,13 @@ fn what_it_is(identity: &Identity, report: &CheckReport) -> Vec<Fact> {
         .collect()
 }
 
-/// The state of the card's content. A journal that waits is named among the findings.
-fn content(report: &CheckReport) -> &'static str {
-    let waits = report.header.findings.iter().any(|finding| finding.claim == "journal-waits");
-    match report.body.moved.data_kept {
-        true => "preserved",
-        false if waits => "not all restored yet",
-        false => "not preserved, as agreed",
+/// The state of the card's content.
+fn content(report: &CheckReport) -> String {
+    let moved = &report.body.moved;
+    match &moved.may_have_changed {
+        Some(changed) => may_have_changed(changed),
+        None if moved.data_kept => "preserved".to_owned(),
+        None => "not preserved, as agreed".to_owned(),
     }
 }
 

@@ -11,11 +11,11 @@ pub mod table;
 pub mod terminal;
 
 use crate::chart::Chart;
-use crate::figure::{duration, sentence};
+use crate::figure::{count, duration, sentence};
 use cardscope_model::finding::Weight;
 use cardscope_model::publication::Picture;
 pub use cardscope_model::report::Tone;
-use cardscope_model::report::{Header, Moved};
+use cardscope_model::report::{ChangedBlocks, Header, Moved};
 use cardscope_model::result::TestResult;
 use cardscope_model::suspect_reader::SuspectReader;
 use cardscope_model::units::{Size, grouped};
@@ -169,15 +169,23 @@ pub(crate) fn moved(moved: &Moved) -> String {
         .collect();
     // A write that failed may have changed something all the same.
     let wrote = moved.bytes_written > 0 || moved.io_errors.iter().any(|error| error.operation == "write");
-    let data = match (wrote, moved.data_kept) {
-        (false, _) => "",
-        (true, true) => "; data preserved",
-        (true, false) => "; data not preserved",
+    let data = match (wrote, &moved.may_have_changed) {
+        (_, Some(changed)) => format!("; {}", may_have_changed(changed)),
+        (false, None) => String::new(),
+        (true, None) if moved.data_kept => "; data preserved".to_owned(),
+        (true, None) => "; data not preserved".to_owned(),
     };
     match happened.is_empty() {
         true => "read and wrote nothing".to_owned(),
         false => format!("{} in {}{data}", happened.join(", "), duration(moved.seconds)),
     }
+}
+
+/// What of the card's data may not be as it was.
+pub(crate) fn may_have_changed(changed: &ChangedBlocks) -> String {
+    let blocks = count(changed.blocks, "block");
+    let listed = changed.file.as_deref().map(|file| format!(", listed in {file}")).unwrap_or_default();
+    format!("may have changed: {blocks}{listed}")
 }
 
 /// What the findings of a claim say.
@@ -404,6 +412,10 @@ mod tests {
         assert_eq!(moved(&read), "read 203 MB in 36.9 s");
         let wrote = Moved { bytes_written: 69_100_000, bytes_restored: 69_100_000, ..read };
         assert_eq!(moved(&wrote), "wrote 69.1 MB, restored 69.1 MB, read 203 MB in 36.9 s; data preserved");
+        let listed = Some("/state/changed-1".to_owned());
+        let changed = ChangedBlocks { blocks: 3, bytes: 12_288, file: listed };
+        let wrote = Moved { data_kept: false, may_have_changed: Some(changed), ..wrote };
+        assert!(moved(&wrote).ends_with("; may have changed: 3 blocks, listed in /state/changed-1"));
         assert_eq!(moved(&Moved::default()), "read and wrote nothing");
     }
 

@@ -59,9 +59,9 @@ impl Procedure for Part {
         session.events.plan(passes.plan(None));
         let ended = passes.run(session, report);
         report.body.moved.data_kept = !self.writes || !self.content_may_go || session.opened.is_directory();
-        let (returned, ended) = session.put_back_after(ended.err(), &mut report.body.moved);
+        let (returned, ended) = session.put_back_after(ended.err(), None, &mut report.body.moved);
         report::sum_up(report, &recipe, session);
-        report.header.findings.extend(returned.and_then(|returned| returned.finding()));
+        report.header.findings.extend(returned.and_then(|returned| returned.finding(None)));
         ended
     }
 }

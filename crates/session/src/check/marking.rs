@@ -146,11 +146,11 @@ impl Procedure for Judging {
             marks::judge(card, WriteScope::new(as_probes_know(journal)), &self.options, events, marks)
         });
         moved.data_kept = moved.bytes_written == 0 || !self.content_may_go;
-        let (returned, ended) = session.put_back_after(ended.err(), moved);
+        let (returned, ended) = session.put_back_after(ended.err(), None, moved);
         let findings = &mut report.header.findings;
         findings.extend(marks.findings.iter().cloned());
         findings.extend(io_errors::finding(&moved.io_errors, "while its marks were judged"));
-        findings.extend(returned.and_then(|returned| returned.finding()));
+        findings.extend(returned.and_then(|returned| returned.finding(None)));
         ended
     }
 }

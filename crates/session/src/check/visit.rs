@@ -150,6 +150,8 @@ impl<'a, 's> Visit<'a, 's> {
     pub(super) fn add(&mut self, part: &Moved) {
         let all = &mut self.report.body.moved;
         all.data_kept &= part.data_kept;
+        // Nothing more is written once a part has left the card changed.
+        all.may_have_changed = all.may_have_changed.take().or_else(|| part.may_have_changed.clone());
         all.bytes_written += part.bytes_written;
         all.bytes_restored += part.bytes_restored;
         all.bytes_read += part.bytes_read;

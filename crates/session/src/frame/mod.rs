@@ -325,8 +325,14 @@ impl Session<'_> {
         ended
     }
 
-    /// Puts back what a probe overwrote that ended with `stop`, or without.
-    pub(crate) fn put_back(&mut self, stop: Option<&Stop>, moved: &mut Moved) -> Option<Returned> {
+    /// Puts back what a probe overwrote that ended with `stop`, or without. Here alone it is decided whether data that was
+    /// saved and overwritten is preserved; `usable` is what is left of a fake.
+    pub(crate) fn put_back(
+        &mut self,
+        stop: Option<&Stop>,
+        usable: Option<u64>,
+        moved: &mut Moved,
+    ) -> Option<Returned> {
         let journal = self.journal.as_mut()?;
         self.is_back = true;
         let returned = Returned::after(stop, self.opened.target.as_mut(), journal, self.events);
@@ -334,7 +340,7 @@ impl Session<'_> {
         moved.bytes_restored += returned.tally.restored;
         moved.bytes_read += returned.tally.read;
         moved.seconds += returned.seconds;
-        moved.data_kept = returned.all_is_there();
+        moved.restored(journal.list_changed(&returned.may_have_changed(usable)));
         list(moved, returned.back.as_ref().map_or(&[], |back| &back.io_errors));
         Some(returned)
     }
@@ -344,9 +350,10 @@ impl Session<'_> {
     pub(crate) fn put_back_after(
         &mut self,
         stop: Option<Stop>,
+        usable: Option<u64>,
         moved: &mut Moved,
     ) -> (Option<Returned>, Result<()>) {
-        let mut returned = self.put_back(stop.as_ref(), moved);
+        let mut returned = self.put_back(stop.as_ref(), usable, moved);
         let not_back = returned.as_mut().and_then(|returned| returned.failure.take());
         let failure = not_back.map(Failure::from).or(stop.map(Failure::from));
         (returned, failure.map_or(Ok(()), Err))
@@ -362,10 +369,12 @@ impl Session<'_> {
     ) -> Option<Failure> {
         let untouched = self.journal.as_ref().is_none_or(|journal| journal.saved().is_empty());
         if !untouched && !self.is_back {
-            self.put_back(None, moved);
+            self.put_back(None, None, moved);
         }
         let Some(journal) = self.journal.take() else { return failure };
-        moved.data_kept |= untouched;
+        if untouched {
+            moved.restored(None);
+        }
         let waits = (!moved.data_kept).then(|| journal.path().display().to_string());
         let failure = failure.map(|failure| journals::naming(failure, waits.as_deref()));
         failure.or(returned::settle(journal, moved.data_kept, findings).err().map(Failure::from))
@@ -389,7 +398,7 @@ impl Session<'_> {
                 report.body.restored_without(back.lost_bytes());
                 if let Some(moved) = report.body.moved() {
                     moved.bytes_restored = back.bytes;
-                    moved.data_kept = back.lost.is_empty() && back.unreadable.is_empty();
+                    moved.restored(backup::list_changed(&path, &report.header.target, &back));
                     list(moved, &back.io_errors);
                 }
                 let failed = io_errors::finding(&back.io_errors, "while its data was restored");

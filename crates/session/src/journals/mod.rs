@@ -19,7 +19,6 @@ use crate::opened::Opened;
 use cardscope_device::filesystem;
 use cardscope_engine::cause::Cause;
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::journal::Journal as _;
 use cardscope_journal::{About, Journal, Unusable, folder, witness};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::shell::{quoted, quoted_path};
@@ -49,6 +48,7 @@ pub(crate) fn create(target: &str, opened: &mut Opened, room: u64) -> Result<Jou
         notes_putting_back: true,
         began: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         witnesses: witness::look(opened.target.as_mut()),
+        ..About::default()
     };
     Ok(Journal::create(folder, about)?)
 }
@@ -83,12 +83,11 @@ fn against(files: &[PathBuf], target: &str, opened: &mut Opened, interrupt: &Int
     for file in files {
         let mut journal = match Journal::open(file) {
             Ok(journal) => journal,
-            Err(Unusable::Running(_) | Unusable::Empty(_)) => continue,
+            Err(Unusable::Running(_)) => continue,
             Err(Unusable::Unknown(_)) if !file.exists() => continue,
             Err(Unusable::Unknown(why)) => return Err(unknown(target, file, why)),
         };
-        let has_content = !journal.saved().is_empty() || journal.damage().lost_ranges > 0;
-        if !has_content || journal.restored() {
+        if journal.restored() || journal.overwrote_nothing() {
             continue;
         }
         match whose(&mut journal, &medium, opened, interrupt)? {

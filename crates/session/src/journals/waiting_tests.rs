@@ -154,16 +154,21 @@ fn a_reader_that_announces_less_does_not_hide_a_card() {
 }
 
 #[test]
-fn a_journal_that_cannot_be_understood_is_a_doubt_and_one_that_never_began_is_none() {
+fn a_journal_that_cannot_be_understood_is_a_doubt_for_every_card() {
     let killed = Killed::new(data(1), 6);
     std::fs::write(&killed.journal, "cardscope journal 9\nwhatever comes").unwrap();
     let refusal = killed.opening(&data(2)).unwrap_err().to_string();
     for word in ["version 9", "nothing was written", "another folder", killed.journal.to_str().unwrap()] {
         assert!(refusal.contains(word), "{word:?} in {refusal}");
     }
+    // A journal has its name once its beginning is on disk: one that lacks it was cut short.
     for start in ["", "cardscope journal 1\n", "cardscope journal 1\nHEAD"] {
         std::fs::write(&killed.journal, start).unwrap();
-        assert_eq!(killed.opening(&data(2)).unwrap(), "");
+        let refusal = killed.opening(&data(2)).unwrap_err().to_string();
+        assert!(
+            refusal.contains("header is damaged") && refusal.contains("nothing was written"),
+            "{refusal}"
+        );
     }
 }
 

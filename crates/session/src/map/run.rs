@@ -48,8 +48,8 @@ pub(super) fn measure(
     });
     moved.data_kept = !matches!(scope, Scope::Free(_)) || moved.bytes_written == 0;
     report.body.moved = moved;
-    let (returned, ended) = session.put_back_after(ended.err(), &mut report.body.moved);
-    report.header.findings.extend(returned.and_then(|returned| returned.finding()));
+    let (returned, ended) = session.put_back_after(ended.err(), None, &mut report.body.moved);
+    report.header.findings.extend(returned.and_then(|returned| returned.finding(None)));
     ended
 }
 

@@ -1,10 +1,11 @@
 //! Restoring a journal. Doing it again, or after it was stopped anywhere, does no harm: every place ends with its oldest
-//! content, and the journal goes only when the card was read again and everything is there.
+//! content, and the journal goes only when the card was read again, everything is there, and nothing of the test is found
+//! beside it.
 
-use super::request::fill_in;
+use super::request::{fill_in, restore_range};
 use crate::consent::{Consent, DataKeptOf, Question, obtain};
 use crate::error::{Failure, Result};
-use crate::frame::{Document as _, ExitStatus, Outcome};
+use crate::frame::Outcome;
 use crate::journals::{Medium, Whose, by_content};
 use crate::opened::Opened;
 use crate::opening;
@@ -12,13 +13,13 @@ use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::{Listener, Plan};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::{Journal as _, SavedRange};
-use cardscope_journal::Journal;
-use cardscope_journal::Part;
-use cardscope_journal::put_back::{RESTORING, put_back};
+use cardscope_journal::put_back::{RESTORING, compare, joined, put_back};
+use cardscope_journal::search::{SEARCHING, search};
 use cardscope_journal::survey::{Extent, Newer, Survey, survey};
-use cardscope_model::restore::{RecognisedBy, RestoreRange, RestoreReport, RestoreSource};
+use cardscope_journal::{Completeness, Journal, Part};
+use cardscope_model::restore::{RecognisedBy, RestoreReport, RestoreSource};
 use cardscope_model::shell::{quoted, quoted_path};
-use cardscope_model::units::Capacity;
+use cardscope_model::units::{Capacity, Size};
 use std::path::Path;
 
 /// Bytes of an I/O, and how many are in flight: 4 MiB of memory.
@@ -50,7 +51,7 @@ pub(super) fn restore(
         report.notes.push("this journal was restored before; nothing was written".to_owned());
         return Ok(close(journal, report));
     }
-    if journal.saved().is_empty() && !damaged(&journal) {
+    if journal.overwrote_nothing() {
         report.notes.push("its test overwrote nothing; nothing was written".to_owned());
         return Ok(close(journal, report));
     }
@@ -58,7 +59,7 @@ pub(super) fn restore(
     let named = size_and_identity(&journal, &opened, &target)?;
     let failing = |stop| failure(stop, file);
     let mut card = Card::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH).map_err(failing)?;
-    events.plan(Plan::of([(COMPARING, 0.3), (RESTORING, 0.7)]));
+    events.plan(Plan::of([(COMPARING, 0.2), (RESTORING, 0.6), (SEARCHING, 0.2)]));
     events.stage(COMPARING, Some(report.saved_bytes), None);
     let (survey, newer) = match survey(&mut card, &mut journal, Extent::All, 0) {
         Ok(found) => found,
@@ -74,19 +75,61 @@ pub(super) fn restore(
         report.notes.push(format!("{} sectors were unreadable before", survey.unread));
     }
     let left: u64 = report.left.iter().map(|range| range.len).sum();
-    if survey.differing > left {
-        match put_back(&mut card, &mut Part::new(&mut journal, &spared), events) {
-            Ok(done) => fill_in(&mut report, done),
-            Err(stop) => return Ok(Outcome::of(report, Some(failing(stop)))),
-        }
-    } else {
-        report.compared = true;
-        report.unreadable = unreadable(&mut journal);
-        let others = if left > 0 { "all other sectors" } else { "all places" };
-        report.notes.push(format!("{others} already hold the saved data; nothing was written"));
+    if let Err(stop) =
+        bring_back(&mut card, &mut journal, &spared, survey.differing > left, &mut report, events)
+            .and_then(|()| look_beside(&mut card, &journal, survey.stamped_before == 0, &mut report, events))
+    {
+        return Ok(Outcome::of(report, Some(failing(stop))));
     }
     drop(card);
     Ok(settle(journal, report, &survey))
+}
+
+/// Writes what differs and compares; where nothing does it only compares, in requests unlike those of the survey.
+fn bring_back(
+    card: &mut Card<'_>,
+    journal: &mut Journal,
+    spared: &[SavedRange],
+    differs: bool,
+    report: &mut RestoreReport,
+    events: &mut dyn Listener,
+) -> Result<(), Stop> {
+    let mut part = Part::new(journal, spared);
+    if !differs {
+        let compared = compare(card, &mut part, events)?;
+        if compared.lost.is_empty() {
+            fill_in(report, compared);
+            let others = if spared.is_empty() { "all places" } else { "all other sectors" };
+            report.notes.push(format!("{others} already hold the saved data; nothing was written"));
+            return Ok(());
+        }
+    }
+    fill_in(report, put_back(card, &mut part, events)?);
+    Ok(())
+}
+
+/// Looks for test data in places that the journal does not have, or does not have any more.
+fn look_beside(
+    card: &mut Card<'_>,
+    journal: &Journal,
+    is_telling: bool,
+    report: &mut RestoreReport,
+    events: &mut dyn Listener,
+) -> Result<(), Stop> {
+    let found = search(card, journal, is_telling, events)?;
+    report.missing_ranges = journal.damage().lost_ranges;
+    report.searched_bytes = found.searched;
+    report.may_lack_more = journal.completeness() == Completeness::Unknown && !found.is_whole();
+    report.originals_lost = found.stamped.iter().map(|range| restore_range(*range, None)).collect();
+    if !is_telling {
+        report.notes.push(
+            "the card held test data of the same seed before, so further test data was not searched".into(),
+        );
+    } else if !found.is_whole() {
+        let (searched, whole) = (Size(found.searched - found.unread), Size(found.whole));
+        report.notes.push(format!("searched {searched} of {whole} beside the saved data for test data"));
+    }
+    Ok(())
 }
 
 /// Refuses a card that cannot be it, before it is read; gives whether both name the same one.
@@ -164,60 +207,50 @@ fn spared(newer: &Newer, report: &mut RestoreReport, consent: &mut dyn Consent) 
         "{what} and are left alone; to overwrite them, too: cardscope restore {file} {target} --yes-destroy \
          {target}"
     ));
-    let range = |saved: &SavedRange| RestoreRange { offset: saved.offset, len: saved.len, reason: None };
-    report.left = newer.foreign.iter().map(range).collect();
+    report.left = newer.foreign.iter().map(|range| restore_range(*range, None)).collect();
     newer.all()
-}
-
-/// What of the journal itself is damaged, where nothing had to be put back.
-fn unreadable(journal: &mut Journal) -> Vec<RestoreRange> {
-    let mut original = Vec::new();
-    let mut bad = Vec::new();
-    for saved in journal.saved() {
-        if let Err(error) = journal.original(saved, &mut original) {
-            let reason = Some(error.to_string());
-            bad.push(RestoreRange { offset: saved.offset, len: saved.len, reason });
-        }
-    }
-    bad
-}
-
-fn damaged(journal: &Journal) -> bool {
-    journal.damage().lost_ranges > 0
 }
 
 /// The journal goes when nothing is left that it could be needed for, and stays with a reason otherwise.
 fn settle(journal: Journal, mut report: RestoreReport, survey: &Survey) -> Outcome<RestoreReport> {
-    let lost = journal.damage().lost_ranges;
+    let lost = report.missing_ranges;
     if lost > 0 {
-        report.notes.push(format!("the journal is damaged: at least {lost} unknown ranges are lost"));
+        report.notes.push(format!("the journal is damaged: at least {}", count_lost(lost)));
     }
-    if let Some((start, end)) = journal.damage().tail {
+    if let Some((start, end)) = journal.damage().tail.filter(|_| report.may_lack_more) {
         report.notes.push(format!(
             "bytes {start} to {end} of the journal are unreadable: normal after a power cut; otherwise the \
              data there is lost"
         ));
     }
-    let why = if journal.damage().tail.is_some() {
-        Some("its end may be damaged")
+    let why = if !report.originals_lost.is_empty() || lost > 0 {
+        Some("originals are missing in it")
+    } else if report.may_lack_more {
+        Some("its end may be missing")
     } else if !report.left.is_empty() {
         Some("sectors changed since the test were not restored")
-    } else if report.exit_status() == ExitStatus::Bad || lost > 0 {
+    } else if report.is_bad() {
         Some("some data could not be restored")
     } else if !is_certain(&journal, &report, survey) {
         Some("a copy of the card, or an empty card, looks the same")
     } else {
         None
     };
-    match why {
-        Some(why) => {
-            report
-                .notes
-                .push(format!("the journal remains, since {why}; remove it when you no longer need it"));
-            Outcome::of(report, None)
-        }
-        None => close(journal, report),
-    }
+    let Some(why) = why else { return close(journal, report) };
+    report.notes.push(format!("the journal remains, since {why}; remove it when you no longer need it"));
+    report.may_have_changed = journal.list_changed(&changed(&report));
+    Outcome::of(report, None)
+}
+
+fn count_lost(ranges: u64) -> String {
+    if ranges == 1 { "1 range is lost".to_owned() } else { format!("{ranges} ranges are lost") }
+}
+
+/// All that may not hold what it held before the test.
+fn changed(report: &RestoreReport) -> Vec<SavedRange> {
+    let RestoreReport { lost, unreadable, doubtful, originals_lost, .. } = report;
+    let all = [lost, unreadable, doubtful, originals_lost].into_iter().flatten();
+    joined(all.map(|range| SavedRange { offset: range.offset, len: range.len }))
 }
 
 /// Whether what was put back, or found in place, was so on the card of this journal. A card with the same content may be

@@ -29,12 +29,19 @@ pub struct Request {
 }
 
 pub(super) fn fill_in(report: &mut RestoreReport, put_back: PutBack) {
-    let range = |saved: SavedRange, reason| RestoreRange { offset: saved.offset, len: saved.len, reason };
+    let plain =
+        |ranges: Vec<SavedRange>| ranges.into_iter().map(|range| restore_range(range, None)).collect();
     report.bytes_restored = put_back.bytes;
     report.compared = true;
     if let failed @ 1.. = put_back.io_errors.len() {
         report.notes.push(format!("{failed} I/Os failed while the card was restored; try another reader"));
     }
-    report.lost = put_back.lost.into_iter().map(|saved| range(saved, None)).collect();
-    report.unreadable = put_back.unreadable.into_iter().map(|(saved, why)| range(saved, Some(why))).collect();
+    report.lost = plain(put_back.lost);
+    report.doubtful = plain(put_back.doubtful);
+    report.unreadable =
+        put_back.unreadable.into_iter().map(|(range, why)| restore_range(range, Some(why))).collect();
+}
+
+pub(super) fn restore_range(range: SavedRange, reason: Option<String>) -> RestoreRange {
+    RestoreRange { offset: range.offset, len: range.len, reason }
 }

@@ -14,7 +14,6 @@ use cardscope_engine::event::Plan;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Direction, Region};
 use cardscope_journal::put_back::{PutBack, RESTORING};
-use cardscope_journal::returned;
 use cardscope_journal::witness::WITNESSES;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::random::mix;
@@ -80,10 +79,13 @@ pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut Ver
     if let Ok(outcome) = &ended {
         fill(report, outcome, bytes);
     }
-    let (returned, ended) = session.put_back_after(ended.err(), &mut report.body.moved);
+    let usable = report.body.at_most_usable();
+    let (returned, ended) = session.put_back_after(ended.err(), usable, &mut report.body.moved);
+    let not_back = returned.as_ref().and_then(|returned| returned.finding(usable));
     if let Some(back) = returned.and_then(|returned| returned.back) {
-        came_back(report, &back);
+        came_back(report, &back, usable);
     }
+    report.header.findings.extend(not_back);
     session.hear_target(&mut report.header);
     ended
 }
@@ -135,23 +137,16 @@ fn fill(report: &mut VerifyReport, outcome: &Outcome, announced: u64) {
     report.header.findings.extend(capacity::findings(outcome, announced));
 }
 
-/// What putting back showed. Beyond the usable bytes nothing can be kept; what read as one byte repeated there was no
-/// data.
-fn came_back(report: &mut VerifyReport, back: &PutBack) {
-    let usable = report.body.at_most_usable().unwrap_or(report.body.announced_bytes);
-    let beyond = back.lost_data.iter().filter(|r| r.offset >= usable);
-    let lost: u64 = back.lost.iter().filter(|r| r.offset < usable).chain(beyond).map(|r| r.len).sum();
-    let unreadable = back.unreadable_bytes();
-    report.body.moved.data_kept = lost == 0 && unreadable == 0;
-    if report.body.verdict == Verdict::Genuine && lost.max(back.lost_at_first) > 0 {
-        report.body.restored_without(lost.max(back.lost_at_first));
+/// What putting back showed of the card itself.
+fn came_back(report: &mut VerifyReport, back: &PutBack, usable: Option<u64>) {
+    let usable = usable.unwrap_or(u64::MAX);
+    let lost = back.lost.iter().filter(|range| range.offset < usable).map(|range| range.len).sum::<u64>();
+    let lost = lost.max(back.lost_at_first);
+    if report.body.verdict == Verdict::Genuine && lost > 0 {
+        report.body.restored_without(lost);
         report.header.findings.retain(|f| f.claim != "capacity" && f.claim != "bound");
         report.header.findings.extend(forgotten(back));
     }
-    if report.body.moved.data_kept {
-        return;
-    }
-    report.header.findings.push(returned::not_put_back(lost, unreadable, back.first_missing()));
 }
 
 /// What had to be restored twice.

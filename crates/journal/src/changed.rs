@@ -1,0 +1,90 @@
+//! The list of what may not hold what it held: a text file beside the journal or the image, with the first byte and the
+//! bytes of each range.
+
+use cardscope_engine::journal::SavedRange;
+use cardscope_files::{Draft, FileError, Folder, Identity};
+use cardscope_model::report::ChangedBlocks;
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+use std::path::Path;
+
+/// How the names of such lists begin.
+const PREFIX: &str = "changed-";
+
+/// Name of the list that belongs to a journal or an image.
+fn name_of(saved: &OsStr) -> OsString {
+    let name = saved.to_string_lossy();
+    let own = name.strip_prefix(crate::folder::PREFIX).unwrap_or(&name);
+    OsString::from(format!("{PREFIX}{own}"))
+}
+
+/// Writes the list beside the file `saved` of a folder, in place of an older one, and counts what is in it; `None` where
+/// nothing may have changed. A list that cannot be written is not named.
+pub(crate) fn list(
+    folder: &Folder,
+    saved: &OsStr,
+    target: &str,
+    ranges: &[SavedRange],
+) -> Option<ChangedBlocks> {
+    let changed = ChangedBlocks::of(ranges.iter().map(|range| (range.offset, range.len)))?;
+    let name = name_of(saved);
+    let file =
+        write(folder, &name, target, ranges).ok().map(|()| folder.path().join(&name).display().to_string());
+    Some(ChangedBlocks { file, ..changed })
+}
+
+/// The same beside a file that is named by its path.
+pub(crate) fn list_beside(saved: &Path, target: &str, ranges: &[SavedRange]) -> Option<ChangedBlocks> {
+    let counted = ChangedBlocks::of(ranges.iter().map(|range| (range.offset, range.len)));
+    match Folder::of_file(saved) {
+        Ok((folder, name)) => list(&folder, &name, target, ranges),
+        Err(_) => counted,
+    }
+}
+
+fn write(folder: &Folder, name: &OsStr, target: &str, ranges: &[SavedRange]) -> Result<(), FileError> {
+    let draft = Draft::new(folder, folder.find(name)?, 0o600)?;
+    let target: String = target.escape_debug().collect();
+    let mut text = format!("# {target}: ranges that may have changed, first byte and bytes\n");
+    ranges.iter().for_each(|range| text.push_str(&format!("{} {}\n", range.offset, range.len)));
+    draft.file().write_all(text.as_bytes())?;
+    draft.place(name)
+}
+
+/// Removes the list of a file whose data is all on the card again.
+pub(crate) fn remove(folder: &Folder, saved: &OsStr) -> Result<(), FileError> {
+    let name = name_of(saved);
+    if let Some(file) = folder.find(&name)? {
+        folder.remove(&name, Identity::of(&file)?)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_names_each_range_is_replaced_whole_and_goes_with_what_it_belongs_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::open(dir.path()).unwrap();
+        let saved = OsStr::new("journal-1");
+        let ranges = |n: u64| -> Vec<SavedRange> {
+            (0..n).map(|at| SavedRange { offset: at * 8192, len: 512 }).collect()
+        };
+        for n in [3, 2] {
+            let changed = list(&folder, saved, "/dev/sd\nz", &ranges(n)).unwrap();
+            let file = dir.path().join("changed-1");
+            assert_eq!((changed.blocks, changed.bytes, changed.file.as_deref()), (n, n * 512, file.to_str()));
+            let text = std::fs::read_to_string(file).unwrap();
+            assert_eq!(
+                text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>(),
+                (0..n).map(|at| format!("{} 512", at * 8192)).collect::<Vec<_>>()
+            );
+        }
+        remove(&folder, saved).unwrap();
+        remove(&folder, saved).unwrap();
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+        assert_eq!(list(&folder, saved, "/dev/sdz", &[]), None);
+    }
+}
