@@ -3,7 +3,7 @@
 
 use crate::finding::{Finding, Weight};
 use crate::shell::quoted;
-use crate::units::{BinarySize, grouped};
+use crate::units::{BinarySize, Size, grouped};
 use cardscope_sd::layout::boot::Volume;
 use cardscope_sd::layout::{Layout, SECTOR, Wish, plan};
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,18 @@ pub struct Partition {
 /// What stands on a card.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PresentLayout {
+    /// Bytes that the host sees.
+    #[serde(default)]
+    pub card_bytes: u64,
+    /// Bytes of a sector, as the host counts them.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sector_bytes: Option<u64>,
+    /// Bytes of the sectors that the partition table was made for, where that is certain.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub table_sector_bytes: Option<u64>,
+    /// End of the last partition, on the card or beyond.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub partitions_end_bytes: Option<u64>,
     /// `mbr`, `gpt`; `None` without a partition table.
     pub table: Option<String>,
     /// Its partitions.
@@ -70,6 +82,10 @@ impl PresentLayout {
         let partitions: Vec<Partition> = read.into_iter().map(|read| partition(read, unit.bytes)).collect();
         let aligned = (!partitions.is_empty()).then(|| partitions.iter().all(|p| p.aligned));
         PresentLayout {
+            card_bytes: bytes,
+            sector_bytes: None,
+            table_sector_bytes: None,
+            partitions_end_bytes: None,
             table,
             partitions,
             unit_bytes: unit.bytes,
@@ -78,6 +94,35 @@ impl PresentLayout {
             association,
             aligned,
         }
+    }
+
+    /// Contradictions between the partition table and what the reader shows: another reader may show what fits.
+    pub fn contradictions(&self) -> Vec<Finding> {
+        let hint = |claim, text: String| Finding::new(claim, Weight::Hint, 0.9, text);
+        let sectors = self.table_sector_bytes.zip(self.sector_bytes).filter(|(table, host)| table != host);
+        let sectors = sectors.map(|(table, host)| {
+            let text = format!(
+                "The partition table was made for sectors of {table} bytes, but the reader shows {host}: \
+                 nothing mounts here."
+            );
+            hint("layout-sector-size", text)
+                .because("sector_bytes", host)
+                .because("table_sector_bytes", table)
+                .advise("Use another reader; the data is still there.")
+        });
+        let beyond = self.partitions_end_bytes.filter(|end| *end > self.card_bytes);
+        let beyond = beyond.map(|end| {
+            let text = format!(
+                "A partition ends at {}, beyond the {} shown: the reader cuts the capacity, or the image is cut.",
+                Size(end),
+                Size(self.card_bytes)
+            );
+            hint("layout-beyond-card", text)
+                .because("partitions_end_bytes", end)
+                .because("card_bytes", self.card_bytes)
+                .advise("Try another reader before you write to the card.")
+        });
+        sectors.into_iter().chain(beyond).collect()
     }
 
     /// The conclusion; `None` where nothing stands on the card that could be aligned.

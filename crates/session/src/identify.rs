@@ -12,6 +12,7 @@ use cardscope_engine::input;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::identity::{self, HexRegisters, Identity};
+use cardscope_model::present_layout::PresentLayout;
 use cardscope_model::units::Degrees;
 use cardscope_sd::health::{CardHealth, Layout};
 use cardscope_simulator::target_spec;
@@ -121,7 +122,10 @@ pub fn info(request: &InfoRequest) -> Result<Identity> {
     if let Some(layout) = request.health {
         inspect::add_health(&request.machine.system()?, target, layout, &mut identity);
     }
-    let layout = identity.layout.as_ref().and_then(|layout| layout.finding(target));
+    let of_layout = |layout: &PresentLayout| {
+        layout.contradictions().into_iter().chain(layout.finding(target)).collect::<Vec<_>>()
+    };
+    let layout = identity.layout.as_ref().map(of_layout).unwrap_or_default();
     let mut identity = judged(identity);
     identity.findings.extend(layout);
     Ok(identity)

@@ -22,6 +22,12 @@ use std::fs::File;
 pub struct Contents {
     /// The partition table, if there is one.
     pub table: Option<Table>,
+    /// Bytes of the sectors that it counts in, where that is certain.
+    #[serde(skip)]
+    pub table_sector: Option<u64>,
+    /// End of its last partition, on the card or beyond; 0 without one.
+    #[serde(skip)]
+    pub partitions_end: u64,
     /// The partitions it lists.
     pub partitions: Vec<Part>,
     /// A file system, swap or member of a volume that takes the whole device.
@@ -47,12 +53,15 @@ fn examine(source: &dyn Bytes) -> Contents {
     let bare_volume =
         whole.as_ref().is_some_and(|found| matches!(found.kind, "vfat" | "exfat" | "ntfs" | "BitLocker"));
     let listed = if bare_volume { None } else { table::read(source) };
-    let (table, mut partitions) = listed.map_or((None, Vec::new()), |(table, parts)| (Some(table), parts));
+    let (table_sector, partitions_end) = listed.as_ref().map_or((None, 0), |l| (l.sector, l.end));
+    let (table, mut partitions) = listed.map_or((None, Vec::new()), |l| (Some(l.table), l.parts));
     for part in partitions.iter_mut().filter(|part| !part.extended()) {
         part.found = magic::recognise(source, part.start, part.bytes);
     }
     Contents {
         table,
+        table_sector,
+        partitions_end,
         partitions,
         whole,
         unreadable: false,
@@ -135,7 +144,12 @@ pub fn present(source: &dyn Bytes, stated: Option<Unit>) -> Option<PresentLayout
         Table::Gpt => "gpt".to_owned(),
     });
     let read = if contents.table.is_some() { partitions(source, &contents) } else { whole(source) };
-    Some(PresentLayout::new(source.len(), table, read, stated))
+    Some(PresentLayout {
+        sector_bytes: Some(source.sector()),
+        table_sector_bytes: contents.table_sector,
+        partitions_end_bytes: Some(contents.partitions_end).filter(|end| *end > 0),
+        ..PresentLayout::new(source.len(), table, read, stated)
+    })
 }
 
 fn partitions(source: &dyn Bytes, contents: &Contents) -> Vec<Read> {

@@ -12,6 +12,11 @@ pub trait Bytes {
     /// Bytes there are.
     fn len(&self) -> u64;
 
+    /// Bytes of a sector, as the kernel counts them.
+    fn sector(&self) -> u64 {
+        512
+    }
+
     /// Exactly `count` bytes at `offset`; `None` past the end or where the card fails.
     fn read(&self, offset: u64, count: u64) -> Option<Vec<u8>>;
 }
@@ -25,6 +30,10 @@ pub(crate) struct FileBytes<'a> {
 impl Bytes for FileBytes<'_> {
     fn len(&self) -> u64 {
         self.bytes
+    }
+
+    fn sector(&self) -> u64 {
+        rustix::fs::ioctl_blksszget(self.file).map_or(512, u64::from)
     }
 
     fn read(&self, offset: u64, count: u64) -> Option<Vec<u8>> {

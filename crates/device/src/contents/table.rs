@@ -3,7 +3,7 @@
 //! Layouts: UEFI specification 2.10, sections 5.2 (MBR) and 5.3 (GPT); extended partitions as Linux reads them
 //! (`block/partitions/msdos.c`).
 
-use super::magic::Found;
+use super::magic::{Found, recognise};
 use super::reader::{Bytes, le, wide_label};
 use serde::Serialize;
 use std::fmt;
@@ -51,10 +51,11 @@ impl Part {
     }
 }
 
-/// Sectors that a GPT may count in: it lies at sector 1, and no field says how long a sector is.
-const GPT_SECTORS: [u64; 2] = [512, 4096];
-/// The MBR counts in 512 bytes on every card.
-const MBR_SECTOR: u64 = 512;
+/// Sectors that a table may count in; no field of it says how long one is. A GPT lies at sector 1, and the partitions of
+/// an MBR lie where their file systems are found.
+const TABLE_SECTORS: [u64; 3] = [512, 4096, 2048];
+/// Bytes of a boot record, whatever the sector.
+const RECORD: u64 = 512;
 /// Logical partitions that are followed at most: a chain in garbage may be a ring.
 const MOST_LOGICAL: u32 = 60;
 /// GPT entries looked at: the usual 128, and room for odd tables.
@@ -63,13 +64,25 @@ const MOST_ENTRIES: u64 = 256;
 const EXTENDED: [u8; 3] = [0x05, 0x0f, 0x85];
 const PROTECTIVE: u8 = 0xee;
 
+/// A partition table as it was read.
+pub(crate) struct Listed {
+    pub(crate) table: Table,
+    /// Partitions that begin on the card.
+    pub(crate) parts: Vec<Part>,
+    /// Bytes of the sectors that it counts in, where that is certain.
+    pub(crate) sector: Option<u64>,
+    /// End of the last partition, on the card or beyond.
+    pub(crate) end: u64,
+}
+
 /// Reads the partition table, if there is one.
-pub(crate) fn read(source: &dyn Bytes) -> Option<(Table, Vec<Part>)> {
-    let gpt = GPT_SECTORS.iter().find_map(|sector| gpt(source, *sector));
-    if let Some(parts) = gpt {
-        return Some((Table::Gpt, parts));
+pub(crate) fn read(source: &dyn Bytes) -> Option<Listed> {
+    let found = TABLE_SECTORS.iter().find_map(|sector| Some((*sector, gpt(source, *sector)?)));
+    if let Some((sector, parts)) = found {
+        let end = parts.iter().map(|part| part.start.saturating_add(part.bytes)).max().unwrap_or(0);
+        return Some(Listed { table: Table::Gpt, parts, sector: Some(sector), end });
     }
-    mbr(source).map(|parts| (Table::Mbr, parts))
+    mbr(source)
 }
 
 struct Entry {
@@ -91,28 +104,50 @@ fn entries(record: &[u8]) -> Option<Vec<Entry>> {
     })
 }
 
-fn mbr(source: &dyn Bytes) -> Option<Vec<Part>> {
-    let entries = entries(&source.read(0, MBR_SECTOR)?)?;
+impl Entry {
+    /// A partition of its own, not the protective entry of a GPT.
+    fn is_partition(&self) -> bool {
+        self.type_code != 0 && self.type_code != PROTECTIVE && self.sectors > 0
+    }
+}
+
+fn mbr(source: &dyn Bytes) -> Option<Listed> {
+    let entries = entries(&source.read(0, RECORD)?)?;
+    let certain = TABLE_SECTORS.into_iter().find(|sector| holds_volumes(source, &entries, *sector));
+    let sector = certain.unwrap_or(source.sector());
     let mut parts = Vec::new();
     for (number, entry) in (1..).zip(&entries) {
-        parts.extend(part(source, number, entry.start, entry));
+        parts.extend(part(source, number, entry.start, entry, sector));
     }
     let mut next = 5;
     for entry in entries.iter().filter(|entry| EXTENDED.contains(&entry.type_code)) {
-        logical(source, entry.start, &mut next, &mut parts);
+        logical(source, entry.start, &mut next, &mut parts, sector);
     }
     // A protective entry without a GPT, or entries that all lie outside: still a table that someone wrote.
     let any = entries.iter().any(|entry| entry.type_code != 0);
-    (any || !parts.is_empty()).then_some(parts)
+    let partitions = entries.iter().filter(|entry| entry.is_partition());
+    let end = partitions.map(|entry| (entry.start + entry.sectors) * sector).max().unwrap_or(0);
+    (any || !parts.is_empty()).then_some(Listed { table: Table::Mbr, parts, sector: certain, end })
 }
 
-fn part(source: &dyn Bytes, number: u32, start: u64, entry: &Entry) -> Option<Part> {
-    let first = start * MBR_SECTOR;
-    let inside = entry.type_code != 0 && entry.sectors > 0 && first < source.len();
-    (inside && entry.type_code != PROTECTIVE).then(|| Part {
+/// Whether any entry leads to a volume or another record, counted in these sectors.
+fn holds_volumes(source: &dyn Bytes, table: &[Entry], sector: u64) -> bool {
+    let holds = |entry: &Entry| {
+        let (start, bytes) = (entry.start * sector, entry.sectors * sector);
+        if EXTENDED.contains(&entry.type_code) {
+            return source.read(start, RECORD).is_some_and(|record| entries(&record).is_some());
+        }
+        recognise(source, start, bytes).is_some()
+    };
+    table.iter().filter(|entry| entry.is_partition() && entry.start > 0).any(holds)
+}
+
+fn part(source: &dyn Bytes, number: u32, start: u64, entry: &Entry, sector: u64) -> Option<Part> {
+    let first = start * sector;
+    (entry.is_partition() && first < source.len()).then(|| Part {
         number,
         start: first,
-        bytes: entry.sectors * MBR_SECTOR,
+        bytes: entry.sectors * sector,
         type_id: format!("{:02x}", entry.type_code),
         name: None,
         found: None,
@@ -121,14 +156,13 @@ fn part(source: &dyn Bytes, number: u32, start: u64, entry: &Entry) -> Option<Pa
 
 /// Follows the chain of records inside an extended partition: each holds one partition, counted from the
 /// record, and the way to the next record, counted from the extended partition.
-fn logical(source: &dyn Bytes, base: u64, next: &mut u32, parts: &mut Vec<Part>) {
+fn logical(source: &dyn Bytes, base: u64, next: &mut u32, parts: &mut Vec<Part>, sector: u64) {
     let mut record = base;
     for _ in 0..MOST_LOGICAL {
-        let Some(entries) = source.read(record * MBR_SECTOR, MBR_SECTOR).and_then(|bytes| entries(&bytes))
-        else {
+        let Some(entries) = source.read(record * sector, RECORD).and_then(|bytes| entries(&bytes)) else {
             return;
         };
-        if let Some(found) = part(source, *next, record + entries[0].start, &entries[0]) {
+        if let Some(found) = part(source, *next, record + entries[0].start, &entries[0], sector) {
             parts.push(found);
             *next += 1;
         }

@@ -178,3 +178,69 @@ proptest! {
         prop_assert!(!examine(&image).sentence().is_empty());
     }
 }
+
+/// An image behind a reader that counts in sectors of its own.
+struct Shown {
+    image: Vec<u8>,
+    sector: u64,
+}
+
+impl Bytes for Shown {
+    fn len(&self) -> u64 {
+        Bytes::len(&self.image)
+    }
+
+    fn read(&self, offset: u64, count: u64) -> Option<Vec<u8>> {
+        self.image.read(offset, count)
+    }
+
+    fn sector(&self) -> u64 {
+        self.sector
+    }
+}
+
+fn contradictions(image: &[u8], sector: u64) -> Vec<String> {
+    let layout = present(&Shown { image: image.to_vec(), sector }, None).unwrap();
+    layout.contradictions().into_iter().map(|finding| finding.claim).collect()
+}
+
+#[test]
+fn a_table_made_for_other_sectors_is_named() {
+    for made_for in [512u64, 2048, 4096] {
+        let mut mbr = vec![0u8; 16 * MIB];
+        mbr_entry(&mut mbr, 0, 0, 0x0c, 256, 512);
+        put(&mut mbr, 256 * made_for as usize + 82, b"FAT32   ");
+        let mut gpt = vec![0u8; 16 * MIB];
+        mbr_entry(&mut gpt, 0, 0, 0xee, 1, u32::MAX);
+        put(&mut gpt, made_for as usize, b"EFI PART");
+        put(&mut gpt, made_for as usize + 72, &2u64.to_le_bytes());
+        put(&mut gpt, made_for as usize + 80, &1u32.to_le_bytes());
+        put(&mut gpt, made_for as usize + 84, &128u32.to_le_bytes());
+        for shown in [512, 2048, 4096] {
+            let wanted: &[&str] = if shown == made_for { &[] } else { &["layout-sector-size"] };
+            assert_eq!(contradictions(&mbr, shown), wanted, "MBR for {made_for}, shown {shown}");
+            assert_eq!(contradictions(&gpt, shown), wanted, "GPT for {made_for}, shown {shown}");
+        }
+    }
+    // Without a file system nothing tells the sectors of an MBR.
+    let mut empty = vec![0u8; 16 * MIB];
+    mbr_entry(&mut empty, 0, 0, 0x0c, 256, 512);
+    assert_eq!(contradictions(&empty, 4096), [""; 0]);
+}
+
+#[test]
+fn a_partition_that_ends_beyond_the_card_is_named() {
+    let (start, whole) = (2048, (8 * MIB / 512) as u32 - 2048);
+    for (entries, beyond) in [
+        (vec![(start, whole)], false),
+        (vec![(start, whole + 1)], true),
+        // The second one does not even begin on the card.
+        (vec![(start, 4096), (64 * MIB as u32 / 512, 4096)], true),
+    ] {
+        let mut image = vec![0u8; 8 * MIB];
+        for (index, (start, sectors)) in entries.iter().enumerate() {
+            mbr_entry(&mut image, 0, index, 0x83, *start, *sectors);
+        }
+        assert_eq!(contradictions(&image, 512) == ["layout-beyond-card"], beyond, "{entries:?}");
+    }
+}
