@@ -133,8 +133,12 @@ pub enum OpenError {
         path = .0.display()
     )]
     Exchanged(PathBuf),
-    /// Empty slot.
-    #[error("the slot {path} is empty; insert the card and start again", path = .0.display())]
+    /// Size of 0 sectors.
+    #[error(
+        "{path} has 0 sectors: no card is in it, or one that does not answer this reader; insert the card again, \
+         or try another reader",
+        path = .0.display()
+    )]
     NoMedium(PathBuf),
     /// Write protected.
     #[error("{path} is read-only; check the lock switch of card or adapter; a worn-out card also locks \

@@ -14,8 +14,11 @@ pub enum Refusal {
          namespace, e.g. /dev/nvme0n1)"
     )]
     NotABlockDevice(String),
-    /// A slot of this kernel name without a card.
-    #[error("/dev/{0} is an empty slot: no card inserted; put one in, or name another slot of the reader")]
+    /// A device of this kernel name with 0 sectors.
+    #[error(
+        "/dev/{0} has 0 sectors: no card is in it, or one that does not answer this reader; insert the card \
+         again, or try another reader"
+    )]
     Empty(String),
     /// A device of this kernel name whose size the system does not say.
     #[error("the size of /dev/{0} is unknown; plug it in again and check `cardscope list`")]

@@ -52,7 +52,10 @@ pub fn inspect(system: &System, name_or_path: &str) -> Result<Identity, InspectE
         Identity { capacity_bytes: disk.bytes().filter(|bytes| *bytes > 0), ..Identity::default() };
     let mut remarks = Vec::new();
     if disk.bytes() == Some(0) {
-        remarks.push(note("empty-slot", "The slot is empty; only the reader is described."));
+        remarks.push(note(
+            "empty-slot",
+            "The slot is empty, or its card does not answer this reader; only the reader is described.",
+        ));
     }
     match bus(system, &disk) {
         Bus::Mmc => add_mmc(system, &disk, &mut identity, &mut remarks),
