@@ -12,7 +12,8 @@ pub fn page(report: &FormatReport) -> Page {
     let body = &report.body;
     let (tone, answer) = answer(report);
     let mut page = Page::new(&report.header.target, tone, answer);
-    let known = report.header.findings.iter().filter(|finding| finding.claim == "known-verdict");
+    let pressing = |claim: &str| matches!(claim, "known-verdict" | "discard-not-taken");
+    let known = report.header.findings.iter().filter(|finding| pressing(&finding.claim));
     page.because_all(Tone::Warning, known.map(|finding| finding.verdict.clone()));
     let mut facts = layout_facts(&body.layout);
     let mode = match body.mode {

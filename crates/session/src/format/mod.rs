@@ -22,7 +22,6 @@ use crate::frame::{Common, Needs, Procedure, Session};
 use crate::opened::TargetType;
 use cardscope_device::guard::{self, Clearance};
 use cardscope_device::system::System;
-use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::format::{FormatReport, Formatting, Mode};
 use cardscope_model::shell::quoted;
 use cardscope_model::units::Size;
@@ -160,13 +159,6 @@ fn conclude(report: &mut FormatReport) {
         (Mode::Discard, Some(true)) => Some("trimmed".to_owned()),
         _ => None,
     };
-    if report.body.discarded == Some(false) {
-        let said = "The card or its reader does not support discard, so only the file system is new.";
-        report.header.findings.push(
-            Finding::new("discard-not-taken", Weight::Note, 1.0, said)
-                .advise("Use a built-in slot, or --overwrite: many readers do not pass on discards."),
-        );
-    }
     if let Some(limited) = &report.body.limited {
         report.header.findings.push(limit::limited(limited, &report.body.layout));
     }

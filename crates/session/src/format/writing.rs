@@ -8,7 +8,7 @@ use super::picture::{Picture, Range};
 use crate::error::{Failure, Result};
 use crate::frame::Session;
 use cardscope_device::contents::{self, Bytes};
-use cardscope_engine::card::{Answer, Card, extents};
+use cardscope_engine::card::{Answer, Card, Extent, extents};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::{Listener, Plan, Steps};
 use cardscope_journal::backup;
@@ -18,6 +18,7 @@ use cardscope_model::report::Moved;
 use cardscope_model::verify::IoError;
 use cardscope_sd::layout::SECTOR;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 /// Bytes of one I/O: no card is faster with more.
 const BLOCK: u32 = 1 << 20;
@@ -30,6 +31,31 @@ const OVERWRITING: &str = "overwriting every byte";
 const DISCARDING: &str = "discarding every block";
 const WRITING: &str = "writing the partition table and the file system";
 const READING_BACK: &str = "reading back";
+
+/// What became of a discard of the whole card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Discard {
+    Done,
+    /// The card or its reader refuses the command.
+    NotSupported,
+    /// The command succeeds, and the old data is still there.
+    WithoutEffect,
+}
+
+impl Discard {
+    fn finding(self) -> Option<Finding> {
+        let why = match self {
+            Discard::Done => return None,
+            Discard::NotSupported => "the card or its reader does not support it",
+            Discard::WithoutEffect => "the card or its reader accepted it, but the old data is still there",
+        };
+        let said = format!("Nothing was discarded: {why}.");
+        Some(
+            Finding::new("discard-not-taken", Weight::Note, 1.0, said)
+                .advise("Use a built-in slot, or --overwrite: many readers do not pass on discards."),
+        )
+    }
+}
 
 /// What is done in this mode, and the image before it.
 pub(super) fn plan(mode: Mode, backs_up: bool) -> Plan {
@@ -72,7 +98,11 @@ fn all(
     match report.body.mode {
         Mode::Quick => {}
         Mode::Overwrite => overwrite(card, picture.bytes(), report.header.seed, events)?,
-        Mode::Discard => report.body.discarded = Some(discard(card, events)?),
+        Mode::Discard => {
+            let discard = discard(card, events)?;
+            report.body.discarded = Some(discard == Discard::Done);
+            report.header.findings.extend(discard.finding());
+        }
     }
     let ranges = picture.ranges()?;
     let total = ranges.iter().map(|range| range.end - range.start).sum();
@@ -161,14 +191,41 @@ fn overwrite(card: &mut Card<'_>, bytes: u64, seed: u64, events: &mut dyn Listen
     flush(card)
 }
 
-fn discard(card: &mut Card<'_>, events: &mut dyn Listener) -> Result<bool> {
+/// Places that are read before and after a discard, and their bytes.
+const DISCARD_PLACES: u64 = 16;
+const DISCARD_SAMPLE: u32 = 4096;
+
+fn discard(card: &mut Card<'_>, events: &mut dyn Listener) -> Result<Discard> {
     let bytes = card.bytes();
     events.stage(DISCARDING, Some(bytes), None);
-    let taken = card.discard(0, bytes)?;
-    if !taken {
+    let before = old_data(card)?;
+    if !card.discard(0, bytes)? {
         events.note("the card or its reader does not support discard; old blocks keep their data");
+        return Ok(Discard::NotSupported);
     }
-    Ok(taken)
+    card.reopen()?;
+    match before.is_empty() || old_data(card)? != before {
+        true => Ok(Discard::Done),
+        false => Ok(Discard::WithoutEffect),
+    }
+}
+
+/// What stands in places all over the card, where that is more than a constant.
+fn old_data(card: &mut Card<'_>) -> Result<BTreeMap<u64, Vec<u8>>> {
+    let step = (card.bytes() / DISCARD_PLACES).next_multiple_of(DISCARD_SAMPLE.into());
+    let len = u64::from(DISCARD_SAMPLE);
+    let places = (0..DISCARD_PLACES).map(|n| n * step).filter(|at| at + len <= card.bytes());
+    let places: Vec<Extent> = places.map(|offset| Extent { offset, len: DISCARD_SAMPLE }).collect();
+    let mut data = BTreeMap::new();
+    card.read(places, Content::Buffer, |extent, _, answer| {
+        if let Answer::Differs { bytes, .. } = answer
+            && bytes.windows(2).any(|pair| pair[0] != pair[1])
+        {
+            data.insert(extent.offset, bytes.to_vec());
+        }
+        Ok(())
+    })?;
+    Ok(data)
 }
 
 /// Reads everything that was written, with no cache of the host in between; true where all of it is there.
@@ -240,6 +297,10 @@ pub(crate) struct CardBytes<'a, 't>(pub(crate) RefCell<&'a mut Card<'t>>);
 impl Bytes for CardBytes<'_, '_> {
     fn len(&self) -> u64 {
         self.0.borrow().bytes()
+    }
+
+    fn sector(&self) -> u64 {
+        self.0.borrow().sector().into()
     }
 
     fn read(&self, offset: u64, count: u64) -> Option<Vec<u8>> {
