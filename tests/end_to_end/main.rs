@@ -52,6 +52,7 @@ mod served_files;
 mod served_nbd;
 mod server;
 mod simulated;
+mod situations;
 mod sustain;
 mod told;
 mod top;

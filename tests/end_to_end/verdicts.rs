@@ -54,7 +54,7 @@ fn a_reader_that_cuts_addresses_is_suspected_and_the_card_keeps_its_data() {
     let home = Home::new();
     let found = document(&home, &["verify", "sim:evoplus-256g-a2?rig.address_limit_bytes=128GiB"], 4);
     let answer = text(&found, "/answer");
-    assert_eq!(answer, "SUSPECT READER: the card fails exactly at 128 GiB. Try another reader.");
+    assert_eq!(answer, "SUSPECT READER: the card fails exactly at 128 GiB. Try a newer reader.");
     assert_eq!(found["data_kept"], true, "{found:#}");
     assert!(text(&found, "/next/0/command").contains(" --condition reader="));
 }

@@ -46,12 +46,25 @@ impl CapacityView {
 
 /// The size printed on a card of so many bytes: a power of two in MB, GB or TB.
 pub fn nominal(bytes: u64) -> Option<String> {
-    // From 8 MB, the smallest cards made, to the 128 TB of SDUC; the unit changes every 2^10.
-    let size = |power: u32| f64::from(1u32 << (power % 10)) * 1000f64.powi(2 + (power / 10) as i32);
-    let fits = |power: &u32| (NOMINAL_FROM..=NOMINAL_TO).contains(&(bytes as f64 / size(*power)));
-    let power = (3..=27).find(fits)?;
+    let power = nominal_power(bytes)?;
     let unit = ["MB", "GB", "TB"][(power / 10) as usize];
     Some(format!("{} {unit}", 1u32 << (power % 10)))
+}
+
+/// The same in bytes.
+pub(crate) fn printed_size(bytes: u64) -> Option<f64> {
+    nominal_power(bytes).map(nominal_bytes)
+}
+
+/// The power of two of a size in MB. The unit changes every 2^10.
+fn nominal_bytes(power: u32) -> f64 {
+    f64::from(1u32 << (power % 10)) * 1000f64.powi(2 + (power / 10) as i32)
+}
+
+/// From 8 MB, the smallest cards made, to the 128 TB of SDUC.
+fn nominal_power(bytes: u64) -> Option<u32> {
+    let fits = |power: &u32| (NOMINAL_FROM..=NOMINAL_TO).contains(&(bytes as f64 / nominal_bytes(*power)));
+    (3..=27).find(fits)
 }
 
 /// A capacity as a power of two times an odd rest.

@@ -7,7 +7,7 @@ use cardscope_model::capacity::nominal;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::report::{Body as _, ExitStatus};
 use cardscope_model::units::{BinarySize, Size, grouped};
-use cardscope_model::verify::{Method, PROVEN, SURE, Verdict, Verification};
+use cardscope_model::verify::{CapacityCause, Method, PROVEN, SURE, Verdict, Verification};
 
 /// Colour of an answer: what the exit status says.
 fn tone(found: &Verification) -> Tone {
@@ -95,15 +95,15 @@ pub(crate) fn answer(found: &Verification) -> String {
             }
         }
         Verdict::Damaged => damaged(found),
+        Verdict::Dead if let Some(CapacityCause::LostFlash { card_bytes, .. }) = found.cause => {
+            format!("shows {announced} of {}: its controller lost the flash. Discard it.", Size(card_bytes))
+        }
         Verdict::Dead => "keeps nothing. Discard it.".to_owned(),
         Verdict::ReadOnly => "accepts no writes. Copy what is on it.".to_owned(),
         Verdict::Unstable => {
             "answers differ from read to read. Try another reader, then discard it.".to_owned()
         }
-        Verdict::ReaderSuspect => match found.at_most_usable() {
-            Some(bytes) => format!("the card fails exactly at {}. Try another reader.", BinarySize(bytes)),
-            None => "the reader may cause the errors. Try another reader.".to_owned(),
-        },
+        Verdict::ReaderSuspect => reader_suspect(found),
         Verdict::Inconclusive => inconclusive(found),
     };
     // Below this confidence nobody is accused: the next steps say how to be sure.
@@ -142,7 +142,30 @@ fn genuine(found: &Verification) -> String {
 const NOTHING_MISSING: &str = "no missing capacity found";
 const FREE_SPACE_HOLDS: &str = "the free space holds what is written";
 
+fn reader_suspect(found: &Verification) -> String {
+    let shown = Size(announced_bytes(found));
+    let said = match (found.cause, found.at_most_usable()) {
+        (Some(CapacityCause::ExtraSectors { .. }), _) => "it counts one sector too many".to_owned(),
+        (Some(CapacityCause::DroppedBits { card_bytes, .. }), _) => {
+            format!("it shows {shown} of the card's {}", Size(card_bytes))
+        }
+        (Some(CapacityCause::ExcessCapacity { card_bytes, .. }), _) => {
+            format!("it shows {shown} of a card of {}", Size(card_bytes))
+        }
+        (Some(CapacityCause::AddressLimit { limit_bytes }), _) => {
+            let fails = if announced_bytes(found) > limit_bytes { "fails" } else { "ends" };
+            format!("the card {fails} exactly at {}", BinarySize(limit_bytes.next_power_of_two()))
+        }
+        (_, Some(bytes)) => format!("the card fails exactly at {}", BinarySize(bytes)),
+        (_, None) => "the reader may cause the errors".to_owned(),
+    };
+    format!("{said}. Try {} reader.", found.cause.map_or("another", CapacityCause::reader_to_try))
+}
+
 fn damaged(found: &Verification) -> String {
+    if let (true, Some(end)) = (found.fails_beyond, found.usable_bytes) {
+        return format!("everything beyond {} fails. Do not keep data on it.", Size(end));
+    }
     let lost = match (found.method, found.good_bytes, &found.share) {
         // Places that a quick test came across while it looked for a boundary are no fair sample of all.
         (Method::Full | Method::Files, Some(good), _) if good < found.announced_bytes => {
@@ -178,15 +201,23 @@ pub(crate) fn reason(found: &Verification) -> Option<(Tone, String)> {
 }
 
 fn why(found: &Verification) -> Option<String> {
+    let cause = found.cause.filter(|cause| !matches!(cause, CapacityCause::AddressLimit { .. }));
+    if let Some((cause, stated)) = cause.zip(found.stated.as_ref()) {
+        return Some(cause.finding(stated).verdict);
+    }
     let sure = percent(found.confidence);
     let boundary = found.usable_bytes.map(Size);
     Some(match (found.verdict, boundary) {
         (Verdict::Genuine, _) => match found.share.as_ref().filter(|share| share.excluded_above > 0.0) {
-            Some(share) => format!(
-                "Sampled {}: would detect ≥ {} % bad blocks (95 % confidence).",
-                count(share.samples, "place"),
-                speed(share.excluded_above * 100.0)
-            ),
+            Some(share) => {
+                let caches = found.excluded_cache_bytes.map(|bytes| BinarySize(bytes >> 20 << 20));
+                format!(
+                    "Sampled {}: would detect ≥ {} % bad blocks{} (95 % confidence).",
+                    count(share.samples, "place"),
+                    speed(share.excluded_above * 100.0),
+                    caches.map(|cache| format!(" and caches up to {cache}")).unwrap_or_default()
+                )
+            }
             None if found.method == Method::Files => {
                 format!("All files that were written read back whole ({sure} sure).")
             }
@@ -208,6 +239,9 @@ fn why(found: &Verification) -> Option<String> {
         }
         (Verdict::Overcommitted, _) => {
             format!("Any address works until too many are in use (overcommitted, {sure} sure).")
+        }
+        (Verdict::Damaged, Some(end)) if found.fails_beyond => {
+            format!("Every read or write beyond {end} fails with an error ({sure} sure).")
         }
         (Verdict::Damaged, _) => format!("Some blocks lose or change what is written to them ({sure} sure)."),
         (Verdict::Dead, _) => format!("No block keeps what is written to it ({sure} sure)."),

@@ -29,6 +29,13 @@ pub fn page(report: &VerifyReport) -> Page {
     let map = body.map.as_ref().and_then(|map| addresses(map, &header.condition, TERMINAL));
     page.add("", map.map(Block::chart));
     page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
+    if let Some(stated) = &body.stated {
+        let sizes = stated.rows().chain(body.usable_bytes.map(|bytes| ("usable", bytes)));
+        page.fold(
+            "Capacity by source",
+            [Block::Facts(sizes.map(|(name, n)| fact(name, Capacity(n))).collect())],
+        );
+    }
     page.fold("Exact sizes", [Block::Facts(exact(report)), Block::Lines(cost(report).collect())]);
     evidence::add(&mut page, header, body, None);
     page.print(&["Capacity", ""]);
@@ -45,7 +52,8 @@ fn sizes(report: &VerifyReport) -> Vec<Fact> {
     ];
     // Where all that can be trusted is all that works, one of them says it.
     let fair = body.method != Method::Quick || body.share.as_ref().is_none_or(|share| share.bad > 0);
-    let good = body.good_bytes.filter(|good| body.usable_bytes != Some(*good) && fair);
+    let verified = |good: &u64| body.usable_bytes.is_none() && body.proven_bytes == *good;
+    let good = body.good_bytes.filter(|good| body.usable_bytes != Some(*good) && !verified(good) && fair);
     facts.extend(good.map(|bytes| fact("working (estimate)", Size(bytes))));
     facts.extend(body.cache_bytes.map(|bytes| fact("hidden by a cache", format!("up to {}", Size(bytes)))));
     facts

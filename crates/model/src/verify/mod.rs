@@ -1,10 +1,12 @@
 //! What `verify` finds out: is the capacity real, is every block whole.
 
+mod cause;
 mod files;
 pub(crate) mod io_error;
 mod map;
 mod report;
 
+pub use cause::{CapacityCause, SizeSource, StatedSizes};
 pub use files::{FileResult, FilesReport, FirstError, Pace, SectorCounts};
 pub use io_error::{IoError, SectorFound};
 pub use map::{MapCell, MapSpeed, SlowestSecond, SpeedMap, cell_bytes};
@@ -90,9 +92,9 @@ impl Verdict {
     }
 }
 
-/// Where addresses end by their width on the way to a card, not in it: 28 and 32 bits of sectors of 512 bytes (ATA,
-/// SCSI READ(10)).
-const READER_LIMITS: [u64; 2] = [1 << 37, 1 << 41];
+/// Where addresses end by their width on the way to a card, not in it: 32 GiB, where readers for SDHC end, and 28 and
+/// 32 bits of sectors of 512 bytes (ATA, SCSI READ(10)).
+const READER_LIMITS: [u64; 3] = [1 << 35, 1 << 37, 1 << 41];
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

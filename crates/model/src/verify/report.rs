@@ -1,6 +1,6 @@
 //! The document of `verify`. Sizes in bytes, times in seconds of the target's clock.
 
-use super::{FilesReport, SURE, SectorFound, SpeedMap, Verdict};
+use super::{CapacityCause, FilesReport, SURE, SectorFound, SpeedMap, StatedSizes, Verdict};
 use crate::report::{Body, ExitStatus, Moved, Report};
 use serde::{Deserialize, Serialize};
 
@@ -79,6 +79,18 @@ pub struct Verification {
     /// Size of the cache that hid losses, as far as it showed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cache_bytes: Option<u64>,
+    /// Caches up to this size would have shown.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub excluded_cache_bytes: Option<u64>,
+    /// True where everything from `usable_bytes` on failed with an error: no write there was answered with success.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub fails_beyond: bool,
+    /// Cause of a wrong capacity without a forgery.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cause: Option<CapacityCause>,
+    /// Capacities by source, where they are doubted.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub stated: Option<StatedSizes>,
     /// Addresses that disprove the card, with what was expected and found.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub disproofs: Vec<Disproof>,

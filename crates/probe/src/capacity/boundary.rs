@@ -8,7 +8,7 @@ use cardscope_engine::card::{Extent, Stop};
 use std::ops::Range;
 
 /// A range of this size is written whole: on most cards one allocation unit.
-const LAST: u64 = 4 << 20;
+pub(super) const LAST: u64 = 4 << 20;
 
 /// Where a marker costs longer than this, in seconds, they are set one by one; elsewhere many at a time.
 pub(super) const DEAR: f64 = 0.05;

@@ -45,6 +45,7 @@ impl Quick<'_, '_> {
             line: false,
             cache_bytes: None,
             overflown_bytes: 0,
+            fails_beyond: false,
             disproofs: disproofs(seen),
             wavered,
             cut_short: self.cut_short,
@@ -91,17 +92,21 @@ impl Quick<'_, '_> {
 
     pub(super) fn limbo(&self, usable: Option<u64>, at_least: u64, seen: &[(Claim, State)]) -> Outcome {
         let cache = Some(self.flood.bytes()).filter(|bytes| *bytes > 0);
+        let fails_beyond = !swallows_writes(seen);
+        let verdict = if fails_beyond { Verdict::Damaged } else { Verdict::Limbo.ending_at(usable) };
         Outcome {
             usable_bytes: usable,
             good_bytes: usable.or(Some(at_least)),
             cache_bytes: cache,
-            ..self.outcome(Verdict::Limbo.ending_at(usable), seen)
+            fails_beyond,
+            ..self.outcome(verdict, seen)
         }
     }
 
     pub(super) fn chain(&self, usable: u64, period: u64, seen: &[(Claim, State)]) -> Outcome {
         Outcome {
             verdict: Verdict::Chain,
+            fails_beyond: false,
             wrap_bytes: Some(period),
             ..self.limbo(Some(usable), usable, seen)
         }
@@ -164,6 +169,12 @@ impl Quick<'_, '_> {
         let outcome = self.outcome(if still { Verdict::Damaged } else { Verdict::Unstable }, seen);
         Outcome { good_bytes: Some(good), share: Some(share), ..outcome }
     }
+}
+
+/// Whether a write that was answered with success did not stay, which is what a fake does; what fails with an error is
+/// broken, or behind the wrong reader.
+pub(super) fn swallows_writes(seen: &[(Claim, State)]) -> bool {
+    seen.iter().any(|(claim, state)| claim.written && !state.kept())
 }
 
 /// Each independent observation halves the doubt, as far as a probe can be trusted at all.
@@ -262,6 +273,9 @@ fn sentence(outcome: &Outcome, announced: u64) -> String {
         Verdict::Wraparound if outcome.line => format!("{holds}: an address line is dead (period {wrap})."),
         Verdict::Wraparound => format!("{holds}: addresses repeat every {wrap}."),
         Verdict::Chain => format!("{holds}: addresses repeat every {wrap}, part of which is lost{cache}."),
+        Verdict::Damaged if outcome.fails_beyond => {
+            format!("Every read or write beyond {usable} fails with an error.")
+        }
         Verdict::Damaged => "The card loses data in scattered blocks.".to_owned(),
         Verdict::Dead => "The card keeps no data.".to_owned(),
         Verdict::Overcommitted => {

@@ -58,6 +58,8 @@ pub struct Outcome {
     pub cache_bytes: Option<u64>,
     /// Caches up to this size would have been seen.
     pub overflown_bytes: u64,
+    /// True where everything from `usable_bytes` on failed with an error.
+    pub fails_beyond: bool,
     /// Addresses that disprove the card.
     pub disproofs: Vec<Disproof>,
     /// Looks that differed from an earlier one at the same place, and I/Os that succeeded the second time only.

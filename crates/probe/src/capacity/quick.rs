@@ -4,6 +4,7 @@
 use super::alias::{self, Fold};
 use super::boundary::{self, Boundary, Method, Search, observe};
 use super::growth::{BATCH, Quick, READING_BACK, Shown, alias_run};
+use super::judge::swallows_writes;
 use super::markers::{excluded_above, spread, step};
 use super::options::Outcome;
 use super::stamper::{Claim, Seen, State, UNIT, any_lost, down, lost};
@@ -63,6 +64,9 @@ impl Quick<'_, '_> {
         }
         if let Some(fold) = alias::fold(&mut self.stamper, &alias::among(&seen))? {
             return self.folded(fold, seen);
+        }
+        if let Some(end) = self.failing_tail(&lost)? {
+            return Ok(self.limbo(Some(end), end, &seen));
         }
         if self.cut_short {
             return Ok(self.cut());
@@ -204,6 +208,7 @@ impl Quick<'_, '_> {
     /// part below?
     fn confirm(&mut self, end: u64, mut seen: Seen) -> Result<Outcome, Stop> {
         let all = self.stamper.context.card_bytes();
+        let end = if swallows_writes(&seen) { end } else { self.first_failing_sector(end)? };
         let most = if self.marker_s > boundary::DEAR { 2 } else { 16 };
         let above_end = self.flood.start(all);
         // What the flood overwrites tells nothing about the part below.
@@ -219,6 +224,7 @@ impl Quick<'_, '_> {
         let markers = places.iter().map(|p| self.stamper.unit(*p));
         let extents: Vec<Extent> =
             markers.filter(|p| p.offset >= end || (p.end() <= end && p.offset >= run)).collect();
+        let extents = self.reshape_above(end, &extents, above_end);
         let (fresh, fold) = self.leads_back(run, &extents)?;
         let below_lost = fresh.iter().any(|(c, s)| c.extent.offset < end && !s.kept());
         let above_kept = fresh.iter().any(|(c, s)| c.extent.offset >= end && s.kept());
@@ -232,6 +238,45 @@ impl Quick<'_, '_> {
             return self.scattered(seen);
         }
         Ok(self.limbo(Some(end), end, &seen))
+    }
+
+    /// Every other marker above `end` in requests of another size and alignment: a reader that loses one shape of request
+    /// need not lose another, and nobody is accused of what only one of them shows.
+    fn reshape_above(&self, end: u64, markers: &[Extent], limit: u64) -> Vec<Extent> {
+        let sector = u64::from(self.stamper.context.sector());
+        let reshape = |(nth, marker): (usize, &Extent)| {
+            let other = Extent { offset: marker.offset + sector, len: 3 * UNIT };
+            if marker.offset >= end && nth % 2 == 0 && other.end() <= limit { other } else { *marker }
+        };
+        markers.iter().enumerate().map(reshape).collect()
+    }
+
+    /// Where the card ends, if nothing but its last bytes fails: a reader that counts too many sectors.
+    fn failing_tail(&mut self, lost: &[Claim]) -> Result<Option<u64>, Stop> {
+        let (all, first) = (self.stamper.context.card_bytes(), lost.iter().map(|c| c.extent.offset).min());
+        let Some(first) = first.filter(|first| all - first <= boundary::LAST) else { return Ok(None) };
+        if lost.iter().any(|claim| claim.written) {
+            return Ok(None);
+        }
+        self.first_failing_sector(first).map(Some)
+    }
+
+    /// The first sector from about `end` on that fails by itself: an I/O over many fails as a whole. `end` where none does.
+    fn first_failing_sector(&mut self, end: u64) -> Result<u64, Stop> {
+        let sector = u64::from(self.stamper.context.sector());
+        let limit = (end + 2 * boundary::LAST).min(self.stamper.context.card_bytes());
+        let (mut low, mut high) = (down(end), limit);
+        while low < high {
+            let middle = low + (high - low) / 2 / sector * sector;
+            let mut fails = false;
+            let place = Extent { offset: middle, len: sector as u32 };
+            self.stamper.context.look([place], Content::Buffer, |_, _, answer| {
+                fails = matches!(answer, Answer::Failed(_));
+                Ok(())
+            })?;
+            if fails { high = middle } else { low = middle + sector }
+        }
+        Ok(if low < limit { low } else { end })
     }
 
     /// Bytes of a run at the start of the card that is searched for elsewhere, on a card that is kept up to `end`.

@@ -27,6 +27,8 @@ pub(crate) struct Seen {
     /// Read back from 0 on.
     pub(crate) read_to: u64,
     pub(crate) certain: Option<Certain>,
+    /// End of the highest write that was answered with success.
+    pub(crate) taken_to: u64,
     /// The period in which addresses repeat, as [`wrap`] found it.
     pub(crate) wrap: Option<u64>,
     /// Sentinels beyond what was written, and how many of them stand.
@@ -46,6 +48,8 @@ pub(crate) struct Seen {
     pub(crate) may_crawl: bool,
     /// I/Os that failed and succeeded when tried again, or sectors that read differently twice.
     pub(crate) wavers: u64,
+    /// What long writes lost stayed when it was written sector by sector, and no cache was seen.
+    pub(crate) kept_in_sectors: bool,
     /// Flips that went away with a new write.
     pub(crate) healed: u64,
     /// Nothing was written: an earlier pass did, and others may have since.
@@ -89,16 +93,26 @@ pub(crate) fn judge(ledger: &Ledger, seen: &Seen) -> Verification {
     if good == 0 && (seen.sentinels_good == 0 || seen.certain == Some(Certain::EndsAt(0))) {
         return answer(Verdict::Dead, Some(0), Some(0), 0.99);
     }
-    if seen.recheck && bad.all() == bad.lost && lost > 0 {
-        // Somebody may have written there since, which is no fault of the card.
-        return answer(Verdict::Inconclusive, usable, all, 0.5);
+    if seen.recheck && bad.all() > 0 {
+        // Where data was good and is not, no prefix can be trusted; data of others may be anybody's, which is no fault.
+        return match bad.all() == bad.lost && (bad.foreign > 0 || is_wiped(ledger)) {
+            true => answer(Verdict::Inconclusive, None, all, 0.5),
+            false => answer(Verdict::Damaged, None, all, 0.99),
+        };
     }
     if lost + bad.alias > 0 && pooled(ledger, seen) {
         let stays = good + seen.sentinels_good * super::samples::SAMPLE;
         return answer(Verdict::Overcommitted, Some(stays), Some(stays), 0.99);
     }
     if lost + bad.alias > 0 && one_tail(ledger, seen) {
-        return answer(Verdict::Limbo.ending_at(usable), usable, all, 0.99);
+        // A fake answers with success what it loses; what fails with an error is broken, or behind the wrong reader.
+        if first_bad.is_some_and(|first| seen.taken_to <= first) {
+            return Verification { fails_beyond: true, ..answer(Verdict::Damaged, usable, all, 0.99) };
+        }
+        // Lost in one shape of request only: that may be the reader's doing.
+        let shown_once = seen.kept_in_sectors && seen.sentinels == 0;
+        let confidence = if shown_once { ONE_SHAPE } else { 0.99 };
+        return answer(Verdict::Limbo.ending_at(usable), usable, all, confidence);
     }
     if bad.all() > 0 && seen.healed > 0 && lost + bad.alias == 0 {
         return answer(Verdict::Unstable, usable, all, 0.9);
@@ -117,6 +131,17 @@ pub(crate) fn judge(ledger: &Ledger, seen: &Seen) -> Verification {
         false => answer(Verdict::Inconclusive, None, None, 0.5),
     }
 }
+
+/// Erased from its start by somebody: one range of a constant, in which no file system was made since.
+fn is_wiped(ledger: &Ledger) -> bool {
+    matches!(ledger.runs(), [run] if run.start == 0 && run.end >= WIPED)
+}
+
+/// Confidence in a loss that only one shape of request shows: nobody is accused of that.
+const ONE_SHAPE: f64 = 0.9;
+
+/// Bytes from 0 on of which the loss may be an erasure.
+const WIPED: u64 = 1 << 20;
 
 /// Ended before anything was read back as a whole: what the samples showed counts.
 fn nothing_read(seen: &Seen) -> Verification {
@@ -247,6 +272,7 @@ mod tests {
     use super::super::ledger::Seen as Found;
     use super::*;
     use crate::sector::SectorFound;
+    use cardscope_model::verify::SURE;
 
     const MIB: u64 = 1 << 20;
 
@@ -259,7 +285,7 @@ mod tests {
     }
 
     fn seen(bytes: u64) -> Seen {
-        Seen { card_bytes: bytes, written: bytes, read_to: bytes, ..Seen::default() }
+        Seen { card_bytes: bytes, written: bytes, read_to: bytes, taken_to: bytes, ..Seen::default() }
     }
 
     fn judge_all(ledger: &Ledger, seen: Seen) -> Verification {
@@ -319,6 +345,45 @@ mod tests {
         let marker = (4096, 8192, SectorFound::Elsewhere { address: 40 * MIB + 4096 });
         let judged = judge_all(&ledger(40 * MIB, &[marker, (30 * MIB, 40 * MIB, ZERO)]), ended);
         assert_eq!((judged.verdict, judged.wrap_bytes), (Verdict::Chain, Some(40 * MIB)));
+    }
+
+    #[test]
+    fn errors_beyond_an_end_are_no_fake() {
+        let errors = ledger(64 * MIB, &[(10 * MIB, 64 * MIB, SectorFound::Error)]);
+        let judged = judge(&errors, &Seen { taken_to: 10 * MIB, ..seen(64 * MIB) });
+        assert_eq!((judged.verdict, judged.fails_beyond), (Verdict::Damaged, true));
+        assert_eq!(judged.usable_bytes, Some(10 * MIB));
+        let judged = judge(&errors, &Seen { taken_to: 10 * MIB + 512, ..seen(64 * MIB) });
+        assert_eq!((judged.verdict, judged.fails_beyond), (Verdict::Limbo, false), "one write was swallowed");
+    }
+
+    #[test]
+    fn losses_in_long_requests_alone_accuse_nobody() {
+        let lost = ledger(64 * MIB, &[(10 * MIB, 64 * MIB, ZERO)]);
+        let of = |sentinels| judge(&lost, &Seen { kept_in_sectors: true, sentinels, ..seen(64 * MIB) });
+        assert_eq!(of(0).verdict, Verdict::Limbo);
+        assert!(of(0).confidence < SURE);
+        assert!(of(8).confidence >= SURE, "short requests were lost as well");
+    }
+
+    #[test]
+    fn losses_since_an_earlier_pass_leave_no_usable_prefix() {
+        let recheck = Seen { recheck: true, ..seen(64 * MIB) };
+        let of = |bad: &[(u64, u64, SectorFound)]| {
+            let judged = judge(&ledger(64 * MIB, bad), &recheck);
+            (judged.verdict, judged.usable_bytes)
+        };
+        for found in [ZERO, SectorFound::Flipped { bits: 1 }, SectorFound::Error] {
+            for start in [0, 5 * MIB] {
+                assert_eq!(of(&[(start, start + 4096, found)]), (Verdict::Damaged, None), "{found:?}");
+            }
+        }
+        // A file system, or an erasure of the start.
+        let other = SectorFound::Other;
+        assert_eq!(of(&[(0, 4096, other), (MIB, 2 * MIB, ZERO)]), (Verdict::Inconclusive, None));
+        assert_eq!(of(&[(0, 8 * MIB, ZERO)]), (Verdict::Inconclusive, None));
+        let sevens = SectorFound::Constant { byte: 7 };
+        assert_eq!(of(&[(5 * MIB, 6 * MIB, sevens)]), (Verdict::Inconclusive, None));
     }
 
     #[test]

@@ -231,7 +231,11 @@ impl Ledger {
             Bad::Flipped => &mut self.bad.flipped,
             Bad::Failed => &mut self.bad.failed,
         } += len;
-        if matches!(seen.found, SectorFound::Foreign { .. } | SectorFound::Other) {
+        // Erased flash reads as zeros or ones.
+        let is_written = |byte| ![0x00, 0xff].contains(&byte);
+        if matches!(seen.found, SectorFound::Foreign { .. } | SectorFound::Other)
+            || matches!(seen.found, SectorFound::Constant { byte } if is_written(byte))
+        {
             self.bad.foreign += len;
         }
         if let SectorFound::Elsewhere { address } = seen.found {

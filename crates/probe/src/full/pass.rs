@@ -101,7 +101,12 @@ impl<'a, 't> Pass<'a, 't> {
             settings,
             ledger: Ledger::default(),
             chart: Chart::new(bytes),
-            seen: Seen { card_bytes: bytes, written: settings.resumed_at, ..Seen::default() },
+            seen: Seen {
+                card_bytes: bytes,
+                written: settings.resumed_at,
+                taken_to: settings.resumed_at,
+                ..Seen::default()
+            },
             generation: GENERATION,
             originals: Originals::default(),
             disproofs: Vec::new(),
@@ -164,7 +169,12 @@ impl<'a, 't> Pass<'a, 't> {
         extents: impl IntoIterator<Item = Extent>,
         generation: u32,
     ) -> Result<(), Stop> {
-        self.card.write(extents, self.stamps(generation).content(), |_, _, _| ())?;
+        let (content, taken_to) = (self.stamps(generation).content(), &mut self.seen.taken_to);
+        self.card.write(extents, content, |extent, _, io_error| {
+            if io_error.is_none() {
+                *taken_to = extent.end().max(*taken_to);
+            }
+        })?;
         self.card.flush()
     }
 

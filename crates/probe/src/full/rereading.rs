@@ -265,6 +265,7 @@ impl Pass<'_, '_> {
     pub(super) fn third_time(&mut self, may_write: bool) -> Result<(), Stop> {
         self.disproofs = self.listed();
         let len = self.card.sector();
+        let (mut rewritten, mut kept) = (0, 0);
         for nth in 0..self.disproofs.len() {
             let Disproof { address, found, .. } = self.disproofs[nth];
             let may_write = may_write && self.room() >= u64::from(len);
@@ -276,10 +277,13 @@ impl Pass<'_, '_> {
                     good = seen.iter().all(|s| s.found == SectorFound::Expected);
                 })?;
                 // A cache may answer for a lost block that was written this moment, so only flips speak for the card.
-                self.seen.healed += u64::from(good && matches!(found, SectorFound::Flipped { .. }));
+                let flipped = matches!(found, SectorFound::Flipped { .. });
+                self.seen.healed += u64::from(good && flipped);
+                (rewritten, kept) = (rewritten + u64::from(!flipped), kept + u64::from(good && !flipped));
                 self.disproofs[nth].seen += u32::from(!good);
             }
         }
+        self.seen.kept_in_sectors = rewritten > 0 && kept == rewritten && self.hidden == 0;
         Ok(())
     }
 

@@ -117,7 +117,7 @@ impl Pass<'_, '_> {
         let share = if self.reads_at.is_some() { 1.0 } else { UNKNOWN_READS_SHARE };
         let until = self.settings.budget_s.map(|budget| self.began + budget * share);
         let content = self.stamps(GENERATION).content();
-        let (chart, events) = (&mut self.chart, &mut *self.events);
+        let (chart, events, taken_to) = (&mut self.chart, &mut *self.events, &mut self.seen.taken_to);
         chart.write.resume(self.card.now());
         let mut failed: Vec<Extent> = Vec::new();
         let mut reached = from;
@@ -126,7 +126,10 @@ impl Pass<'_, '_> {
         self.card.write(list, content, |extent, at, io_error| {
             over.set(until.is_some_and(|until| seconds(at) >= until));
             match io_error {
-                None => chart.write.ended(extent.offset, u64::from(extent.len), at),
+                None => {
+                    chart.write.ended(extent.offset, u64::from(extent.len), at);
+                    *taken_to = extent.end().max(*taken_to);
+                }
                 Some(_) => {
                     chart.error(extent.offset);
                     failed.push(extent);
@@ -182,14 +185,32 @@ impl Pass<'_, '_> {
     /// Writes the parts of an extent, as long as the patience lasts with those that fail.
     fn write_parts(&mut self, extent: Extent) -> Result<bool, Stop> {
         let mut took_any = false;
+        let mut ends_here = true;
         for part in extents(extent.offset, extent.end(), PART) {
             let began = self.card.seconds();
             if !self.patience.lasts(Look::Usual) || !self.has_time(0.0) {
                 break;
             }
-            let took = self.write_once(part)?;
+            // Where failures begin, what lies before them is written.
+            let took = self.write_once(part)? || std::mem::take(&mut ends_here) && self.write_start(part)?;
             took_any |= took;
             self.patience.spend(Look::Usual, self.card.seconds() - began, took);
+        }
+        Ok(took_any)
+    }
+
+    /// Writes as many sectors at the start of an extent as do not fail, found by halving.
+    fn write_start(&mut self, extent: Extent) -> Result<bool, Stop> {
+        let (mut start, mut end, sector) = (extent.offset, extent.end(), u64::from(self.card.sector()));
+        let mut took_any = false;
+        while start < end {
+            let len = ((end - start) / 2 / sector * sector).max(sector).min(end - start);
+            if self.write_once(Extent { offset: start, len: len as u32 })? {
+                took_any = true;
+                start += len;
+            } else {
+                end = if len > sector { start + len } else { start };
+            }
         }
         Ok(took_any)
     }
@@ -201,6 +222,9 @@ impl Pass<'_, '_> {
         }
         let mut took = false;
         self.card.write([extent], self.stamped().content(), |_, _, io_error| took = io_error.is_none())?;
+        if took {
+            self.seen.taken_to = extent.end().max(self.seen.taken_to);
+        }
         Ok(took)
     }
 }

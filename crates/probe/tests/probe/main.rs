@@ -6,6 +6,7 @@
 mod budgets;
 mod capacity;
 mod common;
+mod failing_end;
 #[path = "../fakes/mod.rs"]
 mod fakes;
 mod lying_readers;

@@ -16,6 +16,7 @@ pub(super) fn next(report: &CheckReport, request: &Request, directory: bool, cut
         method: if directory { Method::Files } else { Method::Quick },
         verdict: report.body.verdict,
         confidence: report.body.confidence,
+        cause: report.body.verify.as_ref().and_then(|report| report.body.cause),
         moved: report.body.moved.clone(),
         ..Verification::default()
     };

@@ -1,5 +1,6 @@
 //! `verify`: is the capacity real, is every block whole. Three methods, one document.
 
+mod doubt;
 pub mod files;
 pub mod full;
 pub mod quick;
@@ -66,11 +67,15 @@ impl Procedure for Request {
             Method::Full => full::run(self, session, report),
             Method::Files => files::run(self, session, report),
         };
+        let printed = self.printed()?;
+        if let Some(printed) = &printed {
+            judge_label(report, printed, session.opened);
+        }
+        if ended.is_ok() {
+            doubt::explain(self, session, report, printed.as_ref());
+        }
         if report.body.verdict == Verdict::Inconclusive {
             report.body.reason = Some(inconclusive_because(self, session.opened, report, &ended));
-        }
-        if let Some(printed) = self.printed()? {
-            judge_label(report, &printed, session.opened);
         }
         let tested = Tested { common: &self.common, label: self.label.as_deref(), way: self.way() };
         let next = after(&tested, &report.body, &report.header.findings);

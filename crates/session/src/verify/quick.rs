@@ -133,6 +133,9 @@ fn fill(report: &mut VerifyReport, outcome: &Outcome, announced: u64) {
     report.body.share = outcome.share;
     (report.body.wrap_bytes, report.body.dead_address_line) = (outcome.wrap_bytes, outcome.line);
     report.body.cache_bytes = outcome.cache_bytes;
+    report.body.fails_beyond = outcome.fails_beyond;
+    let overflown = outcome.overflown_bytes.min(announced);
+    report.body.excluded_cache_bytes = Some(overflown).filter(|_| outcome.verdict == Verdict::Genuine);
     report.body.disproofs.clone_from(&outcome.disproofs);
     report.header.findings.extend(capacity::findings(outcome, announced));
 }

@@ -1,0 +1,412 @@
+//! Causes of a wrong capacity beside a forged card: a reader that cuts, adds or drops part of it, and a controller that
+//! no longer finds its flash. Threads about each: `docs/verify.md`.
+
+use super::{Method, READER_LIMITS, Verdict, Verification};
+use crate::capacity::fit::known_cards;
+use crate::capacity::printed_size;
+use crate::finding::{Finding, Weight};
+use crate::units::{BinarySize, GIB, MIB, Size};
+use crate::worded;
+use serde::{Deserialize, Serialize};
+
+worded! {
+    /// Source of a capacity that is not the one of the host.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum SizeSource: words {
+        /// Register of the card.
+        Csd = "its CSD",
+        /// Archived test of the same card.
+        EarlierTest = "an earlier test",
+        /// Print on the card.
+        Label = "its label",
+        /// Exact sizes of real cards.
+        KnownSizes = "the sizes of real cards",
+    }
+}
+
+/// Capacities of one card by source, in bytes; `None` where unknown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatedSizes {
+    /// Shown by the reader; `None` where only a part of the card is open.
+    pub host_bytes: Option<u64>,
+    /// Stated by the CSD.
+    pub csd_bytes: Option<u64>,
+    /// Found whole by an earlier test.
+    pub earlier_bytes: Option<u64>,
+    /// Printed, in powers of ten.
+    pub printed_bytes: Option<u64>,
+    /// End of the last partition on the card.
+    pub partitions_end_bytes: Option<u64>,
+}
+
+/// Cause of a wrong capacity without a forgery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum CapacityCause {
+    /// The addresses of the reader end here.
+    AddressLimit {
+        /// Bytes.
+        limit_bytes: u64,
+    },
+    /// The reader counts more sectors than there are; only the last ones fail.
+    ExtraSectors {
+        /// Bytes that fail.
+        extra_bytes: u64,
+    },
+    /// The reader drops high bits of the capacity.
+    DroppedBits {
+        /// Capacity of the card.
+        card_bytes: u64,
+        /// Its source.
+        known_from: SizeSource,
+    },
+    /// The reader shows more than the card has, and everything beyond fails.
+    ExcessCapacity {
+        /// Capacity of the card.
+        card_bytes: u64,
+        /// Its source; `None` where the size is merely one that cards have.
+        known_from: Option<SizeSource>,
+    },
+    /// The controller no longer finds its flash and shows its own memory.
+    LostFlash {
+        /// Capacity of the card.
+        card_bytes: u64,
+        /// Its source.
+        known_from: SizeSource,
+    },
+}
+
+/// Sizes that controllers without their flash show (30 to 32 MB, 32 MiB at most).
+const CONTROLLER_ONLY: std::ops::RangeInclusive<u64> = 30_000_000..=32 * MIB;
+
+/// A card so many times as large as what is shown is another one than the controller's.
+const FAR_LARGER: u64 = 8;
+
+/// Sectors of 512 bytes that a reader adds at most: one, of the longest sector that readers have.
+const MOST_EXTRA: u64 = 4096;
+
+/// Shares of a printed size that cards have (`sd-facts`: 96.8 to 101.6 % of 19 cards), with some room.
+const USUAL: std::ops::RangeInclusive<f64> = 0.93..=1.08;
+/// The same as measured, for sizes that are only inferred.
+const MEASURED: std::ops::RangeInclusive<f64> = 0.968..=1.016;
+
+impl CapacityCause {
+    /// Confidence of a cause.
+    pub const CONFIDENCE: f64 = 0.95;
+
+    /// The cause that explains a result, if one does.
+    pub fn of(found: &Verification, stated: &StatedSizes) -> Option<Self> {
+        // Files do not show the addresses of the card.
+        let by_address = found.method != Method::Files;
+        stated.lost_flash().or_else(|| match found.verdict {
+            Verdict::Genuine | Verdict::Inconclusive => stated.cut(),
+            Verdict::ReaderSuspect if by_address => {
+                found.at_most_usable().map(|limit_bytes| CapacityCause::AddressLimit { limit_bytes })
+            }
+            Verdict::Damaged if by_address && found.fails_beyond => stated.failing_end(found.usable_bytes?),
+            // Losses that were answered with success are a fake's, unless the card holds all that it ever promised.
+            Verdict::Limbo if by_address => stated.excess(found.usable_bytes?),
+            _ => None,
+        })
+    }
+
+    /// The reader to try, as it stands before that word.
+    pub fn reader_to_try(self) -> &'static str {
+        match self {
+            CapacityCause::AddressLimit { .. } => "a newer",
+            _ => "another",
+        }
+    }
+
+    /// The verdict that follows.
+    pub fn verdict(self) -> Verdict {
+        match self {
+            CapacityCause::LostFlash { .. } => Verdict::Dead,
+            _ => Verdict::ReaderSuspect,
+        }
+    }
+
+    /// The conclusion in a sentence.
+    pub fn finding(self, stated: &StatedSizes) -> Finding {
+        let shown = Size(stated.host_bytes.unwrap_or_default());
+        let card = |bytes| Size(bytes).to_string();
+        let (text, advice) = match self {
+            CapacityCause::AddressLimit { limit_bytes } => (
+                format!(
+                    "The card ends exactly at {}, the address limit of some readers.",
+                    limit(limit_bytes)
+                ),
+                "Try a newer reader.",
+            ),
+            CapacityCause::ExtraSectors { extra_bytes } => (
+                format!("Only the last {extra_bytes} bytes fail: the reader counts one too many."),
+                "Try another reader.",
+            ),
+            CapacityCause::DroppedBits { card_bytes, known_from } => (
+                format!(
+                    "The reader shows {shown} of {}, known from {}: it drops bits of the capacity.",
+                    card(card_bytes),
+                    known_from.words()
+                ),
+                "Try another reader.",
+            ),
+            CapacityCause::ExcessCapacity { card_bytes, known_from } => (
+                format!(
+                    "The reader shows {shown}, but the card ends at {}{}.",
+                    card(card_bytes),
+                    known_from.map_or(String::new(), |source| format!(" as {} says", source.words()))
+                ),
+                "Try another reader.",
+            ),
+            CapacityCause::LostFlash { card_bytes, known_from } => (
+                format!(
+                    "The card of {} (known from {}) shows only {shown}: its controller no longer finds the \
+                     flash.",
+                    card(card_bytes),
+                    known_from.words()
+                ),
+                "Discard it; only a recovery lab may get data from it.",
+            ),
+        };
+        let weight = if self.verdict().is_bad() { Weight::Bad } else { Weight::Hint };
+        let finding = Finding::new("capacity-cause", weight, Self::CONFIDENCE, text);
+        stated.rows().fold(finding, |finding, (what, bytes)| finding.because(what, bytes)).advise(advice)
+    }
+}
+
+/// A limit of addresses, which is a power of two.
+fn limit(bytes: u64) -> String {
+    if bytes.is_multiple_of(GIB) { BinarySize(bytes).to_string() } else { Size(bytes).to_string() }
+}
+
+impl StatedSizes {
+    /// The known sizes by their names, in the order of a table.
+    pub fn rows(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
+        let rows = [
+            ("reader", self.host_bytes),
+            ("CSD", self.csd_bytes),
+            ("label", self.printed_bytes),
+            ("earlier test", self.earlier_bytes),
+            ("partitions end at", self.partitions_end_bytes),
+        ];
+        rows.into_iter().filter_map(|(name, bytes)| Some((name, bytes?)))
+    }
+
+    /// A hint where the shown size alone is one that broken controllers show.
+    pub fn controller_size(&self) -> Option<Finding> {
+        let bytes = self.host_bytes.filter(|bytes| CONTROLLER_ONLY.contains(bytes))?;
+        let fits = |printed: u64| USUAL.contains(&(bytes as f64 / printed as f64));
+        if self.printed_bytes.is_some_and(fits) {
+            return None;
+        }
+        let text =
+            format!("{} is a size that controllers show which no longer find their flash.", Size(bytes));
+        Some(
+            Finding::new("controller-size", Weight::Hint, 0.7, text)
+                .because("announced", bytes)
+                .advise("Give the printed size with --label: a larger card is dead."),
+        )
+    }
+
+    /// The sizes that are known to the byte.
+    fn exact(&self) -> impl Iterator<Item = (u64, SizeSource)> + use<> {
+        let sources = [(self.csd_bytes, SizeSource::Csd), (self.earlier_bytes, SizeSource::EarlierTest)];
+        sources.into_iter().filter_map(|(bytes, source)| Some((bytes?, source)))
+    }
+
+    fn all(&self) -> impl Iterator<Item = (u64, SizeSource)> + use<> {
+        self.exact().chain(self.printed_bytes.map(|bytes| (bytes, SizeSource::Label)))
+    }
+
+    fn lost_flash(&self) -> Option<CapacityCause> {
+        let shown = self.host_bytes.filter(|bytes| CONTROLLER_ONLY.contains(bytes))?;
+        let (card_bytes, known_from) = self.all().find(|(bytes, _)| *bytes >= FAR_LARGER * shown)?;
+        Some(CapacityCause::LostFlash { card_bytes, known_from })
+    }
+
+    /// Less is shown than there is, and all that is shown is whole.
+    fn cut(&self) -> Option<CapacityCause> {
+        let shown = self.host_bytes?;
+        let limit_bytes =
+            READER_LIMITS.into_iter().find(|limit| (limit - MOST_EXTRA..=*limit).contains(&shown));
+        let more = self.all().any(|(bytes, _)| (shown as f64) < *USUAL.start() * bytes as f64);
+        if let Some(limit_bytes) = limit_bytes.filter(|_| more) {
+            return Some(CapacityCause::AddressLimit { limit_bytes });
+        }
+        let dropped = |card_bytes, known_from| CapacityCause::DroppedBits { card_bytes, known_from };
+        if let Some((bytes, source)) = self.exact().find(|(bytes, _)| drops_bits(*bytes, shown)) {
+            return Some(dropped(bytes, source));
+        }
+        let usual = printed_size(shown).is_some_and(|printed| USUAL.contains(&(shown as f64 / printed)));
+        if usual || self.exact().next().is_some() {
+            return None;
+        }
+        let as_printed = |bytes: u64| {
+            self.printed_bytes.is_none_or(|printed| USUAL.contains(&(bytes as f64 / printed as f64)))
+        };
+        let known = known_cards().into_iter().map(|card| card.bytes);
+        if let Some(bytes) = known.into_iter().find(|bytes| drops_bits(*bytes, shown) && as_printed(*bytes)) {
+            return Some(dropped(bytes, SizeSource::KnownSizes));
+        }
+        let printed = self.printed_bytes?;
+        let restored = (MIB.ilog2()..u64::BITS - 1).map(|bit| shown.saturating_add(1 << bit));
+        let mut fitting = restored.filter(|bytes| MEASURED.contains(&(*bytes as f64 / printed as f64)));
+        fitting.next().map(|bytes| dropped(bytes, SizeSource::Label))
+    }
+
+    /// Everything from `usable` on fails with an error, which no fake does.
+    fn failing_end(&self, usable: u64) -> Option<CapacityCause> {
+        let shown = self.host_bytes?;
+        let extra_bytes = shown.checked_sub(usable)?;
+        if extra_bytes <= MOST_EXTRA {
+            return Some(CapacityCause::ExtraSectors { extra_bytes });
+        }
+        if READER_LIMITS.contains(&usable) {
+            return Some(CapacityCause::AddressLimit { limit_bytes: usable });
+        }
+        let nominal = printed_size(usable).is_some_and(|size| USUAL.contains(&(usable as f64 / size)));
+        let unknown = self.all().next().is_none() && nominal;
+        let known = CapacityCause::ExcessCapacity { card_bytes: usable, known_from: None };
+        self.excess(usable).or_else(|| unknown.then_some(known))
+    }
+
+    /// The card holds as much as it ever promised, and the reader shows more.
+    fn excess(&self, usable: u64) -> Option<CapacityCause> {
+        let agrees = |bytes: u64| USUAL.contains(&(usable as f64 / bytes as f64));
+        let (_, source) = self.all().find(|(bytes, _)| agrees(*bytes))?;
+        let known_from = Some(source);
+        self.all()
+            .all(|(bytes, _)| agrees(bytes))
+            .then_some(CapacityCause::ExcessCapacity { card_bytes: usable, known_from })
+    }
+}
+
+/// Whether a size is what is left of a card's when high bits of it are dropped: a single one, or all from one on.
+fn drops_bits(card_bytes: u64, shown: u64) -> bool {
+    let missing = card_bytes.saturating_sub(shown);
+    let truncated = missing > 0 && missing.trailing_zeros() > shown.checked_ilog2().unwrap_or(u64::BITS);
+    missing.is_power_of_two() || truncated
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GB_64: u64 = 63_864_569_856;
+    const GB_128: u64 = 127_865_454_592;
+
+    fn found(verdict: Verdict, usable: u64, fails_beyond: bool) -> Verification {
+        Verification {
+            method: Method::Quick,
+            verdict,
+            usable_bytes: Some(usable),
+            fails_beyond,
+            ..Default::default()
+        }
+    }
+
+    fn whole(host: u64, stated: StatedSizes) -> Option<CapacityCause> {
+        let stated = StatedSizes { host_bytes: Some(host), ..stated };
+        CapacityCause::of(&found(Verdict::Genuine, host, false), &stated)
+    }
+
+    fn printed(gb: u64) -> StatedSizes {
+        StatedSizes { printed_bytes: Some(gb * 1_000_000_000), ..Default::default() }
+    }
+
+    #[test]
+    fn dropped_bits_are_known_by_csd_earlier_test_or_size() {
+        let csd = StatedSizes { csd_bytes: Some(GB_64), ..Default::default() };
+        let earlier = StatedSizes { earlier_bytes: Some(GB_128), ..Default::default() };
+        for (stated, card_bytes, bit, known_from) in [
+            (csd, GB_64, 35, SizeSource::Csd),
+            (csd, GB_64, 30, SizeSource::Csd),
+            (earlier, GB_128, 36, SizeSource::EarlierTest),
+            (StatedSizes::default(), GB_64, 35, SizeSource::KnownSizes),
+            (printed(64), GB_64, 35, SizeSource::KnownSizes),
+            (printed(128), GB_128, 36, SizeSource::KnownSizes),
+            // A card that nobody has listed.
+            (printed(64), 122_112 << 19, 35, SizeSource::Label),
+        ] {
+            let cause = whole(card_bytes - (1 << bit), stated);
+            assert_eq!(cause, Some(CapacityCause::DroppedBits { card_bytes, known_from }), "bit {bit}");
+        }
+        // All bits from one on: 128 GB behind a reader of 32 GiB.
+        assert!(matches!(whole(GB_128 % (1 << 35), earlier), Some(CapacityCause::DroppedBits { .. })));
+    }
+
+    #[test]
+    fn reprinted_labels_stay_false() {
+        // 31.4 GB is a size that cards have, and 32 GiB more would be one of 64 GB.
+        assert_eq!(whole(31_393_316_864, printed(64)), None);
+        assert_eq!(whole(8_000_634_880, printed(64)), None);
+        assert_eq!(whole(7_948_206_080, printed(16)), None);
+        assert_eq!(whole(GB_64, printed(1000)), None);
+        // The CSD agrees with the host.
+        let csd = GB_64 - (1 << 35);
+        assert_eq!(whole(csd, StatedSizes { csd_bytes: Some(csd), ..printed(64) }), None);
+    }
+
+    #[test]
+    fn readers_end_at_their_address_limits() {
+        for limit_bytes in READER_LIMITS {
+            let gb = 2 * limit_bytes / 1_000_000_000;
+            for shown in [limit_bytes, limit_bytes - 512] {
+                let cause = whole(shown, printed(gb));
+                assert_eq!(cause, Some(CapacityCause::AddressLimit { limit_bytes }), "{shown}");
+                assert_eq!(whole(shown, StatedSizes::default()), None, "nothing says that more is there");
+            }
+        }
+    }
+
+    fn failing(host: u64, usable: u64, stated: StatedSizes) -> Option<CapacityCause> {
+        let stated = StatedSizes { host_bytes: Some(host), ..stated };
+        CapacityCause::of(&found(Verdict::Damaged, usable, true), &stated)
+    }
+
+    #[test]
+    fn errors_beyond_the_printed_size_are_the_readers() {
+        let host = 1 << 41;
+        let excess = |known_from| Some(CapacityCause::ExcessCapacity { card_bytes: GB_128, known_from });
+        assert_eq!(failing(host, GB_128, printed(128)), excess(Some(SizeSource::Label)));
+        assert_eq!(failing(host, GB_128, StatedSizes::default()), excess(None));
+        assert_eq!(failing(host, GB_128, printed(2000)), None, "printed as announced: half of it is broken");
+        assert_eq!(failing(host, 90_000_000_000, StatedSizes::default()), None);
+        for extra_bytes in [512, 4096] {
+            let cause = failing(GB_64 + extra_bytes, GB_64, printed(64));
+            assert_eq!(cause, Some(CapacityCause::ExtraSectors { extra_bytes }));
+        }
+    }
+
+    #[test]
+    fn losses_behind_success_are_a_fakes_unless_the_label_agrees() {
+        let limbo = |printed_bytes: Option<u64>| {
+            let stated = StatedSizes { host_bytes: Some(1 << 41), printed_bytes, ..Default::default() };
+            CapacityCause::of(&found(Verdict::Limbo, GB_128, false), &stated)
+        };
+        assert_eq!((limbo(None), limbo(Some(2_000_000_000_000))), (None, None));
+        assert!(limbo(Some(128_000_000_000)).is_some());
+    }
+
+    #[test]
+    fn small_sizes_of_larger_cards_are_dead_controllers() {
+        for shown in [30_900_000, 31 * MIB, 32 * MIB] {
+            for stated in [
+                printed(64),
+                StatedSizes { csd_bytes: Some(GB_64), ..Default::default() },
+                StatedSizes { earlier_bytes: Some(GB_64), ..Default::default() },
+            ] {
+                let cause = whole(shown, stated).unwrap();
+                assert_eq!(cause.verdict(), Verdict::Dead, "{shown} {stated:?}");
+            }
+            let alone = StatedSizes { host_bytes: Some(shown), ..Default::default() };
+            assert_eq!(whole(shown, StatedSizes::default()), None);
+            assert!(alone.controller_size().is_some(), "{shown}");
+            let as_printed = StatedSizes { printed_bytes: Some(32_000_000), ..alone };
+            assert!(as_printed.controller_size().is_none());
+        }
+        let larger = StatedSizes { host_bytes: Some(64_000_000), ..Default::default() };
+        assert!(larger.controller_size().is_none());
+    }
+}
