@@ -4,7 +4,8 @@ use crate::frame::Common;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::report::Next;
 use cardscope_model::shell::quoted;
-use cardscope_model::verify::{Method, SURE, Verdict, Verification};
+use cardscope_model::units::MIB;
+use cardscope_model::verify::{CapacityCause, Method, SURE, Verdict, Verification};
 
 /// Something to do.
 pub(crate) fn step(what: impl Into<String>, command: Option<String>) -> Next {
@@ -38,6 +39,9 @@ pub(crate) struct Tested<'a> {
 /// What is advised where a card goes back to who sold it.
 pub(crate) const RETURN: &str = "return it";
 
+/// Smallest rest of a fake that is worth a file system, in bytes.
+const LEAST: u64 = 64 * MIB;
+
 /// Danger is named wherever every block is overwritten.
 const LOST: &str = "(all data on it is lost unless --backup FILE saves it)";
 
@@ -68,7 +72,13 @@ pub(crate) fn after(tested: &Tested<'_>, found: &Verification, findings: &[Findi
         }
         Verdict::Genuine => return Vec::new(),
         fake if fake.lacks_capacity() && found.confidence >= SURE => {
-            return vec![step(RETURN, None), seller()];
+            let rest =
+                found.usable_bytes.filter(|_| found.method != Method::Files).filter(|bytes| *bytes >= LEAST);
+            let rest = rest.map(|bytes| {
+                let command = format!("cardscope format {target} --limit-to-real --real {bytes}");
+                step("or format only what it holds (all data on it is lost)", Some(command))
+            });
+            return [step(RETURN, None), seller()].into_iter().chain(rest).collect();
         }
         // Every block was looked at: only another reader says more.
         fake if fake.lacks_capacity() && found.method == Method::Full => {
@@ -79,10 +89,13 @@ pub(crate) fn after(tested: &Tested<'_>, found: &Verification, findings: &[Findi
         }
         Verdict::Damaged if found.moved.data_kept => step("copy your data off the card now", None),
         Verdict::Unstable => step("try another reader, then discard the card", None),
+        Verdict::Dead if matches!(found.cause, Some(CapacityCause::LostFlash { .. })) => {
+            step("discard it; only a recovery lab may get data from it", None)
+        }
         Verdict::Dead => step("discard it", None),
         Verdict::ReadOnly => step("copy your data off the card now", None),
         Verdict::ReaderSuspect => step(
-            format!("try another reader{danger}"),
+            format!("try {} reader{danger}", found.cause.map_or("another", CapacityCause::reader_to_try)),
             verify(&format!("{} --condition reader=…", tested.way)),
         ),
         Verdict::Inconclusive => {
@@ -121,6 +134,21 @@ mod tests {
                 };
                 assert!(unsure.command.unwrap().ends_with(proof));
             }
+        }
+    }
+
+    #[test]
+    fn the_rest_of_a_sure_fake_can_be_formatted_by_its_size() {
+        let common = Common { target: "/dev/sdx".to_owned(), ..Common::default() };
+        let last = |usable_bytes, confidence| {
+            let found =
+                Verification { verdict: Verdict::Limbo, usable_bytes, confidence, ..Verification::default() };
+            after("", &common, &found).pop().unwrap().command.unwrap()
+        };
+        let format = "cardscope format /dev/sdx --limit-to-real --real 52000000512";
+        assert_eq!(last(Some(52_000_000_512), SURE), format);
+        for (usable, confidence) in [(Some(52_000_000_512), 0.9), (Some(1 << 20), SURE), (None, SURE)] {
+            assert!(!last(usable, confidence).contains("format"), "{usable:?} {confidence}");
         }
     }
 

@@ -51,7 +51,12 @@ fn verified(archive: Option<&Path>, opened: &Opened) -> Result<(u64, String)> {
              BYTES"
         ))
     };
-    let key = card_key(opened).ok_or_else(|| unknown("it has no identity to find it by in the archive"))?;
+    let key = card_key(opened).ok_or_else(|| {
+        Failure::refused(
+            "the real capacity of this card is unknown: the reader shows no identity to find it by in the \
+             archive; give --real BYTES, as `cardscope verify` prints it",
+        )
+    })?;
     let report = last_verify(archive, &key)?.ok_or_else(|| unknown("the archive has no `verify` of it"))?;
     let session = report.header.session.clone().unwrap_or_default();
     usable(&report).map(|bytes| (bytes, format!("verify {session}: {}", report.body.verdict)))
