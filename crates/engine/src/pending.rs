@@ -140,6 +140,11 @@ pub fn longest_wait() -> Option<(Wait, Duration)> {
     Some((first.2.clone(), first.1.elapsed()))
 }
 
+/// True where data of a card has to be restored before the process ends.
+pub fn must_restore() -> bool {
+    state().debts.iter().any(|(_, debt)| debt.restores > 0)
+}
+
 /// What is owed, the oldest first.
 pub fn debts() -> Vec<Debt> {
     state().debts.iter().map(|(_, debt)| debt.clone()).collect()

@@ -145,8 +145,8 @@ pub enum TargetError {
     },
     /// An I/O error of all of it: the card is there, and nothing on it can be read any more.
     #[error(
-        "the card no longer answers (I/O error: {operation} at {offset} failed, {reason}). Insert it again \
-         and start again, or try another reader. The results so far are stored"
+        "the card no longer answers ({operation} at {offset}: {reason}). Insert it again and start again, or \
+         try another reader. The results so far are stored"
     )]
     Silent {
         /// What was under way.

@@ -6,6 +6,7 @@ use super::options::{IoChoice, RealOptions};
 use super::test_file::TestFile;
 use super::transfer::Clock;
 use super::uring;
+use crate::target::TargetError;
 use cardscope_model::caveat::Caveat;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -32,6 +33,8 @@ pub(super) struct Shared {
     pub(super) options: RealOptions,
     /// Bytes that I/O may reach: the device, the file, the test area so far.
     limit: AtomicU64,
+    /// What became of a lane that was dropped before its I/Os had ended.
+    unanswered: Mutex<Option<TargetError>>,
     uring: AtomicBool,
     caveats: Mutex<Vec<Caveat>>,
 }
@@ -45,6 +48,7 @@ impl Shared {
             clock: Clock::start(),
             options,
             limit: AtomicU64::new(limit),
+            unanswered: Mutex::default(),
             uring: AtomicBool::new(true),
             caveats: Mutex::default(),
         };
@@ -83,6 +87,15 @@ impl Shared {
 
     pub(super) fn set_limit(&self, bytes: u64) {
         self.limit.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Notes that I/Os of a lane are left in flight: from now on nothing begins beside them.
+    pub(super) fn leave_unanswered(&self, error: TargetError) {
+        *self.unanswered.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+    }
+
+    pub(super) fn unanswered(&self) -> Result<(), TargetError> {
+        self.unanswered.lock().unwrap_or_else(PoisonError::into_inner).clone().map_or(Ok(()), Err)
     }
 
     pub(super) fn is_device(&self) -> bool {

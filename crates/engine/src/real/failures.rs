@@ -2,12 +2,24 @@
 //! answers, a card that answers nothing, one whose capacity changed, or one that is gone.
 
 use super::backing::Shared;
-use super::handles::{Handles, still_answers};
+use super::handles::Handles;
 use super::holding::lost;
+use super::patience::{Call, SLICE};
 use super::slots::Carried;
 use super::test_file::room;
-use crate::target::{Direction, TargetError};
-use rustix::io::Errno;
+use crate::buffer::AlignedBuffer;
+use crate::pending::Wait;
+use crate::target::TargetError;
+use rustix::io::{Errno, pread, retry_on_intr};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::{Duration, Instant};
+
+/// Places, evenly spread, of which one that can be read proves that a card answers.
+const PLACES: u64 = 16;
+
+/// How long such places are tried before a card counts as silent: a reader that resets itself is back within it, and chance
+/// does not fail some hundred reads on end.
+const TRIED_FOR: Duration = Duration::from_secs(5);
 
 /// What happened to an I/O.
 #[derive(Debug, Clone, Copy)]
@@ -16,6 +28,43 @@ pub(super) enum Failure {
     Errno(Errno),
     /// It moved nothing: the medium ends there.
     End,
+}
+
+/// What an error number says of the whole card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    /// There is no card or no reader any more.
+    Gone,
+    /// No room in a file system.
+    Full,
+    /// Nothing: the card, or all that lies before it, failed.
+    Unknown,
+    /// It answered, and refused this I/O.
+    Refused,
+}
+
+/// The kernel's block layer gives each way to fail its own number (`blk_errors` in block/blk-core.c); FUSE and NBD servers
+/// choose theirs.
+fn meaning(failure: Failure) -> Meaning {
+    let Failure::Errno(errno) = failure else { return Meaning::Refused };
+    match errno {
+        // The device is offline or was removed (ENODEV, ENXIO), has no medium; a FUSE server is dead (ENOTCONN) or was
+        // aborted (ECONNABORTED), a connection is closed, a network file system forgot the file.
+        Errno::NODEV
+        | Errno::NXIO
+        | Errno::NOMEDIUM
+        | Errno::NOTCONN
+        | Errno::CONNABORTED
+        | Errno::CONNRESET
+        | Errno::SHUTDOWN
+        | Errno::STALE => Meaning::Gone,
+        Errno::NOSPC | Errno::DQUOT => Meaning::Full,
+        // An error of the path (EIO, a link that fails), no answer in time.
+        Errno::IO | Errno::TIMEDOUT | Errno::TIME | Errno::NOLINK => Meaning::Unknown,
+        // The card says what is wrong: its medium (ENODATA), its protection or a check sum (EILSEQ, EBADMSG), a command that
+        // it does not take (EREMOTEIO, EOVERFLOW, EINVAL), no writing (EPERM, EROFS).
+        _ => Meaning::Refused,
+    }
 }
 
 /// Tells the failure of an I/O.
@@ -27,12 +76,8 @@ pub(super) fn of_io(
     io: Carried,
     failure: Failure,
 ) -> TargetError {
-    let operation = match io.direction {
-        Direction::Read => "read",
-        Direction::Write => "write",
-    };
     let (offset, len) = (io.offset + u64::from(io.done), u64::from(io.len - io.done));
-    of_call(shared, handles, sector, operation, (offset, len), failure)
+    of_call(shared, handles, sector, io.operation(), (offset, len), failure)
 }
 
 /// Tells the failure of any operation on a range, given by its first byte and its length.
@@ -52,17 +97,83 @@ pub(super) fn of_call(
         Failure::Errno(errno) => (cardscope_files::in_words(&errno.into()), errno.raw_os_error()),
         Failure::End => ("the medium ends there".to_owned(), 0),
     };
-    match failure {
-        Failure::Errno(Errno::NODEV | Errno::NXIO | Errno::NOTCONN | Errno::SHUTDOWN | Errno::NOMEDIUM) => {
-            TargetError::Gone { operation, offset, reason }
-        }
-        Failure::Errno(Errno::NOSPC | Errno::DQUOT) if !shared.is_device() => {
+    match meaning(failure) {
+        Meaning::Gone => TargetError::Gone { operation, offset, reason },
+        Meaning::Full if !shared.is_device() => {
             let what = format!("the {operation} at {offset} of the test file");
             TargetError::NoSpace { what, needed: len, available: room(handles.any()) }
         }
-        Failure::Errno(Errno::IO) if !still_answers(handles, shared.limit(), sector) => {
+        Meaning::Unknown if !still_answers(shared, handles, sector) => {
             TargetError::Silent { operation, offset, reason }
         }
         _ => TargetError::Io { operation, offset, len, reason, errno },
+    }
+}
+
+/// True where the device or file still gives some of its bytes, so that an error was one place's and not the whole card's.
+fn still_answers(shared: &Shared, handles: &Handles, sector: u32) -> bool {
+    let fd = handles.get(handles.has_direct()).and_then(|fd| fd.try_clone_to_owned());
+    let Ok(fd) = fd else { return false };
+    // A file that grows has nothing yet behind its end, and an empty one nothing that could tell.
+    let sectors = handles.file_bytes().unwrap_or(u64::MAX).min(shared.limit()) / u64::from(sector);
+    if sectors == 0 {
+        return true;
+    }
+    let options = &shared.options;
+    let what = Wait::Call(format!("a read that shows whether {} still answers", shared.name).into());
+    let call =
+        Call { what, operation: "read", interrupt: &options.interrupt, limit: Some(options.io_timeout()) };
+    match call.wait(move || gives_some(fd.as_fd(), sectors, sector)) {
+        Ok(answers) => answers,
+        // Who asks to stop does not wait for it.
+        Err(error) => error == TargetError::Interrupted,
+    }
+}
+
+/// Reads places until one can be read, or all of them have failed for a while.
+fn gives_some(fd: BorrowedFd<'_>, sectors: u64, sector: u32) -> bool {
+    let Ok(memory) = AlignedBuffer::new(sector as usize) else { return true };
+    // SAFETY: nobody else knows of this memory.
+    let buffer = unsafe { memory.slice(0, sector as usize) };
+    let began = Instant::now();
+    loop {
+        for place in 0..PLACES {
+            let number = (sectors - 1) as u128 * u128::from(place) / u128::from(PLACES - 1);
+            let read = retry_on_intr(|| pread(fd, &mut *buffer, number as u64 * u64::from(sector)));
+            if matches!(read, Ok(1..)) {
+                return true;
+            }
+        }
+        if began.elapsed() >= TRIED_FOR {
+            return false;
+        }
+        std::thread::sleep(SLICE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn error_numbers_mean_what_the_kernel_means_by_them() {
+        let all = [
+            (
+                Meaning::Gone,
+                &[libc::ENODEV, libc::ENXIO, libc::ENOMEDIUM, libc::ENOTCONN, libc::ECONNABORTED][..],
+            ),
+            (Meaning::Full, &[libc::ENOSPC, libc::EDQUOT]),
+            (Meaning::Unknown, &[libc::EIO, libc::ETIMEDOUT, libc::ENOLINK]),
+            (
+                Meaning::Refused,
+                &[libc::EREMOTEIO, libc::EILSEQ, libc::ENODATA, libc::EBADMSG, libc::EOVERFLOW, libc::EROFS],
+            ),
+        ];
+        for (wanted, numbers) in all {
+            for number in numbers {
+                assert_eq!(meaning(Failure::Errno(Errno::from_raw_os_error(*number))), wanted, "{number}");
+            }
+        }
+        assert_eq!(meaning(Failure::End), Meaning::Refused);
     }
 }

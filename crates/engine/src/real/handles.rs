@@ -87,6 +87,13 @@ impl Handles {
         self.first.as_fd()
     }
 
+    /// How long a plain file is by now; `None` for anything else.
+    pub(super) fn file_bytes(&self) -> Option<u64> {
+        let found = fstat(&self.first).ok()?;
+        let plain = FileType::from_raw_mode(found.st_mode) == FileType::RegularFile;
+        plain.then(|| u64::try_from(found.st_size).ok()).flatten()
+    }
+
     /// Bytes that direct I/O must be aligned to, tried with real reads. `None` where direct I/O does not work,
     /// whatever `open` said: some file systems refuse at the first I/O, some fall back to the page cache silently.
     pub(super) fn direct_alignment(&self, least: u32) -> Option<u32> {
@@ -127,28 +134,4 @@ fn open_again(fd: BorrowedFd<'_>, direct: bool) -> Result<OwnedFd, Errno> {
 fn switch(fd: BorrowedFd<'_>, direct: bool) -> Result<(), Errno> {
     let flags = fcntl_getfl(fd)?;
     fcntl_setfl(fd, if direct { flags | OFlags::DIRECT } else { flags - OFlags::DIRECT })
-}
-
-/// How long a plain file is by now; `None` for anything else.
-fn file_bytes(fd: BorrowedFd<'_>) -> Option<u64> {
-    let found = fstat(fd).ok()?;
-    let plain = FileType::from_raw_mode(found.st_mode) == FileType::RegularFile;
-    plain.then(|| u64::try_from(found.st_size).ok()).flatten()
-}
-
-/// True where the device or file still gives some of its first, middle or last bytes, so that an error was one
-/// place's and not the whole card's.
-pub(super) fn still_answers(handles: &Handles, bytes: u64, sector: u32) -> bool {
-    let Ok(fd) = handles.get(handles.has_direct()) else { return false };
-    let Ok(memory) = AlignedBuffer::new(sector as usize) else { return true };
-    // SAFETY: nobody else knows of this memory.
-    let buffer = unsafe { memory.slice(0, sector as usize) };
-    // A file that grows has nothing yet behind its end, and an empty one nothing that could tell.
-    let sectors = file_bytes(fd).unwrap_or(bytes).min(bytes) / u64::from(sector);
-    if sectors == 0 {
-        return true;
-    }
-    [0, sectors / 2, sectors.saturating_sub(1)]
-        .into_iter()
-        .any(|number| matches!(pread(fd, &mut *buffer, number * u64::from(sector)), Ok(1..)))
 }

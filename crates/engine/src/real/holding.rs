@@ -6,8 +6,8 @@
 //! once more, since only such a write can hide that the file was cut. What was found changed stays so: nothing more is
 //! written through this target.
 
-use super::patience::patiently;
-use crate::interrupt::Interrupt;
+use super::options::RealOptions;
+use super::patience::Call;
 use crate::pending::Wait;
 use crate::target::{Change, TargetError};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -63,11 +63,12 @@ impl Lookout {
     }
 
     /// Looks, unless somebody did within `fresh`. A file system that hangs keeps nobody from ending the test.
-    pub(super) fn look(&self, interrupt: &Interrupt, fresh: Duration) -> Result<(), TargetError> {
+    pub(super) fn look(&self, options: &RealOptions, fresh: Duration) -> Result<(), TargetError> {
         match &self.watched {
             Some(watched) if !watched.looked_within(fresh) => {
                 let watched = Arc::clone(watched);
-                patiently(interrupt, Wait::Look, move || watched.look())
+                let (interrupt, limit) = (&options.interrupt, Some(options.io_timeout()));
+                Call { what: Wait::Look, operation: "check", interrupt, limit }.wait(move || watched.look())
             }
             _ => Ok(()),
         }
@@ -166,10 +167,10 @@ mod tests {
     #[test]
     fn what_was_found_stays() {
         let (counting, lookout) = lookout(false);
-        let look = || lookout.look(&Interrupt::default(), Duration::ZERO).unwrap();
+        let look = || lookout.look(&RealOptions::default(), Duration::ZERO).unwrap();
         look();
         look();
-        lookout.look(&Interrupt::default(), Duration::from_secs(3600)).unwrap();
+        lookout.look(&RealOptions::default(), Duration::from_secs(3600)).unwrap();
         assert_eq!(lookout.may_write(), Ok(()));
         look();
         assert_eq!(lookout.may_write(), Err(Change::InUse("mounted".into())));

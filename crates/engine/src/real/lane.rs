@@ -6,7 +6,7 @@
 
 use super::backing::Shared;
 use super::failures::Failure;
-use super::patience::SLICE;
+use super::patience::{SLICE, no_answer};
 use super::psync::{Mover, Pool};
 use super::slots::{Carried, Slots};
 use super::transfer::{Ended, Op};
@@ -19,7 +19,7 @@ use rustix::io::Errno;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The path of the bytes into the kernel.
 enum Backend {
@@ -61,8 +61,8 @@ pub(super) struct Lane {
     pub(super) slots: Slots,
     ended: Vec<Ended>,
     target: Arc<str>,
-    /// While nothing ends.
-    waiting: Option<Waiting>,
+    /// Since when nothing has ended, told to whoever asks what is waited for.
+    silence: Option<(Instant, Waiting)>,
 }
 
 /// An I/O that is over.
@@ -91,7 +91,7 @@ impl Lane {
         })?;
         let depth = plan.depth as usize;
         let (unsent, ended) = (Vec::with_capacity(depth), Vec::with_capacity(depth));
-        Ok(Self { plan: *plan, unsent, backend, slots, ended, target: target.into(), waiting: None })
+        Ok(Self { plan: *plan, unsent, backend, slots, ended, target: target.into(), silence: None })
     }
 
     #[inline]
@@ -103,6 +103,9 @@ impl Lane {
 
     /// Hands over what is queued and tells `over` of all that has ended, until `at_least` have. Once the interrupt
     /// is raised it waits for one slice more and leaves the rest in flight.
+    ///
+    /// # Errors
+    /// [`TargetError::Silent`] where nothing has ended for the I/O timeout; the rest stays in flight.
     #[inline]
     pub(super) fn complete(
         &mut self,
@@ -113,12 +116,12 @@ impl Lane {
         let mut missing = at_least.min(self.slots.busy());
         loop {
             if missing > 0 && matches!(self.backend, Backend::Inline(_)) {
-                self.say_waiting();
+                self.note_silence();
             }
             self.backend.wait(&mut self.unsent, missing, SLICE, &mut self.ended)?;
             match self.ended.is_empty() && missing > 0 {
-                true => self.say_waiting(),
-                false => self.waiting = None,
+                true => self.outlast(shared.options.io_timeout())?,
+                false => self.silence = None,
             }
             for index in 0..self.ended.len() {
                 if let Some(what) = self.settle(self.ended[index]) {
@@ -133,15 +136,49 @@ impl Lane {
         }
     }
 
+    /// Waits until nothing is in flight any more; nobody hears of what ended, and what was not handed over never is. A
+    /// write that landed later would destroy what is written there meanwhile.
+    ///
+    /// # Errors
+    /// [`TargetError::Silent`] where nothing has ended for `limit`; the rest stays in flight.
+    pub(super) fn drain(&mut self, limit: Duration) -> Result<(), TargetError> {
+        for op in self.unsent.drain(..) {
+            self.slots.free(op.slot);
+        }
+        while self.slots.busy() > 0 {
+            self.backend.wait(&mut self.unsent, 1, SLICE, &mut self.ended)?;
+            match self.ended.is_empty() {
+                true => self.outlast(limit)?,
+                false => self.silence = None,
+            }
+            for ended in self.ended.drain(..) {
+                self.slots.free(ended.slot);
+            }
+        }
+        Ok(())
+    }
+
     /// Says which I/O is waited for, unless it is said already.
     #[cold]
-    fn say_waiting(&mut self) {
-        let (None, Some(Carried { direction, offset, len, .. })) = (&self.waiting, self.slots.first_busy())
+    fn note_silence(&mut self) {
+        let (None, Some(Carried { direction, offset, len, .. })) = (&self.silence, self.slots.first_busy())
         else {
             return;
         };
         let target = Arc::clone(&self.target);
-        self.waiting = Some(waiting(Wait::Io { direction, offset, len, target }));
+        self.silence = Some((Instant::now(), waiting(Wait::Io { direction, offset, len, target })));
+    }
+
+    /// Nothing ended in a slice of waiting; an error once that has lasted for `limit`.
+    #[cold]
+    fn outlast(&mut self, limit: Duration) -> Result<(), TargetError> {
+        self.note_silence();
+        match (&self.silence, self.slots.first_busy()) {
+            (Some((since, _)), Some(io)) if since.elapsed() >= limit => {
+                Err(no_answer(io.operation(), io.offset, limit))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// `None` where the I/O goes on.

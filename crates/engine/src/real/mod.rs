@@ -25,7 +25,7 @@ pub use options::{
 pub use patience::lock;
 
 use crate::content::{Content, Match, compare};
-use crate::pending::{Wait, waiting};
+use crate::pending::{Wait, must_restore, waiting};
 use crate::target::{Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo, place_area};
 use backing::{Backing, Shared};
 use cardscope_model::caveat::Caveat;
@@ -80,6 +80,15 @@ impl RealTarget {
         Ok(())
     }
 
+    /// Waits for what is in flight on all lanes of the target; nobody hears of how it ended.
+    fn drain(&mut self) -> Result<(), TargetError> {
+        let limit = self.shared.options.io_timeout();
+        if let Some(lane) = &mut self.lane {
+            lane.drain(limit)?;
+        }
+        self.shared.unanswered()
+    }
+
     fn cannot(&self, what: &str, error: &std::io::Error) -> TargetError {
         TargetError::setup(format!("{what} for {}", self.info.name), error)
     }
@@ -91,7 +100,7 @@ impl RealTarget {
 
     /// Looks whether it is still what was agreed to, unless that was looked at within `fresh`.
     fn look(&self, fresh: Duration) -> Result<(), TargetError> {
-        self.shared.lookout.look(&self.shared.options.interrupt, fresh)
+        self.shared.lookout.look(&self.shared.options, fresh)
     }
 
     /// Whether something may be written now.
@@ -103,6 +112,18 @@ impl RealTarget {
 
     fn everything(&self) -> Region {
         Region { start: 0, len: self.shared.limit() }
+    }
+}
+
+impl Drop for RealTarget {
+    /// An I/O that is left in flight may write when something else stands in its place: where data has to be restored it is
+    /// waited for as long as any.
+    fn drop(&mut self) {
+        let Self { lane: Some(lane), shared, .. } = self else { return };
+        let limit = if must_restore() { shared.options.io_timeout() } else { patience::AT_THE_END };
+        if let Err(error) = lane.drain(limit) {
+            shared.leave_unanswered(error);
+        }
     }
 }
 
@@ -119,17 +140,8 @@ impl Target for RealTarget {
     fn plan(&mut self, plan: &Plan) -> Result<(), TargetError> {
         let same = self.lane.as_ref().is_some_and(|lane| lane.plan == *plan);
         self.look(if same { holding::FRESH } else { Duration::ZERO })?;
-        match &self.lane {
-            Some(lane) if lane.slots.busy() > 0 => Err(TargetError::setup(
-                self.info.name.clone(),
-                format!(
-                    "it no longer answers ({} I/Os have not ended); take the card out and put it back",
-                    lane.slots.busy()
-                ),
-            )),
-            Some(_) if same => Ok(()),
-            _ => self.make_lane(plan),
-        }
+        self.drain()?;
+        if same { Ok(()) } else { self.make_lane(plan) }
     }
 
     #[inline]
@@ -152,8 +164,12 @@ impl Target for RealTarget {
         };
         let mut gone = None;
         lane.complete(at_least, shared, |Over { slot, at, carried, failure }| {
-            let result = match (failure, carried) {
-                (Some(failure), Some(io)) => Err(failures::of_io(shared, handles, info.sector, io, failure)),
+            let result = match (failure, carried, &gone) {
+                // What is gone is gone for all: to look again would take as long again.
+                (Some(_), _, Some(gone)) => Err(TargetError::clone(gone)),
+                (Some(failure), Some(io), None) => {
+                    Err(failures::of_io(shared, handles, info.sector, io, failure))
+                }
                 _ => Ok(()),
             };
             gone = gone.take().or(result.as_ref().err().filter(|error| error.is_final()).cloned());
@@ -163,7 +179,11 @@ impl Target for RealTarget {
     }
 
     fn flush(&mut self) -> Result<(), TargetError> {
-        upkeep::flush(self.handles.any(), &self.info.name, &self.shared.options.interrupt)?
+        // Through the page cache it takes as long as what is held back there takes to be written.
+        let direct = self.lane.as_ref().is_none_or(|lane| lane.plan.path == Path::Direct);
+        let options = &self.shared.options;
+        let limit = direct.then(|| options.io_timeout());
+        upkeep::flush(self.handles.any(), &self.info.name, &options.interrupt, limit)?
             .map_err(|errno| self.call_failed("flush", self.everything(), errno))
     }
 

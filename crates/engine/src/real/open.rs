@@ -7,6 +7,7 @@ use super::holding::lost;
 use super::options::{BlockDevice, RealOptions};
 use super::test_file::{TestFile, setup_error};
 use super::{RealTarget, TargetInfo, upkeep};
+use crate::pending::{Wait, waiting};
 use crate::target::{Target, TargetError};
 use cardscope_files::Folder;
 use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate, fstat};
@@ -110,8 +111,10 @@ impl RealTarget {
     /// Closes what this handle has open and opens the same object afresh; a plan is kept. The lock or claim on it is
     /// held all the while.
     pub(super) fn open_again(&mut self) -> Result<(), TargetError> {
-        let plan = self.lane.take().map(|lane| lane.plan);
+        self.drain()?;
         self.flush()?;
+        let _waiting = waiting(Wait::Call(format!("the reopening of {}", self.info.name).into()));
+        let plan = self.lane.take().map(|lane| lane.plan);
         let _ = fadvise(self.handles.any(), 0, None, Advice::DontNeed);
         if self.shared.is_device() {
             // The page cache is the device's as long as anybody has it open. Only root may, and direct I/O needs it not.

@@ -1,6 +1,7 @@
 //! What a caller says about a real target that the target cannot find out itself.
 
 use super::holding::Holding;
+use super::patience::IO_TIMEOUT;
 use crate::interrupt::Interrupt;
 use cardscope_sd::nvme::SmartLog;
 use rustix::io::Errno;
@@ -62,6 +63,14 @@ pub struct RealOptions {
     pub whole_card: bool,
     /// True where nothing is going to be written: the device or file is open for reading only.
     pub read_only: bool,
+    /// How long an answer is waited for before the card counts as silent; four minutes where nothing is said.
+    pub io_timeout: Option<Duration>,
+}
+
+impl RealOptions {
+    pub(super) fn io_timeout(&self) -> Duration {
+        self.io_timeout.unwrap_or(IO_TIMEOUT)
+    }
 }
 
 /// A block device that somebody else has opened, exclusively and for reading and writing.

@@ -10,13 +10,10 @@ use std::io::{self, IoSlice};
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A worker does nothing but system calls.
 const WORKER_STACK: usize = 64 << 10;
-
-/// How long a dropped pool waits for I/O still in flight before it leaves its threads to themselves.
-const GRACE: Duration = Duration::from_secs(1);
 
 /// What a transfer needs, shared by all who make them.
 pub(super) struct Mover {
@@ -132,10 +129,6 @@ impl Drop for Pool {
     fn drop(&mut self) {
         self.shared.lock().stop = true;
         self.shared.work.notify_all();
-        let deadline = Instant::now() + GRACE;
-        while self.shared.lock().under_way > 0 && Instant::now() < deadline {
-            drop(self.shared.wait_until(Duration::from_millis(20), |state| state.under_way == 0));
-        }
         // A worker whose device hangs is left to itself: it owns its part of the file and of the memory.
         if self.shared.lock().under_way == 0 {
             self.workers.drain(..).for_each(|worker| drop(worker.join()));

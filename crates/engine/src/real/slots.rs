@@ -26,6 +26,16 @@ pub(super) struct Carried {
     pub(super) done: u32,
 }
 
+impl Carried {
+    /// Its name in errors.
+    pub(super) fn operation(&self) -> &'static str {
+        match self.direction {
+            Direction::Read => "read",
+            Direction::Write => "write",
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     busy: bool,

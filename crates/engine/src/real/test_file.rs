@@ -4,7 +4,7 @@
 //! leftover. It is found by name, known as ours by its owner, and removed while the name leads to the very file that was
 //! looked at.
 
-use super::patience::{self, patiently};
+use super::patience::{self, Call};
 use crate::interrupt::Interrupt;
 use crate::pending::{Owing, Wait, owing};
 use crate::target::TargetError;
@@ -102,10 +102,9 @@ impl TestFile {
         }
         // What growing wrote must not go on into the first measurement.
         let file = self.file.try_clone().map_err(|e| io_setup(&self.path(), &e))?;
-        patiently(interrupt, Wait::Call(format!("a flush of {}", self.path().display()).into()), move || {
-            fsync(file)
-        })?
-        .map_err(|e| setup_error(&self.path(), e))
+        let what = Wait::Call(format!("a flush of {}", self.path().display()).into());
+        let flushed = Call { what, operation: "flush", interrupt, limit: None }.wait(move || fsync(file))?;
+        flushed.map_err(|e| setup_error(&self.path(), e))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is done to a target between I/Os: store, forget, discard. Devices take ioctls (`linux/fs.h`), files system calls.
 
 use super::backing::Backing;
-use super::patience::patiently;
+use super::patience::Call;
 use crate::interrupt::Interrupt;
 use crate::pending::Wait;
 use crate::target::{Region, TargetError};
@@ -9,6 +9,7 @@ use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate, fdatasync};
 use rustix::io::Errno;
 use rustix::ioctl::{NoArg, Setter, ioctl, opcode};
 use std::os::fd::BorrowedFd;
+use std::time::Duration;
 
 const BLKFLSBUF: u32 = opcode::none(0x12, 97);
 const BLKDISCARD: u32 = opcode::none(0x12, 119);
@@ -18,10 +19,12 @@ pub(super) fn flush(
     fd: BorrowedFd<'_>,
     name: &str,
     interrupt: &Interrupt,
+    limit: Option<Duration>,
 ) -> Result<Result<(), Errno>, TargetError> {
     let again = "opening the target once more for a flush";
     let own = fd.try_clone_to_owned().map_err(|e| TargetError::setup(again, e))?;
-    patiently(interrupt, Wait::Call(format!("a flush of {name}").into()), move || fdatasync(own))
+    let what = Wait::Call(format!("a flush of {name}").into());
+    Call { what, operation: "flush", interrupt, limit }.wait(move || fdatasync(own))
 }
 
 /// Has the page cache forget the target; what is dirty must have been flushed.

@@ -11,13 +11,10 @@ use rustix::io::{Errno, ReadWriteFlags, preadv2};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Largest buffer that the kernel registers as one (io_uring_register(2)).
 const LARGEST_BUFFER: usize = 1 << 30;
-
-/// How long a dropped ring waits for I/O still in flight before it leaves memory behind.
-const GRACE: Duration = Duration::from_secs(1);
 
 /// A ring with its file and its memory.
 pub(super) struct Uring {
@@ -168,14 +165,6 @@ impl Uring {
 
 impl Drop for Uring {
     fn drop(&mut self) {
-        let deadline = Instant::now() + GRACE;
-        let mut ended = Vec::new();
-        while self.in_kernel > 0 {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() || self.wait(&mut Vec::new(), self.in_kernel, left, &mut ended).is_err() {
-                break;
-            }
-        }
         // At once, where the kernel would do it some time after the ring is closed: the device can be opened
         // exclusively again and the memory lock is free again when this returns. Refused from another thread.
         let _ = self.ring.submitter().unregister_files();

@@ -78,7 +78,7 @@ impl Loop<'_> {
     fn drive_all(
         &self,
         target: &mut dyn Target,
-        mut lanes: Vec<Box<dyn Target>>,
+        lanes: Vec<Box<dyn Target>>,
         shared: &Shared,
         pace: Option<Box<dyn Pace>>,
         tick: &mut dyn FnMut(u64, Nanos),
@@ -89,9 +89,10 @@ impl Loop<'_> {
         let interrupt = self.settings.interrupt;
         std::thread::scope(|scope| {
             let others: Vec<_> = lanes
-                .iter_mut()
+                .into_iter()
                 .enumerate()
-                .map(|(index, lane)| {
+                .map(|(index, mut lane)| {
+                    // A lane ends in its thread: the kernel answers no other one.
                     let mut streams = self.streams((index + 1) * per_lane, per_lane);
                     let barrier = &barrier;
                     scope.spawn(move || {

@@ -53,9 +53,10 @@ fn io_that_breaks_its_plan_is_refused_before_it_begins() {
     target.submit(&io).unwrap();
     assert!(target.submit(&io).is_err(), "the slot is busy");
     assert!(target.buffer(0).is_err(), "the slot is busy");
-    assert!(target.plan(&plan(2, 4096)).is_err(), "an I/O is in flight");
-    target.complete(1, &mut Vec::new()).unwrap();
     target.plan(&plan(2, 4096)).unwrap();
+    let mut done = Vec::new();
+    target.complete(1, &mut done).unwrap();
+    assert!(done.is_empty(), "what an earlier plan left in flight is not answered");
 }
 
 #[rstest]

@@ -1,7 +1,7 @@
 //! Ctrl-C, and devices that hang: nothing waits for them for ever.
 
-use crate::rig::{LoopDevice, MIB, Mounted, file, on_file, plan, root, run, write};
-use cardscope_engine::content::Content;
+use crate::rig::{LoopDevice, MIB, Mounted, check, file, on_file, plan, root, run, write};
+use cardscope_engine::content::{Content, Match};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::real::{IoChoice, RealOptions, RealTarget};
 use cardscope_engine::target::{Direction, Io, Target, TargetError};
@@ -45,10 +45,7 @@ fn a_device_that_hangs_is_left_when_the_user_says_so(
     if !root("a_device_that_hangs") {
         return;
     }
-    let below = Mounted::new("ext4", "rw", 32 * MIB);
-    let image = below.path().join("card.img");
-    std::fs::write(&image, vec![1; MIB as usize]).unwrap();
-    let device = LoopDevice::over(&image);
+    let (below, device) = card();
     let interrupt = Interrupt::default();
     let mut target = device.open(with(io, &interrupt));
     target.plan(&plan(4, 4096)).unwrap();
@@ -68,6 +65,109 @@ fn a_device_that_hangs_is_left_when_the_user_says_so(
     drop(target);
     assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
     drop(frozen);
+}
+
+/// A card as a loop device on a file system that can be frozen.
+fn card() -> (Mounted, LoopDevice) {
+    let below = Mounted::new("ext4", "rw", 32 * MIB);
+    let image = below.path().join("card.img");
+    std::fs::write(&image, vec![1; MIB as usize]).unwrap();
+    let device = LoopDevice::over(&image);
+    (below, device)
+}
+
+/// Hands over four writes and waits for none.
+fn begin_writes(target: &mut dyn Target, content: Content) {
+    target.plan(&plan(4, 4096)).unwrap();
+    for slot in 0..4 {
+        let offset = u64::from(slot) * 4096;
+        target.submit(&Io { slot, direction: Direction::Write, offset, len: 4096, content }).unwrap();
+    }
+    target.complete(0, &mut Vec::new()).unwrap();
+}
+
+#[rstest]
+fn a_plan_waits_for_what_an_earlier_one_left_in_flight(
+    #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
+) {
+    if !root("a_plan_waits") {
+        return;
+    }
+    let (below, device) = card();
+    let mut target = device.open(with(io, &Interrupt::default()));
+    target.plan(&plan(4, 4096)).unwrap();
+    let frozen = Frozen::new(below.path());
+    begin_writes(&mut target, Content::Constant(7));
+    let started = Instant::now();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            std::thread::sleep(Duration::from_millis(700));
+            drop(frozen);
+        });
+        target.plan(&plan(1, 8192)).unwrap();
+    });
+    assert!(started.elapsed() >= Duration::from_millis(600), "{:?}", started.elapsed());
+    // What is written now stays: nothing of before lands on it.
+    write(&mut target, 0, 8192, Content::Constant(9)).unwrap();
+    assert_eq!(check(&mut target, 0, 8192, Content::Constant(9)).unwrap(), Match::Same);
+    assert_eq!(check(&mut target, 8192, 8192, Content::Constant(7)).unwrap(), Match::Same);
+}
+
+#[rstest]
+fn a_device_that_does_not_answer_is_given_up_after_the_time_that_is_named(
+    #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
+) {
+    if !root("a_device_that_does_not_answer") {
+        return;
+    }
+    let (below, device) = card();
+    let io_timeout = Some(Duration::from_secs(2));
+    let mut target = device.open(RealOptions { io_timeout, ..with(io, &Interrupt::default()) });
+    target.plan(&plan(4, 4096)).unwrap();
+    let frozen = Frozen::new(below.path());
+    begin_writes(&mut target, Content::Constant(7));
+    let started = Instant::now();
+    let silent = |error: TargetError| assert!(error.to_string().contains("no answer for 2 s"), "{error}");
+    silent(target.complete(1, &mut Vec::new()).unwrap_err());
+    assert!(started.elapsed() >= Duration::from_secs(2), "{:?}", started.elapsed());
+    // The time has passed: who tries again is told so at once, and nothing begins beside what hangs.
+    silent(target.plan(&plan(1, 4096)).unwrap_err());
+    silent(target.reopen().unwrap_err());
+    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+    drop(frozen);
+    target.plan(&plan(1, 4096)).unwrap();
+    assert_eq!(check(&mut target, 0, 4096, Content::Constant(7)).unwrap(), Match::Same);
+}
+
+#[rstest]
+fn nothing_begins_beside_what_a_dropped_lane_left_in_flight(
+    #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
+) {
+    if !root("nothing_begins_beside") {
+        return;
+    }
+    let (below, device) = card();
+    let mut target = device.open(with(io, &Interrupt::default()));
+    target.plan(&plan(1, 4096)).unwrap();
+    let mut lane = target.lane().unwrap().unwrap();
+    lane.plan(&plan(4, 4096)).unwrap();
+    let frozen = Frozen::new(below.path());
+    begin_writes(lane.as_mut(), Content::Constant(7));
+    drop(lane);
+    let refused = target.plan(&plan(1, 4096)).unwrap_err();
+    assert!(refused.is_final() && refused.to_string().contains("no answer"), "{refused}");
+    drop(frozen);
+}
+
+#[test]
+fn what_was_not_handed_over_yet_never_is() {
+    let (_directory, path) = file(MIB);
+    let mut target = on_file(&path, with(IoChoice::Auto, &Interrupt::default())).unwrap();
+    target.plan(&plan(2, 4096)).unwrap();
+    let io = Io { slot: 1, direction: Direction::Write, offset: 0, len: 4096, content: Content::Constant(9) };
+    target.submit(&io).unwrap();
+    target.plan(&plan(1, 4096)).unwrap();
+    assert_eq!(check(&mut target, 0, 4096, Content::Constant(0)).unwrap(), Match::Same);
 }
 
 #[rstest]
