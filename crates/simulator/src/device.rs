@@ -1,7 +1,7 @@
 //! A simulated device: a card in its rig, with what stands on it and what is wrong with it: the one place where time and content meet,
 //! so that a fault is the same in virtual and in real time.
 
-use crate::archetype::{EndOfLife, FakeKind};
+use crate::archetype::{Archetype, EndOfLife, FakeKind};
 use crate::card::Command;
 use crate::chance::{Chance, mapped_ranges};
 use crate::content::{Data, Faults, Found, IoError, Medium};
@@ -64,10 +64,7 @@ impl SimulatedDevice {
             }
         };
         let mut device = SimulatedDevice {
-            watched: !a.faults.none()
-                || a.wear.is_some()
-                || a.fake.kind == FakeKind::Overcommitted
-                || rig.fails_some(),
+            watched: is_watched(a, &rig),
             liar: LyingReader::new(&a.rig, seed),
             rig,
             medium,
@@ -82,6 +79,18 @@ impl SimulatedDevice {
         };
         device.after_write();
         Ok(device)
+    }
+
+    /// Puts the card into another rig, and gives it other faults of commands; what stands on it stays.
+    pub(crate) fn exchange(&mut self, a: &Archetype) {
+        let seed = self.spec.seed;
+        self.rig.exchange(a, seed);
+        self.liar = LyingReader::new(&a.rig, seed);
+        let counters = self.faults.counters;
+        self.faults = Faults::new(&a.faults, seed);
+        self.faults.counters = counters;
+        self.vanishes_at = self.faults.vanishes_at();
+        self.watched = is_watched(a, &self.rig);
     }
 
     /// Whether the card still answers at `now`. Fails with [`IoError::Gone`] if not.
@@ -249,6 +258,13 @@ impl SimulatedDevice {
     pub(crate) fn abandon(&mut self) {
         self.destination = None;
     }
+}
+
+fn is_watched(card: &Archetype, rig: &Rig) -> bool {
+    !card.faults.none()
+        || card.wear.is_some()
+        || card.fake.kind == FakeKind::Overcommitted
+        || rig.fails_some()
 }
 
 impl Drop for SimulatedDevice {

@@ -61,12 +61,14 @@ impl LyingReader {
             before.truncate(len as usize);
             found.stale = before;
         }
-        self.last = asked;
+        self.last = asked.clone();
         self.reads += 1;
         // Read number n: one draw decides, another one takes the bit.
+        found.misread = is_stale || !asked.start.is_multiple_of(self.align) || len > self.longest;
         if self.flip_every > 0 && self.flips.draw(2 * self.reads).is_multiple_of(self.flip_every) {
             let bit = self.flips.draw(2 * self.reads + 1) % (len * 8);
             found.flips.push((bit / 8, 1 << (bit % 8)));
+            found.misread = true;
         }
     }
 }

@@ -61,6 +61,17 @@ const SECTOR: u64 = 512;
 
 impl Rig {
     pub(crate) fn new(a: &Archetype, seed: u64) -> Self {
+        Rig::around(Card::new(a, seed), a, seed)
+    }
+
+    /// Puts the card into another rig.
+    pub(crate) fn exchange(&mut self, a: &Archetype, seed: u64) {
+        let card = std::mem::replace(&mut self.card, Card::new(a, seed));
+        *self = Rig { slow: self.slow, ..Rig::around(card, a, seed) };
+        self.plain &= self.slow.is_none();
+    }
+
+    fn around(card: Card, a: &Archetype, seed: u64) -> Self {
         let schema::Rig {
             overhead_s,
             split_bytes,
@@ -71,7 +82,7 @@ impl Rig {
             ..
         } = a.rig;
         Rig {
-            card: Card::new(a, seed),
+            card,
             overhead: overhead_s * 1e9,
             split: split_bytes.unwrap_or(u64::MAX),
             source_per_byte: host_source_mb_s.map_or(0.0, |mb_s| 1e3 / mb_s),

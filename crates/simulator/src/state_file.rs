@@ -59,7 +59,7 @@ struct Head {
 
 impl Head {
     fn new(card: &Archetype, seed: u64) -> Self {
-        let faults = card.faults.without_vanishing();
+        let faults = card.faults.of_content();
         let seeded = card.fake != Fake::default() || !faults.none();
         Head {
             name: card.name.clone(),

@@ -109,6 +109,23 @@ impl SimTarget {
         Ok(SimTarget::open(target_spec::parse(text)?)?)
     }
 
+    /// Puts the card into another reader, or has its commands fail, stall or end otherwise, while it is in use: overrides
+    /// of `[rig]` and `[faults]` as in its name. None of them give it back what its name says.
+    ///
+    /// # Errors
+    /// As [`target_spec::parse`].
+    pub fn exchange(&mut self, overrides: &str) -> Result<(), SpecError> {
+        let spec = &self.spec;
+        let card = target_spec::apply(&spec.text, spec.archetype.clone(), overrides)?.archetype;
+        self.card.exchange(&card);
+        Ok(())
+    }
+
+    /// True where the last read into a slot brought other data than the card's, by its reader's doing.
+    pub fn is_misread(&self, slot: u32) -> bool {
+        self.slots.get(slot as usize).is_some_and(|slot| slot.found.misread)
+    }
+
     /// The card and its overrides.
     pub fn spec(&self) -> &TargetSpec {
         &self.spec

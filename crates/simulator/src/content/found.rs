@@ -21,6 +21,8 @@ pub(crate) struct Found {
     pub(crate) flips: Vec<(u64, u8)>,
     /// Bytes of an earlier answer that came in place of the first ones of this read.
     pub(crate) stale: Vec<u8>,
+    /// True where a reader changed what the card answered.
+    pub(crate) misread: bool,
     pub(crate) len: u64,
 }
 
@@ -30,6 +32,7 @@ impl Found {
         self.pieces.clear();
         self.flips.clear();
         self.stale.clear();
+        self.misread = false;
         self.len = 0;
     }
 

@@ -161,6 +161,21 @@ fn a_reader_shows_less_than_the_card_has_or_more_and_its_registers_stay() {
 }
 
 #[test]
+fn a_card_in_use_is_put_into_another_reader_and_keeps_its_data() {
+    let mut moved = stamped("");
+    let before = moved.now();
+    moved.exchange("repeat_bytes=64KiB&stall_every_ios=2&stall_s=1").unwrap();
+    read(&mut moved, MIB, MIB);
+    assert!(moved.is_misread(0));
+    read(&mut moved, MIB, 64 * KIB);
+    assert!(!moved.is_misread(0));
+    assert!((1_000_000_000..1_100_000_000).contains(&(moved.now() - before)));
+    moved.exchange("").unwrap();
+    assert_eq!(read(&mut moved, MIB, MIB), written(MIB, MIB));
+    assert!(moved.exchange("repeat_bytes=1").is_err());
+}
+
+#[test]
 fn a_bad_reader_is_described() {
     let bad = card("sim:constant?repeat_bytes=64KiB&extra_sectors=1&error_ranges=1MiB+512:read");
     let words = cardscope_simulator::describe(&bad.spec().archetype).join(" ");

@@ -250,15 +250,10 @@ impl Faults {
         *self == Faults { begin_after_bytes, unit_bytes, ..Faults::default() }
     }
 
-    /// Without the moment at which the card vanishes, which is no property of what is stored on it.
-    pub(crate) fn without_vanishing(&self) -> Faults {
-        Faults {
-            vanish_after_bytes: None,
-            vanish_after_ios: None,
-            vanish_after_s: None,
-            vanish_tears: false,
-            ..self.clone()
-        }
+    /// Those that decide what stands on the card; the others are of single commands.
+    pub(crate) fn of_content(&self) -> Faults {
+        let Faults { begin_after_bytes, unit_bytes, lost_share, flip_p, .. } = *self;
+        Faults { begin_after_bytes, unit_bytes, lost_share, flip_p, ..Faults::default() }
     }
 
     pub(super) fn check(&self, announced: u64) -> Verdict {
