@@ -1,6 +1,7 @@
 //! The commands of the schedules, as a user types them, and what each has said that it writes.
 
 use super::cards::NAME;
+use super::table::SECTOR;
 use crate::bench;
 use crate::check;
 use crate::consent::Beforehand;
@@ -17,6 +18,7 @@ use cardscope_engine::interrupt::Interrupt;
 use clap::{Args, Parser};
 use serde::Serialize;
 use serde_json::Value;
+use std::ops::Range;
 
 /// What a command may do to the card.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -82,6 +84,8 @@ pub(super) struct Ended {
     pub(super) stale_reads: u64,
     /// Whether the card had lost a sector by then.
     pub(super) is_lossy: bool,
+    /// Sectors that it listed as such that may have changed.
+    pub(super) listed: Vec<Range<u64>>,
 }
 
 /// A command line of a verb.
@@ -132,8 +136,21 @@ fn ended<D: Document + Serialize>(outcome: Result<Outcome<D>>) -> Ended {
         Ok(Outcome { report, failure }) => {
             let is_bad = report.exit_status() == ExitStatus::Bad;
             let document = serde_json::to_value(&report).unwrap();
-            Ended { document, failure, is_bad, ..Ended::default() }
+            let listed = listed(&document);
+            Ended { document, failure, is_bad, listed, ..Ended::default() }
         }
         Err(refusal) => Ended { failure: Some(refusal), ..Ended::default() },
     }
+}
+
+/// What the file lists that a document names for what may have changed, in sectors.
+fn listed(document: &Value) -> Vec<Range<u64>> {
+    let file = document.pointer("/may_have_changed/file").and_then(Value::as_str);
+    let text = file.map(|file| std::fs::read_to_string(file).unwrap()).unwrap_or_default();
+    let range = |line: &str| {
+        let (start, len) = line.split_once(' ').unwrap();
+        let (start, len): (u64, u64) = (start.parse().unwrap(), len.parse().unwrap());
+        start / SECTOR..(start + len).div_ceil(SECTOR)
+    };
+    text.lines().filter(|line| !line.starts_with('#')).map(range).collect()
 }

@@ -4,7 +4,7 @@ use super::draw::Draw;
 use serde::{Deserialize, Serialize};
 
 /// A fault, which strikes at a call or at the first one after it that it can strike.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Fault {
     /// So many I/Os, flushes or discards in a row fail. Of a write half may have reached the card.
     Errors { count: u32, torn: bool },
@@ -28,10 +28,44 @@ pub(super) enum Fault {
     Signal { again: Option<u32> },
     /// The program is killed; of a write under way half may have reached the card.
     Kill { torn: bool },
+    /// The card is in another reader from now on, or goes on failing.
+    Lasting(Lasting),
 }
 
+/// What lasts, as overrides of a simulated card.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Lasting {
+    pub(super) overrides: &'static str,
+    pub(super) harm: Harm,
+}
+
+/// What a lasting fault does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Harm {
+    /// I/Os fail.
+    Fails,
+    /// Answers come late.
+    Delays,
+}
+
+const fn lasting(harm: Harm, overrides: &'static str) -> Lasting {
+    Lasting { overrides, harm }
+}
+
+/// Of cards of 24 MiB.
+const LASTING: [Lasting; 8] = [
+    lasting(Harm::Fails, "end_bytes=25165312"),
+    lasting(Harm::Fails, "error_ranges=0+1MiB:read"),
+    lasting(Harm::Fails, "error_ranges=5MB+100kB"),
+    lasting(Harm::Fails, "error_ranges=9MiB+64KiB:write"),
+    lasting(Harm::Fails, "read_error_p=0.01"),
+    lasting(Harm::Fails, "read_error_p=0.01&error_tries=2"),
+    lasting(Harm::Fails, "write_error_p=0.01"),
+    lasting(Harm::Delays, "stall_every_ios=300&stall_s=7"),
+];
+
 /// How data is wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Wrong {
     OneBit,
     Zeros,
@@ -42,17 +76,40 @@ pub(super) enum Wrong {
 }
 
 /// What is in the slot after the card was pulled out.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum PutIn {
     Same,
     Other,
     Nothing,
 }
 
+/// A number of [`Fault::of_number`] for each kind of fault that strikes.
+const STRIKING: [u64; 11] = [0, 2, 3, 4, 5, 6, 8, 10, 12, 13, 14];
+
 impl Fault {
     pub(super) fn drawn(draw: &mut Draw) -> Fault {
+        let number = draw.below(16);
+        Fault::of_number(number, draw)
+    }
+
+    /// Kinds of faults: those that strike, then those that last.
+    pub(super) const KINDS: u64 = STRIKING.len() as u64 + LASTING.len() as u64;
+
+    pub(super) fn is_lasting(kind: u64) -> bool {
+        kind >= STRIKING.len() as u64
+    }
+
+    pub(super) fn of_kind(kind: u64, draw: &mut Draw) -> Fault {
+        let striking = STRIKING.len() as u64;
+        match STRIKING.get(kind as usize) {
+            Some(number) => Fault::of_number(*number, draw),
+            None => Fault::Lasting(LASTING[(kind - striking) as usize]),
+        }
+    }
+
+    fn of_number(number: u64, draw: &mut Draw) -> Fault {
         let few = [1, 1, 1, 2, 3, 8, 40];
-        match draw.below(16) {
+        match number {
             0 | 1 => Fault::Errors { count: *draw.one_of(&few), torn: draw.once_in(3) },
             2 => Fault::BadSector,
             3 => Fault::Silent,
@@ -85,12 +142,13 @@ impl Fault {
                 | Fault::FullDisk { .. }
                 | Fault::Vanish(_)
                 | Fault::Kill { .. }
+                | Fault::Lasting(Lasting { harm: Harm::Delays, .. })
         )
     }
 }
 
 /// A fault with its call: the n-th on the target, from 0.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Due {
     pub(super) step: u64,
     pub(super) fault: Fault,

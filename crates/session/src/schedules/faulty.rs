@@ -108,6 +108,12 @@ impl Faulty {
                     self.over =
                         Some(TargetError::Silent { operation, offset, reason: "no answer".to_owned() });
                 }
+                Fault::Lasting(lasting) => {
+                    if let Some(card) = &mut self.card {
+                        card.exchange(lasting.overrides).unwrap();
+                    }
+                    table.lasting = lasting.overrides;
+                }
                 fault => self.striking = Some((fault, count(fault))),
             }
         }
@@ -228,6 +234,9 @@ impl Faulty {
     fn take(&mut self, mut done: Completion) {
         let at = self.flying.iter().position(|(io, _)| io.slot == done.slot).unwrap();
         let (io, answer) = self.flying.remove(at);
+        if done.result.is_err() && self.is_own {
+            self.table().truth.failed(&io);
+        }
         if done.result.is_ok() && answer != Answer::True {
             let bytes = self.wrong(&io, answer);
             self.spoiled.insert(io.slot, Spoiled { offset: io.offset, len: bytes.len(), bytes });

@@ -1,6 +1,7 @@
 //! One schedule played: the command with its fault, death included, then `restore` as often as the program says so, with
 //! faults of its own at first.
 
+use super::Pair;
 use super::cards::{self, KINDS, NAME};
 use super::commands::{self, Ended, Says};
 use super::desk::Desk;
@@ -35,10 +36,19 @@ struct Play<'d> {
 /// Plays a schedule to its end, or from where its last death left it; gives its calls as one number.
 pub(super) fn play(seed: u64, desk: &Desk) -> u64 {
     let mut draw = Draw::of(seed);
-    let shape = Shape::drawn(&mut draw, desk);
+    let pair = Pair::of(seed);
+    let shape = match &pair {
+        Some(pair) => Shape::of(draw.below(KINDS.len() as u64) as usize, pair.command as usize, desk),
+        None => Shape::drawn(&mut draw, desk),
+    };
     let course = desk.course(shape.number, || course(&shape, desk));
-    let fault = Fault::drawn(&mut draw);
-    let due = Due { step: course.step(&mut draw), fault };
+    let fault = match pair {
+        Some(pair) => Fault::of_kind(pair.fault, &mut draw),
+        None => Fault::drawn(&mut draw),
+    };
+    // Half of the readers are bad from the beginning.
+    let from_the_start = matches!(fault, Fault::Lasting(_)) && draw.once_in(2);
+    let due = Due { step: if from_the_start { 0 } else { course.step(&mut draw) }, fault };
     desk.note(&format!("{} on {}, {due:?} of {course:?}", shape.words.join(" "), shape.kind.name));
     let deaths = desk.deaths();
     let mut play = Play::set(desk, shape, draw, deaths > 0);
@@ -85,6 +95,7 @@ impl<'d> Play<'d> {
             own: cards::piece(Some(card), shape.kind, shape.speaks),
             other: cards::piece(None, *others_kind, shape.speaks),
             slot: PutIn::Same,
+            lasting: "",
             due: None,
             steps: 0,
             most_steps: 0,
@@ -141,6 +152,11 @@ impl<'d> Play<'d> {
         self.desk.disks.free();
         self.try_the_other_card(course);
         self.table().slot = PutIn::Same;
+        // Some restore through the reader that was bad, others through another one at once.
+        let stays = matches!(fault, Fault::Lasting(_)) && draw.once_in(2);
+        if !stays {
+            self.end_what_lasts();
+        }
         self.try_another_test(course, fault);
         let mut all = Vec::new();
         for round in 0..4 {
@@ -151,12 +167,20 @@ impl<'d> Play<'d> {
             let ended = self.restore(due, course);
             self.desk.disks.free();
             self.table().slot = PutIn::Same;
+            self.end_what_lasts();
             if ended.is_empty() {
                 break;
             }
             all.extend(ended);
         }
         all
+    }
+
+    /// The card is in a good reader again, and fails no more.
+    fn end_what_lasts(&self) {
+        let mut table = self.table();
+        table.lasting = "";
+        table.own.card.as_mut().unwrap().exchange("").unwrap();
     }
 
     /// Restores each journal that waits, as `restore` lists them, and the image where the card is not as it was.
@@ -231,7 +255,11 @@ impl<'d> Play<'d> {
         let (is_fake, sectors) = (self.shape.kind.is_fake, &table.truth.sectors);
         // On a fake one address leads to the place of another.
         let looked_at = |sector: u64| is_fake || sectors[sector as usize] != 0;
-        cards::changed(table.own.card.as_mut().unwrap(), self.shape.kind, &table.before, looked_at)
+        let card = table.own.card.as_mut().unwrap();
+        card.exchange("").unwrap();
+        let changed = cards::changed(card, self.shape.kind, &table.before, looked_at);
+        card.exchange(table.lasting).unwrap();
+        changed
     }
 
     /// Judges what came of it.

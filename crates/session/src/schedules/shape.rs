@@ -26,7 +26,7 @@ impl Shape {
         Shape::of(kind as usize, command as usize, desk)
     }
 
-    fn of(kind: usize, command: usize, desk: &Desk) -> Shape {
+    pub(super) fn of(kind: usize, command: usize, desk: &Desk) -> Shape {
         let (line, says) = COMMANDS[command];
         let number = command * KINDS.len() + kind;
         let (image, archive) = (desk.disks.archive.join("image"), desk.archive());

@@ -4,6 +4,7 @@
 use super::disks::Disks;
 use super::fault::{Due, PutIn};
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::target::{Direction, Io};
 use cardscope_model::identity::Identity;
 use cardscope_model::random::mix;
 use cardscope_simulator::SimTarget;
@@ -71,6 +72,16 @@ impl Truth {
         held.for_each(|(sector, _)| *sector |= sector::MISREAD);
     }
 
+    /// The card or its reader failed an I/O by a fault that lasts.
+    pub(super) fn failed(&mut self, io: &Io) {
+        let (start, len) = (io.offset, u64::from(io.len));
+        if io.direction == Direction::Write {
+            self.errors += 1;
+            self.written -= len;
+            self.set(start, len, sector::REFUSED);
+        }
+    }
+
     /// Whether any sector lost its last write, or fails.
     pub(super) fn is_lossy(&self) -> bool {
         self.sectors.iter().any(|bits| bits & (sector::LOST | sector::BAD) != 0)
@@ -97,6 +108,8 @@ pub(super) struct Table {
     pub(super) own: Piece,
     pub(super) other: Piece,
     pub(super) slot: PutIn,
+    /// Overrides of the fault that lasts.
+    pub(super) lasting: &'static str,
     /// What goes wrong next.
     pub(super) due: Option<Due>,
     /// Calls on the target since the run began.

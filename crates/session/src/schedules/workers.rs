@@ -5,7 +5,6 @@ use super::desk::Desk;
 use super::play::play;
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::os::unix::process::ExitStatusExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -13,10 +12,10 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The folder of all workers, the number of this one, and the seeds, for those that are started.
+/// The folder of all workers, the number of this one, and how many of its seeds are played, for those that are started.
 const FOLDER: &str = "SCHEDULES_FOLDER";
 const WORKER: &str = "SCHEDULES_WORKER";
-const SEEDS: &str = "SCHEDULES_SEEDS";
+const PLAYED: &str = "SCHEDULES_PLAYED";
 
 /// A schedule that takes longer hangs.
 const LONGEST: Duration = Duration::from_secs(120);
@@ -34,16 +33,15 @@ pub(super) struct Played {
 }
 
 /// Plays schedules on all processors.
-pub(super) fn play_all(seeds: Range<u64>) -> Played {
+pub(super) fn play_all(seeds: impl IntoIterator<Item = u64>) -> Played {
+    let seeds: Vec<u64> = seeds.into_iter().collect();
     let memory = Path::new("/dev/shm");
     let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
     let folder = tempfile::Builder::new().prefix("cardscope-schedules-").tempdir_in(place).unwrap();
-    let workers = std::thread::available_parallelism().map_or(1, usize::from) as u64;
-    let each = (seeds.end - seeds.start).div_ceil(workers).max(1);
-    let parts = (0..workers).map(|n| seeds.start + n * each..seeds.end.min(seeds.start + (n + 1) * each));
-    let parts = parts.filter(|part| !part.is_empty()).enumerate();
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let parts = seeds.chunks(seeds.len().div_ceil(workers).max(1)).enumerate();
     let supervisors: Vec<(usize, Child)> =
-        parts.map(|(n, part)| (n, supervisor(folder.path(), n, &part))).collect();
+        parts.map(|(n, part)| (n, supervisor(folder.path(), n, part))).collect();
     let mut played = Played::default();
     for (n, mut supervisor) in supervisors {
         let status = supervisor.wait().unwrap();
@@ -63,14 +61,16 @@ pub(super) fn play_all(seeds: Range<u64>) -> Played {
     played
 }
 
-fn supervisor(folder: &Path, number: usize, seeds: &Range<u64>) -> Child {
+fn supervisor(folder: &Path, number: usize, seeds: &[u64]) -> Child {
+    let lines: Vec<String> = seeds.iter().map(u64::to_string).collect();
+    std::fs::write(folder.join(format!("seeds-{number}")), lines.join("\n")).unwrap();
     let mut unshare = Command::new("unshare");
     unshare.arg("--mount");
     if !rustix::process::geteuid().is_root() {
         unshare.arg("--map-root-user");
     }
     let command = program(&mut unshare, "supervise");
-    environment(command, folder, number, seeds).spawn().expect("`unshare` (util-linux) runs")
+    environment(command, folder, number, 0).spawn().expect("`unshare` (util-linux) runs")
 }
 
 /// This test program again, as one that does only this.
@@ -82,50 +82,46 @@ fn program<'c>(command: &'c mut Command, what: &str) -> &'c mut Command {
         .stdout(Stdio::null())
 }
 
-fn environment<'c>(
-    command: &'c mut Command,
-    folder: &Path,
-    number: usize,
-    seeds: &Range<u64>,
-) -> &'c mut Command {
+fn environment<'c>(command: &'c mut Command, folder: &Path, number: usize, played: usize) -> &'c mut Command {
     let desk = Desk::of(folder, number);
     command
         .env(FOLDER, folder)
         .env(WORKER, number.to_string())
-        .env(SEEDS, format!("{} {}", seeds.start, seeds.end))
+        .env(PLAYED, played.to_string())
         .env("XDG_STATE_HOME", &desk.disks.journals)
         .env("XDG_DATA_HOME", &desk.disks.archive)
 }
 
 /// What a process of these was started for; none where somebody runs the ignored tests.
-fn started_for() -> Option<(PathBuf, usize, Range<u64>)> {
-    let [folder, number, seeds] = [FOLDER, WORKER, SEEDS].map(|name| std::env::var(name).ok());
-    let seeds = seeds?;
-    let (start, end) = seeds.split_once(' ')?;
-    Some((folder?.into(), number?.parse().ok()?, start.parse().ok()?..end.parse().ok()?))
+fn started_for() -> Option<(PathBuf, usize, Vec<u64>, usize)> {
+    let [folder, number, played] = [FOLDER, WORKER, PLAYED].map(|name| std::env::var(name).ok());
+    let (folder, number) = (PathBuf::from(folder?), number?.parse().ok()?);
+    let text = std::fs::read_to_string(folder.join(format!("seeds-{number}"))).unwrap();
+    let seeds = text.lines().map(|seed| seed.parse().unwrap()).collect();
+    Some((folder, number, seeds, played?.parse().ok()?))
 }
 
 /// Not a test: has one worker after the other play what is left.
 #[test]
 #[ignore = "runs only as a child of other tests"]
 fn supervise() {
-    let Some((folder, number, seeds)) = started_for() else { return };
+    let Some((folder, number, seeds, mut next)) = started_for() else { return };
     let desk = Desk::of(&folder, number);
     desk.set_up();
-    let mut next = seeds.start;
-    while next < seeds.end {
+    while next < seeds.len() {
         let mut command = Command::new("env");
-        let worker = environment(program(&mut command, "work"), &folder, number, &(next..seeds.end));
+        let worker = environment(program(&mut command, "work"), &folder, number, next);
         let status = worker.status().unwrap();
         if status.success() {
             break;
         }
-        next = reached(&folder, number);
+        // One that did not even begin must not be started for ever.
+        next = reached(&folder, number).max(next);
         if status.signal() == Some(rustix::process::Signal::KILL.as_raw()) {
             desk.count_death();
             continue;
         }
-        failed(&folder, number, next, &ended_by(status));
+        failed(&folder, number, seeds[next], &ended_by(status));
         desk.bury();
         next += 1;
     }
@@ -143,11 +139,11 @@ fn ended_by(status: ExitStatus) -> String {
 #[test]
 #[ignore = "runs only as a child of other tests"]
 fn work() {
-    let Some((folder, number, seeds)) = started_for() else { return };
+    let Some((folder, number, seeds, played)) = started_for() else { return };
     let desk = Desk::of(&folder, number);
     watch();
-    for seed in seeds {
-        std::fs::write(folder.join(format!("seed-{number}")), seed.to_string()).unwrap();
+    for (at, seed) in seeds.into_iter().enumerate().skip(played) {
+        std::fs::write(folder.join(format!("reached-{number}")), at.to_string()).unwrap();
         UNDER_WAY.store(seed + 1, Ordering::Relaxed);
         let played = catch_unwind(AssertUnwindSafe(|| play(seed, &desk)));
         match played {
@@ -164,9 +160,9 @@ fn panicked(why: &(dyn Any + Send)) -> &str {
     text.or(why.downcast_ref::<&str>().copied()).unwrap_or_default()
 }
 
-/// The schedule that a worker was at when it ended.
-fn reached(folder: &Path, number: usize) -> u64 {
-    std::fs::read_to_string(folder.join(format!("seed-{number}"))).unwrap().parse().unwrap()
+/// How many schedules a worker had played before the one at which it ended.
+fn reached(folder: &Path, number: usize) -> usize {
+    std::fs::read_to_string(folder.join(format!("reached-{number}"))).unwrap().parse().unwrap()
 }
 
 fn failed(folder: &Path, number: usize, seed: u64, why: &str) {
