@@ -8,6 +8,7 @@ mod licences;
 mod orphans;
 mod packaging;
 mod paths;
+mod promises;
 mod rates;
 mod touched;
 mod voice;
