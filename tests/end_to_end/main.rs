@@ -47,6 +47,7 @@ mod restore;
 mod screens;
 mod seeds;
 mod served_ends;
+mod served_errors;
 mod served_fakes;
 mod served_files;
 mod served_nbd;

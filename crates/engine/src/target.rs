@@ -374,7 +374,8 @@ const AREA_START: u64 = 192 << 20;
 
 /// Places a test area on a whole card of `total` bytes: at 192 MiB, or at its very start where it would not fit.
 pub fn place_area(total: u64, bytes: u64) -> Result<Region, TargetError> {
-    let start = if AREA_START + bytes <= total { AREA_START } else { 0 };
+    let behind = AREA_START.checked_add(bytes).is_some_and(|end| end <= total);
+    let start = if behind { AREA_START } else { 0 };
     if bytes > total {
         let what = "the test area".to_owned();
         return Err(TargetError::NoSpace { what, needed: bytes, available: total });

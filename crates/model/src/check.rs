@@ -94,6 +94,18 @@ impl Body for Visit {
         (self.verdict, self.confidence, self.usable_bytes) = (Verdict::ReaderSuspect, SURE, None);
     }
 
+    fn withdraw_verdict(&mut self, why: &str) -> bool {
+        let clean = self.verdict == Verdict::Genuine;
+        if clean {
+            (self.verdict, self.confidence, self.usable_bytes) = (Verdict::Inconclusive, 0.0, None);
+        }
+        // The page reads it there; the part's own document says what it found by itself.
+        if let Some(verify) = &mut self.verify {
+            verify.withdraw_verdict(why);
+        }
+        clean
+    }
+
     fn exit_status(&self) -> ExitStatus {
         self.verdict.exit_status(self.confidence)
     }

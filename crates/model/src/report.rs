@@ -5,6 +5,7 @@ use crate::caveat::{self, Caveat};
 use crate::condition::Condition;
 use crate::finding::{Finding, Weight};
 use crate::suspect_reader::SuspectReader;
+use crate::verify::CAPACITY_CLAIMS;
 use crate::verify::io_error::IoError;
 use serde::{Deserialize, Serialize};
 
@@ -189,6 +190,12 @@ pub trait Body {
     /// Takes note that the test ended because its reader is suspect.
     fn ended_by_reader(&mut self) {}
 
+    /// Takes a clean verdict back: an I/O failure cut its evidence short, or the card's data is not restored. True where
+    /// there was one.
+    fn withdraw_verdict(&mut self, _why: &str) -> bool {
+        false
+    }
+
     /// What was moved to and from the card; `None` for a verb that moves nothing of its own.
     fn moved(&mut self) -> Option<&mut Moved> {
         None
@@ -204,6 +211,15 @@ pub struct Report<B> {
     /// What this verb's says.
     #[serde(flatten)]
     pub body: B,
+}
+
+impl<B: Body> Report<B> {
+    /// Takes a clean verdict back, with the findings that stand for it.
+    pub fn withdraw_verdict(&mut self, why: &str) {
+        if self.body.withdraw_verdict(why) {
+            self.header.findings.retain(|finding| !CAPACITY_CLAIMS.contains(&finding.claim.as_str()));
+        }
+    }
 }
 
 /// A document of any verb, as whoever shows it must know it.

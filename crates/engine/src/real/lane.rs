@@ -187,7 +187,9 @@ impl Lane {
         let failure = match ended.moved {
             Ok(0) => Some(Failure::End),
             Ok(bytes) => return self.go_on(ended, bytes),
-            Err(Errno::INTR | Errno::AGAIN) => return self.go_on(ended, 0),
+            Err(Errno::INTR | Errno::AGAIN) if !self.slots.is_stuck(ended.slot) => {
+                return self.go_on(ended, 0);
+            }
             Err(errno) => Some(Failure::Errno(errno)),
         };
         self.slots.free(ended.slot);

@@ -213,7 +213,8 @@ impl Target for RealTarget {
     }
 
     fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
-        let bytes = bytes.next_multiple_of(u64::from(self.info.sector));
+        let sector = u64::from(self.info.sector);
+        let bytes = bytes.checked_next_multiple_of(sector).unwrap_or(u64::MAX / sector * sector);
         if let Backing::Directory(file) = &self.shared.backing
             && bytes > self.shared.limit()
         {

@@ -4,7 +4,7 @@
 use super::transfer::{Clock, Ended, Op};
 use crate::buffer::AlignedBuffer;
 use crate::target::Direction;
-use rustix::io::{Errno, ReadWriteFlags, pread, pwrite, pwritev2, retry_on_intr};
+use rustix::io::{Errno, ReadWriteFlags, pread, pwrite, pwritev2};
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -28,7 +28,7 @@ impl Mover {
     }
 
     pub(super) fn carry_out(&self, op: &Op) -> Ended {
-        let moved = retry_on_intr(|| self.transfer(op)).map(|bytes| bytes as u32);
+        let moved = self.transfer(op).map(|bytes| bytes as u32);
         Ended { slot: op.slot, at: self.clock.now(), moved }
     }
 

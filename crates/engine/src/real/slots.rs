@@ -16,6 +16,9 @@ const MOST_MEMORY: u64 = 256 << 20;
 /// The longest I/O; io_uring registers no larger buffer.
 const LONGEST: u64 = 1 << 30;
 
+/// A server of a file may answer "try again" for ever.
+const MOST_TRIES: u32 = 1000;
+
 /// The I/O that a slot carries or carried last.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Carried {
@@ -24,6 +27,8 @@ pub(super) struct Carried {
     pub(super) len: u32,
     /// Bytes moved so far.
     pub(super) done: u32,
+    /// Transfers on end that moved nothing, because they were to be tried again.
+    stalled: u32,
 }
 
 impl Carried {
@@ -130,22 +135,36 @@ impl Slots {
         }
         let slot = &mut self.slots[index];
         slot.busy = true;
-        slot.carried = Some(Carried { direction: io.direction, offset: io.offset, len: io.len, done: 0 });
+        slot.carried =
+            Some(Carried { direction: io.direction, offset: io.offset, len: io.len, done: 0, stalled: 0 });
         self.busy += 1;
         self.writing += usize::from(io.direction == Direction::Write);
         let sync = self.sync_each && io.direction == Direction::Write;
         Ok(Op { slot: io.slot, direction: io.direction, offset: io.offset, at, len: io.len, sync })
     }
 
+    /// True where a transfer that is to be tried again was tried often enough.
+    #[cold]
+    pub(super) fn is_stuck(&mut self, slot: u32) -> bool {
+        let carried = self.slots.get_mut(slot as usize).and_then(|slot| slot.carried.as_mut());
+        carried.is_none_or(|carried| {
+            carried.stalled += 1;
+            carried.stalled > MOST_TRIES
+        })
+    }
+
     /// Counts what a transfer moved. Gives the rest of the I/O where it was short, `None` where it is complete.
     #[inline]
     pub(super) fn moved(&mut self, slot: u32, bytes: u32) -> Option<Op> {
         let carried = self.slots[slot as usize].carried.as_mut()?;
-        carried.done += bytes;
+        carried.done = carried.done.saturating_add(bytes);
         if carried.done >= carried.len {
             return None;
         }
-        let Carried { direction, offset, len, done } = *carried;
+        if bytes > 0 {
+            carried.stalled = 0;
+        }
+        let Carried { direction, offset, len, done, .. } = *carried;
         let at = self.backing(slot as usize, direction) + done as usize;
         let sync = self.sync_each && direction == Direction::Write;
         Some(Op { slot, direction, offset: offset + u64::from(done), at, len: len - done, sync })

@@ -138,6 +138,16 @@ impl Body for Verification {
         (self.usable_bytes, self.good_bytes, self.share) = (None, None, None);
     }
 
+    fn withdraw_verdict(&mut self, why: &str) -> bool {
+        let clean = self.verdict == Verdict::Genuine;
+        if clean {
+            (self.verdict, self.confidence) = (Verdict::Inconclusive, 0.0);
+            (self.usable_bytes, self.good_bytes) = (None, None);
+            self.reason = Some(why.to_owned());
+        }
+        clean
+    }
+
     fn exit_status(&self) -> ExitStatus {
         self.verdict.exit_status(self.confidence)
     }
@@ -150,6 +160,23 @@ impl Body for Verification {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finding::{Finding, Weight};
+
+    #[test]
+    fn a_clean_verdict_is_taken_back_with_its_findings_and_an_accusation_stays() {
+        for (verdict, left) in [(Verdict::Genuine, Verdict::Inconclusive), (Verdict::Limbo, Verdict::Limbo)] {
+            let mut report = VerifyReport::default();
+            (report.body.verdict, report.body.confidence) = (verdict, 0.99);
+            (report.body.usable_bytes, report.body.proven_bytes) = (Some(4096), 4096);
+            let finding = |claim: &str| Finding::new(claim, Weight::Note, 0.99, "All of it is there.");
+            report.header.findings = ["capacity", "bound", "cache"].map(finding).to_vec();
+            report.withdraw_verdict("an error ended the test");
+            assert_eq!((report.body.verdict, report.body.proven_bytes), (left, 4096));
+            let clean = verdict == Verdict::Genuine;
+            assert_eq!(report.body.usable_bytes.is_none(), clean);
+            assert_eq!(report.header.findings.len(), if clean { 1 } else { 3 });
+        }
+    }
 
     #[test]
     fn a_proof_keeps_both_addresses_as_json() {

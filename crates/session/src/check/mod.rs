@@ -13,7 +13,7 @@ mod visit;
 pub use request::Request;
 
 use crate::error::{Failure, Result};
-use crate::frame::{Common, Needs, Procedure, Session};
+use crate::frame::{Common, NOT_RESTORED, Needs, Procedure, Session, keep_no_clean_verdict};
 use crate::map::NOTHING_TO_READ;
 use crate::opened::TargetType;
 use cardscope_model::check::{CheckReport, Visit as Body};
@@ -66,6 +66,10 @@ impl Procedure for Request {
         session.begin_row(report)?;
         let mut visit = Visit::begin(self, session, report);
         let ended = visit.all();
+        keep_no_clean_verdict(visit.report, ended.as_ref().err());
+        if !self.erase && !visit.report.body.moved.data_kept {
+            visit.report.withdraw_verdict(NOT_RESTORED);
+        }
         visit.conclude(ended.is_err());
         ended
     }

@@ -199,6 +199,7 @@ pub(crate) fn perform<P: Procedure>(
         return Err(backups::naming(refusal, session.backup.as_ref()));
     }
     let failure = session.put_image_back(&mut report, failure);
+    keep_no_clean_verdict(&mut report, failure.as_ref());
     report.header.next.splice(0..0, waiting(&report.header.findings));
     for finding in &report.header.findings {
         session.events.event(&Event::Found(finding.clone()));
@@ -217,6 +218,16 @@ fn blame_reader<B: Body>(report: &mut Report<B>, reader: SuspectReader) {
     report.header.findings.push(finding.advise("Try another reader."));
     report.header.next = vec![Next { what: "try another reader".to_owned(), command: None }];
     report.header.suspect_reader = Some(reader);
+}
+
+/// Why nothing is proven of a card whose data did not all come back.
+pub(crate) const NOT_RESTORED: &str = "its data is not fully restored";
+
+/// After an I/O failure nobody reads that a card passed: its evidence ended there, or its data is not restored.
+pub(crate) fn keep_no_clean_verdict<B: Body>(report: &mut Report<B>, failure: Option<&Failure>) {
+    if matches!(failure, Some(Failure::Io(_))) {
+        report.withdraw_verdict("an error ended the test");
+    }
 }
 
 /// One use of a verb on an open card: everything that the verb needs, and what the frame owes at its end.

@@ -150,6 +150,11 @@ impl Record<'_> {
             let bad = ["limbo", "wraparound", "chain", "overcommitted", "damaged", "dead", "unstable"];
             self.must(self.truth.harmed || !is(&bad), "a good card is called bad");
         }
+        // That a document could not be stored says nothing of the card.
+        let cut =
+            matches!(ended.failure, Some(Failure::Io(_))) && !matches!(self.fault, Fault::FullDisk { .. });
+        let passed = ended.document.get("verdict").is_some_and(|verdict| verdict == "genuine");
+        self.must(!cut || !passed, "an I/O failure ended it, and the card is called genuine");
         let complete = ended.failure.is_none() && self.shape.words.iter().any(|word| word == "--full");
         self.must(!genuine || !complete || !ended.is_lossy, "a card that lost a sector is called genuine");
         let stale = ended.stale_reads > 0 && !ended.is_bad && ended.failure.is_none();

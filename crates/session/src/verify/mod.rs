@@ -11,7 +11,7 @@ pub use request::Request;
 use crate::after_verdict::{Tested, after};
 use crate::consent::Consent;
 use crate::error::{Failure, Result};
-use crate::frame::{Common, Limits, Needs, Procedure, Session};
+use crate::frame::{Common, Limits, Needs, Procedure, Session, keep_no_clean_verdict};
 use crate::opened::{Opened, TargetType};
 use crate::opening::Resolved;
 use cardscope_device::held::Device;
@@ -67,6 +67,7 @@ impl Procedure for Request {
             Method::Full => full::run(self, session, report),
             Method::Files => files::run(self, session, report),
         };
+        keep_no_clean_verdict(report, ended.as_ref().err());
         let printed = self.printed()?;
         if let Some(printed) = &printed {
             judge_label(report, printed, session.opened);
@@ -74,7 +75,7 @@ impl Procedure for Request {
         if ended.is_ok() {
             doubt::explain(self, session, report, printed.as_ref());
         }
-        if report.body.verdict == Verdict::Inconclusive {
+        if report.body.verdict == Verdict::Inconclusive && report.body.reason.is_none() {
             report.body.reason = Some(inconclusive_because(self, session.opened, report, &ended));
         }
         let tested = Tested { common: &self.common, label: self.label.as_deref(), way: self.way() };

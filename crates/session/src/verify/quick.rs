@@ -6,7 +6,7 @@
 
 use super::Request;
 use crate::error::{Failure, Result};
-use crate::frame::{Session, as_probes_know};
+use crate::frame::{NOT_RESTORED, Session, as_probes_know};
 use crate::opened::{Opened, TargetType};
 use cardscope_engine::card::{Card, Extent};
 use cardscope_engine::content::Content;
@@ -19,7 +19,7 @@ use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::random::mix;
 use cardscope_model::report::Body as _;
 use cardscope_model::units::{MIB, Size, seconds};
-use cardscope_model::verify::{Verdict, VerifyReport};
+use cardscope_model::verify::{CAPACITY_CLAIMS, Verdict, VerifyReport};
 use cardscope_probe::capacity::ios_to_a_verdict;
 use cardscope_probe::capacity::{self, BLOCK, DEPTH, LEAST_IOS, LEAST_RUN, Options, Outcome};
 use cardscope_probe::context::{self, Limits};
@@ -85,7 +85,10 @@ pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut Ver
     if let Some(back) = returned.and_then(|returned| returned.back) {
         came_back(report, &back, usable);
     }
-    report.header.findings.extend(not_back);
+    if let Some(not_back) = not_back {
+        report.withdraw_verdict(NOT_RESTORED);
+        report.header.findings.push(not_back);
+    }
     session.hear_target(&mut report.header);
     ended
 }
@@ -147,7 +150,7 @@ fn came_back(report: &mut VerifyReport, back: &PutBack, usable: Option<u64>) {
     let lost = lost.max(back.lost_at_first);
     if report.body.verdict == Verdict::Genuine && lost > 0 {
         report.body.restored_without(lost);
-        report.header.findings.retain(|f| f.claim != "capacity" && f.claim != "bound");
+        report.header.findings.retain(|f| !CAPACITY_CLAIMS.contains(&f.claim.as_str()));
         report.header.findings.extend(forgotten(back));
     }
 }
