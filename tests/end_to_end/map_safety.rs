@@ -4,7 +4,7 @@ use crate::common::binary::{Home, Outcome};
 use crate::common::machine::{Loop, MIB, Mounted, image, names_in, tool};
 use crate::common::maps::{claims, holds_what_is_promised, journals, parts};
 use crate::common::served::Served;
-use crate::common::{list, number, text};
+use crate::common::{list, number, text, until};
 use rustix::process::Signal;
 use std::path::Path;
 use std::time::Duration;
@@ -154,10 +154,13 @@ fn without_a_place_for_the_journal_it_says_what_else_there_is() {
 }
 
 /// A map on a slow served card, stopped once it writes.
-fn stopped(home: &Home, card: &str, signal: Signal) -> Outcome {
-    let mut running = home.start(&["map", card, "--json", "--only", "write-curve"]);
+fn stopped(home: &Home, card: &Loop, signal: Signal) -> Outcome {
+    let before = card.written();
+    let mut running = home.start(&["map", &card.path, "--json", "--only", "write-curve"]);
     running.wait_for("writes by size");
-    std::thread::sleep(Duration::from_secs(3));
+    // The reader is tested first.
+    until("it writes", || card.written() > before);
+    std::thread::sleep(Duration::from_secs(1));
     running.signal(signal);
     running.finish_within(Duration::from_secs(60))
 }
@@ -184,7 +187,7 @@ impl Slow {
 #[test]
 fn ctrl_c_puts_everything_back_and_prints_what_was_measured() {
     let slow = Slow::new();
-    let outcome = stopped(&slow.home, &slow.card.path, Signal::INT).expect(130).says(&["interrupted"]);
+    let outcome = stopped(&slow.home, &slow.card, Signal::INT).expect(130).says(&["interrupted"]);
     let document = outcome.json();
     assert!(text(&document, "/error").contains("interrupted") && document["data_kept"] == true, "{outcome}");
     assert!(slow.card.content() == slow.content, "the card was changed");
@@ -194,7 +197,7 @@ fn ctrl_c_puts_everything_back_and_prints_what_was_measured() {
 #[test]
 fn after_kill_9_restore_makes_the_card_what_it_was() {
     let slow = Slow::new();
-    stopped(&slow.home, &slow.card.path, Signal::KILL);
+    stopped(&slow.home, &slow.card, Signal::KILL);
     let left = journals(&slow.home);
     assert_eq!(left.len(), 1, "it was killed too early or too late");
     assert!(
