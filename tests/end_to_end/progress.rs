@@ -127,7 +127,8 @@ fn ctrl_c_on_a_terminal_is_answered_at_once_with_what_is_restored() {
     let served = slow_card(&home);
     let before = std::fs::read(served.card()).unwrap();
     // The name of a stage is drawn before anything was written.
-    let drawn = Drawn::of(&home, 80, "[1-9][0-9.]* of [0-9.]* MB", &["verify", served.card().to_str().unwrap()], 130);
+    let drawn =
+        Drawn::of(&home, 80, "[1-9][0-9.]* of [0-9.]* MB", &["verify", served.card().to_str().unwrap()], 130);
     let at = |word: &str| drawn.0.iter().position(|line| line.contains(word));
     let (asked, answered) = (at("^C").unwrap(), at("stopping: restoring").expect("it says what it restores"));
     assert!(asked < answered, "{:?}", drawn.0);

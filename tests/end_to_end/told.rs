@@ -22,7 +22,8 @@ fn a_visit_tells_its_plan_its_session_its_speeds_and_its_findings() {
     let home = Home::new();
     // What is found on each of them is bad: a mark that is not met, and a fake.
     for card in ["sim:sandisk-extremepro-32g-a1", "sim:sandian-1tb-52g"] {
-        let outcome = home.run(&["check", card, "--json", "--events", "--seed", "1"]).expect(1);
+        let outcome =
+            home.run(&["check", card, "--json", "--events", "--seed", "1", "--budget", "4m"]).expect(1);
         let document = outcome.json();
         let told = told(&outcome.stderr);
         let plan = told

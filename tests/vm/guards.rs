@@ -72,8 +72,8 @@ fn a_disk_in_use_is_refused_whatever_is_consented_and_not_written_to() {
                 .run(&format!("{names}{}; until wipefs -qa $d 2>/dev/null; do sleep 0.1; done", use_.end))
                 .expect(0);
         }
-        // Free again, it can be tested.
-        machine.cardscope(&format!("verify {disk} --max-write 2MB --budget 20s")).expect(0);
+        // Free again, it can be tested, as far as so little shows.
+        machine.cardscope(&format!("verify {disk} --max-write 2MB --budget 20s")).expect(4);
         machine.pull_out(slot);
     }
 }

@@ -5,9 +5,11 @@ use crate::caveat::{self, Caveat};
 use crate::condition::Condition;
 use crate::finding::{Finding, Weight};
 use crate::suspect_reader::SuspectReader;
-use crate::verify::CAPACITY_CLAIMS;
 use crate::verify::io_error::IoError;
 use serde::{Deserialize, Serialize};
+
+/// Claims of the findings that stand for a verdict on the capacity.
+pub const CAPACITY_CLAIMS: [&str; 2] = ["capacity", "bound"];
 
 /// What every document says, whatever the verb.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -130,6 +130,13 @@ impl Opened {
         }
     }
 
+    /// True where a whole card is open, not a partition of one or a file.
+    pub(crate) fn is_whole_card(&self) -> bool {
+        let is_part =
+            |device: &Device| device.clearance.as_ref().is_some_and(|seen| seen.partition_of.is_some());
+        self.is_simulated() || self.device().is_some_and(|device| !is_part(device))
+    }
+
     /// The block device that is open, where the target is one.
     pub fn device(&self) -> Option<&Device> {
         match self.held.as_ref()?.kind() {

@@ -6,8 +6,8 @@
 //! once more, since only such a write can hide that the file was cut. What was found changed stays so: nothing more is
 //! written through this target.
 
-use super::options::RealOptions;
 use super::patience::Call;
+use crate::interrupt::Interrupt;
 use crate::pending::Wait;
 use crate::target::{Change, TargetError};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -63,11 +63,16 @@ impl Lookout {
     }
 
     /// Looks, unless somebody did within `fresh`. A file system that hangs keeps nobody from ending the test.
-    pub(super) fn look(&self, options: &RealOptions, fresh: Duration) -> Result<(), TargetError> {
+    pub(super) fn look(
+        &self,
+        interrupt: &Interrupt,
+        limit: Duration,
+        fresh: Duration,
+    ) -> Result<(), TargetError> {
         match &self.watched {
             Some(watched) if !watched.looked_within(fresh) => {
                 let watched = Arc::clone(watched);
-                let (interrupt, limit) = (&options.interrupt, Some(options.io_timeout()));
+                let limit = Some(limit);
                 Call { what: Wait::Look, operation: "check", interrupt, limit }.wait(move || watched.look())
             }
             _ => Ok(()),
@@ -139,6 +144,7 @@ pub(super) fn lost(name: &str, change: Change, operation: &'static str, offset: 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::real::patience::IO_TIMEOUT;
     use std::sync::atomic::AtomicU32;
 
     /// Counts the looks; from the third one on it is in use.
@@ -167,10 +173,10 @@ mod tests {
     #[test]
     fn what_was_found_stays() {
         let (counting, lookout) = lookout(false);
-        let look = || lookout.look(&RealOptions::default(), Duration::ZERO).unwrap();
+        let look = || lookout.look(&Interrupt::default(), IO_TIMEOUT, Duration::ZERO).unwrap();
         look();
         look();
-        lookout.look(&RealOptions::default(), Duration::from_secs(3600)).unwrap();
+        lookout.look(&Interrupt::default(), IO_TIMEOUT, Duration::from_secs(3600)).unwrap();
         assert_eq!(lookout.may_write(), Ok(()));
         look();
         assert_eq!(lookout.may_write(), Err(Change::InUse("mounted".into())));

@@ -100,7 +100,8 @@ impl RealTarget {
 
     /// Looks whether it is still what was agreed to, unless that was looked at within `fresh`.
     fn look(&self, fresh: Duration) -> Result<(), TargetError> {
-        self.shared.lookout.look(&self.shared.options, fresh)
+        let options = &self.shared.options;
+        self.shared.lookout.look(&options.interrupt, options.io_timeout(), fresh)
     }
 
     /// Whether something may be written now.

@@ -1,7 +1,7 @@
 //! Causes of a wrong capacity beside a forged card: a reader that cuts, adds or drops part of it, and a controller that
 //! no longer finds its flash. Threads about each: `docs/verify.md`.
 
-use super::{Method, READER_LIMITS, Verdict, Verification};
+use super::{READER_LIMITS, Verdict};
 use crate::capacity::fit::known_cards;
 use crate::capacity::printed_size;
 use crate::finding::{Finding, Weight};
@@ -83,6 +83,9 @@ const CONTROLLER_ONLY: std::ops::RangeInclusive<u64> = 30_000_000..=32 * MIB;
 /// A card so many times as large as what is shown is another one than the controller's.
 const FAR_LARGER: u64 = 8;
 
+/// Below this a size is that of an image or a partition as often as of a card, and some known card fits by chance.
+const LEAST_COMPARED: u64 = 1_000_000_000;
+
 /// Sectors of 512 bytes that a reader adds at most: one, of the longest sector that readers have.
 const MOST_EXTRA: u64 = 4096;
 
@@ -94,22 +97,6 @@ const MEASURED: std::ops::RangeInclusive<f64> = 0.968..=1.016;
 impl CapacityCause {
     /// Confidence of a cause.
     pub const CONFIDENCE: f64 = 0.95;
-
-    /// The cause that explains a result, if one does.
-    pub fn of(found: &Verification, stated: &StatedSizes) -> Option<Self> {
-        // Files do not show the addresses of the card.
-        let by_address = found.method != Method::Files;
-        stated.lost_flash().or_else(|| match found.verdict {
-            Verdict::Genuine | Verdict::Inconclusive => stated.cut(),
-            Verdict::ReaderSuspect if by_address => {
-                found.at_most_usable().map(|limit_bytes| CapacityCause::AddressLimit { limit_bytes })
-            }
-            Verdict::Damaged if by_address && found.fails_beyond => stated.failing_end(found.usable_bytes?),
-            // Losses that were answered with success are a fake's, unless the card holds all that it ever promised.
-            Verdict::Limbo if by_address => stated.excess(found.usable_bytes?),
-            _ => None,
-        })
-    }
 
     /// The reader to try, as it stands before that word.
     pub fn reader_to_try(self) -> &'static str {
@@ -219,14 +206,14 @@ impl StatedSizes {
         self.exact().chain(self.printed_bytes.map(|bytes| (bytes, SizeSource::Label)))
     }
 
-    fn lost_flash(&self) -> Option<CapacityCause> {
+    pub(super) fn lost_flash(&self) -> Option<CapacityCause> {
         let shown = self.host_bytes.filter(|bytes| CONTROLLER_ONLY.contains(bytes))?;
         let (card_bytes, known_from) = self.all().find(|(bytes, _)| *bytes >= FAR_LARGER * shown)?;
         Some(CapacityCause::LostFlash { card_bytes, known_from })
     }
 
     /// Less is shown than there is, and all that is shown is whole.
-    fn cut(&self) -> Option<CapacityCause> {
+    pub(super) fn cut(&self) -> Option<CapacityCause> {
         let shown = self.host_bytes?;
         let limit_bytes =
             READER_LIMITS.into_iter().find(|limit| (limit - MOST_EXTRA..=*limit).contains(&shown));
@@ -245,8 +232,9 @@ impl StatedSizes {
         let as_printed = |bytes: u64| {
             self.printed_bytes.is_none_or(|printed| USUAL.contains(&(bytes as f64 / printed as f64)))
         };
-        let known = known_cards().into_iter().map(|card| card.bytes);
-        if let Some(bytes) = known.into_iter().find(|bytes| drops_bits(*bytes, shown) && as_printed(*bytes)) {
+        let mut known = known_cards().into_iter().map(|card| card.bytes);
+        let lacks_one_bit = |bytes: &u64| bytes.saturating_sub(shown).is_power_of_two() && as_printed(*bytes);
+        if let Some(bytes) = known.find(lacks_one_bit).filter(|_| shown >= LEAST_COMPARED) {
             return Some(dropped(bytes, SizeSource::KnownSizes));
         }
         let printed = self.printed_bytes?;
@@ -256,7 +244,7 @@ impl StatedSizes {
     }
 
     /// Everything from `usable` on fails with an error, which no fake does.
-    fn failing_end(&self, usable: u64) -> Option<CapacityCause> {
+    pub(super) fn failing_end(&self, usable: u64) -> Option<CapacityCause> {
         let shown = self.host_bytes?;
         let extra_bytes = shown.checked_sub(usable)?;
         if extra_bytes <= MOST_EXTRA {
@@ -272,7 +260,7 @@ impl StatedSizes {
     }
 
     /// The card holds as much as it ever promised, and the reader shows more.
-    fn excess(&self, usable: u64) -> Option<CapacityCause> {
+    pub(super) fn excess(&self, usable: u64) -> Option<CapacityCause> {
         let agrees = |bytes: u64| USUAL.contains(&(usable as f64 / bytes as f64));
         let (_, source) = self.all().find(|(bytes, _)| agrees(*bytes))?;
         let known_from = Some(source);
@@ -292,6 +280,7 @@ fn drops_bits(card_bytes: u64, shown: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verify::{Method, Verification};
 
     const GB_64: u64 = 63_864_569_856;
     const GB_128: u64 = 127_865_454_592;
@@ -308,7 +297,7 @@ mod tests {
 
     fn whole(host: u64, stated: StatedSizes) -> Option<CapacityCause> {
         let stated = StatedSizes { host_bytes: Some(host), ..stated };
-        CapacityCause::of(&found(Verdict::Genuine, host, false), &stated)
+        found(Verdict::Genuine, host, false).capacity_cause(&stated)
     }
 
     fn printed(gb: u64) -> StatedSizes {
@@ -362,7 +351,7 @@ mod tests {
 
     fn failing(host: u64, usable: u64, stated: StatedSizes) -> Option<CapacityCause> {
         let stated = StatedSizes { host_bytes: Some(host), ..stated };
-        CapacityCause::of(&found(Verdict::Damaged, usable, true), &stated)
+        found(Verdict::Damaged, usable, true).capacity_cause(&stated)
     }
 
     #[test]
@@ -383,7 +372,7 @@ mod tests {
     fn losses_behind_success_are_a_fakes_unless_the_label_agrees() {
         let limbo = |printed_bytes: Option<u64>| {
             let stated = StatedSizes { host_bytes: Some(1 << 41), printed_bytes, ..Default::default() };
-            CapacityCause::of(&found(Verdict::Limbo, GB_128, false), &stated)
+            found(Verdict::Limbo, GB_128, false).capacity_cause(&stated)
         };
         assert_eq!((limbo(None), limbo(Some(2_000_000_000_000))), (None, None));
         assert!(limbo(Some(128_000_000_000)).is_some());

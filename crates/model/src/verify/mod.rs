@@ -24,9 +24,6 @@ pub const SURE: f64 = 0.95;
 /// Below this confidence a card that failed nowhere is not called genuine, but not proven.
 pub const PROVEN: f64 = 0.8;
 
-/// Claims of the findings that stand for a verdict on the capacity.
-pub const CAPACITY_CLAIMS: [&str; 2] = ["capacity", "bound"];
-
 worded! {
     /// The answer to "is this card genuine and whole".
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -118,6 +118,22 @@ impl Verification {
 }
 
 impl Verification {
+    /// The cause that explains this result, if one does.
+    pub fn capacity_cause(&self, stated: &StatedSizes) -> Option<CapacityCause> {
+        // Files do not show the addresses of the card.
+        let by_address = self.method != Method::Files;
+        stated.lost_flash().or_else(|| match self.verdict {
+            Verdict::Genuine | Verdict::Inconclusive => stated.cut(),
+            Verdict::ReaderSuspect if by_address => {
+                self.at_most_usable().map(|limit_bytes| CapacityCause::AddressLimit { limit_bytes })
+            }
+            Verdict::Damaged if by_address && self.fails_beyond => stated.failing_end(self.usable_bytes?),
+            // Losses that were answered with success are a fake's, unless the card holds all that it ever promised.
+            Verdict::Limbo if by_address => stated.excess(self.usable_bytes?),
+            _ => None,
+        })
+    }
+
     /// Bytes from 0 on that may be there: what is known to be, else what lies in front of the first repetition.
     pub fn at_most_usable(&self) -> Option<u64> {
         self.usable_bytes.or(self.wrap_bytes)

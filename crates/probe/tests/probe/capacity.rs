@@ -159,8 +159,8 @@ fn a_chain_whose_end_falls_on_the_end_of_a_period_is_a_chain() {
 
 #[rstest]
 #[case("69GB", 2 << 30)]
-#[case("69GB", 32 << 30)]
-#[case("64GiB", 32 << 30)]
+#[case("69GB", 16 << 30)]
+#[case("64GiB", 16 << 30)]
 #[case("8GB", 16 << 20)]
 #[case("512GB", 4 << 30)]
 #[case("8156679680", 4 << 20)]

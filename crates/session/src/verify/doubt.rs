@@ -1,7 +1,7 @@
 //! Doubts about a capacity: what CSD, label, partition table and earlier tests say beside the reader, and whether that
 //! explains a result that would otherwise be held against the card.
 
-use super::{Request, whole};
+use super::Request;
 use crate::archive::open_existing;
 use crate::card_key::card_key;
 use crate::format::CardBytes;
@@ -28,7 +28,7 @@ pub(super) fn explain(
     printed: Option<&Label>,
 ) {
     let mut stated = stated_sizes(request, session, report, printed);
-    let cause = CapacityCause::of(&report.body, &stated);
+    let cause = report.body.capacity_cause(&stated);
     let layout = layout(session, report);
     report.header.findings.extend(layout.iter().flat_map(PresentLayout::contradictions));
     if cause.is_some() || report.body.verdict.lacks_capacity() {
@@ -64,7 +64,7 @@ fn stated_sizes(
     let opened = &*session.opened;
     let identity = opened.identity.as_ref();
     let csd = identity.and_then(|identity| identity.csd.as_ref());
-    let addressed = report.body.method != Method::Files && whole(opened);
+    let addressed = report.body.method != Method::Files && opened.is_whole_card();
     StatedSizes {
         host_bytes: match addressed {
             true => Some(report.body.announced_bytes),
@@ -94,7 +94,7 @@ fn largest_genuine(archive: Option<&Path>, card_key: &str) -> Option<u64> {
 fn layout(session: &mut Session<'_>, report: &VerifyReport) -> Option<PresentLayout> {
     let body = &report.body;
     let there = body.moved.data_kept && body.method == Method::Quick;
-    if !there || !whole(session.opened) {
+    if !there || !session.opened.is_whole_card() {
         return None;
     }
     let mut card = Card::new(session.opened.target.as_mut(), session.interrupt, READ, 1).ok()?;

@@ -14,7 +14,6 @@ use crate::error::{Failure, Result};
 use crate::frame::{Common, Limits, Needs, Procedure, Session, keep_no_clean_verdict};
 use crate::opened::{Opened, TargetType};
 use crate::opening::Resolved;
-use cardscope_device::held::Device;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::identity::Identity;
 use cardscope_model::judged_label::{self, Measured, Seen};
@@ -127,12 +126,6 @@ fn misplaced(request: &Request) -> Result<()> {
     ])
 }
 
-/// Whether a whole card is open, not a partition of one or a file.
-fn whole(opened: &Opened) -> bool {
-    let is_part = |device: &Device| device.clearance.as_ref().is_some_and(|seen| seen.partition_of.is_some());
-    opened.is_simulated() || opened.device().is_some_and(|device| !is_part(device))
-}
-
 /// Holds what is printed on the card against what was found out.
 fn judge_label(report: &mut VerifyReport, printed: &Label, opened: &Opened) {
     let body = &report.body;
@@ -144,7 +137,7 @@ fn judge_label(report: &mut VerifyReport, printed: &Label, opened: &Opened) {
     let seen = Seen {
         announced_bytes: match whole_card {
             // A partition or an image says nothing of what its card announces.
-            true if whole(opened) => Some(body.announced_bytes),
+            true if opened.is_whole_card() => Some(body.announced_bytes),
             _ => opened.identity.as_ref().and_then(|identity| identity.capacity_bytes),
         },
         // What a reader may hide, or lies scattered, is not held against the print.
