@@ -2,8 +2,7 @@
 //! read, so that it cannot be saved, must not be overwritten.
 //!
 //! Nothing is saved through a reader that gives different data for one place: reads are compared before the first write
-//! ([`reader_check`]), and every block is read twice, in different requests, before it counts as saved
-//! ([`FirstReading`]).
+//! (`reader_check`), and every block is read twice, in different requests, before it counts as saved (`double_reading`).
 
 pub(crate) use crate::double_reading::UNIT;
 use crate::double_reading::{self, FirstReading, Readings};
