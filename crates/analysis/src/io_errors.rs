@@ -1,40 +1,74 @@
-//! What I/Os that failed under a probe say of the card.
+//! What I/Os that failed under a probe say of the card, as a finding.
 
 use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::verify::IoError;
+use cardscope_model::report::Moved;
+use cardscope_model::units::Amount;
+use cardscope_model::verify::{ErrorPattern, READER_ERRORS, ReaderFault};
 
-/// What the finding claims.
-pub const CLAIM: &str = "io-errors";
+/// What the finding claims where the card may be the cause.
+const CLAIM: &str = "io-errors";
 
-/// A card that failed I/Os; `when` ends the sentence. What succeeded at the second try may be the reader's fault.
-pub fn finding(io_errors: &[IoError], when: &str) -> Option<Finding> {
-    let lasting = io_errors.iter().find(|t| !t.recovered);
-    let first = lasting.or(io_errors.first())?;
-    let (weight, sure, verdict, helps) = match lasting {
-        Some(_) => (
+/// Whether a finding says what failed I/Os have in common.
+pub fn is_of_errors(finding: &Finding) -> bool {
+    [CLAIM, READER_ERRORS].contains(&finding.claim.as_str())
+}
+
+/// What failed I/Os have in common; `when` ends the sentence, and the card's size is unknown for files.
+pub fn finding(moved: &Moved, card_bytes: Option<u64>, when: &str) -> Option<Finding> {
+    let pattern = moved.error_pattern(card_bytes);
+    let (weight, sure, verdict, helps) = match pattern {
+        ErrorPattern::None => return None,
+        ErrorPattern::Occasional => (
+            Weight::Note,
+            0.7,
+            format!("The card failed I/Os {when}, but not at the second try."),
+            "Try another reader and another cable.",
+        ),
+        ErrorPattern::Frequent => (
+            Weight::Bad,
+            0.95,
+            format!("The card often failed I/Os {when}, but not at the second try."),
+            "Try another reader and another cable, then discard the card.",
+        ),
+        ErrorPattern::Reader(fault) => {
+            (Weight::Hint, 0.95, reader_fault(fault), "Try another reader and another cable.")
+        }
+        ErrorPattern::Lasting => (
             Weight::Bad,
             0.99,
             format!("The card failed I/Os {when}, twice each."),
             "Copy your data, then run `cardscope verify --full` to find the bad blocks.",
         ),
-        None => (
-            Weight::Hint,
-            0.7,
-            format!("The card failed I/Os {when}, but not at the second try."),
-            "Try another reader and another cable.",
-        ),
     };
+    let claim = if matches!(pattern, ErrorPattern::Reader(_)) { READER_ERRORS } else { CLAIM };
+    let first = moved.io_errors.iter().find(|error| !error.recovered).or(moved.io_errors.first());
+    let place = first.map(|first| format!("{} at {}: {}", first.operation, first.offset, first.reason));
     Some(
-        Finding::new(CLAIM, weight, sure, verdict)
-            .because("listed", io_errors.len())
-            .because("first", format!("{} at {}: {}", first.operation, first.offset, first.reason))
+        Finding::new(claim, weight, sure, verdict)
+            .because("I/Os", moved.counts.ios)
+            .because("failed once", moved.counts.failed_once)
+            .because("failed twice", moved.counts.failed_twice)
+            .because_known("first", place)
             .advise(helps),
     )
+}
+
+fn reader_fault(fault: ReaderFault) -> String {
+    match fault {
+        ReaderFault::Bus => "The bus loses commands all over the card: reader, cable or contacts.".to_owned(),
+        ReaderFault::LongRequests(bytes) => {
+            format!("The reader fails requests of {}; small ones at the same places succeed.", Amount(bytes))
+        }
+        ReaderFault::LastSectors => {
+            "Only the end fails: the reader announces more than the card has.".to_owned()
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cardscope_model::verify::{IoCounts, IoError};
 
     fn failed(recovered: bool) -> IoError {
         IoError {
@@ -44,17 +78,34 @@ mod tests {
             errno: 5,
             reason: "Input/output error".into(),
             recovered,
+            in_parts: false,
         }
     }
 
+    fn weighed(io_errors: &[IoError]) -> Option<Finding> {
+        let failed_once = io_errors.iter().filter(|error| error.recovered).count() as u64;
+        let failed_twice = io_errors.len() as u64 - failed_once;
+        let mut moved = Moved::default();
+        moved.add_failed(IoCounts { ios: 1000, failed_once, failed_twice }, io_errors);
+        finding(&moved, Some(1 << 30), "here")
+    }
+
     #[test]
-    fn only_what_failed_twice_speaks_against_the_card() {
-        let told = |io_errors: &[IoError]| finding(io_errors, "here").map(|f| (f.weight, f.verdict));
-        assert_eq!(told(&[]), None);
-        let hint = told(&[failed(true)]).unwrap();
-        assert_eq!((hint.0, hint.1.contains("second try")), (Weight::Hint, true));
-        let bad = finding(&[failed(true), IoError { offset: 8192, ..failed(false) }], "here").unwrap();
+    fn what_failed_twice_or_too_often_speaks_against_the_card() {
+        assert_eq!(weighed(&[]), None);
+        let hint = weighed(&[failed(true)]).unwrap();
+        assert_eq!((hint.weight, hint.verdict.contains("second try")), (Weight::Note, true));
+        assert_eq!(weighed(&vec![failed(true); 50]).unwrap().weight, Weight::Bad);
+        let bad = weighed(&[failed(true), IoError { offset: 8192, ..failed(false) }]).unwrap();
         assert_eq!(bad.weight, Weight::Bad);
         assert!(bad.evidence.iter().any(|(_, value)| value.contains("8192")), "{bad:?}");
+    }
+
+    #[test]
+    fn what_the_reader_explains_is_no_bad_finding_of_the_card() {
+        let last = IoError { offset: (1 << 30) - 512, ..failed(false) };
+        let found = weighed(&[last]).unwrap();
+        assert_eq!((found.weight, found.claim.as_str()), (Weight::Hint, READER_ERRORS));
+        assert!(found.verdict.contains("Only the end"), "{found:?}");
     }
 }

@@ -59,8 +59,10 @@ pub struct Ended {
 /// What a round of I/O brought; its memory is used again by the next.
 #[derive(Debug, Default)]
 pub struct Round {
-    /// The I/Os that ended, all of them well unless the round failed.
+    /// The I/Os that ended well.
     pub ended: Vec<Ended>,
+    /// Those that failed on a card that still answers, each with its [`TargetError::Io`].
+    pub failed: Vec<(Ended, TargetError)>,
     /// How many of the round's I/Os the target took.
     pub taken: usize,
     completions: Vec<Completion>,
@@ -71,6 +73,7 @@ impl Round {
     #[inline]
     pub fn begin(&mut self) {
         self.ended.clear();
+        self.failed.clear();
         self.taken = 0;
     }
 }
@@ -275,8 +278,7 @@ pub trait Target: Send {
     /// call and a result that may be an error are a good part of its cost.
     ///
     /// # Errors
-    /// As [`Target::submit`] and [`Target::complete`], and of the first I/O that failed. `round.taken` says how many of
-    /// `ios` were taken all the same.
+    /// As [`Target::submit`] and [`Target::complete`]. `round.taken` says how many of `ios` were taken all the same.
     fn round(&mut self, ios: &[Io], round: &mut Round) -> Result<(), TargetError> {
         round.begin();
         for io in ios {
@@ -284,11 +286,15 @@ pub trait Target: Send {
             round.taken += 1;
         }
         self.complete(1, &mut round.completions)?;
+        let mut lost = None;
         for Completion { slot, at, result } in round.completions.drain(..) {
-            result?;
-            round.ended.push(Ended { slot, at });
+            match result {
+                Ok(()) => round.ended.push(Ended { slot, at }),
+                Err(error @ TargetError::Io { .. }) => round.failed.push((Ended { slot, at }, error)),
+                Err(error) => lost = lost.or(Some(error)),
+            }
         }
-        Ok(())
+        lost.map_or(Ok(()), Err)
     }
 
     /// Has the card store everything it accepted.

@@ -17,6 +17,7 @@ use cardscope_engine::journal::{Journal, JournalError, Restoring, SavedRange};
 use cardscope_engine::ranges::Ranges;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::seconds;
+use cardscope_model::verify::IoCounts;
 use std::ops::Range;
 
 /// What became of the originals.
@@ -35,7 +36,9 @@ pub struct PutBack {
     pub unreadable: Vec<(SavedRange, String)>,
     /// Bytes that the card had not kept at first, and may have when everything was written once more.
     pub lost_at_first: u64,
-    /// I/Os that failed meanwhile, those included that went well when they were repeated.
+    /// I/Os that it took, and how many of them failed.
+    pub counts: IoCounts,
+    /// The first of those that failed, those included that went well when they were repeated.
     pub io_errors: Vec<IoError>,
 }
 
@@ -123,6 +126,7 @@ pub fn put_back(
         putting.write_all(&ranges)?;
         putting.look(&ranges)?;
     }
+    putting.result.counts = putting.card.counts();
     putting.result.io_errors = putting.card.io_errors().to_vec();
     Ok(putting.result)
 }

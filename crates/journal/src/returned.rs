@@ -5,13 +5,14 @@ use crate::error::Error;
 use crate::journal::Journal;
 use crate::put_back::{PutBack, joined, put_back};
 use crate::survey::{Extent, Survey, survey};
-use cardscope_engine::card::{Card, Stop, Tally};
+use cardscope_engine::card::{Card, IoError, Stop, Tally};
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::{Journal as _, SavedRange};
 use cardscope_engine::target::{Target, TargetError};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::shell::quoted;
+use cardscope_model::verify::IoCounts;
 
 /// Places that are read before a card's data is put back, beside those that the test left alone.
 const PLACES: usize = 64;
@@ -27,6 +28,10 @@ pub struct Returned {
     pub back: Option<PutBack>,
     /// Bytes moved for it.
     pub tally: Tally,
+    /// I/Os that it took, and how many of them failed.
+    pub counts: IoCounts,
+    /// The first of those that failed.
+    pub io_errors: Vec<IoError>,
     /// Seconds of the card's clock that it took.
     pub seconds: f64,
     /// Why it was not put back.
@@ -75,6 +80,8 @@ impl Returned {
         let began = card.seconds();
         let back = put_back(&mut card, journal, events);
         self.tally = card.tally();
+        self.counts = card.counts();
+        self.io_errors = card.io_errors().to_vec();
         self.seconds = card.seconds() - began;
         self.back = Some(back?);
         Ok(())

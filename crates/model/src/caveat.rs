@@ -1,6 +1,7 @@
 //! Doubts about a result: each is stored with it and rendered in one place.
 
 use crate::units::Speed;
+use crate::verify::io_error::IoCounts;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// One doubt, with the numbers it rests on.
@@ -74,6 +75,14 @@ pub enum Caveat {
         /// What ended the test.
         limit: String,
     },
+    /// I/Os of this test failed.
+    #[error("{failed_once} I/Os failed once and {failed_twice} twice in this test, so its speed is doubtful")]
+    FailedIos {
+        /// Failed, and not again.
+        failed_once: u64,
+        /// Failed at the second try, too.
+        failed_twice: u64,
+    },
     /// The page cache could not be emptied.
     #[error(
         "the page cache could not be emptied ({reason}), so buffered results are those of a warm cache; run \
@@ -92,6 +101,12 @@ pub enum Caveat {
 }
 
 impl Caveat {
+    /// The doubt that failed I/Os of a test leave, if any did.
+    pub fn of_failed(counts: IoCounts) -> Option<Self> {
+        let IoCounts { failed_once, failed_twice, .. } = counts;
+        (counts.failed() > 0).then_some(Caveat::FailedIos { failed_once, failed_twice })
+    }
+
     /// A doubt that only one place knows, as a sentence.
     pub fn other(text: impl Into<String>) -> Self {
         Caveat::Other { text: text.into() }

@@ -339,6 +339,36 @@ pub struct ImpliedBus {
     pub above_claim: bool,
 }
 
+/// I/Os that failed while the marks were measured, by what they belong to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FailedEvidence {
+    /// Reads in order and single ones.
+    pub reading: u64,
+    /// Writes in order, and the small ones between them.
+    pub in_order: u64,
+    /// Random reads and writes.
+    pub random: u64,
+    /// Streams with a queue.
+    pub queued: u64,
+}
+
+impl FailedEvidence {
+    /// Those that touch what a mark is judged by.
+    pub fn of(self, mark: Mark) -> u64 {
+        match mark.letter() {
+            'A' => self.in_order + self.random,
+            'E' => self.queued,
+            _ => self.reading + self.in_order,
+        }
+    }
+
+    /// True where none failed.
+    pub fn is_none(&self) -> bool {
+        *self == FailedEvidence::default()
+    }
+}
+
 /// What was measured for the marks, and what follows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MarksMeasured {
@@ -374,6 +404,9 @@ pub struct MarksMeasured {
     pub random: Vec<RandomRate>,
     /// Queued streams, SD Express only.
     pub streams: Vec<QueuedStream>,
+    /// I/Os that failed meanwhile.
+    #[serde(skip_serializing_if = "FailedEvidence::is_none", default)]
+    pub failed_ios: FailedEvidence,
     /// What was left out, with the reason.
     pub left_out: Vec<String>,
     /// True where some of it would have been measured in a longer time.

@@ -5,7 +5,8 @@ use crate::caveat::{self, Caveat};
 use crate::condition::Condition;
 use crate::finding::{Finding, Weight};
 use crate::suspect_reader::SuspectReader;
-use crate::verify::io_error::IoError;
+use crate::verify::error_pattern::{ErrorPattern, READER_ERRORS};
+use crate::verify::io_error::{IoCounts, IoError, list_failed};
 use serde::{Deserialize, Serialize};
 
 /// Claims of the findings that stand for a verdict on the capacity.
@@ -47,10 +48,15 @@ pub struct Header {
 impl Header {
     /// The conclusion that it adds to the body's.
     pub fn exit_status(&self) -> ExitStatus {
-        let bad = ExitStatus::bad_if(self.findings.iter().any(|finding| finding.weight == Weight::Bad));
+        let of = |finding: &Finding| match (finding.weight, finding.claim.as_str()) {
+            (Weight::Bad, _) => ExitStatus::Bad,
+            (_, READER_ERRORS) => ExitStatus::NotProven,
+            _ => ExitStatus::Good,
+        };
+        let found = self.findings.iter().map(of).max().unwrap_or_default();
         match &self.suspect_reader {
-            Some(reader) if reader.ended_test => bad.max(ExitStatus::NotProven),
-            _ => bad,
+            Some(reader) if reader.ended_test => found.max(ExitStatus::NotProven),
+            _ => found,
         }
     }
 }
@@ -68,6 +74,7 @@ pub struct Next {
 /// What a verb moved to and from the card, in bytes, how long it took by the target's clock, and whether the card's data
 /// is there again.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Moved {
     /// True where everything that was on the card is there again, as far as the card can hold it.
     #[serde(default)]
@@ -84,7 +91,10 @@ pub struct Moved {
     pub bytes_read: u64,
     /// Seconds.
     pub seconds: f64,
-    /// I/Os that failed.
+    /// I/Os, and how many of them failed.
+    #[serde(flatten)]
+    pub counts: IoCounts,
+    /// The first of those that failed.
     #[serde(rename = "troubles", skip_serializing_if = "Vec::is_empty", default)]
     pub io_errors: Vec<IoError>,
 }
@@ -179,6 +189,24 @@ impl ChangedBlocks {
     }
 }
 
+/// Failed I/Os that a document lists at most.
+const MOST_IO_ERRORS: usize = 100;
+
+impl Moved {
+    /// What the I/Os that failed have in common; the card's size is unknown for files.
+    pub fn error_pattern(&self, card_bytes: Option<u64>) -> ErrorPattern {
+        ErrorPattern::of(self.counts, &self.io_errors, card_bytes)
+    }
+
+    /// Counts I/Os and lists the first that failed; one that failed twice takes the place of one that did not.
+    pub fn add_failed(&mut self, counts: IoCounts, io_errors: &[IoError]) {
+        self.counts += counts;
+        for io_error in io_errors {
+            list_failed(&mut self.io_errors, MOST_IO_ERRORS, io_error.clone());
+        }
+    }
+}
+
 /// What a verb's document holds beside the header.
 pub trait Body {
     /// Its conclusion, header and findings left out.
@@ -219,8 +247,13 @@ impl<B: Body> Report<B> {
     /// Takes a clean verdict back, with the findings that stand for it.
     pub fn withdraw_verdict(&mut self, why: &str) {
         if self.body.withdraw_verdict(why) {
-            self.header.findings.retain(|finding| !CAPACITY_CLAIMS.contains(&finding.claim.as_str()));
+            self.drop_capacity_claims();
         }
+    }
+
+    /// Drops the findings that stand for a verdict on the capacity.
+    pub fn drop_capacity_claims(&mut self) {
+        self.header.findings.retain(|finding| !CAPACITY_CLAIMS.contains(&finding.claim.as_str()));
     }
 }
 

@@ -1,6 +1,7 @@
 //! What `restore` did. Sizes and places in bytes.
 
 use crate::report::{ChangedBlocks, Document, ExitStatus};
+use crate::verify::{IoCounts, IoError};
 use serde::{Deserialize, Serialize};
 
 /// What the originals come from.
@@ -90,6 +91,12 @@ pub struct RestoreReport {
     pub may_have_changed: Option<ChangedBlocks>,
     /// True where the journal was removed, since nothing is left to do.
     pub removed: bool,
+    /// I/Os, and how many of them failed.
+    #[serde(flatten)]
+    pub counts: IoCounts,
+    /// The first of those that failed.
+    #[serde(rename = "troubles", skip_serializing_if = "Vec::is_empty", default)]
+    pub io_errors: Vec<IoError>,
     /// What else is worth knowing.
     pub notes: Vec<String>,
     /// What ended it early, if anything.

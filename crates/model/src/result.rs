@@ -282,8 +282,8 @@ pub struct Bench {
     pub runs: Vec<RunResult>,
     /// Over all counted runs.
     pub summary: Vec<Summary>,
-    /// What was moved and put back; said by the verb that a bench is a part of.
-    #[serde(skip)]
+    /// Bytes moved, and the time it took.
+    #[serde(flatten)]
     pub moved: Moved,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::figure::{count, in_a_line, interval, sentence, speed, test_of, time_us};
 use crate::page::table::Table;
-use crate::page::{Block, Fact, Page, Tone, fact, verdicts};
+use crate::page::{Block, Fact, Page, Tone, fact, failed_ios, verdicts};
 use cardscope_model::result::{BenchReport, RunResult, Summary, TIME_IS_UP, TestResult, ToolPrints};
 use cardscope_model::test_name::{Order, TestName};
 use cardscope_model::units::{Size, Speed};
@@ -14,6 +14,7 @@ pub fn page(report: &BenchReport) -> Page {
     let missed = counted.is_some_and(|run| run.passed == Some(false));
     let tone = if missed { Tone::Bad } else { Tone::Plain };
     let mut page = Page::new(&header.target, tone, answer(report, counted));
+    page.reasons.extend(failed_ios(&body.moved));
     page.because_all(Tone::Warning, uneven(report));
     if let Some(run) = counted {
         let several = body.summary.iter().any(|summary| summary.n > 1);

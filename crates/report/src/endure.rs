@@ -2,7 +2,7 @@
 
 use crate::figure::{count, duration, percent, speed, trimmed};
 use crate::page::table::Table;
-use crate::page::{Block, Fact, Page, Tone, fact, io_errors};
+use crate::page::{Block, Fact, Page, Tone, fact, failed_ios, io_errors};
 use cardscope_model::endure::{EndureReport, EndureRound, Milestone};
 use cardscope_model::units::Size;
 
@@ -15,6 +15,7 @@ pub fn page(report: &EndureReport) -> Page {
     let unfinished = body.rounds.is_empty() && !body.ended_by.is_empty();
     let tone = if body.is_bad() { Tone::Bad } else { Tone::Plain };
     let mut page = Page::new(&report.header.target, tone, answer(report));
+    page.reasons.extend(failed_ios(&body.moved));
     page.add("", [Block::Facts(facts(report))]);
     if unfinished {
         page.step(format!("Run it again without {}, or with more.", body.ended_by), None);

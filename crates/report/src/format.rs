@@ -1,6 +1,6 @@
 //! What `format` did, as text; and how what stands on a card is laid out, for `info` too.
 
-use crate::page::{Block, Fact, Page, Tone, fact, moved};
+use crate::page::{Block, Fact, Page, Tone, fact, failed_ios, moved};
 use cardscope_model::format::{FormatReport, Mode};
 use cardscope_model::present_layout::{Partition, PresentLayout};
 use cardscope_model::shell::quoted;
@@ -12,6 +12,7 @@ pub fn page(report: &FormatReport) -> Page {
     let body = &report.body;
     let (tone, answer) = answer(report);
     let mut page = Page::new(&report.header.target, tone, answer);
+    page.reasons.extend(failed_ios(&body.moved));
     let pressing = |claim: &str| matches!(claim, "known-verdict" | "discard-not-taken");
     let known = report.header.findings.iter().filter(|finding| pressing(&finding.claim));
     page.because_all(Tone::Warning, known.map(|finding| finding.verdict.clone()));

@@ -2,7 +2,7 @@
 
 use crate::figure::count;
 use crate::page::table::Table;
-use crate::page::{Block, Page, Tone, fact, may_have_changed};
+use crate::page::{Block, Page, Tone, fact, failed, may_have_changed};
 use cardscope_model::report::{Document, ExitStatus};
 use cardscope_model::restore::{RecognisedBy, RestoreRange, RestoreReport, RestoreSource, WaitingJournal};
 use cardscope_model::units::{BinarySize, Size, grouped};
@@ -21,6 +21,7 @@ pub fn page(report: &RestoreReport) -> Page {
     let answer = answer(report);
     let good = report.exit_status() == ExitStatus::Good && report.error.is_none() && answer != NOT_RESTORED;
     let mut page = Page::new(&report.target, if good { Tone::Good } else { Tone::Bad }, answer);
+    page.reasons.extend(failed(report.counts, &report.io_errors));
     let saved = format!("{} of {}, {}", report.file, report.saved_at, BinarySize(report.saved_bytes));
     let by = report.recognised_by.map(|by| fact("card recognised by", by_word(by)));
     page.add("", [Block::Facts([fact(what, saved)].into_iter().chain(by).collect())]);

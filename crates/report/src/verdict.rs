@@ -111,7 +111,15 @@ pub(crate) fn answer(found: &Verification) -> String {
         true => {
             format!("LIKELY {} ({}): {}", first_word(found), percent(found.confidence), without_advice(&said))
         }
-        false => format!("{}: {said}", first_word(found)),
+        false => format!("{}{}: {said}", first_word(found), with_errors(found)),
+    }
+}
+
+/// Failed I/Os of a card that passed all the same.
+fn with_errors(found: &Verification) -> String {
+    match found.moved.counts.failed() {
+        failed @ 1.. if found.verdict == Verdict::Genuine => format!(" with {}", count(failed, "error")),
+        _ => String::new(),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::chart::visit;
 use crate::evidence;
 use crate::figure::{count, duration, sentence, speed};
 use crate::page::table::Table;
-use crate::page::{Block, Fact, Page, Reason, Tone, fact, io_errors, moved};
+use crate::page::{Block, Fact, Page, Reason, Tone, fact, failed_ios, io_errors, moved};
 use crate::verdict::{self, announced_bytes};
 use cardscope_model::shell::quoted;
 use cardscope_model::units::{Capacity, Size, grouped, mb_per_s};
@@ -19,6 +19,7 @@ pub fn page(report: &VerifyReport) -> Page {
     let (header, body) = (&report.header, &report.body);
     let (tone, answer) = verdict::headline(body, &header.findings, None);
     let mut page = Page::new(&header.target, tone, answer);
+    page.reasons.extend(failed_ios(&body.moved));
     page.reasons.extend(verdict::reason(body).map(|(tone, text)| Reason { tone, text }));
     page.because(Tone::Plain, sentence(&moved(&body.moved)));
     page.figures = sizes(report);

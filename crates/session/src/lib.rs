@@ -25,6 +25,8 @@ pub mod endure;
 pub mod error;
 
 mod card_source;
+#[cfg(test)]
+mod failed_ios_tests;
 pub mod fit;
 pub mod format;
 pub mod frame;

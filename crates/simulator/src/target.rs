@@ -293,6 +293,17 @@ impl SimTarget {
     }
 }
 
+/// Notes how an I/O of a round ended.
+#[inline]
+fn note_end(round: &mut Round, ended: Ended, failed: Option<Box<TargetError>>) -> Result<(), TargetError> {
+    match failed.map(|error| *error) {
+        None => round.ended.push(ended),
+        Some(error @ TargetError::Io { .. }) => round.failed.push((ended, error)),
+        Some(error) => return Err(error),
+    }
+    Ok(())
+}
+
 impl Target for SimTarget {
     fn info(&self) -> &TargetInfo {
         &self.info
@@ -351,8 +362,7 @@ impl Target for SimTarget {
             let (at, failed) = self.take(io)?;
             round.taken = 1;
             self.pass_until(at);
-            round.ended.push(Ended { slot: io.slot, at });
-            return failed.map_or(Ok(()), |error| Err(*error));
+            return note_end(round, Ended { slot: io.slot, at }, failed);
         }
         for io in ios {
             self.submit(io)?;
@@ -361,18 +371,15 @@ impl Target for SimTarget {
         if let Some(first) = self.in_flight.front() {
             self.pass_until(first.at);
         }
-        let mut failure: Option<Box<TargetError>> = None;
+        let mut noted = Ok(());
         while let Some(first) = self.in_flight.front()
             && first.at <= self.now
             && let Some(Pending { slot, at }) = self.in_flight.pop_front()
         {
-            round.ended.push(Ended { slot, at });
             let failed = self.failure_of(slot);
-            if failed.as_ref().is_some_and(|error| failure.is_none() || error.is_final()) {
-                failure = failed;
-            }
+            noted = noted.and(note_end(round, Ended { slot, at }, failed));
         }
-        failure.map_or(Ok(()), |error| Err(*error))
+        noted
     }
 
     fn flush(&mut self) -> Result<(), TargetError> {

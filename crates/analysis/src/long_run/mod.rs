@@ -9,9 +9,9 @@ use crate::io_errors;
 use cardscope_model::card_map::property::Status;
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::report::Moved;
 use cardscope_model::sustain::{Event, EventKind, Measured, Sample};
 use cardscope_model::units::{MB, Size, Speed, Wait, three_digits};
-use cardscope_model::verify::IoError;
 
 /// A stall that an application notices, in seconds: a camera's buffer, a screen that does not answer.
 const NOTICED_S: f64 = 1.0;
@@ -25,14 +25,14 @@ const STALL_SHARE: f64 = 0.05;
 /// What a long run says of the card, its reader and its host; also for a verb of which it is a part.
 pub fn findings(
     measured: &Measured,
-    io_errors: &[IoError],
+    moved: &Moved,
+    card_bytes: Option<u64>,
     condition: &Condition,
-    bytes_written: u64,
 ) -> Vec<Finding> {
     [
-        refuses(measured, bytes_written),
+        refuses(measured, moved.bytes_written),
         no_answer(measured),
-        io_errors::finding(io_errors, "under a long load"),
+        io_errors::finding(moved, card_bytes, "under a long load"),
         cache(measured),
         heat(measured),
         too_hot(measured),

@@ -17,8 +17,10 @@ pub enum AfterCache {
     Unknown,
 }
 
-/// What a long write and a map say of it; the long write is the better witness.
+/// What a long write and a map say of it; the long write is the better witness. One in which I/Os failed is none.
 pub fn after_cache(long: Option<&sustain::Measured>, map: Option<&card_map::Measured>) -> AfterCache {
+    let long = clean(long);
+    let map = map.filter(|map| map.failed_ios == 0);
     let caches = [long.map(|long| &long.cache_bytes), map.map(|map| &map.slc_cache_bytes)];
     let speeds = [long.map(|long| &long.after_cache_mb_s), map.map(|map| &map.after_cache_mb_s)];
     match speeds.into_iter().flatten().find_map(|speed| speed.value.filter(|_| speed.is_measured())) {
@@ -26,6 +28,10 @@ pub fn after_cache(long: Option<&sustain::Measured>, map: Option<&card_map::Meas
         None if caches.into_iter().flatten().any(|cache| cache.status == Status::None) => AfterCache::NoCache,
         None => AfterCache::Unknown,
     }
+}
+
+fn clean(long: Option<&sustain::Measured>) -> Option<&sustain::Measured> {
+    long.filter(|long| long.failed_ios == 0)
 }
 
 /// What is known of one card.
@@ -47,7 +53,7 @@ impl Lasting {
     /// What a long write and a map say.
     pub fn of_parts(long: Option<&sustain::Measured>, map: Option<&card_map::Measured>) -> Lasting {
         let stall = |run: &sustain::Measured| run.stalls.as_ref().map_or(0.0, |stalls| stalls.longest_s);
-        Lasting { after_cache: after_cache(long, map), longest_write_s: long.map(stall) }
+        Lasting { after_cache: after_cache(long, map), longest_write_s: clean(long).map(stall) }
     }
 
     /// Takes over what an older document knows and the newer ones do not.
@@ -99,6 +105,9 @@ mod tests {
             ..sustain::Measured::default()
         };
         assert_eq!(after_cache(Some(&through), None), AfterCache::NoCache);
+        let failed = sustain::Measured { failed_ios: 1, ..long(22.0) };
+        assert_eq!(after_cache(Some(&failed), Some(&cached)), AfterCache::Measured(25.0));
+        assert_eq!(Lasting::of_parts(Some(&failed), None), Lasting::default());
     }
 
     #[test]

@@ -14,9 +14,11 @@ use crate::pulse;
 use crate::target::{Completion, Direction, Io, Plan, Region, Target};
 use cardscope_model::recipe::Path;
 use cardscope_model::units::{Nanos, nanos, seconds};
+use cardscope_model::verify::{IoCounts, list_failed};
 pub use costs::Costs;
 pub use extent::{Answer, Extent, extents};
 use extent::{Flight, Landed, compare_bytes, differs};
+pub(crate) use stop::of_io;
 pub use stop::{IoError, Stop, io_error};
 
 /// Bytes that were moved.
@@ -43,9 +45,9 @@ pub struct Card<'t> {
     bytes: u64,
     sector: u32,
     tally: Tally,
+    counts: IoCounts,
+    /// The first of those that were tried again.
     io_errors: Vec<IoError>,
-    /// How many were recorded in all; `io_errors` keeps the first ones.
-    io_error_count: u64,
     done: Vec<Completion>,
     costs: Costs,
     /// Nothing begins after this moment of the card's clock.
@@ -62,6 +64,9 @@ const MOST_IO_ERRORS: usize = 1000;
 /// Multi-sector reads that reach into so many sectors at the end fail in some USB readers (the kernel's
 /// `last_sector_bug` quirk): there the second try goes sector by sector.
 const LAST_SECTORS: u64 = 8;
+
+/// Bytes of the requests in which a place is tried that failed twice: some readers fail long ones only.
+const SMALL: u32 = 4096;
 
 impl<'t> Card<'t> {
     /// Gets a target ready for I/Os of up to `block` bytes, `depth` at a time.
@@ -82,8 +87,8 @@ impl<'t> Card<'t> {
             bytes,
             sector,
             tally: Tally::default(),
+            counts: IoCounts::default(),
             io_errors: Vec::new(),
-            io_error_count: 0,
             done: Vec::new(),
             costs: Costs::default(),
             end: None,
@@ -141,14 +146,14 @@ impl<'t> Card<'t> {
         self.tally
     }
 
-    /// The I/O errors so far, the first thousand of them.
+    /// The I/O errors so far, the first thousand of those that were tried again.
     pub fn io_errors(&self) -> &[IoError] {
         &self.io_errors
     }
 
-    /// How many there were in all.
-    pub fn io_error_count(&self) -> u64 {
-        self.io_error_count
+    /// I/Os so far, and how many of them failed.
+    pub fn counts(&self) -> IoCounts {
+        self.counts
     }
 
     /// What I/Os took so far.
@@ -177,10 +182,11 @@ impl<'t> Card<'t> {
         let flushed = self.target.flush();
         let took = seconds(self.now().saturating_sub(began));
         self.costs.flushed(took);
-        match flushed {
-            Ok(()) => Ok(()),
-            Err(error) => io_error(error).map(|t| self.record(t)),
-        }
+        let Err(error) = flushed else { return Ok(()) };
+        let first = io_error(error)?;
+        let again = self.target.flush().err().map(io_error).transpose()?;
+        self.second_try(first, again);
+        Ok(())
     }
 
     /// Closes and opens the card again, so that no cache of the host answers for it.
@@ -215,7 +221,7 @@ impl<'t> Card<'t> {
     ) -> Result<(), Stop> {
         let (mut extents, mut failed) = (extents.into_iter().fuse(), Vec::new());
         let mut next = |_: &mut Self| extents.next();
-        self.drive(Direction::Write, content, &mut next, &mut |card, _, extent, at, wrong| {
+        let driven = self.drive(Direction::Write, content, &mut next, &mut |card, _, extent, at, wrong| {
             if let Some(io_error) = wrong {
                 failed.push((extent, io_error));
                 return Ok(());
@@ -223,15 +229,27 @@ impl<'t> Card<'t> {
             card.tally.written += u64::from(extent.len);
             each(extent, at, None);
             Ok(())
-        })?;
-        for (extent, first) in failed {
-            self.go_on()?;
+        });
+        for (extent, first) in self.tried_again(failed, &driven) {
             self.tally.written += u64::from(extent.len);
-            let (_, again) = self.alone(Direction::Write, content, extent)?;
-            let io_error = self.second_try(first, again);
+            let io_error = self.write_again(content, extent, first)?;
             each(extent, self.target.now(), io_error.as_ref());
         }
-        Ok(())
+        driven
+    }
+
+    /// What failed and is tried again: where the time is over, too, since it is evidence. On a card that is gone, or
+    /// once the user asked to stop, it is only counted.
+    fn tried_again(
+        &mut self,
+        failed: Vec<(Extent, IoError)>,
+        driven: &Result<(), Stop>,
+    ) -> Vec<(Extent, IoError)> {
+        if matches!(driven, Ok(()) | Err(Stop::Limit)) && !self.interrupt.raised() {
+            return failed;
+        }
+        self.counts.failed_once += failed.len() as u64;
+        Vec::new()
     }
 
     /// Reads extents in order and holds each against what is expected there; [`Content::Buffer`] expects nothing, and
@@ -262,13 +280,11 @@ impl<'t> Card<'t> {
                 }
             }
         };
-        self.drive(Direction::Read, Content::Buffer, &mut |_| extents.next(), &mut answer)?;
-        for (extent, first) in failed {
-            self.go_on()?;
+        let driven = self.drive(Direction::Read, Content::Buffer, &mut |_| extents.next(), &mut answer);
+        for (extent, first) in self.tried_again(failed, &driven) {
             self.tally.read += u64::from(extent.len);
             let mut bytes = Vec::new();
-            let again = self.read_again(extent, &mut bytes)?;
-            let io_error = self.second_try(first, again);
+            let io_error = self.read_again(extent, first, &mut bytes)?;
             let at = self.target.now();
             match (io_error, compare_bytes(expected, extent.offset, &bytes)) {
                 (Some(io_error), _) => each(extent, at, Answer::Failed(&io_error))?,
@@ -276,7 +292,7 @@ impl<'t> Card<'t> {
                 (None, Match::DiffersAt(first)) => each(extent, at, differs(&bytes, first))?,
             }
         }
-        Ok(())
+        driven
     }
 
     /// Puts an original back; counted apart from what a probe writes. Gives what failed twice.
@@ -287,6 +303,7 @@ impl<'t> Card<'t> {
             let part = &original[from..from + extent.len as usize];
             self.tally.restored += part.len() as u64;
             self.target.buffer(0)?[..part.len()].copy_from_slice(part);
+            self.counts.ios += 1;
             let (_, Some(first)) = self.alone(Direction::Write, Content::Buffer, extent)? else { continue };
             let (_, again) = self.alone(Direction::Write, Content::Buffer, extent)?;
             io_errors.extend(self.second_try(first, again));
@@ -367,6 +384,7 @@ impl<'t> Card<'t> {
                 if self.depth <= DEEPEST_TIMED {
                     self.costs.took(direction, u64::from(extent.len), seconds(took));
                 }
+                self.counts.ios += 1;
                 let heard = match result {
                     Ok(()) => each(self, slot, extent, at, None),
                     Err(error) => io_error(error).and_then(|t| each(self, slot, extent, at, Some(t))),
@@ -406,10 +424,33 @@ impl<'t> Card<'t> {
         }
     }
 
-    /// Reads an extent once more; near the end of the card sector by sector.
-    fn read_again(&mut self, extent: Extent, bytes: &mut Vec<u8>) -> Result<Option<IoError>, Stop> {
+    /// Reads an extent that failed once more; near the end of the card sector by sector. Gives what failed twice.
+    fn read_again(
+        &mut self,
+        extent: Extent,
+        first: IoError,
+        bytes: &mut Vec<u8>,
+    ) -> Result<Option<IoError>, Stop> {
         let last = self.bytes.saturating_sub(LAST_SECTORS * u64::from(self.sector));
-        let unit = if extent.end() > last { self.sector } else { extent.len };
+        let at_the_end = extent.end() > last && extent.len > self.sector;
+        let unit = if at_the_end { self.sector } else { extent.len };
+        let again = self.read_parts(extent, unit, bytes)?;
+        if at_the_end || again.is_none() || extent.len <= SMALL {
+            let first = IoError { in_parts: at_the_end && again.is_none(), ..first };
+            return Ok(self.second_try(first, again));
+        }
+        bytes.clear();
+        let in_parts = self.read_parts(extent, SMALL, bytes)?;
+        Ok(self.third_try(first, in_parts))
+    }
+
+    /// Reads an extent in requests of `unit` bytes, up to the first that fails.
+    fn read_parts(
+        &mut self,
+        extent: Extent,
+        unit: u32,
+        bytes: &mut Vec<u8>,
+    ) -> Result<Option<IoError>, Stop> {
         for part in extents(extent.offset, extent.end(), unit) {
             if let (_, Some(io_error)) = self.alone(Direction::Read, Content::Buffer, part)? {
                 return Ok(Some(io_error));
@@ -420,16 +461,50 @@ impl<'t> Card<'t> {
         Ok(None)
     }
 
-    /// Records a failure with what became of the second try; gives it where that failed too.
-    fn second_try(&mut self, first: IoError, again: Option<IoError>) -> Option<IoError> {
-        self.record(IoError { recovered: again.is_none(), ..first.clone() });
-        again.map(|_| first)
+    /// Writes an extent that failed once more. Gives what failed twice.
+    fn write_again(
+        &mut self,
+        content: Content,
+        extent: Extent,
+        first: IoError,
+    ) -> Result<Option<IoError>, Stop> {
+        let (_, again) = self.alone(Direction::Write, content, extent)?;
+        // A buffer's bytes belong to the whole extent.
+        if again.is_none() || extent.len <= SMALL || content == Content::Buffer {
+            return Ok(self.second_try(first, again));
+        }
+        for part in extents(extent.offset, extent.end(), SMALL) {
+            if let (_, Some(io_error)) = self.alone(Direction::Write, content, part)? {
+                return Ok(self.third_try(first, Some(io_error)));
+            }
+        }
+        Ok(self.third_try(first, None))
     }
 
-    fn record(&mut self, io_error: IoError) {
-        self.io_error_count += 1;
-        if self.io_errors.len() < MOST_IO_ERRORS {
-            self.io_errors.push(io_error);
+    /// Records a failure with what became of the second try; gives it where that failed too, with the narrower place.
+    fn second_try(&mut self, first: IoError, again: Option<IoError>) -> Option<IoError> {
+        let Some(IoError { offset, len, .. }) = again else {
+            self.counts.failed_once += 1;
+            self.list(IoError { recovered: true, ..first });
+            return None;
+        };
+        self.counts.failed_twice += 1;
+        let io_error = IoError { offset, len, ..first };
+        self.list(io_error.clone());
+        Some(io_error)
+    }
+
+    /// Records what failed twice, with what became of it in small requests; gives it where one of those failed.
+    fn third_try(&mut self, first: IoError, in_parts: Option<IoError>) -> Option<IoError> {
+        if in_parts.is_some() {
+            return self.second_try(first, in_parts);
         }
+        self.counts.failed_twice += 1;
+        self.list(IoError { in_parts: true, ..first });
+        None
+    }
+
+    fn list(&mut self, io_error: IoError) {
+        list_failed(&mut self.io_errors, MOST_IO_ERRORS, io_error);
     }
 }

@@ -11,11 +11,22 @@ pub use cardscope_model::verify::IoError;
 /// # Errors
 /// If the card is gone, or the target cannot be driven at all.
 pub fn io_error(error: TargetError) -> Result<IoError, Stop> {
+    of_io(error).map_err(Stop::from)
+}
+
+/// The same in the target's own words.
+pub(crate) fn of_io(error: TargetError) -> Result<IoError, TargetError> {
     match error {
-        TargetError::Io { operation, offset, len, reason, errno } => {
-            Ok(IoError { operation: operation.to_owned(), offset, len, errno, reason, recovered: false })
-        }
-        other => Err(other.into()),
+        TargetError::Io { operation, offset, len, reason, errno } => Ok(IoError {
+            operation: operation.to_owned(),
+            offset,
+            len,
+            errno,
+            reason,
+            recovered: false,
+            in_parts: false,
+        }),
+        other => Err(other),
     }
 }
 

@@ -1,9 +1,9 @@
-//! What is timed: single I/Os, series of many, a command that needs no flash. An I/O that fails is recorded as it comes
-//! and not tried again, since a second try would measure something else.
+//! What is timed: single I/Os, series of many, a command that needs no flash. An I/O that fails has no time; it is tried
+//! again after what was timed, so that it is known whether it fails twice.
 
 use super::Card;
 use super::extent::Extent;
-use super::stop::{Stop, io_error};
+use super::stop::{IoError, Stop, io_error};
 use crate::content::Content;
 use crate::pulse;
 use crate::target::{Completion, Direction, Io};
@@ -36,9 +36,10 @@ impl Card<'_> {
         }
         let began = self.now();
         let (ended, failed) = self.alone(direction, content, extent)?;
+        self.counts.ios += 1;
         self.count(direction, extent);
         if let Some(failed) = failed {
-            self.record(failed);
+            self.try_again(direction, content, extent, failed)?;
             return Ok(None);
         }
         Ok(Some(seconds(ended.saturating_sub(began))))
@@ -57,15 +58,16 @@ impl Card<'_> {
     ) -> Result<(), Stop> {
         let mut extents = extents.into_iter().fuse();
         let failed = Cell::new(0);
+        let mut tried = Vec::new();
         // By the clock, not by the last success: a card that fails everything has none.
         let mut next = |card: &mut Self| {
             let over = until.is_some_and(|until| card.now() >= until || failed.get() >= MOST_FAILED);
             if over { None } else { extents.next() }
         };
-        self.drive(direction, content, &mut next, &mut |card: &mut Self, _, extent, at, wrong| match wrong {
+        let mut heard = |card: &mut Self, _, extent, at, wrong| match wrong {
             Some(io_error) => {
                 failed.set(failed.get() + 1);
-                card.record(io_error);
+                tried.push((extent, io_error));
                 Ok(())
             }
             None => {
@@ -73,7 +75,27 @@ impl Card<'_> {
                 card.count(direction, extent);
                 each(extent, at)
             }
-        })
+        };
+        let driven = self.drive(direction, content, &mut next, &mut heard);
+        for (extent, first) in self.tried_again(tried, &driven) {
+            self.try_again(direction, content, extent, first)?;
+        }
+        driven
+    }
+
+    /// Tries what failed while it was timed once more.
+    fn try_again(
+        &mut self,
+        direction: Direction,
+        content: Content,
+        extent: Extent,
+        first: IoError,
+    ) -> Result<(), Stop> {
+        match direction {
+            Direction::Read => self.read_again(extent, first, &mut Vec::new()),
+            Direction::Write => self.write_again(content, extent, first),
+        }
+        .map(drop)
     }
 
     /// Times a command that the controller answers without its flash, in seconds; `None` where the target has none, or
@@ -141,14 +163,20 @@ impl Card<'_> {
         while done.len() < under_way {
             self.target.complete(under_way - done.len(), &mut done)?;
         }
+        self.counts.ios += done.len() as u64;
         for Completion { slot, at, result } in done {
+            let (way, extent) = match (slot as usize).checked_sub(1) {
+                None => (Direction::Read, read),
+                Some(other) => (direction, *others.get(other).unwrap_or(&read)),
+            };
             match result {
-                Ok(()) if slot == 0 => {
-                    self.count(Direction::Read, read);
-                    took = Some(seconds(at.saturating_sub(asked)));
+                Ok(()) => {
+                    self.count(way, extent);
+                    if slot == 0 {
+                        took = Some(seconds(at.saturating_sub(asked)));
+                    }
                 }
-                Ok(()) => others.get(slot as usize - 1).into_iter().for_each(|p| self.count(direction, *p)),
-                Err(error) => self.record(io_error(error)?),
+                Err(error) => self.try_again(way, content, extent, io_error(error)?)?,
             }
         }
         ended.map(|()| took)

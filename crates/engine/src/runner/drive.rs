@@ -3,6 +3,7 @@
 //! One clock reading serves two purposes: the moment an I/O ended is the moment its successor in the same slot
 //! begins, so a queue is timed with one reading an I/O at most.
 
+use super::failures::{Failures, Retries};
 use super::meter::Meter;
 use super::recorder::{Cut, Pace};
 use super::stream::Stream;
@@ -11,6 +12,7 @@ use crate::pulse;
 use crate::target::{Direction, Ended, Io, Round, Target, TargetError};
 use cardscope_model::units::{MIB, NANOS_PER_S, Nanos, seconds};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The progress of all lanes is reported four times a second of the target's clock.
 const TICK: Nanos = NANOS_PER_S / 4;
@@ -43,6 +45,19 @@ pub(super) struct Shared {
     pub(super) read: AtomicU64,
     /// The same of those that were written.
     pub(super) written: AtomicU64,
+    /// I/Os and those of them that failed; each lane adds its own when it ends.
+    failures: Mutex<Failures>,
+}
+
+impl Shared {
+    /// I/Os so far, and those that failed.
+    pub(super) fn failures(&self) -> MutexGuard<'_, Failures> {
+        self.failures.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn any_failed(&self) -> bool {
+        self.failures().counts.failed() > 0
+    }
 }
 
 /// One lane's surroundings.
@@ -71,8 +86,10 @@ struct Lane<'a, 'w> {
     clock: pulse::Clock,
     reported: u64,
     slice: Slice,
+    ios: u64,
     read: u64,
     written: u64,
+    retries: Retries,
 }
 
 /// Work is handed to the pace in small portions of one size: at most 16 I/Os or 1 MiB, at least one I/O.
@@ -106,8 +123,10 @@ pub(super) fn drive(
         next_tick: start + TICK,
         clock: pulse::Clock::at(start),
         reported: 0,
+        ios: 0,
         read: 0,
         written: 0,
+        retries: Retries::default(),
         slice: Slice { size, ios: 0, from: start },
         target,
     };
@@ -117,6 +136,7 @@ pub(super) fn drive(
     let ended = lane.run(streams, queue, u64::from(block));
     lane.watch.shared.read.fetch_add(lane.read, Ordering::Relaxed);
     lane.watch.shared.written.fetch_add(lane.written, Ordering::Relaxed);
+    lane.watch.shared.failures().add(std::mem::take(&mut lane.retries).finish(lane.ios));
     ended.map(|()| lane.meter)
 }
 
@@ -131,24 +151,48 @@ impl Lane<'_, '_> {
         let mut round = Round::default();
         while self.in_flight > 0 || !self.ready.is_empty() {
             self.exchange(&mut round)?;
-            if self.in_flight == 0 && round.ended.is_empty() {
+            let nothing = round.ended.is_empty() && round.failed.is_empty();
+            if self.in_flight == 0 && nothing {
                 break;
             }
-            if round.ended.is_empty() || self.watch.interrupt.raised() {
+            if nothing || self.watch.interrupt.raised() {
                 return Err(TargetError::Interrupted);
             }
             self.stopping |= self.watch.shared.stop.load(Ordering::Relaxed);
             for &Ended { slot, at } in &round.ended {
-                self.settle(slot, at, block);
+                if self.retries.ended(slot) {
+                    self.in_flight -= 1;
+                } else {
+                    self.settle(slot, at, block);
+                }
+                self.go_on(&mut streams[of(slot)], slot, at);
+            }
+            for (Ended { slot, at }, error) in round.failed.drain(..) {
+                self.in_flight -= 1;
                 let stream = &mut streams[of(slot)];
-                self.stopping |= self.time_is_up(stream, at);
-                if !self.stopping {
-                    self.submitted[slot as usize] = at;
-                    self.ready.extend(stream.next(slot));
+                match self.retries.failed(slot, error, stream.content())? {
+                    Some(again) => {
+                        self.ready.push(again);
+                        self.ios -= 1;
+                    }
+                    None => {
+                        self.stopping |= self.retries.too_many();
+                        self.go_on(stream, slot, at);
+                    }
                 }
             }
         }
         Ok(())
+    }
+
+    /// The next I/O of a slot, unless the lane stops.
+    #[inline]
+    fn go_on(&mut self, stream: &mut Stream, slot: u32, at: Nanos) {
+        self.stopping |= self.time_is_up(stream, at);
+        if !self.stopping {
+            self.submitted[slot as usize] = at;
+            self.ready.extend(stream.next(slot));
+        }
     }
 
     /// Hands over what is ready and brings back what has ended.
@@ -156,6 +200,7 @@ impl Lane<'_, '_> {
     fn exchange(&mut self, round: &mut Round) -> Result<(), TargetError> {
         let outcome = self.target.round(&self.ready, round);
         self.in_flight += round.taken;
+        self.ios += round.taken as u64;
         for io in &self.ready[..round.taken] {
             *match io.direction {
                 Direction::Read => &mut self.read,

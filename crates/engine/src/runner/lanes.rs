@@ -2,6 +2,7 @@
 //! has only one clock to give (virtual time).
 
 use super::drive::{Limits, Shared, Watch, drive};
+use super::failures::Failures;
 use super::meter::Meter;
 use super::recorder::{Pace, Settings};
 use super::stream::{Stream, StreamPlan, content};
@@ -41,13 +42,13 @@ impl Loop<'_> {
         let start = target.now();
         let meter = self.drive_all(target, lanes, shared, pace, tick)?;
         if self.test.flush == Flush::Timed && self.test.name.op.writes() {
-            target.flush()?;
+            flush(target, shared)?;
         }
         let end = if self.test.flush == Flush::Timed { target.now() } else { start };
         let temperature = target.temperature();
         let sample = meter.finish(end, temperature, self.counted);
         if self.test.flush == Flush::Untimed {
-            target.flush()?;
+            flush(target, shared)?;
         }
         Ok(sample)
     }
@@ -175,6 +176,13 @@ impl Loop<'_> {
         };
         Region { start, len }
     }
+}
+
+fn flush(target: &mut dyn Target, shared: &Shared) -> Result<(), TargetError> {
+    let mut failures = Failures::default();
+    let flushed = failures.flush(target);
+    shared.failures().add(failures);
+    flushed
 }
 
 /// Joins what two lanes met; a card that went away explains more than an interrupted neighbour.

@@ -6,6 +6,7 @@
 
 mod announced;
 mod drive;
+mod failures;
 mod lanes;
 mod meter;
 mod recorder;
@@ -22,11 +23,15 @@ use cardscope_model::result::TIME_IS_UP;
 use cardscope_model::test_name::{Op, Order};
 use cardscope_model::units::{NANOS_PER_S, Nanos, mb_per_s, seconds};
 use drive::{Limits, Shared, Watch, drive};
+use failures::Failures;
 use lanes::Loop;
 pub use recorder::{Cut, Pace, PassRecorder, RecorderError, RunError, Settings};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use stream::{Stream, StreamPlan, content};
+
+/// Why a test has no figure where nothing succeeded.
+const ALL_FAILED: &str = "all of its I/Os failed";
 
 /// Why a test has no figure where writing is limited.
 const NO_MORE_BYTES: &str = "the write limit is reached; give a larger --max-write";
@@ -111,7 +116,7 @@ impl Pass<'_> {
         if let Some(prepare) = self.recipe.prepare {
             let what = announced::preparing(self.settings.label);
             self.events.stage(&what, Some(self.area.len), None);
-            self.prepare(self.area, prepare)?;
+            self.prepare(None, self.area, prepare)?;
             self.rest(self.recipe.rest_after_prepare_s)?;
         }
         Ok(())
@@ -119,18 +124,26 @@ impl Pass<'_> {
 
     /// Writes all of a region once: on a directory a hole would be read at memory speed, on a card unwritten blocks answer
     /// faster than written ones.
-    fn prepare(&mut self, area: Region, prepare: Prepare) -> Result<(), RunError> {
+    fn prepare(&mut self, test: Option<usize>, area: Region, prepare: Prepare) -> Result<(), RunError> {
         let sector = u64::from(self.target.info().sector);
         let whole = area.len / prepare.block * prepare.block;
         let tail = (area.len - whole) / sector * sector;
         // The last part of an area that is no multiple of the block goes out as one shorter write.
-        self.write(Region { start: area.start, len: whole }, prepare.block, prepare)?;
-        self.write(Region { start: area.start + whole, len: tail }, tail, prepare)?;
-        self.target.flush()?;
-        Ok(())
+        self.write(test, Region { start: area.start, len: whole }, prepare.block, prepare)?;
+        self.write(test, Region { start: area.start + whole, len: tail }, tail, prepare)?;
+        let mut failures = Failures::default();
+        let flushed = failures.flush(self.target);
+        self.recorder.failed(test, failures.counts, &failures.listed);
+        Ok(flushed?)
     }
 
-    fn write(&mut self, region: Region, block: u64, prepare: Prepare) -> Result<(), RunError> {
+    fn write(
+        &mut self,
+        test: Option<usize>,
+        region: Region,
+        block: u64,
+        prepare: Prepare,
+    ) -> Result<(), RunError> {
         if region.len == 0 {
             return Ok(());
         }
@@ -156,7 +169,7 @@ impl Pass<'_> {
         let interrupt = self.settings.interrupt;
         let watch = Watch { interrupt, shared: &shared, tick: Some(&mut tick), pace: None };
         let driven = drive(self.target, &mut stream, 1, block as u32, Limits::default(), watch);
-        self.count(&shared);
+        self.count(test, &shared);
         match driven.map(|_| shared.rationed.load(Ordering::Relaxed))? {
             true => Err(TargetError::Rationed.into()),
             false => Ok(()),
@@ -164,9 +177,11 @@ impl Pass<'_> {
     }
 
     /// Says what was moved, however it ended.
-    fn count(&mut self, shared: &Shared) {
+    fn count(&mut self, test: Option<usize>, shared: &Shared) {
         let [read, written] = [&shared.read, &shared.written].map(|bytes| bytes.load(Ordering::Relaxed));
         self.recorder.moved(read, written);
+        let failures = shared.failures();
+        self.recorder.failed(test, failures.counts, &failures.listed);
     }
 
     /// Why a test cannot be measured on this target, if so.
@@ -206,7 +221,7 @@ impl Pass<'_> {
             && self.settings.may_write
         {
             self.events.part(0.0..0.2, "writing its area", Some(region.len), None);
-            self.prepare(region, prepare)?;
+            self.prepare(Some(index), region, prepare)?;
         }
         let (mut moved, mut nanos) = (0, 0);
         for number in 0..announced::loops(test) {
@@ -232,7 +247,7 @@ impl Pass<'_> {
                     break;
                 }
             }
-            let counted = self.run_loop(index, test, number, region)?;
+            let Some(counted) = self.run_loop(index, test, number, region)? else { break };
             (moved, nanos) = (moved + counted.0, nanos + counted.1);
         }
         if nanos > 0 {
@@ -243,14 +258,14 @@ impl Pass<'_> {
         if last && !self.settings.more_follow { Ok(()) } else { self.rest(test.rest_s) }
     }
 
-    /// Runs a loop and has it recorded; what of it counts, in bytes and nanoseconds.
+    /// Runs a loop and has it recorded; what of it counts, in bytes and nanoseconds. `None` where all of it failed.
     fn run_loop(
         &mut self,
         index: usize,
         test: &Test,
         number: u32,
         region: Region,
-    ) -> Result<(u64, Nanos), RunError> {
+    ) -> Result<Option<(u64, Nanos)>, RunError> {
         let seed = mix(self.settings.seed ^ ((index as u64) << 32) ^ u64::from(number));
         let counted = number >= test.discard_loops;
         let this = Loop { test, region, seed, counted, settings: self.settings };
@@ -258,8 +273,14 @@ impl Pass<'_> {
         let mut tick = |bytes, nanos| self.events.progress(bytes, seconds(nanos));
         let shared = Shared::default();
         let ended = this.run(self.target, &shared, pace, &mut tick);
-        self.count(&shared);
+        self.count(Some(index), &shared);
         let sample = ended?;
+        if sample.ios == 0 && shared.any_failed() {
+            if number == 0 {
+                self.recorder.not_measured(index, ALL_FAILED.to_owned());
+            }
+            return Ok(None);
+        }
         let moved = if counted { (sample.bytes, sample.nanos) } else { (0, 0) };
         self.recorder.sample(index, number, sample).map_err(RunError::Recorder)?;
         let limits = [
@@ -272,7 +293,7 @@ impl Pass<'_> {
                 self.recorder.caveat(index, Caveat::Other { text });
             }
         }
-        Ok(moved)
+        Ok(Some(moved))
     }
 
     fn begin_loop(&mut self, test: &Test, number: u32, region: Region) {

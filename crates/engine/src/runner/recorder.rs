@@ -6,6 +6,7 @@ use crate::target::TargetError;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::result::Sample;
 use cardscope_model::units::Nanos;
+use cardscope_model::verify::{IoCounts, IoError};
 
 /// How a pass is run.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +52,8 @@ pub trait PassRecorder {
     fn sample(&mut self, test: usize, index: u32, sample: Sample) -> Result<(), RecorderError>;
     /// So many bytes went from and to the target, preparations, warm-ups and what was cut short included.
     fn moved(&mut self, _read: u64, _written: u64) {}
+    /// I/Os of a test, or of what is written before the first one, and those of them that failed.
+    fn failed(&mut self, _test: Option<usize>, _counts: IoCounts, _io_errors: &[IoError]) {}
     /// A test cannot be measured here.
     fn not_measured(&mut self, test: usize, reason: String);
     /// A doubt about a test came up.

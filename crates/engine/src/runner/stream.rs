@@ -67,6 +67,11 @@ impl Stream {
         })
     }
 
+    /// What is written.
+    pub(super) fn content(&self) -> Content {
+        self.plan.content
+    }
+
     /// True between two passes over the region.
     #[inline]
     pub(super) fn at_pass_end(&self) -> bool {

@@ -95,6 +95,7 @@ impl Backup {
             let why = format!("unreadable when the image was taken: {reason}");
             result.unreadable.push((SavedRange { offset: *offset, len: *len }, why));
         }
+        result.counts = card.counts();
         result.io_errors = card.io_errors().to_vec();
         Ok(result)
     }

@@ -171,6 +171,9 @@ impl Measured {
 /// What was measured. Everything is `not_tested` at first, so that a map that ends early still says what it is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
+    /// I/Os that failed meanwhile.
+    #[serde(default)]
+    pub failed_ios: u64,
     /// Effective page.
     pub page_bytes: Property<u64>,
     /// Bytes that the controller fetches for one read.

@@ -38,6 +38,9 @@ pub enum Pattern {
 pub struct Measured {
     /// I/Os of the workload in flight; fewer on a card that takes long for one.
     pub queue_depth: u32,
+    /// I/Os that failed meanwhile.
+    #[serde(default)]
+    pub failed_ios: u64,
     /// A sample a second.
     pub series: Vec<Sample>,
     /// What happened, in order.

@@ -17,6 +17,59 @@ pub struct IoError {
     pub reason: String,
     /// True where the second try succeeded.
     pub recovered: bool,
+    /// True where small requests moved the same bytes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_parts: bool,
+}
+
+/// Lists an I/O that failed among the first `most`; one that failed twice takes the place of one that did not.
+pub fn list_failed(listed: &mut Vec<IoError>, most: usize, io_error: IoError) {
+    if listed.len() < most {
+        listed.push(io_error);
+    } else if !io_error.recovered
+        && let Some(recovered) = listed.iter().rposition(|other| other.recovered)
+    {
+        listed[recovered] = io_error;
+    }
+}
+
+/// I/Os, and how many of them failed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct IoCounts {
+    /// All of them, second tries left out.
+    pub ios: u64,
+    /// I/Os that failed and did not fail again.
+    pub failed_once: u64,
+    /// I/Os that failed at the second try, too.
+    pub failed_twice: u64,
+}
+
+impl IoCounts {
+    /// I/Os that failed, once or twice.
+    pub fn failed(self) -> u64 {
+        self.failed_once + self.failed_twice
+    }
+}
+
+impl std::ops::AddAssign for IoCounts {
+    fn add_assign(&mut self, more: IoCounts) {
+        self.ios += more.ios;
+        self.failed_once += more.failed_once;
+        self.failed_twice += more.failed_twice;
+    }
+}
+
+impl std::ops::Sub for IoCounts {
+    type Output = IoCounts;
+
+    fn sub(self, before: IoCounts) -> IoCounts {
+        IoCounts {
+            ios: self.ios - before.ios,
+            failed_once: self.failed_once - before.failed_once,
+            failed_twice: self.failed_twice - before.failed_twice,
+        }
+    }
 }
 
 /// What stands in a sector where a stamp of ours should be.

@@ -1,14 +1,16 @@
 //! What `verify` finds out: is the capacity real, is every block whole.
 
 mod cause;
+pub(crate) mod error_pattern;
 mod files;
 pub(crate) mod io_error;
 mod map;
 mod report;
 
 pub use cause::{CapacityCause, SizeSource, StatedSizes};
+pub use error_pattern::{ErrorPattern, READER_ERRORS, ReaderFault, TOLERATED_PER_MILLION, at_rate};
 pub use files::{FileResult, FilesReport, FirstError, Pace, SectorCounts};
-pub use io_error::{IoError, SectorFound};
+pub use io_error::{IoCounts, IoError, SectorFound, list_failed};
 pub use map::{MapCell, MapSpeed, SlowestSecond, SpeedMap, cell_bytes};
 pub use report::{Disproof, Method, Share, Verification, VerifyReport};
 
@@ -75,6 +77,23 @@ impl Verdict {
         } else {
             self
         }
+    }
+
+    /// The verdict once failed I/Os are weighed in; `unread` where nothing was lost but what failed twice.
+    pub fn with_errors(self, pattern: ErrorPattern, unread: bool) -> Verdict {
+        let by_errors = match pattern {
+            ErrorPattern::None | ErrorPattern::Occasional => return self,
+            ErrorPattern::Frequent => Verdict::Unstable,
+            ErrorPattern::Reader(_) => Verdict::ReaderSuspect,
+            ErrorPattern::Lasting => Verdict::Damaged,
+        };
+        let counts = match self {
+            Verdict::Genuine | Verdict::Inconclusive => true,
+            Verdict::Unstable => by_errors == Verdict::Damaged,
+            Verdict::Damaged => by_errors == Verdict::ReaderSuspect && unread,
+            _ => false,
+        };
+        if counts { by_errors } else { self }
     }
 
     /// True where it speaks against the card.

@@ -124,14 +124,41 @@ impl Verification {
         let by_address = self.method != Method::Files;
         stated.lost_flash().or_else(|| match self.verdict {
             Verdict::Genuine | Verdict::Inconclusive => stated.cut(),
+            Verdict::Damaged | Verdict::ReaderSuspect if by_address && self.fails_beyond => {
+                stated.failing_end(self.usable_bytes?)
+            }
             Verdict::ReaderSuspect if by_address => {
                 self.at_most_usable().map(|limit_bytes| CapacityCause::AddressLimit { limit_bytes })
             }
-            Verdict::Damaged if by_address && self.fails_beyond => stated.failing_end(self.usable_bytes?),
             // Losses that were answered with success are a fake's, unless the card holds all that it ever promised.
             Verdict::Limbo if by_address => stated.excess(self.usable_bytes?),
             _ => None,
         })
+    }
+
+    /// Bytes of the card as far as its reader does not invent them. Of files the places on the card are unknown.
+    pub fn card_bytes(&self) -> Option<u64> {
+        match self.method {
+            Method::Files => None,
+            _ if self.fails_beyond && self.cause.is_some() => self.usable_bytes,
+            _ => Some(self.announced_bytes),
+        }
+    }
+
+    /// Changes the verdict where I/Os that failed say more than what the card kept; true where it did.
+    pub fn weigh_errors(&mut self) -> bool {
+        let unread = |disproof: &Disproof| disproof.found == SectorFound::Error;
+        let unread = !self.disproofs.is_empty() && self.disproofs.iter().all(unread);
+        let verdict = self.verdict.with_errors(self.moved.error_pattern(self.card_bytes()), unread);
+        if verdict == self.verdict {
+            return false;
+        }
+        (self.verdict, self.confidence) = (verdict, SURE);
+        // Where it ends is known all the same, and may have a cause.
+        if !self.fails_beyond {
+            (self.usable_bytes, self.good_bytes) = (None, None);
+        }
+        true
     }
 
     /// Bytes from 0 on that may be there: what is known to be, else what lies in front of the first repetition.

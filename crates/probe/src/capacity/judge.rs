@@ -6,7 +6,7 @@ use super::options::{LEAST_RUN, Outcome, QUICK_RUN};
 use super::stamper::{Claim, State, lost};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::{BinarySize, GIB, Size};
-use cardscope_model::verify::{Disproof, IoError, SURE, Verdict};
+use cardscope_model::verify::{Disproof, SURE, Verdict};
 
 /// So many disproving addresses are listed.
 const DISPROOFS: usize = 16;
@@ -29,11 +29,6 @@ const UNSETTLED: f64 = 0.6;
 impl Quick<'_, '_> {
     /// Everything that all outcomes share.
     pub(super) fn outcome(&self, verdict: Verdict, seen: &[(Claim, State)]) -> Outcome {
-        // Reads of several sectors at the very end fail in some readers, and succeed one by one: that is no fault.
-        let end = self.stamper.context.card_bytes() - 8 * u64::from(self.stamper.context.sector());
-        let recovered = |t: &&IoError| t.recovered && t.offset + t.len <= end;
-        let wavered = self.stamper.wavered.len() as u64
-            + self.stamper.context.io_errors().iter().filter(recovered).count() as u64;
         Outcome {
             verdict,
             usable_bytes: None,
@@ -47,7 +42,7 @@ impl Quick<'_, '_> {
             overflown_bytes: 0,
             fails_beyond: false,
             disproofs: disproofs(seen),
-            wavered,
+            wavered: self.stamper.wavered.len() as u64,
             cut_short: self.cut_short,
         }
     }

@@ -3,7 +3,7 @@
 use super::meter::Meter;
 use super::names::file_name;
 use super::sorting::{FileOffset, Sorted};
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::cause::Cause;
 use cardscope_engine::content::Content;
 use cardscope_engine::content::h2w::FILE_BYTES;
@@ -13,7 +13,7 @@ use cardscope_engine::target::Target;
 use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::report::Moved;
 use cardscope_model::units::Size;
-use cardscope_model::verify::{FileResult, IoError};
+use cardscope_model::verify::FileResult;
 use std::time::{Duration, Instant};
 
 /// A folder on a mounted card, with its files by number: `1.h2w` is 1. Whoever implements it sees to it that no file of
@@ -121,9 +121,6 @@ impl Deadline {
         self.0.is_some_and(|end| Instant::now() >= end)
     }
 }
-
-/// So many failed I/Os are kept in the document.
-const MOST_IO_ERRORS: usize = 100;
 
 /// A pass over the files of one folder.
 pub struct Pass<'a, F> {
@@ -244,8 +241,8 @@ impl<'a, F: TestFolder> Pass<'a, F> {
         caveat::add(&mut self.caveats, target.caveats());
     }
 
-    pub(super) fn io_errors(&mut self, io_errors: impl IntoIterator<Item = IoError>) {
-        let room = MOST_IO_ERRORS.saturating_sub(self.moved.io_errors.len());
-        self.moved.io_errors.extend(io_errors.into_iter().take(room));
+    /// Takes over the I/Os of a file, and those that failed.
+    pub(super) fn count_failed(&mut self, card: &Card<'_>) {
+        self.moved.add_failed(card.counts(), card.io_errors());
     }
 }

@@ -98,7 +98,7 @@ impl<F: TestFolder> Pass<'_, F> {
         });
         let outcome = outcome.and_then(|()| self.in_parts(file, &mut card, &failed));
         self.moved.bytes_read += card.tally().read;
-        self.io_errors(card.io_errors().iter().cloned());
+        self.count_failed(&card);
         file.result.read = meter.pace();
         outcome
     }
@@ -172,11 +172,13 @@ impl<F: TestFolder> Pass<'_, F> {
         if !end.is_multiple_of(u64::from(card.sector())) {
             return Ok(suspect.counts);
         }
-        card.read(extents(start, end, BLOCK), file.expected(), |extent, _, answer| {
+        let looked = card.read(extents(start, end, BLOCK), file.expected(), |extent, _, answer| {
             again.take(file.place(extent.offset), u64::from(extent.len), &answer);
             Ok(())
-        })?;
+        });
         self.moved.bytes_read += card.tally().read;
+        self.count_failed(&card);
+        looked?;
         Ok(again.counts)
     }
 

@@ -67,19 +67,17 @@ impl<F: TestFolder> Pass<'_, F> {
             file: TestedFile::new(number, 0),
             room: bytes,
             meter: Meter::default(),
-            io_errors: Vec::new(),
+            refused_bytes: 0,
         };
         let outcome = filling.fill(self, target.as_mut());
         self.heard(target.as_ref());
         drop(target);
-        let Filling { file: mut filled, meter, io_errors, .. } = filling;
+        let Filling { file: mut filled, meter, refused_bytes, .. } = filling;
         let end = filled.result.bytes;
         let finished = self.folder.finish(end);
         filled.result.write = meter.pace();
         self.files.push(filled);
-        let refused = io_errors.iter().filter(|t| t.operation == "write" && !t.recovered);
-        self.refused_bytes += refused.map(|t| t.len).sum::<u64>();
-        self.io_errors(io_errors);
+        self.refused_bytes += refused_bytes;
         let why = outcome?;
         finished?;
         if end == 0 {
@@ -101,7 +99,8 @@ struct Filling {
     /// Bytes that it may hold.
     room: u64,
     meter: Meter,
-    io_errors: Vec<IoError>,
+    /// Bytes whose write failed twice.
+    refused_bytes: u64,
 }
 
 impl Filling {
@@ -121,10 +120,10 @@ impl Filling {
         self.meter.pass(now);
         pass.write_meter.pass(now);
         pass.moved.bytes_written += card.tally().written;
-        self.io_errors.extend_from_slice(card.io_errors());
+        pass.count_failed(&card);
         let end = outcome?;
         flushed?;
-        if is_read_only_now(&self.io_errors) {
+        if is_read_only_now(card.io_errors()) {
             return Err(FilesError::ReadOnly(self.file.result.name.clone()));
         }
         Ok(end)
@@ -163,7 +162,8 @@ impl Filling {
         // A slow card takes minutes for a range.
         let end = pass.end_of_writing();
         let extents = extents(self.file.result.bytes, until, block).take_while(|_| !end.is_over());
-        card.write(extents, content, |extent, at, _| {
+        card.write(extents, content, |extent, at, io_error| {
+            self.refused_bytes += io_error.map_or(0, |_| u64::from(extent.len));
             self.meter.moved(seconds(at), u64::from(extent.len));
             pass.wrote(seconds(at), u64::from(extent.len));
             // Extents end in any order; the file is whole up to the first that has not.

@@ -46,7 +46,7 @@ pub(crate) struct Seen {
     pub(crate) crawls: bool,
     /// It did, and there was no room to see what a rest changes.
     pub(crate) may_crawl: bool,
-    /// I/Os that failed and succeeded when tried again, or sectors that read differently twice.
+    /// Sectors that read differently twice.
     pub(crate) wavers: u64,
     /// What long writes lost stayed when it was written sector by sector, and no cache was seen.
     pub(crate) kept_in_sectors: bool,
@@ -56,7 +56,7 @@ pub(crate) struct Seen {
     pub(crate) recheck: bool,
 }
 
-/// One failed try that succeeded the second time may be anybody's fault; two are the card's or the reader's.
+/// One answer that differed may be anybody's fault; two are the card's or the reader's.
 const FEWEST_WAVERS: u64 = 2;
 
 /// A distance counts that was seen in so many bytes in a row: more than chance makes of blocks that show data of any

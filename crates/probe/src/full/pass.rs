@@ -254,8 +254,7 @@ impl<'a, 't> Pass<'a, 't> {
 
     /// The document's part, however it ended.
     pub(super) fn finish(mut self, stop: Option<Stop>) -> Findings {
-        let flushes_and_errors = self.card.io_error_count();
-        self.seen.wavers = flushes_and_errors + self.ledger.bad.passing_sectors;
+        self.seen.wavers = self.ledger.bad.passing_sectors;
         if self.seen.wrap.is_none() && self.seen.read_to > 0 {
             self.find_wrap();
         }

@@ -6,7 +6,7 @@ use super::options::Options;
 use crate::context::Context;
 use cardscope_engine::card::{Extent, Stop};
 use cardscope_engine::target::Direction;
-use cardscope_model::judged_mark::MarksMeasured;
+use cardscope_model::judged_mark::{FailedEvidence, MarksMeasured};
 use cardscope_model::statistics::median;
 use cardscope_model::units::{GIB, MIB};
 
@@ -34,6 +34,18 @@ pub(super) struct Bench<'b, 's, 't> {
 }
 
 impl Bench<'_, '_, '_> {
+    /// Carries out a part and notes how many of its I/Os failed.
+    pub(super) fn noting(
+        &mut self,
+        noted: fn(&mut FailedEvidence) -> &mut u64,
+        part: impl FnOnce(&mut Self) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let before = self.context.counts().failed();
+        let ended = part(self);
+        *noted(&mut self.into.failed_ios) += self.context.counts().failed() - before;
+        ended
+    }
+
     /// Says what was left out, and why.
     pub(super) fn leave_out(&mut self, what: impl Into<String>) {
         self.into.left_out.push(what.into());

@@ -47,7 +47,7 @@ fn one(mark: Mark, facts: &Facts<'_>, options: &Options) -> JudgedMark {
         (Some(_), _) => Outcome::NotTestable,
         (None, part) => part.map_or(Outcome::NotTested, |part| part.outcome),
     };
-    JudgedMark {
+    let judged = JudgedMark {
         mark,
         claimed_by: options.claimed_by(mark),
         outcome,
@@ -56,7 +56,23 @@ fn one(mark: Mark, facts: &Facts<'_>, options: &Options) -> JudgedMark {
         borderline: outcome != Outcome::NotTestable && part.is_some_and(|part| part.borderline),
         confidence: confidence(outcome, &parts),
         parts,
+    };
+    doubt(judged, facts.found.failed_ios.of(mark))
+}
+
+/// I/Os that failed have no time, and cost some: what they touch neither meets a mark nor misses it.
+fn doubt(judged: JudgedMark, failed: u64) -> JudgedMark {
+    let outcome = match judged.outcome {
+        Outcome::Met => Outcome::NotTested,
+        Outcome::Missed => Outcome::Borderline,
+        _ => return judged,
+    };
+    if failed == 0 {
+        return judged;
     }
+    let ios = if failed == 1 { "1 I/O".to_owned() } else { format!("{failed} I/Os") };
+    let because = format!("{ios} failed while it was measured ({})", judged.because);
+    JudgedMark { outcome, because, borderline: outcome == Outcome::Borderline, confidence: 0.0, ..judged }
 }
 
 fn words(part: &Part) -> String {

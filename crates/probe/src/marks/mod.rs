@@ -80,14 +80,14 @@ fn measure(
     let readable = readable(context, options, into)?;
     let mut bench = Bench { context, options, into, family, cut, readable };
     if readable {
-        bench.read()?;
+        bench.noting(|failed| &mut failed.reading, Bench::read)?;
     }
-    bench.write_in_order()?;
-    bench.write_partly_used()?;
+    bench.noting(|failed| &mut failed.in_order, Bench::write_in_order)?;
+    bench.noting(|failed| &mut failed.in_order, Bench::write_partly_used)?;
     if readable {
-        bench.random_io()?;
+        bench.noting(|failed| &mut failed.random, Bench::random_io)?;
     }
-    bench.stream_with_a_queue()
+    bench.noting(|failed| &mut failed.queued, Bench::stream_with_a_queue)
 }
 
 /// Whether timed reads reach the card: those of a file only once it was written.

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod budgets;
+mod bus_errors;
 mod capacity;
 mod common;
 mod failing_end;

@@ -7,7 +7,7 @@ use crate::chart::Chart;
 use crate::chart::inside::{TERMINAL, addresses};
 use crate::figure::{ANSWER, duration, percent, sentence, speed, time_us};
 use crate::page::table::Table;
-use crate::page::{Block, Fact, Page, Tone, fact, io_errors, moved};
+use crate::page::{Block, Fact, Page, Tone, fact, failed_ios, io_errors, moved};
 use cardscope_model::card_map::plot::Plot;
 use cardscope_model::card_map::property::{Number, Property, Status};
 use cardscope_model::card_map::{
@@ -22,6 +22,7 @@ pub fn page(report: &MapReport) -> Page {
     let (tested, untested): (Vec<Row>, Vec<Row>) =
         rows(measured).into_iter().partition(|row| row.sure.is_some());
     let mut page = Page::new(&header.target, Tone::Plain, answer(measured, &tested));
+    page.reasons.extend(failed_ios(&body.moved));
     page.because(Tone::Plain, sentence(&moved(&body.moved)));
     let chosen = measured.open_blocks.chosen_unit_bytes;
     let chosen = chosen.map(|bytes| format!("Open blocks were searched in units of {}.", BinarySize(bytes)));

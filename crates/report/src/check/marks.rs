@@ -3,7 +3,7 @@
 
 use crate::figure::{count, listing, sentence, speed, trimmed};
 use crate::page::table::Table;
-use crate::page::{Block, Fact, Page, Tone, fact};
+use crate::page::{Block, Fact, Page, Tone, fact, failed_ios};
 use cardscope_model::check::CheckReport;
 use cardscope_model::judged_label::JudgedSpeed;
 use cardscope_model::judged_mark::{
@@ -21,6 +21,7 @@ pub fn page(report: &MarksReport) -> Page {
         (missed, of) => (Tone::Bad, format!("{missed} of {of} marks missed.")),
     };
     let mut page = Page::new(&report.header.target, tone, answer);
+    page.reasons.extend(failed_ios(&report.body.moved));
     page.add("Marks", blocks(Some(&report.body.marks), &[]));
     page.framed(&report.header)
 }

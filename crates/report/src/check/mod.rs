@@ -11,7 +11,7 @@ use crate::chart::visit;
 use crate::evidence;
 use crate::figure::{duration, speed, test_of, time_us};
 use crate::page::table::Table;
-use crate::page::{Block, Fact, Page, Reason, Tone, fact, may_have_changed, moved};
+use crate::page::{Block, Fact, Page, Reason, Tone, fact, failed_ios, io_errors, may_have_changed, moved};
 use crate::{card_map, identity, sustain, verdict};
 use cardscope_model::check::{CheckReport, PartState};
 use cardscope_model::finding::Weight;
@@ -51,6 +51,7 @@ pub fn page(report: &CheckReport) -> Page {
     page.fold("Flash geometry", flash(report));
     page.fold("Sustained use", body.sustain.iter().flat_map(long_run));
     page.add_findings(header, body.bench.iter());
+    page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
     page.fold("How it was tested", [Block::Facts(time(report))]);
     if body.verify.is_some() {
         evidence::add(&mut page, header, &found, body.identity.as_ref());
@@ -64,7 +65,14 @@ pub fn page(report: &CheckReport) -> Page {
 /// What `verify` found, also where a visit ended before it.
 fn verification(report: &CheckReport) -> Cow<'_, Verification> {
     match &report.body.verify {
-        Some(verify) => Cow::Borrowed(&verify.body),
+        Some(verify) if verify.body.verdict == report.body.verdict => Cow::Borrowed(&verify.body),
+        // Other parts of the visit saw I/Os fail.
+        Some(verify) => Cow::Owned(Verification {
+            verdict: report.body.verdict,
+            usable_bytes: report.body.usable_bytes,
+            confidence: report.body.confidence,
+            ..verify.body.clone()
+        }),
         None => Cow::Owned(Verification {
             verdict: report.body.verdict,
             announced_bytes: report.body.announced_bytes,
@@ -92,6 +100,7 @@ fn claimed(report: &CheckReport) -> Vec<Mark> {
 
 fn add_reasons(page: &mut Page, report: &CheckReport, found: &Verification) {
     let body = &report.body;
+    page.reasons.extend(failed_ios(&body.moved));
     page.reasons.extend(verdict::reason(found).map(|(tone, text)| Reason { tone, text }));
     if body.moved.may_have_changed.is_some() || !body.moved.data_kept && body.moved.bytes_written > 0 {
         page.because(Tone::Warning, format!("The card's data: {}.", content(report)));

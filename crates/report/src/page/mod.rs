@@ -19,7 +19,7 @@ use cardscope_model::report::{ChangedBlocks, Header, Moved};
 use cardscope_model::result::TestResult;
 use cardscope_model::suspect_reader::SuspectReader;
 use cardscope_model::units::{Size, grouped};
-use cardscope_model::verify::IoError;
+use cardscope_model::verify::{IoCounts, IoError};
 pub use findings::Remark;
 use serde::Serialize;
 use table::Table;
@@ -194,11 +194,40 @@ pub(crate) fn verdicts<'a>(header: &'a Header, claim: &'a str) -> impl Iterator<
     all.map(|finding| finding.verdict.clone())
 }
 
+/// How many I/Os failed, in the line below the answer.
+pub(crate) fn failed_ios(moved: &Moved) -> Option<Reason> {
+    failed(moved.counts, &moved.io_errors)
+}
+
+/// The same of counts and a list.
+pub(crate) fn failed(counts: IoCounts, io_errors: &[IoError]) -> Option<Reason> {
+    let IoCounts { failed_once, failed_twice, .. } = counts;
+    let first = io_errors.iter().find(|error| !error.recovered).or(io_errors.first());
+    let place = |first: &IoError| match first.operation.as_str() {
+        "flush" => " (a flush)".to_owned(),
+        operation => format!(" (first {operation} at {})", Size(first.offset)),
+    };
+    let place = first.map(place).unwrap_or_default();
+    let (tone, text) = match (failed_once, failed_twice) {
+        (0, 0) => return None,
+        (once, 0) => (Tone::Warning, format!("{} failed once, none twice{place}.", count(once, "I/O"))),
+        (0, twice) => (Tone::Bad, format!("{} failed twice{place}.", count(twice, "I/O"))),
+        (once, twice) => {
+            (Tone::Bad, format!("{} failed twice{place}, {} once.", count(twice, "I/O"), grouped(once)))
+        }
+    };
+    Some(Reason { tone, text })
+}
+
 /// I/Os that failed.
 pub(crate) fn io_errors(io_errors: &[IoError]) -> Block {
     listed(io_errors, 8, |io_error| {
-        let IoError { operation, offset, len, errno, reason, recovered } = io_error;
-        let again = if *recovered { "the second try succeeded" } else { "twice" };
+        let IoError { operation, offset, len, errno, reason, recovered, in_parts } = io_error;
+        let again = match (recovered, in_parts) {
+            (true, _) => "the second try succeeded",
+            (false, true) => "twice; in small requests it succeeded",
+            (false, false) => "twice",
+        };
         format!("{operation} of {len} bytes at {}: {reason} (errno {errno}), {again}", grouped(*offset))
     })
 }

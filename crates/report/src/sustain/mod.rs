@@ -5,7 +5,7 @@ mod words;
 
 use crate::figure::{NONE, duration, interval, percent, sentence, speed, time_us};
 use crate::page::table::Table;
-use crate::page::{Block, Fact, Page, Tone, fact, io_errors, moved, verdicts};
+use crate::page::{Block, Fact, Page, Tone, fact, failed_ios, io_errors, moved, verdicts};
 use cardscope_model::card_map::property::Status;
 use cardscope_model::sustain::{
     Comparison, Event, EventKind, Level, Measured, Pattern, Recovery, SteadyState, SustainReport, Work,
@@ -29,6 +29,7 @@ pub fn page(report: &SustainReport) -> Page {
         None => said(measured, unit),
     };
     let mut page = Page::new(&report.header.target, tone, answer);
+    page.reasons.extend(failed_ios(&body.moved));
     let mut answered = page.answer.to_lowercase();
     answered.retain(|c| c != '.');
     let has = |cause: &str| answered.contains(&cause.to_lowercase().replace('.', ""));

@@ -9,6 +9,7 @@ use cardscope_model::recipe::{Recipe, Until};
 use cardscope_model::report::Moved;
 use cardscope_model::result::{NotMeasured, Precision, Sample};
 use cardscope_model::test_name::TestName;
+use cardscope_model::verify::{IoCounts, IoError};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where the samples of a pass are recorded.
@@ -28,6 +29,8 @@ pub(super) struct Pass<'a> {
     pub(super) caveats: Vec<Vec<Caveat>>,
     /// How well each figure is known, where the recipe asks.
     pub(super) precisions: Vec<Option<Precision>>,
+    /// I/Os of each test, and how many of them failed.
+    counts: Vec<IoCounts>,
     /// What could not be measured.
     pub(super) not_measured: Vec<NotMeasured>,
     /// Bytes, whatever of them is measured.
@@ -44,13 +47,17 @@ impl<'a> Pass<'a> {
             samples: vec![Vec::new(); n],
             caveats: vec![Vec::new(); n],
             precisions: vec![None; n],
+            counts: vec![IoCounts::default(); n],
             not_measured: Vec::new(),
             moved,
         }
     }
 
-    /// What the paces found goes to the figures and doubts of their tests.
-    pub(super) fn settle_paces(&mut self) {
+    /// What the paces found, and the I/Os that failed, go to the figures and doubts of their tests.
+    pub(super) fn settle(&mut self) {
+        for (caveats, counts) in self.caveats.iter_mut().zip(&self.counts) {
+            caveats.extend(Caveat::of_failed(*counts));
+        }
         for (test, outcome) in std::mem::take(&mut self.paces) {
             let outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);
             self.caveats[test].extend(outcome.caveat());
@@ -70,6 +77,13 @@ impl runner::PassRecorder for Pass<'_> {
     fn moved(&mut self, read: u64, written: u64) {
         self.moved.bytes_read += read;
         self.moved.bytes_written += written;
+    }
+
+    fn failed(&mut self, test: Option<usize>, counts: IoCounts, io_errors: &[IoError]) {
+        self.moved.add_failed(counts, io_errors);
+        if let Some(test) = test {
+            self.counts[test] += counts;
+        }
     }
 
     fn not_measured(&mut self, test: usize, reason: String) {

@@ -134,7 +134,7 @@ impl Passes<'_> {
             more_follow: number < self.runs,
         };
         let ended = self.measure(&settings, opened, journal.as_mut(), &mut pass, *events);
-        pass.settle_paces();
+        pass.settle();
         let mut run = RunResult {
             run: number,
             counted: true,

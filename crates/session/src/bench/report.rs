@@ -9,7 +9,7 @@ use crate::opened::Opened;
 use crate::spreads;
 use cardscope_analysis::anomaly::{self, Sized};
 use cardscope_analysis::usual::{Kind, Table, Usual};
-use cardscope_analysis::{ceiling, minutes};
+use cardscope_analysis::{ceiling, io_errors, minutes};
 use cardscope_engine::null;
 use cardscope_model::aggregate;
 use cardscope_model::card::CardFacts;
@@ -112,6 +112,8 @@ pub(super) fn sum_up(report: &mut BenchReport, recipe: &Recipe, session: &mut Se
     report.header.findings.extend(minutes::of_runs(&report.body.runs));
     report.header.findings.extend(anomaly::small_against_large(&sized(report, recipe)));
     report.header.findings.extend(limits::findings(report, session));
+    let failed = io_errors::finding(&report.body.moved, session.card_bytes(), "while it was measured");
+    report.header.findings.extend(failed);
 }
 
 /// How much runs vary, as the archive knows it; where it cannot be read, as the program does.

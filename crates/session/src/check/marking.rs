@@ -149,7 +149,7 @@ impl Procedure for Judging {
         let (returned, ended) = session.put_back_after(ended.err(), None, moved);
         let findings = &mut report.header.findings;
         findings.extend(marks.findings.iter().cloned());
-        findings.extend(io_errors::finding(&moved.io_errors, "while its marks were judged"));
+        findings.extend(io_errors::finding(moved, session.card_bytes(), "while its marks were judged"));
         findings.extend(returned.and_then(|returned| returned.finding(None)));
         ended
     }

@@ -70,7 +70,7 @@ impl Procedure for Request {
         if !self.erase && !visit.report.body.moved.data_kept {
             visit.report.withdraw_verdict(NOT_RESTORED);
         }
-        visit.conclude(ended.is_err());
+        visit.conclude(&ended);
         ended
     }
 }

@@ -75,8 +75,10 @@ impl Visit<'_, '_> {
             // What the files filled, which is more than a file of a benchmark could be given.
             report.body.announced_bytes = found.body.announced_bytes;
         }
-        report.header.findings.extend(found.header.findings.clone());
-        if report.body.verdict != Verdict::Inconclusive {
+        let verdict = report.body.verdict;
+        self.found(found.header.findings.clone());
+        let report = &mut *self.report;
+        if verdict != Verdict::Inconclusive {
             report.header.findings.iter_mut().for_each(|finding| finding.has_run("cardscope verify"));
         }
         self.add(&found.body.moved);

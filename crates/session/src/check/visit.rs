@@ -6,14 +6,15 @@ use crate::error::{Failure, Result};
 use crate::frame::{Common, Outcome, Procedure, Session, in_json};
 use crate::identify::judged;
 use crate::opened::Opened;
+use crate::verify::says_errors_of_card;
 use cardscope_analysis::io_errors;
 use cardscope_engine::event::Plan;
-use cardscope_model::check::{CheckReport, Part, PartState};
+use cardscope_model::check::{CheckReport, Part, PartState, Visit as Visited};
 use cardscope_model::finding::Finding;
 use cardscope_model::random::mix;
 use cardscope_model::report::{Body as _, Moved, Report};
 use cardscope_model::units::seconds;
-use cardscope_model::verify::Verdict;
+use cardscope_model::verify::{SURE, Verdict};
 use cardscope_probe::marks::Options;
 
 /// How a part ends before it has its figures.
@@ -126,14 +127,17 @@ impl<'a, 's> Visit<'a, 's> {
     }
 
     /// What follows from all of it, or from what there is of it where it was cut short.
-    pub(super) fn conclude(&mut self, cut_short: bool) {
+    pub(super) fn conclude(&mut self, ended: &Result<()>) {
         let now = self.now();
         self.report.body.moved.seconds = self.budget.spent(now);
         self.session.hear_target(&mut self.report.header);
+        if says_errors_of_card(ended) {
+            self.weigh_errors();
+        }
         self.judge_jobs();
         self.judge_printed_speeds();
         self.report.header.findings.iter_mut().for_each(|finding| finding.has_run("cardscope check"));
-        self.report.header.next = next::next(self.report, self.request, self.directory, cut_short);
+        self.report.header.next = next::next(self.report, self.request, self.directory, ended.is_err());
     }
 
     /// The seed of a part.
@@ -155,6 +159,7 @@ impl<'a, 's> Visit<'a, 's> {
         all.bytes_written += part.bytes_written;
         all.bytes_restored += part.bytes_restored;
         all.bytes_read += part.bytes_read;
+        all.add_failed(part.counts, &part.io_errors);
     }
 
     pub(super) fn now(&mut self) -> f64 {
@@ -183,14 +188,24 @@ impl<'a, 's> Visit<'a, 's> {
         Ok(outcome)
     }
 
-    /// Adds conclusions of a part. That the card fails I/Os is said once.
+    /// Adds conclusions of a part. What failed I/Os say is said once, of the whole visit.
     pub(super) fn found(&mut self, findings: impl IntoIterator<Item = Finding>) {
-        for finding in findings {
-            let again = self.report.header.findings.iter().any(|known| known.claim == finding.claim);
-            if !(again && finding.claim == io_errors::CLAIM) {
-                self.report.header.findings.push(finding);
-            }
+        let others = findings.into_iter().filter(|finding| !io_errors::is_of_errors(finding));
+        self.report.header.findings.extend(others);
+    }
+
+    /// Weighs the I/Os that failed in any part beside what the card kept. Of files the places on the card are unknown.
+    fn weigh_errors(&mut self) {
+        let verify = self.report.body.verify.as_ref();
+        let card_bytes = verify.map_or(self.session.card_bytes(), |verify| verify.body.card_bytes());
+        let Visited { verdict, confidence, usable_bytes, moved, .. } = &mut self.report.body;
+        let by_errors = verdict.with_errors(moved.error_pattern(card_bytes), false);
+        if by_errors != *verdict {
+            (*verdict, *confidence, *usable_bytes) = (by_errors, SURE, None);
+            self.report.drop_capacity_claims();
         }
+        let finding = io_errors::finding(&self.report.body.moved, card_bytes, "during the test");
+        self.report.header.findings.extend(finding);
     }
 
     fn info(&mut self) {

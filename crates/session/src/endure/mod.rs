@@ -9,6 +9,7 @@ use crate::card_key::{card_key, fingerprint};
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
 use crate::opened::TargetType;
+use cardscope_analysis::io_errors;
 use cardscope_engine::card::Stop;
 use cardscope_engine::event::Plan;
 use cardscope_engine::target::TargetError;
@@ -162,6 +163,7 @@ impl Run<'_, '_> {
         // What was read is counted with the round.
         self.report.body.moved.bytes_written += moved.bytes_written;
         self.report.body.moved.seconds += moved.seconds;
+        self.report.body.moved.add_failed(moved.counts, &moved.io_errors);
         ended
     }
 
@@ -323,6 +325,9 @@ fn lasting(seconds: f64) -> String {
 fn conclude(report: &mut EndureReport, session: &Session<'_>) {
     sum_up(report);
     session.hear_target(&mut report.header);
+    let failed = io_errors::finding(&report.body.moved, session.card_bytes(), "during the rounds");
+    report.header.findings.retain(|finding| !io_errors::is_of_errors(finding));
+    report.header.findings.extend(failed);
     if report.body.milestones.is_empty() && report.body.rounds.len() >= SAID_AFTER[0] {
         let found = Finding::new("no-wear-seen", Weight::Note, 0.99, no_wear(report)).advise(NEVER_WEARS);
         let times = times_ahead(report).into_iter();

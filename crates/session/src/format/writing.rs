@@ -141,9 +141,9 @@ fn settle(card: &Card<'_>, io_errors: Vec<IoError>) -> Result<()> {
 }
 
 fn flush(card: &mut Card<'_>) -> Result<()> {
-    let before = card.io_error_count();
+    let before = card.counts().failed_twice;
     card.flush()?;
-    if card.io_error_count() == before {
+    if card.counts().failed_twice == before {
         return Ok(());
     }
     let failed = card.io_errors().last().cloned();

@@ -19,7 +19,7 @@ use crate::opened::{Opened, TargetType};
 use crate::opening::{self, Resolved};
 use crate::recorder::{self, Recorder};
 use cardscope_analysis::io_errors;
-use cardscope_engine::card::{Card, IoError, Stop};
+use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::{Event, Listener, Within};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::Journal as _;
@@ -255,6 +255,11 @@ impl Session<'_> {
         self.opened.target.info().bytes
     }
 
+    /// Bytes of the card that is tested; unknown where files are.
+    pub(crate) fn card_bytes(&self) -> Option<u64> {
+        self.opened.target.info().whole_card.then(|| self.bytes())
+    }
+
     /// Runs another verb as a part of this one, on the card that is open; it has its own row in the archive.
     pub(crate) fn part<P: Procedure>(&mut self, procedure: &P) -> Result<Outcome<Report<P::Body>>> {
         procedure.check(self.opened.target_type())?;
@@ -352,7 +357,7 @@ impl Session<'_> {
         moved.bytes_read += returned.tally.read;
         moved.seconds += returned.seconds;
         moved.restored(journal.list_changed(&returned.may_have_changed(usable)));
-        list(moved, returned.back.as_ref().map_or(&[], |back| &back.io_errors));
+        moved.add_failed(returned.counts, &returned.io_errors);
         Some(returned)
     }
 
@@ -410,9 +415,11 @@ impl Session<'_> {
                 if let Some(moved) = report.body.moved() {
                     moved.bytes_restored = back.bytes;
                     moved.restored(backup::list_changed(&path, &report.header.target, &back));
-                    list(moved, &back.io_errors);
+                    moved.add_failed(back.counts, &back.io_errors);
                 }
-                let failed = io_errors::finding(&back.io_errors, "while its data was restored");
+                let mut restoring = Moved::default();
+                restoring.add_failed(back.counts, &back.io_errors);
+                let failed = io_errors::finding(&restoring, self.card_bytes(), "while its data was restored");
                 report.header.findings.extend(backup::finding(&back).into_iter().chain(failed));
                 return failure;
             }
@@ -451,9 +458,6 @@ pub(crate) fn as_probes_know(
     journal.map(|journal| journal as _)
 }
 
-/// Failed I/Os that a document lists at most.
-const MOST_IO_ERRORS: usize = 100;
-
 /// Adds what was moved since the card's clock stood at `began`, and the I/Os that failed.
 pub(crate) fn count(moved: &mut Moved, card: &mut Card<'_>, began: f64) {
     let tally = card.tally();
@@ -461,13 +465,7 @@ pub(crate) fn count(moved: &mut Moved, card: &mut Card<'_>, began: f64) {
     moved.bytes_restored += tally.restored;
     moved.bytes_read += tally.read;
     moved.seconds += card.seconds() - began;
-    list(moved, card.io_errors());
-}
-
-/// Lists I/Os that failed.
-fn list(moved: &mut Moved, io_errors: &[IoError]) {
-    let room = MOST_IO_ERRORS.saturating_sub(moved.io_errors.len());
-    moved.io_errors.extend(io_errors.iter().take(room).cloned());
+    moved.add_failed(card.counts(), card.io_errors());
 }
 
 /// Restoring from the journals that wait comes before anything else.

@@ -123,7 +123,12 @@ pub(super) fn conclude(report: &mut MapReport, session: &Session<'_>, facts: &Fa
     let measured = std::mem::take(&mut report.body.measured.findings);
     report.header.findings.splice(0..0, measured);
     session.hear_target(&mut report.header);
-    report.header.findings.extend(io_errors::finding(&report.body.moved.io_errors, "while it was measured"));
+    report.body.measured.failed_ios = report.body.moved.counts.failed();
+    report.header.findings.extend(io_errors::finding(
+        &report.body.moved,
+        session.card_bytes(),
+        "while it was measured",
+    ));
     report.header.findings.extend(card_map::findings(&report.body.measured, facts));
     advise(report, facts);
 }

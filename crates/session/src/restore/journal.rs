@@ -81,6 +81,7 @@ pub(super) fn restore(
     {
         return Ok(Outcome::of(report, Some(failing(stop))));
     }
+    (report.counts, report.io_errors) = (card.counts(), card.io_errors().to_vec());
     drop(card);
     Ok(settle(journal, report, &survey))
 }

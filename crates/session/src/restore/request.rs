@@ -33,9 +33,7 @@ pub(super) fn fill_in(report: &mut RestoreReport, put_back: PutBack) {
         |ranges: Vec<SavedRange>| ranges.into_iter().map(|range| restore_range(range, None)).collect();
     report.bytes_restored = put_back.bytes;
     report.compared = true;
-    if let failed @ 1.. = put_back.io_errors.len() {
-        report.notes.push(format!("{failed} I/Os failed while the card was restored; try another reader"));
-    }
+    (report.counts, report.io_errors) = (put_back.counts, put_back.io_errors);
     report.lost = plain(put_back.lost);
     report.doubtful = plain(put_back.doubtful);
     report.unreadable =

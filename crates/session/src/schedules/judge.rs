@@ -170,8 +170,10 @@ impl Record<'_> {
     fn says_what_failed(&self) {
         let Some(ended) = self.ended.as_ref().filter(|_| self.restores.is_empty()) else { return };
         let text = ended.document.to_string();
-        let words = ["troubles", "failed", "unread", "error"];
-        let said = ended.failure.is_some() || words.iter().any(|word| text.contains(word));
+        let words = ["troubles", "unread", "error"];
+        let counted = |field: &str| ended.document[field].as_u64().is_some_and(|count| count > 0);
+        let counted = counted("failed_once") || counted("failed_twice");
+        let said = counted || ended.failure.is_some() || words.iter().any(|word| text.contains(word));
         let formats = self.shape.words[0] == "format";
         self.must(self.truth.errors == 0 || said || formats, "writes failed and not a word");
     }

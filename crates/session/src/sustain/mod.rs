@@ -140,11 +140,12 @@ fn conclude(report: &mut SustainReport, session: &Session<'_>, thermometers: Vec
     let doubts = thermometers.into_iter().chain(long_run::doubts(&report.body.measured.series));
     session.hear_target(&mut report.header);
     caveat::add(&mut report.header.caveats, doubts.map(|text| Caveat::Other { text }));
+    report.body.measured.failed_ios = report.body.moved.counts.failed();
     let found = long_run::findings(
         &report.body.measured,
-        &report.body.moved.io_errors,
+        &report.body.moved,
+        session.card_bytes(),
         &report.header.condition,
-        report.body.moved.bytes_written,
     );
     report.header.findings.extend(found);
     report.header.findings.extend(limited(report, session));

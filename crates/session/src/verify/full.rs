@@ -31,13 +31,13 @@ struct Progress {
 }
 
 pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut VerifyReport) -> Result<()> {
-    let pass = Pass::of(request, session, report.header.seed)?;
+    let pass = Pass::of(request, session, report)?;
     report.header.seed = pass.seed;
     report.body.moved.data_kept = request.read_only;
     session.events.plan(plan(request).saying(pass.plan_line(request)));
     session.back_up(request.backup.as_deref(), None)?;
     session.begin_row(report)?;
-    let (found, failed_ios) = match pass.carry_out(request, session, report) {
+    let found = match pass.carry_out(request, session, report) {
         Ok(found) => found,
         Err(stop) => {
             // There was no memory for its I/Os, so nothing was written.
@@ -46,7 +46,7 @@ pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut Ver
             return Err(stop.into());
         }
     };
-    fill(report, &found, failed_ios);
+    fill(report, &found);
     session.hear_target(&mut report.header);
     if matches!(found.stop, Some(Stop::Swapped(_))) {
         session.another_card = true;
@@ -105,7 +105,8 @@ struct Pass {
 }
 
 impl Pass {
-    fn of(request: &Request, session: &mut Session<'_>, seed: u64) -> Result<Self> {
+    fn of(request: &Request, session: &mut Session<'_>, report: &mut VerifyReport) -> Result<Self> {
+        let seed = report.header.seed;
         let card_bytes = session.bytes();
         let key = card_key(session.opened);
         let print = fingerprint(key.as_deref(), card_bytes);
@@ -115,7 +116,9 @@ impl Pass {
         }
         let mut card = Card::new(session.opened.target.as_mut(), session.interrupt, BLOCK, DEPTH)?;
         let name = &request.common.target;
-        let mut previous = find(&mut card)?.ok_or_else(|| {
+        let found = find(&mut card);
+        report.body.moved.add_failed(card.counts(), card.io_errors());
+        let mut previous = found?.ok_or_else(|| {
             Failure::refused(format!(
                 "{name} has no data of an earlier --full: it is another card, or was overwritten since. \
                  Nothing was written"
@@ -136,42 +139,39 @@ impl Pass {
         Ok(Pass { seed, salt: previous.salt, previous: Some(previous), checkpoint, card_bytes })
     }
 
-    /// What was found, and how many I/Os failed.
     fn carry_out(
         &self,
         request: &Request,
         session: &mut Session<'_>,
         report: &mut VerifyReport,
-    ) -> Result<(Findings, u64), Stop> {
+    ) -> Result<Findings, Stop> {
         let budget_s = request.limits.budget.map(|b| b.as_secs_f64());
-        let (findings, failed_ios) =
-            session.drive((BLOCK, DEPTH), &mut report.body.moved, |card, _, events| {
-                let findings = match (request.read_only, self.previous) {
-                    (true, Some(previous)) => recheck(card, &previous, budget_s, events),
-                    _ => {
-                        let settings = Settings {
-                            salt: self.salt,
-                            two_passes: request.two_passes,
-                            resumed_at: self.previous.map_or(0, |previous| previous.reached),
-                            budget_s,
-                            max_write: request.limits.max_write(),
-                        };
-                        let mut last = Instant::now();
-                        let mut store = |written: u64| {
-                            if last.elapsed() > STORE_EVERY || written >= self.card_bytes {
-                                last = Instant::now();
-                                self.store(written);
-                            }
-                        };
-                        verify(card, &settings, &mut store, events)
-                    }
-                };
-                Ok::<_, Stop>((findings, card.io_error_count()))
-            })?;
+        let findings = session.drive((BLOCK, DEPTH), &mut report.body.moved, |card, _, events| {
+            Ok::<_, Stop>(match (request.read_only, self.previous) {
+                (true, Some(previous)) => recheck(card, &previous, budget_s, events),
+                _ => {
+                    let settings = Settings {
+                        salt: self.salt,
+                        two_passes: request.two_passes,
+                        resumed_at: self.previous.map_or(0, |previous| previous.reached),
+                        budget_s,
+                        max_write: request.limits.max_write(),
+                    };
+                    let mut last = Instant::now();
+                    let mut store = |written: u64| {
+                        if last.elapsed() > STORE_EVERY || written >= self.card_bytes {
+                            last = Instant::now();
+                            self.store(written);
+                        }
+                    };
+                    verify(card, &settings, &mut store, events)
+                }
+            })
+        })?;
         if !request.read_only {
             self.store(findings.written_to);
         }
-        Ok((findings, failed_ios))
+        Ok(findings)
     }
 
     /// A checkpoint that cannot be kept is no reason to stop: the stamps tell the same.
@@ -207,15 +207,15 @@ impl Pass {
 }
 
 /// What a pass over every block found out.
-fn fill(report: &mut VerifyReport, found: &Findings, failed_ios: u64) {
+fn fill(report: &mut VerifyReport, found: &Findings) {
     let Verification { method, announced_bytes, moved, .. } = std::mem::take(&mut report.body);
     report.body = Verification { method, announced_bytes, moved, ..found.body.clone() };
     let remark = |text: &String| Caveat::Other { text: text.clone() };
     report.header.caveats.extend(found.remarks.iter().map(remark));
-    report.header.findings.extend(findings(found, failed_ios));
+    report.header.findings.extend(findings(found));
 }
 
-fn findings(found: &Findings, failed_ios: u64) -> Vec<Finding> {
+fn findings(found: &Findings) -> Vec<Finding> {
     let mut list = Vec::new();
     let bad = &found.bad;
     if bad.all() > 0 {
@@ -237,16 +237,15 @@ fn findings(found: &Findings, failed_ios: u64) -> Vec<Finding> {
         let seen = rows.iter().filter(|(_, n)| *n > 0);
         list.push(seen.fold(finding, |finding, (what, n)| finding.because(what, n)));
     }
-    if bad.passing_sectors > 0 || failed_ios > 0 {
+    if bad.passing_sectors > 0 {
         list.push(
             Finding::new(
                 "answers-change",
                 Weight::Hint,
                 0.9,
-                "The card failed some reads or writes, or answered differently at the next try.",
+                "The card answered differently at the next try.",
             )
             .because("sectors bad in one reading only", bad.passing_sectors)
-            .because("I/Os that failed", failed_ios)
             .advise("Clean the contacts and try another reader."),
         );
     }

@@ -14,6 +14,7 @@ use crate::error::{Failure, Result};
 use crate::frame::{Common, Limits, Needs, Procedure, Session, keep_no_clean_verdict};
 use crate::opened::{Opened, TargetType};
 use crate::opening::Resolved;
+use cardscope_analysis::io_errors;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::identity::Identity;
 use cardscope_model::judged_label::{self, Measured, Seen};
@@ -67,12 +68,21 @@ impl Procedure for Request {
             Method::Files => files::run(self, session, report),
         };
         keep_no_clean_verdict(report, ended.as_ref().err());
+        let weighed = says_errors_of_card(&ended);
+        if weighed && report.body.weigh_errors() {
+            report.drop_capacity_claims();
+        }
         let printed = self.printed()?;
         if let Some(printed) = &printed {
             judge_label(report, printed, session.opened);
         }
         if ended.is_ok() {
             doubt::explain(self, session, report, printed.as_ref());
+        }
+        if weighed {
+            let found = &report.body;
+            let failed = io_errors::finding(&found.moved, found.card_bytes(), "during the test");
+            report.header.findings.extend(failed);
         }
         if report.body.verdict == Verdict::Inconclusive && report.body.reason.is_none() {
             report.body.reason = Some(inconclusive_because(self, session.opened, report, &ended));
@@ -107,6 +117,11 @@ fn inconclusive_because(
 
 /// Share of a budget that a test has spent which the budget ended.
 const NEARLY: f64 = 0.8;
+
+/// Whether I/Os that failed say something of the card: not where it went away.
+pub(crate) fn says_errors_of_card(ended: &Result<()>) -> bool {
+    !matches!(ended, Err(Failure::Io(_) | Failure::Refused(_)))
+}
 
 /// An option that the method does not know must not be passed over in silence, least of all one that saves data.
 fn misplaced(request: &Request) -> Result<()> {

@@ -17,7 +17,7 @@ use cardscope_journal::put_back::{PutBack, RESTORING};
 use cardscope_journal::witness::WITNESSES;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::random::mix;
-use cardscope_model::report::{Body as _, CAPACITY_CLAIMS};
+use cardscope_model::report::{Body as _, Moved};
 use cardscope_model::units::{MIB, Size, seconds};
 use cardscope_model::verify::{Verdict, VerifyReport};
 use cardscope_probe::capacity::ios_to_a_verdict;
@@ -51,7 +51,8 @@ pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut Ver
     };
     let mut options = Options { thorough: request.thorough, limits };
     let began = seconds(session.opened.target.now());
-    let look = |budget| Afford::look(session.opened, budget, !request.erase, session.interrupt);
+    let moved = &mut report.body.moved;
+    let look = |budget| Afford::look(session.opened, budget, !request.erase, session.interrupt, moved);
     let afford = options.limits.budget.map(look).transpose()?;
     if !request.erase {
         session.begin_journal(
@@ -150,7 +151,7 @@ fn came_back(report: &mut VerifyReport, back: &PutBack, usable: Option<u64>) {
     let lost = lost.max(back.lost_at_first);
     if report.body.verdict == Verdict::Genuine && lost > 0 {
         report.body.restored_without(lost);
-        report.header.findings.retain(|f| !CAPACITY_CLAIMS.contains(&f.claim.as_str()));
+        report.drop_capacity_claims();
         report.header.findings.extend(forgotten(back));
     }
 }
@@ -203,9 +204,20 @@ impl Afford {
     /// # Errors
     /// If the card is gone or the user stopped it; [`Failure::Refused`] where the budget does not even buy the shortest
     /// test.
-    fn look(opened: &mut Opened, budget: Duration, keeps: bool, interrupt: &Interrupt) -> Result<Afford> {
-        let budget = budget.as_secs_f64();
+    fn look(
+        opened: &mut Opened,
+        budget: Duration,
+        keeps: bool,
+        interrupt: &Interrupt,
+        moved: &mut Moved,
+    ) -> Result<Afford> {
         let mut card = Card::new(opened.target.as_mut(), interrupt, LARGE as u32, 1)?;
+        let found = Afford::timed(&mut card, budget.as_secs_f64(), keeps);
+        moved.add_failed(card.counts(), card.io_errors());
+        found
+    }
+
+    fn timed(card: &mut Card<'_>, budget: f64, keeps: bool) -> Result<Afford> {
         let (began, all) = (card.seconds(), card.bytes());
         let mut each = f64::INFINITY;
         for n in 0..LOOKS {

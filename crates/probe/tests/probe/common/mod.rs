@@ -4,6 +4,7 @@ use cardscope_engine::card::{Card, Tally};
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Region, Target};
+use cardscope_model::verify::{ErrorPattern, IoCounts};
 use cardscope_probe::capacity::{BLOCK, DEPTH, Options, Outcome, probe};
 use cardscope_probe::context::Limits;
 use cardscope_simulator::SimTarget;
@@ -14,6 +15,7 @@ pub(crate) struct Probed {
     pub(crate) name: String,
     pub(crate) outcome: Outcome,
     pub(crate) tally: Tally,
+    pub(crate) counts: IoCounts,
     pub(crate) seconds: f64,
     pub(crate) verdict: String,
     pub(crate) usable: u64,
@@ -34,9 +36,15 @@ pub(crate) fn erasing(name: &str, options: &Options) -> Probed {
     let (usable, good) = (target.truth().usable_bytes, target.truth().good_bytes);
     let announced = target.info().bytes;
     let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
-    let outcome = probe(&mut card, None, options, &mut Silent).unwrap();
-    let (tally, seconds) = (card.tally(), card.seconds());
-    Probed { name: name.to_owned(), outcome, tally, seconds, verdict, usable, good, announced }
+    let mut outcome = probe(&mut card, None, options, &mut Silent).unwrap();
+    let (tally, counts, seconds) = (card.tally(), card.counts(), card.seconds());
+    // As the verb does once everything is restored.
+    let pattern = ErrorPattern::of(counts, card.io_errors(), Some(announced));
+    let verdict_by_errors = outcome.verdict.with_errors(pattern, false);
+    if verdict_by_errors != outcome.verdict {
+        (outcome.verdict, outcome.usable_bytes) = (verdict_by_errors, None);
+    }
+    Probed { name: name.to_owned(), outcome, tally, counts, seconds, verdict, usable, good, announced }
 }
 
 impl Probed {

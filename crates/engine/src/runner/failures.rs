@@ -1,0 +1,119 @@
+//! I/Os of a test that failed: each is tried once more where it was in the queue, and timed neither time.
+
+use crate::card::of_io;
+use crate::content::Content;
+use crate::target::{Direction, Io, Target, TargetError};
+use cardscope_model::verify::{IoCounts, IoError, list_failed};
+
+/// Failed I/Os that are listed; more are counted.
+const MOST_IO_ERRORS: usize = 100;
+
+/// After so many I/Os in a row that failed twice a test is over: some cards refuse at once, and would be asked as often
+/// as the host can.
+const MOST_FAILED: u32 = 64;
+
+/// How many I/Os failed, and the first of them.
+#[derive(Debug, Default)]
+pub(super) struct Failures {
+    pub(super) counts: IoCounts,
+    pub(super) listed: Vec<IoError>,
+}
+
+impl Failures {
+    pub(super) fn add(&mut self, more: Failures) {
+        self.counts += more.counts;
+        more.listed.into_iter().for_each(|io_error| self.list(io_error));
+    }
+
+    fn list(&mut self, io_error: IoError) {
+        list_failed(&mut self.listed, MOST_IO_ERRORS, io_error);
+    }
+
+    fn failed_twice(&mut self, first: IoError) {
+        self.counts.failed_twice += 1;
+        self.list(first);
+    }
+
+    fn recovered(&mut self, first: IoError) {
+        self.counts.failed_once += 1;
+        self.list(IoError { recovered: true, ..first });
+    }
+
+    /// Has the target store what it accepted; a flush that fails is tried once more.
+    pub(super) fn flush(&mut self, target: &mut dyn Target) -> Result<(), TargetError> {
+        let Err(error) = target.flush() else { return Ok(()) };
+        let first = of_io(error)?;
+        match target.flush() {
+            Ok(()) => self.recovered(first),
+            Err(again) => of_io(again).map(|_| self.failed_twice(first))?,
+        }
+        Ok(())
+    }
+}
+
+/// What is tried again on a lane.
+#[derive(Debug, Default)]
+pub(super) struct Retries {
+    pub(super) failures: Failures,
+    /// By slot, with the first failure.
+    under_way: Vec<(u32, IoError)>,
+    /// I/Os in a row that failed twice.
+    in_a_row: u32,
+}
+
+impl Retries {
+    /// Takes the failure of a slot: the I/O that goes out again, or `None` where it failed twice.
+    pub(super) fn failed(
+        &mut self,
+        slot: u32,
+        error: TargetError,
+        content: Content,
+    ) -> Result<Option<Io>, TargetError> {
+        let io_error = of_io(error)?;
+        if let Some(first) = self.first_try(slot) {
+            self.in_a_row += 1;
+            self.failures.failed_twice(first);
+            return Ok(None);
+        }
+        let direction = if io_error.operation == "write" { Direction::Write } else { Direction::Read };
+        let again = Io { slot, direction, offset: io_error.offset, len: io_error.len as u32, content };
+        self.under_way.push((slot, io_error));
+        Ok(Some(again))
+    }
+
+    /// Whether what ended well in a slot was a second try.
+    #[inline]
+    pub(super) fn ended(&mut self, slot: u32) -> bool {
+        if self.under_way.is_empty() {
+            self.in_a_row = 0;
+            return false;
+        }
+        self.second_try_ended(slot)
+    }
+
+    #[cold]
+    fn second_try_ended(&mut self, slot: u32) -> bool {
+        self.in_a_row = 0;
+        let first = self.first_try(slot);
+        let again = first.is_some();
+        first.into_iter().for_each(|first| self.failures.recovered(first));
+        again
+    }
+
+    fn first_try(&mut self, slot: u32) -> Option<IoError> {
+        let place = self.under_way.iter().position(|(of, _)| *of == slot)?;
+        Some(self.under_way.swap_remove(place).1)
+    }
+
+    /// Whether so many fail that the test is over.
+    pub(super) fn too_many(&self) -> bool {
+        self.in_a_row >= MOST_FAILED
+    }
+
+    /// What failed in all; what could not be tried again counts as failed once.
+    pub(super) fn finish(mut self, ios: u64) -> Failures {
+        self.failures.counts.ios += ios;
+        self.failures.counts.failed_once += self.under_way.len() as u64;
+        self.failures
+    }
+}

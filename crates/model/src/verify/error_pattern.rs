@@ -1,0 +1,182 @@
+//! What failed I/Os say of a card and its reader: by how many failed once and how many twice, where, of what size, and
+//! by the host's error.
+
+use super::io_error::{IoCounts, IoError};
+use crate::units::MIB;
+
+/// Failures in a million I/Os, each gone at the second try, that an occasional bus error explains. Rests on a
+/// first sample of cards (docs/accuracy.md, "Occasional I/O errors").
+pub const TOLERATED_PER_MILLION: f64 = 100.0;
+
+/// Chance that a card with that rate is accused.
+const ACCUSED_BY_CHANCE: f64 = 0.001;
+
+/// Sectors at the end that a reader may announce though the card has none, or fail to read several at once (the kernel's
+/// `last_sector_bug` quirk).
+const LAST_BYTES: u64 = 8 * 512;
+
+/// `EILSEQ` and `ETIMEDOUT`: a checksum of the bus was wrong, or nothing answered on it.
+const BUS_ERRORS: [i32; 2] = [84, 110];
+
+/// Places, each a mebibyte, over which errors of the bus are spread at least: in fewer, the card may stall there.
+const FEWEST_PLACES: usize = 3;
+
+/// What the I/Os that failed have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorPattern {
+    /// None failed.
+    None,
+    /// So few failed, none of them twice, that it says nothing.
+    Occasional,
+    /// Too many failed, none of them twice.
+    Frequent,
+    /// The reader explains them.
+    Reader(ReaderFault),
+    /// Places fail again and again.
+    Lasting,
+}
+
+/// Claim of a finding that failed I/Os are the reader's fault: what was tested is not proven.
+pub const READER_ERRORS: &str = "reader-errors";
+
+/// What a reader does wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReaderFault {
+    /// The bus between card and host loses commands or data.
+    Bus,
+    /// It fails requests of so many bytes, while small ones at the same places succeed.
+    LongRequests(u64),
+    /// It announces more sectors than the card has.
+    LastSectors,
+}
+
+impl ErrorPattern {
+    /// What failed I/Os have in common; `listed` are the first of them, and `card_bytes` is unknown for files.
+    pub fn of(counts: IoCounts, listed: &[IoError], card_bytes: Option<u64>) -> Self {
+        // Reads of several sectors at the very end fail in some readers, and succeed one by one: that is no fault.
+        let last = card_bytes.map_or(u64::MAX, |bytes| bytes.saturating_sub(LAST_BYTES));
+        let at_the_end = |error: &IoError| error.offset + error.len > last;
+        let quirks = listed.iter().filter(|e| e.recovered && e.in_parts && at_the_end(e)).count() as u64;
+        let once = counts.failed_once.saturating_sub(quirks);
+        let twice: Vec<&IoError> = listed.iter().filter(|error| !error.recovered).collect();
+        if counts.failed_twice > 0 {
+            return by_the_reader(&twice, last).map_or(ErrorPattern::Lasting, ErrorPattern::Reader);
+        }
+        match counts.failed() {
+            0 => ErrorPattern::None,
+            _ if once <= tolerated(counts.ios) => ErrorPattern::Occasional,
+            _ if by_the_bus(&listed.iter().collect::<Vec<_>>()) => ErrorPattern::Reader(ReaderFault::Bus),
+            _ => ErrorPattern::Frequent,
+        }
+    }
+}
+
+/// What a reader does that explains every failure of `twice`.
+fn by_the_reader(twice: &[&IoError], last: u64) -> Option<ReaderFault> {
+    let shortest = twice.iter().map(|error| error.len).min()?;
+    if twice.iter().all(|error| error.in_parts) {
+        return Some(ReaderFault::LongRequests(shortest));
+    }
+    if twice.iter().all(|error| error.offset >= last) {
+        return Some(ReaderFault::LastSectors);
+    }
+    by_the_bus(twice).then_some(ReaderFault::Bus)
+}
+
+fn by_the_bus(errors: &[&IoError]) -> bool {
+    let mut places: Vec<u64> = errors.iter().map(|error| error.offset / MIB).collect();
+    places.sort_unstable();
+    places.dedup();
+    places.len() >= FEWEST_PLACES && errors.iter().all(|error| BUS_ERRORS.contains(&error.errno))
+}
+
+/// Most failures among so many I/Os that [`TOLERATED_PER_MILLION`] explains: a quantile of the Poisson distribution.
+fn tolerated(ios: u64) -> u64 {
+    at_rate(ios, TOLERATED_PER_MILLION)
+}
+
+/// The same of another rate, in failures per million I/Os.
+pub fn at_rate(ios: u64, per_million: f64) -> u64 {
+    let expected = ios as f64 * per_million / 1e6;
+    // The tail of a large number is that of a normal distribution: 3.09 standard deviations.
+    if expected > 500.0 {
+        return (expected + 3.1 * expected.sqrt()).ceil() as u64;
+    }
+    let (mut chance, mut below, mut count) = ((-expected).exp(), 0.0, 0);
+    loop {
+        below += chance;
+        if below >= 1.0 - ACCUSED_BY_CHANCE {
+            return count.max(1);
+        }
+        count += 1;
+        chance *= expected / count as f64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CARD: u64 = 64 << 30;
+
+    fn failed(offset: u64, len: u64) -> IoError {
+        IoError {
+            operation: "read".into(),
+            offset,
+            len,
+            errno: 5,
+            reason: "Input/output error".into(),
+            recovered: false,
+            in_parts: false,
+        }
+    }
+
+    fn pattern(ios: u64, listed: &[IoError]) -> ErrorPattern {
+        let failed_once = listed.iter().filter(|error| error.recovered).count() as u64;
+        let failed_twice = listed.len() as u64 - failed_once;
+        ErrorPattern::of(IoCounts { ios, failed_once, failed_twice }, listed, Some(CARD))
+    }
+
+    #[test]
+    fn one_place_that_fails_twice_is_damage() {
+        let once = IoError { recovered: true, ..failed(0, 4096) };
+        for place in [0, 4096, 50_000_000 / 512 * 512, CARD - (1 << 20)] {
+            assert_eq!(pattern(1_000_000, &[once.clone(), failed(place, 512)]), ErrorPattern::Lasting);
+        }
+        let unlisted = IoCounts { ios: 10, failed_once: 0, failed_twice: 1 };
+        assert_eq!(ErrorPattern::of(unlisted, &[], Some(CARD)), ErrorPattern::Lasting);
+    }
+
+    #[test]
+    fn the_reader_is_suspected_by_place_by_size_and_by_the_error_of_the_bus() {
+        let last = [failed(CARD - 512, 512), failed(CARD - 1024, 512)];
+        assert_eq!(pattern(1000, &last), ErrorPattern::Reader(ReaderFault::LastSectors));
+        let long = [0, MIB, 7 * MIB].map(|at| IoError { in_parts: true, ..failed(at, 128 << 10) });
+        assert_eq!(pattern(1000, &long), ErrorPattern::Reader(ReaderFault::LongRequests(128 << 10)));
+        let bus = [0, 9 * MIB, 80 * MIB].map(|at| IoError { errno: 84, ..failed(at, 4096) });
+        assert_eq!(pattern(1000, &bus), ErrorPattern::Reader(ReaderFault::Bus));
+        assert_eq!(pattern(1000, &bus[..2]), ErrorPattern::Lasting, "two places may be the card's");
+        let one_more = [bus.as_slice(), &[failed(MIB, 4096)]].concat();
+        assert_eq!(pattern(1000, &one_more), ErrorPattern::Lasting, "one of them is the card's");
+    }
+
+    #[test]
+    fn errors_that_do_not_return_are_occasional_up_to_a_rate() {
+        let once = |n: u64| Vec::from_iter((0..n).map(|at| IoError { recovered: true, ..failed(at, 4096) }));
+        assert_eq!(pattern(5000, &[]), ErrorPattern::None);
+        for ios in [10, 5000, 1_000_000] {
+            let most = tolerated(ios);
+            assert_eq!(pattern(ios, &once(most)), ErrorPattern::Occasional, "{ios}");
+            assert_eq!(pattern(ios, &once(most + 1)), ErrorPattern::Frequent, "{ios}");
+        }
+        assert_eq!([0, 5000, 1_000_000].map(tolerated), [1, 4, 132]);
+        let normal = at_rate(5_010_000, 100.0);
+        assert!(normal.abs_diff(at_rate(4_990_000, 100.0)) <= 4, "both tails meet: {normal}");
+    }
+
+    #[test]
+    fn sectors_that_are_read_one_by_one_at_the_end_are_no_fault() {
+        let quirk = IoError { recovered: true, in_parts: true, ..failed(CARD - MIB, MIB) };
+        assert_eq!(pattern(100, &vec![quirk; 50]), ErrorPattern::Occasional);
+    }
+}
