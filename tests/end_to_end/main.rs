@@ -11,6 +11,7 @@ mod archive_refusals;
 mod archive_server;
 mod archives;
 mod bad_input;
+mod bad_readers;
 mod bounded;
 mod check;
 mod command_line;

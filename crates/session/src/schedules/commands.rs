@@ -84,6 +84,10 @@ pub(super) struct Ended {
     pub(super) stale_reads: u64,
     /// Whether the card had lost a sector by then.
     pub(super) is_lossy: bool,
+    /// Reads until then that brought other data than the card's, and were compared with what was written.
+    pub(super) misread_stamps: u64,
+    /// Whether an I/O had failed where one had failed before.
+    pub(super) failed_again: bool,
     /// Sectors that it listed as such that may have changed.
     pub(super) listed: Vec<Range<u64>>,
 }

@@ -42,6 +42,8 @@ pub(super) struct Lasting {
 /// What a lasting fault does.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Harm {
+    /// Reads bring other data than the card's.
+    Misreads,
     /// I/Os fail.
     Fails,
     /// Answers come late.
@@ -53,7 +55,15 @@ const fn lasting(harm: Harm, overrides: &'static str) -> Lasting {
 }
 
 /// Of cards of 24 MiB.
-const LASTING: [Lasting; 8] = [
+const LASTING: [Lasting; 16] = [
+    lasting(Harm::Misreads, "repeat_bytes=64KiB"),
+    lasting(Harm::Misreads, "repeat_bytes=128KiB"),
+    lasting(Harm::Misreads, "flip_read_every=100"),
+    lasting(Harm::Misreads, "flip_read_every=10"),
+    lasting(Harm::Misreads, "align_bytes=4KiB"),
+    lasting(Harm::Misreads, "align_bytes=64KiB"),
+    lasting(Harm::Misreads, "stale_reads=backwards"),
+    lasting(Harm::Misreads, "stale_reads=following"),
     lasting(Harm::Fails, "end_bytes=25165312"),
     lasting(Harm::Fails, "error_ranges=0+1MiB:read"),
     lasting(Harm::Fails, "error_ranges=5MB+100kB"),
@@ -87,6 +97,11 @@ pub(super) enum PutIn {
 const STRIKING: [u64; 11] = [0, 2, 3, 4, 5, 6, 8, 10, 12, 13, 14];
 
 impl Fault {
+    /// True for a fault of that harm that lasts.
+    pub(super) fn lasts(self, wanted: Harm) -> bool {
+        matches!(self, Fault::Lasting(Lasting { harm, .. }) if harm == wanted)
+    }
+
     pub(super) fn drawn(draw: &mut Draw) -> Fault {
         let number = draw.below(16);
         Fault::of_number(number, draw)

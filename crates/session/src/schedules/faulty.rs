@@ -7,7 +7,7 @@ use cardscope_engine::content::{self, Content, Match};
 use cardscope_engine::delegate::{Caveat, Nanos, SmartLog};
 use cardscope_engine::target::{Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo};
 use cardscope_simulator::SimTarget;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::FileExt as _;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -27,6 +27,8 @@ pub(super) struct Faulty {
     made_up: Vec<Completion>,
     /// What stands in a slot in place of what was read.
     spoiled: BTreeMap<u32, Spoiled>,
+    /// Slots that were misread by a lasting fault, and not compared yet.
+    misread: BTreeSet<u32>,
     /// The fault that strikes, and how often it still does.
     striking: Option<(Fault, u32)>,
     /// Why nothing is answered any more.
@@ -62,6 +64,7 @@ impl Faulty {
             flying: Vec::new(),
             made_up: Vec::new(),
             spoiled: BTreeMap::new(),
+            misread: BTreeSet::new(),
             striking: None,
             over: None,
             block: 0,
@@ -236,6 +239,8 @@ impl Faulty {
         let (io, answer) = self.flying.remove(at);
         if done.result.is_err() && self.is_own {
             self.table().truth.failed(&io);
+        } else if done.result.is_ok() && self.card().is_misread(io.slot) {
+            self.misread.insert(io.slot);
         }
         if done.result.is_ok() && answer != Answer::True {
             let bytes = self.wrong(&io, answer);
@@ -251,17 +256,19 @@ impl Faulty {
         let Ok(memory) = self.card().buffer(io.slot) else { return Vec::new() };
         let mut bytes = memory[..io.len as usize].to_vec();
         let half = bytes.len() / 2;
-        if self.is_own && answer != Answer::Short {
-            let mut table = self.table();
-            let mut before = vec![0; bytes.len()];
-            table.before.read_exact_at(&mut before, io.offset).unwrap();
-            table.truth.misread(io.offset, &bytes, &before);
-        }
+        let right = bytes.clone();
         match answer {
             Answer::Wrong(Wrong::OneBit) => bytes[half] ^= 0x10,
             Answer::Wrong(Wrong::Zeros) => bytes.fill(0),
             Answer::Wrong(Wrong::Swapped) if half >= SECTOR as usize => bytes.rotate_left(SECTOR as usize),
             _ => bytes[half..].fill(0xa5),
+        }
+        if self.is_own && answer != Answer::Short {
+            let mut table = self.table();
+            let mut before = vec![0; bytes.len()];
+            table.before.read_exact_at(&mut before, io.offset).unwrap();
+            let held = |at: usize| right[at..at + SECTOR as usize] == before[at..at + SECTOR as usize];
+            table.truth.misread(io.offset, &bytes, held);
         }
         bytes
     }
@@ -308,12 +315,14 @@ impl Target for Faulty {
         self.flying.clear();
         self.made_up.clear();
         self.spoiled.clear();
+        self.misread.clear();
         self.card().plan(plan)
     }
 
     fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
         self.call(word(io.direction), io.offset)?;
         let (writes, len) = (io.direction == Direction::Write, u64::from(io.len));
+        self.misread.remove(&io.slot);
         if let Some((Fault::BadSector, _)) = self.striking.take_if(|(fault, _)| *fault == Fault::BadSector) {
             self.table().truth.set(io.offset, SECTOR, sector::BAD);
         }
@@ -403,6 +412,7 @@ impl Target for Faulty {
         self.flying.clear();
         self.made_up.clear();
         self.spoiled.clear();
+        self.misread.clear();
         self.card().reopen()
     }
 
@@ -417,6 +427,9 @@ impl Target for Faulty {
     }
 
     fn compare(&mut self, slot: u32, expected: Content) -> Result<Match, TargetError> {
+        if self.misread.remove(&slot) {
+            self.table().truth.misread_stamps += 1;
+        }
         match (self.spoiled.get(&slot), &mut self.card) {
             (Some(found), _) => Ok(content::compare(expected, found.offset, &found.bytes[..found.len])),
             (None, Some(card)) => card.compare(slot, expected),

@@ -2,7 +2,7 @@
 //! announced, no verdict on evidence that a fault spoiled, and a document that is stored.
 
 use super::commands::{Ended, Says};
-use super::fault::Fault;
+use super::fault::{Fault, Harm};
 use super::shape::Shape;
 use super::table::{SECTOR, Truth, sector};
 use crate::error::Failure;
@@ -108,7 +108,6 @@ impl Record<'_> {
     }
 
     fn keeps_what_was_promised(&self) {
-        // What a read brought wrong was saved so, and nobody can know.
         let excuses = sector::LOST | sector::BAD | sector::REFUSED | sector::MISREAD;
         let lost = self.lost();
         let all = || self.ended.iter().chain(&self.resumed).chain(&self.restores);
@@ -161,6 +160,14 @@ impl Record<'_> {
         self.must(
             !genuine || !stale,
             "what was read is not what was written, and the card is called genuine",
+        );
+        let is_whole = ended.failure.is_none() && !self.shape.kind.is_fake;
+        let misled = is_whole && ended.misread_stamps > 0;
+        self.must(!genuine || !misled, "the reader misread the card, and it is called genuine");
+        let fails = is_whole && ended.failed_again && self.fault.lasts(Harm::Fails);
+        self.must(
+            !genuine || !fails,
+            "an I/O failed twice in one place, and the card is called genuine",
         );
         let met = gathered(&ended.document, "outcome").contains(&"met");
         self.must(!met || !self.shape.kind.is_slow, "a slow card meets a mark");

@@ -130,7 +130,8 @@ impl<'d> Play<'d> {
         let ended = commands::run(words, &interrupt, &mut Heard(Arc::clone(&self.table)));
         let mut table = self.table();
         table.due = None;
-        Ended { stale_reads: table.truth.stale_reads, is_lossy: table.truth.is_lossy(), ..ended }
+        let Truth { stale_reads, misread_stamps, failed_again, .. } = table.truth;
+        Ended { stale_reads, is_lossy: table.truth.is_lossy(), misread_stamps, failed_again, ..ended }
     }
 
     fn command(&self, due: Option<Due>, course: Course) -> Ended {

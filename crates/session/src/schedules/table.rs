@@ -4,11 +4,13 @@
 use super::disks::Disks;
 use super::fault::{Due, PutIn};
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::ranges::Ranges;
 use cardscope_engine::target::{Direction, Io};
 use cardscope_model::identity::Identity;
 use cardscope_model::random::mix;
 use cardscope_simulator::SimTarget;
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::PathBuf;
 
@@ -20,7 +22,7 @@ pub(super) mod sector {
     pub(crate) const LOST: u8 = 2;
     /// It fails every I/O.
     pub(crate) const BAD: u8 = 4;
-    /// A read of it brought wrong data while it held what it held at first: whoever saves it then saves that.
+    /// Reads of it brought the same wrong data twice while it held what it held at first: nobody can know.
     pub(crate) const MISREAD: u8 = 8;
     /// A write of it failed, and none since went well.
     pub(crate) const REFUSED: u8 = 16;
@@ -44,6 +46,15 @@ pub(super) struct Truth {
     pub(super) stale_reads: u64,
     /// Writes and flushes that failed.
     pub(super) errors: u64,
+    /// Sectors of I/Os that the card or its reader failed, and whether one of them failed again.
+    #[serde(skip)]
+    pub(super) failed: Ranges,
+    pub(super) failed_again: bool,
+    /// Reads that brought other data than the card's, by a fault that lasts, and were compared with what was written.
+    pub(super) misread_stamps: u64,
+    /// Sectors that were misread, each with its wrong data as one number.
+    #[serde(skip)]
+    pub(super) misread: HashMap<u64, u64>,
     /// Whether a fault struck that may change what is on the card, or what is read of it.
     pub(super) harmed: bool,
     /// All calls on the target and their order, as one number.
@@ -64,17 +75,22 @@ impl Truth {
         self.sectors[Self::range(offset, len)].iter_mut().for_each(|sector| *sector |= bits);
     }
 
-    /// A read of sectors that hold `now`, and held `before` at first, brought wrong data.
-    pub(super) fn misread(&mut self, offset: u64, now: &[u8], before: &[u8]) {
-        let pairs = now.chunks(SECTOR as usize).zip(before.chunks(SECTOR as usize));
-        let sectors = self.sectors[Self::range(offset, now.len() as u64)].iter_mut().zip(pairs);
-        let held = sectors.filter(|(_, (now, before))| now == before);
-        held.for_each(|(sector, _)| *sector |= sector::MISREAD);
+    /// A read brought these data; `held` says whether the sector at a byte of it holds what it held at first.
+    pub(super) fn misread(&mut self, offset: u64, data: &[u8], held: impl Fn(usize) -> bool) {
+        for (at, wrong) in (0..).step_by(SECTOR as usize).zip(data.chunks(SECTOR as usize)) {
+            let sector = (offset + at as u64) / SECTOR;
+            let number = wrong.iter().fold(0, |all, byte| mix(all ^ u64::from(*byte)));
+            if held(at) && self.misread.insert(sector, number) == Some(number) {
+                self.sectors[sector as usize] |= sector::MISREAD;
+            }
+        }
     }
 
     /// The card or its reader failed an I/O by a fault that lasts.
     pub(super) fn failed(&mut self, io: &Io) {
         let (start, len) = (io.offset, u64::from(io.len));
+        self.failed_again |= self.failed.touches(start, start + len);
+        self.failed.add(start, start + len);
         if io.direction == Direction::Write {
             self.errors += 1;
             self.written -= len;

@@ -1,0 +1,78 @@
+//! Verbs that preserve data on cards in bad readers, over FUSE and behind a loop device: afterwards the card holds the same
+//! to the byte, or a journal waits that brings it back in a good reader.
+
+use crate::common::binary::{Home, Outcome};
+use crate::common::machine::Loop;
+use crate::common::maps::{journals, parts};
+use crate::common::served::Served;
+use rustix::process::Signal;
+
+/// Bytes of the card.
+const BYTES: usize = 96 << 20;
+
+/// What stands on it: no two words alike.
+fn content() -> Vec<u8> {
+    (0..BYTES as u64 / 8).flat_map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes()).collect()
+}
+
+/// The card with what is wrong with it, from the state in which it was left, and back into it.
+fn name(home: &Home, fault: &str, is_new: bool) -> String {
+    let state = home.path("card.state");
+    let load = if is_new { String::new() } else { format!("&state={}", state.display()) };
+    format!("constant?announced_bytes={BYTES}&save={}{load}{fault}", state.display())
+}
+
+/// Runs a verb on the card in a bad reader, and demands the card's data back.
+#[track_caller]
+fn data_survives(fault: &str, verb: &[&str], behind_a_loop_device: bool) -> Outcome {
+    let home = Home::new();
+    let mut served = Served::start(&home, &name(&home, "", true), &["--no-timing"]);
+    std::fs::write(served.card(), content()).unwrap();
+    served.stop(Signal::TERM);
+    served.serve(&home, &name(&home, fault, false), &["--no-timing"]);
+    let card = behind_a_loop_device.then(|| Loop::over(&served.card(), &["--direct-io=on"]));
+    let path = card.as_ref().map_or(served.card().display().to_string(), |card| card.path.clone());
+    let outcome = home.run(&[&[verb[0], &path, "--json", "-q"], &verb[1..]].concat());
+    drop(card);
+    served.stop(Signal::TERM);
+    served.serve(&home, &name(&home, "", false), &["--no-timing"]);
+    let card = behind_a_loop_device.then(|| Loop::over(&served.card(), &[]));
+    let path = card.as_ref().map_or(served.card().display().to_string(), |card| card.path.clone());
+    for journal in journals(&home) {
+        home.run(&["restore", journal.to_str().unwrap(), &path, "--yes-destroy", &path]).expect(0);
+    }
+    drop(card);
+    let now = std::fs::read(served.card()).unwrap();
+    let first = content().iter().zip(&now).position(|(was, is)| was != is);
+    assert!(now.len() == BYTES && first.is_none(), "{fault}: byte {first:?} was changed: {outcome}");
+    outcome
+}
+
+#[test]
+fn verify_preserves_data_in_every_bad_reader() {
+    for fault in [
+        "&repeat_bytes=64KiB",
+        "&repeat_bytes=128KiB",
+        "&flip_read_every=100",
+        "&align_bytes=64KiB",
+        "&stale_reads=following",
+        "&end_bytes=100662784",
+        "&error_ranges=50MB+100kB",
+    ] {
+        data_survives(fault, &["verify"], false);
+    }
+}
+
+#[test]
+fn map_preserves_data_in_a_bad_reader_behind_a_loop_device() {
+    for fault in ["&repeat_bytes=64KiB", "&flip_read_every=100", "&error_ranges=50MB+100kB"] {
+        data_survives(fault, &[&["map"], parts()].concat(), true);
+    }
+}
+
+#[test]
+fn check_preserves_data_in_a_bad_reader_behind_a_loop_device() {
+    for fault in ["&repeat_bytes=128KiB", "&flip_read_every=100", "&end_bytes=100662784"] {
+        data_survives(fault, &["check", "--budget", "12s"], true);
+    }
+}
