@@ -50,6 +50,8 @@ pub struct Card<'t> {
     io_errors: Vec<IoError>,
     done: Vec<Completion>,
     costs: Costs,
+    /// Timed I/Os in a row that failed twice.
+    failing: u32,
     /// Nothing begins after this moment of the card's clock.
     end: Option<Nanos>,
     clock: pulse::Clock,
@@ -91,6 +93,7 @@ impl<'t> Card<'t> {
             io_errors: Vec::new(),
             done: Vec::new(),
             costs: Costs::default(),
+            failing: 0,
             end: None,
             clock,
         };

@@ -15,6 +15,9 @@ use std::cell::Cell;
 /// be asked as often as the host can.
 const MOST_FAILED: u32 = 64;
 
+/// After so many in a row that failed twice, failures are counted and not tried again: each try may take a card seconds.
+const MOST_TRIED_AGAIN: u32 = 8;
+
 impl Card<'_> {
     /// Makes the card ready for I/Os of up to `block` bytes, `depth` at a time, instead of what it was made for.
     pub fn shape(&mut self, block: u32, depth: u32) -> Result<(), Stop> {
@@ -42,6 +45,7 @@ impl Card<'_> {
             self.try_again(direction, content, extent, failed)?;
             return Ok(None);
         }
+        self.failing = 0;
         Ok(Some(seconds(ended.saturating_sub(began))))
     }
 
@@ -72,6 +76,7 @@ impl Card<'_> {
             }
             None => {
                 failed.set(0);
+                card.failing = 0;
                 card.count(direction, extent);
                 each(extent, at)
             }
@@ -91,11 +96,16 @@ impl Card<'_> {
         extent: Extent,
         first: IoError,
     ) -> Result<(), Stop> {
-        match direction {
+        if self.failing >= MOST_TRIED_AGAIN {
+            self.counts.failed_once += 1;
+            return Ok(());
+        }
+        let failed = match direction {
             Direction::Read => self.read_again(extent, first, &mut Vec::new()),
             Direction::Write => self.write_again(content, extent, first),
-        }
-        .map(drop)
+        }?;
+        self.failing = failed.map_or(0, |_| self.failing + 1);
+        Ok(())
     }
 
     /// Times a command that the controller answers without its flash, in seconds; `None` where the target has none, or
@@ -172,6 +182,7 @@ impl Card<'_> {
             match result {
                 Ok(()) => {
                     self.count(way, extent);
+                    self.failing = 0;
                     if slot == 0 {
                         took = Some(seconds(at.saturating_sub(asked)));
                     }

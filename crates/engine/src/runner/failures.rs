@@ -10,7 +10,7 @@ const MOST_IO_ERRORS: usize = 100;
 
 /// After so many I/Os in a row that failed twice a test is over: some cards refuse at once, and would be asked as often
 /// as the host can.
-const MOST_FAILED: u32 = 64;
+const MOST_FAILED: u32 = 16;
 
 /// How many I/Os failed, and the first of them.
 #[derive(Debug, Default)]

@@ -18,8 +18,9 @@ const LAST_BYTES: u64 = 8 * 512;
 /// `EILSEQ` and `ETIMEDOUT`: a checksum of the bus was wrong, or nothing answered on it.
 const BUS_ERRORS: [i32; 2] = [84, 110];
 
-/// Places, each a mebibyte, over which errors of the bus are spread at least: in fewer, the card may stall there.
-const FEWEST_PLACES: usize = 3;
+/// Failures that the reader explains are so many at least. Errors of the bus are in so many places, each a mebibyte: in
+/// fewer, the card may stall there.
+const FEWEST: usize = 3;
 
 /// What the I/Os that failed have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +75,8 @@ impl ErrorPattern {
 /// What a reader does that explains every failure of `twice`.
 fn by_the_reader(twice: &[&IoError], last: u64) -> Option<ReaderFault> {
     let shortest = twice.iter().map(|error| error.len).min()?;
-    if twice.iter().all(|error| error.in_parts) {
+    // One or two that small requests moved may have failed twice by chance.
+    if twice.len() >= FEWEST && twice.iter().all(|error| error.in_parts) {
         return Some(ReaderFault::LongRequests(shortest));
     }
     if twice.iter().all(|error| error.offset >= last) {
@@ -87,7 +89,7 @@ fn by_the_bus(errors: &[&IoError]) -> bool {
     let mut places: Vec<u64> = errors.iter().map(|error| error.offset / MIB).collect();
     places.sort_unstable();
     places.dedup();
-    places.len() >= FEWEST_PLACES && errors.iter().all(|error| BUS_ERRORS.contains(&error.errno))
+    places.len() >= FEWEST && errors.iter().all(|error| BUS_ERRORS.contains(&error.errno))
 }
 
 /// Most failures among so many I/Os that [`TOLERATED_PER_MILLION`] explains: a quantile of the Poisson distribution.
@@ -153,6 +155,7 @@ mod tests {
         assert_eq!(pattern(1000, &last), ErrorPattern::Reader(ReaderFault::LastSectors));
         let long = [0, MIB, 7 * MIB].map(|at| IoError { in_parts: true, ..failed(at, 128 << 10) });
         assert_eq!(pattern(1000, &long), ErrorPattern::Reader(ReaderFault::LongRequests(128 << 10)));
+        assert_eq!(pattern(1000, &long[..2]), ErrorPattern::Lasting, "two may be chance");
         let bus = [0, 9 * MIB, 80 * MIB].map(|at| IoError { errno: 84, ..failed(at, 4096) });
         assert_eq!(pattern(1000, &bus), ErrorPattern::Reader(ReaderFault::Bus));
         assert_eq!(pattern(1000, &bus[..2]), ErrorPattern::Lasting, "two places may be the card's");

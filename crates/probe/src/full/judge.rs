@@ -46,7 +46,7 @@ pub(crate) struct Seen {
     pub(crate) crawls: bool,
     /// It did, and there was no room to see what a rest changes.
     pub(crate) may_crawl: bool,
-    /// Sectors that read differently twice.
+    /// Sectors that did not read as written once, and did later.
     pub(crate) wavers: u64,
     /// What long writes lost stayed when it was written sector by sector, and no cache was seen.
     pub(crate) kept_in_sectors: bool,
@@ -55,9 +55,6 @@ pub(crate) struct Seen {
     /// Nothing was written: an earlier pass did, and others may have since.
     pub(crate) recheck: bool,
 }
-
-/// One answer that differed may be anybody's fault; two are the card's or the reader's.
-const FEWEST_WAVERS: u64 = 2;
 
 /// A distance counts that was seen in so many bytes in a row: more than chance makes of blocks that show data of any
 /// other; or half as many as any was seen in, if that is less.
@@ -120,7 +117,7 @@ pub(crate) fn judge(ledger: &Ledger, seen: &Seen) -> Verification {
     if bad.all() > 0 {
         return answer(Verdict::Damaged, usable, all, 0.99);
     }
-    if seen.wavers >= FEWEST_WAVERS {
+    if seen.wavers > 0 {
         return answer(Verdict::Unstable, usable, all, 0.9);
     }
     if seen.crawls {

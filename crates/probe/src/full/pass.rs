@@ -5,9 +5,11 @@ use super::judge::{Certain, Seen, judge, wrap};
 use super::ledger::{BadBytes, Ledger};
 use super::reading::{Patience, Stamped};
 use super::samples::{self, Originals, SAMPLE, SENTINELS, Watchman};
+use crate::sector::SECTOR;
 use cardscope_engine::card::{Card, Extent, Stop};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::Listener;
+use cardscope_engine::ranges::Ranges;
 use cardscope_engine::target::TargetError;
 use cardscope_model::verify::{Disproof, Verdict, Verification};
 
@@ -79,6 +81,8 @@ pub(super) struct Pass<'a, 't> {
     /// The lowest address at which a sample was lost, and whether that was reported.
     pub(super) lowest_lost: Option<u64>,
     pub(super) loss_reported: bool,
+    /// What did not read as written before all of it was read.
+    pub(super) misread: Ranges,
     /// The limits left a question open.
     pub(super) cut_short: bool,
     /// What is left of it for what fails.
@@ -117,6 +121,7 @@ impl<'a, 't> Pass<'a, 't> {
             watchman: Watchman::new(bytes, Stamped { salt: settings.salt, generation: GENERATION }),
             lowest_lost: None,
             loss_reported: false,
+            misread: Ranges::default(),
             cut_short: false,
             patience: Patience::of_a_pass(settings.budget_s),
             reopenings: 0,
@@ -252,8 +257,15 @@ impl<'a, 't> Pass<'a, 't> {
         }
     }
 
+    /// Bytes that did not read as written at first, and did when all was read.
+    fn came_back(&self) -> u64 {
+        let read = self.misread.iter().filter(|(_, end)| *end <= self.seen.read_to);
+        read.map(|(start, end)| self.ledger.good_bytes(start, end)).sum()
+    }
+
     /// The document's part, however it ended.
     pub(super) fn finish(mut self, stop: Option<Stop>) -> Findings {
+        self.ledger.bad.passing_sectors += self.came_back() / SECTOR as u64;
         self.seen.wavers = self.ledger.bad.passing_sectors;
         if self.seen.wrap.is_none() && self.seen.read_to > 0 {
             self.find_wrap();

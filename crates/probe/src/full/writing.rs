@@ -7,6 +7,7 @@
 use super::judge::Certain;
 use super::pass::{GENERATION, Pass};
 use super::reading::{Look, read_judged};
+use crate::sector::SectorFound;
 use cardscope_engine::card::{Extent, Stop, extents};
 use cardscope_model::units::{Size, Speed, seconds};
 use std::cell::Cell;
@@ -52,6 +53,8 @@ impl Pass<'_, '_> {
             }
             if !self.settings.two_passes {
                 let bad = self.watchman.look(self.card, index)?;
+                let places_of_bad = bad.iter().map(|sample| sample.extent);
+                places_of_bad.for_each(|place| drop(self.misread.add(place.offset, place.end())));
                 self.seen.certain = match self.suspect(&bad)? {
                     Some(Certain::EndsAt(_)) if !self.surely_ends(places)? => None,
                     other => other,
@@ -150,7 +153,11 @@ impl Pass<'_, '_> {
     fn plan(&mut self, from: u64, to: u64) -> Result<(), Stop> {
         let end = to.min(from + FIRST_READ);
         let (began, block, stamped) = (self.card.seconds(), self.card.block(), self.stamped());
-        read_judged(self.card, extents(from, end, block), stamped, |_, _, _| ())?;
+        let misread = &mut self.misread;
+        read_judged(self.card, extents(from, end, block), stamped, |_, _, seen| {
+            let bad = seen.iter().filter(|seen| seen.found != SectorFound::Expected);
+            bad.for_each(|seen| drop(misread.add(seen.start, seen.end)));
+        })?;
         let took = self.card.seconds() - began;
         let reads = (end - from) as f64 / 1e6 / took.max(1e-9);
         self.reads_at = Some(reads);

@@ -165,10 +165,7 @@ impl Record<'_> {
         let misled = is_whole && ended.misread_stamps > 0;
         self.must(!genuine || !misled, "the reader misread the card, and it is called genuine");
         let fails = is_whole && ended.failed_again && self.fault.lasts(Harm::Fails);
-        self.must(
-            !genuine || !fails,
-            "an I/O failed twice in one place, and the card is called genuine",
-        );
+        self.must(!genuine || !fails, "an I/O failed twice in one place, and the card is called genuine");
         let met = gathered(&ended.document, "outcome").contains(&"met");
         self.must(!met || !self.shape.kind.is_slow, "a slow card meets a mark");
     }
