@@ -1,7 +1,8 @@
 //! Verbs that preserve data on cards in bad readers, over FUSE and behind a loop device: afterwards the card holds the same
-//! to the byte, or a journal waits that brings it back in a good reader.
+//! to the byte, or a journal waits that brings it back in a good reader. The first readers of each test; all of them with
+//! CARDSCOPE_LONG=1.
 
-use crate::common::binary::{Home, Outcome};
+use crate::common::binary::Home;
 use crate::common::machine::Loop;
 use crate::common::maps::{journals, parts};
 use crate::common::served::Served;
@@ -24,7 +25,7 @@ fn name(home: &Home, fault: &str, is_new: bool) -> String {
 
 /// Runs a verb on the card in a bad reader, and demands the card's data back.
 #[track_caller]
-fn data_survives(fault: &str, verb: &[&str], behind_a_loop_device: bool) -> Outcome {
+fn data_survives(fault: &str, verb: &[&str], behind_a_loop_device: bool) {
     let home = Home::new();
     let mut served = Served::start(&home, &name(&home, "", true), &["--no-timing"]);
     std::fs::write(served.card(), content()).unwrap();
@@ -45,34 +46,42 @@ fn data_survives(fault: &str, verb: &[&str], behind_a_loop_device: bool) -> Outc
     let now = std::fs::read(served.card()).unwrap();
     let first = content().iter().zip(&now).position(|(was, is)| was != is);
     assert!(now.len() == BYTES && first.is_none(), "{fault}: byte {first:?} was changed: {outcome}");
-    outcome
+    // A map judges times; what it reads wrong does not touch them.
+    assert!(verb[0] == "map" || outcome.status.code() != Some(0), "{fault}: {outcome}");
+}
+
+/// Runs a verb on the card in the first `few` of these readers, in all of them where time does not matter.
+#[track_caller]
+fn data_survives_all(faults: &[&str], few: usize, verb: &[&str], behind_a_loop_device: bool) {
+    let long = std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty());
+    for fault in faults.iter().take(if long { faults.len() } else { few }) {
+        data_survives(fault, verb, behind_a_loop_device);
+    }
 }
 
 #[test]
 fn verify_preserves_data_in_every_bad_reader() {
-    for fault in [
-        "&repeat_bytes=64KiB",
-        "&repeat_bytes=128KiB",
+    let faults = [
         "&flip_read_every=100",
+        "&repeat_bytes=64KiB",
+        "&error_ranges=50MB+100kB",
+        "&repeat_bytes=128KiB",
         "&align_bytes=64KiB",
         "&stale_reads=following",
+        "&stale_reads=backwards",
         "&end_bytes=100662784",
-        "&error_ranges=50MB+100kB",
-    ] {
-        data_survives(fault, &["verify"], false);
-    }
+    ];
+    data_survives_all(&faults, 3, &["verify"], false);
 }
 
 #[test]
 fn map_preserves_data_in_a_bad_reader_behind_a_loop_device() {
-    for fault in ["&repeat_bytes=64KiB", "&flip_read_every=100", "&error_ranges=50MB+100kB"] {
-        data_survives(fault, &[&["map"], parts()].concat(), true);
-    }
+    let faults = ["&flip_read_every=100", "&repeat_bytes=64KiB", "&error_ranges=50MB+100kB"];
+    data_survives_all(&faults, 1, &[&["map"], parts()].concat(), true);
 }
 
 #[test]
 fn check_preserves_data_in_a_bad_reader_behind_a_loop_device() {
-    for fault in ["&repeat_bytes=128KiB", "&flip_read_every=100", "&end_bytes=100662784"] {
-        data_survives(fault, &["check", "--budget", "12s"], true);
-    }
+    let faults = ["&repeat_bytes=128KiB", "&flip_read_every=100", "&end_bytes=100662784"];
+    data_survives_all(&faults, 1, &["check", "--budget", "12s"], true);
 }

@@ -27,7 +27,7 @@ pub fn finding(moved: &Moved, card_bytes: Option<u64>, when: &str) -> Option<Fin
         ErrorPattern::Frequent => (
             Weight::Bad,
             0.95,
-            format!("The card often failed I/Os {when}, but not at the second try."),
+            format!("I/Os often failed {when}, and succeeded when they were repeated."),
             "Try another reader and another cable, then discard the card.",
         ),
         ErrorPattern::Reader(fault) => {

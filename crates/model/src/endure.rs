@@ -116,7 +116,7 @@ pub type EndureReport = Report<Endurance>;
 
 impl Body for Endurance {
     fn exit_status(&self) -> ExitStatus {
-        ExitStatus::bad_if(self.is_bad())
+        ExitStatus::bad_if(self.is_bad()).max(ExitStatus::not_proven_if(self.rounds.is_empty()))
     }
 
     fn moved(&mut self) -> Option<&mut Moved> {

@@ -129,6 +129,11 @@ impl ExitStatus {
             .find(|status| i64::from(status.code()) == code)
     }
 
+    /// `NotProven` if it is not, else `Good`.
+    pub fn not_proven_if(untested: bool) -> Self {
+        if untested { ExitStatus::NotProven } else { ExitStatus::Good }
+    }
+
     /// `Bad` if something is, else `Good`.
     pub fn bad_if(bad: bool) -> Self {
         if bad { ExitStatus::Bad } else { ExitStatus::Good }

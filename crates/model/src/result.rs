@@ -4,7 +4,7 @@
 
 use crate::caveat::Caveat;
 use crate::histogram::Histogram;
-use crate::report::{Body, Moved, Report};
+use crate::report::{Body, ExitStatus, Moved, Report};
 use crate::series::Series;
 use crate::test_name::{Op, Pattern, TestName};
 use crate::units::{NANOS_PER_S, Nanos, mb_per_s, measured};
@@ -290,7 +290,18 @@ pub struct Bench {
 /// The document of `bench`.
 pub type BenchReport = Report<Bench>;
 
+impl Bench {
+    /// True where no test of a counted run has a figure.
+    pub fn is_untested(&self) -> bool {
+        !self.runs.iter().any(|run| run.counted && !run.results.is_empty())
+    }
+}
+
 impl Body for Bench {
+    fn exit_status(&self) -> ExitStatus {
+        ExitStatus::not_proven_if(self.is_untested())
+    }
+
     fn moved(&mut self) -> Option<&mut Moved> {
         Some(&mut self.moved)
     }

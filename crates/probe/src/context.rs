@@ -57,13 +57,12 @@ impl<'s, 't> Context<'s, 't> {
     /// Nothing is saved yet and nothing spent.
     pub fn new(
         card: &'s mut Card<'t>,
-        scope: WriteScope<'s>,
+        mut scope: WriteScope<'s>,
         limits: &Limits,
         events: &'s mut dyn Listener,
     ) -> Self {
         let deadline = limits.budget.map(|b| card.seconds() + b.as_secs_f64());
         card.end_at(deadline.map(nanos));
-        let mut scope = scope;
         let stamps = StampPlace {
             salt: salt(limits.seed),
             region: limits.region,

@@ -4,14 +4,14 @@
 //! Readers are known that repeat the first 64 KiB of a larger request, that flip a bit now and then, and that answer with
 //! what the request before asked for (docs/safety.md has the sources, and what this check cannot find).
 
-use cardscope_engine::card::{Answer, Card, Extent, Stop};
+use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
 use cardscope_engine::content::Content;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Direction, Target};
 use cardscope_model::random::Random;
 use cardscope_model::suspect_reader::{ReadDifference, ReadRequest, ReadStage, SuspectReader};
 use cardscope_model::units::Nanos;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Bytes of a place that is read in many ways; also the largest request.
 pub(crate) const WINDOW: u32 = 1 << 20;
@@ -32,14 +32,17 @@ const SAMPLES: u64 = 4;
 /// Bytes of such a read.
 const SAMPLE: u32 = 4096;
 
+/// Bytes at the end that are read: more than the sectors that a reader may announce beyond the card's.
+const END: u64 = 2 * SAMPLE as u64;
+
 /// Share of the time left that the search for data and the comparison may take.
 const TIME_SHARE: f64 = 0.05;
 
 /// Where nothing is preserved the check ends after this, at the end of a place: somebody waits for the question.
 const UNASKED: Nanos = 2_000_000_000;
 
-/// Reads of the shortest check: four places sampled, one compared.
-pub(crate) const LEAST_READS: u64 = 4 * SAMPLES + WINDOW_READS;
+/// Reads of the shortest check: the end, four places sampled, one compared.
+pub(crate) const LEAST_READS: u64 = END / SAMPLE as u64 + 4 * SAMPLES + WINDOW_READS;
 const WINDOW_READS: u64 = 2 + SIZES.len() as u64 * REQUESTS as u64;
 
 /// Seconds that the shortest check takes.
@@ -62,11 +65,21 @@ pub fn suspect_reader(target: &mut dyn Target, interrupt: &Interrupt) -> Result<
     let mut card = Card::new(target, interrupt, WINDOW, 2)?;
     let mut random = Random::new(card.bytes());
     let end = Some(card.now() + UNASKED);
+    read_end(&mut card)?;
     let places = places_with_data(&mut card, &mut random, end)?;
     match compare_reads(&mut card, &places, &mut random, end) {
         Err(Stop::SuspectReader(reader)) => Ok(Some(SuspectReader { ended_test: false, ..*reader })),
         ended => ended.map(|()| None),
     }
+}
+
+/// Reads the very end of the card: a reader that announces more sectors than the card has fails in the last ones only.
+///
+/// # Errors
+/// As [`Card::read`].
+pub(crate) fn read_end(card: &mut Card<'_>) -> Result<(), Stop> {
+    let start = card.bytes().saturating_sub(END) / u64::from(SAMPLE) * u64::from(SAMPLE);
+    card.read(extents(start, card.bytes(), SAMPLE), Content::Buffer, |_, _, _| Ok(()))
 }
 
 /// Places that hold data: unlike blocks, none of them one byte repeated. Only there a wrong answer shows.
@@ -98,7 +111,7 @@ fn candidates(card_bytes: u64, random: &mut Random) -> Vec<u64> {
         (0..half as u64).map(|n| windows * n / half as u64 + random.below(windows / half as u64)).collect();
     let mut all: Vec<u64> =
         low.zip(spread).flat_map(|(low, spread)| [low, spread]).filter(|n| *n < windows).collect();
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     all.retain(|window| seen.insert(*window));
     all.into_iter().map(|n| n * window).collect()
 }

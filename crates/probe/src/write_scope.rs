@@ -6,7 +6,7 @@
 
 pub(crate) use crate::double_reading::UNIT;
 use crate::double_reading::{self, FirstReading, Readings};
-use crate::reader_check::{self, WINDOW, compare_reads, places_with_data};
+use crate::reader_check::{self, WINDOW, compare_reads, places_with_data, read_end};
 use cardscope_engine::card::{Answer, Card, Costs, Extent, Stop, extents};
 use cardscope_engine::content::Content;
 use cardscope_engine::journal::Journal;
@@ -196,6 +196,7 @@ impl<'k> WriteScope<'k> {
             return self.save_twice_read(card, wanted, block);
         }
         let end = reader_check::must_end(card, self.check_end);
+        read_end(card)?;
         let mut places = places_with_data(card, &mut self.random, end)?;
         if !places.is_empty() {
             compare_reads(card, &places, &mut self.random, end)?;

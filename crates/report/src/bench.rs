@@ -2,7 +2,8 @@
 
 use crate::figure::{count, in_a_line, interval, sentence, speed, test_of, time_us};
 use crate::page::table::Table;
-use crate::page::{Block, Fact, Page, Tone, fact, failed_ios, verdicts};
+use crate::page::{Block, Fact, Page, Tone, fact, failed_ios, tone_of_figures, verdicts};
+use cardscope_model::report::Body as _;
 use cardscope_model::result::{BenchReport, RunResult, Summary, TIME_IS_UP, TestResult, ToolPrints};
 use cardscope_model::test_name::{Order, TestName};
 use cardscope_model::units::{Size, Speed};
@@ -12,7 +13,7 @@ pub fn page(report: &BenchReport) -> Page {
     let (header, body) = (&report.header, &report.body);
     let counted = body.runs.iter().rfind(|run| run.counted);
     let missed = counted.is_some_and(|run| run.passed == Some(false));
-    let tone = if missed { Tone::Bad } else { Tone::Plain };
+    let tone = if missed { Tone::Bad } else { tone_of_figures(body.exit_status()) };
     let mut page = Page::new(&header.target, tone, answer(report, counted));
     page.reasons.extend(failed_ios(&body.moved));
     page.because_all(Tone::Warning, uneven(report));
@@ -74,7 +75,7 @@ fn nothing(report: &BenchReport, counted: Option<&RunResult>) -> String {
         (None, Some(reason)) => (*reason).to_owned(),
         (None, None) => format!("{recipe} ended before its first result"),
     };
-    in_a_line(&format!("Nothing measured: {why}"))
+    in_a_line(&format!("NOT TESTED: {why}"))
 }
 
 /// Why the figures of several runs are no figure of each: the runs differ more than chance makes them.
@@ -214,12 +215,12 @@ mod tests {
     #[test]
     fn a_session_without_a_figure_says_why() {
         let timed_out = page(&nothing_for(TIME_IS_UP));
-        assert_eq!(timed_out.answer, "Nothing measured: the time limit ended quick before its first result.");
+        assert_eq!(timed_out.answer, "NOT TESTED: the time limit ended quick before its first result.");
         assert!(timed_out.next.is_empty(), "what to do next is the verb's to say");
         let failed = page(&nothing_for("the card answers no more reads"));
-        assert_eq!(failed.answer, "Nothing measured: the card answers no more reads.");
+        assert_eq!(failed.answer, "NOT TESTED: the card answers no more reads.");
         let mut stopped = nothing_for(TIME_IS_UP);
         stopped.header.error = Some("interrupted; the results so far are stored".to_owned());
-        assert_eq!(page(&stopped).answer, "Nothing measured: interrupted.");
+        assert_eq!(page(&stopped).answer, "NOT TESTED: interrupted.");
     }
 }

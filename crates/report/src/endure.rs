@@ -2,8 +2,9 @@
 
 use crate::figure::{count, duration, percent, speed, trimmed};
 use crate::page::table::Table;
-use crate::page::{Block, Fact, Page, Tone, fact, failed_ios, io_errors};
+use crate::page::{Block, Fact, Page, fact, failed_ios, io_errors, tone_of_figures};
 use cardscope_model::endure::{EndureReport, EndureRound, Milestone};
+use cardscope_model::report::Body as _;
 use cardscope_model::units::Size;
 
 /// Rounds that are listed: the first and the last of them.
@@ -13,7 +14,7 @@ const LISTED: usize = 12;
 pub fn page(report: &EndureReport) -> Page {
     let body = &report.body;
     let unfinished = body.rounds.is_empty() && !body.ended_by.is_empty();
-    let tone = if body.is_bad() { Tone::Bad } else { Tone::Plain };
+    let tone = tone_of_figures(body.exit_status());
     let mut page = Page::new(&report.header.target, tone, answer(report));
     page.reasons.extend(failed_ios(&body.moved));
     page.add("", [Block::Facts(facts(report))]);
@@ -29,7 +30,7 @@ pub fn page(report: &EndureReport) -> Page {
 fn answer(report: &EndureReport) -> String {
     let body = &report.body;
     if body.rounds.is_empty() {
-        return "Nothing measured: it ended before its first round.".to_owned();
+        return "NOT TESTED: it ended before its first round.".to_owned();
     }
     let cycles = format!("{} write cycles", trimmed(body.cycles, usize::from(body.cycles < 100.0)));
     let worst = body.rounds.iter().map(|round| round.bad_share).fold(body.bad_share, f64::max);

@@ -81,7 +81,8 @@ pub(crate) fn result<'a>(document: &'a Value, name: &str) -> &'a Value {
 /// The words by which the doubts about a document are known.
 pub(crate) fn caveats(document: &Value) -> Vec<&str> {
     let of = |value: &'_ Value| value.get("caveats").and_then(Value::as_array).cloned().unwrap_or_default();
-    let known = ["no-direct-io", "layered", "no-io-uring", "not-precise", "above-bus-ceiling", "other"];
+    let known =
+        ["no-direct-io", "layered", "no-io-uring", "not-precise", "above-bus-ceiling", "failed-ios", "other"];
     let there: Vec<Value> =
         of(document).into_iter().chain(results(document).into_iter().flat_map(of)).collect();
     known.into_iter().filter(|word| there.iter().any(|c| c["code"] == *word)).collect()

@@ -32,7 +32,7 @@ fn a_card_whose_only_test_ended_before_its_first_result_is_shown() {
     let cards = server.document("/api/cards?own=true");
     let card = server.document(&format!("/api/cards/{}", text(&cards, "/cards/0/id")));
     assert_eq!(text(&card, "/html"), "", "nothing is published of it: {card:#}");
-    assert!(text(&card, "/sessions/0/answer").starts_with("Nothing measured"), "{card:#}");
+    assert!(text(&card, "/sessions/0/answer").starts_with("NOT TESTED: "), "{card:#}");
     assert!(text(&card, "/identity_html").contains("MID"), "{card:#}");
     // Beside others it is left out.
     let published = server.document("/api/cards?own=false");

@@ -67,8 +67,10 @@ const MOST_IO_ERRORS: usize = 1000;
 /// `last_sector_bug` quirk): there the second try goes sector by sector.
 const LAST_SECTORS: u64 = 8;
 
-/// Bytes of the requests in which a place is tried that failed twice: some readers fail long ones only.
+/// Bytes of the requests in which a place is tried that failed twice: some readers fail long ones only. There are many of
+/// them, so each is tried several times before it counts as failed.
 const SMALL: u32 = 4096;
+const SMALL_TRIES: u32 = 3;
 
 impl<'t> Card<'t> {
     /// Gets a target ready for I/Os of up to `block` bytes, `depth` at a time.
@@ -427,6 +429,24 @@ impl<'t> Card<'t> {
         }
     }
 
+    /// Tries one I/O so often at most; what was wrong with the last try where none succeeded.
+    fn at_last(
+        &mut self,
+        tries: u32,
+        direction: Direction,
+        content: Content,
+        extent: Extent,
+    ) -> Result<Option<IoError>, Stop> {
+        let mut failed = None;
+        for _ in 0..tries {
+            failed = self.alone(direction, content, extent)?.1;
+            if failed.is_none() {
+                break;
+            }
+        }
+        Ok(failed)
+    }
+
     /// Reads an extent that failed once more; near the end of the card sector by sector. Gives what failed twice.
     fn read_again(
         &mut self,
@@ -454,8 +474,9 @@ impl<'t> Card<'t> {
         unit: u32,
         bytes: &mut Vec<u8>,
     ) -> Result<Option<IoError>, Stop> {
+        let tries = if unit == SMALL { SMALL_TRIES } else { 1 };
         for part in extents(extent.offset, extent.end(), unit) {
-            if let (_, Some(io_error)) = self.alone(Direction::Read, Content::Buffer, part)? {
+            if let Some(io_error) = self.at_last(tries, Direction::Read, Content::Buffer, part)? {
                 return Ok(Some(io_error));
             }
             let slot = self.target.buffer(0)?;
@@ -477,7 +498,7 @@ impl<'t> Card<'t> {
             return Ok(self.second_try(first, again));
         }
         for part in extents(extent.offset, extent.end(), SMALL) {
-            if let (_, Some(io_error)) = self.alone(Direction::Write, content, part)? {
+            if let Some(io_error) = self.at_last(SMALL_TRIES, Direction::Write, content, part)? {
                 return Ok(self.third_try(first, Some(io_error)));
             }
         }

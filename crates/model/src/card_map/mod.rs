@@ -9,7 +9,7 @@ pub mod property;
 mod seed_004;
 
 use crate::finding::Finding;
-use crate::report::{Body, Moved, Report};
+use crate::report::{Body, ExitStatus, Moved, Report};
 use crate::verify::SpeedMap;
 use plot::Plot;
 use property::{Property, Sought};
@@ -162,6 +162,12 @@ impl Measured {
         ]
     }
 
+    /// True where neither a property nor a speed is known.
+    pub fn is_untested(&self) -> bool {
+        !self.properties().into_iter().any(Sought::is_tested)
+            && self.curves.all().into_iter().all(<[SizePoint]>::is_empty)
+    }
+
     /// Number of properties that were not tested because a limit came first.
     pub fn out_of_time(&self) -> usize {
         self.properties().into_iter().filter(|property| property.is_out_of_time()).count()
@@ -279,6 +285,10 @@ pub struct CardMap {
 pub type MapReport = Report<CardMap>;
 
 impl Body for CardMap {
+    fn exit_status(&self) -> ExitStatus {
+        ExitStatus::not_proven_if(self.measured.is_untested())
+    }
+
     fn moved(&mut self) -> Option<&mut Moved> {
         Some(&mut self.moved)
     }

@@ -149,6 +149,9 @@ impl<T> Property<T> {
 
 /// What properties of every type have: whether they were looked for, and what that showed.
 pub trait Sought {
+    /// Whether it was looked for.
+    fn is_tested(&self) -> bool;
+
     /// Whether a limit of time or bytes came first.
     fn is_out_of_time(&self) -> bool;
 
@@ -157,6 +160,10 @@ pub trait Sought {
 }
 
 impl<T> Sought for Property<T> {
+    fn is_tested(&self) -> bool {
+        self.status != Status::NotTested
+    }
+
     fn is_out_of_time(&self) -> bool {
         self.reason.as_ref().is_some_and(|reason| reason.starts_with(NO_TIME))
     }

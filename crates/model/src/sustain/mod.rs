@@ -6,7 +6,7 @@ mod facts;
 pub use facts::*;
 
 use crate::card_map::property::Property;
-use crate::report::{Body, Moved, Report};
+use crate::report::{Body, ExitStatus, Moved, Report};
 use serde::{Deserialize, Serialize};
 
 /// What the workload does.
@@ -109,6 +109,10 @@ pub struct LongRun {
 pub type SustainReport = Report<LongRun>;
 
 impl Body for LongRun {
+    fn exit_status(&self) -> ExitStatus {
+        ExitStatus::not_proven_if(self.measured.series.is_empty())
+    }
+
     fn moved(&mut self) -> Option<&mut Moved> {
         Some(&mut self.moved)
     }

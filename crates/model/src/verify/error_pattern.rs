@@ -11,6 +11,9 @@ pub const TOLERATED_PER_MILLION: f64 = 100.0;
 /// Chance that a card with that rate is accused.
 const ACCUSED_BY_CHANCE: f64 = 0.001;
 
+/// Chance below which a number of I/Os that failed twice is not put down to how often any fails.
+const EXCUSED_BY_CHANCE: f64 = 0.01;
+
 /// Sectors at the end that a reader may announce though the card has none, or fail to read several at once (the kernel's
 /// `last_sector_bug` quirk).
 const LAST_BYTES: u64 = 8 * 512;
@@ -29,7 +32,7 @@ pub enum ErrorPattern {
     None,
     /// So few failed, none of them twice, that it says nothing.
     Occasional,
-    /// Too many failed, none of them twice.
+    /// Too many failed, none of them twice in a place that small requests did not move.
     Frequent,
     /// The reader explains them.
     Reader(ReaderFault),
@@ -60,11 +63,12 @@ impl ErrorPattern {
         let quirks = listed.iter().filter(|e| e.recovered && e.in_parts && at_the_end(e)).count() as u64;
         let once = counts.failed_once.saturating_sub(quirks);
         let twice: Vec<&IoError> = listed.iter().filter(|error| !error.recovered).collect();
-        if counts.failed_twice > 0 {
-            return by_the_reader(&twice, last).map_or(ErrorPattern::Lasting, ErrorPattern::Reader);
-        }
         match counts.failed() {
             0 => ErrorPattern::None,
+            _ if counts.failed_twice > 0 && !is_chance(counts, &twice) => {
+                by_the_reader(&twice, last).map_or(ErrorPattern::Lasting, ErrorPattern::Reader)
+            }
+            _ if counts.failed_twice > 0 => ErrorPattern::Frequent,
             _ if once <= tolerated(counts.ios) => ErrorPattern::Occasional,
             _ if by_the_bus(&listed.iter().collect::<Vec<_>>()) => ErrorPattern::Reader(ReaderFault::Bus),
             _ => ErrorPattern::Frequent,
@@ -72,11 +76,21 @@ impl ErrorPattern {
     }
 }
 
+/// Whether what failed twice did so by chance: small requests moved all of it, or I/Os fail so often that as many fail again.
+/// A place that fails does it each time, so most of those that failed would have failed twice.
+fn is_chance(counts: IoCounts, twice: &[&IoError]) -> bool {
+    let in_parts = !twice.is_empty() && twice.iter().all(|error| error.in_parts);
+    let expected = (counts.failed() as f64).powi(2) / counts.ios.max(1) as f64;
+    match counts.failed_twice <= counts.failed_once {
+        true => in_parts || counts.failed_twice <= quantile(expected, EXCUSED_BY_CHANCE),
+        false => in_parts && twice.len() < FEWEST,
+    }
+}
+
 /// What a reader does that explains every failure of `twice`.
 fn by_the_reader(twice: &[&IoError], last: u64) -> Option<ReaderFault> {
     let shortest = twice.iter().map(|error| error.len).min()?;
-    // One or two that small requests moved may have failed twice by chance.
-    if twice.len() >= FEWEST && twice.iter().all(|error| error.in_parts) {
+    if twice.iter().all(|error| error.in_parts) {
         return Some(ReaderFault::LongRequests(shortest));
     }
     if twice.iter().all(|error| error.offset >= last) {
@@ -99,16 +113,20 @@ fn tolerated(ios: u64) -> u64 {
 
 /// The same of another rate, in failures per million I/Os.
 pub fn at_rate(ios: u64, per_million: f64) -> u64 {
-    let expected = ios as f64 * per_million / 1e6;
-    // The tail of a large number is that of a normal distribution: 3.09 standard deviations.
+    quantile(ios as f64 * per_million / 1e6, ACCUSED_BY_CHANCE).max(1)
+}
+
+/// The number that a Poisson distribution exceeds with a chance of at most `tail`.
+fn quantile(expected: f64, tail: f64) -> u64 {
+    // The tail of a large number is that of a normal distribution: below 3.1 standard deviations for each tail here.
     if expected > 500.0 {
         return (expected + 3.1 * expected.sqrt()).ceil() as u64;
     }
     let (mut chance, mut below, mut count) = ((-expected).exp(), 0.0, 0);
     loop {
         below += chance;
-        if below >= 1.0 - ACCUSED_BY_CHANCE {
-            return count.max(1);
+        if below >= 1.0 - tail {
+            return count;
         }
         count += 1;
         chance *= expected / count as f64;
@@ -155,7 +173,16 @@ mod tests {
         assert_eq!(pattern(1000, &last), ErrorPattern::Reader(ReaderFault::LastSectors));
         let long = [0, MIB, 7 * MIB].map(|at| IoError { in_parts: true, ..failed(at, 128 << 10) });
         assert_eq!(pattern(1000, &long), ErrorPattern::Reader(ReaderFault::LongRequests(128 << 10)));
-        assert_eq!(pattern(1000, &long[..2]), ErrorPattern::Lasting, "two may be chance");
+        assert_eq!(pattern(1000, &long[..2]), ErrorPattern::Frequent, "two may be chance");
+        let once = IoError { recovered: true, in_parts: false, ..long[0].clone() };
+        let all = [long.as_slice(), &[once.clone(), once.clone(), once]].concat();
+        assert_eq!(pattern(1000, &all), ErrorPattern::Frequent, "so may be one half");
+        let one_in_ten = |twice: usize| {
+            let once = IoError { recovered: true, ..failed(0, 4096) };
+            [vec![once; 100 - twice], vec![failed(4096, 4096); twice]].concat()
+        };
+        assert_eq!(pattern(1000, &one_in_ten(12)), ErrorPattern::Frequent, "10 of 100 fail again");
+        assert_eq!(pattern(1000, &one_in_ten(30)), ErrorPattern::Lasting);
         let bus = [0, 9 * MIB, 80 * MIB].map(|at| IoError { errno: 84, ..failed(at, 4096) });
         assert_eq!(pattern(1000, &bus), ErrorPattern::Reader(ReaderFault::Bus));
         assert_eq!(pattern(1000, &bus[..2]), ErrorPattern::Lasting, "two places may be the card's");

@@ -66,7 +66,11 @@ fn good_cards_with_rare_errors_are_not_accused_and_many_errors_are_no_pass() {
             let said = card.outcome.verdict;
             // What fails at the very end and is read there sector by sector is no fault, and counts for nothing.
             assert!(accused || said == Verdict::Genuine, "{}", card.summary());
-            assert!(card.counts.failed_twice == 0 || said == Verdict::Damaged, "{}", card.summary());
+            assert!(
+                card.counts.failed_twice == 0 || [Verdict::Damaged, Verdict::Unstable].contains(&said),
+                "{}",
+                card.summary()
+            );
         }
         let wrong = cards.iter().filter(|card| card.outcome.verdict != Verdict::Genuine).count() as f64;
         let most = if rate <= TOLERATED_PER_MILLION { (seeds as f64 * 0.01).max(1.0) } else { f64::MAX };

@@ -7,12 +7,13 @@ use crate::chart::Chart;
 use crate::chart::inside::{TERMINAL, addresses};
 use crate::figure::{ANSWER, duration, percent, sentence, speed, time_us};
 use crate::page::table::Table;
-use crate::page::{Block, Fact, Page, Tone, fact, failed_ios, io_errors, moved};
+use crate::page::{Block, Fact, Page, Tone, fact, failed_ios, io_errors, moved, tone_of_figures};
 use cardscope_model::card_map::plot::Plot;
 use cardscope_model::card_map::property::{Number, Property, Status};
 use cardscope_model::card_map::{
     Advice, Curves, Geometry, MapReport, Measured, ProfileLine, SizePoint, Tried,
 };
+use cardscope_model::report::Body as _;
 use cardscope_model::units::{Amount, BinarySize, Capacity, KIB, Size};
 use std::collections::BTreeSet;
 
@@ -21,7 +22,7 @@ pub fn page(report: &MapReport) -> Page {
     let (header, body, measured) = (&report.header, &report.body, &report.body.measured);
     let (tested, untested): (Vec<Row>, Vec<Row>) =
         rows(measured).into_iter().partition(|row| row.sure.is_some());
-    let mut page = Page::new(&header.target, Tone::Plain, answer(measured, &tested));
+    let mut page = Page::new(&header.target, tone_of_figures(body.exit_status()), answer(measured, &tested));
     page.reasons.extend(failed_ios(&body.moved));
     page.because(Tone::Plain, sentence(&moved(&body.moved)));
     let chosen = measured.open_blocks.chosen_unit_bytes;
@@ -79,7 +80,7 @@ fn answer(measured: &Measured, tested: &[Row]) -> String {
     let points: usize = measured.curves.all().iter().map(|curve| curve.len()).sum();
     match (parts.is_empty(), tested, points) {
         (false, ..) => sentence(&parts.join(", ")),
-        (true, [], 0) => "Nothing measured: no property of the flash was tested.".to_owned(),
+        (true, [], 0) => "NOT TESTED: no property of the flash was tested.".to_owned(),
         (true, [], _) => "Speed by size of an I/O was measured, no property of the flash.".to_owned(),
         (true, [only], _) => sentence(&format!("{}: {}", only.name, only.found)),
         (true, rows, _) => named(rows),

@@ -15,7 +15,7 @@ use crate::figure::{count, duration, sentence};
 use cardscope_model::finding::Weight;
 use cardscope_model::publication::Picture;
 pub use cardscope_model::report::Tone;
-use cardscope_model::report::{ChangedBlocks, Header, Moved};
+use cardscope_model::report::{ChangedBlocks, ExitStatus, Header, Moved};
 use cardscope_model::result::TestResult;
 use cardscope_model::suspect_reader::SuspectReader;
 use cardscope_model::units::{Size, grouped};
@@ -232,6 +232,15 @@ pub(crate) fn io_errors(io_errors: &[IoError]) -> Block {
     })
 }
 
+/// The tone of a page whose figures speak for themselves: only what is bad, or without any figure, has a colour.
+pub(crate) fn tone_of_figures(status: ExitStatus) -> Tone {
+    match status {
+        ExitStatus::Good => Tone::Plain,
+        ExitStatus::NotProven => Tone::Warning,
+        ExitStatus::Bad => Tone::Bad,
+    }
+}
+
 impl Page {
     /// A page with its answer.
     pub fn new(title: &str, tone: Tone, answer: impl Into<String>) -> Self {
@@ -415,7 +424,7 @@ mod tests {
     #[test]
     fn what_went_wrong_is_the_first_reason_and_what_somebody_stopped_is_none() {
         let ended = |error: &str| {
-            let mut page = Page::plain("Nothing measured.");
+            let mut page = Page::plain("NOT TESTED: it ended.");
             page.because(Tone::Plain, "The card's data: as it was.");
             page.framed(&Header { error: Some(error.to_owned()), ..Header::default() })
         };
@@ -428,7 +437,7 @@ mod tests {
 
     #[test]
     fn what_the_next_step_says_is_not_said_again() {
-        let mut page = Page::plain("Nothing measured.");
+        let mut page = Page::plain("NOT TESTED: it ended.");
         let error = "the card is gone; the card's data is saved: run `cardscope restore '/a b'`";
         assert_eq!(page.unsaid(error), error);
         page.step("Restore the card's data:", Some("cardscope restore '/a b'".into()));

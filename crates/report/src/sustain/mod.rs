@@ -65,7 +65,7 @@ fn tone(measured: &Measured) -> Tone {
     match (gave_up, slows) {
         (true, _) => Tone::Bad,
         (false, true) => Tone::Warning,
-        _ if measured.series.is_empty() => Tone::Plain,
+        _ if measured.series.is_empty() => Tone::Warning,
         _ => Tone::Good,
     }
 }
@@ -279,7 +279,7 @@ mod tests {
         assert!(text(&quiet).starts_with("Stopped after 1 min 59 s: writes "), "{}", text(&quiet));
         assert!(text(&quiet).contains("no end within 26 GB"));
         quiet.body.measured = Measured::default();
-        assert!(text(&quiet).starts_with("Nothing measured"));
+        assert!(text(&quiet).starts_with("NOT TESTED: "));
     }
 
     proptest! {

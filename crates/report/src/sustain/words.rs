@@ -54,7 +54,7 @@ pub(crate) fn summary(measured: &Measured) -> String {
 
 pub(super) fn said(measured: &Measured, unit: Unit) -> String {
     let Some(last) = measured.series.last() else {
-        return "Nothing measured: it ended before its first second.".to_owned();
+        return "NOT TESTED: it ended before its first second.".to_owned();
     };
     let causes = causes(measured, unit);
     let steady = if is_steady(measured) { ", steady" } else { "" };
