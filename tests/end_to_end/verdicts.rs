@@ -85,7 +85,7 @@ fn a_next_step_that_loses_data_says_so_and_one_that_loses_none_does_not() {
     for (arguments, loses, status) in [
         (&["map", "sim:lexar-16g-c10", "--erase", "--budget", "3s"][..], true, 0),
         (&["map", "sim:lexar-16g-c10", "--budget", "3s"], false, 0),
-        (&["bench", "sim:lexar-16g-c10", "--budget", "10s"], true, 0),
+        (&["bench", "sim:lexar-16g-c10", "--budget", "10s"], true, 4),
         (&["check", "sim:random-7", "--erase", "--budget", "20s"], true, 4),
         (&["check", "sim:random-7", "--budget", "20s"], false, 4),
     ] {

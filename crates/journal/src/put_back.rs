@@ -91,7 +91,7 @@ const COMPARING: Range<f64> = 0.6..1.0;
 const SECTOR: u64 = 512;
 
 /// Bytes of the requests that compare, which begin at odd multiples of a [`STEP`]: no divisor or multiple of those that save.
-const REQUEST: u64 = 320 << 10;
+const REQUEST: u64 = 960 << 10;
 const STEP: u64 = 4096;
 
 /// Originals in memory while they are compared: requests under way, each across the border of two of them.

@@ -146,6 +146,11 @@ pub struct TestResult {
 }
 
 impl TestResult {
+    /// Whether I/Os of it failed, so that its figures are doubtful.
+    pub fn met_failed_ios(&self) -> bool {
+        self.caveats.iter().any(|caveat| matches!(caveat, Caveat::FailedIos { .. }))
+    }
+
     /// A speed of which nothing else is known.
     pub fn of(name: TestName, mb_s: f64) -> Self {
         TestResult {

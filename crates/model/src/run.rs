@@ -159,7 +159,7 @@ impl Figure {
 }
 
 impl From<&result::RunResult> for Run {
-    /// What was measured here, without its details.
+    /// What was measured here, without its details, and without what failed I/Os touched: that is no card's figure.
     fn from(run: &result::RunResult) -> Self {
         let figure = |r: &result::TestResult| Figure {
             step: r.step.clone(),
@@ -175,7 +175,7 @@ impl From<&result::RunResult> for Run {
             ..Figure::of(r.name(), r.mb_s)
         };
         let loops = run.results.iter().map(|r| r.loops.len() as u32).max();
-        let results = run.results.iter().map(figure).collect();
+        let results = run.results.iter().filter(|result| !result.met_failed_ios()).map(figure).collect();
         Run { run: run.run, counted: run.counted, loops, results, ..Run::default() }
     }
 }
@@ -190,6 +190,17 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::caveat::Caveat;
+    use crate::result::{RunResult, TestResult};
+
+    #[test]
+    fn what_failed_ios_touched_is_left_out() {
+        let clean = TestResult::of("SEQ1M Q1T1 read".parse().unwrap(), 12.5);
+        let caveats = vec![Caveat::FailedIos { failed_once: 1, failed_twice: 0 }];
+        let failed = TestResult { caveats, ..TestResult::of("SEQ1M Q1T1 write".parse().unwrap(), 9.0) };
+        let run = Run::from(&RunResult { results: vec![failed, clean], ..RunResult::default() });
+        assert_eq!(run.results.iter().map(|figure| figure.mb_s).collect::<Vec<_>>(), [12.5]);
+    }
 
     #[test]
     fn what_is_no_number_is_left_out() {

@@ -18,8 +18,8 @@ use cardscope_model::units::{Nanos, seconds};
 /// Originals are put back in I/Os of this size: the longest record of a journal.
 const PUT_BACK: u64 = 1 << 20;
 
-/// They are compared in shorter ones, unlike those that saved them.
-const READ_BACK: u64 = 320 << 10;
+/// They are compared in others, unlike those that saved them.
+const READ_BACK: u64 = 960 << 10;
 
 /// What is put back is written and read so often at most: a card that does not keep it is asked once more, both ways, and
 /// compared twice each time.
@@ -69,6 +69,18 @@ pub(crate) struct StampPlace {
     pub(crate) region: Region,
     /// Bytes that may be written at most.
     pub(crate) max_bytes: u64,
+}
+
+impl StampPlace {
+    /// Where the stamps go; `None` where there is no room for them.
+    fn extent(&self, card: &Card<'_>) -> Option<Extent> {
+        let (region, window) = (self.region, u64::from(WINDOW));
+        let end = region.end().min(card.bytes());
+        [region.start.max(STAMPS_AT), region.start.next_multiple_of(window)]
+            .into_iter()
+            .find(|start| start + window <= end && window <= self.max_bytes)
+            .map(|offset| Extent { offset, len: WINDOW })
+    }
 }
 
 /// Seconds that reading ahead may take.
@@ -223,12 +235,7 @@ impl<'k> WriteScope<'k> {
     /// # Errors
     /// [`Stop::Limit`] where the time is too short for that.
     fn stamp_place(&mut self, card: &mut Card<'_>) -> Result<Option<Extent>, Stop> {
-        let Some(StampPlace { region, max_bytes, .. }) = self.stamps else { return Ok(None) };
-        let (end, window) = (region.end().min(card.bytes()), u64::from(WINDOW));
-        let start = [region.start.max(STAMPS_AT), region.start.next_multiple_of(window)]
-            .into_iter()
-            .find(|start| start + window <= end && window <= max_bytes);
-        let Some(place) = start.map(|offset| Extent { offset, len: WINDOW }) else { return Ok(None) };
+        let Some(place) = self.stamps.and_then(|stamps| stamps.extent(card)) else { return Ok(None) };
         if let Some(end) = self.check_end {
             // Small reads say nothing of what a byte costs.
             card.time(Direction::Read, Content::Buffer, place)?;
@@ -254,8 +261,12 @@ impl<'k> WriteScope<'k> {
             bytes += u64::from(extent.len);
             *index == 0 || card.costs().of(Direction::Read, 1 + *index as u64, bytes) < AHEAD_S
         };
-        let some: Vec<Extent> =
+        let mut some: Vec<Extent> =
             wanted.iter().enumerate().take_while(is_quick).map(|(_, extent)| *extent).collect();
+        // Where the card turns out to be empty, the place of the stamps is saved first.
+        if !self.is_reader_checked {
+            some.extend(self.stamps.and_then(|stamps| stamps.extent(card)));
+        }
         let first = FirstReading::of(card, &some, &mut self.random)?;
         self.ahead.truncate(AHEAD - 1);
         self.ahead.insert(0, first);

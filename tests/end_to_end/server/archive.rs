@@ -27,7 +27,7 @@ fn answers(server: &Server, path: &str) {
 #[test]
 fn a_card_whose_only_test_ended_before_its_first_result_is_shown() {
     let home = Home::new();
-    home.run(&["bench", "sim:toshiba-16g-c10", "--recipe", "quick", "--budget", "1s"]).expect(0);
+    home.run(&["bench", "sim:toshiba-16g-c10", "--recipe", "quick", "--budget", "1s"]).expect(4);
     let server = Server::start(&home, &[]);
     let cards = server.document("/api/cards?own=true");
     let card = server.document(&format!("/api/cards/{}", text(&cards, "/cards/0/id")));

@@ -2,7 +2,6 @@
 
 use super::visit::Visit;
 use cardscope_analysis::ranking::{AfterCache, after_cache};
-use cardscope_model::caveat::Caveat;
 use cardscope_model::check::CheckReport;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::job::{self, Figures};
@@ -39,8 +38,8 @@ impl Visit<'_, '_> {
 /// The figures that jobs ask for, and whether the sustained write is only that of the short test.
 pub(super) fn figures(report: &CheckReport) -> (Figures, bool) {
     // What failed I/Os touched is no figure.
-    let clean = |r: &&TestResult| !r.caveats.iter().any(|caveat| matches!(caveat, Caveat::FailedIos { .. }));
-    let result = |name: &str| report.body.bench.iter().filter(clean).find(|r| r.name().to_string() == name);
+    let clean = report.body.bench.iter().filter(|result| !result.met_failed_ios());
+    let result = |name: &str| clean.clone().find(|r| r.name().to_string() == name);
     let speed = |name: &str| result(name).map(|r| r.mb_s);
     let best = |one: Option<f64>, other: Option<f64>| one.into_iter().chain(other).reduce(f64::max);
     let writes: Vec<&TestResult> =
