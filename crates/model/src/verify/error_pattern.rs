@@ -135,6 +135,7 @@ fn quantile(expected: f64, tail: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{SURE, Verdict};
     use super::*;
 
     const CARD: u64 = 64 << 30;
@@ -202,6 +203,26 @@ mod tests {
         assert_eq!([0, 5000, 1_000_000].map(tolerated), [1, 4, 132]);
         let normal = at_rate(5_010_000, 100.0);
         assert!(normal.abs_diff(at_rate(4_990_000, 100.0)) <= 4, "both tails meet: {normal}");
+    }
+
+    #[test]
+    fn errors_decide_a_clean_or_open_verdict_and_confirm_what_says_the_same() {
+        use Verdict::{Damaged, Dead, Genuine, Inconclusive, Limbo, ReaderSuspect, Unstable};
+        let reader = ErrorPattern::Reader(ReaderFault::Bus);
+        for (before, pattern, after) in [
+            (Genuine, ErrorPattern::Occasional, (Genuine, 0.75)),
+            (Genuine, ErrorPattern::Lasting, (Damaged, SURE)),
+            (Inconclusive, ErrorPattern::Frequent, (Unstable, SURE)),
+            (Damaged, ErrorPattern::Lasting, (Damaged, SURE)),
+            (Unstable, ErrorPattern::Lasting, (Damaged, SURE)),
+            (Damaged, reader, (Damaged, 0.75)),
+            (Genuine, reader, (ReaderSuspect, SURE)),
+            (Limbo, ErrorPattern::Lasting, (Limbo, 0.75)),
+            (Dead, ErrorPattern::Frequent, (Dead, 0.75)),
+        ] {
+            assert_eq!(before.with_errors(0.75, pattern, false), after, "{before} {pattern:?}");
+        }
+        assert_eq!(Damaged.with_errors(0.75, reader, true).0, ReaderSuspect, "nothing else was lost");
     }
 
     #[test]

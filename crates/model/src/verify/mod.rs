@@ -79,10 +79,10 @@ impl Verdict {
         }
     }
 
-    /// The verdict once failed I/Os are weighed in; `unread` where nothing was lost but what failed twice.
-    pub fn with_errors(self, pattern: ErrorPattern, unread: bool) -> Verdict {
+    /// The verdict and its confidence once failed I/Os are weighed in; `unread` where nothing was lost but what failed twice.
+    pub fn with_errors(self, confidence: f64, pattern: ErrorPattern, unread: bool) -> (Verdict, f64) {
         let by_errors = match pattern {
-            ErrorPattern::None | ErrorPattern::Occasional => return self,
+            ErrorPattern::None | ErrorPattern::Occasional => return (self, confidence),
             ErrorPattern::Frequent => Verdict::Unstable,
             ErrorPattern::Reader(_) => Verdict::ReaderSuspect,
             ErrorPattern::Lasting => Verdict::Damaged,
@@ -93,7 +93,10 @@ impl Verdict {
             Verdict::Damaged => by_errors == Verdict::ReaderSuspect && unread,
             _ => false,
         };
-        if counts { by_errors } else { self }
+        match counts || by_errors == self {
+            true => (by_errors, confidence.max(SURE)),
+            false => (self, confidence),
+        }
     }
 
     /// True where it speaks against the card.

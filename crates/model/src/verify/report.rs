@@ -149,11 +149,11 @@ impl Verification {
     pub fn weigh_errors(&mut self) -> bool {
         let unread = |disproof: &Disproof| disproof.found == SectorFound::Error;
         let unread = !self.disproofs.is_empty() && self.disproofs.iter().all(unread);
-        let verdict = self.verdict.with_errors(self.moved.error_pattern(self.card_bytes()), unread);
-        if verdict == self.verdict {
+        let (before, pattern) = (self.verdict, self.moved.error_pattern(self.card_bytes()));
+        (self.verdict, self.confidence) = before.with_errors(self.confidence, pattern, unread);
+        if self.verdict == before {
             return false;
         }
-        (self.verdict, self.confidence) = (verdict, SURE);
         // Where it ends is known all the same, and may have a cause.
         if !self.fails_beyond {
             (self.usable_bytes, self.good_bytes) = (None, None);

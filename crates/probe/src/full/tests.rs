@@ -23,7 +23,7 @@ pub(super) fn pass_over(target: &mut dyn Target, settings: &Settings) -> (Findin
     let mut findings = verify(&mut card, settings, &mut |_| (), &mut Silent);
     // As the verb does once all I/Os are counted.
     let pattern = ErrorPattern::of(card.counts(), card.io_errors(), Some(card.bytes()));
-    findings.body.verdict = findings.body.verdict.with_errors(pattern, false);
+    findings.body.verdict = findings.body.verdict.with_errors(1.0, pattern, false).0;
     (findings, card.tally().written, card.seconds())
 }
 

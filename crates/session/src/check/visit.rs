@@ -14,7 +14,7 @@ use cardscope_model::finding::Finding;
 use cardscope_model::random::mix;
 use cardscope_model::report::{Body as _, Moved, Report};
 use cardscope_model::units::seconds;
-use cardscope_model::verify::{SURE, Verdict};
+use cardscope_model::verify::Verdict;
 use cardscope_probe::marks::Options;
 
 /// How a part ends before it has its figures.
@@ -199,9 +199,10 @@ impl<'a, 's> Visit<'a, 's> {
         let verify = self.report.body.verify.as_ref();
         let card_bytes = verify.map_or(self.session.card_bytes(), |verify| verify.body.card_bytes());
         let Visited { verdict, confidence, usable_bytes, moved, .. } = &mut self.report.body;
-        let by_errors = verdict.with_errors(moved.error_pattern(card_bytes), false);
-        if by_errors != *verdict {
-            (*verdict, *confidence, *usable_bytes) = (by_errors, SURE, None);
+        let before = *verdict;
+        (*verdict, *confidence) = before.with_errors(*confidence, moved.error_pattern(card_bytes), false);
+        if *verdict != before {
+            *usable_bytes = None;
             self.report.drop_capacity_claims();
         }
         let finding = io_errors::finding(&self.report.body.moved, card_bytes, "during the test");

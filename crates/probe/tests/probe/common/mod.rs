@@ -40,9 +40,10 @@ pub(crate) fn erasing(name: &str, options: &Options) -> Probed {
     let (tally, counts, seconds) = (card.tally(), card.counts(), card.seconds());
     // As the verb does once everything is restored.
     let pattern = ErrorPattern::of(counts, card.io_errors(), Some(announced));
-    let verdict_by_errors = outcome.verdict.with_errors(pattern, false);
-    if verdict_by_errors != outcome.verdict {
-        (outcome.verdict, outcome.usable_bytes) = (verdict_by_errors, None);
+    let before = outcome.verdict;
+    outcome.verdict = before.with_errors(1.0, pattern, false).0;
+    if outcome.verdict != before {
+        outcome.usable_bytes = None;
     }
     Probed { name: name.to_owned(), outcome, tally, counts, seconds, verdict, usable, good, announced }
 }
