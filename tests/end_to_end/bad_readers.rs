@@ -85,3 +85,18 @@ fn check_preserves_data_in_a_bad_reader_behind_a_loop_device() {
     let faults = ["&repeat_bytes=128KiB", "&flip_read_every=100", "&end_bytes=100662784"];
     data_survives_all(&faults, 1, &["check", "--budget", "12s"], true);
 }
+
+#[test]
+fn every_verb_that_writes_says_that_the_reader_announces_too_much() {
+    let home = Home::new();
+    let card = "constant?announced_bytes=96MiB&state=filled&extra_sectors=1";
+    let served = Served::start(&home, card, &["--no-timing"]);
+    let simulated = format!("sim:{card}");
+    for target in [simulated.as_str(), served.card().to_str().unwrap()] {
+        for verb in [&["verify"][..], &["map", "--budget", "10s"], &["check", "--budget", "12s"]] {
+            let outcome = home.run(&[&[verb[0], target, "-q"], &verb[1..]].concat()).expect(4);
+            let page = outcome.one_line();
+            assert!(page.contains("failed twice") && page.contains("reader"), "{verb:?} {target}: {page}");
+        }
+    }
+}

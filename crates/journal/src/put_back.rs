@@ -91,8 +91,11 @@ const COMPARING: Range<f64> = 0.6..1.0;
 const SECTOR: u64 = 512;
 
 /// Bytes of the requests that compare, which begin at odd multiples of a [`STEP`]: no divisor or multiple of those that save.
-const REQUEST: u64 = 960 << 10;
+const REQUEST: u64 = 508 << 10;
 const STEP: u64 = 4096;
+
+/// Bytes that are written by themselves where a request failed that joined more.
+const ALONE: usize = 1 << 20;
 
 /// Originals in memory while they are compared: requests under way, each across the border of two of them.
 const ORIGINALS: usize = 8;
@@ -218,18 +221,35 @@ impl Putting<'_, '_> {
     }
 
     fn write_all(&mut self, ranges: &[SavedRange]) -> Result<(), Stop> {
+        let mut joined = Joined::default();
         self.each((WRITING, "writing"), ranges.iter(), |putting, range, original| {
             putting.card.go_on()?;
             match original {
-                // What it does not take is found by the comparison.
                 Ok(original) => {
-                    putting.card.put_back(range.offset, original)?;
-                    putting.result.bytes += range.len;
+                    if !joined.fits(range, putting.card) {
+                        putting.write(&mut joined)?;
+                    }
+                    joined.add(range, original);
                 }
                 Err(error) => putting.result.unreadable.push((range, error.to_string())),
             }
             Ok(())
-        })
+        })?;
+        self.write(&mut joined)
+    }
+
+    /// Writes what was joined. What the card does not take is found by the comparison.
+    fn write(&mut self, joined: &mut Joined) -> Result<(), Stop> {
+        let Joined { start, originals } = std::mem::take(joined);
+        let failed = self.card.put_back(start, &originals)?;
+        // One bad sector fails a whole request: what can be written beside it is.
+        if !failed.is_empty() {
+            for (at, part) in (start..).step_by(ALONE).zip(originals.chunks(ALONE)) {
+                self.card.put_back(at, part)?;
+            }
+        }
+        self.result.bytes += originals.len() as u64;
+        Ok(())
     }
 
     /// Compares ranges, of which the newest come first.
@@ -276,6 +296,27 @@ impl Putting<'_, '_> {
         self.result.unreadable.extend(unreadable);
         compared.sort();
         Ok(compared)
+    }
+}
+
+/// Originals of places that follow each other, which one request writes.
+#[derive(Debug, Default)]
+struct Joined {
+    start: u64,
+    originals: Vec<u8>,
+}
+
+impl Joined {
+    fn fits(&self, range: SavedRange, card: &Card<'_>) -> bool {
+        let bytes = self.originals.len() as u64;
+        bytes == 0 || range.offset == self.start + bytes && bytes + range.len <= u64::from(card.block())
+    }
+
+    fn add(&mut self, range: SavedRange, original: &[u8]) {
+        if self.originals.is_empty() {
+            self.start = range.offset;
+        }
+        self.originals.extend_from_slice(original);
     }
 }
 

@@ -172,7 +172,9 @@ pub(crate) fn compare_reads(
 /// All requests of one place.
 fn requests(start: u64, sector: u32, random: &mut Random) -> Vec<Extent> {
     let whole = Extent { offset: start, len: WINDOW };
-    let mut all = vec![whole, whole];
+    let small =
+        Extent { offset: start + random.below(u64::from(WINDOW / SAMPLE)) * u64::from(SAMPLE), len: SAMPLE };
+    let mut all = vec![whole, small];
     for len in SIZES {
         for n in 0..REQUESTS {
             let room = u64::from(WINDOW - len);

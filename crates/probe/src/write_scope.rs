@@ -19,7 +19,7 @@ use cardscope_model::units::{Nanos, seconds};
 const PUT_BACK: u64 = 1 << 20;
 
 /// They are compared in others, unlike those that saved them.
-const READ_BACK: u64 = 960 << 10;
+const READ_BACK: u64 = 508 << 10;
 
 /// What is put back is written and read so often at most: a card that does not keep it is asked once more, both ways, and
 /// compared twice each time.
@@ -263,8 +263,8 @@ impl<'k> WriteScope<'k> {
         };
         let mut some: Vec<Extent> =
             wanted.iter().enumerate().take_while(is_quick).map(|(_, extent)| *extent).collect();
-        // Where the card turns out to be empty, the place of the stamps is saved first.
-        if !self.is_reader_checked {
+        // Where the card turns out to be empty, the place of the stamps is saved first. In a limited time it may be too long.
+        if !self.is_reader_checked && self.check_end.is_none() {
             some.extend(self.stamps.and_then(|stamps| stamps.extent(card)));
         }
         let first = FirstReading::of(card, &some, &mut self.random)?;

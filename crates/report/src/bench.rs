@@ -13,7 +13,7 @@ pub fn page(report: &BenchReport) -> Page {
     let (header, body) = (&report.header, &report.body);
     let counted = body.runs.iter().rfind(|run| run.counted);
     let missed = counted.is_some_and(|run| run.passed == Some(false));
-    let tone = if missed { Tone::Bad } else { tone_of_figures(body.exit_status()) };
+    let tone = if missed && !body.is_untested() { Tone::Bad } else { tone_of_figures(body.exit_status()) };
     let mut page = Page::new(&header.target, tone, answer(report, counted));
     page.reasons.extend(failed_ios(&body.moved));
     page.because_all(Tone::Warning, uneven(report));

@@ -19,7 +19,7 @@ use cardscope_model::report::{ChangedBlocks, ExitStatus, Header, Moved};
 use cardscope_model::result::TestResult;
 use cardscope_model::suspect_reader::SuspectReader;
 use cardscope_model::units::{Size, grouped};
-use cardscope_model::verify::{IoCounts, IoError};
+use cardscope_model::verify::{IoCounts, IoError, READER_ERRORS};
 pub use findings::Remark;
 use serde::Serialize;
 use table::Table;
@@ -302,10 +302,12 @@ impl Page {
     /// Findings and caveats as details, those of single tests included. What is bad and not said yet is a reason, too,
     /// and no page with such news is green or without colour.
     pub(crate) fn add_findings<'a>(&mut self, header: &Header, tests: impl Iterator<Item = &'a TestResult>) {
+        if header.exit_status() != ExitStatus::Good && matches!(self.tone, Tone::Good | Tone::Plain) {
+            self.tone = Tone::Warning;
+        }
+        let of_reader = header.findings.iter().filter(|finding| finding.claim == READER_ERRORS);
+        of_reader.for_each(|finding| self.because(Tone::Warning, finding.verdict.clone()));
         for finding in header.findings.iter().filter(|f| f.weight == Weight::Bad) {
-            if matches!(self.tone, Tone::Good | Tone::Plain) {
-                self.tone = Tone::Warning;
-            }
             let said = SAID_BY_VERDICT.contains(&finding.claim.as_str())
                 || finding.claim == "label-capacity" && self.answer.starts_with("FAKE")
                 || self.reasons.iter().any(|reason| reason.text == finding.verdict);

@@ -63,9 +63,9 @@ fn tone(measured: &Measured) -> Tone {
         || measured.interference.is_some()
         || measured.cache_bytes.status == Status::Measured;
     match (gave_up, slows) {
+        _ if measured.series.is_empty() => Tone::Warning,
         (true, _) => Tone::Bad,
         (false, true) => Tone::Warning,
-        _ if measured.series.is_empty() => Tone::Warning,
         _ => Tone::Good,
     }
 }

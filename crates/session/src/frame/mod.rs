@@ -257,7 +257,7 @@ impl Session<'_> {
 
     /// Bytes of the card that is tested; unknown where files are.
     pub(crate) fn card_bytes(&self) -> Option<u64> {
-        self.opened.target.info().whole_card.then(|| self.bytes())
+        (!self.opened.is_directory()).then(|| self.bytes())
     }
 
     /// Runs another verb as a part of this one, on the card that is open; it has its own row in the archive.
