@@ -203,12 +203,10 @@ fn a_card_that_is_pulled_out_ends_its_test_and_its_data_wait() {
 fn ctrl_c_at_the_server_s_terminal_stops_its_tests_which_restore_the_data() {
     let home = Home::new();
     let slow = SlowCard::new(&home);
-    let mut server = Server::start(&home, &["--all"]);
-    server.order(&verify(slow.path()));
+    let (mut server, _, child) = held_while_it_writes(&home, &slow);
     let waiting = server.order(&verify(slow.path()));
-    until_it_writes(&home);
-    let child = server.child();
     let frozen = slow.served.freeze();
+    kill_process(child, Signal::CONT).unwrap();
     // As a terminal does: all of the group hear it.
     kill_process_group(server.pid(), Signal::INT).unwrap();
     server.running.as_mut().unwrap().wait_for("restore their cards' data");

@@ -2,6 +2,7 @@
 //! else runs takes the processor that the served card needs. Their module comes last in the order of names, in which tests
 //! are begun: a test that waits for its turn would take the thread of another.
 
+mod observed;
 mod peers;
 mod same_verdicts;
 mod served_time;

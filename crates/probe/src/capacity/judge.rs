@@ -6,7 +6,7 @@ use super::options::{LEAST_RUN, Outcome, QUICK_RUN};
 use super::stamper::{Claim, State, lost};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::{BinarySize, GIB, Size};
-use cardscope_model::verify::{Disproof, SURE, Verdict};
+use cardscope_model::verify::{Disproof, SURE, SectorFound, Verdict};
 
 /// So many disproving addresses are listed.
 const DISPROOFS: usize = 16;
@@ -213,7 +213,9 @@ pub fn findings(outcome: &Outcome, announced: u64) -> Vec<Finding> {
             .advise("Test the card in another reader.");
         findings.push(finding);
     }
-    if outcome.cut_short && outcome.verdict == Verdict::Inconclusive && !outcome.disproofs.is_empty() {
+    // What failed is weighed with all other failures.
+    let lost_any = outcome.disproofs.iter().any(|disproof| disproof.found != SectorFound::Error);
+    if outcome.cut_short && outcome.verdict == Verdict::Inconclusive && lost_any {
         let verdict = "The card lost blocks, but the limits ended the test before it found out where and \
                        why.";
         let finding = Finding::new("losses-seen", Weight::Bad, 0.99, verdict)
