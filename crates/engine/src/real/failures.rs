@@ -106,7 +106,11 @@ pub(super) fn of_call(
         Meaning::Unknown if !still_answers(shared, handles, sector) => {
             TargetError::Silent { operation, offset, reason }
         }
-        _ => TargetError::Io { operation, offset, len, reason, errno },
+        // An empty slot fails before the kernel knows of it, and what answers by now may be the next card.
+        _ => match shared.lookout.present() {
+            Err(change) => lost(&shared.name, change, operation, offset),
+            Ok(()) => TargetError::Io { operation, offset, len, reason, errno },
+        },
     }
 }
 

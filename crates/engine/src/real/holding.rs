@@ -3,8 +3,8 @@
 //! Who opened it knows it again ([`Holding`]). A real target asks when a lane is planned, hence before each writing stage
 //! (an answer of the last tenth of a second serves where the plan stays as it is), and once a second for as long as it is
 //! open, on a thread of its own, so that no I/O that is timed waits for an answer; before a write to a file's end it asks
-//! once more, since only such a write can hide that the file was cut. What was found changed stays so: nothing more is
-//! written through this target.
+//! once more, since only such a write can hide that the file was cut. After an I/O failed it asks twice, the second time once
+//! something could be read again (`failures`). What was found changed stays so: nothing more is written through this target.
 
 use super::patience::Call;
 use crate::interrupt::Interrupt;
@@ -90,19 +90,24 @@ impl Lookout {
 
     /// Whether an I/O that failed, or data that differ, may be laid at the card's door.
     pub(super) fn present(&self) -> Result<(), Change> {
-        self.watched.as_ref().map_or(Ok(()), |watched| watched.holding.present())
+        self.watched.as_ref().map_or(Ok(()), |watched| watched.find(|holding| holding.present()))
     }
 }
 
 impl Watched {
     fn look(&self) {
-        // One looks, the others wait for what it finds.
+        let _ = self.find(|holding| holding.may_write());
+        self.looked.store(self.age() + 1, Ordering::Relaxed);
+    }
+
+    /// What was found before, else what is found now. One looks, the others wait for what it finds.
+    fn find(&self, looked: impl Fn(&dyn Holding) -> Result<(), Change>) -> Result<(), Change> {
         let mut change = self.change.lock().unwrap_or_else(PoisonError::into_inner);
         if change.is_none() {
-            *change = self.holding.may_write().err();
+            *change = looked(self.holding.as_ref()).err();
             self.stopped.store(change.is_some(), Ordering::Relaxed);
         }
-        self.looked.store(self.age() + 1, Ordering::Relaxed);
+        change.clone().map_or(Ok(()), Err)
     }
 
     fn looked_within(&self, fresh: Duration) -> bool {

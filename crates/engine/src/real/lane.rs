@@ -136,12 +136,13 @@ impl Lane {
         }
     }
 
-    /// Waits until nothing is in flight any more; nobody hears of what ended, and what was not handed over never is. A
-    /// write that landed later would destroy what is written there meanwhile.
+    /// Waits until nothing is in flight any more; what was not handed over never is. A write that landed later would destroy
+    /// what is written there meanwhile. Gives the last I/O that failed, since that may be the only sign of a swapped card.
     ///
     /// # Errors
     /// [`TargetError::Silent`] where nothing has ended for `limit`; the rest stays in flight.
-    pub(super) fn drain(&mut self, limit: Duration) -> Result<(), TargetError> {
+    pub(super) fn drain(&mut self, limit: Duration) -> Result<Option<(Carried, Failure)>, TargetError> {
+        let mut failed = None;
         for op in self.unsent.drain(..) {
             self.slots.free(op.slot);
         }
@@ -153,9 +154,14 @@ impl Lane {
             }
             for ended in self.ended.drain(..) {
                 self.slots.free(ended.slot);
+                if let Err(errno) = ended.moved
+                    && !matches!(errno, Errno::INTR | Errno::AGAIN)
+                {
+                    failed = self.slots.carried(ended.slot).map(|io| (io, Failure::Errno(errno))).or(failed);
+                }
             }
         }
-        Ok(())
+        Ok(failed)
     }
 
     /// Says which I/O is waited for, unless it is said already.

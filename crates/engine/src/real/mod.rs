@@ -80,13 +80,18 @@ impl RealTarget {
         Ok(())
     }
 
-    /// Waits for what is in flight on all lanes of the target; nobody hears of how it ended.
+    /// Waits for what is in flight on all lanes of the target. Of how it ended only that is told which ends the test.
     fn drain(&mut self) -> Result<(), TargetError> {
-        let limit = self.shared.options.io_timeout();
-        if let Some(lane) = &mut self.lane {
-            lane.drain(limit)?;
+        let Self { lane, shared, handles, info } = self;
+        if let Some(lane) = lane
+            && let Some((io, failure)) = lane.drain(shared.options.io_timeout())?
+        {
+            let error = failures::of_io(shared, handles, info.sector, io, failure);
+            if error.is_final() {
+                return Err(error);
+            }
         }
-        self.shared.unanswered()
+        shared.unanswered()
     }
 
     fn cannot(&self, what: &str, error: &std::io::Error) -> TargetError {

@@ -4,11 +4,13 @@ use crate::rig::{
     LoopDevice, MIB, Mounted, becomes_free, by, check, file, one, open_exclusively, plan, root, write,
 };
 use cardscope_engine::content::{Content, Match};
-use cardscope_engine::real::{IoChoice, RealOptions};
-use cardscope_engine::target::{Direction, Plan, Region, Target, TargetError};
+use cardscope_engine::real::{Holding, IoChoice, RealOptions};
+use cardscope_engine::target::{Change, Completion, Direction, Io, Plan, Region, Target, TargetError};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::Path as Way;
 use rstest::rstest;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 #[rstest]
 fn a_device_is_written_read_discarded_and_reopened_and_stays_ours(
@@ -111,4 +113,58 @@ fn a_misaligned_transfer_is_an_error_of_that_transfer() {
     target.plan(&plan(1, 4096)).unwrap();
     let result = one(&mut target, Direction::Read, 100, 512, Content::Noise).unwrap().result;
     assert!(matches!(result, Err(TargetError::Io { errno: 22, .. })), "{result:?}");
+}
+
+/// A slot whose card is another one at the second look after an I/O failed: the kernel hears of it later than we do.
+#[derive(Debug, Default)]
+struct Slot {
+    looks: AtomicU32,
+}
+
+impl Holding for Slot {
+    fn present(&self) -> Result<(), Change> {
+        match self.looks.fetch_add(1, Ordering::Relaxed) {
+            0 => Ok(()),
+            _ => Err(Change::Another("the slot now holds another card".into())),
+        }
+    }
+
+    fn may_write(&self) -> Result<(), Change> {
+        Ok(())
+    }
+}
+
+/// Whether whoever submits the read that fails waits for how it ends, or plans something else.
+#[rstest]
+fn nothing_is_written_to_the_card_that_answers_after_a_read_failed(
+    #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
+    #[values(true, false)] waits: bool,
+) {
+    if !root("nothing_is_written_to_the_card_that_answers_after_a_read_failed") {
+        return;
+    }
+    let (_directory, path) = file(4 * MIB);
+    let device = LoopDevice::over(&path);
+    let mut target = device.open(RealOptions { holding: Some(Arc::new(Slot::default())), ..by(io) });
+    std::fs::File::options().write(true).open(&path).unwrap().set_len(2 * MIB).unwrap();
+    target.plan(&plan(2, 4096)).unwrap();
+    let mut done: Vec<Completion> = Vec::new();
+    for slot in 0..2 {
+        let offset = if slot == 0 { 0 } else { 3 * MIB };
+        target
+            .submit(&Io { slot, direction: Direction::Read, offset, len: 4096, content: Content::Buffer })
+            .unwrap();
+    }
+    if waits {
+        let error = target.complete(2, &mut done).unwrap_err();
+        assert!(matches!(error, TargetError::Changed { .. }), "{error}");
+    } else {
+        target.complete(0, &mut done).unwrap();
+        let error = target.plan(&plan(1, 4096)).unwrap_err();
+        assert!(matches!(error, TargetError::Changed { .. }), "{error}");
+    }
+    let refused =
+        target.plan(&plan(1, 4096)).and_then(|()| write(&mut target, 0, 4096, Content::Constant(1)));
+    assert!(matches!(refused, Err(TargetError::Changed { .. })), "{refused:?}");
+    assert_eq!(std::fs::read(&path).unwrap(), vec![0; 2 * MIB as usize]);
 }
