@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { tab, visit, visitor } from './browser.mjs';
-import { FAKE, noDevice, Rig, SMALL } from './rig.mjs';
+import { FAKE, LASTING, noDevice, Rig, SMALL } from './rig.mjs';
 import { newHome, Server } from './server.mjs';
 import { silent } from './flows-start.mjs';
 import { until } from './wait.mjs';
@@ -97,7 +97,7 @@ const plugged = withCard(FAKE, async ({ rig, open }) => {
   silent(page);
 });
 
-const typedName = withCard(SMALL, async ({ rig, server, open }) => {
+const typedName = withCard(LASTING, async ({ rig, server, open }) => {
   const address = `/live?verb=verify&full=1&target=${encodeURIComponent(rig.device)}`;
   const [one, two] = [await open(), await open()];
   for (const page of [one, two]) {

@@ -18,6 +18,8 @@ export const noDevice = () => {
 
 /** 268 MB at 50 MB/s: all of it is read in five seconds, and a test of it takes a while. */
 export const SMALL = 'constant?announced_bytes=256M';
+/** A test of it still runs when a page has been opened for it, however busy the machine. */
+export const LASTING = 'constant?announced_bytes=4G';
 /** Announces 512 MiB, holds 128. */
 export const FAKE = 'constant?announced_bytes=512M&fake=limbo&fake_bytes=128M';
 
