@@ -89,7 +89,7 @@ fn check_preserves_data_in_a_bad_reader_behind_a_loop_device() {
 #[test]
 fn every_verb_that_writes_says_that_the_reader_announces_too_much() {
     let home = Home::new();
-    let card = "constant?announced_bytes=96MiB&state=filled&extra_sectors=1";
+    let card = "constant?announced_bytes=48MiB&state=filled&extra_sectors=1";
     let served = Served::start(&home, card, &["--no-timing"]);
     let simulated = format!("sim:{card}");
     for target in [simulated.as_str(), served.card().to_str().unwrap()] {

@@ -153,7 +153,7 @@ fn after_kill_9_in_each_part_of_a_visit_restore_makes_the_card_what_it_was() {
     let table = Table::of_mib(192);
     let parts = [("bench", "3/6 speed"), ("map", "4/6 flash geometry"), ("marks", "5/6 speed classes")];
     for (n, (part, stage)) in (0..).zip(parts) {
-        let mut visit = table.home.start(&["check", &table.card.path, "--budget", "120s"]);
+        let mut visit = table.home.start(&["check", &table.card.path, "--budget", "60s"]);
         visit.wait_for(stage);
         let before = table.card.written();
         until("it writes", || table.card.written() > before);

@@ -48,6 +48,7 @@ const VERBS: &[&str] =
 fn a_disk_in_use_is_refused_whatever_is_consented_and_not_written_to() {
     let home = Home::new();
     let mut machine = Machine::start(&home, "vm");
+    let mut turn = 0;
     for slot in [Slot::Sd, Slot::Usb] {
         let card = Card::with_data(&home, &format!("{slot:?}"), 32);
         let disk = machine.insert(slot, &card);
@@ -57,8 +58,9 @@ fn a_disk_in_use_is_refused_whatever_is_consented_and_not_written_to() {
             machine.run(&format!("{names}{}", use_.begin)).expect(0);
             machine.run("sync; sleep 0.2").expect(0);
             let before = card.content();
-            // Each verb opens a card in one place: on the second disk one of them stands for all.
-            let verbs = if slot == Slot::Sd { VERBS } else { &VERBS[..1] };
+            // Every verb opens a card in one place: they take turns, once all of them were refused.
+            let verbs = if turn == 0 { VERBS } else { &VERBS[turn % VERBS.len()..][..1] };
+            turn += 1;
             for verb in verbs {
                 let refused = machine.cardscope(&format!("{verb} {disk} --yes-destroy {disk}"));
                 assert_eq!(refused.status.code(), Some(2), "{} {refused}", use_.begin);

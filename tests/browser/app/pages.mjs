@@ -109,34 +109,41 @@ async function walked(page) {
   return problems;
 }
 
-const look = async (one, width) => {
+const isLong = Boolean(keep || process.env.CARDSCOPE_LONG);
+
+/** Looks at a page that was opened at the first of some widths, and at the others as its window is made smaller. */
+const look = async (one, widths) => {
   const server = await (one.of ? one.of() : (await full()).server);
   const path = await one.at();
-  const context = await visitor(server, { width, token: one.token ?? true });
+  const context = await visitor(server, { width: widths[0], token: one.token ?? true });
   try {
     const page = await tab(context, server, one);
     await visit(page, path);
     if (one.then) await one.then(page);
-    await settled(page);
     const problems = [];
     const add = (what, found) => problems.push(...found.map(text => `${what}: ${text}`));
-    // Both widths and both schemes are seen by two of the four; all four take twice the time.
-    const schemes = keep || process.env.CARDSCOPE_LONG ? ['light', 'dark'] : [width === WIDTHS[0] ? 'light' : 'dark'];
-    for (const scheme of schemes) {
-      await page.emulateMedia({ colorScheme: scheme });
-      await settled(page);
-      if (keep) {
-        await page.screenshot({ path: join(keep, `${one.name}-${width}-${scheme}.png`), fullPage: true });
-        if (scheme === 'light') await page.screenshot({ path: join(keep, `${one.name}-${width}-first.png`) });
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 800 });
+      // Both widths and both schemes are seen by two of the four; all four take twice the time.
+      for (const scheme of isLong ? ['light', 'dark'] : [width === WIDTHS[0] ? 'light' : 'dark']) {
+        await page.emulateMedia({ colorScheme: scheme });
+        await settled(page);
+        if (keep) {
+          await page.screenshot({ path: join(keep, `${one.name}-${width}-${scheme}.png`), fullPage: true });
+          if (scheme === 'light') await page.screenshot({ path: join(keep, `${one.name}-${width}-first.png`) });
+        }
+        add(`axe, ${width}, ${scheme}`, await accessible(page));
       }
-      add(`axe, ${scheme}`, await accessible(page));
+      add(`heading, ${width}`, await page.evaluate(headings));
+      add(`overflow, ${width}`, await page.evaluate(overflowing));
+      // A bar over the end of the window covers what scrolls below it.
+      if (!one.covered) add(`text over text, ${width}`, await page.evaluate(overlapping));
+      add(`small, ${width}`, [...await page.evaluate(tooSmall), ...await page.evaluate(small)]);
     }
-    add('heading', await page.evaluate(headings));
-    add('overflow', await page.evaluate(overflowing));
-    // A bar over the end of the window covers what scrolls below it.
-    if (!one.covered) add('text over text', await page.evaluate(overlapping));
-    add('small', [...await page.evaluate(tooSmall), ...await page.evaluate(small)]);
-    if (width === WIDTHS[0]) add('keyboard', await walked(page));
+    if (widths[0] === WIDTHS[0]) {
+      await page.setViewportSize({ width: widths[0], height: 800 });
+      add('keyboard', await walked(page));
+    }
     add('said', page.said);
     if (problems.length) throw new Error([...new Set(problems)].join('\n'));
   } finally {
@@ -144,6 +151,7 @@ const look = async (one, width) => {
   }
 };
 
-export const tests = PAGES.flatMap(one => WIDTHS.map(width => ({
-  name: `page ${one.name} at ${width}`, skip: one.device ? noDevice() : '', beside: true, run: () => look(one, width),
+// Opened at each width with CARDSCOPE_LONG; else once, and made narrower.
+export const tests = PAGES.flatMap(one => (isLong ? WIDTHS.map(width => [width]) : [WIDTHS]).map(widths => ({
+  name: `page ${one.name} at ${widths.join(' and ')}`, skip: one.device ? noDevice() : '', beside: true, run: () => look(one, widths),
 })));

@@ -175,8 +175,10 @@ fn more_time_never_makes_a_genuine_card_less_so() {
         "sim:constant?announced_bytes=32GB&mb_s=90&command_s=0.0002",
     ] {
         let reported = |seconds: u32| in_budget(name, f64::from(seconds), 5).1;
-        let all: Vec<(u32, Outcome)> =
-            (1..=12).map(|n| 20 * n).map(|seconds| (seconds, reported(seconds))).collect();
+        let all: Vec<(u32, Outcome)> = (20..=240)
+            .step_by(if crate::is_long() { 20 } else { 40 })
+            .map(|seconds| (seconds, reported(seconds)))
+            .collect();
         let genuine = |outcome: &Outcome| outcome.verdict == Verdict::Genuine;
         let first = all.iter().position(|(_, outcome)| genuine(outcome)).unwrap();
         for pair in all[first..].windows(2) {
@@ -247,5 +249,5 @@ proptest! {
 }
 
 fn cases() -> u32 {
-    if std::env::var_os("CARDSCOPE_LONG").is_some() { 2000 } else { 60 }
+    if crate::is_long() { 2000 } else { 60 }
 }

@@ -36,8 +36,7 @@ fn is_accused(counts: IoCounts, tolerated: f64) -> bool {
 
 #[test]
 fn good_cards_with_rare_errors_are_not_accused_and_many_errors_are_no_pass() {
-    let long = std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty());
-    let seeds = if long { MANY } else { FEW };
+    let seeds = if crate::is_long() { MANY } else { FEW };
     let mut table =
         String::from("| failures in a million I/Os | cards | I/Os, median | failed once | twice |");
     for tolerated in CHOICES {

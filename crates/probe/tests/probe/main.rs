@@ -24,3 +24,8 @@ mod sustain_accuracy;
 mod watched;
 #[path = "../../../../tests/written_docs.rs"]
 mod written_docs;
+
+/// More cards and cases, where nobody waits (`./check --long`).
+fn is_long() -> bool {
+    std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty())
+}

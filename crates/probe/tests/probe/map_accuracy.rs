@@ -16,7 +16,7 @@ use cardscope_simulator::{SimTarget, random};
 use std::fmt::Write;
 
 /// Fixed cards in the quick run, and in the long one (together with as many fresh ones as are said there).
-const FEW: u64 = 40;
+const FEW: u64 = 20;
 const MANY: u64 = 260;
 const FRESH: u64 = 40;
 
@@ -321,8 +321,7 @@ impl Scores {
 }
 
 fn seeds() -> Vec<u64> {
-    let long = std::env::var_os("CARDSCOPE_LONG").is_some_and(|v| !v.is_empty());
-    let (fixed, fresh) = if long { (MANY, FRESH) } else { (FEW, 4) };
+    let (fixed, fresh) = if crate::is_long() { (MANY, FRESH) } else { (FEW, 4) };
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
     println!("fresh cards: seeds {} to {}", now, now + fresh - 1);
     // A fake answers for nothing beyond its end: `verify` comes before `map`.

@@ -589,7 +589,8 @@ fn rate(found: &MarksMeasured, write: bool) -> Option<f64> {
 #[test]
 fn ten_minutes_on_a_card_filled_to_75_percent_are_never_so_much_faster_that_the_short_form_accused_wrongly() {
     let (mut compared, mut faster) = (0, Vec::new());
-    for seed in 0..30 {
+    let cards = if crate::is_long() { 30 } else { 15 };
+    for seed in 0..cards {
         let name = format!("sim:random-{seed}?announced_bytes=1GiB");
         if target_spec::parse(&name).is_err() {
             continue;
@@ -612,7 +613,7 @@ fn ten_minutes_on_a_card_filled_to_75_percent_are_never_so_much_faster_that_the_
             }
         }
     }
-    assert!(compared >= 25, "{compared}");
+    assert!(5 * compared >= 4 * cards, "{compared}");
     assert!(faster.is_empty(), "{faster:#?}");
 }
 

@@ -77,7 +77,7 @@ fn drawn<T>(count: usize, of: impl Strategy<Value = T>) -> Vec<T> {
 }
 
 fn count() -> usize {
-    if std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty()) { MANY } else { FEW }
+    if crate::is_long() { MANY } else { FEW }
 }
 
 /// What no probe within these bytes can tell, by name.

@@ -206,8 +206,7 @@ const KINDS: [(&str, Draw); 7] = [
 
 #[test]
 fn what_a_simulated_card_does_for_long_is_named_and_plain_cards_are_left_alone() {
-    let long = std::env::var_os("CARDSCOPE_LONG").is_some_and(|v| !v.is_empty());
-    let count = if long { 10 * CARDS } else { CARDS };
+    let count = if crate::is_long() { 10 * CARDS } else { CARDS };
     let mut table = String::from(
         "| cards with | cards | named right | cache within 10 % |\n| --- | ---: | ---: | ---: |\n",
     );

@@ -71,8 +71,8 @@ fn seeds() -> Range<u64> {
             let (first, last) = asked.split_once("..=").unwrap_or((&asked, &asked));
             first.parse().unwrap()..last.parse::<u64>().unwrap() + 1
         }
-        Err(_) if std::env::var_os("CARDSCOPE_LONG").is_some() => 1_000..101_000,
-        Err(_) => 0..1_000,
+        Err(_) if std::env::var_os("CARDSCOPE_LONG").is_some() => 500..101_000,
+        Err(_) => 0..500,
     }
 }
 

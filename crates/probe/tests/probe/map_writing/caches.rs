@@ -30,7 +30,7 @@ fn caches_of_built_in_cards_end_where_they_do() {
 #[test]
 fn caches_of_random_cards_are_right_within_a_tenth_and_none_where_there_is_none() {
     let (mut with, mut right, mut wrong) = (0, 0, Vec::new());
-    let long = std::env::var("CARDSCOPE_LONG").is_ok_and(|v| !v.is_empty());
+    let long = crate::is_long();
     let (most, fresh) = if long { (120, 30) } else { (60, 6) };
     for seed in seeds(most, fresh) {
         let name = format!("sim:random-{seed}");
