@@ -9,7 +9,7 @@ use crate::common::served::Served;
 use rustix::process::Signal;
 
 /// Bytes of the card.
-const BYTES: usize = 96 << 20;
+const BYTES: usize = 64 << 20;
 
 /// What stands on it: no two words alike.
 fn content() -> Vec<u8> {
@@ -64,25 +64,25 @@ fn verify_preserves_data_in_every_bad_reader() {
     let faults = [
         "&flip_read_every=100",
         "&repeat_bytes=64KiB",
-        "&error_ranges=50MB+100kB",
+        "&error_ranges=30MB+100kB",
         "&repeat_bytes=128KiB",
         "&align_bytes=64KiB",
         "&stale_reads=following",
         "&stale_reads=backwards",
-        "&end_bytes=100662784",
+        "&end_bytes=67108352",
     ];
     data_survives_all(&faults, 3, &["verify"], false);
 }
 
 #[test]
 fn map_preserves_data_in_a_bad_reader_behind_a_loop_device() {
-    let faults = ["&flip_read_every=100", "&repeat_bytes=64KiB", "&error_ranges=50MB+100kB"];
+    let faults = ["&flip_read_every=100", "&repeat_bytes=64KiB", "&error_ranges=30MB+100kB"];
     data_survives_all(&faults, 1, &[&["map"], parts()].concat(), true);
 }
 
 #[test]
 fn check_preserves_data_in_a_bad_reader_behind_a_loop_device() {
-    let faults = ["&repeat_bytes=128KiB", "&flip_read_every=100", "&end_bytes=100662784"];
+    let faults = ["&repeat_bytes=128KiB", "&flip_read_every=100", "&end_bytes=67108352"];
     data_survives_all(&faults, 1, &["check", "--budget", "12s"], true);
 }
 

@@ -111,7 +111,7 @@ fn what_was_on_a_device_is_there_again_to_the_byte() {
     let before = card.content();
     let written_before = card.written();
     // Enough also for a machine on which three builds run: it needs two seconds of a quiet one.
-    let document = home.run(&["check", &card.path, "--budget", "40s", "--json", "--quiet"]).expect(0).json();
+    let document = home.run(&["check", &card.path, "--budget", "60s", "--json", "--quiet"]).expect(0).json();
     assert_eq!((text(&document, "/verdict"), &document["data_kept"]), ("genuine", &Value::Bool(true)));
     assert!(card.content() == before, "a byte is not what it was");
     // What the kernel counted: every byte of every part, preparations and warm-ups included.

@@ -215,12 +215,28 @@ fn a_device_that_shrinks_grows_or_ends_is_named_so() {
         }
         let reopened = target.reopen().unwrap_err();
         assert!(matches!(&reopened, TargetError::Changed { .. }), "{reopened}");
-        resize(&path, 0);
+        resize(&path, MIB);
         run("losetup", &["--set-capacity", &device.path]);
         plan(&mut target);
-        let gone = one(&mut target, Direction::Read, 4096).unwrap_err();
-        assert!(matches!(gone, TargetError::Gone { .. }) && gone.to_string().contains("went away"), "{gone}");
+        assert_eq!(
+            changed(one(&mut target, Direction::Write, 0)),
+            expected,
+            "what changed once stays changed"
+        );
     }
+}
+
+#[test]
+fn a_device_without_a_size_went_away() {
+    let (_dir, path) = file(1);
+    let device = Loop::over(path.to_str().unwrap(), &[]);
+    let held = held(&device.path);
+    let mut target = target(&held);
+    one(&mut target, Direction::Read, 0).unwrap();
+    resize(&path, 0);
+    run("losetup", &["--set-capacity", &device.path]);
+    let gone = one(&mut target, Direction::Read, 4096).unwrap_err();
+    assert!(matches!(gone, TargetError::Gone { .. }) && gone.to_string().contains("went away"), "{gone}");
 }
 
 #[test]
