@@ -343,6 +343,19 @@ fn a_backup_is_taken_before_a_benchmark_and_put_back_after_it() {
 }
 
 #[test]
+fn of_a_card_that_goes_away_its_image_stays_and_the_page_says_how_to_restore_it() {
+    let home = Home::new();
+    let card = "sim:constant?announced_bytes=96MiB&state=filled&faults.vanish_after_ios=900";
+    let image = home.path("card.img");
+    let file = image.to_str().unwrap();
+    let ended =
+        home.run(&["verify", card, "--full", "--backup", file, "--yes-destroy", card, "--json", "-q"]);
+    let next = &ended.expect(3).json()["next"][0]["command"];
+    assert_eq!(*next, format!("cardscope restore {file} '{card}'"));
+    assert_eq!(image.metadata().unwrap().len(), 96 << 20);
+}
+
+#[test]
 fn an_image_is_sparse_where_the_card_is_empty() {
     let (home, dir) = (Home::new(), tempfile::tempdir().unwrap());
     let path = dir.path().join("card");

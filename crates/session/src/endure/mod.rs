@@ -212,7 +212,11 @@ impl Run<'_, '_> {
 }
 
 fn plan_line(report: &EndureReport, request: &Request) -> String {
-    let rounds = request.rounds.map_or_else(|| "rounds".to_owned(), |n| format!("at most {n} rounds"));
+    let rounds = match request.rounds {
+        None => "rounds".to_owned(),
+        Some(1) => "one round".to_owned(),
+        Some(n) => format!("at most {n} rounds"),
+    };
     let before = match report.body.rounds.len() {
         0 => String::new(),
         n => format!(", resuming after round {n}"),
