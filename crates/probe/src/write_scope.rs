@@ -86,6 +86,9 @@ impl StampPlace {
 /// Seconds that reading ahead may take.
 const AHEAD_S: f64 = 0.5;
 
+/// Nothing is read ahead on an unknown card where less than this is left.
+const SHORT_S: f64 = 10.0;
+
 /// First readings that are held at most.
 const AHEAD: usize = 4;
 
@@ -213,10 +216,18 @@ impl<'k> WriteScope<'k> {
         if !places.is_empty() {
             compare_reads(card, &places, &mut self.random, end)?;
             self.is_reader_checked = true;
+            self.afford(card, wanted)?;
             return self.save_twice_read(card, wanted, block);
         }
-        let stamps = self.stamp_place(card)?;
+        let stamps = self.stamps.and_then(|stamps| stamps.extent(card));
         let all: Vec<Extent> = wanted.iter().chain(&stamps).copied().collect();
+        if self.check_end.is_some() {
+            // Small reads say nothing of what a byte costs.
+            let last = card.bytes().saturating_sub(u64::from(WINDOW));
+            let offset = stamps.or_else(|| wanted.first().copied()).map_or(0, |place| place.offset.min(last));
+            card.time(Direction::Read, Content::Buffer, Extent { offset, len: WINDOW })?;
+        }
+        self.afford(card, stamps.as_ref().map_or(wanted, std::slice::from_ref))?;
         self.save_twice_read(card, &all, block)?;
         if let (Some(extent), Some(StampPlace { salt, .. })) = (stamps, self.stamps)
             && self.covers(extent)
@@ -230,20 +241,15 @@ impl<'k> WriteScope<'k> {
         Ok(())
     }
 
-    /// Where an empty card may be stamped; `None` where it may not.
+    /// Whether there is time for saving and writing these extents, and for restoring them.
     ///
     /// # Errors
-    /// [`Stop::Limit`] where the time is too short for that.
-    fn stamp_place(&mut self, card: &mut Card<'_>) -> Result<Option<Extent>, Stop> {
-        let Some(place) = self.stamps.and_then(|stamps| stamps.extent(card)) else { return Ok(None) };
-        if let Some(end) = self.check_end {
-            // Small reads say nothing of what a byte costs.
-            card.time(Direction::Read, Content::Buffer, place)?;
-            if card.seconds() + self.seconds(card, &[place]) > seconds(end) {
-                return Err(Stop::Limit);
-            }
+    /// [`Stop::Limit`] where there is not.
+    fn afford(&self, card: &mut Card<'_>, wanted: &[Extent]) -> Result<(), Stop> {
+        match self.check_end {
+            Some(end) if card.seconds() + self.seconds(card, wanted) > seconds(end) => Err(Stop::Limit),
+            _ => Ok(()),
         }
-        Ok(Some(place))
     }
 
     /// Reads extents for the first time, before they are saved one small group after the other: as many as take less than
@@ -254,6 +260,11 @@ impl<'k> WriteScope<'k> {
             || self.saved.contains(first.offset, first.end())
             || self.ahead_of(&[*first]).is_some()
         {
+            return Ok(());
+        }
+        // What a byte costs is not known yet, and a slow card takes seconds for what is read beside.
+        let is_short = |end: Nanos, now: f64| now + SHORT_S > seconds(end);
+        if !self.is_reader_checked && self.check_end.is_some_and(|end| is_short(end, card.seconds())) {
             return Ok(());
         }
         let mut bytes = 0;

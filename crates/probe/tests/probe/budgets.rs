@@ -158,6 +158,13 @@ const FAKES: [&str; 5] = [
 ];
 
 #[test]
+fn a_budget_of_a_second_holds_on_a_card_of_5_mb_s() {
+    for seed in 0..20 {
+        keeps_to("none", 0.00586, 5.0, 1.0, seed).unwrap();
+    }
+}
+
+#[test]
 fn a_budget_holds_on_a_card_of_200_ms_an_io() {
     for fake in FAKES {
         keeps_to(fake, 0.2, 50.0, 10.0, 3).unwrap();
