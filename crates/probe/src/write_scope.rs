@@ -263,8 +263,8 @@ impl<'k> WriteScope<'k> {
             return Ok(());
         }
         // What a byte costs is not known yet, and a slow card takes seconds for what is read beside.
-        let is_short = |end: Nanos, now: f64| now + SHORT_S > seconds(end);
-        if !self.is_reader_checked && self.check_end.is_some_and(|end| is_short(end, card.seconds())) {
+        let is_short = self.check_end.is_some_and(|end| card.seconds() + SHORT_S > seconds(end));
+        if is_short && !self.is_reader_checked {
             return Ok(());
         }
         let mut bytes = 0;

@@ -426,8 +426,12 @@ impl Session<'_> {
             Err(error) => error,
         };
         report.header.caveats.push(still_in(&path, &error));
-        let into = format!("{} {}", quoted_path(&path), quoted(&report.header.target));
-        report.header.next.insert(0, restore(&into));
+        let command = format!("{} {}", quoted_path(&path), quoted(&report.header.target));
+        // By now another card may be there.
+        report
+            .header
+            .next
+            .insert(0, restore("with the tested card in the reader, restore its data", &command));
         Some(match failure {
             // What says where the card's data is must not be lost behind what ended the verb.
             Some(Failure::Io(why) | Failure::Refused(why)) => Failure::io_for(format!("{why}; {error}"), why),
@@ -474,12 +478,12 @@ pub(crate) fn count(moved: &mut Moved, card: &mut Card<'_>, began: f64) {
 fn waiting(findings: &[Finding]) -> Vec<Next> {
     let journals =
         findings.iter().filter(|f| f.claim == "journal-waits").filter_map(|f| f.value_of("journal"));
-    journals.map(|journal| restore(&quoted(journal))).collect()
+    journals.map(|journal| restore("restore the card's data", &quoted(journal))).collect()
 }
 
 /// From a file, as a shell takes it: a journal, or an image and the card that it goes back onto.
-fn restore(from: &str) -> Next {
-    Next { what: "restore the card's data".to_owned(), command: Some(format!("cardscope restore {from}")) }
+fn restore(what: &str, from: &str) -> Next {
+    Next { what: what.to_owned(), command: Some(format!("cardscope restore {from}")) }
 }
 
 /// Where the card's data is that was not put back.
