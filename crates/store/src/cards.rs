@@ -9,6 +9,7 @@ use crate::{Archive, ArchiveError, SessionId, read, stamp};
 use cardscope_model::archived::StoredCard;
 use cardscope_model::card::{CardFacts, Event};
 use cardscope_model::condition::Condition;
+use cardscope_model::log::Log;
 use cardscope_model::session_file::CardUnit;
 use serde::Deserialize;
 use serde_json::Value;
@@ -60,7 +61,30 @@ pub struct NewestDocument {
     pub document: Value,
 }
 
+/// What a verb or a log came to, without its runs.
+#[derive(Debug, Clone)]
+pub struct Conclusion {
+    /// The kind of the session: `import`, a verb.
+    pub kind: String,
+    /// The document of a verb.
+    pub document: Option<Value>,
+    /// What a log says.
+    pub log: Option<Log>,
+}
+
 impl Archive {
+    /// What these sessions came to, asked for together: a server may be far. Those that are gone or cannot be read are not
+    /// among them.
+    pub fn conclusions(
+        &mut self,
+        sessions: &[SessionId],
+    ) -> Result<HashMap<SessionId, Conclusion>, ArchiveError> {
+        let ids: Vec<String> = sessions.iter().map(ToString::to_string).collect();
+        let asked = "SELECT id, kind, document, log FROM session WHERE id";
+        let all = self.read(async |c| c.all_of(asked, &ids, |row| Ok(conclusion(row).ok())).await)?;
+        Ok(all.into_iter().flatten().collect())
+    }
+
     /// The newest verdict on each card that has one: the document of its last `check` or `verify`.
     pub fn newest_verdicts(&mut self) -> Result<Vec<NewestDocument>, ArchiveError> {
         // Ids of sessions begin with the time.
@@ -197,6 +221,11 @@ pub(crate) async fn all(c: &mut Connection) -> Outcome<Vec<StoredCard>> {
         (card.price, card.priced) = (paid.map(|p| p.0.clone()), paid.and_then(|p| p.1.clone()));
     }
     Ok(cards)
+}
+
+fn conclusion(row: &Row) -> Outcome<(SessionId, Conclusion)> {
+    let (kind, document, log) = (row.get(1)?, row.optional_json(2)?, row.optional_json(3)?);
+    Ok((row.parsed(0)?, Conclusion { kind, document, log }))
 }
 
 fn newest(row: &Row) -> Outcome<NewestDocument> {

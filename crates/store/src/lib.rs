@@ -42,7 +42,7 @@ mod write;
 pub use address::shown;
 pub use archive::{Archive, is_server};
 pub use attachments::{NewAttachment, Owner, StoredAttachment};
-pub use cards::{CardWord, NewestDocument};
+pub use cards::{CardWord, Conclusion, NewestDocument};
 pub use changes::Changes;
 pub use error::ArchiveError;
 pub use import::{NewSource, Stored, setting_of};

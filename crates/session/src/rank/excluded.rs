@@ -7,12 +7,15 @@ use cardscope_model::archived::StoredCard;
 use cardscope_model::endure::EndureReport;
 use cardscope_model::ranking::Excluded;
 use cardscope_model::verify::{Verdict, Verification, VerifyReport};
-use cardscope_store::{Archive, SessionId, StoredSession, is_named};
+use cardscope_store::{Conclusion, is_named};
 use serde_json::Value;
 use std::collections::HashMap;
 
 /// Tools whose logs end in a verdict on a capacity.
 const TOOLS: [&str; 4] = ["f3probe", "f3read", "h2testw", "mfst"];
+
+/// Cards whose tests are asked for together.
+const CARDS_AT_ONCE: usize = 64;
 
 /// Parts cards into those that are ranked and those that are not; one that was `named` is only left out where it loses data.
 pub(super) fn part(
@@ -53,40 +56,47 @@ pub(crate) fn reasons(
 fn condemned(source: &mut CardSource, cards: &[StoredCard]) -> Result<HashMap<String, String>> {
     let Some(archive) = source.archive() else { return Ok(HashMap::new()) };
     let mut found = HashMap::new();
-    for (card, records) in records(archive, cards, &["verify", "check", "endure", "import"])? {
-        let last: Vec<StoredSession> = stored(archive, records);
-        let tests: Vec<Verification> = last.iter().filter_map(verified).collect();
-        // Of equal ones the last counts: that is the newest.
-        let surest = tests.iter().rev().max_by_key(|test| test.sureness());
-        let by_test = surest.filter(|test| test.verdict.is_bad()).map(|test| reason(test.verdict).to_owned());
-        let by_tool = tests.is_empty().then(|| last.iter().find_map(by_a_tool)).flatten();
-        let worn = last.iter().any(wore_out).then(|| "failed under `endure`".to_owned());
-        found.extend(by_test.or(by_tool).or(worn).map(|reason| (card, reason)));
+    let records: Vec<_> =
+        records(archive, cards, &["verify", "check", "endure", "import"])?.into_iter().collect();
+    for some in records.chunks(CARDS_AT_ONCE) {
+        let ids: Vec<_> = some.iter().flat_map(|(_, records)| records).copied().collect();
+        let conclusions = archive.conclusions(&ids)?;
+        for (card, records) in some {
+            let last: Vec<&Conclusion> = records.iter().filter_map(|id| conclusions.get(id)).collect();
+            found.extend(condemns(&last).map(|reason| (card.clone(), reason)));
+        }
     }
     Ok(found)
 }
 
-fn stored(archive: &mut Archive, records: Vec<SessionId>) -> Vec<StoredSession> {
-    records.into_iter().filter_map(|id| archive.session(id).ok()).collect()
+/// Why a card is condemned by its last tests, the newest first.
+fn condemns(last: &[&Conclusion]) -> Option<String> {
+    let tests: Vec<Verification> = last.iter().filter_map(|test| verified(test)).collect();
+    // Of equal ones the last counts: that is the newest.
+    let surest = tests.iter().rev().max_by_key(|test| test.sureness());
+    let by_test = surest.filter(|test| test.verdict.is_bad()).map(|test| reason(test.verdict).to_owned());
+    let by_tool = tests.is_empty().then(|| last.iter().find_map(|log| by_a_tool(log))).flatten();
+    let worn = last.iter().any(|test| wore_out(test)).then(|| "failed under `endure`".to_owned());
+    by_test.or(by_tool).or(worn)
 }
 
-fn verified(record: &StoredSession) -> Option<Verification> {
-    let document = record.file.document.as_ref()?;
-    match record.summary.kind.as_str() {
+fn verified(test: &Conclusion) -> Option<Verification> {
+    let document = test.document.as_ref()?;
+    match test.kind.as_str() {
         "check" => read::<VerifyReport>(document.get("verify")?).map(|report| report.body),
         "verify" => read::<VerifyReport>(document).map(|report| report.body),
         _ => None,
     }
 }
 
-fn wore_out(record: &StoredSession) -> bool {
-    let document = record.file.document.as_ref().filter(|_| record.summary.kind == "endure");
+fn wore_out(test: &Conclusion) -> bool {
+    let document = test.document.as_ref().filter(|_| test.kind == "endure");
     document.and_then(read::<EndureReport>).is_some_and(|report| report.body.is_bad())
 }
 
 /// What another tool found against a card's capacity.
-fn by_a_tool(record: &StoredSession) -> Option<String> {
-    let other = &record.file.log.as_ref()?.other;
+fn by_a_tool(record: &Conclusion) -> Option<String> {
+    let other = &record.log.as_ref()?.other;
     let documents = TOOLS.into_iter().filter_map(|tool| Some((tool, other.get(tool)?)));
     // A program that ran several times has a list of them.
     let each = documents.flat_map(|(tool, of)| match of {
