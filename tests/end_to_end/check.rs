@@ -1,7 +1,7 @@
 //! `check` through the command line: the whole visit in its time, everything kept, and a page that says so.
 
 use crate::common::binary::Home;
-use crate::common::machine::Loop;
+use crate::common::machine::with_data;
 use crate::common::{list, number, text, without_answer};
 use serde_json::Value;
 
@@ -107,7 +107,7 @@ fn content_that_was_given_up_is_not_said_to_come_back() {
 #[test]
 fn what_was_on_a_device_is_there_again_to_the_byte() {
     let home = Home::new();
-    let card = Loop::of_mib(192);
+    let card = with_data(192, &[]);
     let before = card.content();
     let written_before = card.written();
     // Enough also for a machine on which three builds run: it needs two seconds of a quiet one.
@@ -126,7 +126,7 @@ fn what_was_on_a_device_is_there_again_to_the_byte() {
 #[test]
 fn read_only_writes_nothing_and_says_what_that_leaves_out() {
     let home = Home::new();
-    let card = Loop::with(64, &["-r"]);
+    let card = with_data(64, &["-r"]);
     let document = home
         .run(&["check", &card.path, "--read-only", "--budget", "10s", "--json", "--quiet"])
         .expect(4)

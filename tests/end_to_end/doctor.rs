@@ -2,7 +2,7 @@
 //! and this one.
 
 use crate::common::binary::{Home, Outcome};
-use crate::common::machine::Loop;
+use crate::common::machine::with_data;
 use crate::common::text;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -345,7 +345,7 @@ fn the_archive_that_is_examined_is_the_one_that_results_are_kept_in() {
 
 #[test]
 fn a_loop_device_is_no_card_and_what_is_not_there_is_refused() {
-    let device = Loop::of_mib(8);
+    let device = with_data(8, &[]);
     let home = Home::new();
     let report = home.run(&["doctor", &device.path, "--json"]).json();
     assert_eq!(state(&report, "reader-bus"), "warn");

@@ -1,7 +1,7 @@
 //! `endure` through the command line: rounds, milestones, resuming, and a card that goes away.
 
 use crate::common::binary::Home;
-use crate::common::machine::Loop;
+use crate::common::machine::with_data;
 use crate::common::{number, text};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -38,7 +38,7 @@ fn the_end_of_a_card_that_can_only_be_read_is_named() {
 #[test]
 fn rounds_go_on_after_an_interruption_and_not_on_another_card() {
     let home = Home::new();
-    let card = Loop::of_mib(64);
+    let card = with_data(64, &[]);
     let run = |more: &[&str]| {
         let mut arguments = vec!["endure", &card.path, "--json", "--quiet", "--yes-destroy", &card.path];
         arguments.extend(more);
@@ -50,7 +50,7 @@ fn rounds_go_on_after_an_interruption_and_not_on_another_card() {
     let on = run(&["--rounds", "4", "--resume"]).expect(0).json();
     assert_eq!((rounds(&on), &on["seed"]), (4, &first["seed"]));
     assert_eq!(number(&on, "/bytes_written"), 4.0 * 64.0 * 1_048_576.0);
-    let other = Loop::of_mib(64);
+    let other = with_data(64, &[]);
     let before = other.content();
     home.run(&["endure", &other.path, "--resume", "--yes-destroy", &other.path])
         .expect(2)
@@ -61,7 +61,7 @@ fn rounds_go_on_after_an_interruption_and_not_on_another_card() {
 #[test]
 fn ctrl_c_keeps_the_rounds_that_are_done() {
     let home = Home::new();
-    let card = Loop::of_mib(128);
+    let card = with_data(128, &[]);
     let mut running = home.start(&["endure", &card.path, "--json", "--yes-destroy", &card.path]);
     running.wait_for("round 2");
     running.signal(Signal::INT);

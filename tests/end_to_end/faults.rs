@@ -2,7 +2,7 @@
 //! happened, and nothing hangs.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running, copy_to};
-use crate::common::machine::{Loop, MIB, Mounted, image, names_in, tool};
+use crate::common::machine::{Loop, MIB, Mounted, image, names_in, tool, with_data};
 use crate::common::served::{Served, is_mounted};
 use crate::common::{caveats, list, number, result, text};
 use rustix::process::Signal;
@@ -35,7 +35,7 @@ fn a_card_whose_reader_dies_in_mid_run_ends_the_session_and_keeps_what_was_measu
     for io in ["auto", "preads"] {
         let home = Home::new();
         let mut served = Served::start(&home, SLOW, &[]);
-        let card = Loop::over(&served.card(), &["--direct-io=on"]);
+        let card = Loop::over(served.card(), &["--direct-io=on"]);
         let recipe = home.recipe("prepare = false", LONG);
         let mut command = home.command(CARDSCOPE);
         command.args(["bench", &card.path, "--recipe", &recipe, "--yes-destroy", &card.path, "--json"]);
@@ -86,7 +86,7 @@ fn reads_that_fail_on_a_card_that_is_there_are_counted_and_named_by_their_place(
 fn a_card_that_goes_away_before_anything_was_measured_still_gives_a_document() {
     let home = Home::new();
     let mut served = Served::start(&home, SLOW, &[]);
-    let card = Loop::over(&served.card(), &["--direct-io=on"]);
+    let card = Loop::over(served.card(), &["--direct-io=on"]);
     let recipe = home.recipe("size = \"4GiB\"", SHORT);
     let mut bench =
         home.start(&["bench", &card.path, "--recipe", &recipe, "--yes-destroy", &card.path, "--json"]);
@@ -114,7 +114,7 @@ fn a_file_whose_server_dies_ends_the_session_too() {
 fn a_directory_whose_card_is_pulled_out_ends_the_session() {
     let home = Home::new();
     let mut served = Served::start(&home, &format!("{SLOW}&announced_bytes=256MiB"), &[]);
-    let card = Loop::over(&served.card(), &["--direct-io=on"]);
+    let card = Loop::over(served.card(), &["--direct-io=on"]);
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let mounted = Mounted::new(&[], &card.path);
     let recipe = home.recipe("prepare = false", LONG);
@@ -128,7 +128,7 @@ fn a_directory_whose_card_is_pulled_out_ends_the_session() {
 fn a_card_that_hangs_is_left_when_the_user_says_so() {
     let home = Home::new();
     let served = Served::start(&home, SLOW, &[]);
-    let card = Loop::over(&served.card(), &["--direct-io=on"]);
+    let card = Loop::over(served.card(), &["--direct-io=on"]);
     let recipe = home.recipe("prepare = false", LONG);
     let mut bench =
         home.start(&["bench", &card.path, "--recipe", &recipe, "--yes-destroy", &card.path, "--json"]);
@@ -173,7 +173,7 @@ fn a_server_that_is_asked_to_end_unmounts() {
 fn a_server_ends_though_its_card_is_still_in_use() {
     let home = Home::new();
     let mut served = Served::start(&home, "constant", &["--no-timing"]);
-    let card = Loop::over(&served.card(), &[]);
+    let card = Loop::over(served.card(), &[]);
     served.stop(Signal::TERM).expect(0);
     assert!(!is_mounted(served.directory()));
     drop(card);
@@ -256,7 +256,7 @@ fn without_the_right_to_write_a_directory_is_refused_and_with_it_no_root_is_need
 fn without_rights_a_device_is_refused_with_advice_and_simulated_cards_work() {
     let home = Home::new();
     let recipe = home.recipe("", SHORT);
-    let card = Loop::of_mib(32);
+    let card = with_data(32, &[]);
     let before = card.content();
     let outcome = as_nobody(&home, &["bench", &card.path, "--recipe", &recipe, "--yes-destroy", &card.path]);
     outcome.expect(2).says(&[&card.path]);
@@ -346,7 +346,7 @@ fn where_io_uring_is_forbidden_plain_preads_measure_and_the_result_says_so() {
     let home = Home::new();
     let tests = "[defaults]\npasses = 1\n[[test]]\ntest = \"RND4K Q32T1 write\"\n[[test]]\ntest = \"RND4K Q4T4 read\"\n";
     let recipe = home.recipe("", tests);
-    let card = Loop::of_mib(32);
+    let card = with_data(32, &[]);
     let dir = tempfile::tempdir().unwrap();
     for target in [card.path.as_str(), dir.path().to_str().unwrap()] {
         let arguments = ["bench", target, "--recipe", &recipe, "--yes-destroy", target, "--json"];

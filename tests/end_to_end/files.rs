@@ -2,7 +2,7 @@
 //! are read by us, losses are told as they tell them, and nothing of the user's is touched.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
-use crate::common::machine::{Loop, MIB, Mounted, attempt, names_in, tool};
+use crate::common::machine::{Loop, MIB, Mounted, attempt, names_in, tool, with_data};
 use crate::common::served::Served;
 use crate::common::{list, number, text};
 use rustix::process::Signal;
@@ -246,7 +246,7 @@ fn a_quota_or_a_small_promise_ends_the_writing_and_is_told() {
 fn an_interrupted_run_gives_a_partial_document_and_leaves_nothing() {
     let home = Home::new();
     let served = Served::start(&home, "constant?announced_bytes=256MiB&mb_s=40", &[]);
-    let card = Loop::over(&served.card(), &["--direct-io=on"]);
+    let card = Loop::over(served.card(), &["--direct-io=on"]);
     tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-E", "nodiscard", &card.path]);
     let mounted = Mounted::new(&[], &card.path);
     fs::write(file(&mounted, "mine"), "mine").unwrap();
@@ -267,7 +267,7 @@ fn an_interrupted_run_gives_a_partial_document_and_leaves_nothing() {
 fn a_budget_ends_the_writing_in_time_to_read_what_was_written_and_the_reading_too() {
     let home = Home::new();
     let served = Served::start(&home, "constant?announced_bytes=256MiB&mb_s=4", &[]);
-    let card = Loop::over(&served.card(), &["--direct-io=on"]);
+    let card = Loop::over(served.card(), &["--direct-io=on"]);
     tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-E", "nodiscard", &card.path]);
     let mounted = Mounted::new(&[], &card.path);
     // Writing all of it takes a minute; a busy machine has so much time to come to something.
@@ -292,7 +292,7 @@ fn a_limbo_card_is_found_out_by_its_files() {
     let home = Home::new();
     let name = "constant?announced_bytes=512MiB&fake=limbo&fake_bytes=384MiB";
     let served = Served::start(&home, name, &["--no-timing"]);
-    let card = Loop::over(&served.card(), &["--direct-io=on"]);
+    let card = Loop::over(served.card(), &["--direct-io=on"]);
     // Without a journal, and the tables made at once: what the file system itself writes stays at the start.
     tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-O", "^has_journal", "-E", "lazy_itable_init=0", &card.path]);
     let mounted = Mounted::new(&[], &card.path);
@@ -311,7 +311,7 @@ fn a_wrapping_card_shows_one_place_under_several_names() {
     let home = Home::new();
     let name = "constant?announced_bytes=512MiB&fake=wraparound&wrap_bytes=256MiB";
     let served = Served::start(&home, name, &["--no-timing"]);
-    let card = Loop::over(&served.card(), &["--direct-io=on"]);
+    let card = Loop::over(served.card(), &["--direct-io=on"]);
     // All tables at the start, no copies of them: the wrap hits them too, but the kernel has them in memory.
     let options = "^has_journal,^resize_inode,sparse_super2";
     let extended = "lazy_itable_init=0,num_backup_sb=0";
@@ -328,7 +328,7 @@ fn a_wrapping_card_shows_one_place_under_several_names() {
 #[test]
 fn where_no_room_can_be_promised_the_card_is_filled_all_the_same() {
     let home = Home::new();
-    let device = Loop::of_mib(64);
+    let device = with_data(64, &[]);
     // ext2 knows no fallocate, as FAT did not for long; its blocks of 1 KiB leave odd ends.
     tool("mkfs.ext2", &["-q", "-F", "-m", "0", "-b", "1024", &device.path]);
     let mounted = Mounted::new(&["-t", "ext2"], &device.path);
@@ -342,7 +342,7 @@ fn where_no_room_can_be_promised_the_card_is_filled_all_the_same() {
 fn failing(home: &Home) -> (Served, Loop, Mounted) {
     let faults = "faults.failing_share=0.1&faults.unit_bytes=1MiB&faults.begin_after_bytes=24MiB";
     let served = Served::start(home, &format!("constant?announced_bytes=128MiB&{faults}"), &["--no-timing"]);
-    let card = Loop::over(&served.card(), &["--direct-io=on"]);
+    let card = Loop::over(served.card(), &["--direct-io=on"]);
     let options = "^has_journal,^resize_inode";
     tool(
         "mkfs.ext4",
@@ -376,7 +376,7 @@ fn places_that_fail_are_told_one_by_one_and_the_rest_is_tested() {
 fn a_card_that_vanishes_in_mid_run_ends_it_with_a_partial_document() {
     let home = Home::new();
     let served = Served::start(&home, "constant?announced_bytes=256MiB&mb_s=40", &[]);
-    let card = Loop::over(&served.card(), &["--direct-io=on"]);
+    let card = Loop::over(served.card(), &["--direct-io=on"]);
     tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-O", "^has_journal", "-E", "nodiscard", &card.path]);
     let mounted = Mounted::new(&["-o", "errors=continue"], &card.path);
     let running = home.start(&["verify", mounted.path(), "--files", "--json"]);

@@ -2,7 +2,7 @@
 //! the tools of others; and everything that must leave a card as it was.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
-use crate::common::machine::{Loop, MIB, Mounted, attempt, tool, undo};
+use crate::common::machine::{MIB, Mounted, attempt, tool, undo, with_data};
 use crate::common::served::Served;
 use serde_json::Value;
 use std::fs::File;
@@ -128,7 +128,7 @@ fn a_size_adjustment_ends_the_partition_on_a_cylinder() {
 #[test]
 fn a_loop_device_is_formatted_and_takes_files_under_its_label() {
     let home = Home::new();
-    let device = Loop::of_mib(64);
+    let device = with_data(64, &[]);
     let document = format(&home, &device.path, &["--label", "Holiday"]).expect(0).json();
     assert_eq!((&document["label"], &document["checked"]), (&Value::from("HOLIDAY"), &Value::from(true)));
     let part = Partition::of(&device.image, &document);
@@ -170,7 +170,7 @@ fn an_overwrite_leaves_no_old_byte_and_is_named_by_later_runs_as_the_card_s_stat
 #[test]
 fn a_quick_format_of_a_full_card_leaves_nothing_of_the_old_file_system() {
     let home = Home::new();
-    let device = Loop::of_mib(64);
+    let device = with_data(64, &[]);
     tool("mkfs.ext4", &["-q", "-F", &device.path]);
     format(&home, &device.path, &[]).expect(0);
     let seen = home.run(&["info", &device.path, "--json"]).expect(0).json();
@@ -205,7 +205,7 @@ fn a_served_card_is_formatted_like_any_file() {
 #[test]
 fn whoever_does_not_agree_or_asks_for_nonsense_writes_nothing() {
     let home = Home::new();
-    let device = Loop::of_mib(16);
+    let device = with_data(16, &[]);
     let before = device.content();
     let path = device.path.as_str();
     for (arguments, word) in [
@@ -228,7 +228,7 @@ fn whoever_does_not_agree_or_asks_for_nonsense_writes_nothing() {
 #[test]
 fn a_mounted_card_one_partition_and_less_than_1_mib_are_refused() {
     let home = Home::new();
-    let mut device = Loop::of_mib(16);
+    let mut device = with_data(16, &[]);
     let partition = device.add_partition(1, 2048, 8192);
     format(&home, &partition, &[]).expect(2).says(&["is a partition; name the whole card", device.name()]);
     tool("mkfs.ext4", &["-q", "-F", &device.path]);
@@ -342,7 +342,7 @@ fn what_verify_found_is_what_a_fake_is_limited_to_and_a_dead_card_is_limited_to_
 #[test]
 fn a_backup_is_taken_first_and_restore_undoes_the_format() {
     let home = Home::new();
-    let device = Loop::of_mib(16);
+    let device = with_data(16, &[]);
     let before = device.content();
     let backup = home.path("card.backup");
     let backup = backup.to_str().unwrap();

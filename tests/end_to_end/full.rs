@@ -1,7 +1,7 @@
 //! `verify --full` through the command line: fakes, limits, resuming, reading again, and the data that comes back.
 
 use crate::common::binary::Home;
-use crate::common::machine::{Loop, MIB};
+use crate::common::machine::{Loop, MIB, with_data};
 use crate::common::{number, text};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -77,7 +77,7 @@ fn limits_leave_a_partial_answer_that_holds() {
 #[test]
 fn a_pass_is_read_again_later_and_what_was_overwritten_since_is_no_fault_of_the_card() {
     let home = Home::new();
-    let card = Loop::of_mib(64);
+    let card = with_data(64, &[]);
     full(&home, &card.path, &[], 0);
     let again = |status| {
         home.run(&["verify", &card.path, "--full", "--read-only", "--json", "--quiet"]).expect(status).json()
@@ -107,7 +107,7 @@ fn written_at(card: &Loop, address: u64) -> bool {
 #[test]
 fn a_pass_that_was_killed_goes_on_and_none_goes_on_on_another_card() {
     let home = Home::new();
-    let card = Loop::of_mib(128);
+    let card = with_data(128, &[]);
     let arguments = ["verify", &card.path, "--full", "--json", "--yes-destroy", &card.path];
     let running = home.start(&arguments);
     crate::common::until("half of it is written", || written_at(&card, 64 * MIB));
@@ -119,13 +119,13 @@ fn a_pass_that_was_killed_goes_on_and_none_goes_on_on_another_card() {
     // The other half, and up to 16 MiB once more that may have been under way.
     let again = number(&document, "/bytes_written") / MIB as f64;
     assert!(again <= 64.0 + 16.0, "{again} MiB written");
-    let other = Loop::of_mib(64);
+    let other = with_data(64, &[]);
     let before = other.content();
     home.run(&["verify", &other.path, "--full", "--resume", "--yes-destroy", &other.path])
         .expect(2)
         .says(&["has no data of an earlier --full"]);
     // The stamps of the first card, copied to one of another size.
-    let copied = Loop::of_mib(64);
+    let copied = with_data(64, &[]);
     let bytes = &card.content()[..(64 * MIB) as usize];
     std::fs::write(&copied.image, bytes).unwrap();
     crate::common::machine::tool("blockdev", &["--flushbufs", &copied.path]);
@@ -138,7 +138,7 @@ fn a_pass_that_was_killed_goes_on_and_none_goes_on_on_another_card() {
 #[test]
 fn ctrl_c_keeps_what_was_found() {
     let home = Home::new();
-    let card = Loop::of_mib(512);
+    let card = with_data(512, &[]);
     let mut running = home.start(&["verify", &card.path, "--full", "--json", "--yes-destroy", &card.path]);
     running.wait_for("plan:");
     running.signal(Signal::INT);
@@ -150,7 +150,7 @@ fn ctrl_c_keeps_what_was_found() {
 #[test]
 fn a_backup_is_put_back() {
     let home = Home::new();
-    let card = Loop::of_mib(32);
+    let card = with_data(32, &[]);
     let before = card.content();
     let image = home.path("backup.img");
     let document = full(&home, &card.path, &["--backup", image.to_str().unwrap()], 0);
@@ -169,7 +169,7 @@ fn what_goes_against_itself_or_is_no_card_is_refused() {
     }
     let directory = home.path("");
     home.run(&["verify", directory.to_str().unwrap(), "--full"]).expect(2).says(&["--files"]);
-    let device = Loop::of_mib(16);
+    let device = with_data(16, &[]);
     home.run(&["verify", &device.path, "--full"]).expect(2).says(&["--yes-destroy"]);
 }
 

@@ -181,7 +181,7 @@ fn f3probe(device: &str) -> (String, Option<u64>) {
 
 fn served_on_loop(home: &Home, case: &Case) -> (Served, Loop) {
     let served = Served::start(home, &case.name, &["--no-timing"]);
-    let card = Loop::over(&served.card(), &["--direct-io=on"]);
+    let card = Loop::over(served.card(), &["--direct-io=on"]);
     (served, card)
 }
 

@@ -2,7 +2,7 @@
 //! something was written is judged by the content of the image beneath.
 
 use crate::common::binary::{Home, Outcome, Running};
-use crate::common::machine::{Loop, MIB, Mounted, Swap, image, tool};
+use crate::common::machine::{Loop, MIB, Mounted, SWAP_PAGES, image, swap_on, tool, with_data};
 use crate::common::{result, results, text};
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
@@ -50,7 +50,7 @@ fn refused_beside(kernels: Range<usize>, card: &Loop, device: &str, words: &[&st
 
 #[test]
 fn a_mounted_card_is_refused_whatever_is_consented() {
-    let card = Loop::of_mib(32);
+    let card = with_data(32, &[]);
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let mounted = Mounted::new(&["-o", "ro,noload"], &card.path);
     refused(&card, &card.path, &["mounted at", mounted.path(), "umount"]);
@@ -58,7 +58,7 @@ fn a_mounted_card_is_refused_whatever_is_consented() {
 
 #[test]
 fn a_card_with_a_mounted_partition_is_refused_whole_and_its_free_partition_is_not() {
-    let mut card = Loop::of_mib(64);
+    let mut card = with_data(64, &[]);
     let (first, second) = (card.add_partition(1, 2048, 32768), card.add_partition(2, 34816, 65536));
     tool("mkfs.ext4", &["-q", "-F", &first]);
     let mounted = Mounted::new(&["-o", "ro,noload"], &first);
@@ -69,20 +69,20 @@ fn a_card_with_a_mounted_partition_is_refused_whole_and_its_free_partition_is_no
 
 #[test]
 fn swap_is_refused_whatever_is_consented() {
-    let card = Loop::of_mib(32);
-    let _swap = Swap::on(&card.path);
-    refused_beside(Swap::PAGES, &card, &card.path, &["swap", "swapoff"]);
+    let card = with_data(32, &[]);
+    let _swap = swap_on(&card.path);
+    refused_beside(SWAP_PAGES, &card, &card.path, &["swap", "swapoff"]);
 }
 
 #[test]
 fn a_card_that_takes_no_writes_is_refused() {
-    let card = Loop::with(32, &["-r"]);
+    let card = with_data(32, &["-r"]);
     refused(&card, &card.path, &["read-only"]);
 }
 
 #[test]
 fn a_card_that_another_program_holds_exclusively_is_refused_and_the_program_named() {
-    let card = Loop::of_mib(32);
+    let card = with_data(32, &[]);
     let script = "import os, sys, time\nos.open(sys.argv[1], os.O_RDWR | os.O_EXCL)\nprint('held', file=sys.stderr, flush=True)\ntime.sleep(300)";
     let mut command = Command::new("python3");
     command.args(["-c", script, &card.path]).stderr(std::process::Stdio::piped());
@@ -107,7 +107,7 @@ fn the_disk_of_the_running_system_is_refused() {
 
 #[test]
 fn without_consent_a_script_is_refused_and_nothing_is_written() {
-    let card = Loop::of_mib(32);
+    let card = with_data(32, &[]);
     let before = card.content();
     write_to(&card.path, &[]).expect(2).says(&["--yes-destroy", &card.path, "33.6 MB"]);
     assert!(before == card.content());
@@ -115,7 +115,7 @@ fn without_consent_a_script_is_refused_and_nothing_is_written() {
 
 #[test]
 fn what_is_on_the_card_is_named_before_it_is_lost() {
-    let card = Loop::of_mib(64);
+    let card = with_data(64, &[]);
     tool("mkfs.vfat", &["-F", "32", "-n", "CAMERA", &card.path]);
     write_to(&card.path, &[]).expect(2).says(&["vfat", "CAMERA"]);
     tool("mkfs.ext4", &["-q", "-F", "-L", "photos", &card.path]);
@@ -124,7 +124,7 @@ fn what_is_on_the_card_is_named_before_it_is_lost() {
 
 #[test]
 fn a_partition_table_is_no_refusal_and_is_named_in_the_question() {
-    let card = Loop::of_mib(64);
+    let card = with_data(64, &[]);
     // An MBR with one FAT32 partition from sector 2048, 65536 sectors long (type 0C).
     let mut table = [0u8; 512];
     table[446..462].copy_from_slice(&[0, 0, 0, 0, 0x0c, 0, 0, 0, 0, 8, 0, 0, 0, 0, 1, 0]);
@@ -141,7 +141,7 @@ fn a_partition_table_is_no_refusal_and_is_named_in_the_question() {
 
 #[test]
 fn consent_must_equal_the_target_as_it_was_typed() {
-    let card = Loop::of_mib(32);
+    let card = with_data(32, &[]);
     let before = card.content();
     let dir = tempfile::tempdir().unwrap();
     let link = dir.path().join("card");
@@ -164,7 +164,7 @@ fn consent_must_equal_the_target_as_it_was_typed() {
 
 #[test]
 fn with_the_right_consent_the_card_is_measured_and_overwritten() {
-    let card = Loop::of_mib(32);
+    let card = with_data(32, &[]);
     let before = card.content();
     let outcome = write_to(&card.path, &["--yes-destroy", &card.path]).expect(0);
     let document = outcome.json();
@@ -180,7 +180,7 @@ fn with_the_right_consent_the_card_is_measured_and_overwritten() {
 
 #[test]
 fn a_recipe_that_only_reads_needs_no_consent_and_writes_nothing() {
-    let card = Loop::of_mib(32);
+    let card = with_data(32, &[]);
     let before = card.content();
     let home = Home::new();
     let own = home.recipe("", READS);
@@ -201,7 +201,7 @@ fn a_recipe_that_only_reads_needs_no_consent_and_writes_nothing() {
 
 #[test]
 fn a_mounted_card_may_be_read() {
-    let card = Loop::of_mib(32);
+    let card = with_data(32, &[]);
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let mounted = Mounted::new(&["-o", "ro,noload"], &card.path);
     let before = card.content();
@@ -229,7 +229,7 @@ fn a_plain_file_needs_consent_too_and_keeps_its_size() {
 
 #[test]
 fn an_image_under_a_loop_device_is_refused_by_any_of_its_names() {
-    let card = Loop::of_mib(32);
+    let card = with_data(32, &[]);
     let name = card.image.to_str().unwrap();
     let link = card.image.with_file_name("link.img");
     std::fs::hard_link(&card.image, &link).unwrap();
@@ -239,12 +239,12 @@ fn an_image_under_a_loop_device_is_refused_by_any_of_its_names() {
 
 #[test]
 fn a_swap_file_is_refused_though_it_is_a_plain_file() {
-    let card = Loop::of_mib(64);
+    let card = with_data(64, &[]);
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let mounted = Mounted::new(&[], &card.path);
     let file = image(std::path::Path::new(mounted.path()), 16);
     let name = file.to_str().unwrap();
-    let _swap = Swap::on(name);
+    let _swap = swap_on(name);
     write_to(name, &["--yes-destroy", name]).expect(2).says(&[name, "swap", "swapoff"]);
 }
 
@@ -259,7 +259,7 @@ fn a_directory_needs_no_consent_and_keeps_its_files() {
 
 #[test]
 fn on_a_terminal_the_name_is_asked_for_and_anything_else_refused() {
-    let card = Loop::of_mib(32);
+    let card = with_data(32, &[]);
     tool("mkfs.vfat", &["-n", "CAMERA", &card.path]);
     let before = card.content();
     let home = Home::new();

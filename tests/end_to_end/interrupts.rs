@@ -1,7 +1,7 @@
 //! Ctrl-C in every phase, kill -9, and two Cardscopes at once: finished samples are kept, nothing is left behind.
 
 use crate::common::binary::{Home, Outcome, Running};
-use crate::common::machine::{Loop, Mounted, names_in, tool};
+use crate::common::machine::{Loop, Mounted, names_in, tool, with_data};
 use crate::common::served::Served;
 use crate::common::{list, text, until};
 use rustix::process::Signal;
@@ -80,7 +80,7 @@ struct SlowCard {
 impl SlowCard {
     fn new(home: &Home) -> Self {
         let served = Served::start(home, "constant?command_s=0.0005&mb_s=10&announced_bytes=256MiB", &[]);
-        let device = Loop::over(&served.card(), &["--direct-io=on"]);
+        let device = Loop::over(served.card(), &["--direct-io=on"]);
         tool("mkfs.ext4", &["-q", "-F", "-O", "^has_journal", &device.path]);
         SlowCard { mounted: Some(Mounted::new(&[], &device.path)), _device: device, _served: served }
     }
@@ -111,7 +111,7 @@ fn ctrl_c_while_preparing_leaves_no_result_and_no_test_file() {
 #[test]
 fn ctrl_c_on_a_device_and_on_a_simulated_card_gives_the_document_too() {
     let home = Home::new();
-    let card = Loop::of_mib(32);
+    let card = with_data(32, &[]);
     let recipe = home.recipe("", &PHASES.replace("rest_s = 300\n", ""));
     let arguments = ["--recipe", &recipe, "--yes-destroy", &card.path];
     kept(&home, interrupted_in(&home, &card.path, &arguments, "RND4K Q8T2 read", Signal::INT), 1);
@@ -128,7 +128,7 @@ fn ctrl_c_on_a_device_and_on_a_simulated_card_gives_the_document_too() {
 #[test]
 fn ctrl_c_at_the_question_ends_it_and_nothing_is_written() {
     let home = Home::new();
-    let card = Loop::of_mib(32);
+    let card = with_data(32, &[]);
     let before = card.content();
     let recipe = home.recipe("", ENDLESS);
     // A terminal of its own; byte 3 is what Ctrl-C sends there.
@@ -194,7 +194,7 @@ fn the_second_cardscope_in_a_directory_is_refused_and_does_not_disturb_the_first
 #[test]
 fn the_second_cardscope_on_a_card_is_refused_and_does_not_disturb_the_first() {
     let home = Home::new();
-    let card = Loop::of_mib(32);
+    let card = with_data(32, &[]);
     let recipe = home.recipe("", PHASES);
     let arguments = ["bench", &card.path, "--recipe", &recipe, "--yes-destroy", &card.path, "--json"];
     let mut first = home.start(&arguments);

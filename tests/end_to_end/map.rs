@@ -1,7 +1,7 @@
 //! `map` from end to end on simulated cards, files and devices: what the document says, what is left out, the text.
 
 use crate::common::binary::Home;
-use crate::common::machine::{Loop, Mounted, image, tool};
+use crate::common::machine::{Mounted, image, tool, with_data};
 use crate::common::maps::{PROMISED, holds_what_is_promised, journals};
 use crate::common::{list, number, text};
 use serde_json::Value;
@@ -41,7 +41,7 @@ fn the_archive_keeps_the_map_with_its_condition_and_shows_it_again() {
 #[test]
 fn reading_only_writes_nothing_and_says_of_the_rest_that_it_was_left_out() {
     let home = Home::new();
-    let card = Loop::with(64, &["-r"]);
+    let card = with_data(64, &["-r"]);
     let before = card.content();
     let some = ["--only", "boundaries", "--only", "open-blocks"];
     let outcome =

@@ -1,7 +1,7 @@
 //! `map` and what is on the card: the same to the byte afterwards, however the map ended; refused where it is not safe.
 
 use crate::common::binary::{Home, Outcome};
-use crate::common::machine::{Loop, MIB, Mounted, image, names_in, tool};
+use crate::common::machine::{Loop, MIB, Mounted, image, names_in, tool, with_data};
 use crate::common::maps::{claims, holds_what_is_promised, journals, parts};
 use crate::common::served::Served;
 use crate::common::{list, number, text, until};
@@ -13,7 +13,7 @@ use std::time::Duration;
 #[test]
 fn a_loop_device_and_a_file_are_the_same_to_the_byte_afterwards() {
     let home = Home::new();
-    let card = Loop::of_mib(96);
+    let card = with_data(96, &[]);
     let before = card.content();
     let outcome = home.run(&[&["map", &card.path, "--fat", "--json", "-q"], parts()].concat()).expect(0);
     let document = outcome.json();
@@ -37,7 +37,7 @@ fn a_served_card_behind_a_loop_device_is_the_same_to_the_byte_afterwards() {
     let served = Served::start(&home, "sim:constant?announced_bytes=64MiB", &[]);
     let content: Vec<u8> = (0..64 * MIB / 8).flat_map(|n| (n * 77).to_le_bytes()).collect();
     std::fs::write(served.card(), &content).unwrap();
-    let card = Loop::over(&served.card(), &[]);
+    let card = Loop::over(served.card(), &[]);
     let outcome = home.run(&[&["map", &card.path, "--json", "-q"], parts()].concat()).expect(0);
     assert!(number(&outcome.json(), "/bytes_written") > 0.0, "{outcome}");
     assert!(card.content() == content, "the card was changed");
@@ -64,7 +64,7 @@ fn in_a_directory_only_a_file_of_its_own_is_used_and_removed() {
 
 #[test]
 fn a_mounted_device_is_refused_whatever_is_given() {
-    let (home, card) = (Home::new(), Loop::of_mib(64));
+    let (home, card) = (Home::new(), with_data(64, &[]));
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let _mounted = Mounted::new(&[], &card.path);
     let consent = ["--erase", "--yes-destroy", &card.path];
@@ -75,7 +75,7 @@ fn a_mounted_device_is_refused_whatever_is_given() {
 
 #[test]
 fn what_cannot_be_is_refused_before_anything_is_written() {
-    let (home, card) = (Home::new(), Loop::of_mib(32));
+    let (home, card) = (Home::new(), with_data(32, &[]));
     let before = card.content();
     let path = card.path.as_str();
     let refusals: [(&[&str], &str); 9] = [
@@ -100,7 +100,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
 /// A partition table on the card: the question names what the region reaches into, and nothing outside is written.
 #[test]
 fn a_region_that_may_go_is_asked_for_with_its_partitions_and_nothing_else_is_written() {
-    let (home, card) = (Home::new(), Loop::of_mib(96));
+    let (home, card) = (Home::new(), with_data(96, &[]));
     let table = "label: dos\nstart=1MiB, size=31MiB, type=83\nstart=32MiB, size=32MiB, type=c\n";
     tool("sh", &["-c", &format!("printf '{table}' | sfdisk -q {}", card.path)]);
     let before = card.content();
@@ -136,7 +136,7 @@ fn a_limit_of_bytes_written_is_kept_to() {
 
 #[test]
 fn without_a_place_for_the_journal_it_says_what_else_there_is() {
-    let (home, card) = (Home::new(), Loop::of_mib(64));
+    let (home, card) = (Home::new(), with_data(64, &[]));
     let before = card.content();
     // A file where the folder should be: root may write into any folder.
     std::fs::write(home.path("state"), "in the way").unwrap();
@@ -179,7 +179,7 @@ impl Slow {
         let served = Served::start(&home, "sim:lexar-16g-c10?announced_bytes=64MiB", &[]);
         let content: Vec<u8> = (0..64 * MIB / 8).flat_map(|n| (n * 77).to_le_bytes()).collect();
         std::fs::write(served.card(), &content).unwrap();
-        let card = Loop::over(&served.card(), &[]);
+        let card = Loop::over(served.card(), &[]);
         Slow { home, card, content, _served: served }
     }
 }
@@ -280,7 +280,7 @@ fn reading_only_in_a_directory_is_refused_and_leaves_no_file() {
 fn ctrl_c_while_a_file_system_is_tried_leaves_none_on_the_card() {
     let home = Home::new();
     let served = Served::start(&home, "sim:lexar-16g-c10?announced_bytes=600MiB", &[]);
-    let card = Loop::over(&served.card(), &[]);
+    let card = Loop::over(served.card(), &[]);
     let arguments = ["map", &card.path, "--erase", "--try-file-systems", "--yes-destroy", &card.path];
     for after in [50, 700] {
         let mut running = home.start(&[&arguments[..], &["--only", "axis", "--json"]].concat());

@@ -2,7 +2,7 @@
 //! rest, and taken away in the middle.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
-use crate::common::machine::{Loop, Mounted, tool};
+use crate::common::machine::{Mounted, tool, with_data};
 use crate::common::{number, text, without_answer};
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ fn rounded(value: &Value) -> Value {
 
 #[test]
 fn a_watch_begins_when_the_archive_is_open_however_long_that_takes() {
-    let card = Loop::of_mib(8);
+    let card = with_data(8, &[]);
     let home = Home::new();
     let watch = ["observe", card.path.as_str(), "--for", "1s", "--json"];
     home.run(&watch).expect(0);
@@ -81,7 +81,7 @@ time.sleep(3)";
 
 #[test]
 fn ctrl_c_is_the_proper_end_of_a_watch_without_a_length_and_an_early_one_of_any_other() {
-    let card = Loop::of_mib(8);
+    let card = with_data(8, &[]);
     let home = Home::new();
     for (arguments, status, error) in [(&["--json"][..], 0, false), (&["--json", "--for", "60s"], 130, true)]
     {
@@ -97,7 +97,7 @@ fn ctrl_c_is_the_proper_end_of_a_watch_without_a_length_and_an_early_one_of_any_
 
 #[test]
 fn what_was_watched_is_in_the_archive_and_in_the_file_and_can_be_shown() {
-    let card = Loop::of_mib(8);
+    let card = with_data(8, &[]);
     let home = Home::new();
     let file = home.path("watch.json");
     let arguments = ["observe", &card.path, "--for", "2s", "--json", "--save", file.to_str().unwrap()];
@@ -140,7 +140,7 @@ fn start(file: &Path, busy: usize) {
 
 #[test]
 fn a_watch_is_held_against_an_earlier_one_by_file_and_by_session() {
-    let card = Loop::of_mib(8);
+    let card = with_data(8, &[]);
     let home = Home::new();
     let old = home.path("old.json");
     start(&old, 590);
@@ -169,7 +169,7 @@ fn list<'a>(value: &'a Value, field: &str) -> &'a Vec<Value> {
 
 #[test]
 fn wrong_names_and_documents_are_refused_before_anything_is_watched() {
-    let card = Loop::of_mib(8);
+    let card = with_data(8, &[]);
     let home = Home::new();
     home.run(&["observe", "/dev/none-such", "--for", "1s"]).expect(2).says(&["/dev/none-such", "list --all"]);
     home.run(&["observe", "/etc/hostname", "--for", "1s"]).expect(2).says(&["/etc/hostname"]);
@@ -189,7 +189,7 @@ fn wrong_names_and_documents_are_refused_before_anything_is_watched() {
 
 #[test]
 fn a_file_that_is_not_of_an_earlier_watch_is_never_replaced_and_a_device_neither() {
-    let card = Loop::of_mib(8);
+    let card = with_data(8, &[]);
     let home = Home::new();
     let refused = |file: &Path, word: &str| {
         home.run(&["observe", &card.path, "--for", "1s", "--save", file.to_str().unwrap()])
@@ -202,7 +202,7 @@ fn a_file_that_is_not_of_an_earlier_watch_is_never_replaced_and_a_device_neither
     refused(&letter, "is not a Cardscope file");
     refused(&link, "that is a link");
     assert_eq!(std::fs::read_to_string(&letter).unwrap(), "{\"dear\": \"aunt\"}");
-    let other = Loop::of_mib(8);
+    let other = with_data(8, &[]);
     refused(Path::new(&other.path), "not a plain file");
     refused(Path::new(&card.path), "not a plain file");
     refused(Path::new("/dev/full"), "not a plain file");
@@ -224,7 +224,7 @@ fn a_file_that_is_not_of_an_earlier_watch_is_never_replaced_and_a_device_neither
 
 #[test]
 fn a_device_that_vanishes_in_the_middle_ends_the_watch_and_what_was_seen_is_kept() {
-    let mut card = Loop::of_mib(8);
+    let mut card = with_data(8, &[]);
     let home = Home::new();
     let mut watch = home.start(&["observe", &card.path, "--for", "60s", "--json"]);
     watch.wait_for("watching");

@@ -3,7 +3,7 @@
 //! with `CARDSCOPE_LONG=1` two hundred.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
-use crate::common::machine::{Loop, MIB, image, names_in, tool};
+use crate::common::machine::{Loop, MIB, image, names_in, tool, with_data};
 use crate::common::served::Served;
 use crate::common::{number, text};
 use std::os::unix::fs::symlink;
@@ -149,7 +149,7 @@ fn a_directory_that_is_replaced_while_it_is_visited_gets_none_of_the_files() {
 #[test]
 fn a_device_is_held_while_the_question_waits() {
     let home = Home::new();
-    let card = Loop::of_mib(16);
+    let card = with_data(16, &[]);
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let before = card.content();
     let point = home.path("point");
@@ -250,7 +250,7 @@ fn a_device_that_shrinks_in_mid_run_is_not_called_damaged() {
     let home = Home::new();
     for way in [&["--full"][..], &["--erase"], &[]] {
         let served = Served::start(&home, SLOW, &[]);
-        let card = Loop::over(&served.card(), &["--direct-io=on"]);
+        let card = Loop::over(served.card(), &["--direct-io=on"]);
         let options = ["verify", &card.path, "--yes-destroy", &card.path, "--json"];
         let run = home.start(&[&options[..], way].concat());
         first_writes(&served);

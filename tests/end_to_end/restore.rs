@@ -2,7 +2,7 @@
 //! of whole cards, put back on the same card or another one.
 
 use crate::common::binary::{Home, Outcome};
-use crate::common::machine::{Loop, MIB, Mounted, attempt, image, names_in, tool};
+use crate::common::machine::{Loop, MIB, Mounted, attempt, image, names_in, tool, with_data};
 use crate::common::{list, number, text, until};
 use rustix::process::Signal;
 use std::os::unix::fs::MetadataExt;
@@ -19,7 +19,7 @@ struct Torn {
 
 impl Torn {
     fn new() -> Self {
-        let (home, card) = (Home::new(), Loop::of_mib(24));
+        let (home, card) = (Home::new(), with_data(24, &[]));
         let before = card.content();
         for n in 0..40 {
             let verify = home.start(&["verify", &card.path]);
@@ -211,7 +211,7 @@ fn another_card_and_one_of_another_size_are_refused_and_not_written_to() {
     let foreign: Vec<u8> = std::fs::read(&other).unwrap().iter().map(|byte| byte ^ 0x5a).collect();
     std::fs::write(&other, &foreign).unwrap();
     let other = Loop::over(&other, &[]);
-    let smaller = Loop::of_mib(20);
+    let smaller = with_data(20, &[]);
     let untouched = smaller.content();
     torn.restore(&[&other.path]).expect(2).says(&["may not be the card", "nothing was written"]);
     assert!(foreign == other.content());
@@ -275,7 +275,7 @@ fn a_card_that_is_mounted_again_is_not_restored_over_the_mount() {
 #[test]
 fn a_journal_on_another_partition_of_the_card_is_refused() {
     let home = Home::new();
-    let mut card = Loop::of_mib(64);
+    let mut card = with_data(64, &[]);
     let [state, target] = [(1, 2048, 65536), (2, 67584, 32768)]
         .map(|(number, start, len)| card.add_partition(number, start, len));
     tool("mkfs.ext4", &["-q", "-F", &state]);
@@ -301,7 +301,7 @@ fn a_journal_on_another_partition_of_the_card_is_refused() {
 #[test]
 fn a_journal_without_room_is_refused_and_one_that_fills_its_disk_leaves_the_card_as_it_was() {
     let home = Home::new();
-    let card = Loop::of_mib(48);
+    let card = with_data(48, &[]);
     let before = card.content();
     let disk = Mounted::new(&["-t", "tmpfs", "-o", "size=8m"], "tmpfs");
     let verify = || {
@@ -329,7 +329,7 @@ fn overwrite(home: &Home) -> String {
 
 #[test]
 fn a_backup_is_taken_before_a_benchmark_and_put_back_after_it() {
-    let (home, card) = (Home::new(), Loop::of_mib(32));
+    let (home, card) = (Home::new(), with_data(32, &[]));
     let before = card.content();
     let file = home.path("card.img");
     let (file, recipe) = (file.to_str().unwrap(), overwrite(&home));
@@ -395,7 +395,7 @@ fn put_on(home: &Home, file: &Path, card: &Loop) -> Outcome {
 fn a_backup_goes_onto_another_card_that_is_large_enough_with_consent_only() {
     let home = Home::new();
     let (file, content) = backup_of(&home, true);
-    let other = Loop::of_mib(40);
+    let other = with_data(40, &[]);
     let before = other.content();
     home.run(&["restore", file.to_str().unwrap()]).expect(2).says(&["name the card"]);
     home.run(&["restore", file.to_str().unwrap(), &other.path]).expect(2).says(&["--yes-destroy"]);
@@ -410,7 +410,7 @@ fn a_backup_goes_onto_another_card_that_is_large_enough_with_consent_only() {
 #[test]
 fn a_smaller_card_takes_a_backup_only_where_nothing_is_cut_off_but_emptiness() {
     let home = Home::new();
-    let smaller = Loop::of_mib(28);
+    let smaller = with_data(28, &[]);
     let before = smaller.content();
     let (file, _) = backup_of(&home, true);
     put_on(&home, &file, &smaller).expect(2).says(&["does not fit", "4194304 bytes too few"]);
@@ -430,7 +430,7 @@ fn a_damaged_image_and_damaged_checksums_are_told_and_the_rest_is_put_back() {
     let mut damaged = content.clone();
     damaged[(5 << 20) + 17] ^= 4;
     std::fs::write(&file, &damaged).unwrap();
-    let card = Loop::of_mib(32);
+    let card = with_data(32, &[]);
     let before = card.content();
     let document = put_on(&home, &file, &card).expect(1).json();
     assert_eq!(number(&document, "/unreadable/0/offset"), (5 * MIB) as f64);
@@ -449,7 +449,7 @@ fn a_damaged_image_and_damaged_checksums_are_told_and_the_rest_is_put_back() {
 #[test]
 fn a_backup_on_the_card_itself_or_on_a_full_disk_is_refused_and_leaves_nothing() {
     let home = Home::new();
-    let card = Loop::of_mib(32);
+    let card = with_data(32, &[]);
     let before = card.content();
     let recipe = overwrite(&home);
     let disk = Mounted::new(&["-t", "tmpfs", "-o", "size=16m"], "tmpfs");
@@ -468,7 +468,7 @@ fn a_backup_on_the_card_itself_or_on_a_full_disk_is_refused_and_leaves_nothing()
     };
     bench(&card.path, &file).expect(2).says(&["cannot be written", "nothing was written to the card"]);
     assert!(before == card.content() && names_in(&disk.point).is_empty());
-    let mut card = Loop::of_mib(96);
+    let mut card = with_data(96, &[]);
     let [place, target] = [(1, 2048, 65536), (2, 67584, 65536)]
         .map(|(number, start, len)| card.add_partition(number, start, len));
     tool("mkfs.ext4", &["-q", "-F", &place]);
@@ -492,7 +492,7 @@ fn a_card_that_cannot_be_read_in_whole_is_not_overwritten_with_a_backup_full_of_
 
 #[test]
 fn endure_puts_a_backup_back_at_its_end() {
-    let (home, card) = (Home::new(), Loop::of_mib(16));
+    let (home, card) = (Home::new(), with_data(16, &[]));
     let before = card.content();
     let file = home.path("card.img");
     let file = file.to_str().unwrap();
@@ -525,7 +525,7 @@ fn putting_back(home: &Home, card: &Loop) -> crate::common::binary::Running {
 
 #[test]
 fn no_further_signal_but_a_second_ctrl_c_keeps_a_card_from_being_put_back() {
-    let (home, card) = (Home::new(), Loop::of_mib(128));
+    let (home, card) = (Home::new(), with_data(128, &[]));
     let before = card.content();
     let bench = putting_back(&home, &card);
     for signal in [Signal::TERM, Signal::HUP, Signal::CONT] {
@@ -537,7 +537,7 @@ fn no_further_signal_but_a_second_ctrl_c_keeps_a_card_from_being_put_back() {
 
 #[test]
 fn a_second_ctrl_c_ends_at_once_and_says_what_may_wait() {
-    let (home, card) = (Home::new(), Loop::of_mib(128));
+    let (home, card) = (Home::new(), with_data(128, &[]));
     let bench = putting_back(&home, &card);
     bench.signal(Signal::INT);
     bench.signal(Signal::CONT);
@@ -546,7 +546,7 @@ fn a_second_ctrl_c_ends_at_once_and_says_what_may_wait() {
 
 #[test]
 fn the_journal_of_a_test_that_runs_is_listed_with_its_card_and_its_process() {
-    let (home, card) = (Home::new(), Loop::of_mib(24));
+    let (home, card) = (Home::new(), with_data(24, &[]));
     let verify = home.start(&["verify", &card.path]);
     // What the journal says of its card is in it, and the test is not over.
     until("the journal", || journals(&home).iter().any(|file| file.metadata().is_ok_and(|m| m.len() > 4096)));

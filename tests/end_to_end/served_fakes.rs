@@ -9,7 +9,7 @@ use crate::common::served::Served;
 fn f3probe(name: &str) -> String {
     let home = Home::new();
     let served = Served::start(&home, name, &["--no-timing"]);
-    let card = Loop::over(&served.card(), &["--direct-io=on"]);
+    let card = Loop::over(served.card(), &["--direct-io=on"]);
     let output = attempt("f3probe", &["--destructive", "--time-ops", &card.path]);
     String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
 }
@@ -45,7 +45,7 @@ fn f3probe_tells_the_kinds_of_fakes_apart_and_a_genuine_card_from_them() {
 fn f3(name: &str) -> String {
     let home = Home::new();
     let served = Served::start(&home, name, &["--no-timing"]);
-    let card = Loop::over(&served.card(), &["--direct-io=on"]);
+    let card = Loop::over(served.card(), &["--direct-io=on"]);
     // Without a journal, and the tables made at once: what the file system itself writes stays at the start.
     tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-O", "^has_journal", "-E", "lazy_itable_init=0", &card.path]);
     let mounted = Mounted::new(&[], &card.path);

@@ -13,7 +13,7 @@ use std::path::Path;
 fn a_file_system_on_a_served_card_keeps_what_is_written() {
     let home = Home::new();
     let mut served = Served::start(&home, "lexar-16g-c10", &["--no-timing"]);
-    let card = Loop::over(&served.card(), &["--direct-io=on"]);
+    let card = Loop::over(served.card(), &["--direct-io=on"]);
     let films: Vec<u8> = (0..8 * MIB).map(|n| ((n * n) >> 7) as u8).collect();
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let mounted = Mounted::new(&[], &card.path);
@@ -60,7 +60,7 @@ fn mtools_copy_to_a_vfat_on_a_served_card_and_back() {
 fn an_exfat_on_a_served_card_is_made_and_found_clean() {
     let home = Home::new();
     let served = Served::start(&home, "lexar-1tb-express", &["--no-timing"]);
-    let card = Loop::over(&served.card(), &["--direct-io=on"]);
+    let card = Loop::over(served.card(), &["--direct-io=on"]);
     tool("mkfs.exfat", &["-L", "CARD", &card.path]);
     tool("blockdev", &["--flushbufs", &card.path]);
     let checked = tool("fsck.exfat", &["-n", &card.path]);

@@ -2,7 +2,7 @@
 //! and what it leaves when it is cut short.
 
 use crate::common::binary::Home;
-use crate::common::machine::{Loop, Mounted, names_in};
+use crate::common::machine::{Mounted, names_in, with_data};
 use crate::common::until;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -66,7 +66,7 @@ fn cooling_is_held_against_no_cooling_and_only_what_may_be_said_is_said() {
 
 #[test]
 fn nothing_is_written_to_a_device_without_consent() {
-    let (home, device) = (Home::new(), Loop::of_mib(64));
+    let (home, device) = (Home::new(), with_data(64, &[]));
     let before = device.content();
     let name = device.path.as_str();
     for arguments in [
@@ -94,7 +94,7 @@ fn nothing_is_written_to_a_device_without_consent() {
 
 #[test]
 fn a_region_is_written_and_nothing_outside_of_it() {
-    let (home, device) = (Home::new(), Loop::of_mib(128));
+    let (home, device) = (Home::new(), with_data(128, &[]));
     let before = device.content();
     let name = device.path.as_str();
     let run = home
@@ -194,7 +194,7 @@ fn ctrl_c_keeps_what_was_measured_and_removes_the_file() {
 
 #[test]
 fn a_thermometer_that_fails_is_named_once_and_one_that_works_has_its_place() {
-    let (home, device) = (Home::new(), Loop::of_mib(64));
+    let (home, device) = (Home::new(), with_data(64, &[]));
     let csv = home.path("probe.csv");
     std::fs::write(&csv, "time,case\n1,33.5\n").unwrap();
     let file = format!("reader=csv:{}#case", csv.display());

@@ -59,7 +59,7 @@ fn a_visit_tells_its_plan_its_session_its_speeds_and_its_findings() {
 fn a_verb_whose_reader_goes_away_ends_as_after_ctrl_c_and_restores_the_data() {
     let home = Home::new();
     let served = Served::start(&home, "constant?command_s=0.004&mb_s=100&announced_bytes=64MiB", &[]);
-    let card = Loop::over(&served.card(), &["--direct-io=on"]);
+    let card = Loop::over(served.card(), &["--direct-io=on"]);
     // Content that takes room in a journal.
     let words = (1..=512u64).flat_map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes());
     fs::write(&card.path, words.collect::<Vec<u8>>().repeat(12 << 10)).unwrap();

@@ -36,6 +36,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("cardscope-server", &["model", "report", "session"]),
     ("cardscope", &["model", "report", "server", "session"]),
     ("cardscope-book", &[]),
+    ("cardscope-test-devices", &[]),
 ];
 
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {

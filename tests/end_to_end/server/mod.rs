@@ -300,7 +300,7 @@ impl SlowCard {
         let served = Served::start(home, SLOW, &[]);
         let words = (1..=512u64).flat_map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes());
         let before = words.collect::<Vec<u8>>().repeat(16 << 8);
-        let card = Loop::over(&served.card(), &["--direct-io=on"]);
+        let card = Loop::over(served.card(), &["--direct-io=on"]);
         fs::write(&card.path, &before).unwrap();
         let mut slow = SlowCard { card, before, served };
         slow.before = slow.content();

@@ -3,7 +3,7 @@
 
 use super::{Server, SlowCard, children, until_it_writes, verify};
 use crate::common::binary::Home;
-use crate::common::machine::Loop;
+use crate::common::machine::with_data;
 use crate::common::maps::journals;
 use crate::common::{list, text, until};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process};
@@ -111,7 +111,7 @@ fn stopped_twice_it_restores_the_data_all_the_same() {
 #[test]
 fn what_loses_data_is_not_begun_before_the_device_s_name_is_typed() {
     let home = Home::new();
-    let card = Loop::of_mib(16);
+    let card = with_data(16, &[]);
     let before = card.content();
     let server = Server::start(&home, &["--all"]);
     let full = |confirm: Value| json!({ "verb": "verify", "target": card.path, "options": { "full": true }, "confirm": confirm });
@@ -145,7 +145,7 @@ fn what_loses_data_is_not_begun_before_the_device_s_name_is_typed() {
 #[test]
 fn a_loop_device_is_offered_only_where_that_is_asked_for() {
     let home = Home::new();
-    let card = Loop::of_mib(16);
+    let card = with_data(16, &[]);
     let server = Server::start(&home, &[]);
     server.post("/api/tasks", &verify(&card.path)).refused(422);
     let devices = server.document("/api/devices");

@@ -2,7 +2,7 @@
 //! reads this one, too.
 
 use crate::common::binary::Home;
-use crate::common::machine::{Loop, tool};
+use crate::common::machine::{Loop, tool, with_data};
 use crate::common::{number, text, turns};
 use crate::observe::Load;
 use serde_json::Value;
@@ -22,7 +22,7 @@ fn counted(device: &Loop) -> (u64, u64) {
 #[test]
 fn a_device_at_rest_is_watched_without_a_single_io_on_it() {
     let _alone = turns::alone();
-    let card = Loop::of_mib(16);
+    let card = with_data(16, &[]);
     // Whoever looks at a new device (udev) does so before.
     tool("blockdev", &["--flushbufs", &card.path]);
     std::thread::sleep(Duration::from_millis(500));
@@ -43,7 +43,7 @@ fn a_device_at_rest_is_watched_without_a_single_io_on_it() {
 #[test]
 fn a_busy_device_is_told_by_its_own_figures() {
     let _alone = turns::alone();
-    let card = Loop::of_mib(64);
+    let card = with_data(64, &[]);
     let load = Load::on(&card.path);
     std::thread::sleep(Duration::from_millis(700));
     let before = counted(&card);

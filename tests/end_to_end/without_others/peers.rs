@@ -66,7 +66,7 @@ fn agree(patterns: &[Pattern]) {
     let _alone = turns::alone();
     let home = Home::new();
     let served = Served::start(&home, CARD, &[]);
-    let device = Loop::over(&served.card(), &["--direct-io=on"]);
+    let device = Loop::over(served.card(), &["--direct-io=on"]);
     let long = std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty());
     for pattern in &patterns[..if long { patterns.len() } else { 1 }] {
         let mut seen = Vec::new();

@@ -92,7 +92,7 @@ fn differ(name: &str, within: f64, virtually: &Value, really: &Value) -> Option<
 /// The map of a card in real time; `None` where too many answers were late.
 fn really(home: &Home, target: &str) -> Option<Value> {
     let mut served = Served::start(home, target, &["--json"]);
-    let card = Loop::over(&served.card(), &[]);
+    let card = Loop::over(served.card(), &[]);
     let document = map(home, &card.path);
     drop(card);
     let lag = &served.stop(Signal::TERM).expect(0).json()["cards"][0]["lag"];

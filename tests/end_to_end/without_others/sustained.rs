@@ -14,7 +14,7 @@ fn a_served_card_behind_a_loop_device_tells_its_cache_in_real_time() {
         "sim:pro-64g-u3?announced_bytes=2GiB&cache.clean_bytes=300000000&write.mb_s=10",
         &[],
     );
-    let device = Loop::over(&served.card(), &["--direct-io=on"]);
+    let device = Loop::over(served.card(), &["--direct-io=on"]);
     let name = device.path.as_str();
     let arguments = ["sustain", name, "--erase", "--yes-destroy", name, "--duration", "20s", "--json"];
     let run = home.run(&arguments).expect(0);

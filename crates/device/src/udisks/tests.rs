@@ -5,8 +5,9 @@ use super::bus::{MANAGER, trouble};
 use super::unmounting::unmount_over;
 use super::waiting::Waited;
 use super::*;
-use crate::testing::LoopCard;
+use crate::testing::number;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_test_devices::Loop;
 use rustix::fs::{Mode, open as open_file};
 use std::collections::HashMap;
 use std::os::unix::net::UnixStream;
@@ -142,8 +143,8 @@ impl Daemon {
         Daemon { bus, _daemon: daemon.join().unwrap(), asked }
     }
 
-    fn open(&self, card: &LoopCard, access: Access) -> Result<OpenDevice, OpenError> {
-        let (number, name) = (card.number(), Path::new(&card.path));
+    fn open(&self, card: &Loop, access: Access) -> Result<OpenDevice, OpenError> {
+        let (number, name) = (number(card), Path::new(&card.path));
         let sequence = BlockDevice::numbered(&System::host(), number).unwrap().sequence();
         let mut said = Vec::new();
         let mut announce = |text: &str| said.push(text.to_owned());
@@ -172,18 +173,18 @@ fn now<T>(answer: impl Future<Output = T>) -> T {
 }
 
 fn opened_by(answer: Answer, access: Access) -> Result<OpenDevice, OpenError> {
-    let card = LoopCard::of_mib(8);
-    Daemon::of(card.number(), answer).open(&card, access)
+    let card = Loop::zeros(8, &[]);
+    Daemon::of(number(&card), answer).open(&card, access)
 }
 
 #[test]
 fn a_device_is_handed_over_exclusively_for_direct_io() {
-    let card = LoopCard::of_mib(8);
-    let daemon = Daemon::of(card.number(), Answer::Opens(card.path.clone(), OFlags::empty()));
+    let card = Loop::zeros(8, &[]);
+    let daemon = Daemon::of(number(&card), Answer::Opens(card.path.clone(), OFlags::empty()));
     let opened = daemon.open(&card, Access::ReadWrite).unwrap();
     assert_eq!(
         (opened.bytes, opened.sector, opened.rdev, opened.direct),
-        (8 << 20, 512, card.number(), true)
+        (8 << 20, 512, number(&card), true)
     );
     assert!(fcntl_getfl(&opened.fd).unwrap().contains(OFlags::DIRECT | OFlags::RDWR));
     let flags = (OFlags::CLOEXEC | OFlags::EXCL).bits();
@@ -198,8 +199,8 @@ fn a_device_is_handed_over_exclusively_for_direct_io() {
 
 #[test]
 fn to_read_a_device_it_is_opened_beside_others_and_for_no_writes() {
-    let card = LoopCard::of_mib(8);
-    let daemon = Daemon::of(card.number(), Answer::Opens(card.path.clone(), OFlags::empty()));
+    let card = Loop::zeros(8, &[]);
+    let daemon = Daemon::of(number(&card), Answer::Opens(card.path.clone(), OFlags::empty()));
     let _other = open_file(card.path.as_str(), OFlags::RDONLY | OFlags::EXCL, Mode::empty()).unwrap();
     let opened = daemon.open(&card, Access::Read).unwrap();
     assert_eq!(fcntl_getfl(&opened.fd).unwrap() & OFlags::RWMODE, OFlags::RDONLY);
@@ -208,7 +209,7 @@ fn to_read_a_device_it_is_opened_beside_others_and_for_no_writes() {
 
 #[test]
 fn another_device_than_the_one_that_was_asked_for_is_refused() {
-    let other = LoopCard::of_mib(8);
+    let other = Loop::zeros(8, &[]);
     for path in [other.path.as_str(), "/dev/null"] {
         let error =
             opened_by(Answer::Opens(path.to_owned(), OFlags::empty()), Access::ReadWrite).unwrap_err();
@@ -218,11 +219,11 @@ fn another_device_than_the_one_that_was_asked_for_is_refused() {
 
 #[test]
 fn a_descriptor_for_reading_is_refused_where_writing_was_asked_for_and_the_other_way() {
-    let card = LoopCard::of_mib(8);
+    let card = Loop::zeros(8, &[]);
     let fd = |mode| open_file(card.path.as_str(), mode, Mode::empty()).unwrap();
-    let sequence = BlockDevice::numbered(&System::host(), card.number()).unwrap().sequence();
+    let sequence = BlockDevice::numbered(&System::host(), number(&card)).unwrap().sequence();
     let name = Path::new(&card.path);
-    let take = |fd, sequence, access| handed_over(fd, (card.number(), sequence), name, access);
+    let take = |fd, sequence, access| handed_over(fd, (number(&card), sequence), name, access);
     for (mode, access) in [
         (OFlags::RDONLY, Access::ReadWrite),
         (OFlags::WRONLY, Access::ReadWrite),
@@ -239,8 +240,8 @@ fn a_descriptor_for_reading_is_refused_where_writing_was_asked_for_and_the_other
 
 #[test]
 fn a_daemon_that_takes_another_device_for_the_wanted_one_opens_nothing() {
-    let (card, other) = (LoopCard::of_mib(8), LoopCard::of_mib(8));
-    let daemon = Daemon::of(other.number(), Answer::Opens(other.path.clone(), OFlags::empty()));
+    let (card, other) = (Loop::zeros(8, &[]), Loop::zeros(8, &[]));
+    let daemon = Daemon::of(number(&other), Answer::Opens(other.path.clone(), OFlags::empty()));
     let error = daemon.open(&card, Access::ReadWrite).unwrap_err();
     assert!(error.to_string().contains("UDisks2 does not know this device"), "{error}");
     assert_eq!(daemon.asked.lock().unwrap().as_slice(), std::slice::from_ref(&card.path));
@@ -248,8 +249,8 @@ fn a_daemon_that_takes_another_device_for_the_wanted_one_opens_nothing() {
 
 #[test]
 fn direct_io_is_taken_where_the_daemon_heeds_no_flags_too() {
-    let card = LoopCard::of_mib(8);
-    let daemon = Daemon::of(card.number(), Answer::HeedsNoFlags(card.path.clone()));
+    let card = Loop::zeros(8, &[]);
+    let daemon = Daemon::of(number(&card), Answer::HeedsNoFlags(card.path.clone()));
     let opened = daemon.open(&card, Access::Read).unwrap();
     assert!(opened.direct && fcntl_getfl(&opened.fd).unwrap().contains(OFlags::DIRECT));
     fcntl_setfl(&opened.fd, OFlags::empty()).unwrap();
@@ -280,8 +281,8 @@ fn each_failure_says_why_and_what_to_do() {
 
 #[test]
 fn a_dialog_that_nobody_answers_is_given_up_with_ctrl_c_at_once() {
-    let card = LoopCard::of_mib(8);
-    let daemon = Daemon::of(card.number(), Answer::Waits);
+    let card = Loop::zeros(8, &[]);
+    let daemon = Daemon::of(number(&card), Answer::Waits);
     let interrupt = Interrupt::default();
     let (began, raise) = (Instant::now(), interrupt.clone());
     std::thread::spawn(move || {
@@ -291,7 +292,7 @@ fn a_dialog_that_nobody_answers_is_given_up_with_ctrl_c_at_once() {
     let name = Path::new(&card.path);
     let mut silent = |_: &str| ();
     let mut asking = Asking::with(&mut silent, &interrupt);
-    let error = open_over(&daemon.bus, card.number(), name, Access::ReadWrite, &mut asking).unwrap_err();
+    let error = open_over(&daemon.bus, number(&card), name, Access::ReadWrite, &mut asking).unwrap_err();
     assert!(matches!(error, OpenError::Interrupted(_)), "{error}");
     assert!(began.elapsed() < Duration::from_secs(2));
 }
@@ -318,19 +319,19 @@ fn without_a_bus_or_a_daemon_it_is_said() {
 
 #[test]
 fn a_file_system_is_unmounted_without_force_and_a_person_may_be_asked() {
-    let card = LoopCard::of_mib(8);
-    let daemon = Daemon::of(card.number(), Answer::HeedsNoFlags(String::new()));
-    assert_eq!(daemon.unmount(card.number(), &Interrupt::default()), Ok(()));
+    let card = Loop::zeros(8, &[]);
+    let daemon = Daemon::of(number(&card), Answer::HeedsNoFlags(String::new()));
+    assert_eq!(daemon.unmount(number(&card), &Interrupt::default()), Ok(()));
     let asked = "unmount force: false, auth.no_user_interaction: false".to_owned();
     assert_eq!(*daemon.asked.lock().unwrap(), [card.path.clone(), asked]);
 }
 
 #[test]
 fn a_file_system_that_stays_mounted_says_why() {
-    let card = LoopCard::of_mib(8);
+    let card = Loop::zeros(8, &[]);
     let trouble = |problem| {
-        let daemon = Daemon::of(card.number(), Answer::Fails(problem));
-        daemon.unmount(card.number(), &Interrupt::default()).unwrap_err()
+        let daemon = Daemon::of(number(&card), Answer::Fails(problem));
+        daemon.unmount(number(&card), &Interrupt::default()).unwrap_err()
     };
     let busy = trouble(Problem::DeviceBusy("Error unmounting /dev/loop0: target is busy\n".to_owned()));
     let failed = |kind: &str, text: &str| Trouble::Failed { kind: kind.to_owned(), text: text.to_owned() };
@@ -349,23 +350,23 @@ fn a_file_system_that_stays_mounted_says_why() {
 
 #[test]
 fn a_daemon_that_takes_another_device_for_the_wanted_one_unmounts_nothing() {
-    let (card, other) = (LoopCard::of_mib(8), LoopCard::of_mib(8));
-    let daemon = Daemon::of(other.number(), Answer::HeedsNoFlags(String::new()));
-    let trouble = daemon.unmount(card.number(), &Interrupt::default()).unwrap_err();
+    let (card, other) = (Loop::zeros(8, &[]), Loop::zeros(8, &[]));
+    let daemon = Daemon::of(number(&other), Answer::HeedsNoFlags(String::new()));
+    let trouble = daemon.unmount(number(&card), &Interrupt::default()).unwrap_err();
     assert!(matches!(&trouble, Trouble::Absent(why) if why.contains("does not know")), "{trouble:?}");
     assert_eq!(daemon.asked.lock().unwrap().as_slice(), std::slice::from_ref(&card.path));
 }
 
 #[test]
 fn an_unmounting_that_nobody_allows_is_given_up_with_ctrl_c_at_once() {
-    let card = LoopCard::of_mib(8);
-    let daemon = Daemon::of(card.number(), Answer::Waits);
+    let card = Loop::zeros(8, &[]);
+    let daemon = Daemon::of(number(&card), Answer::Waits);
     let interrupt = Interrupt::default();
     let (began, raise) = (Instant::now(), interrupt.clone());
     std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(300));
         raise.raise();
     });
-    assert_eq!(daemon.unmount(card.number(), &interrupt), Err(Trouble::GivenUp));
+    assert_eq!(daemon.unmount(number(&card), &interrupt), Err(Trouble::GivenUp));
     assert!(began.elapsed() < Duration::from_secs(2));
 }

@@ -1,10 +1,11 @@
 //! Cards as loop devices, which are not removable: below that refusal. Needs root.
 
 use super::*;
-use crate::testing::{LoopCard, machine, put, run};
+use crate::testing::{machine, put};
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_test_devices::{Loop, Program, tool, undo};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 /// Mounts in a folder for the test, all undone when dropped.
 struct Mounts {
@@ -22,7 +23,7 @@ impl Mounts {
         let point = self.folder.path().join(name);
         std::fs::create_dir_all(&point).unwrap();
         let text = point.to_str().unwrap().to_owned();
-        run("mount", &[options, &[what, &text]].concat());
+        tool("mount", &[options, &[what, &text]].concat());
         self.points.push(text);
         point
     }
@@ -31,36 +32,25 @@ impl Mounts {
 impl Drop for Mounts {
     fn drop(&mut self) {
         for point in self.points.iter().rev() {
-            // Mostly there is nothing to undo.
-            let _ = Command::new("umount").arg(point).stderr(Stdio::null()).status();
+            undo("umount", &[point]);
         }
     }
 }
 
-/// A program that is ended when dropped.
-struct Program(Child);
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn formatted(mib: u64) -> LoopCard {
-    let card = LoopCard::of_mib(mib);
-    run("mkfs.ext4", &["-q", "-F", &card.path]);
+fn formatted(mib: u64) -> Loop {
+    let card = Loop::zeros(mib, &[]);
+    tool("mkfs.ext4", &["-q", "-F", &card.path]);
     card
 }
 
-fn card(of: &LoopCard) -> Card {
+fn card(of: &Loop) -> Card {
     let system = System::host();
     let disk = whole_disk(&system, &of.path).unwrap();
     Card::of(system, &disk).unwrap()
 }
 
 /// Unmounts as root does without UDisks2.
-fn unmounted(of: &LoopCard) -> Result<(), UnmountError> {
+fn unmounted(of: &Loop) -> Result<(), UnmountError> {
     card(of).unmount(&mut |place| place.directly(&|| false))
 }
 
@@ -74,10 +64,10 @@ fn is_mounted(point: &Path) -> bool {
 
 #[test]
 fn all_file_systems_of_a_card_are_unmounted_wherever_they_are_mounted() {
-    let mut usb = LoopCard::of_mib(64);
-    let (first, second) = (usb.add_partition(1, 24), usb.add_partition(32, 24));
-    run("mkfs.ext4", &["-q", "-F", &first]);
-    run("mkfs.ext4", &["-q", "-F", &second]);
+    let mut usb = Loop::zeros(64, &[]);
+    let (first, second) = (usb.add_partition(1, 2048, 49152), usb.add_partition(2, 65536, 49152));
+    tool("mkfs.ext4", &["-q", "-F", &first]);
+    tool("mkfs.ext4", &["-q", "-F", &second]);
     let other = formatted(16);
     let mut mounts = Mounts::new();
     let stays = mounts.at("other", &[], &other.path);
@@ -120,7 +110,7 @@ fn what_is_mounted_below_or_over_a_card_is_not_unmounted_with_it() {
     let below = mounts.at("card/below", &[], &other.path);
     assert_eq!(unmounted(&usb), Err(UnmountError::Below { point: point.clone(), below: below.clone() }));
     assert!(is_mounted(&point) && is_mounted(&below));
-    run("umount", &[below.to_str().unwrap()]);
+    tool("umount", &[below.to_str().unwrap()]);
     let over = mounts.at("card", &[], &other.path);
     assert_eq!(unmounted(&usb), Err(UnmountError::Covered(point)));
     let count =
@@ -132,21 +122,21 @@ fn what_is_mounted_below_or_over_a_card_is_not_unmounted_with_it() {
         let asked = place.by(|_, _| panic!("nobody is asked"));
         assert!(matches!(asked, Err(Unasked::Error(UnmountError::Covered(_)))));
     }
-    run("umount", &[over.to_str().unwrap()]);
+    tool("umount", &[over.to_str().unwrap()]);
     assert_eq!(unmounted(&usb), Ok(()));
 }
 
 #[test]
 fn a_card_with_swap_on_it_keeps_its_other_mounts() {
-    let mut usb = LoopCard::of_mib(64);
-    let (first, second) = (usb.add_partition(1, 24), usb.add_partition(32, 24));
-    run("mkfs.ext4", &["-q", "-F", &first]);
-    run("mkswap", &[&second]);
+    let mut usb = Loop::zeros(64, &[]);
+    let (first, second) = (usb.add_partition(1, 2048, 49152), usb.add_partition(2, 65536, 49152));
+    tool("mkfs.ext4", &["-q", "-F", &first]);
+    tool("mkswap", &[&second]);
     let mut mounts = Mounts::new();
     let point = mounts.at("card", &[], &first);
-    run("swapon", &[&second]);
+    tool("swapon", &[&second]);
     let error = card(&usb).unmount(&mut refuse_to).unwrap_err();
-    run("swapoff", &[&second]);
+    tool("swapoff", &[&second]);
     assert!(matches!(error, UnmountError::Refused(Refusal::Swap { .. })), "{error}");
     assert!(is_mounted(&point));
 }
@@ -158,13 +148,13 @@ fn a_card_that_holds_the_image_of_a_loop_device_keeps_its_mounts() {
     let point = mounts.at("card", &[], &usb.path);
     let image = point.join("image");
     std::fs::File::create(&image).unwrap().set_len(8 << 20).unwrap();
-    let upper = run("losetup", &["-f", "--show", image.to_str().unwrap()]);
+    let upper = tool("losetup", &["-f", "--show", image.to_str().unwrap()]);
     let busy = unmounted(&usb);
-    run("mkfs.ext4", &["-q", "-F", &upper]);
+    tool("mkfs.ext4", &["-q", "-F", &upper]);
     let inner = mounts.at("inner", &[], &upper);
     let error = card(&usb).unmount(&mut refuse_to).unwrap_err();
-    run("umount", &[inner.to_str().unwrap()]);
-    run("losetup", &["-d", &upper]);
+    tool("umount", &[inner.to_str().unwrap()]);
+    tool("losetup", &["-d", &upper]);
     assert_eq!(
         busy,
         Err(UnmountError::Busy { point: point.clone(), by: format!(" (the loop device {upper})") })
@@ -191,9 +181,9 @@ fn unmount_now(name: &str) -> Result<(), UnmountError> {
 
 #[test]
 fn only_a_whole_card_that_can_be_taken_out_is_unmounted() {
-    let mut usb = LoopCard::of_mib(32);
-    let part = usb.add_partition(1, 24);
-    run("mkfs.ext4", &["-q", "-F", &part]);
+    let mut usb = Loop::zeros(32, &[]);
+    let part = usb.add_partition(1, 2048, 49152);
+    tool("mkfs.ext4", &["-q", "-F", &part]);
     let mut mounts = Mounts::new();
     let point = mounts.at("card", &[], &part);
     assert_eq!(unmount_now(&usb.path), Err(UnmountError::Fixed(usb.name().to_owned())));
@@ -235,7 +225,7 @@ fn what_udisks2_says_is_told_with_the_place() {
     let told = |trouble: Trouble| {
         let place = card(&usb).next().unwrap().unwrap();
         place.by(|number, at| {
-            assert_eq!((number, at), (usb.number(), point.as_path()));
+            assert_eq!((number, at), (crate::testing::number(&usb), point.as_path()));
             Err(trouble)
         })
     };

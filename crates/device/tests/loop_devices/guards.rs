@@ -1,12 +1,12 @@
 //! The guards on real loop devices: each refusal of `DESIGN.md` that this kernel can bring about. Needs root.
 
-use crate::support::{Loop, Mounted, Program, Swap, run};
 use cardscope_device::bus::Bus;
 use cardscope_device::guard::{Refusal, check};
 use cardscope_device::list::{Scope, list};
 use cardscope_device::open::{Access, OpenError, open_device, peek};
 use cardscope_device::system::System;
 use cardscope_device::{contents, filesystem};
+use cardscope_test_devices::{Loop, Mounted, Program, Swap, tool};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn guard(device: &str) -> Result<cardscope_device::guard::Clearance, Refusal> {
 
 #[test]
 fn a_card_that_nobody_uses_is_cleared_and_opens_exclusively() {
-    let card = Loop::of_mib(8);
+    let card = Loop::zeros(8, &[]);
     let clearance = guard(&card.path).unwrap();
     assert_eq!((clearance.bytes, clearance.name.as_str(), clearance.remark()), (8 << 20, card.name(), None));
     let opened = open_device(&clearance.path, Access::ReadWrite).unwrap();
@@ -36,7 +36,7 @@ fn a_card_that_nobody_uses_is_cleared_and_opens_exclusively() {
 
 #[test]
 fn a_card_reached_by_another_name_is_the_same_card() {
-    let card = Loop::of_mib(8);
+    let card = Loop::zeros(8, &[]);
     let dir = tempfile::tempdir().unwrap();
     let link = dir.path().join("usb-Generic_SD-0:0");
     std::os::unix::fs::symlink(&card.path, &link).unwrap();
@@ -45,15 +45,15 @@ fn a_card_reached_by_another_name_is_the_same_card() {
 
 #[test]
 fn a_mounted_card_is_refused_and_told_where() {
-    let card = Loop::of_mib(16);
-    run("mkfs.vfat", &[&card.path]);
+    let card = Loop::zeros(16, &[]);
+    tool("mkfs.vfat", &[&card.path]);
     let mounted = Mounted::new(&["-t", "ext4"], &{
-        run("mkfs.ext4", &["-q", "-F", &card.path]);
+        tool("mkfs.ext4", &["-q", "-F", &card.path]);
         card.path.clone()
     });
     let refusal = guard(&card.path).unwrap_err();
     assert!(
-        matches!(&refusal, Refusal::Mounted { mount_point, .. } if mount_point == mounted.point()),
+        matches!(&refusal, Refusal::Mounted { mount_point, .. } if mount_point == mounted.path()),
         "{refusal}"
     );
     assert!(refusal.to_string().contains("umount"), "{refusal}");
@@ -63,7 +63,7 @@ fn a_mounted_card_is_refused_and_told_where() {
     assert!(entry.mounted && !entry.safe && entry.bus == Bus::Loop, "{entry:?}");
     assert_eq!(
         (entry.mounted_at, entry.filesystem),
-        (vec![mounted.point().to_owned()], Some("ext4".to_owned()))
+        (vec![mounted.path().to_owned()], Some("ext4".to_owned()))
     );
     drop(mounted);
     assert!(guard(&card.path).is_ok());
@@ -71,23 +71,23 @@ fn a_mounted_card_is_refused_and_told_where() {
 
 #[test]
 fn a_card_that_is_only_left_in_a_bind_mount_is_refused() {
-    let card = Loop::of_mib(16);
-    run("mkfs.ext4", &["-q", "-F", &card.path]);
+    let card = Loop::zeros(16, &[]);
+    tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let first = Mounted::new(&[], &card.path);
     std::fs::create_dir(first.point.join("photos")).unwrap();
     let bound = Mounted::new(&["--bind"], first.point.join("photos").to_str().unwrap());
-    run("umount", &[first.point()]);
+    tool("umount", &[first.path()]);
     let refusal = guard(&card.path).unwrap_err();
     assert!(
-        matches!(&refusal, Refusal::Mounted { mount_point, .. } if mount_point == bound.point()),
+        matches!(&refusal, Refusal::Mounted { mount_point, .. } if mount_point == bound.path()),
         "{refusal}"
     );
 }
 
 #[test]
 fn a_card_mounted_in_a_container_only_is_refused() {
-    let card = Loop::of_mib(16);
-    run("mkfs.ext4", &["-q", "-F", &card.path]);
+    let card = Loop::zeros(16, &[]);
+    tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let dir = tempfile::tempdir().unwrap();
     let script = format!("mount {} {} && echo mounted && exec sleep 60", card.path, dir.path().display());
     let child = Command::new("unshare")
@@ -100,7 +100,10 @@ fn a_card_mounted_in_a_container_only_is_refused() {
     container.0.stdout.as_mut().unwrap().read_exact(&mut answer).unwrap();
     assert_eq!(&answer, b"mounted");
     let own = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
-    assert!(!own.contains(card.path.as_str()), "the mount must not show here, or this tests nothing");
+    assert!(
+        own.split_whitespace().all(|word| word != card.path),
+        "the mount must not show here, or this tests nothing"
+    );
     let refusal = guard(&card.path).unwrap_err();
     assert!(
         matches!(refusal, Refusal::Mounted { .. }) && refusal.to_string().contains("container"),
@@ -110,10 +113,10 @@ fn a_card_mounted_in_a_container_only_is_refused() {
 
 #[test]
 fn a_card_with_one_mounted_partition_is_refused_but_its_other_partition_is_not() {
-    let mut card = Loop::of_mib(64);
+    let mut card = Loop::zeros(64, &[]);
     let first = card.add_partition(1, 2048, 32768);
     let second = card.add_partition(2, 34816, 32768);
-    run("mkfs.ext4", &["-q", "-F", &first]);
+    tool("mkfs.ext4", &["-q", "-F", &first]);
     let mounted = Mounted::new(&[], &first);
     for device in [&card.path, &first] {
         let refusal = guard(device).unwrap_err();
@@ -128,8 +131,8 @@ fn a_card_with_one_mounted_partition_is_refused_but_its_other_partition_is_not()
 
 #[test]
 fn swap_is_refused() {
-    let card = Loop::of_mib(16);
-    run("mkswap", &[&card.path]);
+    let card = Loop::zeros(16, &[]);
+    tool("mkswap", &[&card.path]);
     let swap = Swap::on(&card.path);
     let refusal = guard(&card.path).unwrap_err();
     assert!(matches!(&refusal, Refusal::Swap { swap, .. } if *swap == card.path), "{refusal}");
@@ -139,7 +142,7 @@ fn swap_is_refused() {
 
 #[test]
 fn a_card_that_takes_no_writes_is_refused() {
-    let card = Loop::read_only(8);
+    let card = Loop::zeros(8, &["-r"]);
     assert!(matches!(guard(&card.path), Err(Refusal::ReadOnly { .. })));
     assert!(open_device(Path::new(&card.path), Access::Read).is_ok());
     let error = open_device(Path::new(&card.path), Access::ReadWrite).unwrap_err();
@@ -148,7 +151,7 @@ fn a_card_that_takes_no_writes_is_refused() {
 
 #[test]
 fn a_card_opened_exclusively_by_another_program_is_refused_and_the_program_named() {
-    let card = Loop::of_mib(8);
+    let card = Loop::zeros(8, &[]);
     let script = "import os,sys,time; os.open(sys.argv[1], os.O_RDWR|os.O_EXCL); print('open', flush=True); time.sleep(60)";
     let child = Command::new("python3").args(["-c", script, &card.path]).stdout(Stdio::piped()).spawn();
     let mut other = Program(child.expect("python3 is needed for this test"));
@@ -166,7 +169,7 @@ fn a_card_opened_exclusively_by_another_program_is_refused_and_the_program_named
 /// which is none to itself, stands for it.
 #[test]
 fn a_card_that_nobody_is_seen_to_hold_is_waited_for() {
-    let card = Loop::of_mib(8);
+    let card = Loop::zeros(8, &[]);
     let held = open_device(Path::new(&card.path), Access::Read).unwrap();
     let release = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(500));
@@ -179,7 +182,7 @@ fn a_card_that_nobody_is_seen_to_hold_is_waited_for() {
 
 #[test]
 fn a_card_below_a_loop_device_is_refused() {
-    let card = Loop::of_mib(8);
+    let card = Loop::zeros(8, &[]);
     let upper = Loop::over(&card.path, &[]);
     let refusal = guard(&card.path).unwrap_err();
     assert!(matches!(&refusal, Refusal::Held { holder, .. } if holder.contains(upper.name())), "{refusal}");
@@ -187,13 +190,13 @@ fn a_card_below_a_loop_device_is_refused() {
 
 #[test]
 fn a_card_that_holds_the_file_of_a_mounted_image_is_refused_by_that_mount_too() {
-    let card = Loop::of_mib(64);
-    run("mkfs.ext4", &["-q", "-F", &card.path]);
+    let card = Loop::zeros(64, &[]);
+    tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let outer = Mounted::new(&[], &card.path);
     let image = outer.point.join("inner.img");
     std::fs::File::create(&image).unwrap().set_len(16 << 20).unwrap();
     let inner = Loop::over(image.to_str().unwrap(), &[]);
-    run("mkfs.ext4", &["-q", "-F", &inner.path]);
+    tool("mkfs.ext4", &["-q", "-F", &inner.path]);
     let mounted = Mounted::new(&[], &inner.path);
     assert!(matches!(guard(&card.path), Err(Refusal::Mounted { .. })));
     let found = filesystem::of_path(&mounted.point).unwrap();
@@ -238,8 +241,8 @@ fn what_is_no_block_device_is_refused_with_advice() {
 
 #[test]
 fn what_is_on_a_card_is_told_through_a_direct_descriptor_too() {
-    let card = Loop::of_mib(64);
-    run("mkfs.vfat", &["-F", "32", "-n", "CAMERA", &card.path]);
+    let card = Loop::zeros(64, &[]);
+    tool("mkfs.vfat", &["-F", "32", "-n", "CAMERA", &card.path]);
     let looked = contents::describe(&peek(Path::new(&card.path)).unwrap(), 64 << 20);
     let opened = open_device(Path::new(&card.path), Access::Read).unwrap();
     assert!(opened.direct, "a loop device takes O_DIRECT");

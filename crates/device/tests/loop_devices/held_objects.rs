@@ -1,13 +1,13 @@
 //! What is held for a test stays the very object, and what becomes of it is named: on real files and loop devices. Needs
 //! root.
 
-use crate::support::{Loop, Program, run};
 use cardscope_device::held::{Held, HoldError, Kind};
 use cardscope_device::open::Access;
 use cardscope_engine::content::Content;
 use cardscope_engine::real::{BlockDevice, Holding, RealOptions, RealTarget};
 use cardscope_engine::target::{Change, Completion, Direction, Io, Plan, Target, TargetError};
 use cardscope_model::recipe::Path as Way;
+use cardscope_test_devices::{Loop, Program, tool};
 use std::fs::File;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -86,7 +86,7 @@ fn what_is_no_file_of_some_size_or_locked_is_refused_with_a_reason() {
     assert!(refusal(&path).contains("the file is empty"));
     assert!(matches!(Held::open(&dir.path().join("missing"), Access::Read), Err(HoldError::Name(_))));
     let fifo = dir.path().join("fifo");
-    run("mkfifo", &[fifo.to_str().unwrap()]);
+    tool("mkfifo", &[fifo.to_str().unwrap()]);
     assert!(refusal(&fifo).contains("name the card itself"));
     assert!(refusal(Path::new("/dev/null")).contains("name the card itself"));
 }
@@ -207,7 +207,7 @@ fn a_device_that_shrinks_grows_or_ends_is_named_so() {
         let mut target = target(&held);
         one(&mut target, direction, 0).unwrap();
         resize(&path, bytes);
-        run("losetup", &["--set-capacity", &device.path]);
+        tool("losetup", &["--set-capacity", &device.path]);
         let expected = Change::Resized { was: MIB, is: bytes };
         assert_eq!(held.present(), Err(expected.clone()));
         if bytes < MIB {
@@ -216,7 +216,7 @@ fn a_device_that_shrinks_grows_or_ends_is_named_so() {
         let reopened = target.reopen().unwrap_err();
         assert!(matches!(&reopened, TargetError::Changed { .. }), "{reopened}");
         resize(&path, MIB);
-        run("losetup", &["--set-capacity", &device.path]);
+        tool("losetup", &["--set-capacity", &device.path]);
         plan(&mut target);
         assert_eq!(
             changed(one(&mut target, Direction::Write, 0)),
@@ -234,14 +234,14 @@ fn a_device_without_a_size_went_away() {
     let mut target = target(&held);
     one(&mut target, Direction::Read, 0).unwrap();
     resize(&path, 0);
-    run("losetup", &["--set-capacity", &device.path]);
+    tool("losetup", &["--set-capacity", &device.path]);
     let gone = one(&mut target, Direction::Read, 4096).unwrap_err();
     assert!(matches!(gone, TargetError::Gone { .. }) && gone.to_string().contains("went away"), "{gone}");
 }
 
 #[test]
 fn a_held_device_is_ours_alone_and_a_loop_device_over_it_is_seen() {
-    let card = Loop::of_mib(8);
+    let card = Loop::zeros(8, &[]);
     let held = held(&card.path);
     let mut target = target(&held);
     target.reopen().unwrap();

@@ -2,9 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod commands;
 mod guards;
 mod held_objects;

@@ -2,10 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod guards;
 mod inspect;
 mod list;
+mod support;
 mod system_disk;

@@ -1,13 +1,14 @@
 //! Block devices: loop devices, for root.
 
 use crate::rig::{
-    LoopDevice, MIB, Mounted, becomes_free, by, check, file, one, open_exclusively, plan, root, write,
+    MIB, becomes_free, by, check, file, mounted, on_device, one, open_exclusively, plan, root, write,
 };
 use cardscope_engine::content::{Content, Match};
 use cardscope_engine::real::{Holding, IoChoice, RealOptions};
 use cardscope_engine::target::{Change, Completion, Direction, Io, Plan, Region, Target, TargetError};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::Path as Way;
+use cardscope_test_devices::Loop;
 use rstest::rstest;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -22,8 +23,8 @@ fn a_device_is_written_read_discarded_and_reopened_and_stays_ours(
         return;
     }
     let (_directory, path) = file(16 * MIB);
-    let device = LoopDevice::over(&path);
-    let mut target = device.open(by(io));
+    let device = Loop::over(&path, &[]);
+    let mut target = on_device(&device, by(io));
     assert!(target.info().whole_card);
     assert_eq!((target.info().bytes, target.info().sector), (16 * MIB, 512));
     assert_eq!(target.area(MIB).unwrap(), Region { start: 0, len: MIB }, "too small to spare its start");
@@ -53,7 +54,7 @@ fn a_device_that_we_may_not_open_ourselves_is_switched_between_the_ways(
         return;
     }
     let (_directory, path) = file(MIB);
-    let device = LoopDevice::over(&path);
+    let device = Loop::over(&path, &[]);
     // As UDisks2 hands it over: open, but closed to a second open by its permissions.
     let fd = open_exclusively(&device.path).unwrap();
     std::thread::spawn(move || {
@@ -88,11 +89,11 @@ fn one_bad_place_on_a_card_that_still_answers_is_an_io_error(
         return;
     }
     // A device larger than the room of the file system below it: writes to its holes fail, reads go well.
-    let place = Mounted::in_memory("tmpfs", "size=1m");
-    let image = place.path().join("card.img");
+    let place = mounted("tmpfs", "size=1m", 0);
+    let image = place.point.join("card.img");
     std::fs::File::create(&image).unwrap().set_len(16 * MIB).unwrap();
-    let device = LoopDevice::over(&image);
-    let mut target = device.open(by(io));
+    let device = Loop::over(&image, &[]);
+    let mut target = on_device(&device, by(io));
     target.plan(&plan(1, 65_536)).unwrap();
     let errors: Vec<TargetError> =
         (0..32).filter_map(|n| write(&mut target, n * 65_536, 65_536, Content::Noise).err()).collect();
@@ -108,8 +109,8 @@ fn a_misaligned_transfer_is_an_error_of_that_transfer() {
         return;
     }
     let (_directory, path) = file(MIB);
-    let device = LoopDevice::over(&path);
-    let mut target = device.open(RealOptions::default());
+    let device = Loop::over(&path, &[]);
+    let mut target = on_device(&device, RealOptions::default());
     target.plan(&plan(1, 4096)).unwrap();
     let result = one(&mut target, Direction::Read, 100, 512, Content::Noise).unwrap().result;
     assert!(matches!(result, Err(TargetError::Io { errno: 22, .. })), "{result:?}");
@@ -144,8 +145,8 @@ fn nothing_is_written_to_the_card_that_answers_after_a_read_failed(
         return;
     }
     let (_directory, path) = file(4 * MIB);
-    let device = LoopDevice::over(&path);
-    let mut target = device.open(RealOptions { holding: Some(Arc::new(Slot::default())), ..by(io) });
+    let device = Loop::over(&path, &[]);
+    let mut target = on_device(&device, RealOptions { holding: Some(Arc::new(Slot::default())), ..by(io) });
     std::fs::File::options().write(true).open(&path).unwrap().set_len(2 * MIB).unwrap();
     target.plan(&plan(2, 4096)).unwrap();
     let mut done: Vec<Completion> = Vec::new();

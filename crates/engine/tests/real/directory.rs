@@ -1,10 +1,11 @@
 //! A directory means a test file, made there and removed again.
 
-use crate::rig::{MIB, Mounted, check, known, plan, root, run, write};
+use crate::rig::{MIB, check, known, mounted, plan, root, write};
 use cardscope_engine::content::{Content, Match};
 use cardscope_engine::real::{RealOptions, RealTarget};
 use cardscope_engine::target::{Target, TargetError};
 use cardscope_files::Folder;
+use cardscope_test_devices::tool;
 use rstest::rstest;
 use std::path::Path;
 use tempfile::tempdir_in;
@@ -106,9 +107,9 @@ fn a_read_only_card_is_named_as_such() {
     if !root("a_read_only_card_is_named_as_such") {
         return;
     }
-    let card = Mounted::new("ext4", "rw", 16 * MIB);
-    run("mount", &["-o", "remount,ro", card.path().to_str().unwrap()]);
-    let error = open(card.path()).unwrap_err().to_string();
+    let card = mounted("ext4", "rw", 16);
+    tool("mount", &["-o", "remount,ro", card.path()]);
+    let error = open(&card.point).unwrap_err().to_string();
     assert!(error.contains("lock switch"), "{error}");
 }
 
@@ -119,8 +120,8 @@ fn an_area_larger_than_the_room_is_refused_before_anything_is_written(
     if !root("an_area_larger_than_the_room_is_refused") || !known(kind) {
         return;
     }
-    let card = Mounted::new(kind, "rw", 64 * MIB);
-    let mut target = open(card.path()).unwrap();
+    let card = mounted(kind, "rw", 64);
+    let mut target = open(&card.point).unwrap();
     let room = target.info().bytes;
     assert!(room > 16 * MIB && room < 48 * MIB, "16 MiB stay free: {room}");
     match target.area(64 * MIB) {
@@ -143,12 +144,12 @@ fn a_disk_that_fills_up_in_the_middle_says_what_where_and_what_to_do() {
     if !root("a_disk_that_fills_up_in_the_middle") {
         return;
     }
-    let place = Mounted::in_memory("tmpfs", "size=32m");
-    let mut target = open(place.path()).unwrap();
+    let place = mounted("tmpfs", "size=32m", 0);
+    let mut target = open(&place.point).unwrap();
     target.area(8 * MIB).unwrap();
     target.plan(&plan(1, 65_536)).unwrap();
     target.discard(cardscope_engine::target::Region { start: 0, len: 8 * MIB }).unwrap();
-    std::fs::write(place.path().join("others"), vec![1; 64 << 20]).unwrap_err();
+    std::fs::write(place.point.join("others"), vec![1; 64 << 20]).unwrap_err();
     let error = write(&mut target, 65_536, 65_536, Content::Noise).unwrap_err();
     assert!(matches!(error, TargetError::NoSpace { .. }), "{error:?}");
     let text = error.to_string();

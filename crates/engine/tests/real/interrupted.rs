@@ -1,11 +1,12 @@
 //! Ctrl-C, and devices that hang: nothing waits for them for ever.
 
-use crate::rig::{LoopDevice, MIB, Mounted, check, file, on_file, plan, root, run, write};
+use crate::rig::{MIB, check, file, mounted, on_device, on_file, plan, root, write};
 use cardscope_engine::content::{Content, Match};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::real::{IoChoice, RealOptions, RealTarget};
 use cardscope_engine::target::{Direction, Io, Target, TargetError};
 use cardscope_files::Folder;
+use cardscope_test_devices::{Loop, Mounted, tool};
 use rstest::rstest;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -27,14 +28,14 @@ struct Frozen<'a>(&'a Path);
 
 impl<'a> Frozen<'a> {
     fn new(place: &'a Path) -> Self {
-        run("fsfreeze", &["--freeze", place.to_str().unwrap()]);
+        tool("fsfreeze", &["--freeze", place.to_str().unwrap()]);
         Self(place)
     }
 }
 
 impl Drop for Frozen<'_> {
     fn drop(&mut self) {
-        run("fsfreeze", &["--unfreeze", self.0.to_str().unwrap()]);
+        tool("fsfreeze", &["--unfreeze", self.0.to_str().unwrap()]);
     }
 }
 
@@ -47,9 +48,9 @@ fn a_device_that_hangs_is_left_when_the_user_says_so(
     }
     let (below, device) = card();
     let interrupt = Interrupt::default();
-    let mut target = device.open(with(io, &interrupt));
+    let mut target = on_device(&device, with(io, &interrupt));
     target.plan(&plan(4, 4096)).unwrap();
-    let frozen = Frozen::new(below.path());
+    let frozen = Frozen::new(&below.point);
     let started = Instant::now();
     for slot in 0..4 {
         let offset = u64::from(slot) * 4096;
@@ -68,11 +69,11 @@ fn a_device_that_hangs_is_left_when_the_user_says_so(
 }
 
 /// A card as a loop device on a file system that can be frozen.
-fn card() -> (Mounted, LoopDevice) {
-    let below = Mounted::new("ext4", "rw", 32 * MIB);
-    let image = below.path().join("card.img");
+fn card() -> (Mounted, Loop) {
+    let below = mounted("ext4", "rw", 32);
+    let image = below.point.join("card.img");
     std::fs::write(&image, vec![1; MIB as usize]).unwrap();
-    let device = LoopDevice::over(&image);
+    let device = Loop::over(&image, &[]);
     (below, device)
 }
 
@@ -94,9 +95,9 @@ fn a_plan_waits_for_what_an_earlier_one_left_in_flight(
         return;
     }
     let (below, device) = card();
-    let mut target = device.open(with(io, &Interrupt::default()));
+    let mut target = on_device(&device, with(io, &Interrupt::default()));
     target.plan(&plan(4, 4096)).unwrap();
-    let frozen = Frozen::new(below.path());
+    let frozen = Frozen::new(&below.point);
     begin_writes(&mut target, Content::Constant(7));
     let started = Instant::now();
     std::thread::scope(|scope| {
@@ -122,9 +123,9 @@ fn a_device_that_does_not_answer_is_given_up_after_the_time_that_is_named(
     }
     let (below, device) = card();
     let io_timeout = Some(Duration::from_secs(2));
-    let mut target = device.open(RealOptions { io_timeout, ..with(io, &Interrupt::default()) });
+    let mut target = on_device(&device, RealOptions { io_timeout, ..with(io, &Interrupt::default()) });
     target.plan(&plan(4, 4096)).unwrap();
-    let frozen = Frozen::new(below.path());
+    let frozen = Frozen::new(&below.point);
     begin_writes(&mut target, Content::Constant(7));
     let started = Instant::now();
     let silent = |error: TargetError| assert!(error.to_string().contains("no answer for 2 s"), "{error}");
@@ -147,11 +148,11 @@ fn nothing_begins_beside_what_a_dropped_lane_left_in_flight(
         return;
     }
     let (below, device) = card();
-    let mut target = device.open(with(io, &Interrupt::default()));
+    let mut target = on_device(&device, with(io, &Interrupt::default()));
     target.plan(&plan(1, 4096)).unwrap();
     let mut lane = target.lane().unwrap().unwrap();
     lane.plan(&plan(4, 4096)).unwrap();
-    let frozen = Frozen::new(below.path());
+    let frozen = Frozen::new(&below.point);
     begin_writes(lane.as_mut(), Content::Constant(7));
     drop(lane);
     let refused = target.plan(&plan(1, 4096)).unwrap_err();

@@ -1,6 +1,6 @@
 //! Kernels and sandboxes that refuse what we would like.
 
-use crate::rig::{MIB, Mounted, check, file, known, on_file, plan, root, write};
+use crate::rig::{MIB, check, file, known, mounted, on_file, plan, root, write};
 use cardscope_engine::content::{Content, Match};
 use cardscope_engine::real::{RealOptions, RealTarget};
 use cardscope_engine::target::{Plan, Target};
@@ -113,12 +113,9 @@ fn a_file_system_without_direct_io_is_used_through_the_page_cache_and_the_result
     if !root("a_file_system_without_direct_io") || !known(kind) {
         return;
     }
-    let place = match kind {
-        "ramfs" => Mounted::in_memory(kind, options),
-        _ => Mounted::new(kind, options, 64 * MIB),
-    };
+    let place = mounted(kind, options, 64);
     let options = RealOptions { file_system: Some(kind.into()), ..RealOptions::default() };
-    let mut target = RealTarget::directory(Folder::open(place.path()).unwrap(), options).unwrap();
+    let mut target = RealTarget::directory(Folder::open(&place.point).unwrap(), options).unwrap();
     target.area(MIB).unwrap();
     target.plan(&Plan { path: Way::Buffered, ..plan(2, 4096) }).unwrap();
     assert_eq!(target.caveats(), [], "a buffered test asks for no direct I/O");

@@ -4,10 +4,10 @@ use cardscope_engine::content::{Content, Match};
 use cardscope_engine::real::{BlockDevice, IoChoice, RealOptions, RealTarget};
 use cardscope_engine::target::{Completion, Direction, Io, Plan, Target, TargetError};
 use cardscope_model::recipe::Path as Way;
+use cardscope_test_devices::{Loop, Mounted};
 use rustix::fs::{Mode, OFlags, open};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -31,12 +31,6 @@ pub(crate) fn root(test: &str) -> bool {
     root
 }
 
-pub(crate) fn run(program: &str, arguments: &[&str]) -> String {
-    let output = Command::new(program).args(arguments).output().expect("the program is installed");
-    assert!(output.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout).trim().to_owned()
-}
-
 /// A plain file of `bytes` zeros in tmpfs.
 pub(crate) fn file(bytes: u64) -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
@@ -51,29 +45,12 @@ pub(crate) fn on_file(path: &Path, options: RealOptions) -> Result<RealTarget, T
     RealTarget::file(file.into(), path, options)
 }
 
-/// A loop device over a file, detached on drop.
-pub(crate) struct LoopDevice {
-    pub(crate) path: String,
-    pub(crate) bytes: u64,
-}
-
-impl LoopDevice {
-    pub(crate) fn over(backing: &Path) -> Self {
-        let path = run("losetup", &["--find", "--show", backing.to_str().unwrap()]);
-        Self { path, bytes: std::fs::metadata(backing).unwrap().len() }
-    }
-
-    pub(crate) fn open(&self, options: RealOptions) -> RealTarget {
-        let fd = open_exclusively(&self.path).unwrap();
-        let device = BlockDevice { fd, bytes: self.bytes, sector: 512, name: self.path.clone() };
-        RealTarget::device(device, options).unwrap()
-    }
-}
-
-impl Drop for LoopDevice {
-    fn drop(&mut self) {
-        run("losetup", &["--detach", &self.path]);
-    }
+/// The loop device as a target, held as the program holds it.
+pub(crate) fn on_device(device: &Loop, options: RealOptions) -> RealTarget {
+    let fd = open_exclusively(&device.path).unwrap();
+    let bytes = std::fs::metadata(&device.image).unwrap().len();
+    let device = BlockDevice { fd, bytes, sector: 512, name: device.path.clone() };
+    RealTarget::device(device, options).unwrap()
 }
 
 pub(crate) fn open_exclusively(path: &str) -> Result<OwnedFd, TargetError> {
@@ -92,51 +69,12 @@ pub(crate) fn becomes_free(path: &str) -> bool {
     })
 }
 
-/// A file system in a file, mounted, unmounted on drop.
-pub(crate) struct Mounted {
-    place: TempDir,
-    _backing: TempDir,
-}
-
-impl Mounted {
-    pub(crate) fn new(kind: &str, options: &str, bytes: u64) -> Self {
-        let (backing, image) = file(bytes);
-        run(&format!("mkfs.{kind}"), &[image.to_str().unwrap()]);
-        let options = format!("loop,{options}");
-        Self::by(&["-t", kind, "-o", &options, image.to_str().unwrap()], backing)
+/// A file system in memory, or one of `mib` MiB on a loop device.
+pub(crate) fn mounted(kind: &str, options: &str, mib: u64) -> Mounted {
+    match kind {
+        "tmpfs" | "ramfs" => Mounted::new(&["-t", kind, "-o", options], kind),
+        _ => Mounted::made(kind, &[], &["-o", options], mib),
     }
-
-    /// A file system in memory.
-    pub(crate) fn in_memory(kind: &str, options: &str) -> Self {
-        Self::by(&["-t", kind, "-o", options, kind], tempfile::tempdir().unwrap())
-    }
-
-    fn by(arguments: &[&str], backing: TempDir) -> Self {
-        let place = tempfile::tempdir().unwrap();
-        run("mount", &[arguments, &[place.path().to_str().unwrap()]].concat());
-        Self { place, _backing: backing }
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        self.place.path()
-    }
-}
-
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        // A loop device over a file in it is let go of some time after it was detached.
-        let unmounted = (0..100).any(|_| {
-            umount(self.place.path()) || {
-                std::thread::sleep(Duration::from_millis(50));
-                false
-            }
-        });
-        assert!(unmounted || std::thread::panicking(), "{} stays busy", self.place.path().display());
-    }
-}
-
-fn umount(place: &Path) -> bool {
-    Command::new("umount").arg(place).output().is_ok_and(|output| output.status.success())
 }
 
 /// True where the kernel knows the file system; else says that the test is left out.

@@ -1,8 +1,8 @@
 //! The card that is written to through a mount is the one that the guards let pass, on real loop devices.
 
 use super::*;
+use cardscope_test_devices::{attempt, tool, undo};
 use std::path::PathBuf;
-use std::process::{Command, Output};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -15,39 +15,25 @@ struct Slot {
     _dir: TempDir,
 }
 
-fn run(arguments: &[&str]) -> Output {
-    Command::new("env")
-        .arg(format!("PATH={}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default()))
-        .args(arguments)
-        .output()
-        .unwrap()
-}
-
-fn tool(arguments: &[&str]) -> String {
-    let output = run(arguments);
-    assert!(output.status.success(), "{arguments:?} (this test needs root): {output:?}");
-    String::from_utf8_lossy(&output.stdout).trim().to_owned()
-}
-
 impl Slot {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let image = |name: &str| {
             let path = dir.path().join(name);
             File::create(&path).unwrap().set_len(BYTES).unwrap();
-            tool(&["mkfs.ext4", "-q", "-F", path.to_str().unwrap()]);
+            tool("mkfs.ext4", &["-q", "-F", path.to_str().unwrap()]);
             path
         };
         let (first, other) = (image("first"), image("other"));
-        let device = tool(&["losetup", "-f", "--show", first.to_str().unwrap()]);
+        let device = tool("losetup", &["-f", "--show", first.to_str().unwrap()]);
         Slot { device, other, _dir: dir }
     }
 
     /// Another card of the same size is put in, which gets the same number: once that is free, since whoever asks for
     /// any free one (the test beside this one) may take it for a while, and whoever looks at it holds the first card.
     fn swap(&self) {
-        tool(&["losetup", "-d", &self.device]);
-        let put_in = || run(&["losetup", &self.device, self.other.to_str().unwrap()]);
+        tool("losetup", &["-d", &self.device]);
+        let put_in = || attempt("losetup", &[&self.device, self.other.to_str().unwrap()]);
         let mut last = put_in();
         for _ in 0..1500 {
             if last.status.success() {
@@ -67,7 +53,7 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        let _ = Command::new("/sbin/losetup").args(["-d", &self.device]).output();
+        undo("losetup", &["-d", &self.device]);
     }
 }
 
