@@ -457,24 +457,24 @@ impl<'t> Card<'t> {
         let last = self.bytes.saturating_sub(LAST_SECTORS * u64::from(self.sector));
         let at_the_end = extent.end() > last && extent.len > self.sector;
         let unit = if at_the_end { self.sector } else { extent.len };
-        let again = self.read_parts(extent, unit, bytes)?;
+        let again = self.read_parts(extent, unit, 1, bytes)?;
         if at_the_end || again.is_none() || extent.len <= SMALL {
             let first = IoError { in_parts: at_the_end && again.is_none(), ..first };
             return Ok(self.second_try(first, again));
         }
         bytes.clear();
-        let in_parts = self.read_parts(extent, SMALL, bytes)?;
+        let in_parts = self.read_parts(extent, SMALL, SMALL_TRIES, bytes)?;
         Ok(self.third_try(first, in_parts))
     }
 
-    /// Reads an extent in requests of `unit` bytes, up to the first that fails.
+    /// Reads an extent in requests of `unit` bytes, each up to `tries` times, up to the first that fails.
     fn read_parts(
         &mut self,
         extent: Extent,
         unit: u32,
+        tries: u32,
         bytes: &mut Vec<u8>,
     ) -> Result<Option<IoError>, Stop> {
-        let tries = if unit == SMALL { SMALL_TRIES } else { 1 };
         for part in extents(extent.offset, extent.end(), unit) {
             if let Some(io_error) = self.at_last(tries, Direction::Read, Content::Buffer, part)? {
                 return Ok(Some(io_error));

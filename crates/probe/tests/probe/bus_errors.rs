@@ -5,7 +5,11 @@
 
 use crate::common::{Probed, erasing, options};
 use crate::written_docs::keep;
+use cardscope_engine::card::{Card, extents};
+use cardscope_engine::content::Content;
+use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::verify::{IoCounts, TOLERATED_PER_MILLION, Verdict, at_rate};
+use cardscope_simulator::{SimTarget, target_spec};
 use std::fmt::Write;
 
 /// Seeds of each rate in the quick run, and in the long one.
@@ -77,4 +81,18 @@ fn good_cards_with_rare_errors_are_not_accused_and_many_errors_are_no_pass() {
         assert!(rate < 10_000.0 || wrong == seeds as f64, "{wrong} of {seeds} at {rate} in a million");
     }
     keep("accuracy", "bus-errors", &table);
+}
+
+/// A request that failed twice has failed twice, whatever its size, and whether or not a third try moves its data.
+#[test]
+fn requests_of_every_size_that_fail_twice_are_counted_as_such() {
+    for block in [4 << 10, 64 << 10, 1 << 20] {
+        let name = "sim:constant?announced_bytes=4GiB&faults.read_error_p=0.02&faults.error_tries=2";
+        let mut target = SimTarget::open(target_spec::parse(name).unwrap()).unwrap();
+        let interrupt = Interrupt::default();
+        let mut card = Card::new(&mut target, &interrupt, block, 4).unwrap();
+        card.read(extents(0, 1000 * u64::from(block), block), Content::Buffer, |_, _, _| Ok(())).unwrap();
+        let IoCounts { failed_once, failed_twice, .. } = card.counts();
+        assert!(failed_once == 0 && failed_twice > 0, "{block}: {failed_once} once, {failed_twice} twice");
+    }
 }
