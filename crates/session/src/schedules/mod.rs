@@ -79,9 +79,24 @@ fn seeds() -> Range<u64> {
 /// Schedules beyond those that failed once, in the order of what was wrong: a read that was saved wrong in a later part of
 /// a test; I/Os that failed while an image was restored; a search that takes long; half of a write lost while a run grew;
 /// what a failed write left, counted against `--max-write`; a block that cannot be saved looked at for ever; a loss forgotten
-/// once the block was written again; reads of a later `restore`, held against a test before it.
-const FAILED_ONCE: [u64; 12] =
-    [4_597, 2_089, 7_549, 55_281, 56_471, 56_473, 57_029, 55_030, 50_989, 102_218, 104_518, 9_919];
+/// once the block was written again; reads of a later `restore`, held against a test before it; a read of 4 KiB that failed
+/// twice counted as one that failed once; one of the card's partition table, after the data is restored, not counted.
+const FAILED_ONCE: [u64; 14] = [
+    4_597,
+    2_089,
+    7_549,
+    55_281,
+    56_471,
+    56_473,
+    57_029,
+    55_030,
+    50_989,
+    102_218,
+    104_518,
+    9_919,
+    4_294_967_791,
+    4_294_968_241,
+];
 
 /// Some that did other things alone than among others, when the first of a process met a card that had been read.
 const ALONE_AND_AMONG_OTHERS: Range<u64> = 55_262..55_292;

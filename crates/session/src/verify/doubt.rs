@@ -10,7 +10,7 @@ use cardscope_device::contents;
 use cardscope_engine::card::Card;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::present_layout::PresentLayout;
-use cardscope_model::verify::{CapacityCause, Method, StatedSizes, Verdict, VerifyReport};
+use cardscope_model::verify::{CapacityCause, Method, StatedSizes, Verdict, Verification, VerifyReport};
 use cardscope_sd::label::Label;
 use cardscope_sd::registers::Crc;
 use serde::Deserialize as _;
@@ -26,10 +26,10 @@ pub(super) fn explain(
     session: &mut Session<'_>,
     report: &mut VerifyReport,
     printed: Option<&Label>,
+    layout: Option<PresentLayout>,
 ) {
     let mut stated = stated_sizes(request, session, report, printed);
     let cause = report.body.capacity_cause(&stated);
-    let layout = layout(session, report);
     report.header.findings.extend(layout.iter().flat_map(PresentLayout::contradictions));
     if cause.is_some() || report.body.verdict.lacks_capacity() {
         stated.partitions_end_bytes = layout.and_then(|layout| layout.partitions_end_bytes);
@@ -90,15 +90,16 @@ fn largest_genuine(archive: Option<&Path>, card_key: &str) -> Option<u64> {
     genuine.max()
 }
 
-/// The card's own layout, where it is still there.
-fn layout(session: &mut Session<'_>, report: &VerifyReport) -> Option<PresentLayout> {
-    let body = &report.body;
+/// The card's own layout, where it is still there. I/Os that fail are counted as those of the test.
+pub(super) fn layout(session: &mut Session<'_>, body: &mut Verification) -> Option<PresentLayout> {
     let there = body.moved.data_kept && body.method == Method::Quick;
     if !there || !session.opened.is_whole_card() {
         return None;
     }
     let mut card = Card::new(session.opened.target.as_mut(), session.interrupt, READ, 1).ok()?;
-    contents::present(&CardBytes(RefCell::new(&mut card)), None)
+    let layout = contents::present(&CardBytes(RefCell::new(&mut card)), None);
+    body.moved.add_failed(card.counts(), card.io_errors());
+    layout
 }
 
 /// Bytes of one read of the layout.

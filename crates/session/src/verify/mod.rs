@@ -68,6 +68,7 @@ impl Procedure for Request {
             Method::Files => files::run(self, session, report),
         };
         keep_no_clean_verdict(report, ended.as_ref().err());
+        let layout = ended.is_ok().then(|| doubt::layout(session, &mut report.body)).flatten();
         let weighed = says_errors_of_card(&ended);
         if weighed && report.body.weigh_errors() {
             report.drop_capacity_claims();
@@ -77,7 +78,7 @@ impl Procedure for Request {
             judge_label(report, printed, session.opened);
         }
         if ended.is_ok() {
-            doubt::explain(self, session, report, printed.as_ref());
+            doubt::explain(self, session, report, printed.as_ref(), layout);
         }
         if weighed {
             let found = &report.body;
