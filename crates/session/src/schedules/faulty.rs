@@ -29,6 +29,8 @@ pub(super) struct Faulty {
     spoiled: BTreeMap<u32, Spoiled>,
     /// Slots that were misread by a lasting fault, and not compared yet.
     misread: BTreeSet<u32>,
+    /// Slots with sectors that lost their last write, and not compared yet.
+    stale: BTreeSet<u32>,
     /// The fault that strikes, and how often it still does.
     striking: Option<(Fault, u32)>,
     /// Why nothing is answered any more.
@@ -65,6 +67,7 @@ impl Faulty {
             made_up: Vec::new(),
             spoiled: BTreeMap::new(),
             misread: BTreeSet::new(),
+            stale: BTreeSet::new(),
             striking: None,
             over: None,
             block: 0,
@@ -165,8 +168,9 @@ impl Faulty {
 
     fn read(&mut self, io: &Io) -> Result<(), TargetError> {
         let len = u64::from(io.len);
+        self.stale.remove(&io.slot);
         if self.is_own && self.table().truth.any(io.offset, len, sector::LOST) {
-            self.table().truth.stale_reads += 1;
+            self.stale.insert(io.slot);
         }
         let reads = |fault: Fault| matches!(fault, Fault::ShortReads { .. } | Fault::WrongData { .. });
         let answer = match self.strikes(reads) {
@@ -429,6 +433,9 @@ impl Target for Faulty {
     fn compare(&mut self, slot: u32, expected: Content) -> Result<Match, TargetError> {
         if self.misread.remove(&slot) {
             self.table().truth.misread_stamps += 1;
+        }
+        if self.stale.remove(&slot) {
+            self.table().truth.stale_reads += 1;
         }
         match (self.spoiled.get(&slot), &mut self.card) {
             (Some(found), _) => Ok(content::compare(expected, found.offset, &found.bytes[..found.len])),

@@ -42,7 +42,7 @@ pub(super) struct Truth {
     pub(super) landed_of_failed: u64,
     /// Writes to the other card.
     pub(super) other_writes: u64,
-    /// Whether a read brought what a lost write should have replaced.
+    /// Reads that brought what a lost write should have replaced, and were compared with what was written.
     pub(super) stale_reads: u64,
     /// Writes and flushes that failed.
     pub(super) errors: u64,
