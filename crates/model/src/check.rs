@@ -90,7 +90,7 @@ pub struct Visit {
 pub type CheckReport = Report<Visit>;
 
 impl Body for Visit {
-    fn ended_by_reader(&mut self) {
+    fn reader_is_suspect(&mut self) {
         (self.verdict, self.confidence, self.usable_bytes) = (Verdict::ReaderSuspect, SURE, None);
     }
 

@@ -222,8 +222,8 @@ pub trait Body {
     /// Hears how many bytes the card did not keep of an image that was put back after the test.
     fn restored_without(&mut self, _lost: u64) {}
 
-    /// Takes note that the test ended because its reader is suspect.
-    fn ended_by_reader(&mut self) {}
+    /// Takes note that the reader is suspect: what was read through it proves nothing of the card.
+    fn reader_is_suspect(&mut self) {}
 
     /// Takes a clean verdict back: an I/O failure cut its evidence short, or the card's data is not restored. True where
     /// there was one.
@@ -273,7 +273,14 @@ pub trait Document {
 
 impl<B: Body> Document for Report<B> {
     fn exit_status(&self) -> ExitStatus {
-        self.body.exit_status().max(self.header.exit_status())
+        let found = self.body.exit_status().max(self.header.exit_status());
+        match &self.header.suspect_reader {
+            // Nothing had to be restored: what is bad is the reader, or a card that only another reader can prove bad.
+            Some(reader) if !reader.ended_test && self.header.error.is_none() => {
+                found.min(ExitStatus::NotProven)
+            }
+            _ => found,
+        }
     }
 
     fn ended_by(&mut self, why: String) {

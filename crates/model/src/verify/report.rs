@@ -176,7 +176,7 @@ impl Body for Verification {
         }
     }
 
-    fn ended_by_reader(&mut self) {
+    fn reader_is_suspect(&mut self) {
         (self.verdict, self.confidence) = (Verdict::ReaderSuspect, SURE);
         (self.usable_bytes, self.good_bytes, self.share) = (None, None, None);
     }

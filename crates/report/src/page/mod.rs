@@ -319,10 +319,10 @@ impl Page {
         self.fold("Caveats", [Block::Remarks(findings::caveats(&header.caveats, tests))]);
     }
 
-    /// A reader that does not give the same data each time is the answer where it ended the test, and the first reason
-    /// where it did not.
-    fn blame_reader(&mut self, reader: &SuspectReader) {
-        if reader.ended_test {
+    /// A reader that does not give the same data each time is the answer where it ended the test, or where something bad
+    /// was found of the card through it; elsewhere the first reason.
+    fn blame_reader(&mut self, reader: &SuspectReader, is_complete: bool) {
+        if reader.ended_test || is_complete && self.tone == Tone::Bad {
             self.tone = Tone::Warning;
             self.answer = "SUSPECT READER: reads of the same place differ. Try another reader.".to_owned();
         }
@@ -334,7 +334,7 @@ impl Page {
     /// What to do next, what was tested, how it ended, when it was, and its session.
     pub(crate) fn add_end(&mut self, header: &Header) {
         if let Some(reader) = &header.suspect_reader {
-            self.blame_reader(reader);
+            self.blame_reader(reader, header.error.is_none());
         }
         // What the verb itself found pressing stands before what its page suggests.
         let suggested = std::mem::take(&mut self.next);

@@ -183,7 +183,7 @@ impl<'a, 's> Visit<'a, 's> {
         let outcome = self.session.part(procedure)?;
         if let Some(reader) = &outcome.report.header.suspect_reader {
             self.report.header.suspect_reader = Some(reader.clone());
-            self.report.body.ended_by_reader();
+            self.report.body.reader_is_suspect();
         }
         Ok(outcome)
     }

@@ -186,6 +186,9 @@ pub(crate) fn perform<P: Procedure>(
     if let Err(Failure::SuspectReader(reader)) = ended {
         blame_reader(&mut report, *reader);
         ended = Ok(());
+    } else if report.header.suspect_reader.is_some() {
+        // Nothing was to be preserved, so the test went on; what it read says nothing of the card.
+        report.body.reader_is_suspect();
     }
     if ended.is_ok() && !session.recorded {
         ended = session.begin_row(&mut report);
@@ -209,7 +212,7 @@ pub(crate) fn perform<P: Procedure>(
 
 /// A test that its reader ended has a document like any other, which says so.
 fn blame_reader<B: Body>(report: &mut Report<B>, reader: SuspectReader) {
-    report.body.ended_by_reader();
+    report.body.reader_is_suspect();
     if let Some(moved) = report.body.moved() {
         moved.data_kept |= moved.bytes_written == 0;
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::consent::Beforehand;
-use crate::{bench, check, map, verify};
+use crate::{bench, check, endure, format, map, verify};
 use cardscope_engine::event::Silent;
 use cardscope_model::report::{Document as _, ExitStatus};
 use cardscope_model::verify::Verdict;
@@ -61,6 +61,37 @@ fn an_image_is_not_taken_through_a_reader_that_misreads() {
         let mut measured = carried_out::<bench::Request>(words, &target, folder.path());
         assert_ended_by_reader(&mut measured, &target);
         assert!(!folder.path().join("card.img").exists());
+    }
+}
+
+fn assert_blames_reader<B: Body + std::fmt::Debug>(outcome: &Outcome<Report<B>>, what: &str) {
+    assert_eq!(outcome.failure, None, "{what}");
+    let header = &outcome.report.header;
+    assert!(header.suspect_reader.as_ref().is_some_and(|reader| !reader.ended_test), "{what}");
+    assert_ne!(outcome.report.exit_status(), ExitStatus::Bad, "{what}");
+}
+
+#[test]
+fn where_nothing_is_preserved_a_reader_that_misreads_is_reported_and_the_card_is_not_accused() {
+    let folder = tempfile::tempdir().unwrap();
+    for reader in READERS {
+        let target = format!("sim:constant?announced_bytes=64MiB&state=filled&{reader}");
+        for words in ["verify --erase", "verify --full"] {
+            let verified = carried_out::<verify::Request>(words, &target, folder.path());
+            assert_blames_reader(&verified, &format!("{words} {target}"));
+            assert_eq!(verified.report.body.verdict, Verdict::ReaderSuspect, "{words} {target}");
+            assert_eq!(verified.report.exit_status(), ExitStatus::NotProven, "{words} {target}");
+        }
+        let checked = carried_out::<check::Request>("check --budget 30s --erase", &target, folder.path());
+        assert_blames_reader(&checked, &target);
+        assert_eq!(checked.report.body.verdict, Verdict::ReaderSuspect);
+        let formatted = carried_out::<format::Request>("format --label CARD", &target, folder.path());
+        assert_blames_reader(&formatted, &target);
+        let words = "bench --recipe kdiskmark --size 4M";
+        let measured = carried_out::<bench::Request>(words, &target, folder.path());
+        assert_blames_reader(&measured, &target);
+        let worn = carried_out::<endure::Request>("endure --rounds 2", &target, folder.path());
+        assert_blames_reader(&worn, &target);
     }
 }
 

@@ -78,7 +78,13 @@ fn open_any(
 ) -> Result<Opened> {
     let Resolved { name, found } = target;
     let name = name.as_str();
-    let Found::Real(pinned) = found else { return simulated(name) };
+    let Found::Real(pinned) = found else {
+        let mut opened = simulated(name)?;
+        if writes {
+            look_at_reader(&mut opened, consent, interrupt)?;
+        }
+        return Ok(opened);
+    };
     let access = if writes { Access::ReadWrite } else { Access::Read };
     let mut announce = |text: &str| consent.announce(text);
     let mut asking = Asking::with(&mut announce, interrupt);
@@ -115,6 +121,15 @@ fn simulated(name: &str) -> Result<Opened> {
     Ok(opened)
 }
 
+/// Where data is about to be lost, notes a reader that gives different data for one place. Where data is preserved the test
+/// does that itself, and refuses.
+fn look_at_reader(opened: &mut Opened, consent: &dyn Consent, interrupt: &Interrupt) -> Result<()> {
+    if consent.loses_data() {
+        opened.suspect_reader = reader_check::suspect_reader(opened.target.as_mut(), interrupt)?;
+    }
+    Ok(())
+}
+
 /// Asks about the very object that is open, and looks afterwards whether it is still what was asked about. A reader that
 /// gives different data for one place is named in the question.
 fn agree(
@@ -128,9 +143,7 @@ fn agree(
     if !writes {
         return Ok(opened);
     }
-    if consent.loses_data() {
-        opened.suspect_reader = reader_check::suspect_reader(opened.target.as_mut(), interrupt)?;
-    }
+    look_at_reader(&mut opened, consent, interrupt)?;
     let contents = held.contents().map_err(Failure::io)?;
     let known = held.also_known_as().map_or_else(|| name.to_owned(), |real| format!("{name} ({real})"));
     let device = if let Kind::Device(device) = held.kind() { Some(device) } else { None };
