@@ -21,8 +21,8 @@ pub(super) struct Faulty {
     card: Option<SimTarget>,
     is_own: bool,
     table: Arc<Mutex<Table>>,
-    /// I/Os that the card has, and what becomes of their answers.
-    flying: Vec<(Io, Answer)>,
+    /// I/Os that the card has, what becomes of their answers, and whether their place had failed before.
+    flying: Vec<(Io, Answer, bool)>,
     /// Answers that the card does not give.
     made_up: Vec<Completion>,
     /// What stands in a slot in place of what was read.
@@ -162,7 +162,8 @@ impl Faulty {
             self.card().buffer(io.slot)?[..bytes.len()].copy_from_slice(&bytes);
         }
         self.card().submit(&Io { len, ..*io })?;
-        self.flying.push((*io, answer));
+        let again = self.is_own && self.table().truth.all(io.offset, u64::from(io.len), sector::FAILED);
+        self.flying.push((*io, answer, again));
         Ok(())
     }
 
@@ -239,11 +240,16 @@ impl Faulty {
 
     /// An answer of the card, as it is handed on.
     fn take(&mut self, mut done: Completion) {
-        let at = self.flying.iter().position(|(io, _)| io.slot == done.slot).unwrap();
-        let (io, answer) = self.flying.remove(at);
-        if done.result.is_err() && self.is_own {
-            self.table().truth.failed(&io);
-        } else if done.result.is_ok() && self.card().is_misread(io.slot) {
+        let at = self.flying.iter().position(|(io, ..)| io.slot == done.slot).unwrap();
+        let (io, answer, again) = self.flying.remove(at);
+        if self.is_own {
+            let truth = &mut self.table().truth;
+            match &done.result {
+                Ok(()) => truth.clear(io.offset, u64::from(io.len), sector::FAILED),
+                Err(_) => truth.failed(&io, again),
+            }
+        }
+        if done.result.is_ok() && self.card().is_misread(io.slot) {
             self.misread.insert(io.slot);
         }
         if done.result.is_ok() && answer != Answer::True {
@@ -352,7 +358,7 @@ impl Target for Faulty {
         if let Err(over) = self.call("complete", 0) {
             let at = self.now();
             done.append(&mut self.made_up);
-            let lost = self.flying.drain(..).map(|(io, _)| io.slot);
+            let lost = self.flying.drain(..).map(|(io, ..)| io.slot);
             done.extend(lost.map(|slot| Completion { slot, at, result: Err(over.clone()) }));
             return Err(over);
         }

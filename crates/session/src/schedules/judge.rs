@@ -164,8 +164,9 @@ impl Record<'_> {
         let is_whole = ended.failure.is_none() && !self.shape.kind.is_fake;
         let misled = is_whole && ended.misread_stamps > 0;
         self.must(!genuine || !misled, "the reader misread the card, and it is called genuine");
+        // In a visit each part is judged by its own I/Os.
         let fails = is_whole && ended.failed_again && self.fault.lasts(Harm::Fails);
-        self.must(!genuine || !fails, "an I/O failed twice in one place, and the card is called genuine");
+        self.must(!passed || !fails, "an I/O failed twice in one place, and the card is called genuine");
         let met = gathered(&ended.document, "outcome").contains(&"met");
         self.must(!met || !self.shape.kind.is_slow, "a slow card meets a mark");
     }

@@ -4,7 +4,6 @@
 use super::disks::Disks;
 use super::fault::{Due, PutIn};
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::ranges::Ranges;
 use cardscope_engine::target::{Direction, Io};
 use cardscope_model::identity::Identity;
 use cardscope_model::random::mix;
@@ -26,6 +25,8 @@ pub(super) mod sector {
     pub(crate) const MISREAD: u8 = 8;
     /// A write of it failed, and none since went well.
     pub(crate) const REFUSED: u8 = 16;
+    /// An I/O of it failed, and none since went well.
+    pub(crate) const FAILED: u8 = 32;
 }
 
 pub(super) const SECTOR: u64 = 512;
@@ -46,9 +47,7 @@ pub(super) struct Truth {
     pub(super) stale_reads: u64,
     /// Writes and flushes that failed.
     pub(super) errors: u64,
-    /// Sectors of I/Os that the card or its reader failed, and whether one of them failed again.
-    #[serde(skip)]
-    pub(super) failed: Ranges,
+    /// Whether an I/O failed that was asked for after all of its place had failed.
     pub(super) failed_again: bool,
     /// Reads that brought other data than the card's, by a fault that lasts, and were compared with what was written.
     pub(super) misread_stamps: u64,
@@ -71,6 +70,10 @@ impl Truth {
         self.sectors[Self::range(offset, len)].iter().any(|sector| sector & bits != 0)
     }
 
+    pub(super) fn all(&self, offset: u64, len: u64, bits: u8) -> bool {
+        self.sectors[Self::range(offset, len)].iter().all(|sector| sector & bits != 0)
+    }
+
     pub(super) fn set(&mut self, offset: u64, len: u64, bits: u8) {
         self.sectors[Self::range(offset, len)].iter_mut().for_each(|sector| *sector |= bits);
     }
@@ -86,11 +89,11 @@ impl Truth {
         }
     }
 
-    /// The card or its reader failed an I/O by a fault that lasts.
-    pub(super) fn failed(&mut self, io: &Io) {
+    /// The card or its reader failed an I/O by a fault that lasts; `again` where all of its place had failed when it was asked for.
+    pub(super) fn failed(&mut self, io: &Io, again: bool) {
         let (start, len) = (io.offset, u64::from(io.len));
-        self.failed_again |= self.failed.touches(start, start + len);
-        self.failed.add(start, start + len);
+        self.failed_again |= again;
+        self.set(start, len, sector::FAILED);
         if io.direction == Direction::Write {
             self.errors += 1;
             self.written -= len;
