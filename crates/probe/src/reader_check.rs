@@ -9,6 +9,7 @@ use cardscope_engine::content::Content;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Direction, Target};
 use cardscope_model::random::Random;
+use cardscope_model::report::Moved;
 use cardscope_model::suspect_reader::{ReadDifference, ReadRequest, ReadStage, SuspectReader};
 use cardscope_model::units::Nanos;
 use std::collections::{HashMap, HashSet};
@@ -57,20 +58,30 @@ pub(crate) fn must_end(card: &mut Card<'_>, end: Option<Nanos>) -> Option<Nanos>
 }
 
 /// Reads a card in many ways before a test that preserves nothing; `None` where all reads agree, or the card holds no data
-/// on which a difference would show. Nothing is written.
+/// on which a difference would show. Nothing is written; `moved` counts the reads, and those that failed.
 ///
 /// # Errors
 /// If the card is gone, or the user stopped it.
-pub fn suspect_reader(target: &mut dyn Target, interrupt: &Interrupt) -> Result<Option<SuspectReader>, Stop> {
+pub fn suspect_reader(
+    target: &mut dyn Target,
+    interrupt: &Interrupt,
+    moved: &mut Moved,
+) -> Result<Option<SuspectReader>, Stop> {
     let mut card = Card::new(target, interrupt, WINDOW, 2)?;
-    let mut random = Random::new(card.bytes());
-    let end = Some(card.now() + UNASKED);
-    read_end(&mut card)?;
-    let places = places_with_data(&mut card, &mut random, end)?;
-    match compare_reads(&mut card, &places, &mut random, end) {
+    let compared = look(&mut card);
+    moved.add_failed(card.counts(), card.io_errors());
+    match compared {
         Err(Stop::SuspectReader(reader)) => Ok(Some(SuspectReader { ended_test: false, ..*reader })),
         ended => ended.map(|()| None),
     }
+}
+
+fn look(card: &mut Card<'_>) -> Result<(), Stop> {
+    let mut random = Random::new(card.bytes());
+    let end = Some(card.now() + UNASKED);
+    read_end(card)?;
+    let places = places_with_data(card, &mut random, end)?;
+    compare_reads(card, &places, &mut random, end)
 }
 
 /// Reads the very end of the card: a reader that announces more sectors than the card has fails in the last ones only.

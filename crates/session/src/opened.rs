@@ -14,7 +14,7 @@ use cardscope_engine::target::{Target, TargetInfo};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::condition::Condition;
 use cardscope_model::identity::Identity;
-use cardscope_model::report::Header;
+use cardscope_model::report::{Header, Moved};
 use cardscope_model::suspect_reader::SuspectReader;
 use cardscope_model::units::{BinarySize, MIB};
 use std::path::Path;
@@ -47,6 +47,8 @@ pub struct Opened {
     pub caveats: Vec<Caveat>,
     /// Reads that gave different data, where that was tested before something is overwritten for good.
     pub suspect_reader: Option<SuspectReader>,
+    /// I/Os of that test, and those that failed: counted with the verb's own.
+    pub(crate) reader_ios: Moved,
     /// The very object that is open: device, file or directory. `None` for a simulated card.
     pub held: Option<Arc<Held>>,
     /// How much may be written.
@@ -68,6 +70,7 @@ impl Opened {
             may_write: true,
             caveats: Vec::new(),
             suspect_reader: None,
+            reader_ios: Moved::default(),
             held: None,
             limit: Limit::default(),
             files: None,

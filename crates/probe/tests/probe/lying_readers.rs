@@ -7,6 +7,7 @@ use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Completion, Direction, Io, Region, Target, TargetError};
 use cardscope_model::random::Random;
+use cardscope_model::report::Moved;
 use cardscope_probe::capacity::{BLOCK, DEPTH, Options, probe};
 use cardscope_probe::context::Limits;
 use cardscope_probe::reader_check::suspect_reader;
@@ -142,7 +143,7 @@ fn a_lying_reader_is_found_before_anything_is_written(#[case] lie: Lie) {
         let (stop, tally) = preserving(&mut target, &mut Memory::default(), seed);
         assert!(matches!(stop, Some(Stop::SuspectReader(_))), "{lie:?}, seed {seed}: {stop:?}");
         assert_eq!(tally.written, 0, "{lie:?}, seed {seed}");
-        let reported = suspect_reader(&mut target, &Interrupt::default()).unwrap();
+        let reported = suspect_reader(&mut target, &Interrupt::default(), &mut Moved::default()).unwrap();
         assert!(reported.is_some_and(|reader| !reader.ended_test), "{lie:?}, seed {seed}");
     }
 }
@@ -195,7 +196,7 @@ fn what_is_saved_through_a_reader_that_flips_bits_is_what_the_card_holds() {
 fn an_honest_reader_is_not_suspected() {
     for (seed, name) in (0..8).zip([FILLED, EMPTY].into_iter().cycle()) {
         let mut target = LyingReader::new(name, None, seed);
-        assert_eq!(suspect_reader(&mut target, &Interrupt::default()).unwrap(), None);
+        assert_eq!(suspect_reader(&mut target, &Interrupt::default(), &mut Moved::default()).unwrap(), None);
         let (stop, _) = preserving(&mut target, &mut Memory::default(), seed);
         assert_eq!(stop, None, "{name}, seed {seed}");
     }

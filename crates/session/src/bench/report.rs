@@ -29,6 +29,7 @@ pub(super) fn begin(report: &mut BenchReport, recipe: &Recipe, opened: &Opened) 
         recipe_version: recipe.fingerprint.clone(),
         bus_ceiling_mb_s: opened.ceiling_mb_s,
         engine_cost: null::engine_cost(),
+        moved: std::mem::take(&mut report.body.moved),
         ..Bench::default()
     };
 }

@@ -69,6 +69,7 @@ impl Procedure for Request {
             file_system: limit::file_system_word(layout.file_system).to_owned(),
             backup: self.backup.as_ref().map(|path| path.display().to_string()),
             tool: picture.tool.clone(),
+            moved: std::mem::take(&mut report.body.moved),
             ..Formatting::default()
         };
         session.begin_row(report)?;

@@ -14,7 +14,6 @@ use cardscope_engine::event::{Listener, Plan, Steps};
 use cardscope_journal::backup;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::format::{FormatReport, Mode};
-use cardscope_model::report::Moved;
 use cardscope_model::verify::IoError;
 use cardscope_sd::layout::SECTOR;
 use std::cell::RefCell;
@@ -72,7 +71,7 @@ pub(super) fn plan(mode: Mode, backs_up: bool) -> Plan {
 pub(super) fn write(picture: &Picture, session: &mut Session<'_>, report: &mut FormatReport) -> Result<()> {
     let unit =
         session.opened.identity.as_ref().and_then(cardscope_model::identity::Identity::allocation_unit);
-    let mut moved = Moved::default();
+    let mut moved = std::mem::take(&mut report.body.moved);
     let done = session.drive((BLOCK, DEPTH), &mut moved, |card, _, events| {
         if u64::from(card.sector()) > SECTOR {
             return Err(Failure::refused(format!(

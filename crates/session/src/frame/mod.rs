@@ -169,6 +169,10 @@ pub(crate) fn perform<P: Procedure>(
     let seed = common.seed.unwrap_or_else(fresh_seed);
     let mut report =
         Report { header: opened.header(&common.target, seed), body: <P::Body as Default>::default() };
+    let Moved { counts, io_errors, .. } = std::mem::take(&mut opened.reader_ios);
+    if let Some(moved) = report.body.moved() {
+        moved.add_failed(counts, &io_errors);
+    }
     let mut session = Session {
         opened,
         interrupt,

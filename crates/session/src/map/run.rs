@@ -16,7 +16,6 @@ use cardscope_journal::put_back::RESTORING;
 use cardscope_model::card_map::advice::{self, AFTER_DISCARD, Facts, TargetKind};
 use cardscope_model::card_map::profile::profile;
 use cardscope_model::card_map::{MapReport, Measured, Tried};
-use cardscope_model::report::Moved;
 use cardscope_probe::capacity::{BLOCK, DEPTH};
 use cardscope_probe::map::{self, Options, discard};
 use cardscope_probe::write_scope::WriteScope;
@@ -41,7 +40,7 @@ pub(super) fn measure(
     report: &mut MapReport,
     facts: &mut Facts,
 ) -> Result<()> {
-    let mut moved = Moved::default();
+    let mut moved = std::mem::take(&mut report.body.moved);
     let measured = &mut report.body.measured;
     let ended = session.drive((BLOCK, DEPTH), &mut moved, |card, journal, events| {
         all_parts(scope, options, card, journal, events, measured, facts)

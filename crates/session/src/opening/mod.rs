@@ -125,7 +125,8 @@ fn simulated(name: &str) -> Result<Opened> {
 /// does that itself, and refuses.
 fn look_at_reader(opened: &mut Opened, consent: &dyn Consent, interrupt: &Interrupt) -> Result<()> {
     if consent.loses_data() {
-        opened.suspect_reader = reader_check::suspect_reader(opened.target.as_mut(), interrupt)?;
+        opened.suspect_reader =
+            reader_check::suspect_reader(opened.target.as_mut(), interrupt, &mut opened.reader_ios)?;
     }
     Ok(())
 }

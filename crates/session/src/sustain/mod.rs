@@ -93,7 +93,8 @@ impl Procedure for Attended<'_> {
         let scope = Scope::prepare(self.request, work, session.opened)?;
         let mut thermometers = Thermometers::open(self.request, session.opened)?;
         let options = scope.options(self.request, work, session.opened, report.header.seed);
-        report.body = begin(self.request, work, &options, session.bytes());
+        let moved = std::mem::take(&mut report.body.moved);
+        report.body = begin(self.request, work, &options, session.bytes(), moved);
         let line = scope.plan_line(self.request, work, session.opened);
         session.events.plan(plan(&options).saying(line));
         session.begin_row(report)?;
@@ -116,7 +117,7 @@ impl Procedure for Attended<'_> {
 }
 
 /// What it holds before anything is known.
-fn begin(request: &Request, work: Work, options: &Options, announced_bytes: u64) -> LongRun {
+fn begin(request: &Request, work: Work, options: &Options, announced_bytes: u64, moved: Moved) -> LongRun {
     let region = options.limits.region;
     LongRun {
         work,
@@ -130,7 +131,7 @@ fn begin(request: &Request, work: Work, options: &Options, announced_bytes: u64)
         measured: Measured { queue_depth: DEPTH, limits: options.card_limits, ..Measured::default() },
         announced_bytes,
         // A file of our own overwrites nothing of anybody's.
-        moved: Moved { data_kept: work == Work::Read || options.prepare, ..Moved::default() },
+        moved: Moved { data_kept: work == Work::Read || options.prepare, ..moved },
         ..LongRun::default()
     }
 }
