@@ -8,15 +8,22 @@ use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_journal::backup::{About, Backup};
 use cardscope_journal::put_back::PutBack;
+use cardscope_model::suspect_reader::SuspectReader;
 use std::path::Path;
 
 /// Takes an image of a card before anything is written to it.
+///
+/// # Errors
+/// That of [`Backup::take`]; also where the reader was found suspect before: nothing is preserved through it.
 pub(crate) fn take(
     file: &Path,
     opened: &mut Opened,
     interrupt: &Interrupt,
     events: &mut dyn Listener,
 ) -> Result<Backup> {
+    if let Some(reader) = opened.suspect_reader.take() {
+        return Err(Failure::SuspectReader(Box::new(SuspectReader { ended_test: true, ..reader })));
+    }
     let about = About {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         target: opened.target.info().name.clone(),
