@@ -16,7 +16,7 @@ fn a_served_card_behind_a_loop_device_tells_its_cache_in_real_time() {
     );
     let device = Loop::over(served.card(), &["--direct-io=on"]);
     let name = device.path.as_str();
-    let arguments = ["sustain", name, "--erase", "--yes-destroy", name, "--duration", "20s", "--json"];
+    let arguments = ["sustain", name, "--erase", "--yes-destroy", name, "--duration", "15s", "--json"];
     let run = home.run(&arguments).expect(0);
     let document = run.json();
     let cache = document["cache_bytes"]["value"].as_f64().unwrap_or_else(|| panic!("{run}"));

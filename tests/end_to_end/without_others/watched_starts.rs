@@ -16,7 +16,7 @@ fn watched(home: &Home, name: &str, more: &[&str]) -> Value {
     let served = Served::start(home, name, &[]);
     let device = Loop::over(served.card(), &["--direct-io=on"]);
     let load = Load::of(&device.path, &START);
-    let arguments = [&["observe", &device.path, "--for", "12s", "--json"], more].concat();
+    let arguments = [&["observe", &device.path, "--for", "8s", "--json"], more].concat();
     let report = home.run(&arguments).expect(0).json();
     drop(load);
     report

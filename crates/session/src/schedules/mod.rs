@@ -5,7 +5,7 @@
 //! each kind of fault twenty times, readers among them that answer wrongly from a call on. A program that is to be killed is
 //! killed: each worker is a process of its own, and the next one takes over the card, the disks and the schedule.
 //!
-//!     cargo test -p cardscope-session --lib schedules                    # 1 000; CARDSCOPE_LONG=1: 100 000 others
+//!     cargo test -p cardscope-session --lib schedules                    # 400; CARDSCOPE_LONG=1: 100 600 others
 //!     SCHEDULE=123 cargo test -p cardscope-session --lib schedules       # one; 100..=199 for some
 
 mod cards;
@@ -71,8 +71,8 @@ fn seeds() -> Range<u64> {
             let (first, last) = asked.split_once("..=").unwrap_or((&asked, &asked));
             first.parse().unwrap()..last.parse::<u64>().unwrap() + 1
         }
-        Err(_) if std::env::var_os("CARDSCOPE_LONG").is_some() => 500..101_000,
-        Err(_) => 0..500,
+        Err(_) if std::env::var_os("CARDSCOPE_LONG").is_some() => 400..101_000,
+        Err(_) => 0..400,
     }
 }
 
