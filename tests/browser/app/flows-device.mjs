@@ -125,7 +125,7 @@ const typedName = withCard(LASTING, async ({ rig, server, open }) => {
     await field.pressSequentially(rig.device);
     assert.ok(await start.isEnabled(), 'with the name it can be started');
   }
-  // By the key: what the first tab starts makes the page of the other one move under the pointer.
+  // By the key, here and below: what one tab starts or removes makes the page of the other one move under the pointer.
   await Promise.all([one, two].map(page => page.getByLabel(`Type ${rig.device} to agree`).press('Enter')));
   await until(async () => {
     const { tasks } = await server.ask('GET', '/api/tasks');
@@ -135,9 +135,9 @@ const typedName = withCard(LASTING, async ({ rig, server, open }) => {
   }, 'one that runs and one that waits', 20_000);
   await visit(one, '/live');
   await one.getByText('Waiting for its turn').waitFor();
-  await one.getByRole('button', { name: 'Remove' }).click();
+  await one.getByRole('button', { name: 'Remove' }).press('Enter');
   await one.getByText('Waiting for its turn').waitFor({ state: 'detached' });
-  await one.getByRole('button', { name: 'Stop', exact: true }).click();
+  await one.getByRole('button', { name: 'Stop', exact: true }).press('Enter');
   await one.getByRole('progressbar').waitFor({ state: 'detached' });
   silent(one, two);
 });
