@@ -36,13 +36,17 @@ pub fn attempt(name: &str, arguments: &[&str]) -> Output {
     output
 }
 
-/// Runs a tool that undoes something, again for as long as it finds that busy. It never panics, since a failing test may be
-/// unwinding; mostly there is nothing left to undo.
+/// Runs a tool that undoes something, again while it finds that busy; mostly there is nothing left to undo. Fails where it
+/// stays busy, but not a test that fails already.
 pub fn undo(name: &str, arguments: &[&str]) {
     let began = Instant::now();
     while let Ok(output) = command(name, arguments).output() {
         let busy = String::from_utf8_lossy(&output.stderr).contains("busy");
-        if output.status.success() || !busy || began.elapsed() > PATIENCE {
+        if output.status.success() || !busy {
+            return;
+        }
+        if began.elapsed() > PATIENCE {
+            assert!(std::thread::panicking(), "{name} {arguments:?}: busy for {PATIENCE:?}");
             return;
         }
         std::thread::sleep(Duration::from_millis(20));

@@ -161,6 +161,7 @@ fn after_kill_9_in_each_part_of_a_visit_restore_makes_the_card_what_it_was() {
         std::thread::sleep(Duration::from_millis(400).mul_f64(share(n)));
         visit.signal(Signal::KILL);
         visit.finish();
+        assert!(!table.is_as_before(), "{part}: killed after it was restored, which tests nothing");
         let journal = table.journal().unwrap_or_else(|| panic!("{part} overwrites without a journal"));
         table.restore(&journal, &[]);
         assert!(table.is_as_before() && !journal.exists(), "{part}");
