@@ -154,15 +154,15 @@ fn answers_while_the_card_hangs(served: &Served, mut running: Running, begun: im
 
 /// Bytes that a journal cannot make smaller.
 fn noise(len: usize) -> Vec<u8> {
-    let mut state = 0x9e37_79b9_u32;
-    let next = || {
-        // Marsaglia's xorshift, 32 bits.
+    let (mut noise, mut state) = (vec![0; len], 0x9e37_79b9_7f4a_7c15_u64);
+    for word in noise.chunks_exact_mut(8) {
+        // Marsaglia's xorshift, 64 bits.
         state ^= state << 13;
-        state ^= state >> 17;
-        state ^= state << 5;
-        Some(state.to_le_bytes())
-    };
-    std::iter::from_fn(next).take(len / 4).flatten().collect()
+        state ^= state >> 7;
+        state ^= state << 17;
+        word.copy_from_slice(&state.to_le_bytes());
+    }
+    noise
 }
 
 /// Blocks in the journals of a home, in bytes.

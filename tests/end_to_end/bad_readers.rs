@@ -3,18 +3,13 @@
 //! CARDSCOPE_LONG=1.
 
 use crate::common::binary::Home;
-use crate::common::machine::Loop;
+use crate::common::machine::{Loop, data, first_difference};
 use crate::common::maps::{journals, parts};
 use crate::common::served::Served;
 use rustix::process::Signal;
 
 /// Bytes of the card.
 const BYTES: usize = 64 << 20;
-
-/// What stands on it: no two words alike.
-fn content() -> Vec<u8> {
-    (0..BYTES as u64 / 8).flat_map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes()).collect()
-}
 
 /// The card with what is wrong with it, from the state in which it was left, and back into it.
 fn name(home: &Home, fault: &str, is_new: bool) -> String {
@@ -28,7 +23,8 @@ fn name(home: &Home, fault: &str, is_new: bool) -> String {
 fn data_survives(fault: &str, verb: &[&str], behind_a_loop_device: bool) {
     let home = Home::new();
     let mut served = Served::start(&home, &name(&home, "", true), &["--no-timing"]);
-    std::fs::write(served.card(), content()).unwrap();
+    let before = data(BYTES);
+    std::fs::write(served.card(), &before).unwrap();
     served.stop(Signal::TERM);
     served.serve(&home, &name(&home, fault, false), &["--no-timing"]);
     let card = behind_a_loop_device.then(|| Loop::over(served.card(), &["--direct-io=on"]));
@@ -44,7 +40,7 @@ fn data_survives(fault: &str, verb: &[&str], behind_a_loop_device: bool) {
     }
     drop(card);
     let now = std::fs::read(served.card()).unwrap();
-    let first = content().iter().zip(&now).position(|(was, is)| was != is);
+    let first = first_difference(&before, &now);
     assert!(now.len() == BYTES && first.is_none(), "{fault}: byte {first:?} was changed: {outcome}");
     // A map judges times; what it reads wrong does not touch them.
     assert!(verb[0] == "map" || outcome.status.code() != Some(0), "{fault}: {outcome}");

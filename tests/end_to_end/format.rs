@@ -2,7 +2,7 @@
 //! the tools of others; and everything that must leave a card as it was.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
-use crate::common::machine::{MIB, Mounted, attempt, tool, undo, with_data};
+use crate::common::machine::{MIB, Mounted, attempt, data, tool, undo, with_data};
 use crate::common::served::Served;
 use serde_json::Value;
 use std::fs::File;
@@ -301,8 +301,7 @@ fn a_fake_that_is_partitioned_to_what_it_has_keeps_every_file() {
     // Filled to the last cluster, it gives back every byte.
     let free = l["clusters"].as_u64().unwrap() * l["cluster_sectors"].as_u64().unwrap() * 512;
     let file = home.path("full.bin");
-    let bytes: Vec<u8> =
-        (0..free / 8).flat_map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes()).collect();
+    let bytes = data(free as usize);
     std::fs::write(&file, &bytes).unwrap();
     tool("mcopy", &["-i", &part.0, file.to_str().unwrap(), "::"]);
     tool("blockdev", &["--flushbufs", &part.0]);

@@ -1,7 +1,7 @@
 //! `map` and what is on the card: the same to the byte afterwards, however the map ended; refused where it is not safe.
 
 use crate::common::binary::{Home, Outcome};
-use crate::common::machine::{Loop, MIB, Mounted, image, names_in, tool, with_data};
+use crate::common::machine::{Loop, MIB, Mounted, data, image, names_in, tool, with_data};
 use crate::common::maps::{claims, holds_what_is_promised, journals, parts};
 use crate::common::served::Served;
 use crate::common::{list, number, text, until};
@@ -35,7 +35,7 @@ fn a_loop_device_and_a_file_are_the_same_to_the_byte_afterwards() {
 fn a_served_card_behind_a_loop_device_is_the_same_to_the_byte_afterwards() {
     let home = Home::new();
     let served = Served::start(&home, "sim:constant?announced_bytes=64MiB", &[]);
-    let content: Vec<u8> = (0..64 * MIB / 8).flat_map(|n| (n * 77).to_le_bytes()).collect();
+    let content = data((64 * MIB) as usize);
     std::fs::write(served.card(), &content).unwrap();
     let card = Loop::over(served.card(), &[]);
     let outcome = home.run(&[&["map", &card.path, "--json", "-q"], parts()].concat()).expect(0);
@@ -177,7 +177,7 @@ impl Slow {
     fn new() -> Self {
         let home = Home::new();
         let served = Served::start(&home, "sim:lexar-16g-c10?announced_bytes=64MiB", &[]);
-        let content: Vec<u8> = (0..64 * MIB / 8).flat_map(|n| (n * 77).to_le_bytes()).collect();
+        let content = data((64 * MIB) as usize);
         std::fs::write(served.card(), &content).unwrap();
         let card = Loop::over(served.card(), &[]);
         Slow { home, card, content, _served: served }

@@ -2,7 +2,9 @@
 //! of whole cards, put back on the same card or another one.
 
 use crate::common::binary::{Home, Outcome};
-use crate::common::machine::{Loop, MIB, Mounted, attempt, image, names_in, tool, with_data};
+use crate::common::machine::{
+    Loop, MIB, Mounted, attempt, first_difference, image, names_in, tool, with_data,
+};
 use crate::common::{list, number, text, until};
 use rustix::process::Signal;
 use std::os::unix::fs::MetadataExt;
@@ -90,9 +92,8 @@ fn a_journal_waits_is_restored_and_goes_and_a_second_time_changes_nothing() {
 
 /// Where the card holds a stamp of the test still.
 fn stamped(torn: &Torn) -> usize {
-    let now = torn.card.content();
-    let at = now.chunks(512).zip(torn.before.chunks(512)).position(|(now, before)| now != before);
-    at.expect("the card was overwritten") * 512
+    let at = first_difference(&torn.before, &torn.card.content());
+    at.expect("the card was overwritten") / 512 * 512
 }
 
 #[test]

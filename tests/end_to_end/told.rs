@@ -1,7 +1,7 @@
 //! `--events`: progress as JSON, a line an event, for a program that reads it; and what a verb does when that program goes away.
 
 use crate::common::binary::{CARDSCOPE, Home};
-use crate::common::machine::{Loop, tool};
+use crate::common::machine::{Loop, data, tool};
 use crate::common::maps::journals;
 use crate::common::served::Served;
 use crate::common::{PATIENCE, text, until};
@@ -61,8 +61,7 @@ fn a_verb_whose_reader_goes_away_ends_as_after_ctrl_c_and_restores_the_data() {
     let served = Served::start(&home, "constant?command_s=0.004&mb_s=100&announced_bytes=64MiB", &[]);
     let card = Loop::over(served.card(), &["--direct-io=on"]);
     // Content that takes room in a journal.
-    let words = (1..=512u64).flat_map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes());
-    fs::write(&card.path, words.collect::<Vec<u8>>().repeat(12 << 10)).unwrap();
+    fs::write(&card.path, data(48 << 20)).unwrap();
     let content = || {
         tool("blockdev", &["--flushbufs", &card.path]);
         fs::read(&card.path).unwrap()

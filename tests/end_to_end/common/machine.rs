@@ -8,11 +8,24 @@ pub(crate) const MIB: u64 = 1 << 20;
 /// A file that stands for a card's content, of so many MiB, with data in it that tells whether it was touched.
 pub(crate) fn image(dir: &Path, mib: u64) -> PathBuf {
     let path = dir.join("card.img");
-    let words = (1..=512u64).flat_map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes());
-    let mut bytes = words.collect::<Vec<u8>>().repeat((mib * MIB / 4096) as usize);
-    (0u64..).zip(bytes.chunks_mut(4096)).for_each(|(n, block)| block[..8].copy_from_slice(&n.to_le_bytes()));
-    std::fs::write(&path, bytes).unwrap();
+    std::fs::write(&path, data((mib * MIB) as usize)).unwrap();
     path
+}
+
+/// Data of which no two blocks of 4 KiB are alike.
+pub(crate) fn data(bytes: usize) -> Vec<u8> {
+    let words = (1..=512u64).flat_map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes());
+    let mut data = words.collect::<Vec<u8>>().repeat(bytes.div_ceil(4096));
+    (0u64..).zip(data.chunks_mut(4096)).for_each(|(n, block)| block[..8].copy_from_slice(&n.to_le_bytes()));
+    data.truncate(bytes);
+    data
+}
+
+/// The first byte in which two contents differ.
+pub(crate) fn first_difference(a: &[u8], b: &[u8]) -> Option<usize> {
+    let differs = |(a, b): (&[u8], &[u8])| a != b;
+    let block = a.chunks(4096).zip(b.chunks(4096)).position(differs)? * 4096;
+    a[block..].iter().zip(&b[block..]).position(|(a, b)| a != b).map(|byte| block + byte)
 }
 
 /// A loop device over an image of so many MiB with such data in it.

@@ -9,7 +9,7 @@ mod names;
 mod runs;
 
 use crate::common::binary::{CARDSCOPE, Home, Running};
-use crate::common::machine::Loop;
+use crate::common::machine::{Loop, data, tool};
 use crate::common::served::Served;
 use crate::common::{PATIENCE, text, until};
 use rustix::process::{Pid, Signal, kill_process};
@@ -298,8 +298,7 @@ impl SlowCard {
     #[track_caller]
     fn new(home: &Home) -> Self {
         let served = Served::start(home, SLOW, &[]);
-        let words = (1..=512u64).flat_map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes());
-        let before = words.collect::<Vec<u8>>().repeat(16 << 8);
+        let before = data(16 << 20);
         let card = Loop::over(served.card(), &["--direct-io=on"]);
         fs::write(&card.path, &before).unwrap();
         let mut slow = SlowCard { card, before, served };
@@ -309,7 +308,7 @@ impl SlowCard {
 
     /// What is on it, past everything that is kept in memory.
     fn content(&self) -> Vec<u8> {
-        crate::common::machine::tool("blockdev", &["--flushbufs", &self.card.path]);
+        tool("blockdev", &["--flushbufs", &self.card.path]);
         fs::read(&self.card.path).unwrap()
     }
 
