@@ -14,6 +14,7 @@ use crate::record::{self, About, Entry, Head, Kind, MAGIC, MOST};
 use crate::scan::{self, Batch, Completeness, Damage, Log, Scan};
 use crate::tally::{PAGE, Tally};
 use cardscope_engine::cause::Cause;
+use cardscope_engine::content::constant;
 use cardscope_engine::journal::{self, JournalError, Restoring, SavedRange};
 use cardscope_engine::pending::{Debt, Owing, Wait, owing, waiting};
 use cardscope_files::{Draft, FileError, Folder, Identity};
@@ -305,7 +306,7 @@ impl Journal {
         if self.saved.contains_key(&(offset, len)) || self.pending.iter().rev().take(8).any(known) {
             return Ok(());
         }
-        let fill = original.first().copied().filter(|byte| original.iter().all(|b| b == byte));
+        let fill = constant(original);
         let index = self.pending.len() as u32;
         let at = self.log.end + record::HEAD as u64;
         let payload = if fill.is_some() { &original[..1] } else { original };

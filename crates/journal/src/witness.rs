@@ -3,7 +3,7 @@
 //! Some will lie where the test writes; those are in the journal then, and tell as much.
 
 use crate::record::Witness;
-use cardscope_engine::content::Content;
+use cardscope_engine::content::{Content, constant};
 use cardscope_engine::target::{Direction, Io, Plan, Target};
 use cardscope_model::recipe::Path;
 
@@ -37,7 +37,7 @@ fn places(bytes: u64) -> impl Iterator<Item = u64> {
 
 fn one(target: &mut dyn Target, offset: u64) -> Option<Witness> {
     let bytes = read(target, offset, BYTES)?;
-    let constant = bytes.iter().all(|b| *b == bytes[0]);
+    let constant = constant(&bytes).is_some();
     Some(Witness { offset, len: BYTES, crc32c: crc32c::crc32c(&bytes), constant })
 }
 

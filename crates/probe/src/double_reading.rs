@@ -87,26 +87,38 @@ impl FirstReading {
 
     /// Whether all of an extent was read.
     pub(crate) fn covers(&self, extent: Extent) -> bool {
-        let mut sectors = (extent.offset..extent.end()).step_by(self.sector);
-        sectors.all(|offset| self.sum_at(offset).is_some())
+        let mut offset = extent.offset;
+        while offset < extent.end() {
+            let Some((_, sums)) = self.sums_from(offset) else { return false };
+            offset += (sums.len() * self.sector) as u64;
+        }
+        true
     }
 
     /// Compares the second reading of an extent.
     pub(crate) fn compare(&self, extent: Extent, bytes: &[u8]) -> Readings {
         let mut readings = Readings::Equal;
-        for (sector, offset) in bytes.chunks(self.sector).zip((extent.offset..).step_by(self.sector)) {
-            match self.sum_at(offset) {
-                None => readings = Readings::Missing,
-                Some((sum, _)) if sum == crc32c::crc32c(sector) => {}
-                Some((_, request)) => return self.differ(offset, request, extent),
+        let mut rest = bytes.chunks(self.sector).zip((extent.offset..).step_by(self.sector)).peekable();
+        while let Some((_, offset)) = rest.peek() {
+            let Some((request, sums)) = self.sums_from(*offset) else {
+                rest.next();
+                readings = Readings::Missing;
+                continue;
+            };
+            for ((sector, offset), sum) in rest.by_ref().take(sums.len()).zip(sums) {
+                if *sum != crc32c::crc32c(sector) {
+                    return self.differ(offset, request, extent);
+                }
             }
         }
         readings
     }
 
-    fn sum_at(&self, offset: u64) -> Option<(u32, Extent)> {
+    /// The request that read the sector there, and the sums from it on to the request's end.
+    fn sums_from(&self, offset: u64) -> Option<(Extent, &[u32])> {
         let (start, Sums { request, sectors }) = self.requests.range(..=offset).next_back()?;
-        sectors.get(((offset - start) / self.sector as u64) as usize).map(|sum| (*sum, *request))
+        let sums = sectors.get(((offset - start) / self.sector as u64) as usize..)?;
+        (!sums.is_empty()).then_some((*request, sums))
     }
 
     fn differ(&self, offset: u64, first: Extent, second: Extent) -> Readings {

@@ -1,6 +1,6 @@
 //! What a read found, sector by sector, held against the stamp that was written there: where does the answer belong?
 
-use cardscope_engine::content::{Content, fill, read_stamp, read_stamp_header};
+use cardscope_engine::content::{Content, constant, fill, read_stamp, read_stamp_header};
 pub use cardscope_model::verify::SectorFound;
 
 /// Bytes of a stamped sector.
@@ -33,10 +33,7 @@ fn no_stamp(sector: &[u8], address: u64, salt: u64, generation: u32) -> SectorFo
 
 /// What stands in a sector that is none of ours: a constant, or anything.
 pub(crate) fn unlike_any(sector: &[u8]) -> SectorFound {
-    match sector.first() {
-        Some(byte) if sector.iter().all(|b| b == byte) => SectorFound::Constant { byte: *byte },
-        _ => SectorFound::Other,
-    }
+    constant(sector).map_or(SectorFound::Other, |byte| SectorFound::Constant { byte })
 }
 
 /// Bits in which two sectors differ.

@@ -86,6 +86,13 @@ pub fn fill(content: Content, offset: u64, bytes: &mut [u8]) {
     }
 }
 
+/// The byte that all of them are; `None` where they are not alike, or none.
+pub fn constant(bytes: &[u8]) -> Option<u8> {
+    let (first, rest) = bytes.split_first()?;
+    // Each is held against the next by one comparison of memory, which takes many bytes at a time.
+    (*rest == bytes[..rest.len()]).then_some(*first)
+}
+
 /// Holds `bytes`, read from byte `offset` on, against `content`. [`Content::Buffer`] is no expectation: whatever
 /// came is the same as itself.
 pub fn compare(content: Content, offset: u64, bytes: &[u8]) -> Match {

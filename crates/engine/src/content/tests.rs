@@ -31,6 +31,16 @@ proptest! {
     }
 
     #[test]
+    fn bytes_are_constant_where_all_are_alike(byte: u8, len in 0usize..600, at in 0usize..600, other: u8) {
+        let mut bytes = vec![byte; len];
+        prop_assert_eq!(constant(&bytes), (len > 0).then_some(byte));
+        if at < len && len > 1 && other != byte {
+            bytes[at] = other;
+            prop_assert_eq!(constant(&bytes), None);
+        }
+    }
+
+    #[test]
     fn what_was_written_compares_as_the_same(content in any_content(), offset in 0u64..1 << 50, len in 0usize..40_000) {
         prop_assert_eq!(compare(content, offset, &made(content, offset, len)), Match::Same);
     }

@@ -9,7 +9,7 @@ use crate::error::{Failure, Result};
 use crate::frame::Session;
 use cardscope_device::contents::{self, Bytes};
 use cardscope_engine::card::{Answer, Card, Extent, extents};
-use cardscope_engine::content::Content;
+use cardscope_engine::content::{Content, constant};
 use cardscope_engine::event::{Listener, Plan, Steps};
 use cardscope_journal::backup;
 use cardscope_model::finding::{Finding, Weight};
@@ -162,7 +162,7 @@ fn put(
         bytes.resize(extent.len as usize, 0);
         picture.read(extent.offset, &mut bytes)?;
         let mut io_errors = Vec::new();
-        if bytes.iter().all(|byte| *byte == 0) {
+        if constant(&bytes) == Some(0) {
             card.write([extent], Content::Constant(0), |_, _, io_error| io_errors.extend(io_error.cloned()))?;
         } else {
             io_errors = card.write_bytes(extent.offset, &bytes)?;

@@ -5,7 +5,7 @@ use super::extents::{Extents, Kind};
 use super::faults::IoError;
 use super::found::Piece;
 use crate::chance::mix;
-use cardscope_engine::content::Content;
+use cardscope_engine::content::{Content, constant};
 use cardscope_files::Folder;
 use std::collections::HashMap;
 use std::fs::File;
@@ -116,8 +116,8 @@ impl Store {
             let room = PAGE - (place % PAGE as u64) as usize;
             let (part, tail) = rest.split_at(rest.len().min(room));
             let range = place..place + part.len() as u64;
-            if part.iter().all(|b| *b == part[0]) {
-                self.describe(layer, range.clone(), Kind { what: Content::Constant(part[0]), shift: 0 });
+            if let Some(byte) = constant(part) {
+                self.describe(layer, range.clone(), Kind { what: Content::Constant(byte), shift: 0 });
             } else {
                 self.bytes.write(key(layer, place), part)?;
                 self.layer(layer).write(range.clone(), Kind { what: Content::Buffer, shift: 0 });
