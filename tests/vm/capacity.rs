@@ -5,10 +5,10 @@ use super::machine::{Machine, Slot};
 use crate::common::binary::{Home, Outcome};
 use crate::common::{number, text};
 
-/// A fake that announces 64 MiB, a power of two as the SD reader demands.
-const LIMBO: &str = "constant?announced_bytes=64MiB&fake.kind=limbo&fake.real_bytes=16MiB";
+/// Fakes that announce 32 MiB, a power of two as the SD reader demands.
+const LIMBO: &str = "constant?announced_bytes=32MiB&fake.kind=limbo&fake.real_bytes=8MiB";
 const WRAPS: &str =
-    "constant?announced_bytes=64MiB&fake.kind=wraparound&fake.real_bytes=16MiB&fake.wrap_bytes=16MiB";
+    "constant?announced_bytes=32MiB&fake.kind=wraparound&fake.real_bytes=8MiB&fake.wrap_bytes=8MiB";
 
 #[track_caller]
 fn verdict(outcome: &Outcome) -> String {
@@ -20,7 +20,7 @@ fn a_genuine_card_stays_what_it_was_in_each_slot() {
     let home = Home::new();
     let mut machine = Machine::start(&home, "vm");
     for slot in Slot::ALL {
-        let card = Card::with_data(&home, &format!("{slot:?}"), slot.small_mib());
+        let card = Card::with_data(&home, &format!("{slot:?}"), Slot::Sd.small_mib());
         let before = card.content();
         let disk = machine.insert(slot, &card);
         let outcome = machine.cardscope(&format!("verify {disk} --json"));
@@ -43,7 +43,7 @@ fn fakes_are_found_through_the_drivers_of_sd_cards_and_nvme_disks() {
         let outcome = machine.cardscope(&format!("verify {disk} --json")).expect(1);
         assert_eq!(verdict(&outcome), kind, "{slot:?}: {outcome}");
         let real = number(&outcome.json(), "/usable_bytes");
-        assert!((real - (16 << 20) as f64).abs() < 1e6, "{slot:?}: {outcome}");
+        assert!((real - (8 << 20) as f64).abs() < 1e6, "{slot:?}: {outcome}");
     }
 }
 
@@ -60,7 +60,7 @@ fn the_card_s_lock_is_respected() {
         assert_eq!(refused.status.code(), Some(2), "{refused}");
         assert!(refused.stderr.contains("is read-only"), "{refused}");
     }
-    machine.cardscope(&format!("map {disk} --read-only --budget 10s")).expect(0);
+    machine.cardscope(&format!("map {disk} --read-only --budget 3s")).expect(0);
     machine.pull_out(Slot::Usb);
     assert!(card.content() == before);
 }

@@ -13,7 +13,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::{Condvar, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Where a card goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +45,9 @@ impl Slot {
         if self == Slot::Sd { 8 } else { 32 }
     }
 }
+
+/// Between two looks at the disks of a machine, each of which takes its only processor for 20 ms.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 /// How many machines run beside each other: each takes a processor for itself.
 const AT_ONCE: usize = 2;
@@ -175,6 +178,7 @@ impl Machine {
                 "no device for the card in {slot:?}: {new:?}\n{}",
                 self.console()
             );
+            std::thread::sleep(BETWEEN_LOOKS);
         }
     }
 
@@ -251,6 +255,7 @@ impl Machine {
                 "{disk} was pulled out and is still there\n{}",
                 self.console()
             );
+            std::thread::sleep(BETWEEN_LOOKS);
         }
     }
 

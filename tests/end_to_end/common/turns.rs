@@ -1,21 +1,28 @@
-//! Which tests may run beside which. A test that needs a quiet machine runs alone; all others, which are known by the
-//! [`Home`](super::binary::Home) that they make, run beside each other as the test program starts them. Loop devices,
-//! mounts, servers and folders need no turn: each test has its own.
+//! Which tests may run beside which. A test that needs a quiet machine runs alone, or beside others that need one and leave it
+//! quiet; all others, which are known by the [`Home`](super::binary::Home) that they make, run beside each other as the test
+//! program starts them. Loop devices, mounts, servers and folders need no turn: each test has its own.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
 /// The right to run until dropped.
-pub(crate) struct Turn {
-    alone: bool,
+pub(crate) struct Turn(());
+
+/// What a test runs beside: tests of its own kind, or none.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Alone,
+    Quiet,
+    Other,
 }
 
+/// Tests that run, all of one kind.
 struct Running {
-    beside_others: usize,
-    alone: bool,
+    kind: Kind,
+    tests: usize,
 }
 
-static RUNNING: Mutex<Running> = Mutex::new(Running { beside_others: 0, alone: false });
+static RUNNING: Mutex<Running> = Mutex::new(Running { kind: Kind::Other, tests: 0 });
 static ENDED: Condvar = Condvar::new();
 
 thread_local! {
@@ -25,35 +32,33 @@ thread_local! {
 
 /// Waits until no other test runs, and keeps others from starting.
 pub(crate) fn alone() -> Arc<Turn> {
-    join(true)
+    join(Kind::Alone)
 }
 
-/// Waits until no test runs that needs to be alone.
+/// The same, but for others that wait for a card of some milliseconds and hardly compute.
+pub(crate) fn quiet() -> Arc<Turn> {
+    join(Kind::Quiet)
+}
+
+/// Waits until no test runs that needs a quiet machine.
 pub(crate) fn beside_others() -> Arc<Turn> {
-    MINE.with_borrow(Weak::upgrade).unwrap_or_else(|| join(false))
+    MINE.with_borrow(Weak::upgrade).unwrap_or_else(|| join(Kind::Other))
 }
 
-fn join(alone: bool) -> Arc<Turn> {
-    let in_the_way = |running: &mut Running| running.alone || (alone && running.beside_others > 0);
+fn join(kind: Kind) -> Arc<Turn> {
+    let in_the_way =
+        |running: &mut Running| running.tests > 0 && (running.kind != kind || kind == Kind::Alone);
     let mut running = ENDED.wait_while(lock(), in_the_way).unwrap_or_else(PoisonError::into_inner);
-    if alone {
-        running.alone = true;
-    } else {
-        running.beside_others += 1;
-    }
-    let turn = Arc::new(Turn { alone });
+    running.kind = kind;
+    running.tests += 1;
+    let turn = Arc::new(Turn(()));
     MINE.set(Arc::downgrade(&turn));
     turn
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        let mut running = lock();
-        if self.alone {
-            running.alone = false;
-        } else {
-            running.beside_others -= 1;
-        }
+        lock().tests -= 1;
         ENDED.notify_all();
     }
 }

@@ -1,5 +1,5 @@
-//! Tests that time cards which answer in real time: each has the machine to itself (`common::turns`), since whatever
-//! else runs takes the processor that the served card needs. Their module comes last in the order of names, in which tests
+//! Tests that time cards which answer in real time: each has the machine to itself, or shares it with others that
+//! mostly wait (`common::turns`), since whatever else runs takes the processor that the served card needs. Their module comes last in the order of names, in which tests
 //! are begun: a test that waits for its turn would take the thread of another.
 
 mod observed;

@@ -117,9 +117,9 @@ fn differences(name: &str) -> Vec<String> {
 
 #[test]
 fn a_card_in_real_time_is_judged_as_in_virtual_time() {
-    let _alone = turns::alone();
+    let _quiet = turns::quiet();
     let cards = if long() { &CARDS[..] } else { &CARDS[..SHORT] };
-    // One after the other: two real-time cards at once disturb each other.
+    // One after the other: two maps at once disturb each other.
     let found: Vec<String> = cards.iter().flat_map(|name| differences(name)).collect();
     assert!(found.is_empty(), "in virtual time and in real time:\n{}", found.join("\n"));
 }

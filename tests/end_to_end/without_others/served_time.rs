@@ -91,7 +91,7 @@ fn fio_sees_the_time_of_a_card_of_2000_and_of_20000_ios_per_second() {
 
 #[test]
 fn fio_over_nbd_sees_the_cards_time() {
-    let _alone = turns::alone();
+    let _quiet = turns::quiet();
     let home = Home::new();
     let card = "constant?announced_bytes=32MiB&command_s=0.004&mb_s=100";
     let nbd = Nbd::start(&home, &[card], "127.0.0.1:0", &[]);
