@@ -8,16 +8,18 @@ use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_journal::backup::{About, Backup};
 use cardscope_journal::put_back::PutBack;
+use cardscope_model::report::Moved;
 use cardscope_model::suspect_reader::SuspectReader;
 use std::path::Path;
 
-/// Takes an image of a card before anything is written to it.
+/// Takes an image of a card before anything is written to it; `moved` counts the reads, and those that failed.
 ///
 /// # Errors
 /// That of [`Backup::take`]; also where the reader was found suspect before: nothing is preserved through it.
 pub(crate) fn take(
     file: &Path,
     opened: &mut Opened,
+    moved: &mut Moved,
     interrupt: &Interrupt,
     events: &mut dyn Listener,
 ) -> Result<Backup> {
@@ -34,7 +36,7 @@ pub(crate) fn take(
     };
     let card = opened.leads_to();
     let on_card = |path: &Path| filesystem::lies_on(path, &card);
-    Ok(Backup::take(file, opened.target.as_mut(), (about, &on_card), interrupt, events)?)
+    Ok(Backup::take(file, opened.target.as_mut(), (about, &on_card), moved, interrupt, events)?)
 }
 
 /// Puts an image back onto the card that it was taken of, whoever asks the program to end.
@@ -61,7 +63,11 @@ pub(crate) fn naming(failure: Failure, backup: Option<&Backup>) -> Failure {
 mod tests {
     use super::*;
     use crate::testing::{names, opened};
+    use cardscope_engine::delegate_target;
     use cardscope_engine::event::Silent;
+    use cardscope_engine::target::{Completion, Io, Target, TargetError};
+    use cardscope_model::condition::Condition;
+    use cardscope_simulator::SimTarget;
     use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
 
     #[test]
@@ -73,7 +79,8 @@ mod tests {
         let interrupt = Interrupt::default();
         let take = |name: &str| {
             let mut opened = opened(card.to_str().unwrap());
-            super::take(&dir.path().join(name), &mut opened, &interrupt, &mut Silent).map(drop)
+            super::take(&dir.path().join(name), &mut opened, &mut Moved::default(), &interrupt, &mut Silent)
+                .map(drop)
         };
         symlink("nowhere", dir.path().join("dangling")).unwrap();
         symlink(&secret, dir.path().join("image.sums")).unwrap();
@@ -115,7 +122,8 @@ mod tests {
         let interrupt = Interrupt::default();
         let take = |name: &str| {
             let file = dir.path().join(name);
-            let mut backup = super::take(&file, &mut opened(&own), &interrupt, &mut Silent).unwrap();
+            let (card, moved) = (&mut opened(&own), &mut Moved::default());
+            let mut backup = super::take(&file, card, moved, &interrupt, &mut Silent).unwrap();
             backup.overwritten(0, 1 << 20);
             backup
         };
@@ -132,5 +140,77 @@ mod tests {
         std::fs::write(&own, overwritten).unwrap();
         let back = put_back(backup, &mut opened(&own), &mut Silent).unwrap();
         assert!(back.lost.is_empty() && std::fs::read(&own).unwrap() == before);
+    }
+
+    /// A reader of which all reads fail between two times that it is opened anew, and that may misread a byte before the
+    /// first.
+    struct FailsForAWhile {
+        card: SimTarget,
+        failing: std::ops::Range<u32>,
+        misreads: bool,
+        times_opened: u32,
+        failed: Vec<Completion>,
+    }
+
+    impl Target for FailsForAWhile {
+        delegate_target!([card] info, now, plan, flush, idle, compare, caveats, drop_caches, temperature, ping, health, discard, area);
+
+        fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
+            if !self.failing.contains(&self.times_opened) {
+                return self.card.submit(io);
+            }
+            let (len, reason) = (u64::from(io.len), "Input/output error".to_owned());
+            let error = TargetError::Io { operation: "read", offset: io.offset, len, reason, errno: 5 };
+            let at = self.now();
+            self.failed.push(Completion { slot: io.slot, at, result: Err(error) });
+            Ok(())
+        }
+
+        fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError> {
+            let missing = at_least.saturating_sub(self.failed.len());
+            done.append(&mut self.failed);
+            if missing > 0 { self.card.complete(missing, done) } else { Ok(()) }
+        }
+
+        fn reopen(&mut self) -> Result<(), TargetError> {
+            self.times_opened += 1;
+            self.card.reopen()
+        }
+
+        fn buffer(&mut self, slot: u32) -> Result<&mut [u8], TargetError> {
+            let bytes = self.card.buffer(slot)?;
+            bytes[0] ^= u8::from(self.misreads && self.times_opened == 0);
+            Ok(bytes)
+        }
+
+        fn lane(&mut self) -> Result<Option<Box<dyn Target>>, TargetError> {
+            Ok(None)
+        }
+    }
+
+    #[test]
+    fn an_image_is_compared_also_where_the_second_reading_fails_for_a_while() {
+        let dir = tempfile::tempdir().unwrap();
+        // The first time it is opened anew is before the second reading.
+        for (number, (failing, misreads)) in
+            [(1..2, false), (1..2, true), (1..9, false), (9..9, true)].into_iter().enumerate()
+        {
+            let card = SimTarget::named("sim:constant?announced_bytes=8MiB&state=filled").unwrap();
+            let always = failing.end > 2 && !failing.is_empty();
+            let target = FailsForAWhile { card, failing, misreads, times_opened: 0, failed: Vec::new() };
+            let mut opened = Opened::of(Box::new(target), None, Condition::default());
+            let (file, mut moved) = (dir.path().join(number.to_string()), Moved::default());
+            let taken = super::take(&file, &mut opened, &mut moved, &Interrupt::default(), &mut Silent);
+            match taken {
+                Ok(_) => assert!(!misreads && !always, "{number}: what the second reading says is not asked"),
+                Err(Failure::SuspectReader(_)) => assert!(misreads, "{number}"),
+                Err(Failure::Refused(why)) => {
+                    assert!(always && why.to_string().contains("cannot be read"), "{number}: {why}");
+                }
+                Err(other) => panic!("{number}: {other}"),
+            }
+            assert_eq!(file.exists(), !misreads && !always, "{number}");
+            assert_eq!(moved.counts.failed() > 0, number < 3, "{number}: {:?}", moved.counts);
+        }
     }
 }

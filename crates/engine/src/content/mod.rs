@@ -154,8 +154,9 @@ fn leading(first: u64, bytes: &[u8], mut same: impl FnMut(u64, &[u8; BLOCK]) -> 
     equal * BLOCK
 }
 
-/// Slice equality is a memcmp; the search byte by byte is for the rare unequal ones.
-fn first_difference(wanted: &[u8], found: &[u8]) -> Option<usize> {
+/// The first byte that is not the same in both, as far as both go.
+pub fn first_difference(wanted: &[u8], found: &[u8]) -> Option<usize> {
+    // Slice equality is a memcmp; the search byte by byte is for the rare unequal ones.
     if wanted == found { None } else { wanted.iter().zip(found).position(|(a, b)| a != b) }
 }
 

@@ -5,13 +5,14 @@ use super::{Backup, COMPARING, DEPTH, SAVING, whereabouts};
 use crate::error::Error;
 use cardscope_engine::card::{Answer, Card, Extent, IoError, Stop, extents};
 use cardscope_engine::cause::Cause;
-use cardscope_engine::content::Content;
+use cardscope_engine::content::{Content, first_difference};
 use cardscope_engine::event::{Listener, Steps};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::JournalError;
 use cardscope_engine::pending::{Debt, owing};
 use cardscope_engine::target::{Target, TargetInfo};
 use cardscope_files::{Draft, FileError, Folder, Identity};
+use cardscope_model::report::Moved;
 use cardscope_model::suspect_reader::{ReadDifference, ReadRequest, ReadStage, SuspectReader};
 use cardscope_model::units::{BinarySize, Size, seconds};
 use std::ffi::OsString;
@@ -35,7 +36,7 @@ const NAMED: usize = 8;
 
 impl Backup {
     /// Takes an image of the card; it is on disk when this returns. Nothing was written to the card by then. `about` says
-    /// what the card is, `on_card` whether a path lies on it.
+    /// what the card is, `on_card` whether a path lies on it; `moved` counts the reads, and those that failed.
     ///
     /// # Errors
     /// A refusal: the file is there already, lies on the card, there is no room, or not all of the card
@@ -44,6 +45,7 @@ impl Backup {
         file: &Path,
         target: &mut dyn Target,
         (about, on_card): (About, &dyn Fn(&Path) -> bool),
+        moved: &mut Moved,
         interrupt: &Interrupt,
         events: &mut dyn Listener,
     ) -> Result<Backup, Error> {
@@ -59,7 +61,7 @@ impl Backup {
         }
         let image = New { file: folder.create(&name, 0o600).map_err(|e| cannot(file, e))?, folder, name };
         let _owing = owing("the backup that was begun is removed", "");
-        let taken = take_to(file, &image, target, about, interrupt, events);
+        let taken = take_to(file, &image, (target, about), moved, interrupt, events);
         if taken.is_err() {
             image.remove();
         }
@@ -134,20 +136,16 @@ fn stopped(file: &Path, stop: Stop) -> Error {
 fn take_to(
     file: &Path,
     image: &New,
-    target: &mut dyn Target,
-    about: About,
+    (target, about): (&mut dyn Target, About),
+    moved: &mut Moved,
     interrupt: &Interrupt,
     events: &mut dyn Listener,
 ) -> Result<Backup, Error> {
     let mut card = Card::new(target, interrupt, CHUNK, DEPTH).map_err(|s| stopped(file, s))?;
-    let mut taking = Taking::new(&image.file, about.bytes);
-    taking.whole(&mut card, events).map_err(|s| stopped(file, s))?;
-    let unread = taking.again(&mut card).map_err(|s| stopped(file, s))?;
-    if unread.is_empty() {
-        taking.compare(&mut card, events).map_err(|s| stopped(file, s))?;
-    }
-    let chunks = taking.chunks;
+    let taken = Taking::new(&image.file, about.bytes).twice(&mut card, events);
+    moved.add_failed(card.counts(), card.io_errors());
     drop(card);
+    let (chunks, unread) = taken.map_err(|s| stopped(file, s))?;
     judge(&unread, file)?;
     let sums = Sums { about, chunks, unread };
     let synced = image.file.set_len(sums.about.bytes).and_then(|()| image.file.sync_all());
@@ -190,20 +188,36 @@ fn judge(unread: &[Unread], file: &Path) -> Result<(), Error> {
 struct Taking<'f> {
     image: &'f File,
     chunks: Vec<Option<u32>>,
-    failed: Vec<Extent>,
 }
 
 impl<'f> Taking<'f> {
     fn new(image: &'f File, bytes: u64) -> Self {
-        let chunks = vec![None; bytes.div_ceil(u64::from(CHUNK)) as usize];
-        Taking { image, chunks, failed: Vec::new() }
+        Taking { image, chunks: vec![None; bytes.div_ceil(u64::from(CHUNK)) as usize] }
     }
 
-    /// Reads the card from end to end. What is zero needs no bytes.
-    fn whole(&mut self, card: &mut Card<'_>, events: &mut dyn Listener) -> Result<(), Stop> {
+    /// Reads the card into the image, and once more to compare the two. Gives the chunks' checksums, and what could not be
+    /// read both times.
+    fn twice(
+        mut self,
+        card: &mut Card<'_>,
+        events: &mut dyn Listener,
+    ) -> Result<(Vec<Option<u32>>, Vec<Unread>), Stop> {
+        let mut failed = self.whole(card, events)?;
+        failed.sort_unstable();
+        let mut unread = finely(card, &failed, |extent, bytes| self.write(extent.offset, bytes))?;
+        failed.into_iter().try_for_each(|extent| self.sum_again(extent))?;
+        if unread.is_empty() {
+            unread = self.compare(card, events)?;
+        }
+        Ok((self.chunks, joined(&unread)))
+    }
+
+    /// Reads the card from end to end; gives what failed. What is zero needs no bytes.
+    fn whole(&mut self, card: &mut Card<'_>, events: &mut dyn Listener) -> Result<Vec<Extent>, Stop> {
         let bytes = card.bytes();
         events.stage(SAVING, Some(bytes), None);
         let mut steps = Steps::begin(card.seconds());
+        let mut failed = Vec::new();
         card.read(extents(0, bytes, CHUNK), Content::Constant(0), |extent, at, answer| {
             match answer {
                 Answer::Same => {}
@@ -212,75 +226,52 @@ impl<'f> Taking<'f> {
                     let chunk = (extent.offset / u64::from(CHUNK)) as usize;
                     self.chunks[chunk] = Some(crc32c::crc32c(bytes));
                 }
-                Answer::Failed(_) => self.failed.push(extent),
+                Answer::Failed(_) => failed.push(extent),
             }
             steps.done(u64::from(extent.len), seconds(at), events);
             Ok(())
-        })
+        })?;
+        Ok(failed)
     }
 
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Stop> {
         self.image.write_all_at(bytes, offset).map_err(|e| Stop::Journal(JournalError(e.into())))
     }
 
-    /// Reads the card once more, in requests of another size and alignment, and compares it with the image.
-    fn compare(&self, card: &mut Card<'_>, events: &mut dyn Listener) -> Result<(), Stop> {
+    /// Reads the card once more, in requests of another size and alignment, and compares it with the image; gives what
+    /// failed for good.
+    fn compare(
+        &self,
+        card: &mut Card<'_>,
+        events: &mut dyn Listener,
+    ) -> Result<Vec<(Extent, IoError)>, Stop> {
         let bytes = card.bytes();
         let head = u64::from(COMPARED_HEAD).min(bytes);
         events.stage(COMPARING, Some(bytes), None);
         let mut steps = Steps::begin(card.seconds());
-        let (mut saved, mut reads) = (vec![0; COMPARED as usize], 0);
+        let (mut saved, mut reads, mut failed) = (vec![0; COMPARED as usize], 0, Vec::new());
         // What is zero was not written: the image is as long as the card from here on.
         self.image.set_len(bytes).map_err(|e| Stop::Journal(JournalError(e.into())))?;
         card.reopen()?;
+        let mut is_saved = |second: Extent, bytes: &[u8]| {
+            reads += 1;
+            let saved = &mut saved[..bytes.len()];
+            let held = self.image.read_exact_at(saved, second.offset);
+            held.map_err(|e| Stop::Journal(JournalError(e.into())))?;
+            let Some(at) = first_difference(saved, bytes) else { return Ok(()) };
+            Err(Stop::SuspectReader(Box::new(differing(second, second.offset + at as u64, reads))))
+        };
         let requests = extents(0, head, COMPARED_HEAD).chain(extents(head, bytes, COMPARED));
         card.read(requests, Content::Buffer, |second, at, answer| {
-            reads += 1;
-            let Answer::Differs { bytes, .. } = answer else { return Ok(()) };
-            let saved = &mut saved[..bytes.len()];
-            self.image
-                .read_exact_at(saved, second.offset)
-                .map_err(|e| Stop::Journal(JournalError(e.into())))?;
-            if let Some(at) = saved.iter().zip(bytes).position(|(a, b)| a != b) {
-                return Err(Stop::SuspectReader(Box::new(differing(
-                    second,
-                    second.offset + at as u64,
-                    reads,
-                ))));
+            match answer {
+                Answer::Differs { bytes, .. } => is_saved(second, bytes)?,
+                Answer::Failed(_) => failed.push(second),
+                Answer::Same => {}
             }
             steps.done(u64::from(second.len), seconds(at), events);
             Ok(())
-        })
-    }
-
-    /// Asks again for what failed, in small extents; gives what failed for good.
-    fn again(&mut self, card: &mut Card<'_>) -> Result<Vec<Unread>, Stop> {
-        let mut left: Vec<Extent> = std::mem::take(&mut self.failed);
-        left.sort_unstable();
-        let touched: Vec<Extent> = left.clone();
-        let mut io_errors: Vec<(Extent, IoError)> = Vec::new();
-        for _ in 0..ROUNDS {
-            if left.is_empty() {
-                break;
-            }
-            card.reopen()?;
-            io_errors.clear();
-            let fine = left.iter().flat_map(|extent| extents(extent.offset, extent.end(), FINE));
-            card.read(fine, Content::Buffer, |extent, _, answer| {
-                match answer {
-                    Answer::Differs { bytes, .. } => self.write(extent.offset, bytes)?,
-                    Answer::Failed(io_error) => io_errors.push((extent, io_error.clone())),
-                    Answer::Same => {}
-                }
-                Ok(())
-            })?;
-            left = io_errors.iter().map(|(extent, _)| *extent).collect();
-        }
-        for extent in touched {
-            self.sum_again(extent)?;
-        }
-        io_errors.sort_by_key(|(extent, _)| *extent);
-        Ok(joined(&io_errors))
+        })?;
+        finely(card, &failed, is_saved)
     }
 
     /// The checksum of a chunk that came in small extents, over what the image holds now.
@@ -298,6 +289,34 @@ impl<'f> Taking<'f> {
         self.chunks[(chunk.offset / u64::from(CHUNK)) as usize] = Some(crc32c::crc32c(&bytes));
         Ok(())
     }
+}
+
+/// Asks again for what failed, in small extents; `each` hears of what is read then. Gives what failed for good, in order.
+fn finely(
+    card: &mut Card<'_>,
+    failed: &[Extent],
+    mut each: impl FnMut(Extent, &[u8]) -> Result<(), Stop>,
+) -> Result<Vec<(Extent, IoError)>, Stop> {
+    let (mut left, mut io_errors) = (failed.to_vec(), Vec::new());
+    for _ in 0..ROUNDS {
+        if left.is_empty() {
+            break;
+        }
+        card.reopen()?;
+        io_errors.clear();
+        let fine = left.iter().flat_map(|extent| extents(extent.offset, extent.end(), FINE));
+        card.read(fine, Content::Buffer, |extent, _, answer| match answer {
+            Answer::Differs { bytes, .. } => each(extent, bytes),
+            Answer::Failed(io_error) => {
+                io_errors.push((extent, io_error.clone()));
+                Ok(())
+            }
+            Answer::Same => Ok(()),
+        })?;
+        left = io_errors.iter().map(|(extent, _)| *extent).collect();
+    }
+    io_errors.sort_by_key(|(extent, _)| *extent);
+    Ok(io_errors)
 }
 
 /// Evidence that a byte was another one when the image was taken.

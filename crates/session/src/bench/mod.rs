@@ -69,7 +69,8 @@ impl Procedure for Request {
         // The budget begins when the image is there.
         let budget = self.limits.budget.filter(|_| image.is_none());
         session.events.plan(passes.plan(image).within(budget).saying(line));
-        session.back_up(self.backup.as_deref(), Some((area.start, area.start + area.len)))?;
+        let overwritten = Some((area.start, area.start + area.len));
+        session.back_up(self.backup.as_deref(), overwritten, &mut report.body.moved)?;
         report::begin_row(report, &recipe, self.recipe_text()?, session)?;
         let began = session.opened.target.now();
         passes.deadline = self.limits.budget.map(|budget| began + budget.as_nanos() as u64);

@@ -45,7 +45,8 @@ impl Procedure for Request {
             false => begin(self, session, report)?,
         };
         session.events.plan(plan(self, report).saying(plan_line(report, self)));
-        session.back_up(self.backup.as_deref(), Some((0, report.body.span_bytes)))?;
+        let span = Some((0, report.body.span_bytes));
+        session.back_up(self.backup.as_deref(), span, &mut report.body.moved)?;
         session.begin_row(report)?;
         let mut run = Run { request: self, session, report, checkpoints, since_round: 0 };
         let ended = run.all();

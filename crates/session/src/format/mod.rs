@@ -57,7 +57,7 @@ impl Procedure for Request {
         session.events.plan(plan.saying(plan_line(self, &layout)));
         if let Some(file) = &self.backup {
             // It stays: with it `restore` undoes the format.
-            backups::take(file, session.opened, session.interrupt, session.events)?;
+            backups::take(file, session.opened, &mut report.body.moved, session.interrupt, session.events)?;
         }
         report.body = Formatting {
             mode: self.mode(),

@@ -289,13 +289,18 @@ impl Session<'_> {
     }
 
     /// Saves an image of the card, which is put back at the end, however the verb ends. `overwritten` is what it may
-    /// write to at most: by the rest the card is known again.
+    /// write to at most: by the rest the card is known again. `moved` counts the reads, and those that failed.
     ///
     /// # Errors
     /// A refusal, or what ended it. Nothing was written to the card.
-    pub(crate) fn back_up(&mut self, file: Option<&Path>, overwritten: Option<(u64, u64)>) -> Result<()> {
+    pub(crate) fn back_up(
+        &mut self,
+        file: Option<&Path>,
+        overwritten: Option<(u64, u64)>,
+        moved: &mut Moved,
+    ) -> Result<()> {
         let Some(file) = file else { return Ok(()) };
-        let mut backup = backups::take(file, self.opened, self.interrupt, self.events)?;
+        let mut backup = backups::take(file, self.opened, moved, self.interrupt, self.events)?;
         if let Some((start, end)) = overwritten {
             backup.overwritten(start, end);
         }

@@ -35,7 +35,7 @@ pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut Ver
     report.header.seed = pass.seed;
     report.body.moved.data_kept = request.read_only;
     session.events.plan(plan(request).saying(pass.plan_line(request)));
-    session.back_up(request.backup.as_deref(), None)?;
+    session.back_up(request.backup.as_deref(), None, &mut report.body.moved)?;
     session.begin_row(report)?;
     let found = match pass.carry_out(request, session, report) {
         Ok(found) => found,
