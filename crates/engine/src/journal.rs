@@ -21,16 +21,6 @@ pub struct SavedRange {
     pub len: u64,
 }
 
-impl SavedRange {
-    /// Appends it to ranges, joined to the last one where they touch.
-    pub fn join(self, ranges: &mut Vec<SavedRange>) {
-        match ranges.last_mut() {
-            Some(last) if last.offset + last.len == self.offset => last.len += self.len,
-            _ => ranges.push(self),
-        }
-    }
-}
-
 /// How far putting back has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Restoring {

@@ -43,6 +43,13 @@ pub struct PutBack {
 }
 
 impl PutBack {
+    /// Takes what two looks found, in requests of two shapes: lost is what is missing in both.
+    pub(crate) fn take_looks(&mut self, first: &Compared, second: &Compared) {
+        self.lost = common(&first.missing, &second.missing);
+        self.lost_data = common(&first.data, &second.data);
+        self.doubtful = without(&first.unequal, &second.missing);
+    }
+
     /// Bytes that the card did not keep.
     pub fn lost_bytes(&self) -> u64 {
         self.lost.iter().map(|range| range.len).sum()
@@ -192,9 +199,7 @@ impl Putting<'_, '_> {
         };
         let doubted: Vec<SavedRange> = ranges.iter().filter(|k| doubted(k)).copied().collect();
         let second = self.compare_all(&doubted, Shape::AsSaved)?;
-        self.result.lost = common(&first.missing, &second.missing);
-        self.result.lost_data = common(&first.data, &second.data);
-        self.result.doubtful = without(&first.unequal, &second.missing);
+        self.result.take_looks(&first, &second);
         Ok(())
     }
 
@@ -269,7 +274,8 @@ impl Putting<'_, '_> {
                     (_, None) => {}
                     (Some(bytes), Some(wanted)) => {
                         let from = (part.start - extent.offset) as usize;
-                        compared.unequal_in(part.start, wanted, &bytes[from..from + wanted.len()]);
+                        let found = &bytes[from..from + wanted.len()];
+                        compared.unequal_in(part.start, wanted, changed(part.start, wanted, found));
                     }
                     (None, Some(_)) => failed.push(part),
                 }
@@ -285,7 +291,7 @@ impl Putting<'_, '_> {
                 match (answer, originals.of(part)) {
                     (_, None) => {}
                     (Answer::Differs { bytes, .. }, Some(wanted)) => {
-                        compared.unequal_in(part.start, wanted, bytes);
+                        compared.unequal_in(part.start, wanted, changed(part.start, wanted, bytes));
                     }
                     (_, Some(wanted)) => compared.failed_at(part.start, wanted),
                 }
@@ -322,7 +328,7 @@ impl Joined {
 
 /// How what is compared is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
+pub(crate) enum Shape {
     /// A range at a time, by address, as it was saved.
     AsSaved,
     /// In requests of another size, which begin elsewhere, last ones first.
@@ -438,27 +444,33 @@ impl Originals<'_> {
 
 /// What a comparison found, in sectors.
 #[derive(Debug, Default)]
-struct Compared {
+pub(crate) struct Compared {
     /// Holds something else.
     unequal: Vec<SavedRange>,
     /// The same, and what cannot be read.
-    missing: Vec<SavedRange>,
+    pub(crate) missing: Vec<SavedRange>,
     /// Those of them whose original is data.
     data: Vec<SavedRange>,
 }
 
 impl Compared {
-    fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.missing.is_empty()
     }
 
-    fn unequal_in(&mut self, start: u64, wanted: &[u8], found: &[u8]) {
-        let unequal = joined(differing(start, wanted, found));
+    /// Takes the sectors that differ from the original `wanted`, which begins at `start`.
+    pub(crate) fn unequal_in(
+        &mut self,
+        start: u64,
+        wanted: &[u8],
+        sectors: impl IntoIterator<Item = SavedRange>,
+    ) {
+        let unequal = joined(sectors);
         self.unequal.extend(&unequal);
         unequal.into_iter().for_each(|range| self.miss(start, range, wanted));
     }
 
-    fn failed_at(&mut self, start: u64, wanted: &[u8]) {
+    pub(crate) fn failed_at(&mut self, start: u64, wanted: &[u8]) {
         self.miss(start, SavedRange { offset: start, len: wanted.len() as u64 }, wanted);
     }
 
@@ -469,7 +481,7 @@ impl Compared {
         self.data.extend(original.iter().any(|byte| *byte != original[0]).then_some(range));
     }
 
-    fn sort(&mut self) {
+    pub(crate) fn sort(&mut self) {
         for ranges in [&mut self.unequal, &mut self.missing, &mut self.data] {
             *ranges = joined(std::mem::take(ranges));
         }
@@ -484,20 +496,24 @@ pub fn joined(ranges: impl IntoIterator<Item = SavedRange>) -> Vec<SavedRange> {
 }
 
 /// The sectors in which two readings of one place differ.
-///
-/// An "original" that is a stamp of another address is no data: the probe had written it there itself, through
-/// another address of the same place, whose own original is the one that counts.
-fn differing(offset: u64, wanted: &[u8], found: &[u8]) -> Vec<SavedRange> {
+pub(crate) fn differing(offset: u64, wanted: &[u8], found: &[u8]) -> Vec<SavedRange> {
     if wanted == found {
         return Vec::new();
     }
     let sectors = wanted.chunks(SECTOR as usize).zip(found.chunks(SECTOR as usize));
-    let at = |i: usize| offset + i as u64 * SECTOR;
-    sectors
-        .enumerate()
-        .filter(|(i, (wanted, found))| wanted != found && !is_alias(at(*i), wanted))
-        .map(|(i, (wanted, _))| SavedRange { offset: at(i), len: wanted.len() as u64 })
-        .collect()
+    let unequal = sectors.zip((offset..).step_by(SECTOR as usize)).filter(|((a, b), _)| a != b);
+    unequal.map(|((wanted, _), offset)| SavedRange { offset, len: wanted.len() as u64 }).collect()
+}
+
+/// The sectors of an original that are not there again.
+///
+/// An "original" that is a stamp of another address is no data: the probe had written it there itself, through
+/// another address of the same place, whose own original is the one that counts.
+fn changed(start: u64, wanted: &[u8], found: &[u8]) -> impl Iterator<Item = SavedRange> {
+    differing(start, wanted, found).into_iter().filter(move |sector| {
+        let from = (sector.offset - start) as usize;
+        !is_alias(sector.offset, &wanted[from..from + sector.len as usize])
+    })
 }
 
 /// Whether a sector belongs to another address, as far as its header says: its rest may be damaged.

@@ -68,6 +68,7 @@ mod tests {
     use cardscope_engine::target::{Completion, Io, Target, TargetError};
     use cardscope_model::condition::Condition;
     use cardscope_simulator::SimTarget;
+    use std::ops::Range;
     use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
 
     #[test]
@@ -142,17 +143,25 @@ mod tests {
         assert!(back.lost.is_empty() && std::fs::read(&own).unwrap() == before);
     }
 
-    /// A reader of which all reads fail between two times that it is opened anew, and that may misread a byte before the
-    /// first.
-    struct FailsForAWhile {
+    /// A reader of which all reads fail, and one that misreads the first byte of each, after so many times that it was opened
+    /// anew.
+    struct WrongForAWhile {
         card: SimTarget,
-        failing: std::ops::Range<u32>,
-        misreads: bool,
+        failing: Range<u32>,
+        misreading: Range<u32>,
         times_opened: u32,
         failed: Vec<Completion>,
     }
 
-    impl Target for FailsForAWhile {
+    impl WrongForAWhile {
+        fn opened(failing: Range<u32>, misreading: Range<u32>) -> Opened {
+            let card = SimTarget::named("sim:constant?announced_bytes=8MiB&state=filled").unwrap();
+            let target = WrongForAWhile { card, failing, misreading, times_opened: 0, failed: Vec::new() };
+            Opened::of(Box::new(target), None, Condition::default())
+        }
+    }
+
+    impl Target for WrongForAWhile {
         delegate_target!([card] info, now, plan, flush, idle, compare, caveats, drop_caches, temperature, ping, health, discard, area);
 
         fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
@@ -179,7 +188,7 @@ mod tests {
 
         fn buffer(&mut self, slot: u32) -> Result<&mut [u8], TargetError> {
             let bytes = self.card.buffer(slot)?;
-            bytes[0] ^= u8::from(self.misreads && self.times_opened == 0);
+            bytes[0] ^= u8::from(self.misreading.contains(&self.times_opened));
             Ok(bytes)
         }
 
@@ -191,14 +200,11 @@ mod tests {
     #[test]
     fn an_image_is_compared_also_where_the_second_reading_fails_for_a_while() {
         let dir = tempfile::tempdir().unwrap();
-        // The first time it is opened anew is before the second reading.
-        for (number, (failing, misreads)) in
-            [(1..2, false), (1..2, true), (1..9, false), (9..9, true)].into_iter().enumerate()
-        {
-            let card = SimTarget::named("sim:constant?announced_bytes=8MiB&state=filled").unwrap();
-            let always = failing.end > 2 && !failing.is_empty();
-            let target = FailsForAWhile { card, failing, misreads, times_opened: 0, failed: Vec::new() };
-            let mut opened = Opened::of(Box::new(target), None, Condition::default());
+        // It is opened anew before the second reading.
+        let cases = [(1..2, 9..9), (1..2, 0..1), (1..9, 9..9), (9..9, 0..1)];
+        for (number, (failing, misreading)) in cases.into_iter().enumerate() {
+            let (always, misreads) = (failing == (1..9), misreading == (0..1));
+            let mut opened = WrongForAWhile::opened(failing, misreading);
             let (file, mut moved) = (dir.path().join(number.to_string()), Moved::default());
             let taken = super::take(&file, &mut opened, &mut moved, &Interrupt::default(), &mut Silent);
             match taken {
@@ -211,6 +217,22 @@ mod tests {
             }
             assert_eq!(file.exists(), !misreads && !always, "{number}");
             assert_eq!(moved.counts.failed() > 0, number < 3, "{number}: {:?}", moved.counts);
+        }
+    }
+
+    #[test]
+    fn what_is_misread_once_after_an_image_was_restored_is_doubtful_and_not_lost() {
+        let dir = tempfile::tempdir().unwrap();
+        // It is opened anew to compare the image, to be known again, after it was written, and to look again.
+        for (misreading, doubtful, lost) in [(9..9, false, false), (3..4, true, false), (3..9, true, true)] {
+            let file = dir.path().join(format!("{misreading:?}"));
+            let mut opened = WrongForAWhile::opened(9..9, misreading.clone());
+            let (interrupt, moved) = (Interrupt::default(), &mut Moved::default());
+            let backup = super::take(&file, &mut opened, moved, &interrupt, &mut Silent).unwrap();
+            let back = put_back(backup, &mut opened, &mut Silent).unwrap();
+            assert_eq!(back.bytes, 8 << 20, "{misreading:?}");
+            assert_eq!(!back.doubtful.is_empty(), doubtful, "{misreading:?}: {:?}", back.doubtful);
+            assert_eq!(!back.lost.is_empty(), lost, "{misreading:?}: {:?}", back.lost);
         }
     }
 }

@@ -7,7 +7,7 @@
 use super::sums::{CHUNK, Unread};
 use super::{Backup, DEPTH, RESTORING};
 use crate::error::Error;
-use crate::put_back::{PutBack, unlike};
+use crate::put_back::{Compared, PutBack, Shape, differing, unlike};
 use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
 use cardscope_engine::cause::Cause;
 use cardscope_engine::content::Content;
@@ -17,7 +17,8 @@ use cardscope_engine::journal::SavedRange;
 use cardscope_engine::ranges::Ranges;
 use cardscope_engine::target::{Plan, Target};
 use cardscope_model::recipe::Path;
-use cardscope_model::units::seconds;
+use cardscope_model::units::{Nanos, seconds};
+use std::borrow::Cow;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
@@ -87,9 +88,14 @@ impl Backup {
         card.flush()?;
         card.reopen()?;
         events.part(0.5..1.0, "comparing", Some(card.bytes()), None);
-        let mut steps = Steps::begin(card.seconds());
+        let (mut steps, mut first) = (Steps::begin(card.seconds()), Compared::default());
         for part in self.parts(card.bytes()) {
-            self.compare(card, part, &mut result.lost, &mut steps, events)?;
+            self.compare(card, part, Shape::Unlike, &mut first, &mut |extent, at| {
+                steps.done(u64::from(extent.len), seconds(at), events);
+            })?;
+        }
+        if !first.is_empty() {
+            self.look_again(card, first, &mut result)?;
         }
         for Unread { offset, len, reason } in &self.sums.unread {
             let why = format!("unreadable when the image was taken: {reason}");
@@ -141,36 +147,62 @@ impl Backup {
         Ok(())
     }
 
+    /// Compares the chunks once more in which something was missing, in requests like those that wrote them: nothing is
+    /// called lost on one look.
+    fn look_again(&self, card: &mut Card<'_>, mut first: Compared, result: &mut PutBack) -> Result<(), Stop> {
+        first.sort();
+        card.reopen()?;
+        let (mut second, mut next) = (Compared::default(), 0);
+        for range in &first.missing {
+            let chunks =
+                range.offset / u64::from(CHUNK)..(range.offset + range.len).div_ceil(u64::from(CHUNK));
+            for number in chunks.start.max(next)..chunks.end {
+                let start = number * u64::from(CHUNK);
+                let end = (start + u64::from(CHUNK)).min(self.sums.about.bytes).min(card.bytes());
+                let part = Part { start, end, crc: self.sums.chunks[number as usize] };
+                self.compare(card, part, Shape::AsSaved, &mut second, &mut |_, _| ())?;
+            }
+            next = chunks.end;
+        }
+        second.sort();
+        result.take_looks(&first, &second);
+        Ok(())
+    }
+
+    /// Reads a part of the card and holds it against the image; one that is damaged there is passed over. `each` hears of
+    /// every request, and when it ended.
     fn compare(
         &self,
         card: &mut Card<'_>,
-        part: Part,
-        lost: &mut Vec<SavedRange>,
-        steps: &mut Steps,
-        events: &mut dyn Listener,
+        Part { start, end, crc }: Part,
+        shape: Shape,
+        compared: &mut Compared,
+        each: &mut dyn FnMut(Extent, Nanos),
     ) -> Result<(), Stop> {
-        let Part { start, end, crc } = part;
-        let Ok(bytes) = crc.map(|crc| self.bytes(start, end, crc)).transpose() else { return Ok(()) };
-        let expected = if bytes.is_some() { Content::Buffer } else { Content::Constant(0) };
-        let mut bad: Vec<Extent> = Vec::new();
+        let Ok(chunk) = crc.map(|crc| self.bytes(start, end, crc)).transpose() else { return Ok(()) };
+        let expected = if chunk.is_some() { Content::Buffer } else { Content::Constant(0) };
+        let wanted = |extent: Extent| match &chunk {
+            Some(chunk) => Cow::Borrowed(&chunk[(extent.offset - start) as usize..][..extent.len as usize]),
+            None => Cow::Owned(vec![0; extent.len as usize]),
+        };
         for (from, to) in self.readable(start, end) {
-            card.read(unlike(from, to, u64::from(CHUNK)), expected, |extent, at, answer| {
-                let same = match answer {
-                    Answer::Same => true,
-                    Answer::Differs { bytes: found, .. } => bytes.as_ref().is_some_and(|bytes| {
-                        let at = (extent.offset - start) as usize;
-                        &bytes[at..at + extent.len as usize] == found
-                    }),
-                    Answer::Failed(_) => false,
-                };
-                bad.extend((!same).then_some(extent));
-                steps.done(u64::from(extent.len), seconds(at), events);
+            let requests: &mut dyn Iterator<Item = Extent> = match shape {
+                Shape::AsSaved => &mut extents(from, to, CHUNK),
+                Shape::Unlike => &mut unlike(from, to, u64::from(CHUNK)),
+            };
+            card.read(requests, expected, |extent, at, answer| {
+                match answer {
+                    Answer::Same => {}
+                    Answer::Differs { bytes, .. } => {
+                        let wanted = wanted(extent);
+                        let sectors = differing(extent.offset, &wanted, bytes);
+                        compared.unequal_in(extent.offset, &wanted, sectors);
+                    }
+                    Answer::Failed(_) => compared.failed_at(extent.offset, &wanted(extent)),
+                }
+                each(extent, at);
                 Ok(())
             })?;
-        }
-        bad.sort_unstable();
-        for extent in bad {
-            SavedRange { offset: extent.offset, len: u64::from(extent.len) }.join(lost);
         }
         Ok(())
     }

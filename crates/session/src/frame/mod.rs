@@ -432,7 +432,11 @@ impl Session<'_> {
                 let mut restoring = Moved::default();
                 restoring.add_failed(back.counts, &back.io_errors);
                 let failed = io_errors::finding(&restoring, self.card_bytes(), "while its data was restored");
-                report.header.findings.extend(backup::finding(&back).into_iter().chain(failed));
+                let not_back = backup::finding(&back);
+                if not_back.is_some() {
+                    report.withdraw_verdict(NOT_RESTORED);
+                }
+                report.header.findings.extend(not_back.into_iter().chain(failed));
                 return failure;
             }
             Err(error) => error,
