@@ -534,11 +534,48 @@ fn without(one: &[SavedRange], other: &[SavedRange]) -> Vec<SavedRange> {
     left.map(|(start, end)| SavedRange { offset: start, len: end - start }).collect()
 }
 
-/// What is in both of two sets of ranges.
+/// What is in both of two sets of ranges, each in order and apart.
 fn common(one: &[SavedRange], other: &[SavedRange]) -> Vec<SavedRange> {
-    let meet = |a: &SavedRange, b: &SavedRange| {
-        let (start, end) = (a.offset.max(b.offset), (a.offset + a.len).min(b.offset + b.len));
-        (start < end).then(|| SavedRange { offset: start, len: end - start })
-    };
-    one.iter().flat_map(|a| other.iter().filter_map(move |b| meet(a, b))).collect()
+    let (mut both, mut from) = (Vec::new(), 0);
+    for a in one {
+        let end = a.offset + a.len;
+        // A card may have lost every other sector: no range is held against all others.
+        from += other[from..].iter().take_while(|b| b.offset + b.len <= a.offset).count();
+        both.extend(other[from..].iter().take_while(|b| b.offset < end).map(|b| {
+            let (start, end) = (a.offset.max(b.offset), end.min(b.offset + b.len));
+            SavedRange { offset: start, len: end - start }
+        }));
+    }
+    both
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn sectors(ranges: &[SavedRange]) -> Vec<u64> {
+        ranges.iter().flat_map(|range| range.offset..range.offset + range.len).collect()
+    }
+
+    fn ranges(sectors: &[bool]) -> Vec<SavedRange> {
+        joined(
+            (0..).zip(sectors).filter(|(_, is_in)| **is_in).map(|(offset, _)| SavedRange { offset, len: 1 }),
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn what_two_sets_have_in_common_and_what_one_has_alone_is_exact(
+            all in proptest::collection::vec((any::<bool>(), any::<bool>()), 0..200),
+        ) {
+            let (one, other): (Vec<bool>, Vec<bool>) = all.iter().copied().unzip();
+            let at = |is_in: fn(&(bool, bool)) -> bool| -> Vec<u64> {
+                (0..).zip(&all).filter(|(_, two)| is_in(two)).map(|(at, _)| at).collect()
+            };
+            let (one, other) = (ranges(&one), ranges(&other));
+            prop_assert_eq!(sectors(&common(&one, &other)), at(|(a, b)| *a && *b));
+            prop_assert_eq!(sectors(&without(&one, &other)), at(|(a, b)| *a && !*b));
+        }
+    }
 }
