@@ -142,6 +142,29 @@ const typedName = withCard(LASTING, async ({ rig, server, open }) => {
   silent(one, two);
 });
 
+/** An answer that was asked for before the test ended, and comes after it, does not make it run again. */
+const lateAnswer = withCard(LASTING, async ({ rig, server, open }) => {
+  const page = await open();
+  const id = await begin(page, rig);
+  await writes(server, id);
+  let [release, told] = [];
+  const held = new Promise(resolve => { release = resolve; });
+  const answered = new Promise(resolve => { told = resolve; });
+  await page.route(`**/api/tasks/${id}`, async route => {
+    const response = await route.fetch();
+    await held;
+    await route.fulfill({ response });
+    told();
+  });
+  await page.goto(new URL('/live', page.url()).href);
+  await page.getByRole('button', { name: 'Stop', exact: true }).press('Enter');
+  await page.getByRole('progressbar').waitFor({ state: 'detached' });
+  release();
+  await answered;
+  await page.evaluate(() => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+  assert.equal(await page.getByRole('progressbar').count(), 0, 'it has ended');
+});
+
 /** Without the name typed back the server refuses, whatever a page sends. */
 const serverAsks = withCard(SMALL, async ({ rig, server }) => {
   for (const confirm of [undefined, '', '/dev', `${rig.device} `]) {
@@ -196,6 +219,7 @@ export const tests = [
   { name: 'device: Stop restores the data', run: stopRestores },
   { name: 'device: a served fake, from its tile to “Return it.”', run: plugged },
   { name: 'device: what erases asks for the name, and two tabs wait for each other', run: typedName },
+  { name: 'device: a late answer does not take back that a test has ended', run: lateAnswer },
   { name: 'device: the server asks for the name, too', run: serverAsks },
   { name: 'device: a card that is pulled out ends in a clear message', run: pulledOut },
   { name: 'device: a killed server leaves the data on the card', run: killedServer },

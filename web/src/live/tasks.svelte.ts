@@ -15,6 +15,8 @@ export class LiveTask {
   series = new Series();
   /** Whether the history before this tab was opened has been fetched. */
   whole = $state(false);
+  /** Number of the last that was heard of it. */
+  heard = 0;
 
   constructor(task: Task) {
     this.update(task);
@@ -31,12 +33,13 @@ export class LiveTask {
     this.drawn += 1;
   }
 
-  fill(task: Task): void {
+  fill(moments: Moment[]): void {
     const series = new Series();
-    task.moments?.forEach((moment) => series.push(moment));
+    moments.forEach((moment) => series.push(moment));
+    if (this.moment) series.push(this.moment);
     this.series = series;
     this.whole = true;
-    this.update(task);
+    this.drawn += 1;
   }
 }
 
@@ -48,6 +51,10 @@ class Tasks {
   archive = $state(0);
   #stream: EventSource | null = null;
   #byId = new Map<string, LiveTask>();
+  /** Numbers what is heard and what is asked for: an answer may come after an event that is newer, and must not take it back. */
+  #last = 0;
+  /** Tasks that were removed, with the number of that. */
+  #removed = new Map<string, number>();
 
   /** Begins to watch, now and whenever the tab is shown. */
   start(): void {
@@ -66,16 +73,21 @@ class Tasks {
     return this.all.find((one) => one.task.id === id);
   }
 
-  add(task: Task): LiveTask {
-    const known = this.#byId.get(task.id);
-    if (known) {
-      known.update(task);
-      return known;
+  /** Takes what is heard of a task, or what was asked for under a number, unless something newer was heard since. */
+  add(task: Task, number = ++this.#last): void {
+    const known = this.#byId.has(task.id);
+    const one = this.#take(task, number);
+    if (!known) this.all = [one, ...this.all];
+  }
+
+  #take(task: Task, number: number): LiveTask {
+    const one = this.#byId.get(task.id) ?? new LiveTask(task);
+    if (one.heard < number) {
+      one.heard = number;
+      one.update(task);
     }
-    const made = new LiveTask(task);
-    this.#byId.set(task.id, made);
-    this.all = [made, ...this.all];
-    return made;
+    this.#byId.set(task.id, one);
+    return one;
   }
 
   async begin(order: Order): Promise<Task> {
@@ -93,28 +105,30 @@ class Tasks {
     this.#drop(id);
   }
 
-  /** The history of a task, once for a tab. */
-  async history(one: LiveTask): Promise<void> {
-    one.fill(await get<Task>(`/api/tasks/${encodeURIComponent(one.task.id)}`));
+  /** Fetches a task with its history, also one that the list does not have (yet). */
+  async history(id: string): Promise<void> {
+    const asked = ++this.#last;
+    const task = await get<Task>(`/api/tasks/${encodeURIComponent(id)}`);
+    if ((this.#removed.get(id) ?? 0) > asked) return;
+    this.add(task, asked);
+    this.find(id)?.fill(task.moments ?? []);
   }
 
   async load(): Promise<void> {
+    const asked = ++this.#last;
     const { tasks } = await get<{ tasks: Task[] }>('/api/tasks');
-    const present = new Set(tasks.map((task) => task.id));
-    for (const id of this.#byId.keys()) if (!present.has(id)) this.#byId.delete(id);
-    const all = tasks.map((task) => {
-      const known = this.#byId.get(task.id) ?? new LiveTask(task);
-      known.update(task);
-      // What happened while nobody listened is fetched by who shows it.
-      known.whole = false;
-      this.#byId.set(task.id, known);
-      return known;
-    });
-    this.all = all;
+    const listed = tasks.filter((task) => (this.#removed.get(task.id) ?? 0) < asked);
+    const ids = new Set(listed.map((task) => task.id));
+    for (const [id, one] of this.#byId) if (!ids.has(id) && one.heard < asked) this.#byId.delete(id);
+    const newer = this.all.filter((one) => !ids.has(one.task.id) && this.#byId.has(one.task.id));
+    this.all = [...newer, ...listed.map((task) => this.#take(task, asked))];
+    // What happened while nobody listened is fetched by who shows it.
+    for (const one of this.all) one.whole = false;
     this.loaded = true;
   }
 
   #drop(id: string): void {
+    this.#removed.set(id, ++this.#last);
     this.#byId.delete(id);
     this.all = this.all.filter((one) => one.task.id !== id);
   }
