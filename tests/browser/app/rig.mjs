@@ -50,7 +50,8 @@ export class Rig {
       if (child.exitCode !== null) throw new Error(`sim serve ended: ${wrong}`);
       return existsSync(rig.card);
     }, `${name} to be served`, 30_000);
-    rig.device = execFileSync('losetup', ['-f', '--show', rig.card], { encoding: 'utf8' }).trim();
+    // Past the page cache: what gathers there takes longer to flush on a busy machine than a page waits for a test to stop.
+    rig.device = execFileSync('losetup', ['-f', '--show', '--direct-io=on', rig.card], { encoding: 'utf8' }).trim();
     return rig;
   }
 
