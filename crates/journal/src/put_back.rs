@@ -11,7 +11,7 @@
 //! that answers some requests wrongly would otherwise agree with itself.
 
 use cardscope_engine::card::{Answer, Card, Extent, IoError, Stop, extents};
-use cardscope_engine::content::{Content, read_stamp, read_stamp_header};
+use cardscope_engine::content::{Content, constant, read_stamp, read_stamp_header};
 use cardscope_engine::event::{Listener, Steps};
 use cardscope_engine::journal::{Journal, JournalError, Restoring, SavedRange};
 use cardscope_engine::ranges::Ranges;
@@ -478,7 +478,7 @@ impl Compared {
         let from = (range.offset - start) as usize;
         let original = &wanted[from..from + range.len as usize];
         self.missing.push(range);
-        self.data.extend(original.iter().any(|byte| *byte != original[0]).then_some(range));
+        self.data.extend(constant(original).is_none().then_some(range));
     }
 
     pub(crate) fn sort(&mut self) {

@@ -50,7 +50,7 @@ export class Rig {
       if (child.exitCode !== null) throw new Error(`sim serve ended: ${wrong}`);
       return existsSync(rig.card);
     }, `${name} to be served`, 30_000);
-    // Past the page cache: what gathers there takes longer to flush on a busy machine than a page waits for a test to stop.
+    // Past the page cache, which holds up writes as other programs fill it: the time is the card's own.
     rig.device = execFileSync('losetup', ['-f', '--show', '--direct-io=on', rig.card], { encoding: 'utf8' }).trim();
     return rig;
   }
