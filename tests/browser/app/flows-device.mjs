@@ -142,25 +142,28 @@ const typedName = withCard(LASTING, async ({ rig, server, open }) => {
   silent(one, two);
 });
 
-/** An answer that was asked for before the test ended, and comes after it, does not make it run again. */
+/** Answers that were asked for before the test ended, and come after it, do not make it run again: those to a question and to Stop. */
 const lateAnswer = withCard(LASTING, async ({ rig, server, open }) => {
   const page = await open();
   const id = await begin(page, rig);
   await writes(server, id);
-  let [release, told] = [];
+  let release;
   const held = new Promise(resolve => { release = resolve; });
-  const answered = new Promise(resolve => { told = resolve; });
-  await page.route(`**/api/tasks/${id}`, async route => {
-    const response = await route.fetch();
-    await held;
-    await route.fulfill({ response });
-    told();
-  });
+  const states = ['', '/stop'].map(asked => new Promise((told, failed) => page.route(`**/api/tasks/${id}${asked}`, async route => {
+    try {
+      const response = await route.fetch();
+      await held;
+      await route.fulfill({ response });
+      told((await response.json()).state);
+    } catch (wrong) {
+      failed(wrong);
+    }
+  })));
   await page.goto(new URL('/live', page.url()).href);
   await page.getByRole('button', { name: 'Stop', exact: true }).press('Enter');
   await page.getByRole('progressbar').waitFor({ state: 'detached' });
   release();
-  await answered;
+  assert.deepEqual(await Promise.all(states), ['running', 'stopping']);
   await page.evaluate(() => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn))));
   assert.equal(await page.getByRole('progressbar').count(), 0, 'it has ended');
 });
@@ -219,7 +222,7 @@ export const tests = [
   { name: 'device: Stop restores the data', run: stopRestores },
   { name: 'device: a served fake, from its tile to “Return it.”', run: plugged },
   { name: 'device: what erases asks for the name, and two tabs wait for each other', run: typedName },
-  { name: 'device: a late answer does not take back that a test has ended', run: lateAnswer },
+  { name: 'device: late answers do not take back that a test has ended', run: lateAnswer },
   { name: 'device: the server asks for the name, too', run: serverAsks },
   { name: 'device: a card that is pulled out ends in a clear message', run: pulledOut },
   { name: 'device: a killed server leaves the data on the card', run: killedServer },

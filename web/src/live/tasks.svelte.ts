@@ -75,6 +75,7 @@ class Tasks {
 
   /** Takes what is heard of a task, or what was asked for under a number, unless something newer was heard since. */
   add(task: Task, number = ++this.#last): void {
+    if ((this.#removed.get(task.id) ?? 0) > number) return;
     const known = this.#byId.has(task.id);
     const one = this.#take(task, number);
     if (!known) this.all = [one, ...this.all];
@@ -91,13 +92,11 @@ class Tasks {
   }
 
   async begin(order: Order): Promise<Task> {
-    const task = await write<Task>('POST', '/api/tasks', order);
-    this.add(task);
-    return task;
+    return this.#answer(write<Task>('POST', '/api/tasks', order));
   }
 
   async stop(id: string): Promise<void> {
-    this.add(await write<Task>('POST', `/api/tasks/${encodeURIComponent(id)}/stop`));
+    await this.#answer(write<Task>('POST', `/api/tasks/${encodeURIComponent(id)}/stop`));
   }
 
   async forget(id: string): Promise<void> {
@@ -107,11 +106,16 @@ class Tasks {
 
   /** Fetches a task with its history, also one that the list does not have (yet). */
   async history(id: string): Promise<void> {
-    const asked = ++this.#last;
-    const task = await get<Task>(`/api/tasks/${encodeURIComponent(id)}`);
-    if ((this.#removed.get(id) ?? 0) > asked) return;
-    this.add(task, asked);
+    const task = await this.#answer(get<Task>(`/api/tasks/${encodeURIComponent(id)}`));
     this.find(id)?.fill(task.moments ?? []);
+  }
+
+  /** Takes an answer under the number of its question: the test may have ended, or been removed, before it comes. */
+  async #answer(asked: Promise<Task>): Promise<Task> {
+    const number = ++this.#last;
+    const task = await asked;
+    this.add(task, number);
+    return task;
   }
 
   async load(): Promise<void> {
