@@ -283,10 +283,10 @@ impl Tasks {
         lock(&self.inner).all.get_mut(id).map(change)
     }
 
+    /// Tells what it is now, with the lock held: of two states the older one must not be told last.
     fn changed(&self, id: &str) {
-        let task = lock(&self.inner).all.get(id).map(|entry| entry.task.clone());
-        if let Some(task) = task {
-            self.hub.tell("task", &task);
+        if let Some(entry) = lock(&self.inner).all.get(id) {
+            self.hub.tell("task", &entry.task);
         }
     }
 
@@ -397,5 +397,37 @@ impl Ready {
     fn says(&self) -> String {
         let restores = self.order.what.restores() && !self.order.target.starts_with("sim:");
         if restores { "saves what it overwrites, and restores it".to_owned() } else { String::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_older_state_is_never_told_after_a_newer_one() {
+        let hub = Arc::new(Hub::new());
+        let tasks = Tasks::new(Arc::clone(&hub), PathBuf::new(), None, None);
+        let entry = Entry { task: Task::default(), track: Track::default(), pid: None };
+        lock(&tasks.inner).all.insert("one".to_owned(), entry);
+        let mut listener = hub.subscribe(None).then;
+        let change = |entry: &mut Entry| entry.task.notes.push("changed".to_owned());
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        tasks.with("one", change);
+                        tasks.changed("one");
+                    }
+                });
+            }
+        });
+        let told = std::iter::from_fn(|| listener.try_recv().ok());
+        let notes = |event: crate::hub::Happened| {
+            serde_json::from_str::<serde_json::Value>(&event.data).unwrap()["notes"].as_array().unwrap().len()
+        };
+        let told: Vec<usize> = told.map(notes).collect();
+        assert_eq!(told.len(), 800);
+        assert!(told.is_sorted(), "{told:?}");
     }
 }
