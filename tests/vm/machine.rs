@@ -161,9 +161,7 @@ impl Machine {
             Slot::Uas => {
                 self.plug(json!({ "driver": "usb-uas", "bus": "usb-ports.0", "id": device }));
                 self.plug(json!({ "driver": "scsi-hd", "drive": node, "bus": "uas.0" }));
-                self.qemu
-                    .qmp
-                    .ask("qom-set", json!({ "path": device, "property": "attached", "value": true }));
+                self.attach(device, true);
             }
         }
         let started = Instant::now();
@@ -192,7 +190,7 @@ impl Machine {
                 "drive": format!("slot-{slot}"), "id": format!("reader-{slot}"),
             }));
         }
-        self.qemu.qmp.ask("qom-set", json!({ "path": "reader", "property": "attached", "value": true }));
+        self.attach("reader", true);
         let mut disks = Vec::new();
         until("both slots of the reader", || {
             // The kernel names them in the order in which they answer; the slot is the last number of the place.
@@ -236,6 +234,11 @@ impl Machine {
         self.qemu.qmp.ask("device_add", device);
     }
 
+    /// Puts a device that has its disks onto the USB bus, or takes it off.
+    fn attach(&mut self, device: &str, attached: bool) {
+        self.qemu.qmp.ask("qom-set", json!({ "path": device, "property": "attached", "value": attached }));
+    }
+
     /// Pulls a card out, whatever is under way on it, and waits until the kernel has noticed.
     #[track_caller]
     pub(super) fn pull_out(&mut self, slot: Slot) {
@@ -244,6 +247,10 @@ impl Machine {
         match slot {
             Slot::Sd => drop(self.qemu.qmp.ask("blockdev-remove-medium", json!({ "id": "card" }))),
             other => {
+                if other == Slot::Uas {
+                    // Off the bus first: QEMU 7.2 aborts where I/Os are in flight on a UAS disk that it deletes.
+                    self.attach(Slot::Uas.name(), false);
+                }
                 self.qemu.qmp.ask("device_del", json!({ "id": other.name() }));
                 self.qemu.qmp.wait_until_gone(other.name());
             }
