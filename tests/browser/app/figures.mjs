@@ -1,7 +1,7 @@
 // Figures of the app, as a table. Sizes are asserted; times depend on what else runs here and are only shown.
 //
 //   node figures.mjs                    first load, interactivity, 5 000 cards
-//   node figures.mjs --hour             also an hour of a live chart; MINUTES=2 for a short one (CARDSCOPE_LONG does the same)
+//   node figures.mjs hour               an hour of a live chart; MINUTES=2 for a short one (also with CARDSCOPE_LONG)
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -225,10 +225,11 @@ async function realTask() {
 }
 
 let failed = 0;
-const wanted = process.argv.slice(2).filter(word => !word.startsWith('--'));
-const long = process.argv.includes('--hour') || process.env.CARDSCOPE_LONG;
-for (const [name, measure] of [['load', firstLoad], ['cards', manyCards], ['real', realTask], ...(long ? [['hour', hour]] : [])]) {
-  if (wanted.length && !wanted.includes(name)) continue;
+const all = { load: firstLoad, cards: manyCards, real: realTask, hour };
+const wanted = process.argv.slice(2);
+for (const name of wanted) assert.ok(all[name], `no figure is called ${name}: ${Object.keys(all).join(', ')}`);
+for (const [name, measure] of Object.entries(all)) {
+  if (wanted.length ? !wanted.includes(name) : name === 'hour' && !process.env.CARDSCOPE_LONG) continue;
   try {
     await measure();
   } catch (error) {
