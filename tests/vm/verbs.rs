@@ -55,14 +55,14 @@ fn each_verb_does_its_work_on_each_kind_of_card() {
 fn files_are_verified_on_each_file_system_that_cards_carry() {
     let home = Home::new();
     let mut machine = Machine::start(&home, "vm");
-    for (slot, make) in [
-        (Slot::Sd, "mkfs.vfat"),
-        (Slot::Usb, "mkfs.vfat -F 32"),
-        (Slot::Uas, "mkfs.exfat"),
-        (Slot::Nvme, "mkfs.f2fs -q"),
-        (Slot::Usb, "mkfs.ext4 -q"),
+    // Of 105 MB F2FS leaves 42 MB free, and what is tested of so little is NOT PROVEN.
+    for (slot, make, mib) in [
+        (Slot::Sd, "mkfs.vfat", 32),
+        (Slot::Usb, "mkfs.vfat -F 32", 100),
+        (Slot::Uas, "mkfs.exfat", 100),
+        (Slot::Nvme, "mkfs.f2fs -q", 384),
+        (Slot::Usb, "mkfs.ext4 -q", 100),
     ] {
-        let mib = if slot == Slot::Sd { 32 } else { 100 };
         let card = Card::filled_with(&home, &format!("{slot:?}{}", make.len()), mib, 0);
         let disk = machine.insert(slot, &card);
         machine
