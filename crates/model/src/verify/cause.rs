@@ -89,6 +89,10 @@ const LEAST_COMPARED: u64 = 1_000_000_000;
 /// Sectors of 512 bytes that a reader adds at most: one, of the longest sector that readers have.
 const MOST_EXTRA: u64 = 4096;
 
+/// A card ends where its CSD says, and is found to end within so many bytes of it: a block of the flash may fail there. One
+/// that ends before is short of what it announces itself, whatever its reader adds.
+const END_WITHIN: u64 = 4 * MIB;
+
 /// Shares of a printed size that cards have (`sd-facts`: 96.8 to 101.6 % of 19 cards), with some room.
 const USUAL: std::ops::RangeInclusive<f64> = 0.93..=1.08;
 /// The same as measured, for sizes that are only inferred.
@@ -261,11 +265,14 @@ impl StatedSizes {
 
     /// The card holds as much as it ever promised, and the reader shows more.
     pub(super) fn excess(&self, usable: u64) -> Option<CapacityCause> {
-        let agrees = |bytes: u64| USUAL.contains(&(usable as f64 / bytes as f64));
-        let (_, source) = self.all().find(|(bytes, _)| agrees(*bytes))?;
+        let agrees = |(bytes, source): &(u64, SizeSource)| match source {
+            SizeSource::Label | SizeSource::KnownSizes => USUAL.contains(&(usable as f64 / *bytes as f64)),
+            SizeSource::Csd | SizeSource::EarlierTest => usable.abs_diff(*bytes) <= END_WITHIN,
+        };
+        let (_, source) = self.all().find(agrees)?;
         let known_from = Some(source);
         self.all()
-            .all(|(bytes, _)| agrees(bytes))
+            .all(|known| agrees(&known))
             .then_some(CapacityCause::ExcessCapacity { card_bytes: usable, known_from })
     }
 }
@@ -366,6 +373,22 @@ mod tests {
             let cause = failing(GB_64 + extra_bytes, GB_64, printed(64));
             assert_eq!(cause, Some(CapacityCause::ExtraSectors { extra_bytes }));
         }
+    }
+
+    #[test]
+    fn a_card_that_ends_before_its_csd_says_is_no_readers_fault() {
+        let of = |missing: u64| {
+            let csd_bytes = Some(GB_64);
+            let stated = StatedSizes { host_bytes: Some(1 << 41), csd_bytes, ..Default::default() };
+            found(Verdict::Limbo, GB_64 - missing, false).capacity_cause(&stated)
+        };
+        let source = Some(SizeSource::Csd);
+        for missing in [0, 1 << 20] {
+            let card_bytes = GB_64 - missing;
+            let excess = CapacityCause::ExcessCapacity { card_bytes, known_from: source };
+            assert_eq!(of(missing), Some(excess), "{missing}");
+        }
+        assert_eq!((of(GB_64 / 200), of(GB_64 / 20)), (None, None), "short of what it announces itself");
     }
 
     #[test]
