@@ -200,6 +200,14 @@ fn the_same_answer_comes_through_the_kernel_as_in_virtual_time() {
 }
 
 #[test]
+fn every_geometry_gets_the_right_answer_in_virtual_time() {
+    for case in cases().iter().filter(|case| case.cache == "none") {
+        let report = verify(&Home::new(), &format!("sim:{}", case.name), case);
+        assert!(case.is_right(&report), "{}: {report:#}", case.what);
+    }
+}
+
+#[test]
 fn every_geometry_gets_the_right_answer_and_f3probe_stands_beside_it() {
     if !std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty()) {
         eprintln!("all geometries through the kernel, with f3probe beside: part of ./check --long");

@@ -253,6 +253,22 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_card_of_another_size_announces_it_in_its_csd() {
+        for archetype in crate::archetypes().unwrap() {
+            for bytes in [1 << 19, 2 << 20, 8 << 30, 1 << 40, 2 << 40, 4_002_909_519_872] {
+                // Not every card can be of every size.
+                let name = format!("sim:{}?announced_bytes={bytes}", archetype.name);
+                let Ok(spec) = crate::target_spec::parse(&name) else { continue };
+                let Some(csd) = identity(&spec.archetype).unwrap().csd else { continue };
+                assert_eq!((csd.capacity_bytes, csd.crc), (Some(bytes), Crc::Ok), "{name}");
+            }
+        }
+        let spec = crate::target_spec::parse("sim:constant?announced_bytes=8589938688").unwrap();
+        let csd = identity(&spec.archetype).unwrap().csd.unwrap();
+        assert_eq!(csd.capacity_bytes, Some(8 << 30), "in units of 512 KiB");
+    }
+
     /// Reads and writes until `minutes` of the card's clock have passed.
     fn work(card: &mut SimTarget, minutes: u64) {
         let block = 64 << 20;

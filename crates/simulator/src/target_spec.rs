@@ -97,7 +97,8 @@ pub fn apply(text: &str, card: Archetype, overrides: &str) -> Result<TargetSpec,
     if pairs.is_empty() {
         return Ok(spec);
     }
-    let (mut tree, name) = (tree(&spec.archetype), spec.archetype.name.clone());
+    let before = spec.archetype.clone();
+    let (mut tree, name) = (tree(&before), before.name.clone());
     for pair in pairs {
         let (key, value) = pair.split_once('=').ok_or_else(|| SpecError::Shape(pair.to_owned()))?;
         if key == SEED {
@@ -116,6 +117,7 @@ pub fn apply(text: &str, card: Archetype, overrides: &str) -> Result<TargetSpec,
         tree = self::tree(&spec.archetype);
     }
     spec.archetype.check()?;
+    announce(&mut spec.archetype, &before);
     demand_a_fake(&spec.archetype, overrides)?;
     spec.archetype.truth = Truth::of(&spec.archetype, spec.seed);
     Ok(spec)
@@ -178,6 +180,16 @@ impl Storage {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+}
+
+/// What a card announces stands in its CSD; what its reader makes of that is `shown_bytes`.
+fn announce(card: &mut Archetype, before: &Archetype) {
+    let bytes = card.announced_bytes;
+    if let (Some(sd), Some(old)) = (&mut card.identity.sd, &before.identity.sd)
+        && (bytes != before.announced_bytes && sd.csd == old.csd)
+    {
+        sd.announce(bytes);
     }
 }
 

@@ -3,6 +3,7 @@
 
 use crate::archetype::SdRegisters;
 use cardscope_sd::registers::crc7::crc7;
+use cardscope_sd::registers::csd::Csd;
 
 /// The unit of C_SIZE in a CSD of version 2.0.
 pub(super) const CAPACITY_UNIT: u64 = 512 << 10;
@@ -45,11 +46,30 @@ fn cid(claims: Claims) -> [u8; 16] {
 }
 
 fn csd(announced_bytes: u64) -> [u8; 16] {
+    announcing(
+        [0x40, 0x0e, 0x00, 0x32, 0x5b, 0x59, 0, 0, 0, 0, 0x7f, 0x80, 0x0a, 0x40, 0x00, 0],
+        announced_bytes,
+    )
+}
+
+/// A CSD of version 2.0 or 3.0 with another capacity, in whole units: above 2 TiB it is that of an SDUC card.
+fn announcing(mut csd: [u8; 16], announced_bytes: u64) -> [u8; 16] {
     let c_size = (announced_bytes / CAPACITY_UNIT).saturating_sub(1) as u32;
-    let mut csd = [0x40, 0x0e, 0x00, 0x32, 0x5b, 0x59, 0, 0, 0, 0, 0x7f, 0x80, 0x0a, 0x40, 0x00, 0];
-    csd[7..10].copy_from_slice(&c_size.to_be_bytes()[1..]);
+    csd[0] = if c_size < 1 << 22 { 0x40 } else { 0x80 };
+    csd[6..10].copy_from_slice(&(c_size & 0x0fff_ffff).to_be_bytes());
     csd[15] = crc7(&csd[..15]) << 1 | 1;
     csd
+}
+
+impl SdRegisters {
+    /// Has the CSD announce so many bytes. One of version 1.0 becomes one of a later card.
+    pub(crate) fn announce(&mut self, bytes: u64) {
+        let csd = match Csd::from_hex(&self.csd) {
+            Ok(old) if old.csd_structure > 0 => announcing(old.raw.0, bytes),
+            _ => csd(bytes),
+        };
+        self.csd = hex(&csd);
+    }
 }
 
 fn ssr(claims: Claims) -> [u8; 64] {
