@@ -263,11 +263,17 @@ impl StatedSizes {
         self.excess(usable).or_else(|| unknown.then_some(known))
     }
 
-    /// The card holds as much as it ever promised, and the reader shows more.
+    /// The card holds as much as it ever promised, and the reader shows more than that.
     pub(super) fn excess(&self, usable: u64) -> Option<CapacityCause> {
+        let shown = self.host_bytes?;
         let agrees = |(bytes, source): &(u64, SizeSource)| match source {
-            SizeSource::Label | SizeSource::KnownSizes => USUAL.contains(&(usable as f64 / *bytes as f64)),
-            SizeSource::Csd | SizeSource::EarlierTest => usable.abs_diff(*bytes) <= END_WITHIN,
+            SizeSource::Label | SizeSource::KnownSizes => {
+                let of = |size: u64| size as f64 / *bytes as f64;
+                USUAL.contains(&of(usable)) && of(shown) > *USUAL.end()
+            }
+            SizeSource::Csd | SizeSource::EarlierTest => {
+                usable.abs_diff(*bytes) <= END_WITHIN && shown > *bytes
+            }
         };
         let (_, source) = self.all().find(agrees)?;
         let known_from = Some(source);
@@ -389,6 +395,10 @@ mod tests {
             assert_eq!(of(missing), Some(excess), "{missing}");
         }
         assert_eq!((of(GB_64 / 200), of(GB_64 / 20)), (None, None), "short of what it announces itself");
+        let as_announced = StatedSizes { csd_bytes: Some(GB_64), ..printed(64) };
+        for missing in [1 << 20, GB_64 / 20] {
+            assert_eq!(failing(GB_64, GB_64 - missing, as_announced), None, "the reader shows no more");
+        }
     }
 
     #[test]
