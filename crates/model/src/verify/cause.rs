@@ -266,20 +266,18 @@ impl StatedSizes {
     /// The card holds as much as it ever promised, and the reader shows more than that.
     pub(super) fn excess(&self, usable: u64) -> Option<CapacityCause> {
         let shown = self.host_bytes?;
-        let agrees = |(bytes, source): &(u64, SizeSource)| match source {
-            SizeSource::Label | SizeSource::KnownSizes => {
-                let of = |size: u64| size as f64 / *bytes as f64;
-                USUAL.contains(&of(usable)) && of(shown) > *USUAL.end()
-            }
-            SizeSource::Csd | SizeSource::EarlierTest => {
-                usable.abs_diff(*bytes) <= END_WITHIN && shown > *bytes
-            }
+        let is_exact = |source| matches!(source, SizeSource::Csd | SizeSource::EarlierTest);
+        let of = |bytes: u64, all: u64| bytes as f64 / all as f64;
+        let agrees = |&(bytes, source): &(u64, SizeSource)| match is_exact(source) {
+            true => usable.abs_diff(bytes) <= END_WITHIN,
+            false => USUAL.contains(&of(usable, bytes)),
         };
-        let (_, source) = self.all().find(agrees)?;
-        let known_from = Some(source);
-        self.all()
-            .all(|known| agrees(&known))
-            .then_some(CapacityCause::ExcessCapacity { card_bytes: usable, known_from })
+        let is_exceeded = |&(bytes, source): &(u64, SizeSource)| match is_exact(source) {
+            true => shown > bytes,
+            false => of(shown, bytes) > *USUAL.end(),
+        };
+        let (_, source) = self.all().find(is_exceeded).filter(|_| self.all().all(|known| agrees(&known)))?;
+        Some(CapacityCause::ExcessCapacity { card_bytes: usable, known_from: Some(source) })
     }
 }
 
@@ -399,6 +397,9 @@ mod tests {
         for missing in [1 << 20, GB_64 / 20] {
             assert_eq!(failing(GB_64, GB_64 - missing, as_announced), None, "the reader shows no more");
         }
+        let card_bytes = GB_64;
+        let excess = CapacityCause::ExcessCapacity { card_bytes, known_from: source };
+        assert_eq!(failing(GB_64 + (1 << 20), GB_64, as_announced), Some(excess), "a label is no finer");
     }
 
     #[test]

@@ -8,6 +8,9 @@ use cardscope_sd::registers::csd::Csd;
 /// The unit of C_SIZE in a CSD of version 2.0.
 pub(super) const CAPACITY_UNIT: u64 = 512 << 10;
 
+/// What the 28 bits of C_SIZE in a CSD of version 3.0 hold at most: 128 TiB.
+const MOST_UNITS: u64 = (1 << 28) - 1;
+
 /// AU_SIZE by code, table 4-47, in MiB from code 7 on.
 const AU_MIB: [u64; 9] = [1, 2, 4, 8, 12, 16, 24, 32, 64];
 
@@ -54,17 +57,18 @@ fn csd(announced_bytes: u64) -> [u8; 16] {
 
 /// A CSD of version 2.0 or 3.0 with another capacity, in whole units: above 2 TiB it is that of an SDUC card.
 fn announcing(mut csd: [u8; 16], announced_bytes: u64) -> [u8; 16] {
-    let c_size = (announced_bytes / CAPACITY_UNIT).saturating_sub(1) as u32;
+    let c_size = (announced_bytes / CAPACITY_UNIT).saturating_sub(1).min(MOST_UNITS) as u32;
     csd[0] = if c_size < 1 << 22 { 0x40 } else { 0x80 };
-    csd[6..10].copy_from_slice(&(c_size & 0x0fff_ffff).to_be_bytes());
+    csd[6..10].copy_from_slice(&c_size.to_be_bytes());
     csd[15] = crc7(&csd[..15]) << 1 | 1;
     csd
 }
 
 impl SdRegisters {
-    /// Has the CSD announce so many bytes. One of version 1.0 becomes one of a later card.
+    /// Has the CSD announce so many bytes. One of version 1.0 becomes one of a later card; an empty one stays empty.
     pub(crate) fn announce(&mut self, bytes: u64) {
         let csd = match Csd::from_hex(&self.csd) {
+            Ok(old) if old.blank.is_some() => return,
             Ok(old) if old.csd_structure > 0 => announcing(old.raw.0, bytes),
             _ => csd(bytes),
         };
