@@ -1370,6 +1370,8 @@ export interface components {
             error?: string | null;
             /** @description Whether the card's data are lost by it. */
             loses_data: boolean;
+            /** @description Whether what it overwrites on the card is saved before, and restored at its end. */
+            restores?: boolean;
             /** @description Where it was over time, thinned to at most 600 moments; only where one task is asked for. */
             moments?: components["schemas"]["Moment"][];
         };

@@ -1,6 +1,6 @@
 // What can be done with a card, what can be chosen, and what is lost by it.
 
-import type { Options, Task } from '../api/types';
+import type { Options } from '../api/types';
 
 export interface Option {
   key: string;
@@ -122,9 +122,4 @@ export function erases(verb: Verb, options: Options, target: string, recipeWrite
   if (!target || target.startsWith('sim:')) return false;
   if (verb.name === 'bench') return recipeWrites;
   return Boolean(verb.erases) || verb.options.some((option) => option.erases && options[option.key] === true);
-}
-
-/** Whether a test restores what it has overwritten before it ends. */
-export function restores(task: Task): boolean {
-  return !task.loses_data && !task.target.startsWith('sim:') && ['check', 'verify', 'map'].includes(task.verb);
 }

@@ -65,6 +65,9 @@ pub struct Task {
     pub error: Option<String>,
     /// Whether the card's data are lost by it.
     pub loses_data: bool,
+    /// Whether what it overwrites on the card is saved before, and restored at its end.
+    #[serde(default)]
+    pub restores: bool,
     /// Where it was over time, thinned to at most 600 moments; only where one task is asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moments: Vec<Moment>,

@@ -124,6 +124,7 @@ impl Tasks {
             title: ready.title.clone(),
             queued_at: now(),
             loses_data: ready.loses_data,
+            restores: ready.restores(),
             says: ready.says(),
             ..Task::default()
         };
@@ -393,10 +394,14 @@ impl State {
 }
 
 impl Ready {
+    /// Whether a card's data is saved and restored; a simulated one has none to lose.
+    fn restores(&self) -> bool {
+        self.order.what.restores() && !self.order.target.starts_with("sim:")
+    }
+
     /// What becomes of the card's data, until the verb says more.
     fn says(&self) -> String {
-        let restores = self.order.what.restores() && !self.order.target.starts_with("sim:");
-        if restores { "saves what it overwrites, and restores it".to_owned() } else { String::new() }
+        if self.restores() { "saves what it overwrites, and restores it".to_owned() } else { String::new() }
     }
 }
 
