@@ -60,13 +60,19 @@ export async function tab(context, server, { allow = [] } = {}) {
 /** Nothing is asked for, nothing loads, and it stays so for a moment. */
 export async function settled(page) {
   let since = 0;
+  let loading = [];
+  // As it is when patience ends.
+  const what = () => `${page.url()} to settle (${[...[...page.open].map(request => request.url()), ...loading].join(' ')})`;
   await until(async () => {
-    const busy = page.open.size || await page.evaluate(() => document.readyState !== 'complete'
-      || [...document.querySelectorAll('.loading, [aria-busy=true]')].some(one => one.checkVisibility()));
-    if (busy) since = 0;
+    loading = await page.evaluate(() => {
+      const shown = [...document.querySelectorAll('.loading, [aria-busy=true]')].filter(one => one.checkVisibility());
+      const parts = shown.map(one => one.cloneNode().outerHTML);
+      return document.readyState === 'complete' ? parts : [document.readyState, ...parts];
+    });
+    if (page.open.size || loading.length) since = 0;
     else since ||= Date.now();
     return since && Date.now() - since >= 250;
-  }, `${page.url()} to settle (${[...page.open].map(request => request.url()).join(' ')})`);
+  }, what);
   await page.evaluate(() => document.fonts.ready.then(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))));
 }
 
