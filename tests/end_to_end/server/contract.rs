@@ -23,8 +23,6 @@ fn what_is_asked_and_answered_is_what_the_openapi_document_says() {
     let mut command = home.command(programs.join("st").to_str().unwrap());
     command.arg("--config-file").arg(config).args(["run", &document, "--header", &token, "--no-color"]);
     command.args(["--max-examples", if long { "300" } else { "8" }, "--workers", "2"]);
-    // The server waits twenty seconds for another's write, for which a busy disk takes its time; the usual ten are too few.
-    command.args(["--request-timeout", "60"]);
     // The same requests each time; others in the long tests.
     command.args(if long { ["--max-time", "900"] } else { ["--seed", "1"] });
     command.current_dir(home.path(""));
