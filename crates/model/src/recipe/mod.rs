@@ -14,7 +14,7 @@ pub use explained::{Estimate, ExplainedRecipe, ExplainedTest};
 pub use file::parse;
 pub use planned::Planned;
 pub use settings::*;
-pub use validate::RecipeError;
+pub use validate::{MOST_RUNS, RecipeError};
 
 use crate::builtin_files;
 use crate::named::BuiltinFiles;

@@ -15,6 +15,10 @@ const LARGEST_BLOCK: u64 = 1 << 30;
 /// Nobody waits for more; keeps every sum of bytes far inside 64 bits.
 const MOST_LOOPS: u32 = 10_000;
 const MOST_BYTES: u64 = 1 << 50;
+/// Thirty days; keeps every sum of times far inside what a clock counts.
+const MOST_SECONDS: f64 = 2_592_000.0;
+/// All runs of a session are planned before the first, and read together after the last.
+pub const MOST_RUNS: u32 = 1000;
 
 /// Why a recipe cannot be run.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -74,11 +78,11 @@ fn check_whole(recipe: &Recipe) -> Result<(), String> {
     if recipe.prepare.is_some_and(|p| !fits(p.block)) {
         return Err("prepare_block must be a multiple of 512 bytes, 1 GiB at most".into());
     }
-    if recipe.tries == 0 {
-        return Err("tries must be at least 1".into());
+    if !(1..=MOST_RUNS).contains(&recipe.tries) {
+        return Err(format!("tries must be between 1 and {MOST_RUNS}"));
     }
-    if !at_least_zero(recipe.rest_after_prepare_s) {
-        return Err("rest_s must be 0 or more seconds".into());
+    if !is_time(recipe.rest_after_prepare_s) {
+        return Err(format!("rest_s must be between 0 and {MOST_SECONDS} seconds"));
     }
     check_names(recipe)
 }
@@ -170,19 +174,21 @@ fn check_limit(test: &Test) -> Result<(), String> {
 }
 
 fn check_times(test: &Test) -> Result<(), String> {
-    if !test.limit.seconds.is_none_or(positive) {
-        return Err("seconds must be more than 0".into());
+    if !test.limit.seconds.is_none_or(|seconds| positive(seconds) && is_time(seconds)) {
+        return Err(format!("seconds must be more than 0, and {MOST_SECONDS} at most"));
     }
-    if !at_least_zero(test.rest_s) || !at_least_zero(test.warmup_s) {
-        return Err("rest_s and warmup_s must be 0 or more seconds".into());
+    if !is_time(test.rest_s) || !is_time(test.warmup_s) {
+        return Err(format!("rest_s and warmup_s must be between 0 and {MOST_SECONDS} seconds"));
     }
     let Some(until) = test.until else { return Ok(()) };
     if !positive(until.ci95_percent)
         || !positive(until.min_s)
-        || !until.max_s.is_finite()
+        || !is_time(until.max_s)
         || until.max_s < until.min_s
     {
-        return Err("until needs a positive ci95_percent and min_s, and max_s not below min_s".into());
+        return Err(format!(
+            "until needs a positive ci95_percent and min_s, and max_s not below min_s and {MOST_SECONDS} at most"
+        ));
     }
     if test.loops + test.discard_loops > 1 {
         return Err("until takes the place of loops; leave loops and discard_loops out".into());
@@ -194,6 +200,7 @@ fn positive(number: f64) -> bool {
     number.is_finite() && number > 0.0
 }
 
-fn at_least_zero(number: f64) -> bool {
-    number.is_finite() && number >= 0.0
+/// A number of seconds that somebody may wait for.
+fn is_time(seconds: f64) -> bool {
+    (0.0..=MOST_SECONDS).contains(&seconds)
 }

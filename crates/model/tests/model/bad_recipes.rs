@@ -61,7 +61,11 @@ fn a_slip_of_the_pen_is_shown_with_its_line(#[case] from: &str, #[case] to: &str
 #[case("seconds = 1", "seconds = 0", "seconds must be more than 0")]
 #[case("seconds = 1", "seconds = -1", "seconds must be more than 0")]
 #[case("seconds = 1", "seconds = nan", "seconds must be more than 0")]
+#[case("seconds = 1", "seconds = 1e19", "2592000 at most")]
+#[case("seconds = 1", "seconds = inf", "2592000 at most")]
 #[case("seconds = 1", "seconds = 1\nrest_s = -0.5", "rest_s")]
+#[case("seconds = 1", "seconds = 1\nrest_s = 1e300", "rest_s")]
+#[case("seconds = 1", "seconds = 1\nwarmup_s = 1e300", "warmup_s")]
 #[case("seconds = 1", "passes = 0", "passes")]
 #[case("seconds = 1", "bytes = 512", "at least one block")]
 #[case("seconds = 1", "passes = 1\nloops = 0", "loops")]
@@ -70,6 +74,7 @@ fn a_slip_of_the_pen_is_shown_with_its_line(#[case] from: &str, #[case] to: &str
 #[case("seconds = 1", "seconds = 1\nsync_each = true", "sync_each")]
 #[case("seconds = 1", "until = { ci95_percent = 0, min_s = 1, max_s = 9 }", "until")]
 #[case("seconds = 1", "until = { ci95_percent = 2, min_s = 9, max_s = 1 }", "until")]
+#[case("seconds = 1", "until = { ci95_percent = 2, min_s = 1, max_s = 1e300 }", "until")]
 #[case("seconds = 1", "until = { ci95_percent = 2, min_s = 1, max_s = 9 }\nloops = 3", "until")]
 #[case("seconds = 1", "seconds = 1\nprepare_block = 100", "prepare_block")]
 #[case("seconds = 1", "seconds = 1\nprints = { unit = \"MB/s\", divide = 0 }", "divide")]
@@ -95,7 +100,9 @@ fn what_no_card_can_do_is_refused_and_the_test_is_named(
 #[case("size = \"64MiB\"", "size = 0", "the area of 0 bytes")]
 #[case("size = \"64MiB\"", "size = 1000", "the area of 1000 bytes")]
 #[case("size = \"64MiB\"", "size = \"64MiB\"\nprepare_block = 4095", "prepare_block")]
+#[case("size = \"64MiB\"", "size = \"64MiB\"\nrest_s = 1e300", "rest_s")]
 #[case("version = 1", "version = 1\ntries = 0", "tries")]
+#[case("version = 1", "version = 1\ntries = 4294967295", "tries")]
 fn a_recipe_that_contradicts_itself_is_refused(#[case] from: &str, #[case] to: &str, #[case] part: &str) {
     let message = told(from, to);
     assert!(message.starts_with("recipe \"mine\"") && message.contains(part), "{message}");

@@ -17,7 +17,7 @@ use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
 use crate::opened::TargetType;
 use cardscope_model::caveat::Caveat;
-use cardscope_model::recipe::Recipe;
+use cardscope_model::recipe::{MOST_RUNS, Recipe};
 use cardscope_model::result::{Bench, BenchReport, TIME_IS_UP};
 use cardscope_model::shell::quoted;
 use cardscope_model::units::{seconds, typed_size};
@@ -129,8 +129,11 @@ fn unprepared(recipe: &Recipe, may_write: bool) -> Option<Caveat> {
 /// How many passes at most.
 fn runs(request: &Request, recipe: &Recipe) -> Result<u32> {
     match request.runs {
-        Some(0) => Err(Failure::refused("--runs must be at least 1")),
-        Some(n) => Ok(n),
+        Some(n) if (1..=MOST_RUNS).contains(&n) => Ok(n),
+        Some(n) => {
+            let why = format!("--runs {n} is not between 1 and {MOST_RUNS}; for more, run the command again");
+            Err(Failure::refused(why))
+        }
         None => Ok(recipe.tries),
     }
 }

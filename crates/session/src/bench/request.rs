@@ -22,7 +22,7 @@ pub struct Request {
     /// Recipe: quick, kdiskmark, cdm8-default, another of `cardscope recipes`, or the path of a TOML file
     #[arg(long, default_value = "quick")]
     pub recipe: String,
-    /// Number of runs of the whole recipe
+    /// Number of runs of the whole recipe, 1000 at most
     #[arg(long, value_name = "N")]
     pub runs: Option<u32>,
     /// Only these tests, e.g. "RND4K Q32T1 read" (repeatable)
