@@ -78,12 +78,17 @@ pub enum Takes {
     AtMost(f64),
 }
 
+/// Stages that are planned at most: nobody counts on to more.
+const MOST_STAGES: usize = 10_000;
+
 impl Plan {
-    /// A plan of stages by their names and weights.
+    /// A plan of stages by their names and weights. Of more than [`MOST_STAGES`] it is a long run that tells each as it begins.
     pub fn of<N: Into<String>>(stages: impl IntoIterator<Item = (N, f64)>) -> Self {
-        Plan {
-            stages: stages.into_iter().map(|(name, weight)| (name.into(), weight)).collect(),
-            ..Plan::default()
+        let stages = stages.into_iter().map(|(name, weight)| (name.into(), weight));
+        let stages: Vec<_> = stages.take(MOST_STAGES + 1).collect();
+        match stages.len() > MOST_STAGES {
+            true => Plan { long: true, ..Plan::default() },
+            false => Plan { stages, ..Plan::default() },
         }
     }
 
@@ -285,6 +290,16 @@ mod tests {
         assert_eq!((course.number(), course.weights()), (3, [2.0, 2.0, 0.0]));
         assert!(!course.enter("check"));
         assert_eq!((course.number(), course.share()), (3, 0.5..1.0));
+    }
+
+    #[test]
+    fn a_plan_of_more_stages_than_anybody_counts_is_a_long_run_without_them() {
+        let plan = |stages: u64| Plan::of((0..stages).map(|stage| (format!("round {stage}"), 1.0)));
+        let most = MOST_STAGES as u64;
+        assert_eq!((plan(most).stages.len(), plan(most).long), (MOST_STAGES, false));
+        for more in [most + 1, u64::MAX] {
+            assert_eq!(plan(more), Plan { long: true, ..Plan::default() });
+        }
     }
 
     #[test]

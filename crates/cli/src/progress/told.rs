@@ -6,15 +6,17 @@ use cardscope_session::Event;
 use cardscope_session::bench::Interrupt;
 use std::io::{ErrorKind, Write};
 
+/// Stages of a plan that are told at most; a longer one is told as each begins. A server hands all of them on with each change.
+const MOST_STAGES: usize = 1000;
+
 /// What is told of an event at once; how far it is follows with the next moment.
 pub(super) fn of(event: &Event) -> Option<Told> {
     Some(match event {
         Event::Plan(plan) => Told::Plan {
-            stages: plan
-                .stages
-                .iter()
-                .map(|(name, weight)| Stage { name: name.clone(), weight: *weight })
-                .collect(),
+            stages: match plan.stages.len() > MOST_STAGES {
+                true => Vec::new(),
+                false => plan.stages.iter().map(stage).collect(),
+            },
             says: plan.says.clone(),
         },
         Event::Figure { what, mb_s } => {
@@ -32,6 +34,10 @@ pub(super) fn of(event: &Event) -> Option<Told> {
     })
 }
 
+fn stage((name, weight): &(String, f64)) -> Stage {
+    Stage { name: name.clone(), weight: *weight }
+}
+
 /// Writes a line, whole: several threads tell. Where whoever read them has gone, the verb ends as after Ctrl-C: a server that
 /// is killed leaves no test behind that nobody can stop.
 pub(super) fn tell(told: &Told, interrupt: &Interrupt) {
@@ -41,5 +47,24 @@ pub(super) fn tell(told: &Told, interrupt: &Interrupt) {
     let written = stderr.write_all(&line).and_then(|()| stderr.flush());
     if written.is_err_and(|error| error.kind() == ErrorKind::BrokenPipe) {
         interrupt.raise();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_session::event::Plan;
+
+    #[test]
+    fn a_server_is_not_told_thousands_of_stages_with_each_change() {
+        let told = |stages: usize| {
+            let plan = Plan::of((0..stages).map(|stage| (format!("round {stage}"), 1.0))).saying("writes");
+            match of(&Event::Plan(plan)) {
+                Some(Told::Plan { stages, says }) => (stages.len(), says),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(told(MOST_STAGES), (MOST_STAGES, "writes".to_owned()));
+        assert_eq!(told(MOST_STAGES + 1), (0, "writes".to_owned()));
     }
 }

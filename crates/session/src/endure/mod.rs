@@ -55,18 +55,15 @@ impl Procedure for Request {
     }
 }
 
-/// So many rounds are numbered at most: nobody counts on to more.
-const MOST_NUMBERED: u32 = 10_000;
-
 /// A stage for each round, where it is known how many there are, and an image before and after.
 fn plan(request: &Request, report: &EndureReport) -> Plan {
     let image = |stage: &str| request.backup.as_ref().map(|_| (stage.to_owned(), 1.0));
     let left = request.rounds.map(|all| all.saturating_sub(report.body.rounds.len() as u32));
     let first = report.body.attempt();
-    let Some(left) = left.filter(|left| *left <= MOST_NUMBERED) else {
+    let Some(left) = left else {
         return Plan { long: true, ..Plan::default() }.within(request.limits.budget);
     };
-    let rounds = (first..first + left).map(|round| (stage(round), 2.0));
+    let rounds = (first..=u32::MAX).take(left as usize).map(|round| (stage(round), 2.0));
     let stages = image(backup::SAVING).into_iter().chain(rounds).chain(image(backup::RESTORING));
     Plan { long: true, ..Plan::of(stages) }.within(request.limits.budget)
 }
