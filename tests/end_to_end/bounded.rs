@@ -2,7 +2,7 @@
 //! worst moment is in it however long it was.
 
 use crate::common::binary::Home;
-use crate::common::{list, number};
+use crate::common::{list, number, text};
 use serde_json::Value;
 
 /// Bytes that an hour may take in the archive.
@@ -54,5 +54,21 @@ fn the_worst_moment_of_a_session_of_days_is_in_its_course() {
     assert_eq!(sum("/bytes"), number(result, "/bytes"));
     let longest = course.iter().map(|bucket| number(bucket, "/max_us")).fold(0.0, f64::max);
     assert_eq!(longest, number(result, "/latency_us/max"));
+    assert!(bytes < MOST, "{bytes} bytes");
+}
+
+#[test]
+fn a_long_run_stays_small() {
+    let home = Home::new();
+    let long = ["sustain", "sim:constant", "--read", "--duration", "8h", "--json", "-q"];
+    let document = home.run(&long).expect(0).json();
+    let rows = list(&document, "/series");
+    assert!((10_000..=21_600).contains(&rows.len()), "{} rows", rows.len());
+    let ends: Vec<f64> = rows.iter().map(|row| number(row, "/at_s")).collect();
+    assert!(ends.is_sorted() && ends[ends.len() - 1] > 28_700.0, "{} s", ends[ends.len() - 1]);
+    assert!(ends.windows(2).all(|two| two[1] - two[0] < 10.0));
+    let kept = home.run(&["archive", "show", text(&document, "/session"), "--json"]).expect(0).json();
+    assert_eq!(kept["series"], document["series"]);
+    let bytes = std::fs::metadata(home.archive()).unwrap().len();
     assert!(bytes < MOST, "{bytes} bytes");
 }

@@ -247,7 +247,7 @@ pub struct Reading {
     pub celsius: f64,
 }
 
-/// One second, or as long as the card took to answer.
+/// One second, or as long as the card took to answer; of a long run several ([`Samples`](super::Samples)).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// When it ended, in seconds since the run began.

@@ -2,8 +2,10 @@
 //! and what each conclusion rests on. Times in seconds of the target's clock, speeds in MB/s.
 
 mod facts;
+mod samples;
 
 pub use facts::*;
+pub use samples::{MOST_SAMPLES, Samples};
 
 use crate::card_map::property::Property;
 use crate::report::{Body, ExitStatus, Moved, Report};
@@ -41,8 +43,8 @@ pub struct Measured {
     /// I/Os that failed meanwhile.
     #[serde(default)]
     pub failed_ios: u64,
-    /// A sample a second.
-    pub series: Vec<Sample>,
+    /// A sample a second; of a run of more than six hours, one each few seconds.
+    pub series: Samples,
     /// What happened, in order.
     pub events: Vec<Event>,
     /// Levels of the speed.

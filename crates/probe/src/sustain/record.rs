@@ -5,7 +5,9 @@
 use super::options::Options;
 use cardscope_analysis::series::{Causes, Experiment, Known, Slice};
 use cardscope_model::statistics::{median, quantile};
-use cardscope_model::sustain::{Event, EventKind, Measured, Pattern, Phase, ReadLatency, Recovery, Sample};
+use cardscope_model::sustain::{
+    Event, EventKind, Measured, Pattern, Phase, ReadLatency, Recovery, Sample, Samples,
+};
 use cardscope_model::units::{self, Size, mb_per_s};
 use cardscope_sd::nvme::SmartLog;
 
@@ -31,7 +33,7 @@ pub(super) struct Record {
     pub(super) queue_depth: u32,
     /// Slices that are in a sample already.
     sampled: usize,
-    pub(super) samples: Vec<Sample>,
+    pub(super) samples: Samples,
     pub(super) events: Vec<Event>,
     /// Small reads with nothing else under way, in seconds; those under writes.
     pub(super) alone: Vec<f64>,
