@@ -25,8 +25,10 @@ pub(crate) fn without_series(run: &RunResult, stored: &[Test]) -> RunResult {
 
 /// Leaves out of a report the runs that are stored in rows of their own: there they are as [`without_series`] makes them.
 pub(crate) fn leave_out_runs(report: &mut Value, stored: &[(RunResult, Vec<Test>)]) {
-    let in_a_row =
-        |run: &RunResult| stored.iter().any(|(row, tests)| row == run || *row == without_series(run, tests));
+    let is_row = |row: &RunResult, run: &RunResult, tests: &[Test]| {
+        row.run == run.run && (row == run || *row == without_series(run, tests))
+    };
+    let in_a_row = |run: &RunResult| stored.iter().any(|(row, tests)| is_row(row, run, tests));
     if let Some(runs) = report.get_mut("runs").and_then(Value::as_array_mut) {
         runs.retain(|run| !RunResult::deserialize(run).is_ok_and(|run| in_a_row(&run)));
     }
