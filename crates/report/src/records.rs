@@ -1,6 +1,6 @@
 //! The page of any verb's document, by the verb: what an archive or a server has kept is shown as the verb shows it.
 
-use crate::page::Page;
+use crate::page::{Page, Tone};
 use crate::{bench, card_map, check, endure, format, identity, import, observe, restore, sustain, verify};
 use cardscope_model::units::Degrees;
 use serde::de::DeserializeOwned;
@@ -23,6 +23,11 @@ pub fn page(kind: &str, document: &Value) -> Option<Page> {
         "import" => of(document, import::log),
         _ => None,
     }
+}
+
+/// Answer and tone of that page, for a line of a list.
+pub fn answer(kind: &str, document: &Value) -> Option<(String, Tone)> {
+    page(kind, document).map(|page| (page.answer, page.tone))
 }
 
 fn of<T: DeserializeOwned>(document: &Value, page: impl FnOnce(&T) -> Page) -> Option<Page> {

@@ -2,17 +2,11 @@
 
 use crate::api::Made;
 use cardscope_model::outside;
-use cardscope_report::page::{Page, Tone, html};
+use cardscope_report::page::{Page, html};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
-pub(crate) use cardscope_report::records::page;
-
-/// Answer and colour of the page that a verb's document becomes, where it becomes one.
-pub(crate) fn answer(kind: &str, document: &Value) -> Option<(String, Tone)> {
-    page(kind, document).map(|page| (page.answer, page.tone))
-}
+pub(crate) use cardscope_report::records::{answer, page};
 
 /// The page of a document, in which nothing from outside begins a line of its own.
 pub(crate) fn within_lines<T: Serialize + DeserializeOwned>(document: &T, page: impl Fn(&T) -> Page) -> Page {

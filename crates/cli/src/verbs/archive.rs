@@ -3,7 +3,7 @@
 use super::page::attended;
 use crate::output::{self, Options};
 use cardscope_report::page::Page;
-use cardscope_session::archive::{self, Found, Request, Shown, What};
+use cardscope_session::archive::{self, Answers, Found, Request, Shown, What};
 use cardscope_session::{Result, compare, tables};
 use std::path::Path;
 
@@ -13,7 +13,7 @@ pub(super) fn run(asked: Request, options: &Options) -> Result<u8> {
     let path = asked.archive.named();
     match asked.what {
         What::List => {
-            let sessions = archive::list(path, &pages::answer)?;
+            let sessions = archive::list(path, &answers())?;
             output::list(options, "sessions", &sessions, |sessions| pages::sessions(sessions))
         }
         What::Cards { builtin: true } => {
@@ -24,11 +24,11 @@ pub(super) fn run(asked: Request, options: &Options) -> Result<u8> {
         }
         What::Show { what } => show(options, path, &what),
         What::Edit(edit) => {
-            let card = archive::edit(path, &edit, &pages::answer)?;
+            let card = archive::edit(path, &edit, &answers())?;
             output::document(options, &card, |card| pages::edited(&edit, card))
         }
         What::Merge { from, into } => {
-            let card = archive::merge(path, &from, &into, &pages::answer)?;
+            let card = archive::merge(path, &from, &into, &answers())?;
             output::document(options, &card, |card| pages::merged(&from, card))
         }
         What::Remove { session, yes_remove } => {
@@ -56,9 +56,13 @@ pub(super) fn run(asked: Request, options: &Options) -> Result<u8> {
     }
 }
 
+fn answers() -> Answers {
+    Answers::new(cardscope_report::records::answer)
+}
+
 /// A session or a card.
 fn show(options: &Options, path: Option<&Path>, what: &str) -> Result<u8> {
-    match archive::find(path, what, &pages::answer)? {
+    match archive::find(path, what, &answers())? {
         Found::Card(card) => output::document(options, &*card, pages::card),
         Found::Session(Shown::Bench(report)) => {
             output::document(options, &*report, cardscope_report::bench::page)

@@ -69,7 +69,7 @@ pub(super) async fn change(
     let Path(id) = id?;
     blocking(&server, move |server| {
         let edit = edit(own(server, &id)?, change)?;
-        archive::edit(server.archive.as_deref(), &edit, &records::answer)?;
+        archive::edit(server.archive.as_deref(), &edit, &server.answers)?;
         changed(server)?;
         card(server, &id).map(Json)
     })
@@ -187,7 +187,7 @@ fn card(server: &Server, id: &str) -> Result<Card, Refusal> {
     let archive = server.archive.as_deref();
     let cards = server.shelf.cards(archive)?;
     let row = cards.card(id).cloned().ok_or_else(no_card)?;
-    let shown = archive::card(archive, id, &records::answer)?;
+    let shown = archive::card(archive, id, &server.answers)?;
     let identity = archive::said(archive, id)?
         .map(|said| records::within_lines(&said, |said: &Identity| identity::page(said, Degrees::Celsius)));
     // Of a card without results there is nothing to publish; its sessions say it all.

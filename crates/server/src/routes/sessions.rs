@@ -32,7 +32,7 @@ pub(super) async fn list(
     let Query(Window { offset, limit }) = window?;
     blocking(&server, move |server| {
         let (offset, limit) = (offset.unwrap_or_default(), limit.unwrap_or(USUAL).min(MOST));
-        let (lines, total) = archive::newest(server.archive.as_deref(), offset, limit, &records::answer)?;
+        let (lines, total) = archive::newest(server.archive.as_deref(), offset, limit, &server.answers)?;
         Ok(Json(Sessions { total, sessions: lines.into_iter().map(SessionLine::from).collect() }))
     })
     .await

@@ -170,10 +170,12 @@ mod tests {
     use super::*;
     use crate::hosts::Hosts;
     use crate::hub::Hub;
+    use crate::records;
     use crate::shelf::Shelf;
     use crate::tasks::Tasks as Bench;
     use crate::token::Token;
     use crate::uploads::Uploads;
+    use cardscope_session::archive::Answers;
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
@@ -189,6 +191,7 @@ mod tests {
             tasks: Bench::new(Arc::clone(&hub), "/nonexistent".into(), None, None),
             hub,
             shelf: Shelf::default(),
+            answers: Answers::new(records::answer),
             uploads: Uploads::new().unwrap(),
             closing: tokio::sync::watch::Sender::new(false),
         }

@@ -1,6 +1,6 @@
 //! The archive's cards: lists, one card with all that is known of it, and what the user corrects or adds.
 
-use super::line::{Answer, Line, lines};
+use super::line::{Answers, Line, lines};
 use super::{named, open_filled, open_to_read};
 use crate::attachment;
 use crate::error::{Failure, Result};
@@ -151,10 +151,10 @@ pub fn cards(path: Option<&Path>) -> Result<Vec<CardLine>> {
 ///
 /// # Errors
 /// If the archive cannot be opened or read.
-pub fn card(path: Option<&Path>, id: &str, answer: Answer<'_>) -> Result<Option<CardShown>> {
+pub fn card(path: Option<&Path>, id: &str, answers: &Answers) -> Result<Option<CardShown>> {
     let Some(mut archive) = open_to_read(path)? else { return Ok(None) };
     let found = archive.cards_by_id(id)?.into_iter().find(|card| card.id == id);
-    found.map(|card| shown(&mut archive, card, answer)).transpose()
+    found.map(|card| shown(&mut archive, card, answers)).transpose()
 }
 
 /// What a card said of itself, as its newest session that asked it has it.
@@ -188,7 +188,7 @@ pub fn attached_bytes(
 ///
 /// # Errors
 /// A refusal where the text names none or several, a fact is none, or a file cannot be read; nothing is changed then.
-pub fn edit(path: Option<&Path>, edit: &Edit, answer: Answer<'_>) -> Result<CardShown> {
+pub fn edit(path: Option<&Path>, edit: &Edit, answers: &Answers) -> Result<CardShown> {
     let facts = edit.facts()?;
     let mut archive = open_filled(path)?;
     let card = named::card(&mut archive, &edit.card)?;
@@ -200,7 +200,7 @@ pub fn edit(path: Option<&Path>, edit: &Edit, answer: Answer<'_>) -> Result<Card
     let change = |known: &mut CardFacts| change(known, facts, edit.marks.as_deref());
     archive.edit_card(&card.id, change, edit.event().as_slice(), &attach)?;
     let card = named::card(&mut archive, &card.id)?;
-    shown(&mut archive, card, answer)
+    shown(&mut archive, card, answers)
 }
 
 fn one_fact(text: &str) -> Result<(&str, Option<String>)> {
@@ -226,7 +226,7 @@ fn change(known: &mut CardFacts, facts: Vec<(&str, Option<String>)>, marks: Opti
 ///
 /// # Errors
 /// A refusal where a text names none or several, or both the same.
-pub fn merge(path: Option<&Path>, from: &str, into: &str, answer: Answer<'_>) -> Result<CardShown> {
+pub fn merge(path: Option<&Path>, from: &str, into: &str, answers: &Answers) -> Result<CardShown> {
     let mut archive = open_filled(path)?;
     let (from, into) = (named::card(&mut archive, from)?, named::card(&mut archive, into)?);
     if from.id == into.id {
@@ -234,7 +234,7 @@ pub fn merge(path: Option<&Path>, from: &str, into: &str, answer: Answer<'_>) ->
     }
     archive.merge_cards(&from.id, &into.id)?;
     let card = named::card(&mut archive, &into.id)?;
-    shown(&mut archive, card, answer)
+    shown(&mut archive, card, answers)
 }
 
 impl CardLine {
@@ -259,13 +259,13 @@ pub(super) fn runs_first(mut sessions: Vec<SessionSummary>) -> Vec<SessionId> {
 }
 
 /// A card with all that is known of it.
-pub(super) fn shown(archive: &mut Archive, card: StoredCard, answer: Answer<'_>) -> Result<CardShown> {
+pub(super) fn shown(archive: &mut Archive, card: StoredCard, answers: &Answers) -> Result<CardShown> {
     let id = card.id.clone();
     let pieces = archive.units(&id)?.into_iter().map(|s| s.id).collect();
     let events = archive.events(&id)?.into_iter().map(|(_, event)| event).collect();
     let attachments = archive.attachments(&id)?.into_iter().map(attached).collect();
     let sessions = archive.card_sessions(&id)?;
-    let session_lines = lines(archive, sessions.clone(), answer)?;
+    let session_lines = lines(archive, sessions.clone(), answers)?;
     let names = runs_first(sessions).iter().map(ToString::to_string).collect();
     let count = u32::try_from(session_lines.len()).unwrap_or(u32::MAX);
     let line = CardLine::new(count, card);

@@ -1,12 +1,13 @@
 //! One session as a line of a list: when, of which card, what was done, and what came of it.
 
-use super::document::{Shown, document};
+use super::document::document;
 use crate::error::Result;
 use cardscope_model::report::Tone;
-use cardscope_store::{Archive, EndedHow, SessionSummary};
+use cardscope_store::{Archive, EndedHow, SessionId, SessionSummary};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// One session or record of the list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,30 +40,80 @@ pub struct Line {
     pub part_of: Option<String>,
 }
 
-/// Answer and colour of the page that a verb's document becomes, where it becomes one.
-pub type Answer<'a> = &'a dyn Fn(&str, &Value) -> Option<(String, Tone)>;
+/// Answer and tone of the page that a verb's document becomes, where it becomes one.
+pub type Answer = fn(&str, &Value) -> Option<(String, Tone)>;
 
-/// A list of so many sessions tells the answer of each benchmark; a longer one, which would read all their runs, how many
-/// runs it has.
-const ANSWERED: usize = 200;
+/// Runs of benchmarks that are read for a list, those of the newest first: of the others it tells how many runs they have.
+const MOST_RUNS: u32 = 500;
+
+/// Answers that are kept.
+const MOST_ANSWERS: usize = 10_000;
+
+/// The answers of sessions, each drawn once after its session has ended: a list has hundreds, and a document may have
+/// thousands of samples.
+#[derive(Debug)]
+pub struct Answers {
+    answer: Answer,
+    drawn: Mutex<HashMap<Ended, Option<(String, Tone)>>>,
+}
+
+/// A session, and when it ended: one that is continued ends again.
+type Ended = (SessionId, String);
+
+impl Answers {
+    /// None is drawn yet.
+    pub fn new(answer: Answer) -> Self {
+        Answers { answer, drawn: Mutex::default() }
+    }
+
+    /// That of a session that does not run; `None` where it has none, or its document cannot be read.
+    fn of(&self, archive: &mut Archive, session: &SessionSummary) -> Option<(String, Tone)> {
+        let ended = session.ended_at.clone().map(|at| (session.id, at));
+        if let Some(known) = ended.as_ref().and_then(|ended| self.drawn().get(ended).cloned()) {
+            return known;
+        }
+        let (kind, document) = document(archive, session.id).ok()?.into_document();
+        let answer = (self.answer)(&kind, &document);
+        if let Some(ended) = ended {
+            let mut drawn = self.drawn();
+            if drawn.len() >= MOST_ANSWERS {
+                drawn.clear();
+            }
+            drawn.insert(ended, answer.clone());
+        }
+        answer
+    }
+
+    fn drawn(&self) -> MutexGuard<'_, HashMap<Ended, Option<(String, Tone)>>> {
+        self.drawn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// Sessions as lines, oldest first.
 pub(super) fn lines(
     archive: &mut Archive,
     mut sessions: Vec<SessionSummary>,
-    answer: Answer<'_>,
+    answers: &Answers,
 ) -> Result<Vec<Line>> {
     sessions.sort_by(|a, b| (&a.started_at, a.id).cmp(&(&b.started_at, b.id)));
     let titles: HashMap<String, String> = archive.cards()?.into_iter().map(|c| (c.id, c.title)).collect();
+    let mut left = MOST_RUNS;
+    let mut fits = |session: &SessionSummary| {
+        let rest = left.checked_sub(session.runs);
+        left = rest.unwrap_or(left);
+        rest.is_some()
+    };
+    let benchmarks = sessions.iter().rev().filter(|session| !session.is_record && !session.running);
+    let told: HashSet<SessionId> =
+        benchmarks.filter(|session| fits(session)).map(|session| session.id).collect();
     let mut lines = Vec::new();
     let mut check: Option<&SessionSummary> = None;
     for session in &sessions {
         let title = session.card_id.as_ref().and_then(|id| titles.get(id));
         // What still runs has no result yet, and what cannot be read has none; the list shows the others none the less.
-        let told = !session.running && (session.is_record || sessions.len() <= ANSWERED);
-        let shown = told.then(|| document(archive, session.id).ok()).flatten();
-        let answered = shown.map(Shown::into_document).and_then(|(kind, document)| answer(&kind, &document));
-        let (result, tone) = answered.unwrap_or_else(|| (runs(session), Tone::Plain));
+        let told = !session.running && (session.is_record || told.contains(&session.id));
+        let answer = told.then(|| answers.of(archive, session)).flatten();
+        let (result, tone) = answer.unwrap_or_else(|| (runs(session), Tone::Plain));
         let part_of = check.filter(|check| is_part(session, check)).map(|check| check.id.to_string());
         if session.kind == "check" {
             check = Some(session);
@@ -114,6 +165,9 @@ fn state(ended: Option<EndedHow>, running: bool) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recorder;
+    use cardscope_model::condition::Condition;
+    use std::sync::atomic::{AtomicU32, Ordering};
 
     fn session(kind: &str, started_at: &str, ended_at: Option<&str>, card: Option<&str>) -> SessionSummary {
         SessionSummary {
@@ -132,6 +186,52 @@ mod tests {
             runs: 0,
             samples: 0,
         }
+    }
+
+    #[test]
+    fn the_answer_of_a_session_is_drawn_once_after_its_end() {
+        static DRAWN: AtomicU32 = AtomicU32::new(0);
+        let answers = Answers::new(|kind, document| {
+            DRAWN.fetch_add(1, Ordering::Relaxed);
+            Some((format!("{kind} of {}", document["target"]), Tone::Plain))
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let mut archive = Archive::open(folder.path().join("archive.sqlite")).unwrap();
+        let begun = recorder::start("verify", "sim:constant", 1, &Condition::default(), None);
+        let id = archive.begin_session(&begun).unwrap();
+        let session = |ended| SessionSummary { id, ..session("verify", "2026-01-01T10:05", ended, None) };
+        let mut listed =
+            |ended| lines(&mut archive, vec![session(ended)], &answers).unwrap()[0].result.clone();
+        for (ended, drawn) in [
+            (Some("2026-01-01T10:10"), 1),
+            (Some("2026-01-01T10:10"), 1),
+            // It was continued.
+            (Some("2026-01-01T11:00"), 2),
+            // It crashed: somebody may continue it.
+            (None, 3),
+            (None, 4),
+        ] {
+            assert_eq!(listed(ended), "verify of \"sim:constant\"");
+            assert_eq!(DRAWN.load(Ordering::Relaxed), drawn, "{ended:?}");
+        }
+    }
+
+    #[test]
+    fn the_runs_of_the_newest_benchmarks_are_read_and_those_of_others_counted() {
+        let answers = Answers::new(|_, _| Some(("fast".to_owned(), Tone::Plain)));
+        let folder = tempfile::tempdir().unwrap();
+        let mut archive = Archive::open(folder.path().join("archive.sqlite")).unwrap();
+        let begun = recorder::start("bench", "sim:constant", 1, &Condition::default(), None);
+        let mut of_runs = |hour: usize, runs| {
+            let at = format!("2026-01-01T1{hour}:00");
+            let id = archive.begin_session(&begun).unwrap();
+            SessionSummary { id, is_record: false, runs, ..session("bench", &at, Some(&at), None) }
+        };
+        let runs = [1, 2, MOST_RUNS - 4, 1000, 3];
+        let sessions: Vec<SessionSummary> = (0..).zip(runs).map(|(hour, runs)| of_runs(hour, runs)).collect();
+        let listed = lines(&mut archive, sessions, &answers).unwrap();
+        let said: Vec<&str> = listed.iter().map(|line| line.result.as_str()).collect();
+        assert_eq!(said, ["fast", "2 runs", "fast", "1000 runs", "fast"]);
     }
 
     #[test]

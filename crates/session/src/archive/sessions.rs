@@ -2,7 +2,7 @@
 
 use super::cards::{CardShown, shown};
 use super::document::{Shown, document};
-use super::line::{Answer, Line, lines};
+use super::line::{Answers, Line, lines};
 use super::named::{self, Named};
 use super::{open_filled, open_to_read};
 use crate::error::{Failure, Result};
@@ -21,10 +21,10 @@ pub enum Found {
 ///
 /// # Errors
 /// If the archive cannot be opened or read.
-pub fn list(path: Option<&Path>, answer: Answer<'_>) -> Result<Vec<Line>> {
+pub fn list(path: Option<&Path>, answers: &Answers) -> Result<Vec<Line>> {
     let Some(mut archive) = open_to_read(path)? else { return Ok(Vec::new()) };
     let sessions = archive.sessions()?;
-    lines(&mut archive, sessions, answer)
+    lines(&mut archive, sessions, answers)
 }
 
 /// Sessions that a check has at most, each part and the visit itself.
@@ -38,12 +38,12 @@ pub fn newest(
     path: Option<&Path>,
     offset: usize,
     limit: usize,
-    answer: Answer<'_>,
+    answers: &Answers,
 ) -> Result<(Vec<Line>, usize)> {
     let Some(mut archive) = open_to_read(path)? else { return Ok((Vec::new(), 0)) };
     // The check that the last ones are parts of lies behind them.
     let (window, all) = archive.newest_sessions(offset, limit + PARTS)?;
-    let mut lines = lines(&mut archive, window, answer)?;
+    let mut lines = lines(&mut archive, window, answers)?;
     lines.reverse();
     lines.truncate(limit);
     Ok((lines, all))
@@ -63,11 +63,11 @@ pub fn show(path: Option<&Path>, session: &str) -> Result<Shown> {
 ///
 /// # Errors
 /// If it names nothing, or several; or what it names cannot be read.
-pub fn find(path: Option<&Path>, text: &str, answer: Answer<'_>) -> Result<Found> {
+pub fn find(path: Option<&Path>, text: &str, answers: &Answers) -> Result<Found> {
     let mut archive = open_filled(path)?;
     Ok(match named::any(&mut archive, text)? {
         Named::Session(id) => Found::Session(document(&mut archive, id)?),
-        Named::Card(card) => Found::Card(Box::new(shown(&mut archive, *card, answer)?)),
+        Named::Card(card) => Found::Card(Box::new(shown(&mut archive, *card, answers)?)),
     })
 }
 

@@ -244,11 +244,6 @@ pub(super) fn record(kind: &str, document: &Value) -> Page {
     })
 }
 
-/// Answer and colour of a record's page.
-pub(super) fn answer(kind: &str, document: &Value) -> Option<(String, Tone)> {
-    records::page(kind, document).map(|page| (page.answer, page.tone))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
