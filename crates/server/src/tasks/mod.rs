@@ -12,6 +12,7 @@ use crate::locked::lock;
 use crate::records;
 use crate::uploads::SentText;
 use cardscope_model::live::Told;
+use cardscope_model::report::Tone;
 use cardscope_session::frame::{ExitStatus, Failure};
 use child::{Ended, Launch};
 use memory::Memory;
@@ -268,9 +269,12 @@ impl Tasks {
     }
 
     fn ended(&self, id: &str, state: State, error: Option<String>, ended: Option<&Ended>) {
+        // A long document takes its time, and nobody who asks meanwhile waits for it.
+        let verb = self.with(id, |entry| entry.task.verb.clone()).unwrap_or_default();
+        let answered = ended.and_then(|ended| records::answer(&verb, &ended.document));
         self.with(id, |entry| {
             if let Some(ended) = ended {
-                entry.result(ended);
+                entry.result(ended, answered.map(|(_, tone)| tone));
             }
             entry.end(state, error);
         });
@@ -348,13 +352,13 @@ impl Entry {
         }
     }
 
-    /// What its document says.
-    fn result(&mut self, ended: &Ended) {
+    /// What its document says, and the tone of its page.
+    fn result(&mut self, ended: &Ended, tone: Option<Tone>) {
         let document = &ended.document;
         let text = |field: &str| document[field].as_str().map(str::to_owned);
         self.task.answer = text("answer");
         self.task.session = text("session").or(self.task.session.take());
-        self.task.tone = records::page(&self.task.verb, document).map(|page| page.tone);
+        self.task.tone = tone;
     }
 
     fn end(&mut self, state: State, error: Option<String>) {
