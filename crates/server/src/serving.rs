@@ -12,7 +12,7 @@ use crate::uploads::Uploads;
 use crate::{app, claim, records, routes, watch};
 use axum::Router;
 use axum::middleware;
-use cardscope_session::archive::{self, Answers};
+use cardscope_session::archive::{self, AnswerCache};
 use cardscope_session::bench::Interrupt;
 use cardscope_session::frame::Failure;
 use cardscope_session::pending;
@@ -70,7 +70,7 @@ pub fn serve(request: &Request, stop: &Interrupt, announce: Announce<'_>) -> Res
         all_devices: request.all,
         hub,
         shelf: Shelf::default(),
-        answers: Answers::new(records::answer),
+        answers: AnswerCache::new(records::answer),
         uploads: Uploads::new().map_err(|e| failed("no folder for files that are sent", e))?,
         closing: tokio::sync::watch::Sender::new(false),
         token,

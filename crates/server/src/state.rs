@@ -6,7 +6,7 @@ use crate::shelf::Shelf;
 use crate::tasks::Tasks;
 use crate::token::Token;
 use crate::uploads::Uploads;
-use cardscope_session::archive::Answers;
+use cardscope_session::archive::AnswerCache;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(crate) struct Server {
     pub(crate) hub: Arc<Hub>,
     pub(crate) tasks: Arc<Tasks>,
     pub(crate) shelf: Shelf,
-    pub(crate) answers: Answers,
+    pub(crate) answers: AnswerCache,
     pub(crate) uploads: Uploads,
     /// True once it is about to end: streams of events end with it.
     pub(crate) closing: tokio::sync::watch::Sender<bool>,

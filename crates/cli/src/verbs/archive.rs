@@ -3,7 +3,7 @@
 use super::page::attended;
 use crate::output::{self, Options};
 use cardscope_report::page::Page;
-use cardscope_session::archive::{self, Answers, Found, Request, Shown, What};
+use cardscope_session::archive::{self, AnswerCache, Found, Request, Shown, What};
 use cardscope_session::{Result, compare, tables};
 use std::path::Path;
 
@@ -56,8 +56,8 @@ pub(super) fn run(asked: Request, options: &Options) -> Result<u8> {
     }
 }
 
-fn answers() -> Answers {
-    Answers::new(cardscope_report::records::answer)
+fn answers() -> AnswerCache {
+    AnswerCache::new(cardscope_report::records::answer)
 }
 
 /// A session or a card.

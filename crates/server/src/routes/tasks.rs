@@ -176,7 +176,7 @@ mod tests {
     use crate::tasks::Tasks as Bench;
     use crate::token::Token;
     use crate::uploads::Uploads;
-    use cardscope_session::archive::Answers;
+    use cardscope_session::archive::AnswerCache;
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
@@ -192,7 +192,7 @@ mod tests {
             tasks: Bench::new(Arc::clone(&hub), "/nonexistent".into(), None, None),
             hub,
             shelf: Shelf::default(),
-            answers: Answers::new(records::answer),
+            answers: AnswerCache::new(records::answer),
             uploads: Uploads::new().unwrap(),
             closing: tokio::sync::watch::Sender::new(false),
         }

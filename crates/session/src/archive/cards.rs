@@ -1,6 +1,6 @@
 //! The archive's cards: lists, one card with all that is known of it, and what the user corrects or adds.
 
-use super::line::{Answers, Line, lines};
+use super::line::{AnswerCache, Line, lines};
 use super::{named, open_filled, open_to_read};
 use crate::attachment;
 use crate::error::{Failure, Result};
@@ -151,7 +151,7 @@ pub fn cards(path: Option<&Path>) -> Result<Vec<CardLine>> {
 ///
 /// # Errors
 /// If the archive cannot be opened or read.
-pub fn card(path: Option<&Path>, id: &str, answers: &Answers) -> Result<Option<CardShown>> {
+pub fn card(path: Option<&Path>, id: &str, answers: &AnswerCache) -> Result<Option<CardShown>> {
     let Some(mut archive) = open_to_read(path)? else { return Ok(None) };
     let found = archive.cards_by_id(id)?.into_iter().find(|card| card.id == id);
     found.map(|card| shown(&mut archive, card, answers)).transpose()
@@ -188,7 +188,7 @@ pub fn attached_bytes(
 ///
 /// # Errors
 /// A refusal where the text names none or several, a fact is none, or a file cannot be read; nothing is changed then.
-pub fn edit(path: Option<&Path>, edit: &Edit, answers: &Answers) -> Result<CardShown> {
+pub fn edit(path: Option<&Path>, edit: &Edit, answers: &AnswerCache) -> Result<CardShown> {
     let facts = edit.facts()?;
     let mut archive = open_filled(path)?;
     let card = named::card(&mut archive, &edit.card)?;
@@ -226,7 +226,7 @@ fn change(known: &mut CardFacts, facts: Vec<(&str, Option<String>)>, marks: Opti
 ///
 /// # Errors
 /// A refusal where a text names none or several, or both the same.
-pub fn merge(path: Option<&Path>, from: &str, into: &str, answers: &Answers) -> Result<CardShown> {
+pub fn merge(path: Option<&Path>, from: &str, into: &str, answers: &AnswerCache) -> Result<CardShown> {
     let mut archive = open_filled(path)?;
     let (from, into) = (named::card(&mut archive, from)?, named::card(&mut archive, into)?);
     if from.id == into.id {
@@ -259,7 +259,7 @@ pub(super) fn runs_first(mut sessions: Vec<SessionSummary>) -> Vec<SessionId> {
 }
 
 /// A card with all that is known of it.
-pub(super) fn shown(archive: &mut Archive, card: StoredCard, answers: &Answers) -> Result<CardShown> {
+pub(super) fn shown(archive: &mut Archive, card: StoredCard, answers: &AnswerCache) -> Result<CardShown> {
     let id = card.id.clone();
     let pieces = archive.units(&id)?.into_iter().map(|s| s.id).collect();
     let events = archive.events(&id)?.into_iter().map(|(_, event)| event).collect();

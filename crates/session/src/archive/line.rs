@@ -2,11 +2,12 @@
 
 use super::document::document;
 use crate::error::Result;
+use cardscope_model::recipe::MOST_RUNS;
 use cardscope_model::report::Tone;
 use cardscope_store::{Archive, EndedHow, SessionId, SessionSummary};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// One session or record of the list.
@@ -43,48 +44,53 @@ pub struct Line {
 /// Answer and tone of the page that a verb's document becomes, where it becomes one.
 pub type Answer = fn(&str, &Value) -> Option<(String, Tone)>;
 
-/// Runs of benchmarks that are read for a list, those of the newest first: of the others it tells how many runs they have.
-const MOST_RUNS: u32 = 500;
+/// Runs that are read for one list, those of the newest sessions first; of other benchmarks and logs it says how many runs they
+/// have.
+const MOST_RUNS_READ: u32 = MOST_RUNS;
 
-/// Answers that are kept.
+/// AnswerCache that are kept.
 const MOST_ANSWERS: usize = 10_000;
 
-/// The answers of sessions, each drawn once after its session has ended: a list has hundreds, and a document may have
-/// thousands of samples.
+/// The answers of sessions that have ended, each drawn once: a list has hundreds of them, and a document may have thousands of
+/// samples.
 #[derive(Debug)]
-pub struct Answers {
+pub struct AnswerCache {
     answer: Answer,
-    drawn: Mutex<HashMap<Ended, Option<(String, Tone)>>>,
+    drawn: Mutex<HashMap<SessionId, Option<(String, Tone)>>>,
 }
 
-/// A session, and when it ended: one that is continued ends again.
-type Ended = (SessionId, String);
-
-impl Answers {
-    /// None is drawn yet.
+impl AnswerCache {
+    /// An empty cache.
     pub fn new(answer: Answer) -> Self {
-        Answers { answer, drawn: Mutex::default() }
+        AnswerCache { answer, drawn: Mutex::default() }
     }
 
-    /// That of a session that does not run; `None` where it has none, or its document cannot be read.
-    fn of(&self, archive: &mut Archive, session: &SessionSummary) -> Option<(String, Tone)> {
-        let ended = session.ended_at.clone().map(|at| (session.id, at));
-        if let Some(known) = ended.as_ref().and_then(|ended| self.drawn().get(ended).cloned()) {
-            return known;
+    /// The answer of a session; `None` while it runs, where its document cannot be read, and where it has more runs than are
+    /// `left` to read.
+    fn get(&self, archive: &mut Archive, session: &SessionSummary, left: &mut u32) -> Option<(String, Tone)> {
+        if session.running {
+            return None;
+        }
+        if let Some(known) = self.drawn().get(&session.id) {
+            return known.clone();
+        }
+        if !session.is_record {
+            *left = left.checked_sub(session.runs)?;
         }
         let (kind, document) = document(archive, session.id).ok()?.into_document();
         let answer = (self.answer)(&kind, &document);
-        if let Some(ended) = ended {
+        // One that crashed may be ended by an import of its file.
+        if session.ended.is_some() {
             let mut drawn = self.drawn();
             if drawn.len() >= MOST_ANSWERS {
                 drawn.clear();
             }
-            drawn.insert(ended, answer.clone());
+            drawn.insert(session.id, answer.clone());
         }
         answer
     }
 
-    fn drawn(&self) -> MutexGuard<'_, HashMap<Ended, Option<(String, Tone)>>> {
+    fn drawn(&self) -> MutexGuard<'_, HashMap<SessionId, Option<(String, Tone)>>> {
         self.drawn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -93,26 +99,21 @@ impl Answers {
 pub(super) fn lines(
     archive: &mut Archive,
     mut sessions: Vec<SessionSummary>,
-    answers: &Answers,
+    answers: &AnswerCache,
 ) -> Result<Vec<Line>> {
     sessions.sort_by(|a, b| (&a.started_at, a.id).cmp(&(&b.started_at, b.id)));
     let titles: HashMap<String, String> = archive.cards()?.into_iter().map(|c| (c.id, c.title)).collect();
-    let mut left = MOST_RUNS;
-    let mut fits = |session: &SessionSummary| {
-        let rest = left.checked_sub(session.runs);
-        left = rest.unwrap_or(left);
-        rest.is_some()
-    };
-    let benchmarks = sessions.iter().rev().filter(|session| !session.is_record && !session.running);
-    let told: HashSet<SessionId> =
-        benchmarks.filter(|session| fits(session)).map(|session| session.id).collect();
+    let mut left = MOST_RUNS_READ;
+    // What has no result yet, and what cannot be read, has none; the list shows the others none the less.
+    let mut answered: HashMap<SessionId, (String, Tone)> = HashMap::new();
+    for session in sessions.iter().rev() {
+        answered.extend(answers.get(archive, session, &mut left).map(|answer| (session.id, answer)));
+    }
     let mut lines = Vec::new();
     let mut check: Option<&SessionSummary> = None;
     for session in &sessions {
         let title = session.card_id.as_ref().and_then(|id| titles.get(id));
-        // What still runs has no result yet, and what cannot be read has none; the list shows the others none the less.
-        let told = !session.running && (session.is_record || told.contains(&session.id));
-        let answer = told.then(|| answers.of(archive, session)).flatten();
+        let answer = answered.remove(&session.id);
         let (result, tone) = answer.unwrap_or_else(|| (runs(session), Tone::Plain));
         let part_of = check.filter(|check| is_part(session, check)).map(|check| check.id.to_string());
         if session.kind == "check" {
@@ -189,9 +190,9 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_of_a_session_is_drawn_once_after_its_end() {
+    fn the_answer_of_an_ended_session_is_drawn_once() {
         static DRAWN: AtomicU32 = AtomicU32::new(0);
-        let answers = Answers::new(|kind, document| {
+        let answers = AnswerCache::new(|kind, document| {
             DRAWN.fetch_add(1, Ordering::Relaxed);
             Some((format!("{kind} of {}", document["target"]), Tone::Plain))
         });
@@ -199,39 +200,39 @@ mod tests {
         let mut archive = Archive::open(folder.path().join("archive.sqlite")).unwrap();
         let begun = recorder::start("verify", "sim:constant", 1, &Condition::default(), None);
         let id = archive.begin_session(&begun).unwrap();
-        let session = |ended| SessionSummary { id, ..session("verify", "2026-01-01T10:05", ended, None) };
-        let mut listed =
-            |ended| lines(&mut archive, vec![session(ended)], &answers).unwrap()[0].result.clone();
-        for (ended, drawn) in [
-            (Some("2026-01-01T10:10"), 1),
-            (Some("2026-01-01T10:10"), 1),
-            // It was continued.
-            (Some("2026-01-01T11:00"), 2),
-            // It crashed: somebody may continue it.
-            (None, 3),
-            (None, 4),
-        ] {
-            assert_eq!(listed(ended), "verify of \"sim:constant\"");
+        let session = SessionSummary { id, ..session("verify", "2026-01-01T10:05", None, None) };
+        // One that crashed is looked at again: it may have an end by now.
+        for (ended, drawn) in
+            [(None, 1), (None, 2), (Some(EndedHow::Complete), 3), (Some(EndedHow::Complete), 3)]
+        {
+            let listed =
+                lines(&mut archive, vec![SessionSummary { ended, ..session.clone() }], &answers).unwrap();
+            assert_eq!(listed[0].result, "verify of \"sim:constant\"");
             assert_eq!(DRAWN.load(Ordering::Relaxed), drawn, "{ended:?}");
         }
     }
 
     #[test]
     fn the_runs_of_the_newest_benchmarks_are_read_and_those_of_others_counted() {
-        let answers = Answers::new(|_, _| Some(("fast".to_owned(), Tone::Plain)));
+        let answers = AnswerCache::new(|_, _| Some(("fast".to_owned(), Tone::Plain)));
         let folder = tempfile::tempdir().unwrap();
         let mut archive = Archive::open(folder.path().join("archive.sqlite")).unwrap();
         let begun = recorder::start("bench", "sim:constant", 1, &Condition::default(), None);
         let mut of_runs = |hour: usize, runs| {
             let at = format!("2026-01-01T1{hour}:00");
             let id = archive.begin_session(&begun).unwrap();
-            SessionSummary { id, is_record: false, runs, ..session("bench", &at, Some(&at), None) }
+            let ended = Some(EndedHow::Complete);
+            SessionSummary { id, is_record: false, runs, ended, ..session("bench", &at, None, None) }
         };
-        let runs = [1, 2, MOST_RUNS - 4, 1000, 3];
+        let runs = [1, 2, MOST_RUNS_READ - 4, MOST_RUNS_READ, 3];
         let sessions: Vec<SessionSummary> = (0..).zip(runs).map(|(hour, runs)| of_runs(hour, runs)).collect();
-        let listed = lines(&mut archive, sessions, &answers).unwrap();
-        let said: Vec<&str> = listed.iter().map(|line| line.result.as_str()).collect();
-        assert_eq!(said, ["fast", "2 runs", "fast", "1000 runs", "fast"]);
+        let mut said = || {
+            let listed = lines(&mut archive, sessions.clone(), &answers).unwrap();
+            listed.into_iter().map(|line| line.result).collect::<Vec<_>>()
+        };
+        assert_eq!(said(), ["fast", "2 runs", "fast", "1000 runs", "fast"]);
+        assert_eq!(said(), ["fast", "2 runs", "fast", "fast", "fast"], "what was drawn is not read again");
+        assert_eq!(said(), ["fast"; 5]);
     }
 
     #[test]

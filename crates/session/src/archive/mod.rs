@@ -13,7 +13,7 @@ pub use cards::{
 };
 pub use document::Shown;
 pub use files::{Exported, Taken, export, take};
-pub use line::{Answer, Answers, Line};
+pub use line::{Answer, AnswerCache, Line};
 pub use request::{Request, What};
 pub use sessions::{Found, find, list, newest, remove, show};
 

@@ -2,7 +2,7 @@
 
 use super::cards::{CardShown, shown};
 use super::document::{Shown, document};
-use super::line::{Answers, Line, lines};
+use super::line::{AnswerCache, Line, lines};
 use super::named::{self, Named};
 use super::{open_filled, open_to_read};
 use crate::error::{Failure, Result};
@@ -21,7 +21,7 @@ pub enum Found {
 ///
 /// # Errors
 /// If the archive cannot be opened or read.
-pub fn list(path: Option<&Path>, answers: &Answers) -> Result<Vec<Line>> {
+pub fn list(path: Option<&Path>, answers: &AnswerCache) -> Result<Vec<Line>> {
     let Some(mut archive) = open_to_read(path)? else { return Ok(Vec::new()) };
     let sessions = archive.sessions()?;
     lines(&mut archive, sessions, answers)
@@ -38,7 +38,7 @@ pub fn newest(
     path: Option<&Path>,
     offset: usize,
     limit: usize,
-    answers: &Answers,
+    answers: &AnswerCache,
 ) -> Result<(Vec<Line>, usize)> {
     let Some(mut archive) = open_to_read(path)? else { return Ok((Vec::new(), 0)) };
     // The check that the last ones are parts of lies behind them.
@@ -63,7 +63,7 @@ pub fn show(path: Option<&Path>, session: &str) -> Result<Shown> {
 ///
 /// # Errors
 /// If it names nothing, or several; or what it names cannot be read.
-pub fn find(path: Option<&Path>, text: &str, answers: &Answers) -> Result<Found> {
+pub fn find(path: Option<&Path>, text: &str, answers: &AnswerCache) -> Result<Found> {
     let mut archive = open_filled(path)?;
     Ok(match named::any(&mut archive, text)? {
         Named::Session(id) => Found::Session(document(&mut archive, id)?),

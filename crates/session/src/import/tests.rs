@@ -1,5 +1,5 @@
 use super::*;
-use crate::archive::{self, Answers, Found};
+use crate::archive::{self, AnswerCache, Found};
 use crate::testing::dd;
 use cardscope_engine::event::Silent;
 use cardscope_store::Archive;
@@ -59,7 +59,7 @@ fn typed_figures_come_in_with_the_photograph_that_lies_beside_them() {
     let report = place.import(&[place.write("typed.csv", TYPED)]);
     assert_eq!(counted(&report), [1, 0, 0], "{report:#?}");
     let Found::Card(card) =
-        archive::find(Some(&place.archive()), "Example Swift", &Answers::new(|_, _| None)).unwrap()
+        archive::find(Some(&place.archive()), "Example Swift", &AnswerCache::new(|_, _| None)).unwrap()
     else {
         panic!()
     };
@@ -106,7 +106,7 @@ fn files_of_one_name_are_not_one_card_and_one_log_under_two_names_is() {
     assert_eq!(counted(&report), [2, 1, 0], "{report:#?}");
     assert_eq!(place.titles(), ["dd", "dd"], "called after their files");
     let refused =
-        archive::find(Some(&place.archive()), "dd", &Answers::new(|_, _| None)).unwrap_err().to_string();
+        archive::find(Some(&place.archive()), "dd", &AnswerCache::new(|_, _| None)).unwrap_err().to_string();
     assert!(refused.contains("name one of them, or give its id"), "{refused}");
 }
 
