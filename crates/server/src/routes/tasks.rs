@@ -26,8 +26,8 @@ const LONGEST: usize = 4096;
 
 /// Tests that run, wait or have ended, newest first.
 #[utoipa::path(get, path = "/api/tasks", tag = "tasks", responses((status = 200, body = Tasks)))]
-pub(super) async fn list(State(server): State<Arc<Server>>) -> Result<Json<Tasks>, Refusal> {
-    blocking(&server, |server| Ok(Json(Tasks { tasks: server.tasks.list() }))).await
+pub(super) async fn list(State(server): State<Arc<Server>>) -> Json<Tasks> {
+    Json(Tasks { tasks: server.tasks.list() })
 }
 
 /// Orders a test. It begins at once, or when the one before it on the same device has ended.
@@ -51,7 +51,7 @@ pub(super) async fn get(
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Task>, Refusal> {
     let Path(id) = id?;
-    blocking(&server, move |server| server.tasks.get(&id).map(Json).ok_or_else(no_task)).await
+    server.tasks.get(&id).map(Json).ok_or_else(no_task)
 }
 
 /// Asks a test to end; the card's data are restored first.
@@ -61,7 +61,10 @@ pub(super) async fn stop(
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Task>, Refusal> {
     let Path(id) = id?;
-    blocking(&server, move |server| server.tasks.stop(&id).map(Json).ok_or_else(no_task)).await
+    // At once: a file is synced behind whatever else takes its time.
+    let task = server.tasks.stop(&id).ok_or_else(no_task)?;
+    remembered(&server).await?;
+    Ok(Json(task))
 }
 
 /// Takes a test that has ended off the list; its results stay in the archive.
@@ -71,12 +74,20 @@ pub(super) async fn forget(
     id: Result<Path<String>, PathRejection>,
 ) -> Result<StatusCode, Refusal> {
     let Path(id) = id?;
-    blocking(&server, move |server| match server.tasks.forget(&id) {
-        true => Ok(StatusCode::NO_CONTENT),
-        false if server.tasks.get(&id).is_some() => {
-            Err(Refusal::conflict("this test has not ended; stop it first"))
-        }
-        false => Err(no_task()),
+    if server.tasks.forget(&id) {
+        remembered(&server).await?;
+        return Ok(StatusCode::NO_CONTENT);
+    }
+    match server.tasks.get(&id) {
+        Some(_) => Err(Refusal::conflict("this test has not ended; stop it first")),
+        None => Err(no_task()),
+    }
+}
+
+async fn remembered(server: &Arc<Server>) -> Result<(), Refusal> {
+    blocking(server, |server| {
+        server.tasks.remember();
+        Ok(())
     })
     .await
 }

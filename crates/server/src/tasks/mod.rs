@@ -149,7 +149,7 @@ impl Tasks {
         Ok(self.get(&task.id).unwrap_or(task))
     }
 
-    /// Asks one to stop; one that waits never begins.
+    /// Asks one to stop; one that waits never begins. A later server knows of it after [`Tasks::remember`].
     pub(crate) fn stop(self: &Arc<Self>, id: &str) -> Option<Task> {
         {
             let mut inner = lock(&self.inner);
@@ -168,11 +168,11 @@ impl Tasks {
             }
         }
         self.changed(id);
-        self.remember();
         self.get(id)
     }
 
-    /// Forgets one that has ended; false where there is none, or it has not.
+    /// Forgets one that has ended; false where there is none, or it has not. A later server knows of it after
+    /// [`Tasks::remember`].
     pub(crate) fn forget(&self, id: &str) -> bool {
         let gone = {
             let mut inner = lock(&self.inner);
@@ -181,7 +181,6 @@ impl Tasks {
         };
         if gone {
             self.hub.tell("forgotten", &serde_json::json!({ "task": id }));
-            self.remember();
         }
         gone
     }
@@ -193,6 +192,7 @@ impl Tasks {
         for task in self.list().iter().filter(|task| open(task)) {
             self.stop(&task.id);
         }
+        self.remember();
         let asked = Instant::now();
         while asked.elapsed() < patience && self.list().iter().any(open) {
             std::thread::sleep(Duration::from_millis(50));
@@ -269,7 +269,7 @@ impl Tasks {
     }
 
     fn ended(&self, id: &str, state: State, error: Option<String>, ended: Option<&Ended>) {
-        // A long document takes its time, and nobody who asks meanwhile waits for it.
+        // Before the lock is taken: a long document takes its time.
         let verb = self.with(id, |entry| entry.task.verb.clone()).unwrap_or_default();
         let answered = ended.and_then(|ended| records::answer(&verb, &ended.document));
         self.with(id, |entry| {
@@ -296,7 +296,7 @@ impl Tasks {
     }
 
     /// Keeps on disk what has not ended, for a server that comes after this one.
-    fn remember(&self) {
+    pub(crate) fn remember(&self) {
         let open: Vec<Task> = self.list().into_iter().filter(|task| !task.state.has_ended()).collect();
         self.memory.keep(&open);
     }
