@@ -247,7 +247,7 @@ pub struct Reading {
     pub celsius: f64,
 }
 
-/// One second, or as long as the card took to answer; of a long run several ([`Samples`](super::Samples)).
+/// One second, or as long as the card took to answer; several seconds in runs of more than six hours.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// When it ended, in seconds since the run began.

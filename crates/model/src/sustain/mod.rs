@@ -43,7 +43,7 @@ pub struct Measured {
     /// I/Os that failed meanwhile.
     #[serde(default)]
     pub failed_ios: u64,
-    /// A sample a second; of a run of more than six hours, one each few seconds.
+    /// A sample a second; several seconds in runs of more than six hours.
     pub series: Samples,
     /// What happened, in order.
     pub events: Vec<Event>,

@@ -1,5 +1,5 @@
-//! The samples of a long run in a bounded number: where they run out, neighbours are put together, so that neither memory nor
-//! the document grows with days. The longest wait, the highest temperatures and what was moved are kept; speeds and latencies
+//! The samples of a long run in a bounded number: where they run out, neighbours are merged in pairs, so that the document does
+//! not grow with days. The longest wait, the highest temperature of each place and what was moved are kept; speeds and latencies
 //! are means over the time.
 
 use super::{Reading, Sample};
@@ -9,13 +9,19 @@ use serde::{Deserialize, Serialize};
 pub const MOST_SAMPLES: usize = 21_600;
 
 /// Samples in the order of time; [`MOST_SAMPLES`] at most.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(from = "Vec<Sample>", into = "Vec<Sample>")]
 pub struct Samples {
     samples: Vec<Sample>,
-    /// Seconds that a sample is filled up to; 0 while each stands as it came.
-    #[serde(skip)]
-    every_s: f64,
+    /// Samples that are merged into one, and how many are in the last.
+    merged: usize,
+    in_last: usize,
+}
+
+impl Default for Samples {
+    fn default() -> Self {
+        Samples { samples: Vec::new(), merged: 1, in_last: 0 }
+    }
 }
 
 /// They are equal where their samples are: how they were filled says nothing about what was measured.
@@ -36,33 +42,37 @@ impl std::ops::Deref for Samples {
 impl Samples {
     /// Adds what came next.
     pub fn push(&mut self, next: Sample) {
-        if let Some(last) = self.samples.pop() {
-            let began_s = self.samples.last().map_or(0.0, |before| before.at_s);
-            if last.phase == next.phase && next.at_s - began_s <= self.every_s {
-                return self.samples.push(last.with_next(next, began_s));
+        let began_s = self.samples.len().checked_sub(2).map_or(0.0, |before| self.samples[before].at_s);
+        match self.samples.last_mut() {
+            Some(last) if self.in_last < self.merged && last.phase == next.phase => {
+                *last = std::mem::take(last).with_next(next, began_s);
+                self.in_last += 1;
             }
-            self.samples.push(last);
+            _ => {
+                if self.samples.len() >= MOST_SAMPLES {
+                    self.coarsen();
+                }
+                self.samples.push(next);
+                self.in_last = 1;
+            }
         }
-        if self.samples.len() >= MOST_SAMPLES {
-            self.coarsen();
-        }
-        self.samples.push(next);
     }
 
-    /// Puts neighbours together, two and two, where the run was at the same.
+    /// Merges neighbours in pairs where the run was at the same.
     fn coarsen(&mut self) {
         let mut began_s = 0.0;
         let mut coarser: Vec<Sample> = Vec::with_capacity(self.samples.len());
         let mut left = std::mem::take(&mut self.samples).into_iter().peekable();
         while let Some(sample) = left.next() {
-            let next = left.next_if(|next| next.phase == sample.phase);
-            let sample = next.map_or_else(|| sample.clone(), |next| sample.clone().with_next(next, began_s));
+            let sample = match left.next_if(|next| next.phase == sample.phase) {
+                Some(next) => sample.with_next(next, began_s),
+                None => sample,
+            };
             began_s = sample.at_s;
             coarser.push(sample);
         }
-        // A hundredth more than they are apart: no two seconds are of one length.
-        self.every_s = 1.01 * began_s / coarser.len().max(1) as f64;
         self.samples = coarser;
+        self.merged *= 2;
     }
 }
 
@@ -111,70 +121,99 @@ impl FromIterator<Sample> for Samples {
     }
 }
 
+/// What is read is bounded, too: earlier versions kept a sample a second for days.
+impl From<Vec<Sample>> for Samples {
+    fn from(samples: Vec<Sample>) -> Self {
+        samples.into_iter().collect()
+    }
+}
+
+impl From<Samples> for Vec<Sample> {
+    fn from(samples: Samples) -> Self {
+        samples.samples
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::Phase;
     use super::*;
 
-    /// The second with the longest wait, and the hottest one.
-    const LONG: u32 = 54_321;
+    const MOST: u32 = MOST_SAMPLES as u32;
 
-    fn second(at: u32) -> Sample {
-        Sample {
-            at_s: f64::from(at) * 1.17,
-            write_mb_s: Some(if at.is_multiple_of(2) { 30.0 } else { 50.0 }),
-            bytes_written: u64::from(at) * 40_000_000,
-            longest_gap_s: if at == LONG { 9.0 } else { 0.0 },
-            temperatures: vec![Reading {
-                place: "card".into(),
-                celsius: if at == LONG { 71.5 } else { 40.0 },
-            }],
-            ..Sample::default()
-        }
-    }
+    /// The sample with the longest wait, and the hottest one.
+    const WORST: u32 = 54_321;
 
-    #[test]
-    fn six_hours_stand_as_they_came() {
-        let all: Vec<Sample> = (1..=MOST_SAMPLES as u32).map(second).collect();
-        assert_eq!(all.iter().cloned().collect::<Samples>()[..], all);
-    }
-
-    #[test]
-    fn a_week_fits_evenly_and_its_worst_second_still_stands_where_it_was() {
-        let last = 600_000;
-        let samples: Samples = (1..=last).map(second).collect();
-        assert!((MOST_SAMPLES / 2 - 1..=MOST_SAMPLES).contains(&samples.len()), "{}", samples.len());
-        let end = samples.last().unwrap();
-        assert_eq!((end.at_s, end.bytes_written), (f64::from(last) * 1.17, u64::from(last) * 40_000_000));
-        let apart: Vec<f64> = samples.windows(2).map(|two| two[1].at_s - two[0].at_s).collect();
-        let (least, most) =
-            (apart.iter().copied().fold(1e9, f64::min), apart.iter().copied().fold(0.0, f64::max));
-        assert!(least > 0.0 && most < 2.1 * apart[0], "{least} to {most}, at first {}", apart[0]);
-        let long = samples.iter().position(|sample| sample.longest_gap_s == 9.0).unwrap();
-        assert!((samples[long - 1].at_s..=samples[long].at_s).contains(&second(LONG).at_s));
-        let hot = samples.iter().position(|sample| sample.temperatures[0].celsius == 71.5);
-        assert_eq!(hot, Some(long));
-        let speeds = || samples.iter().filter_map(|sample| sample.write_mb_s);
-        assert!(speeds().take(100).all(|speed| (speed - 40.0).abs() < 1.0));
-        let mean = speeds().sum::<f64>() / samples.len() as f64;
-        assert!((mean - 40.0).abs() < 0.1, "{mean}");
-    }
-
-    #[test]
-    fn what_is_read_back_is_what_was_written_and_phases_stay_apart() {
-        let phase = |at: u32| {
-            if (MOST_SAMPLES as u32 - 9..MOST_SAMPLES as u32).contains(&at) {
-                Phase::Pause
-            } else {
-                Phase::Main
+    /// Samples of a card: 1.0 to 1.3 s, 30 or 50 MB/s, a read every third time.
+    fn samples(count: u32) -> Vec<Sample> {
+        let mut at_s = 0.0;
+        let sample = |number: u32| {
+            at_s += 1.0 + f64::from(number * 7 % 31) / 100.0;
+            Sample {
+                at_s,
+                write_mb_s: Some(if number.is_multiple_of(2) { 30.0 } else { 50.0 }),
+                read_us: number.is_multiple_of(3).then_some(800.0),
+                bytes_written: u64::from(number) * 40_000_000,
+                longest_gap_s: if number == WORST { 9.0 } else { 0.0 },
+                temperatures: vec![Reading {
+                    place: "card".into(),
+                    celsius: if number == WORST { 71.5 } else { 40.0 },
+                }],
+                ..Sample::default()
             }
         };
-        let samples: Samples = (1..=30_000).map(|at| Sample { phase: phase(at), ..second(at) }).collect();
-        let pause: Vec<&Sample> = samples.iter().filter(|sample| sample.phase == Phase::Pause).collect();
-        assert_eq!(pause.last().unwrap().at_s, second(MOST_SAMPLES as u32 - 1).at_s);
-        assert!(samples.windows(2).all(|two| two[0].at_s < two[1].at_s));
-        let text = serde_json::to_string(&samples).unwrap();
-        assert!(text.starts_with('['), "{}", &text[..20]);
-        assert_eq!(serde_json::from_str::<Samples>(&text).unwrap(), samples);
+        (1..=count).map(sample).collect()
+    }
+
+    #[test]
+    fn six_hours_of_samples_are_kept_as_they_came() {
+        let all = samples(MOST);
+        assert_eq!(Samples::from(all.clone())[..], all);
+        assert_eq!(Samples::from(samples(MOST + 1)).len(), MOST_SAMPLES / 2 + 1);
+    }
+
+    #[test]
+    fn a_week_of_samples_is_evenly_merged_and_keeps_the_worst() {
+        let all = samples(600_000);
+        let kept = Samples::from(all.clone());
+        assert!((MOST_SAMPLES / 2..=MOST_SAMPLES).contains(&kept.len()), "{}", kept.len());
+        let (end, last) = (kept.last().unwrap(), all.last().unwrap());
+        assert_eq!((end.at_s, end.bytes_written), (last.at_s, last.bytes_written));
+        let each = all.len().div_ceil(kept.len()).next_power_of_two();
+        for (row, part) in kept.iter().zip(all.chunks(each)) {
+            assert_eq!(row.at_s, part[part.len() - 1].at_s, "each row has as many samples");
+        }
+        let worst = &all[WORST as usize - 1];
+        let row = kept.iter().position(|row| row.longest_gap_s == 9.0).unwrap();
+        assert!((kept[row - 1].at_s..=kept[row].at_s).contains(&worst.at_s));
+        assert_eq!(kept.iter().position(|row| row.temperatures[0].celsius == 71.5), Some(row));
+        let speeds = kept.iter().take(kept.len() - 1).filter_map(|row| row.write_mb_s);
+        assert!(speeds.into_iter().all(|speed| (speed - 40.0).abs() < 1.0));
+        assert!(kept.iter().all(|row| row.read_us.is_none_or(|us| (us - 800.0).abs() < 1e-6)));
+    }
+
+    #[test]
+    fn samples_of_two_phases_are_never_merged() {
+        let pause = MOST - 9..MOST;
+        let phase = |number| if pause.contains(&number) { Phase::Pause } else { Phase::Main };
+        let all = (1..).zip(samples(30_000)).map(|(number, s)| Sample { phase: phase(number), ..s });
+        let all: Vec<Sample> = all.collect();
+        let kept: Samples = all.iter().cloned().collect();
+        let ends = |rows: &[Sample]| {
+            let last = rows.iter().rposition(|row| row.phase == Phase::Pause).unwrap();
+            (rows[last].at_s, rows[last].bytes_written)
+        };
+        assert_eq!(ends(&kept), ends(&all));
+        assert!(kept.windows(2).all(|two| two[0].at_s < two[1].at_s));
+    }
+
+    #[test]
+    fn long_documents_of_earlier_versions_are_read_bounded() {
+        let text = serde_json::to_string(&samples(30_000)).unwrap();
+        let read: Samples = serde_json::from_str(&text).unwrap();
+        assert_eq!(read.len(), Samples::from(samples(30_000)).len());
+        assert!(read.len() < MOST_SAMPLES);
+        let again: Samples = serde_json::from_str(&serde_json::to_string(&read).unwrap()).unwrap();
+        assert_eq!(again, read);
     }
 }
