@@ -29,7 +29,7 @@ impl Writes {
     pub(crate) fn on(recipe: &Recipe, runs: u32, opened: &Opened) -> Writes {
         let mut writes = Writes::of(recipe, runs, opened.target.info().bytes);
         // Its file is made once.
-        writes.bytes += opened.written_by_growing(recipe.area);
+        writes.bytes = writes.bytes.saturating_add(opened.written_by_growing(recipe.area));
         writes
     }
 
@@ -48,15 +48,16 @@ impl Writes {
             tests: recipe.tests.iter().filter(|test| !by_time(test)).cloned().collect(),
             ..recipe.clone()
         };
-        let filled: u64 = timed.iter().filter(|test| test.prepare.is_some()).map(|test| test.size).sum();
-        let bytes = fixed.planned(FAST_MB_S, card_bytes).bytes_written + filled as f64;
+        let filled = timed.iter().filter(|test| test.prepare.is_some());
+        let filled: f64 = filled.map(|test| test.size.min(card_bytes) as f64).sum();
+        let bytes = fixed.planned(FAST_MB_S, card_bytes).bytes_written + filled;
         let runs = f64::from(runs);
         Writes { bytes: (bytes * runs) as u64, seconds: timed.iter().map(lasts).sum::<f64>() * runs }
     }
 
     /// In words.
     pub(crate) fn words(self) -> String {
-        let bytes = Amount(self.bytes.next_multiple_of(MIB));
+        let bytes = Amount(self.bytes.checked_next_multiple_of(MIB).unwrap_or(self.bytes));
         match self.seconds > 0.0 {
             true => format!("writes {bytes}, and as much as possible in {:.0} s", self.seconds),
             false => format!("writes up to {bytes}"),
@@ -101,6 +102,25 @@ mod tests {
 
     fn recipe(name: &str, area: Option<u64>) -> Recipe {
         parse(RECIPES.find(name).unwrap(), area).unwrap()
+    }
+
+    #[test]
+    fn what_fills_the_whole_card_or_is_absurdly_long_is_said_as_such() {
+        let text = "name = \"x\"\ntitle = \"t\"\nversion = 1\nsource = \"s\"\n[area]\nsize = \"1MiB\"\nprepare = false\n";
+        let writes =
+            |tests: &str| Writes::of(&parse(&format!("{text}{tests}"), None).unwrap(), 1, 64_000_000_000);
+        let whole = |block: &str| {
+            format!(
+                "[[test]]\ntest = \"{block} Q1T1 write\"\nspan = \"device\"\nprepare_block = \"1MiB\"\nseconds = 5\n"
+            )
+        };
+        let both = writes(&(whole("SEQ1M") + &whole("SEQ512K")));
+        assert_eq!(both, Writes { bytes: 128_000_000_000, seconds: 10.0 });
+        let long = writes(
+            "[[test]]\ntest = \"SEQ1M Q1T2 write\"\nsharing = \"same\"\nbytes = 1125899906842624\nloops = 10000\n",
+        );
+        assert_eq!(long.bytes, u64::MAX);
+        assert!(long.words().contains("EB") || long.words().contains("TB"), "{}", long.words());
     }
 
     #[test]
