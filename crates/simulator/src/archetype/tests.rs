@@ -28,6 +28,7 @@ fn unknown_keys_and_impossible_values_are_refused_by_key() {
     refused("lexar-16g-c10", "close_s", "clos_s", &["clos_s"]);
     for (from, to, part) in [
         ("announced_bytes = 1000865792000", "announced_bytes = 1000865792001", "announced_bytes"),
+        ("announced_bytes = 1000865792000", "announced_bytes = 16000000000000000", "128 TiB"),
         ("tmt1_c = 81.0 ", "tmt1_c = 99.0 ", "tmt1_c"),
         ("\ndepth = 32", "\ndepth = 0", "queue.depth"),
         ("au_bytes = 33554432", "au_bytes = 33554944", "au_bytes"),

@@ -13,6 +13,15 @@ pub(super) fn ensure(fits: bool, wrong: impl FnOnce() -> String) -> Verdict {
     if fits { Ok(()) } else { Err(wrong()) }
 }
 
+/// Where SDUC ends (SDUC Host Implementation Guideline 1.00: 128 TB).
+const LARGEST_CARD: u64 = 128 << 40;
+
+/// The capacity of a card, as it or its reader announces it.
+pub(super) fn capacity(key: &str, value: u64) -> Verdict {
+    whole_sectors(key, value)?;
+    ensure(value <= LARGEST_CARD, || format!("{key} = {value} must be at most {LARGEST_CARD} (128 TiB)"))
+}
+
 pub(super) fn whole_sectors(key: &str, value: u64) -> Verdict {
     let whole = value > 0 && value.is_multiple_of(SECTOR);
     ensure(whole, || format!("{key} = {value} must be a multiple of 512 and not 0"))

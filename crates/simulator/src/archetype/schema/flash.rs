@@ -2,7 +2,7 @@
 //! times, and the region at its start that many cards treat specially since the file allocation table lies there. Last
 //! the card that has none of it and is of constant speed.
 
-use super::check::{SECTOR, Verdict, ensure, whole_sectors};
+use super::check::{SECTOR, Verdict, capacity, ensure, whole_sectors};
 use cardscope_model::with_defaults;
 use serde::{Deserialize, Serialize};
 
@@ -268,11 +268,11 @@ impl Rig {
             ("rig.address_limit_bytes", self.address_limit_bytes),
             ("rig.repeat_bytes", self.repeat_bytes),
             ("rig.align_bytes", self.align_bytes),
-            ("rig.shown_bytes", self.shown_bytes),
             ("rig.end_bytes", self.end_bytes),
         ] {
             whole_sectors(key, bytes.unwrap_or(SECTOR))?;
         }
+        self.shown_bytes.map_or(Ok(()), |bytes| capacity("rig.shown_bytes", bytes))?;
         let extra = self.extra_sectors;
         ensure(extra <= MOST_EXTRA_SECTORS, || {
             format!(

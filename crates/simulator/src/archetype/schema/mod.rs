@@ -19,7 +19,7 @@ pub use identity::*;
 pub use times::*;
 pub use wear::*;
 
-use check::{SECTOR, Verdict, ensure, numbers, whole_sectors};
+use check::{SECTOR, Verdict, capacity, ensure, numbers};
 use serde::{Deserialize, Serialize};
 
 /// The seed where none is given.
@@ -110,7 +110,7 @@ impl Archetype {
         ensure(of_a_file && !name.chars().any(char::is_control), || {
             format!("name = {name:?} must be a word without a slash that begins with no dot")
         })?;
-        whole_sectors("announced_bytes", self.announced_bytes)?;
+        capacity("announced_bytes", self.announced_bytes)?;
         self.sources_of_time()?;
         self.check_numbers()?;
         self.flash.check()?;
