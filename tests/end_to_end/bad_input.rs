@@ -129,6 +129,7 @@ fn options_that_make_no_sense_are_refused() {
     for (more, words) in [
         (&["--runs", "0"][..], &["--runs"][..]),
         (&["--runs=-1"], &["--runs"]),
+        (&["--runs", "1001"], &["--runs 1001", "1000"]),
         (&["--runs", "4294967295"], &["--runs 4294967295", "1000"]),
         (&["--size", "0"], &["0"]),
         (&["--size", "1000"], &["512-byte sector"]),

@@ -78,11 +78,11 @@ pub enum Takes {
     AtMost(f64),
 }
 
-/// Stages that are planned at most: nobody counts on to more.
-const MOST_STAGES: usize = 10_000;
+/// Most stages of a plan: a thousand runs of any recipe that comes with the program.
+const MOST_STAGES: usize = 20_000;
 
 impl Plan {
-    /// A plan of stages by their names and weights. Of more than [`MOST_STAGES`] it is a long run that tells each as it begins.
+    /// A plan of stages by their names and weights. One of more than 20 000 has none, and counts as a long run.
     pub fn of<N: Into<String>>(stages: impl IntoIterator<Item = (N, f64)>) -> Self {
         let stages = stages.into_iter().map(|(name, weight)| (name.into(), weight));
         let stages: Vec<_> = stages.take(MOST_STAGES + 1).collect();

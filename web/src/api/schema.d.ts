@@ -532,7 +532,7 @@ export interface components {
             recipe_text: string | null;
             /**
              * Format: int32
-             * @description Number of runs.
+             * @description Number of runs, 1000 at most.
              * @default null
              */
             runs: number | null;

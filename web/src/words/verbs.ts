@@ -8,6 +8,8 @@ export interface Option {
   /** `minutes` is entered in minutes and sent in seconds. */
   kind: 'flag' | 'text' | 'minutes' | 'number' | 'size' | 'recipe';
   placeholder?: string;
+  /** The largest number that is accepted. */
+  most?: number;
   /** Below the field, where its label alone would mislead. */
   note?: string;
   /** All data on the card is lost. */
@@ -66,7 +68,7 @@ export const VERBS: Verb[] = [
     about: 'Speed by a published recipe. Most recipes overwrite the card.',
     options: [
       { key: 'recipe', label: 'Recipe', kind: 'recipe' },
-      { key: 'runs', label: 'Runs', kind: 'number', placeholder: 'as the recipe says' },
+      { key: 'runs', label: 'Runs', kind: 'number', most: 1000, placeholder: 'as the recipe says' },
       { key: 'only', label: 'Only this test', kind: 'text', placeholder: 'RND4K Q32T1 read' },
       { key: 'size_bytes', label: 'Test area in MB', kind: 'size', placeholder: 'as the recipe says' },
     ],

@@ -6,14 +6,14 @@ use cardscope_session::Event;
 use cardscope_session::bench::Interrupt;
 use std::io::{ErrorKind, Write};
 
-/// Stages of a plan that are told at most; a longer one is told as each begins. A server hands all of them on with each change.
-const MOST_STAGES: usize = 1000;
+/// Most stages in the event of a plan: a server sends them again with every change of a task.
+const MOST_LISTED: usize = 1000;
 
 /// What is told of an event at once; how far it is follows with the next moment.
 pub(super) fn of(event: &Event) -> Option<Told> {
     Some(match event {
         Event::Plan(plan) => Told::Plan {
-            stages: match plan.stages.len() > MOST_STAGES {
+            stages: match plan.stages.len() > MOST_LISTED {
                 true => Vec::new(),
                 false => plan.stages.iter().map(stage).collect(),
             },
@@ -56,7 +56,7 @@ mod tests {
     use cardscope_session::event::Plan;
 
     #[test]
-    fn a_server_is_not_told_thousands_of_stages_with_each_change() {
+    fn the_event_of_a_plan_lists_at_most_1000_stages() {
         let told = |stages: usize| {
             let plan = Plan::of((0..stages).map(|stage| (format!("round {stage}"), 1.0))).saying("writes");
             match of(&Event::Plan(plan)) {
@@ -64,7 +64,7 @@ mod tests {
                 other => panic!("{other:?}"),
             }
         };
-        assert_eq!(told(MOST_STAGES), (MOST_STAGES, "writes".to_owned()));
-        assert_eq!(told(MOST_STAGES + 1), (0, "writes".to_owned()));
+        assert_eq!(told(MOST_LISTED), (MOST_LISTED, "writes".to_owned()));
+        assert_eq!(told(MOST_LISTED + 1), (0, "writes".to_owned()));
     }
 }

@@ -12,10 +12,10 @@ const DEEPEST_QUEUE: u32 = 4096;
 const MOST_THREADS: u32 = 256;
 /// Linux moves at most 2 GiB less a page in one call.
 const LARGEST_BLOCK: u64 = 1 << 30;
-/// Nobody waits for more; keeps every sum of bytes far inside 64 bits.
+/// Nobody waits for more.
 const MOST_LOOPS: u32 = 10_000;
 const MOST_BYTES: u64 = 1 << 50;
-/// Thirty days; keeps every sum of times far inside what a clock counts.
+/// Thirty days.
 const MOST_SECONDS: f64 = 2_592_000.0;
 /// All runs of a session are planned before the first, and read together after the last.
 pub const MOST_RUNS: u32 = 1000;
@@ -82,7 +82,7 @@ fn check_whole(recipe: &Recipe) -> Result<(), String> {
         return Err(format!("tries must be between 1 and {MOST_RUNS}"));
     }
     if !is_time(recipe.rest_after_prepare_s) {
-        return Err(format!("rest_s must be between 0 and {MOST_SECONDS} seconds"));
+        return Err(format!("rest_s must be between 0 and {MOST_SECONDS} seconds (30 days)"));
     }
     check_names(recipe)
 }
@@ -175,10 +175,10 @@ fn check_limit(test: &Test) -> Result<(), String> {
 
 fn check_times(test: &Test) -> Result<(), String> {
     if !test.limit.seconds.is_none_or(|seconds| positive(seconds) && is_time(seconds)) {
-        return Err(format!("seconds must be more than 0, and {MOST_SECONDS} at most"));
+        return Err(format!("seconds must be more than 0, and {MOST_SECONDS} (30 days) at most"));
     }
     if !is_time(test.rest_s) || !is_time(test.warmup_s) {
-        return Err(format!("rest_s and warmup_s must be between 0 and {MOST_SECONDS} seconds"));
+        return Err(format!("rest_s and warmup_s must be between 0 and {MOST_SECONDS} seconds (30 days)"));
     }
     let Some(until) = test.until else { return Ok(()) };
     if !positive(until.ci95_percent)
@@ -187,7 +187,7 @@ fn check_times(test: &Test) -> Result<(), String> {
         || until.max_s < until.min_s
     {
         return Err(format!(
-            "until needs a positive ci95_percent and min_s, and max_s not below min_s and {MOST_SECONDS} at most"
+            "until needs a positive ci95_percent and min_s, and max_s between min_s and {MOST_SECONDS} (30 days)"
         ));
     }
     if test.loops + test.discard_loops > 1 {

@@ -100,7 +100,7 @@ pub(crate) struct Bench {
     pub(crate) recipe: Option<String>,
     /// A recipe of one's own, in TOML, in place of a name.
     pub(crate) recipe_text: Option<String>,
-    /// Number of runs.
+    /// Number of runs, 1000 at most.
     pub(crate) runs: Option<u32>,
     /// Only these tests.
     pub(crate) only: Vec<String>,
