@@ -10,6 +10,9 @@ const WRITE: u32 = 1 << 20;
 /// Share of the time left that it may take: what is to be read wants some, too.
 const SHARE: f64 = 0.5;
 
+/// Share of that after which what was written tells how long the rest takes. Before, one write that stalls would.
+const KNOWN: f64 = 0.25;
+
 /// Writes all of `len` bytes from `start` on, in which reads will be timed. The reason where that cannot be done.
 ///
 /// # Errors
@@ -24,7 +27,11 @@ pub(crate) fn fill(context: &mut Context<'_, '_>, start: u64, len: u64) -> Resul
     let end = start + len;
     for extent in extents(start, end, WRITE).collect::<Vec<Extent>>() {
         let (done, spent) = ((extent.offset - start) as f64, context.seconds() - began);
-        let rest = if done > 0.0 { spent / done * (end - extent.offset) as f64 } else { 0.0 };
+        let rest = if done > 0.0 && spent >= KNOWN * most {
+            spent / done * (end - extent.offset) as f64
+        } else {
+            0.0
+        };
         if spent + rest > most || !context.has_time(rest) {
             return Ok(Some(unwritten("no time left to write it")));
         }

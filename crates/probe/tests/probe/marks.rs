@@ -2,7 +2,8 @@
 //! cards' own parameters.
 
 use crate::watched::{MINUTE, Watched, Which};
-use cardscope_engine::card::Card;
+use cardscope_engine::card::{Card, Extent};
+use cardscope_engine::content::Content;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::{Journal, JournalError, SavedRange};
@@ -301,6 +302,29 @@ fn a_journal_that_cannot_save_ends_it_before_anything_is_written() {
     assert!(ended.is_err());
     assert_eq!(card.tally().written, 0);
     assert!(found.read_mb_s.is_some(), "what was measured before stays");
+}
+
+#[test]
+fn one_write_that_stalls_does_not_tell_that_there_is_no_time_to_write_a_file() {
+    let region = Region { start: 64 * MIB, len: 128 * MIB };
+    // I/O 200 stalls: the first write, or one soon after it.
+    for reads in 190..200 {
+        let (found, _) = watched(
+            "sim:a2-command-queue?faults.stall_every_ios=200&faults.stall_s=1",
+            None,
+            |target| {
+                let mut card = Card::new(target, &Interrupt::default(), 4096, 1).unwrap();
+                let reads = (0..reads).map(|read| Extent { offset: read * 4096, len: 4096 });
+                card.read(reads, Content::Buffer, |_, _, _| Ok(())).unwrap();
+            },
+            |options| {
+                let budget = Some(Duration::from_secs(30));
+                options.card_addresses = false;
+                options.limits = Limits { region, budget, ..options.limits };
+            },
+        );
+        assert!(found.read_mb_s.is_some(), "after {reads} reads: {:?}", found.left_out);
+    }
 }
 
 #[test]
