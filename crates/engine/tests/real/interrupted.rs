@@ -189,9 +189,14 @@ fn rest_ends_with_ctrl_c() {
     let (_directory, path) = file(MIB);
     let interrupt = Interrupt::default();
     let mut target = on_file(&path, with(IoChoice::Auto, &interrupt)).unwrap();
+    // On a busy computer each may be late; not all of them are.
+    let shortest = (0..20).map(|_| {
+        let started = Instant::now();
+        target.idle(Duration::from_millis(30));
+        started.elapsed().as_millis()
+    });
+    assert!((30..90).contains(&shortest.min().unwrap()));
     let started = Instant::now();
-    target.idle(Duration::from_millis(30));
-    assert!((30..90).contains(&started.elapsed().as_millis()));
     raise_in(&interrupt, Duration::from_millis(50));
     target.idle(Duration::from_secs(60));
     assert!(started.elapsed() < Duration::from_secs(2));
