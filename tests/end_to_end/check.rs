@@ -182,7 +182,7 @@ fn in_a_directory_only_files_of_its_own_are_written_and_removed_again() {
     std::fs::write(disk.point.join("mine.txt"), "keep me").unwrap();
     let target = disk.path().to_owned();
     let document = home
-        .run(&["check", &target, "--budget", "2m", "--max-write", "2G", "--json", "--quiet"])
+        .run(&["check", &target, "--budget", "90s", "--max-write", "2G", "--json", "--quiet"])
         .expect(0)
         .json();
     assert!(!list(&document, "/bench").is_empty(), "{document:#}");
