@@ -259,7 +259,7 @@ fn why(found: &Verification) -> Option<String> {
                 false => format!("Writes are accepted and dropped ({sure} sure)."),
             }
         }
-        (Verdict::Unstable, _) => format!("One block did not give the same answer each time ({sure} sure)."),
+        (Verdict::Unstable, _) => format!("Reads of the same place gave different answers ({sure} sure)."),
         (Verdict::ReaderSuspect, _) if found.at_most_usable().is_none() => return None,
         (Verdict::ReaderSuspect, _) => {
             format!("Old readers stop at such a boundary; the card may be genuine ({sure} sure).")

@@ -23,6 +23,9 @@ use std::ops::RangeInclusive;
 /// Nobody is accused below this confidence.
 pub const SURE: f64 = 0.95;
 
+/// How sure a card, or its reader, is unstable that gave two answers for one place, once.
+pub const ANSWERS_DIFFER: f64 = 0.9;
+
 /// Below this confidence a card that failed nowhere is not called genuine, but not proven.
 pub const PROVEN: f64 = 0.8;
 

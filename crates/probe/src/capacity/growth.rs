@@ -308,15 +308,4 @@ impl Quick<'_, '_> {
         self.flood = Flood::of(&extents);
         Ok(seen)
     }
-
-    /// One look that differed from the next may be the reader's: looks at more of the run, to see whether it happens
-    /// again.
-    pub(super) fn waver_again(&mut self) -> Result<(), Stop> {
-        if self.stamper.wavered.len() == 1 {
-            let block = self.stamper.context.block();
-            let claims: Vec<Claim> = self.tail.claims(block).into_iter().take(64).collect();
-            self.stamper.check(&claims)?;
-        }
-        Ok(())
-    }
 }

@@ -6,7 +6,7 @@ use super::options::{LEAST_RUN, Outcome, QUICK_RUN};
 use super::stamper::{Claim, State, lost};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::{BinarySize, GIB, Size};
-use cardscope_model::verify::{Disproof, SURE, SectorFound, Verdict};
+use cardscope_model::verify::{ANSWERS_DIFFER, Disproof, SURE, SectorFound, Verdict};
 
 /// So many disproving addresses are listed.
 const DISPROOFS: usize = 16;
@@ -42,7 +42,7 @@ impl Quick<'_, '_> {
             overflown_bytes: 0,
             fails_beyond: false,
             disproofs: disproofs(seen),
-            wavered: self.stamper.wavered.len() as u64,
+            wavered: self.stamper.wavered,
             cut_short: self.cut_short,
         }
     }
@@ -67,15 +67,15 @@ impl Quick<'_, '_> {
             (self.tail.bytes(), self.markers.iter().map(|c| u64::from(c.extent.len)).sum::<u64>());
         outcome.proven_bytes = run.max(outcome.proven_bytes) + markers + self.written_besides;
         outcome.overflown_bytes = run;
-        outcome.confidence = if outcome.wavered > 0 { 0.9 } else { 0.95_f64.max(1.0 - share.excluded_above) };
+        outcome.confidence = 0.95_f64.max(1.0 - share.excluded_above);
         let short = self.cut_short && 2 * run < all;
         if short {
             outcome.confidence = outcome.confidence.min(caches_overflown(run));
         }
         outcome.share = Some(share);
-        if outcome.wavered > 1 {
+        if outcome.wavered > 0 {
             outcome.verdict = Verdict::Unstable;
-            outcome.confidence = certainty(outcome.wavered as usize);
+            outcome.confidence = certainty(outcome.wavered as usize).max(ANSWERS_DIFFER);
         } else if short && run < LEAST_RUN || 2 * run < all && share.samples < 4 {
             outcome.verdict = Verdict::Inconclusive;
             outcome.confidence = 0.5;
@@ -207,9 +207,9 @@ pub fn findings(outcome: &Outcome, announced: u64) -> Vec<Finding> {
         findings.push(finding.advise(ONLY_PROOF));
     }
     if outcome.wavered > 0 && outcome.verdict != Verdict::Unstable {
-        let verdict = "One block gave two different answers when read twice.";
-        let finding = Finding::new("answers-differ", Weight::Hint, 0.5, verdict)
-            .because("times", outcome.wavered)
+        let verdict = "Blocks gave different answers when read twice.";
+        let finding = Finding::new("answers-differ", Weight::Hint, ANSWERS_DIFFER, verdict)
+            .because("blocks", outcome.wavered)
             .advise("Test the card in another reader.");
         findings.push(finding);
     }
@@ -237,10 +237,12 @@ const ONLY_PROOF: &str = "Run `cardscope verify --full` before you trust importa
 fn capacity(outcome: &Outcome, announced: u64) -> Finding {
     let usable = outcome.usable_bytes.map_or("unknown".to_owned(), |bytes| Size(bytes).to_string());
     let weight = if outcome.verdict.is_bad() { Weight::Bad } else { Weight::Note };
+    let unstable = outcome.verdict == Verdict::Unstable && outcome.wavered > 0;
     let finding = Finding::new("capacity", weight, outcome.confidence, sentence(outcome, announced))
         .because("announced", Size(announced))
         .because("usable", usable)
-        .because_known("addresses that prove it", Some(outcome.disproofs.len()).filter(|listed| *listed > 0));
+        .because_known("addresses that prove it", Some(outcome.disproofs.len()).filter(|listed| *listed > 0))
+        .because_known("blocks that gave different answers", unstable.then_some(outcome.wavered));
     let advice = match outcome.verdict {
         Verdict::Genuine => return finding,
         fake if fake.lacks_capacity() && outcome.confidence < SURE => {

@@ -62,7 +62,7 @@ pub struct Outcome {
     pub fails_beyond: bool,
     /// Addresses that disprove the card.
     pub disproofs: Vec<Disproof>,
-    /// Looks that differed from an earlier one at the same place, and I/Os that succeeded the second time only.
+    /// Blocks that answered differently when they were read again.
     pub wavered: u64,
     /// True where a limit of the user's ended it early.
     pub cut_short: bool,

@@ -55,6 +55,11 @@ impl State {
     pub(super) fn kept(self) -> bool {
         self == State::Kept
     }
+
+    /// Nothing was answered.
+    fn failed(&self) -> bool {
+        matches!(self, State::Lost { found: SectorFound::Error, .. })
+    }
 }
 
 /// The card, and all that is known of what was done to it.
@@ -66,8 +71,8 @@ pub(super) struct Stamper<'g, 't> {
     pub(super) losses: Seen,
     /// All that was stamped, oldest first, each with its generation.
     stamped: Vec<(Extent, u32)>,
-    /// Blocks whose second look differed from the first.
-    pub(super) wavered: Vec<u64>,
+    /// Blocks that answered, and at the second look something else.
+    pub(super) wavered: u64,
 }
 
 impl<'g, 't> Stamper<'g, 't> {
@@ -78,7 +83,7 @@ impl<'g, 't> Stamper<'g, 't> {
         options: &Options,
     ) -> Self {
         let context = Context::new(card, WriteScope::new(journal), &options.limits, events);
-        Stamper { context, failed_writes: 0, losses: Vec::new(), stamped: Vec::new(), wavered: Vec::new() }
+        Stamper { context, failed_writes: 0, losses: Vec::new(), stamped: Vec::new(), wavered: 0 }
     }
 
     /// Whether `bytes` more may be written in the limits that the user set.
@@ -139,9 +144,9 @@ impl<'g, 't> Stamper<'g, 't> {
         self.context.reopen()?;
         let again: Vec<Claim> = lost.iter().map(|i| claims[*i]).collect();
         for (index, state) in lost.into_iter().zip(self.look_at(&again)?) {
-            if state != states[index] {
-                self.wavered.push(claims[index].extent.offset);
-            }
+            // What failed is weighed with all other failures.
+            let answered = ![state, states[index]].iter().any(State::failed);
+            self.wavered += u64::from(answered && state != states[index]);
             // Bits that are wrong in other places each time are the reading's fault: no sector was wrong twice.
             states[index] = if flips_move(states[index], state) { State::Kept } else { state };
             let is_told = states[index].kept() || self.losses.len() == MOST_LOSSES;

@@ -9,7 +9,7 @@ use cardscope_model::caveat::Caveat;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::report::Moved;
 use cardscope_model::units::Size;
-use cardscope_model::verify::{FilesReport, Method, Verdict, Verification};
+use cardscope_model::verify::{ANSWERS_DIFFER, FilesReport, Method, Verdict, Verification};
 use std::ops::RangeInclusive;
 
 /// A card counts as whole where at least this share of what was free was tested …
@@ -190,7 +190,7 @@ fn judge(sorted: &Sorted, facts: &Tested) -> (Verdict, f64) {
         return whole(facts);
     }
     if facts.otherwise > 0 {
-        return (Verdict::Unstable, 0.9);
+        return (Verdict::Unstable, ANSWERS_DIFFER);
     }
     if counts.ok == 0 && !facts.cut_short && counts.overwritten == 0 && counts.changed == 0 {
         return (Verdict::Dead, 0.9);

@@ -5,7 +5,7 @@
 
 use super::ledger::{Bad, Ledger, Run};
 use crate::common_distance::gcd;
-use cardscope_model::verify::{Verdict, Verification};
+use cardscope_model::verify::{ANSWERS_DIFFER, Verdict, Verification};
 
 /// Why writing ended before the end of the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,13 +112,13 @@ pub(crate) fn judge(ledger: &Ledger, seen: &Seen) -> Verification {
         return answer(Verdict::Limbo.ending_at(usable), usable, all, confidence);
     }
     if bad.all() > 0 && seen.healed > 0 && lost + bad.alias == 0 {
-        return answer(Verdict::Unstable, usable, all, 0.9);
+        return answer(Verdict::Unstable, usable, all, ANSWERS_DIFFER);
     }
     if bad.all() > 0 {
         return answer(Verdict::Damaged, usable, all, 0.99);
     }
     if seen.wavers > 0 {
-        return answer(Verdict::Unstable, usable, all, 0.9);
+        return answer(Verdict::Unstable, usable, all, ANSWERS_DIFFER);
     }
     if seen.crawls {
         return answer(Verdict::Overcommitted, usable, all, 0.8);

@@ -78,8 +78,8 @@ pub(super) struct Ended {
     /// Null where it was refused.
     pub(super) document: Value,
     pub(super) failure: Option<Failure>,
-    /// Whether its exit status says that something is wrong with the card.
-    pub(super) is_bad: bool,
+    /// What its exit status says of the card.
+    pub(super) exit: ExitStatus,
     /// Reads until then that brought what a lost write should have replaced.
     pub(super) stale_reads: u64,
     /// Whether the card had lost a sector by then.
@@ -138,10 +138,10 @@ fn performed<P: Procedure>(procedure: &P, interrupt: &Interrupt, events: &mut dy
 fn ended<D: Document + Serialize>(outcome: Result<Outcome<D>>) -> Ended {
     match outcome {
         Ok(Outcome { report, failure }) => {
-            let is_bad = report.exit_status() == ExitStatus::Bad;
+            let exit = report.exit_status();
             let document = serde_json::to_value(&report).unwrap();
             let listed = listed(&document);
-            Ended { document, failure, is_bad, listed, ..Ended::default() }
+            Ended { document, failure, exit, listed, ..Ended::default() }
         }
         Err(refusal) => Ended { failure: Some(refusal), ..Ended::default() },
     }

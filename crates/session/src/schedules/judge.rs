@@ -6,6 +6,7 @@ use super::fault::{Fault, Harm};
 use super::shape::Shape;
 use super::table::{SECTOR, Truth, sector};
 use crate::error::Failure;
+use cardscope_model::report::ExitStatus;
 use cardscope_store::Archive;
 use serde_json::Value;
 use std::ops::Range;
@@ -51,7 +52,7 @@ impl Record<'_> {
             let failure = ended.failure.as_ref().map(ToString::to_string).unwrap_or_default();
             let part = |name: &str| ended.document.get(name).cloned().unwrap_or_default();
             let parts = ["verdict", "findings", "caveats", "notes", "lost", "data_kept"].map(part);
-            format!("\n  bad: {}, failure: {failure}, {}", ended.is_bad, Value::from(parts.to_vec()))
+            format!("\n  exit: {:?}, failure: {failure}, {}", ended.exit, Value::from(parts.to_vec()))
         });
         words.collect()
     }
@@ -127,7 +128,7 @@ impl Record<'_> {
         let by_the_card = sector::LOST | sector::BAD | sector::REFUSED;
         let lost = self.lost().iter().any(|place| self.bits(*place) & by_the_card != 0);
         let mut all = self.ended.iter().chain(&self.restores);
-        let said = all.any(|ended| ended.failure.is_some() || ended.is_bad);
+        let said = all.any(|ended| ended.failure.is_some() || ended.exit == ExitStatus::Bad);
         self.must(!lost || said || self.ended.is_none(), "sectors are lost and not a word");
         let kept = self.ended.as_ref().and_then(|ended| ended.document.get("data_kept")?.as_bool());
         let claimed = kept == Some(true) && self.restores.is_empty();
@@ -156,14 +157,16 @@ impl Record<'_> {
         self.must(!cut || !passed, "an I/O failure ended it, and the card is called genuine");
         let complete = ended.failure.is_none() && self.shape.words.iter().any(|word| word == "--full");
         self.must(!genuine || !complete || !ended.is_lossy, "a card that lost a sector is called genuine");
-        let stale = ended.stale_reads > 0 && !ended.is_bad && ended.failure.is_none();
+        let stale = ended.stale_reads > 0 && ended.exit != ExitStatus::Bad && ended.failure.is_none();
         self.must(
             !genuine || !stale,
             "what was read is not what was written, and the card is called genuine",
         );
         let is_whole = ended.failure.is_none() && !self.shape.kind.is_fake;
         let misled = is_whole && ended.misread_stamps > 0;
-        self.must(!genuine || !misled, "the reader misread the card, and it is called genuine");
+        let clean = ended.exit == ExitStatus::Good
+            && ["verify", "check", "endure"].contains(&self.shape.words[0].as_str());
+        self.must(!misled || !genuine && !clean, "the reader misread the card, and it is called good");
         // In a visit each part is judged by its own I/Os.
         let fails = is_whole && ended.failed_again && self.fault.lasts(Harm::Fails);
         self.must(!passed || !fails, "an I/O failed twice in one place, and the card is called genuine");

@@ -12,7 +12,7 @@ use cardscope_journal::backup;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::Size;
-use cardscope_model::verify::{Verification, VerifyReport};
+use cardscope_model::verify::{ANSWERS_DIFFER, Verification, VerifyReport};
 use cardscope_probe::full::resume::{PreviousPass, drawn_for, find, salt};
 use cardscope_probe::full::{BLOCK, DEPTH, Findings, READING, Settings, WRITING, recheck, verify};
 use serde::{Deserialize, Serialize};
@@ -237,17 +237,16 @@ fn findings(found: &Findings) -> Vec<Finding> {
         let seen = rows.iter().filter(|(_, n)| *n > 0);
         list.push(seen.fold(finding, |finding, (what, n)| finding.because(what, n)));
     }
-    if bad.passing_sectors > 0 {
-        list.push(
-            Finding::new(
-                "answers-change",
-                Weight::Hint,
-                0.9,
-                "The card answered differently at the next try.",
-            )
-            .because("sectors bad in one reading only", bad.passing_sectors)
-            .advise("Clean the contacts and try another reader."),
-        );
-    }
+    list.extend(answers_change(bad.passing_sectors));
     list
+}
+
+/// What is said of sectors that were bad in one of two readings only.
+pub(crate) fn answers_change(passing_sectors: u64) -> Option<Finding> {
+    (passing_sectors > 0).then(|| {
+        let text = "The card answered differently at the next try.";
+        Finding::new("answers-change", Weight::Hint, ANSWERS_DIFFER, text)
+            .because("sectors bad in one reading only", passing_sectors)
+            .advise("Clean the contacts and try another reader.")
+    })
 }
