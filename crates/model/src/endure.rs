@@ -44,6 +44,9 @@ pub struct EndureRound {
     pub read: u64,
     /// Sectors that were bad, each read twice.
     pub bad: BadSectors,
+    /// Sectors that were bad in one of two readings only.
+    #[serde(default)]
+    pub passing_sectors: u64,
     /// Of the sectors that were read back, from 0 to 1.
     pub bad_share: f64,
     /// Writes that failed twice.
@@ -116,7 +119,8 @@ pub type EndureReport = Report<Endurance>;
 
 impl Body for Endurance {
     fn exit_status(&self) -> ExitStatus {
-        ExitStatus::bad_if(self.is_bad()).max(ExitStatus::not_proven_if(self.rounds.is_empty()))
+        ExitStatus::bad_if(self.is_bad() || self.passing_sectors() > 0)
+            .max(ExitStatus::not_proven_if(self.rounds.is_empty()))
     }
 
     fn moved(&mut self) -> Option<&mut Moved> {
@@ -128,6 +132,11 @@ impl Endurance {
     /// True where a sector was lost or a write failed twice.
     pub fn is_bad(&self) -> bool {
         self.rounds.iter().any(|r| r.bad.all() > 0 || r.failed_writes > 0)
+    }
+
+    /// Counts the sectors of all rounds that were bad in one of two readings only.
+    pub fn passing_sectors(&self) -> u64 {
+        self.rounds.iter().map(|round| round.passing_sectors).sum()
     }
 
     /// The write that the next round's stamps name; a round that was broken off has used up its own.

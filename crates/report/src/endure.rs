@@ -2,7 +2,7 @@
 
 use crate::figure::{count, duration, percent, speed, trimmed};
 use crate::page::table::Table;
-use crate::page::{Block, Fact, Page, fact, failed_ios, io_errors, tone_of_figures};
+use crate::page::{Block, Fact, Page, Tone, fact, failed_ios, io_errors, tone_of_figures};
 use cardscope_model::endure::{EndureReport, EndureRound, Milestone};
 use cardscope_model::report::Body as _;
 use cardscope_model::units::Size;
@@ -17,6 +17,9 @@ pub fn page(report: &EndureReport) -> Page {
     let tone = tone_of_figures(body.exit_status());
     let mut page = Page::new(&report.header.target, tone, answer(report));
     page.reasons.extend(failed_ios(&body.moved));
+    let passing = Some(body.passing_sectors()).filter(|sectors| *sectors > 0);
+    let passing = passing.map(|sectors| format!("Bad in one of two readings: {}.", count(sectors, "sector")));
+    page.because_all(Tone::Warning, passing);
     page.add("", [Block::Facts(facts(report))]);
     if unfinished {
         page.step(format!("Run it again without {}, or with more.", body.ended_by), None);
@@ -39,6 +42,11 @@ fn answer(report: &EndureReport) -> String {
             format!("WORN: {} of {} bad after {cycles}.", percent(share), Size(body.span_bytes))
         }
         _ if body.is_bad() => format!("WORN: writes fail after {cycles}."),
+        _ if body.passing_sectors() > 0 => {
+            format!(
+                "UNSTABLE: no loss after {cycles}, but answers differ from read to read. Try another reader."
+            )
+        }
         _ => format!("No loss after {cycles} ({} written).", Size(body.moved.bytes_written)),
     }
 }
@@ -95,6 +103,7 @@ fn rounds(rounds: &[EndureRound]) -> Table {
             ("flipped", &|r| some(r.bad.flipped)),
             ("lost", &|r| some(r.bad.lost)),
             ("unreadable", &|r| some(r.bad.unreadable)),
+            ("bad in one reading", &|r| some(r.passing_sectors)),
         ],
     )
 }

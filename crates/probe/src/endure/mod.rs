@@ -73,7 +73,7 @@ pub fn round(
     card.flush()?;
     card.reopen()?;
     let read_began = card.seconds();
-    let (bad, read) = read(card, settings, (seed, end), events)?;
+    let Read { bytes: read, bad, passing_sectors } = read(card, settings, (seed, end), events)?;
     let now = card.seconds();
     let sectors = (read / 512).max(1);
     let share = bad.all() as f64 / sectors as f64;
@@ -89,6 +89,7 @@ pub fn round(
         written: written.bytes,
         read,
         bad,
+        passing_sectors,
         bad_share: share,
         failed_writes: written.failed,
         write_mb_s: mb_per_s(written.bytes, read_began - began),
@@ -163,26 +164,34 @@ fn write(
     Ok(written)
 }
 
+/// What was read back of a round.
+#[derive(Debug, Default)]
+struct Read {
+    bytes: u64,
+    bad: BadSectors,
+    passing_sectors: u64,
+}
+
 fn read(
     card: &mut Card<'_>,
     settings: &RoundSettings,
     (seed, end_s): (u64, f64),
     events: &mut dyn Listener,
-) -> Result<(BadSectors, u64), Stop> {
+) -> Result<Read, Stop> {
     events.part(0.5..1.0, "reading", Some(settings.span), None);
     let (block, began) = (u64::from(card.block()), card.seconds());
     let count = settings.span.div_ceil(block);
     let order = Permutation::new(count, mix(seed ^ READING));
     let stamped = Stamped { salt: settings.salt, generation: settings.number };
-    let (mut bad, mut read, mut twice) = (BadSectors::default(), 0, 0);
+    let (mut done, mut twice) = (Read::default(), 0);
     for group in (0..count).step_by(GROUP as usize) {
         in_time(card, end_s)?;
         let end = (group + GROUP).min(count);
         let list = (group..end).map(|at| extent(&order, at, block, settings.span));
         let mut doubts: Vec<(Extent, Vec<Seen>)> = Vec::new();
         read_judged(card, list, stamped, |extent, at, seen| {
-            read += u64::from(extent.len);
-            events.progress(read, at as f64 / 1e9 - began);
+            done.bytes += u64::from(extent.len);
+            events.progress(done.bytes, at as f64 / 1e9 - began);
             if seen.iter().any(|s| s.found != SectorFound::Expected) {
                 doubts.push((extent, seen.to_vec()));
             }
@@ -192,12 +201,14 @@ fn read(
                 twice += 1;
                 let mut again = Vec::new();
                 read_judged(card, [extent], stamped, |_, _, s| again.extend_from_slice(s))?;
-                seen = bad_in_both(&seen, &again).0;
+                let (both, changed) = bad_in_both(&seen, &again);
+                done.passing_sectors += changed;
+                seen = both;
             }
-            seen.iter().for_each(|s| count_sectors(&mut bad, s));
+            seen.iter().for_each(|s| count_sectors(&mut done.bad, s));
         }
     }
-    Ok((bad, read))
+    Ok(done)
 }
 
 fn count_sectors(bad: &mut BadSectors, seen: &Seen) {

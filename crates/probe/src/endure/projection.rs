@@ -76,6 +76,7 @@ mod tests {
             written: 1000,
             read: 1000,
             bad: BadSectors::default(),
+            passing_sectors: 0,
             bad_share: share,
             failed_writes: 0,
             write_mb_s: 1.0,

@@ -98,3 +98,10 @@ fn sorts_of_bad_sectors_are_distinguished() {
     let (rounds, _) = wear("sim:constant?announced_bytes=64MiB&fake=limbo&fake_bytes=48MiB", 1);
     assert_eq!(rounds[0].bad.lost, 16 * MIB / 512);
 }
+
+#[test]
+fn what_is_bad_in_one_of_two_readings_is_counted_and_no_loss() {
+    let flips = wear("sim:constant?announced_bytes=64MiB&flip_read_every=8", 3).0;
+    let of = |round: &EndureRound| (round.bad.all(), round.passing_sectors > 0);
+    assert_eq!(flips.iter().map(of).collect::<Vec<_>>(), [(0, true); 3]);
+}

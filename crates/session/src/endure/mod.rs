@@ -9,6 +9,7 @@ use crate::card_key::{card_key, fingerprint};
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
 use crate::opened::TargetType;
+use crate::verify::full::answers_change;
 use cardscope_analysis::io_errors;
 use cardscope_engine::card::Stop;
 use cardscope_engine::event::Plan;
@@ -328,8 +329,10 @@ fn conclude(report: &mut EndureReport, session: &Session<'_>) {
     sum_up(report);
     session.hear_target(&mut report.header);
     let failed = io_errors::finding(&report.body.moved, session.card_bytes(), "during the rounds");
-    report.header.findings.retain(|finding| !io_errors::is_of_errors(finding));
-    report.header.findings.extend(failed);
+    let passing = answers_change(report.body.passing_sectors());
+    let again = |claim: &str| passing.as_ref().is_some_and(|finding| finding.claim == claim);
+    report.header.findings.retain(|finding| !io_errors::is_of_errors(finding) && !again(&finding.claim));
+    report.header.findings.extend(failed.into_iter().chain(passing));
     if report.body.milestones.is_empty() && report.body.rounds.len() >= SAID_AFTER[0] {
         let found = Finding::new("no-wear-seen", Weight::Note, 0.99, no_wear(report)).advise(NEVER_WEARS);
         let times = times_ahead(report).into_iter();
