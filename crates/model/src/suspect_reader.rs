@@ -35,6 +35,8 @@ pub enum ReadStage {
     BeforeWriting,
     /// While data was saved that the test was about to overwrite.
     Saving,
+    /// While what had been written was read back.
+    ReadingBack,
 }
 
 /// A reader (or a card) that does not give the same data each time.
@@ -67,11 +69,11 @@ impl fmt::Display for SuspectReader {
             grouped(*reads)
         )?;
         let Some(ReadDifference { offset, first, second }) = self.differences.first() else { return Ok(()) };
-        let (first, second) = (BinarySize(first.len), BinarySize(second.len));
-        write!(
-            f,
-            " of the same place (first at byte {}: {first} and {second} reads differ)",
-            grouped(*offset)
-        )
+        write!(f, " of the same place (first at byte {}: ", grouped(*offset))?;
+        let (one, other) = (BinarySize(first.len), BinarySize(second.len));
+        match first == second {
+            true => write!(f, "two reads of {one} differ)"),
+            false => write!(f, "{one} and {other} reads differ)"),
+        }
     }
 }

@@ -7,13 +7,14 @@
 mod limit;
 mod mkfs;
 mod picture;
+mod reading_back;
 mod request;
 mod writing;
 
 pub(crate) use mkfs::{find, run, sparse};
 pub(crate) use picture::{Range, data_ranges};
+pub(crate) use reading_back::CardBytes;
 pub use request::Request;
-pub(crate) use writing::CardBytes;
 
 use crate::after_verdict::{EVERYTHING, again, step};
 use crate::backups;

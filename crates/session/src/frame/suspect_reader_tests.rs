@@ -5,6 +5,7 @@ use crate::consent::Beforehand;
 use crate::{bench, check, endure, format, map, verify};
 use cardscope_engine::event::Silent;
 use cardscope_model::report::{Document as _, ExitStatus};
+use cardscope_model::suspect_reader::ReadStage;
 use cardscope_model::verify::Verdict;
 use clap::{Args, Parser};
 
@@ -93,6 +94,43 @@ fn where_nothing_is_preserved_a_reader_that_misreads_is_reported_and_the_card_is
         let worn = carried_out::<endure::Request>("endure --rounds 2", &target, folder.path());
         assert_blames_reader(&worn, &target);
     }
+}
+
+/// The readers flip so seldom that most of them are not found before the first write.
+#[test]
+fn one_wrong_read_is_no_loss_and_no_pass_either() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut unstable = 0;
+    for seed in 1..=8 {
+        let target = format!("sim:constant?announced_bytes=64MiB&flip_read_every=500&seed={seed}");
+        for words in ["verify --erase --budget 10s", "verify --full"] {
+            let verified = carried_out::<verify::Request>(words, &target, folder.path()).report;
+            let body = &verified.body;
+            let differed =
+                verified.header.findings.iter().any(|finding| finding.claim.starts_with("answers-"));
+            assert!(
+                !body.verdict.is_bad() || body.verdict == Verdict::Unstable,
+                "{words} {target}: {body:?}"
+            );
+            assert!(!differed || verified.exit_status() != ExitStatus::Good, "{words} {target}: {body:?}");
+            unstable += u32::from(body.verdict == Verdict::Unstable);
+        }
+    }
+    assert!(unstable > 2, "{unstable}");
+}
+
+#[test]
+fn what_one_of_two_reads_found_wrong_was_formatted_all_the_same_and_the_reader_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut suspect = 0;
+    for seed in 1..=24 {
+        let target = format!("sim:constant?announced_bytes=64MiB&flip_read_every=8&seed={seed}");
+        let formatted = carried_out::<format::Request>("format", &target, folder.path()).report;
+        assert_eq!(formatted.exit_status(), ExitStatus::Good, "{target}: {formatted:?}");
+        let stage = formatted.header.suspect_reader.map(|reader| reader.stage);
+        suspect += u32::from(stage == Some(ReadStage::ReadingBack));
+    }
+    assert!(suspect > 0);
 }
 
 #[test]
