@@ -10,6 +10,7 @@ use super::test_file::room;
 use crate::buffer::AlignedBuffer;
 use crate::pending::Wait;
 use crate::target::TargetError;
+use rustix::fs::{SeekFrom, seek};
 use rustix::io::{Errno, pread, retry_on_intr};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
@@ -143,7 +144,8 @@ fn gives_some(fd: BorrowedFd<'_>, sectors: u64, sector: u32) -> bool {
     loop {
         for place in 0..PLACES {
             let number = (sectors - 1) as u128 * u128::from(place) / u128::from(PLACES - 1);
-            let read = retry_on_intr(|| pread(fd, &mut *buffer, number as u64 * u64::from(sector)));
+            let Some(offset) = on_medium(fd, number as u64, sector) else { continue };
+            let read = retry_on_intr(|| pread(fd, &mut *buffer, offset));
             if matches!(read, Ok(1..)) {
                 return true;
             }
@@ -153,6 +155,19 @@ fn gives_some(fd: BorrowedFd<'_>, sectors: u64, sector: u32) -> bool {
         }
         std::thread::sleep(SLICE);
     }
+}
+
+/// The first byte of a sector at or behind this one, else of the first one, that holds something: a file system answers
+/// for blocks that were never written without asking the card. `None` where nothing does.
+fn on_medium(fd: BorrowedFd<'_>, number: u64, sector: u32) -> Option<u64> {
+    let place = number * u64::from(sector);
+    let data = |from: u64| match seek(fd, SeekFrom::Data(from)) {
+        Ok(at) => Some(at - at % u64::from(sector)),
+        Err(Errno::NXIO) => None,
+        // It cannot tell, which devices and old file systems cannot.
+        Err(_) => Some(from),
+    };
+    data(place).or_else(|| data(0))
 }
 
 #[cfg(test)]
