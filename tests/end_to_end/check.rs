@@ -107,7 +107,7 @@ fn content_that_was_given_up_is_not_said_to_come_back() {
 #[test]
 fn what_was_on_a_device_is_there_again_to_the_byte() {
     let home = Home::new();
-    let card = with_data(192, &[]);
+    let card = with_data(96, &[]);
     let before = card.content();
     let written_before = card.written();
     // Enough also for a machine on which three builds run: it needs two seconds of a quiet one.
