@@ -61,6 +61,17 @@ fn command(name: &str, arguments: &[&str]) -> Command {
     command
 }
 
+/// `unshare`, to be given a program that gets mounts of its own. It begins with copies of all others, and a card that a test
+/// beside it has mounted would be in use for as long as the program runs: so it lets go of them.
+pub fn with_own_mounts(options: &[&str]) -> Command {
+    const LET_GO: &str = r#"findmnt -rno TARGET | grep -F "${TMPDIR:-/tmp}/" | sort -r |
+        while read -r mount; do umount -l "$(printf %b "$mount")" 2>/dev/null; done
+        exec "$@""#;
+    let mut command = Command::new("unshare");
+    command.arg("--mount").args(options).args(["sh", "-c", LET_GO, "sh"]);
+    command
+}
+
 /// A file as a block device.
 #[derive(Debug)]
 pub struct Loop {

@@ -6,7 +6,7 @@ use cardscope_device::list::{Scope, list};
 use cardscope_device::open::{Access, OpenError, open_device, peek};
 use cardscope_device::system::System;
 use cardscope_device::{contents, filesystem};
-use cardscope_test_devices::{Loop, Mounted, Program, Swap, tool};
+use cardscope_test_devices::{Loop, Mounted, Program, Swap, tool, with_own_mounts};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -90,8 +90,8 @@ fn a_card_mounted_in_a_container_only_is_refused() {
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let dir = tempfile::tempdir().unwrap();
     let script = format!("mount {} {} && echo mounted && exec sleep 60", card.path, dir.path().display());
-    let child = Command::new("unshare")
-        .args(["--mount", "--propagation", "private", "sh", "-c", &script])
+    let child = with_own_mounts(&["--propagation", "private"])
+        .args(["sh", "-c", &script])
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();

@@ -3,6 +3,7 @@
 
 use super::desk::Desk;
 use super::play::play;
+use cardscope_test_devices::with_own_mounts;
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
@@ -64,11 +65,8 @@ pub(super) fn play_all(seeds: impl IntoIterator<Item = u64>) -> Played {
 fn supervisor(folder: &Path, number: usize, seeds: &[u64]) -> Child {
     let lines: Vec<String> = seeds.iter().map(u64::to_string).collect();
     std::fs::write(folder.join(format!("seeds-{number}")), lines.join("\n")).unwrap();
-    let mut unshare = Command::new("unshare");
-    unshare.arg("--mount");
-    if !rustix::process::geteuid().is_root() {
-        unshare.arg("--map-root-user");
-    }
+    let as_root = if rustix::process::geteuid().is_root() { &[][..] } else { &["--map-root-user"] };
+    let mut unshare = with_own_mounts(as_root);
     let command = program(&mut unshare, "supervise");
     environment(command, folder, number, 0).spawn().expect("`unshare` (util-linux) runs")
 }
