@@ -69,7 +69,6 @@ fn a_long_run_stays_small() {
     assert!(ends.windows(2).all(|two| two[1] - two[0] < 10.0));
     let kept = home.run(&["archive", "show", text(&document, "/session"), "--json"]).expect(0).json();
     assert_eq!(kept["series"], document["series"]);
-    // Of eight hours, the document and room that an earlier state of it had, which the next session takes.
     let bytes = std::fs::metadata(home.archive()).unwrap().len();
-    assert!(bytes < 2 * MOST, "{bytes} bytes");
+    assert!(bytes < MOST, "{bytes} bytes");
 }

@@ -132,8 +132,7 @@ impl Archive {
     /// Stores a record's document as it is now; it is on disk when this returns. It is stored anew as a whole each time,
     /// because only its verb knows what is in it.
     pub fn update_record(&mut self, record: SessionId, document: &Value) -> Result<(), ArchiveError> {
-        let work = async |c: &mut Connection| write::record_update(c, record, document).await;
-        self.call(Durability::Now, async |c| c.told(work).await).map_err(|e| e.about(record))
+        self.write(async |c| write::record_update(c, record, document).await).map_err(|e| e.about(record))
     }
 
     /// Stores how a session ended and its last document, and settles its runs where it has any: they were measured under

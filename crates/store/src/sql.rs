@@ -74,6 +74,8 @@ pub(crate) const FINISH_RUN: &str = "UPDATE run SET counted = $3, ended_at = $4,
 
 pub(crate) const SESSION_RECIPE: &str = "SELECT recipe_hash FROM session WHERE id = $1";
 
+pub(crate) const CLEAR_DOCUMENT: &str = "UPDATE session SET document = NULL WHERE id = $1";
+
 pub(crate) const FINISH_SESSION: &str = "UPDATE session SET ended_at = $2, ended_how = $3, document = $4, \
     updated_at = CASE WHEN recipe_hash = '' THEN $2 ELSE updated_at END WHERE id = $1";
 

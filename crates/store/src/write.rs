@@ -69,8 +69,18 @@ pub(crate) async fn session(c: &mut Connection, start: &SessionStart) -> Outcome
 }
 
 pub(crate) async fn record_update(c: &mut Connection, id: SessionId, document: &Json) -> Outcome<()> {
+    let_go_of_document(c, id).await?;
     let update = statement(sql::UPDATE_RECORD).bind(id.to_string()).bind(stamp::now()).bind(json(document)?);
     found(c.execute(update).await?)
+}
+
+/// Frees the room of a document that is replaced in the same transaction: SQLite would write the new one beside it, and a
+/// file does not shrink.
+async fn let_go_of_document(c: &mut Connection, id: SessionId) -> Outcome<()> {
+    if c.is_server() {
+        return Ok(());
+    }
+    c.execute(statement(sql::CLEAR_DOCUMENT).bind(id.to_string())).await.map(drop)
 }
 
 pub(crate) async fn run(c: &mut Connection, session: SessionId, start: RunStart) -> Outcome<()> {
@@ -153,6 +163,7 @@ pub(crate) async fn session_end(
         settle(c, id, header).await?;
         once::leave_out_runs(&mut document, &finished_runs(c, id).await?);
     }
+    let_go_of_document(c, id).await?;
     let end = statement(sql::FINISH_SESSION)
         .bind(id.to_string())
         .bind(stamp::now())

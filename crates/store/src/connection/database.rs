@@ -26,7 +26,7 @@ pub(crate) enum Connection {
 }
 
 impl Connection {
-    fn is_server(&self) -> bool {
+    pub(crate) fn is_server(&self) -> bool {
         matches!(self, Connection::Postgres(_))
     }
 
