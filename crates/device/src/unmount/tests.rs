@@ -56,7 +56,7 @@ fn unmounted(of: &Loop) -> Result<(), UnmountError> {
     let began = Instant::now();
     loop {
         let ended = card(of).unmount(&mut |place| place.directly(&|| false));
-        let is_copied = ended.as_ref().is_err_and(|error| error.to_string().contains("its own mounts"));
+        let is_copied = matches!(ended, Err(UnmountError::Refused(Refusal::Mounted { .. })));
         if !is_copied || began.elapsed() > Duration::from_secs(30) {
             return ended;
         }
