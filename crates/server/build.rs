@@ -42,7 +42,6 @@ fn build(web: &Path, into: &Path) -> Result<PathBuf, String> {
     }
     for watched in [
         "src",
-        "public",
         "index.html",
         "package-lock.json",
         "package.json",

@@ -131,7 +131,7 @@ fn list_tells_of_the_disk_of_this_machine_that_it_is_not_safe() {
     let system = |d: &&Value| d["reason"].as_str().is_some_and(|r| r.contains("running system"));
     let disk = list(&document, "/devices").iter().find(system).expect("/ lies on a disk here");
     assert_eq!((&disk["safe"], disk["bytes"].is_u64()), (&json!(false), true));
-    for field in ["name", "path", "bus", "removable", "mounted", "can_unmount"] {
+    for field in ["name", "path", "object", "bus", "removable", "mounted", "can_unmount"] {
         assert!(disk.get(field).is_some(), "{field} of {disk:#}");
     }
 }

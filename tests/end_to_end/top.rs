@@ -3,7 +3,7 @@
 
 use crate::common::binary::{CARDSCOPE, Home, Running};
 use crate::common::machine::Loop;
-use crate::common::until;
+use crate::common::{list, until};
 use crate::progress::slow_card;
 use crate::screens::{Terminal, plain};
 use rustix::process::{Pid, Signal, kill_process};
@@ -32,6 +32,12 @@ impl Server {
     /// Orders a test; gives its id.
     #[track_caller]
     fn order(&self, order: &Value) -> String {
+        let mut order = order.clone();
+        let devices = self.ask("GET", "devices", "");
+        let target = order["target"].clone();
+        if let Some(device) = list(&devices, "/devices").iter().find(|device| device["path"] == target) {
+            order["object"] = device["object"].clone();
+        }
         let answer = self.ask("POST", "tasks", &order.to_string());
         answer["id"].as_str().unwrap_or_else(|| panic!("{answer:#}")).to_owned()
     }

@@ -33,7 +33,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "store",
         ],
     ),
-    ("cardscope-server", &["model", "report", "session"]),
+    ("cardscope-server", &["files", "model", "report", "session"]),
     ("cardscope", &["model", "report", "server", "session"]),
     ("cardscope-book", &[]),
     ("cardscope-test-devices", &[]),

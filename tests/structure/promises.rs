@@ -8,16 +8,20 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Names of functions below a folder; tests are what is named of them.
+/// Names of functions below a folder; tests are what is named of them. Those of the browser app are constants.
 fn functions(folder: &Path, into: &mut Vec<String>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let extension = path.extension().and_then(|extension| extension.to_str());
         if path.is_dir() && !path.ends_with("node_modules") {
             functions(&path, into);
-        } else if matches!(extension, Some("rs" | "py" | "ts" | "js")) {
+        } else if let Some(begin) = extension.and_then(|extension| match extension {
+            "rs" => Some("fn "),
+            "mjs" => Some("\nconst "),
+            _ => None,
+        }) {
             let text = std::fs::read_to_string(&path).unwrap();
-            let names = text.split("fn ").skip(1).filter_map(|rest| rest.split(['(', '<']).next());
+            let names = text.split(begin).skip(1).filter_map(|rest| rest.split(['(', '<', ' ']).next());
             into.extend(names.map(str::to_owned));
         }
     }

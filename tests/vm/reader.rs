@@ -4,7 +4,7 @@
 use super::card::Card;
 use super::machine::{JOURNAL, Machine};
 use crate::common::binary::Home;
-use crate::common::list;
+use crate::common::{list, text, until};
 
 #[test]
 fn a_card_changed_in_a_reader_is_noticed_and_the_new_one_is_left_alone() {
@@ -57,4 +57,91 @@ fn a_card_changed_in_a_reader_is_noticed_and_the_new_one_is_left_alone() {
     for (card, before) in [&card, &neighbour, &other].into_iter().zip(&before) {
         assert!(card.content() == *before);
     }
+}
+
+/// Asks the server in the machine, whose answer is printed whole; `path` goes with `method`.
+fn asked(machine: &mut Machine, method: &str, path: &str, body: &str) -> String {
+    // A client that ends its side is gone for the server: it stays until the answer has come.
+    let script = format!(
+        "token=$(cat /root/.local/state/cardscope/server-token)\n\
+         {{ printf '{method} {path} HTTP/1.1\\r\\nHost: 127.0.0.1:7373\\r\\nConnection: close\\r\\nCardscope-Token: %s\\r\\n\
+         Content-Type: application/json\\r\\nContent-Length: {}\\r\\n\\r\\n%s' \"$token\" '{body}'\n\
+         sleep 600 & echo $! >/tmp/asked; wait; }} | {{ nc 127.0.0.1 7373; kill $(cat /tmp/asked); }}",
+        body.len()
+    );
+    machine.run(&script).stdout
+}
+
+/// The document behind the header of an answer.
+fn document(answer: &str) -> serde_json::Value {
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {answer}"));
+    serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"))
+}
+
+#[test]
+fn a_card_swapped_under_a_queue_is_not_erased_by_the_order_for_the_one_before() {
+    let home = Home::new();
+    let mut machine = Machine::start(&home, "vm");
+    let [disk, _] = machine.plug_in_reader();
+    let card = Card::with_data(&home, "card", 32);
+    let other = Card::filled_with(&home, "other", 32, 0x5a);
+    let before = other.content();
+    machine.insert_into_reader(0, &card);
+    machine.look_at(&disk);
+    let server = machine.begin("exec /program/cardscope serve --json");
+    until("the server", || asked(&mut machine, "GET", "/api/host", "").contains("200 OK"));
+    let order = |verb: &str, options: &str, object: &str| {
+        format!(
+            "{{\"verb\":\"{verb}\",\"target\":\"{disk}\",\"options\":{options},\"confirm\":\"{disk}\",\"object\":\"{object}\"}}"
+        )
+    };
+    let listed = document(&asked(&mut machine, "GET", "/api/devices", ""));
+    let found = list(&listed, "/devices").iter().find(|device| device["path"] == disk.as_str());
+    let object = found.unwrap_or_else(|| panic!("{listed:#}"))["object"].as_str().unwrap().to_owned();
+
+    // One test runs, and an erasure of the same card waits for it.
+    let written = machine.written_to(&disk[5..]);
+    let first = document(&asked(&mut machine, "POST", "/api/tasks", &order("verify", "{}", &object)));
+    let waiting = document(&asked(&mut machine, "POST", "/api/tasks", &order("format", "{}", &object)));
+    machine.wait_until_written_to(&server, &disk[5..], written + (1 << 20));
+    machine.take_from_reader(0);
+    machine.insert_into_reader(0, &other);
+    let mut tasks = Vec::new();
+    until("the end of both", || {
+        let all = document(&asked(&mut machine, "GET", "/api/tasks", ""));
+        tasks = list(&all, "/tasks").clone();
+        tasks.iter().all(|task| ["complete", "failed", "interrupted"].contains(&text(task, "/state")))
+    });
+    let of = |task: &serde_json::Value| tasks.iter().find(|one| one["id"] == task["id"]).unwrap().clone();
+    assert_ne!(text(&of(&first), "/state"), "complete", "the card was taken out too late to matter");
+    let refused = of(&waiting);
+    assert_eq!(text(&refused, "/state"), "failed", "{refused:#}");
+    let why = text(&refused, "/error");
+    assert!(why.contains(&disk) && (why.contains("another card") || why.contains("swapped")), "{refused:#}");
+    assert!(other.content() == before, "the other card was written to");
+
+    // What is ordered or unmounted for the card of before is refused at once, and at a terminal, too.
+    machine.look_at(&disk);
+    for (verb, options) in [("format", "{}"), ("verify", "{\"full\":true}"), ("verify", "{}")] {
+        let answer = asked(&mut machine, "POST", "/api/tasks", &order(verb, options, &object));
+        assert!(answer.starts_with("HTTP/1.1 409") && answer.contains("another card"), "{answer}");
+    }
+    let unmount = format!("/api/devices/{}/unmount", &disk[5..]);
+    let answer = asked(&mut machine, "POST", &unmount, &format!("{{\"object\":\"{object}\"}}"));
+    assert!(answer.starts_with("HTTP/1.1 409"), "{answer}");
+    let typed =
+        machine.cardscope(&format!("format {disk} --yes-destroy {disk} --object '{object}'")).expect(2);
+    assert!(typed.stderr.contains("another card"), "{typed}");
+    // The first look is the program's own: nobody has opened the device since the swap.
+    machine.take_from_reader(0);
+    machine.insert_into_reader(0, &card);
+    let listed = machine.cardscope("list --json").expect(0).json();
+    let found = list(&listed, "/devices").iter().find(|device| device["path"] == disk.as_str());
+    let object = text(found.unwrap(), "/object").to_owned();
+    machine.take_from_reader(0);
+    machine.insert_into_reader(0, &other);
+    let typed =
+        machine.cardscope(&format!("format {disk} --yes-destroy {disk} --object '{object}'")).expect(2);
+    assert!(typed.stderr.contains("card"), "{typed}");
+    assert!(other.content() == before, "the other card was written to");
 }

@@ -1,7 +1,9 @@
 import './style/index.css';
 import { mount } from 'svelte';
 import App from './App.svelte';
-import { takeFromAddress } from './api/token';
+import { connection } from './api/connection.svelte';
+import { removeStored, takeFromAddress } from './api/secret';
 
-takeFromAddress();
+removeStored();
+connection.start(takeFromAddress());
 mount(App, { target: document.getElementById('app') as HTMLElement });

@@ -108,6 +108,12 @@ impl Pinned {
         Ok(Pinned { name: name.to_owned(), fd, found })
     }
 
+    /// The number of a block device.
+    pub fn device(&self) -> Option<DeviceNumber> {
+        let is_device = FileType::from_raw_mode(self.found.st_mode) == FileType::BlockDevice;
+        is_device.then(|| DeviceNumber::from_raw(self.found.st_rdev))
+    }
+
     /// Whether it is a directory.
     pub fn is_directory(&self) -> bool {
         FileType::from_raw_mode(self.found.st_mode) == FileType::Directory

@@ -17,6 +17,7 @@ pub mod inspect;
 pub mod list;
 mod mounts;
 mod nvme;
+pub mod object;
 pub mod open;
 pub mod permission;
 mod refused;

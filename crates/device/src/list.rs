@@ -5,6 +5,7 @@ use crate::bus::{Bus, bus, model, removable};
 use crate::contents;
 use crate::guard::{Refusal, Survey};
 use crate::mounts::own_mounts;
+use crate::object::object;
 use crate::open;
 use crate::system::{System, flag, text};
 use crate::unmount;
@@ -19,6 +20,9 @@ pub struct Entry {
     pub name: String,
     /// Path of the device file.
     pub path: String,
+    /// Name of the very card in it, to which `--object` holds a test; `None` where sysfs has no number for the device.
+    #[serde(default)]
+    pub object: Option<String>,
     /// Bytes it announces; 0 for an empty slot, `None` where the system does not say.
     pub bytes: Option<u64>,
     /// How it is attached.
@@ -132,7 +136,7 @@ fn wanted(system: &System, disk: &BlockDevice, scope: Scope) -> bool {
 fn entry(system: &System, survey: &Survey, disk: &BlockDevice) -> Entry {
     let refusal = survey.check(system, disk).err();
     let empty = matches!(refusal, Some(Refusal::Empty { .. })) || disk.bytes() == Some(0);
-    Entry {
+    let mut entry = Entry {
         name: disk.name.clone(),
         path: disk.path(system).to_string_lossy().into_owned(),
         bytes: disk.bytes(),
@@ -148,7 +152,11 @@ fn entry(system: &System, survey: &Survey, disk: &BlockDevice) -> Entry {
         safe: refusal.is_none(),
         reason: refusal.map(|refusal| refusal.to_string()),
         can_unmount: false,
-    }
+        object: None,
+    };
+    // Last: a reader looks for another card only when its device is opened, as for the file system above.
+    entry.object = object(system, disk);
+    entry
 }
 
 fn partition(system: &System, survey: &Survey, part: &BlockDevice) -> Partition {

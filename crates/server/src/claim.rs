@@ -1,31 +1,58 @@
-//! The one server of a user that keeps its tasks on disk. It holds a lock for as long as it lives, and says beside it where it
-//! listens: so another one learns of it without showing the token to whoever has the port.
+//! The one server of a user that keeps its tasks on disk. It holds a lock for as long as it lives, and stores beside it where it
+//! listens and its token: so another one, or a script, learns of it without showing the token to whoever has the port.
 
-use crate::token;
+use crate::token::Token;
+use cardscope_files::{Folder, Use};
+use cardscope_session::frame::Failure;
 use cardscope_session::state::StateFile;
 use std::fs::{File, TryLockError};
 use std::net::SocketAddr;
 
-/// Its file, beside the token.
-const FILE: &str = "server-address";
+/// File whose lock the server holds.
+const LOCK: &str = "server-lock";
+const ADDRESS: &str = "server-address";
 
-/// The token's file is there before any server listens.
-fn file() -> Option<File> {
-    File::open(StateFile::of(token::FILE).ok()?.path()).ok()
+/// The claim of the server that runs; what it stored goes with it.
+#[derive(Debug)]
+pub(crate) struct Claim {
+    _lock: File,
 }
 
-/// The lock, unless another server has it; says where this one listens.
-pub(crate) fn claim(address: SocketAddr) -> Option<File> {
-    let file = file()?;
-    file.try_lock().ok()?;
-    // Where that cannot be kept, the address has to be copied from where it was printed.
-    let _ = StateFile::of(FILE).and_then(|said| said.keep(address.to_string().as_bytes()));
-    Some(file)
+impl Claim {
+    /// Takes the lock, unless another server has it; then tells where this one listens.
+    ///
+    /// # Errors
+    /// If the token cannot be stored for programs of this user.
+    pub(crate) fn take(address: SocketAddr, token: &Token) -> Result<Option<Self>, Failure> {
+        let Some(lock) = lock_file(true) else { return Ok(None) };
+        if lock.try_lock().is_err() {
+            return Ok(None);
+        }
+        token.store()?;
+        StateFile::of(ADDRESS)?.keep(address.to_string().as_bytes())?;
+        Ok(Some(Claim { _lock: lock }))
+    }
 }
 
-/// Whether the server that has the lock listens there.
+impl Drop for Claim {
+    fn drop(&mut self) {
+        Token::remove_stored();
+        if let Ok(file) = StateFile::of(ADDRESS) {
+            file.remove();
+        }
+    }
+}
+
+/// Returns true where the server that has the lock listens at this address.
 pub(crate) fn is_at(address: SocketAddr) -> bool {
-    let held = file().is_some_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
-    let said = StateFile::of(FILE).ok().and_then(|said| said.load());
-    held && said.is_some_and(|said| said == address.to_string().as_bytes())
+    let held = lock_file(false).is_some_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
+    let stored = StateFile::of(ADDRESS).ok().and_then(|file| file.load());
+    held && stored.is_some_and(|stored| stored == address.to_string().as_bytes())
+}
+
+fn lock_file(make: bool) -> Option<File> {
+    let path = StateFile::of(LOCK).ok()?.path();
+    let (folder, name) = if make { Folder::make_for_file(&path) } else { Folder::of_file(&path) }.ok()?;
+    let open = || folder.open_file(&name, Use::Write).ok();
+    open().or_else(|| folder.create(&name, 0o600).ok().filter(|_| make)).or_else(open)
 }

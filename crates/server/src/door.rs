@@ -1,8 +1,9 @@
-//! Who comes in. The Host must be one of ours to the letter, so that no name that somebody points at this computer works
-//! (DNS rebinding); the Origin, where a browser names one, must be the same; and the API wants the token: in a header, or for
-//! reading in the cookie that a header once got. A page of others can send neither header nor, the cookie being of this site
-//! alone, the cookie.
+//! Authentication. The Host must be one of ours to the letter, so that no name that somebody points at this computer works
+//! (DNS rebinding); the Origin, where a browser names one, must be the same; and the API wants the token in a header, or for
+//! reading the secret of the cookie that a header once got. A page of others can send no header; and what listens on another
+//! port of this computer, which gets cookies of all its ports, learns a secret that only reads.
 
+use crate::connections::Connection;
 use crate::problem::Refusal;
 use crate::state::Server;
 use axum::extract::{Request, State};
@@ -14,6 +15,12 @@ use std::sync::Arc;
 
 /// The header that has the token.
 pub(crate) const TOKEN: HeaderName = HeaderName::from_static("cardscope-token");
+
+/// Answers whoever asks: it shows that the server knows the token, and nothing else.
+pub(crate) const PROOF: &str = "/api/proof";
+
+/// Questions that do not fit into an address: nothing is changed by them.
+const QUESTIONS: [&str; 2] = ["/api/rank", "/api/recipes/check"];
 
 /// What a page of ours may do: load what we serve, and nothing else.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; \
@@ -59,15 +66,22 @@ fn admit(server: &Server, request: &Request) -> Result<(), Refusal> {
     if text(headers, &ORIGIN).is_some_and(foreign) {
         return Err(Refusal::forbidden("the request comes from a page of another site"));
     }
-    if !request.uri().path().starts_with("/api/") {
+    if !request.uri().path().starts_with("/api/") || request.uri().path() == PROOF {
         return Ok(());
     }
-    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
-    let given = text(headers, &TOKEN).or_else(|| reads.then(|| cookie(server, headers)).flatten());
-    match given {
-        Some(token) if server.token.is(token) => Ok(()),
-        _ => Err(Refusal::unknown_client()),
+    let question = request.method() == Method::POST && QUESTIONS.contains(&request.uri().path());
+    let reads = question || matches!(*request.method(), Method::GET | Method::HEAD);
+    let known = match text(headers, &TOKEN) {
+        Some(token) => server.token.is(token),
+        None => reads && cookie(server, headers).is_some_and(|secret| server.reading.is(secret)),
+    };
+    if !known {
+        return Err(Refusal::unknown_client());
     }
+    if let Some(connection) = request.extensions().get::<Connection>() {
+        connection.admit();
+    }
+    Ok(())
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
@@ -91,5 +105,5 @@ fn cookie<'a>(server: &Server, headers: &'a HeaderMap) -> Option<&'a str> {
 
 /// The cookie that reads what cannot have a header: pictures, downloads, the stream of events.
 pub(crate) fn cookie_header(server: &Server) -> String {
-    format!("{}={}; Path=/; HttpOnly; SameSite=Strict", cookie_name(server), server.token.text())
+    format!("{}={}; Path=/; HttpOnly; SameSite=Strict", cookie_name(server), server.reading.text())
 }

@@ -8,10 +8,13 @@
 pub mod api;
 mod app;
 mod claim;
+mod connections;
 mod door;
 mod hosts;
 mod hub;
 mod locked;
+mod open_page;
+mod peer;
 mod problem;
 mod records;
 mod request;
@@ -27,5 +30,5 @@ mod watch;
 
 pub use request::Request;
 pub use routes::openapi;
-pub use serving::{Announce, serve};
+pub use serving::{Announce, Started, serve};
 pub use token::Token;

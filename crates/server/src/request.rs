@@ -4,12 +4,14 @@ use cardscope_session::arguments::duration;
 use cardscope_session::options::ArchiveAt;
 use clap::Args;
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Serve the archive and the test bench to a browser
 ///
-/// Listens on this computer only, at http://127.0.0.1:7373/, and prints the address with the token that a browser needs. Tests
-/// that are started there run in processes of their own; Ctrl-C stops them, has the cards' data restored, and ends.
+/// Listens on this computer only, at http://127.0.0.1:7373/, and prints the address with the token that a browser needs, a new one
+/// for each start. Tests that are started there run in processes of their own; Ctrl-C stops them, has the cards' data restored,
+/// and ends.
 #[derive(Debug, Clone, Args)]
 pub struct Request {
     /// Port to listen on; 0 takes any that is free
@@ -25,6 +27,9 @@ pub struct Request {
     /// Open the address in this desktop's browser
     #[arg(long)]
     pub open: bool,
+    /// Take the token from this file of yours (mode 0600), made if missing, e.g. where the server starts at boot
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
     /// End by itself once no browser has been open and no test has run for so long, e.g. 1h
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub until_idle: Option<Duration>,

@@ -2,13 +2,27 @@
 
 use crate::problem::Refusal;
 use axum::Json;
-use axum::body::{Body, Bytes};
+use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{FromRequest, Request};
 use serde::de::DeserializeOwned;
 
 /// A document that was sent: an object in JSON. In an object's place serde takes an array, too, as its fields in their order.
 pub(crate) struct Sent<T>(pub(crate) T);
+
+/// As [`Sent`], or the document's default where no body was sent.
+pub(crate) struct OptionalBody<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for OptionalBody<T> {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
+        if request.body().is_end_stream() {
+            return Ok(OptionalBody(T::default()));
+        }
+        Sent::from_request(request, state).await.map(|Sent(document)| OptionalBody(document))
+    }
+}
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Sent<T> {
     type Rejection = Refusal;

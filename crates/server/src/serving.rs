@@ -1,6 +1,6 @@
 //! From a request to a server that answers, and to its end.
 
-use crate::door;
+use crate::claim::Claim;
 use crate::hosts::Hosts;
 use crate::hub::Hub;
 use crate::request::Request;
@@ -9,7 +9,7 @@ use crate::state::Server;
 use crate::tasks::Tasks;
 use crate::token::Token;
 use crate::uploads::Uploads;
-use crate::{app, claim, records, routes, watch};
+use crate::{app, claim, connections, door, open_page, records, routes, watch};
 use axum::Router;
 use axum::middleware;
 use cardscope_session::archive::{self, AnswerCache};
@@ -32,8 +32,21 @@ const PATIENCE: Duration = Duration::from_secs(3600);
 /// Threads for what blocks: opening an archive, reading it, drawing pages.
 const BLOCKING: usize = 8;
 
-/// Says where the server is, once it answers: the address with the token, and lines worth saying.
-pub type Announce<'a> = &'a mut dyn FnMut(&str, &[String]);
+/// A server that answers.
+#[derive(Debug, Clone)]
+pub struct Started {
+    /// Address with the token.
+    pub link: String,
+    /// Address without it.
+    pub address: String,
+    /// Page to open in the desktop's browser, where that was asked for and could be written.
+    pub page: Option<PathBuf>,
+    /// Warnings and notes.
+    pub remarks: Vec<String>,
+}
+
+/// Tells where the server is, once it answers.
+pub type Announce<'a> = &'a mut dyn FnMut(&Started);
 
 /// Serves until `stop` is raised; then tests that run are stopped, and waited for.
 ///
@@ -48,12 +61,13 @@ pub fn serve(request: &Request, stop: &Interrupt, announce: Announce<'_>) -> Res
         .build()
         .map_err(|e| failed("the server cannot be started", e))?;
     archive::ready(request.archive.named())?;
-    let token = Token::of_user()?;
+    let token = Token::of_start(request.token_file.as_deref())?;
     let asked = SocketAddr::new(request.listen, request.port);
-    let listener = match runtime.block_on(TcpListener::bind(asked)) {
+    let listener = match runtime.block_on(async { connections::listen(asked) }) {
         Ok(listener) => listener,
         Err(error) if request.open && error.kind() == ErrorKind::AddrInUse && claim::is_at(asked) => {
-            announce(&link(asked, &token), &["note: it is served already".to_owned()]);
+            let running = Token::of_running_server()?.ok_or_else(|| unavailable(asked, error))?;
+            announce(&started(request, asked, &running, vec!["note: it is served already".to_owned()]));
             return Ok(());
         }
         Err(error) => return Err(unavailable(asked, error)),
@@ -62,10 +76,11 @@ pub fn serve(request: &Request, stop: &Interrupt, announce: Announce<'_>) -> Res
     let program = std::env::current_exe().map_err(|e| failed("the program does not find itself", e))?;
     let hub = Arc::new(Hub::new());
     let archive = request.archive.archive.clone();
+    let claim = Claim::take(address, &token)?;
     let server = Arc::new(Server {
         address,
         hosts: Hosts::of(address, &request.hosts),
-        tasks: Tasks::new(Arc::clone(&hub), own(program), archive.clone(), Some(address)),
+        tasks: Tasks::new(Arc::clone(&hub), own(program), archive.clone(), claim),
         archive,
         all_devices: request.all,
         hub,
@@ -74,11 +89,13 @@ pub fn serve(request: &Request, stop: &Interrupt, announce: Announce<'_>) -> Res
         uploads: Uploads::new().map_err(|e| failed("no folder for files that are sent", e))?,
         closing: tokio::sync::watch::Sender::new(false),
         token,
+        reading: Token::random()?,
     });
     watch::start(&server).map_err(|e| failed("no thread can be started", e))?;
-    announce(&link(address, &server.token), &remarks(address));
+    announce(&started(request, address, &server.token, remarks(address)));
     let _owing = pending::owing("the tests that run restore their cards' data and end", "");
     runtime.block_on(answer(listener, Arc::clone(&server), stop, request.until_idle));
+    open_page::remove(address, server.token.text());
     server.tasks.close(PATIENCE);
     Ok(())
 }
@@ -96,7 +113,7 @@ async fn answer(listener: TcpListener, server: Arc<Server>, stop: &Interrupt, un
         .layer(middleware::from_fn_with_state(Arc::clone(&server), door::guard))
         .with_state(Arc::clone(&server));
     let serving = tokio::spawn(async move {
-        let _ = axum::serve(listener, router).await;
+        connections::answer(listener, router).await;
     });
     let mut used = Instant::now();
     while !stop.raised() && !serving.is_finished() {
@@ -114,7 +131,18 @@ async fn answer(listener: TcpListener, server: Arc<Server>, stop: &Interrupt, un
     serving.abort();
 }
 
-/// What a browser is given: the token stands where no server and no log sees it.
+fn started(request: &Request, address: SocketAddr, token: &Token, mut remarks: Vec<String>) -> Started {
+    let link = link(address, token);
+    let page = request.open.then(|| open_page::write(shown(address), &link)).and_then(|page| {
+        let cannot = |why| {
+            remarks.push(format!("warning: the browser is not opened: {why}; open the address yourself"));
+        };
+        page.map_err(cannot).ok()
+    });
+    Started { link, address: format!("http://{}/", shown(address)), page, remarks }
+}
+
+/// The address for a browser: the token stands where no server and no log sees it.
 fn link(address: SocketAddr, token: &Token) -> String {
     format!("http://{}/#token={}", shown(address), token.text())
 }

@@ -15,7 +15,10 @@ use std::sync::Arc;
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     pub(crate) hosts: Hosts,
+    /// Secret of this start, which writes.
     pub(crate) token: Token,
+    /// Secret of the cookie, which reads.
+    pub(crate) reading: Token,
     pub(crate) archive: Option<PathBuf>,
     /// Whether fixed disks and loop devices are listed, too.
     pub(crate) all_devices: bool,

@@ -1,18 +1,26 @@
-//! What a client must know: 256 random bits, made at first use and kept where only this user reads them. Other users of the
-//! machine reach the port as well.
+//! Secrets of a server: 256 random bits for each start, known to whoever reads this user's files and to nobody else. Other users
+//! of the machine reach the port as well.
 
+use cardscope_model::shell::quoted_path;
 use cardscope_session::frame::Failure;
+use cardscope_session::private_file;
 use cardscope_session::state::StateFile;
 use constant_time_eq::constant_time_eq;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
 use std::fmt::Write;
+use std::path::Path;
 
-/// Its file, beside the journals.
-pub(crate) const FILE: &str = "server-token";
+/// File that holds the token of the server that runs, beside the journals.
+const FILE: &str = "server-token";
 
-/// Hex digits of a token.
+/// Hex digits of a new token.
 const DIGITS: usize = 64;
 
-/// A token.
+/// Characters of a token that a user made: at least 128 bits where each stands for four.
+const LENGTHS: std::ops::RangeInclusive<usize> = 32..=256;
+
+/// A secret that a client has to know.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
@@ -23,53 +31,119 @@ impl std::fmt::Debug for Token {
 }
 
 impl Token {
-    /// This user's token; made where there is none, or what is there is none.
+    /// The token of the server of this user that runs on this computer, if one does.
     ///
     /// # Errors
-    /// If it cannot be kept, or the system has no random numbers.
-    pub fn of_user() -> Result<Self, Failure> {
-        let file = StateFile::of(FILE)?;
-        let is_one = |text: &str| text.len() == DIGITS && text.bytes().all(|b| b.is_ascii_hexdigit());
-        let kept = file.load().and_then(|text| String::from_utf8(text).ok());
-        if let Some(kept) = kept.map(|text| text.trim().to_owned()).filter(|text| is_one(text)) {
-            return Ok(Token(kept));
-        }
-        let token = Token::new()?;
-        file.keep(token.0.as_bytes())?;
-        Ok(token)
+    /// If others can read or change its file.
+    pub fn of_running_server() -> Result<Option<Self>, Failure> {
+        let text = private_file::read(&StateFile::of(FILE)?.path())?;
+        Ok(text.and_then(|text| Token::parse(&text)))
     }
 
-    pub(crate) fn new() -> Result<Self, Failure> {
+    /// The token of a server that starts: from a file of the user's, made where it is missing, or a new one.
+    pub(crate) fn of_start(file: Option<&Path>) -> Result<Self, Failure> {
+        let Some(file) = file else {
+            // What an earlier server left is not used, but must not betray what is written there next.
+            private_file::read(&StateFile::of(FILE)?.path())?;
+            return Token::random();
+        };
+        match private_file::read(file)? {
+            Some(text) => Token::parse(&text).ok_or_else(|| {
+                Failure::refused(format!(
+                    "{0} holds no token: a line of 32 to 256 letters, digits, - and _; make one with: openssl rand -hex 32 > {0}",
+                    quoted_path(file)
+                ))
+            }),
+            None => {
+                let token = Token::random()?;
+                private_file::create(file, token.text())?;
+                Ok(token)
+            }
+        }
+    }
+
+    /// Stores it for programs of this user that ask this server.
+    pub(crate) fn store(&self) -> Result<(), Failure> {
+        StateFile::of(FILE)?.keep(self.0.as_bytes())
+    }
+
+    /// Removes what [`Token::store`] stored.
+    pub(crate) fn remove_stored() {
+        if let Ok(file) = StateFile::of(FILE) {
+            file.remove();
+        }
+    }
+
+    /// A new one.
+    pub(crate) fn random() -> Result<Self, Failure> {
         let mut bytes = [0; DIGITS / 2];
         getrandom::fill(&mut bytes)
             .map_err(|e| Failure::io(format!("the system gives no random numbers for the token: {e}")))?;
-        let mut text = String::new();
-        bytes.iter().for_each(|byte| {
-            let _ = write!(text, "{byte:02x}");
-        });
-        Ok(Token(text))
+        Ok(Token(hex(&bytes)))
     }
 
-    /// Its digits.
+    fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let fits = text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+        (fits && LENGTHS.contains(&text.len())).then(|| Token(text.to_owned()))
+    }
+
+    /// Its characters.
     pub fn text(&self) -> &str {
         &self.0
     }
 
-    /// Whether that is it; how long the answer takes says nothing of where it differs.
+    /// Compares in a time that does not depend on where the two differ.
     pub(crate) fn is(&self, text: &str) -> bool {
         constant_time_eq(self.0.as_bytes(), text.as_bytes())
     }
+
+    /// HMAC-SHA-256 of a client's nonce in hex: shows that the server knows the token, and not which it is.
+    pub(crate) fn proof(&self, nonce: &str) -> String {
+        let mut mac = Hmac::<Sha256>::new_from_slice(self.0.as_bytes()).expect("a key of any length fits");
+        mac.update(nonce.as_bytes());
+        hex(&mac.finalize().into_bytes())
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::MetadataExt;
 
     #[test]
-    fn a_token_is_long_of_its_own_and_never_printed_by_accident() {
-        let (one, other) = (Token::new().unwrap(), Token::new().unwrap());
+    fn tokens_are_long_all_different_and_not_printed_by_accident() {
+        let (one, other) = (Token::random().unwrap(), Token::random().unwrap());
         assert_eq!(one.text().len(), DIGITS);
         assert!(one != other && one.is(one.text()) && !one.is(other.text()) && !one.is(""));
         assert!(!format!("{one:?}").contains(one.text()));
+    }
+
+    /// RFC 4231, test case 2, with a key that is no token.
+    #[test]
+    fn proof_is_hmac_sha_256() {
+        let proof = Token("Jefe".to_owned()).proof("what do ya want for nothing?");
+        assert_eq!(proof, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+    }
+
+    #[test]
+    fn token_file_is_made_once_and_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("token");
+        let made = Token::of_start(Some(&file)).unwrap();
+        assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
+        assert_eq!(Token::of_start(Some(&file)).unwrap(), made);
+        let refused = || Token::of_start(Some(&file)).unwrap_err().to_string();
+        for text in ["", "short", &"x y".repeat(20), &"a".repeat(257)] {
+            std::fs::write(&file, text).unwrap();
+            assert!(refused().contains("openssl rand -hex 32"), "{text:?}: {}", refused());
+        }
     }
 }

@@ -1,15 +1,17 @@
-//! Files that were sent, in a folder of the server's own that goes with it. A client names them by a number that the server
-//! gave out, never by a path.
+//! Files that were sent, in a folder of the server's own that goes with it, or with the next start where a server was killed. A
+//! client names them by a number that the server gave out, never by a path.
 
 use crate::api::Upload;
 use crate::locked::lock;
 use crate::problem::Refusal;
 use axum::body::Body;
 use axum::http::StatusCode;
+use rustix::fs::{FlockOperation, Mode, OFlags};
 use std::collections::HashMap;
-use std::fs::{File, Permissions};
+use std::fs::{DirBuilder, File};
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,21 +27,32 @@ const ALL: u64 = 1 << 30;
 /// Files at a time.
 const MOST: usize = 2000;
 
+/// How the names of folders begin.
+const PREFIX: &str = "cardscope-uploads-";
+
 /// The files.
 pub(crate) struct Uploads {
     folder: PathBuf,
+    /// Locked for as long as the server lives: whoever gets the lock may remove the folder.
+    _lock: OwnedFd,
     files: Mutex<HashMap<String, Upload>>,
     /// Bytes of all of them and of those that are on their way.
     bytes: AtomicU64,
 }
 
 impl Uploads {
-    /// In a new folder that only this user reads.
+    /// In a new folder that only this user reads. Those of servers that were killed are removed.
     pub(crate) fn new() -> std::io::Result<Self> {
-        let folder = std::env::temp_dir().join(format!("cardscope-{}", Uuid::now_v7()));
-        std::fs::create_dir(&folder)?;
-        std::fs::set_permissions(&folder, Permissions::from_mode(0o700))?;
-        Ok(Uploads { folder, files: Mutex::default(), bytes: AtomicU64::new(0) })
+        let all = std::env::temp_dir();
+        remove_abandoned(&all);
+        loop {
+            let folder = all.join(format!("{PREFIX}{}", Uuid::now_v7()));
+            DirBuilder::new().mode(0o700).create(&folder)?;
+            // A server that starts at this moment may have taken it for an abandoned one.
+            if let Some(_lock) = locked_folder(&folder).filter(|_| folder.exists()) {
+                return Ok(Uploads { folder, _lock, files: Mutex::default(), bytes: AtomicU64::new(0) });
+            }
+        }
     }
 
     /// Takes one as it comes; `announced` is what its sender says it holds.
@@ -173,6 +186,30 @@ impl Drop for Uploads {
     }
 }
 
+/// Removes folders of this user's servers that do not live any more.
+fn remove_abandoned(all: &Path) {
+    let folders = std::fs::read_dir(all).into_iter().flatten().flatten();
+    let ours = folders.filter(|folder| {
+        let name = folder.file_name();
+        let id = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+        id.is_some_and(|id| Uuid::try_parse(id).is_ok())
+    });
+    for folder in ours {
+        if let Some(_lock) = locked_folder(&folder.path()) {
+            forget(&folder.path());
+        }
+    }
+}
+
+/// A folder of this user, locked; `None` where its server lives, or it is somebody else's. Never through a link.
+fn locked_folder(folder: &Path) -> Option<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(folder, flags, Mode::empty()).ok()?;
+    let own = rustix::fs::fstat(&opened).ok()?.st_uid == rustix::process::geteuid().as_raw();
+    let lock = own.then(|| rustix::fs::flock(&opened, FlockOperation::NonBlockingLockExclusive).ok())?;
+    lock.map(|()| opened)
+}
+
 fn forget(folder: &Path) {
     // What stays lies in the folder for temporary files.
     let _ = std::fs::remove_dir_all(folder);
@@ -206,6 +243,7 @@ fn plain(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn no_name_leads_out_of_the_folder() {
@@ -221,6 +259,28 @@ mod tests {
             assert_eq!(plain(sent), kept, "{sent:?}");
         }
         assert!(plain(&"é".repeat(400)).len() <= 200);
+    }
+
+    #[test]
+    fn abandoned_folders_are_removed_and_no_others() {
+        let all = tempfile::tempdir().unwrap();
+        let at = |name: &str| all.path().join(name);
+        let id = |n: u8| format!("{PREFIX}{}", Uuid::from_bytes([n; 16]));
+        for name in [id(1), id(2), id(3), format!("{PREFIX}mine"), "other".to_owned()] {
+            std::fs::create_dir(at(&name)).unwrap();
+            std::fs::write(at(&name).join("file"), "x").unwrap();
+        }
+        let _living = locked_folder(&at(&id(2))).unwrap();
+        std::os::unix::fs::chown(at(&id(3)), Some(65534), None).unwrap();
+        std::os::unix::fs::symlink(at("other"), at(&id(4))).unwrap();
+        remove_abandoned(all.path());
+        let mut left: Vec<String> = std::fs::read_dir(all.path())
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort();
+        assert_eq!(left, [id(2), id(3), id(4), format!("{PREFIX}mine"), "other".to_owned()]);
+        assert!(at("other").join("file").exists());
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::error::{Failure, Result};
 use crate::options::Machine;
 use cardscope_device::block::BlockDevice;
 use cardscope_device::list::{self, Scope};
+use cardscope_device::object::{self, ObjectError};
 use cardscope_device::open::{Asking, peek};
 use cardscope_device::system::System;
 use cardscope_device::unmount::{self, UnmountError};
@@ -91,19 +92,35 @@ pub fn present() -> String {
     list::present(&System::host())
 }
 
-/// Unmounts all file systems of a card of this machine, named as [`list()`] shows it: by its kernel name or its path.
+/// Checks that a device path leads to the very card that an object names.
+///
+/// # Errors
+/// A refusal: it holds another card, or is gone.
+pub fn check_object(path: &str, object: &str) -> Result<()> {
+    object::check_object_at(path, object).map_err(Failure::refused)
+}
+
+/// The refusal of a device that holds another card than the one that was agreed to.
+pub fn changed(path: &str) -> Failure {
+    Failure::refused(ObjectError::Changed { name: path.to_owned() })
+}
+
+/// Unmounts all file systems of a card of this machine, named as [`list()`] shows it: by its kernel name or its path; with an
+/// object, only of that very card.
 ///
 /// # Errors
 /// If there is no such card, it may not be unmounted, or it is busy.
-pub fn unmount(name: &str, interrupt: &Interrupt) -> Result<()> {
+pub fn unmount(name: &str, object: Option<&str>, interrupt: &Interrupt) -> Result<()> {
     let listed = list::list(&System::host(), Scope::WithLoops);
     let card = listed.iter().find(|card| card.name == name || card.path == name).ok_or_else(|| {
         Failure::refused(format!("{name} is not a card in this computer; `cardscope list` shows them"))
     })?;
     let mut silent = |_: &str| ();
-    unmount::unmount(&card.name, &mut Asking::with(&mut silent, interrupt)).map_err(|error| match error {
-        UnmountError::Other { .. } => Failure::io(error),
-        _ => Failure::refused(error),
+    unmount::unmount(&card.name, object, &mut Asking::with(&mut silent, interrupt)).map_err(|error| {
+        match error {
+            UnmountError::Other { .. } => Failure::io(error),
+            _ => Failure::refused(error),
+        }
     })
 }
 
@@ -207,7 +224,7 @@ mod tests {
 
     #[track_caller]
     fn refused(name: &str) -> String {
-        match unmount(name, &Interrupt::default()) {
+        match unmount(name, None, &Interrupt::default()) {
             Err(Failure::Refused(why)) => why.to_string(),
             other => panic!("{name}: {other:?}"),
         }

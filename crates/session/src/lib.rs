@@ -40,6 +40,7 @@ pub mod opened;
 pub mod opening;
 pub mod options;
 pub mod output_file;
+pub mod private_file;
 pub mod publish;
 pub mod rank;
 pub mod recipes;

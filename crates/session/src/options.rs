@@ -42,12 +42,15 @@ impl Conditions {
     }
 }
 
-/// Consent that is given before anybody is asked.
+/// Consent that is given before anybody is asked, and the card that it is for.
 #[derive(Debug, Clone, Default, Args)]
 pub struct GivenConsent {
     /// Agree to lose the data on TARGET without being asked; must equal TARGET as typed
     #[arg(long, value_name = "TARGET")]
     pub yes_destroy: Option<String>,
+    /// Test TARGET only while it holds this very card, named as the field "object" of `cardscope list --json`
+    #[arg(long, value_name = "OBJECT")]
+    pub object: Option<String>,
 }
 
 /// How much may be written.

@@ -28,7 +28,7 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
 
 /// A card or its image, open to be put right.
 pub(crate) fn opened(name: &str) -> Opened {
-    opening::open_to_restore(name, &mut DataKept, &Interrupt::default()).unwrap()
+    opening::open_to_restore(opening::Resolved::of(name), &mut DataKept, &Interrupt::default()).unwrap()
 }
 
 /// A card of this name.

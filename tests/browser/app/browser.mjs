@@ -23,11 +23,11 @@ export async function endBrowser() {
   browser = undefined;
 }
 
-/** A visitor of a server: a context of its own, with the token unless told otherwise. */
+/** A visitor of a server: a context of its own, whose tabs open addresses with the token unless told otherwise. */
 export async function visitor(server, { width = 1280, height = 800, scheme = 'light', token = true, ...more } = {}) {
   const context = await (await chrome()).newContext({ viewport: { width, height }, colorScheme: scheme, baseURL: server.origin, locale: 'en-GB', ...more });
   context.setDefaultTimeout(PATIENCE);
-  if (token) await context.addInitScript(value => { if (!localStorage.getItem('cardscope-token')) localStorage.setItem('cardscope-token', value); }, server.token);
+  context.hasToken = token;
   await context.addInitScript(() => addEventListener('securitypolicyviolation', event => console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`)));
   return context;
 }
@@ -35,6 +35,7 @@ export async function visitor(server, { width = 1280, height = 800, scheme = 'li
 /** A tab that notes what it says: on the console, in dialogs, to other hosts. `allow`: what may be said. */
 export async function tab(context, server, { allow = [] } = {}) {
   const page = await context.newPage();
+  page.server = server;
   page.said = [];
   page.open = new Set();
   const say = text => { if (!allow.some(one => one.test(text))) page.said.push(text); };
@@ -76,8 +77,11 @@ export async function settled(page) {
   await page.evaluate(() => document.fonts.ready.then(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))));
 }
 
+/** An address as the server prints it: the tab that opens it may write. */
+export const withToken = (server, path) => `${path}#token=${server.token}`;
+
 export async function visit(page, path) {
-  await page.goto(path, { waitUntil: 'load' });
+  await page.goto(page.context().hasToken ? withToken(page.server, path) : path, { waitUntil: 'load' });
   await settled(page);
 }
 

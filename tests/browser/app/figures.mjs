@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { endBrowser, settled, tab, visit, visitor } from './browser.mjs';
+import { endBrowser, settled, tab, visit, visitor, withToken } from './browser.mjs';
 import { clean } from './clean.mjs';
 import { noDevice, Rig, SMALL } from './rig.mjs';
 import { spreadsheet } from './seed.mjs';
@@ -40,7 +40,7 @@ async function load(server, path) {
       globalThis.long = 0;
       new PerformanceObserver(list => list.getEntries().forEach(one => { globalThis.long = Math.max(globalThis.long, one.startTime + one.duration); })).observe({ type: 'longtask', buffered: true });
     });
-    await page.goto(path);
+    await page.goto(withToken(server, path));
     // Interactive: the page's own content is there, its button can be pressed, and no long task follows.
     await page.getByRole('button').first().waitFor();
     const seen = await page.evaluate(() => performance.now());
@@ -176,7 +176,7 @@ async function hour() {
   const page = await tab(context, source);
   const session = await context.newCDPSession(page);
   await session.send('HeapProfiler.enable');
-  await page.goto(`/live/${source.id}`);
+  await page.goto(withToken(source, `/live/${source.id}`));
   await page.locator('canvas').first().waitFor();
   let updates = 0;
   await page.exposeFunction('counted', () => { updates += 1; });
@@ -206,14 +206,14 @@ async function realTask() {
   const rig = await Rig.plug(SMALL);
   const server = await new Server(newHome(), ['--all']).start();
   await until(async () => (await server.ask('GET', '/api/devices')).devices.some(one => one.path === rig.device && one.safe), `${rig.device} in the list`);
-  const { id } = await server.ask('POST', '/api/tasks', { verb: 'sustain', target: rig.device, options: { minutes: 5 } });
+  const { id } = await server.order({ verb: 'sustain', target: rig.device, options: { minutes: 5 } });
   const context = await visitor(server);
   const page = await tab(context, server);
   let moments = 0;
   const session = await context.newCDPSession(page);
   await session.send('Network.enable');
   session.on('Network.eventSourceMessageReceived', ({ eventName }) => { if (eventName === 'moment') moments += 1; });
-  await page.goto(`/live/${id}`);
+  await page.goto(withToken(server, `/live/${id}`));
   await page.locator('canvas').first().waitFor();
   moments = 0;
   const began = Date.now();

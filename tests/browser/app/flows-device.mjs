@@ -1,7 +1,7 @@
 // What is done with a card in this computer: a simulated one, served in real time, with a loop device on it.
 
 import assert from 'node:assert/strict';
-import { tab, visit, visitor } from './browser.mjs';
+import { tab, visit, visitor, withToken } from './browser.mjs';
 import { FAKE, LASTING, noDevice, Rig, SMALL } from './rig.mjs';
 import { newHome, Server } from './server.mjs';
 import { silent } from './flows-start.mjs';
@@ -160,7 +160,7 @@ const lateAnswer = withCard(LASTING, async ({ rig, server, open }) => {
       failed(wrong);
     }
   })));
-  await page.goto(new URL('/live', page.url()).href);
+  await page.goto(withToken(server, '/live'));
   await page.getByRole('button', { name: 'Stop', exact: true }).press('Enter');
   await page.getByRole('progressbar').waitFor({ state: 'detached' });
   release();
@@ -173,7 +173,7 @@ const lateAnswer = withCard(LASTING, async ({ rig, server, open }) => {
 const serverAsks = withCard(SMALL, async ({ rig, server }) => {
   for (const confirm of [undefined, '', '/dev', `${rig.device} `]) {
     const order = { verb: 'verify', target: rig.device, options: { full: true }, ...(confirm === undefined ? {} : { confirm }) };
-    await assert.rejects(server.ask('POST', '/api/tasks', order), /: (409|422) /);
+    await assert.rejects(server.order(order), /: (409|422) /);
   }
   assert.deepEqual((await server.ask('GET', '/api/tasks')).tasks, []);
 });
@@ -211,7 +211,9 @@ const killedServer = withCard(SMALL, async ({ rig, server, open }) => {
   await page.getByText('Cardscope does not answer').waitFor();
   await until(() => rig.digest() === before, 'the card to have its data again');
   await server.start();
-  await page.getByText('Cardscope does not answer').waitFor({ state: 'detached' });
+  await page.getByText('Cardscope was restarted: open its new address.').waitFor();
+  await visit(page, `/live/${id}`);
+  await page.getByText('Cardscope was restarted').waitFor({ state: 'detached' });
   const task = await taskOf(server, id);
   assert.equal(task.state, 'interrupted');
   await page.getByText(/interrupted/i).first().waitFor();

@@ -115,6 +115,8 @@ const recipe = async ({ server, context }) => {
   // What was changed is there after a reload.
   await page.reload();
   await until(async () => (await editor.inputValue()).includes('this is not TOML'), 'the draft after a reload');
+  // A reload has no token any more; the printed address brings it back.
+  await visit(page, '/recipes/quick?edit=1');
   await page.getByRole('button', { name: 'Undo all changes' }).click();
   await wrong.waitFor({ state: 'detached' });
   await page.locator('.said.good').waitFor();

@@ -34,7 +34,7 @@ const running = once(async () => {
   const rig = await Rig.plug(SMALL);
   const { server } = await full();
   await until(async () => (await server.ask('GET', '/api/devices')).devices.some(one => one.path === rig.device && one.safe), `${rig.device} in the list`);
-  const task = await server.ask('POST', '/api/tasks', { verb: 'sustain', target: rig.device, options: { minutes: 60 } });
+  const task = await server.order({ verb: 'sustain', target: rig.device, options: { minutes: 60 } });
   await until(async () => (await server.ask('GET', `/api/tasks/${task.id}`)).moments.length > 30, 'a curve');
   return { rig, task };
 });
@@ -48,7 +48,17 @@ const PAGES = [
   { name: 'live-empty', of: empty, at: () => '/live' },
   { name: 'sessions-empty', of: empty, at: () => '/sessions' },
   { name: 'compare-empty', of: empty, at: () => '/compare' },
-  { name: 'no-token', of: empty, at: () => '/', token: false },
+  { name: 'no-token', of: empty, at: () => '/', token: false, allow: [/401/] },
+  { name: 'reads-only', of: empty, at: () => '/', then: page => page.reload() },
+  {
+    name: 'restarted', of: empty, at: () => '/', allow: [/ERR_/], then: async page => {
+      await page.context().setOffline(true);
+      await page.getByRole('button', { name: 'Check this card' }).first().click();
+      await page.getByText('Cardscope does not answer.').first().waitFor();
+      await page.context().setOffline(false);
+      await page.getByText('Cardscope was restarted').first().waitFor();
+    },
+  },
   { name: 'missing', of: empty, at: () => '/no/such/page' },
   { name: 'missing-card', of: empty, at: () => '/cards/nothing', allow: [/404/] },
   { name: 'cards', at: () => '/cards' },

@@ -5,16 +5,18 @@
 
 import { endBrowser } from './browser.mjs';
 import { clean } from './clean.mjs';
+import { tests as fields } from './fields.mjs';
 import { tests as address } from './flows-address.mjs';
 import { tests as device } from './flows-device.mjs';
 import { tests as files } from './flows-files.mjs';
+import { tests as secret } from './flows-secret.mjs';
 import { tests as server } from './flows-server.mjs';
 import { tests as start } from './flows-start.mjs';
 import { tests as pages } from './pages.mjs';
 
 const wanted = process.argv.slice(2);
 const LONGEST = 300_000;
-const all = [...start, ...device, ...address, ...files, ...server, ...pages];
+const all = [...start, ...device, ...address, ...files, ...secret, ...server, ...fields, ...pages];
 const chosen = all.filter(test => !wanted.length || wanted.some(word => test.name.includes(word)));
 if (!chosen.length) throw new Error(`no test is called ${wanted.join(' or ')}`);
 

@@ -1,4 +1,4 @@
-// The real server, each with folders of its own for archive, token and everything else.
+// The real server, each with folders of its own for archive and everything else.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -83,9 +83,16 @@ export class Server {
     return text ? JSON.parse(text) : undefined;
   }
 
+  /** Orders a test of the device that stands at its target now, or of a simulated card. */
+  async order(order) {
+    const { devices } = await this.ask('GET', '/api/devices');
+    const object = devices.find(one => one.path === order.target)?.object;
+    return this.ask('POST', '/api/tasks', { options: {}, ...(object ? { object } : {}), ...order });
+  }
+
   /** Orders a test and waits for its end. */
   async tested(order) {
-    const { id } = await this.ask('POST', '/api/tasks', { options: {}, ...order });
+    const { id } = await this.order(order);
     return until(async () => {
       const task = await this.ask('GET', `/api/tasks/${id}`);
       return ['complete', 'failed', 'interrupted'].includes(task.state) && task;

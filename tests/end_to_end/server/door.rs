@@ -1,12 +1,7 @@
 //! Who comes in, and what the answers let a browser do.
 
 use super::{Answer, Server};
-use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
-use crate::common::machine::tool;
-use crate::common::text;
-use std::fs;
-use std::net::TcpListener;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use crate::common::binary::{CARDSCOPE, Home, Running};
 
 /// An address that anybody with the token may read.
 const PLACE: &str = "/api/tasks";
@@ -94,6 +89,7 @@ fn nothing_of_the_api_is_told_or_done_without_the_token() {
         vec![format!("Authorization: Bearer {}", server.token)],
         vec![format!("Cookie: cardscope-{}={wrong}", server.address.port())],
         vec![format!("Cookie: cardscope-1={}", server.token)],
+        vec![format!("Cookie: cardscope-{}={}", server.address.port(), server.token)],
     ] {
         if server.token.to_uppercase() == server.token {
             continue;
@@ -122,19 +118,33 @@ fn nothing_of_the_api_is_told_or_done_without_the_token() {
 fn the_cookie_reads_and_never_writes() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
-    let given = server.send(server.head("POST", "/api/session", &[("Content-Length", "0")]).as_bytes());
-    given.expect(204);
-    let cookie = given.header("set-cookie").unwrap();
+    let cookie = server.cookie();
     let (pair, attributes) = cookie.split_once("; ").unwrap();
-    assert_eq!(pair, format!("cardscope-{}={}", server.address.port(), server.token));
+    let (name, secret) = pair.split_once('=').unwrap();
+    assert_eq!(name, format!("cardscope-{}", server.address.port()));
+    assert!(secret.len() == 64 && secret != server.token, "it has a secret of its own");
     assert_eq!(attributes, "Path=/; HttpOnly; SameSite=Strict");
+    // What another port of this computer gets to see is not good for the header.
+    let header = [format!("Host: {}", server.address), format!("Cardscope-Token: {secret}")];
+    asked(&server, "GET", PLACE, &header).refused(401);
     let own =
         [format!("Host: {}", server.address), format!("Cookie: a=b; {pair}"), "Content-Length: 0".to_owned()];
     asked(&server, "GET", PLACE, &own).expect(200);
     assert_eq!(asked(&server, "HEAD", PLACE, &own).status, 200);
+    // A question that has a body is no write.
+    let question = br#"{"job":"pi-boot"}"#;
+    let head: String = own[..2].iter().map(|line| format!("{line}\r\n")).collect();
+    let head = format!(
+        "POST /api/rank HTTP/1.1\r\nConnection: close\r\n{head}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        question.len()
+    );
+    server.send(&[head.as_bytes(), question].concat()).expect(200);
     for (method, path) in [
         ("POST", PLACE),
         ("POST", "/api/session"),
+        ("POST", "/api/imports"),
+        ("POST", "/api/rank/"),
+        ("POST", "/api/devices/x/unmount"),
         ("POST", "/api/uploads?name=x"),
         ("POST", "/api/tasks/x/stop"),
         ("PATCH", "/api/cards/x"),
@@ -206,51 +216,6 @@ fn what_the_api_does_not_have_is_refused_in_its_own_form() {
     server.get("/api/tasks/%ff%fe").refused(404);
 }
 
-fn token_file(home: &Home) -> std::path::PathBuf {
-    home.path("state/cardscope/server-token")
-}
-
-#[test]
-fn the_token_stays_the_same_and_nobody_else_reads_it() {
-    let home = Home::new();
-    let first = Server::start(&home, &[]).token.clone();
-    let file = token_file(&home);
-    assert_eq!(first.len(), 64);
-    assert_eq!(fs::read_to_string(&file).unwrap().trim(), first);
-    assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
-    assert_eq!(file.parent().unwrap().metadata().unwrap().mode() & 0o777, 0o700);
-    assert_eq!(Server::start(&home, &[]).token, first);
-    // What is no token is replaced.
-    for garbage in [&b""[..], b"short", &[0xff; 64], "é".repeat(32).as_bytes(), &[b'z'; 64], &[b'a'; 1 << 20]]
-    {
-        fs::write(&file, garbage).unwrap();
-        let server = Server::start(&home, &[]);
-        assert!(server.token.len() == 64 && server.token != first);
-        assert_eq!(fs::read_to_string(&file).unwrap(), server.token);
-        assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
-        server.get(PLACE).expect(200);
-    }
-}
-
-#[test]
-fn a_token_that_another_user_wrote_is_not_taken() {
-    let home = Home::new();
-    let first = Server::start(&home, &[]).token.clone();
-    let file = token_file(&home);
-    fs::write(&file, "a".repeat(64)).unwrap();
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
-    tool("chown", &["65534", file.to_str().unwrap()]);
-    let outcome = home.run(&["serve", "--port", "0", "--json"]);
-    assert_ne!(outcome.status.code(), Some(0), "{outcome}");
-    assert!(
-        outcome.stderr.contains("server-token") && !outcome.stdout.contains(&"a".repeat(64)),
-        "{outcome}"
-    );
-    assert_eq!(file.metadata().unwrap().uid(), 65534, "it is left alone");
-    tool("rm", &[file.to_str().unwrap()]);
-    assert_ne!(Server::start(&home, &[]).token, first);
-}
-
 #[test]
 fn a_port_in_use_is_named_with_what_to_do() {
     let home = Home::new();
@@ -269,30 +234,4 @@ fn a_port_in_use_is_named_with_what_to_do() {
     command.args(["serve", "--port", &port, "--json"]);
     let again = Running::of(command);
     crate::common::until("the server", || again.printed().contains(&port));
-}
-
-/// Starts `serve --open` on a port, where there is no browser to open.
-fn opened(home: &Home, port: u16) -> Outcome {
-    let mut command = home.command(CARDSCOPE);
-    command.args(["serve", "--port", &port.to_string(), "--open", "--json"]).env("PATH", home.path("bin"));
-    Running::of(command).finish()
-}
-
-#[test]
-fn a_server_that_runs_already_is_opened_and_whoever_else_has_its_port_learns_no_token() {
-    let home = Home::new();
-    let server = Server::start(&home, &[]);
-    let port = server.address.port();
-    assert_eq!(text(&opened(&home, port).expect(0).json(), "/address"), server.link());
-    drop(server);
-    // Another user's program waits where the server was.
-    let squatter = TcpListener::bind(("127.0.0.1", port)).unwrap();
-    squatter.set_nonblocking(true).unwrap();
-    let outcome = opened(&home, port).expect(2).says(&["another program listens there"]);
-    assert!(!outcome.stdout.contains("token") && squatter.accept().is_err(), "{outcome}");
-    // The same while a server of the user runs elsewhere.
-    let server = Server::start(&home, &[]);
-    let outcome = opened(&home, port).expect(2);
-    assert!(!outcome.stdout.contains("token") && squatter.accept().is_err(), "{outcome}");
-    server.get(PLACE).expect(200);
 }

@@ -6,12 +6,15 @@ mod contract;
 mod door;
 mod events;
 mod names;
+mod objects;
 mod runs;
+mod secrets;
+mod strangers;
 
 use crate::common::binary::{CARDSCOPE, Home, Running};
 use crate::common::machine::{Loop, data, tool};
 use crate::common::served::Served;
-use crate::common::{PATIENCE, text, until};
+use crate::common::{PATIENCE, list, text, until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -20,6 +23,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
+use std::process::Command;
 
 /// A server under way with its token; it ends, and its tests with it, when dropped.
 struct Server {
@@ -41,12 +45,19 @@ impl Server {
     /// Starts one on a free port, with a folder of its own for temporary files.
     #[track_caller]
     fn start(home: &Home, options: &[&str]) -> Self {
+        Self::start_as(home, options, |_| ())
+    }
+
+    /// The same of a command that is changed before.
+    #[track_caller]
+    fn start_as(home: &Home, options: &[&str], change: impl FnOnce(&mut Command)) -> Self {
         let temp = home.path("temp");
         fs::create_dir_all(&temp).unwrap();
         let mut command = home.command(CARDSCOPE);
         // In a group of its own, as at a terminal.
         command.args(["serve", "--port", "0", "--json"]).args(options).env("TMPDIR", &temp);
         command.current_dir(home.path("")).process_group(0);
+        change(&mut command);
         let mut running = Running::of(command);
         let mut link = None;
         until("the address of the server", || {
@@ -146,15 +157,40 @@ impl Server {
         self.send(&[head.as_bytes(), bytes].concat()).expect(201)
     }
 
-    /// Orders a test that must be taken; its id.
+    /// Orders a test that must be taken, of the card that is in its device now; its id.
     #[track_caller]
     fn order(&self, order: &Value) -> String {
-        text(&self.post("/api/tasks", order).expect(201), "/id").to_owned()
+        text(&self.post("/api/tasks", &self.with_object(order)).expect(201), "/id").to_owned()
+    }
+
+    /// An order of the card that is in its device now.
+    #[track_caller]
+    fn with_object(&self, order: &Value) -> Value {
+        let mut order = order.clone();
+        if let Some(device) = self.device(text(&order, "/target")) {
+            order["object"] = device["object"].clone();
+        }
+        order
+    }
+
+    /// A device as the list has it, by its path.
+    #[track_caller]
+    fn device(&self, path: &str) -> Option<Value> {
+        let devices = self.document("/api/devices");
+        list(&devices, "/devices").iter().find(|device| device["path"] == path).cloned()
     }
 
     #[track_caller]
     fn task(&self, id: &str) -> Value {
         self.document(&format!("/api/tasks/{id}"))
+    }
+
+    /// The cookie that a browser with the token gets, with its attributes.
+    #[track_caller]
+    fn cookie(&self) -> String {
+        let given = self.send(self.head("POST", "/api/session", &[("Content-Length", "0")]).as_bytes());
+        given.expect(204);
+        given.header("set-cookie").unwrap().to_owned()
     }
 
     /// Waits until a test has ended; the test.
@@ -329,4 +365,14 @@ fn until_it_writes(home: &Home) {
 
 fn verify(target: &str) -> Value {
     json!({ "verb": "verify", "target": target, "options": {} })
+}
+
+/// A test of a card that stands still since it wrote: its server, its id and its process.
+fn held_while_it_writes(home: &Home, slow: &SlowCard) -> (Server, String, Pid) {
+    let server = Server::start(home, &["--all"]);
+    let id = server.order(&verify(slow.path()));
+    until_it_writes(home);
+    let child = server.child();
+    kill_process(child, Signal::STOP).unwrap();
+    (server, id, child)
 }

@@ -1,12 +1,12 @@
 //! Tests that are ordered: one a device, stopped, agreed to, and what is left of them when a card, the server or its user goes
 //! away in the middle. The card's data are the same to the byte after each of them.
 
-use super::{Server, SlowCard, children, until_it_writes, verify};
+use super::{Server, SlowCard, children, held_while_it_writes, until_it_writes, verify};
 use crate::common::binary::Home;
 use crate::common::machine::with_data;
 use crate::common::maps::journals;
 use crate::common::{list, text, until};
-use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process};
+use rustix::process::{Signal, kill_process, kill_process_group, test_kill_process};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -28,16 +28,6 @@ fn a_simulated_card_is_tested_to_its_page() {
     server.delete(&format!("/api/tasks/{id}")).expect(204);
     server.delete(&format!("/api/tasks/{id}")).refused(404);
     server.document(&format!("/api/sessions/{}", text(&task, "/session")));
-}
-
-/// A test of a card that stands still since it wrote: its server, its id and its process.
-fn held_while_it_writes(home: &Home, slow: &SlowCard) -> (Server, String, Pid) {
-    let server = Server::start(home, &["--all"]);
-    let id = server.order(&verify(slow.path()));
-    until_it_writes(home);
-    let child = server.child();
-    kill_process(child, Signal::STOP).unwrap();
-    (server, id, child)
 }
 
 #[test]
@@ -132,7 +122,7 @@ fn what_loses_data_is_not_begun_before_the_device_s_name_is_typed() {
         json!({ "verb": "format", "target": card.path, "options": {} }),
         json!({ "verb": "endure", "target": card.path, "options": {} }),
     ] {
-        let error = server.post("/api/tasks", &order).refused(409);
+        let error = server.post("/api/tasks", &server.with_object(&order)).refused(409);
         assert!(error.contains(&card.path) && error.contains("lost"), "{error}");
     }
     assert!(list(&server.document("/api/tasks"), "/tasks").is_empty());
@@ -252,8 +242,8 @@ fn two_servers_of_one_user_leave_each_other_s_tests_alone() {
     let (first, id, child) = held_while_it_writes(&home, &slow);
     let second = Server::start(&home, &["--all"]);
     assert!(list(&second.document("/api/tasks"), "/tasks").is_empty(), "it runs and was not interrupted");
-    assert_eq!(second.token, first.token);
-    second.post("/api/tasks", &verify(slow.path())).refused(409);
+    assert_ne!(second.token, first.token, "each start has its own");
+    second.post("/api/tasks", &second.with_object(&verify(slow.path()))).refused(409);
     kill_process(child, Signal::CONT).unwrap();
     assert_eq!(text(&first.ended(&id), "/state"), "complete");
     assert!(slow.content() == slow.before);

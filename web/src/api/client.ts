@@ -1,26 +1,10 @@
-// Every request of the app: the token in a header, errors as one sentence, and whether the server answers at all.
+// Every request of the app: whether it may be sent, the secret in a header, errors as one sentence.
 
-import { kept } from './token';
-import { connection } from './connection.svelte';
+import { connection, NO_ANSWER, READS_ONLY } from './connection.svelte';
+import { Failure, isAbort } from './failure';
+import { secret } from './secret';
 
-/** What went wrong, as the server says it. `status` is 0 where it did not answer. */
-export class Failure extends Error {
-  constructor(
-    readonly status: number,
-    message: string,
-  ) {
-    super(message);
-  }
-}
-
-export function failure(thrown: unknown): Failure {
-  return thrown instanceof Failure ? thrown : new Failure(0, thrown instanceof Error ? thrown.message : String(thrown));
-}
-
-/** Aborted because something newer was asked for: nobody waits for it. */
-export function isAbort(thrown: unknown): boolean {
-  return thrown instanceof DOMException && thrown.name === 'AbortError';
-}
+export { Failure, failure, isAbort } from './failure';
 
 type Query = Record<string, string | number | boolean | readonly string[] | null | undefined>;
 
@@ -45,25 +29,48 @@ async function sentence(response: Response): Promise<string> {
   return `The server refused this request (status ${response.status}).`;
 }
 
-export async function send(method: string, path: string, init: RequestInit = {}): Promise<Response> {
+/** Waits until a change may be sent. A tab without the secret is refused here: the server would only say 401. */
+export async function mayWrite(): Promise<string> {
+  await connection.ready();
+  const held = secret();
+  if (held === null) throw new Failure(403, READS_ONLY);
+  return held;
+}
+
+async function answered(method: string, path: string, init: RequestInit): Promise<Response> {
   let response: Response;
   const headers = new Headers(init.headers);
-  headers.set('Cardscope-Token', kept() ?? '');
+  const held = secret();
+  if (held !== null) headers.set('Cardscope-Token', held);
   try {
     response = await fetch(path, { ...init, method, headers });
   } catch (thrown) {
-    if (!isAbort(thrown)) connection.lose();
-    throw isAbort(thrown) ? thrown : new Failure(0, 'Cardscope does not answer.');
+    if (isAbort(thrown)) throw thrown;
+    if (init.body instanceof File) connection.doubt();
+    else connection.lose();
+    throw new Failure(0, init.body instanceof File ? `${init.body.name} was not sent.` : NO_ANSWER);
   }
-  connection.heard();
+  if (response.ok) return response;
+  const why = await sentence(response);
   if (response.status === 401) connection.refuse();
-  if (!response.ok) throw new Failure(response.status, await sentence(response));
-  return response;
+  throw new Failure(response.status, why);
 }
 
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  const response = await send('GET', path, signal ? { signal } : {});
+  await connection.ready();
+  const response = await answered('GET', path, signal ? { signal } : {});
   return (await response.json()) as T;
+}
+
+/** Asks what does not fit into an address. Nothing is changed by it. */
+export async function ask<T>(path: string, question: unknown, signal?: AbortSignal): Promise<T> {
+  await connection.ready();
+  const response = await answered('POST', path, { ...json(question), ...(signal ? { signal } : {}) });
+  return (await response.json()) as T;
+}
+
+function json(body: unknown): RequestInit {
+  return { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } };
 }
 
 export async function write<T>(
@@ -72,10 +79,19 @@ export async function write<T>(
   body?: unknown,
   signal?: AbortSignal,
 ): Promise<T> {
-  const response = await send(method, path, {
-    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }),
+  await mayWrite();
+  const response = await answered(method, path, {
+    ...(body === undefined ? {} : json(body)),
     ...(signal ? { signal } : {}),
   });
   const text = await response.text();
   return (text ? JSON.parse(text) : undefined) as T;
+}
+
+/** Sends a file as it is. */
+export async function attach<T>(path: string, file: File): Promise<T> {
+  await mayWrite();
+  const headers = { 'Content-Type': file.type || 'application/octet-stream' };
+  const response = await answered('POST', path, { body: file, headers });
+  return (await response.json()) as T;
 }

@@ -1,53 +1,175 @@
-// Whether the server answers and knows this browser. Kept apart from the requests, which report here.
+// Whether the server may be asked, and how: with the secret, only reading, or not at all. A server that went away leaves its port
+// to anybody, so a tab that lost it sends neither the secret nor the cookie until a person opens an address again.
 
-type State = 'open' | 'lost' | 'refused';
+import { Failure } from './failure';
+import { canProve, challenge, proves } from './proof';
+import { forget, hold, secret } from './secret';
+
+/**
+ * `open`: requests are sent. `lost`: nothing answers. `restarted`: something answers that is not trusted. `refused`: a server
+ * answers, and this tab has neither secret nor valid cookie.
+ */
+type State = 'open' | 'lost' | 'restarted' | 'refused';
+
+export const NO_ANSWER = 'Cardscope does not answer.';
+export const RESTARTED = 'Cardscope was restarted: open its new address.';
+export const READS_ONLY =
+  'This tab only reads. To start or change something, paste the address that `cardscope serve` printed.';
+const UNKNOWN = 'This server does not know this token. Paste the address that it printed at its last start.';
 
 const FIRST_WAIT = 1000;
 const LONGEST_WAIT = 10_000;
 
 class Connection {
   state = $state<State>('open');
-  /** Grows each time the server is back: whatever is shown asks again. */
+  /** Without the secret: what is sent goes by the cookie. */
+  reads = $state(true);
+  /** Grows each time a server may be asked again: whatever is shown asks again. */
   epoch = $state(0);
+  /** Why the Token page is shown to a tab that had a secret. */
+  refusal = $state('');
+  /** The last event stream, or a proof since the tab was shown, says that the server is still the same. */
+  #proven = false;
+  #proof: Promise<void> | null = null;
+  #entering: Promise<unknown> = Promise.resolve();
+  #reopened: (() => void)[] = [];
   #wait = FIRST_WAIT;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
+  constructor() {
+    // A hidden tab has no event stream, so it does not notice that the server ends.
+    document.addEventListener('visibilitychange', () => {
+      if (document.hidden) this.#proven = false;
+    });
+  }
+
+  /** True if a request can be sent without asking the server for a proof. */
+  get trusted(): boolean {
+    return this.state === 'open' && (secret() === null || (this.#proven && !document.hidden));
+  }
+
+  /** At load: with the secret of the address, else with the cookie of an earlier tab. */
+  start(given: string | null): void {
+    const entered = given ? this.enter(given).then((wrong) => wrong && this.refuse(wrong)) : this.#look();
+    this.#entering = entered;
+  }
+
+  /** Goes on with a secret once the server has shown that it knows it. Returns what is wrong, else nothing. */
+  async enter(given: string): Promise<string> {
+    try {
+      // Where the browser cannot check a proof, the person's opening of this address has to do: so it is with every web page.
+      if (canProve() && !(await proves(given))) return UNKNOWN;
+      // The cookie serves what cannot send a header: the event stream, pictures, downloads.
+      const headers = { 'Cardscope-Token': given };
+      const response = await fetch('/api/session', { method: 'POST', headers, cache: 'no-store' });
+      if (!response.ok) return UNKNOWN;
+    } catch {
+      this.lose();
+      return NO_ANSWER;
+    }
+    clearTimeout(this.#timer);
+    hold(given);
+    this.reads = false;
+    this.#proven = !document.hidden;
+    this.refusal = '';
+    this.state = 'open';
+    this.epoch += 1;
+    this.#reopened.splice(0).forEach((go) => go());
+    return '';
+  }
+
+  /** A tab without a secret asks once, and its pages wait: each of them would be refused. */
+  async #look(): Promise<void> {
+    try {
+      const response = await fetch('/api/host', { cache: 'no-store' });
+      await response.text();
+      if (response.status === 401) this.refuse();
+    } catch {
+      this.lose();
+    }
+  }
+
+  /** Waits until a request may carry the secret or the cookie; fails if it may not. */
+  async ready(): Promise<void> {
+    await this.#entering;
+    if (this.state === 'open' && !this.trusted) await (this.#proof ??= this.#prove());
+    if (this.state === 'open') return;
+    throw this.state === 'refused' ? new Failure(401, UNKNOWN) : new Failure(0, this.sentence);
+  }
+
+  /** As `ready`, but waits for as long as it takes. */
+  async reopened(): Promise<void> {
+    while (
+      !(await this.ready().then(
+        () => true,
+        () => false,
+      ))
+    )
+      await new Promise<void>((go) => this.#reopened.push(go));
+  }
+
+  get sentence(): string {
+    return this.state === 'lost' ? NO_ANSWER : RESTARTED;
+  }
+
+  async #prove(): Promise<void> {
+    const held = secret();
+    try {
+      if (held === null) return;
+      if (!canProve()) {
+        // Whoever answers now may be another program, and nothing here can tell: the secret is given up. The tab goes on reading
+        // by its cookie, which is all that a tab without a secret risks, too.
+        forget();
+        this.reads = true;
+      } else if (await proves(held)) this.#proven = !document.hidden;
+      else this.#giveUp('restarted');
+    } catch {
+      this.lose();
+    } finally {
+      this.#proof = null;
+    }
+  }
+
+  #giveUp(state: State): void {
+    forget();
+    this.#proven = false;
+    this.state = state;
+  }
+
+  /** After a file was not sent: it may have been unreadable, or the server is gone. A proof tells. */
+  doubt(): void {
+    this.#proven = false;
+    this.ready().catch(() => undefined);
+  }
+
+  /** After a request or the event stream failed on the network. */
   lose(): void {
-    if (this.state !== 'open') return;
-    this.state = 'lost';
+    if (this.state === 'lost') return;
+    this.#giveUp('lost');
+    this.#wait = FIRST_WAIT;
     this.#later();
   }
 
-  heard(): void {
-    if (this.state !== 'lost') return;
-    clearTimeout(this.#timer);
-    this.#wait = FIRST_WAIT;
-    this.state = 'open';
-    this.epoch += 1;
-  }
-
-  refuse(): void {
-    this.state = 'refused';
-  }
-
-  /** With a token that was just given. */
-  again(): void {
-    this.state = 'open';
-    this.epoch += 1;
+  /** The server knows neither secret nor cookie. */
+  refuse(why = ''): void {
+    if (this.state !== 'open') return;
+    this.refusal = why || (secret() === null ? '' : UNKNOWN);
+    this.#giveUp('refused');
   }
 
   #later(): void {
+    clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.#ask(), this.#wait);
     this.#wait = Math.min(this.#wait * 1.6, LONGEST_WAIT);
   }
 
   async #ask(): Promise<void> {
     try {
-      // Any answer will do, a refusal as well.
-      await fetch('/api/host', { cache: 'no-store' });
-      this.heard();
+      // Any answer will do. It is not believed: whoever answers may have taken the port.
+      await (await challenge()).text();
+      if (this.state === 'lost') this.state = 'restarted';
     } catch {
-      this.#later();
+      if (this.state === 'lost') this.#later();
     }
   }
 }

@@ -229,6 +229,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows that the server knows the token, without it: HMAC-SHA-256 of the nonce under the token, both as text. Needs no token. */
+        get: operations["host_proof"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/rank": {
         parameters: {
             query?: never;
@@ -582,6 +599,11 @@ export interface components {
             /** @default null */
             event: components["schemas"]["NewEvent"] | null;
         };
+        /** @description The card that is unmounted. */
+        CardObject: {
+            /** @description Its name, as the list of devices has it. */
+            object?: string | null;
+        };
         /** @description A card in a list. */
         CardRow: {
             /** @description Its name in the archive. */
@@ -692,6 +714,11 @@ export interface components {
             name: string;
             /** @description Device file; also the target to order a test with, and the name to type back. */
             path: string;
+            /**
+             * @description Name of the very card in it: device number, disk sequence, size and registers. An order, an unmounting and a restoring
+             *     carry it back. Null where the system has no number for the device.
+             */
+            object?: string | null;
             /**
              * Format: int64
              * @description Bytes that it announces; 0 for an empty slot.
@@ -1038,6 +1065,8 @@ export interface components {
         Order: components["schemas"]["What"] & {
             /** @description Device file as the list of devices has it, or a simulated card: `sim:NAME?key=value&…`. */
             target: string;
+            /** @description Name of the very card in the device, as the list of devices has it; not for a simulated card. */
+            object?: string | null;
             /** @description The device file typed back, where the card's data are lost. */
             confirm?: string | null;
         };
@@ -1104,6 +1133,11 @@ export interface components {
         Problem: {
             /** @description What failed, on what, why, and what to do; a sentence. */
             error: string;
+        };
+        /** @description What only a server that knows the token can answer. */
+        Proof: {
+            /** @description HMAC-SHA-256 in hex. */
+            proof: string;
         };
         /** @description What cards are ranked for. */
         RankOrder: {
@@ -2020,7 +2054,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CardObject"] | null;
+            };
+        };
         responses: {
             200: {
                 headers: {
@@ -2028,6 +2066,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Devices"];
+                };
+            };
+            /** @description The body is not JSON, or did not come whole */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description The token is missing or wrong */
@@ -2048,7 +2095,6 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is none of that name */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2058,6 +2104,33 @@ export interface operations {
                 };
             };
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not called application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A value is not understood */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2381,6 +2454,63 @@ export interface operations {
             };
             /** @description The Host or the Origin is not ours */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    host_proof: {
+        parameters: {
+            query: {
+                /** @description 32 to 128 hex digits. */
+                nonce: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Proof"];
+                };
+            };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,9 +1,9 @@
 // The tasks of the server as this tab sees them. All state comes from the API, so that a reload and a second tab show the same;
 // one event stream keeps it current while the tab is visible (a browser allows six connections a server).
 
-import { get, write } from '../api/client';
+import { failure, get, write } from '../api/client';
 import { connection } from '../api/connection.svelte';
-import type { Moment, Order, Task } from '../api/types';
+import type { Device, Moment, Order, Task } from '../api/types';
 import { Series } from './series';
 
 /** One task: what is shown of it changes by parts, so that five moments a second redraw a bar and not the page. */
@@ -56,14 +56,15 @@ class Tasks {
   /** Tasks that were removed, with the number of that. */
   #removed = new Map<string, number>();
 
-  /** Begins to watch, now and whenever the tab is shown. */
-  start(): void {
+  #wanted = false;
+
+  constructor() {
     document.addEventListener('visibilitychange', () => this.#watch());
-    this.#watch();
   }
 
-  /** After the server or the token has come back. */
-  restart(): void {
+  /** Watches the server anew whenever the tab is shown, or ends that. */
+  watch(wanted: boolean): void {
+    this.#wanted = wanted;
     this.#close();
     this.#watch();
   }
@@ -91,8 +92,21 @@ class Tasks {
     return one;
   }
 
-  async begin(order: Order): Promise<Task> {
-    return this.#answer(write<Task>('POST', '/api/tasks', order));
+  /** Orders a test. `device`: the one that was shown when a person decided; nothing where the target is simulated. */
+  async begin(order: Omit<Order, 'object'>, device: Device | null = null): Promise<Task> {
+    return this.onDevice(() =>
+      this.#answer(write<Task>('POST', '/api/tasks', { ...order, ...(device ? { object: device.object } : {}) })),
+    );
+  }
+
+  /** Does something with a device. What the server refuses is often another card: the devices are asked for again. */
+  async onDevice<T>(act: () => Promise<T>): Promise<T> {
+    try {
+      return await act();
+    } catch (thrown) {
+      if (failure(thrown).status === 409) this.devices += 1;
+      throw thrown;
+    }
   }
 
   async stop(id: string): Promise<void> {
@@ -138,11 +152,13 @@ class Tasks {
   }
 
   #watch(): void {
-    if (document.hidden || connection.state === 'refused') this.#close();
-    else if (!this.#stream) this.#open();
+    if (document.hidden || !this.#wanted) this.#close();
+    else if (!this.#stream) void this.#open().catch(() => undefined);
   }
 
-  #open(): void {
+  async #open(): Promise<void> {
+    await connection.ready();
+    if (document.hidden || !this.#wanted || this.#stream) return;
     const stream = new EventSource('/api/events');
     this.#stream = stream;
     const on = <T>(name: string, take: (data: T) => void) =>
@@ -156,9 +172,9 @@ class Tasks {
     on('archive', () => (this.archive += 1));
     on('gap', () => void this.#all());
     stream.addEventListener('error', () => {
-      // A stream that the browser gave up does not come back by itself: the connection's own timer does.
-      if (stream.readyState === EventSource.CLOSED) this.#close();
-      void get('/api/host').catch(() => undefined);
+      // By itself it would connect again, and send the cookie to whoever has the port by then.
+      stream.close();
+      if (this.#stream === stream) connection.lose();
     });
   }
 

@@ -46,6 +46,8 @@ const ROUTES: Route[] = [
 ];
 
 export interface Match {
+  /** As the route has it: `/cards/:id`. */
+  path: string;
   title: string;
   of: string;
   load: () => Promise<{ default: Page }>;

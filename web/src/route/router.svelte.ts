@@ -3,6 +3,23 @@
 /** Milliseconds that an address rests before the browser shows it. */
 const WRITE_AFTER = 200;
 
+/** The link to this server that an event is about. */
+function linkOf(event: Event): HTMLAnchorElement | null {
+  const link = event.target instanceof Element ? event.target.closest('a') : null;
+  return link?.href && link.origin === location.origin ? link : null;
+}
+
+const isAnchor = (link: HTMLAnchorElement) => link.hash !== '' && link.pathname === location.pathname;
+
+/** The link of a click after which the browser itself asks the server: a download, a new tab, a page that is loaded anew. */
+export function leavesApp(event: MouseEvent): HTMLAnchorElement | null {
+  const link = linkOf(event);
+  if (!link) return null;
+  const elsewhere = event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
+  const loads = link.target !== '' || link.hasAttribute('download') || link.pathname.startsWith('/api/');
+  return elsewhere || (loads && !isAnchor(link)) ? link : null;
+}
+
 class Router {
   path = $state(location.pathname);
   query = $state.raw(new URLSearchParams(location.search));
@@ -60,18 +77,8 @@ class Router {
 
   /** Links within the app do not load the page anew; those that open elsewhere or download do what they always do. */
   #follow(event: MouseEvent): void {
-    if (
-      event.defaultPrevented ||
-      event.button !== 0 ||
-      event.metaKey ||
-      event.ctrlKey ||
-      event.shiftKey ||
-      event.altKey
-    )
-      return;
-    const link = event.target instanceof Element ? event.target.closest('a') : null;
-    if (!link || link.target || link.hasAttribute('download') || link.origin !== location.origin) return;
-    if (link.pathname.startsWith('/api/') || (link.hash && link.pathname === location.pathname)) return;
+    const link = linkOf(event);
+    if (!link || event.defaultPrevented || leavesApp(event) || isAnchor(link)) return;
     event.preventDefault();
     this.go(link.pathname + link.search);
   }

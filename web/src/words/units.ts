@@ -75,8 +75,8 @@ export function day(iso: string): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
-export function price(value: Price | null): string {
-  return value === null ? '' : `${value.amount.toFixed(2)} ${value.currency}`;
+export function price(value: Price | null | undefined): string {
+  return value == null ? '' : `${value.amount.toFixed(2)} ${value.currency}`;
 }
 
 export function count(n: number, one: string, many = `${one}s`): string {

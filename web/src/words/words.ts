@@ -28,8 +28,8 @@ export function sentence(text: string): string {
 }
 
 /** Texts as sentences of one line. */
-export function sentences(...texts: (string | null)[]): string {
-  const whole = texts.filter((text) => text !== null && text !== '') as string[];
+export function sentences(...texts: (string | null | undefined)[]): string {
+  const whole = texts.filter((text) => text) as string[];
   return whole.map((text) => sentence(/[.!?]$/.test(text) ? text : `${text}.`)).join(' ');
 }
 

@@ -2,29 +2,42 @@
 
 use crate::output::{self, Options};
 use crate::signals;
-use cardscope_server::Request;
+use cardscope_model::shell::quoted_path;
+use cardscope_server::{Request, Started};
 use cardscope_session::Result;
+use std::io::IsTerminal;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 pub(super) fn run(asked: &Request, options: &Options) -> Result<u8> {
     let mut written = Ok(());
-    cardscope_server::serve(asked, &signals::interrupt(), &mut |address, remarks| {
-        remarks.iter().for_each(|remark| output::note(remark));
+    cardscope_server::serve(asked, &signals::interrupt(), &mut |started| {
+        started.remarks.iter().for_each(|remark| output::note(remark));
         written = match options.json {
-            true => output::json(&serde_json::json!({ "address": address })),
-            false => output::bytes(format!("Open {address}\n").as_bytes()),
+            true => output::json(&serde_json::json!({ "address": started.link })),
+            false => output::bytes(format!("Open {}\n", shown(asked, started)).as_bytes()),
         };
-        if asked.open {
-            open(address);
+        if let Some(page) = &started.page {
+            open(page);
         }
     })?;
     written.map(|()| 0)
 }
 
-/// Opens the desktop's browser; where there is none, the address was printed.
-fn open(address: &str) {
+/// The address with the token, unless that is at hand elsewhere: what a desktop or the system starts prints to a log that others
+/// may read.
+fn shown(asked: &Request, started: &Started) -> String {
+    match (&asked.token_file, &started.page) {
+        (Some(file), _) => format!("{} and enter the token in {}", started.address, quoted_path(file)),
+        (None, Some(_)) if !std::io::stdout().is_terminal() => started.address.clone(),
+        _ => started.link.clone(),
+    }
+}
+
+/// Opens the page in the desktop's browser; where there is none, the address was printed.
+fn open(page: &Path) {
     let started = Command::new("xdg-open")
-        .arg(address)
+        .arg(page)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -1,6 +1,7 @@
 //! Why a card was not unmounted, each with what to do about it.
 
 use crate::guard::Refusal;
+use crate::object::ObjectError;
 use cardscope_model::shell::quoted_path;
 use std::path::PathBuf;
 
@@ -10,6 +11,9 @@ pub enum UnmountError {
     /// The guards refuse the device for another reason than being mounted.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// Another card than the one that was named.
+    #[error(transparent)]
+    Object(#[from] ObjectError),
     /// Not a whole disk.
     #[error("/dev/{part} is a partition of {disk}; name the whole card, /dev/{disk}")]
     Partition {

@@ -17,6 +17,7 @@ use crate::block::{BlockDevice, DeviceNumber};
 use crate::bus::removable;
 use crate::guard::{Refusal, Survey, mount_devices};
 use crate::mounts::{Mount, all_mounts};
+use crate::object::check_object;
 use crate::open::Asking;
 use crate::permission::can_be_asked;
 use crate::system::System;
@@ -24,9 +25,7 @@ use crate::system::System;
 use crate::udisks::{self, Trouble};
 use crate::vitals::capabilities;
 use rustix::io::Errno;
-#[cfg(feature = "udisks")]
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// `CAP_SYS_ADMIN` (`capabilities(7)`): may unmount.
 const CAP_SYS_ADMIN: u32 = 21;
@@ -34,19 +33,24 @@ const CAP_SYS_ADMIN: u32 = 21;
 /// Mounts that may come while others are undone; a program that mounts the card again each time is not raced.
 const SPARE: usize = 2;
 
-/// Unmounts every file system of a whole disk that can be taken out, named by its kernel name or path. Good, too, where
-/// nothing of it is mounted.
+/// Unmounts every file system of a whole disk that can be taken out, named by its kernel name or path; with an object, only of
+/// that card. Good, too, where nothing of it is mounted.
 ///
 /// # Errors
 /// If it is not such a disk, the guards refuse it for another reason than being mounted, a file system is busy, the system
 /// does not allow it, or the card was taken out meanwhile. File systems before that one are unmounted by then.
-pub fn unmount(name: &str, asking: &mut Asking<'_>) -> Result<(), UnmountError> {
+pub fn unmount(name: &str, object: Option<&str>, asking: &mut Asking<'_>) -> Result<(), UnmountError> {
     let system = System::host();
     let disk = whole_disk(&system, name)?;
-    if !removable(&system, &disk) {
+    let card = Card::of(system, &disk)?;
+    // The card is known by now: one that comes later is another sequence.
+    if let Some(object) = object {
+        check_object(card.number, object, Path::new(&format!("/dev/{}", card.name)))?;
+    }
+    if !removable(&card.system, &disk) {
         return Err(UnmountError::Fixed(disk.name));
     }
-    Card::of(system, &disk)?.unmount(&mut |place| place.unmount(asking))
+    card.unmount(&mut |place| place.unmount(asking))
 }
 
 /// Whether a whole disk could be unmounted, if somebody may: it can be taken out, and nothing but its mounts stands against

@@ -186,7 +186,7 @@ fn the_disk_of_the_running_system_is_refused() {
 
 /// As for a person.
 fn unmount_now(name: &str) -> Result<(), UnmountError> {
-    unmount(name, &mut Asking::with(&mut |_| (), &Interrupt::default()))
+    unmount(name, None, &mut Asking::with(&mut |_| (), &Interrupt::default()))
 }
 
 #[test]

@@ -22,6 +22,9 @@ pub struct Device {
     pub name: String,
     /// Device file; also the target to order a test with, and the name to type back.
     pub path: String,
+    /// Name of the very card in it: device number, disk sequence, size and registers. An order, an unmounting and a restoring
+    /// carry it back. Null where the system has no number for the device.
+    pub object: Option<String>,
     /// Bytes that it announces; 0 for an empty slot.
     pub bytes: Option<u64>,
     /// How it is attached: `mmc`, `usb`, `nvme` …
@@ -52,6 +55,15 @@ pub struct Device {
     pub can_unmount: bool,
     /// The task that runs or waits on it.
     pub task: Option<String>,
+}
+
+/// The card that is unmounted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CardObject {
+    /// Its name, as the list of devices has it.
+    #[serde(default)]
+    pub object: Option<String>,
 }
 
 /// A partition.

@@ -1,7 +1,7 @@
 //! The computer: what it is, and what waits on it.
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 /// The computer that the server runs on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -16,6 +16,21 @@ pub struct Host {
     pub archive_problem: Option<String>,
     /// Whether the server runs as root.
     pub root: bool,
+}
+
+/// A client's random number, used once.
+#[derive(Debug, Clone, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct Nonce {
+    /// 32 to 128 hex digits.
+    pub nonce: String,
+}
+
+/// What only a server that knows the token can answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Proof {
+    /// HMAC-SHA-256 in hex.
+    pub proof: String,
 }
 
 /// Journals that wait for their cards.

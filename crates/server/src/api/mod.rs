@@ -18,8 +18,8 @@ pub use cards::{
     Attachment, Card, CardChange, CardQuery, CardRow, Cards, Event, Fact, NewEvent, Price, Verdict,
 };
 pub use common::{Problem, Tone};
-pub use devices::{Device, Devices, Partition};
-pub use host::{Host, Journal, Journals};
+pub use devices::{CardObject, Device, Devices, Partition};
+pub use host::{Host, Journal, Journals, Nonce, Proof};
 pub use imports::{FileName, ImportOrder, Imported, ImportedFile, Upload};
 pub use recipes::{Recipe, RecipeCheck, RecipeLine, RecipeText, Recipes};
 pub use sessions::{Session, SessionLine, Sessions, Window};

@@ -1,8 +1,9 @@
 //! Cards, sticks and readers that are present.
 
 use super::common::blocking;
-use crate::api::{Device, Devices, Partition, SimulatedLine};
+use crate::api::{CardObject, Device, Devices, Partition, SimulatedLine};
 use crate::problem::Refusal;
+use crate::sent::OptionalBody;
 use crate::state::Server;
 use axum::Json;
 use axum::extract::rejection::PathRejection;
@@ -22,17 +23,20 @@ pub(super) async fn list(State(server): State<Arc<Server>>) -> Result<Json<Devic
 }
 
 /// Unmounts every file system of a device, as a file manager does; nothing is forced.
-#[utoipa::path(post, path = "/api/devices/{name}/unmount", tag = "devices", params(("name" = String, Path)), responses((status = 200, body = Devices), (status = 409, body = crate::api::Problem)))]
+#[utoipa::path(post, path = "/api/devices/{name}/unmount", tag = "devices", params(("name" = String, Path)), request_body = Option<CardObject>, responses((status = 200, body = Devices), (status = 404, body = crate::api::Problem), (status = 409, body = crate::api::Problem)))]
 pub(super) async fn unmount(
     State(server): State<Arc<Server>>,
     name: Result<Path<String>, PathRejection>,
+    OptionalBody(card): OptionalBody<CardObject>,
 ) -> Result<Json<Devices>, Refusal> {
     let Path(name) = name?;
     blocking(&server, move |server| {
         if entries(server)?.iter().all(|entry| entry.name != name) {
             return Err(Refusal::not_found("device of that name"));
         }
-        identify::unmount(&name, &Interrupt::default()).map_err(|why| Refusal::conflict(why.to_string()))?;
+        let object = card.object.ok_or_else(|| no_object(&name))?;
+        identify::unmount(&name, Some(&object), &Interrupt::default())
+            .map_err(|why| Refusal::conflict(why.to_string()))?;
         devices(server).map(Json)
     })
     .await
@@ -40,6 +44,13 @@ pub(super) async fn unmount(
 
 pub(super) fn entries(server: &Server) -> Result<Vec<Entry>, Refusal> {
     Ok(identify::list(&ListRequest { all: server.all_devices, ..ListRequest::default() })?)
+}
+
+/// A device is named by the card in it, too: its path may lead to another one by now.
+pub(super) fn no_object(device: &str) -> Refusal {
+    Refusal::conflict(format!(
+        "the request does not say which card in {device} it is for; send its `object` from /api/devices"
+    ))
 }
 
 fn devices(server: &Server) -> Result<Devices, Refusal> {
@@ -81,6 +92,7 @@ impl From<Entry> for Device {
             bus: entry.bus.to_string(),
             name: entry.name,
             path: entry.path,
+            object: entry.object,
             bytes: entry.bytes,
             model: entry.model,
             removable: entry.removable,

@@ -1,12 +1,13 @@
 //! The computer: what it is, whether it is fit to measure, and what waits on it.
 
 use super::common::blocking;
-use crate::api::{Host, Journal, Journals, Made};
+use crate::api::{Host, Journal, Journals, Made, Nonce, Proof};
 use crate::problem::Refusal;
 use crate::state::Server;
-use crate::{door, records};
+use crate::{door, open_page, records};
 use axum::Json;
-use axum::extract::State;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
 use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderName, StatusCode};
 use cardscope_report::doctor::page;
@@ -16,6 +17,9 @@ use cardscope_session::options::{ArchiveAt, Machine};
 use cardscope_session::restore;
 use std::path::Path;
 use std::sync::Arc;
+
+/// Hex digits of a nonce.
+const NONCE_DIGITS: std::ops::RangeInclusive<usize> = 32..=128;
 
 /// What the server runs on.
 #[utoipa::path(get, path = "/api/host", tag = "host", responses((status = 200, body = Host)))]
@@ -36,7 +40,23 @@ pub(super) async fn host(State(server): State<Arc<Server>>) -> Result<Json<Host>
 /// Hands out the cookie that reads pictures, downloads and the stream of events.
 #[utoipa::path(post, path = "/api/session", tag = "host", responses((status = 204)))]
 pub(super) async fn admit(State(server): State<Arc<Server>>) -> (StatusCode, [(HeaderName, String); 1]) {
+    // The browser is in: the page that led it here is not needed any more.
+    open_page::remove(server.address, server.token.text());
     (StatusCode::NO_CONTENT, [(SET_COOKIE, door::cookie_header(&server))])
+}
+
+/// Shows that the server knows the token, without it: HMAC-SHA-256 of the nonce under the token, both as text. Needs no token.
+#[utoipa::path(get, path = "/api/proof", tag = "host", params(Nonce), security(()), responses((status = 200, body = Proof), (status = 422, body = crate::api::Problem)))]
+pub(super) async fn proof(
+    State(server): State<Arc<Server>>,
+    asked: Result<Query<Nonce>, QueryRejection>,
+) -> Result<Json<Proof>, Refusal> {
+    let Query(Nonce { nonce }) = asked?;
+    let fits = NONCE_DIGITS.contains(&nonce.len()) && nonce.bytes().all(|b| b.is_ascii_hexdigit());
+    match fits {
+        true => Ok(Json(Proof { proof: server.token.proof(&nonce) })),
+        false => Err(Refusal::odd("the nonce must have 32 to 128 hex digits")),
+    }
 }
 
 /// Data of cards that wait to be restored.

@@ -23,6 +23,7 @@ pub(super) fn router() -> OpenApiRouter<Arc<Server>> {
     OpenApiRouter::with_openapi(Head::openapi())
         .routes(routes!(host::host))
         .routes(routes!(host::admit))
+        .routes(routes!(host::proof))
         .routes(routes!(host::journals))
         .routes(routes!(host::doctor))
         .routes(routes!(devices::list))

@@ -14,6 +14,7 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use cardscope_model::units::Size;
+use cardscope_session::identify;
 use cardscope_session::recipes;
 use cardscope_session::restore;
 use cardscope_session::simulate;
@@ -112,6 +113,9 @@ fn ready(server: &Server, order: Order) -> Result<Ready, Refusal> {
         _ => {}
     }
     arguments.extend(order.what.options().into_iter().map(OsString::from));
+    if let Some(object) = order.object.as_ref().filter(|_| !simulated) {
+        arguments.push(format!("--object={object}").into());
+    }
     let loses_data = !simulated && order.what.loses_data(writes);
     if loses_data && order.confirm.as_deref() != Some(order.target.as_str()) {
         return Err(Refusal::conflict(format!(
@@ -143,6 +147,11 @@ fn device_title(server: &Server, order: &Order) -> Result<String, Refusal> {
             format!("{:?} is not in the list of devices; plug it in, or name a simulated card", order.target);
         return Err(Refusal::odd(why));
     };
+    match (&order.object, &entry.object) {
+        (None, _) => return Err(devices::no_object(&order.target)),
+        (Some(agreed), Some(present)) if agreed == present => {}
+        (Some(_), _) => return Err(Refusal::conflict(identify::changed(&order.target).to_string())),
+    }
     // A test of ours that runs on it is waited for; what is in the way then is asked by the program itself.
     let waits = server.tasks.on(&order.target).is_some();
     if let (false, false, Some(reason)) = (entry.safe, waits, &entry.reason) {
@@ -197,7 +206,8 @@ mod tests {
         Server {
             address,
             hosts: Hosts::of(address, &[]),
-            token: Token::new().unwrap(),
+            token: Token::random().unwrap(),
+            reading: Token::random().unwrap(),
             archive: None,
             all_devices: false,
             tasks: Bench::new(Arc::clone(&hub), "/nonexistent".into(), None, None),

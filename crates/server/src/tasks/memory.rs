@@ -1,24 +1,17 @@
 //! What has not ended, kept on disk: a server that comes after one that was killed shows it as interrupted, with its session.
 
 use crate::api::{State, Task};
-use crate::claim;
+use crate::claim::Claim;
 use cardscope_session::state::StateFile;
-use std::fs::File;
-use std::net::SocketAddr;
 
-/// Tasks on disk, and the lock by which other servers of this user know that they are this one's.
+/// Tasks on disk, and the claim by which other servers of this user know that they are this one's.
 #[derive(Debug)]
-pub(super) struct Memory(Option<(StateFile, File)>);
+pub(super) struct Memory(Option<(StateFile, Claim)>);
 
 impl Memory {
     /// Beside the journals; nowhere, where another server that runs has its tasks there.
-    pub(super) fn open(address: SocketAddr) -> Self {
-        Memory(StateFile::of("server-tasks.json").ok().zip(claim::claim(address)))
-    }
-
-    /// Nowhere.
-    pub(super) fn none() -> Self {
-        Memory(None)
+    pub(super) fn new(claim: Option<Claim>) -> Self {
+        Memory(StateFile::of("server-tasks.json").ok().zip(claim))
     }
 
     /// Keeps these. Where that cannot be, a later server knows nothing of them; the archive has their results all the same.

@@ -7,6 +7,7 @@ pub(crate) mod order;
 mod track;
 
 use crate::api::{State, Task, TaskMoment};
+use crate::claim::Claim;
 use crate::hub::Hub;
 use crate::locked::lock;
 use crate::records;
@@ -14,12 +15,12 @@ use crate::uploads::SentText;
 use cardscope_model::live::Told;
 use cardscope_model::report::Tone;
 use cardscope_session::frame::{ExitStatus, Failure};
+use cardscope_session::identify;
 use child::{Ended, Launch};
 use memory::Memory;
 use order::Order;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -75,14 +76,14 @@ struct Entry {
 }
 
 impl Tasks {
-    /// Kept on disk where it is said where the server listens.
+    /// Kept on disk by the server that has the claim.
     pub(crate) fn new(
         hub: Arc<Hub>,
         program: PathBuf,
         archive: Option<PathBuf>,
-        address: Option<SocketAddr>,
+        claim: Option<Claim>,
     ) -> Arc<Self> {
-        let memory = address.map_or_else(Memory::none, Memory::open);
+        let memory = Memory::new(claim);
         let mut inner = Inner::default();
         for task in memory.left() {
             inner.all.insert(task.id.clone(), Entry { task, track: Track::default(), pid: None });
@@ -221,6 +222,11 @@ impl Tasks {
         let mut arguments: Vec<OsString> = vec![ready.order.what.verb().into()];
         arguments.extend(ready.arguments.iter().cloned());
         arguments.extend(["--json", "--events"].map(OsString::from));
+        // The last look before the program's own: it may have waited for hours.
+        if let Some(changed) = ready.changed() {
+            self.ended(id, State::Failed, Some(changed), None);
+            return self.start_what_can_be();
+        }
         let launch = Launch { program: &self.program, arguments, archive: self.archive.as_deref() };
         match launch.start() {
             Err(error) => {
@@ -401,6 +407,13 @@ impl Ready {
     /// Whether a card's data is saved and restored; a simulated one has none to lose.
     fn restores(&self) -> bool {
         self.order.what.restores() && !self.order.target.starts_with("sim:")
+    }
+
+    /// Why it is not started any more: the card that it was ordered for is not in the device.
+    fn changed(&self) -> Option<String> {
+        let object = self.order.object.as_deref().filter(|_| !self.order.target.starts_with("sim:"))?;
+        let changed = identify::check_object(&self.order.target, object).err()?;
+        Some(format!("not started: {changed}"))
     }
 
     /// What becomes of the card's data, until the verb says more.

@@ -14,6 +14,9 @@ pub(crate) struct Order {
     pub(crate) what: What,
     /// Device file as the list of devices has it, or a simulated card: `sim:NAME?key=value&…`.
     pub(crate) target: String,
+    /// Name of the very card in the device, as the list of devices has it; not for a simulated card.
+    #[serde(default)]
+    pub(crate) object: Option<String>,
     /// The device file typed back, where the card's data are lost.
     #[serde(default)]
     pub(crate) confirm: Option<String>,
@@ -26,6 +29,7 @@ struct Sent {
     target: String,
     #[serde(default)]
     options: serde_json::Map<String, Value>,
+    object: Option<String>,
     confirm: Option<String>,
 }
 
@@ -34,7 +38,7 @@ impl TryFrom<Sent> for Order {
 
     fn try_from(sent: Sent) -> Result<Self, Self::Error> {
         let what = serde_json::from_value(json!({ "verb": sent.verb, "options": sent.options }))?;
-        Ok(Order { what, target: sent.target, confirm: sent.confirm })
+        Ok(Order { what, target: sent.target, object: sent.object, confirm: sent.confirm })
     }
 }
 

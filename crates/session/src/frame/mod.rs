@@ -128,7 +128,8 @@ pub fn execute<P: Procedure>(
     interrupt: &Interrupt,
     events: &mut dyn Listener,
 ) -> Result<Outcome<Report<P::Body>>> {
-    let target = Resolved::of(&procedure.common().target);
+    let common = procedure.common();
+    let target = Resolved::of(&common.target).with_object(common.consent.object.as_deref());
     let begun = procedure.check(target.target_type()).and_then(|()| {
         let stated = procedure.stated()?;
         let mut opened = procedure.open(target, consent, interrupt)?;

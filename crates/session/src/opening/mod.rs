@@ -15,11 +15,13 @@ use crate::error::{Failure, Result};
 use crate::journals;
 use crate::opened::Opened;
 use cardscope_device::held::{Held, HoldError, Kind};
+use cardscope_device::object::check_object;
 use cardscope_device::open::{Access, Asking};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_probe::reader_check;
 use cardscope_simulator::{SimTarget, identity, target_spec};
 use resolved::Found;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Opens a target by its name, as [`open_resolved`].
@@ -55,11 +57,11 @@ pub fn open_resolved(
 /// # Errors
 /// A refusal, as [`open`], and of a directory; a journal that waits is none.
 pub(crate) fn open_to_restore(
-    name: &str,
+    target: Resolved,
     consent: &mut dyn Consent,
     interrupt: &Interrupt,
 ) -> Result<Opened> {
-    open_any(Resolved::of(name), true, Directories::Refused, consent, interrupt)
+    open_any(target, true, Directories::Refused, consent, interrupt)
 }
 
 /// Whether a directory may stand for the card that is mounted there: in it a file of the test's own is made.
@@ -76,7 +78,8 @@ fn open_any(
     consent: &mut dyn Consent,
     interrupt: &Interrupt,
 ) -> Result<Opened> {
-    let Resolved { name, found } = target;
+    target.check_object()?;
+    let Resolved { name, found, object } = target;
     let name = name.as_str();
     let Found::Real(pinned) = found else {
         let mut opened = simulated(name)?;
@@ -91,6 +94,10 @@ fn open_any(
     let held = pinned.and_then(|pinned| Held::of(pinned, access, &mut asking));
     let held = held.map_err(|error| not_held(name, error))?;
     let held = Arc::new(held);
+    // Again: a reader looks for another card when its device is opened.
+    if let (Some(object), Kind::Device(device)) = (&object, held.kind()) {
+        check_object(device.number, object, Path::new(name)).map_err(Failure::refused)?;
+    }
     match held.kind() {
         Kind::Directory if directories == Directories::Refused => Err(Failure::refused(format!(
             "{name} is a directory; name the card itself, as `cardscope list` shows it, or its image file"

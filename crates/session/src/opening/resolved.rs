@@ -1,7 +1,9 @@
 //! The name of a target, resolved once: what a request is checked against is the very object that is opened after it.
 
+use crate::error::{Failure, Result};
 use crate::opened::TargetType;
 use cardscope_device::held::{HoldError, Pinned};
+use cardscope_device::object::{ObjectError, check_object};
 use cardscope_simulator::target_spec;
 use std::path::Path;
 
@@ -10,6 +12,8 @@ use std::path::Path;
 pub struct Resolved {
     pub(super) name: String,
     pub(super) found: Found,
+    /// Name of the very card that it must hold.
+    pub(super) object: Option<String>,
 }
 
 /// What its name leads to.
@@ -18,7 +22,7 @@ pub(super) enum Found {
     /// A simulated card.
     Simulated,
     /// A directory, file or device; or nothing that could be opened, which is said when it is to be opened.
-    Real(Result<Pinned, HoldError>),
+    Real(std::result::Result<Pinned, HoldError>),
 }
 
 impl Resolved {
@@ -28,7 +32,25 @@ impl Resolved {
             true => Found::Simulated,
             false => Found::Real(Pinned::of(Path::new(name))),
         };
-        Resolved { name: name.to_owned(), found }
+        Resolved { name: name.to_owned(), found, object: None }
+    }
+
+    /// The same, to be opened only while it holds the card that this object names.
+    pub(crate) fn with_object(self, object: Option<&str>) -> Resolved {
+        Resolved { object: object.map(str::to_owned), ..self }
+    }
+
+    /// Refuses a target that does not hold the card that was named, or cannot hold one.
+    pub(super) fn check_object(&self) -> Result<()> {
+        let (Some(object), Found::Simulated | Found::Real(Ok(_))) = (&self.object, &self.found) else {
+            return Ok(());
+        };
+        let device = if let Found::Real(Ok(pinned)) = &self.found { pinned.device() } else { None };
+        let checked = match device {
+            Some(number) => check_object(number, object, Path::new(&self.name)),
+            None => Err(ObjectError::NotADevice { name: self.name.clone() }),
+        };
+        checked.map_err(Failure::refused)
     }
 
     /// What it is.

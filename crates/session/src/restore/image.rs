@@ -1,7 +1,7 @@
 //! Restoring an image, onto its own card or another one: the whole card is overwritten, so consent is asked for, and
 //! the image must fit byte for byte.
 
-use super::request::fill_in;
+use super::request::{Request, fill_in};
 use crate::card_key::card_key;
 use crate::consent::Consent;
 use crate::error::{Failure, Result};
@@ -18,20 +18,20 @@ use std::path::Path;
 
 pub(super) fn restore(
     file: &Path,
-    target: Option<&str>,
+    request: &Request,
     consent: &mut dyn Consent,
     interrupt: &Interrupt,
     events: &mut dyn Listener,
 ) -> Result<Outcome<RestoreReport>> {
     let backup = Backup::open(file)?;
-    let Some(target) = target else {
+    let Some(target) = request.target.as_deref() else {
         let was = &backup.about().target;
         return Err(Failure::refused(format!(
             "name the card that the backup overwrites: cardscope restore {} TARGET (it was taken from {was})",
             quoted_path(file)
         )));
     };
-    let mut opened = opening::open_to_restore(target, consent, interrupt)?;
+    let mut opened = opening::open_to_restore(request.resolved(target), consent, interrupt)?;
     let mut report = RestoreReport {
         file: file.display().to_string(),
         source: RestoreSource::Backup,

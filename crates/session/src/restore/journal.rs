@@ -2,7 +2,7 @@
 //! content, and the journal goes only when the card was read again, everything is there, and nothing of the test is found
 //! beside it.
 
-use super::request::{fill_in, restore_range};
+use super::request::{Request, fill_in, restore_range};
 use crate::consent::{Consent, DataKeptOf, Question, obtain};
 use crate::error::{Failure, Result};
 use crate::frame::Outcome;
@@ -31,13 +31,13 @@ const COMPARING: &str = "comparing the card with the journal";
 
 pub(super) fn restore(
     file: &Path,
-    target: Option<&str>,
+    request: &Request,
     consent: &mut dyn Consent,
     interrupt: &Interrupt,
     events: &mut dyn Listener,
 ) -> Result<Outcome<RestoreReport>> {
     let mut journal = Journal::open(file)?;
-    let target = target.map_or_else(|| journal.about().target.clone(), str::to_owned);
+    let target = request.target.clone().unwrap_or_else(|| journal.about().target.clone());
     let mut report = RestoreReport {
         file: file.display().to_string(),
         source: RestoreSource::Journal,
@@ -55,7 +55,8 @@ pub(super) fn restore(
         report.notes.push("its test overwrote nothing; nothing was written".to_owned());
         return Ok(close(journal, report));
     }
-    let mut opened = opening::open_to_restore(&target, &mut DataKeptOf(consent), interrupt)?;
+    let mut opened =
+        opening::open_to_restore(request.resolved(&target), &mut DataKeptOf(consent), interrupt)?;
     let named = size_and_identity(&journal, &opened, &target)?;
     let failing = |stop| failure(stop, file);
     let mut card = Card::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH).map_err(failing)?;

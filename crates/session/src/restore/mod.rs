@@ -41,12 +41,11 @@ pub fn restore(
             "name the journal or the backup; `cardscope restore` lists the waiting journals",
         ));
     };
-    let target = request.target.as_deref();
     if beside(file).is_file() {
-        return answered(image::restore(file, target, consent, interrupt, events), interrupt);
+        return answered(image::restore(file, request, consent, interrupt, events), interrupt);
     }
     if is_journal(file) {
-        return answered(journal::restore(file, target, consent, interrupt, events), interrupt);
+        return answered(journal::restore(file, request, consent, interrupt, events), interrupt);
     }
     Err(match file.metadata() {
         Err(e) => Failure::refused_for(

@@ -1,5 +1,6 @@
 //! What a restoration is asked to do, and what putting back says in its document.
 
+use crate::opening::Resolved;
 use crate::options::GivenConsent;
 use cardscope_engine::journal::SavedRange;
 use cardscope_journal::put_back::PutBack;
@@ -26,6 +27,13 @@ pub struct Request {
     /// Consent that is given before anybody is asked.
     #[command(flatten)]
     pub consent: GivenConsent,
+}
+
+impl Request {
+    /// The card that this name leads to, held to `--object`.
+    pub(super) fn resolved(&self, target: &str) -> Resolved {
+        Resolved::of(target).with_object(self.consent.object.as_deref())
+    }
 }
 
 pub(super) fn fill_in(report: &mut RestoreReport, put_back: PutBack) {

@@ -18,7 +18,7 @@ use crate::error::{Failure, Result};
 use crate::format::{Range, data_ranges};
 use crate::frame::{Session, count};
 use crate::opened::Opened;
-use crate::opening;
+use crate::opening::{self, Resolved};
 use cardscope_device::block::BlockDevice;
 use cardscope_device::guard::Clearance;
 use cardscope_device::system::System;
@@ -168,7 +168,7 @@ impl<'a> Trial<'a> {
     /// Opens the card again, exclusively and past the guards, and makes sure that it is still the one of before.
     fn hold(&self, interrupt: &Interrupt) -> Result<Opened> {
         let path = self.clearance.path.to_string_lossy();
-        let opened = opening::open_to_restore(&path, &mut DataKept, interrupt)?;
+        let opened = opening::open_to_restore(Resolved::of(&path), &mut DataKept, interrupt)?;
         match opened.held.as_ref().is_some_and(|held| held.is(&self.clearance)) {
             true => Ok(opened),
             false => Err(Failure::io(self.other())),

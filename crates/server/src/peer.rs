@@ -1,0 +1,96 @@
+//! Whose program is at the other end of a connection within this computer, as the kernel knows it (`sock_diag(7)`, one socket by
+//! its addresses and ports).
+
+use rustix::fd::OwnedFd;
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with,
+};
+use std::net::{IpAddr, SocketAddr};
+
+/// `SOCK_DIAG_BY_FAMILY` (linux/sock_diag.h).
+const BY_FAMILY: u16 = 20;
+/// `NLM_F_REQUEST` (linux/netlink.h).
+const REQUEST: u16 = 1;
+const TCP: u8 = 6;
+const AF_INET: u8 = 2;
+const AF_INET6: u8 = 10;
+
+/// Bytes of `struct nlmsghdr`, and with `struct inet_diag_req_v2` behind it (linux/inet_diag.h).
+const HEADER: usize = 16;
+const ASKED: usize = HEADER + 56;
+/// Place of `idiag_uid` in `struct inet_diag_msg`.
+const UID: usize = HEADER + 64;
+
+/// Asks the kernel for owners of sockets.
+#[derive(Debug)]
+pub(crate) struct Owners(Option<OwnedFd>);
+
+impl Owners {
+    /// Without an answer where the kernel lacks this (`CONFIG_INET_TCP_DIAG`).
+    pub(crate) fn new() -> Self {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let kind = Some(netlink::SOCK_DIAG);
+        Owners(socket_with(AddressFamily::NETLINK, SocketType::DGRAM, flags, kind).ok())
+    }
+
+    /// The user who owns the socket at `peer` that is connected to `local`; `None` on another computer, or where it is gone.
+    pub(crate) fn owner(&self, peer: SocketAddr, local: SocketAddr) -> Option<u32> {
+        let socket = self.0.as_ref()?;
+        let request = request(peer, local);
+        send(socket, &request, SendFlags::empty()).ok()?;
+        let mut answer = [0; 1024];
+        let (bytes, _) = recv(socket, &mut answer[..], RecvFlags::empty()).ok()?;
+        uid(&answer[..bytes])
+    }
+}
+
+fn request(peer: SocketAddr, local: SocketAddr) -> [u8; ASKED] {
+    let mut bytes = [0; ASKED];
+    let mut put = |at: usize, part: &[u8]| bytes[at..at + part.len()].copy_from_slice(part);
+    put(0, &(ASKED as u32).to_ne_bytes());
+    put(4, &BY_FAMILY.to_ne_bytes());
+    put(6, &REQUEST.to_ne_bytes());
+    let family = if peer.is_ipv4() { AF_INET } else { AF_INET6 };
+    put(HEADER, &[family, TCP]);
+    // Sockets in any state.
+    put(HEADER + 4, &u32::MAX.to_ne_bytes());
+    put(HEADER + 8, &peer.port().to_be_bytes());
+    put(HEADER + 10, &local.port().to_be_bytes());
+    put(HEADER + 12, &octets(peer.ip()));
+    put(HEADER + 28, &octets(local.ip()));
+    // No cookie.
+    put(HEADER + 48, &[0xff; 8]);
+    bytes
+}
+
+fn octets(address: IpAddr) -> Vec<u8> {
+    match address {
+        IpAddr::V4(address) => address.octets().to_vec(),
+        IpAddr::V6(address) => address.octets().to_vec(),
+    }
+}
+
+fn uid(answer: &[u8]) -> Option<u32> {
+    let kind = u16::from_ne_bytes(answer.get(4..6)?.try_into().ok()?);
+    let uid = answer.get(UID..UID + 4)?;
+    (kind == BY_FAMILY).then_some(u32::from_ne_bytes(uid.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{TcpListener, TcpStream};
+
+    #[test]
+    fn owner_of_a_connection_of_this_process_is_this_user() {
+        let owners = Owners::new();
+        for address in ["127.0.0.1:0", "[::1]:0"] {
+            let Ok(listener) = TcpListener::bind(address) else { continue };
+            let local = listener.local_addr().unwrap();
+            let client = TcpStream::connect(local).unwrap();
+            let peer = client.local_addr().unwrap();
+            assert_eq!(owners.owner(peer, local), Some(rustix::process::geteuid().as_raw()), "{address}");
+            assert_eq!(owners.owner("127.0.0.1:1".parse().unwrap(), local), None);
+        }
+    }
+}

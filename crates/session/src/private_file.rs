@@ -1,0 +1,184 @@
+//! Files with a secret: only their owner may read them, in folders that nobody else may change. What others could have read or
+//! written is refused with the command that mends it.
+
+use crate::error::{Failure, Result};
+use cardscope_files::{Draft, FileError, Folder, Identity, is_trusted};
+use cardscope_model::shell::quoted_path;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// Rights of everybody but the owner.
+const OTHERS: u32 = 0o077;
+const OTHERS_WRITE: u32 = 0o002;
+
+/// Bytes that are read; a longer file holds no secret of ours.
+const LONGEST: u64 = 4096;
+
+/// Returns the text of a secret; `None` where there is no such file. Bytes that are not UTF-8 give an empty text.
+///
+/// # Errors
+/// A refusal: others can read or change the file, or exchange it.
+pub fn read(path: &Path) -> Result<Option<String>> {
+    if Folder::of_file(path).is_err_and(|error| error.is_absent()) {
+        return Ok(None);
+    }
+    let (folder, name) = private_folder(path)?;
+    let Some(file) = folder.find(&name).map_err(|e| unusable(path, e))? else { return Ok(None) };
+    require_private(&file, path)?;
+    let mut text = String::new();
+    match file.take(LONGEST).read_to_string(&mut text) {
+        Err(error) if error.kind() != ErrorKind::InvalidData => Err(unusable(path, error.into())),
+        _ => Ok(Some(text)),
+    }
+}
+
+/// Stores a secret in a new file.
+///
+/// # Errors
+/// A refusal: there is a file of this name, it cannot be written, or others can exchange it.
+pub fn create(path: &Path, text: &str) -> Result<()> {
+    let (folder, name) = private_folder(path)?;
+    let write = || -> Result<(), FileError> {
+        let mut file = folder.create(&name, 0o600)?;
+        file.write_all(text.as_bytes())?;
+        Ok(file.sync_all()?)
+    };
+    write().map_err(|e| unusable(path, e))
+}
+
+/// Stores a secret, in place of the private file of this name, if there is one.
+///
+/// # Errors
+/// As [`create`]; and if the file that is there can be read or changed by others.
+pub fn replace(path: &Path, text: &str) -> Result<()> {
+    let (folder, name) = private_folder(path)?;
+    let old = folder.find(&name).map_err(|e| unusable(path, e))?;
+    old.as_ref().map_or(Ok(()), |old| require_private(old, path))?;
+    let write = || -> Result<(), FileError> {
+        let draft = Draft::new(&folder, old, 0o600)?;
+        draft.file().write_all(text.as_bytes())?;
+        draft.place(&name)
+    };
+    write().map_err(|e| unusable(path, e))
+}
+
+/// Removes a secret of this user, while the file still holds `text`.
+pub fn remove(path: &Path, text: &str) {
+    let Ok((folder, name)) = Folder::of_file(path) else { return };
+    let Ok(Some(file)) = folder.find(&name) else { return };
+    let Ok(identity) = Identity::of(&file) else { return };
+    let own = is_trusted(file.metadata().map_or(u32::MAX, |found| found.uid()));
+    let mut found = String::new();
+    if own && file.take(LONGEST).read_to_string(&mut found).is_ok() && found.contains(text) {
+        // Of no use to anybody once the server has ended.
+        let _ = folder.remove(&name, identity);
+    }
+}
+
+fn private_folder(path: &Path) -> Result<(Folder, OsString)> {
+    let (folder, name) = Folder::of_file(path).map_err(|e| unusable(path, e))?;
+    let shown = path.display();
+    let writable = |at: &Path| {
+        Failure::refused(format!(
+            "{shown} lies in a folder that others can write to; prevent that: chmod go-w {}",
+            quoted_path(at)
+        ))
+    };
+    match folder.settled() {
+        Ok(()) => {}
+        Err(FileError::Writable { folder }) => return Err(writable(&folder)),
+        Err(FileError::Unsettled { folder, owner }) => {
+            return Err(Failure::refused(format!(
+                "{shown} lies in a folder of user {owner}; move it to one of yours, or: chown {} {}",
+                rustix::process::geteuid().as_raw(),
+                quoted_path(&folder)
+            )));
+        }
+        Err(other) => return Err(unusable(path, other)),
+    }
+    // A sticky folder, such as /tmp, keeps others from replacing a file, and not from planting one before it is made.
+    let found = folder.readable().map(File::from).ok().and_then(|opened| opened.metadata().ok());
+    match found.is_some_and(|found| found.mode() & OTHERS_WRITE != 0) {
+        true => Err(writable(folder.path())),
+        false => Ok((folder, name)),
+    }
+}
+
+fn require_private(file: &File, path: &Path) -> Result<()> {
+    let found = file.metadata().map_err(|e| unusable(path, e.into()))?;
+    let (shown, typed) = (path.display(), quoted_path(path));
+    if !is_trusted(found.uid()) {
+        let owner = found.uid();
+        return Err(Failure::refused(format!(
+            "{shown} is owned by user {owner}, who may know the secret in it; remove it: rm {typed}"
+        )));
+    }
+    match found.mode() & OTHERS {
+        0 => Ok(()),
+        _ => Err(Failure::refused(format!(
+            "{shown} can be read or changed by others (mode {:04o}), who may know the secret in it; make it private: chmod 600 {typed}",
+            found.mode() & 0o7777
+        ))),
+    }
+}
+
+fn unusable(path: &Path, error: FileError) -> Failure {
+    Failure::refused_for(format!("{} cannot be used: {error}", path.display()), error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, chown};
+
+    #[test]
+    fn secret_is_refused_where_others_have_rights_on_file_or_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("secret");
+        assert_eq!(read(&file).unwrap(), None);
+        create(&file, "one").unwrap();
+        assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
+        let holds = |text: &str| assert_eq!(read(&file).unwrap().as_deref(), Some(text));
+        let refused = |command: &str| {
+            for why in [read(&file).unwrap_err(), replace(&file, "two").unwrap_err()] {
+                assert!(why.to_string().contains(command), "{why}");
+            }
+        };
+        let set = |path: &Path, mode| {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        for mode in [0o644, 0o640, 0o620, 0o602, 0o604, 0o666] {
+            set(&file, mode);
+            refused("chmod 600");
+        }
+        set(&file, 0o400);
+        holds("one");
+        for mode in [0o777, 0o1777, 0o702] {
+            set(dir.path(), mode);
+            refused("chmod go-w");
+            assert!(create(&dir.path().join("new"), "x").is_err());
+        }
+        set(dir.path(), 0o755);
+        replace(&file, "two").unwrap();
+        holds("two");
+        remove(&file, "one");
+        holds("two");
+        remove(&file, "two");
+        assert_eq!(read(&file).unwrap(), None);
+    }
+
+    #[test]
+    fn secret_of_another_user_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("secret");
+        create(&file, "one").unwrap();
+        chown(&file, Some(65534), None).unwrap();
+        assert!(read(&file).unwrap_err().to_string().contains("rm "));
+        chown(&file, Some(rustix::process::geteuid().as_raw()), None).unwrap();
+        chown(dir.path(), Some(65534), None).unwrap();
+        assert!(read(&file).unwrap_err().to_string().contains("chown "));
+    }
+}

@@ -1,0 +1,121 @@
+//! Connections of others: whatever another user of the computer opens, the owner gets in, and finds descriptors for the tests.
+
+use super::Server;
+use crate::common::binary::{Home, Running};
+use crate::common::{PATIENCE, until};
+use std::fs;
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Connections that have not shown the token at a time.
+const MOST: usize = 64;
+
+/// Time for the whole header of a request.
+const HEADER: Duration = Duration::from_secs(10);
+
+fn descriptors(server: &Server) -> usize {
+    fs::read_dir(format!("/proc/{}/fd", server.running().id())).unwrap().count()
+}
+
+fn connect(server: &Server) -> TcpStream {
+    let stream = TcpStream::connect(server.address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
+/// Returns true for a connection that the server has closed.
+fn is_closed(stream: &mut TcpStream) -> bool {
+    stream.set_nonblocking(true).unwrap();
+    let read = stream.read(&mut [0]);
+    stream.set_nonblocking(false).unwrap();
+    match read {
+        Ok(read) => read == 0,
+        Err(error) => error.kind() != ErrorKind::WouldBlock,
+    }
+}
+
+#[test]
+fn twenty_thousand_idle_connections_of_another_user_do_not_shut_the_owner_out() {
+    // In five processes: a process may have no more than some thousand files.
+    const OPEN: &str = "import os, resource, socket, sys
+limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+all(os.fork() for _ in range(4))
+held = []
+for number in range(4000):
+    one = socket.create_connection(('127.0.0.1', int(sys.argv[1])))
+    try:
+        one.send(b'GET / HT')
+    except OSError:
+        pass
+    held.append(one)
+print('open', flush=True)
+sys.stdin.read()";
+    let home = Home::new();
+    let server = Server::start(&home, &[]);
+    let before = descriptors(&server);
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/python3", "-c", OPEN]);
+    command.arg(server.address.port().to_string());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut other = Running::of(command);
+    let (mut asked, began) = (0, Instant::now());
+    while other.printed().matches("open").count() < 5 {
+        // Also while they come.
+        server.get("/api/tasks").expect(200);
+        asked += 1;
+        assert!(!other.is_over(), "{}", other.noted());
+        // The kernel drops what a busy machine accepts too slowly, and it comes again after a second.
+        assert!(began.elapsed() < 4 * PATIENCE, "{}", other.printed());
+    }
+    assert!(asked > 1);
+    for _ in 0..20 {
+        let began = Instant::now();
+        server.get("/api/tasks").expect(200);
+        assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    }
+    let now = descriptors(&server);
+    assert!(now <= before + MOST + 16, "{before} descriptors before and {now} beside 20 000 connections");
+}
+
+#[test]
+fn the_oldest_of_too_many_strangers_is_closed_and_the_owner_s_stays() {
+    let home = Home::new();
+    let server = Server::start(&home, &[]);
+    let mut owner = connect(&server);
+    let head = server.head("GET", "/api/events", &[]).replace("Connection: close\r\n", "");
+    owner.write_all(head.as_bytes()).unwrap();
+    assert!(owner.read(&mut [0; 512]).unwrap() > 0);
+    let mut strangers: Vec<TcpStream> = (0..MOST + 20).map(|_| connect(&server)).collect();
+    until("the first ones to be closed", || strangers[..20].iter_mut().all(is_closed));
+    assert!(!strangers[20..].iter_mut().any(is_closed), "the newest ones are kept");
+    assert!(!is_closed(&mut owner), "the owner's is not one of them");
+    // A newer one makes room for itself, and is the owner's from its first request on.
+    server.get("/api/tasks").expect(200);
+}
+
+#[test]
+fn a_header_that_does_not_come_whole_in_time_is_not_waited_for() {
+    let home = Home::new();
+    let server = Server::start(&home, &[]);
+    let token = server.head("GET", "/api/tasks", &[]);
+    let begun = ["", "GET /", "GET / HTTP/1.1\r\nHost: x\r\n", &token[..token.len() - 2]];
+    let mut streams = begun.map(|begun| {
+        let mut stream = connect(&server);
+        stream.write_all(begun.as_bytes()).unwrap();
+        stream
+    });
+    let began = Instant::now();
+    until("all of them to be closed", || {
+        // A byte now and then is no whole header either.
+        if began.elapsed() < HEADER / 2 {
+            let _ = streams[2].write_all(b"X-More: 1\r\n");
+        }
+        std::thread::sleep(Duration::from_millis(200));
+        streams.iter_mut().all(is_closed)
+    });
+    assert!(began.elapsed() > HEADER / 2, "{:?}", began.elapsed());
+    assert!(began.elapsed() < HEADER * 2, "{:?}", began.elapsed());
+}

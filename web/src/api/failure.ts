@@ -1,0 +1,18 @@
+/** What went wrong, as the server says it. `status` is 0 where it did not answer. */
+export class Failure extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export function failure(thrown: unknown): Failure {
+  return thrown instanceof Failure ? thrown : new Failure(0, thrown instanceof Error ? thrown.message : String(thrown));
+}
+
+/** Aborted because something newer was asked for: nobody waits for it. */
+export function isAbort(thrown: unknown): boolean {
+  return thrown instanceof DOMException && thrown.name === 'AbortError';
+}
