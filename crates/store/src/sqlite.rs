@@ -1,7 +1,7 @@
 //! What is SQLite's own: opening and making the file, and how firmly it is written.
 
 use crate::archive_file::{ArchiveFile, Found};
-use crate::connection::{Connection, Outcome};
+use crate::connection::{Connection, Outcome, Row, statement};
 use crate::{ArchiveError, migration};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteLockingMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, Executor};
@@ -45,6 +45,7 @@ async fn read_only(place: &ArchiveFile) -> Result<Connection, ArchiveError> {
         .row_buffer_size(ROWS_AHEAD)
         .disable_statement_logging();
     let mut connection = Connection::Sqlite(options.connect().await.map_err(failed)?);
+    check_schema(&mut connection, place).await?;
     migration::ready(&mut connection, place.path()).await?;
     place.is_still_there().map(|()| connection)
 }
@@ -56,7 +57,11 @@ async fn connect_ready(place: &ArchiveFile, locking: SqliteLockingMode) -> Resul
         other => other,
     };
     let mut connection = Connection::Sqlite(file);
-    let ready = match made {
+    let sound = match made {
+        Ok(()) => check_schema(&mut connection, place).await,
+        other => other,
+    };
+    let ready = match sound {
         Ok(()) => migration::ready(&mut connection, place.path()).await,
         other => other,
     };
@@ -65,6 +70,27 @@ async fn connect_ready(place: &ArchiveFile, locking: SqliteLockingMode) -> Resul
         Err(error) => {
             connection.close().await;
             Err(error)
+        }
+    }
+}
+
+/// Refuses a schema that is not UTF-8: sqlx takes the names and types of columns, which stand in it, for UTF-8 and panics
+/// where they are not (`StatementHandle::column_decltype`). As blobs they can be read whatever they are.
+async fn check_schema(connection: &mut Connection, place: &ArchiveFile) -> Result<(), ArchiveError> {
+    let schema = statement(
+        "SELECT CAST(name AS BLOB), CAST(tbl_name AS BLOB), CAST(sql AS BLOB) FROM sqlite_schema ORDER BY rowid",
+    );
+    let is_text = |row: &Row| {
+        let texts = [row.get::<Option<Vec<u8>>>(0)?, row.get(1)?, row.get(2)?];
+        Ok(texts.iter().flatten().all(|text| std::str::from_utf8(text).is_ok()))
+    };
+    let objects = connection.all(schema, is_text).await;
+    let objects = objects.map_err(|e| ArchiveError::of_database(place.path(), &e))?;
+    match objects.iter().position(|is_text| !is_text) {
+        None => Ok(()),
+        Some(at) => {
+            let reason = format!("object {} of its schema is not UTF-8 text", at + 1);
+            Err(ArchiveError::Damaged(place.path().to_owned(), reason))
         }
     }
 }
