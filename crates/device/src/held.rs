@@ -10,6 +10,7 @@
 
 use crate::block::{DeviceNumber, is_listed};
 use crate::contents::{self, Contents};
+use crate::filesystem::refuse_kernel_file;
 use crate::guard::{self, Clearance, Refusal};
 use crate::open::{Access, Asking, OpenError, by_descriptor, sequence_of, size_of};
 use crate::permission::open_or_ask;
@@ -79,6 +80,17 @@ pub enum HoldError {
     /// The device could not be opened.
     #[error(transparent)]
     Device(#[from] OpenError),
+    /// A file or directory in which the kernel shows its own state.
+    #[error(
+        "{name} belongs to {file_system}, where the kernel shows its own state and stores no data; name a card \
+         (`cardscope list`), a directory or an image file", name = .name.display()
+    )]
+    KernelFile {
+        /// As named.
+        name: PathBuf,
+        /// The kind of its file system.
+        file_system: &'static str,
+    },
     /// The file cannot be tested, and why.
     #[error("{0}")]
     File(String),
@@ -96,7 +108,7 @@ impl Pinned {
     /// Resolves a name.
     ///
     /// # Errors
-    /// If it leads to nothing.
+    /// If it leads to nothing, or to a file of the kernel's own (sysfs, procfs …).
     pub fn of(name: &Path) -> Result<Pinned, HoldError> {
         // A directory is opened to be read: what is mounted there on demand is not mounted for less.
         let fd = match open(name, READ_DIRECTORY, Mode::empty()) {
@@ -105,6 +117,9 @@ impl Pinned {
         };
         let fd = fd.map_err(HoldError::Name)?;
         let found = fstat(&fd).map_err(HoldError::Name)?;
+        if FileType::from_raw_mode(found.st_mode) != FileType::BlockDevice {
+            refuse_kernel_file(&fd, name)?;
+        }
         Ok(Pinned { name: name.to_owned(), fd, found })
     }
 

@@ -6,6 +6,7 @@ use crate::error::{Failure, Result};
 use crate::identify::{self, InfoRequest};
 use crate::options::ArchiveAt;
 use cardscope_device::contents;
+use cardscope_device::filesystem::refuse_kernel_file;
 use cardscope_engine::input;
 use cardscope_model::capacity::fit::{CardSize, FitReport, card_fit, known_cards, nominals, of_nominal};
 use cardscope_model::capacity::{self, fit::print_fit, fit::printed_bytes};
@@ -174,6 +175,7 @@ fn look(path: &Path) -> Result<Image> {
     let failed =
         |e: std::io::Error| Failure::refused_for(format!("{} cannot be read: {e}", path.display()), e);
     let file = input::open(path).map_err(|e| failed(std::io::Error::other(e)))?;
+    refuse_kernel_file(&file, path).map_err(Failure::refused)?;
     let bytes = file.metadata().map_err(failed)?.len();
     refuse_packed(&file, path)?;
     let listed = contents::describe(&file, bytes);

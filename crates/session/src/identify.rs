@@ -3,6 +3,7 @@
 use crate::error::{Failure, Result};
 use crate::options::Machine;
 use cardscope_device::block::BlockDevice;
+use cardscope_device::filesystem::refuse_kernel_file;
 use cardscope_device::list::{self, Scope};
 use cardscope_device::object::{self, ObjectError};
 use cardscope_device::open::{Asking, peek};
@@ -157,6 +158,7 @@ fn real(target: &str, system: &System) -> Result<Identity> {
     {
         let file = input::open(path)
             .map_err(|e| Failure::refused_for(format!("{target} cannot be read: {e}"), e))?;
+        refuse_kernel_file(&file, path).map_err(Failure::refused)?;
         let mut identity = Identity { capacity_bytes: Some(about.len()), ..Identity::default() };
         identity.complete();
         identity.layout = contents::present_of(&file, about.len(), None);

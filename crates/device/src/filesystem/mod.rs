@@ -4,10 +4,12 @@
 //! FUSE programs) and what lies beneath come from the list of mounts and from sysfs.
 
 mod extent;
+mod kernel_files;
 mod kinds;
 mod running;
 
 pub use extent::place_of;
+pub use kernel_files::refuse_kernel_file;
 pub use running::{lies_on, shared_with_system};
 
 use crate::block::{BlockDevice, DeviceNumber};

@@ -2,7 +2,7 @@
 //! how much of that may be filled.
 
 use crate::error::{Failure, Result};
-use cardscope_device::filesystem::{self, FileSystem, Room};
+use cardscope_device::filesystem::{self, FileSystem, Room, refuse_kernel_file};
 use cardscope_device::held::Held;
 use cardscope_engine::cause::Cause;
 use cardscope_files::{self as files, FileError, is_plain};
@@ -53,6 +53,7 @@ impl Folder {
             Some(there) => there.descriptor().map(|fd| files::Folder::over(fd, path)).map_err(Into::into),
         };
         let held = held.map_err(|e| cannot(unreadable, e.into()))?;
+        refuse_kernel_file(&held, path).map_err(Failure::refused)?;
         let inside = held.by_descriptor();
         let system =
             filesystem::of_path(&inside).map_err(|e| cannot("the file system cannot be read", e.into()))?;
