@@ -9,7 +9,7 @@
 //! and the next, one second later at most.
 
 use crate::block::{DeviceNumber, is_listed};
-use crate::contents::{self, Contents};
+use crate::contents::{self, Contents, UnlikeCard};
 use crate::filesystem::refuse_kernel_file;
 use crate::guard::{self, Clearance, Refusal};
 use crate::open::{Access, Asking, OpenError, by_descriptor, sequence_of, size_of};
@@ -261,6 +261,14 @@ impl Held {
     /// What is on a device or in a file: partition table and file systems.
     pub fn contents(&self) -> std::io::Result<Contents> {
         Ok(contents::describe(&File::from(self.fd.try_clone()?), self.bytes))
+    }
+
+    /// Why a plain file does not look like the image of a card; `None` where it does, and of all else.
+    pub fn unlike_card(&self) -> std::io::Result<Option<UnlikeCard>> {
+        match self.kind {
+            Kind::File => Ok(contents::unlike_card(&File::from(self.fd.try_clone()?), self.bytes)),
+            Kind::Device(_) | Kind::Directory => Ok(None),
+        }
     }
 
     /// One more descriptor of it, with the same lock or claim.

@@ -6,10 +6,12 @@
 mod magic;
 mod reader;
 mod table;
+mod unlike;
 
 pub use magic::Found;
 pub use reader::Bytes;
 pub use table::{Part, Table};
+pub use unlike::UnlikeCard;
 
 use cardscope_model::present_layout::{PresentLayout, Read, Unit};
 use cardscope_sd::layout::boot::{self, Volume};
@@ -42,6 +44,12 @@ pub struct Contents {
 /// descriptor opened with `O_DIRECT` serves as well.
 pub fn describe(file: &File, bytes: u64) -> Contents {
     examine(&FileBytes { file, bytes })
+}
+
+/// Why an open file of `bytes` bytes does not look like the image of a card; `None` where it does.
+pub fn unlike_card(file: &File, bytes: u64) -> Option<UnlikeCard> {
+    let source = FileBytes { file, bytes };
+    unlike::look(&source, &examine(&source))
 }
 
 fn examine(source: &dyn Bytes) -> Contents {

@@ -14,6 +14,7 @@ use crate::consent::{Consent, Question, obtain};
 use crate::error::{Failure, Result};
 use crate::journals;
 use crate::opened::Opened;
+use cardscope_device::contents::UnlikeCard;
 use cardscope_device::held::{Held, HoldError, Kind};
 use cardscope_device::object::check_object;
 use cardscope_device::open::{Access, Asking};
@@ -44,7 +45,7 @@ pub fn open_resolved(
     interrupt: &Interrupt,
 ) -> Result<Opened> {
     let name = target.name.clone();
-    let mut opened = open_any(target, writes, Directories::Taken, consent, interrupt)?;
+    let mut opened = open_any(target, writes, Purpose::Test, consent, interrupt)?;
     // In a directory only files of the test's own are written.
     if writes && !opened.is_directory() {
         journals::none_waits(&name, &mut opened, interrupt)?;
@@ -61,20 +62,22 @@ pub(crate) fn open_to_restore(
     consent: &mut dyn Consent,
     interrupt: &Interrupt,
 ) -> Result<Opened> {
-    open_any(target, true, Directories::Refused, consent, interrupt)
+    open_any(target, true, Purpose::Restore, consent, interrupt)
 }
 
-/// Whether a directory may stand for the card that is mounted there: in it a file of the test's own is made.
+/// What a card is opened for.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Directories {
-    Taken,
-    Refused,
+enum Purpose {
+    /// A test. A directory may stand for the card that is mounted there: in it a file of the test's own is made.
+    Test,
+    /// To put back what an earlier test overwrote, on the card alone, whatever it looks like by now.
+    Restore,
 }
 
 fn open_any(
     target: Resolved,
     writes: bool,
-    directories: Directories,
+    purpose: Purpose,
     consent: &mut dyn Consent,
     interrupt: &Interrupt,
 ) -> Result<Opened> {
@@ -99,11 +102,15 @@ fn open_any(
         check_object(device.number, object, Path::new(name)).map_err(Failure::refused)?;
     }
     match held.kind() {
-        Kind::Directory if directories == Directories::Refused => Err(Failure::refused(format!(
+        Kind::Directory if purpose == Purpose::Restore => Err(Failure::refused(format!(
             "{name} is a directory; name the card itself, as `cardscope list` shows it, or its image file"
         ))),
         Kind::Directory => real::directory(&held, interrupt),
         Kind::File => {
+            let keeps_data = writes && purpose == Purpose::Test && !consent.loses_data();
+            if keeps_data && let Some(why) = held.unlike_card().map_err(Failure::io)? {
+                return Err(unlike_card(name, why));
+            }
             agree(name, &held, writes, consent, interrupt, real::file(name, &held, writes, interrupt)?)
         }
         Kind::Device(device) => {
@@ -156,6 +163,9 @@ fn agree(
     let known = held.also_known_as().map_or_else(|| name.to_owned(), |real| format!("{name} ({real})"));
     let device = if let Kind::Device(device) = held.kind() { Some(device) } else { None };
     let mut at_stake = consent.narrowed(&real::at_stake(&known, held.bytes(), device, &contents), &contents);
+    if let Some(why) = held.unlike_card().map_err(Failure::io)? {
+        at_stake += &format!(" (warning: not the image of a card: {why})");
+    }
     if let Some(reader) = &opened.suspect_reader {
         at_stake += &format!(" (warning: suspect reader: {reader})");
     }
@@ -167,6 +177,14 @@ fn agree(
         )
     })?;
     Ok(opened)
+}
+
+/// Where data is preserved nobody is asked, so nobody could agree to overwrite the wrong file.
+fn unlike_card(name: &str, why: UnlikeCard) -> Failure {
+    Failure::refused(format!(
+        "{name} is not the image of a card: {why}; nothing was written. Name a card (`cardscope list`), its image, or a new \
+         one (`truncate -s 1G card.img`)"
+    ))
 }
 
 fn not_held(name: &str, error: HoldError) -> Failure {
