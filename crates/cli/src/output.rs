@@ -14,8 +14,10 @@ use clap::error::{ContextValue, Error as UsageError};
 use clap::{Args, ColorChoice};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Options of every verb.
@@ -214,7 +216,7 @@ pub(crate) fn bytes(body: &[u8]) -> Result<()> {
 pub(crate) fn failure(failure: &Failure, options: &Options) {
     say(failure);
     if options.json {
-        let document = serde_json::json!({ "error": failure.to_string() }).to_string();
+        let document = serde_json::json!({ "error": words(failure) }).to_string();
         let _ = print(&outside::json(&document));
     }
 }
@@ -226,7 +228,7 @@ pub(crate) fn stderr() -> std::io::Stderr {
 
 /// Says on stderr why something ended early; a terminal gets it in lines that part no word.
 pub(crate) fn say(failure: &Failure) {
-    let said = format!("cardscope: {failure}");
+    let said = format!("cardscope: {}", words(failure));
     match terminal_size::terminal_size_of(std::io::stderr()) {
         // A command in it must survive being copied.
         Some((width, _)) if !said.contains('`') => {
@@ -236,15 +238,27 @@ pub(crate) fn say(failure: &Failure) {
     }
 }
 
+/// Why something ended early.
+fn words(failure: &Failure) -> String {
+    short(&failure.to_string()).into_owned()
+}
+
+/// A message that repeats little of what was typed or read.
+fn short(message: &str) -> Cow<'_, str> {
+    static ARGUMENTS: LazyLock<Vec<String>> =
+        LazyLock::new(|| std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect());
+    outside::message(message, &ARGUMENTS)
+}
+
 /// Says something on stderr, in one line.
 pub(crate) fn note(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", outside::line(line));
+    let _ = writeln!(std::io::stderr(), "{}", outside::line(&short(line)));
 }
 
 /// Asks on stderr; the answer stands behind it.
 pub(crate) fn ask(question: &str) {
     let mut err = std::io::stderr();
-    let _ = write!(err, "{}", outside::line(question));
+    let _ = write!(err, "{}", outside::line(&short(question)));
     let _ = err.flush();
 }
 
@@ -252,17 +266,16 @@ pub(crate) fn ask(question: &str) {
 pub(crate) fn usage(mut error: UsageError) {
     let typed: Vec<_> = error.context().map(|(kind, value)| (kind, value.clone())).collect();
     for (kind, value) in typed {
+        let line = |text: &str| outside::line(&outside::shortened(text)).into_owned();
         let shown = match value {
-            ContextValue::String(text) => ContextValue::String(outside::line(&text).into_owned()),
-            ContextValue::Strings(all) => {
-                ContextValue::Strings(all.iter().map(|text| outside::line(text).into_owned()).collect())
+            ContextValue::String(text) => ContextValue::String(line(&text)),
+            ContextValue::Strings(all) => ContextValue::Strings(all.iter().map(|text| line(text)).collect()),
+            ContextValue::StyledStrs(all) => {
+                ContextValue::StyledStrs(all.iter().map(|text| line(&text.to_string()).into()).collect())
             }
-            ContextValue::StyledStrs(all) => ContextValue::StyledStrs(
-                all.iter().map(|text| outside::line(&text.to_string()).into_owned().into()).collect(),
-            ),
             _ => continue,
         };
         error.insert(kind, shown);
     }
-    let _ = write!(std::io::stderr(), "{}", outside::page(&error.render().to_string()));
+    let _ = write!(std::io::stderr(), "{}", outside::page(&short(&error.render().to_string())));
 }

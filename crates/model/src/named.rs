@@ -81,6 +81,14 @@ macro_rules! builtin_files {
     };
 }
 
+/// Bytes of a name that are compared with others: comparing takes time by the length of both, and no name is as long.
+const COMPARED: usize = 100;
+
+/// The beginning of a word, in lower case, as it is compared.
+fn compared(word: &str) -> String {
+    word[..word.floor_char_boundary(COMPARED)].to_lowercase()
+}
+
 /// `did you mean "quick"? `, or nothing where no candidate is near.
 pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     nearest(word, candidates).map_or(String::new(), |meant| format!("did you mean {meant:?}? "))
@@ -102,7 +110,7 @@ fn listed(word: &str, names: &[&str]) -> String {
 
 /// Names by the edits that lead to them; of a dotted path its last part counts as well.
 pub fn nearest_first<'a>(word: &str, mut names: Vec<&'a str>) -> Vec<&'a str> {
-    let lower = word.to_lowercase();
+    let lower = compared(word);
     names.sort_by_cached_key(|name| {
         let name = name.to_lowercase();
         let last = name.rsplit('.').next().unwrap_or(&name);
@@ -113,8 +121,11 @@ pub fn nearest_first<'a>(word: &str, mut names: Vec<&'a str>) -> Vec<&'a str> {
 
 /// The candidate that begins with `word`, else the one that is fewest edits away, if that is near enough to be meant.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if word.len() > COMPARED {
+        return None;
+    }
     let near_enough = word.chars().count().max(3) / 3 + 1;
-    let lower = word.to_lowercase();
+    let lower = compared(word);
     let edits = |candidate: &str| {
         let candidate = candidate.to_lowercase();
         let begun = word.len() >= 3 && candidate.starts_with(&lower);

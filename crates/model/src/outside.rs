@@ -3,6 +3,9 @@
 //! A terminal obeys control characters, and marks of direction make a line read as something else than it is. Whatever
 //! is printed or written for people passes through here: such a character is shown by its number, `\u{202e}`. JSON keeps
 //! every character, written as its own escape.
+//!
+//! A message repeats no more of it than tells which one is meant: [`message`], through which every message passes, finds
+//! what comes from outside by its quotes, as part of the arguments, or as a run without a blank.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -77,6 +80,105 @@ fn put_in_lines(value: &mut Value) -> bool {
     }
 }
 
+/// Bytes of outside text that a message repeats at most.
+const MOST_REPEATED: usize = 200;
+
+/// Bytes that stay of a longer one: it may stand in a message twice, as an argument and in what its reader says.
+const BEGINNING: usize = 90;
+
+/// Bytes of the longest message: several sentences with several names in them.
+const MOST_MESSAGE: usize = 3000;
+
+/// A text to be named in a message: at most 200 bytes, else its beginning and `…`.
+pub fn shortened(text: &str) -> Cow<'_, str> {
+    match text.len() <= MOST_REPEATED {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(beginning(text, BEGINNING)),
+    }
+}
+
+fn beginning(text: &str, most: usize) -> String {
+    format!("{}…", &text[..text.floor_char_boundary(most)])
+}
+
+/// A message in which no text from outside is longer than [`shortened`] has it; `arguments` are those of the program.
+pub fn message<'m>(text: &'m str, arguments: &[String]) -> Cow<'m, str> {
+    if text.len() <= MOST_REPEATED {
+        return Cow::Borrowed(text);
+    }
+    let mut short = text.to_owned();
+    for part in long_parts(arguments) {
+        if short.contains(part) {
+            short = short.replace(part, &shortened(part));
+        }
+    }
+    for quote in ['"', '`', '\''] {
+        short = short_quotes(&short, quote);
+    }
+    short = short_runs(&short);
+    if short.len() > MOST_MESSAGE {
+        short = beginning(&short, MOST_MESSAGE);
+    }
+    if short == text { Cow::Borrowed(text) } else { Cow::Owned(short) }
+}
+
+/// What is long among the arguments: as a whole, behind `--option=`, and as keys and values of a simulated card; the
+/// longest first, so that no part is cut out of a whole one.
+fn long_parts(arguments: &[String]) -> Vec<&str> {
+    let is_long = |part: &&str| part.len() > MOST_REPEATED;
+    let long = arguments.iter().map(String::as_str).filter(is_long);
+    let mut parts: Vec<&str> = long.flat_map(parts).filter(is_long).collect();
+    parts.sort_by_key(|part| std::cmp::Reverse(part.len()));
+    parts
+}
+
+fn parts(argument: &str) -> impl Iterator<Item = &str> {
+    let value = argument.split_once('=').map(|(_, value)| value);
+    let pieces = argument.split([',', '=', ':', '/', '?', '&', '\n']).map(str::trim);
+    [Some(argument), value].into_iter().flatten().chain(pieces)
+}
+
+/// A text in which whatever stands in these quotes is short. An apostrophe opens none.
+fn short_quotes(text: &str, quote: char) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(quote) {
+        let (before, quoted) = rest.split_at(at + 1);
+        let opens = quote != '\'' || !before[..at].ends_with(char::is_alphanumeric);
+        out += before;
+        rest = quoted;
+        if opens && let Some(end) = closing(quoted, quote) {
+            out += &shortened(&quoted[..end]);
+            out.push(quote);
+            rest = &quoted[end + quote.len_utf8()..];
+        }
+    }
+    out + rest
+}
+
+/// Where a quote ends, past those that are escaped in it.
+fn closing(text: &str, quote: char) -> Option<usize> {
+    let mut escaped = false;
+    text.char_indices().find_map(|(at, c)| {
+        let ends = c == quote && !escaped;
+        escaped = c == '\\' && !escaped;
+        ends.then_some(at)
+    })
+}
+
+/// A text in which whatever has no blank in it is short.
+fn short_runs(text: &str) -> String {
+    text.split_inclusive(char::is_whitespace).map(shortened_run).collect()
+}
+
+fn shortened_run(run: &str) -> Cow<'_, str> {
+    let word = run.trim_end();
+    match shortened(word) {
+        Cow::Borrowed(_) => Cow::Borrowed(run),
+        Cow::Owned(short) => Cow::Owned(short + &run[word.len()..]),
+    }
+}
+
 fn shown(text: &str, hidden: impl Fn(char) -> bool, form: impl Fn(char, &mut String)) -> Cow<'_, str> {
     if !text.contains(&hidden) {
         return Cow::Borrowed(text);
@@ -112,6 +214,35 @@ mod tests {
         assert_eq!(line("a\u{1b}[2Jb\u{202e}c\nd\te"), "a\\u{1b}[2Jb\\u{202e}c\\u{a}d\\u{9}e");
         assert!(!line(HOSTILE).contains(is_hidden) && !page(HOSTILE).contains(is_hidden));
         assert_eq!(page("one\r\ntwo"), "one\\u{d}\ntwo");
+    }
+
+    #[test]
+    fn a_message_repeats_little_of_what_comes_from_outside() {
+        let spaced = "ab \"c ".repeat(10_000);
+        let solid = "é".repeat(50_000);
+        for long in [&spaced, &solid] {
+            let arguments = [long.clone(), format!("--key={long}"), format!("sim:x,{long}=1,size={long}")];
+            for text in [
+                format!("{long} cannot be tested (no such file); check its name"),
+                format!("{long:?} is not a size: {long:?}"),
+                format!("unknown field `{}`, expected `a`", long.replace('"', "")),
+                format!("the value '{}' of --key", long.replace('"', "")),
+                format!("sim:x,{long}=1: no key {long}"),
+            ] {
+                let short = message(&text, &arguments);
+                assert!(short.len() < 300 && short.contains('…'), "{short}");
+            }
+        }
+        let listed = message(&spaced, &[]).len();
+        assert!(listed <= MOST_MESSAGE + '…'.len_utf8(), "{listed}");
+    }
+
+    #[test]
+    fn a_message_of_our_own_words_stays_as_it_is() {
+        let long = "the card's data (\"a\", `b`) is the user's own; ".repeat(8);
+        assert!(matches!(message(&long, &[]), Cow::Borrowed(same) if same == long));
+        assert_eq!(shortened(&"x".repeat(200)), "x".repeat(200));
+        assert_eq!(shortened(&"é".repeat(101)), "é".repeat(45) + "…");
     }
 
     #[test]

@@ -1,16 +1,18 @@
 //! What is wrong with a TOML file that a user wrote, in one line.
 
+use crate::outside;
+
 /// Characters of the line that are shown.
 const SHOWN: usize = 60;
 
 /// The reader's message with the line it is about: `line 3 (page_bytes = -1): invalid value …`.
 pub fn located(text: &str, error: &toml::de::Error) -> String {
     let Some(before) = error.span().and_then(|span| text.get(..span.start)) else {
-        return error.message().to_owned();
+        return outside::message(error.message(), &[]).into_owned();
     };
     let number = before.matches('\n').count();
     let line: String = text.lines().nth(number).unwrap_or_default().trim().chars().take(SHOWN).collect();
-    format!("line {} ({line}): {}", number + 1, error.message())
+    format!("line {} ({line}): {}", number + 1, outside::message(error.message(), &[]))
 }
 
 #[cfg(test)]

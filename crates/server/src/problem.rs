@@ -5,6 +5,7 @@ use axum::Json;
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use cardscope_model::outside;
 use cardscope_session::frame::Failure;
 
 /// A request that is not answered.
@@ -79,6 +80,7 @@ impl From<QueryRejection> for Refusal {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        (self.status, Json(Problem { error: self.why })).into_response()
+        let error = outside::message(&self.why, &[]).into_owned();
+        (self.status, Json(Problem { error })).into_response()
     }
 }

@@ -11,6 +11,7 @@ use cardscope_import::ImportError;
 use cardscope_model::card_map::OF_LOG;
 use cardscope_model::imported::{FileLine, FileOutcome, ImportReport, Totals};
 use cardscope_model::log::{Log, TYPED_FROM};
+use cardscope_model::outside;
 use cardscope_model::session_file::SessionFile;
 use cardscope_store::{Archive, ArchiveError, NewSource, Stored};
 use serde_json::{Value, json};
@@ -113,7 +114,8 @@ impl Intake {
 
     fn push(&mut self, file: String, kept: FileOutcome, error: String) {
         count(&mut self.report.totals, kept);
-        self.report.files.push(FileLine { file, log: None, kept, sessions: Vec::new(), error: Some(error) });
+        let error = Some(outside::message(&error, &[]).into_owned());
+        self.report.files.push(FileLine { file, log: None, kept, sessions: Vec::new(), error });
     }
 
     /// Keeps what was gathered, all of it or nothing.
