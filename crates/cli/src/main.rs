@@ -17,7 +17,22 @@ use clap::error::ErrorKind;
 use command_line::{Asked, Cli};
 use std::process::ExitCode;
 
+/// Bytes of stack, whatever `ulimit -s` leaves to the thread that the system starts: the command line and the pages take
+/// up to 2 MiB where nothing is optimised.
+const STACK: usize = 8 << 20;
+
 fn main() -> ExitCode {
+    let thread = std::thread::Builder::new().name("main".into()).stack_size(STACK);
+    match thread.spawn(run).map(std::thread::JoinHandle::join) {
+        Ok(Ok(status)) => status,
+        // It has said why.
+        Ok(Err(_)) => ExitCode::from(101),
+        // Without memory for a stack there may be enough in the one that is there.
+        Err(_) => run(),
+    }
+}
+
+fn run() -> ExitCode {
     let mut command = help::command();
     let parsed = command.try_get_matches_from_mut(std::env::args_os());
     let parsed =
