@@ -22,6 +22,7 @@ use std::process::ExitCode;
 const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
+    signals::survive_file_limit();
     let thread = std::thread::Builder::new().name("main".into()).stack_size(STACK);
     match thread.spawn(run).map(std::thread::JoinHandle::join) {
         Ok(Ok(status)) => status,

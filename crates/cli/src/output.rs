@@ -3,6 +3,7 @@
 //! Everything that the program says leaves through here, and nothing in it that steers a terminal: text from outside is
 //! shown as `model::outside` has it, whichever verb brings it.
 
+use crate::signals;
 use cardscope_model::{json, outside};
 use cardscope_report::figure::wrapped;
 use cardscope_report::page::terminal::{self, Screen};
@@ -238,9 +239,14 @@ pub(crate) fn say(failure: &Failure) {
     }
 }
 
-/// Why something ended early.
+/// Why something ended early, with what the system said to the program alone: that a file grew too large.
 fn words(failure: &Failure) -> String {
-    short(&failure.to_string()).into_owned()
+    let mut words = short(&failure.to_string()).into_owned();
+    if signals::file_limit_reached() {
+        words +=
+            "; a file reached the size limit of this shell: raise it (`ulimit -f unlimited`) and try again";
+    }
+    words
 }
 
 /// A message that repeats little of what was typed or read.

@@ -38,6 +38,8 @@ enum Meaning {
     Gone,
     /// No room in a file system.
     Full,
+    /// The file would be longer than the system or `ulimit -f` allows.
+    TooLong,
     /// Nothing: the card, or all that lies before it, failed.
     Unknown,
     /// It answered, and refused this I/O.
@@ -60,6 +62,7 @@ fn meaning(failure: Failure) -> Meaning {
         | Errno::SHUTDOWN
         | Errno::STALE => Meaning::Gone,
         Errno::NOSPC | Errno::DQUOT => Meaning::Full,
+        Errno::FBIG => Meaning::TooLong,
         // An error of the path (EIO, a link that fails), no answer in time.
         Errno::IO | Errno::TIMEDOUT | Errno::TIME | Errno::NOLINK => Meaning::Unknown,
         // The card says what is wrong: its medium (ENODATA), its protection or a check sum (EILSEQ, EBADMSG), a command that
@@ -104,6 +107,11 @@ pub(super) fn of_call(
             let what = format!("the {operation} at {offset} of the test file");
             TargetError::NoSpace { what, needed: len, available: room(handles.any()) }
         }
+        // Nothing of the card: what the file may hold ends here.
+        Meaning::TooLong if !shared.is_device() => TargetError::Setup {
+            what: format!("{operation} of {len} bytes at {offset} of {}", shared.name),
+            reason: format!("{reason}. Allow longer files (`ulimit -f unlimited`) and start again"),
+        },
         Meaning::Unknown if !still_answers(shared, handles, sector) => {
             TargetError::Silent { operation, offset, reason }
         }
@@ -182,6 +190,7 @@ mod tests {
                 &[libc::ENODEV, libc::ENXIO, libc::ENOMEDIUM, libc::ENOTCONN, libc::ECONNABORTED][..],
             ),
             (Meaning::Full, &[libc::ENOSPC, libc::EDQUOT]),
+            (Meaning::TooLong, &[libc::EFBIG]),
             (Meaning::Unknown, &[libc::EIO, libc::ETIMEDOUT, libc::ENOLINK]),
             (
                 Meaning::Refused,
