@@ -4,6 +4,7 @@
 //! out one by one, so that no more than one of them is in memory.
 
 use cardscope_engine::cause::Cause;
+use cardscope_model::units::Size;
 use std::io::{Cursor, Read};
 
 /// Longest file that is looked into. The longest log that was met (fio with a histogram for each job) has some MiB.
@@ -12,8 +13,18 @@ pub(super) const MOST_BYTES: u64 = 64 << 20;
 /// All that one archive may unpack to, what is thrown away included.
 const MOST_UNPACKED: u64 = 16 * MOST_BYTES;
 
+/// What a packed file may unpack to, however short it is; and how many times its length beyond that. Logs are packed to
+/// a fifth or a thirtieth, zeros to a thousandth: reading a GiB of them would take minutes.
+const FREE_BYTES: u64 = 16 << 20;
+const MOST_TIMES: u64 = 50;
+
+/// The limit on what comes out of so many packed bytes.
+fn unpacked_limit(packed: u64, most: u64) -> u64 {
+    packed.saturating_mul(MOST_TIMES).saturating_add(FREE_BYTES).min(most)
+}
+
 /// Most files in one archive.
-const MOST_FILES: usize = 100_000;
+const MOST_FILES: usize = 20_000;
 
 /// One log, with the name it has inside of what it was packed in.
 #[derive(Debug, PartialEq)]
@@ -28,14 +39,19 @@ pub(super) struct Member {
 /// Archives within archives stay packed: they are no logs.
 pub(super) fn members<E>(bytes: Vec<u8>, mut take: impl FnMut(Member) -> Result<(), E>) -> Result<(), E> {
     match bytes.as_slice() {
-        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => unzip(&bytes, MOST_UNPACKED, &mut take),
+        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => {
+            // One that unpacks without end leaves room for those beside it.
+            let most = FREE_BYTES + unpacked_limit(bytes.len() as u64, MOST_UNPACKED);
+            unzip(&bytes, most, &mut take)
+        }
         [0x1f, 0x8b, ..] => take(Member { name: String::new(), bytes: gunzip(&bytes) }),
         _ => take(Member { name: String::new(), bytes: Ok(bytes) }),
     }
 }
 
 fn gunzip(bytes: &[u8]) -> Result<Vec<u8>, Cause> {
-    limited(flate2::read::MultiGzDecoder::new(bytes), MOST_BYTES).1
+    let most = unpacked_limit(bytes.len() as u64, MOST_BYTES);
+    limited(flate2::read::MultiGzDecoder::new(bytes), most).1
 }
 
 fn unzip<E>(bytes: &[u8], mut left: u64, take: &mut impl FnMut(Member) -> Result<(), E>) -> Result<(), E> {
@@ -72,13 +88,22 @@ fn member(archive: &mut zip::ZipArchive<Cursor<&[u8]>>, at: usize, most: u64) ->
         Ok(file) if file.is_dir() => (0, None),
         Ok(file) => {
             let name = file.name().map_or_else(|_| format!("file {}", at + 1), |name| name.into_owned());
+            let most = unpacked_limit(file.compressed_size(), most);
             let (used, bytes) = limited(file, most);
-            (used, Some(Member { name, bytes }))
+            (used, Some(Member { name, bytes: bytes.and_then(unless_packed) }))
         }
         Err(error) => {
             let bytes = Err(Cause::worded(format!("it cannot be unpacked ({error})"), error));
             (0, Some(Member { name: format!("file {}", at + 1), bytes }))
         }
+    }
+}
+
+/// What is packed again is taken for no log, which would be said only after all of it was looked at.
+fn unless_packed(bytes: Vec<u8>) -> Result<Vec<u8>, Cause> {
+    match bytes.as_slice() {
+        [b'P', b'K', 3, 4, ..] | [0x1f, 0x8b, ..] => Err("it is packed once more; unpack it first".into()),
+        _ => Ok(bytes),
     }
 }
 
@@ -89,7 +114,8 @@ fn limited(packed: impl Read, most: u64) -> (u64, Result<Vec<u8>, Cause>) {
     let came = bytes.len() as u64;
     let bytes = match read {
         Ok(_) if came > most => {
-            Err(format!("it unpacks to more than {} MiB, too long for a log", most >> 20).into())
+            let why = format!("it unpacks to more than {}, too long for a log packed so small", Size(most));
+            Err(format!("{why}; cut out the log").into())
         }
         Ok(_) => Ok(bytes),
         Err(error) => Err(Cause::worded(format!("it cannot be unpacked ({error})"), error)),
@@ -157,6 +183,15 @@ mod tests {
         assert!(all(bomb)[0].bytes.as_ref().unwrap_err().to_string().contains("too long for a log"));
         let found = all(zipped(&[("bomb", &zeros), ("good.log", b"fine")]));
         assert!(found[0].bytes.is_err());
+        assert_eq!(found[1].bytes, Ok(b"fine".to_vec()));
+    }
+
+    #[test]
+    fn what_is_packed_once_more_is_not_read() {
+        let inner = zipped(&[("a.log", b"first")]);
+        let found = all(zipped(&[("inner.zip", &inner), ("b.log", b"fine")]));
+        let refusal = found[0].bytes.as_ref().unwrap_err().to_string();
+        assert!(refusal.contains("packed once more"), "{refusal}");
         assert_eq!(found[1].bytes, Ok(b"fine".to_vec()));
     }
 
