@@ -205,6 +205,9 @@ pub struct Event {
     pub source: Option<String>,
 }
 
+/// Years in which a card can be bought, tested and compared: none was before the clocks of computers began.
+pub const YEARS: std::ops::RangeInclusive<i16> = 1970..=2199;
+
 /// Whether a text is a date that a calendar has, to the year, month or day: `2024`, `2024-03`, `2024-03-12`.
 pub fn is_date(text: &str) -> bool {
     let rest = match text.len() {
@@ -214,7 +217,8 @@ pub fn is_date(text: &str) -> bool {
         _ => return false,
     };
     let plain = text.bytes().all(|b| b == b'-' || b.is_ascii_digit());
-    plain && format!("{text}{rest}").parse::<jiff::civil::Date>().is_ok()
+    let date = format!("{text}{rest}").parse::<jiff::civil::Date>();
+    plain && date.is_ok_and(|date| YEARS.contains(&date.year()))
 }
 
 #[cfg(test)]

@@ -1,9 +1,26 @@
 //! Times as the archive writes them: UTC, microseconds, always of the same length, so that they sort as text.
 
-use jiff::Timestamp;
+use cardscope_model::card::YEARS;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
 
 /// Bytes of the longest time that is kept as one: a date with time, fractions of a second and zone, and room to spare.
-pub(crate) const LONGEST_TIME: usize = 64;
+const LONGEST_TIME: usize = 64;
+
+/// True for a time or a day that there was: `2026-02-28T23:59:59.5Z`, with an offset, a zone or neither, or the date alone.
+/// A 60th second was announced on 27 days, and no clock here counts it.
+pub(crate) fn is_time(text: &str) -> bool {
+    let zoned = || text.parse::<Zoned>().ok().map(|time| time.date());
+    // A place in time without a zone is one of UTC.
+    let exact = || text.parse::<Timestamp>().ok().map(|time| time.to_zoned(TimeZone::UTC).date());
+    let local = || text.parse::<DateTime>().ok().map(DateTime::date);
+    let day = || text.parse::<Date>().ok();
+    let has_60th_second = text.get(16..19) == Some(":60");
+    text.len() <= LONGEST_TIME
+        && !has_60th_second
+        && zoned().or_else(exact).or_else(local).or_else(day).is_some_and(|day| YEARS.contains(&day.year()))
+}
 
 /// Now.
 pub(crate) fn now() -> String {
@@ -17,6 +34,43 @@ fn of(time: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_times_that_there_are_count_as_one() {
+        for time in [
+            "2026-02-28T23:59:59.123456Z",
+            "2026-02-28T23:59:59+14:00",
+            "2024-02-29T10:00:00",
+            "2024-02-29",
+            "1970-01-01T00:00:00Z",
+        ] {
+            assert!(is_time(time), "{time}");
+        }
+        let long = format!("2026-02-28T10:00:00.{}Z", "0".repeat(60));
+        for none in [
+            "2026-02-30T10:00:00Z",
+            "2025-02-29",
+            "2026-13-01T10:00:00Z",
+            "2026-00-10",
+            "2026-01-00T10:00:00Z",
+            "2026-01-01T25:00:00Z",
+            "2026-01-01T24:00:00Z",
+            "2026-01-01T10:60:00Z",
+            "2016-12-31T23:59:60Z",
+            "2026-01-01T10:00:61Z",
+            "2026-01-01T10:00:00+99:00",
+            "9999-01-01T10:00:00Z",
+            "-000044-03-15T10:00:00Z",
+            "0001-01-01",
+            "99999999-01-01",
+            "2026",
+            "yesterday",
+            "",
+            &long,
+        ] {
+            assert!(!is_time(none), "{none}");
+        }
+    }
 
     #[test]
     fn times_sort_as_text_even_on_the_full_second() {

@@ -1,9 +1,11 @@
 //! What must hold of a file before anything of it is written.
 
-use crate::stamp::LONGEST_TIME;
+use crate::stamp::is_time;
 use crate::{EndedHow, SessionId, hash};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use cardscope_model::card::is_date;
+use cardscope_model::outside::shortened;
 use cardscope_model::session_file::{AttachedTo, FileAttachment, SessionFile, SessionFileError};
 use std::collections::BTreeSet;
 
@@ -24,6 +26,7 @@ impl<'a> Checked<'a> {
         numbers(file)?;
         speeds(file)?;
         names(file)?;
+        times(file)?;
         parts(file)?;
         let source = file.source.as_ref().map(|source| {
             let bytes = decoded(&source.content, "source")?;
@@ -79,8 +82,7 @@ fn speeds(file: &SessionFile) -> Result<(), SessionFileError> {
     }
 }
 
-/// Names are what they look like in every archive: cards, units and logs are hashes; times stand in an index, in which
-/// there is no room for a long text.
+/// Names are what they look like in every archive: cards, units and logs are hashes.
 fn names(file: &SessionFile) -> Result<(), SessionFileError> {
     let card = file.card.as_ref().map(|card| &card.id);
     let unit = file.specimen.as_ref().map(|unit| &unit.id);
@@ -88,8 +90,39 @@ fn names(file: &SessionFile) -> Result<(), SessionFileError> {
     if let Some(wrong) = hashes.find(|name| !hash::is_one(name)) {
         return Err(damaged(format!("{wrong:?} is not a hash")));
     }
-    match [&file.started_at].into_iter().chain(&file.measured_at).find(|time| time.len() > LONGEST_TIME) {
-        Some(wrong) => Err(damaged(format!("{wrong:?} is not a time"))),
+    Ok(())
+}
+
+/// Sessions are sorted, dated and compared by their times.
+fn times(file: &SessionFile) -> Result<(), SessionFileError> {
+    let of_session = [
+        ("started_at", Some(&file.started_at)),
+        ("measured_at", file.measured_at.as_ref()),
+        ("updated_at", file.updated_at.as_ref()),
+        ("ended_at", file.ended_at.as_ref()),
+        ("log.date", file.log.as_ref().and_then(|log| log.date.as_ref())),
+        ("source.imported_at", file.source.as_ref().map(|source| &source.imported_at)),
+    ];
+    let of_session = of_session.into_iter().map(|(name, time)| (name.to_owned(), time));
+    let of_runs = file.runs.iter().flat_map(|run| {
+        let named = |field| format!("{field} of run {}", run.run);
+        [(named("started_at"), Some(&run.started_at)), (named("ended_at"), run.ended_at.as_ref())]
+    });
+    let of_attachments = (1..)
+        .zip(&file.attachments)
+        .map(|(n, a): (usize, _)| (format!("added_at of attachment {n}"), Some(&a.added_at)));
+    let mut times = of_session.chain(of_runs).chain(of_attachments);
+    if let Some((field, Some(wrong))) = times.find(|(_, time)| time.is_some_and(|time| !is_time(time))) {
+        return Err(damaged(format!("{field} is {:?}, which is not a time", shortened(wrong))));
+    }
+    let of_log = file.log.iter().flat_map(|log| &log.events);
+    let events = file.events.iter().map(|event| &event.event).chain(of_log);
+    let events = events.filter_map(|event| event.date.as_ref());
+    match (1..).zip(events).find(|(_, date)| !is_date(date)) {
+        Some((n, wrong)) => {
+            let n: usize = n;
+            Err(damaged(format!("the date of event {n} is {:?}, which is not a date", shortened(wrong))))
+        }
         None => Ok(()),
     }
 }

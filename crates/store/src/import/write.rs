@@ -97,7 +97,7 @@ impl Batch {
         };
         let setting = self.shared.setting(&setting)?;
         // A text that is no date stays in the log; sessions are ordered by what can be one.
-        let date = log.log.date.clone().filter(|date| date.len() <= stamp::LONGEST_TIME);
+        let date = log.log.date.clone().filter(|date| stamp::is_time(date));
         let started_at = date.clone().unwrap_or_else(|| self.now.clone());
         self.sessions.push([
             id.to_string().into(),
