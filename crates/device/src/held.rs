@@ -10,7 +10,7 @@
 
 use crate::block::{DeviceNumber, is_listed};
 use crate::contents::{self, Contents, UnlikeCard};
-use crate::filesystem::refuse_kernel_file;
+use crate::filesystem::{KernelFile, refuse_kernel_file};
 use crate::guard::{self, Clearance, Refusal};
 use crate::open::{Access, Asking, OpenError, by_descriptor, sequence_of, size_of};
 use crate::permission::open_or_ask;
@@ -80,17 +80,9 @@ pub enum HoldError {
     /// The device could not be opened.
     #[error(transparent)]
     Device(#[from] OpenError),
-    /// A file or directory in which the kernel shows its own state.
-    #[error(
-        "{name} belongs to {file_system}, where the kernel shows its own state and stores no data; name a card \
-         (`cardscope list`), a directory or an image file", name = .name.display()
-    )]
-    KernelFile {
-        /// As named.
-        name: PathBuf,
-        /// The kind of its file system.
-        file_system: &'static str,
-    },
+    /// The kernel shows its own state in it.
+    #[error(transparent)]
+    KernelFile(#[from] KernelFile),
     /// The file cannot be tested, and why.
     #[error("{0}")]
     File(String),

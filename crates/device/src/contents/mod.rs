@@ -48,8 +48,12 @@ pub fn describe(file: &File, bytes: u64) -> Contents {
 
 /// Why an open file of `bytes` bytes does not look like the image of a card; `None` where it does.
 pub fn unlike_card(file: &File, bytes: u64) -> Option<UnlikeCard> {
-    let source = FileBytes { file, bytes };
-    unlike::look(&source, &examine(&source))
+    unlike_card_of(&FileBytes { file, bytes })
+}
+
+fn unlike_card_of(source: &dyn Bytes) -> Option<UnlikeCard> {
+    let contents = examine(source);
+    unlike::look(source, !contents.is_empty() || contents.blank)
 }
 
 fn examine(source: &dyn Bytes) -> Contents {

@@ -1,6 +1,6 @@
 //! Does a plain file look like the image of a card, or like a file that somebody would miss? Asked before it is written to.
 
-use super::{Bytes, Contents};
+use super::reader::Bytes;
 use file_format::FileFormat;
 use std::fmt;
 
@@ -43,9 +43,9 @@ impl fmt::Display for UnlikeCard {
     }
 }
 
-/// Looks at the size and the beginning. What is known to lie on cards decides before any other format: images that
+/// Looks at the size and, unless the contents are those of a card, at the beginning. What is known to lie on cards decides before any other format: images that
 /// start both a computer and a virtual CD begin as several.
-pub(super) fn look(source: &dyn Bytes, contents: &Contents) -> Option<UnlikeCard> {
+pub(super) fn look(source: &dyn Bytes, is_of_card: bool) -> Option<UnlikeCard> {
     let bytes = source.len();
     if bytes < LEAST_BYTES {
         return Some(UnlikeCard::Short(bytes));
@@ -53,7 +53,7 @@ pub(super) fn look(source: &dyn Bytes, contents: &Contents) -> Option<UnlikeCard
     if !bytes.is_multiple_of(SECTOR) {
         return Some(UnlikeCard::Uneven(bytes));
     }
-    if !contents.is_empty() || contents.blank {
+    if is_of_card {
         return None;
     }
     let head = source.read(0, HEAD as u64)?;
@@ -138,12 +138,8 @@ fn is_text(head: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::examine;
+    use super::super::unlike_card_of;
     use super::*;
-
-    fn unlike(bytes: &Vec<u8>) -> Option<UnlikeCard> {
-        look(bytes, &examine(bytes))
-    }
 
     /// A file of 1 MiB with this beginning and noise behind it.
     fn begins(head: &[u8]) -> Vec<u8> {
@@ -167,8 +163,8 @@ mod tests {
 
     #[test]
     fn files_that_are_no_images_are_known_by_size_text_or_format() {
-        assert_eq!(unlike(&vec![0; 1 << 19]), Some(UnlikeCard::Short(1 << 19)));
-        assert_eq!(unlike(&vec![0; (1 << 20) + 1]), Some(UnlikeCard::Uneven((1 << 20) + 1)));
+        assert_eq!(unlike_card_of(&vec![0; 1 << 19]), Some(UnlikeCard::Short(1 << 19)));
+        assert_eq!(unlike_card_of(&vec![0; (1 << 20) + 1]), Some(UnlikeCard::Uneven((1 << 20) + 1)));
         let wide: Vec<u8> = [0xff, 0xfe]
             .into_iter()
             .chain("äb\n".repeat(2000).encode_utf16().flat_map(u16::to_le_bytes))
@@ -178,7 +174,7 @@ mod tests {
             &b"caf\xe9 cr\xe8me\r\n".repeat(400),
             &wide,
         ] {
-            assert_eq!(unlike(&begins(text)), Some(UnlikeCard::Text));
+            assert_eq!(unlike_card_of(&begins(text)), Some(UnlikeCard::Text));
         }
         let mut tar = vec![0; 512];
         tar[..5].copy_from_slice(b"a.txt");
@@ -224,7 +220,7 @@ mod tests {
             &vdi,
             &program,
         ] {
-            let found = unlike(&begins(head));
+            let found = unlike_card_of(&begins(head));
             assert!(
                 matches!(found, Some(UnlikeCard::Format(_))),
                 "{:?}: {found:?}",
@@ -238,7 +234,7 @@ mod tests {
         let mut image = begins(b"\x7fELF\x02\x01\x01\0");
         image[32769..32774].copy_from_slice(b"CD001");
         for card in [vec![0; 1 << 20], vec![0xff; 1 << 20], vec![b'U'; 1 << 20], image] {
-            assert_eq!(unlike(&card), None);
+            assert_eq!(unlike_card_of(&card), None);
         }
         for short in [
             &b"MZ"[..],
@@ -252,7 +248,7 @@ mod tests {
             b"\xff\xd8\xff\0",
             b"BZh",
         ] {
-            assert_eq!(unlike(&begins(short)), None, "{}", short.escape_ascii());
+            assert_eq!(unlike_card_of(&begins(short)), None, "{}", short.escape_ascii());
         }
     }
 

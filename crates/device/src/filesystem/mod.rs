@@ -9,7 +9,7 @@ mod kinds;
 mod running;
 
 pub use extent::place_of;
-pub use kernel_files::refuse_kernel_file;
+pub use kernel_files::{KernelFile, refuse_kernel_file};
 pub use running::{lies_on, shared_with_system};
 
 use crate::block::{BlockDevice, DeviceNumber};
