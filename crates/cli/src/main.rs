@@ -4,6 +4,7 @@
 
 mod command_line;
 mod completions;
+mod file_limit;
 mod help;
 mod manual;
 mod output;
@@ -22,7 +23,7 @@ use std::process::ExitCode;
 const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
-    signals::survive_file_limit();
+    file_limit::survive();
     let thread = std::thread::Builder::new().name("main".into()).stack_size(STACK);
     match thread.spawn(run).map(std::thread::JoinHandle::join) {
         Ok(Ok(status)) => status,

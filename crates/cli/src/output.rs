@@ -3,7 +3,7 @@
 //! Everything that the program says leaves through here, and nothing in it that steers a terminal: text from outside is
 //! shown as `model::outside` has it, whichever verb brings it.
 
-use crate::signals;
+use crate::file_limit;
 use cardscope_model::{json, outside};
 use cardscope_report::figure::wrapped;
 use cardscope_report::page::terminal::{self, Screen};
@@ -242,7 +242,7 @@ pub(crate) fn say(failure: &Failure) {
 /// Why something ended early, with what the system said to the program alone: that a file grew too large.
 fn words(failure: &Failure) -> String {
     let mut words = short(&failure.to_string()).into_owned();
-    if signals::file_limit_reached() {
+    if file_limit::is_reached() {
         words +=
             "; a file reached the size limit of this shell: raise it (`ulimit -f unlimited`) and try again";
     }

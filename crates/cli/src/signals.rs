@@ -10,12 +10,11 @@ use cardscope_session::pending::{Debt, Wait, debts, longest_wait};
 use cardscope_session::{Failure, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// Keys bounce, and a shell and a terminal may both send one.
@@ -28,20 +27,6 @@ const PATIENCE: Duration = Duration::from_millis(1500);
 const SLICE: Duration = Duration::from_millis(50);
 
 static INTERRUPT: OnceLock<Interrupt> = OnceLock::new();
-
-/// Raised by SIGXFSZ: a write went beyond the size that files of this process may have.
-static FILE_LIMIT: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
-
-/// From now on such a write fails (EFBIG) instead of ending the program. Children get the default again, as of every signal
-/// with a handler. Where there is none the writes fail all the same, but the program dies of the first.
-pub(crate) fn survive_file_limit() {
-    let _ = signal_hook::flag::register(SIGXFSZ, Arc::clone(&FILE_LIMIT));
-}
-
-/// True where such a write failed.
-pub(crate) fn file_limit_reached() -> bool {
-    FILE_LIMIT.load(Ordering::Relaxed)
-}
 
 /// Registers the handlers, before any verb begins.
 pub(crate) fn watch() -> Result<()> {
