@@ -83,8 +83,8 @@ fn put_in_lines(value: &mut Value) -> bool {
 /// Bytes of outside text that a message repeats at most.
 const MOST_REPEATED: usize = 200;
 
-/// Bytes that stay of a longer one: it may stand in a message twice, as an argument and in what its reader says.
-const BEGINNING: usize = 90;
+/// Bytes that stay of a longer one, which may stand in a message three times.
+const BEGINNING: usize = 60;
 
 /// Bytes of the longest message: several sentences with several names in them.
 const MOST_MESSAGE: usize = 3000;
@@ -242,7 +242,7 @@ mod tests {
         let long = "the card's data (\"a\", `b`) is the user's own; ".repeat(8);
         assert!(matches!(message(&long, &[]), Cow::Borrowed(same) if same == long));
         assert_eq!(shortened(&"x".repeat(200)), "x".repeat(200));
-        assert_eq!(shortened(&"é".repeat(101)), "é".repeat(45) + "…");
+        assert_eq!(shortened(&"é".repeat(101)), "é".repeat(30) + "…");
     }
 
     #[test]
