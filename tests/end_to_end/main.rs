@@ -28,6 +28,7 @@ mod format;
 mod full;
 mod geometries;
 mod guards;
+mod hostile_input;
 mod imports;
 mod interrupts;
 mod killed;
