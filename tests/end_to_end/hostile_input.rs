@@ -11,6 +11,7 @@ use crate::common::{list, text};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
+use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -159,7 +160,7 @@ fn files_of_the_kernel_are_refused_as_cards_by_every_verb() {
 fn other_files(home: &Home) -> Vec<(PathBuf, &'static str)> {
     let begins = |head: &[u8]| [head, &data(2 * MIB as usize - head.len())].concat();
     [
-        ("short.img", vec![0; 1 << 19], "at least 1048576"),
+        ("short.img", vec![0; 1 << 19], "at least 1 MiB"),
         ("odd.img", vec![0; (2 << 20) + 1], "not a multiple of 512"),
         ("passwd", b"root:x:0:0:root:/root:/bin/bash\n".repeat(1 << 16), "text"),
         ("photo.jpg", begins(b"\xff\xd8\xff\xe0\0\x10JFIF\0"), "JPEG"),
@@ -219,6 +220,17 @@ fn images_of_zeros_noise_and_file_systems_are_cards() {
     }
 }
 
+/// Says which of many cases are run: each of so many from a drawn one on, all of them in `./check --long`.
+fn drawn(every: usize) -> impl FnMut() -> bool {
+    let long = std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty() && value != "0");
+    let every = if long { 1 } else { every };
+    let mut at = RandomState::new().hash_one(every) as usize % every;
+    move || {
+        at += 1;
+        at.is_multiple_of(every)
+    }
+}
+
 /// Verbs of the published command line, with the options that take a value, and their positional arguments.
 fn published() -> BTreeMap<String, (Vec<String>, usize)> {
     let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md")).unwrap();
@@ -270,18 +282,19 @@ fn for_a_moment(home: &Home, arguments: &[&str]) -> Outcome {
 fn a_message_repeats_at_most_200_bytes_of_any_argument() {
     let home = Home::new();
     let verbs = published();
+    let mut is_drawn = drawn(12);
     for long in long_texts() {
         for (verb, (options, positional)) in &verbs {
             let words: Vec<&str> = verb.split(' ').collect();
             let simulated = format!("sim:{long}");
             let key = format!("sim:constant?{long}=1");
             let value = format!("sim:constant?announced_bytes={long}");
-            for target in [&long, &simulated, &key, &value] {
+            for target in [&long, &simulated, &key, &value].into_iter().filter(|_| is_drawn()) {
                 let arguments =
                     [&words[..], &vec![target.as_str(); (*positional).max(1)], &["--json"]].concat();
                 repeats_little(&ended(for_a_moment(&home, &arguments)), &format!("{verb} {target:.40}"));
             }
-            for option in options {
+            for option in options.iter().filter(|_| is_drawn()) {
                 let both = format!("{option}={long}");
                 let arguments =
                     [&words[..], &[both.as_str()], &vec![CARD; *positional], &["--json"]].concat();
@@ -298,6 +311,7 @@ fn a_message_repeats_at_most_200_bytes_of_any_argument() {
 #[test]
 fn a_message_repeats_at_most_200_bytes_of_any_file() {
     let home = Home::new();
+    let mut is_drawn = drawn(8);
     for long in long_texts().map(|long| long.repeat(9)) {
         let quoted = serde_json::to_string(&long).unwrap();
         let recipe = "name = \"own\"\ntitle = \"t\"\nversion = 1\nsource = \"s\"\n";
@@ -330,7 +344,10 @@ fn a_message_repeats_at_most_200_bytes_of_any_file() {
                 &["import", &file],
                 &["archive", "import", &file],
                 &["restore", &file, "--json"],
-            ] {
+            ]
+            .into_iter()
+            .filter(|_| is_drawn())
+            {
                 let outcome = ended(for_a_moment(&home, arguments));
                 repeats_little(&outcome, &format!("{arguments:?} of {content:.80}"));
                 if arguments.contains(&"import") {
@@ -362,7 +379,7 @@ with zipfile.ZipFile(to('many.zip'), 'w', zipfile.ZIP_STORED) as z:
     for n in range(100000):
         z.writestr('%d.log' % n, b'')
 with zipfile.ZipFile(to('nested.zip'), 'w', zipfile.ZIP_DEFLATED) as z:
-    for n in range(50):
+    for n in range(10):
         z.write(to('bomb.zip'), '%d.zip' % n)
 with gzip.open(to('zeros.gz'), 'wb') as g:
     for _ in range(32):
@@ -481,6 +498,7 @@ fn a_limit_on_the_size_of_files_ends_no_verb_and_loses_nothing() {
     let directory = directory.to_str().unwrap();
     let backup = home.path("backup.img");
     // Blocks of 512 bytes in one shell and of 1024 in another.
+    let mut is_drawn = drawn(5);
     for blocks in [0, 1, 8, 100, 2000, 20_000] {
         let limit = format!("-f {blocks}");
         for arguments in [
@@ -502,7 +520,10 @@ fn a_limit_on_the_size_of_files_ends_no_verb_and_loses_nothing() {
             &["report", "-o", out],
             &["manual", folder],
             &["completions", "bash"],
-        ] {
+        ]
+        .into_iter()
+        .filter(|_| is_drawn())
+        {
             let outcome = limited(&home, &limit, arguments);
             let name = format!("{limit}: {arguments:?}");
             let outcome = ended(outcome);
@@ -549,6 +570,7 @@ fn a_stack_of_one_mib_is_enough_for_every_verb() {
     small(&["rank", "--for", "game-load"]);
     small(&["report", "-o", page.to_str().unwrap()]).expect(0);
     small(&["doctor", "--json"]);
+    let mut is_drawn = drawn(4);
     for open in [
         "[",
         "{\"a\":",
@@ -571,7 +593,10 @@ fn a_stack_of_one_mib_is_enough_for_every_verb() {
             &["sustain", CARD, "--against", &deep],
             &["compare", &deep, "a"],
             &["restore", &deep],
-        ] {
+        ]
+        .into_iter()
+        .filter(|_| is_drawn())
+        {
             let outcome = small(arguments);
             assert!([Some(1), Some(2)].contains(&outcome.status.code()), "{outcome}");
         }
