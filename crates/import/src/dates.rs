@@ -1,5 +1,6 @@
 //! Dates as tools print them, in the one form that logs keep: `YYYY-MM-DD` or `YYYY-MM-DDThh:mm:ss`.
 
+use cardscope_model::card::YEARS;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::fmt::strtime;
 
@@ -37,7 +38,7 @@ pub(crate) fn month(form: &str, text: &str) -> Option<String> {
 }
 
 fn is_recent(day: Date) -> bool {
-    day.year() >= 1970
+    YEARS.contains(&day.year())
 }
 
 fn clock(word: &str) -> Option<Time> {

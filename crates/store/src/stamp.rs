@@ -1,25 +1,25 @@
 //! Times as the archive writes them: UTC, microseconds, always of the same length, so that they sort as text.
 
-use cardscope_model::card::YEARS;
-use jiff::civil::{Date, DateTime};
+use cardscope_model::card::{YEARS, is_date};
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 /// Bytes of the longest time that is kept as one: a date with time, fractions of a second and zone, and room to spare.
 const LONGEST_TIME: usize = 64;
 
-/// True for a time or a day that there was: `2026-02-28T23:59:59.5Z`, with an offset, a zone or neither, or the date alone.
-/// A 60th second was announced on 27 days, and no clock here counts it.
+/// True for a time or a date that there was: `2026-02-28T23:59:59.5Z`, with an offset, a zone or neither, or the day, month or
+/// year alone, as published reports are dated. A 60th second was announced on 27 days, and no clock here counts it.
 pub(crate) fn is_time(text: &str) -> bool {
     let zoned = || text.parse::<Zoned>().ok().map(|time| time.date());
     // A place in time without a zone is one of UTC.
     let exact = || text.parse::<Timestamp>().ok().map(|time| time.to_zoned(TimeZone::UTC).date());
     let local = || text.parse::<DateTime>().ok().map(DateTime::date);
-    let day = || text.parse::<Date>().ok();
     let has_60th_second = text.get(16..19) == Some(":60");
     text.len() <= LONGEST_TIME
         && !has_60th_second
-        && zoned().or_else(exact).or_else(local).or_else(day).is_some_and(|day| YEARS.contains(&day.year()))
+        && (is_date(text)
+            || zoned().or_else(exact).or_else(local).is_some_and(|day| YEARS.contains(&day.year())))
 }
 
 /// Now.
@@ -42,6 +42,8 @@ mod tests {
             "2026-02-28T23:59:59+14:00",
             "2024-02-29T10:00:00",
             "2024-02-29",
+            "2024-02",
+            "2024",
             "1970-01-01T00:00:00Z",
         ] {
             assert!(is_time(time), "{time}");
@@ -63,7 +65,8 @@ mod tests {
             "-000044-03-15T10:00:00Z",
             "0001-01-01",
             "99999999-01-01",
-            "2026",
+            "2026-13",
+            "1969",
             "yesterday",
             "",
             &long,

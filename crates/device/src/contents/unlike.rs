@@ -1,6 +1,7 @@
 //! Does a plain file look like the image of a card, or like a file that somebody would miss? Asked before it is written to.
 
 use super::reader::Bytes;
+use cardscope_model::units::BinarySize;
 use file_format::FileFormat;
 use std::fmt;
 
@@ -35,7 +36,9 @@ pub enum UnlikeCard {
 impl fmt::Display for UnlikeCard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            UnlikeCard::Short(bytes) => write!(f, "it has {bytes} bytes, and a card at least {LEAST_BYTES}"),
+            UnlikeCard::Short(bytes) => {
+                write!(f, "it has {}, and a card at least {}", BinarySize(*bytes), BinarySize(LEAST_BYTES))
+            }
             UnlikeCard::Uneven(bytes) => write!(f, "its {bytes} bytes are not a multiple of {SECTOR}"),
             UnlikeCard::Text => f.write_str("it begins as text"),
             UnlikeCard::Format(name) => write!(f, "it begins as a file of another kind: {name}"),
@@ -43,8 +46,8 @@ impl fmt::Display for UnlikeCard {
     }
 }
 
-/// Looks at the size and, unless the contents are those of a card, at the beginning. What is known to lie on cards decides before any other format: images that
-/// start both a computer and a virtual CD begin as several.
+/// Looks at the size and, unless the contents are those of a card, at the beginning: what is known to lie on cards decides
+/// before any other format, since images that start both a computer and a virtual CD begin as several.
 pub(super) fn look(source: &dyn Bytes, is_of_card: bool) -> Option<UnlikeCard> {
     let bytes = source.len();
     if bytes < LEAST_BYTES {
