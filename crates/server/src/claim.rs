@@ -28,9 +28,11 @@ impl Claim {
         if lock.try_lock().is_err() {
             return Ok(None);
         }
+        // What is stored before an error, such as a full disk, goes with it.
+        let claim = Claim { _lock: lock };
         token.store()?;
         StateFile::of(ADDRESS)?.keep(address.to_string().as_bytes())?;
-        Ok(Some(Claim { _lock: lock }))
+        Ok(Some(claim))
     }
 }
 
