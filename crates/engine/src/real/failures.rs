@@ -38,7 +38,7 @@ enum Meaning {
     Gone,
     /// No room in a file system.
     Full,
-    /// The file would be longer than the system or `ulimit -f` allows.
+    /// The file would be longer than its file system or `ulimit -f` allows.
     TooLong,
     /// Nothing: the card, or all that lies before it, failed.
     Unknown,
@@ -110,7 +110,7 @@ pub(super) fn of_call(
         // Nothing of the card: what the file may hold ends here.
         Meaning::TooLong if !shared.is_device() => TargetError::Setup {
             what: format!("{operation} of {len} bytes at {offset} of {}", shared.name),
-            reason: format!("{reason}. Allow longer files (`ulimit -f unlimited`) and start again"),
+            reason,
         },
         Meaning::Unknown if !still_answers(shared, handles, sector) => {
             TargetError::Silent { operation, offset, reason }
