@@ -22,13 +22,11 @@ use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
 use crate::opened::TargetType;
 use cardscope_device::guard::{self, Clearance};
-use cardscope_device::held::{HoldError, Pinned};
 use cardscope_device::system::System;
 use cardscope_model::format::{FormatReport, Formatting, Mode};
 use cardscope_model::shell::quoted;
 use cardscope_model::units::Size;
 use cardscope_sd::layout::{self, FileSystem, Layout, SECTOR, Wish};
-use std::path::Path;
 
 impl Procedure for Request {
     const VERB: &'static str = "format";
@@ -106,10 +104,6 @@ fn look_before_asking(request: &Request, target: TargetType) -> Result<()> {
             )));
         }
         TargetType::Card => {}
-    }
-    // What the kernel shows there is refused as such, whatever kind and size it has.
-    if let Err(HoldError::KernelFile(why)) = Pinned::of(Path::new(&request.common.target)) {
-        return Err(Failure::refused(why));
     }
     let bytes = match std::fs::metadata(&request.common.target) {
         Ok(about) if about.is_file() => about.len(),

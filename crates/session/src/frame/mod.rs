@@ -130,7 +130,7 @@ pub fn execute<P: Procedure>(
 ) -> Result<Outcome<Report<P::Body>>> {
     let common = procedure.common();
     let target = Resolved::of(&common.target).with_object(common.consent.object.as_deref());
-    let begun = procedure.check(target.target_type()).and_then(|()| {
+    let begun = target.target_type().and_then(|found| procedure.check(found)).and_then(|()| {
         let stated = procedure.stated()?;
         let mut opened = procedure.open(target, consent, interrupt)?;
         opened.condition.overlay(&stated);

@@ -54,11 +54,15 @@ impl Resolved {
     }
 
     /// What it is.
-    pub(crate) fn target_type(&self) -> TargetType {
-        match &self.found {
+    ///
+    /// # Errors
+    /// A refusal: the kernel shows its own state there, of whatever type and size it looks.
+    pub(crate) fn target_type(&self) -> Result<TargetType> {
+        Ok(match &self.found {
             Found::Simulated => TargetType::Simulated,
             Found::Real(Ok(pinned)) if pinned.is_directory() => TargetType::Directory,
+            Found::Real(Err(HoldError::KernelFile(why))) => return Err(Failure::refused(why.clone())),
             Found::Real(_) => TargetType::Card,
-        }
+        })
     }
 }
