@@ -2,7 +2,7 @@
 //! listens and its token: so another one, or a script, learns of it without showing the token to whoever has the port.
 
 use crate::token::Token;
-use cardscope_files::{Folder, Use};
+use cardscope_files::{FileError, Folder, Use};
 use cardscope_session::frame::Failure;
 use cardscope_session::state::StateFile;
 use std::fs::{File, TryLockError};
@@ -22,9 +22,9 @@ impl Claim {
     /// Takes the lock, unless another server has it; then tells where this one listens.
     ///
     /// # Errors
-    /// If the token cannot be stored for programs of this user.
+    /// If nothing can be stored for programs of this user.
     pub(crate) fn take(address: SocketAddr, token: &Token) -> Result<Option<Self>, Failure> {
-        let Some(lock) = lock_file(true) else { return Ok(None) };
+        let lock = lock_file(true)?;
         if lock.try_lock().is_err() {
             return Ok(None);
         }
@@ -47,14 +47,21 @@ impl Drop for Claim {
 
 /// Returns true where the server that has the lock listens at this address.
 pub(crate) fn is_at(address: SocketAddr) -> bool {
-    let held = lock_file(false).is_some_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
+    let held = lock_file(false).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
     let stored = StateFile::of(ADDRESS).ok().and_then(|file| file.load());
     held && stored.is_some_and(|stored| stored == address.to_string().as_bytes())
 }
 
-fn lock_file(make: bool) -> Option<File> {
-    let path = StateFile::of(LOCK).ok()?.path();
-    let (folder, name) = if make { Folder::make_for_file(&path) } else { Folder::of_file(&path) }.ok()?;
-    let open = || folder.open_file(&name, Use::Write).ok();
-    open().or_else(|| folder.create(&name, 0o600).ok().filter(|_| make)).or_else(open)
+fn lock_file(make: bool) -> Result<File, Failure> {
+    let path = StateFile::of(LOCK)?.path();
+    let opened = || -> Result<File, FileError> {
+        let (folder, name) = if make { Folder::make_for_file(&path) } else { Folder::of_file(&path) }?;
+        let open = || folder.open_file(&name, Use::Write);
+        match open() {
+            // Another server may make it at this moment.
+            Err(error) if make && error.is_absent() => folder.create(&name, 0o600).or_else(|_| open()),
+            opened => opened,
+        }
+    };
+    opened().map_err(|e| Failure::io_for(format!("{} cannot be used: {e}", path.display()), e))
 }

@@ -51,7 +51,7 @@ pub type Announce<'a> = &'a mut dyn FnMut(&Started);
 /// Serves until `stop` is raised; then tests that run are stopped, and waited for.
 ///
 /// # Errors
-/// If the address cannot be listened on, or the token cannot be kept.
+/// If the address cannot be listened on, or the file of a token cannot be used.
 pub fn serve(request: &Request, stop: &Interrupt, announce: Announce<'_>) -> Result<(), Failure> {
     let failed = |what: &str, e: std::io::Error| Failure::io_for(format!("{what}: {e}"), e);
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -76,7 +76,10 @@ pub fn serve(request: &Request, stop: &Interrupt, announce: Announce<'_>) -> Res
     let program = std::env::current_exe().map_err(|e| failed("the program does not find itself", e))?;
     let hub = Arc::new(Hub::new());
     let archive = request.archive.archive.clone();
-    let claim = Claim::take(address, &token)?;
+    let (claim, unclaimed) = match Claim::take(address, &token) {
+        Ok(claim) => (claim, None),
+        Err(why) => (None, Some(why)),
+    };
     let server = Arc::new(Server {
         address,
         hosts: Hosts::of(address, &request.hosts),
@@ -92,7 +95,7 @@ pub fn serve(request: &Request, stop: &Interrupt, announce: Announce<'_>) -> Res
         reading: Token::random()?,
     });
     watch::start(&server).map_err(|e| failed("no thread can be started", e))?;
-    announce(&started(request, address, &server.token, remarks(address)));
+    announce(&started(request, address, &server.token, remarks(address, unclaimed.as_ref())));
     let _owing = pending::owing("the tests that run restore their cards' data and end", "");
     runtime.block_on(answer(listener, Arc::clone(&server), stop, request.until_idle));
     open_page::remove(address, server.token.text());
@@ -155,7 +158,7 @@ fn shown(address: SocketAddr) -> SocketAddr {
     }
 }
 
-fn remarks(address: SocketAddr) -> Vec<String> {
+fn remarks(address: SocketAddr, unclaimed: Option<&Failure>) -> Vec<String> {
     let wide = (!address.ip().is_loopback()).then(|| {
         "warning: the token, results and names of cards cross the network unencrypted; use a tunnel (ssh -L 7373:127.0.0.1:7373) \
          where others could listen"
@@ -163,7 +166,13 @@ fn remarks(address: SocketAddr) -> Vec<String> {
     });
     let bare =
         (!app::is_there()).then(|| "note: built without the app for browsers; the API answers".to_owned());
-    wide.into_iter().chain(bare).collect()
+    let alone = unclaimed.map(|why| {
+        format!(
+            "warning: {why}; until then scripts and `cardscope top` find no token, and tests that a killed server leaves are not \
+             shown by the next one"
+        )
+    });
+    wide.into_iter().chain(bare).chain(alone).collect()
 }
 
 fn unavailable(address: SocketAddr, error: std::io::Error) -> Failure {

@@ -44,7 +44,7 @@ impl Token {
     pub(crate) fn of_start(file: Option<&Path>) -> Result<Self, Failure> {
         let Some(file) = file else {
             // What an earlier server left is not used, but must not betray what is written there next.
-            private_file::read(&StateFile::of(FILE)?.path())?;
+            StateFile::of(FILE).map_or(Ok(None), |file| private_file::read(&file.path()))?;
             return Token::random();
         };
         match private_file::read(file)? {

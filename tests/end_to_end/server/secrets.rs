@@ -2,7 +2,7 @@
 
 use super::Server;
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
-use crate::common::machine::tool;
+use crate::common::machine::{Mounted, names_in, tool};
 use crate::common::{text, until};
 use std::fs::{self, Permissions};
 use std::net::TcpListener;
@@ -143,6 +143,31 @@ fn each_start_has_a_secret_of_its_own_that_ends_with_it() {
     let third = Server::start(&home, &[]);
     assert_eq!(fs::read_to_string(&file).unwrap(), third.token);
     assert_ne!(third.token, second.token);
+}
+
+#[test]
+fn a_disk_without_room_for_the_token_leaves_none_and_the_server_answers_all_the_same() {
+    let home = Home::new();
+    // A page is room for the token and not for the address that is stored after it; then there is none.
+    let disk = Mounted::new(&["-t", "tmpfs", "-o", "size=4k"], "tmpfs");
+    let folder = disk.point.join("cardscope");
+    for _ in 0..2 {
+        let server = Server::start_as(&home, &[], |command| {
+            command.env("XDG_STATE_HOME", &disk.point);
+        });
+        until("the warning", || server.running().noted().contains("find no token"));
+        let noted = server.running().noted();
+        assert!(noted.contains("No space left on device") && noted.contains("free some space"), "{noted}");
+        server.get(PLACE).expect(200);
+        assert_eq!(names_in(&folder), ["server-lock"]);
+        fs::write(disk.point.join("full"), [7; 4096]).unwrap();
+    }
+    // No folder at all.
+    let server = Server::start_as(&home, &["--archive", "a.sqlite"], |command| {
+        command.env_remove("XDG_STATE_HOME").env_remove("HOME");
+    });
+    server.get(PLACE).expect(200);
+    until("the warning", || server.running().noted().contains("HOME"));
 }
 
 /// Files and folders of a secret that others have rights on, made by `change`, with the command that mends it.

@@ -39,10 +39,15 @@ pub(super) async fn host(State(server): State<Arc<Server>>) -> Result<Json<Host>
 
 /// Hands out the cookie that reads pictures, downloads and the stream of events.
 #[utoipa::path(post, path = "/api/session", tag = "host", responses((status = 204)))]
-pub(super) async fn admit(State(server): State<Arc<Server>>) -> (StatusCode, [(HeaderName, String); 1]) {
-    // The browser is in: the page that led it here is not needed any more.
-    open_page::remove(server.address, server.token.text());
-    (StatusCode::NO_CONTENT, [(SET_COOKIE, door::cookie_header(&server))])
+pub(super) async fn admit(
+    State(server): State<Arc<Server>>,
+) -> Result<(StatusCode, [(HeaderName, String); 1]), Refusal> {
+    blocking(&server, |server| {
+        // The browser is in: the page that led it here is not needed any more.
+        open_page::remove(server.address, server.token.text());
+        Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, door::cookie_header(server))]))
+    })
+    .await
 }
 
 /// Shows that the server knows the token, without it: HMAC-SHA-256 of the nonce under the token, both as text. Needs no token.
