@@ -14,6 +14,7 @@ use crate::text::Text;
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::{Condition, Origin, WORDS};
 use cardscope_model::log::{Log, TYPED_FROM, Tool};
+use cardscope_model::outside::{message, shortened};
 use cardscope_model::result::ToolPrints;
 use cardscope_model::run::{Figure, Percentiles, Run};
 use cardscope_model::test_name::TestName;
@@ -53,7 +54,7 @@ pub(crate) fn read(text: &Text) -> Outcome {
             parts.push(Part { head, ..Part::default() });
         }
         if let Err(why) = figure(&row).and_then(|figure| parts[index].take(&row, figure)) {
-            doubts.push(format!("row {number}: {why}"));
+            doubts.push(format!("row {number}: {}", message(&why, &[])));
         }
     }
     let mut logs: Vec<Log> = parts.into_iter().map(Part::finish).filter(|log| !log.runs.is_empty()).collect();
@@ -153,7 +154,7 @@ fn condition(row: &Row<'_>, doubts: &mut Vec<String>) -> Condition {
     for (word, _) in WORDS {
         let Some(value) = said(row, &[&format!("condition_{word}"), word]) else { continue };
         if value.contains(SEVERAL) {
-            doubts.push(format!("mixed {}: {value}", word.replace('_', " ")));
+            doubts.push(format!("mixed {}: {}", word.replace('_', " "), shortened(&value)));
         } else if *word != "tool" {
             condition.set(word, value, Origin::Stated);
         }

@@ -16,6 +16,9 @@ const GROWTH: usize = 200;
 /// Bytes of JSON that a log has whatever its text is.
 const FRAME: usize = 20_000;
 
+/// Bytes of a doubt, which may name three things of the text.
+const DOUBT: usize = 700;
+
 /// Gives bytes to the importer of a format, whether it would have taken them or not, and panics where what comes out is
 /// against them. For fuzzing: `fuzz/` names the format in its environment.
 ///
@@ -62,7 +65,8 @@ fn check_log(log: &Log) -> usize {
     assert!(!log.is_empty(), "a log says something");
     assert!(formats().iter().any(|format| format.name == log.format), "{}", log.format);
     assert!(log.date.as_deref().is_none_or(is_date), "{:?}", log.date);
-    assert!(log.doubts.iter().all(|doubt| !doubt.trim().is_empty()), "{:?}", log.doubts);
+    let is_short = |doubt: &String| !doubt.trim().is_empty() && doubt.len() <= DOUBT;
+    assert!(log.doubts.iter().all(is_short), "{:?}", log.doubts);
     let prices = log.events.iter().filter_map(|event| event.price.as_ref());
     assert!(prices.map(|price| price.amount).all(is_amount), "{:?}", log.events);
     assert!(log.runs.windows(2).all(|pair| pair[0].run < pair[1].run), "runs are counted upwards");

@@ -7,6 +7,7 @@ use crate::error::ImportError;
 use crate::formats::{Format, formats};
 use crate::text::Text;
 use cardscope_model::log::Log;
+use cardscope_model::outside::shortened;
 
 /// Formats whose logs may stand in one file. Those in one row read each other's lines, so only the first of them is asked.
 const SIDE_BY_SIDE: [&[&str]; 12] = [
@@ -75,7 +76,7 @@ fn of_one_card(logs: &mut [Log]) {
     let (Some(card), None) = (named.next().map(|log| log.card.clone()), named.next()) else { return };
     for log in logs.iter_mut().filter(|log| log.card.is_empty()) {
         log.card = card.clone();
-        log.doubts.push(format!("card taken from the file name: {}", card.title()));
+        log.doubts.push(format!("card taken from the file name: {}", shortened(&card.title())));
     }
 }
 

@@ -87,6 +87,15 @@ fn a_document_of_fio_that_is_cut_off_is_an_error_that_says_so() {
     assert!(log("fio-json", &both).doubts[0].contains("truncated"));
 }
 
+#[test]
+fn a_doubt_repeats_little_of_a_name() {
+    let text = fio_json(r#""rw": "read", "bs": "1M""#, &moved(20_971_520, 20.0), &moved(0, 0.0));
+    let named = text.replace("\"a\"", &format!("{:?}", "qj ".repeat(1000)));
+    let doubts = log("fio-json", &named.replace("\"error\": 0", "\"error\": 5")).doubts;
+    assert!(doubts.iter().any(|doubt| doubt.starts_with("qj") && doubt.contains("error 5")), "{doubts:?}");
+    assert!(doubts.iter().all(|doubt| doubt.len() < 300), "{doubts:?}");
+}
+
 proptest! {
     #[test]
     fn any_figure_comes_back_as_printed(number in 1u32..10_000_000) {

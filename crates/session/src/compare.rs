@@ -106,7 +106,7 @@ pub(crate) fn columns_of(
             let Choice { settings, tests, .. } = &request.choice;
             let selected = !(wanted.is_empty() && settings.is_empty() && tests.is_empty());
             let under = if selected { " under the selected condition" } else { "" };
-            return Err(Failure::refused(format!("{} has no measurements{under}", card.title)));
+            return Err(Failure::refused(format!("{:?} has no measurements{under}", card.title)));
         }
         found.extend(columns(card, runs, division));
         if found.len() > MOST_COLUMNS {

@@ -5,6 +5,7 @@ use crate::notes::{add_note, log_of};
 use crate::runs::Runs;
 use cardscope_model::condition::Origin;
 use cardscope_model::log::Log;
+use cardscope_model::outside::shortened;
 use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::{Op, TestName};
 use std::collections::HashMap;
@@ -79,7 +80,7 @@ fn beside(log: &mut Log, job: &Job, groups: &HashMap<u64, Vec<&str>>) -> Option<
     let names = groups.get(&job.group)?;
     let other = names.iter().find(|name| **name != job.name)?;
     let first = names.first().copied().unwrap_or_default();
-    doubt(log, format!("{} jobs from {first} on ran at the same time", names.len()));
+    doubt(log, format!("{} jobs from {} on ran at the same time", names.len(), shortened(first)));
     let more = if names.len() > 2 { format!(" and {} more", names.len() - 2) } else { String::new() };
     Some(format!("beside {other}{more}"))
 }
@@ -99,14 +100,15 @@ fn head(jobs: &[Job]) -> Run {
 
 /// What makes a job's figures doubtful, and where it did its I/O.
 fn note(log: &mut Log, job: &Job) {
+    let name = shortened(&job.name);
     if job.error != 0 {
-        doubt(log, format!("{} ended with error {}; its results are partial", job.name, job.error));
+        doubt(log, format!("{name} ended with error {}; its results are partial", job.error));
     }
     if job.options.direct == Some(false) && job.sides.iter().any(Option::is_some) {
-        doubt(log, format!("{} did not use direct I/O: the page cache is part of the results", job.name));
+        doubt(log, format!("{name} did not use direct I/O: the page cache is part of the results"));
     }
     if job.trims {
-        doubt(log, format!("{} also discarded blocks, which is not imported", job.name));
+        doubt(log, format!("{name} also discarded blocks, which is not imported"));
     }
     if let Some(file) = &job.options.file {
         add_note(&mut log.condition, &format!("on {file}"), Origin::Read);

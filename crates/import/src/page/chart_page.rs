@@ -14,6 +14,7 @@ use crate::text::Text;
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::log::Log;
+use cardscope_model::outside::{message, shortened};
 use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::TestName;
 use cardscope_model::units::parse_size;
@@ -152,9 +153,11 @@ impl Page {
     fn block(&mut self, json: &str) {
         match chart::read(json) {
             Ok(chart) => self.chart(chart),
-            Err(why) if self.doubts.len() < MOST_DOUBTS => {
-                self.doubts.push(format!("the chart under {:?} could not be read: {why}", self.heading))
-            }
+            Err(why) if self.doubts.len() < MOST_DOUBTS => self.doubts.push(format!(
+                "the chart under {:?} could not be read: {}",
+                shortened(&self.heading),
+                message(&why, &[])
+            )),
             Err(_) => {}
         }
         self.condition = Condition::default();
@@ -199,14 +202,22 @@ impl Page {
 
     fn figures(&self, unit: &str, series: &Series, doubts: &mut Vec<String>) -> Vec<Figure> {
         let Some(mb_s) = self.mb_s(unit) else {
-            doubts.push(format!("{}: skipped results with the unknown unit {unit:?}", series.name));
+            doubts.push(format!(
+                "{}: skipped results with the unknown unit {:?}",
+                shortened(&series.name),
+                shortened(unit)
+            ));
             return Vec::new();
         };
         let mut figures = Vec::new();
         for (name, value) in &series.values {
             match test_name(name) {
                 Some(test) => figures.push(figure(test, *value, unit, mb_s)),
-                None => doubts.push(format!("{}: {name:?} is not a test name", series.name)),
+                None => doubts.push(format!(
+                    "{}: {:?} is not a test name",
+                    shortened(&series.name),
+                    shortened(name)
+                )),
             }
         }
         figures

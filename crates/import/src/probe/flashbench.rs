@@ -13,10 +13,14 @@ use crate::notes::log_of;
 use crate::text::Text;
 use cardscope_model::flashbench::{TABLES, Tables};
 use cardscope_model::log::Log;
+use cardscope_model::outside::shortened;
 use parts::Part;
 use serde_json::json;
 use std::collections::HashSet;
 use tables::Reader;
+
+/// Empty sections that a doubt names.
+const MOST_TITLES: usize = 3;
 
 /// True where a row of flashbench's, or two headings of the script, stand in it.
 pub(crate) fn recognise(text: &Text) -> bool {
@@ -61,7 +65,12 @@ fn empty_sections(parts: &[Part<'_>], log: &mut Log) {
     let parents: HashSet<&str> = parts.iter().filter_map(|part| part.parent).collect();
     titles.retain(|title| !parents.contains(title));
     if !titles.is_empty() {
-        log.doubts.push(format!("nothing to import under: {}", titles.join("; ")));
+        let shown: Vec<_> = titles.iter().take(MOST_TITLES).map(|title| shortened(title)).collect();
+        let more = match titles.len() - shown.len() {
+            0 => String::new(),
+            more => format!("; and {more} more"),
+        };
+        log.doubts.push(format!("nothing to import under: {}{more}", shown.join("; ")));
     }
 }
 

@@ -9,6 +9,7 @@ use crate::error::Outcome;
 use crate::notes::log_of;
 use crate::numbers::{decimal_mb_s, figure, number, sequential};
 use crate::text::Text;
+use cardscope_model::outside::shortened;
 use cardscope_model::run::{Figure, Run};
 use cardscope_model::test_name::Op;
 use cardscope_model::units::{GIB, MB, MIB, parse_size};
@@ -76,7 +77,7 @@ pub(crate) fn doubts(finished: &[Finished]) -> Vec<String> {
     }
     for dd in finished.iter().filter(|dd| dd.failed()) {
         let why = dd.error.as_deref().unwrap_or("it copied 0 bytes");
-        doubts.push(format!("dd failed after {} bytes: {why}", dd.copied.bytes));
+        doubts.push(format!("dd failed after {} bytes: {}", dd.copied.bytes, shortened(why)));
     }
     doubts
 }

@@ -142,7 +142,7 @@ fn parts(file: &SessionFile) -> Result<(), SessionFileError> {
     match (is_session, hangs_nowhere) {
         (_, true) => Err(damaged("an attachment belongs to something outside of the file".to_owned())),
         (true, _) if !whole => Err(damaged("its card, its recipe or its io_path is missing".to_owned())),
-        (false, _) if !nothing => Err(damaged(format!("a record of {} has no runs", file.kind))),
+        (false, _) if !nothing => Err(damaged(format!("a record of {:?} has no runs", file.kind))),
         _ if file.card.is_none() && (!without_unit || !file.events.is_empty()) => {
             Err(damaged("it has a unit or events without a card".to_owned()))
         }
