@@ -3,6 +3,7 @@
 mod circles;
 mod claims;
 mod commands;
+mod features;
 mod layers;
 mod licences;
 mod orphans;

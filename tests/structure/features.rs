@@ -1,0 +1,52 @@
+//! What the program uses of a library it switches on itself. Cargo joins the features that all packages of one build want, so a
+//! build of the tests does not miss one that only they switch on; the program's own build does.
+
+use cargo_metadata::{DependencyKind, MetadataCommand};
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+/// Features of libraries which only tests, or libraries of tests, have.
+const OF_TESTS: &[(&str, &[&str])] = &[("serde_json", &["unbounded_depth"]), ("uuid", &["v4"])];
+
+/// The features that each package has in a build.
+fn features(of: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
+    let mut command = Command::new("cargo");
+    command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let output =
+        command.args(["tree", "--locked", "--prefix", "none", "--format", "{p} {f}"]).args(of).output();
+    let output = output.expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut features: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for line in String::from_utf8(output.stdout).expect("names are text").lines() {
+        let Some((name, rest)) = line.split_once(" v") else { continue };
+        let list = rest.split(' ').skip(1).find(|word| !word.starts_with('('));
+        features
+            .entry(name.to_owned())
+            .or_default()
+            .extend(list.into_iter().flat_map(|list| list.split(',')).map(str::to_owned));
+    }
+    features
+}
+
+/// Libraries from outside that our crates name.
+fn named() -> BTreeSet<String> {
+    let metadata = MetadataCommand::new().no_deps().exec().expect("cargo metadata runs");
+    let wanted = metadata.packages.iter().flat_map(|package| &package.dependencies);
+    wanted.filter(|d| d.kind == DependencyKind::Normal && d.path.is_none()).map(|d| d.name.clone()).collect()
+}
+
+#[test]
+fn tests_switch_on_no_feature_that_the_program_lacks() {
+    let program = features(&["--no-default-features", "--package", "cardscope", "--edges", "normal,build"]);
+    let tests = features(&["--workspace", "--edges", "normal,build,dev"]);
+    let more: BTreeMap<&str, BTreeSet<&str>> = named()
+        .iter()
+        .filter_map(|name| {
+            let (name, own) = program.get_key_value(name)?;
+            let more: BTreeSet<&str> = tests[name].difference(own).map(String::as_str).collect();
+            (!more.is_empty()).then_some((name.as_str(), more))
+        })
+        .collect();
+    let listed = OF_TESTS.iter().map(|(name, more)| (*name, more.iter().copied().collect())).collect();
+    assert_eq!(more, listed, "a feature that our code needs belongs into its manifest");
+}
