@@ -7,18 +7,17 @@ pub(crate) mod machine;
 pub(crate) mod maps;
 pub(crate) mod nbd;
 pub(crate) mod pages;
+pub(crate) mod patience;
 pub(crate) mod python;
 pub(crate) mod served;
 #[path = "../../../crates/store/tests/archive/server.rs"]
 pub(crate) mod server;
 pub(crate) mod turns;
 
+use patience::{PATIENCE, Patience};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-
-/// No command of a test takes nearly as long, on a busy machine either: beyond it, it hangs.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(100);
+use std::time::Duration;
 
 /// The real logs, where they are at hand: by themselves beside the workspace.
 pub(crate) fn data() -> PathBuf {
@@ -29,9 +28,9 @@ pub(crate) fn data() -> PathBuf {
 /// Waits until `ready` holds.
 #[track_caller]
 pub(crate) fn until(what: &str, mut ready: impl FnMut() -> bool) {
-    let start = Instant::now();
+    let patience = Patience::of(PATIENCE);
     while !ready() {
-        assert!(start.elapsed() < PATIENCE, "waited {PATIENCE:?} for {what}");
+        assert!(!patience.is_over(), "waited {PATIENCE:?} for {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

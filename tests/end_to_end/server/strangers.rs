@@ -2,7 +2,8 @@
 
 use super::Server;
 use crate::common::binary::{Home, Running};
-use crate::common::{PATIENCE, until};
+use crate::common::patience::{PATIENCE, Patience};
+use crate::common::until;
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -61,14 +62,14 @@ sys.stdin.read()";
     command.arg(server.address.port().to_string());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut other = Running::of(command);
-    let (mut asked, began) = (0, Instant::now());
+    let (mut asked, patience) = (0, Patience::of(4 * PATIENCE));
     while other.printed().matches("open").count() < 5 {
         // Also while they come.
         server.get("/api/tasks").expect(200);
         asked += 1;
         assert!(!other.is_over(), "{}", other.noted());
         // The kernel drops what a busy machine accepts too slowly, and it comes again after a second.
-        assert!(began.elapsed() < 4 * PATIENCE, "{}", other.printed());
+        assert!(!patience.is_over(), "{}", other.printed());
     }
     assert!(asked > 1);
     for _ in 0..20 {
