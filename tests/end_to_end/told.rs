@@ -78,7 +78,7 @@ fn a_verb_whose_reader_goes_away_ends_as_after_ctrl_c_and_restores_the_data() {
         journals(&home).iter().any(|file| file.metadata().is_ok_and(|m| m.len() > 1 << 16))
     });
     drop(stderr);
-    let gone = Patience::of(PATIENCE);
+    let gone = Patience::with(PATIENCE, verify.id());
     let status = loop {
         if let Some(status) = verify.try_wait().unwrap() {
             break status;

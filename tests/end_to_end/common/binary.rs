@@ -197,7 +197,7 @@ impl Running {
     /// Waits until stderr holds a text.
     #[track_caller]
     pub(crate) fn wait_for(&mut self, word: &str) {
-        let patience = Patience::of(PATIENCE);
+        let patience = Patience::with(PATIENCE, self.child.id());
         while !self.said(1).contains(word) {
             let over =
                 self.child.try_wait().unwrap().is_some() && self.readers.iter().all(JoinHandle::is_finished);
@@ -228,7 +228,7 @@ impl Running {
     /// Waits for its end, which must come within `limit` from now.
     #[track_caller]
     pub(crate) fn finish_within(mut self, limit: Duration) -> Outcome {
-        let patience = Patience::of(limit);
+        let patience = Patience::with(limit, self.child.id());
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;

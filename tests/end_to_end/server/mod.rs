@@ -243,7 +243,7 @@ impl Drop for Server {
             let _ = kill_process(child, Signal::CONT);
         }
         running.signal(Signal::INT);
-        let patience = Patience::of(PATIENCE);
+        let patience = Patience::with(PATIENCE, running.id());
         while !running.is_over() && !patience.is_over() {
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
