@@ -4,6 +4,7 @@
 use crate::consent::Beforehand;
 use crate::frame::{Document, ExitStatus, Outcome, Procedure, execute};
 use crate::sustain::{self, Nobody};
+use crate::testing::card_of_its_own;
 use crate::{bench, check, endure, map, verify};
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
@@ -11,7 +12,6 @@ use cardscope_journal::{Journal, folder};
 use cardscope_model::random::Random;
 use clap::{Args, Parser};
 use serde_json::Value;
-use std::sync::{Mutex, PoisonError};
 
 const MIB: u64 = 1 << 20;
 const CARD: u64 = 192 * MIB;
@@ -74,9 +74,6 @@ fn performed<P: Procedure>(procedure: &P, target: &str) -> Ended {
     Ended { document, exit: report.exit_status(), failure: failure.map(|failure| failure.to_string()) }
 }
 
-/// One card at a time: all of them look alike, and the journal that a broken one leaves keeps the others from being tested.
-static CARD_IN_USE: Mutex<()> = Mutex::new(());
-
 fn drop_journals(target: &str) {
     for file in folder::waiting().unwrap() {
         if Journal::look(&file).is_some_and(|(about, _)| about.target == target) {
@@ -86,9 +83,8 @@ fn drop_journals(target: &str) {
 }
 
 fn run(command: &str, faults: &str, seed: u64) -> Ended {
-    let _alone = CARD_IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
-    let target = format!("sim:constant?announced_bytes={CARD}&state=filled&seed={seed}&{faults}");
+    let target = card_of_its_own(&format!("announced_bytes={CARD}&state=filled&seed={seed}&{faults}"));
     let (verb, options) = command.split_once(' ').unwrap_or((command, ""));
     let archive = folder.path().join("archive.db").to_str().unwrap().to_owned();
     let own =

@@ -9,7 +9,9 @@ use cardscope_model::card::CardFacts;
 use cardscope_model::condition::Condition;
 use cardscope_model::run::{CardRun, Figure, Run};
 use cardscope_model::setting::Setting;
+use cardscope_sd::registers::crc7::crc7;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What dd says of a card that it does not know.
 pub(crate) fn dd(mb_s: u32, line_end: &str) -> String {
@@ -24,6 +26,16 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
+}
+
+/// Name of a simulated card with these keys and a serial number that no other one has, so that no journal of another one waits
+/// for it.
+pub(crate) fn card_of_its_own(keys: &str) -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    let mut cid = *b"\0\0\0CONST\x10\0\0\0\0\x01\x9b";
+    cid[9..13].copy_from_slice(&NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes());
+    let hex: String = cid.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sim:constant?{keys}&cid={hex}{:02x}", crc7(&cid) << 1 | 1)
 }
 
 /// A card or its image, open to be put right.

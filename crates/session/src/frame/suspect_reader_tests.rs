@@ -1,8 +1,8 @@
-//! Verbs that preserve the card's data, behind readers that misread it. Each test has a size of its own, so that no journal of
-//! another one waits for its card.
+//! Verbs that preserve the card's data, behind readers that misread it.
 
 use super::*;
 use crate::consent::Beforehand;
+use crate::testing::card_of_its_own;
 use crate::{bench, check, endure, format, map, verify};
 use cardscope_engine::event::Silent;
 use cardscope_model::report::{Document as _, ExitStatus};
@@ -42,7 +42,7 @@ fn assert_ended_by_reader<B: Body + std::fmt::Debug>(outcome: &mut Outcome<Repor
 fn nothing_is_written_through_a_reader_that_misreads_a_card_with_data() {
     let folder = tempfile::tempdir().unwrap();
     for reader in READERS {
-        let target = format!("sim:constant?announced_bytes=81MiB&state=filled&{reader}");
+        let target = card_of_its_own(&format!("announced_bytes=81MiB&state=filled&{reader}"));
         let mut verified = carried_out::<verify::Request>("verify", &target, folder.path());
         assert_ended_by_reader(&mut verified, &target);
         assert_eq!(verified.report.body.verdict, Verdict::ReaderSuspect);
@@ -58,7 +58,7 @@ fn nothing_is_written_through_a_reader_that_misreads_a_card_with_data() {
 fn an_image_is_not_taken_through_a_reader_that_misreads() {
     let folder = tempfile::tempdir().unwrap();
     for reader in READERS {
-        let target = format!("sim:constant?announced_bytes=82MiB&state=filled&{reader}");
+        let target = card_of_its_own(&format!("announced_bytes=82MiB&state=filled&{reader}"));
         let words = "bench --recipe kdiskmark --size 4M --backup IMAGE";
         let mut measured = carried_out::<bench::Request>(words, &target, folder.path());
         assert_ended_by_reader(&mut measured, &target);
@@ -77,7 +77,7 @@ fn assert_blames_reader<B: Body + std::fmt::Debug>(outcome: &Outcome<Report<B>>,
 fn where_nothing_is_preserved_a_reader_that_misreads_is_reported_and_the_card_is_not_accused() {
     let folder = tempfile::tempdir().unwrap();
     for reader in READERS {
-        let target = format!("sim:constant?announced_bytes=83MiB&state=filled&{reader}");
+        let target = card_of_its_own(&format!("announced_bytes=83MiB&state=filled&{reader}"));
         for words in ["verify --erase", "verify --full"] {
             let verified = carried_out::<verify::Request>(words, &target, folder.path());
             assert_blames_reader(&verified, &format!("{words} {target}"));
@@ -103,7 +103,7 @@ fn one_wrong_read_is_no_loss_and_no_pass_either() {
     let folder = tempfile::tempdir().unwrap();
     let mut unstable = 0;
     for seed in 1..=8 {
-        let target = format!("sim:constant?announced_bytes=84MiB&flip_read_every=500&seed={seed}");
+        let target = card_of_its_own(&format!("announced_bytes=84MiB&flip_read_every=500&seed={seed}"));
         for words in ["verify --erase --budget 10s", "verify --full"] {
             let verified = carried_out::<verify::Request>(words, &target, folder.path()).report;
             let body = &verified.body;
@@ -125,7 +125,7 @@ fn what_one_of_two_reads_found_wrong_was_formatted_all_the_same_and_the_reader_i
     let folder = tempfile::tempdir().unwrap();
     let mut suspect = 0;
     for seed in 1..=24 {
-        let target = format!("sim:constant?announced_bytes=85MiB&flip_read_every=8&seed={seed}");
+        let target = card_of_its_own(&format!("announced_bytes=85MiB&flip_read_every=8&seed={seed}"));
         let formatted = carried_out::<format::Request>("format", &target, folder.path()).report;
         assert_eq!(formatted.exit_status(), ExitStatus::Good, "{target}: {formatted:?}");
         let stage = formatted.header.suspect_reader.map(|reader| reader.stage);
@@ -138,7 +138,7 @@ fn what_one_of_two_reads_found_wrong_was_formatted_all_the_same_and_the_reader_i
 fn an_honest_reader_is_not_suspected() {
     let folder = tempfile::tempdir().unwrap();
     for state in ["filled", "factory"] {
-        let target = format!("sim:constant?announced_bytes=86MiB&state={state}");
+        let target = card_of_its_own(&format!("announced_bytes=86MiB&state={state}"));
         let verified = carried_out::<verify::Request>("verify", &target, folder.path());
         assert_eq!(verified.report.header.suspect_reader, None);
         assert_eq!(verified.report.exit_status(), ExitStatus::Good);
