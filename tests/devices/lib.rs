@@ -113,6 +113,28 @@ impl Loop {
         Loop { path, image: image.to_owned(), partitions: Vec::new(), pulled_out: false, _dir: None }
     }
 
+    /// The same over its image, with a number that nobody is given who asks for any free one, while lower ones are free: its card
+    /// can be swapped.
+    #[track_caller]
+    pub fn apart(mut self) -> Loop {
+        tool("losetup", &["-d", &self.path]);
+        let image = self.image.to_str().unwrap();
+        let mut all = (1000..1100).map(|number| format!("/dev/loop{number}"));
+        self.path = all.find(|path| attempt("losetup", &[path, image]).status.success()).unwrap();
+        self
+    }
+
+    /// Puts another file behind it, as a card is swapped in a reader that stays; once whoever looks at the first one lets it go.
+    #[track_caller]
+    pub fn swap(&self, image: &str) {
+        tool("losetup", &["-d", &self.path]);
+        let began = Instant::now();
+        while !attempt("losetup", &[&self.path, image]).status.success() {
+            assert!(began.elapsed() < PATIENCE, "{} stays busy for {PATIENCE:?}", self.path);
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     /// Name of the device, as `loop0`.
     pub fn name(&self) -> &str {
         self.path.strip_prefix("/dev/").unwrap()

@@ -3,13 +3,13 @@
 use crate::common::binary::{CARDSCOPE, Home};
 use crate::common::machine::{Loop, data, tool};
 use crate::common::maps::journals;
-use crate::common::patience::{PATIENCE, Patience};
 use crate::common::served::Served;
-use crate::common::{text, until};
+use crate::common::{PATIENCE, text, until};
 use cardscope_model::live::Told;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
+use std::time::Instant;
 
 /// What a verb tells, line by line; each must be an event.
 #[track_caller]
@@ -78,12 +78,12 @@ fn a_verb_whose_reader_goes_away_ends_as_after_ctrl_c_and_restores_the_data() {
         journals(&home).iter().any(|file| file.metadata().is_ok_and(|m| m.len() > 1 << 16))
     });
     drop(stderr);
-    let gone = Patience::with(PATIENCE, verify.id());
+    let gone = Instant::now();
     let status = loop {
         if let Some(status) = verify.try_wait().unwrap() {
             break status;
         }
-        if gone.is_over() {
+        if gone.elapsed() > PATIENCE {
             let _ = verify.kill();
         }
         std::thread::sleep(std::time::Duration::from_millis(5));

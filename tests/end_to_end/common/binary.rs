@@ -1,8 +1,8 @@
 //! The built binary: started with an archive of its own, ended when dropped, and everything it said at hand when a
 //! test fails.
 
+use super::PATIENCE;
 use super::machine::tool;
-use super::patience::{PATIENCE, Patience};
 use super::turns::{self, Turn};
 use cardscope_store::{Archive, StoredSession};
 use rustix::process::{Pid, Signal, kill_process};
@@ -197,12 +197,11 @@ impl Running {
     /// Waits until stderr holds a text.
     #[track_caller]
     pub(crate) fn wait_for(&mut self, word: &str) {
-        let patience = Patience::with(PATIENCE, self.child.id());
         while !self.said(1).contains(word) {
             let over =
                 self.child.try_wait().unwrap().is_some() && self.readers.iter().all(JoinHandle::is_finished);
             let (out, err) = (self.said(0), self.said(1));
-            if (over && !err.contains(word)) || patience.is_over() {
+            if (over && !err.contains(word)) || self.started.elapsed() > PATIENCE {
                 panic!("{} never said {word:?}\n--- stdout\n{out}\n--- stderr\n{err}", self.command);
             }
             std::thread::sleep(Duration::from_millis(2));
@@ -228,12 +227,12 @@ impl Running {
     /// Waits for its end, which must come within `limit` from now.
     #[track_caller]
     pub(crate) fn finish_within(mut self, limit: Duration) -> Outcome {
-        let patience = Patience::with(limit, self.child.id());
+        let began = Instant::now();
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;
             }
-            if patience.is_over() {
+            if began.elapsed() > limit {
                 let (out, err) = (self.said(0), self.said(1));
                 panic!(
                     "{} hangs: no end within {limit:?}\n--- stdout\n{out}\n--- stderr\n{err}",

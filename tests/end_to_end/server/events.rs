@@ -2,8 +2,7 @@
 
 use super::{Server, verify};
 use crate::common::binary::Home;
-use crate::common::patience::PATIENCE;
-use crate::common::text;
+use crate::common::{PATIENCE, text};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};

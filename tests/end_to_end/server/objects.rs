@@ -2,19 +2,11 @@
 
 use super::{Server, SlowCard, held_while_it_writes};
 use crate::common::binary::Home;
-use crate::common::machine::{Loop, data, image, tool, with_data};
-use crate::common::{list, text, until};
+use crate::common::machine::{data, image, with_data};
+use crate::common::{list, text};
 use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 use std::fs;
-
-/// Puts another file behind a loop device, as a card is swapped in a reader that stays.
-fn swap(card: &Loop, file: &str) {
-    tool("losetup", &["-d", &card.path]);
-    until("the loop device to be free", || {
-        crate::common::machine::attempt("losetup", &[&card.path, file]).status.success()
-    });
-}
 
 /// An order of each verb on a device, agreed to where data is lost.
 fn orders(device: &str) -> Vec<Value> {
@@ -34,7 +26,7 @@ fn orders(device: &str) -> Vec<Value> {
 #[test]
 fn an_order_without_the_card_it_is_for_or_for_another_one_is_refused() {
     let home = Home::new();
-    let card = with_data(16, &[]);
+    let card = with_data(16, &[]).apart();
     let before = card.content();
     let other = image(&home.path(""), 16);
     fs::write(&other, data(16 << 20)).unwrap();
@@ -61,25 +53,25 @@ fn an_order_without_the_card_it_is_for_or_for_another_one_is_refused() {
     server.post(&unmount, &json!({})).refused(409);
     assert!(server.post(&unmount, &json!({ "object": "7:0" })).refused(409).contains("another card"));
     // Another card of the same size in the same device.
-    swap(&card, other.to_str().unwrap());
+    card.swap(other.to_str().unwrap());
     for order in orders(&card.path) {
         refused(order, json!(object), "another card");
     }
     assert!(server.post(&unmount, &json!({ "object": object })).refused(409).contains("another card"));
     assert!(list(&server.document("/api/tasks"), "/tasks").is_empty());
     assert!(fs::read(&other).unwrap() == data(16 << 20));
-    swap(&card, card.image.to_str().unwrap());
+    card.swap(card.image.to_str().unwrap());
     assert!(card.content() == before);
 }
 
 #[test]
 fn a_card_that_is_gone_when_its_turn_comes_ends_the_order_with_a_plain_word() {
     let home = Home::new();
-    let slow = SlowCard::new(&home);
+    let mut slow = SlowCard::new(&home);
     let (server, first, child) = held_while_it_writes(&home, &slow);
     let waiting: Vec<String> = orders(slow.path()).iter().map(|order| server.order(order)).collect();
     // The kernel lets go of the file as soon as the first test does.
-    tool("losetup", &["-d", slow.path()]);
+    slow.card.pull_out();
     kill_process(child, Signal::CONT).unwrap();
     server.ended(&first);
     for id in waiting {
@@ -94,7 +86,7 @@ fn a_card_that_is_gone_when_its_turn_comes_ends_the_order_with_a_plain_word() {
 #[test]
 fn at_a_terminal_a_test_is_held_to_the_card_that_was_listed() {
     let home = Home::new();
-    let card = with_data(16, &[]);
+    let mut card = with_data(16, &[]).apart();
     let other = image(&home.path(""), 16);
     let object = || {
         let listed = home.run(&["list", "--all", "--json"]).expect(0).json();
@@ -104,7 +96,7 @@ fn at_a_terminal_a_test_is_held_to_the_card_that_was_listed() {
     let listed = object();
     let of_other = fs::read(&other).unwrap();
     home.run(&["verify", &card.path, "--object", &listed, "--quiet"]).expect(0);
-    swap(&card, other.to_str().unwrap());
+    card.swap(other.to_str().unwrap());
     assert_ne!(object(), listed);
     let agreed = format!("--yes-destroy={}", card.path);
     for words in [
@@ -125,7 +117,7 @@ fn at_a_terminal_a_test_is_held_to_the_card_that_was_listed() {
     }
     assert!(fs::read(&other).unwrap() == of_other, "the other card was written to");
     let file = other.to_str().unwrap();
-    tool("losetup", &["-d", &card.path]);
+    card.pull_out();
     for target in [file, home.path("").to_str().unwrap(), "sim:constant"] {
         home.run(&["bench", target, "--recipe", "quick", "--object", &listed])
             .expect(2)

@@ -1,16 +1,15 @@
 //! The card that is written to through a mount is the one that the guards let pass, on real loop devices.
 
 use super::*;
-use cardscope_test_devices::{attempt, tool, undo};
+use cardscope_test_devices::{Loop, tool};
 use std::path::PathBuf;
-use std::time::Duration;
 use tempfile::TempDir;
 
 const BYTES: u64 = 16 * MIB;
 
 /// Two ext4 of one size, of which the first is in a loop device; taken away when dropped.
 struct Slot {
-    device: String,
+    card: Loop,
     other: PathBuf,
     _dir: TempDir,
 }
@@ -25,35 +24,17 @@ impl Slot {
             path
         };
         let (first, other) = (image("first"), image("other"));
-        let device = tool("losetup", &["-f", "--show", first.to_str().unwrap()]);
-        Slot { device, other, _dir: dir }
+        Slot { card: Loop::over(first, &[]).apart(), other, _dir: dir }
     }
 
-    /// Another card of the same size is put in, which gets the same number: once that is free, since whoever asks for
-    /// any free one (the test beside this one) may take it for a while, and whoever looks at it holds the first card.
+    /// Another card of the same size is put in, which gets the same number.
     fn swap(&self) {
-        tool("losetup", &["-d", &self.device]);
-        let put_in = || attempt("losetup", &[&self.device, self.other.to_str().unwrap()]);
-        let mut last = put_in();
-        for _ in 0..1500 {
-            if last.status.success() {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(20));
-            last = put_in();
-        }
-        panic!("{} stays busy (this test needs root): {last:?}", self.device);
+        self.card.swap(self.other.to_str().unwrap());
     }
 
     fn trial<'a>(&'a self, interrupt: &'a Interrupt) -> Trial<'a> {
-        let clearance = cardscope_device::guard::check(&System::host(), &self.device).unwrap();
-        Trial { target: &self.device, clearance, bytes: BYTES, interrupt: interrupt.clone() }
-    }
-}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        undo("losetup", &["-d", &self.device]);
+        let clearance = cardscope_device::guard::check(&System::host(), &self.card.path).unwrap();
+        Trial { target: &self.card.path, clearance, bytes: BYTES, interrupt: interrupt.clone() }
     }
 }
 
@@ -68,7 +49,7 @@ fn a_card_swapped_between_the_look_and_the_mount_is_let_go_of() {
     let why = mounted.err().expect("a stranger's file system was taken for the card's");
     assert!(why.to_string().contains("another device"), "{why}");
     let mounts = std::fs::read_to_string("/proc/mounts").unwrap();
-    assert!(mounts.lines().all(|line| line.split(' ').next() != Some(&slot.device)), "{mounts}");
+    assert!(mounts.lines().all(|line| line.split(' ').next() != Some(slot.card.path.as_str())), "{mounts}");
     assert!(trial.hold(&own).is_err(), "nor is it written to afterwards");
 }
 
