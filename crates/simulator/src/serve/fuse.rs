@@ -206,7 +206,14 @@ impl Filesystem for CardFile {
         reply: ReplyData,
     ) {
         if ino != CARD {
-            return reply.data(&self.files.read(ino, fh.0, offset, size));
+            let data = self.files.read(ino, fh.0, offset, size);
+            match (&self.delay, self.own_path.held()) {
+                (Some(delay), Some(held)) => {
+                    delay.answer(Instant::now() + held, Box::new(move |_| reply.data(&data)));
+                }
+                _ => reply.data(&data),
+            }
+            return;
         }
         let len = u64::from(size).min(self.card.live.bytes.saturating_sub(offset));
         if len == 0 {
