@@ -22,7 +22,8 @@ fn what_is_asked_and_answered_is_what_the_openapi_document_says() {
     let long = std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty() && value != "0");
     let mut command = home.command(programs.join("st").to_str().unwrap());
     command.arg("--config-file").arg(config).args(["run", &document, "--header", &token, "--no-color"]);
-    command.args(["--max-examples", if long { "300" } else { "8" }, "--workers", "2"]);
+    // One worker: two that parse at once meet an error of CPython 3.11 (github.com/python/cpython/issues/106905).
+    command.args(["--max-examples", if long { "300" } else { "8" }, "--workers", "1"]);
     // The same requests each time; others in the long tests.
     command.args(if long { ["--max-time", "900"] } else { ["--seed", "1"] });
     command.current_dir(home.path(""));
