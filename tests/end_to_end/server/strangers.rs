@@ -68,7 +68,7 @@ sys.stdin.read()";
         asked += 1;
         assert!(!other.is_over(), "{}", other.noted());
         // The kernel drops what a busy machine accepts too slowly, and it comes again after a second.
-        assert!(began.elapsed() < PATIENCE, "{}", other.printed());
+        assert!(began.elapsed() < 4 * PATIENCE, "{}", other.printed());
     }
     assert!(asked > 1);
     for _ in 0..20 {
