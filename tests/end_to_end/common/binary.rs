@@ -40,6 +40,12 @@ impl Home {
         Home { dir: tempfile::tempdir().unwrap(), _turn: turn }
     }
 
+    /// The same in memory, for a command that stores often: no other test fills its disk.
+    pub(crate) fn in_memory() -> Self {
+        let turn = turns::beside_others();
+        Home { dir: tempfile::tempdir_in("/dev/shm").unwrap(), _turn: turn }
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
