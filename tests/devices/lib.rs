@@ -117,10 +117,11 @@ impl Loop {
     /// can be swapped.
     #[track_caller]
     pub fn apart(mut self) -> Loop {
-        tool("losetup", &["-d", &self.path]);
         let image = self.image.to_str().unwrap();
         let mut all = (1000..1100).map(|number| format!("/dev/loop{number}"));
-        self.path = all.find(|path| attempt("losetup", &[path, image]).status.success()).unwrap();
+        let apart = all.find(|path| attempt("losetup", &[path, image]).status.success()).unwrap();
+        tool("losetup", &["-d", &self.path]);
+        self.path = apart;
         self
     }
 
