@@ -160,7 +160,7 @@ fn a_link_a_pipe_a_device_and_another_user_s_file_are_refused_at_once_and_left_a
     std::os::unix::fs::symlink("made", home.path("dangling")).unwrap();
     std::os::unix::fs::symlink(&place, home.path("link")).unwrap();
     tool("mkfifo", &[home.path("pipe").to_str().unwrap()]);
-    let before = names_in(&home.path(""));
+    let before = home.names();
     for (name, word) in [
         ("dangling", "that is a link"),
         ("link", "that is a link"),
@@ -173,7 +173,7 @@ fn a_link_a_pipe_a_device_and_another_user_s_file_are_refused_at_once_and_left_a
             home.run(&[verb, &["--archive", name.to_str().unwrap()]].concat()).expect(2).says(&[word]);
         }
     }
-    assert_eq!(names_in(&home.path("")), before, "nothing is made");
+    assert_eq!(home.names(), before, "nothing is made");
 }
 
 #[test]

@@ -150,8 +150,7 @@ fn an_address_that_is_none_is_told_without_what_may_be_a_password() {
         command.args(["archive", "list", "--archive", &address]).current_dir(home.path(""));
         kept_quiet(crate::common::binary::Running::of(command).finish(), 3, &[]);
     }
-    let there = crate::common::machine::names_in(&home.path(""));
-    assert_eq!(there, [""; 0], "no address is taken for the name of a file");
+    assert_eq!(home.names(), [""; 0], "no address is taken for the name of a file");
 }
 
 /// The folder of a server's socket, and of its cluster.

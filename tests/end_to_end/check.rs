@@ -36,7 +36,7 @@ fn a_class_10_card_is_judged_within_three_minutes_and_keeps_its_data() {
 
 #[test]
 fn a_fast_card_has_time_for_every_part_and_the_page_opens_without_a_network() {
-    let home = Home::in_memory();
+    let home = Home::new();
     let page = home.path("page.html");
     let arguments =
         ["check", "sim:sandisk-256g-express", "--json", "--quiet", "--html", page.to_str().unwrap()];
@@ -53,7 +53,7 @@ fn a_fast_card_has_time_for_every_part_and_the_page_opens_without_a_network() {
 
 #[test]
 fn each_part_that_is_a_verb_has_its_own_row_with_what_the_visit_says_of_it() {
-    let home = Home::in_memory();
+    let home = Home::new();
     let document =
         home.run(&["check", "sim:sandisk-256g-express", "--json", "--quiet", "--seed", "1"]).expect(0).json();
     let all = home.run(&["archive", "list", "--json"]).expect(0).json();

@@ -26,7 +26,7 @@ impl Machine {
 
     fn run(&self, arguments: &[&str]) -> Outcome {
         let sysfs = self.0.path().to_str().unwrap();
-        Home::new().run(&[&["doctor", "--sysfs", sysfs], arguments].concat())
+        Home::on_disk().run(&[&["doctor", "--sysfs", sysfs], arguments].concat())
     }
 
     #[track_caller]
@@ -300,7 +300,7 @@ fn a_computer_of_which_nothing_is_known_is_neither_praised_nor_blamed() {
 
 #[test]
 fn this_computer_is_tried_out_and_every_point_says_why() {
-    let outcome = Home::new().run(&["doctor", "--json"]);
+    let outcome = Home::on_disk().run(&["doctor", "--json"]);
     let status = outcome.status.code();
     let report = outcome.json();
     assert_eq!(status, Some(i32::from(report["failed"] != 0)), "{report:#}");
@@ -318,7 +318,7 @@ fn this_computer_is_tried_out_and_every_point_says_why() {
 #[test]
 fn a_journal_that_would_lie_on_the_card_fails_and_another_place_does_not() {
     let mounted = crate::common::machine::Mounted::ext4(64);
-    let home = Home::new();
+    let home = Home::on_disk();
     let mut command = home.command(crate::common::binary::CARDSCOPE);
     command.env("XDG_STATE_HOME", mounted.path()).args(["doctor", mounted.path(), "--json"]);
     let report = crate::common::binary::Running::of(command).finish().expect(1).json();
@@ -329,7 +329,7 @@ fn a_journal_that_would_lie_on_the_card_fails_and_another_place_does_not() {
 
 #[test]
 fn the_archive_that_is_examined_is_the_one_that_results_are_kept_in() {
-    let home = Home::new();
+    let home = Home::on_disk();
     let examined = |outcome: Outcome| text(point(&outcome.json(), "archive-place"), "/seen").to_owned();
     let seen = examined(home.run(&["doctor", "--json"]));
     assert!(seen.starts_with(home.archive().to_str().unwrap()), "{seen}");
@@ -346,7 +346,7 @@ fn the_archive_that_is_examined_is_the_one_that_results_are_kept_in() {
 #[test]
 fn a_loop_device_is_no_card_and_what_is_not_there_is_refused() {
     let device = with_data(8, &[]);
-    let home = Home::new();
+    let home = Home::on_disk();
     let report = home.run(&["doctor", &device.path, "--json"]).json();
     assert_eq!(state(&report, "reader-bus"), "warn");
     home.run(&["doctor", "/dev/none-such"]).expect(2).says(&["/dev/none-such", "cardscope list"]);

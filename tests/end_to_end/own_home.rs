@@ -65,7 +65,8 @@ fn tests_leave_a_waiting_journal_and_the_archive_alone() {
     let home = forbidden();
     // The program itself finds both.
     assert_eq!(verified(&home, CARDSCOPE, &[]), Some(2), "a journal waits");
-    let before = state_of(&home.path("."));
+    let all = || ["", "data", "state"].map(|folder| state_of(&home.path(folder)));
+    let before = all();
     assert_eq!(verified(&home, SCRIPT, &[CARDSCOPE]), Some(0));
     // As cargo runs a test program.
     let folder = tempfile::tempdir().unwrap();
@@ -73,7 +74,7 @@ fn tests_leave_a_waiting_journal_and_the_archive_alone() {
     let test = folder.path().join("deps/verify-0123");
     std::os::unix::fs::symlink(CARDSCOPE, &test).unwrap();
     assert_eq!(verified(&home, SCRIPT, &["--tests", test.to_str().unwrap()]), Some(0));
-    assert_eq!(state_of(&home.path(".")), before);
+    assert_eq!(all(), before);
     // `cargo run` is no test.
     assert_eq!(verified(&home, SCRIPT, &["--tests", CARDSCOPE]), Some(2), "a journal waits");
 }

@@ -2,13 +2,14 @@
 //! test fails.
 
 use super::PATIENCE;
-use super::machine::tool;
+use super::machine::{names_in, tool};
 use super::turns::{self, Turn};
 use cardscope_store::{Archive, StoredSession};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fmt;
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -27,37 +28,57 @@ pub(crate) fn copy_to(path: &Path) {
     tool("cp", &[CARDSCOPE, path.to_str().unwrap()]);
 }
 
-/// A user's home with nothing in it: the archive and the recipes of one test.
+/// A user's home with nothing in it: the archive and the recipes of one test. What a program keeps lies in memory, where no
+/// other test fills its disk: hundreds of waits for one are minutes beside all others.
 pub(crate) struct Home {
     dir: TempDir,
+    kept: TempDir,
     _turn: Arc<Turn>,
 }
 
 impl Home {
     /// A home of its own; waits while a test runs that needs the machine to itself.
     pub(crate) fn new() -> Self {
-        let turn = turns::beside_others();
-        Home { dir: tempfile::tempdir().unwrap(), _turn: turn }
+        Self::that_keeps_in(Path::new("/dev/shm"))
     }
 
-    /// The same in memory, for a command that stores often: no other test fills its disk.
-    pub(crate) fn in_memory() -> Self {
-        let turn = turns::beside_others();
-        Home { dir: tempfile::tempdir_in("/dev/shm").unwrap(), _turn: turn }
+    /// The same, all of it on a disk, for a command that says what its folders lie on.
+    pub(crate) fn on_disk() -> Self {
+        Self::that_keeps_in(&std::env::temp_dir())
     }
 
+    fn that_keeps_in(folder: &Path) -> Self {
+        let turn = turns::beside_others();
+        let dir = tempfile::tempdir().unwrap();
+        Home { dir, kept: tempfile::tempdir_in(folder).unwrap(), _turn: turn }
+    }
+
+    /// What has this name in the home; `data` and `state` are the folders that programs keep in.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
+        let kept = ["data", "state"].iter().any(|folder| Path::new(name).starts_with(folder));
+        if kept { self.kept.path().join(name) } else { self.dir.path().join(name) }
+    }
+
+    /// The names of everything in it.
+    pub(crate) fn names(&self) -> Vec<String> {
+        [self.dir.path(), self.kept.path()].map(names_in).concat()
+    }
+
+    /// Gives it to another user; others may look into it, and no more.
+    pub(crate) fn give_to(&self, user: u32) {
+        for folder in [self.dir.path(), self.kept.path()] {
+            std::os::unix::fs::chown(folder, Some(user), Some(user)).expect("this test needs root");
+            std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
     }
 
     /// A program that finds this home: `cardscope`, or what starts it.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        let dir = self.dir.path();
         command
-            .env("HOME", dir)
-            .env("XDG_DATA_HOME", dir.join("data"))
-            .env("XDG_STATE_HOME", dir.join("state"));
+            .env("HOME", self.dir.path())
+            .env("XDG_DATA_HOME", self.path("data"))
+            .env("XDG_STATE_HOME", self.path("state"));
         command.env_remove("CARDSCOPE_ARCHIVE").env_remove("CARDSCOPE_IO");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
