@@ -2,7 +2,7 @@
 //! card what it was, to the last byte, in whatever reader it is then. Ten moments; two hundred with CARDSCOPE_LONG=1.
 
 use crate::common::binary::Home;
-use crate::common::machine::{Loop, image, names_in};
+use crate::common::machine::{Loop, names_in, with_data};
 use crate::common::until;
 use rustix::process::Signal;
 use std::path::{Path, PathBuf};
@@ -26,17 +26,15 @@ struct Table {
     home: Home,
     card: Loop,
     before: Vec<u8>,
-    _dir: tempfile::TempDir,
 }
 
 impl Table {
     fn of_mib(mib: u64) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let path = image(dir.path(), mib);
-        let mut before = std::fs::read(&path).unwrap();
+        let card = with_data(mib, &[]);
+        let mut before = card.content();
         before[16 << 20..].fill(0);
-        std::fs::write(&path, &before).unwrap();
-        Table { home: Home::new(), card: Loop::over(&path, &[]), before, _dir: dir }
+        std::fs::write(&card.image, &before).unwrap();
+        Table { home: Home::new(), card, before }
     }
 
     fn journal(&self) -> Option<PathBuf> {
@@ -156,7 +154,10 @@ fn after_kill_9_in_each_part_of_a_visit_restore_makes_the_card_what_it_was() {
         let mut visit = table.home.start(&["check", &table.card.path, "--budget", "60s"]);
         visit.wait_for(stage);
         let before = table.card.written();
-        until("it overwrites", || table.card.written() > before);
+        until("it overwrites", || {
+            assert!(!visit.is_over(), "{part} ended without a write:\n{}{}", visit.noted(), visit.printed());
+            table.card.written() > before
+        });
         let mut moments = (n..).map(|moment| Duration::from_millis(400).mul_f64(share(moment)));
         // Held while the card is read: by the time the content is known, a running one may have put it back.
         until("the content differs", || {
