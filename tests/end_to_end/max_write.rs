@@ -119,7 +119,10 @@ fn a_long_run_that_writes_needs_more_and_one_that_reads_does_not() {
     assert!(written <= 256 * MIB + BESIDES, "{written} bytes");
     let (outcome, written) =
         here.run(&["sustain", here.path(), "--duration", "30s", "--max-write", "300M", "--json"]);
-    let document = outcome.expect(0).says(&["limited to 300 MiB"]).json();
+    let document = outcome.json();
+    // A fast disk takes all of it within the first second, of which no speed is told.
+    let status = if list(&document, "/series").is_empty() { 4 } else { 0 };
+    outcome.expect(status).says(&["limited to 300 MiB"]);
     assert_eq!(text(&document, "/ended_by"), "--max-write", "{document:#}");
     assert!(written <= 300 * MIB + BESIDES, "{written} bytes");
 }
