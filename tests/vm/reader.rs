@@ -61,12 +61,13 @@ fn a_card_changed_in_a_reader_is_noticed_and_the_new_one_is_left_alone() {
 
 /// Asks the server in the machine, whose answer is printed whole; `path` goes with `method`.
 fn asked(machine: &mut Machine, method: &str, path: &str, body: &str) -> String {
-    // A client that ends its side is gone for the server: it stays until the answer has come.
+    // A client that ends its side is gone for the server: it stays until the answer has come, or nobody listens yet.
     let script = format!(
-        "token=$(cat /root/.local/state/cardscope/server-token)\n\
+        "rm -f /tmp/asked; token=$(cat /root/.local/state/cardscope/server-token)\n\
          {{ printf '{method} {path} HTTP/1.1\\r\\nHost: 127.0.0.1:7373\\r\\nConnection: close\\r\\nCardscope-Token: %s\\r\\n\
          Content-Type: application/json\\r\\nContent-Length: {}\\r\\n\\r\\n%s' \"$token\" '{body}'\n\
-         sleep 600 & echo $! >/tmp/asked; wait; }} | {{ nc 127.0.0.1 7373; kill $(cat /tmp/asked); }}",
+         sleep 600 & echo $! >/tmp/asked; wait; }} | {{ nc 127.0.0.1 7373\n\
+         until [ -s /tmp/asked ]; do sleep 1; done; kill $(cat /tmp/asked); }}",
         body.len()
     );
     machine.run(&script).stdout
