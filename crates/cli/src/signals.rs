@@ -5,7 +5,7 @@
 use crate::output;
 use crate::progress::{self, screen};
 use cardscope_model::outside;
-use cardscope_session::bench::Interrupt;
+use cardscope_session::Interrupt;
 use cardscope_session::pending::{Debt, Wait, debts, longest_wait};
 use cardscope_session::{Failure, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

@@ -2,7 +2,7 @@
 
 use crate::output;
 use crate::progress::screen;
-use cardscope_session::bench::Interrupt;
+use cardscope_session::Interrupt;
 use cardscope_session::consent::{Beforehand, Consent, Question};
 use cardscope_session::sustain::{Typed, Typist};
 use std::io::{BufRead, IsTerminal};

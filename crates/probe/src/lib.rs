@@ -14,6 +14,7 @@ pub mod endure;
 pub mod files;
 mod fill;
 pub mod full;
+pub mod io_size;
 pub mod map;
 pub mod marks;
 pub mod reader_check;

@@ -1,6 +1,7 @@
 //! A part of a card whose content is saved, as a target of its own: whoever runs a recipe on it can write there and
 //! nowhere else, and what it writes are stamps, so that after a crash they are known again and the originals put back.
 
+use crate::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use crate::write_scope::{StampPlace, WriteScope};
 use cardscope_engine::card::{Card, Stop, extents};
 use cardscope_engine::content::Content;
@@ -28,7 +29,7 @@ impl<'a> SavedArea<'a> {
         salt: u64,
         interrupt: &cardscope_engine::interrupt::Interrupt,
     ) -> Result<SavedArea<'a>, Stop> {
-        let mut card = Card::new(target, interrupt, crate::capacity::BLOCK, crate::capacity::DEPTH)?;
+        let mut card = Card::new(target, interrupt, PROBE_BLOCK, PROBE_DEPTH)?;
         let end = region.start.checked_add(region.len).filter(|end| *end <= card.bytes());
         let Some(end) = end else {
             return Err(Stop::Target(outside(region.start, region.len)));

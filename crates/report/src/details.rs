@@ -1,7 +1,7 @@
 //! What is known of a card beside its figures, in the words of every output: its controller, link, temperatures and flash.
 
-use crate::card_map;
 use crate::figure::sentence;
+use crate::properties;
 use cardscope_model::card_details::{CardDetails, Temperatures};
 
 /// Each with its name, but for temperatures, which are [`heat`]; what is not known is left out.
@@ -18,7 +18,7 @@ pub(crate) fn known(details: &CardDetails) -> Vec<(String, String)> {
         ("critical temperature", celsius(limits.critical_celsius)),
     ];
     let all = all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    all.chain(details.geometry.as_ref().map(card_map::geometry).unwrap_or_default()).collect()
+    all.chain(details.geometry.as_ref().map(properties::geometry).unwrap_or_default()).collect()
 }
 
 /// `Idle 45 °C, peak 82 °C with passive cooling.`, a line for each cooling.

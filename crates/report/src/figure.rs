@@ -1,5 +1,6 @@
 //! Numbers as people read them: as many digits as mean something, and a unit that fits. What is not a number is a dash.
 
+use cardscope_model::condition::Condition;
 use cardscope_model::test_name::TestName;
 use cardscope_model::units::LARGE;
 pub use cardscope_model::units::{NO_NUMBER as NONE, decimals, three_digits as speed};
@@ -142,6 +143,12 @@ pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
 /// A test by its name, with its step where a recipe has it twice.
 pub fn test_of(test: TestName, step: Option<&str>) -> String {
     step.map_or_else(|| test.to_string(), |step| format!("{test} ({step})"))
+}
+
+/// A condition in one line: `cooling active · reader slot`.
+pub fn condition_line(condition: &Condition) -> String {
+    let words = condition.iter().map(|(word, value)| format!("{} {value}", word.replace('_', " ")));
+    words.collect::<Vec<_>>().join(" · ")
 }
 
 #[cfg(test)]

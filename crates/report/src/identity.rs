@@ -1,8 +1,8 @@
 //! What a card says of itself, as text: one part a paragraph, one fact a line, hints at the end.
 
 use crate::figure::{in_a_line, listing, sentence};
-use crate::format::present_facts;
 use crate::page::{Block, Fact, Page, Tone, fact, findings};
+use crate::present_layout::present_facts;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::identity::Identity;
 use cardscope_model::units::{BinarySize, Capacity, Degrees, Size, Speed};

@@ -1,9 +1,9 @@
 //! What was imported, as text: one line a file with something to say, the figures where they are asked for, and the sums.
 
-use crate::card_map;
 use crate::figure::{count, in_a_line, sentence, speed, time_us};
 use crate::page::table::Table;
 use crate::page::{Block, Fact, Page, Remark, Section, Tone, fact};
+use crate::properties;
 use cardscope_model::card_map::{Geometry, OF_LOG};
 use cardscope_model::imported::{FileLine, FileOutcome, ImportReport, Joined};
 use cardscope_model::log::Log;
@@ -96,13 +96,13 @@ fn geometries(report: &ImportReport) -> Table {
         Some(
             [base(&file.file).to_owned()]
                 .into_iter()
-                .chain(card_map::geometry_cells(&geometry))
+                .chain(properties::geometry_cells(&geometry))
                 .collect::<Vec<_>>(),
         )
     });
-    let mut table = Table::new(["file"].into_iter().chain(card_map::GEOMETRY))
-        .left_aligned(card_map::GEOMETRY)
-        .always(card_map::GEOMETRY);
+    let mut table = Table::new(["file"].into_iter().chain(properties::GEOMETRY))
+        .left_aligned(properties::GEOMETRY)
+        .always(properties::GEOMETRY);
     found.for_each(|row| table.row(row));
     table
 }

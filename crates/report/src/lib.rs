@@ -25,6 +25,8 @@ pub mod observe;
 pub mod page;
 mod plot;
 pub mod png;
+mod present_layout;
+mod properties;
 pub mod publication;
 pub mod ranking;
 pub mod recipes;

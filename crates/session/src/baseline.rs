@@ -1,8 +1,8 @@
 //! A document of an earlier run that a new one is held against (`--against`): a file made with `--json`, or a session of
 //! the archive.
 
-use crate::archive::{Shown, show};
 use crate::error::{Failure, Result};
+use crate::stored_document::{Shown, show};
 use cardscope_engine::cause::Cause;
 use cardscope_engine::input;
 use serde::de::DeserializeOwned;

@@ -1,7 +1,7 @@
 //! The state that the last `format` left a card in, as the archive says it: it is part of the condition of later runs until
 //! something else has written to the card.
 
-use crate::archive::open_existing;
+use crate::archive_access::open_existing;
 use crate::card_key::card_key;
 use crate::error::Result;
 use crate::opened::Opened;

@@ -1,8 +1,7 @@
 //! `compare`: cards beside each other. What is asked is read from the archive here; `cardscope_analysis::comparison` makes
 //! the document of it.
 
-use crate::archive::CardLine;
-use crate::card_source::{self, CardSource, set_apart, the_one};
+use crate::card_source::{CardSource, set_apart, the_one};
 use crate::error::{Failure, Result};
 use crate::options::ArchiveAt;
 use cardscope_analysis::comparison::{AGE, Column, Division, columns, comparison};
@@ -167,14 +166,6 @@ pub(crate) fn division(request: &Request) -> Result<Division> {
         }
         words => Division::By(distinct(words.iter().map(word).collect::<Result<Vec<_>>>()?)),
     })
-}
-
-/// The cards that come with the program, from published reports.
-///
-/// # Errors
-/// If the collection cannot be read.
-pub fn builtin() -> Result<Vec<CardLine>> {
-    Ok(card_source::builtin()?.into_iter().map(|card| CardLine::new(card.sessions, card)).collect())
 }
 
 /// The cards that a request names, no two of one name; what is not a card says so in its name.

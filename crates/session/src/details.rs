@@ -1,10 +1,9 @@
 //! What is known of cards beside their figures: gathered from what they said of themselves, from logs of other tools, maps and
 //! long runs. The same for `compare` and `report`.
 
-use cardscope_analysis::flashbench::geometry;
+use cardscope_analysis::flashbench::geometry_in_log;
 use cardscope_model::card_details::CardDetails;
 use cardscope_model::card_map::Geometry;
-use cardscope_model::flashbench::{TABLES, Tables};
 use cardscope_store::CardWord;
 use serde::Deserialize;
 use serde_json::Value;
@@ -31,12 +30,7 @@ pub(crate) fn of_words(words: &[CardWord]) -> CardDetails {
 /// What a log says of its card beside its runs.
 pub(crate) fn add_log(details: &mut CardDetails, other: &Value) {
     details.add_said(other);
-    geometry_of(other).into_iter().for_each(|found| details.add_geometry(found));
-}
-
-/// The geometry that the tables of flashbench in a log show; `None` where it has none.
-pub(crate) fn geometry_of(other: &Value) -> Option<Geometry> {
-    Tables::deserialize(other.get(TABLES)?).ok().map(|tables| geometry(&tables))
+    geometry_in_log(other).into_iter().for_each(|found| details.add_geometry(found));
 }
 
 fn add_map(details: &mut CardDetails, map: &Value) {

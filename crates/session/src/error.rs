@@ -4,7 +4,6 @@ use cardscope_engine::card::Stop;
 use cardscope_engine::cause::Cause;
 use cardscope_engine::target::TargetError;
 use cardscope_model::suspect_reader::SuspectReader;
-use cardscope_probe::files::FilesError;
 use cardscope_store::ArchiveError;
 
 /// What a use case comes to, or why it ended early.
@@ -85,16 +84,6 @@ impl From<cardscope_journal::Error> for Failure {
             cardscope_journal::Error::Refused(why) => Failure::Refused(why),
             cardscope_journal::Error::Io(why) => Failure::Io(why),
             cardscope_journal::Error::Stop(stop) => stop.into(),
-        }
-    }
-}
-
-impl From<FilesError> for Failure {
-    fn from(error: FilesError) -> Self {
-        match error {
-            FilesError::Stop(stop) => stop.into(),
-            FilesError::File(why) => Failure::Io(why),
-            FilesError::ReadOnly(_) => Failure::io(error),
         }
     }
 }

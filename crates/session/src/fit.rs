@@ -1,10 +1,10 @@
 //! `fit`: does an image or a size fit a card, by exact bytes: of the card that is named, of those in the archive, and of
 //! those that are known to the byte. Nothing is written.
 
-use crate::archive::open_to_read;
+use crate::archive_access::open_to_read;
+use crate::card_identity::identity_of;
 use crate::error::{Failure, Result};
-use crate::identify::{self, InfoRequest};
-use crate::options::ArchiveAt;
+use crate::options::{ArchiveAt, Machine};
 use cardscope_device::contents;
 use cardscope_device::filesystem::refuse_kernel_file;
 use cardscope_engine::input;
@@ -141,7 +141,7 @@ fn nominal_name(text: &str) -> Result<String> {
 
 /// The exact size of a card, with what the card itself says otherwise.
 fn target(name: &str) -> Result<(CardSize, Vec<Finding>)> {
-    let identity = identify::info(&InfoRequest { target: name.to_owned(), ..InfoRequest::default() })?;
+    let identity = identity_of(name, &Machine::default(), None)?;
     let bytes = identity.capacity_bytes.ok_or_else(|| {
         Failure::refused(format!("{name} does not report its size; is a card in the slot?"))
     })?;

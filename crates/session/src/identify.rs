@@ -1,25 +1,18 @@
 //! `list`, `info` and `decode`: what is there, and what it says of itself; and a card unmounted, so that it can be tested.
 
+use crate::card_identity::{identity_of, judged};
 use crate::error::{Failure, Result};
 use crate::options::Machine;
-use cardscope_device::block::BlockDevice;
-use cardscope_device::filesystem::refuse_kernel_file;
 use cardscope_device::list::{self, Scope};
 use cardscope_device::object::{self, ObjectError};
-use cardscope_device::open::{Asking, peek};
+use cardscope_device::open::Asking;
 use cardscope_device::system::System;
 use cardscope_device::unmount::{self, UnmountError};
-use cardscope_device::{contents, inspect};
-use cardscope_engine::input;
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::identity::{self, HexRegisters, Identity};
-use cardscope_model::present_layout::PresentLayout;
 use cardscope_model::units::Degrees;
 use cardscope_sd::health::{CardHealth, Layout};
-use cardscope_simulator::target_spec;
 use clap::Args;
-use std::path::Path;
 
 pub use cardscope_device::list::{Entry, Partition as Part};
 
@@ -130,59 +123,7 @@ pub fn unmount(name: &str, object: Option<&str>, interrupt: &Interrupt) -> Resul
 /// # Errors
 /// If there is no such card, or it cannot be asked.
 pub fn info(request: &InfoRequest) -> Result<Identity> {
-    let target = request.target.as_str();
-    let mut identity = if target_spec::is_simulated(target) {
-        let spec = target_spec::parse(target).map_err(Failure::refused)?;
-        cardscope_simulator::identity(&spec.archetype).map_err(Failure::refused)?
-    } else {
-        real(target, &request.machine.system()?)?
-    };
-    if let Some(layout) = request.health {
-        inspect::add_health(&request.machine.system()?, target, layout, &mut identity);
-    }
-    let of_layout = |layout: &PresentLayout| {
-        layout.contradictions().into_iter().chain(layout.finding(target)).collect::<Vec<_>>()
-    };
-    let layout = identity.layout.as_ref().map(of_layout).unwrap_or_default();
-    let mut identity = judged(identity);
-    identity.findings.extend(layout);
-    Ok(identity)
-}
-
-/// A device, or a file that holds a card's image; with how it is laid out, where this machine can look.
-fn real(target: &str, system: &System) -> Result<Identity> {
-    let path = Path::new(target);
-    if let Ok(about) = std::fs::metadata(path)
-        && about.is_file()
-        && system.is_live()
-    {
-        let file = input::open(path)
-            .map_err(|e| Failure::refused_for(format!("{target} cannot be read: {e}"), e))?;
-        refuse_kernel_file(&file, path).map_err(Failure::refused)?;
-        let mut identity = Identity { capacity_bytes: Some(about.len()), ..Identity::default() };
-        identity.complete();
-        identity.layout = contents::present_of(&file, about.len(), None);
-        return Ok(identity);
-    }
-    let mut identity = inspect::inspect(system, target).map_err(Failure::refused)?;
-    // An empty slot holds nothing to look at.
-    let bytes = identity.capacity_bytes.filter(|_| system.is_live());
-    let looked = BlockDevice::find(system, target).zip(bytes).map(|(device, bytes)| {
-        // Of a partition, its whole disk is described.
-        let disk = device.disk();
-        peek(&disk.path(system)).map(|file| contents::present_of(&file, bytes, identity.allocation_unit()))
-    });
-    match looked {
-        Some(Ok(layout)) => identity.layout = layout,
-        Some(Err(error)) => identity.findings.push(Finding::new(
-            "layout-not-read",
-            Weight::Note,
-            1.0,
-            format!("Partition table and file system could not be read: {error}."),
-        )),
-        None => {}
-    }
-    Ok(identity)
+    identity_of(&request.target, &request.machine, request.health)
 }
 
 /// Decodes pasted registers, judged as of today.
@@ -207,17 +148,6 @@ pub fn decode(request: &DecodeRequest) -> Result<Identity> {
     identity.health =
         request.health.as_deref().map(CardHealth::from_hex).transpose().map_err(Failure::refused)?;
     Ok(judged(identity))
-}
-
-/// Adds the findings, keeping those of whoever read the parts.
-pub(crate) fn judged(identity: Identity) -> Identity {
-    let today = jiff::Zoned::now().date();
-    let (year, month) = (today.year().unsigned_abs(), today.month().unsigned_abs());
-    let mut read = identity.findings.clone();
-    let mut identity = identity.judged((year, month));
-    read.append(&mut identity.findings);
-    identity.findings = read;
-    identity
 }
 
 #[cfg(test)]

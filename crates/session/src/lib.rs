@@ -8,11 +8,14 @@
 
 mod after_verdict;
 pub mod archive;
+mod archive_access;
 pub mod arguments;
 mod attachment;
 mod backups;
 mod baseline;
 pub mod bench;
+mod card_bytes;
+mod card_identity;
 mod card_key;
 mod card_state;
 pub mod check;
@@ -27,6 +30,7 @@ pub mod error;
 mod card_source;
 #[cfg(test)]
 mod failed_ios_tests;
+mod file_system_tool;
 pub mod fit;
 pub mod format;
 pub mod frame;
@@ -35,6 +39,7 @@ pub mod import;
 pub mod jobs;
 mod journals;
 pub mod map;
+mod not_cards;
 pub mod observe;
 pub mod opened;
 pub mod opening;
@@ -52,6 +57,7 @@ pub mod shelf;
 pub mod simulate;
 mod spreads;
 pub mod state;
+mod stored_document;
 pub mod sustain;
 pub mod tables;
 #[cfg(test)]
@@ -59,6 +65,7 @@ mod testing;
 pub mod verify;
 
 pub use cardscope_engine::event::{self, Event, Listener};
+pub use cardscope_engine::interrupt::Interrupt;
 pub use cardscope_engine::{pending, pulse};
 pub use error::{Failure, Result};
 pub use frame::{Common, Outcome, execute};

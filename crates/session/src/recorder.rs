@@ -1,7 +1,7 @@
 //! Records the results of verbs in the archive: begun, stored anew any number of times,
 //! finished. Each call is on disk when it returns, so a crash leaves the last document.
 
-use crate::archive::open;
+use crate::archive_access::open;
 use crate::card_key;
 use crate::error::{Failure, Result};
 use cardscope_engine::pending::{self, Owing};

@@ -1,7 +1,7 @@
 //! `sim`: simulated cards as people see them, and served as files and NBD exports in real time.
 
-use crate::bench::Interrupt;
 use crate::error::{Failure, Result};
+use cardscope_engine::interrupt::Interrupt;
 use cardscope_simulator::serve::{self, Job, Measure, Options, Report, ServeError};
 use cardscope_simulator::{TargetSpec, archetypes, describe, random, target_spec};
 use clap::Args;

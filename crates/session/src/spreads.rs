@@ -1,8 +1,8 @@
 //! How much the runs of cards vary: what ships with the program, and what the archive's own series add to it. Every verb
 //! that gives a mean its interval asks here, so that one mean has one interval.
 
-use crate::card_source::not_cards;
 use crate::error::Result;
+use crate::not_cards::not_cards;
 use cardscope_analysis::usual::{Kind, Seen, Table, learn};
 use cardscope_model::archived::SummaryRow;
 use cardscope_model::card::CardFacts;

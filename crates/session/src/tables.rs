@@ -1,7 +1,7 @@
 //! `archive export --parquet`: the archive as tables in a folder of their own (docs/tables.md). The folder is made beside
 //! its place and moved there whole; one of an earlier export is replaced, and nothing else is.
 
-use crate::archive::open_to_read;
+use crate::archive_access::open_to_read;
 use crate::card_source::CardSource;
 use crate::error::{Failure, Result};
 use crate::rank;

@@ -8,7 +8,9 @@ mod open_blocks;
 pub use open_blocks::{SOFT, SOFT_FIRST};
 
 use cardscope_model::card_map::{Geometry, OpenBlocks};
-use cardscope_model::flashbench::Tables;
+use cardscope_model::flashbench::{TABLES, Tables};
+use serde::Deserialize;
+use serde_json::Value;
 
 /// Page, erase block and open blocks; what a log has no table of, or not enough of, says so.
 pub fn geometry(tables: &Tables) -> Geometry {
@@ -20,4 +22,9 @@ pub fn geometry(tables: &Tables) -> Geometry {
         erase_block_bytes,
         open_blocks: OpenBlocks { linear, random, ..OpenBlocks::default() },
     }
+}
+
+/// Geometry from the tables of flashbench among what a log says beside its runs; `None` where it has none.
+pub fn geometry_in_log(other: &Value) -> Option<Geometry> {
+    Tables::deserialize(other.get(TABLES)?).ok().map(|tables| geometry(&tables))
 }

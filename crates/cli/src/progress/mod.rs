@@ -15,7 +15,7 @@ use cardscope_model::live::{Moment as ToldMoment, Told};
 use cardscope_model::outside;
 use cardscope_model::units::Speed;
 use cardscope_report::figure::wrapped;
-use cardscope_session::bench::Interrupt;
+use cardscope_session::Interrupt;
 use cardscope_session::pending::{Wait, debts, longest_wait};
 use cardscope_session::{Event, Listener, pulse};
 use std::sync::atomic::{AtomicBool, Ordering};

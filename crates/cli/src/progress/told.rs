@@ -3,7 +3,7 @@
 use crate::output;
 use cardscope_model::live::{Figure, Found, Stage, Told};
 use cardscope_session::Event;
-use cardscope_session::bench::Interrupt;
+use cardscope_session::Interrupt;
 use std::io::{ErrorKind, Write};
 
 /// Most stages in the event of a plan: a server sends them again with every change of a task.

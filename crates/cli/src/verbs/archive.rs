@@ -4,7 +4,7 @@ use super::page::attended;
 use crate::output::{self, Options};
 use cardscope_report::page::Page;
 use cardscope_session::archive::{self, AnswerCache, Found, Request, Shown, What};
-use cardscope_session::{Result, compare, tables};
+use cardscope_session::{Result, tables};
 use std::path::Path;
 
 mod pages;
@@ -17,7 +17,7 @@ pub(super) fn run(asked: Request, options: &Options) -> Result<u8> {
             output::list(options, "sessions", &sessions, |sessions| pages::sessions(sessions))
         }
         What::Cards { builtin: true } => {
-            output::list(options, "cards", &compare::builtin()?, |cards| pages::builtin(cards))
+            output::list(options, "cards", &archive::builtin()?, |cards| pages::builtin(cards))
         }
         What::Cards { builtin: false } => {
             output::list(options, "cards", &archive::cards(path)?, |cards| pages::cards(cards))

@@ -14,6 +14,7 @@ pub use io_error::{IoCounts, IoError, SectorFound, list_failed};
 pub use map::{MapCell, MapSpeed, SlowestSecond, SpeedMap, cell_bytes};
 pub use report::{Disproof, Method, Share, Verification, VerifyReport};
 
+use crate::finding::{Finding, Weight};
 use crate::report::ExitStatus;
 use crate::worded;
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,16 @@ pub const SURE: f64 = 0.95;
 
 /// How sure a card, or its reader, is unstable that gave two answers for one place, once.
 pub const ANSWERS_DIFFER: f64 = 0.9;
+
+/// Finding for sectors that were bad in one of two readings only; `None` where there were none.
+pub fn answers_change(passing_sectors: u64) -> Option<Finding> {
+    (passing_sectors > 0).then(|| {
+        let text = "The card answered differently at the next try.";
+        Finding::new("answers-change", Weight::Hint, ANSWERS_DIFFER, text)
+            .because("sectors bad in one reading only", passing_sectors)
+            .advise("Clean the contacts and try another reader.")
+    })
+}
 
 /// Below this confidence a card that failed nowhere is not called genuine, but not proven.
 pub const PROVEN: f64 = 0.8;

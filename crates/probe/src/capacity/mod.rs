@@ -24,7 +24,7 @@ use cardscope_engine::journal::Journal;
 
 pub use growth::{READING_BACK, WRITING};
 pub use judge::findings;
-pub use options::{BLOCK, DEPTH, LEAST_RUN, Options, Outcome, QUICK_RUN, THOROUGH_RUN};
+pub use options::{LEAST_RUN, Options, Outcome, QUICK_RUN, THOROUGH_RUN};
 
 /// I/Os of the shortest probe that can show anything: what stands at some places, the reader checked, one block saved,
 /// written, looked at and put back.

@@ -13,11 +13,6 @@ pub const THOROUGH_RUN: u64 = (2048 + 16) << 20;
 /// A run shorter than this, cut short by the user's limits, says nothing of a card: caches of 31 MB are reported.
 pub const LEAST_RUN: u64 = 64 << 20;
 
-/// Bytes of an I/O: an allocation unit of most cards. With [`DEPTH`] of them 8 MiB of memory.
-pub const BLOCK: u32 = 4 << 20;
-/// I/Os in flight.
-pub const DEPTH: u32 = 2;
-
 /// What a quick probe may do.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {

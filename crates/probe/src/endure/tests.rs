@@ -1,7 +1,7 @@
 //! Rounds on simulated cards that wear out, in virtual time, against what is known of them.
 
 use super::{Ended, RoundSettings, projection, round};
-use crate::full::{BLOCK, DEPTH};
+use crate::io_size::{PASS_BLOCK as BLOCK, PASS_DEPTH as DEPTH};
 use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;

@@ -2,7 +2,8 @@
 //! whose user presses Ctrl-C.
 
 use super::tests::{pass_over, settings};
-use super::{BLOCK, DEPTH, Findings, Settings, verify};
+use super::{Findings, Settings, verify};
+use crate::io_size::{PASS_BLOCK, PASS_DEPTH};
 use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
@@ -203,7 +204,7 @@ fn stopped_at(name: &str, at: u64) -> (Findings, u64, u64) {
     let mut target =
         Impatient { card: SimTarget::named(name).unwrap(), interrupt: Interrupt::default(), ios: 0, at };
     let interrupt = target.interrupt.clone();
-    let mut card = Card::new(&mut target, &interrupt, BLOCK, DEPTH).unwrap();
+    let mut card = Card::new(&mut target, &interrupt, PASS_BLOCK, PASS_DEPTH).unwrap();
     let found = verify(&mut card, &settings(), &mut |_| (), &mut Silent);
     (found, target.ios, target.card.truth().good_bytes)
 }

@@ -31,12 +31,6 @@ pub use pass::{Findings, Settings};
 pub use read_back::READING;
 pub use writing::WRITING;
 
-/// Bytes of an I/O: the largest that readers take in one command, twice; with the depth, 8 MiB of memory.
-pub const BLOCK: u32 = 1 << 20;
-
-/// I/Os in flight: A2 cards corrupt data under depth, so the data is written and read that way.
-pub const DEPTH: u32 = 8;
-
 /// Writes and reads the whole card. `written` hears now and then how far the writing is, everything below being on the
 /// card.
 ///

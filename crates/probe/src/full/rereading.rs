@@ -11,7 +11,8 @@
 use super::ledger::{Ledger, Seen};
 use super::pass::{GENERATION, Pass};
 use super::reading::read_judged;
-use super::samples::{self, SAMPLE, SENTINELS, Sample, read};
+use super::resume::SENTINELS;
+use super::samples::{self, SAMPLE, Sample, read};
 use super::unmask::{bytes, in_blocks, whole_within};
 use crate::common_distance::gcd;
 use crate::sector::{SECTOR, SectorFound};

@@ -141,9 +141,6 @@ impl Watchman {
     }
 }
 
-/// The write of sentinels and markers.
-pub(crate) const SENTINELS: u32 = 0;
-
 const COUNT: u64 = 64;
 
 /// A small card has fewer, so that not all of it is sentinels.

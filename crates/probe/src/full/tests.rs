@@ -1,8 +1,11 @@
 //! Full passes over simulated cards of every kind, in virtual time, against what is true of them. Limits hold in every
 //! phase, and what was not asked for their sake is not claimed.
 
-use super::{BLOCK, DEPTH, Findings, Settings, verify};
+use super::resume::{self, SENTINELS};
+use super::{Findings, Settings, samples, verify};
+use crate::io_size::{PASS_BLOCK, PASS_DEPTH};
 use cardscope_engine::card::Card;
+use cardscope_engine::content::Content;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::Target;
@@ -19,7 +22,7 @@ pub(super) fn settings() -> Settings {
 
 /// What a pass over a target finds, how many bytes it wrote, and how many seconds it took.
 pub(super) fn pass_over(target: &mut dyn Target, settings: &Settings) -> (Findings, u64, f64) {
-    let mut card = Card::new(target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
+    let mut card = Card::new(target, &Interrupt::default(), PASS_BLOCK, PASS_DEPTH).unwrap();
     let mut findings = verify(&mut card, settings, &mut |_| (), &mut Silent);
     // As the verb does once all I/Os are counted.
     let pattern = ErrorPattern::of(card.counts(), card.io_errors(), Some(card.bytes()));
@@ -205,4 +208,19 @@ fn what_was_not_asked_is_said() {
         "{:?}",
         cut.remarks
     );
+}
+
+#[test]
+fn a_pass_that_left_only_sentinels_had_not_begun() {
+    let content = Content::Stamp { salt: 99, generation: SENTINELS };
+    let mut found = 0;
+    for mib in [4, 8, 16, 32, 64] {
+        let mut target = SimTarget::named(&format!("sim:constant?announced_bytes={mib}MiB")).unwrap();
+        let mut card = Card::new(&mut target, &Interrupt::default(), MIB as u32, 8).unwrap();
+        card.write(samples::sentinels(mib * MIB, 99), content, |_, _, _| ()).unwrap();
+        let previous = resume::find(&mut card).unwrap();
+        assert!(previous.as_ref().is_none_or(|p| (p.salt, p.reached) == (99, 0)), "{mib}: {previous:?}");
+        found += u32::from(previous.is_some());
+    }
+    assert!(found > 0, "no size shows its sentinels");
 }

@@ -10,8 +10,9 @@ use cardscope_engine::target::{Region, Target};
 use cardscope_journal::put_back::put_back;
 use cardscope_model::card_map::Measured;
 use cardscope_model::verify::Verdict;
-use cardscope_probe::capacity::{BLOCK, DEPTH, Outcome, probe};
+use cardscope_probe::capacity::{Outcome, probe};
 use cardscope_probe::context::Limits;
+use cardscope_probe::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use cardscope_probe::map;
 use cardscope_probe::write_scope::WriteScope;
 use cardscope_simulator::SimTarget;
@@ -64,7 +65,7 @@ fn target(name: &str) -> SimTarget {
 fn keeping(target: &mut SimTarget, seed: u64) -> f64 {
     let began = target.now();
     let mut memory = Memory::default();
-    let mut card = Card::new(target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
+    let mut card = Card::new(target, &Interrupt::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
     probe(&mut card, Some(&mut memory), &options(false, seed), &mut Silent).unwrap();
     put_back(&mut card, &mut memory, &mut Silent).unwrap();
     (card.now() - began) as f64 / 1e9
@@ -74,7 +75,7 @@ fn keeping(target: &mut SimTarget, seed: u64) -> f64 {
 fn read_all_of(target: &mut SimTarget) -> Vec<u64> {
     let all = target.info().bytes;
     let mut sums = vec![0; all.div_ceil(MIB) as usize];
-    let mut card = Card::new(target, &Interrupt::default(), MIB as u32, DEPTH).unwrap();
+    let mut card = Card::new(target, &Interrupt::default(), MIB as u32, PROBE_DEPTH).unwrap();
     let sum = |bytes: &[u8]| {
         let words = bytes.as_chunks::<8>().0.iter();
         words.fold(0u64, |s, w| s.rotate_left(5) ^ u64::from_le_bytes(*w))
@@ -121,7 +122,7 @@ fn what_was_on_the_card_is_there_again_afterwards(
 fn in_budget(name: &str, budget: f64, seed: u64) -> (f64, Outcome) {
     let mut target = target(name);
     let mut memory = Memory::default();
-    let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
+    let mut card = Card::new(&mut target, &Interrupt::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
     let began = card.seconds();
     let mut options = options(false, seed);
     options.limits.budget = Some(Duration::from_secs_f64(budget));
@@ -134,7 +135,7 @@ fn in_budget(name: &str, budget: f64, seed: u64) -> (f64, Outcome) {
 fn keeps_to(fake: &str, latency: f64, mb_s: f64, budget: f64, seed: u64) -> Result<(), String> {
     let name = format!("sim:constant?announced_bytes=4GB&command_s={latency}&mb_s={mb_s}&fake={fake}");
     let (took, outcome) = in_budget(&name, budget, seed);
-    let one = latency + f64::from(BLOCK) / (mb_s * 1e6);
+    let one = latency + f64::from(PROBE_BLOCK) / (mb_s * 1e6);
     let said = format!("{name}: {took:.2} s of {budget:.2} s, {:?}", outcome.verdict);
     let genuine = outcome.verdict == Verdict::Genuine;
     if took > 1.1 * budget + one {
@@ -205,7 +206,7 @@ fn map_in_budget(name: &str, budget: f64) -> f64 {
     let mut target = target(name);
     let region = Region { start: 0, len: target.info().bytes };
     let mut memory = Memory::default();
-    let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
+    let mut card = Card::new(&mut target, &Interrupt::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
     let began = card.seconds();
     let limits =
         Limits { seed: 4, region, max_write: Some(320 * MIB), budget: Some(Duration::from_secs_f64(budget)) };

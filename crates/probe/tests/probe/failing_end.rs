@@ -6,6 +6,7 @@ use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::verify::{SURE, Verdict, Verification};
 use cardscope_probe::full::{self, Settings};
+use cardscope_probe::io_size::{PASS_BLOCK, PASS_DEPTH};
 use cardscope_simulator::SimTarget;
 use rstest::rstest;
 
@@ -35,7 +36,7 @@ fn a_fake_behind_such_a_reader_stays_a_fake() {
 
 fn every_block(name: &str, two_passes: bool) -> Verification {
     let mut target = SimTarget::named(name).unwrap();
-    let mut card = Card::new(&mut target, &Interrupt::default(), full::BLOCK, full::DEPTH).unwrap();
+    let mut card = Card::new(&mut target, &Interrupt::default(), PASS_BLOCK, PASS_DEPTH).unwrap();
     let settings = Settings { salt: 7, two_passes, resumed_at: 0, budget_s: None, max_write: None };
     full::verify(&mut card, &settings, &mut |_| (), &mut Silent).body
 }

@@ -8,8 +8,9 @@ use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Completion, Direction, Io, Region, Target, TargetError};
 use cardscope_model::random::Random;
 use cardscope_model::report::Moved;
-use cardscope_probe::capacity::{BLOCK, DEPTH, Options, probe};
+use cardscope_probe::capacity::{Options, probe};
 use cardscope_probe::context::Limits;
+use cardscope_probe::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use cardscope_probe::reader_check::suspect_reader;
 use cardscope_simulator::SimTarget;
 use rstest::rstest;
@@ -124,7 +125,7 @@ fn options(seed: u64) -> Options {
 
 /// Probes a card with a journal; how it ended, and what was moved.
 fn preserving(target: &mut LyingReader, memory: &mut Memory, seed: u64) -> (Option<Stop>, Tally) {
-    let mut card = Card::new(target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
+    let mut card = Card::new(target, &Interrupt::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
     let ended = probe(&mut card, Some(memory), &options(seed), &mut Silent);
     (ended.err(), card.tally())
 }

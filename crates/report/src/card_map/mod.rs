@@ -5,16 +5,17 @@ pub mod flashbench;
 
 use crate::chart::Chart;
 use crate::chart::inside::{TERMINAL, addresses};
-use crate::figure::{ANSWER, duration, percent, sentence, speed, time_us};
+use crate::figure::{ANSWER, percent, sentence, speed, time_us};
 use crate::page::table::Table;
 use crate::page::{Block, Fact, Page, Tone, fact, failed_ios, io_errors, moved, tone_of_figures};
+use crate::properties::{HIDDEN, Row, geometry_rows, row, row_or, tested};
 use cardscope_model::card_map::plot::Plot;
-use cardscope_model::card_map::property::{Number, Property, Status};
+use cardscope_model::card_map::property::{Property, Status};
 use cardscope_model::card_map::{
     Advice, Curves, Geometry, MapReport, Measured, ProfileLine, SizePoint, Tried,
 };
 use cardscope_model::report::Body as _;
-use cardscope_model::units::{Amount, BinarySize, Capacity, KIB, Size};
+use cardscope_model::units::{BinarySize, Capacity, KIB, Size};
 use std::collections::BTreeSet;
 
 /// The page.
@@ -181,20 +182,6 @@ fn tried(tried: &Tried) -> String {
 #[cfg(test)]
 mod tests;
 
-/// Numbers of the evidence that fit beside the value; all of them are in the document.
-const NUMBERS: usize = 2;
-
-/// A property as it is shown.
-struct Row {
-    name: &'static str,
-    /// The value, or why there is none.
-    found: String,
-    /// 0 to 1; `None` where it was not tested.
-    sure: Option<f64>,
-    /// Numbers and cost.
-    rest: String,
-}
-
 /// The tested properties with the numbers they rest on.
 fn evidence(rows: &[Row]) -> Table {
     Table::of(rows, &[("property", &|row| row.name.to_owned()), ("measured", &|row| row.rest.clone())])
@@ -229,47 +216,6 @@ fn by_reason(rows: &[Row]) -> Vec<String> {
 /// What was tested, each with its value and how sure that is.
 pub(crate) fn known(measured: &Measured) -> Vec<(String, String)> {
     tested(rows(measured))
-}
-
-/// The same of a geometry.
-pub(crate) fn geometry(found: &Geometry) -> Vec<(String, String)> {
-    tested(geometry_rows(found).into())
-}
-
-/// The heads of [`geometry_cells`].
-pub(crate) const GEOMETRY: [&str; 4] =
-    ["page", "erase block", "open blocks in order", "open blocks at random"];
-
-/// The same as cells of a table, each with how sure it is, or with the beginning of why there is none.
-pub(crate) fn geometry_cells(found: &Geometry) -> [String; 4] {
-    geometry_rows(found).map(|row| match row.sure {
-        Some(sure) => format!("{} ({})", row.found, percent(sure)),
-        None => row.found.split(':').next().unwrap_or_default().to_owned(),
-    })
-}
-
-fn tested(rows: Vec<Row>) -> Vec<(String, String)> {
-    let tested = rows.into_iter().filter_map(|row| Some((row.sure?, row)));
-    let said = |(sure, row): (f64, Row)| match row.found.as_str() {
-        HIDDEN => (row.name.to_owned(), row.found),
-        found => (row.name.to_owned(), format!("{found} ({})", percent(sure))),
-    };
-    tested.map(said).collect()
-}
-
-/// What every card has and this one does not show.
-const HIDDEN: &str = "does not show";
-
-fn geometry_rows(found: &Geometry) -> [Row; 4] {
-    let size = |bytes: &u64| BinarySize(*bytes).to_string();
-    let open = |n: &u32| n.to_string();
-    let [page, erase_block, in_order, at_random] = GEOMETRY;
-    [
-        row_or(HIDDEN, page, &found.page_bytes, size),
-        row_or(HIDDEN, erase_block, &found.erase_block_bytes, size),
-        row_or("no limit", in_order, &found.open_blocks.linear, open),
-        row_or("no limit", at_random, &found.open_blocks.random, open),
-    ]
 }
 
 fn rows(m: &Measured) -> Vec<Row> {
@@ -309,32 +255,6 @@ fn cache(property: &Property<u64>) -> Row {
     }
 }
 
-fn row<T>(name: &'static str, property: &Property<T>, show: impl Fn(&T) -> String) -> Row {
-    row_or("none", name, property, show)
-}
-
-/// A property, and in a word what it means where the card shows nothing.
-fn row_or<T>(none: &str, name: &'static str, property: &Property<T>, show: impl Fn(&T) -> String) -> Row {
-    let found = match (property.status, &property.value, &property.bound) {
-        (Status::Measured, Some(value), _) => show(value),
-        (Status::AtLeast, _, Some(bound)) => format!("at least {}", show(bound)),
-        (Status::None, ..) => none.to_owned(),
-        _ => {
-            let why = property.reason.as_deref().unwrap_or("no reason is known");
-            return Row { name, found: why.to_owned(), sure: None, rest: String::new() };
-        }
-    };
-    let numbers: Vec<String> = property.evidence.numbers.iter().take(NUMBERS).map(number).collect();
-    let cost = property.evidence.cost;
-    let cost = match cost.written_bytes {
-        _ if cost.seconds == 0.0 => String::new(),
-        0 => format!(" ({})", duration(cost.seconds)),
-        bytes => format!(" ({}, {} written)", duration(cost.seconds), Size(bytes)),
-    };
-    let rest = format!("{}{cost}", numbers.join(", "));
-    Row { name, found, sure: Some(property.confidence), rest }
-}
-
 /// What the card copies when it closes a block, in words.
 fn copied(part: &str) -> &str {
     match part {
@@ -356,19 +276,3 @@ fn faster(gain: f64) -> String {
 
 /// So small a change is none.
 const NO_GAIN: f64 = 0.05;
-
-/// A number of the evidence with its unit.
-fn number(number: &Number) -> String {
-    let value = number.value;
-    let shown = match number.unit.as_str() {
-        "bytes" if value >= 0.0 => Amount(value as u64).to_string(),
-        "µs" if value >= 0.0 => time_us(value),
-        "s" if value >= 0.0 => duration(value),
-        "MB/s" => format!("{} MB/s", speed(value)),
-        "IOPS" => format!("{} IOPS", speed(value)),
-        "" if value.fract() == 0.0 => format!("{value:.0}"),
-        "" => speed(value),
-        unit => format!("{} {unit}", speed(value)),
-    };
-    format!("{} {shown}", number.what)
-}

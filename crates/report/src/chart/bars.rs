@@ -1,6 +1,6 @@
 //! Bars of a comparison: a figure of each card, every run of one card (as a published comparison draws them), places of an order.
 
-use super::{Bar, Bars, Caption, Chart, Group, Kind, Limit, POINTS};
+use super::{Bar, Bars, Caption, Chart, Group, Kind, Limit, MB_S, POINTS, bar_chart};
 use crate::comparison::words::{self, Measure};
 use crate::figure::speed;
 use crate::ranking;
@@ -8,9 +8,6 @@ use cardscope_model::comparison::{ComparedTest, Comparison, Entry, Spread};
 use cardscope_model::ranking::{RankedBy, RankedCard, Ranking};
 use cardscope_model::statistics::distinct;
 use cardscope_model::test_name::Order;
-
-/// What a MB is, at every chart.
-pub(crate) const MB_S: &str = "MB/s (10^6 bytes a second)";
 
 /// What the whiskers and the ticks are.
 const CI95: &str = "whiskers: 95 % interval of the mean, ticks: single runs";
@@ -35,7 +32,7 @@ pub fn by_card(comparison: &Comparison, measure: Measure) -> Option<Chart> {
     });
     let interval = if measure == Measure::Average { CI95 } else { "ticks: single runs" };
     let names = comparison.entries.iter().map(|entry| entry.name.clone()).collect();
-    chart(
+    bar_chart(
         &format!("{} of the runs", measure.word()),
         Caption::new(MB_S, words::runs(comparison), interval, words::common_setting(comparison)),
         Bars { unit: "MB/s".into(), names, groups: groups.collect(), are_rivals: comparison.by.is_none() },
@@ -108,7 +105,7 @@ pub fn by_run(comparison: &Comparison, entry: usize) -> Option<Chart> {
     let groups: Vec<Group> = comparison.tests.iter().filter_map(group).collect();
     let runs = groups.iter().map(|group| group.bars.len()).max().unwrap_or(0);
     let settings: Vec<String> = card.settings.iter().map(words::setting).collect();
-    chart(
+    bar_chart(
         &format!("Every run of {}", card.name),
         Caption::new(MB_S, words::amount(card), "no interval: single runs", settings.join(" | ")),
         Bars {
@@ -137,7 +134,7 @@ pub fn by_place(ranking: &Ranking) -> Option<Chart> {
         RankedBy::Job(job) => (POINTS, job.clone()),
         RankedBy::Test(test) => ("MB/s", test.to_string()),
     };
-    chart(
+    bar_chart(
         &ranking::title(ranking),
         Caption::new(
             if unit == POINTS { "points of 100" } else { MB_S },
@@ -164,20 +161,6 @@ fn condition_of(ranking: &Ranking, places: &[RankedCard]) -> String {
         (more > 0).then(|| format!("{more} more not drawn")),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
-}
-
-/// A chart of what can be drawn of the bars: what is no number, or below nothing, has no length.
-pub(crate) fn chart(title: &str, caption: Caption, mut bars: Bars) -> Option<Chart> {
-    for group in &mut bars.groups {
-        group.bars.retain(|bar| bar.value.is_finite() && bar.value >= 0.0);
-        for bar in &mut group.bars {
-            bar.runs.retain(|run| run.is_finite() && *run >= 0.0);
-            bar.interval = bar.interval.filter(|ends| ends.iter().all(|end| end.is_finite()));
-        }
-    }
-    bars.groups.retain(|group| !group.bars.is_empty());
-    let drawn = !bars.groups.is_empty();
-    drawn.then(|| Chart { title: title.to_owned(), caption, kind: Kind::Bars(bars) })
 }
 
 #[cfg(test)]

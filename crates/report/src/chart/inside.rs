@@ -1,7 +1,7 @@
 //! What is inside a card: speed by size of an I/O, pages and blocks, speed over the addresses.
 
-use super::{Addresses, Caption, Chart, Flash, Kind, Strip, bars::MB_S};
-use crate::comparison::words::condition;
+use super::{Addresses, Caption, Chart, Flash, Kind, MB_S, Strip};
+use crate::figure::condition_line;
 use crate::figure::{percent, speed};
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::card_map::property::Property;
@@ -32,7 +32,7 @@ pub fn by_size(map: &MapReport) -> Option<Chart> {
     let series: Vec<Series> = all.into_iter().filter(|s| s.points.len() > 1).collect();
     let marks = map.body.measured.page_bytes.value.map(|bytes| (bytes as f64, "page".to_owned()));
     let caption =
-        Caption::new(MB_S, "1 map", "no interval: each size once", condition(&map.header.condition));
+        Caption::new(MB_S, "1 map", "no interval: each size once", condition_line(&map.header.condition));
     let plot = Plot {
         title: "Speed by size of an I/O".into(),
         x: Axis::new("size of an I/O", "bytes", Scale::Log2),
@@ -65,7 +65,12 @@ pub fn flash(map: &MapReport) -> Option<Chart> {
         .map_or("no interval".to_owned(), |sure| format!("page and block at least {} sure", percent(sure)));
     (flash != Flash::default()).then(|| Chart {
         title: "What timing shows of the flash".into(),
-        caption: Caption::new("sizes in powers of 1024", "1 map", &sure, condition(&map.header.condition)),
+        caption: Caption::new(
+            "sizes in powers of 1024",
+            "1 map",
+            &sure,
+            condition_line(&map.header.condition),
+        ),
         kind: Kind::Flash(flash),
     })
 }
@@ -109,7 +114,7 @@ pub fn addresses(map: &SpeedMap, of: &Condition, columns: usize) -> Option<Chart
     let lost = if lost.iter().any(|l| *l > 0.0) { lost } else { Vec::new() };
     (!strips.is_empty() || !lost.is_empty()).then(|| Chart {
         title: "Speed over the addresses".into(),
-        caption: Caption::new(MB_S, "1 pass", "each column shows its slowest part", condition(of)),
+        caption: Caption::new(MB_S, "1 pass", "each column shows its slowest part", condition_line(of)),
         kind: Kind::Addresses(Addresses { bytes, column_bytes, strips, lost }),
     })
 }

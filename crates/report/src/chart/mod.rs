@@ -12,7 +12,7 @@ pub mod over_time;
 pub mod visit;
 
 use crate::figure::{printed, speed};
-use cardscope_model::card_map::plot::{Axis, Plot, Series};
+use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::units::Size;
 use serde::Serialize;
 
@@ -80,6 +80,9 @@ pub struct Bars {
     #[serde(skip)]
     pub are_rivals: bool,
 }
+
+/// What a MB is, at every chart.
+pub(crate) const MB_S: &str = "MB/s (10^6 bytes a second)";
 
 /// The unit of a score.
 pub(crate) const POINTS: &str = "points";
@@ -243,4 +246,23 @@ impl From<&Plot> for Chart {
     fn from(plot: &Plot) -> Self {
         Chart::lines(plot.clone().into(), Caption::default())
     }
+}
+/// A chart of what can be drawn of the bars: what is no number, or below nothing, has no length.
+pub(crate) fn bar_chart(title: &str, caption: Caption, mut bars: Bars) -> Option<Chart> {
+    for group in &mut bars.groups {
+        group.bars.retain(|bar| bar.value.is_finite() && bar.value >= 0.0);
+        for bar in &mut group.bars {
+            bar.runs.retain(|run| run.is_finite() && *run >= 0.0);
+            bar.interval = bar.interval.filter(|ends| ends.iter().all(|end| end.is_finite()));
+        }
+    }
+    bars.groups.retain(|group| !group.bars.is_empty());
+    let drawn = !bars.groups.is_empty();
+    drawn.then(|| Chart { title: title.to_owned(), caption, kind: Kind::Bars(bars) })
+}
+
+/// A second axis for temperatures; `None` where no curve has a point.
+pub(crate) fn second_axis(series: Vec<Series>) -> Option<(Axis, Vec<Series>)> {
+    let drawn: Vec<Series> = series.into_iter().filter(|s| !s.points.is_empty()).collect();
+    (!drawn.is_empty()).then(|| (Axis::new("temperature", "°C", Scale::Linear), drawn))
 }

@@ -1,13 +1,11 @@
 //! Speed and temperature over time: of a test over its runs, and of a long run.
 
-use super::{Caption, Chart, Lines, bars::MB_S};
-use crate::comparison::words::condition;
+use super::{Caption, Chart, Lines, MB_S, second_axis};
 use crate::figure::{count, test_of};
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::publication::TestSeries;
 use cardscope_model::series::Bucket;
 use cardscope_model::statistics::median;
-use cardscope_model::sustain::{EventKind, SustainReport};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Points of a curve: more than a chart on a page has room for are its neighbours' mean.
@@ -94,30 +92,6 @@ pub fn of_test(series: &[&TestSeries]) -> Option<Chart> {
     let caption = Caption::new(MB_S, count(together.runs, "run"), shaded, first.condition.clone());
     let band = if several { together.band } else { Vec::new() };
     Some(Chart::lines(Lines { plot, band, second: second_axis(vec![celsius]) }, caption))
-}
-
-fn second_axis(series: Vec<Series>) -> Option<(Axis, Vec<Series>)> {
-    let drawn: Vec<Series> = series.into_iter().filter(|s| !s.points.is_empty()).collect();
-    (!drawn.is_empty()).then(|| (Axis::new("temperature", "°C", Scale::Linear), drawn))
-}
-
-/// Events that get a line across the picture of a long run.
-const MARKED: [EventKind; 5] =
-    [EventKind::CacheEnd, EventKind::Throttled, EventKind::Disturbed, EventKind::Pause, EventKind::TooHot];
-
-/// Lines across at most; more would hide the curve.
-const MOST_MARKS: usize = 4;
-
-/// A long run: speed and temperatures over one axis of time; `None` where too little was measured to draw.
-pub fn of_long_run(report: &SustainReport) -> Option<Chart> {
-    let mut plots = crate::sustain::plots(&report.body.measured).into_iter();
-    let mut plot = plots.next().filter(|plot| plot.y.unit == "MB/s")?;
-    let marks = report.body.measured.events.iter().filter(|e| MARKED.contains(&e.kind)).take(MOST_MARKS);
-    plot.marks = marks.map(|e| (e.at_s, e.kind.words().to_owned())).collect();
-    plot.title = "A long run: speed and temperature".into();
-    let second = plots.next().and_then(|warm| second_axis(warm.series));
-    let caption = Caption::new(MB_S, "1 run", "", condition(&report.header.condition));
-    Some(Chart::lines(Lines { plot, band: Vec::new(), second }, caption))
 }
 
 #[cfg(test)]

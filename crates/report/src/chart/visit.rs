@@ -1,10 +1,8 @@
 //! Bars of one card: how much of its capacity is there, its speeds against what its marks demand and its bus carries, and
 //! what it is worth for each job.
 
-use super::bars::{MB_S, chart};
-use super::{Bar, Bars, Caption, Chart, GB, GIGABYTES, Group, Limit, POINTS};
-use crate::comparison::words;
-use crate::figure::{speed, trimmed};
+use super::{Bar, Bars, Caption, Chart, GB, GIGABYTES, Group, Limit, MB_S, POINTS, bar_chart};
+use crate::figure::{condition_line, speed, trimmed};
 use cardscope_model::condition::Condition;
 use cardscope_model::job::JobScore;
 use cardscope_model::result::TestResult;
@@ -31,7 +29,7 @@ pub fn capacity(found: &Verification) -> Option<Chart> {
     };
     let names = known.iter().map(|(name, _)| (*name).to_owned()).collect();
     let bars = Bars { unit: GIGABYTES.into(), names, groups: vec![group], ..Bars::default() };
-    (announced > 0.0).then(|| chart("Capacity", Caption::default(), bars)).flatten()
+    (announced > 0.0).then(|| bar_chart("Capacity", Caption::default(), bars)).flatten()
 }
 
 /// Its speeds, tests of one pattern and direction beside each other; `None` where none was measured.
@@ -58,8 +56,8 @@ pub fn speeds(results: &[TestResult], marks: &[Mark], condition: &Condition) -> 
     } else {
         ""
     };
-    let caption = Caption::new(MB_S, "", interval, words::condition(condition));
-    chart("Speed by test", caption, Bars { unit: "MB/s".into(), names, groups, ..Bars::default() })
+    let caption = Caption::new(MB_S, "", interval, condition_line(condition));
+    bar_chart("Speed by test", caption, Bars { unit: "MB/s".into(), names, groups, ..Bars::default() })
 }
 
 /// What a test is held against: the strictest mark that demands something of such I/Os, and the bus where it is near.
@@ -96,7 +94,7 @@ pub fn jobs(jobs: &[&JobScore]) -> Option<Chart> {
     let bars = scored.iter().enumerate().map(|(of, (_, score))| bar(of, *score)).collect();
     let names = scored.iter().map(|(name, _)| (*name).to_owned()).collect();
     let group = Group { name: "Score".into(), bars, ..Group::default() };
-    chart(
+    bar_chart(
         "Points of 100",
         Caption::default(),
         Bars { unit: POINTS.into(), names, groups: vec![group], ..Bars::default() },

@@ -1,6 +1,6 @@
 //! What is said of an entry and of two of them: the same sentences on the terminal, in Markdown and on the page.
 
-use crate::figure::{count, interval, listing, speed, test_of};
+use crate::figure::{condition_line, count, interval, listing, speed, test_of};
 use cardscope_model::comparison::{
     Apart, AreaEffect, ComparedTest, Comparison, Entry, Grade, LevelPair, Pair, Spread, Verdict,
 };
@@ -87,15 +87,9 @@ pub fn test(test: &ComparedTest) -> String {
 pub fn setting(setting: &Setting) -> String {
     let mut words = vec![setting.recipe.clone()];
     words.extend(setting.size_bytes.map(|bytes| BinarySize(bytes).to_string()));
-    words.push(condition(&setting.condition));
+    words.push(condition_line(&setting.condition));
     words.retain(|word| !word.trim().is_empty());
     words.join(" · ")
-}
-
-/// A condition in one line: `cooling active · reader slot`.
-pub fn condition(condition: &Condition) -> String {
-    let words = condition.iter().map(|(word, value)| format!("{} {value}", word.replace('_', " ")));
-    words.collect::<Vec<_>>().join(" · ")
 }
 
 /// How much was measured of an entry: `10 runs in 2 sessions of 1 card, 2025-05-01 to 2025-05-17`.

@@ -3,7 +3,8 @@
 
 use crate::card_map;
 use crate::chart::{Caption, Chart, bars, inside, latency, over_time};
-use crate::comparison::words::{Measure, condition};
+use crate::comparison::words::Measure;
+use crate::figure::condition_line;
 use cardscope_model::publication::{CardPart, Latencies, Publication, TestSeries};
 
 /// The averages of all cards, or where there are none the first order; `None` without either.
@@ -62,7 +63,7 @@ fn of_card(part: &CardPart) -> Vec<(String, Option<Chart>)> {
     }
     all.extend(of_flash(part).into_iter().map(|(name, chart)| (name.to_owned(), chart)));
     if let Some(map) = &part.map {
-        let caption = Caption::new("", "1 map", "", condition(&map.header.condition));
+        let caption = Caption::new("", "1 map", "", condition_line(&map.header.condition));
         let evidence = card_map::charts(&map.body.measured).into_iter();
         all.extend(evidence.map(|chart| {
             let name = format!("map-{}", in_a_file(&chart.title));
@@ -102,7 +103,7 @@ pub(super) fn of_flash(part: &CardPart) -> [(&'static str, Option<Chart>); 6] {
     let proof =
         part.verify.as_ref().and_then(|verify| Some((verify.body.map.as_ref()?, &verify.header.condition)));
     [
-        ("long-run", part.sustain.as_ref().and_then(over_time::of_long_run)),
+        ("long-run", part.sustain.as_ref().and_then(crate::sustain::speed_and_temperature)),
         ("latency-of-reads", latency::chart("How long reads took", &latencies(false))),
         ("latency-of-writes", latency::chart("How long writes took", &latencies(true))),
         ("size", part.map.as_ref().and_then(inside::by_size)),

@@ -1,9 +1,10 @@
 //! A long run as curves: speed and temperature over time.
 
-use crate::chart::Chart;
+use crate::chart::{Caption, Chart, Lines, MB_S, second_axis};
+use crate::figure::condition_line;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
 use cardscope_model::statistics;
-use cardscope_model::sustain::{EventKind, Measured, Sample};
+use cardscope_model::sustain::{EventKind, Measured, Sample, SustainReport};
 use std::collections::BTreeSet;
 
 /// Points of a line in the picture: its columns, twice.
@@ -14,8 +15,27 @@ pub(crate) fn charts(measured: &Measured) -> Vec<Chart> {
     plots(measured).iter().map(Chart::from).collect()
 }
 
+/// Events that get a line across the picture of a long run.
+const MARKED: [EventKind; 5] =
+    [EventKind::CacheEnd, EventKind::Throttled, EventKind::Disturbed, EventKind::Pause, EventKind::TooHot];
+
+/// Lines across at most; more would hide the curve.
+const MOST_MARKS: usize = 4;
+
+/// Speed and temperatures over one axis of time; `None` where too little was measured to draw.
+pub fn speed_and_temperature(report: &SustainReport) -> Option<Chart> {
+    let mut plots = plots(&report.body.measured).into_iter();
+    let mut plot = plots.next().filter(|plot| plot.y.unit == "MB/s")?;
+    let marks = report.body.measured.events.iter().filter(|e| MARKED.contains(&e.kind)).take(MOST_MARKS);
+    plot.marks = marks.map(|e| (e.at_s, e.kind.words().to_owned())).collect();
+    plot.title = "A long run: speed and temperature".into();
+    let second = plots.next().and_then(|warm| second_axis(warm.series));
+    let caption = Caption::new(MB_S, "1 run", "", condition_line(&report.header.condition));
+    Some(Chart::lines(Lines { plot, band: Vec::new(), second }, caption))
+}
+
 /// The same as curves.
-pub(crate) fn plots(measured: &Measured) -> Vec<Plot> {
+fn plots(measured: &Measured) -> Vec<Plot> {
     let series = &measured.series;
     if series.len() < 3 {
         return Vec::new();

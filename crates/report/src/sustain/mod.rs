@@ -11,7 +11,8 @@ use cardscope_model::sustain::{
     Comparison, Event, EventKind, Level, Measured, Pattern, Recovery, SteadyState, SustainReport, Work,
 };
 use cardscope_model::units::{BinarySize, Size, Speed};
-pub(crate) use curves::{charts, plots};
+pub(crate) use curves::charts;
+pub use curves::speed_and_temperature;
 pub(crate) use words::summary;
 use words::{Unit, causes, gives_up, said, stopped};
 

@@ -62,7 +62,7 @@ fn a_picture_that_stands_alone_says_unit_runs_interval_and_condition() {
 
 #[test]
 fn a_long_run_marks_where_its_cache_ends_and_shows_its_temperature() {
-    let text = of(&over_time::of_long_run(&sample::long_run()).unwrap(), Medium::File);
+    let text = of(&crate::sustain::speed_and_temperature(&sample::long_run()).unwrap(), Medium::File);
     assert!(text.contains("the cache is full") && text.contains("card, °C"), "{text}");
     well_formed(&text);
 }

@@ -8,7 +8,7 @@ use crate::state::Server;
 use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
-use cardscope_session::bench::Interrupt;
+use cardscope_session::Interrupt;
 use cardscope_session::identify::{self, Entry, ListRequest};
 use cardscope_session::simulate;
 use std::sync::Arc;

@@ -15,7 +15,7 @@ use axum::http::HeaderMap;
 use axum::http::StatusCode;
 use cardscope_model::imported::{FileLine, ImportReport};
 use cardscope_report::import::page;
-use cardscope_session::bench::Interrupt;
+use cardscope_session::Interrupt;
 use cardscope_session::event::Silent;
 use cardscope_session::import::{self, Request};
 use cardscope_session::options::ArchiveAt;

@@ -1,8 +1,10 @@
 //! The archive's cards: lists, one card with all that is known of it, and what the user corrects or adds.
 
 use super::line::{AnswerCache, Line, lines};
-use super::{named, open_filled, open_to_read};
+use super::named;
+use crate::archive_access::{open_filled, open_to_read};
 use crate::attachment;
+use crate::card_source;
 use crate::error::{Failure, Result};
 use cardscope_model::archived::StoredCard;
 use cardscope_model::card::{CardFacts, Event, EventKind, Price, is_date};
@@ -235,6 +237,14 @@ pub fn merge(path: Option<&Path>, from: &str, into: &str, answers: &AnswerCache)
     archive.merge_cards(&from.id, &into.id)?;
     let card = named::card(&mut archive, &into.id)?;
     shown(&mut archive, card, answers)
+}
+
+/// The cards that come with the program, from published reports.
+///
+/// # Errors
+/// If the collection cannot be read.
+pub fn builtin() -> Result<Vec<CardLine>> {
+    Ok(card_source::builtin()?.into_iter().map(|card| CardLine::new(card.sessions, card)).collect())
 }
 
 impl CardLine {

@@ -2,7 +2,7 @@
 
 use super::cards::runs_first;
 use super::named::{self, Named};
-use super::{open, open_filled, open_to_read};
+use crate::archive_access::{open, open_filled, open_to_read};
 use crate::error::{Failure, Result};
 use crate::import::result_file;
 use crate::output_file::{Mark, OutputFile};

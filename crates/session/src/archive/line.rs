@@ -1,7 +1,7 @@
 //! One session as a line of a list: when, of which card, what was done, and what came of it.
 
-use super::document::document;
 use crate::error::Result;
+use crate::stored_document::document;
 use cardscope_model::recipe::MOST_RUNS;
 use cardscope_model::report::Tone;
 use cardscope_store::{Archive, EndedHow, SessionId, SessionSummary};

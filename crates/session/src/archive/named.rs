@@ -3,14 +3,9 @@
 
 use crate::card_source::the_one;
 use crate::error::{Failure, Result};
+use crate::stored_document::{listed, several};
 use cardscope_model::archived::StoredCard;
-use cardscope_store::{Archive, SessionId, SessionSummary};
-
-/// So many sessions are listed where several may be meant.
-const LISTED: usize = 3;
-
-/// Digits of a session's id that are shown: its last ones, as in `archive list`, since ids begin with the time.
-const SHOWN_DIGITS: usize = 8;
+use cardscope_store::{Archive, SessionId};
 
 /// What a text names.
 pub(super) enum Named {
@@ -36,19 +31,6 @@ pub(super) fn any(archive: &mut Archive, text: &str) -> Result<Named> {
     }
 }
 
-/// The one session that a text names.
-pub(super) fn session(archive: &mut Archive, text: &str) -> Result<SessionId> {
-    let unknown = match text.parse() {
-        Ok(session) => return Ok(session),
-        Err(unknown) => unknown,
-    };
-    match &archive.sessions_by_id(text)?[..] {
-        [] => Err(Failure::refused(unknown)),
-        [session] => Ok(session.id),
-        several_of_them => Err(several(text, several_of_them)),
-    }
-}
-
 /// The one card that a text names.
 pub(super) fn card(archive: &mut Archive, text: &str) -> Result<StoredCard> {
     let found = cards(archive, text)?;
@@ -58,25 +40,6 @@ pub(super) fn card(archive: &mut Archive, text: &str) -> Result<StoredCard> {
 fn cards(archive: &mut Archive, text: &str) -> Result<Vec<StoredCard>> {
     let found = archive.find_cards(text)?;
     Ok(if found.is_empty() { archive.cards_by_id(text)? } else { found })
-}
-
-fn several(text: &str, sessions: &[SessionSummary]) -> Failure {
-    let listed = listed(sessions, std::iter::empty());
-    Failure::refused(format!("{text:?} may be {listed}; give more of the id"))
-}
-
-fn short(session: &SessionSummary) -> String {
-    let id = session.id.to_string();
-    id.get(id.len().saturating_sub(SHOWN_DIGITS)..).unwrap_or(&id).to_owned()
-}
-
-fn listed(sessions: &[SessionSummary], others: impl Iterator<Item = String>) -> String {
-    let named = |s: &SessionSummary| format!("{} ({} of {})", short(s), s.kind, s.target);
-    let all: Vec<String> = sessions.iter().map(named).chain(others).collect();
-    match all.len().saturating_sub(LISTED) {
-        0 => all.join(", "),
-        more => format!("{} or {more} other{}", all[..LISTED].join(", "), if more == 1 { "" } else { "s" }),
-    }
 }
 
 #[cfg(test)]
@@ -89,40 +52,14 @@ mod tests {
     use cardscope_model::run::{Figure, Run};
     use cardscope_store::NewSource;
 
-    fn begin(archive: &mut Archive, target: &str) -> SessionId {
-        archive.begin_session(&recorder::start("verify", target, 1, &Condition::default(), None)).unwrap()
-    }
-
     #[test]
-    fn a_session_is_named_by_any_beginning_that_no_other_has() {
+    fn any_finds_a_session_by_the_beginning_of_its_id() {
         let folder = tempfile::tempdir().unwrap();
         let mut archive = Archive::open(folder.path().join("a.sqlite")).unwrap();
-        let first = begin(&mut archive, "sim:constant").to_string();
-        assert_eq!(session(&mut archive, &first[..1]).unwrap().to_string(), first);
-        let second = begin(&mut archive, "sim:usb-stick-tlc").to_string();
-        // Ids begin with the time: those of one second share most of their first digits.
-        let shared = first.bytes().zip(second.bytes()).take_while(|(a, b)| a == b).count();
-        let refused = session(&mut archive, &first[..shared]).unwrap_err();
-        assert_eq!(refused.exit_status(), 2);
-        let text = refused.to_string();
-        assert!(
-            text.contains(&first[28..])
-                && text.contains(&second[28..])
-                && text.contains("verify of sim:constant"),
-            "{text}"
-        );
-        for (id, other) in [(&first, &second), (&second, &first)] {
-            let beginning = id[..=shared].to_uppercase();
-            assert_eq!(session(&mut archive, &beginning).unwrap().to_string(), *id, "not {other}");
-            assert!(
-                matches!(any(&mut archive, &beginning).unwrap(), Named::Session(found) if found.to_string() == *id)
-            );
-        }
-        for nothing in ["", "zz", "%", "ffffffff"] {
-            assert!(
-                session(&mut archive, nothing).unwrap_err().to_string().contains("is not a session name")
-            );
-        }
+        let start = recorder::start("verify", "sim:constant", 1, &Condition::default(), None);
+        let id = archive.begin_session(&start).unwrap();
+        let beginning = id.to_string()[..9].to_uppercase();
+        assert!(matches!(any(&mut archive, &beginning).unwrap(), Named::Session(found) if found == id));
     }
 
     #[test]

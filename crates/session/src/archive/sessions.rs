@@ -1,11 +1,11 @@
 //! What was measured: listed, found by its id, shown as it was printed, and removed.
 
 use super::cards::{CardShown, shown};
-use super::document::{Shown, document};
 use super::line::{AnswerCache, Line, lines};
 use super::named::{self, Named};
-use super::{open_filled, open_to_read};
+use crate::archive_access::{open_filled, open_to_read};
 use crate::error::{Failure, Result};
+use crate::stored_document::{self, Shown, document};
 use std::path::Path;
 
 /// What a text names.
@@ -49,16 +49,6 @@ pub fn newest(
     Ok((lines, all))
 }
 
-/// A document as it was printed; of what did not finish, what was measured.
-///
-/// # Errors
-/// If there is nothing of that name, or it cannot be read.
-pub fn show(path: Option<&Path>, session: &str) -> Result<Shown> {
-    let mut archive = open_filled(path)?;
-    let id = named::session(&mut archive, session)?;
-    document(&mut archive, id)
-}
-
 /// What a text names: a session by its id, a card by its name or id, either by any beginning of the id that no other has.
 ///
 /// # Errors
@@ -86,7 +76,7 @@ pub fn remove(path: Option<&Path>, session: &str, consent: Option<&str>) -> Resu
         return Err(Failure::refused(why));
     }
     let mut archive = open_filled(path)?;
-    let id = named::session(&mut archive, session)?;
+    let id = stored_document::session(&mut archive, session)?;
     archive.remove_session(id).map_err(Failure::refused)?;
     Ok(id.to_string())
 }

@@ -50,7 +50,7 @@ pub(super) fn findings(report: &BenchReport, session: &mut Session<'_>) -> Vec<F
     };
     let bus_mb_s = report.body.bus_ceiling_mb_s;
     let read = read.map(|read| Facts { bus_mb_s, elsewhere: &elsewhere, ..of(read) });
-    let write = write.map(|write| Facts { bus_mb_s, promised: promised(session), ..of(write) });
+    let write = write.map(|write| Facts { bus_mb_s, promised: session.opened.promised_write(), ..of(write) });
     // A processor that clocks down is slow to ask, which shows in small reads alone.
     let host = host.or_else(|| condition.get("cpu_governor").filter(|governor| *governor == "powersave"));
     let small_read = small(Op::Read).map(|small| {
@@ -80,13 +80,6 @@ fn promised_ios(session: &Session<'_>, of: fn(&Demand) -> Option<f64>) -> Option
 
 fn name(summary: &Summary) -> TestName {
     TestName { pattern: summary.test, op: summary.op }
-}
-
-/// The mark that promises the fastest writes.
-pub(crate) fn promised(session: &Session<'_>) -> Option<(String, f64)> {
-    let demands = &session.opened.identity.as_ref()?.mark_demands;
-    let fastest = demands.iter().max_by(|a, b| a.write_mb_s.total_cmp(&b.write_mb_s))?;
-    Some((fastest.mark.to_string(), fastest.write_mb_s))
 }
 
 /// Share of a small read's time that a command without flash access takes.

@@ -8,7 +8,6 @@ mod report;
 mod request;
 pub(crate) mod sizing;
 
-pub use cardscope_engine::interrupt::Interrupt;
 pub(crate) use part::Part;
 pub use request::Request;
 

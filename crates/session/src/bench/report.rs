@@ -2,7 +2,7 @@
 
 use super::limits;
 use super::sizing::Writes;
-use crate::archive::open_existing;
+use crate::archive_access::open_existing;
 use crate::error::Result;
 use crate::frame::Session;
 use crate::opened::Opened;

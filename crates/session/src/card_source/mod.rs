@@ -4,14 +4,14 @@
 
 mod collected;
 mod named;
-mod not_cards;
 
 pub(crate) use named::{no_card, set_apart, the_one};
 
-use crate::archive::open_to_read;
+use crate::archive_access::open_to_read;
 use crate::details;
 use crate::error::{Failure, Result};
 use crate::import;
+use crate::not_cards::not_cards;
 use crate::spreads;
 use cardscope_analysis::usual::Table;
 use cardscope_model::archived::{StoredCard, SummaryRow};
@@ -22,7 +22,6 @@ use cardscope_model::run::CardRun;
 use cardscope_model::test_name::TestName;
 use cardscope_store::{Archive, ArchiveError};
 use collected::{Collected, Gathered, Origin};
-pub(crate) use not_cards::not_cards;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 

@@ -60,8 +60,12 @@ fn what_is_in_no_archive_is_summed_up_as_an_archive_does() {
         archive: ArchiveAt { archive: Some(place.clone()) },
         ..import::Request::default()
     };
-    import::import(&request, &crate::bench::Interrupt::default(), &mut cardscope_engine::event::Silent)
-        .unwrap();
+    import::import(
+        &request,
+        &cardscope_engine::interrupt::Interrupt::default(),
+        &mut cardscope_engine::event::Silent,
+    )
+    .unwrap();
     let stored = CardSource::open(Some(&place), false).unwrap().summaries(|_| true).unwrap();
     let mut looked_at = source.summaries(|_| true).unwrap();
     looked_at.iter_mut().for_each(|row| row.card_id.clone_from(&stored[0].card_id));

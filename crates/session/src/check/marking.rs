@@ -9,8 +9,8 @@ use cardscope_engine::target::Region;
 use cardscope_model::card_map::Measured;
 use cardscope_model::judged_mark::{Marks, MarksReport, claims};
 use cardscope_model::units::MIB;
-use cardscope_probe::capacity::{BLOCK, DEPTH};
 use cardscope_probe::context::{CARD_START, Limits, salt};
+use cardscope_probe::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use cardscope_probe::marks::{self, Options, TEST_AREA};
 use cardscope_probe::write_scope::WriteScope;
 use cardscope_sd::label;
@@ -142,7 +142,7 @@ impl Procedure for Judging {
             session.begin_journal(MOST, salt(self.options.limits.seed))?;
         }
         session.record(&mut report.header, |start| start)?;
-        let ended = session.drive((BLOCK, DEPTH), moved, |card, journal, events| {
+        let ended = session.drive((PROBE_BLOCK, PROBE_DEPTH), moved, |card, journal, events| {
             marks::judge(card, WriteScope::new(as_probes_know(journal)), &self.options, events, marks)
         });
         moved.data_kept = moved.bytes_written == 0 || !self.content_may_go;

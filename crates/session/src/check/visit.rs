@@ -2,9 +2,9 @@
 
 use super::budget::Budget;
 use super::{Request, next};
+use crate::card_identity::judged;
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Outcome, Procedure, Session, in_json};
-use crate::identify::judged;
 use crate::opened::Opened;
 use crate::verify::says_errors_of_card;
 use cardscope_analysis::io_errors;

@@ -18,7 +18,7 @@ const SLOW_MODES: &[&str] = &["Default Speed", "High Speed", "SDR12", "SDR25"];
 const USB_3: u32 = 5_000;
 
 pub(super) fn points(system: &System, card: &Entry) -> Vec<Point> {
-    let identity = crate::identify::judged(inspect::inspect(system, &card.name).unwrap_or_default());
+    let identity = crate::card_identity::judged(inspect::inspect(system, &card.name).unwrap_or_default());
     let mut points = vec![bus(card, &identity)];
     if card.bus == Bus::Usb {
         points.extend(usb(system, card, &identity));

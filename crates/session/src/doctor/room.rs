@@ -1,7 +1,7 @@
 //! Room: in memory for the buffers of a test, and whether the kernel lets them be locked; on disk for the journal that saves
 //! a card's data, and for the archive.
 
-use crate::archive::path_of;
+use crate::archive_access::path_of;
 use crate::error::Result;
 use crate::options::ArchiveAt;
 use cardscope_device::filesystem;

@@ -2,7 +2,7 @@
 //! that some verbs need, programs that are known to disturb (those that mount what comes, read what is mounted, or trim
 //! what is idle), and what this user may do. Capabilities: `capabilities(7)`.
 
-use crate::format;
+use crate::file_system_tool::find_tool;
 use cardscope_device::list::Entry;
 use cardscope_device::permission::can_be_asked;
 use cardscope_device::system::System;
@@ -114,7 +114,7 @@ fn helpers(system: &System) -> Vec<Point> {
 }
 
 fn tools() -> Point {
-    let missing: Vec<_> = TOOLS.iter().filter(|(tool, _, _)| format::find(tool).is_none()).collect();
+    let missing: Vec<_> = TOOLS.iter().filter(|(tool, _, _)| find_tool(tool).is_none()).collect();
     let why = "some verbs use these tools, and skip a test without them";
     let point = Topic::Helpers.asks("tools", why);
     if missing.is_empty() {

@@ -9,7 +9,6 @@ use crate::card_key::{card_key, fingerprint};
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
 use crate::opened::TargetType;
-use crate::verify::full::answers_change;
 use cardscope_analysis::io_errors;
 use cardscope_engine::card::Stop;
 use cardscope_engine::event::Plan;
@@ -19,9 +18,10 @@ use cardscope_model::endure::{Endurance, EndureReport, EndureRound};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::report::Moved;
 use cardscope_model::units::{Size, Speed};
+use cardscope_model::verify::answers_change;
 use cardscope_probe::endure::{Ended, RoundSettings, projection, round, stage};
 use cardscope_probe::full::resume::salt;
-use cardscope_probe::full::{BLOCK, DEPTH};
+use cardscope_probe::io_size::{PASS_BLOCK, PASS_DEPTH};
 use resuming::Checkpoints;
 
 impl Procedure for Request {
@@ -157,8 +157,9 @@ impl Run<'_, '_> {
             seed: self.report.header.seed,
         };
         let mut moved = Moved::default();
-        let ended =
-            self.session.drive((BLOCK, DEPTH), &mut moved, |card, _, events| round(card, &settings, events));
+        let ended = self
+            .session
+            .drive((PASS_BLOCK, PASS_DEPTH), &mut moved, |card, _, events| round(card, &settings, events));
         // What was read is counted with the round.
         self.report.body.moved.bytes_written += moved.bytes_written;
         self.report.body.moved.seconds += moved.seconds;

@@ -15,7 +15,7 @@ use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::TargetError;
 use cardscope_model::endure::EndureReport;
 use cardscope_probe::full::resume::{drawn_for, find};
-use cardscope_probe::full::{BLOCK, DEPTH};
+use cardscope_probe::io_size::{PASS_BLOCK, PASS_DEPTH};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
@@ -65,7 +65,7 @@ pub(super) fn resume(
     let bytes = session.bytes();
     let key = card_key(session.opened);
     let print = fingerprint(key.as_deref(), bytes);
-    let mut card = Card::new(session.opened.target.as_mut(), session.interrupt, BLOCK, DEPTH)?;
+    let mut card = Card::new(session.opened.target.as_mut(), session.interrupt, PASS_BLOCK, PASS_DEPTH)?;
     let stamps = find(&mut card)?.filter(|previous| drawn_for(previous.salt, print));
     let by_stamps = match stamps {
         Some(previous) => by_salt(previous.salt)?.load::<SoFar<EndureReport>>(),
@@ -150,7 +150,7 @@ impl Was {
         let other = card_key(again);
         let print = fingerprint(other.as_deref(), bytes);
         let same_key = self.key.is_some() && self.key == other;
-        let mut card = Card::new(again.target.as_mut(), interrupt, BLOCK, DEPTH)?;
+        let mut card = Card::new(again.target.as_mut(), interrupt, PASS_BLOCK, PASS_DEPTH)?;
         let stamps = find(&mut card)?;
         let same_stamps = stamps.is_some_and(|s| s.salt == self.salt && drawn_for(s.salt, print));
         if bytes == self.bytes && (same_key || same_stamps) {

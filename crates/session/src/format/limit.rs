@@ -2,7 +2,7 @@
 //! the user or from the last `verify` of this card; it is never guessed.
 
 use super::Request;
-use crate::archive::open_existing;
+use crate::archive_access::open_existing;
 use crate::card_key::card_key;
 use crate::card_state::newest_of;
 use crate::error::{Failure, Result};

@@ -6,10 +6,9 @@
 
 use super::picture::Picture;
 use crate::error::{Failure, Result};
+use crate::file_system_tool::{find_tool, run_on, sparse_file};
 use cardscope_sd::layout::{FileSystem, Layout, SECTOR, boot, exfat};
-use rustix::fs::{MemfdFlags, memfd_create};
 use std::fs::File;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -32,50 +31,28 @@ fn tool_for(file_system: FileSystem) -> &'static Tool {
 /// Where the tool lies that makes this file system.
 pub(super) fn tool(file_system: FileSystem) -> Result<PathBuf> {
     let Tool { name, package, .. } = tool_for(file_system);
-    find(name).ok_or_else(|| {
+    find_tool(name).ok_or_else(|| {
         Failure::refused(format!(
             "{name} is missing, which makes {file_system} for this capacity; install the package {package}"
         ))
     })
 }
 
-/// Where a tool lies; dosfstools' goes by two names, of which a small system may have the other one alone.
-pub(crate) fn find(name: &str) -> Option<PathBuf> {
-    on_path(name).or_else(|| on_path((name == FAT.name).then_some("mkfs.vfat")?))
-}
-
-/// Looks along the search path, and in the administrator's directory beside each: `/usr/sbin` beside `/usr/bin`.
-fn on_path(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    let beside = |dir: &Path| dir.ends_with("bin").then(|| dir.with_file_name("sbin"));
-    let places = std::env::split_paths(&path).flat_map(|dir| [beside(&dir), Some(dir)]);
-    places.flatten().map(|dir| dir.join(name)).find(|file| file.is_file())
-}
-
 /// Makes the file system of a layout.
 pub(super) fn make(layout: &Layout, label: Option<&str>, seed: u64) -> Result<Picture> {
     let program = tool(layout.file_system)?;
-    let partition = sparse(layout.partition_sectors * SECTOR)?;
+    let partition = sparse_file(layout.partition_sectors * SECTOR)?;
     let arguments = match layout.file_system {
         FileSystem::Exfat => exfat_arguments(layout, label),
         _ => fat_arguments(layout, label, seed),
     };
-    run(&program, &arguments, &partition)?;
+    run_on(&program, &arguments, &partition)?;
     if layout.file_system == FileSystem::Exfat {
         amend(&partition, layout)?;
     }
     check(&partition, layout, &program)?;
     let version = version(&program, tool_for(layout.file_system));
     Picture::new(layout, partition, version, seed)
-}
-
-/// A file in memory that takes room only where something stands in it.
-pub(crate) fn sparse(bytes: u64) -> Result<File> {
-    let failed = |e: std::io::Error| Failure::io_for(format!("not enough memory for the partition: {e}"), e);
-    let file = memfd_create("cardscope-format", MemfdFlags::CLOEXEC).map_err(|e| failed(e.into()))?;
-    let file = File::from(file);
-    file.set_len(bytes).map_err(failed)?;
-    Ok(file)
 }
 
 fn fat_arguments(layout: &Layout, label: Option<&str>, seed: u64) -> Vec<String> {
@@ -110,27 +87,6 @@ fn exfat_arguments(layout: &Layout, label: Option<&str>) -> Vec<String> {
         vec!["-c".to_owned(), kib(layout.cluster_sectors), "-b".to_owned(), kib(layout.reserved_sectors)];
     arguments.extend(label.into_iter().flat_map(|label| ["-L".to_owned(), label.to_owned()]));
     arguments
-}
-
-pub(crate) fn run(program: &Path, arguments: &[String], on: &File) -> Result<()> {
-    let name = format!("/proc/{}/fd/{}", std::process::id(), on.as_raw_fd());
-    let ended = Command::new(program)
-        .args(arguments)
-        .arg(&name)
-        .env("LC_ALL", "C")
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|e| Failure::refused_for(format!("{} could not be started: {e}", program.display()), e))?;
-    if ended.status.success() {
-        return Ok(());
-    }
-    let said = [ended.stderr, ended.stdout].concat();
-    Err(Failure::refused(format!(
-        "{} {} failed: {}; nothing was written to the card",
-        program.display(),
-        arguments.join(" "),
-        String::from_utf8_lossy(&said).trim()
-    )))
 }
 
 /// Both boot regions of exFAT.

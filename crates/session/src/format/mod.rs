@@ -11,9 +11,6 @@ mod reading_back;
 mod request;
 mod writing;
 
-pub(crate) use mkfs::{find, run, sparse};
-pub(crate) use picture::{Range, data_ranges};
-pub(crate) use reading_back::CardBytes;
 pub use request::Request;
 
 use crate::after_verdict::{EVERYTHING, again, step};

@@ -4,23 +4,15 @@
 //! marks of an earlier table or file system would go on shining through.
 
 use crate::error::{Failure, Result};
+use crate::file_system_tool::{ByteRange, data_ranges};
 use cardscope_engine::ranges::Ranges;
 use cardscope_sd::layout::{Layout, SECTOR, Scheme, gpt, mbr};
-use rustix::fs::{SeekFrom, seek};
-use rustix::io::Errno;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 /// Cleared at the card's start, at the partition's start and at the end: superblocks of btrfs, RAID, ZFS and the second
 /// GPT lie within.
 const CLEARED: u64 = 1 << 20;
-
-/// A range of the card, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Range {
-    pub(crate) start: u64,
-    pub(crate) end: u64,
-}
 
 /// A finished file system that no card has yet.
 pub(super) struct Picture {
@@ -55,7 +47,7 @@ impl Picture {
     pub(super) fn read(&self, offset: u64, bytes: &mut [u8]) -> Result<()> {
         bytes.fill(0);
         let start = self.layout.partition_start * SECTOR;
-        let within = Range { start, end: start + self.layout.partition_sectors * SECTOR };
+        let within = ByteRange { start, end: start + self.layout.partition_sectors * SECTOR };
         if let Some((into, from)) = overlap(offset, bytes.len(), within) {
             self.partition.read_exact_at(&mut bytes[into.clone()], from).map_err(Failure::io)?;
         }
@@ -67,64 +59,50 @@ impl Picture {
     }
 
     /// The ranges to be written, in order and apart from each other.
-    pub(super) fn ranges(&self) -> Result<Vec<Range>> {
+    pub(super) fn ranges(&self) -> Result<Vec<ByteRange>> {
         let l = &self.layout;
         let start = l.partition_start * SECTOR;
         let fat = start + l.reserved_sectors * SECTOR;
         let data = l.data_start * SECTOR;
         let cluster = l.cluster_sectors * SECTOR;
         let mut ranges = vec![
-            Range { start: 0, end: start.min(CLEARED).max(self.head.len() as u64) },
-            Range { start, end: start + CLEARED },
-            Range { start: fat, end: fat + l.fats * l.fat_sectors * SECTOR },
-            Range { start: data - l.root_sectors * SECTOR, end: data },
-            Range { start: self.bytes().saturating_sub(CLEARED), end: self.bytes() },
+            ByteRange { start: 0, end: start.min(CLEARED).max(self.head.len() as u64) },
+            ByteRange { start, end: start + CLEARED },
+            ByteRange { start: fat, end: fat + l.fats * l.fat_sectors * SECTOR },
+            ByteRange { start: data - l.root_sectors * SECTOR, end: data },
+            ByteRange { start: self.bytes().saturating_sub(CLEARED), end: self.bytes() },
         ];
         let mut used = data + cluster;
         for extent in data_ranges(&self.partition, l.partition_sectors * SECTOR).map_err(Failure::io)? {
             let (from, to) = (start + extent.start, start + extent.end);
             // A cluster of which a part was written, the root directory say, must be zero in its rest.
             used = used.max(data + to.saturating_sub(data).next_multiple_of(cluster));
-            ranges.push(Range { start: from, end: to });
+            ranges.push(ByteRange { start: from, end: to });
         }
-        ranges.push(Range { start: data, end: used });
+        ranges.push(ByteRange { start: data, end: used });
         let mut all = Ranges::default();
-        for Range { start, end } in
+        for ByteRange { start, end } in
             ranges.into_iter().filter(|range| range.start < range.end.min(self.bytes()))
         {
             all.add(start, end.min(self.bytes()));
         }
-        Ok(all.iter().map(|(start, end)| Range { start, end }).collect())
+        Ok(all.iter().map(|(start, end)| ByteRange { start, end }).collect())
     }
 }
 
 /// Where a range of the card falls into `len` bytes from `offset` on: the part of them, and the place in the range.
-fn overlap(offset: u64, len: usize, range: Range) -> Option<(std::ops::Range<usize>, u64)> {
+fn overlap(offset: u64, len: usize, range: ByteRange) -> Option<(std::ops::Range<usize>, u64)> {
     let (start, end) = (offset.max(range.start), (offset + len as u64).min(range.end));
     (start < end).then(|| ((start - offset) as usize..(end - offset) as usize, start - range.start))
 }
 
 fn lay_over(bytes: &mut [u8], offset: u64, at: u64, table: &[u8]) {
-    let range = Range { start: at, end: at + table.len() as u64 };
+    let range = ByteRange { start: at, end: at + table.len() as u64 };
     if let Some((into, from)) = overlap(offset, bytes.len(), range) {
         let from = from as usize;
         let len = into.len();
         bytes[into].copy_from_slice(&table[from..from + len]);
     }
-}
-
-/// The parts of a sparse file of so many bytes in which something stands.
-pub(crate) fn data_ranges(file: &File, bytes: u64) -> std::io::Result<Vec<Range>> {
-    let (mut found, mut at) = (Vec::new(), 0);
-    while at < bytes {
-        let start = match seek(file, SeekFrom::Data(at)) {
-            Err(Errno::NXIO) => break,
-            start => start?,
-        };
-        at = seek(file, SeekFrom::Hole(start))?.min(bytes);
-        found.push(Range { start, end: at });
-    }
-    Ok(found)
 }
 
 /// A random GUID of version 4 from the seed.
@@ -135,19 +113,4 @@ fn guid(seed: u64, which: u64) -> [u8; 16] {
     bytes[7] = bytes[7] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
     bytes
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_stands_in_a_picture_is_written() {
-        let file = tempfile::tempfile().unwrap();
-        file.set_len(1 << 24).unwrap();
-        file.write_all_at(&[1; 4096], 1 << 20).unwrap();
-        let found = data_ranges(&file, 1 << 24).unwrap();
-        let covered = |at: u64| found.iter().any(|range| range.start <= at && at < range.end);
-        assert!(covered(1 << 20) && !covered(1 << 22), "{found:?}");
-    }
 }

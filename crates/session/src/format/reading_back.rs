@@ -1,9 +1,11 @@
 //! What was written is read back and compared. Nothing is lost that only one of two reads found so: then the reader is
 //! suspect.
 
-use super::picture::{Picture, Range};
+use super::picture::Picture;
+use crate::card_bytes::CardBytes;
 use crate::error::Result;
-use cardscope_device::contents::{self, Bytes};
+use crate::file_system_tool::ByteRange;
+use cardscope_device::contents;
 use cardscope_engine::card::{Answer, Card, Extent, extents};
 use cardscope_engine::content::Content;
 use cardscope_engine::event::{Listener, Steps};
@@ -29,7 +31,7 @@ type Wrong = BTreeMap<u64, Option<ReadRequest>>;
 pub(super) fn compare(
     card: &mut Card<'_>,
     picture: &Picture,
-    ranges: &[Range],
+    ranges: &[ByteRange],
     events: &mut dyn Listener,
     report: &mut FormatReport,
 ) -> Result<bool> {
@@ -145,39 +147,5 @@ fn not_as_planned(report: &mut FormatReport) {
             0.99,
             "The card does not return the partition table and boot sector as written.",
         ));
-    }
-}
-
-/// A card as the reader of tables wants it.
-pub(crate) struct CardBytes<'a, 't>(pub(crate) RefCell<&'a mut Card<'t>>);
-
-impl Bytes for CardBytes<'_, '_> {
-    fn len(&self) -> u64 {
-        self.0.borrow().bytes()
-    }
-
-    fn sector(&self) -> u64 {
-        self.0.borrow().sector().into()
-    }
-
-    fn read(&self, offset: u64, count: u64) -> Option<Vec<u8>> {
-        let mut card = self.0.borrow_mut();
-        let sector = u64::from(card.sector());
-        let end = offset.checked_add(count).filter(|end| *end <= card.bytes())?;
-        let start = offset - offset % sector;
-        let stop = end.next_multiple_of(sector).min(card.bytes());
-        let mut bytes = vec![0u8; usize::try_from(stop - start).ok()?];
-        let mut whole = true;
-        let block = card.block();
-        let read = card.read(extents(start, stop, block), Content::Buffer, |extent, _, answer| {
-            let at = (extent.offset - start) as usize;
-            match answer {
-                Answer::Differs { bytes: found, .. } => bytes[at..at + found.len()].copy_from_slice(found),
-                _ => whole = false,
-            }
-            Ok(())
-        });
-        let from = (offset - start) as usize;
-        (read.is_ok() && whole).then(|| bytes[from..from + count as usize].to_vec())
     }
 }

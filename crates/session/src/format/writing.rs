@@ -4,9 +4,10 @@
 //! With `--overwrite` the card gets data that cannot be compressed, since some controllers keep equal or constant
 //! blocks without writing them, and a card is only in the state of one that was written full when its flash is.
 
-use super::picture::{Picture, Range};
+use super::picture::Picture;
 use super::reading_back::{self, BLOCK};
 use crate::error::{Failure, Result};
+use crate::file_system_tool::ByteRange;
 use crate::frame::Session;
 use cardscope_engine::card::{Answer, Card, Extent, extents};
 use cardscope_engine::content::{Content, constant};
@@ -103,11 +104,11 @@ fn all(
     events.stage(WRITING, Some(total), None);
     let mut steps = Steps::begin(card.seconds());
     // Whoever pulls the card now finds no table, rather than one of a file system that is half there.
-    let table = Range { start: 0, end: SECTOR };
+    let table = ByteRange { start: 0, end: SECTOR };
     let io_errors = blank(card, table)?;
     settle(card, io_errors)?;
     for range in &ranges {
-        let after_table = Range { start: range.start.max(table.end), end: range.end };
+        let after_table = ByteRange { start: range.start.max(table.end), end: range.end };
         put(card, picture, after_table, events, &mut steps)?;
     }
     flush(card)?;
@@ -117,7 +118,7 @@ fn all(
     Ok(())
 }
 
-fn blank(card: &mut Card<'_>, range: Range) -> Result<Vec<IoError>> {
+fn blank(card: &mut Card<'_>, range: ByteRange) -> Result<Vec<IoError>> {
     Ok(card.write_bytes(range.start, &vec![0; (range.end - range.start) as usize])?)
 }
 
@@ -147,7 +148,7 @@ fn flush(card: &mut Card<'_>) -> Result<()> {
 fn put(
     card: &mut Card<'_>,
     picture: &Picture,
-    range: Range,
+    range: ByteRange,
     events: &mut dyn Listener,
     steps: &mut Steps,
 ) -> Result<()> {

@@ -2,9 +2,9 @@
 
 use super::understood::Understood;
 use super::{join, named, typed};
-use crate::archive;
-use crate::details::geometry_of;
+use crate::archive_access;
 use crate::error::Result;
+use cardscope_analysis::flashbench::geometry_in_log;
 use cardscope_engine::pending::{Owing, owing};
 use cardscope_files::Identity;
 use cardscope_import::ImportError;
@@ -36,7 +36,7 @@ pub(super) struct Intake {
 impl Intake {
     /// Opens the archive, but for a dry run.
     pub(super) fn open(archive: Option<&Path>, dry_run: bool, detailed: bool) -> Result<Self> {
-        let archive = if dry_run { None } else { Some(archive::open(archive)?) };
+        let archive = if dry_run { None } else { Some(archive_access::open(archive)?) };
         let path = archive.as_ref().map(|a| a.path().display().to_string());
         let report = ImportReport { archive: path, ..ImportReport::default() };
         let detailed = detailed || dry_run;
@@ -153,7 +153,7 @@ impl Intake {
         }
         for mut log in file.logs {
             // Read anew from the tables wherever it is asked for, so that the archive holds nothing but these.
-            let geometry = geometry_of(&Value::Object(log.other.clone())).map(|found| json!(found));
+            let geometry = geometry_in_log(&Value::Object(log.other.clone())).map(|found| json!(found));
             log.other.extend(geometry.map(|found| (OF_LOG.to_owned(), found)));
             let says_something = !log.doubts.is_empty() || log.other.contains_key(OF_LOG);
             if self.detailed || says_something {

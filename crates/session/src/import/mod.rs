@@ -11,12 +11,12 @@ mod typed;
 mod understood;
 mod unpack;
 
-use crate::bench::Interrupt;
 use crate::error::{Failure, Result};
 use crate::frame::Outcome;
 use crate::options::{ArchiveAt, Conditions};
 use cardscope_engine::cause::Cause;
 use cardscope_engine::event::Listener;
+use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::Condition;
 use cardscope_model::imported::ImportReport;

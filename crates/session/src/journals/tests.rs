@@ -14,7 +14,7 @@ use cardscope_files::Folder;
 use cardscope_journal::returned::Returned;
 use cardscope_journal::{About, Journal, folder};
 use cardscope_model::verify;
-use cardscope_probe::capacity::{BLOCK, DEPTH};
+use cardscope_probe::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use clap::Parser as _;
 use tempfile::TempDir;
 
@@ -56,7 +56,8 @@ impl Overwritten {
 }
 
 fn write(opened: &mut Opened, bytes: &[u8; LEN]) {
-    let mut card = Card::new(opened.target.as_mut(), &Interrupt::default(), BLOCK, DEPTH).unwrap();
+    let mut card =
+        Card::new(opened.target.as_mut(), &Interrupt::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
     assert_eq!(card.write_bytes(AT, bytes).unwrap(), []);
 }
 

@@ -3,8 +3,8 @@
 
 use super::file_systems;
 use super::scope::{Request, Scope};
+use crate::card_bytes::CardBytes;
 use crate::error::Result;
-use crate::format::CardBytes;
 use crate::frame::{Session, as_probes_know};
 use crate::opened::Opened;
 use cardscope_analysis::{card_map, io_errors};
@@ -16,7 +16,7 @@ use cardscope_journal::put_back::RESTORING;
 use cardscope_model::card_map::advice::{self, AFTER_DISCARD, Facts, TargetKind};
 use cardscope_model::card_map::profile::profile;
 use cardscope_model::card_map::{MapReport, Measured, Tried};
-use cardscope_probe::capacity::{BLOCK, DEPTH};
+use cardscope_probe::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use cardscope_probe::map::{self, Options, discard};
 use cardscope_probe::write_scope::WriteScope;
 use std::cell::RefCell;
@@ -42,7 +42,7 @@ pub(super) fn measure(
 ) -> Result<()> {
     let mut moved = std::mem::take(&mut report.body.moved);
     let measured = &mut report.body.measured;
-    let ended = session.drive((BLOCK, DEPTH), &mut moved, |card, journal, events| {
+    let ended = session.drive((PROBE_BLOCK, PROBE_DEPTH), &mut moved, |card, journal, events| {
         all_parts(scope, options, card, journal, events, measured, facts)
     });
     moved.data_kept = !matches!(scope, Scope::Free(_)) || moved.bytes_written == 0;

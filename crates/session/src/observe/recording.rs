@@ -1,7 +1,7 @@
 //! Where a watch is recorded: the archive and a file, neither of them on the watched card while the watch lasts.
 
 use super::Request;
-use crate::archive::path_of;
+use crate::archive_access::path_of;
 use crate::error::{Failure, Result};
 use crate::options::ArchiveAt;
 use crate::output_file::{Mark, OutputFile};

@@ -19,6 +19,7 @@ use cardscope_model::random::mix;
 use cardscope_model::restore::{RecognisedBy, RestoreReport};
 use cardscope_probe::capacity;
 use cardscope_probe::context::{self, Limits};
+use cardscope_probe::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -252,8 +253,7 @@ impl Ended {
             Limits { seed: 5, region: Region { start: 0, len: mib << 20 }, max_write: None, budget: None };
         let options = capacity::Options { thorough: false, limits };
         journal.wrote_with(context::salt(options.limits.seed)).unwrap();
-        let mut card =
-            Card::new(opened.target.as_mut(), &interrupt, capacity::BLOCK, capacity::DEPTH).unwrap();
+        let mut card = Card::new(opened.target.as_mut(), &interrupt, PROBE_BLOCK, PROBE_DEPTH).unwrap();
         let mut copied = Copied { journal: &mut journal, moments: Vec::new() };
         capacity::probe(&mut card, Some(&mut copied), &options, &mut Silent).unwrap();
         let moments = copied.moments;

@@ -11,7 +11,6 @@ pub(crate) use thermometers::Nobody;
 pub use thermometers::{Typed, Typist};
 
 use crate::baseline;
-use crate::bench::limits::promised;
 use crate::error::{Failure, Result};
 use crate::frame::{Common, Needs, Procedure, Session};
 use crate::opened::TargetType;
@@ -160,7 +159,10 @@ fn limited(report: &SustainReport, session: &Session<'_>) -> Vec<Finding> {
     let level =
         |which: &str, mb_s: f64| Facts { what: format!("The {which} {op} level"), mb_s, ..Facts::default() };
     let slowest = speeds().reduce(f64::min).map(|mb_s| Facts {
-        promised: promised(session).filter(|_| !reads && report.body.pattern == Pattern::Sequential),
+        promised: session
+            .opened
+            .promised_write()
+            .filter(|_| !reads && report.body.pattern == Pattern::Sequential),
         is_hot: measured.throttling.is_some(),
         is_disturbed: measured.interference.is_some(),
         ..level("slowest", mb_s)

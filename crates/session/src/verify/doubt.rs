@@ -2,9 +2,9 @@
 //! explains a result that would otherwise be held against the card.
 
 use super::Request;
-use crate::archive::open_existing;
+use crate::archive_access::open_existing;
+use crate::card_bytes::CardBytes;
 use crate::card_key::card_key;
-use crate::format::CardBytes;
 use crate::frame::Session;
 use cardscope_device::contents;
 use cardscope_engine::card::Card;

@@ -12,9 +12,10 @@ use cardscope_journal::backup;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::Size;
-use cardscope_model::verify::{ANSWERS_DIFFER, Verification, VerifyReport};
+use cardscope_model::verify::{Verification, VerifyReport, answers_change};
 use cardscope_probe::full::resume::{PreviousPass, drawn_for, find, salt};
-use cardscope_probe::full::{BLOCK, DEPTH, Findings, READING, Settings, WRITING, recheck, verify};
+use cardscope_probe::full::{Findings, READING, Settings, WRITING, recheck, verify};
+use cardscope_probe::io_size::{PASS_BLOCK, PASS_DEPTH};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
@@ -114,7 +115,7 @@ impl Pass {
         if !request.resume && !request.read_only {
             return Ok(Pass { seed, salt: salt(seed, print), previous: None, checkpoint, card_bytes });
         }
-        let mut card = Card::new(session.opened.target.as_mut(), session.interrupt, BLOCK, DEPTH)?;
+        let mut card = Card::new(session.opened.target.as_mut(), session.interrupt, PASS_BLOCK, PASS_DEPTH)?;
         let name = &request.common.target;
         let found = find(&mut card);
         report.body.moved.add_failed(card.counts(), card.io_errors());
@@ -146,28 +147,29 @@ impl Pass {
         report: &mut VerifyReport,
     ) -> Result<Findings, Stop> {
         let budget_s = request.limits.budget.map(|b| b.as_secs_f64());
-        let findings = session.drive((BLOCK, DEPTH), &mut report.body.moved, |card, _, events| {
-            Ok::<_, Stop>(match (request.read_only, self.previous) {
-                (true, Some(previous)) => recheck(card, &previous, budget_s, events),
-                _ => {
-                    let settings = Settings {
-                        salt: self.salt,
-                        two_passes: request.two_passes,
-                        resumed_at: self.previous.map_or(0, |previous| previous.reached),
-                        budget_s,
-                        max_write: request.limits.max_write(),
-                    };
-                    let mut last = Instant::now();
-                    let mut store = |written: u64| {
-                        if last.elapsed() > STORE_EVERY || written >= self.card_bytes {
-                            last = Instant::now();
-                            self.store(written);
-                        }
-                    };
-                    verify(card, &settings, &mut store, events)
-                }
-            })
-        })?;
+        let findings =
+            session.drive((PASS_BLOCK, PASS_DEPTH), &mut report.body.moved, |card, _, events| {
+                Ok::<_, Stop>(match (request.read_only, self.previous) {
+                    (true, Some(previous)) => recheck(card, &previous, budget_s, events),
+                    _ => {
+                        let settings = Settings {
+                            salt: self.salt,
+                            two_passes: request.two_passes,
+                            resumed_at: self.previous.map_or(0, |previous| previous.reached),
+                            budget_s,
+                            max_write: request.limits.max_write(),
+                        };
+                        let mut last = Instant::now();
+                        let mut store = |written: u64| {
+                            if last.elapsed() > STORE_EVERY || written >= self.card_bytes {
+                                last = Instant::now();
+                                self.store(written);
+                            }
+                        };
+                        verify(card, &settings, &mut store, events)
+                    }
+                })
+            })?;
         if !request.read_only {
             self.store(findings.written_to);
         }
@@ -239,14 +241,4 @@ fn findings(found: &Findings) -> Vec<Finding> {
     }
     list.extend(answers_change(bad.passing_sectors));
     list
-}
-
-/// What is said of sectors that were bad in one of two readings only.
-pub(crate) fn answers_change(passing_sectors: u64) -> Option<Finding> {
-    (passing_sectors > 0).then(|| {
-        let text = "The card answered differently at the next try.";
-        Finding::new("answers-change", Weight::Hint, ANSWERS_DIFFER, text)
-            .because("sectors bad in one reading only", passing_sectors)
-            .advise("Clean the contacts and try another reader.")
-    })
 }

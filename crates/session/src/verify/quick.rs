@@ -21,8 +21,9 @@ use cardscope_model::report::{Body as _, Moved};
 use cardscope_model::units::{MIB, Size, seconds};
 use cardscope_model::verify::{Verdict, VerifyReport};
 use cardscope_probe::capacity::ios_to_a_verdict;
-use cardscope_probe::capacity::{self, BLOCK, DEPTH, LEAST_IOS, LEAST_RUN, Options, Outcome};
+use cardscope_probe::capacity::{self, LEAST_IOS, LEAST_RUN, Options, Outcome};
 use cardscope_probe::context::{self, Limits};
+use cardscope_probe::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use std::time::Duration;
 
 /// Below this there is nothing that a sample could tell.
@@ -74,7 +75,7 @@ pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut Ver
         false => &[(capacity::WRITING, 0.5), (capacity::READING_BACK, 0.05), (RESTORING, 0.45)],
     };
     session.events.plan(Plan::of(stages.iter().copied()).within(request.limits.budget).saying(line));
-    let ended = session.drive((BLOCK, DEPTH), &mut report.body.moved, |card, journal, events| {
+    let ended = session.drive((PROBE_BLOCK, PROBE_DEPTH), &mut report.body.moved, |card, journal, events| {
         capacity::probe(card, as_probes_know(journal), &options, events)
     });
     if let Ok(outcome) = &ended {

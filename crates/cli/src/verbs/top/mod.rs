@@ -14,7 +14,7 @@ use crate::signals;
 use address::Address;
 use cardscope_report::page::Page;
 use cardscope_server::api::{Device, Task};
-use cardscope_session::bench::Interrupt;
+use cardscope_session::Interrupt;
 use cardscope_session::{Failure, Result};
 use clap::Args;
 use client::{Client, Ends};

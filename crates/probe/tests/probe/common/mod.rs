@@ -5,8 +5,9 @@ use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Region, Target};
 use cardscope_model::verify::{ErrorPattern, IoCounts};
-use cardscope_probe::capacity::{BLOCK, DEPTH, Options, Outcome, probe};
+use cardscope_probe::capacity::{Options, Outcome, probe};
 use cardscope_probe::context::Limits;
+use cardscope_probe::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use cardscope_simulator::SimTarget;
 
 /// What a probe said, what it cost, and what is true.
@@ -35,7 +36,7 @@ pub(crate) fn erasing(name: &str, options: &Options) -> Probed {
     let verdict = serde_json::to_value(target.truth().verdict).unwrap().as_str().unwrap().to_owned();
     let (usable, good) = (target.truth().usable_bytes, target.truth().good_bytes);
     let announced = target.info().bytes;
-    let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
+    let mut card = Card::new(&mut target, &Interrupt::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
     let mut outcome = probe(&mut card, None, options, &mut Silent).unwrap();
     let (tally, counts, seconds) = (card.tally(), card.counts(), card.seconds());
     // As the verb does once everything is restored.

@@ -29,7 +29,7 @@ pub(super) const KINDS: [Kind; 4] = [
 impl Kind {
     /// Where its mkfs lies.
     pub(super) fn program(&self) -> Result<PathBuf, Cause> {
-        crate::format::find(self.tool)
+        crate::file_system_tool::find_tool(self.tool)
             .ok_or_else(|| format!("{} is missing; install the package {}", self.tool, self.package).into())
     }
 

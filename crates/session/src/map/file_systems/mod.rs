@@ -15,7 +15,7 @@ mod tests;
 use super::Request;
 use crate::consent::DataKept;
 use crate::error::{Failure, Result};
-use crate::format::{Range, data_ranges};
+use crate::file_system_tool::{ByteRange, data_ranges, run_on, sparse_file};
 use crate::frame::{Session, count};
 use crate::opened::Opened;
 use crate::opening::{self, Resolved};
@@ -159,9 +159,9 @@ impl<'a> Trial<'a> {
     fn picture(&self, kind: &Kind, report: &MapReport) -> Result<File, Cause> {
         let program = kind.program()?;
         mounting::kernel_has(kind.name)?;
-        let picture = crate::format::sparse(self.bytes)?;
+        let picture = sparse_file(self.bytes)?;
         let arguments = kind.arguments(&report.body.advice);
-        crate::format::run(&program, &arguments, &picture)?;
+        run_on(&program, &arguments, &picture)?;
         Ok(picture)
     }
 
@@ -263,7 +263,7 @@ fn on_card(
 }
 
 /// Copies ranges of a picture to the same places of the card.
-fn copy(picture: &File, ranges: &[Range], card: &mut Card<'_>) -> Result<()> {
+fn copy(picture: &File, ranges: &[ByteRange], card: &mut Card<'_>) -> Result<()> {
     let mut bytes = Vec::new();
     for extent in ranges.iter().flat_map(|range| extents(range.start, range.end, BLOCK)) {
         card.go_on().map_err(|stop: Stop| Failure::from(stop))?;

@@ -20,11 +20,21 @@ use cardscope_model::caveat;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::Size;
 use cardscope_model::verify::{FilesReport, VerifyReport};
-use cardscope_probe::files;
+use cardscope_probe::files::{self, FilesError};
 use folder::{Folder, listed};
 use own::OwnFiles;
 
 type Pass<'a> = files::Pass<'a, OwnFiles>;
+
+impl From<FilesError> for Failure {
+    fn from(error: FilesError) -> Self {
+        match error {
+            FilesError::Stop(stop) => stop.into(),
+            FilesError::File(why) => Failure::Io(why),
+            FilesError::ReadOnly(_) => Failure::io(error),
+        }
+    }
+}
 
 /// Opens the directory; `there` is the directory itself, where a verb that does more with it has it open.
 pub(crate) fn open(request: &Request, there: Option<&Held>, interrupt: &Interrupt) -> Result<Opened> {

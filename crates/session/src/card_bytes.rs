@@ -1,0 +1,40 @@
+//! An open card as a source of bytes, for the readers of partition tables and file systems.
+
+use cardscope_device::contents::Bytes;
+use cardscope_engine::card::{Answer, Card, extents};
+use cardscope_engine::content::Content;
+use std::cell::RefCell;
+
+/// A card as the reader of tables wants it.
+pub(crate) struct CardBytes<'a, 't>(pub(crate) RefCell<&'a mut Card<'t>>);
+
+impl Bytes for CardBytes<'_, '_> {
+    fn len(&self) -> u64 {
+        self.0.borrow().bytes()
+    }
+
+    fn sector(&self) -> u64 {
+        self.0.borrow().sector().into()
+    }
+
+    fn read(&self, offset: u64, count: u64) -> Option<Vec<u8>> {
+        let mut card = self.0.borrow_mut();
+        let sector = u64::from(card.sector());
+        let end = offset.checked_add(count).filter(|end| *end <= card.bytes())?;
+        let start = offset - offset % sector;
+        let stop = end.next_multiple_of(sector).min(card.bytes());
+        let mut bytes = vec![0u8; usize::try_from(stop - start).ok()?];
+        let mut whole = true;
+        let block = card.block();
+        let read = card.read(extents(start, stop, block), Content::Buffer, |extent, _, answer| {
+            let at = (extent.offset - start) as usize;
+            match answer {
+                Answer::Differs { bytes: found, .. } => bytes[at..at + found.len()].copy_from_slice(found),
+                _ => whole = false,
+            }
+            Ok(())
+        });
+        let from = (offset - start) as usize;
+        (read.is_ok() && whole).then(|| bytes[from..from + count as usize].to_vec())
+    }
+}

@@ -1,0 +1,91 @@
+//! Identity of a card that need not be open: simulated, a device, or a file that holds an image.
+
+use crate::error::{Failure, Result};
+use crate::options::Machine;
+use cardscope_device::block::BlockDevice;
+use cardscope_device::filesystem::refuse_kernel_file;
+use cardscope_device::open::peek;
+use cardscope_device::system::System;
+use cardscope_device::{contents, inspect};
+use cardscope_engine::input;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::identity::Identity;
+use cardscope_model::present_layout::PresentLayout;
+use cardscope_sd::health::Layout;
+use cardscope_simulator::target_spec;
+use std::path::Path;
+
+/// Identity of a simulated card, a device or a file that holds a card's image, judged as of today. `health` also asks for
+/// the maker's health page.
+///
+/// # Errors
+/// If there is no such card, or it cannot be asked.
+pub(crate) fn identity_of(
+    target: &str,
+    machine: &Machine,
+    health: Option<Option<Layout>>,
+) -> Result<Identity> {
+    let mut identity = if target_spec::is_simulated(target) {
+        let spec = target_spec::parse(target).map_err(Failure::refused)?;
+        cardscope_simulator::identity(&spec.archetype).map_err(Failure::refused)?
+    } else {
+        real(target, &machine.system()?)?
+    };
+    if let Some(layout) = health {
+        inspect::add_health(&machine.system()?, target, layout, &mut identity);
+    }
+    let of_layout = |layout: &PresentLayout| {
+        layout.contradictions().into_iter().chain(layout.finding(target)).collect::<Vec<_>>()
+    };
+    let layout = identity.layout.as_ref().map(of_layout).unwrap_or_default();
+    let mut identity = judged(identity);
+    identity.findings.extend(layout);
+    Ok(identity)
+}
+
+/// A device, or a file that holds a card's image; with how it is laid out, where this machine can look.
+fn real(target: &str, system: &System) -> Result<Identity> {
+    let path = Path::new(target);
+    if let Ok(about) = std::fs::metadata(path)
+        && about.is_file()
+        && system.is_live()
+    {
+        let file = input::open(path)
+            .map_err(|e| Failure::refused_for(format!("{target} cannot be read: {e}"), e))?;
+        refuse_kernel_file(&file, path).map_err(Failure::refused)?;
+        let mut identity = Identity { capacity_bytes: Some(about.len()), ..Identity::default() };
+        identity.complete();
+        identity.layout = contents::present_of(&file, about.len(), None);
+        return Ok(identity);
+    }
+    let mut identity = inspect::inspect(system, target).map_err(Failure::refused)?;
+    // An empty slot holds nothing to look at.
+    let bytes = identity.capacity_bytes.filter(|_| system.is_live());
+    let looked = BlockDevice::find(system, target).zip(bytes).map(|(device, bytes)| {
+        // Of a partition, its whole disk is described.
+        let disk = device.disk();
+        peek(&disk.path(system)).map(|file| contents::present_of(&file, bytes, identity.allocation_unit()))
+    });
+    match looked {
+        Some(Ok(layout)) => identity.layout = layout,
+        Some(Err(error)) => identity.findings.push(Finding::new(
+            "layout-not-read",
+            Weight::Note,
+            1.0,
+            format!("Partition table and file system could not be read: {error}."),
+        )),
+        None => {}
+    }
+    Ok(identity)
+}
+
+/// Adds the findings, keeping those of whoever read the parts.
+pub(crate) fn judged(identity: Identity) -> Identity {
+    let today = jiff::Zoned::now().date();
+    let (year, month) = (today.year().unsigned_abs(), today.month().unsigned_abs());
+    let mut read = identity.findings.clone();
+    let mut identity = identity.judged((year, month));
+    read.append(&mut identity.findings);
+    identity.findings = read;
+    identity
+}

@@ -1,0 +1,146 @@
+//! The document of a session in the archive: found by the beginning of its id, as it was printed, or what there is of it.
+
+use crate::archive_access::open_filled;
+use crate::error::{Failure, Result};
+use cardscope_model::log::Log;
+use cardscope_model::result::BenchReport;
+use cardscope_store::{Archive, SessionId, SessionSummary, StoredSession};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// So many sessions are listed where several may be meant.
+const LISTED: usize = 3;
+
+/// Digits of a session's id that are shown: its last ones, as in `archive list`, since ids begin with the time.
+const SHOWN_DIGITS: usize = 8;
+
+/// A session's document.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shown {
+    /// A benchmark session.
+    Bench(Box<BenchReport>),
+    /// A log of another tool, as it was understood.
+    Log(Box<Log>),
+    /// The document of another verb.
+    Record {
+        /// The verb.
+        kind: String,
+        /// Its document.
+        document: Value,
+    },
+}
+
+impl Shown {
+    /// The verb, and its document; `import` for a log of another tool.
+    pub fn into_document(self) -> (String, Value) {
+        // Their fields are named and their numbers finite: each can be written as JSON.
+        match self {
+            Shown::Bench(report) => ("bench".to_owned(), serde_json::to_value(*report).unwrap_or_default()),
+            Shown::Log(log) => ("import".to_owned(), serde_json::to_value(*log).unwrap_or_default()),
+            Shown::Record { kind, document } => (kind, document),
+        }
+    }
+}
+
+/// The document of a session that is there.
+pub(crate) fn document(archive: &mut Archive, id: SessionId) -> Result<Shown> {
+    let session = archive.session(id).map_err(Failure::refused)?;
+    Ok(match session.log() {
+        Some(log) => Shown::Log(Box::new(log)),
+        None if session.file.recipe.is_some() => Shown::Bench(Box::new(session.report_so_far())),
+        None => Shown::Record { kind: session.summary.kind.clone(), document: so_far(session) },
+    })
+}
+
+/// The document as last kept; one that did not end says so.
+fn so_far(record: StoredSession) -> Value {
+    let unended = record.unended();
+    let begun = json!({ "target": record.file.target, "seed": record.file.seed.parse::<u64>().ok() });
+    let mut document = record.file.document.unwrap_or(begun);
+    if let (Some(why), Some(fields)) = (unended, document.as_object_mut()) {
+        fields.entry("error").or_insert_with(|| why.into());
+    }
+    document
+}
+
+/// A document as it was printed; of what did not finish, what was measured.
+///
+/// # Errors
+/// If there is nothing of that name, or it cannot be read.
+pub fn show(path: Option<&Path>, session: &str) -> Result<Shown> {
+    let mut archive = open_filled(path)?;
+    let id = self::session(&mut archive, session)?;
+    document(&mut archive, id)
+}
+
+/// The one session that a text names.
+pub(crate) fn session(archive: &mut Archive, text: &str) -> Result<SessionId> {
+    let unknown = match text.parse() {
+        Ok(session) => return Ok(session),
+        Err(unknown) => unknown,
+    };
+    match &archive.sessions_by_id(text)?[..] {
+        [] => Err(Failure::refused(unknown)),
+        [session] => Ok(session.id),
+        several_of_them => Err(several(text, several_of_them)),
+    }
+}
+
+pub(crate) fn several(text: &str, sessions: &[SessionSummary]) -> Failure {
+    let listed = listed(sessions, std::iter::empty());
+    Failure::refused(format!("{text:?} may be {listed}; give more of the id"))
+}
+
+fn short(session: &SessionSummary) -> String {
+    let id = session.id.to_string();
+    id.get(id.len().saturating_sub(SHOWN_DIGITS)..).unwrap_or(&id).to_owned()
+}
+
+pub(crate) fn listed(sessions: &[SessionSummary], others: impl Iterator<Item = String>) -> String {
+    let named = |s: &SessionSummary| format!("{} ({} of {})", short(s), s.kind, s.target);
+    let all: Vec<String> = sessions.iter().map(named).chain(others).collect();
+    match all.len().saturating_sub(LISTED) {
+        0 => all.join(", "),
+        more => format!("{} or {more} other{}", all[..LISTED].join(", "), if more == 1 { "" } else { "s" }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorder;
+    use cardscope_model::condition::Condition;
+
+    fn begin(archive: &mut Archive, target: &str) -> SessionId {
+        archive.begin_session(&recorder::start("verify", target, 1, &Condition::default(), None)).unwrap()
+    }
+
+    #[test]
+    fn a_session_is_named_by_any_beginning_that_no_other_has() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut archive = Archive::open(folder.path().join("a.sqlite")).unwrap();
+        let first = begin(&mut archive, "sim:constant").to_string();
+        assert_eq!(session(&mut archive, &first[..1]).unwrap().to_string(), first);
+        let second = begin(&mut archive, "sim:usb-stick-tlc").to_string();
+        // Ids begin with the time: those of one second share most of their first digits.
+        let shared = first.bytes().zip(second.bytes()).take_while(|(a, b)| a == b).count();
+        let refused = session(&mut archive, &first[..shared]).unwrap_err();
+        assert_eq!(refused.exit_status(), 2);
+        let text = refused.to_string();
+        assert!(
+            text.contains(&first[28..])
+                && text.contains(&second[28..])
+                && text.contains("verify of sim:constant"),
+            "{text}"
+        );
+        for (id, other) in [(&first, &second), (&second, &first)] {
+            let beginning = id[..=shared].to_uppercase();
+            assert_eq!(session(&mut archive, &beginning).unwrap().to_string(), *id, "not {other}");
+        }
+        for nothing in ["", "zz", "%", "ffffffff"] {
+            assert!(
+                session(&mut archive, nothing).unwrap_err().to_string().contains("is not a session name")
+            );
+        }
+    }
+}
