@@ -51,7 +51,7 @@ fn build(web: &Path, into: &Path) -> Result<PathBuf, String> {
     ] {
         println!("cargo::rerun-if-changed={}", web.join(watched).display());
     }
-    println!("cargo::rerun-if-changed={}", web.join("../crates/report/src/page/html").display());
+    println!("cargo::rerun-if-changed={}", web.join("../crates/page/src/tree/html").display());
     let npm = |arguments: &[&str]| {
         let run =
             Command::new("npm").args(arguments).current_dir(web).env("CARDSCOPE_WEB_OUT", into).output();

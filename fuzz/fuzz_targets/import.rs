@@ -1,7 +1,7 @@
 //! Bytes as a log: for the importer that the environment names in `FORMAT`, or for whichever takes them.
 #![no_main]
 
-use cardscope_import::invariants;
+use cardscope_import::readers::invariants;
 use std::sync::LazyLock;
 
 static FORMAT: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("FORMAT").ok());

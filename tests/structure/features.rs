@@ -50,3 +50,15 @@ fn tests_switch_on_no_feature_that_the_program_lacks() {
     let listed = OF_TESTS.iter().map(|(name, more)| (*name, more.iter().copied().collect())).collect();
     assert_eq!(more, listed, "a feature that our code needs belongs into its manifest");
 }
+
+/// The slot into which tests put cards that fail is no part of the program, neither as released nor as built by `./try`.
+#[test]
+fn the_program_is_built_without_fault_injection() {
+    let session = |arguments: &[&str]| features(arguments).remove("cardscope-session").unwrap();
+    for without in [&[][..], &["--no-default-features"]] {
+        let program = session(&[without, &["--package", "cardscope", "--edges", "normal,build"]].concat());
+        assert!(!program.contains("fault-injection"), "{program:?}");
+    }
+    let tests = session(&["--workspace", "--edges", "normal,build,dev"]);
+    assert!(tests.contains("fault-injection"), "tests of verbs need it: {tests:?}");
+}

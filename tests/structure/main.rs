@@ -1,10 +1,9 @@
 //! The house itself: which crate may use which, and what the documents promise of the code.
 
-mod circles;
 mod claims;
 mod commands;
 mod features;
-mod layers;
+mod house;
 mod licences;
 mod orphans;
 mod packaging;

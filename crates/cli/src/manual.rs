@@ -2,8 +2,8 @@
 
 use crate::help::examples::{EXIT_STATUS, of as examples_of};
 use crate::output::{self, Options};
-use cardscope_report::figure::count;
-use cardscope_report::page::{Block, Page};
+use cardscope_page::figure::count;
+use cardscope_page::tree::{Block, Page};
 use cardscope_session::output_file::{Mark, OutputFile};
 use cardscope_session::{Failure, Result};
 use clap::{Args, Command};

@@ -4,12 +4,15 @@
 //! shown as `model::outside` has it, whichever verb brings it.
 
 use crate::file_limit;
+use cardscope_engine::pending::{Owing, owing};
+use cardscope_model::report::Tone;
+use cardscope_model::report::{Document, ExitStatus};
 use cardscope_model::{json, outside};
-use cardscope_report::figure::wrapped;
-use cardscope_report::page::terminal::{self, Screen};
-use cardscope_report::page::{Page, Tone};
-use cardscope_session::frame::{Document, ExitStatus, Outcome};
-use cardscope_session::pending::{Owing, owing};
+use cardscope_page::figure::wrapped;
+use cardscope_page::tree::Page;
+use cardscope_page::tree::terminal;
+use cardscope_page::tree::terminal::Screen;
+use cardscope_session::frame::Outcome;
 use cardscope_session::{Failure, Result};
 use clap::error::{ContextValue, Error as UsageError};
 use clap::{Args, ColorChoice};

@@ -4,9 +4,9 @@
 
 use crate::output;
 use crate::progress::{self, screen};
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::pending::{Debt, Wait, debts, longest_wait};
 use cardscope_model::outside;
-use cardscope_session::Interrupt;
-use cardscope_session::pending::{Debt, Wait, debts, longest_wait};
 use cardscope_session::{Failure, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;

@@ -2,9 +2,9 @@
 
 use crate::output;
 use crate::progress::screen;
-use cardscope_session::Interrupt;
+use cardscope_endurance::verb::sustain::{Typed, Typist};
+use cardscope_engine::interrupt::Interrupt;
 use cardscope_session::consent::{Beforehand, Consent, Question};
-use cardscope_session::sustain::{Typed, Typist};
 use std::io::{BufRead, IsTerminal};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;

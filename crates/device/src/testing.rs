@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The number of a loop device.
 #[cfg(feature = "udisks")]
-pub(crate) fn number(device: &cardscope_test_devices::Loop) -> crate::block::DeviceNumber {
+pub(crate) fn number(device: &cardscope_testkit::devices::Loop) -> crate::block::DeviceNumber {
     crate::block::DeviceNumber::from_raw(rustix::fs::stat(device.path.as_str()).unwrap().st_rdev)
 }
 

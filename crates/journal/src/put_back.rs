@@ -10,7 +10,7 @@
 //! What was written is read in requests unlike those that saved it, in size, in where they begin and in their order: a reader
 //! that answers some requests wrongly would otherwise agree with itself.
 
-use cardscope_engine::card::{Answer, Card, Extent, IoError, Stop, extents};
+use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
 use cardscope_engine::content::{Content, constant, read_stamp, read_stamp_header};
 use cardscope_engine::event::{Listener, Steps};
 use cardscope_engine::journal::{Journal, JournalError, Restoring, SavedRange};
@@ -18,6 +18,7 @@ use cardscope_engine::ranges::Ranges;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::units::seconds;
 use cardscope_model::verify::IoCounts;
+use cardscope_model::verify::IoError;
 use std::ops::Range;
 
 /// What became of the originals.

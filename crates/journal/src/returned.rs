@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::journal::Journal;
 use crate::put_back::{PutBack, joined, put_back};
 use crate::survey::{Extent, Survey, survey};
-use cardscope_engine::card::{Card, IoError, Stop, Tally};
+use cardscope_engine::card::{Card, Stop, Tally};
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::{Journal as _, SavedRange};
@@ -13,6 +13,7 @@ use cardscope_engine::target::{Target, TargetError};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::shell::quoted;
 use cardscope_model::verify::IoCounts;
+use cardscope_model::verify::IoError;
 
 /// Places that are read before a card's data is put back, beside those that the test left alone.
 const PLACES: usize = 64;

@@ -9,7 +9,7 @@ struct Row {
     mid: u8,
     /// OEM ids seen on honest cards with this number.
     oids: &'static [u16],
-    name: &'static str,
+    pub name: &'static str,
     /// Where sources disagree, or who else uses it.
     note: Option<&'static str>,
 }

@@ -2,11 +2,11 @@
 
 use crate::api::Made;
 use cardscope_model::outside;
-use cardscope_report::page::{Page, html};
+use cardscope_page::tree::{Page, html};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub(crate) use cardscope_report::records::{answer, page};
+pub(crate) use cardscope_verbs::records::{answer, page};
 
 /// The page of a document, in which nothing from outside begins a line of its own.
 pub(crate) fn within_lines<T: Serialize + DeserializeOwned>(document: &T, page: impl Fn(&T) -> Page) -> Page {

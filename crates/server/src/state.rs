@@ -6,7 +6,7 @@ use crate::shelf::Shelf;
 use crate::tasks::Tasks;
 use crate::token::Token;
 use crate::uploads::Uploads;
-use cardscope_session::archive::AnswerCache;
+use cardscope_archive::AnswerCache;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,7 +1,8 @@
 //! What changes beside the server: cards that come and go, and an archive that tests and other servers write to.
 
 use crate::state::Server;
-use cardscope_session::{archive, identify};
+use cardscope_archive as archive;
+use cardscope_identity::verb as identify;
 use serde_json::json;
 use std::sync::{Arc, Weak};
 use std::thread::{Builder, sleep};

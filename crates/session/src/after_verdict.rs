@@ -8,36 +8,36 @@ use cardscope_model::units::MIB;
 use cardscope_model::verify::{CapacityCause, Method, SURE, Verdict, Verification};
 
 /// Something to do.
-pub(crate) fn step(what: impl Into<String>, command: Option<String>) -> Next {
+pub fn step(what: impl Into<String>, command: Option<String>) -> Next {
     Next { what: what.into(), command }
 }
 
 /// What is done again; where that loses something, it is named.
-pub(crate) fn again(what: &str, loses: Option<&str>) -> String {
+pub fn again(what: &str, loses: Option<&str>) -> String {
     loses.map_or_else(|| what.to_owned(), |lost| format!("{what} ({lost} is lost)"))
 }
 
 /// What a test loses that saves nothing first, and what one of the whole card does.
-pub(crate) const OVERWRITTEN: &str = "what it overwrites";
-pub(crate) const EVERYTHING: &str = "all data on it";
+pub const OVERWRITTEN: &str = "what it overwrites";
+pub const EVERYTHING: &str = "all data on it";
 
 /// `--label` with what is printed on the card, as a shell takes it.
-pub(crate) fn label_option(label: Option<&str>) -> String {
+pub fn label_option(label: Option<&str>) -> String {
     label.map(|label| format!(" --label {}", quoted(label))).unwrap_or_default()
 }
 
 /// The test that came to a verdict.
-pub(crate) struct Tested<'a> {
+pub struct Tested<'a> {
     /// What every verb was asked for.
-    pub(crate) common: &'a Common,
+    pub common: &'a Common,
     /// What is printed on the card.
-    pub(crate) label: Option<&'a str>,
+    pub label: Option<&'a str>,
     /// The options of `verify` that do the same again, each behind a space: ` --files`, ` --full --resume`.
-    pub(crate) way: String,
+    pub way: String,
 }
 
 /// What is advised where a card goes back to who sold it.
-pub(crate) const RETURN: &str = "return it";
+pub const RETURN: &str = "return it";
 
 /// Smallest rest of a fake that is worth a file system, in bytes.
 const LEAST: u64 = 64 * MIB;
@@ -47,7 +47,7 @@ const LOST: &str = "(all data on it is lost unless --backup FILE saves it)";
 
 /// What to do about a verdict, the most pressing first. A card whose label lies about its capacity goes back, whatever it
 /// holds.
-pub(crate) fn after(tested: &Tested<'_>, found: &Verification, findings: &[Finding]) -> Vec<Next> {
+pub fn after(tested: &Tested<'_>, found: &Verification, findings: &[Finding]) -> Vec<Next> {
     let target = quoted(&tested.common.target);
     let options = label_option(tested.label) + &tested.common.options(None);
     let verify = |how: &str| Some(format!("cardscope verify {target}{how}{options}"));

@@ -6,17 +6,17 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Where the archive lies; `None` is the user's own.
-pub(crate) fn path_of(path: Option<&Path>) -> Result<PathBuf> {
+pub fn path_of(path: Option<&Path>) -> Result<PathBuf> {
     Ok(path.map_or_else(Archive::default_path, |p| Ok(p.to_owned()))?)
 }
 
 /// Opens the archive, and makes one where there is none.
-pub(crate) fn open(path: Option<&Path>) -> Result<Archive> {
+pub fn open(path: Option<&Path>) -> Result<Archive> {
     Ok(Archive::open(path_of(path)?)?)
 }
 
 /// Opens the archive where there is one: looking something up makes none. A server is asked when it is opened.
-pub(crate) fn open_existing(path: Option<&Path>) -> Result<Option<Archive>> {
+pub fn open_existing(path: Option<&Path>) -> Result<Option<Archive>> {
     let Ok(path) = path_of(path) else { return Ok(None) };
     // A link that leads nowhere is there, too, and so is what may not be looked at; opening it says what is wrong.
     let absent = || path.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound);
@@ -24,7 +24,7 @@ pub(crate) fn open_existing(path: Option<&Path>) -> Result<Option<Archive>> {
 }
 
 /// The same for a verb that only reads: the user's own archive may not be made yet, but one that is named must be there.
-pub(crate) fn open_to_read(path: Option<&Path>) -> Result<Option<Archive>> {
+pub fn open_to_read(path: Option<&Path>) -> Result<Option<Archive>> {
     match (open_existing(path)?, path) {
         (None, Some(path)) => Err(Failure::refused(format!(
             "{}: no archive is there; check --archive or CARDSCOPE_ARCHIVE",
@@ -35,7 +35,7 @@ pub(crate) fn open_to_read(path: Option<&Path>) -> Result<Option<Archive>> {
 }
 
 /// The same where something in the archive is meant.
-pub(crate) fn open_filled(path: Option<&Path>) -> Result<Archive> {
+pub fn open_filled(path: Option<&Path>) -> Result<Archive> {
     let nothing =
         || Failure::refused("the archive is empty; `cardscope check` and `cardscope import` fill it");
     open_to_read(path)?.ok_or_else(nothing)

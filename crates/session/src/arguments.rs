@@ -5,12 +5,12 @@ use cardscope_model::units::parse_size;
 use std::time::Duration;
 
 /// Reads a size as `parse_size` does.
-pub(crate) fn size(text: &str) -> Result<u64, String> {
+pub fn size(text: &str) -> Result<u64, String> {
     parse_size(text).map_err(|e| e.to_string())
 }
 
 /// Reads `START+LEN`, both sizes: `1G+512M`.
-pub(crate) fn region(text: &str) -> Result<Region, String> {
+pub fn region(text: &str) -> Result<Region, String> {
     let (start, len) = text
         .split_once('+')
         .ok_or_else(|| format!("{text:?} is not a region; write START+LEN, e.g. 1G+512M"))?;
@@ -31,7 +31,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// Reads `10%` or `0.1`.
-pub(crate) fn share(text: &str) -> Result<f64, String> {
+pub fn share(text: &str) -> Result<f64, String> {
     let (number, factor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
     let share = number.trim().parse::<f64>().ok().map(|n| n * factor);
     share

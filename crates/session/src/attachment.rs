@@ -5,11 +5,11 @@ use cardscope_engine::input;
 use std::path::Path;
 
 /// Longest file that is attached: photographs have some MiB. Several of them go with each session of the card into a
-/// file, which may not be longer than [`crate::import::result_file::MOST_BYTES`].
+/// file, which may not be longer than [`cardscope_import::verb::result_file::MOST_BYTES`].
 const MOST_BYTES: u64 = 16 << 20;
 
 /// A file to attach: name, media type by its first bytes, content.
-pub(crate) fn read(file: &Path) -> Result<(String, String, Vec<u8>)> {
+pub fn read(file: &Path) -> Result<(String, String, Vec<u8>)> {
     let bytes = input::bytes(file, MOST_BYTES)
         .map_err(|e| Failure::refused_for(format!("{}: not attached: {e}", file.display()), e))?;
     let name = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
@@ -17,7 +17,7 @@ pub(crate) fn read(file: &Path) -> Result<(String, String, Vec<u8>)> {
 }
 
 /// By the signatures of the formats that photographs, screenshots and receipts come in.
-pub(crate) fn media_type(bytes: &[u8]) -> &'static str {
+pub fn media_type(bytes: &[u8]) -> &'static str {
     match bytes {
         [0xff, 0xd8, 0xff, ..] => "image/jpeg",
         [0x89, b'P', b'N', b'G', ..] => "image/png",

@@ -16,7 +16,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// That of [`Backup::take`]; also where the reader was found suspect before: nothing is preserved through it.
-pub(crate) fn take(
+pub fn take(
     file: &Path,
     opened: &mut Opened,
     moved: &mut Moved,
@@ -62,12 +62,13 @@ pub(crate) fn naming(failure: Failure, backup: Option<&Backup>) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{names, opened};
+    use crate::testing::opened;
     use cardscope_engine::delegate_target;
     use cardscope_engine::event::Silent;
     use cardscope_engine::target::{Completion, Io, Target, TargetError};
     use cardscope_model::condition::Condition;
     use cardscope_simulator::SimTarget;
+    use cardscope_testkit::cards::names;
     use std::ops::Range;
     use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
 

@@ -16,7 +16,7 @@ const MOST_BYTES: u64 = 256 << 20;
 ///
 /// # Errors
 /// A refusal: there is none of that name, it is too long, of another verb, or cannot be understood.
-pub(crate) fn load<T: DeserializeOwned>(name: &str, archive: Option<&Path>, verb: &str) -> Result<T> {
+pub fn load<T: DeserializeOwned>(name: &str, archive: Option<&Path>, verb: &str) -> Result<T> {
     found(name, archive, verb).and_then(|document| Ok(T::deserialize(&document)?)).map_err(|why| {
         let words = format!(
             "--against {name}: not made by `{verb}` ({why}); give a session from `cardscope archive \

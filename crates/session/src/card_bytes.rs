@@ -6,7 +6,13 @@ use cardscope_engine::content::Content;
 use std::cell::RefCell;
 
 /// A card as the reader of tables wants it.
-pub(crate) struct CardBytes<'a, 't>(pub(crate) RefCell<&'a mut Card<'t>>);
+pub struct CardBytes<'a, 't>(RefCell<&'a mut Card<'t>>);
+
+impl<'a, 't> CardBytes<'a, 't> {
+    pub fn new(card: &'a mut Card<'t>) -> Self {
+        CardBytes(RefCell::new(card))
+    }
+}
 
 impl Bytes for CardBytes<'_, '_> {
     fn len(&self) -> u64 {

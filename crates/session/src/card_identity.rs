@@ -20,11 +20,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// If there is no such card, or it cannot be asked.
-pub(crate) fn identity_of(
-    target: &str,
-    machine: &Machine,
-    health: Option<Option<Layout>>,
-) -> Result<Identity> {
+pub fn identity_of(target: &str, machine: &Machine, health: Option<Option<Layout>>) -> Result<Identity> {
     let mut identity = if target_spec::is_simulated(target) {
         let spec = target_spec::parse(target).map_err(Failure::refused)?;
         cardscope_simulator::identity(&spec.archetype).map_err(Failure::refused)?
@@ -80,7 +76,7 @@ fn real(target: &str, system: &System) -> Result<Identity> {
 }
 
 /// Adds the findings, keeping those of whoever read the parts.
-pub(crate) fn judged(identity: Identity) -> Identity {
+pub fn judged(identity: Identity) -> Identity {
     let today = jiff::Zoned::now().date();
     let (year, month) = (today.year().unsigned_abs(), today.month().unsigned_abs());
     let mut read = identity.findings.clone();

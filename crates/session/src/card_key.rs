@@ -12,7 +12,7 @@ use cardscope_model::session_file::CardUnit;
 use cardscope_store::unit_id;
 
 /// BLAKE3 over the card's identity, in hex; `None` if it says nothing of itself.
-pub(crate) fn card_key(opened: &Opened) -> Option<String> {
+pub fn card_key(opened: &Opened) -> Option<String> {
     opened.identity.as_ref().and_then(unit_of).map(|unit| unit.id)
 }
 
@@ -23,12 +23,12 @@ pub(crate) fn key_now(name: &str) -> Option<String> {
 }
 
 /// Stands for a card's identity and size in the salt of its stamps; the size alone, where the card says nothing of itself.
-pub(crate) fn fingerprint(key: Option<&str>, card_bytes: u64) -> u64 {
+pub fn fingerprint(key: Option<&str>, card_bytes: u64) -> u64 {
     key.unwrap_or_default().bytes().fold(mix(card_bytes), |sum, byte| mix(sum ^ u64::from(byte)))
 }
 
 /// The unit on the table, where it says enough of itself to be known again.
-pub(crate) fn unit_of(identity: &Identity) -> Option<CardUnit> {
+pub fn unit_of(identity: &Identity) -> Option<CardUnit> {
     let known = identity.unit()?;
     // What groups of cards are made by: the marks that it claims and the month of its CID.
     let facts = CardFacts {

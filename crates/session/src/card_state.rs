@@ -31,7 +31,7 @@ fn left_by(session: StoredSession) -> Option<Formatting> {
 }
 
 /// What the newest session of a card, of this kind if one is named, has to say that has anything to say.
-pub(crate) fn newest_of<T>(
+pub fn newest_of<T>(
     archive: &mut Archive,
     card_key: &str,
     kind: Option<&str>,

@@ -9,17 +9,17 @@ use serde::de::DeserializeOwned;
 
 /// A place for one card and one verb.
 #[derive(Debug, Clone)]
-pub(crate) struct Checkpoint(StateFile);
+pub struct Checkpoint(StateFile);
 
 impl Checkpoint {
     /// Where `verb` keeps what it knows of the card of this key.
-    pub(crate) fn of(verb: &str, key: &str) -> Result<Self> {
+    pub fn of(verb: &str, key: &str) -> Result<Self> {
         let name: String = key.chars().filter(char::is_ascii_alphanumeric).take(32).collect();
         Ok(Checkpoint(StateFile::of(format!("{verb}-{name}.json"))?))
     }
 
     /// What was stored; `None` where nothing is, where another user wrote it, or where it cannot be understood.
-    pub(crate) fn load<T: DeserializeOwned>(&self) -> Option<T> {
+    pub fn load<T: DeserializeOwned>(&self) -> Option<T> {
         serde_json::from_slice(&self.0.load()?).ok()
     }
 
@@ -27,13 +27,13 @@ impl Checkpoint {
     ///
     /// # Errors
     /// If it cannot be written; what was stored before stays.
-    pub(crate) fn save(&self, what: &impl Serialize) -> Result<()> {
+    pub fn save(&self, what: &impl Serialize) -> Result<()> {
         let text = serde_json::to_vec(what);
         self.0.keep(&text.map_err(|e| Failure::io_for(format!("the checkpoint cannot be written: {e}"), e))?)
     }
 
     /// Removes what was stored, if anything was.
-    pub(crate) fn remove(&self) {
+    pub fn remove(&self) {
         self.0.remove();
     }
 }

@@ -63,7 +63,7 @@ impl Consent for DataKept {
 }
 
 /// The same, with the user told what the system is asked for.
-pub(crate) struct DataKeptOf<'a>(pub(crate) &'a mut dyn Consent);
+pub struct DataKeptOf<'a>(pub &'a mut dyn Consent);
 
 impl Consent for DataKeptOf<'_> {
     fn ask(&mut self, question: &Question) -> Option<String> {
@@ -126,7 +126,7 @@ impl Consent for Narrowed<'_> {
 }
 
 /// A region in words.
-pub(crate) fn phrase(region: Region) -> String {
+pub fn phrase(region: Region) -> String {
     format!(
         "bytes {} to {}",
         grouped(region.start),
@@ -135,7 +135,7 @@ pub(crate) fn phrase(region: Region) -> String {
 }
 
 /// Refuses a region of the user's that does not lie on a target of so many bytes, on whole sectors.
-pub(crate) fn within(region: Region, target: &str, bytes: u64, sector: u32) -> Result<()> {
+pub fn within(region: Region, target: &str, bytes: u64, sector: u32) -> Result<()> {
     let (end, named) = (region.start.checked_add(region.len), format!("{}+{}", region.start, region.len));
     let why = if end.is_none_or(|end| end > bytes) {
         format!("reaches beyond the end, at {}", grouped(bytes))

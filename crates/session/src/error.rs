@@ -51,7 +51,7 @@ impl Failure {
     }
 
     /// Refuses the first of these that is wrong.
-    pub(crate) fn refuse_first(odd: &[(bool, &'static str)]) -> Result<()> {
+    pub fn refuse_first(odd: &[(bool, &'static str)]) -> Result<()> {
         match odd.iter().find(|(wrong, _)| *wrong) {
             Some((_, why)) => Err(Failure::refused(*why)),
             None => Ok(()),

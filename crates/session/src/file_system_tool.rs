@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Where a tool lies; dosfstools' goes by two names, of which a small system may have the other one alone.
-pub(crate) fn find_tool(name: &str) -> Option<PathBuf> {
+pub fn find_tool(name: &str) -> Option<PathBuf> {
     on_path(name).or_else(|| on_path((name == "mkfs.fat").then_some("mkfs.vfat")?))
 }
 
@@ -22,7 +22,7 @@ fn on_path(name: &str) -> Option<PathBuf> {
 }
 
 /// A file in memory that takes room only where something stands in it.
-pub(crate) fn sparse_file(bytes: u64) -> Result<File> {
+pub fn sparse_file(bytes: u64) -> Result<File> {
     let failed = |e: std::io::Error| Failure::io_for(format!("not enough memory for the partition: {e}"), e);
     let file = memfd_create("cardscope-format", MemfdFlags::CLOEXEC).map_err(|e| failed(e.into()))?;
     let file = File::from(file);
@@ -30,7 +30,7 @@ pub(crate) fn sparse_file(bytes: u64) -> Result<File> {
     Ok(file)
 }
 
-pub(crate) fn run_on(program: &Path, arguments: &[String], on: &File) -> Result<()> {
+pub fn run_on(program: &Path, arguments: &[String], on: &File) -> Result<()> {
     let name = format!("/proc/{}/fd/{}", std::process::id(), on.as_raw_fd());
     let ended = Command::new(program)
         .args(arguments)
@@ -53,13 +53,13 @@ pub(crate) fn run_on(program: &Path, arguments: &[String], on: &File) -> Result<
 
 /// A range of the card, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ByteRange {
-    pub(crate) start: u64,
-    pub(crate) end: u64,
+pub struct ByteRange {
+    pub start: u64,
+    pub end: u64,
 }
 
 /// The parts of a sparse file of so many bytes in which something stands.
-pub(crate) fn data_ranges(file: &File, bytes: u64) -> std::io::Result<Vec<ByteRange>> {
+pub fn data_ranges(file: &File, bytes: u64) -> std::io::Result<Vec<ByteRange>> {
     let (mut found, mut at) = (Vec::new(), 0);
     while at < bytes {
         let start = match seek(file, SeekFrom::Data(at)) {

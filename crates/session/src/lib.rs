@@ -6,63 +6,36 @@
 //! refusal.
 #![forbid(unsafe_code)]
 
-mod after_verdict;
-pub mod archive;
-mod archive_access;
+pub mod after_verdict;
+pub mod archive_access;
 pub mod arguments;
-mod attachment;
-mod backups;
-mod baseline;
-pub mod bench;
-mod card_bytes;
-mod card_identity;
-mod card_key;
-mod card_state;
-pub mod check;
-mod checkpoint;
-pub mod compare;
+pub mod attachment;
+pub mod backups;
+pub mod baseline;
+pub mod card_bytes;
+pub mod card_identity;
+pub mod card_key;
+pub mod card_state;
+pub mod checkpoint;
 pub mod consent;
-mod details;
-pub mod doctor;
-pub mod endure;
 pub mod error;
 
-mod card_source;
-#[cfg(test)]
-mod failed_ios_tests;
-mod file_system_tool;
-pub mod fit;
-pub mod format;
+pub mod file_system_tool;
 pub mod frame;
-pub mod identify;
-pub mod import;
-pub mod jobs;
-mod journals;
-pub mod map;
-mod not_cards;
-pub mod observe;
+pub mod journals;
+pub mod not_cards;
 pub mod opened;
 pub mod opening;
 pub mod options;
 pub mod output_file;
 pub mod private_file;
-pub mod publish;
-pub mod rank;
-pub mod recipes;
-mod recorder;
-pub mod restore;
-#[cfg(test)]
-mod schedules;
-pub mod shelf;
+pub mod recorder;
 pub mod simulate;
-mod spreads;
+pub mod spreads;
 pub mod state;
-mod stored_document;
-pub mod sustain;
-pub mod tables;
+pub mod stored_document;
 #[cfg(test)]
 mod testing;
-pub mod verify;
 
 pub use cardscope_engine::event::{self, Event, Listener};
 pub use cardscope_engine::interrupt::Interrupt;

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 /// Cards of an archive whose every measurement here was of something that is no card, with what it was. Logs of other tools
 /// count as cards'.
-pub(crate) fn not_cards(archive: &mut Archive) -> Result<HashMap<String, &'static str>> {
+pub fn not_cards(archive: &mut Archive) -> Result<HashMap<String, &'static str>> {
     let mut found: HashMap<String, Option<&'static str>> = HashMap::new();
     for (card, target) in archive.card_targets()? {
         let reason = target.as_deref().and_then(no_card);

@@ -54,14 +54,14 @@ pub struct Opened {
     /// How much may be written.
     pub limit: Limit,
     /// How each file is opened, where the target is a directory whose files are targets of their own.
-    pub(crate) files: Option<RealOptions>,
+    pub files: Option<RealOptions>,
     /// Reads the card's temperature as long as it is kept.
-    pub(crate) thermometer: Option<Sensors>,
+    pub thermometer: Option<Sensors>,
 }
 
 impl Opened {
     /// A target that is open, of which nothing else is known yet.
-    pub(crate) fn of(target: Box<dyn Target>, identity: Option<Identity>, condition: Condition) -> Self {
+    pub fn of(target: Box<dyn Target>, identity: Option<Identity>, condition: Condition) -> Self {
         Opened {
             target,
             ceiling_mb_s: identity.as_ref().and_then(|identity| identity.ceiling_mb_s()),
@@ -97,7 +97,7 @@ impl Opened {
     }
 
     /// What it is.
-    pub(crate) fn target_type(&self) -> TargetType {
+    pub fn target_type(&self) -> TargetType {
         match self.is_directory() {
             true => TargetType::Directory,
             false if self.is_simulated() => TargetType::Simulated,
@@ -106,12 +106,12 @@ impl Opened {
     }
 
     /// Whether a simulated card is open; not to be asked of one that was let go of.
-    pub(crate) fn is_simulated(&self) -> bool {
+    pub fn is_simulated(&self) -> bool {
         self.held.is_none()
     }
 
     /// Lets go of the card, so that the kernel or a mount may have it; gives what was held.
-    pub(crate) fn let_go(&mut self) -> Option<Arc<Held>> {
+    pub fn let_go(&mut self) -> Option<Arc<Held>> {
         self.target = Box::new(NullTarget::new(0));
         self.held.take()
     }
@@ -126,7 +126,7 @@ impl Opened {
 
     /// A path or name of the disk that is open, or on which the open file or directory lies; `None` where it lies on no
     /// single one, or the card is simulated.
-    pub(crate) fn disk(&self) -> Option<String> {
+    pub fn disk(&self) -> Option<String> {
         match self.held.as_ref()?.kind() {
             Kind::Device(_) => Some(self.leads_to()),
             Kind::File | Kind::Directory => filesystem::of_path(Path::new(&self.leads_to())).ok()?.disk,
@@ -134,14 +134,14 @@ impl Opened {
     }
 
     /// True where a whole card is open, not a partition of one or a file.
-    pub(crate) fn is_whole_card(&self) -> bool {
+    pub fn is_whole_card(&self) -> bool {
         let is_part =
             |device: &Device| device.clearance.as_ref().is_some_and(|seen| seen.partition_of.is_some());
         self.is_simulated() || self.device().is_some_and(|device| !is_part(device))
     }
 
     /// The mark of the card that promises the fastest writes, and how fast in MB/s.
-    pub(crate) fn promised_write(&self) -> Option<(String, f64)> {
+    pub fn promised_write(&self) -> Option<(String, f64)> {
         let demands = &self.identity.as_ref()?.mark_demands;
         let fastest = demands.iter().max_by(|a, b| a.write_mb_s.total_cmp(&b.write_mb_s))?;
         Some((fastest.mark.to_string(), fastest.write_mb_s))
@@ -169,12 +169,12 @@ pub struct Limit {
 
 impl Limit {
     /// Bytes that may still be written; `None` where there is no limit.
-    pub(crate) fn left(&self) -> Option<u64> {
+    pub fn left(&self) -> Option<u64> {
         self.allowance.as_ref().map(Allowance::left)
     }
 
     /// Puts by what others are to write: of what is left, one of `shares` may be written now.
-    pub(crate) fn share_out(&self, shares: u32) {
+    pub fn share_out(&self, shares: u32) {
         if let Some(allowance) = &self.allowance {
             allowance.reserve(0);
             let left = allowance.left();
@@ -183,7 +183,7 @@ impl Limit {
     }
 
     /// Bytes that were written past the target, to files of their own.
-    pub(crate) fn count(&self, bytes: u64) {
+    pub fn count(&self, bytes: u64) {
         if let Some(allowance) = &self.allowance {
             // Less than that may be left: then nothing is.
             let _ = allowance.take(bytes.min(allowance.left()));
@@ -191,7 +191,7 @@ impl Limit {
     }
 
     /// The limit in words, to be said before anything is written.
-    pub(crate) fn words(&self) -> Option<String> {
+    pub fn words(&self) -> Option<String> {
         let most = BinarySize(self.left()?);
         Some(match &self.system_disk {
             Some(disk) => format!(
@@ -203,13 +203,13 @@ impl Limit {
     }
 
     /// What limits writes where the user did not, as the end of a sentence.
-    pub(crate) fn reason(&self) -> Option<String> {
+    pub fn reason(&self) -> Option<String> {
         let limit = BinarySize(ON_SYSTEM_DISK);
         self.system_disk.as_ref().map(|_| format!("this is the system disk (limit {limit})"))
     }
 
     /// A refusal: what is to be done writes `needed` bytes, and that is more than may be written.
-    pub(crate) fn refuse(&self, what: &str, needed: u64) -> Failure {
+    pub fn refuse(&self, what: &str, needed: u64) -> Failure {
         let (most, needed) = (BinarySize(self.left().unwrap_or_default()), needed.div_ceil(MIB));
         let why = match &self.system_disk {
             Some(disk) => {
@@ -234,7 +234,7 @@ impl Opened {
     }
 
     /// Sets what may be written in all, where the user said so (`--max-write`).
-    pub(crate) fn limit_writes(&mut self, most: Option<u64>) {
+    pub fn limit_writes(&mut self, most: Option<u64>) {
         let Some(bytes) = most else { return };
         self.limit.system_disk = None;
         if let Some(allowance) = &self.limit.allowance {
@@ -253,7 +253,7 @@ impl Opened {
     }
 
     /// Bytes that making a file of `area` bytes writes, before anything is written into it.
-    pub(crate) fn written_by_growing(&self, area: u64) -> u64 {
+    pub fn written_by_growing(&self, area: u64) -> u64 {
         if self.grows_by_writing(self.target.info()) { area } else { 0 }
     }
 

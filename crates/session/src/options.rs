@@ -35,7 +35,7 @@ impl Conditions {
     ///
     /// # Errors
     /// A refusal: a word that is not known, or a value that it cannot have.
-    pub(crate) fn stated(&self) -> Result<Condition> {
+    pub fn stated(&self) -> Result<Condition> {
         let mut stated = Condition::default();
         self.conditions.iter().try_for_each(|text| stated.state(text)).map_err(Failure::refused)?;
         Ok(stated)
@@ -76,7 +76,7 @@ impl Machine {
     ///
     /// # Errors
     /// A refusal: the folder holds no such copy.
-    pub(crate) fn system(&self) -> Result<System> {
+    pub fn system(&self) -> Result<System> {
         match self.sysfs.as_deref() {
             None => Ok(System::host()),
             Some(dir) if System::is_recorded(dir) => Ok(System::recorded(dir)),

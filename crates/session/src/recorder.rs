@@ -10,7 +10,8 @@ use cardscope_model::identity::Identity;
 use cardscope_model::recipe::Test;
 use cardscope_model::report::Report;
 use cardscope_model::result::Sample;
-use cardscope_store::{Archive, EndedHow, SampleRecord, SessionId, SessionStart};
+use cardscope_model::session_file::SampleRecord;
+use cardscope_store::{Archive, EndedHow, SessionId, SessionStart};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -20,22 +21,22 @@ use std::path::Path;
 pub(crate) const STORED: &str = "the results are stored in the archive";
 
 /// A result that is being recorded.
-pub(crate) struct Recorder {
-    pub(crate) archive: Archive,
-    pub(crate) id: SessionId,
+pub struct Recorder {
+    pub archive: Archive,
+    pub id: SessionId,
     _owing: Owing,
 }
 
 impl Recorder {
     /// Opens the archive (`None` is the user's own) and stores the start.
-    pub(crate) fn of(archive: Option<&Path>, start: &SessionStart) -> Result<Self> {
+    pub fn of(archive: Option<&Path>, start: &SessionStart) -> Result<Self> {
         let mut archive = open(archive)?;
         let id = archive.begin_session(start)?;
         Ok(Recorder { archive, id, _owing: pending::owing(STORED, "") })
     }
 
     /// Its name, for the document's `session`.
-    pub(crate) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         self.id.to_string()
     }
 
@@ -43,7 +44,7 @@ impl Recorder {
     ///
     /// # Errors
     /// If it cannot be written; what was stored before stays.
-    pub(crate) fn update(&mut self, document: &impl Serialize) -> Result<()> {
+    pub fn update(&mut self, document: &impl Serialize) -> Result<()> {
         Ok(self.archive.update_record(self.id, &value(document)?)?)
     }
 
@@ -51,16 +52,12 @@ impl Recorder {
     ///
     /// # Errors
     /// If it cannot be written; what was stored before stays.
-    pub(crate) fn finish<B: Serialize>(
-        mut self,
-        document: &Report<B>,
-        failure: Option<&Failure>,
-    ) -> Result<()> {
+    pub fn finish<B: Serialize>(mut self, document: &Report<B>, failure: Option<&Failure>) -> Result<()> {
         Ok(self.archive.finish(self.id, how(failure), document)?)
     }
 
     /// Stores a sample of a pass; it is on disk when this returns.
-    pub(crate) fn add_sample(&mut self, run: u32, test: &Test, index: u32, sample: &Sample) -> Result<()> {
+    pub fn add_sample(&mut self, run: u32, test: &Test, index: u32, sample: &Sample) -> Result<()> {
         let record = SampleRecord {
             test_key: test.key(),
             test: test.name,
@@ -74,7 +71,7 @@ impl Recorder {
 }
 
 /// What is known when a verb begins on a card that says this of itself.
-pub(crate) fn start(
+pub fn start(
     kind: &str,
     target: &str,
     seed: u64,

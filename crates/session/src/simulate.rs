@@ -2,8 +2,9 @@
 
 use crate::error::{Failure, Result};
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_simulator::archetype::describe;
 use cardscope_simulator::serve::{self, Job, Measure, Options, Report, ServeError};
-use cardscope_simulator::{TargetSpec, archetypes, describe, random, target_spec};
+use cardscope_simulator::{TargetSpec, archetypes, random, target_spec};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use serde::{Deserialize, Serialize};

@@ -3,9 +3,9 @@
 
 use crate::error::Result;
 use crate::not_cards::not_cards;
-use cardscope_analysis::usual::{Kind, Seen, Table, learn};
 use cardscope_model::archived::SummaryRow;
 use cardscope_model::card::CardFacts;
+use cardscope_statistics::usual::{Kind, Seen, Table, learn};
 use cardscope_store::Archive;
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,7 +22,7 @@ const LEAST_RUNS: u32 = 3;
 ///
 /// # Errors
 /// If the archive cannot be read.
-pub(crate) fn table(archive: Option<&mut Archive>) -> Result<Table> {
+pub fn table(archive: Option<&mut Archive>) -> Result<Table> {
     let Some(archive) = archive else { return Ok(Table::shipped().clone()) };
     let not_cards = not_cards(archive)?;
     without(archive, &not_cards)
@@ -32,7 +32,7 @@ pub(crate) fn table(archive: Option<&mut Archive>) -> Result<Table> {
 ///
 /// # Errors
 /// If it cannot be read.
-pub(crate) fn without(archive: &mut Archive, not_cards: &HashMap<String, &str>) -> Result<Table> {
+pub fn without(archive: &mut Archive, not_cards: &HashMap<String, &str>) -> Result<Table> {
     let rows = archive.summaries(|_| true)?;
     // The newest first.
     let of_cards = rows.iter().rev().filter(|row| !not_cards.contains_key(&row.card_id));
@@ -66,8 +66,8 @@ fn taught<'a>(rows: impl Iterator<Item = &'a SummaryRow>) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_analysis::usual::Of;
     use cardscope_model::test_name::{Op, Order};
+    use cardscope_statistics::usual::Of;
 
     fn steady(cards: usize) -> Vec<SummaryRow> {
         let row = |card: usize| SummaryRow {

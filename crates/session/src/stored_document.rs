@@ -43,7 +43,7 @@ impl Shown {
 }
 
 /// The document of a session that is there.
-pub(crate) fn document(archive: &mut Archive, id: SessionId) -> Result<Shown> {
+pub fn document(archive: &mut Archive, id: SessionId) -> Result<Shown> {
     let session = archive.session(id).map_err(Failure::refused)?;
     Ok(match session.log() {
         Some(log) => Shown::Log(Box::new(log)),
@@ -74,7 +74,7 @@ pub fn show(path: Option<&Path>, session: &str) -> Result<Shown> {
 }
 
 /// The one session that a text names.
-pub(crate) fn session(archive: &mut Archive, text: &str) -> Result<SessionId> {
+pub fn session(archive: &mut Archive, text: &str) -> Result<SessionId> {
     let unknown = match text.parse() {
         Ok(session) => return Ok(session),
         Err(unknown) => unknown,
@@ -86,7 +86,7 @@ pub(crate) fn session(archive: &mut Archive, text: &str) -> Result<SessionId> {
     }
 }
 
-pub(crate) fn several(text: &str, sessions: &[SessionSummary]) -> Failure {
+pub fn several(text: &str, sessions: &[SessionSummary]) -> Failure {
     let listed = listed(sessions, std::iter::empty());
     Failure::refused(format!("{text:?} may be {listed}; give more of the id"))
 }
@@ -96,7 +96,7 @@ fn short(session: &SessionSummary) -> String {
     id.get(id.len().saturating_sub(SHOWN_DIGITS)..).unwrap_or(&id).to_owned()
 }
 
-pub(crate) fn listed(sessions: &[SessionSummary], others: impl Iterator<Item = String>) -> String {
+pub fn listed(sessions: &[SessionSummary], others: impl Iterator<Item = String>) -> String {
     let named = |s: &SessionSummary| format!("{} ({} of {})", short(s), s.kind, s.target);
     let all: Vec<String> = sessions.iter().map(named).chain(others).collect();
     match all.len().saturating_sub(LISTED) {

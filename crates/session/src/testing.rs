@@ -1,82 +1,11 @@
-//! Cards and runs made up for tests.
+//! Cards opened for the tests of this crate.
 
 use crate::consent::DataKept;
 use crate::opened::Opened;
 use crate::opening;
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_model::archived::StoredCard;
-use cardscope_model::card::CardFacts;
-use cardscope_model::condition::Condition;
-use cardscope_model::run::{CardRun, Figure, Run};
-use cardscope_model::setting::Setting;
-use cardscope_sd::registers::crc7::crc7;
-use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What dd says of a card that it does not know.
-pub(crate) fn dd(mb_s: u32, line_end: &str) -> String {
-    let seconds = 100.0 / f64::from(mb_s);
-    let copied = format!("100000000 bytes (100 MB, 95 MiB) copied, {seconds} s, {mb_s} MB/s");
-    ["100+0 records in", "100+0 records out", &copied].map(|line| format!("{line}{line_end}")).concat()
-}
-
-/// The names in a folder, in order.
-pub(crate) fn names(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).unwrap();
-    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
-}
-
-/// Name of a simulated card with these keys and a serial number that no other one has, so that no journal of another one waits
-/// for it.
-pub(crate) fn card_of_its_own(keys: &str) -> String {
-    static NEXT: AtomicU32 = AtomicU32::new(1);
-    let mut cid = *b"\0\0\0CONST\x10\0\0\0\0\x01\x9b";
-    cid[9..13].copy_from_slice(&NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes());
-    let hex: String = cid.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sim:constant?{keys}&cid={hex}{:02x}", crc7(&cid) << 1 | 1)
-}
-
-/// A card or its image, open to be put right.
+/// A card or its image, open to be restored.
 pub(crate) fn opened(name: &str) -> Opened {
     opening::open_to_restore(opening::Resolved::of(name), &mut DataKept, &Interrupt::default()).unwrap()
-}
-
-/// A card of this name.
-pub(crate) fn card(name: &str) -> StoredCard {
-    let facts = CardFacts { name: Some(name.to_owned()), ..CardFacts::default() };
-    StoredCard { sessions: 1, runs: 1, ..StoredCard::new(name.to_lowercase(), name.to_owned(), facts) }
-}
-
-/// A run of one test under one condition.
-pub(crate) fn run(condition: &str, mb_s: f64) -> CardRun {
-    let mut words = Condition::default();
-    words.state(condition).unwrap();
-    CardRun {
-        session: "01890a5d-ac96-774b-bcce-b302099a8057".into(),
-        card_id: "a".into(),
-        unit: None,
-        setting: Setting { recipe: "cdm_fio".into(), size_bytes: Some(1 << 30), condition: words },
-        at: None,
-        source: None,
-        run: Run {
-            run: 1,
-            results: vec![Figure::of("SEQ1M Q8T1 read".parse().unwrap(), mb_s)],
-            ..Run::default()
-        },
-    }
-}
-
-/// A table of figures of so many cards of three brands, three runs each of one test.
-pub(crate) fn file_of_cards(cards: u32) -> tempfile::NamedTempFile {
-    use std::io::Write;
-    let mut file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
-    writeln!(file, "brand,name,test,mb_s").unwrap();
-    for card in 0..cards {
-        for run in 0..3 {
-            writeln!(file, "Brand{},Swift{card},SEQ1M Q8T1 read,{}", card % 3, 20 + card * 2 + run).unwrap();
-        }
-    }
-    file
 }

@@ -3,10 +3,11 @@
 use crate::address::Address;
 use crate::archive_file::ArchiveFile;
 use crate::connection::{Connection, Durability, Outcome, statement, tree};
-use crate::record::{EndedHow, RunStart, SampleRecord, SessionId, SessionStart, SessionSummary};
+use crate::record::{EndedHow, RunStart, SessionId, SessionStart, SessionSummary};
 use crate::{ArchiveError, archive_file, postgres, read, sql, sqlite, write};
 use cardscope_model::report::{Header, Report};
 use cardscope_model::result::RunResult;
+use cardscope_model::session_file::SampleRecord;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashMap;

@@ -2,10 +2,10 @@
 //! the report. In the archive each stands once, with what it was made of, and is put together again on reading. Rows of
 //! earlier versions say all of it in all places, and stay as they are.
 
-use crate::record::SampleRecord;
 use cardscope_model::aggregate;
 use cardscope_model::result::{BenchReport, RunResult, TestResult};
 use cardscope_model::series::Series;
+use cardscope_model::session_file::SampleRecord;
 use cardscope_model::test_name::TestName;
 use serde::Deserialize as _;
 use serde_json::Value;

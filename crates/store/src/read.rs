@@ -1,10 +1,11 @@
 //! What is read back: lists, and sessions whole.
 
 use crate::connection::{Outcome, Row};
-use crate::record::{EndedHow, SampleRecord, SessionSummary};
+use crate::record::{EndedHow, SessionSummary};
 use crate::{process, sql};
 use cardscope_model::result::{Sample, TemperatureC};
 use cardscope_model::session_file::CardUnit;
+use cardscope_model::session_file::SampleRecord;
 use cardscope_model::test_name::TestName;
 
 macro_rules! units {

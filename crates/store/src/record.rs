@@ -11,8 +11,6 @@ use std::fmt;
 use std::str::FromStr;
 use uuid::Uuid;
 
-pub use cardscope_model::session_file::SampleRecord;
-
 /// Names a session for ever, in every archive: a UUID of version 7, so that names sort by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(pub(crate) Uuid);

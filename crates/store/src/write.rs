@@ -2,7 +2,7 @@
 
 use crate::connection::{Connection, Outcome, Row, Rows, Value, found, json, statement};
 use crate::once::{self, Test};
-use crate::record::{EndedHow, RunStart, SampleRecord, SessionId, SessionStart};
+use crate::record::{EndedHow, RunStart, SessionId, SessionStart};
 use crate::resolver::{CardResolver, mark_stale};
 use crate::rig::Shared;
 use crate::{figures, naming, process, sql, stamp};
@@ -11,6 +11,7 @@ use cardscope_model::finding::Finding;
 use cardscope_model::report::Header;
 use cardscope_model::result::RunResult;
 use cardscope_model::run::Run;
+use cardscope_model::session_file::SampleRecord;
 use cardscope_model::setting::Setting;
 use cardscope_model::test_name::TestName;
 use serde_json::Value as Json;

@@ -1,6 +1,6 @@
 //! What the loop devices of these tests hold, and what lies in a folder.
 
-pub(crate) use cardscope_test_devices::{Loop, Mounted, Swap, attempt, tool, undo};
+pub(crate) use cardscope_testkit::devices::{Loop, Mounted, Swap, attempt, tool, undo};
 use std::path::{Path, PathBuf};
 
 pub(crate) const MIB: u64 = 1 << 20;

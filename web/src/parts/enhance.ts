@@ -1,6 +1,6 @@
 // What the published pages' script adds to a fragment (values under the pointer, choosing, charts to take along): the same script.
 
-import { enhance as add } from '../../../crates/report/src/page/html/page.js';
+import { enhance as add } from '../../../crates/page/src/tree/html/page.js';
 
 /** Adds it to a fragment that stands in the page; what is returned takes it away again. */
 export function enhance(root: HTMLElement): () => void {

@@ -1,6 +1,6 @@
 //! The time left for all of a verb: no jumps, and nothing rather than nonsense.
 
-use cardscope_session::event::{Course, Takes};
+use cardscope_engine::event::{Course, Takes};
 
 /// What was seen for less than this, in seconds or as a share of the whole, tells nothing of the rest.
 const LEAST_S: f64 = 2.0;
@@ -84,7 +84,7 @@ impl Left {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_session::event::Plan;
+    use cardscope_engine::event::Plan;
 
     fn at(course: &Course, elapsed: f64, in_stage: f64, done: Option<f64>) -> At<'_> {
         At { course, elapsed, in_stage, done }

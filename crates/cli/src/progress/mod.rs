@@ -11,13 +11,14 @@ pub(crate) mod words;
 pub(crate) use view::{Owed, stopping};
 
 use crate::output::Options;
+use cardscope_engine::event::{Event, Listener};
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::pending::{Wait, debts, longest_wait};
+use cardscope_engine::pulse;
 use cardscope_model::live::{Moment as ToldMoment, Told};
 use cardscope_model::outside;
 use cardscope_model::units::Speed;
-use cardscope_report::figure::wrapped;
-use cardscope_session::Interrupt;
-use cardscope_session::pending::{Wait, debts, longest_wait};
-use cardscope_session::{Event, Listener, pulse};
+use cardscope_page::figure::wrapped;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;

@@ -1,8 +1,8 @@
 //! A long run in two lines: speed and temperature over all of its time, one character a stretch.
 
 use super::words;
+use cardscope_engine::pulse::Pulse;
 use cardscope_model::units::{MB, Speed, three_digits};
-use cardscope_session::pulse::Pulse;
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 

@@ -1,9 +1,9 @@
 //! Progress as JSON, one event a line (`--events`): the same view that a terminal draws, for a program that reads it.
 
 use crate::output;
+use cardscope_engine::event::Event;
+use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::live::{Figure, Found, Stage, Told};
-use cardscope_session::Event;
-use cardscope_session::Interrupt;
 use std::io::{ErrorKind, Write};
 
 /// Most stages in the event of a plan: a server sends them again with every change of a task.
@@ -53,7 +53,7 @@ pub(super) fn tell(told: &Told, interrupt: &Interrupt) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_session::event::Plan;
+    use cardscope_engine::event::Plan;
 
     #[test]
     fn the_event_of_a_plan_lists_at_most_1000_stages() {

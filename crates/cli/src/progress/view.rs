@@ -4,11 +4,11 @@
 use super::left::{At, Left};
 use super::strip::History;
 use super::words;
+use cardscope_engine::event::{Course, Event, Step};
+use cardscope_engine::pulse::Pulse;
 use cardscope_model::live::Moment as Told;
 use cardscope_model::outside;
 use cardscope_model::units::{MB, Size, Speed};
-use cardscope_session::event::{Course, Event, Step};
-use cardscope_session::pulse::Pulse;
 use std::ops::Range;
 
 /// Seconds within which the speed that is shown follows the speed of the moment.

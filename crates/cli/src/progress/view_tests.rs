@@ -1,8 +1,8 @@
 //! The lines for given events, clocks and widths.
 
 use super::*;
+use cardscope_engine::event::{Listener, Plan, Takes, Within};
 use cardscope_model::random::Random;
-use cardscope_session::event::{Listener, Plan, Takes, Within};
 
 impl Listener for View {
     fn event(&mut self, event: &Event) {

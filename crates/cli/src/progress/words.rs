@@ -1,7 +1,7 @@
 //! Figures of a progress line: three significant digits, and no more words than they need.
 
 use cardscope_model::units::{MB, decimals};
-pub(crate) use cardscope_report::page::width as columns;
+pub(crate) use cardscope_page::tree::width as columns;
 
 /// So much of so much, with one unit: `132 of 540 MB`.
 pub(crate) fn of_bytes(done: u64, all: u64) -> String {

@@ -2,9 +2,12 @@
 
 use super::page::attended;
 use crate::output::{self, Options};
-use cardscope_report::page::Page;
-use cardscope_session::archive::{self, AnswerCache, Found, Request, Shown, What};
-use cardscope_session::{Result, tables};
+use cardscope_archive as archive;
+use cardscope_archive::tables;
+use cardscope_archive::{AnswerCache, Found, Request, What};
+use cardscope_page::tree::Page;
+use cardscope_session::Result;
+use cardscope_session::stored_document::Shown;
 use std::path::Path;
 
 mod pages;
@@ -57,7 +60,7 @@ pub(super) fn run(asked: Request, options: &Options) -> Result<u8> {
 }
 
 fn answers() -> AnswerCache {
-    AnswerCache::new(cardscope_report::records::answer)
+    AnswerCache::new(cardscope_verbs::records::answer)
 }
 
 /// A session or a card.
@@ -65,9 +68,9 @@ fn show(options: &Options, path: Option<&Path>, what: &str) -> Result<u8> {
     match archive::find(path, what, &answers())? {
         Found::Card(card) => output::document(options, &*card, pages::card),
         Found::Session(Shown::Bench(report)) => {
-            output::document(options, &*report, cardscope_report::bench::page)
+            output::document(options, &*report, cardscope_bench::page::page)
         }
-        Found::Session(Shown::Log(log)) => output::document(options, &*log, cardscope_report::import::log),
+        Found::Session(Shown::Log(log)) => output::document(options, &*log, cardscope_import::page::log),
         Found::Session(Shown::Record { kind, document }) => {
             output::document(options, &document, |document| pages::record(&kind, document))
         }

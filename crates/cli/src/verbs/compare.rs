@@ -1,9 +1,11 @@
 //! `compare`: cards beside each other.
 
 use crate::output::{self, Options};
-use cardscope_report::comparison::{self, How};
+use cardscope_compare::page::comparison;
+use cardscope_compare::page::comparison::How;
+use cardscope_compare::verb::compare;
+use cardscope_compare::verb::compare::Request;
 use cardscope_session::Result;
-use cardscope_session::compare::{self, Request};
 use clap::Args;
 
 #[derive(Debug, Args)]

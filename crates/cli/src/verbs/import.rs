@@ -2,10 +2,11 @@
 
 use super::page::attended;
 use crate::output::{self, Options};
-use cardscope_report::page::table::Table;
-use cardscope_report::page::{Block, Page};
+use cardscope_import::verb as import;
+use cardscope_import::verb::Request;
+use cardscope_page::tree::table::Table;
+use cardscope_page::tree::{Block, Page};
 use cardscope_session::Result;
-use cardscope_session::import::{self, Request};
 
 pub(super) fn run(asked: Request, options: &Options) -> Result<u8> {
     if asked.list_formats {
@@ -23,5 +24,5 @@ pub(super) fn run(asked: Request, options: &Options) -> Result<u8> {
     let asked = Request { detailed: options.json || options.details, ..asked };
     let outcome =
         attended(options, None, |_, interrupt, progress| import::import(&asked, interrupt, progress))?;
-    output::outcome(options, &outcome, cardscope_report::import::page)
+    output::outcome(options, &outcome, cardscope_import::page::page)
 }

@@ -1,9 +1,9 @@
 //! The page of `list`.
 
+use cardscope_device::list::Entry;
 use cardscope_model::units::Size;
-use cardscope_report::page::table::Table;
-use cardscope_report::page::{Block, Page};
-use cardscope_session::identify::Entry;
+use cardscope_page::tree::table::Table;
+use cardscope_page::tree::{Block, Page};
 
 pub(super) fn page(devices: &[Entry], all: bool) -> Page {
     let safe: Vec<&Entry> = devices.iter().filter(|device| device.safe).collect();

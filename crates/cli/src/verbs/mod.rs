@@ -14,9 +14,10 @@ mod top;
 
 use crate::output::{self, Options};
 use crate::terminal::TypedTemperatures;
+use cardscope_identity::verb as identify;
 use cardscope_model::units::Degrees;
-use cardscope_report as pages;
-use cardscope_session::{self as session, Result, identify};
+use cardscope_session as session;
+use cardscope_session::Result;
 use clap::Subcommand;
 use page::{Paged, attended, page};
 
@@ -48,49 +49,49 @@ verbs! {
         output::list(to, "devices", &identify::list(&ask)?, |devices| list::page(devices, ask.all))
     };
     Info(identify::InfoRequest) = |ask, to| {
-        output::document(to, &identify::info(&ask)?, |card| pages::identity::page(card, ask.degrees))
+        output::document(to, &identify::info(&ask)?, |card| cardscope_identity::page::page(card, ask.degrees))
     };
     Decode(identify::DecodeRequest) =
-        |ask, to| output::document(to, &identify::decode(&ask)?, |card| pages::identity::page(card, Degrees::Celsius));
-    Bench(session::bench::Request) = |ask, to| page(&ask, to, pages::bench::page);
-    Check(Paged<session::check::Request>) = |ask, to| ask.run(to, pages::check::page);
-    Verify(Paged<session::verify::Request>) = |ask, to| ask.run(to, |report| match ask.request().h2testw {
-        true => pages::h2testw::page(report),
-        false => pages::verify::page(report),
+        |ask, to| output::document(to, &identify::decode(&ask)?, |card| cardscope_identity::page::page(card, Degrees::Celsius));
+    Bench(cardscope_bench::request::Request) = |ask, to| page(&ask, to, cardscope_bench::page::page);
+    Check(Paged<cardscope_check::request::Request>) = |ask, to| ask.run(to, cardscope_check::page::page);
+    Verify(Paged<cardscope_capacity::request::Request>) = |ask, to| ask.run(to, |report| match ask.request().h2testw {
+        true => cardscope_capacity::page::h2testw::page(report),
+        false => cardscope_capacity::page::page(report),
     });
-    Map(session::map::Request) = |ask, to| page(&ask, to, pages::card_map::page);
-    Sustain(session::sustain::Request) =
-        |ask, to| page(&ask.attended(&mut TypedTemperatures)?, to, pages::sustain::page);
-    Endure(session::endure::Request) = |ask, to| page(&ask, to, pages::endure::page);
-    Observe(session::observe::Request) = |ask, to| {
-        let watch = session::observe::observe;
+    Map(cardscope_flash::verb::Request) = |ask, to| page(&ask, to, cardscope_flash::page::page);
+    Sustain(cardscope_endurance::verb::sustain::Request) =
+        |ask, to| page(&ask.attended(&mut TypedTemperatures)?, to, cardscope_endurance::page::sustain::page);
+    Endure(cardscope_endurance::verb::endure::Request) = |ask, to| page(&ask, to, cardscope_endurance::page::endure::page);
+    Observe(cardscope_host::verb::observe::Request) = |ask, to| {
+        let watch = cardscope_host::verb::observe::observe;
         let outcome = attended(to, None, |_, interrupt, events| watch(&ask, interrupt, events))?;
-        output::outcome(to, &outcome, pages::observe::page)
+        output::outcome(to, &outcome, cardscope_host::page::observe::page)
     };
-    Format(session::format::Request) = |ask, to| page(&ask, to, pages::format::page);
-    Fit(session::fit::Request) = |ask, to| {
-        output::outcome(to, &session::Outcome::of(session::fit::fit(&ask)?, None), pages::fit::page)
+    Format(cardscope_format::verb::format::Request) = |ask, to| page(&ask, to, cardscope_format::page::format::page);
+    Fit(cardscope_format::verb::fit::Request) = |ask, to| {
+        output::outcome(to, &session::Outcome::of(cardscope_format::verb::fit::fit(&ask)?, None), cardscope_format::page::fit::page)
     };
-    Recipes(session::recipes::Request) = |ask, to| match &ask.name {
-        None => output::list(to, "recipes", &session::recipes::list()?, |all| pages::recipes::list(all)),
-        Some(name) => output::document(to, &session::recipes::show(name)?, pages::recipes::page),
+    Recipes(cardscope_bench::recipes::Request) = |ask, to| match &ask.name {
+        None => output::list(to, "recipes", &cardscope_bench::recipes::list()?, |all| cardscope_bench::page::recipes::list(all)),
+        Some(name) => output::document(to, &cardscope_bench::recipes::show(name)?, cardscope_bench::page::recipes::page),
     };
-    Jobs(session::jobs::Request) = |ask, to| match &ask.name {
-        None => output::list(to, "jobs", &session::jobs::list()?, |all| pages::jobs::list(all)),
-        Some(name) => output::document(to, &session::jobs::show(name)?, pages::jobs::page),
+    Jobs(cardscope_compare::verb::jobs::Request) = |ask, to| match &ask.name {
+        None => output::list(to, "jobs", &cardscope_compare::verb::jobs::list()?, |all| cardscope_compare::page::jobs::list(all)),
+        Some(name) => output::document(to, &cardscope_compare::verb::jobs::show(name)?, cardscope_compare::page::jobs::page),
     };
-    Import(session::import::Request) = |ask, to| import::run(ask, to);
+    Import(cardscope_import::verb::Request) = |ask, to| import::run(ask, to);
     Compare(compare::Compare) = |ask, to| ask.run(to);
-    Rank(session::rank::Request) =
-        |ask, to| output::document(to, &session::rank::rank(&ask)?, pages::ranking::page);
+    Rank(cardscope_compare::verb::rank::Request) =
+        |ask, to| output::document(to, &cardscope_compare::verb::rank::rank(&ask)?, cardscope_compare::page::ranking::page);
     Report(report::Report) = |ask, to| ask.run(to);
-    Restore(session::restore::Request) = |ask, to| restore::run(&ask, to);
+    Restore(cardscope_restore::request::Request) = |ask, to| restore::run(&ask, to);
     #[command(subcommand)]
     Sim(sim::Sim) = |ask, to| ask.run(to);
     Serve(cardscope_server::Request) = |ask, to| serve::run(&ask, to);
     Top(top::Top) = |ask, to| ask.run(to);
-    Archive(session::archive::Request) = |ask, to| archive::run(ask, to);
-    Doctor(session::doctor::Request) = |ask, to| {
-        output::outcome(to, &session::Outcome::of(session::doctor::doctor(&ask)?, None), pages::doctor::page)
+    Archive(cardscope_archive::Request) = |ask, to| archive::run(ask, to);
+    Doctor(cardscope_host::verb::doctor::Request) = |ask, to| {
+        output::outcome(to, &session::Outcome::of(cardscope_host::verb::doctor::doctor(&ask)?, None), cardscope_host::page::doctor::page)
     };
 }

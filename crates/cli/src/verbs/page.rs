@@ -4,10 +4,12 @@ use crate::output::{self, Options};
 use crate::progress::Progress;
 use crate::signals;
 use crate::terminal::AtTerminal;
-use cardscope_report::page::{Page, html};
-use cardscope_session::Interrupt;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_model::report::{ExitStatus, Report};
+use cardscope_page::tree::{Page, html};
 use cardscope_session::Result;
-use cardscope_session::frame::{self, ExitStatus, Outcome, Procedure, Report};
+use cardscope_session::frame;
+use cardscope_session::frame::{Outcome, Procedure};
 use cardscope_session::output_file::{Mark, OutputFile};
 use clap::Args;
 use serde::Serialize;
@@ -36,7 +38,7 @@ where
     /// Carries the verb out, prints its document, and writes the page where that is asked for; gives the exit status.
     pub(super) fn run(&self, options: &Options, shown: impl Fn(&Report<R::Body>) -> Page) -> Result<u8> {
         // Minutes of work must not end in a page that cannot be written; and it must not overwrite the card.
-        let mark = Mark::Head(cardscope_report::HTML_HEAD);
+        let mark = Mark::Head(cardscope_page::HTML_HEAD);
         let target = &self.request.common().target;
         let claim = |file| OutputFile::claim("--html", file, Some(target), mark);
         let file = self.html.as_deref().map(claim).transpose()?;

@@ -1,14 +1,16 @@
 //! `report`: pages, tables, pictures and raw data for publishing; or every chart as a picture of its own, in one folder.
 
 use crate::output::{self, Options};
+use cardscope_compare::page::publication;
+use cardscope_compare::page::publication::{FORMATS, Format, Picture};
+use cardscope_compare::verb::publish;
+use cardscope_compare::verb::publish::Request;
 use cardscope_model::outside;
 use cardscope_model::publication::Publication;
 use cardscope_model::units::Size;
-use cardscope_report::figure::count;
-use cardscope_report::page::{Block, Page};
-use cardscope_report::publication::{self, FORMATS, Format, Picture};
+use cardscope_page::figure::count;
+use cardscope_page::tree::{Block, Page};
 use cardscope_session::output_file::{Mark, OutputFile};
-use cardscope_session::publish::{self, Request};
 use cardscope_session::{Failure, Result};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -102,7 +104,7 @@ fn format(name: Option<&str>, path: &Path) -> Result<&'static Format> {
 /// By what a report of this format is known. Somebody's own notes may well name Cardscope; they do not read like this.
 fn mark(format: &Format) -> Mark {
     match format.name {
-        "html" => Mark::Head(cardscope_report::HTML_HEAD),
+        "html" => Mark::Head(cardscope_page::HTML_HEAD),
         "json" => Mark::Fields(&["title", "made_on", "tool_version", "comparison", "cards"]),
         "csv" => Mark::Head("card,card_id,brand,name,"),
         "markdown" | "plotly" => Mark::Word("MB/s are 10^6 bytes a second. Made on "),
@@ -112,7 +114,7 @@ fn mark(format: &Format) -> Mark {
             Mark::Word("class=\"chart\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"12\"")
         }
         // In the PNG's text; what a format to come says is not known here.
-        _ => Mark::Word(cardscope_report::png::MADE_BY),
+        _ => Mark::Word(cardscope_page::png::MADE_BY),
     }
 }
 

@@ -2,17 +2,18 @@
 
 use super::page::attended;
 use crate::output::{self, Options};
+use cardscope_restore::verb as restore;
+use cardscope_restore::verb::Request;
 use cardscope_session::Result;
-use cardscope_session::restore::{self, Request};
 
 pub(super) fn run(asked: &Request, options: &Options) -> Result<u8> {
     if asked.file.is_none() {
         return output::list(options, "journals", &restore::waiting()?, |journals| {
-            cardscope_report::restore::list(journals)
+            cardscope_restore::page::list(journals)
         });
     }
     let outcome = attended(options, asked.consent.yes_destroy.clone(), |consent, interrupt, progress| {
         restore::restore(asked, consent, interrupt, progress)
     })?;
-    output::outcome(options, &outcome, cardscope_report::restore::page)
+    output::outcome(options, &outcome, cardscope_restore::page::page)
 }

@@ -3,9 +3,9 @@
 use crate::output::{self, Options};
 use crate::signals;
 use cardscope_model::units::Size;
-use cardscope_report::figure::{in_a_line, sentence};
-use cardscope_report::page::table::Table;
-use cardscope_report::page::{Block, Page};
+use cardscope_page::figure::{in_a_line, sentence};
+use cardscope_page::tree::table::Table;
+use cardscope_page::tree::{Block, Page};
 use cardscope_session::Result;
 use cardscope_session::simulate::{self, Card, Serving, Shown};
 use clap::{Args, Subcommand};

@@ -7,7 +7,7 @@ use super::waiting::Waited;
 use super::*;
 use crate::testing::number;
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_test_devices::Loop;
+use cardscope_testkit::devices::Loop;
 use rustix::fs::{Mode, open as open_file};
 use std::collections::HashMap;
 use std::os::unix::net::UnixStream;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::testing::{machine, put};
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_test_devices::{Loop, Program, tool, undo};
+use cardscope_testkit::devices::{Loop, Program, tool, undo};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};

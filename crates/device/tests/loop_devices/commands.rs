@@ -2,7 +2,7 @@
 
 use cardscope_device::commands::commands;
 use cardscope_device::system::System;
-use cardscope_test_devices::Loop;
+use cardscope_testkit::devices::Loop;
 
 #[test]
 fn a_loop_device_answers_nothing_and_nothing_is_missing() {

@@ -6,7 +6,7 @@ use cardscope_device::list::{Scope, list};
 use cardscope_device::open::{Access, OpenError, open_device, peek};
 use cardscope_device::system::System;
 use cardscope_device::{contents, filesystem};
-use cardscope_test_devices::{Loop, Mounted, Program, Swap, tool, with_own_mounts};
+use cardscope_testkit::devices::{Loop, Mounted, Program, Swap, tool, with_own_mounts};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;

@@ -7,7 +7,7 @@ use cardscope_engine::content::Content;
 use cardscope_engine::real::{BlockDevice, Holding, RealOptions, RealTarget};
 use cardscope_engine::target::{Change, Completion, Direction, Io, Plan, Target, TargetError};
 use cardscope_model::recipe::Path as Way;
-use cardscope_test_devices::{Loop, Program, tool};
+use cardscope_testkit::devices::{Loop, Program, tool};
 use std::fs::File;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
 //! Ranges of a card, cut into the extents that one I/O each covers; which slot carries which of them; and what a read of
 //! one gave, held against what was expected.
 
-use super::stop::IoError;
 use crate::content::{Content, Match, compare};
 use crate::target::{Completion, TargetError};
 use cardscope_model::units::Nanos;
+use cardscope_model::verify::IoError;
 use std::collections::VecDeque;
 
 /// A range of the card that one I/O covers.

@@ -14,12 +14,13 @@ use crate::pulse;
 use crate::target::{Completion, Direction, Io, Plan, Region, Target};
 use cardscope_model::recipe::Path;
 use cardscope_model::units::{Nanos, nanos, seconds};
+pub use cardscope_model::verify::IoError;
 use cardscope_model::verify::{IoCounts, list_failed};
 pub use costs::Costs;
 pub use extent::{Answer, Extent, extents};
 use extent::{Flight, Landed, compare_bytes, differs};
 pub(crate) use stop::of_io;
-pub use stop::{IoError, Stop, io_error};
+pub use stop::{Stop, io_error};
 
 /// Bytes that were moved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 use crate::journal::JournalError;
 use crate::target::TargetError;
 use cardscope_model::suspect_reader::SuspectReader;
-pub use cardscope_model::verify::IoError;
+pub(super) use cardscope_model::verify::IoError;
 
 /// The record of an error of one I/O; gives back what concerns the whole card.
 ///

@@ -3,11 +3,12 @@
 
 use super::Card;
 use super::extent::Extent;
-use super::stop::{IoError, Stop, io_error};
+use super::stop::{Stop, io_error};
 use crate::content::Content;
 use crate::pulse;
 use crate::target::{Completion, Direction, Io};
 use cardscope_model::units::{Nanos, seconds};
+use cardscope_model::verify::IoError;
 use cardscope_sd::nvme::SmartLog;
 use std::cell::Cell;
 

@@ -8,7 +8,7 @@ use cardscope_engine::real::{Holding, IoChoice, RealOptions};
 use cardscope_engine::target::{Change, Completion, Direction, Io, Plan, Region, Target, TargetError};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::Path as Way;
-use cardscope_test_devices::Loop;
+use cardscope_testkit::devices::Loop;
 use rstest::rstest;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

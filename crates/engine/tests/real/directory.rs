@@ -5,7 +5,7 @@ use cardscope_engine::content::{Content, Match};
 use cardscope_engine::real::{RealOptions, RealTarget};
 use cardscope_engine::target::{Target, TargetError};
 use cardscope_files::Folder;
-use cardscope_test_devices::tool;
+use cardscope_testkit::devices::tool;
 use rstest::rstest;
 use std::path::Path;
 use tempfile::tempdir_in;

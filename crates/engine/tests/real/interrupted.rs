@@ -6,7 +6,7 @@ use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::real::{IoChoice, RealOptions, RealTarget};
 use cardscope_engine::target::{Direction, Io, Target, TargetError};
 use cardscope_files::Folder;
-use cardscope_test_devices::{Loop, Mounted, tool};
+use cardscope_testkit::devices::{Loop, Mounted, tool};
 use rstest::rstest;
 use std::path::Path;
 use std::thread::JoinHandle;

@@ -4,7 +4,7 @@ use cardscope_engine::content::{Content, Match};
 use cardscope_engine::real::{BlockDevice, IoChoice, RealOptions, RealTarget};
 use cardscope_engine::target::{Completion, Direction, Io, Plan, Target, TargetError};
 use cardscope_model::recipe::Path as Way;
-use cardscope_test_devices::{Loop, Mounted};
+use cardscope_testkit::devices::{Loop, Mounted};
 use rustix::fs::{Mode, OFlags, open};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};

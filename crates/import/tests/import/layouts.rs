@@ -4,7 +4,7 @@
 //! changes there is a log that is understood otherwise than before: look at it, then `INSTA_UPDATE=always cargo test`.
 
 use crate::data::files_below;
-use cardscope_import::{Format, Text, formats};
+use cardscope_import::readers::{Format, Text, formats};
 use cardscope_model::condition::Condition;
 use cardscope_model::log::Log;
 use cardscope_model::run::{Figure, Run};

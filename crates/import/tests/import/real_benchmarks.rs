@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "what is missing or wrong here must fail loudly")]
 
 use crate::data::data;
-use cardscope_import::read;
+use cardscope_import::readers::read;
 use cardscope_model::log::Log;
 use cardscope_model::run::Figure;
 use std::path::PathBuf;

@@ -3,7 +3,7 @@
 use super::sums::{self, About, CHUNK, Sums, Unread, beside};
 use super::{Backup, COMPARING, DEPTH, SAVING, whereabouts};
 use crate::error::Error;
-use cardscope_engine::card::{Answer, Card, Extent, IoError, Stop, extents};
+use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
 use cardscope_engine::cause::Cause;
 use cardscope_engine::content::{Content, first_difference};
 use cardscope_engine::event::{Listener, Steps};
@@ -15,6 +15,7 @@ use cardscope_files::{Draft, FileError, Folder, Identity};
 use cardscope_model::report::Moved;
 use cardscope_model::suspect_reader::{ReadDifference, ReadRequest, ReadStage, SuspectReader};
 use cardscope_model::units::{BinarySize, Size, seconds};
+use cardscope_model::verify::IoError;
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::fs::FileExt;

@@ -1,7 +1,7 @@
 //! Cards beside each other and in order.
 
-use super::cards::Price;
-use super::common::Tone;
+use cardscope_model::card::Price;
+use cardscope_model::report::Tone;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! Cards: in a list, and one with all that is known of it.
 
-use super::common::Tone;
 use super::sessions::SessionLine;
-pub use cardscope_model::card::{Event, Price};
+pub(super) use cardscope_model::card::{Event, Price};
+use cardscope_model::report::Tone;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::{IntoParams, ToSchema};

@@ -1,6 +1,5 @@
 //! What every answer may hold.
 
-pub use cardscope_report::page::Tone;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

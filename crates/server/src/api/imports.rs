@@ -1,6 +1,6 @@
 //! Logs of other tools, sent and understood.
 
-use super::common::Tone;
+use cardscope_model::report::Tone;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 

@@ -14,10 +14,10 @@ mod simulated;
 mod tasks;
 
 pub use analysis::{Excluded, Job, Jobs, Made, Named, Place, RankOrder, Ranked, Workload};
-pub use cards::{
-    Attachment, Card, CardChange, CardQuery, CardRow, Cards, Event, Fact, NewEvent, Price, Verdict,
-};
-pub use common::{Problem, Tone};
+pub use cards::{Attachment, Card, CardChange, CardQuery, CardRow, Cards, Fact, NewEvent, Verdict};
+pub use cardscope_model::card::{Event, Price};
+pub use cardscope_model::report::Tone;
+pub use common::Problem;
 pub use devices::{CardObject, Device, Devices, Partition};
 pub use host::{Host, Journal, Journals, Nonce, Proof};
 pub use imports::{FileName, ImportOrder, Imported, ImportedFile, Upload};

@@ -1,6 +1,6 @@
 //! What was measured, session by session.
 
-use super::common::Tone;
+use cardscope_model::report::Tone;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};

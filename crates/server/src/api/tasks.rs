@@ -1,7 +1,7 @@
 //! Tests that were ordered.
 
-use super::common::Tone;
 use cardscope_model::live::{Figure, Found, Moment, Stage};
+use cardscope_model::report::Tone;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

@@ -11,12 +11,13 @@ use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
+use cardscope_compare::page::{publication, ranking};
+use cardscope_compare::verb::compare::{Choice, Request as Compared};
+use cardscope_compare::verb::rank;
+use cardscope_compare::verb::rank::{By, Request};
+use cardscope_compare::verb::{jobs as known, publish};
 use cardscope_model::publication::Publication;
-use cardscope_report::{publication, ranking};
-use cardscope_session::compare::{Choice, Request as Compared};
 use cardscope_session::options::ArchiveAt;
-use cardscope_session::rank::{self, By, Request};
-use cardscope_session::{jobs as known, publish};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -13,14 +13,16 @@ use axum::extract::{Path, Query, RawQuery, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
+use cardscope_archive as archive;
+use cardscope_archive::{CardShown, Edit, Line};
+use cardscope_compare::page::publication;
+use cardscope_compare::verb::compare::{Choice, Request as Compared};
+use cardscope_compare::verb::publish;
+use cardscope_identity::page as identity;
 use cardscope_model::identity::Identity;
 use cardscope_model::units::Degrees;
-use cardscope_report::page::html;
-use cardscope_report::{identity, publication};
-use cardscope_session::archive::{self, CardShown, Edit, Line};
-use cardscope_session::compare::{Choice, Request as Compared};
+use cardscope_page::tree::html;
 use cardscope_session::options::ArchiveAt;
-use cardscope_session::publish;
 use std::sync::Arc;
 
 /// Largest picture that is attached, in bytes.

@@ -8,8 +8,10 @@ use crate::state::Server;
 use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
-use cardscope_session::Interrupt;
-use cardscope_session::identify::{self, Entry, ListRequest};
+use cardscope_device::list::Entry;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_identity::verb as identify;
+use cardscope_identity::verb::ListRequest;
 use cardscope_session::simulate;
 use std::sync::Arc;
 
@@ -80,7 +82,7 @@ impl From<Entry> for Device {
     /// Without the task on it.
     fn from(entry: Entry) -> Self {
         let (reason, advice) = (entry.cause().map(str::to_owned), entry.advice().map(str::to_owned));
-        let part = |part: cardscope_session::identify::Part| Partition {
+        let part = |part: cardscope_device::list::Partition| Partition {
             name: part.name,
             bytes: part.bytes,
             filesystem: part.filesystem,

@@ -10,11 +10,12 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderName, StatusCode};
-use cardscope_report::doctor::page;
-use cardscope_session::archive;
-use cardscope_session::doctor::{self, Request};
+use cardscope_archive as archive;
+use cardscope_host::page::doctor::page;
+use cardscope_host::verb::doctor;
+use cardscope_host::verb::doctor::Request;
+use cardscope_restore::verb as restore;
 use cardscope_session::options::{ArchiveAt, Machine};
-use cardscope_session::restore;
 use std::path::Path;
 use std::sync::Arc;
 

@@ -9,8 +9,8 @@ use crate::state::Server;
 use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
-use cardscope_report::recipes::page;
-use cardscope_session::recipes;
+use cardscope_bench::page::recipes::page;
+use cardscope_bench::recipes;
 use std::sync::Arc;
 
 /// Recipes that come with the program.

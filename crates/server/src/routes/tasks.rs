@@ -13,10 +13,10 @@ use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
+use cardscope_bench::recipes;
+use cardscope_identity::verb as identify;
 use cardscope_model::units::Size;
-use cardscope_session::identify;
-use cardscope_session::recipes;
-use cardscope_session::restore;
+use cardscope_restore::verb as restore;
 use cardscope_session::simulate;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -196,7 +196,7 @@ mod tests {
     use crate::tasks::Tasks as Bench;
     use crate::token::Token;
     use crate::uploads::Uploads;
-    use cardscope_session::archive::AnswerCache;
+    use cardscope_archive::AnswerCache;
     use proptest::prelude::*;
     use serde_json::{Value, json};
 

@@ -49,7 +49,7 @@ impl Limits {
 impl Common {
     /// The options that ask for the same, with so many bytes that may be written, as a shell takes them, each behind a
     /// space.
-    pub(crate) fn options(&self, max_write: Option<u64>) -> String {
+    pub fn options(&self, max_write: Option<u64>) -> String {
         let conditions =
             self.conditions.conditions.iter().map(|stated| format!(" --condition {}", quoted(stated)));
         let seed = self.seed.map(|seed| format!(" --seed {seed}"));
@@ -60,7 +60,7 @@ impl Common {
     }
 
     /// Whether the target is a simulated card, by its name; once it is open, `Opened::is_simulated` tells.
-    pub(crate) fn is_simulated(&self) -> bool {
+    pub fn is_simulated(&self) -> bool {
         target_spec::is_simulated(&self.target)
     }
 }

@@ -2,8 +2,6 @@
 //! archive row → the verb → put back → close. A verb says what it needs and does its own part in between.
 
 mod common;
-#[cfg(test)]
-mod suspect_reader_tests;
 
 pub use crate::error::{Failure, Result};
 pub use cardscope_model::report::{Body, Document, ExitStatus, Report};
@@ -18,7 +16,6 @@ use crate::journals;
 use crate::opened::{Opened, TargetType};
 use crate::opening::{self, Resolved};
 use crate::recorder::{self, Recorder};
-use cardscope_analysis::io_errors;
 use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::event::{Event, Listener, Within};
 use cardscope_engine::interrupt::Interrupt;
@@ -35,6 +32,7 @@ use cardscope_model::report::{Header, Moved, Next};
 use cardscope_model::shell::quoted;
 use cardscope_model::suspect_reader::{self, SuspectReader};
 use cardscope_model::verify::SURE;
+use cardscope_statistics::io_errors;
 use cardscope_store::SessionStart;
 use serde::Serialize;
 use std::path::Path;
@@ -111,7 +109,7 @@ impl<D: Document> Outcome<D> {
 }
 
 /// A question that Ctrl-C left without an answer is no refusal. Any other failure has more to say than that.
-pub(crate) fn answered<T>(outcome: Result<T>, interrupt: &Interrupt) -> Result<T> {
+pub fn answered<T>(outcome: Result<T>, interrupt: &Interrupt) -> Result<T> {
     outcome.map_err(|failure| match failure {
         Failure::Refused(_) if interrupt.raised() => Failure::Interrupted,
         failure => failure,
@@ -144,7 +142,7 @@ pub fn execute<P: Procedure>(
 ///
 /// # Errors
 /// A refusal: it is not safe to test, or consent was not given. Nothing was written.
-pub(crate) fn open<P: Procedure + ?Sized>(
+pub fn open<P: Procedure + ?Sized>(
     procedure: &P,
     target: Resolved,
     consent: &mut dyn Consent,
@@ -160,7 +158,7 @@ pub(crate) fn open<P: Procedure + ?Sized>(
 }
 
 /// The same on a card that is open already, for a verb of which it is a part.
-pub(crate) fn perform<P: Procedure>(
+pub fn perform<P: Procedure>(
     procedure: &P,
     opened: &mut Opened,
     interrupt: &Interrupt,
@@ -229,10 +227,10 @@ fn blame_reader<B: Body>(report: &mut Report<B>, reader: SuspectReader) {
 }
 
 /// Why nothing is proven of a card whose data did not all come back.
-pub(crate) const NOT_RESTORED: &str = "its data is not fully restored";
+pub const NOT_RESTORED: &str = "its data is not fully restored";
 
 /// After an I/O failure nobody reads that a card passed: its evidence ended there, or its data is not restored.
-pub(crate) fn keep_no_clean_verdict<B: Body>(report: &mut Report<B>, failure: Option<&Failure>) {
+pub fn keep_no_clean_verdict<B: Body>(report: &mut Report<B>, failure: Option<&Failure>) {
     if matches!(failure, Some(Failure::Io(_))) {
         report.withdraw_verdict("an error ended the test");
     }
@@ -240,21 +238,21 @@ pub(crate) fn keep_no_clean_verdict<B: Body>(report: &mut Report<B>, failure: Op
 
 /// One use of a verb on an open card: everything that the verb needs, and what the frame owes at its end.
 pub struct Session<'a> {
-    pub(crate) opened: &'a mut Opened,
-    pub(crate) interrupt: &'a Interrupt,
-    pub(crate) events: &'a mut dyn Listener,
-    pub(crate) common: &'a Common,
+    pub opened: &'a mut Opened,
+    pub interrupt: &'a Interrupt,
+    pub events: &'a mut dyn Listener,
+    pub common: &'a Common,
     verb: &'static str,
-    pub(crate) journal: Option<Journal>,
+    pub journal: Option<Journal>,
     is_back: bool,
     /// The image that is put back at the end; none where nothing was written to the card after all.
-    pub(crate) backup: Option<Backup>,
+    pub backup: Option<Backup>,
     /// True where another card was found in the slot: nothing is put back onto it.
-    pub(crate) another_card: bool,
+    pub another_card: bool,
     /// True from the moment at which whatever ends the verb ends in the document.
     recorded: bool,
     /// The row; a verb that stores the document from elsewhere while it goes on takes it, and gives it back.
-    pub(crate) recorder: Option<Recorder>,
+    pub recorder: Option<Recorder>,
 }
 
 impl Session<'_> {
@@ -264,12 +262,12 @@ impl Session<'_> {
     }
 
     /// Bytes of the card that is tested; unknown where files are.
-    pub(crate) fn card_bytes(&self) -> Option<u64> {
+    pub fn card_bytes(&self) -> Option<u64> {
         (!self.opened.is_directory()).then(|| self.bytes())
     }
 
     /// Runs another verb as a part of this one, on the card that is open; it has its own row in the archive.
-    pub(crate) fn part<P: Procedure>(&mut self, procedure: &P) -> Result<Outcome<Report<P::Body>>> {
+    pub fn part<P: Procedure>(&mut self, procedure: &P) -> Result<Outcome<Report<P::Body>>> {
         procedure.check(self.opened.target_type())?;
         perform(procedure, self.opened, self.interrupt, &mut Within::new(self.events))
     }
@@ -279,7 +277,7 @@ impl Session<'_> {
     ///
     /// # Errors
     /// A refusal: there is no room for it. Nothing was written to the card.
-    pub(crate) fn begin_journal(&mut self, room: u64, salt: u64) -> Result<()> {
+    pub fn begin_journal(&mut self, room: u64, salt: u64) -> Result<()> {
         let mut journal = journals::create(&self.common.target, self.opened, room)?;
         journal
             .wrote_with(salt)
@@ -294,7 +292,7 @@ impl Session<'_> {
     ///
     /// # Errors
     /// A refusal, or what ended it. Nothing was written to the card.
-    pub(crate) fn back_up(
+    pub fn back_up(
         &mut self,
         file: Option<&Path>,
         overwritten: Option<(u64, u64)>,
@@ -310,12 +308,12 @@ impl Session<'_> {
     }
 
     /// Begins the document's row in the archive. From here on whatever ends the verb ends in the document.
-    pub(crate) fn begin_row<B>(&mut self, report: &mut Report<B>) -> Result<()> {
+    pub fn begin_row<B>(&mut self, report: &mut Report<B>) -> Result<()> {
         self.record(&mut report.header, |start| start)
     }
 
     /// The same for a verb that has more to say of its start.
-    pub(crate) fn record(
+    pub fn record(
         &mut self,
         header: &mut Header,
         more: impl FnOnce(SessionStart) -> SessionStart,
@@ -333,7 +331,7 @@ impl Session<'_> {
     ///
     /// # Errors
     /// If it cannot be written; what was stored before stays.
-    pub(crate) fn store<B: Serialize>(&mut self, report: &Report<B>) -> Result<()> {
+    pub fn store<B: Serialize>(&mut self, report: &Report<B>) -> Result<()> {
         self.recorder.as_mut().map_or(Ok(()), |recorder| recorder.update(report))
     }
 
@@ -341,7 +339,7 @@ impl Session<'_> {
     ///
     /// # Errors
     /// What ended the probe, or no memory for its I/Os.
-    pub(crate) fn drive<R, E: From<Stop>>(
+    pub fn drive<R, E: From<Stop>>(
         &mut self,
         (block, depth): (u32, u32),
         moved: &mut Moved,
@@ -376,7 +374,7 @@ impl Session<'_> {
 
     /// The same, with what ends the verb after it: that the card's data could not be put back says more than what ended
     /// the probe.
-    pub(crate) fn put_back_after(
+    pub fn put_back_after(
         &mut self,
         stop: Option<Stop>,
         usable: Option<u64>,
@@ -468,21 +466,19 @@ impl Session<'_> {
     }
 
     /// What the target itself has to say of how its I/O went.
-    pub(crate) fn hear_target(&self, header: &mut Header) {
+    pub fn hear_target(&self, header: &mut Header) {
         header.io_path = self.opened.target.info().io_path.to_owned();
         caveat::add(&mut header.caveats, self.opened.target.caveats());
     }
 }
 
 /// A journal as a probe knows it.
-pub(crate) fn as_probes_know(
-    journal: Option<&mut Journal>,
-) -> Option<&mut dyn cardscope_engine::journal::Journal> {
+pub fn as_probes_know(journal: Option<&mut Journal>) -> Option<&mut dyn cardscope_engine::journal::Journal> {
     journal.map(|journal| journal as _)
 }
 
 /// Adds what was moved since the card's clock stood at `began`, and the I/Os that failed.
-pub(crate) fn count(moved: &mut Moved, card: &mut Card<'_>, began: f64) {
+pub fn count(moved: &mut Moved, card: &mut Card<'_>, began: f64) {
     let tally = card.tally();
     moved.bytes_written += tally.written;
     moved.bytes_restored += tally.restored;
@@ -521,6 +517,6 @@ pub(crate) fn fresh_seed() -> u64 {
 }
 
 /// The 53 bits of a seed that come back unchanged: JSON readers keep numbers as doubles.
-pub(crate) fn in_json(seed: u64) -> u64 {
+pub fn in_json(seed: u64) -> u64 {
     seed >> 11
 }

@@ -6,12 +6,10 @@
 //! destroy the places that are to be restored.
 
 #[cfg(test)]
-mod tests;
-#[cfg(test)]
 mod waiting_tests;
 mod whose;
 
-pub(crate) use whose::{Medium, Whose, by_content};
+pub use whose::{Medium, Whose, by_content};
 
 use crate::card_key;
 use crate::error::{Failure, Result};
@@ -29,7 +27,7 @@ use whose::whose;
 ///
 /// # Errors
 /// A refusal: there is no place for it, it would lie on the card itself, or the disk has not that room and 5 % more.
-pub(crate) fn create(target: &str, opened: &mut Opened, room: u64) -> Result<Journal> {
+pub fn create(target: &str, opened: &mut Opened, room: u64) -> Result<Journal> {
     let card = opened.leads_to();
     let folder = folder::ready(target, &|path: &Path| filesystem::lies_on(path, &card), room)?;
     let medium = Medium::of(opened);

@@ -32,7 +32,7 @@ const PLACES: usize = 128;
 
 /// The answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Whose {
+pub enum Whose {
     /// This card's.
     Its(RecognisedBy),
     /// Another card's, and why.
@@ -43,17 +43,17 @@ pub(crate) enum Whose {
 
 /// The medium under a target, and which part of it the target is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Medium {
+pub struct Medium {
     /// By what it is known, where it says so itself. A file is not the disk that it lies on.
     pub(crate) key: Option<String>,
     /// First byte of a partition on its disk, else 0.
     pub(crate) start: u64,
     /// Bytes of the target.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
 }
 
 impl Medium {
-    pub(crate) fn of(opened: &Opened) -> Medium {
+    pub fn of(opened: &Opened) -> Medium {
         let device = opened.device().is_some();
         let start = || BlockDevice::find(&System::host(), &opened.leads_to())?.start();
         Medium {
@@ -64,12 +64,12 @@ impl Medium {
     }
 
     /// What the registers say: `None` where one side has none.
-    pub(crate) fn named(&self, about: &About) -> Option<bool> {
+    pub fn named(&self, about: &About) -> Option<bool> {
         Some(about.card_key.as_ref()? == self.key.as_ref()?)
     }
 
     /// Whether the target is the same part of its medium, as far as the journal says which part that was.
-    pub(crate) fn same_part(&self, about: &About) -> bool {
+    pub fn same_part(&self, about: &About) -> bool {
         self.bytes == about.announced_bytes && about.start_bytes.is_none_or(|start| start == self.start)
     }
 
@@ -127,7 +127,7 @@ pub(super) fn whose(
 
 /// What the content alone says. `begun` tells whether putting back had begun: until then a test leaves its stamps;
 /// `None` where the journal does not say, as those of earlier versions.
-pub(crate) fn by_content(survey: &Survey, begun: Option<bool>) -> Whose {
+pub fn by_content(survey: &Survey, begun: Option<bool>) -> Whose {
     let Survey { same, ours, foreign, read, unstamped, untouched, .. } = *survey;
     let telling = same + ours + foreign;
     let neither = format!("{foreign} of {telling} sectors hold neither saved data nor test data");

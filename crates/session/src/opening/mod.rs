@@ -4,10 +4,10 @@
 
 mod real;
 mod resolved;
-#[cfg(test)]
-pub(crate) mod slot;
+#[cfg(any(test, feature = "fault-injection"))]
+pub mod slot;
 
-pub(crate) use real::mounted;
+pub use real::mounted;
 pub use resolved::Resolved;
 
 use crate::consent::{Consent, Question, obtain};
@@ -19,7 +19,7 @@ use cardscope_device::held::{Held, HoldError, Kind};
 use cardscope_device::object::check_object;
 use cardscope_device::open::{Access, Asking};
 use cardscope_engine::interrupt::Interrupt;
-use cardscope_probe::reader_check;
+use cardscope_probing::reader_check;
 use cardscope_simulator::{SimTarget, identity, target_spec};
 use resolved::Found;
 use std::path::Path;
@@ -57,11 +57,7 @@ pub fn open_resolved(
 ///
 /// # Errors
 /// A refusal, as [`open`], and of a directory; a journal that waits is none.
-pub(crate) fn open_to_restore(
-    target: Resolved,
-    consent: &mut dyn Consent,
-    interrupt: &Interrupt,
-) -> Result<Opened> {
+pub fn open_to_restore(target: Resolved, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened> {
     open_any(target, true, Purpose::Restore, consent, interrupt)
 }
 
@@ -122,7 +118,7 @@ fn open_any(
 
 /// A simulated card: nothing to lose, nothing to ask.
 fn simulated(name: &str) -> Result<Opened> {
-    #[cfg(test)]
+    #[cfg(any(test, feature = "fault-injection"))]
     if let Some(opened) = slot::opened() {
         return opened;
     }

@@ -76,7 +76,7 @@ pub(super) fn file(name: &str, held: &Arc<Held>, writes: bool, interrupt: &Inter
 
 /// A directory whose files are targets of their own: what is known of card and rig, with the directory held open, and
 /// the options with which each file is opened. Nothing is made in it.
-pub(crate) fn mounted(directory: OwnedFd, name: &Path, interrupt: &Interrupt) -> Result<Opened> {
+pub fn mounted(directory: OwnedFd, name: &Path, interrupt: &Interrupt) -> Result<Opened> {
     let mut for_files = RealOptions::default();
     let held = Arc::new(Held::directory(directory, name).map_err(Failure::refused)?);
     let mut opened = on_file_system(&held, interrupt, |options| {

@@ -27,7 +27,7 @@ pub(super) enum Found {
 
 impl Resolved {
     /// Resolves a name.
-    pub(crate) fn of(name: &str) -> Resolved {
+    pub fn of(name: &str) -> Resolved {
         let found = match target_spec::is_simulated(name) {
             true => Found::Simulated,
             false => Found::Real(Pinned::of(Path::new(name))),
@@ -36,7 +36,7 @@ impl Resolved {
     }
 
     /// The same, to be opened only while it holds the card that this object names.
-    pub(crate) fn with_object(self, object: Option<&str>) -> Resolved {
+    pub fn with_object(self, object: Option<&str>) -> Resolved {
         Resolved { object: object.map(str::to_owned), ..self }
     }
 

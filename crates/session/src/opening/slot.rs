@@ -13,7 +13,7 @@ thread_local! {
 }
 
 /// From now on this opens what is in the slot.
-pub(crate) fn fill(opening: impl FnMut() -> Result<Opened> + 'static) {
+pub fn fill(opening: impl FnMut() -> Result<Opened> + 'static) {
     SLOT.with_borrow_mut(|slot| *slot = Some(Box::new(opening)));
 }
 

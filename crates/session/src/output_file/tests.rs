@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::names;
+use cardscope_testkit::cards::names;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
 
 const PAGE: Mark = Mark::Head("<!-- ours -->\n");

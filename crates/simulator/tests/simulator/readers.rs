@@ -178,7 +178,7 @@ fn a_card_in_use_is_put_into_another_reader_and_keeps_its_data() {
 #[test]
 fn a_bad_reader_is_described() {
     let bad = card("sim:constant?repeat_bytes=64KiB&extra_sectors=1&error_ranges=1MiB+512:read");
-    let words = cardscope_simulator::describe(&bad.spec().archetype).join(" ");
+    let words = cardscope_simulator::archetype::describe(&bad.spec().archetype).join(" ");
     assert!(words.contains("longer reads repeat their first 64 KiB"), "{words}");
     assert!(words.contains("Commands fail at 1048576+512:read."), "{words}");
 }

@@ -7,7 +7,8 @@ use cardscope_model::aggregate;
 use cardscope_model::histogram::Histogram;
 use cardscope_model::result::RunResult;
 use cardscope_model::series::Bucket;
-use cardscope_store::{Archive, ArchiveError, EndedHow, SampleRecord};
+use cardscope_model::session_file::SampleRecord;
+use cardscope_store::{Archive, ArchiveError, EndedHow};
 use proptest::prelude::*;
 use std::path::Path;
 

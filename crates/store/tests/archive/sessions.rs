@@ -9,8 +9,9 @@ use cardscope_model::result::{
     Bench, BenchReport, LatencyUs, RunResult, Sample, TemperatureC, TestResult, ToolPrints,
 };
 use cardscope_model::series::Bucket;
+use cardscope_model::session_file::SampleRecord;
 use cardscope_model::session_file::{CardUnit, FileRecipe};
-use cardscope_store::{Archive, RunStart, SampleRecord, SessionId, SessionStart, SessionSummary, unit_id};
+use cardscope_store::{Archive, RunStart, SessionId, SessionStart, SessionSummary, unit_id};
 
 pub(crate) fn start() -> SessionStart {
     let mut condition = Condition::default();

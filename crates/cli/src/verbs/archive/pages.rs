@@ -1,13 +1,15 @@
 //! The pages of the archive.
 
+use cardscope_archive as archive;
+use cardscope_archive::tables::WrittenTable;
+use cardscope_archive::{CardLine, CardShown, Edit, Exported, Line, Taken};
+use cardscope_model::report::Tone;
 use cardscope_model::units::Size;
-use cardscope_report::figure::{count, in_a_line, listing};
-use cardscope_report::page::Fact;
-use cardscope_report::page::table::Table;
-use cardscope_report::page::{Block, Page, Tone};
-use cardscope_report::records;
-use cardscope_session::archive::{self, CardLine, CardShown, Edit, Exported, Line, Taken};
-use cardscope_session::tables::WrittenTable;
+use cardscope_page::figure::{count, in_a_line, listing};
+use cardscope_page::tree::Fact;
+use cardscope_page::tree::table::Table;
+use cardscope_page::tree::{Block, Page};
+use cardscope_verbs::records;
 use serde_json::Value;
 use std::path::Path;
 

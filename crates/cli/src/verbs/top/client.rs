@@ -2,10 +2,12 @@
 //! Where no server answers, the devices of this computer and what the kernel counts of them.
 
 use super::address::Address;
+use cardscope_device::watching::Counters;
+use cardscope_host::verb::observe;
+use cardscope_identity::verb as identify;
+use cardscope_identity::verb::ListRequest;
 use cardscope_model::live::Moment;
 use cardscope_server::api::{Device, Devices, Host, Problem, Task, TaskMoment, Tasks};
-use cardscope_session::identify::{self, ListRequest};
-use cardscope_session::observe::{self, Counters};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::HashMap;

@@ -4,8 +4,9 @@
 use super::client::{Link, News, Order, Traffic};
 use super::keys::{Action, Mode};
 use super::series::Series;
+use cardscope_model::report::Tone;
 use cardscope_model::units::{Size, three_digits};
-use cardscope_server::api::{Device, State as Progress, Task, Tone};
+use cardscope_server::api::{Device, State as Progress, Task};
 use std::collections::{BTreeMap, HashMap};
 
 /// Tests that have ended and are shown at most.

@@ -4,7 +4,8 @@ use super::client::{Link, News};
 use super::state::State;
 use cardscope_model::finding::Weight;
 use cardscope_model::live::{Figure, Found, Moment, Stage};
-use cardscope_server::api::{Device, State as Progress, Task, TaskMoment, Tone};
+use cardscope_model::report::Tone;
+use cardscope_server::api::{Device, State as Progress, Task, TaskMoment};
 
 pub(super) fn device(name: &str, model: &str, bytes: u64) -> Device {
     Device {

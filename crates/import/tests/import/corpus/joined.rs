@@ -1,7 +1,7 @@
 //! Files that hold the logs of two tools: an afternoon's notes. Neither is lost, nor does one change what the other says.
 
 use super::corpus;
-use cardscope_import::read;
+use cardscope_import::readers::read;
 use cardscope_model::log::Log;
 
 /// Formats that may stand side by side in a file, one of each row of those that read each other's lines.

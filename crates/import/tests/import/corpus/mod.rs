@@ -2,9 +2,9 @@
 //! of it by accident (cut, mixed up, in another encoding, under another importer) does any harm.
 //!
 //! The files are own ones in the layouts of the tools; fuzzing starts from them. One whose name begins with `damaged`
-//! need not yield anything. What must hold of all that comes out says `cardscope_import::invariants`.
+//! need not yield anything. What must hold of all that comes out says `cardscope_import::readers::invariants`.
 
-use cardscope_import::{Format, Text, formats, invariants};
+use cardscope_import::readers::{Format, Text, formats, invariants};
 use std::path::{Path, PathBuf};
 
 mod joined;

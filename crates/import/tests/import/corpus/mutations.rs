@@ -3,7 +3,7 @@
 
 use super::variants::{coloured, utf16, with_commas};
 use super::{Example, check, corpus};
-use cardscope_import::{Format, Text, formats};
+use cardscope_import::readers::{Format, Text, formats};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::RngSeed;

@@ -1,7 +1,7 @@
 //! What is read from the files as they are, whole and cut.
 
 use super::{Example, check, corpus, fuzz, names};
-use cardscope_import::{ImportError, Text, formats, invariants, read};
+use cardscope_import::readers::{ImportError, Text, formats, invariants, read};
 use cardscope_model::log::Log;
 use cardscope_model::run::Figure;
 use std::time::Duration;

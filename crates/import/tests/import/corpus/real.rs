@@ -1,7 +1,7 @@
 //! The real logs, whole and cut.
 
 use crate::data::{data, files_below};
-use cardscope_import::{invariants, read};
+use cardscope_import::readers::{invariants, read};
 
 #[test]
 fn every_real_log_keeps_the_invariants_whole_and_cut() {

@@ -1,7 +1,7 @@
 //! The same log in another encoding, with other line ends, colours or decimals is the same log.
 
 use super::{Example, corpus};
-use cardscope_import::{Text, read};
+use cardscope_import::readers::{Text, read};
 use cardscope_model::log::Log;
 use cardscope_model::run::Figure;
 

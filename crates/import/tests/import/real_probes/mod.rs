@@ -3,7 +3,7 @@
 //! Numbers in here are the index's spot checks.
 
 use crate::data::data;
-use cardscope_import::read;
+use cardscope_import::readers::read;
 use cardscope_model::log::Log;
 use cardscope_model::run::Figure;
 use std::path::Path;

@@ -2,11 +2,12 @@
 
 use super::panel::panel;
 use super::text::{Looks, Rows, cell, plain, show, span};
-use crate::progress::words::{columns, cut};
+use crate::progress::words::cut;
 use crate::verbs::top::client::Link;
 use crate::verbs::top::state::{Row, State};
 use cardscope_model::outside;
-use cardscope_server::api::Tone;
+use cardscope_model::report::Tone;
+use cardscope_page::tree::width as columns;
 use ratatui::Frame;
 use ratatui::style::Modifier;
 use ratatui::text::Line;

@@ -1,9 +1,10 @@
 //! Texts in their columns and looks.
 
-use crate::progress::words::{columns, cut};
+use crate::progress::words::cut;
 use cardscope_model::outside;
-use cardscope_report::figure::wrapped;
-use cardscope_server::api::Tone;
+use cardscope_model::report::Tone;
+use cardscope_page::figure::wrapped;
+use cardscope_page::tree::width as columns;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};

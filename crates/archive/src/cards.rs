@@ -1,0 +1,381 @@
+//! The archive's cards: lists, one card with all that is known of it, and what the user corrects or adds.
+
+use super::line::{AnswerCache, Line, lines};
+use super::named;
+use cardscope_compare::card_source;
+use cardscope_model::archived::StoredCard;
+use cardscope_model::card::{CardFacts, Event, EventKind, Price, is_date};
+use cardscope_model::identity::Identity;
+use cardscope_session::archive_access::{open_filled, open_to_read};
+use cardscope_session::attachment;
+use cardscope_session::error::{Failure, Result};
+use cardscope_store::{Archive, NewAttachment, SessionId, SessionSummary, StoredAttachment};
+use clap::Args;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// A card in a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CardLine {
+    /// Its name in the archive.
+    pub id: String,
+    /// What it is called.
+    pub title: String,
+    /// Pieces.
+    pub specimens: u32,
+    /// Sessions, the documents of all verbs included.
+    pub sessions: u32,
+    /// Runs.
+    pub runs: u32,
+    /// First and last day of measuring, where known.
+    pub measured: Option<[String; 2]>,
+    /// What is known of it.
+    pub facts: CardFacts,
+}
+
+/// A card with all that is known of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CardShown {
+    /// Its line in the list.
+    #[serde(flatten)]
+    pub line: CardLine,
+    /// Its pieces, each by the hash of its identity.
+    pub pieces: Vec<String>,
+    /// What happened to it.
+    pub events: Vec<Event>,
+    /// What is attached: name, media type, bytes, hash.
+    pub attachments: Vec<AttachmentLine>,
+    /// Its sessions, and the documents of other verbs.
+    pub sessions_and_records: Vec<String>,
+    /// The same with what was done and what came of it.
+    #[serde(default)]
+    pub session_lines: Vec<Line>,
+}
+
+/// Something attached.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AttachmentLine {
+    /// Its name.
+    pub name: String,
+    /// Its media type.
+    pub media_type: String,
+    /// BLAKE3 of its bytes.
+    pub hash: String,
+    /// What there is to say about it.
+    pub note: Option<String>,
+}
+
+/// What is changed of a card. What is `None` or empty stays as it is.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Edit {
+    /// Card: words of its name, or the beginning of its id
+    pub card: String,
+    /// Set a fact: brand, name, model, maker, capacity, form, firmware, made, generation, note; an empty
+    /// value removes it
+    #[arg(long = "set", value_name = "FACT=VALUE")]
+    pub facts: Vec<String>,
+    /// Replace the marks: --marks C10,U3,V30,A2
+    #[arg(long, value_name = "MARKS", value_delimiter = ',')]
+    pub marks: Option<Vec<String>>,
+    /// Add an event: bought, in-use, failed, warranty, gone, note
+    #[arg(long, value_name = "EVENT", value_parser = event_kind)]
+    pub event: Option<EventKind>,
+    /// Date of the event: YYYY, YYYY-MM or YYYY-MM-DD
+    #[arg(long, requires = "event", value_parser = date)]
+    pub date: Option<String>,
+    /// Price paid, e.g. 12.99EUR
+    #[arg(long, requires = "event", value_parser = price)]
+    pub price: Option<Price>,
+    /// Details: box contents, seller, way of failure
+    #[arg(long, requires = "event")]
+    pub about: Option<String>,
+    /// Source of the event: an address, or the name of an attached picture
+    #[arg(long, requires = "event")]
+    pub source: Option<String>,
+    /// Attach a photograph, a screenshot or a receipt (repeatable)
+    #[arg(long, value_name = "FILE")]
+    pub attach: Vec<PathBuf>,
+}
+
+/// Attaches a picture to a card; `name` is what its file was called.
+///
+/// # Errors
+/// A refusal where it is neither picture, text nor PDF; a failure where the archive cannot be written.
+pub fn attach(path: Option<&Path>, card: &str, name: &str, bytes: &[u8]) -> Result<()> {
+    let media_type = attachment::media_type(bytes);
+    if media_type == "application/octet-stream" {
+        return Err(Failure::refused(format!(
+            "{name:?} is not a picture, a text or a PDF; nothing was attached"
+        )));
+    }
+    let file = NewAttachment { name, media_type, note: None, bytes };
+    Ok(open_filled(path)?.edit_card(card, |_| {}, &[], &[file])?)
+}
+
+impl Edit {
+    /// States what happened to the card in words as they are typed: its kind, date and price.
+    ///
+    /// # Errors
+    /// Which of them is not understood.
+    pub fn state_event(&mut self, kind: &str, when: Option<&str>, paid: Option<&str>) -> Result<(), String> {
+        let given =
+            |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+        self.event = Some(event_kind(kind)?);
+        self.date = given(when).map(|text| date(&text)).transpose()?;
+        self.price = given(paid).map(|text| price(&text)).transpose()?;
+        Ok(())
+    }
+
+    /// The facts by their words, each with what it becomes: nothing takes it away.
+    fn facts(&self) -> Result<Vec<(&str, Option<String>)>> {
+        self.facts.iter().map(|text| one_fact(text)).collect()
+    }
+
+    /// What happened to it.
+    fn event(&self) -> Option<Event> {
+        let (date, price) = (self.date.clone(), self.price.clone());
+        Some(Event { date, kind: self.event?, price, note: self.about.clone(), source: self.source.clone() })
+    }
+}
+
+/// All cards of the archive, by title.
+///
+/// # Errors
+/// If the archive cannot be opened or read.
+pub fn cards(path: Option<&Path>) -> Result<Vec<CardLine>> {
+    let Some(mut archive) = open_to_read(path)? else { return Ok(Vec::new()) };
+    let counts = archive.session_counts()?;
+    let sessions = |card: &StoredCard| counts.get(&card.id).copied().unwrap_or_default();
+    Ok(archive.cards()?.into_iter().map(|card| CardLine::new(sessions(&card), card)).collect())
+}
+
+/// A card by its whole id, with all that is known of it; `None` where the archive has none of that id.
+///
+/// # Errors
+/// If the archive cannot be opened or read.
+pub fn card(path: Option<&Path>, id: &str, answers: &AnswerCache) -> Result<Option<CardShown>> {
+    let Some(mut archive) = open_to_read(path)? else { return Ok(None) };
+    let found = archive.cards_by_id(id)?.into_iter().find(|card| card.id == id);
+    found.map(|card| shown(&mut archive, card, answers)).transpose()
+}
+
+/// What a card said of itself, as its newest session that asked it has it.
+///
+/// # Errors
+/// If the archive cannot be opened or read.
+pub fn said(path: Option<&Path>, id: &str) -> Result<Option<Identity>> {
+    let Some(mut archive) = open_to_read(path)? else { return Ok(None) };
+    let mut said = archive.identities(id)?.into_iter().filter_map(|said| Identity::deserialize(said).ok());
+    Ok(said.find(|identity| *identity != Identity::default()))
+}
+
+/// The bytes of what is attached to a card, by their hash; `None` where that card has none such.
+///
+/// # Errors
+/// If the archive cannot be opened or read.
+pub fn attached_bytes(
+    path: Option<&Path>,
+    id: &str,
+    hash: &str,
+) -> Result<Option<(AttachmentLine, Vec<u8>)>> {
+    let Some(mut archive) = open_to_read(path)? else { return Ok(None) };
+    let Some(file) = archive.attachments(id)?.into_iter().find(|file| file.hash == hash) else {
+        return Ok(None);
+    };
+    let bytes = archive.attachment(hash)?;
+    Ok(Some((attached(file), bytes)))
+}
+
+/// Changes a card; gives it as it is then.
+///
+/// # Errors
+/// A refusal where the text names none or several, a fact is none, or a file cannot be read; nothing is changed then.
+pub fn edit(path: Option<&Path>, edit: &Edit, answers: &AnswerCache) -> Result<CardShown> {
+    let facts = edit.facts()?;
+    let mut archive = open_filled(path)?;
+    let card = named::card(&mut archive, &edit.card)?;
+    let files = edit.attach.iter().map(|file| attachment::read(file)).collect::<Result<Vec<_>, _>>()?;
+    let attach: Vec<NewAttachment<'_>> = files
+        .iter()
+        .map(|(name, media_type, bytes)| NewAttachment { name, media_type, note: None, bytes })
+        .collect();
+    let change = |known: &mut CardFacts| change(known, facts, edit.marks.as_deref());
+    archive.edit_card(&card.id, change, edit.event().as_slice(), &attach)?;
+    let card = named::card(&mut archive, &card.id)?;
+    shown(&mut archive, card, answers)
+}
+
+fn one_fact(text: &str) -> Result<(&str, Option<String>)> {
+    let (word, value) = text
+        .split_once('=')
+        .ok_or_else(|| Failure::refused(format!("--set {text:?} is not FACT=VALUE, e.g. brand=SanDisk")))?;
+    fact(&mut CardFacts::default(), word)?;
+    Ok((word, Some(value.trim().to_owned()).filter(|value| !value.is_empty())))
+}
+
+fn change(known: &mut CardFacts, facts: Vec<(&str, Option<String>)>, marks: Option<&[String]>) {
+    for (word, value) in facts {
+        if let Ok(fact) = fact(known, word) {
+            *fact = value;
+        }
+    }
+    if let Some(marks) = marks {
+        known.marks = marks.to_vec();
+    }
+}
+
+/// Makes one card of two: everything of the first goes to the second.
+///
+/// # Errors
+/// A refusal where a text names none or several, or both the same.
+pub fn merge(path: Option<&Path>, from: &str, into: &str, answers: &AnswerCache) -> Result<CardShown> {
+    let mut archive = open_filled(path)?;
+    let (from, into) = (named::card(&mut archive, from)?, named::card(&mut archive, into)?);
+    if from.id == into.id {
+        return Err(Failure::refused(format!("both names match the card {:?}", into.title)));
+    }
+    archive.merge_cards(&from.id, &into.id)?;
+    let card = named::card(&mut archive, &into.id)?;
+    shown(&mut archive, card, answers)
+}
+
+/// The cards that come with the program, from published reports.
+///
+/// # Errors
+/// If the collection cannot be read.
+pub fn builtin() -> Result<Vec<CardLine>> {
+    Ok(card_source::builtin()?.into_iter().map(|card| CardLine::new(card.sessions, card)).collect())
+}
+
+impl CardLine {
+    /// The line of a card with so many sessions.
+    pub(crate) fn new(sessions: u32, card: StoredCard) -> Self {
+        CardLine {
+            id: card.id,
+            title: card.title,
+            specimens: card.units,
+            sessions,
+            runs: card.runs,
+            measured: Option::zip(card.first, card.last).map(|(first, last)| [first, last]),
+            facts: card.facts,
+        }
+    }
+}
+
+/// The names of sessions, those of records last.
+pub(super) fn runs_first(mut sessions: Vec<SessionSummary>) -> Vec<SessionId> {
+    sessions.sort_by_key(|session| session.is_record);
+    sessions.iter().map(|session| session.id).collect()
+}
+
+/// A card with all that is known of it.
+pub(super) fn shown(archive: &mut Archive, card: StoredCard, answers: &AnswerCache) -> Result<CardShown> {
+    let id = card.id.clone();
+    let pieces = archive.units(&id)?.into_iter().map(|s| s.id).collect();
+    let events = archive.events(&id)?.into_iter().map(|(_, event)| event).collect();
+    let attachments = archive.attachments(&id)?.into_iter().map(attached).collect();
+    let sessions = archive.card_sessions(&id)?;
+    let session_lines = lines(archive, sessions.clone(), answers)?;
+    let names = runs_first(sessions).iter().map(ToString::to_string).collect();
+    let count = u32::try_from(session_lines.len()).unwrap_or(u32::MAX);
+    let line = CardLine::new(count, card);
+    Ok(CardShown { line, pieces, events, attachments, sessions_and_records: names, session_lines })
+}
+
+fn attached(file: StoredAttachment) -> AttachmentLine {
+    AttachmentLine { name: file.name, media_type: file.media_type, hash: file.hash, note: file.note }
+}
+
+/// The facts that are texts, by their words.
+pub fn facts(facts: &mut CardFacts) -> [(&'static str, &mut Option<String>); 10] {
+    [
+        ("brand", &mut facts.brand),
+        ("name", &mut facts.name),
+        ("model", &mut facts.model),
+        ("maker", &mut facts.maker),
+        ("capacity", &mut facts.capacity_label),
+        ("form", &mut facts.form),
+        ("firmware", &mut facts.firmware),
+        ("made", &mut facts.made),
+        ("generation", &mut facts.generation),
+        ("note", &mut facts.note),
+    ]
+}
+
+/// A fact by its word.
+fn fact<'a>(of: &'a mut CardFacts, word: &str) -> Result<&'a mut Option<String>> {
+    let all = facts(of);
+    let known = all.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
+    let found = all.into_iter().find(|(known, _)| *known == word).map(|(_, fact)| fact);
+    found.ok_or_else(|| Failure::refused(format!("unknown fact {word:?}; the facts are {known}")))
+}
+
+fn event_kind(text: &str) -> Result<EventKind, String> {
+    serde_json::from_value(text.into()).map_err(|_| {
+        format!(
+            "unknown event {text:?}; the events are bought, in-use, failed, warranty, \
+                              gone, note"
+        )
+    })
+}
+
+/// `2024`, `2024-03` or `2024-03-12`.
+fn date(text: &str) -> Result<String, String> {
+    let error = || format!("{text:?} is not a date; write 2024, 2024-03 or 2024-03-12");
+    is_date(text).then(|| text.to_owned()).ok_or_else(error)
+}
+
+/// `12.99EUR`, `12.99 EUR`, `12,99 EUR`. Three digits behind the point or comma may be thousands: who means which says so.
+fn price(text: &str) -> Result<Price, String> {
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (amount, currency) = text.split_at(split);
+    let amount = amount.trim().replace(',', ".").parse::<f64>().ok().filter(|a| a.is_finite() && *a >= 0.0);
+    let thousands = |text: &str| text.rsplit_once([',', '.']).is_some_and(|(_, rest)| rest.trim().len() == 3);
+    let amount = amount.filter(|_| !thousands(&text[..split]));
+    let currency = currency.trim().to_ascii_uppercase();
+    match amount {
+        Some(amount) if currency.len() == 3 && currency.chars().all(|c| c.is_ascii_alphabetic()) => {
+            Ok(Price { amount, currency })
+        }
+        _ => Err(format!("{text:?} is not a price; write an amount and a currency, e.g. 12.99EUR")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fact_is_set_by_its_word_and_taken_away_by_nothing() {
+        let mut facts = CardFacts::default();
+        let mut set = |text: &str| {
+            let edit = Edit { facts: vec![text.into()], ..Edit::default() };
+            change(&mut facts, edit.facts().unwrap(), None);
+            facts.brand.clone()
+        };
+        assert_eq!(set("brand= Acme ").as_deref(), Some("Acme"));
+        assert_eq!(set("brand="), None);
+        assert!(facts.is_empty());
+        assert!(fact(&mut facts, "colour").unwrap_err().to_string().contains("unknown fact \"colour\""));
+    }
+
+    #[test]
+    fn prices_and_dates_are_read_as_people_write_them() {
+        for (text, amount, currency) in
+            [("12.99EUR", 12.99, "EUR"), ("8 usd", 8.0, "USD"), ("6,81 EUR", 6.81, "EUR")]
+        {
+            assert_eq!(price(text), Ok(Price { amount, currency: currency.into() }));
+        }
+        for bad in ["EUR", "1,299 EUR", "1.299EUR", "1,299.00 EUR", "12", "-3EUR", "nanEUR", "12 €"] {
+            assert!(price(bad).is_err(), "{bad}");
+        }
+        assert!(
+            date("2024-03").is_ok()
+                && date("2024-13").is_err()
+                && date("2024-02-31").is_err()
+                && date("2024-2-3").is_err()
+                && date("24-03").is_err()
+                && date("").is_err()
+        );
+    }
+}

@@ -1,0 +1,172 @@
+//! The archive's content as files, one session a file (docs/result-file.schema.json), and such files taken in.
+
+use super::cards::runs_first;
+use super::named::{self, Named};
+use cardscope_engine::cause::Cause;
+use cardscope_engine::input;
+use cardscope_files::{Folder, Use};
+use cardscope_import::verb::result_file;
+use cardscope_model::session_file::SessionFile;
+use cardscope_session::archive_access::{open, open_filled, open_to_read};
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::output_file::{Mark, OutputFile};
+use cardscope_store::{Archive, SessionId, Stored};
+use serde::{Deserialize, Serialize};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// How a result file begins.
+const HEAD: &str = "{\n  \"format\": \"cardscope-session\"";
+
+/// One session that was written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Exported {
+    /// The session's name.
+    pub session: String,
+    /// The file.
+    pub file: String,
+}
+
+/// One file that was taken in.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Taken {
+    /// The file.
+    pub file: String,
+    /// True where the archive had it already.
+    pub known: bool,
+    /// The session it became.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Why it was not taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// Writes sessions as files into a folder; `what` names sessions or cards, none means all.
+///
+/// # Errors
+/// A refusal where a name means nothing, a file is there already that says something else, none can be made there, or a
+/// session is too long to be read again; a failure where one cannot be written. What was written before stays.
+pub fn export(path: Option<&Path>, what: &[String], folder: &Path) -> Result<Vec<Exported>> {
+    let archive = if what.is_empty() { open_to_read(path)? } else { Some(open_filled(path)?) };
+    let Some(mut archive) = archive else { return Ok(Vec::new()) };
+    let sessions = sessions(&mut archive, what)?;
+    Folder::make(folder, 0o777).map_err(|e| Failure::io_for(format!("{}: {e}", folder.display()), e))?;
+    sessions.into_iter().map(|session| write(&mut archive, session, folder)).collect()
+}
+
+fn sessions(archive: &mut Archive, what: &[String]) -> Result<Vec<SessionId>> {
+    if what.is_empty() {
+        return Ok(runs_first(archive.sessions()?));
+    }
+    let mut found = Vec::new();
+    for text in what {
+        match named::any(archive, text)? {
+            Named::Session(session) => found.push(session),
+            Named::Card(card) => found.extend(runs_first(archive.card_sessions(&card.id)?)),
+        }
+    }
+    Ok(found)
+}
+
+fn write(archive: &mut Archive, session: SessionId, folder: &Path) -> Result<Exported> {
+    let file = archive.export(session).map_err(Failure::refused)?;
+    let text = file.to_json().map_err(Failure::io)?;
+    let place = folder.join(format!("{session}.json"));
+    // What was written and cannot be read again would be no copy.
+    result_file::fits(text.len() as u64).map_err(|why| {
+        Failure::refused_for(
+            format!("{session} was not exported, since it could not be read again: {why}"),
+            why,
+        )
+    })?;
+    match place.symlink_metadata() {
+        Ok(_) => same(&place, &text)?,
+        // Whole or not at all, also where the power goes away: half a file would be taken for a damaged one.
+        Err(_) => OutputFile::claim("--output", &place, None, Mark::Head(HEAD))?.write(&text)?,
+    }
+    Ok(Exported { session: session.to_string(), file: place.display().to_string() })
+}
+
+/// A file of that name is fine where it says the same.
+fn same(place: &Path, text: &str) -> Result<()> {
+    let mut there = Vec::new();
+    let read = cardscope_files::open(place, Use::Read)
+        .and_then(|file| Ok(file.take(text.len() as u64 + 1).read_to_end(&mut there)?));
+    match read {
+        Ok(_) if there == text.as_bytes() => Ok(()),
+        _ => Err(Failure::refused(format!(
+            "{} exists with other content; name another folder, or move it away",
+            place.display()
+        ))),
+    }
+}
+
+/// Takes files in. One that cannot be stops no other.
+///
+/// # Errors
+/// If the archive cannot be opened.
+pub fn take(path: Option<&Path>, files: &[PathBuf]) -> Result<Vec<Taken>> {
+    let mut archive = open(path)?;
+    let mut all = Vec::new();
+    for file in files {
+        if file.is_dir() {
+            all.extend(below(file)?);
+        } else {
+            all.push(file.clone());
+        }
+    }
+    Ok(all.iter().map(|file| one(&mut archive, file)).collect())
+}
+
+fn below(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries =
+        std::fs::read_dir(folder).map_err(|e| Failure::io_for(format!("{}: {e}", folder.display()), e))?;
+    let mut files: Vec<PathBuf> =
+        entries.flatten().map(|entry| entry.path()).filter(|p| p.is_file()).collect();
+    files.sort();
+    Ok(files)
+}
+
+fn one(archive: &mut Archive, file: &Path) -> Taken {
+    let added = read(file).and_then(|read| Ok(archive.add_file(&read)?));
+    let session = match &added {
+        Ok(Stored::New { sessions, .. }) => sessions.first().map(ToString::to_string),
+        _ => None,
+    };
+    let known = matches!(added, Ok(Stored::Known { .. }));
+    Taken { file: file.display().to_string(), known, session, error: added.err().map(|why| why.to_string()) }
+}
+
+fn read(file: &Path) -> Result<SessionFile, Cause> {
+    let bytes = input::bytes(file, result_file::MOST_BYTES)?;
+    result_file::read(&bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::condition::Condition;
+    use cardscope_session::recorder;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn what_is_exported_is_there_whole_or_not_at_all_and_replaces_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("archive.sqlite");
+        let start = recorder::start("verify", "sim:constant", 1, &Condition::default(), None);
+        let session = Archive::open(&place).unwrap().begin_session(&start).unwrap();
+        let out = folder.path().join("out");
+        let file = out.join(format!("{session}.json"));
+        let names = || std::fs::read_dir(&out).unwrap().map(|e| e.unwrap().path()).collect::<BTreeSet<_>>();
+        for _ in 0..2 {
+            export(Some(&place), &[], &out).unwrap();
+            assert_eq!(names(), [file.clone()].into(), "nothing half done lies beside it");
+        }
+        assert!(std::fs::read_to_string(&file).unwrap().starts_with(HEAD));
+        std::fs::write(&file, "mine").unwrap();
+        let refused = export(Some(&place), &[], &out).unwrap_err();
+        assert!(refused.to_string().contains("other content"), "{refused}");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+    }
+}

@@ -1,0 +1,252 @@
+//! One session as a line of a list: when, of which card, what was done, and what came of it.
+
+use cardscope_model::recipe::MOST_RUNS;
+use cardscope_model::report::Tone;
+use cardscope_session::error::Result;
+use cardscope_session::stored_document::document;
+use cardscope_store::{Archive, EndedHow, SessionId, SessionSummary};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// One session or record of the list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// Its name.
+    pub session: String,
+    /// When it began, in UTC.
+    pub started_at: String,
+    /// The target as it was named.
+    pub target: String,
+    /// The card as it names itself, where it could be identified.
+    pub card: Option<String>,
+    /// The card as the archive calls it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub title: Option<String>,
+    /// What it is of: `bench` or another verb that measured it, `import` for a log of another tool.
+    pub kind: String,
+    /// The recipe of a benchmark.
+    pub recipe: Option<String>,
+    /// `complete`, `interrupted`, `failed`, `running`, or `crashed` where its process ended without a word.
+    pub state: String,
+    /// What came of it: the answer of its page, or how many runs it has.
+    #[serde(default)]
+    pub result: String,
+    /// How good that is.
+    #[serde(default)]
+    pub tone: Tone,
+    /// The session of the check that it is a part of.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub part_of: Option<String>,
+}
+
+/// Answer and tone of the page that a verb's document becomes, where it becomes one.
+pub type Answer = fn(&str, &Value) -> Option<(String, Tone)>;
+
+/// Runs that are read for one list, those of the newest sessions first; of other benchmarks and logs it says how many runs they
+/// have.
+const MOST_RUNS_READ: u32 = MOST_RUNS;
+
+/// AnswerCache that are kept.
+const MOST_ANSWERS: usize = 10_000;
+
+/// The answers of sessions that have ended, each drawn once: a list has hundreds of them, and a document may have thousands of
+/// samples.
+#[derive(Debug)]
+pub struct AnswerCache {
+    answer: Answer,
+    drawn: Mutex<HashMap<SessionId, Option<(String, Tone)>>>,
+}
+
+impl AnswerCache {
+    /// An empty cache.
+    pub fn new(answer: Answer) -> Self {
+        AnswerCache { answer, drawn: Mutex::default() }
+    }
+
+    /// The answer of a session; `None` while it runs, where its document cannot be read, and where it has more runs than are
+    /// `left` to read.
+    fn get(&self, archive: &mut Archive, session: &SessionSummary, left: &mut u32) -> Option<(String, Tone)> {
+        if session.running {
+            return None;
+        }
+        if let Some(known) = self.drawn().get(&session.id) {
+            return known.clone();
+        }
+        if !session.is_record {
+            *left = left.checked_sub(session.runs)?;
+        }
+        let (kind, document) = document(archive, session.id).ok()?.into_document();
+        let answer = (self.answer)(&kind, &document);
+        // One that crashed may be ended by an import of its file.
+        if session.ended.is_some() {
+            let mut drawn = self.drawn();
+            if drawn.len() >= MOST_ANSWERS {
+                drawn.clear();
+            }
+            drawn.insert(session.id, answer.clone());
+        }
+        answer
+    }
+
+    fn drawn(&self) -> MutexGuard<'_, HashMap<SessionId, Option<(String, Tone)>>> {
+        self.drawn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Sessions as lines, oldest first.
+pub(super) fn lines(
+    archive: &mut Archive,
+    mut sessions: Vec<SessionSummary>,
+    answers: &AnswerCache,
+) -> Result<Vec<Line>> {
+    sessions.sort_by(|a, b| (&a.started_at, a.id).cmp(&(&b.started_at, b.id)));
+    let titles: HashMap<String, String> = archive.cards()?.into_iter().map(|c| (c.id, c.title)).collect();
+    let mut left = MOST_RUNS_READ;
+    // What has no result yet, and what cannot be read, has none; the list shows the others none the less.
+    let mut answered: HashMap<SessionId, (String, Tone)> = HashMap::new();
+    for session in sessions.iter().rev() {
+        answered.extend(answers.get(archive, session, &mut left).map(|answer| (session.id, answer)));
+    }
+    let mut lines = Vec::new();
+    let mut check: Option<&SessionSummary> = None;
+    for session in &sessions {
+        let title = session.card_id.as_ref().and_then(|id| titles.get(id));
+        let answer = answered.remove(&session.id);
+        let (result, tone) = answer.unwrap_or_else(|| (runs(session), Tone::Plain));
+        let part_of = check.filter(|check| is_part(session, check)).map(|check| check.id.to_string());
+        if session.kind == "check" {
+            check = Some(session);
+        }
+        lines.push(Line {
+            session: session.id.to_string(),
+            started_at: session.started_at.clone(),
+            target: session.target.clone(),
+            card: session.card.clone(),
+            title: title.cloned(),
+            kind: session.kind.clone(),
+            recipe: Some(session.recipe.clone()).filter(|recipe| !recipe.is_empty()),
+            state: state(session.ended, session.running).to_owned(),
+            result,
+            tone,
+            part_of,
+        });
+    }
+    Ok(lines)
+}
+
+/// Whether a session began while a check had the same card open.
+fn is_part(session: &SessionSummary, check: &SessionSummary) -> bool {
+    // A check that crashed has no end: what came after it is none of its parts.
+    let while_it_ran = check.ended_at.as_ref().map_or(check.running, |end| session.started_at <= *end);
+    let same_card = match (&session.card_id, &check.card_id) {
+        (Some(card), Some(checked)) => card == checked,
+        _ => session.target == check.target,
+    };
+    same_card && session.kind != "import" && session.kind != "check" && while_it_ran
+}
+
+fn runs(session: &SessionSummary) -> String {
+    match session.runs {
+        0 => String::new(),
+        1 => "1 run".to_owned(),
+        runs => format!("{runs} runs"),
+    }
+}
+
+fn state(ended: Option<EndedHow>, running: bool) -> &'static str {
+    match ended {
+        Some(how) => how.word(),
+        None if running => "running",
+        None => "crashed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::condition::Condition;
+    use cardscope_session::recorder;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    fn session(kind: &str, started_at: &str, ended_at: Option<&str>, card: Option<&str>) -> SessionSummary {
+        SessionSummary {
+            id: "01890a5d-ac96-774b-bcce-b302099a8057".parse().unwrap(),
+            kind: kind.into(),
+            target: "/dev/sdb".into(),
+            card: None,
+            card_id: card.map(str::to_owned),
+            recipe: String::new(),
+            is_record: true,
+            started_at: started_at.into(),
+            updated_at: None,
+            ended_at: ended_at.map(str::to_owned),
+            ended: None,
+            running: false,
+            runs: 0,
+            samples: 0,
+        }
+    }
+
+    #[test]
+    fn the_answer_of_an_ended_session_is_drawn_once() {
+        static DRAWN: AtomicU32 = AtomicU32::new(0);
+        let answers = AnswerCache::new(|kind, document| {
+            DRAWN.fetch_add(1, Ordering::Relaxed);
+            Some((format!("{kind} of {}", document["target"]), Tone::Plain))
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let mut archive = Archive::open(folder.path().join("archive.sqlite")).unwrap();
+        let begun = recorder::start("verify", "sim:constant", 1, &Condition::default(), None);
+        let id = archive.begin_session(&begun).unwrap();
+        let session = SessionSummary { id, ..session("verify", "2026-01-01T10:05", None, None) };
+        // One that crashed is looked at again: it may have an end by now.
+        for (ended, drawn) in
+            [(None, 1), (None, 2), (Some(EndedHow::Complete), 3), (Some(EndedHow::Complete), 3)]
+        {
+            let listed =
+                lines(&mut archive, vec![SessionSummary { ended, ..session.clone() }], &answers).unwrap();
+            assert_eq!(listed[0].result, "verify of \"sim:constant\"");
+            assert_eq!(DRAWN.load(Ordering::Relaxed), drawn, "{ended:?}");
+        }
+    }
+
+    #[test]
+    fn the_runs_of_the_newest_benchmarks_are_read_and_those_of_others_counted() {
+        let answers = AnswerCache::new(|_, _| Some(("fast".to_owned(), Tone::Plain)));
+        let folder = tempfile::tempdir().unwrap();
+        let mut archive = Archive::open(folder.path().join("archive.sqlite")).unwrap();
+        let begun = recorder::start("bench", "sim:constant", 1, &Condition::default(), None);
+        let mut of_runs = |hour: usize, runs| {
+            let at = format!("2026-01-01T1{hour}:00");
+            let id = archive.begin_session(&begun).unwrap();
+            let ended = Some(EndedHow::Complete);
+            SessionSummary { id, is_record: false, runs, ended, ..session("bench", &at, None, None) }
+        };
+        let runs = [1, 2, MOST_RUNS_READ - 4, MOST_RUNS_READ, 3];
+        let sessions: Vec<SessionSummary> = (0..).zip(runs).map(|(hour, runs)| of_runs(hour, runs)).collect();
+        let mut said = || {
+            let listed = lines(&mut archive, sessions.clone(), &answers).unwrap();
+            listed.into_iter().map(|line| line.result).collect::<Vec<_>>()
+        };
+        assert_eq!(said(), ["fast", "2 runs", "fast", "1000 runs", "fast"]);
+        assert_eq!(said(), ["fast", "2 runs", "fast", "fast", "fast"], "what was drawn is not read again");
+        assert_eq!(said(), ["fast"; 5]);
+    }
+
+    #[test]
+    fn a_session_is_part_of_a_check_that_had_the_same_card_open() {
+        let part = session("map", "2026-01-01T10:05", None, Some("a"));
+        let whole = session("check", "2026-01-01T10:00", Some("2026-01-01T10:10"), Some("a"));
+        assert!(is_part(&part, &whole));
+        assert!(!is_part(&session("map", "2026-01-01T11:00", None, Some("a")), &whole), "it came later");
+        assert!(
+            !is_part(&part, &SessionSummary { card_id: Some("b".into()), ..whole.clone() }),
+            "another card"
+        );
+        let crashed = SessionSummary { ended_at: None, ..whole };
+        assert!(!is_part(&part, &crashed), "nobody knows how long it ran");
+        assert!(is_part(&part, &SessionSummary { running: true, ..crashed }));
+    }
+}

@@ -1,0 +1,95 @@
+//! What of an archive a text names: a session by the beginning of its id, a card by words of its name or the beginning of
+//! its id.
+
+use cardscope_compare::card_source::the_one;
+use cardscope_model::archived::StoredCard;
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::stored_document::{listed, several};
+use cardscope_store::{Archive, SessionId};
+
+/// What a text names.
+pub(super) enum Named {
+    Session(SessionId),
+    Card(Box<StoredCard>),
+}
+
+/// The one session or card that a text names.
+pub(super) fn any(archive: &mut Archive, text: &str) -> Result<Named> {
+    if let Ok(session) = text.parse() {
+        return Ok(Named::Session(session));
+    }
+    let sessions = archive.sessions_by_id(text)?;
+    let cards = cards(archive, text)?;
+    match (&sessions[..], cards.is_empty()) {
+        ([], _) => Ok(Named::Card(Box::new(the_one(cards, text)?))),
+        ([session], true) => Ok(Named::Session(session.id)),
+        (_, true) => Err(several(text, &sessions)),
+        (_, false) => Err(Failure::refused(format!(
+            "{text:?} names sessions and cards: {}; give more of the id, or the whole name",
+            listed(&sessions, cards.iter().map(|card| format!("{:?}", card.title)))
+        ))),
+    }
+}
+
+/// The one card that a text names.
+pub(super) fn card(archive: &mut Archive, text: &str) -> Result<StoredCard> {
+    let found = cards(archive, text)?;
+    the_one(found, text)
+}
+
+fn cards(archive: &mut Archive, text: &str) -> Result<Vec<StoredCard>> {
+    let found = archive.find_cards(text)?;
+    Ok(if found.is_empty() { archive.cards_by_id(text)? } else { found })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::card::CardFacts;
+    use cardscope_model::condition::Condition;
+    use cardscope_model::log::Log;
+    use cardscope_model::run::{Figure, Run};
+    use cardscope_session::recorder;
+    use cardscope_store::NewSource;
+
+    #[test]
+    fn any_finds_a_session_by_the_beginning_of_its_id() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut archive = Archive::open(folder.path().join("a.sqlite")).unwrap();
+        let start = recorder::start("verify", "sim:constant", 1, &Condition::default(), None);
+        let id = archive.begin_session(&start).unwrap();
+        let beginning = id.to_string()[..9].to_uppercase();
+        assert!(matches!(any(&mut archive, &beginning).unwrap(), Named::Session(found) if found == id));
+    }
+
+    #[test]
+    fn a_card_is_named_by_any_beginning_of_its_id_unless_it_is_a_word_of_a_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut archive = Archive::open(folder.path().join("a.sqlite")).unwrap();
+        for name in ["Moss", "Hilt"] {
+            let card =
+                CardFacts { brand: Some("Onyx".into()), name: Some(name.into()), ..CardFacts::default() };
+            let run =
+                Run { results: vec![Figure::of("SEQ1M Q8T1 read".parse().unwrap(), 90.0)], ..Run::default() };
+            let log = Log { card, runs: vec![run], ..Log::default() };
+            let bytes = name.as_bytes().into();
+            archive
+                .import([NewSource {
+                    name,
+                    title: None,
+                    shares_card_of: None,
+                    format: "dd",
+                    bytes,
+                    logs: &[log],
+                }])
+                .unwrap();
+        }
+        let cards_there = archive.cards().unwrap();
+        let [one, other] = &cards_there[..] else { panic!("{cards_there:?}") };
+        let shared = one.id.bytes().zip(other.id.bytes()).take_while(|(a, b)| a == b).count();
+        for meant in [one, other] {
+            assert_eq!(card(&mut archive, &meant.id[..=shared]).unwrap().id, meant.id);
+        }
+        assert!(card(&mut archive, "onyx").unwrap_err().to_string().contains("matches"));
+    }
+}

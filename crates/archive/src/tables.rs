@@ -1,0 +1,249 @@
+//! `archive export --parquet`: the archive as tables in a folder of their own (docs/tables.md). The folder is made beside
+//! its place and moved there whole; one of an earlier export is replaced, and nothing else is.
+
+use cardscope_compare::card_source::CardSource;
+use cardscope_compare::verb::rank;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_files::{DraftFolder, FileError, Folder, files_below};
+use cardscope_session::archive_access::open_to_read;
+use cardscope_session::error::{Failure, Result};
+use cardscope_store::{TableFile, TablesError};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsStr;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+/// The file by which a folder is known to be an export. Engines leave out names that begin so.
+const LIST: &str = "_cardscope.json";
+
+/// What the list says that it is.
+const FORMAT: &str = "cardscope-tables";
+
+/// The list of an export of a century is shorter.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// A table that was written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WrittenTable {
+    /// `sessions`, `figures`, `series`, `findings` or `cards`.
+    pub table: String,
+    /// Rows.
+    pub rows: u64,
+    /// Bytes of all its files.
+    pub bytes: u64,
+    /// Number of its files.
+    pub files: u64,
+}
+
+/// What stands in [`LIST`]: all files but itself.
+#[derive(Debug, Serialize, Deserialize)]
+struct List {
+    format: String,
+    version: u32,
+    tool_version: String,
+    files: Vec<ListedFile>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct ListedFile {
+    name: String,
+    rows: u64,
+    bytes: u64,
+}
+
+/// Writes the archive as tables into a folder; gives the tables, none where nothing was ever stored.
+///
+/// # Errors
+/// A refusal where the folder holds anything but an earlier export; a failure where the archive cannot be read or the
+/// folder not be written; an end where it was interrupted. What was there before stays then, and nothing is beside it.
+pub fn export(path: Option<&Path>, folder: &Path, interrupt: &Interrupt) -> Result<Vec<WrittenTable>> {
+    let Some(mut archive) = open_to_read(path)? else { return Ok(Vec::new()) };
+    let place = Place::claim(folder)?;
+    let excluded = excluded(path)?;
+    let mut draft = DraftFolder::new(&place.parent, &place.last).map_err(|e| place.refused(&e))?;
+    let make = |name: &str| Ok(draft.create(Path::new(name))?);
+    let written = archive.write_tables(&excluded, make, || interrupt.raised());
+    let files = written.map_err(|e| match e {
+        TablesError::Archive(error) => error.into(),
+        TablesError::File(error) => place.failed(error),
+        TablesError::Stopped => Failure::Undone("nothing was written"),
+    })?;
+    let listed = draft.create(Path::new(LIST)).map_err(Into::into).and_then(|file| list(&files, file));
+    listed.map_err(|e| place.failed(e))?;
+    draft.place(place.old.as_ref()).map_err(|e| place.failed(e.into()))?;
+    Ok(tables(&files))
+}
+
+/// The reasons why cards are not ranked.
+fn excluded(path: Option<&Path>) -> Result<HashMap<String, String>> {
+    let mut source = CardSource::open(path, false)?;
+    let cards = source.cards()?;
+    let reasons = rank::reasons(&mut source, &cards, false)?;
+    Ok(reasons.into_iter().map(|(card, (reason, _))| (card, reason)).collect())
+}
+
+fn list(files: &[TableFile], mut to: std::fs::File) -> std::io::Result<()> {
+    let listed =
+        |file: &TableFile| ListedFile { name: file.name.clone(), rows: file.rows, bytes: file.bytes };
+    let list = List {
+        format: FORMAT.to_owned(),
+        version: 1,
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        files: files.iter().map(listed).collect(),
+    };
+    to.write_all(serde_json::to_string_pretty(&list)?.as_bytes())?;
+    to.sync_all()
+}
+
+fn tables(files: &[TableFile]) -> Vec<WrittenTable> {
+    let mut tables: Vec<WrittenTable> = Vec::new();
+    for file in files {
+        if tables.last().is_none_or(|table| table.table != file.table) {
+            tables.push(WrittenTable { table: file.table.to_owned(), rows: 0, bytes: 0, files: 0 });
+        }
+        if let Some(table) = tables.last_mut() {
+            (table.rows, table.bytes, table.files) =
+                (table.rows + file.rows, table.bytes + file.bytes, table.files + 1);
+        }
+    }
+    tables
+}
+
+/// Where the folder goes.
+struct Place<'a> {
+    named: &'a Path,
+    parent: Folder,
+    last: std::ffi::OsString,
+    /// The files of an earlier export that has the name.
+    old: Option<BTreeSet<PathBuf>>,
+}
+
+impl<'a> Place<'a> {
+    /// Judges what has the name.
+    fn claim(named: &'a Path) -> Result<Self> {
+        let why = |e: FileError| Failure::refused_for(format!("--parquet {}: {e}", named.display()), e);
+        let (Some(above), Some(last)) = (named.parent(), named.file_name()) else {
+            return Err(Failure::refused(format!(
+                "--parquet {}: that does not end in a name; name a new folder",
+                named.display()
+            )));
+        };
+        let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
+        let parent = Folder::make(above, 0o777).map_err(why)?;
+        let old = judge(&parent, last).map_err(|what| {
+            Failure::refused(format!("--parquet {}: {what}; name a new folder", named.display()))
+        })?;
+        Ok(Place { named, parent, last: last.to_owned(), old })
+    }
+
+    fn refused(&self, error: &FileError) -> Failure {
+        Failure::refused(format!("--parquet {}: {error}", self.named.display()))
+    }
+
+    fn failed(&self, error: std::io::Error) -> Failure {
+        let words = format!("--parquet {}: it could not be written: {error}", self.named.display());
+        Failure::io_for(words, error)
+    }
+}
+
+/// The files of the export that has the name; `None` where nothing has, or an empty folder. Why it may not be replaced.
+fn judge(parent: &Folder, last: &OsStr) -> Result<Option<BTreeSet<PathBuf>>, String> {
+    let there = match parent.folder(last) {
+        Ok(there) => there,
+        Err(error) if error.is_absent() => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
+    let other = || "the folder holds files that are not of an earlier export".to_owned();
+    let files = files_below(&there).map_err(|_| other())?;
+    if files.is_empty() {
+        return if there.names().is_ok_and(|names| names.is_empty()) { Ok(None) } else { Err(other()) };
+    }
+    match listed(&there) {
+        Some(listed) if listed == files => Ok(Some(files)),
+        _ => Err(other()),
+    }
+}
+
+/// The files that the list of an export names, itself included; `None` where there is no such list.
+fn listed(folder: &Folder) -> Option<BTreeSet<PathBuf>> {
+    let mut text = String::new();
+    let file = folder.find(OsStr::new(LIST)).ok()??;
+    file.take(MOST_BYTES).read_to_string(&mut text).ok()?;
+    let list: List = serde_json::from_str(&text).ok().filter(|list: &List| list.format == FORMAT)?;
+    let names = list.files.into_iter().map(|file| PathBuf::from(file.name));
+    Some(names.chain([PathBuf::from(LIST)]).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::condition::Condition;
+    use cardscope_session::recorder;
+    use cardscope_store::Archive;
+    use std::fs;
+
+    /// An archive with one session, and the folder of its tables.
+    fn filled() -> (tempfile::TempDir, PathBuf, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let (place, out) = (folder.path().join("archive.sqlite"), folder.path().join("out"));
+        let start = recorder::start("verify", "sim:constant", 1, &Condition::default(), None);
+        Archive::open(&place).unwrap().begin_session(&start).unwrap();
+        (folder, place, out)
+    }
+
+    fn sessions(written: &[WrittenTable]) -> u64 {
+        written.iter().find(|table| table.table == "sessions").unwrap().rows
+    }
+
+    #[test]
+    fn what_is_exported_is_there_whole_or_not_at_all() {
+        let (folder, place, out) = filled();
+        let export = |interrupt: &Interrupt| export(Some(&place), &out, interrupt);
+        let names =
+            || fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect::<Vec<_>>();
+        let before = names().len();
+        let interrupted = Interrupt::default();
+        interrupted.raise();
+        assert_eq!(export(&interrupted), Err(Failure::Undone("nothing was written")));
+        assert_eq!(names().len(), before, "nothing half done lies beside the archive: {:?}", names());
+        assert_eq!(sessions(&export(&Interrupt::default()).unwrap()), 1);
+        let list = fs::read_to_string(out.join(LIST)).unwrap();
+        export(&interrupted).unwrap_err();
+        assert_eq!(fs::read_to_string(out.join(LIST)).unwrap(), list, "the earlier export stays");
+        let start = recorder::start("verify", "sim:constant", 2, &Condition::default(), None);
+        Archive::open(&place).unwrap().begin_session(&start).unwrap();
+        assert_eq!(sessions(&export(&Interrupt::default()).unwrap()), 2);
+        assert_eq!(names().len(), before + 1, "{:?}", names());
+    }
+
+    #[test]
+    fn a_folder_with_anything_else_in_it_is_refused() {
+        let (folder, place, out) = filled();
+        let refused = |what: &str| {
+            let failure = export(Some(&place), &out, &Interrupt::default()).unwrap_err();
+            assert_eq!(failure.exit_status(), 2, "{failure}");
+            assert!(failure.to_string().contains(what), "{failure}");
+        };
+        fs::create_dir(&out).unwrap();
+        fs::create_dir(out.join("empty")).unwrap();
+        refused("not of an earlier export");
+        fs::remove_dir(out.join("empty")).unwrap();
+        export(Some(&place), &out, &Interrupt::default()).unwrap();
+        fs::write(out.join("notes.txt"), "mine").unwrap();
+        refused("not of an earlier export");
+        fs::remove_file(out.join("notes.txt")).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", out.join("cards/link")).unwrap();
+        refused("not of an earlier export");
+        fs::remove_file(out.join("cards/link")).unwrap();
+        export(Some(&place), &out, &Interrupt::default()).unwrap();
+        // A list that claims what is somebody's.
+        fs::remove_dir_all(&out).unwrap();
+        fs::create_dir(&out).unwrap();
+        fs::write(out.join(LIST), "{}").unwrap();
+        refused("not of an earlier export");
+        fs::remove_dir_all(&out).unwrap();
+        std::os::unix::fs::symlink(folder.path(), &out).unwrap();
+        refused("name a new folder");
+    }
+}

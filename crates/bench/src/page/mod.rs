@@ -1,0 +1,230 @@
+//! A benchmark session as text: what was measured on what, one line a test, caveats and findings below.
+
+pub mod recipes;
+
+use cardscope_model::report::Body as _;
+use cardscope_model::report::Tone;
+use cardscope_model::result::{BenchReport, RunResult, Summary, TIME_IS_UP, TestResult, ToolPrints};
+use cardscope_model::test_name::{Order, TestName};
+use cardscope_model::units::three_digits as speed;
+use cardscope_model::units::{Size, Speed};
+use cardscope_page::figure::{count, in_a_line, interval, sentence, test_of, time_us};
+use cardscope_page::tree::table::Table;
+use cardscope_page::tree::{Block, Fact, Page, fact, failed_ios, tone_of_figures, verdicts};
+
+/// The page.
+pub fn page(report: &BenchReport) -> Page {
+    let (header, body) = (&report.header, &report.body);
+    let counted = body.runs.iter().rfind(|run| run.counted);
+    let missed = counted.is_some_and(|run| run.passed == Some(false));
+    let tone = if missed && !body.is_untested() { Tone::Bad } else { tone_of_figures(body.exit_status()) };
+    let mut page = Page::new(&header.target, tone, answer(report, counted));
+    page.reasons.extend(failed_ios(&body.moved));
+    page.because_all(Tone::Warning, uneven(report));
+    if let Some(run) = counted {
+        let several = body.summary.iter().any(|summary| summary.n > 1);
+        let table = if several { summary_table(&body.summary) } else { run_table(&run.results) };
+        page.add("", [Block::Table(table), Block::Lines(scores(run)), Block::Lines(not_measured(run))]);
+        page.because_all(Tone::Warning, verdicts(header, "limited-by"));
+    }
+    page.because(Tone::Plain, work(report));
+    page.add("", [Block::Facts(warmth(&body.runs))]);
+    page.fold("Conditions", [Block::Facts(conditions(report))]);
+    page.add_findings(header, body.runs.iter().flat_map(|run| &run.results));
+    page.add_end(header);
+    page
+}
+
+/// The first sequential test of each direction, by which cards are known, or why there is none.
+fn answer(report: &BenchReport, counted: Option<&RunResult>) -> String {
+    let body = &report.body;
+    let Some(run) = counted.filter(|run| !run.results.is_empty()) else {
+        return nothing(report, counted);
+    };
+    let known = |verb: &'static str, writes: bool| {
+        let all = run.results.iter().filter(|r| r.op.writes() == writes);
+        let first = all.min_by_key(|r| (r.op.reads() == writes, r.test.order != Order::Sequential))?;
+        let same = |s: &&Summary| (s.test, s.op, &s.step) == (first.test, first.op, &first.step);
+        let summed = body.summary.iter().find(same);
+        let runs = summed.map_or(1, |summary| summary.n);
+        let mb_s = summed.filter(|summary| summary.n > 1).map_or(first.mb_s, |summary| summary.median);
+        Some((format!("{verb} {}", Speed(mb_s)), first.test.to_string(), runs))
+    };
+    let known: Vec<_> = [known("reads", false), known("writes", true)].into_iter().flatten().collect();
+    let one_test = known.iter().all(|(_, test, _)| *test == known[0].1);
+    let said = known.iter().map(|(figure, test, _)| match one_test {
+        true => figure.clone(),
+        false => format!("{figure} ({test})"),
+    });
+    let said = sentence(&said.collect::<Vec<_>>().join(", "));
+    let test = known.first().filter(|_| one_test).map(|(_, test, _)| test.clone());
+    let median = known.iter().map(|(.., runs)| *runs).max().filter(|runs| *runs > 1);
+    let early = report.header.error.as_ref().map(|_| "ended early".to_owned());
+    let how = [test, median.map(|runs| format!("median of {runs}")), early];
+    let how: Vec<String> = how.into_iter().flatten().collect();
+    let how = if how.is_empty() { String::new() } else { format!(" ({})", how.join(", ")) };
+    let failed = run.passed.map_or("", |passed| if passed { "PASSED: " } else { "FAILED: " });
+    format!("{failed}{}{how}.", said.trim_end_matches('.'))
+}
+
+/// Why there is no figure: what ended the session, or the reason that most tests have.
+fn nothing(report: &BenchReport, counted: Option<&RunResult>) -> String {
+    let recipe = &report.body.recipe;
+    let reasons: Vec<&str> =
+        counted.iter().flat_map(|run| &run.not_measured).map(|test| test.reason.as_str()).collect();
+    let most = reasons.iter().max_by_key(|reason| reasons.iter().filter(|other| other == reason).count());
+    let why = match (report.header.error.as_deref(), most) {
+        (Some(error), _) => error.split(';').next().unwrap_or(error).to_owned(),
+        (None, Some(&TIME_IS_UP)) => format!("the time limit ended {recipe} before its first result"),
+        (None, Some(reason)) => (*reason).to_owned(),
+        (None, None) => format!("{recipe} ended before its first result"),
+    };
+    in_a_line(&format!("NOT TESTED: {why}"))
+}
+
+/// Why the figures of several runs are no figure of each: the runs differ more than chance makes them.
+fn uneven(report: &BenchReport) -> Vec<String> {
+    let of = |claim: &'static str| verdicts(&report.header, claim).collect::<Vec<_>>();
+    let levels = of("bimodal-runs");
+    let levels = match levels.as_slice() {
+        [] | [_] => levels,
+        all => {
+            vec![format!("{} tests alternate between two speeds, so their means are misleading.", all.len())]
+        }
+    };
+    let whole = ["hot-runs", "runs-behind-cache"].into_iter().flat_map(of);
+    levels.into_iter().chain(whole).collect()
+}
+
+/// What was run, how often, and what its tests moved.
+fn work(report: &BenchReport) -> String {
+    let body = &report.body;
+    let runs = count(body.runs.iter().filter(|run| run.counted).count() as u64, "run");
+    let bytes: u64 = body.runs.iter().flat_map(|run| &run.results).map(|result| result.bytes).sum();
+    format!("Recipe {}, {runs}; its tests moved {}.", body.recipe, Size(bytes))
+}
+
+/// The temperatures of several runs, which their table has no column for.
+fn warmth(runs: &[RunResult]) -> Vec<Fact> {
+    let counted = runs.iter().filter(|run| run.counted).flat_map(|run| &run.results);
+    let all = counted.flat_map(|r| [r.temperature_c.start, r.temperature_c.max]).flatten();
+    let ends = all.fold(None, |ends: Option<[f64; 2]>, celsius| {
+        let [low, high] = ends.unwrap_or([celsius; 2]);
+        Some([low.min(celsius), high.max(celsius)])
+    });
+    ends.map(|[low, high]| fact("temperature", format!("{low:.0} to {high:.0} °C"))).into_iter().collect()
+}
+
+/// Under what was measured.
+fn conditions(report: &BenchReport) -> Vec<Fact> {
+    let header = &report.header;
+    let bus = report.body.bus_ceiling_mb_s.map(|mb_s| fact("bus carries", Speed(mb_s)));
+    let all = header.condition.iter().map(|(word, value)| fact(&word.replace('_', " "), value));
+    let recipe = fact("recipe", format!("{} {}", report.body.recipe, report.body.recipe_version));
+    let rest = [recipe, fact("I/O by", &header.io_path), fact("seed", header.seed)];
+    bus.into_iter().chain(all).chain(rest).collect()
+}
+
+fn printed(prints: Option<&ToolPrints>) -> String {
+    prints.map(|own| format!("{} {}", own.value, own.unit)).unwrap_or_default()
+}
+
+/// A test each with what one run says of it; `check` shows some of these columns.
+pub(crate) fn run_table(results: &[TestResult]) -> Table {
+    Table::of(
+        results,
+        &[
+            ("test", &|r| test_of(r.name(), r.step.as_deref())),
+            ("MB/s", &|r| speed(r.mb_s)),
+            ("±", &precision),
+            ("IOPS", &|r| speed(r.iops)),
+            ("mean", &|r| time_us(r.latency_us.mean)),
+            ("p99", &|r| time_us(r.latency_us.p99)),
+            ("p99.9", &|r| time_us(r.latency_us.p999)),
+            ("longest", &|r| time_us(r.latency_us.max)),
+            ("of the bus", &|r| r.bus_share.map(|s| format!("{:.0} %", s * 100.0)).unwrap_or_default()),
+            ("°C", &temperatures),
+            ("tool prints", &|r| printed(r.tool_prints.as_ref())),
+        ],
+    )
+    .least(["p99.9", "of the bus", "mean", "tool prints", "p99"])
+}
+
+/// Half of the 95 % interval's width in percent, where it is known.
+pub fn precision(result: &TestResult) -> String {
+    let width = result.precision.as_ref().and_then(|precision| precision.ci95_percent);
+    let decimals = |width: f64| usize::from(width < 99.95);
+    width.map(|width| format!("{width:.*} %", decimals(width))).unwrap_or_default()
+}
+
+fn temperatures(result: &TestResult) -> String {
+    match (result.temperature_c.start, result.temperature_c.max) {
+        (Some(start), Some(max)) => format!("{start:.0} to {max:.0}"),
+        _ => String::new(),
+    }
+}
+
+fn summary_table(summary: &[Summary]) -> Table {
+    Table::of(
+        summary,
+        &[
+            ("test", &|s| test_of(TestName { pattern: s.test, op: s.op }, s.step.as_deref())),
+            ("mean MB/s", &|s| speed(s.mean)),
+            ("95 % interval", &|s| s.ci95.map(|ends| interval(ends, speed)).unwrap_or_default()),
+            ("median", &|s| speed(s.median)),
+            ("worst", &|s| speed(s.worst)),
+            ("best", &|s| speed(s.best)),
+            ("runs", &|s| s.n.to_string()),
+            ("tool prints", &|s| printed(s.tool_prints.as_ref())),
+        ],
+    )
+}
+
+/// Tests that were not measured, those of one reason in a line.
+fn not_measured(run: &RunResult) -> Vec<String> {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for missing in &run.not_measured {
+        let name = test_of(TestName { pattern: missing.test, op: missing.op }, missing.step.as_deref());
+        match reasons.iter_mut().find(|(reason, _)| *reason == missing.reason) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((&missing.reason, vec![name])),
+        }
+    }
+    let line = |(reason, names): (&str, Vec<String>)| match names.as_slice() {
+        [only] => format!("{only}: not measured: {reason}"),
+        all => format!("{} not measured: {reason}", count(all.len() as u64, "test")),
+    };
+    reasons.into_iter().map(line).collect()
+}
+
+fn scores(run: &RunResult) -> Vec<String> {
+    run.scores.iter().map(|(name, value)| format!("Score ({name}): {value}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::report::{Header, Report};
+    use cardscope_model::result::{Bench, NotMeasured};
+
+    /// A session of one run in which no test was measured, for this reason each.
+    fn nothing_for(reason: &str) -> BenchReport {
+        let name: TestName = "SEQ1M Q8T1 read".parse().unwrap();
+        let missing = NotMeasured { test: name.pattern, op: name.op, step: None, reason: reason.to_owned() };
+        let run = RunResult { counted: true, not_measured: vec![missing], ..RunResult::default() };
+        let body = Bench { recipe: "quick".to_owned(), runs: vec![run], ..Bench::default() };
+        Report { header: Header::default(), body }
+    }
+
+    #[test]
+    fn a_session_without_a_figure_says_why() {
+        let timed_out = page(&nothing_for(TIME_IS_UP));
+        assert_eq!(timed_out.answer, "NOT TESTED: the time limit ended quick before its first result.");
+        assert!(timed_out.next.is_empty(), "what to do next is the verb's to say");
+        let failed = page(&nothing_for("the card answers no more reads"));
+        assert_eq!(failed.answer, "NOT TESTED: the card answers no more reads.");
+        let mut stopped = nothing_for(TIME_IS_UP);
+        stopped.header.error = Some("interrupted; the results so far are stored".to_owned());
+        assert_eq!(page(&stopped).answer, "NOT TESTED: interrupted.");
+    }
+}

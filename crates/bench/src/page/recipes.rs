@@ -1,0 +1,84 @@
+//! `recipes` as text: the list, and one recipe explained.
+
+use cardscope_model::recipe::{Aggregate, ExplainedRecipe, ExplainedTest};
+use cardscope_model::report::Tone;
+use cardscope_model::units::{BinarySize, Size};
+use cardscope_page::figure::{duration, in_a_line, sentence, trimmed};
+use cardscope_page::tree::table::Table;
+use cardscope_page::tree::{Block, Page, fact};
+
+/// The list.
+pub fn list(recipes: &[ExplainedRecipe]) -> Page {
+    let speed = recipes.first().map(|recipe| trimmed(recipe.estimate.card_mb_s, 0)).unwrap_or_default();
+    let answer = format!("{} recipes; times are for one run on a card of {speed} MB/s.", recipes.len());
+    let mut page = Page::plain(answer);
+    let table = Table::of(
+        recipes,
+        &[
+            ("recipe", &|r| r.name.clone()),
+            ("tests", &|r| r.tests.len().to_string()),
+            ("time", &|r| duration(r.estimate.seconds)),
+            ("description", &|r| r.title.split(':').next().unwrap_or_default().to_owned()),
+        ],
+    );
+    page.add("", [Block::Table(table.left_aligned(["description"]))]);
+    page.step("Explain one:", Some("cardscope recipes NAME".to_owned()));
+    page.step("Run one:", Some("cardscope bench DEVICE --recipe NAME".to_owned()));
+    page
+}
+
+/// One recipe.
+pub fn page(recipe: &ExplainedRecipe) -> Page {
+    let (title, more) = recipe.title.split_once(": ").unwrap_or((&recipe.title, ""));
+    let mut page = Page::plain(in_a_line(&format!("{}: {title}", recipe.name)));
+    page.because_all(Tone::Plain, (!more.is_empty()).then(|| sentence(more)));
+    let estimate = &recipe.estimate;
+    let cost = format!(
+        "{} on a card of {} MB/s: writes {}, reads {}",
+        duration(estimate.seconds),
+        trimmed(estimate.card_mb_s, 0),
+        Size(estimate.bytes_written),
+        Size(estimate.bytes_read)
+    );
+    let optional = |name, value: &Option<String>| value.iter().map(|v| fact(name, v)).collect::<Vec<_>>();
+    let facts = [fact("one run", cost), fact("test area", BinarySize(recipe.area_bytes))]
+        .into_iter()
+        .chain(optional("needs a card that is", &recipe.requires_state))
+        .chain(optional("imitates", &recipe.tool))
+        .chain([fact("source", &recipe.source), fact("version", &recipe.fingerprint)]);
+    page.add("", [Block::Facts(facts.collect())]);
+    let table = Table::of(
+        &recipe.tests,
+        &[
+            ("test", &|t| t.test.clone()),
+            ("step", &|t| t.step.clone().unwrap_or_default()),
+            ("over", &|t| t.size_bytes.map_or("whole card".to_owned(), |size| BinarySize(size).to_string())),
+            ("loops", &|t| t.loops.to_string()),
+            ("a loop ends after", &ends),
+            ("result", &|t| word(t.aggregate).to_owned()),
+        ],
+    );
+    page.add(
+        "Tests, in this order",
+        [Block::Table(table.left_aligned(["step", "a loop ends after", "result"]))],
+    );
+    page.step("Run it:", Some(format!("cardscope bench DEVICE --recipe {}", recipe.name)));
+    page
+}
+
+fn ends(test: &ExplainedTest) -> String {
+    let passes = test.passes.map(|n| if n == 1 { "1 pass".to_owned() } else { format!("{n} passes") });
+    let within = test.until_percent.map(|percent| format!("±{} %", trimmed(percent, 1)));
+    let bytes = test.bytes.map(|bytes| BinarySize(bytes).to_string());
+    let seconds = test.seconds.map(duration);
+    [passes, bytes, within, seconds].into_iter().flatten().collect::<Vec<_>>().join(" or ")
+}
+
+fn word(aggregate: Aggregate) -> &'static str {
+    match aggregate {
+        Aggregate::Max => "fastest",
+        Aggregate::Mean => "mean",
+        Aggregate::Total => "total",
+        Aggregate::Median => "median",
+    }
+}

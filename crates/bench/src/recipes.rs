@@ -1,0 +1,103 @@
+//! `recipes`: the recipes that come with the program, listed, and any recipe explained.
+
+use cardscope_engine::input;
+pub use cardscope_model::recipe::RecipeError;
+use cardscope_model::recipe::{self, ExplainedRecipe, RECIPES};
+use cardscope_session::error::{Failure, Result};
+use clap::Args;
+use std::path::Path;
+
+/// List the benchmark recipes, or explain one
+///
+/// A recipe is a published method as a TOML file: which tests run, how long, how often, and how their
+/// result is computed.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Request {
+    /// The recipe to explain: a name, or the path of a TOML file
+    pub name: Option<String>,
+}
+
+/// All recipes that come with the program.
+///
+/// # Errors
+/// If one of them is broken.
+pub fn list() -> Result<Vec<ExplainedRecipe>> {
+    let all = RECIPES.all(|text| recipe::parse(text, None)).map_err(Failure::io)?;
+    Ok(all.iter().map(recipe::Recipe::explained).collect())
+}
+
+/// Explains a recipe.
+///
+/// # Errors
+/// A refusal where there is none of that name, or the file is not a recipe.
+pub fn show(name: &str) -> Result<ExplainedRecipe> {
+    let recipe = recipe::parse(&text(name)?, None);
+    Ok(recipe.map_err(|e| Failure::refused_for(format!("recipe {name:?}: {e}"), e))?.explained())
+}
+
+/// The text of a recipe that comes with the program.
+///
+/// # Errors
+/// A refusal where there is none of that name.
+pub fn builtin(name: &str) -> Result<&'static str> {
+    RECIPES.find(name).map_err(Failure::refused)
+}
+
+/// Explains a recipe by its text.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn explain(text: &str) -> Result<ExplainedRecipe, RecipeError> {
+    Ok(recipe::parse(text, None)?.explained())
+}
+
+/// The text of a built-in recipe by name, or of a file by path: what ends in `.toml` or has a slash is a path.
+pub(crate) fn text(name: &str) -> Result<String> {
+    if name.ends_with(".toml") || name.contains('/') {
+        let path = Path::new(name);
+        return input::text(path, input::MOST_TEXT).map_err(|e| {
+            Failure::refused_for(format!("the recipe file {} cannot be read: {e}", path.display()), e)
+        });
+    }
+    RECIPES.find(name).map(str::to_owned).map_err(Failure::refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_recipe_is_explained_with_what_it_costs() {
+        let all = list().unwrap();
+        assert_eq!(all.len(), RECIPES.names().count());
+        for recipe in &all {
+            assert!(!recipe.tests.is_empty() && recipe.estimate.seconds > 0.0, "{}", recipe.name);
+            assert_eq!(show(&recipe.name).unwrap(), *recipe);
+        }
+        let quick = show("quick").unwrap();
+        assert_eq!((quick.tests.len(), quick.estimate.seconds, quick.writes), (8, 46.0, true));
+    }
+
+    #[test]
+    fn who_mistypes_a_name_is_sent_to_the_list() {
+        let refused = show("kdiskmrak").unwrap_err();
+        assert_eq!(refused.exit_status(), 2);
+        let text = refused.to_string();
+        assert!(
+            text.contains("did you mean \"kdiskmark\"?") && text.contains("`cardscope recipes` lists"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_recipe_of_ones_own_is_explained_by_its_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("mine.toml");
+        std::fs::write(&file, RECIPES.find("short").unwrap().replace("name = \"short\"", "name = \"mine\""))
+            .unwrap();
+        let path = file.to_str().unwrap();
+        assert_eq!(show(path).unwrap().name, "mine");
+        std::fs::write(&file, "name = 1").unwrap();
+        assert!(show(path).unwrap_err().to_string().contains(path));
+    }
+}

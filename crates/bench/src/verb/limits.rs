@@ -1,0 +1,157 @@
+//! What limits the figures of a session, from the bus, the marks, a command that needs no flash, the state of the host,
+//! and what the archive knows of the same card in other readers.
+
+use cardscope_device::system::System;
+use cardscope_device::vitals;
+use cardscope_model::condition::Condition;
+use cardscope_model::finding::Finding;
+use cardscope_model::result::{BenchReport, Summary};
+use cardscope_model::run::CardRun;
+use cardscope_model::statistics::{distinct, median};
+use cardscope_model::test_name::{Op, Order, TestName};
+use cardscope_model::units::{KIB, MB, MIB, seconds};
+use cardscope_sd::mark::Demand;
+use cardscope_session::card_key::unit_of;
+use cardscope_session::frame::Session;
+use cardscope_statistics::limit;
+use cardscope_statistics::limit::{Elsewhere, Facts};
+
+/// Words of a condition that tell one rig from another.
+const RIG: [&str; 4] = ["reader", "usb_host", "bus_mode", "board"];
+
+/// Commands without flash access that are timed.
+const PINGS: usize = 9;
+
+/// The findings of a session, of each figure that falls short.
+pub(super) fn findings(report: &BenchReport, session: &mut Session<'_>) -> Vec<Finding> {
+    let has = |claim: &str| report.header.findings.iter().any(|finding| finding.claim == claim);
+    let condition = &report.header.condition;
+    let host = condition.get("supply").filter(|supply| supply.contains(" now"));
+    let starved_share = starved_share(session);
+    let all = &report.body.summary;
+    let in_order = |op: Op| {
+        let large =
+            all.iter().filter(|s| s.op == op && s.step.is_none() && s.test.order == Order::Sequential);
+        large.filter(|s| s.test.block >= MIB).max_by(|a, b| a.median.total_cmp(&b.median))
+    };
+    let small = |op: Op| {
+        let alone = |s: &&Summary| s.test.queue * s.test.threads == 1 && s.test.block == 4 * KIB;
+        all.iter().filter(alone).find(|s| s.op == op && s.test.order == Order::Random)
+    };
+    let (read, write) = (in_order(Op::Read), in_order(Op::Write));
+    let elsewhere = read.map(|read| elsewhere(name(read), condition, session)).unwrap_or_default();
+    let of = |summary: &Summary| Facts {
+        what: format!("{} {}", summary.test, summary.op),
+        mb_s: summary.median,
+        is_hot: has("hot-runs"),
+        is_reader_hot: has("hot-usb-host"),
+        host,
+        starved_share,
+        ..Facts::default()
+    };
+    let bus_mb_s = report.body.bus_ceiling_mb_s;
+    let read = read.map(|read| Facts { bus_mb_s, elsewhere: &elsewhere, ..of(read) });
+    let write = write.map(|write| Facts { bus_mb_s, promised: session.opened.promised_write(), ..of(write) });
+    // A processor that clocks down is slow to ask, which shows in small reads alone.
+    let host = host.or_else(|| condition.get("cpu_governor").filter(|governor| *governor == "powersave"));
+    let small_read = small(Op::Read).map(|small| {
+        let promised = promised_ios(session, |demand| demand.random_read_iops);
+        Facts { promised, path_share: path_share(small, session), host, ..of(small) }
+    });
+    let small_write = small(Op::Write).map(|small| Facts {
+        promised: promised_ios(session, |demand| demand.random_write_iops),
+        ..of(small)
+    });
+    limit::findings(&[read, write, small_read, small_write].into_iter().flatten().collect::<Vec<_>>())
+}
+
+/// Share of the last ten seconds in which tasks waited for a processor; a simulated card waits for none.
+fn starved_share(session: &Session<'_>) -> Option<f64> {
+    let is_real = !session.opened.is_simulated();
+    let pressure = is_real.then(|| vitals::pressure(&System::host(), "cpu")).flatten()?;
+    Some(pressure.some.avg10 / 100.0)
+}
+
+/// What A1 promises of small I/Os one at a time, as a speed. A2 promises more, but only with the card's queue in use.
+fn promised_ios(session: &Session<'_>, of: fn(&Demand) -> Option<f64>) -> Option<(String, f64)> {
+    let demands = &session.opened.identity.as_ref()?.mark_demands;
+    let a1 = demands.iter().find(|demand| (demand.mark.letter(), demand.mark.number()) == ('A', 1))?;
+    Some((a1.mark.to_string(), of(a1)? * (4 * KIB) as f64 / MB))
+}
+
+fn name(summary: &Summary) -> TestName {
+    TestName { pattern: summary.test, op: summary.op }
+}
+
+/// Share of a small read's time that a command without flash access takes.
+fn path_share(small: &Summary, session: &mut Session<'_>) -> Option<f64> {
+    let target = &mut session.opened.target;
+    let times: Vec<f64> = (0..PINGS).map_while(|_| target.ping().ok().flatten()).map(seconds).collect();
+    let read_s = small.test.block as f64 / (small.median * 1e6);
+    median(&times).filter(|_| read_s.is_finite()).map(|ping_s| (ping_s / read_s).min(1.0))
+}
+
+/// What the archive has of this test in other rigs, of this unit and of others of its model.
+fn elsewhere(test: TestName, here: &Condition, session: &mut Session<'_>) -> Vec<Elsewhere> {
+    let unit = session.opened.identity.as_ref().and_then(unit_of).map(|unit| unit.id);
+    let Some((unit, recorder)) = unit.zip(session.recorder.as_mut()) else { return Vec::new() };
+    let archive = &mut recorder.archive;
+    let card = archive.unit_sessions(&unit).ok().and_then(|all| all.into_iter().find_map(|s| s.card_id));
+    // What cannot be read says nothing; the session itself is not lost for it.
+    let runs = card.and_then(|card| archive.measurements(&[card]).ok()).unwrap_or_default();
+    in_other_rigs(&runs, test, here, &unit)
+}
+
+fn in_other_rigs(runs: &[CardRun], test: TestName, here: &Condition, unit: &str) -> Vec<Elsewhere> {
+    let rig = |condition: &Condition| {
+        let known: Vec<&str> = RIG.into_iter().filter_map(|word| condition.get(word)).collect();
+        known.join(", ")
+    };
+    let here = rig(here);
+    let group = |run: &CardRun| (rig(&run.setting.condition), run.unit.as_deref() == Some(unit));
+    let groups = distinct(runs.iter().map(group).filter(|(rig, _)| !rig.is_empty() && *rig != here));
+    let of_group = |(rig, same_unit): (String, bool)| {
+        let of =
+            runs.iter().filter(|run| group(run) == (rig.clone(), same_unit)).flat_map(|run| &run.run.results);
+        let same = of.filter(|f| (f.test, f.op) == (test.pattern, test.op) && f.step.is_none());
+        let mb_s = median(&same.map(|figure| figure.mb_s).collect::<Vec<_>>())?;
+        Some(Elsewhere { rig, mb_s, same_unit })
+    };
+    groups.into_iter().filter_map(of_group).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::run::{Figure, Run};
+    use cardscope_model::setting::Setting;
+
+    fn run(reader: &str, unit: &str, mb_s: f64) -> CardRun {
+        let mut condition = Condition::default();
+        condition.state(&format!("reader={reader}")).unwrap();
+        let figure = Figure::of("SEQ1M Q8T1 read".parse().unwrap(), mb_s);
+        CardRun {
+            session: "s".into(),
+            card_id: "c".into(),
+            unit: Some(unit.into()),
+            setting: Setting { condition, ..Setting::default() },
+            at: None,
+            source: None,
+            run: Run { results: vec![figure], ..Run::default() },
+        }
+    }
+
+    #[test]
+    fn a_card_is_known_from_other_readers_and_other_units_of_its_model_apart() {
+        let runs = [
+            run("old", "mine", 40.0),
+            run("new", "mine", 88.0),
+            run("new", "mine", 90.0),
+            run("new", "other", 70.0),
+        ];
+        let here = run("old", "mine", 0.0).setting.condition;
+        let found = in_other_rigs(&runs, "SEQ1M Q8T1 read".parse().unwrap(), &here, "mine");
+        let of = |mb_s, same_unit| Elsewhere { rig: "new".into(), mb_s, same_unit };
+        assert_eq!(found, [of(89.0, true), of(70.0, false)]);
+    }
+}

@@ -1,0 +1,137 @@
+//! `bench`: runs a recipe on a target, keeps every sample, and sums up.
+
+pub(crate) mod limits;
+mod part;
+mod pass;
+mod passes;
+mod report;
+pub(crate) mod sizing;
+
+pub use crate::request::Request;
+pub use part::Part;
+
+use cardscope_model::caveat::Caveat;
+use cardscope_model::recipe::{MOST_RUNS, Recipe};
+use cardscope_model::result::{Bench, BenchReport, TIME_IS_UP};
+use cardscope_model::shell::quoted;
+use cardscope_model::units::{seconds, typed_size};
+use cardscope_session::after_verdict::{OVERWRITTEN, again, step};
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::frame::{Common, Needs, Procedure, Session};
+use cardscope_session::opened::TargetType;
+use passes::Passes;
+
+impl Procedure for Request {
+    const VERB: &'static str = "bench";
+    type Body = Bench;
+
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn needs(&self) -> Needs {
+        match self.recipe().is_ok_and(|recipe| recipe.writes()) {
+            true => Needs::WriteAndLose(None),
+            false => Needs::Read,
+        }
+    }
+
+    fn check(&self, _: TargetType) -> Result<()> {
+        runs(self, &self.recipe()?).map(drop)
+    }
+
+    fn run(&self, session: &mut Session<'_>, report: &mut BenchReport) -> Result<()> {
+        let recipe = self.recipe()?;
+        let runs = runs(self, &recipe)?;
+        session.opened.limit_writes(self.limits.max_write());
+        report.header.caveats.extend(unprepared(&recipe, session.opened.may_write));
+        let recipe = sizing::fit(self, recipe, runs, session.opened)?;
+        crate::request::check_state(&recipe, &session.opened.condition)?;
+        let area = session.opened.target.area(recipe.area);
+        let area =
+            area.map_err(|e| Failure::refused_for(format!("recipe {} does not fit: {e}", recipe.name), e))?;
+        report::begin(report, &recipe, session.opened);
+        self.refuse_needless_backup(&recipe, session)?;
+        let mut passes = Passes {
+            recipe: &recipe,
+            runs,
+            // A recipe with demands is tried until it passes, unless the user says how often it is to be run.
+            first_pass_ends: self.runs.is_none() && !recipe.demands.is_empty(),
+            deadline: None,
+            may_write: session.opened.may_write,
+            saved: None,
+            shares_left: 0,
+        };
+        let line = report::plan_line(&recipe, runs, session.opened);
+        let image = self.backup.as_ref().map(|_| session.bytes());
+        // The budget begins when the image is there.
+        let budget = self.limits.budget.filter(|_| image.is_none());
+        session.events.plan(passes.plan(image).within(budget).saying(line));
+        let overwritten = Some((area.start, area.start + area.len));
+        session.back_up(self.backup.as_deref(), overwritten, &mut report.body.moved)?;
+        report::begin_row(report, &recipe, self.recipe_text()?, session)?;
+        let began = session.opened.target.now();
+        passes.deadline = self.limits.budget.map(|budget| began + budget.as_nanos() as u64);
+        let ended = passes.run(session, report);
+        // In a directory only the test file is written.
+        report.body.moved.data_kept = session.opened.is_directory();
+        report.body.moved.seconds = seconds(session.opened.target.now() - began);
+        report::sum_up(report, &recipe, session);
+        let timed_out = report.body.runs.iter().flat_map(|run| &run.not_measured);
+        if timed_out.into_iter().any(|test| test.reason == TIME_IS_UP) {
+            let loses = passes.may_write && self.backup.is_none() && !session.opened.is_directory();
+            let what = again("measure it again without the time limit", loses.then_some(OVERWRITTEN));
+            report.header.next.push(step(what, Some(self.without_time_limit())));
+        }
+        ended.map_err(Failure::from)
+    }
+}
+
+impl Request {
+    /// The same command without its time limit.
+    fn without_time_limit(&self) -> String {
+        let mut command =
+            format!("cardscope bench {} --recipe {}", quoted(&self.common.target), quoted(&self.recipe));
+        let options = [
+            self.runs.map(|runs| format!(" --runs {runs}")),
+            self.size.map(|size| format!(" --size {}", typed_size(size))),
+            self.backup.as_ref().map(|file| format!(" --backup {}", quoted(&file.to_string_lossy()))),
+        ];
+        command.extend(self.only.iter().map(|test| format!(" --only {}", quoted(test))));
+        command.extend(options.into_iter().flatten());
+        command + &self.common.options(self.limits.max_write())
+    }
+
+    /// Refuses to save an image where nothing could be lost.
+    fn refuse_needless_backup(&self, recipe: &Recipe, session: &Session<'_>) -> Result<()> {
+        match &self.backup {
+            Some(_) if !recipe.writes() => Err(Failure::refused(format!(
+                "--backup has no effect: recipe {} writes nothing",
+                recipe.name
+            ))),
+            Some(_) if session.opened.is_directory() => Err(Failure::refused(
+                "--backup has no effect in a directory, where only the test file is written",
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Reads of a card that keeps its content find what happens to be there.
+fn unprepared(recipe: &Recipe, may_write: bool) -> Option<Caveat> {
+    let text = "a read-only recipe does not fill the test area first: unwritten or trimmed blocks read \
+                faster than data";
+    (recipe.prepares() && !may_write).then(|| Caveat::Other { text: text.to_owned() })
+}
+
+/// How many passes at most.
+fn runs(request: &Request, recipe: &Recipe) -> Result<u32> {
+    match request.runs {
+        Some(n) if (1..=MOST_RUNS).contains(&n) => Ok(n),
+        Some(n) => {
+            let why = format!("--runs {n} is not between 1 and {MOST_RUNS}; for more, run the command again");
+            Err(Failure::refused(why))
+        }
+        None => Ok(recipe.tries),
+    }
+}

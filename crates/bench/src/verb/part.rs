@@ -1,0 +1,92 @@
+//! A recipe as a part of another verb: one pass over an area whose content is saved first and put back, or may go.
+
+use super::passes::{Passes, Saved};
+use super::sizing::smaller_area;
+use super::{Request, report};
+use cardscope_engine::target::{Region, TargetError, place_area};
+use cardscope_model::recipe::Recipe;
+use cardscope_model::result::{Bench, BenchReport};
+use cardscope_model::units::{MIB, Nanos};
+use cardscope_probing::context::salt;
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::frame::{Common, Procedure, Session};
+use cardscope_session::opened::Opened;
+
+/// Room that the journal needs beside the area, for its frame.
+const FRAME: u64 = 16 * MIB;
+
+/// A bench on a card whose owner keeps it.
+pub struct Part {
+    pub request: Request,
+    /// Bytes from 0 on that the card is known to keep.
+    pub usable: u64,
+    /// False where only the recipe's reads are wanted.
+    pub writes: bool,
+    /// True where what stands in the area may go: a file of our own, or with consent.
+    pub content_may_go: bool,
+    /// The end of its time, by the target's clock.
+    pub deadline: Nanos,
+}
+
+impl Procedure for Part {
+    const VERB: &'static str = Request::VERB;
+    type Body = Bench;
+
+    fn common(&self) -> &Common {
+        &self.request.common
+    }
+
+    fn run(&self, session: &mut Session<'_>, report: &mut BenchReport) -> Result<()> {
+        let recipe = self.recipe(session.opened)?;
+        let region = self.region(&recipe, session.opened)?;
+        report::begin(report, &recipe, session.opened);
+        report.body.moved.data_kept = true;
+        let saved =
+            (self.writes && !self.content_may_go).then(|| Saved { region, salt: salt(report.header.seed) });
+        if let Some(saved) = &saved {
+            session.begin_journal(region.len + FRAME, saved.salt)?;
+        }
+        report::begin_row(report, &recipe, self.request.recipe_text()?, session)?;
+        let passes = Passes {
+            recipe: &recipe,
+            runs: 1,
+            first_pass_ends: false,
+            deadline: Some(self.deadline),
+            may_write: self.writes,
+            saved,
+            shares_left: 1,
+        };
+        session.events.plan(passes.plan(None));
+        let ended = passes.run(session, report);
+        report.body.moved.data_kept = !self.writes || !self.content_may_go || session.opened.is_directory();
+        let (returned, ended) = session.put_back_after(ended.err(), None, &mut report.body.moved);
+        report::sum_up(report, &recipe, session);
+        report.header.findings.extend(returned.and_then(|returned| returned.finding(None)));
+        ended
+    }
+}
+
+impl Part {
+    /// The recipe, cut to its reads where nothing may be written, and over a smaller area where little may be.
+    fn recipe(&self, opened: &Opened) -> Result<Recipe> {
+        let mut recipe = self.request.recipe()?;
+        if let Some(left) = opened.limit.left().filter(|left| self.writes && recipe.area > left / 2) {
+            let area = smaller_area(left).ok_or_else(|| opened.limit.refuse("it", recipe.area * 2))?;
+            recipe = self.request.recipe_over(Some(area))?;
+        }
+        if !self.writes {
+            recipe.tests.retain(|test| !test.name.op.writes());
+        }
+        Ok(recipe)
+    }
+
+    fn region(&self, recipe: &Recipe, opened: &mut Opened) -> Result<Region> {
+        let region = match opened.target.info().whole_card {
+            true => place_area(self.usable, recipe.area),
+            false => opened.target.area(recipe.area),
+        };
+        let room =
+            |reason: TargetError| Failure::refused_for(format!("there is no room for it: {reason}"), reason);
+        region.map_err(room)
+    }
+}

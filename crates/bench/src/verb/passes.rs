@@ -1,0 +1,194 @@
+//! The passes of a recipe: each sample and each pass is in the archive before the next begins.
+
+use super::pass::{Pass, Recording};
+use super::report;
+use cardscope_engine::card::Stop;
+use cardscope_engine::event::{Listener, Plan, Takes};
+use cardscope_engine::journal::JournalError;
+use cardscope_engine::runner::{self, RunError, Settings, run_pass};
+use cardscope_engine::target::{Region, TargetError};
+use cardscope_journal::put_back::RESTORING;
+use cardscope_journal::{Journal, backup};
+use cardscope_model::aggregate;
+use cardscope_model::random;
+use cardscope_model::recipe::Recipe;
+use cardscope_model::report::Moved;
+use cardscope_model::result::{BenchReport, RunResult};
+use cardscope_model::units::{MB, Nanos};
+use cardscope_probing::saved_area::SavedArea;
+use cardscope_probing::write_scope::WriteScope;
+use cardscope_session::error::Failure;
+use cardscope_session::frame::Session;
+use cardscope_session::opened::Opened;
+use cardscope_session::recorder::Recorder;
+use cardscope_store::RunStart;
+
+/// The stage in which the test area is saved.
+const SAVING: &str = "saving the test area";
+
+/// The speed in MB/s at which it is expected to be saved, and put back.
+const SAVING_MB_S: f64 = 40.0;
+
+/// How a recipe is run.
+pub(super) struct Passes<'a> {
+    pub(super) recipe: &'a Recipe,
+    /// Passes at most.
+    pub(super) runs: u32,
+    /// True where a pass that meets the recipe's demands is the last.
+    pub(super) first_pass_ends: bool,
+    /// Nothing new begins after it, by the target's clock.
+    pub(super) deadline: Option<Nanos>,
+    /// False where only its reads are wanted.
+    pub(super) may_write: bool,
+    /// The area whose content is saved in the session's journal before it is written to.
+    pub(super) saved: Option<Saved>,
+    /// Parts of what may be written, each as large as a pass's, that are left to what comes after the passes.
+    pub(super) shares_left: u32,
+}
+
+/// An area whose content is kept.
+pub(super) struct Saved {
+    pub(super) region: Region,
+    /// That of the stamps that are written, as the journal has noted it.
+    pub(super) salt: u64,
+}
+
+impl Passes<'_> {
+    /// Runs them and adds each to the report, also the one that was ended early. The session has begun its row.
+    pub(super) fn run(&self, session: &mut Session<'_>, report: &mut BenchReport) -> Result<(), Stop> {
+        let Some(mut recorder) = session.recorder.take() else { return Ok(()) };
+        let ended = self.all(session, &mut recorder, report);
+        session.recorder = Some(recorder);
+        ended
+    }
+
+    fn all(
+        &self,
+        session: &mut Session<'_>,
+        recorder: &mut Recorder,
+        report: &mut BenchReport,
+    ) -> Result<(), Stop> {
+        for number in 1..=self.runs {
+            if number > 1 && self.deadline.is_some_and(|end| session.opened.target.now() >= end) {
+                break;
+            }
+            session.opened.limit.share_out(self.runs - number + 1 + self.shares_left);
+            let seed = random::mix(report.header.seed.wrapping_add(u64::from(number)));
+            let (run, outcome) = self.pass(number, seed, session, recorder, &mut report.body.moved)?;
+            let passed = run.passed == Some(true);
+            report.body.runs.push(run);
+            outcome?;
+            if passed && self.first_pass_ends {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// A stage for each test of each run; before them an image of so many bytes or an area is saved, and after them the
+    /// area is put back.
+    pub(super) fn plan(&self, image: Option<u64>) -> Plan {
+        let takes = |bytes: u64| bytes as f64 / MB / SAVING_MB_S;
+        let area = takes(self.recipe.area);
+        let (before, after) = match (&self.saved, image) {
+            (Some(_), _) => (Some((SAVING, area)), Some((RESTORING, area))),
+            (None, Some(all)) => (Some((backup::SAVING, takes(all))), Some((backup::RESTORING, area))),
+            (None, None) => (None, None),
+        };
+        let around = |stage: Option<(&str, f64)>| stage.map(|(stage, takes)| (stage.to_owned(), takes));
+        let passes = (1..=self.runs)
+            .flat_map(|number| runner::stages(self.recipe, &self.label(number), self.may_write));
+        let takes = match before.is_none() && runner::ends_by_time(self.recipe, self.may_write) {
+            true => Takes::Weights,
+            false => Takes::AsSeen,
+        };
+        let stages = around(before).into_iter().chain(passes).chain(around(after));
+        Plan { takes, ..Plan::of(stages) }
+    }
+
+    /// What stands behind the name of each stage of a run.
+    fn label(&self, number: u32) -> String {
+        if self.runs > 1 { format!(", run {number} of {}", self.runs) } else { String::new() }
+    }
+
+    /// One pass: what it yielded, and how it ended.
+    fn pass(
+        &self,
+        number: u32,
+        seed: u64,
+        session: &mut Session<'_>,
+        recorder: &mut Recorder,
+        moved: &mut Moved,
+    ) -> Result<(RunResult, Result<(), Stop>), Stop> {
+        let label = self.label(number);
+        let start = RunStart { run: number, seed, counted: true, size_bytes: Some(self.recipe.area) };
+        recorder.archive.begin_run(recorder.id, start).map_err(not_kept)?;
+        let mut pass = Pass::new(self.recipe, Recording { recorder: &mut *recorder, run: number }, moved);
+        let Session { opened, interrupt, events, journal, .. } = session;
+        let settings = Settings {
+            label: &label,
+            seed,
+            may_write: self.may_write,
+            interrupt,
+            deadline: self.deadline,
+            more_follow: number < self.runs,
+        };
+        let ended = self.measure(&settings, opened, journal.as_mut(), &mut pass, *events);
+        pass.settle();
+        let mut run = RunResult {
+            run: number,
+            counted: true,
+            seed,
+            results: report::results(
+                self.recipe,
+                &pass.samples,
+                pass.caveats,
+                pass.precisions,
+                opened.ceiling_mb_s,
+            ),
+            not_measured: pass.not_measured,
+            scores: Vec::new(),
+            passed: None,
+        };
+        run.scores = aggregate::scores(&run, self.recipe);
+        run.passed = aggregate::demands_met(&run, self.recipe);
+        // What was measured belongs into the document also where the archive could not take it.
+        let recorded = recorder.archive.finish_run(recorder.id, &run).map_err(not_kept);
+        Ok((run, ended.and(recorded)))
+    }
+
+    fn measure(
+        &self,
+        settings: &Settings<'_>,
+        opened: &mut Opened,
+        journal: Option<&mut Journal>,
+        pass: &mut Pass<'_>,
+        events: &mut dyn Listener,
+    ) -> Result<(), Stop> {
+        let target = opened.target.as_mut();
+        let Some(Saved { region, salt }) = &self.saved else {
+            return run_pass(target, self.recipe, settings, pass, events).map_err(stop);
+        };
+        let Some(journal) = journal else {
+            let why = "the data of the card cannot be preserved without a journal";
+            return Err(Stop::Journal(JournalError(why.into())));
+        };
+        events.stage(SAVING, Some(region.len), None);
+        let mut scope = WriteScope::new(Some(journal as _));
+        let mut area = SavedArea::save(target, &mut scope, *region, *salt, settings.interrupt)?;
+        pass.moved.bytes_read += region.len;
+        run_pass(&mut area, self.recipe, settings, pass, events).map_err(stop)
+    }
+}
+
+fn stop(error: RunError) -> Stop {
+    match error {
+        RunError::Target(TargetError::Interrupted) => Stop::Interrupted,
+        RunError::Target(error) => Stop::Target(error),
+        other => Stop::Journal(JournalError(other.into())),
+    }
+}
+
+fn not_kept(error: cardscope_store::ArchiveError) -> Stop {
+    Stop::Journal(JournalError(Failure::from(error).into()))
+}

@@ -1,0 +1,144 @@
+//! What a recipe writes, said before it begins; and a recipe fitted to what may be written.
+
+use crate::request::Request;
+use cardscope_model::recipe::{Recipe, Test};
+use cardscope_model::units::{Amount, MIB};
+use cardscope_session::error::Result;
+use cardscope_session::opened::Opened;
+
+/// Below this a test area says nothing about a card.
+const SMALLEST_AREA: u64 = 16 * MIB;
+
+/// Of what may be written, so much goes into the area; the rest is for the tests.
+const AREA_SHARE: u64 = 4;
+
+/// No card is so fast, in MB/s: what is limited by bytes or passes as well as by time ends by those.
+const FAST_MB_S: f64 = 1e9;
+
+/// What runs of a recipe write at most.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Writes {
+    /// Bytes, whatever the card.
+    pub(crate) bytes: u64,
+    /// And for so many seconds as many more as the card takes.
+    pub(crate) seconds: f64,
+}
+
+impl Writes {
+    /// Of a recipe on a target.
+    pub(crate) fn on(recipe: &Recipe, runs: u32, opened: &Opened) -> Writes {
+        let mut writes = Writes::of(recipe, runs, opened.target.info().bytes);
+        // Its file is made once.
+        writes.bytes = writes.bytes.saturating_add(opened.written_by_growing(recipe.area));
+        writes
+    }
+
+    /// Of a recipe on a card of so many bytes.
+    fn of(recipe: &Recipe, runs: u32, card_bytes: u64) -> Writes {
+        let by_time = |test: &&Test| {
+            let fixed = test.limit.passes.is_some() || test.limit.bytes.is_some();
+            test.name.op.writes() && (!fixed || test.warmup_s > 0.0)
+        };
+        let lasts = |test: &Test| {
+            let each = test.limit.seconds.or(test.until.map(|until| until.max_s)).unwrap_or_default();
+            f64::from(test.loops + test.discard_loops) * (each + test.warmup_s)
+        };
+        let timed: Vec<Test> = recipe.tests.iter().filter(by_time).cloned().collect();
+        let fixed = Recipe {
+            tests: recipe.tests.iter().filter(|test| !by_time(test)).cloned().collect(),
+            ..recipe.clone()
+        };
+        let filled = timed.iter().filter(|test| test.prepare.is_some());
+        let filled: f64 = filled.map(|test| test.size.min(card_bytes) as f64).sum();
+        let bytes = fixed.planned(FAST_MB_S, card_bytes).bytes_written + filled;
+        let runs = f64::from(runs);
+        Writes { bytes: (bytes * runs) as u64, seconds: timed.iter().map(lasts).sum::<f64>() * runs }
+    }
+
+    /// In words.
+    pub(crate) fn words(self) -> String {
+        let bytes = Amount(self.bytes.checked_next_multiple_of(MIB).unwrap_or(self.bytes));
+        match self.seconds > 0.0 {
+            true => format!("writes {bytes}, and as much as possible in {:.0} s", self.seconds),
+            false => format!("writes up to {bytes}"),
+        }
+    }
+}
+
+/// The recipe as it is run where writing is limited: over a smaller area where it measures by time.
+///
+/// # Errors
+/// A refusal with the bytes that it needs, where it writes more than may be written and cannot be made smaller.
+pub(super) fn fit(request: &Request, recipe: Recipe, runs: u32, opened: &Opened) -> Result<Recipe> {
+    let Some(left) = opened.limit.left() else { return Ok(recipe) };
+    if !opened.may_write {
+        return Ok(recipe);
+    }
+    let what = format!("recipe {}", recipe.name);
+    let writes = Writes::on(&recipe, runs, opened);
+    if writes.seconds == 0.0 {
+        return if writes.bytes <= left { Ok(recipe) } else { Err(opened.limit.refuse(&what, writes.bytes)) };
+    }
+    // Half of it is for what is measured.
+    if writes.bytes <= left / 2 {
+        return Ok(recipe);
+    }
+    let refusal = opened.limit.refuse(&what, writes.bytes.saturating_mul(2));
+    let area = smaller_area(left / u64::from(runs)).filter(|_| request.size.is_none());
+    let smaller =
+        request.recipe_over(Some(area.ok_or_else(|| refusal.clone())?)).map_err(|_| refusal.clone())?;
+    if Writes::on(&smaller, runs, opened).bytes <= left / 2 { Ok(smaller) } else { Err(refusal) }
+}
+
+/// An area that leaves most of `left` bytes to the tests; `None` where it would be too small.
+pub(crate) fn smaller_area(left: u64) -> Option<u64> {
+    Some(left / AREA_SHARE / MIB * MIB).filter(|area| *area >= SMALLEST_AREA)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::recipe::{RECIPES, parse};
+
+    fn recipe(name: &str, area: Option<u64>) -> Recipe {
+        parse(RECIPES.find(name).unwrap(), area).unwrap()
+    }
+
+    #[test]
+    fn what_fills_the_whole_card_or_is_absurdly_long_is_said_as_such() {
+        let text = "name = \"x\"\ntitle = \"t\"\nversion = 1\nsource = \"s\"\n[area]\nsize = \"1MiB\"\nprepare = false\n";
+        let writes =
+            |tests: &str| Writes::of(&parse(&format!("{text}{tests}"), None).unwrap(), 1, 64_000_000_000);
+        let whole = |block: &str| {
+            format!(
+                "[[test]]\ntest = \"{block} Q1T1 write\"\nspan = \"device\"\nprepare_block = \"1MiB\"\nseconds = 5\n"
+            )
+        };
+        let both = writes(&(whole("SEQ1M") + &whole("SEQ512K")));
+        assert_eq!(both, Writes { bytes: 128_000_000_000, seconds: 10.0 });
+        let long = writes(
+            "[[test]]\ntest = \"SEQ1M Q1T2 write\"\nsharing = \"same\"\nbytes = 1125899906842624\nloops = 10000\n",
+        );
+        assert_eq!(long.bytes, u64::MAX);
+        assert!(long.words().contains("EB") || long.words().contains("TB"), "{}", long.words());
+    }
+
+    #[test]
+    fn a_recipe_by_time_writes_its_area_and_then_for_as_long_as_it_measures() {
+        let quick = Writes::of(&recipe("quick", None), 2, 1 << 40);
+        assert_eq!(quick, Writes { bytes: 2 * 192 * MIB, seconds: 2.0 * 4.0 * 4.5 });
+        assert!(quick.words().contains("384 MiB") && quick.words().contains("36 s"), "{}", quick.words());
+    }
+
+    #[test]
+    fn a_recipe_of_passes_has_a_figure() {
+        let small = Writes::of(&recipe("dd-sweep", None), 1, 1 << 40);
+        assert!(small.seconds == 0.0 && (11 << 30..20 << 30).contains(&small.bytes), "{small:?}");
+    }
+
+    #[test]
+    fn an_area_too_small_to_say_anything_is_none() {
+        assert_eq!(smaller_area(256 * MIB), Some(64 * MIB));
+        assert_eq!(smaller_area(63 * MIB), None);
+    }
+}

@@ -1,0 +1,74 @@
+//! What a seller is shown who is asked for a refund: which card it is, what it announces and what is there, to the byte, how
+//! that was found, and addresses at which anybody can see the same.
+
+use cardscope_model::identity::Identity;
+use cardscope_model::report::Header;
+use cardscope_model::units::{Capacity, grouped};
+use cardscope_model::verify::{Disproof, Method, SectorFound, Verification};
+use cardscope_page::figure::{count, percent};
+use cardscope_page::tree::{Block, Page, fact, listed};
+
+/// Addresses that the sheet has room for.
+const ADDRESSES: usize = 8;
+
+/// Adds the evidence as a detail that is printed.
+pub fn add(page: &mut Page, header: &Header, found: &Verification, identity: Option<&Identity>) {
+    let cid = identity.and_then(|identity| identity.cid.as_ref());
+    let nvme = identity.and_then(|identity| identity.nvme.as_ref()?.identify.as_ref());
+    let cid_words = |cid: &cardscope_sd::registers::Cid| {
+        format!("{} {}", cid.maker.as_deref().unwrap_or("unknown maker"), cid.pnm.trim())
+    };
+    let all = [
+        ("card", cid.map(cid_words).or(nvme.map(|model| model.mn.trim().to_owned()))),
+        (
+            "serial number",
+            cid.map(|cid| cid.psn_hex.clone()).or(nvme.map(|model| model.sn.trim().to_owned())),
+        ),
+        ("made", cid.map(|cid| cid.mdt.to_string())),
+        ("CID", cid.map(|cid| cid.raw.to_string())),
+        ("announced", Some(Capacity(found.announced_bytes).to_string())),
+        ("usable", found.usable_bytes.map(|bytes| Capacity(bytes).to_string())),
+        ("verified", Some(Capacity(found.proven_bytes).to_string())),
+        ("method", Some(method(found))),
+        ("confidence", Some(percent(found.confidence))),
+        ("tested on", Some(header.target.clone())),
+        ("reader", header.condition.get("reader").map(ToString::to_string)),
+        ("seed", Some(header.seed.to_string())),
+    ];
+    let facts = all.into_iter().filter_map(|(name, value)| Some(fact(name, value?))).collect();
+    page.fold("Evidence", [Block::Facts(facts), listed(&found.disproofs, ADDRESSES, disproof)]);
+    page.print(&["Evidence"]);
+}
+
+fn method(found: &Verification) -> String {
+    let restored = if found.moved.bytes_restored > 0 { ", then restored" } else { "" };
+    match found.method {
+        Method::Quick => format!("quick test: samples over all addresses, written and read back{restored}"),
+        Method::Full => "full test: every block written and read back".to_owned(),
+        Method::Files => "files: the free space filled, and read back".to_owned(),
+    }
+}
+
+/// An address with what was read there.
+fn disproof(proof: &Disproof) -> String {
+    let times = if proof.seen == 2 { "twice".to_owned() } else { count(proof.seen, "time") };
+    format!(
+        "byte {}: read {}, not what was written there ({times})",
+        grouped(proof.address),
+        found(proof.found)
+    )
+}
+
+/// What stood in a sector, in words.
+fn found(found: SectorFound) -> String {
+    match found {
+        SectorFound::Expected => "the same".to_owned(),
+        SectorFound::Flipped { bits } => format!("the same with {bits} bits wrong"),
+        SectorFound::Elsewhere { address } => format!("what belongs to byte {}", grouped(address)),
+        SectorFound::Stale { generation } => format!("what stood there after write {generation}"),
+        SectorFound::Foreign { address, .. } => format!("another run's stamp of byte {}", grouped(address)),
+        SectorFound::Constant { byte } => format!("0x{byte:02x} throughout"),
+        SectorFound::Other => "something older".to_owned(),
+        SectorFound::Error => "an error".to_owned(),
+    }
+}

@@ -1,0 +1,133 @@
+//! The summary of `verify --files` in the words and units of h2testw 1.4 (reference page `peers` 2.10), for who compares
+//! with its logs: KByte, MByte and GByte are powers of 1024 there.
+
+use crate::page as verify;
+use crate::page::verdict;
+use cardscope_model::verify::{FilesReport, Pace, SectorCounts, VerifyReport};
+use cardscope_page::tree::{Block, Page};
+use std::fmt::Write;
+
+const SECTOR: u64 = 512;
+const MBYTE: u64 = 1 << 20;
+
+/// The page of `verify` with the summary in its place.
+pub fn page(report: &VerifyReport) -> Page {
+    let Some(files) = &report.body.files else { return verify::page(report) };
+    let (tone, answer) = verdict::headline(&report.body, &report.header.findings, None);
+    let mut page = Page::new("", tone, answer);
+    page.add("", [Block::Verbatim(summary(files, report.header.error.as_deref()))]);
+    page
+}
+
+/// The lines as h2testw prints them; what ended a run early comes last, which it has no words for.
+pub fn summary(files: &FilesReport, error: Option<&str>) -> String {
+    let mut out = String::new();
+    let (tested, all) = (files.tested_bytes / MBYTE, files.file_system_bytes / MBYTE);
+    if tested < all {
+        let _ = writeln!(out, "Warning: Only {tested} of {all} MByte tested.");
+    }
+    match files.sectors.lost() {
+        0 if error.is_some() => {}
+        0 => {
+            let _ = writeln!(out, "Test finished without errors.");
+            if files.kept {
+                let _ = writeln!(out, "You can now delete the test files *.h2w or verify them again.");
+            }
+        }
+        _ => out.push_str(&losses(files)),
+    }
+    for (word, pace) in [("Writing", files.write), ("Reading", files.read)] {
+        if let Some(pace) = pace {
+            let _ = writeln!(out, "{word} speed: {} MByte/s", mbyte_per_second(&pace));
+        }
+    }
+    out.push_str("H2testw v1.4\n");
+    if let Some(error) = error {
+        let _ = writeln!(out, "Ended early: {error}");
+    }
+    out
+}
+
+fn losses(files: &FilesReport) -> String {
+    let SectorCounts { ok, changed, overwritten, corrupted, aliased, unreadable } = files.sectors;
+    let mut out = String::from("The media is likely to be defective.\n");
+    let mut line = |text: String| {
+        out.push_str(&text);
+        out.push('\n');
+    };
+    line(format!("{} OK ({ok} sectors)", amount(ok)));
+    line(format!("{} DATA LOST ({} sectors)", amount(files.sectors.lost()), files.sectors.lost()));
+    line(format!("Details:{} overwritten ({overwritten} sectors)", amount(overwritten)));
+    line(format!("{} slightly changed (< 8 bit/sector, {changed} sectors)", amount(changed)));
+    // It stops at what cannot be read; here that is lost like any other data.
+    line(format!("{} corrupted ({} sectors)", amount(corrupted + unreadable), corrupted + unreadable));
+    line(format!("{} aliased memory ({aliased} sectors)", amount(aliased)));
+    if let Some(first) = &files.first_error {
+        line(format!("First error at offset: 0x{:016x}", first.offset));
+        line(format!("Expected: 0x{:016x}", first.expected));
+        line(first.found.map_or("Found: (not readable)".into(), |word| format!("Found: 0x{word:016x}")));
+    }
+    out
+}
+
+/// Sectors in the largest unit that they fill: whole KByte and MByte, tenths of a GByte, never rounded up.
+fn amount(sectors: u64) -> String {
+    let bytes = sectors * SECTOR;
+    match bytes {
+        0..0x10_0000 => format!("{} KByte", bytes >> 10),
+        0x10_0000..0x4000_0000 => format!("{} MByte", bytes >> 20),
+        _ => {
+            let tenths = (u128::from(bytes) * 10) >> 30;
+            format!("{}.{} GByte", tenths / 10, tenths % 10)
+        }
+    }
+}
+
+/// Three digits, as it prints them.
+fn mbyte_per_second(pace: &Pace) -> String {
+    let speed = if pace.seconds > 0.0 { pace.bytes as f64 / MBYTE as f64 / pace.seconds } else { 0.0 };
+    match speed {
+        s if s < 10.0 => format!("{s:.2}"),
+        s if s < 100.0 => format!("{s:.1}"),
+        s => format!("{s:.0}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_testkit::samples::lossy_files;
+
+    #[test]
+    fn losses_are_summed_up_as_h2testw_does() {
+        let expected = "Warning: Only 31982 of 31983 MByte tested.
+The media is likely to be defective.
+58.5 GByte OK (122845070 sectors)
+57 KByte DATA LOST (114 sectors)
+Details:0 KByte overwritten (0 sectors)
+0 KByte slightly changed (< 8 bit/sector, 0 sectors)
+57 KByte corrupted (114 sectors)
+0 KByte aliased memory (0 sectors)
+First error at offset: 0x0000000157b77e00
+Expected: 0x0000000157b77e00
+Found: 0xcea8a293915717a4
+Reading speed: 90.6 MByte/s
+H2testw v1.4
+";
+        assert_eq!(summary(&lossy_files(), None), expected);
+    }
+
+    #[test]
+    fn a_whole_card_ends_as_h2testw_ends() {
+        let mut files = lossy_files();
+        files.sectors = SectorCounts { ok: 62_464 * 2048, ..SectorCounts::default() };
+        let speed =
+            |seconds| Some(Pace { bytes: 641 * MBYTE, seconds, mb_s: 0.0, slowest_second_mb_s: None });
+        (files.write, files.read, files.tested_bytes) = (speed(100.0), speed(10.0), files.file_system_bytes);
+        assert_eq!(
+            summary(&files, None),
+            "Test finished without errors.\nYou can now delete the test files *.h2w or verify them again.\n\
+             Writing speed: 6.41 MByte/s\nReading speed: 64.1 MByte/s\nH2testw v1.4\n"
+        );
+    }
+}

@@ -1,0 +1,219 @@
+//! `verify` as text: the verdict first, then what it rests on, what it cost, and what to do; and what `verify --files`
+//! found: speeds, counts, and the files that are not as they should be.
+
+pub mod evidence;
+pub mod h2testw;
+pub mod verdict;
+
+use crate::page::verdict::announced_bytes;
+use cardscope_model::report::Tone;
+use cardscope_model::shell::quoted;
+use cardscope_model::units::three_digits as speed;
+use cardscope_model::units::{Capacity, Size, grouped, mb_per_s};
+use cardscope_model::verify::{
+    FileResult, FilesReport, FirstError, Method, Pace, SectorCounts, VerifyReport,
+};
+use cardscope_page::chart::inside::{TERMINAL, addresses};
+use cardscope_page::chart::visit;
+use cardscope_page::figure::{count, duration, sentence};
+use cardscope_page::tree::table::Table;
+use cardscope_page::tree::{Block, Fact, Page, Reason, fact, failed_ios, io_errors, moved};
+
+/// The page.
+pub fn page(report: &VerifyReport) -> Page {
+    let (header, body) = (&report.header, &report.body);
+    let (tone, answer) = verdict::headline(body, &header.findings, None);
+    let mut page = Page::new(&header.target, tone, answer);
+    page.reasons.extend(failed_ios(&body.moved));
+    page.reasons.extend(verdict::reason(body).map(|(tone, text)| Reason { tone, text }));
+    page.because(Tone::Plain, sentence(&moved(&body.moved)));
+    page.figures = sizes(report);
+    if let Some(found) = &body.files {
+        add_files(&mut page, found);
+    }
+    page.add("Capacity", visit::capacity(body).map(Block::chart));
+    let map = body.map.as_ref().and_then(|map| addresses(map, &header.condition, TERMINAL));
+    page.add("", map.map(Block::chart));
+    page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
+    if let Some(stated) = &body.stated {
+        let sizes = stated.rows().chain(body.usable_bytes.map(|bytes| ("usable", bytes)));
+        page.fold(
+            "Capacity by source",
+            [Block::Facts(sizes.map(|(name, n)| fact(name, Capacity(n))).collect())],
+        );
+    }
+    page.fold("Exact sizes", [Block::Facts(exact(report)), Block::Lines(cost(report).collect())]);
+    evidence::add(&mut page, header, body, None);
+    page.print(&["Capacity", ""]);
+    page.framed(header)
+}
+
+fn sizes(report: &VerifyReport) -> Vec<Fact> {
+    let body = &report.body;
+    let size = |bytes: Option<u64>| bytes.map_or("unknown".to_owned(), |bytes| Size(bytes).to_string());
+    let mut facts = vec![
+        fact(if body.files.is_some() { "free space" } else { "announced" }, Size(announced_bytes(body))),
+        fact("usable capacity", size(body.usable_bytes)),
+        fact("verified capacity", Size(body.proven_bytes)),
+    ];
+    // Where all that can be trusted is all that works, one of them says it.
+    let fair = body.method != Method::Quick || body.share.as_ref().is_none_or(|share| share.bad > 0);
+    let verified = |good: &u64| body.usable_bytes.is_none() && body.proven_bytes == *good;
+    let good = body.good_bytes.filter(|good| body.usable_bytes != Some(*good) && !verified(good) && fair);
+    facts.extend(good.map(|bytes| fact("working (estimate)", Size(bytes))));
+    facts.extend(body.cache_bytes.map(|bytes| fact("hidden by a cache", format!("up to {}", Size(bytes)))));
+    facts
+}
+
+/// The same to the byte.
+fn exact(report: &VerifyReport) -> Vec<Fact> {
+    let body = &report.body;
+    let wrap = if body.dead_address_line { "dead address line at" } else { "addresses repeat every" };
+    let all = [
+        ("announced", Some(body.announced_bytes)),
+        ("usable", body.usable_bytes),
+        ("verified", Some(body.proven_bytes)),
+        ("working (estimate)", body.good_bytes),
+        (wrap, body.wrap_bytes),
+        ("cache up to", body.cache_bytes),
+    ];
+    all.into_iter().filter_map(|(name, bytes)| Some(fact(name, Capacity(bytes?)))).collect()
+}
+
+fn cost(report: &VerifyReport) -> impl Iterator<Item = String> {
+    let cost = &report.body.moved;
+    let all = cost.bytes_written + cost.bytes_restored + cost.bytes_read;
+    let share = report.body.share.as_ref().map(|share| {
+        let bound = share.excluded_above * 100.0;
+        let (bad, samples) = (grouped(share.bad), grouped(share.samples));
+        format!(
+            "{bad} of {samples} samples are bad: would detect ≥ {bound:.2} % bad blocks (95 % confidence)."
+        )
+    });
+    let speed = (cost.seconds > 0.0)
+        .then(|| format!("All I/O together: {} MB/s.", speed(mb_per_s(all, cost.seconds))));
+    [speed, share].into_iter().flatten()
+}
+
+/// So many files are listed one by one; the others are summed up.
+const MOST_FILES: usize = 16;
+
+/// Adds what was found of the files to a page.
+fn add_files(page: &mut Page, report: &FilesReport) {
+    let mut lines = vec![head(report), counts(&report.sectors)];
+    lines.extend(report.first_error.as_ref().map(first_error));
+    let paces = [("Writing", report.write), ("Reading", report.read)];
+    lines.extend(paces.into_iter().filter_map(|(word, pace)| Some(format!("{word}: {}.", one_way(&pace?)))));
+    page.add("", [Block::Lines(lines)]);
+    let files = listed_files(report);
+    let more = report.files.len() - files.len();
+    let more = (more > 0).then(|| format!("… and {more} files more without losses or remarks."));
+    page.add("", [Block::Table(table(&files)), Block::Lines(more.into_iter().chain(odd(report)).collect())]);
+    let again = format!("cardscope verify {} --files --read-only", quoted(&report.directory));
+    if report.written && report.kept {
+        page.step("Read the files again, which are still there.", Some(again));
+    }
+}
+
+fn first_error(first: &FirstError) -> String {
+    let found = first.found.map_or("nothing that could be read".into(), |word| format!("0x{word:016x}"));
+    format!(
+        "First error: byte {} of {} (offset 0x{:016x} of all): 0x{:016x} expected, {found} found.",
+        grouped(first.offset_in_file),
+        first.file,
+        first.offset,
+        first.expected
+    )
+}
+
+fn head(report: &FilesReport) -> String {
+    let files = count(report.files.len() as u32, "file");
+    let by = if report.written { "written and read back" } else { "read" };
+    let on = report.mounted_at.as_ref().map(|at| format!(" mounted on {at}")).unwrap_or_default();
+    let tested = Size(report.tested_bytes);
+    let (directory, system) = (&report.directory, &report.file_system);
+    format!("{files} {by} in {directory} ({system}{on}): {tested} of {} free.", Size(report.free_bytes))
+}
+
+/// The words of f3read, in order of harm.
+fn counts(sectors: &SectorCounts) -> String {
+    let rows = [
+        ("whole", sectors.ok),
+        ("slightly changed (1 to 7 bits)", sectors.changed),
+        ("overwritten by another place's", sectors.overwritten),
+        ("corrupted", sectors.corrupted),
+        ("not readable", sectors.unreadable),
+    ];
+    let there = rows.iter().filter(|(word, count)| *count > 0 || *word == "whole");
+    let named: Vec<String> = there.map(|(word, count)| format!("{} {word}", grouped(*count))).collect();
+    let aliased = match sectors.aliased {
+        0 => String::new(),
+        n => format!(
+            " Of the overwritten ones {} hold what belongs to another place of these files.",
+            grouped(n)
+        ),
+    };
+    format!("Sectors of 512 bytes: {}.{aliased}", named.join(", "))
+}
+
+fn one_way(pace: &Pace) -> String {
+    let slowest = pace.slowest_second_mb_s;
+    let slowest = slowest.map(|s| format!(", in its slowest second {} MB/s", speed(s))).unwrap_or_default();
+    format!("{} MB/s over {}{slowest}", speed(pace.mb_s), duration(pace.seconds))
+}
+
+/// The files to list; those with losses or a remark come first where there are too many.
+fn listed_files(report: &FilesReport) -> Vec<&FileResult> {
+    let mut files: Vec<&FileResult> = report.files.iter().collect();
+    if files.len() > MOST_FILES {
+        files.sort_by_key(|file| (file.sectors.lost() == 0 && file.remark.is_none(), file.number));
+        files.truncate(MOST_FILES);
+    }
+    files
+}
+
+fn table(files: &[&FileResult]) -> Table {
+    let pace = |pace: Option<Pace>| pace.map(|p| speed(p.mb_s)).unwrap_or_default();
+    Table::of(
+        files.iter().copied(),
+        &[
+            ("file", &|file| file.name.clone()),
+            ("bytes", &|file| grouped(file.bytes)),
+            ("lost sectors", &|file| grouped(file.sectors.lost())),
+            ("write MB/s", &|file| pace(file.write)),
+            ("read MB/s", &|file| pace(file.read)),
+            ("remark", &|file| file.remark.clone().unwrap_or_default()),
+        ],
+    )
+}
+
+fn odd(report: &FilesReport) -> Vec<String> {
+    let missing = report.missing.iter().map(|(from, to)| match from == to {
+        true => format!("Not there: {from}.h2w."),
+        false => format!("Not there: {from}.h2w to {to}.h2w."),
+    });
+    let left_out = report.foreign.iter().map(|name| format!("Left out: {name}."));
+    missing.chain(left_out).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_testkit::samples::lossy_files;
+
+    #[test]
+    fn losses_are_shown_with_their_kinds_and_the_first_one_with_its_address() {
+        let mut page = Page::default();
+        add_files(&mut page, &lossy_files());
+        let text = page.text();
+        for part in [
+            "2 files read in /media/card",
+            "114 corrupted",
+            "First error: byte 397 901 312 of 6.h2w (offset 0x0000000157b77e00",
+            "Reading: 95.0 MB/s over 1 min 40 s, in its slowest second 12.0 MB/s.",
+            "Not there: 1.h2w to 5.h2w.",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+    }
+}

@@ -1,0 +1,385 @@
+//! The eleven verdicts on a card's capacity as people read them: first word, colour, answer, reason and advice, the same
+//! for `verify`, `check` and a publication.
+
+use cardscope_model::capacity::nominal;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::report::Tone;
+use cardscope_model::report::{Body as _, ExitStatus};
+use cardscope_model::units::three_digits as speed;
+use cardscope_model::units::{BinarySize, Size, grouped};
+use cardscope_model::verify::{CapacityCause, Method, PROVEN, SURE, Verdict, Verification};
+use cardscope_page::figure::{count, listing, percent};
+
+/// Colour of an answer: what the exit status says.
+fn tone(found: &Verification) -> Tone {
+    match found.exit_status() {
+        ExitStatus::Good => Tone::Good,
+        ExitStatus::NotProven => Tone::Warning,
+        ExitStatus::Bad => Tone::Bad,
+    }
+}
+
+/// Word that the answer begins with.
+fn first_word(found: &Verification) -> &'static str {
+    match found.verdict {
+        Verdict::Genuine if found.confidence < PROVEN => "NOT PROVEN",
+        Verdict::Genuine if found.method == Method::Full => "GENUINE",
+        Verdict::Genuine => "PASSED",
+        Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted => "FAKE",
+        Verdict::Damaged => "DAMAGED",
+        Verdict::Dead => "DEAD",
+        Verdict::ReadOnly => "READ-ONLY",
+        Verdict::Unstable => "UNSTABLE",
+        Verdict::ReaderSuspect => "SUSPECT READER",
+        Verdict::Inconclusive if found.proven_bytes == 0 && found.disproofs.is_empty() => "NOT TESTED",
+        Verdict::Inconclusive => "NOT PROVEN",
+    }
+}
+
+/// The answer of a page and its colour: the capacity first, then what is printed on the card; `missed` names the marks
+/// that a visit found missed.
+pub fn headline(found: &Verification, findings: &[Finding], missed: Option<String>) -> (Tone, String) {
+    let unaccused = matches!(found.verdict, Verdict::Genuine | Verdict::Inconclusive);
+    if let Some(lie) = findings.iter().filter(|_| unaccused).find_map(false_label) {
+        return (Tone::Bad, lie);
+    }
+    let bad = findings.iter().filter(|finding| finding.weight == Weight::Bad).count();
+    let short = missed.or_else(|| slower_than_printed(findings)).filter(|_| !found.verdict.is_bad());
+    let flaw = match short {
+        Some(short) => format!("slower than printed: {short}."),
+        None if found.verdict == Verdict::Genuine && bad > 0 => {
+            format!("with {}.", count(bad as u64, "problem"))
+        }
+        None => return (tone(found), answer(found)),
+    };
+    let but = if found.exit_status() == ExitStatus::Good { "but" } else { "and" };
+    (Tone::Warning, format!("{}, {but} {flaw}", first_word(found)))
+}
+
+/// A printed capacity far above the one that the card announces itself.
+fn false_label(finding: &Finding) -> Option<String> {
+    if finding.claim != "label-capacity" || finding.weight != Weight::Bad {
+        return None;
+    }
+    let bytes = |what| finding.value_of(what)?.parse().ok();
+    let (announced, printed) = (bytes("announced_bytes").map(Size)?, bytes("printed_bytes")?);
+    let printed = nominal(printed).unwrap_or_else(|| Size(printed).to_string());
+    Some(format!("FAKE LABEL: announces {announced}, printed {printed}. Return it."))
+}
+
+/// Printed speeds that were not reached: `reads 117 of 300 MB/s`.
+fn slower_than_printed(findings: &[Finding]) -> Option<String> {
+    let slow = findings.iter().filter(|f| f.claim == "label-speed" && f.weight != Weight::Note);
+    let of = |finding: &Finding| {
+        [("reads", "reading"), ("writes", "writing")]
+            .into_iter()
+            .find_map(|(operation, name)| Some(format!("{operation} {}", finding.value_of(name)?)))
+    };
+    let short: Vec<String> = slow.filter_map(of).collect();
+    (!short.is_empty()).then(|| listing(&short))
+}
+
+/// The answer about the capacity in a line.
+pub(crate) fn answer(found: &Verification) -> String {
+    let announced = Size(announced_bytes(found));
+    let said = match found.verdict {
+        Verdict::Genuine => genuine(found),
+        Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted => {
+            match (found.usable_bytes, found.good_bytes) {
+                (Some(bytes), _) if Size(bytes).to_string() == announced.to_string() => {
+                    let missing = Size(found.announced_bytes.saturating_sub(bytes));
+                    format!("the last {missing} of {announced} are missing. Return it.")
+                }
+                (Some(bytes), _) => format!("holds {} of {announced}. Return it.", Size(bytes)),
+                (None, Some(bytes)) => format!("holds about {} of {announced}. Return it.", Size(bytes)),
+                (None, None) => format!("does not hold its {announced}. Return it."),
+            }
+        }
+        Verdict::Damaged => damaged(found),
+        Verdict::Dead if let Some(CapacityCause::LostFlash { card_bytes, .. }) = found.cause => {
+            format!("shows {announced} of {}: its controller lost the flash. Discard it.", Size(card_bytes))
+        }
+        Verdict::Dead => "keeps nothing. Discard it.".to_owned(),
+        Verdict::ReadOnly => "accepts no writes. Copy what is on it.".to_owned(),
+        Verdict::Unstable => {
+            "answers differ from read to read. Try another reader, then discard it.".to_owned()
+        }
+        Verdict::ReaderSuspect => reader_suspect(found),
+        Verdict::Inconclusive => inconclusive(found),
+    };
+    // Below this confidence nobody is accused: the next steps say how to be sure.
+    match found.verdict.is_bad() && found.confidence < SURE {
+        true => {
+            format!("LIKELY {} ({}): {}", first_word(found), percent(found.confidence), without_advice(&said))
+        }
+        false => format!("{}{}: {said}", first_word(found), with_errors(found)),
+    }
+}
+
+/// Failed I/Os of a card that passed all the same.
+fn with_errors(found: &Verification) -> String {
+    match found.moved.counts.failed() {
+        failed @ 1.. if found.verdict == Verdict::Genuine => format!(" with {}", count(failed, "error")),
+        _ => String::new(),
+    }
+}
+
+/// The first sentence.
+fn without_advice(said: &str) -> String {
+    said.split_once(". ").map_or_else(|| said.to_owned(), |(first, _)| format!("{first}."))
+}
+
+/// What there was to test; of files the free space.
+pub fn announced_bytes(found: &Verification) -> u64 {
+    found.files.as_ref().map_or(found.announced_bytes, |files| files.free_bytes)
+}
+
+fn genuine(found: &Verification) -> String {
+    let (proven, announced) = (Size(found.proven_bytes), Size(announced_bytes(found)));
+    let sure = (found.confidence < SURE).then(|| format!("{} sure", percent(found.confidence)));
+    let (claim, extent) = match (found.method, sure) {
+        (Method::Full, None) => ("every byte verified", announced.to_string()),
+        (Method::Full, Some(sure)) => ("every byte verified", format!("{announced}, {sure}")),
+        (Method::Files, None) => (FREE_SPACE_HOLDS, proven.as_part_of(announced)),
+        (Method::Files, Some(sure)) => (FREE_SPACE_HOLDS, format!("short test, {sure}")),
+        (Method::Quick, None) => (NOTHING_MISSING, format!("quick test, {}", proven.as_part_of(announced))),
+        (Method::Quick, Some(sure)) => (NOTHING_MISSING, format!("short test, {sure}")),
+    };
+    format!("{claim} ({extent}).")
+}
+
+const NOTHING_MISSING: &str = "no missing capacity found";
+const FREE_SPACE_HOLDS: &str = "the free space holds what is written";
+
+fn reader_suspect(found: &Verification) -> String {
+    let shown = Size(announced_bytes(found));
+    let said = match (found.cause, found.at_most_usable()) {
+        (Some(CapacityCause::ExtraSectors { .. }), _) => "it counts one sector too many".to_owned(),
+        (Some(CapacityCause::DroppedBits { card_bytes, .. }), _) => {
+            format!("it shows {shown} of the card's {}", Size(card_bytes))
+        }
+        (Some(CapacityCause::ExcessCapacity { card_bytes, .. }), _) => {
+            format!("it shows {shown} of a card of {}", Size(card_bytes))
+        }
+        (Some(CapacityCause::AddressLimit { limit_bytes }), _) => {
+            let fails = if announced_bytes(found) > limit_bytes { "fails" } else { "ends" };
+            format!("the card {fails} exactly at {}", BinarySize(limit_bytes.next_power_of_two()))
+        }
+        (_, Some(bytes)) => format!("the card fails exactly at {}", BinarySize(bytes)),
+        (_, None) => "the reader may cause the errors".to_owned(),
+    };
+    format!("{said}. Try {} reader.", found.cause.map_or("another", CapacityCause::reader_to_try))
+}
+
+fn damaged(found: &Verification) -> String {
+    if let (true, Some(end)) = (found.fails_beyond, found.usable_bytes) {
+        return format!("everything beyond {} fails. Do not keep data on it.", Size(end));
+    }
+    let lost = match (found.method, found.good_bytes, &found.share) {
+        // Places that a quick test came across while it looked for a boundary are no fair sample of all.
+        (Method::Full | Method::Files, Some(good), _) if good < found.announced_bytes => {
+            format!("loses {} of {}", Size(found.announced_bytes - good), Size(found.announced_bytes))
+        }
+        (_, _, Some(share)) if share.bad > 0 => {
+            format!("{} of {} sampled places lose data", grouped(share.bad), grouped(share.samples))
+        }
+        _ => "loses data in scattered blocks".to_owned(),
+    };
+    format!("{lost}. Do not keep data on it.")
+}
+
+fn inconclusive(found: &Verification) -> String {
+    let reason = found.reason.as_deref().unwrap_or("the test ended early");
+    match (found.disproofs.len() as u64, found.proven_bytes) {
+        (0, 0) => format!("{reason}."),
+        (0, bytes) => format!("tested {}, {reason}.", Size(bytes).as_part_of(Size(announced_bytes(found)))),
+        (lost, _) => {
+            format!("at least {} lost data; the test ended too early to say why.", count(lost, "block"))
+        }
+    }
+}
+
+/// A sampled test that could miss more than this share of bad blocks has seen little.
+const WEAK: f64 = 0.1;
+
+/// Why, in a line, with its colour.
+pub fn reason(found: &Verification) -> Option<(Tone, String)> {
+    let weak = found.share.as_ref().is_some_and(|share| share.excluded_above > WEAK);
+    let tone = if found.verdict == Verdict::Genuine && weak { Tone::Warning } else { tone(found) };
+    Some((tone, why(found)?))
+}
+
+fn why(found: &Verification) -> Option<String> {
+    let cause = found.cause.filter(|cause| !matches!(cause, CapacityCause::AddressLimit { .. }));
+    if let Some((cause, stated)) = cause.zip(found.stated.as_ref()) {
+        return Some(cause.finding(stated).verdict);
+    }
+    let sure = percent(found.confidence);
+    let boundary = found.usable_bytes.map(Size);
+    Some(match (found.verdict, boundary) {
+        (Verdict::Genuine, _) => match found.share.as_ref().filter(|share| share.excluded_above > 0.0) {
+            Some(share) => {
+                let caches = found.excluded_cache_bytes.map(|bytes| BinarySize(bytes >> 20 << 20));
+                format!(
+                    "Sampled {}: would detect ≥ {} % bad blocks{} (95 % confidence).",
+                    count(share.samples, "place"),
+                    speed(share.excluded_above * 100.0),
+                    caches.map(|cache| format!(" and caches up to {cache}")).unwrap_or_default()
+                )
+            }
+            None if found.method == Method::Files => {
+                format!("All files that were written read back whole ({sure} sure).")
+            }
+            None => format!("All of it was written and read back ({sure} sure)."),
+        },
+        (Verdict::Limbo, Some(end)) => format!("Writes beyond {end} are lost (limbo, {sure} sure)."),
+        (Verdict::Limbo, None) => format!("Writes beyond some address are lost (limbo, {sure} sure)."),
+        (Verdict::Wraparound, _) => match found.wrap_bytes.map(Size) {
+            Some(_) if found.dead_address_line => {
+                format!("One address line is dead: two addresses share each place ({sure} sure).")
+            }
+            Some(period) => {
+                format!("Addresses repeat every {period}: new data overwrites old (wraparound, {sure} sure).")
+            }
+            None => format!("Addresses repeat: new data overwrites old (wraparound, {sure} sure)."),
+        },
+        (Verdict::Chain, _) => {
+            format!("Addresses repeat, and part of the rest is lost (chain, {sure} sure).")
+        }
+        (Verdict::Overcommitted, _) => {
+            format!("Any address works until too many are in use (overcommitted, {sure} sure).")
+        }
+        (Verdict::Damaged, Some(end)) if found.fails_beyond => {
+            format!("Every read or write beyond {end} fails with an error ({sure} sure).")
+        }
+        (Verdict::Damaged, _) => format!("Some blocks lose or change what is written to them ({sure} sure)."),
+        (Verdict::Dead, _) => format!("No block keeps what is written to it ({sure} sure)."),
+        (Verdict::ReadOnly, _) => {
+            match found.moved.io_errors.iter().any(|error| error.operation == "write") {
+                true => format!("Writes fail ({sure} sure)."),
+                false => format!("Writes are accepted and dropped ({sure} sure)."),
+            }
+        }
+        (Verdict::Unstable, _) => format!("Reads of the same place gave different answers ({sure} sure)."),
+        (Verdict::ReaderSuspect, _) if found.at_most_usable().is_none() => return None,
+        (Verdict::ReaderSuspect, _) => {
+            format!("Old readers stop at such a boundary; the card may be genuine ({sure} sure).")
+        }
+        (Verdict::Inconclusive, _) => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ExitStatus::{Bad, Good, NotProven};
+    use Method::{Files, Full, Quick};
+    use Verdict::*;
+
+    fn found(verdict: Verdict, method: Method, confidence: f64) -> Verification {
+        Verification {
+            verdict,
+            method,
+            confidence,
+            announced_bytes: 256_060_514_304,
+            usable_bytes: Some(52_000_002_048),
+            proven_bytes: 592_949_248,
+            ..Verification::default()
+        }
+    }
+
+    /// The page agrees with the exit status, for every verdict, method and confidence.
+    #[test]
+    fn verdict_method_and_confidence_decide_first_word_tone_and_exit() {
+        let accused = [
+            (Limbo, "FAKE"),
+            (Wraparound, "FAKE"),
+            (Chain, "FAKE"),
+            (Overcommitted, "FAKE"),
+            (Damaged, "DAMAGED"),
+            (Dead, "DEAD"),
+            (ReadOnly, "READ-ONLY"),
+            (Unstable, "UNSTABLE"),
+        ];
+        let check = |found: &Verification, word: &str, status: ExitStatus| {
+            let (tone, answer) = headline(found, &[], None);
+            assert!(answer.starts_with(&format!("{word}: ")), "{word}: {answer}");
+            let expected = match status {
+                Good => Tone::Good,
+                NotProven => Tone::Warning,
+                Bad => Tone::Bad,
+            };
+            assert_eq!((tone, found.exit_status()), (expected, status), "{answer}");
+            assert!(answer.len() <= 80 && answer.ends_with('.'), "{answer}");
+        };
+        for method in [Quick, Full, Files] {
+            let passed = if method == Full { "GENUINE" } else { "PASSED" };
+            for (confidence, word, status) in [
+                (0.999, passed, Good),
+                (0.95, passed, Good),
+                (0.9, passed, Good),
+                (0.8, passed, Good),
+                (0.79, "NOT PROVEN", NotProven),
+                (0.0, "NOT PROVEN", NotProven),
+            ] {
+                check(&found(Genuine, method, confidence), word, status);
+            }
+            for confidence in [0.0, 0.5, 0.99] {
+                check(&found(ReaderSuspect, method, confidence), "SUSPECT READER", NotProven);
+                check(&found(Inconclusive, method, confidence), "NOT PROVEN", NotProven);
+                let untested = Verification { proven_bytes: 0, ..found(Inconclusive, method, confidence) };
+                check(&untested, "NOT TESTED", NotProven);
+            }
+            for (verdict, word) in accused {
+                check(&found(verdict, method, 0.95), word, Bad);
+                check(&found(verdict, method, 0.85), &format!("LIKELY {word} (85 %)"), Bad);
+            }
+        }
+    }
+
+    #[test]
+    fn answers_name_what_was_tested_and_how_sure_it_is() {
+        let said = |found: &Verification| headline(found, &[], None).1;
+        let terabyte =
+            |verdict| Verification { announced_bytes: 1_000_000_192_512, ..found(verdict, Quick, 0.99) };
+        let because = |reason: &str| Some(reason.to_owned());
+        for (found, answer) in [
+            (found(Genuine, Quick, 0.99), "PASSED: no missing capacity found (quick test, 0.6 of 256 GB)."),
+            (found(Genuine, Quick, 0.9), "PASSED: no missing capacity found (short test, 90 % sure)."),
+            (found(Genuine, Quick, 0.7), "NOT PROVEN: no missing capacity found (short test, 70 % sure)."),
+            (found(Genuine, Full, 0.99), "GENUINE: every byte verified (256 GB)."),
+            (found(Genuine, Full, 0.9), "GENUINE: every byte verified (256 GB, 90 % sure)."),
+            (found(Genuine, Files, 0.99), "PASSED: the free space holds what is written (0.6 of 256 GB)."),
+            (terabyte(Limbo), "FAKE: holds 52 GB of 1 TB. Return it."),
+            (found(Limbo, Quick, 0.85), "LIKELY FAKE (85 %): holds 52 GB of 256 GB."),
+            (
+                Verification { usable_bytes: Some(1 << 37), ..found(ReaderSuspect, Quick, 0.9) },
+                "SUSPECT READER: the card fails exactly at 128 GiB. Try another reader.",
+            ),
+            (
+                Verification { reason: because("time limit reached"), ..found(Inconclusive, Quick, 0.5) },
+                "NOT PROVEN: tested 0.6 of 256 GB, time limit reached.",
+            ),
+            (
+                Verification { reason: because("interrupted"), ..Verification::default() },
+                "NOT TESTED: interrupted.",
+            ),
+        ] {
+            assert_eq!(said(&found), answer);
+        }
+    }
+
+    #[test]
+    fn missed_marks_stand_behind_the_verdict_unless_the_card_is_bad_anyway() {
+        let said = |found: &Verification| headline(found, &[], Some("U3 and V30 missed".to_owned()));
+        for (verdict, answer) in [
+            (Genuine, "PASSED, but slower than printed: U3 and V30 missed."),
+            (Inconclusive, "NOT PROVEN, and slower than printed: U3 and V30 missed."),
+            (ReaderSuspect, "SUSPECT READER, and slower than printed: U3 and V30 missed."),
+        ] {
+            assert_eq!(said(&found(verdict, Quick, 0.99)), (Tone::Warning, answer.to_owned()));
+        }
+        let fake = found(Limbo, Quick, 0.99);
+        assert_eq!(said(&fake), headline(&fake, &[], None));
+    }
+}

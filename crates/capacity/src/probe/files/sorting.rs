@@ -1,0 +1,309 @@
+//! What the reading found, over all files: counts, the first error, where losses lie, and by how much the address of
+//! what stands there instead is off.
+//!
+//! Sectors come in the classes of f3read and h2testw (reference page `peers` 2.10): the first word says whose sector it
+//! is, the others are held against the pattern that begins with it.
+
+use super::names::file_name;
+use cardscope_engine::card::Answer;
+use cardscope_engine::content::h2w::{FILE_BYTES, words};
+use cardscope_model::verify::SectorFound;
+use cardscope_model::verify::{Disproof, FirstError, SectorCounts};
+use cardscope_probing::sector::{MOST_FLIPS, SECTOR, unlike_any, wrong_bits};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Disproofs that are kept word by word.
+const MOST_DISPROOFS: usize = 16;
+
+/// Ranges of losses that are kept apart; a card with more is damaged all over.
+const MOST_RUNS: usize = 1 << 16;
+
+/// Pieces that are read a second time.
+const MOST_SECOND_LOOKS: usize = 64;
+
+/// Differences of addresses that are counted apart.
+const MOST_SHIFTS: usize = 4096;
+
+/// A range in which sectors were lost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Run {
+    pub(super) range: Range<u64>,
+    pub(super) lost: u64,
+}
+
+/// An extent that was not as written, to be looked at once more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Suspect {
+    pub(super) number: u64,
+    pub(super) offset_in_file: u64,
+    pub(super) len: u32,
+    pub(super) counts: SectorCounts,
+}
+
+/// What was found so far. Offsets are those of the whole data.
+#[derive(Debug, Default)]
+pub(super) struct Sorted {
+    /// What the files hold by their numbers: content that belongs there came from another place of this test.
+    pub(super) tested: Vec<Range<u64>>,
+    pub(super) counts: SectorCounts,
+    pub(super) first_error: Option<FirstError>,
+    pub(super) disproofs: Vec<Disproof>,
+    pub(super) runs: Vec<Run>,
+    pub(super) suspects: Vec<Suspect>,
+    /// Content that was found away from its place, by how many bytes.
+    pub(super) shifts: HashMap<i64, Shift>,
+}
+
+/// Content that was found so and so far from its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shift {
+    /// Sectors.
+    pub(super) count: u64,
+    /// The offset of the first of them …
+    pub(super) expected: u64,
+    /// … and the one that its content belongs to, a tested one too.
+    pub(super) found: u64,
+}
+
+/// An extent of a file, as it was read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FileOffset {
+    /// The file's number by its name.
+    pub(super) number: u64,
+    /// The number by its content.
+    pub(super) content: u64,
+    pub(super) offset_in_file: u64,
+}
+
+impl FileOffset {
+    /// Where it lies in the whole data.
+    fn offset(self) -> u64 {
+        (self.content - 1) * FILE_BYTES + self.offset_in_file
+    }
+}
+
+impl Sorted {
+    /// Takes what a read of `len` bytes found.
+    pub(super) fn take(&mut self, place: FileOffset, len: u64, answer: &Answer<'_>) -> SectorCounts {
+        match answer {
+            Answer::Same => {
+                let counts = SectorCounts { ok: len / SECTOR as u64, ..SectorCounts::default() };
+                self.counts.add(&counts);
+                counts
+            }
+            Answer::Differs { bytes, .. } => self.differs(place, bytes),
+            Answer::Failed(_) => self.unreadable(place, len),
+        }
+    }
+
+    /// Something else: sector by sector.
+    pub(super) fn differs(&mut self, place: FileOffset, bytes: &[u8]) -> SectorCounts {
+        let mut counts = SectorCounts::default();
+        for (at, sector) in bytes.as_chunks::<SECTOR>().0.iter().enumerate() {
+            let offset = place.offset() + (at * SECTOR) as u64;
+            let found = look(sector, offset);
+            count(&mut counts, found, &self.tested);
+            if found == SectorFound::Expected {
+                continue;
+            }
+            if let SectorFound::Elsewhere { address } = found {
+                self.shifted(offset, address);
+            }
+            self.lost(place, (at * SECTOR) as u64, Some(first_word(sector)), found);
+        }
+        self.took(place, bytes.len() as u64, counts);
+        counts
+    }
+
+    /// It could not be read.
+    pub(super) fn unreadable(&mut self, place: FileOffset, len: u64) -> SectorCounts {
+        let counts = SectorCounts { unreadable: len.div_ceil(SECTOR as u64), ..SectorCounts::default() };
+        self.lost(place, 0, None, SectorFound::Error);
+        self.took(place, len, counts);
+        counts
+    }
+
+    fn shifted(&mut self, expected: u64, found: u64) {
+        let shift = found.wrapping_sub(expected).cast_signed();
+        let known = self.shifts.len() < MOST_SHIFTS || self.shifts.contains_key(&shift);
+        if known && self.tested.iter().any(|range| range.contains(&found)) {
+            self.shifts.entry(shift).or_insert(Shift { count: 0, expected, found }).count += 1;
+        }
+    }
+
+    fn lost(&mut self, place: FileOffset, at: u64, word: Option<u64>, found: SectorFound) {
+        let offset = place.offset() + at;
+        if self.first_error.as_ref().is_none_or(|first| offset < first.offset) {
+            self.first_error = Some(FirstError {
+                offset,
+                file: file_name(place.number),
+                offset_in_file: place.offset_in_file + at,
+                expected: words(offset)[0],
+                found: word,
+            });
+        }
+        if self.disproofs.len() < MOST_DISPROOFS {
+            let expected = format!("h2w sector of offset {offset}, in {}", file_name(place.number));
+            self.disproofs.push(Disproof { address: offset, expected, found, seen: 1 });
+        }
+    }
+
+    fn took(&mut self, place: FileOffset, len: u64, counts: SectorCounts) {
+        self.counts.add(&counts);
+        if counts.lost() == 0 {
+            return;
+        }
+        if self.suspects.len() < MOST_SECOND_LOOKS {
+            let FileOffset { number, offset_in_file, .. } = place;
+            self.suspects.push(Suspect { number, offset_in_file, len: len as u32, counts });
+        }
+        let range = place.offset()..place.offset() + len;
+        let room = self.runs.len() < MOST_RUNS;
+        match self.runs.iter_mut().rev().take(8).find(|run| run.range.end == range.start) {
+            Some(run) => {
+                run.range.end = range.end;
+                run.lost += counts.lost();
+            }
+            None if room => self.runs.push(Run { range, lost: counts.lost() }),
+            None => {}
+        }
+    }
+}
+
+/// Looks at the sector that was read from byte `offset` of the whole data.
+fn look(sector: &[u8; SECTOR], offset: u64) -> SectorFound {
+    let first = first_word(sector);
+    let bits = wrong_bits(sector, words(first).map(u64::to_le_bytes).as_flattened());
+    match first == offset {
+        true if bits == 0 => SectorFound::Expected,
+        true if bits <= MOST_FLIPS => SectorFound::Flipped { bits },
+        // The pattern begins at sector borders only; a word that lies elsewhere is chance, or a flipped first word.
+        false if bits <= MOST_FLIPS && first.is_multiple_of(SECTOR as u64) => {
+            SectorFound::Elsewhere { address: first }
+        }
+        _ => unlike_any(sector),
+    }
+}
+
+/// The first word of a sector: the offset that it claims.
+pub(super) fn first_word(sector: &[u8; SECTOR]) -> u64 {
+    sector.first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
+}
+
+/// Whether a sector is one of the pattern to the bit, wherever it belongs.
+pub fn holds_pattern(sector: &[u8; SECTOR]) -> bool {
+    look(sector, first_word(sector)) == SectorFound::Expected
+}
+
+/// Counts one sector. `tested` are the ranges of the whole data that these same files hold.
+fn count(counts: &mut SectorCounts, found: SectorFound, tested: &[Range<u64>]) {
+    match found {
+        SectorFound::Expected => counts.ok += 1,
+        SectorFound::Flipped { .. } => counts.changed += 1,
+        SectorFound::Elsewhere { address } => {
+            counts.overwritten += 1;
+            counts.aliased += u64::from(tested.iter().any(|range| range.contains(&address)));
+        }
+        SectorFound::Error => counts.unreadable += 1,
+        _ => counts.corrupted += 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_engine::content::{Content, fill};
+
+    fn extent(base: u64, sectors: usize) -> Vec<u8> {
+        let mut bytes = vec![0; sectors * SECTOR];
+        fill(Content::H2w { base }, 0, &mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn a_wrap_shows_as_one_distance_and_aliases() {
+        let mut sorted = Sorted { tested: std::iter::once(0..FILE_BYTES).collect(), ..Sorted::default() };
+        let place = FileOffset { number: 1, content: 1, offset_in_file: 4096 };
+        let counts = sorted.differs(place, &extent(4096 + (8 << 20), 16));
+        assert_eq!((counts.overwritten, counts.aliased, counts.ok), (16, 16, 0));
+        let far = Shift { count: 16, expected: 4096, found: 4096 + (8 << 20) };
+        assert_eq!(sorted.shifts, HashMap::from([(8 << 20, far)]));
+        let first = sorted.first_error.unwrap();
+        assert_eq!((first.offset, first.expected, first.found), (4096, 4096, Some(4096 + (8 << 20))));
+    }
+
+    #[test]
+    fn losses_side_by_side_are_one_run() {
+        let mut sorted = Sorted::default();
+        for offset_in_file in [0, 8192, 4096, 1 << 20] {
+            sorted.differs(FileOffset { number: 2, content: 2, offset_in_file }, &[0; 4096]);
+        }
+        assert_eq!(sorted.counts.corrupted, 32);
+        assert_eq!(sorted.first_error.unwrap().offset, FILE_BYTES);
+        assert!(sorted.runs.len() <= 3, "{:?}", sorted.runs);
+    }
+
+    fn sector(offset: u64) -> [u8; SECTOR] {
+        *extent(offset, 1).first_chunk().unwrap()
+    }
+
+    /// Counts as f3read's "corrupted".
+    fn is_corrupted(sector: &[u8; SECTOR], offset: u64) -> bool {
+        let mut counts = SectorCounts::default();
+        count(&mut counts, look(sector, offset), &[]);
+        counts == SectorCounts { corrupted: 1, ..SectorCounts::default() }
+    }
+
+    #[test]
+    fn a_sector_is_sorted_as_f3read_sorts_it() {
+        let own = sector(4096);
+        assert_eq!(look(&own, 4096), SectorFound::Expected);
+        assert_eq!(look(&sector(8192), 4096), SectorFound::Elsewhere { address: 8192 });
+        assert!(is_corrupted(&[0; SECTOR], 4096) && is_corrupted(&[0; SECTOR], 0));
+        assert_eq!(look(&[0; SECTOR], 0), SectorFound::Constant { byte: 0 });
+        let mut other = sector(8192);
+        other[500] ^= 0x55;
+        let elsewhere = SectorFound::Elsewhere { address: 8192 };
+        assert_eq!(look(&other, 4096), elsewhere, "a few wrong bits are forgiven");
+    }
+
+    #[test]
+    fn seven_wrong_bits_are_slightly_changed_and_eight_are_corrupted() {
+        for at in [8, 100, 511] {
+            let mut flipped = sector(4096);
+            flipped[at] ^= 0x7f;
+            assert_eq!(look(&flipped, 4096), SectorFound::Flipped { bits: 7 }, "byte {at}");
+            flipped[at] ^= 0x80;
+            assert!(is_corrupted(&flipped, 4096), "byte {at}");
+        }
+    }
+
+    #[test]
+    fn a_flip_in_the_first_word_is_no_other_sector() {
+        for bit in 0..64 {
+            let mut flipped = sector(4096);
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert!(is_corrupted(&flipped, 4096), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn only_what_belongs_to_another_tested_place_is_aliased() {
+        let mut counts = SectorCounts::default();
+        let tested: Vec<Range<u64>> = std::iter::once(0..1 << 20).collect();
+        for address in [512, 1 << 21] {
+            count(&mut counts, SectorFound::Elsewhere { address }, &tested);
+        }
+        assert_eq!((counts.overwritten, counts.aliased), (2, 1));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_bytes_panic(bytes: [u8; 32], offset: u64) {
+            let mut sector = [0; SECTOR];
+            sector.as_chunks_mut::<32>().0.fill(bytes);
+            let _ = look(&sector, offset);
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Devices between host and card: one with sectors of 4096 bytes, one in which another card lies after a while, and one
+//! whose user presses Ctrl-C.
+
+use super::tests::{pass_over, settings};
+use super::{Findings, Settings, verify};
+use cardscope_engine::card::{Card, Stop};
+use cardscope_engine::event::Silent;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::target::{
+    Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo, place_area,
+};
+use cardscope_model::verify::Verdict;
+use cardscope_probing::io_size::{PASS_BLOCK, PASS_DEPTH};
+use cardscope_simulator::SimTarget;
+use rstest::rstest;
+use std::time::Duration;
+
+const SECTOR: u32 = 4096;
+
+/// A simulated card in a device with long sectors: the kernel refuses every I/O that is no multiple of them, while stamps,
+/// and with them what is found bad, are as long as 512 bytes. And the first I/O that the kernel would have refused.
+struct LongSectors {
+    card: SimTarget,
+    info: TargetInfo,
+    refused: Option<Io>,
+}
+
+impl Target for LongSectors {
+    cardscope_engine::delegate_target!(
+        [card] now, plan, complete, flush, discard, idle, reopen, buffer, compare
+    );
+
+    fn info(&self) -> &TargetInfo {
+        &self.info
+    }
+
+    fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
+        let whole = io.offset.is_multiple_of(u64::from(SECTOR)) && io.len.is_multiple_of(SECTOR);
+        if !whole && self.refused.is_none() {
+            self.refused = Some(*io);
+        }
+        self.card.submit(io)
+    }
+
+    fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
+        place_area(self.info.bytes, bytes)
+    }
+}
+
+#[rstest]
+#[case::an_end_within_a_sector("fake=limbo&fake_bytes=11746816", "limbo")]
+#[case::with_a_cache("fake=limbo&fake_bytes=11746816&cache_bytes=1MiB&fake.cache_kind=lru", "limbo")]
+#[case::flips("faults.flip_p=0.001", "damaged")]
+#[case::holes("fake=damaged&fake.damaged_share=0.2&fake.damaged_unit_bytes=65536&fake.lost=error", "damaged")]
+#[case::a_chain("fake=chain&wrap_bytes=17818112&fake_bytes=12887040&fake.lost=stale", "chain")]
+#[case::a_pool("fake=overcommitted&fake_bytes=9045504", "overcommitted")]
+fn only_whole_sectors_are_read_and_written(#[case] card: &str, #[case] verdict: &str) {
+    let card = SimTarget::named(&format!("sim:constant?announced_bytes=64MiB&{card}")).unwrap();
+    let info = TargetInfo { sector: SECTOR, ..card.info().clone() };
+    let mut target = LongSectors { card, info, refused: None };
+    let (found, ..) = pass_over(&mut target, &settings());
+    assert_eq!(target.refused, None);
+    assert_eq!((found.body.verdict.word(), found.stop), (verdict, None));
+}
+
+const MIB: u64 = 1 << 20;
+const CARD: &str = "sim:constant?announced_bytes=256MiB";
+
+/// Two cards; the second is put in after so many bytes. A real device does not let it come so far: its descriptor fails
+/// for good once the card is out. This is a reader that hides the change from the host.
+struct Slot {
+    cards: [SimTarget; 2],
+    inside: usize,
+    swap_after: (Direction, u64),
+    moved: u64,
+    plan: Option<Plan>,
+    flying: usize,
+    /// Bytes written to the second card.
+    overwritten: u64,
+}
+
+impl Slot {
+    fn new(direction: Direction, after: u64) -> Self {
+        let cards = [CARD, "sim:constant?announced_bytes=256MiB&state=filled"];
+        Slot {
+            cards: cards.map(|name| SimTarget::named(name).unwrap()),
+            inside: 0,
+            swap_after: (direction, after),
+            moved: 0,
+            plan: None,
+            flying: 0,
+            overwritten: 0,
+        }
+    }
+
+    fn card(&mut self) -> &mut SimTarget {
+        &mut self.cards[self.inside]
+    }
+
+    fn maybe_swap(&mut self) {
+        if self.inside == 0 && self.flying == 0 && self.moved >= self.swap_after.1 {
+            self.inside = 1;
+            let now = self.cards[0].now();
+            self.cards[1].idle(Duration::from_nanos(now));
+            if let Some(plan) = self.plan {
+                self.cards[1].plan(&plan).unwrap();
+            }
+        }
+    }
+}
+
+impl Target for Slot {
+    cardscope_engine::delegate_target!([card()] now, flush, discard, idle, reopen, buffer, compare);
+
+    fn info(&self) -> &TargetInfo {
+        self.cards[0].info()
+    }
+
+    fn plan(&mut self, plan: &Plan) -> Result<(), TargetError> {
+        self.plan = Some(*plan);
+        self.card().plan(plan)
+    }
+
+    fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
+        self.maybe_swap();
+        self.flying += 1;
+        if io.direction == self.swap_after.0 {
+            self.moved += u64::from(io.len);
+        }
+        if io.direction == Direction::Write && self.inside == 1 {
+            self.overwritten += u64::from(io.len);
+        }
+        self.card().submit(io)
+    }
+
+    fn complete(&mut self, _at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError> {
+        // All that is under way ends at once, so that the swap comes between two I/Os.
+        let (flying, before) = (self.flying, done.len());
+        let result = self.card().complete(flying, done);
+        self.flying -= done.len() - before;
+        result
+    }
+
+    fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
+        place_area(self.info().bytes, bytes)
+    }
+}
+
+#[track_caller]
+fn noticed(slot: &Slot, found: &Findings, at_most: u64) {
+    assert_eq!(slot.inside, 1, "the card was swapped");
+    assert!(matches!(found.stop, Some(Stop::Swapped(_))), "{:?} {:?}", found.stop, found.body.verdict);
+    assert!(slot.overwritten <= at_most, "{} bytes of the other card are overwritten", slot.overwritten);
+    assert_eq!(
+        (found.body.verdict, found.body.usable_bytes, found.body.disproofs.len()),
+        (Verdict::Inconclusive, None, 0),
+        "the first card is not accused"
+    );
+}
+
+/// A range of this card is 8 MiB: before each the ranges before are looked at.
+#[test]
+fn a_swap_while_writing_costs_the_other_card_a_range_at_most() {
+    for after in [40 * MIB, 100 * MIB + 1, 203 * MIB, 250 * MIB] {
+        let mut slot = Slot::new(Direction::Write, after);
+        let (found, ..) = pass_over(&mut slot, &settings());
+        noticed(&slot, &found, 8 * MIB);
+    }
+}
+
+#[test]
+fn a_swap_while_reading_back_costs_the_other_card_nothing() {
+    for (two_passes, after) in [(false, 20 * MIB), (false, 150 * MIB), (true, 100 * MIB)] {
+        let mut slot = Slot::new(Direction::Read, after);
+        let (found, ..) = pass_over(&mut slot, &Settings { two_passes, ..settings() });
+        noticed(&slot, &found, 0);
+    }
+}
+
+/// A card whose user presses Ctrl-C at an I/O.
+struct Impatient {
+    card: SimTarget,
+    interrupt: Interrupt,
+    ios: u64,
+    at: u64,
+}
+
+impl Target for Impatient {
+    cardscope_engine::delegate_target!(
+        [card] info, now, plan, complete, flush, discard, idle, area, ping, reopen, buffer, compare
+    );
+
+    fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
+        self.ios += 1;
+        if self.ios == self.at {
+            self.interrupt.raise();
+        }
+        self.card.submit(io)
+    }
+}
+
+/// A pass that is stopped at an I/O, the I/Os of it, and the bytes that keep what is written to them.
+fn stopped_at(name: &str, at: u64) -> (Findings, u64, u64) {
+    let mut target =
+        Impatient { card: SimTarget::named(name).unwrap(), interrupt: Interrupt::default(), ios: 0, at };
+    let interrupt = target.interrupt.clone();
+    let mut card = Card::new(&mut target, &interrupt, PASS_BLOCK, PASS_DEPTH).unwrap();
+    let found = verify(&mut card, &settings(), &mut |_| (), &mut Silent);
+    (found, target.ios, target.card.truth().good_bytes)
+}
+
+/// What was seen twice is said wherever the pass ends, and what a cache may still hide is not called good.
+#[rstest]
+#[case::an_end("fake=limbo&fake_bytes=25MiB")]
+#[case::with_a_cache("fake=limbo&fake_bytes=25MiB&cache_bytes=4MiB&fake.cache_kind=lru")]
+#[case::addresses_wrap("fake=wraparound&wrap_bytes=16MiB")]
+#[case::flips("faults.flip_p=0.001")]
+fn a_pass_stopped_anywhere_says_what_it_saw_and_no_more(#[case] card: &str) {
+    let name = format!("sim:constant?announced_bytes=64MiB&{card}");
+    let (_, all, _) = stopped_at(&name, u64::MAX);
+    let mut after_losses = 0;
+    for at in (1..all).step_by((all / 97).max(1) as usize).chain(all.saturating_sub(12)..all) {
+        let (found, _, good) = stopped_at(&name, at);
+        assert_eq!(found.stop, Some(Stop::Interrupted), "I/O {at} of {all}");
+        assert_eq!(found.body.disproofs.is_empty(), found.bad.all() == 0, "I/O {at} of {all}");
+        assert!(found.body.good_bytes.is_none_or(|said| said <= good), "I/O {at}: {:?}", found.body);
+        if found.bad.all() > 0 {
+            assert!(found.body.confidence <= 0.8, "I/O {at}: {:?}", found.body);
+            after_losses += 1;
+        }
+    }
+    assert!(after_losses > 5, "{after_losses} of the stops came after something was found bad");
+}

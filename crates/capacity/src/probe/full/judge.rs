@@ -1,0 +1,409 @@
+//! From everything that a full pass saw to the verdict.
+//!
+//! The kinds and how they differ are those of the reference page `flash-behaviour` 3.11: an end beyond which nothing
+//! stays, addresses that repeat, both, places here and there, a pool that runs out.
+
+use cardscope_model::verify::{ANSWERS_DIFFER, Verdict, Verification};
+use cardscope_probing::common_distance::gcd;
+use cardscope_probing::ledger::{Bad, Ledger, Run};
+
+/// Why writing ended before the end of the card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Certain {
+    /// What was written later stands in the first addresses.
+    Wraps,
+    /// Nothing beyond this address stays.
+    EndsAt(u64),
+    /// It takes no more writes.
+    Refuses,
+}
+
+/// What was seen besides the ledger.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Seen {
+    pub(crate) card_bytes: u64,
+    /// Written from 0 on, as far as is known.
+    pub(crate) written: u64,
+    /// Read back from 0 on.
+    pub(crate) read_to: u64,
+    pub(crate) certain: Option<Certain>,
+    /// End of the highest write that was answered with success.
+    pub(crate) taken_to: u64,
+    /// The period in which addresses repeat, as [`wrap`] found it.
+    pub(crate) wrap: Option<u64>,
+    /// Sentinels beyond what was written, and how many of them stand.
+    pub(crate) sentinels: u64,
+    pub(crate) sentinels_good: u64,
+    /// Good ranges behind the first lost one are sentinels, no more.
+    pub(crate) islands_are_sentinels: bool,
+    /// Sentinels that are such ranges.
+    pub(crate) islands: u64,
+    /// What stood on the card before stands there still, and was no constant.
+    pub(crate) originals_stay: bool,
+    /// Places that were good take no more writes.
+    pub(crate) stopped_taking: bool,
+    /// From some address on it wrote many times slower, and a rest changed nothing.
+    pub(crate) crawls: bool,
+    /// It did, and there was no room to see what a rest changes.
+    pub(crate) may_crawl: bool,
+    /// Sectors that did not read as written once, and did later.
+    pub(crate) wavers: u64,
+    /// What long writes lost stayed when it was written sector by sector, and no cache was seen.
+    pub(crate) kept_in_sectors: bool,
+    /// Flips that went away with a new write.
+    pub(crate) healed: u64,
+    /// Nothing was written: an earlier pass did, and others may have since.
+    pub(crate) recheck: bool,
+}
+
+/// A distance counts that was seen in so many bytes in a row: more than chance makes of blocks that show data of any
+/// other; or half as many as any was seen in, if that is less.
+const LEAST_IN_A_ROW: u64 = 64 << 10;
+
+/// Bytes of a marker.
+const MARKER: u64 = super::samples::SAMPLE;
+
+/// Sentinels of which one need not stand where all that came first do.
+const SENTINELS_A_MISS: u64 = 20;
+
+/// Where nothing that comes later stays, so much of it may stand all the same: what shares a unit with a sentinel.
+const MOST_ISLANDS: f64 = 0.1;
+
+/// The whole range is lost if so much of it is.
+const NEARLY_ALL: f64 = 0.999;
+
+/// The answer: verdict, usable and good bytes, the period of a wrap, and how sure that is.
+pub(crate) fn judge(ledger: &Ledger, seen: &Seen) -> Verification {
+    if ledger.read == 0 {
+        return nothing_read(seen);
+    }
+    let (first_bad, good, bad) = (ledger.first_bad(), ledger.good(), &ledger.bad);
+    let lost = bad.lost + bad.failed;
+    if let Some(period) = seen.wrap {
+        return wrapped(ledger, period, seen);
+    }
+    let (usable, all) = (Some(first_bad.unwrap_or(seen.read_to)), Some(good));
+    if good == 0 && seen.originals_stay || seen.stopped_taking {
+        return answer(Verdict::ReadOnly, Some(0), Some(0), 0.99);
+    }
+    // Where nothing stays from 0 on, what still stands of the sentinels is a cache's.
+    if good == 0 && (seen.sentinels_good == 0 || seen.certain == Some(Certain::EndsAt(0))) {
+        return answer(Verdict::Dead, Some(0), Some(0), 0.99);
+    }
+    if seen.recheck && bad.all() > 0 {
+        // Where data was good and is not, no prefix can be trusted; data of others may be anybody's, which is no fault.
+        return match bad.all() == bad.lost && (bad.foreign > 0 || is_wiped(ledger)) {
+            true => answer(Verdict::Inconclusive, None, all, 0.5),
+            false => answer(Verdict::Damaged, None, all, 0.99),
+        };
+    }
+    if lost + bad.alias > 0 && pooled(ledger, seen) {
+        let stays = good + seen.sentinels_good * super::samples::SAMPLE;
+        return answer(Verdict::Overcommitted, Some(stays), Some(stays), 0.99);
+    }
+    if lost + bad.alias > 0 && one_tail(ledger, seen) {
+        // A fake answers with success what it loses; what fails with an error is broken, or behind the wrong reader.
+        if first_bad.is_some_and(|first| seen.taken_to <= first) {
+            return Verification { fails_beyond: true, ..answer(Verdict::Damaged, usable, all, 0.99) };
+        }
+        // Lost in one shape of request only: that may be the reader's doing.
+        let shown_once = seen.kept_in_sectors && seen.sentinels == 0;
+        let confidence = if shown_once { ONE_SHAPE } else { 0.99 };
+        return answer(Verdict::Limbo.ending_at(usable), usable, all, confidence);
+    }
+    if bad.all() > 0 && seen.healed > 0 && lost + bad.alias == 0 {
+        return answer(Verdict::Unstable, usable, all, ANSWERS_DIFFER);
+    }
+    if bad.all() > 0 {
+        return answer(Verdict::Damaged, usable, all, 0.99);
+    }
+    if seen.wavers > 0 {
+        return answer(Verdict::Unstable, usable, all, ANSWERS_DIFFER);
+    }
+    if seen.crawls {
+        return answer(Verdict::Overcommitted, usable, all, 0.8);
+    }
+    match seen.read_to >= seen.card_bytes && !seen.may_crawl {
+        true => answer(Verdict::Genuine, usable, all, 0.999),
+        false => answer(Verdict::Inconclusive, None, None, 0.5),
+    }
+}
+
+/// Erased from its start by somebody: one range of a constant, in which no file system was made since.
+fn is_wiped(ledger: &Ledger) -> bool {
+    matches!(ledger.runs(), [run] if run.start == 0 && run.end >= WIPED)
+}
+
+/// Confidence in a loss that only one shape of request shows: nobody is accused of that.
+const ONE_SHAPE: f64 = 0.9;
+
+/// Bytes from 0 on of which the loss may be an erasure.
+const WIPED: u64 = 1 << 20;
+
+/// Ended before anything was read back as a whole: what the samples showed counts.
+fn nothing_read(seen: &Seen) -> Verification {
+    let (verdict, usable, confidence) = match seen.certain {
+        Some(Certain::Wraps) => (Verdict::Wraparound, None, 0.9),
+        Some(Certain::EndsAt(0)) => (Verdict::Dead, Some(0), 0.8),
+        Some(Certain::EndsAt(_)) => (Verdict::Limbo, None, 0.9),
+        Some(Certain::Refuses) => (Verdict::ReadOnly, None, 0.8),
+        None => (Verdict::Inconclusive, None, 0.0),
+    };
+    answer(verdict, usable, usable, confidence)
+}
+
+fn answer(
+    verdict: Verdict,
+    usable_bytes: Option<u64>,
+    good_bytes: Option<u64>,
+    confidence: f64,
+) -> Verification {
+    Verification { verdict, usable_bytes, good_bytes, confidence, ..Verification::default() }
+}
+
+/// The period in which addresses repeat: every forward distance is a multiple of it.
+///
+/// Lost blocks that show data of others are no repetition. Of a card that wraps the first addresses are overwritten
+/// first; and markers beyond what was written show among good sectors, where nothing is lost. Where so little of it was
+/// overwritten that it did not show before the markers were written, these tell more.
+pub(crate) fn wrap(ledger: &Ledger, seen: &Seen) -> Option<u64> {
+    let Seen { written, read_to, certain, .. } = *seen;
+    let first = ledger.runs().iter().find(|run| run.bad == Bad::Alias)?;
+    let tail = dense_tail(ledger, read_to);
+    let ahead = |run: &&Run| run.bad == Bad::Alias && run.end < tail;
+    let marked = ledger.furthest() >= written && ledger.runs().iter().any(|run| ahead(&run));
+    let by_markers = matches!(certain, Some(Certain::EndsAt(_))) && ledger.good_bytes(0, tail) > tail / 2;
+    let period = if marked && (first.start != 0 || by_markers) {
+        // Lost places may show any marker; good ones only what shares their place.
+        let period = ledger.distances_before(tail, MARKER).fold(0, gcd);
+        if may_repeat(ledger, period, written) { period } else { 0 }
+    } else if first.start == 0 {
+        in_order(ledger, read_to)
+    } else {
+        0
+    };
+    (period >= 512).then_some(period)
+}
+
+/// The period of a card whose first addresses were overwritten when later ones were written: lost blocks that show data
+/// of any other do so block by block, those that repeat in a row. Of what was overwritten hardly anything is good then;
+/// 0 where it is.
+fn in_order(ledger: &Ledger, read_to: u64) -> u64 {
+    let period = ledger.distances_in_a_row(LEAST_IN_A_ROW).fold(0, gcd);
+    let overwritten = read_to.saturating_sub(period);
+    if ledger.good_bytes(0, overwritten) <= overwritten / 2 { period } else { 0 }
+}
+
+/// Whether addresses can repeat with such a period where the first address still holds its own: then nothing was
+/// written in order that shares its place. A cache that has a slot for each address shows lost ones what was written
+/// its own size further on, which is no repetition.
+fn may_repeat(ledger: &Ledger, period: u64, written: u64) -> bool {
+    period >= written || ledger.first_bad() == Some(0)
+}
+
+/// Where the lost end of the card begins, whatever a cache still holds of it: from there on much is bad.
+fn dense_tail(ledger: &Ledger, read_to: u64) -> u64 {
+    let mut bad = 0;
+    let mut tail = read_to;
+    for run in ledger.runs().iter().rev() {
+        bad += run.end - run.start;
+        // What markers have overwritten is no part of the end, however much is lost behind it.
+        if run.bad != Bad::Alias && bad as f64 >= 0.4 * (read_to - run.start) as f64 {
+            tail = run.start;
+        }
+    }
+    // A lost block that shows a marker looks like one that a marker has overwritten; what adjoins the end belongs to it.
+    for run in ledger.runs().iter().rev().filter(|run| run.bad == Bad::Alias) {
+        if run.end == tail {
+            tail = run.start;
+        }
+    }
+    tail
+}
+
+fn wrapped(ledger: &Ledger, period: u64, seen: &Seen) -> Verification {
+    // Of the addresses that share a place, the last one that was written is good; so places are counted once.
+    let lost = |run: &&Run| run.bad != Bad::Alias;
+    let place = |run: &Run| if run.start / period == (run.end - 1) / period { run.start % period } else { 0 };
+    let first = ledger.runs().iter().filter(lost).map(place).min();
+    let usable = first.unwrap_or(period).min(period);
+    let chained = ledger.runs().iter().filter(lost).any(|run| {
+        // Lost from some place up to where addresses begin again, or up to where writing stopped.
+        run.bad != Bad::Flipped && (run.end % period == 0 || run.end >= seen.read_to)
+    });
+    // Each place of the card once: in the last period that was written. It works if it shows any stamp of this pass;
+    // markers, which were written later, show in places that work.
+    let from = seen.read_to.saturating_sub(period);
+    let last = ledger.runs().iter().filter(lost).map(|run| run.end.saturating_sub(run.start.max(from)));
+    let good = seen.read_to - from - last.sum::<u64>();
+    let verdict = if chained { Verdict::Chain } else { Verdict::Wraparound.ending_at(Some(period)) };
+    Verification { wrap_bytes: Some(period), ..answer(verdict, Some(usable), Some(good), 0.99) }
+}
+
+/// Blocks that came first are there, whatever their address, and those that came later are not.
+fn pooled(ledger: &Ledger, seen: &Seen) -> bool {
+    let Some(first) = ledger.first_lost() else { return false };
+    // One that does not stand may have lost a bit.
+    let beyond = seen.sentinels > 0
+        && seen.sentinels_good * SENTINELS_A_MISS >= seen.sentinels * (SENTINELS_A_MISS - 1);
+    let good = ledger.good_bytes(first, seen.read_to);
+    let ended = seen.islands_are_sentinels || good as f64 <= MOST_ISLANDS * (seen.read_to - first) as f64;
+    ended && (beyond || seen.islands >= 2 && seen.islands_are_sentinels)
+}
+
+/// Everything from one address on is lost, and nothing else is.
+fn one_tail(ledger: &Ledger, seen: &Seen) -> bool {
+    // A cache may hold a few of the sentinels beyond; where more of them stand, that is no end.
+    if seen.sentinels_good * 10 > seen.sentinels {
+        return false;
+    }
+    let gone = |run: &&Run| run.bad != Bad::Flipped;
+    let Some(first) = ledger.runs().iter().find(gone) else { return false };
+    let bytes: u64 = ledger.runs().iter().filter(gone).map(|run| run.end - run.start).sum();
+    let tail = seen.read_to - first.start;
+    bytes as f64 >= NEARLY_ALL * tail as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::verify::SURE;
+    use cardscope_model::verify::SectorFound;
+    use cardscope_probing::ledger::Seen as Found;
+
+    const MIB: u64 = 1 << 20;
+
+    fn ledger(read: u64, bad: &[(u64, u64, SectorFound)]) -> Ledger {
+        let mut ledger = Ledger::default();
+        ledger.read = read;
+        bad.iter()
+            .for_each(|(start, end, found)| ledger.add(&Found { start: *start, end: *end, found: *found }));
+        ledger
+    }
+
+    fn seen(bytes: u64) -> Seen {
+        Seen { card_bytes: bytes, written: bytes, read_to: bytes, taken_to: bytes, ..Seen::default() }
+    }
+
+    fn judge_all(ledger: &Ledger, seen: Seen) -> Verification {
+        judge(ledger, &Seen { wrap: wrap(ledger, &seen), ..seen })
+    }
+
+    const ZERO: SectorFound = SectorFound::Constant { byte: 0 };
+
+    #[test]
+    fn an_end_is_limbo_and_a_hole_is_damage() {
+        let tail = judge(&ledger(64 * MIB, &[(10 * MIB, 64 * MIB, ZERO)]), &seen(64 * MIB));
+        assert_eq!((tail.verdict, tail.usable_bytes), (Verdict::Limbo, Some(10 * MIB)));
+        let hole = judge(&ledger(64 * MIB, &[(10 * MIB, 11 * MIB, ZERO)]), &seen(64 * MIB));
+        assert_eq!((hole.verdict, hole.good_bytes), (Verdict::Damaged, Some(63 * MIB)));
+    }
+
+    #[test]
+    fn an_end_where_the_addresses_of_readers_end_accuses_the_reader() {
+        let (all, end) = (1 << 38, 1 << 37);
+        let judged = judge(&ledger(all, &[(end, all, ZERO)]), &seen(all));
+        assert_eq!((judged.verdict, judged.usable_bytes), (Verdict::ReaderSuspect, Some(end)));
+    }
+
+    #[test]
+    fn the_period_of_a_wrap_is_what_all_distances_share() {
+        // 100 MiB, wrap at 30 MiB and 512 bytes: what was written last to each place is good.
+        let wrap = 30 * MIB + 512;
+        let elsewhere = |from: u64, k: u64| SectorFound::Elsewhere { address: from + k * wrap };
+        let last = 100 * MIB - 3 * wrap;
+        let mut bad = vec![(0, last, elsewhere(0, 3)), (last, wrap, elsewhere(last, 2))];
+        bad.push((wrap, wrap + last, elsewhere(wrap, 2)));
+        bad.push((wrap + last, 2 * wrap, elsewhere(wrap + last, 1)));
+        bad.push((2 * wrap, 2 * wrap + last, elsewhere(2 * wrap, 1)));
+        let judged = judge_all(&ledger(100 * MIB, &bad), seen(100 * MIB));
+        assert_eq!((judged.verdict, judged.wrap_bytes), (Verdict::Wraparound, Some(wrap)));
+        assert_eq!((judged.usable_bytes, judged.good_bytes), (Some(wrap), Some(wrap)));
+    }
+
+    #[test]
+    fn lost_blocks_that_show_data_of_others_are_no_wrap() {
+        // Beyond 10 MiB each block shows what its cache slot holds: data of a later address.
+        let elsewhere = SectorFound::Elsewhere { address: 60 * MIB };
+        let judged = judge_all(&ledger(64 * MIB, &[(10 * MIB, 64 * MIB, elsewhere)]), seen(64 * MIB));
+        // By itself this is what a wrap of 50 MiB looks like behind its first 10 MiB, which stand: so it is none.
+        assert_eq!((judged.verdict, judged.usable_bytes), (Verdict::Limbo, Some(10 * MIB)));
+    }
+
+    #[test]
+    fn a_cache_that_shows_what_its_slots_hold_is_no_wrap() {
+        // Written up to 40 MiB and marked beyond; from 10 MiB on each block shows a marker some cache sizes further on.
+        let slot = |n: u64| (n * MIB, (n + 1) * MIB, SectorFound::Elsewhere { address: 60 * MIB });
+        let bad: Vec<_> = (10..39).map(slot).collect();
+        let ended = Seen { written: 40 * MIB, read_to: 40 * MIB, ..seen(64 * MIB) };
+        let judged = judge_all(&ledger(40 * MIB, &bad), ended);
+        assert_eq!((judged.wrap_bytes, judged.usable_bytes), (None, Some(10 * MIB)));
+        // The same in a card that repeats: what was written at 40 MiB stands in the first address.
+        let marker = (4096, 8192, SectorFound::Elsewhere { address: 40 * MIB + 4096 });
+        let judged = judge_all(&ledger(40 * MIB, &[marker, (30 * MIB, 40 * MIB, ZERO)]), ended);
+        assert_eq!((judged.verdict, judged.wrap_bytes), (Verdict::Chain, Some(40 * MIB)));
+    }
+
+    #[test]
+    fn errors_beyond_an_end_are_no_fake() {
+        let errors = ledger(64 * MIB, &[(10 * MIB, 64 * MIB, SectorFound::Error)]);
+        let judged = judge(&errors, &Seen { taken_to: 10 * MIB, ..seen(64 * MIB) });
+        assert_eq!((judged.verdict, judged.fails_beyond), (Verdict::Damaged, true));
+        assert_eq!(judged.usable_bytes, Some(10 * MIB));
+        let judged = judge(&errors, &Seen { taken_to: 10 * MIB + 512, ..seen(64 * MIB) });
+        assert_eq!((judged.verdict, judged.fails_beyond), (Verdict::Limbo, false), "one write was swallowed");
+    }
+
+    #[test]
+    fn losses_in_long_requests_alone_accuse_nobody() {
+        let lost = ledger(64 * MIB, &[(10 * MIB, 64 * MIB, ZERO)]);
+        let of = |sentinels| judge(&lost, &Seen { kept_in_sectors: true, sentinels, ..seen(64 * MIB) });
+        assert_eq!(of(0).verdict, Verdict::Limbo);
+        assert!(of(0).confidence < SURE);
+        assert!(of(8).confidence >= SURE, "short requests were lost as well");
+    }
+
+    #[test]
+    fn losses_since_an_earlier_pass_leave_no_usable_prefix() {
+        let recheck = Seen { recheck: true, ..seen(64 * MIB) };
+        let of = |bad: &[(u64, u64, SectorFound)]| {
+            let judged = judge(&ledger(64 * MIB, bad), &recheck);
+            (judged.verdict, judged.usable_bytes)
+        };
+        for found in [ZERO, SectorFound::Flipped { bits: 1 }, SectorFound::Error] {
+            for start in [0, 5 * MIB] {
+                assert_eq!(of(&[(start, start + 4096, found)]), (Verdict::Damaged, None), "{found:?}");
+            }
+        }
+        // A file system, or an erasure of the start.
+        let other = SectorFound::Other;
+        assert_eq!(of(&[(0, 4096, other), (MIB, 2 * MIB, ZERO)]), (Verdict::Inconclusive, None));
+        assert_eq!(of(&[(0, 8 * MIB, ZERO)]), (Verdict::Inconclusive, None));
+        let sevens = SectorFound::Constant { byte: 7 };
+        assert_eq!(of(&[(5 * MIB, 6 * MIB, sevens)]), (Verdict::Inconclusive, None));
+    }
+
+    #[test]
+    fn a_hole_before_the_limit_is_no_pool_that_ran_out() {
+        let limited = |good| Seen {
+            written: 32 * MIB,
+            read_to: 32 * MIB,
+            sentinels: 32,
+            sentinels_good: good,
+            ..seen(64 * MIB)
+        };
+        let hole = ledger(32 * MIB, &[(5 * MIB, 6 * MIB, ZERO)]);
+        assert_eq!(judge(&hole, &limited(32)).verdict, Verdict::Damaged);
+        let end = ledger(32 * MIB, &[(25 * MIB, 32 * MIB, ZERO)]);
+        assert_eq!(judge(&end, &limited(32)).verdict, Verdict::Overcommitted);
+        assert_eq!(judge(&end, &limited(20)).verdict, Verdict::Damaged);
+        assert_eq!(judge(&end, &limited(0)).verdict, Verdict::Limbo);
+    }
+
+    #[test]
+    fn nothing_is_said_of_what_was_not_read() {
+        let half = Seen { read_to: 32 * MIB, ..seen(64 * MIB) };
+        let judged = judge(&ledger(32 * MIB, &[]), &half);
+        assert_eq!((judged.verdict, judged.usable_bytes), (Verdict::Inconclusive, None));
+    }
+}

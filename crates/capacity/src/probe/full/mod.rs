@@ -1,0 +1,77 @@
+//! Every block written and read back: the only proof of a capacity (reference page `flash-behaviour` 3.11, "Limits
+//! first").
+//!
+//! Ranges are written in order; after each one samples of older ones are read, so that a fake is known as soon as it
+//! shows. A pass that reads everything follows, whatever was seen before, and what it finds bad is asked again.
+
+mod chart;
+#[cfg(test)]
+mod device_tests;
+mod judge;
+mod pass;
+#[cfg(test)]
+mod property_tests;
+mod read_back;
+mod rereading;
+mod samples;
+mod suspicion;
+#[cfg(test)]
+mod tests;
+mod unmask;
+mod writing;
+
+use cardscope_engine::card::{Card, Stop};
+use cardscope_engine::event::Listener;
+use cardscope_model::units::{Size, nanos};
+pub use cardscope_probing::ledger::BadBytes;
+pub use pass::{Findings, Settings};
+pub use read_back::READING;
+pub use writing::WRITING;
+
+/// Writes and reads the whole card. `written` hears now and then how far the writing is, everything below being on the
+/// card.
+///
+/// Whatever ends it early stands in [`Findings::stop`], beside what was found by then.
+pub fn verify(
+    card: &mut Card<'_>,
+    settings: &Settings,
+    written: &mut dyn FnMut(u64),
+    events: &mut dyn Listener,
+) -> Findings {
+    let end = settings.budget_s.map(|budget| nanos(card.seconds() + budget));
+    card.end_at(end);
+    let mut pass = pass::Pass::new(card, *settings, events);
+    let stop = match pass.run(written) {
+        Err(Stop::Limit) => {
+            pass.is_over();
+            None
+        }
+        ended => ended.err(),
+    };
+    let findings = pass.finish(stop);
+    card.end_at(None);
+    findings
+}
+
+/// Reads again what an earlier pass wrote, and writes nothing. What holds something else by now may have been overwritten
+/// since by anybody, so that alone is not held against the card.
+pub fn recheck(
+    card: &mut Card<'_>,
+    previous: &cardscope_probing::resume::PreviousPass,
+    budget_s: Option<f64>,
+    events: &mut dyn Listener,
+) -> Findings {
+    let (salt, reached) = (previous.salt, previous.reached);
+    let settings = Settings { salt, two_passes: true, resumed_at: reached, budget_s, max_write: None };
+    let card_bytes = card.bytes();
+    let mut pass = pass::Pass::new(card, settings, events);
+    pass.seen.recheck = true;
+    pass.generation = previous.generation;
+    let stop = pass.look_only(reached).err();
+    let mut findings = pass.finish(stop);
+    if reached < card_bytes {
+        let text = format!("the earlier pass ended at {}; nothing beyond was read", Size(reached));
+        findings.remarks.push(text);
+    }
+    findings
+}

@@ -1,0 +1,152 @@
+//! The pass that reads every block and judges each sector: what was bad is read again before it counts.
+
+use super::pass::Pass;
+use cardscope_engine::card::{Extent, Stop, extents};
+use cardscope_model::units::{Size, seconds};
+use cardscope_model::verify::SectorFound;
+use cardscope_probing::ledger::{Bad, Seen};
+use cardscope_probing::reading::{bad_in_both, read_judged, read_patiently};
+
+/// The stage in which every block is read.
+pub const READING: &str = "reading every block";
+
+/// Read in one go, so that what is doubtful in it fits into a few MB of memory.
+const RANGE: u64 = 64 << 20;
+
+/// Where all of an extent is bad, so many such extents stand for the others of the range when they are read again.
+const SPOT_CHECKS: usize = 8;
+
+/// A card is opened again for the sake of bad sectors so many times in a pass.
+const MOST_REOPENINGS: u32 = 64;
+
+/// An extent of which something was not as written.
+struct Doubt {
+    extent: Extent,
+    seen: Vec<Seen>,
+}
+
+impl Doubt {
+    /// No sector of it is good.
+    fn wholly(&self) -> bool {
+        self.seen.iter().all(|s| Bad::is_gone(s.found))
+    }
+
+    /// What of it is read again: what could not be read by itself, so that nothing is narrowed down twice.
+    fn parts(&self) -> Vec<Extent> {
+        let fails = |seen: &Seen| seen.found == SectorFound::Error;
+        let alike = self.seen.chunk_by(|a, b| fails(a) == fails(b));
+        let bad = alike.filter(|runs| runs.iter().any(|run| run.found != SectorFound::Expected));
+        bad.filter_map(|runs| {
+            let (first, last) = (runs.first()?, runs.last()?);
+            Some(Extent { offset: first.start, len: (last.end - first.start) as u32 })
+        })
+        .collect()
+    }
+}
+
+impl Pass<'_, '_> {
+    /// Reads `[0, end)`.
+    pub(super) fn read_all(&mut self, end: u64) -> Result<(), Stop> {
+        self.events.stage(READING, Some(end), None);
+        let phase = self.card.seconds();
+        let mut at = 0;
+        while at < end {
+            let spent = self.card.seconds() - self.began;
+            if self.settings.budget_s.is_some_and(|budget| spent >= budget) {
+                let text = format!("the budget ends reading after {}", Size(at));
+                self.events.note(&text);
+                self.remarks.push(text);
+                break;
+            }
+            let to = (at + RANGE).min(end);
+            self.read_range(at, to, phase)?;
+            at = to;
+            self.seen.read_to = at;
+        }
+        Ok(())
+    }
+
+    /// Reads `[0, end)` and asks nothing that would need a write.
+    pub(super) fn look_only(&mut self, end: u64) -> Result<(), Stop> {
+        self.read_all(end)?;
+        self.find_wrap();
+        self.third_time(false)
+    }
+
+    /// Reads and judges a range; `phase` is when the reading began, for the progress.
+    fn read_range(&mut self, from: u64, to: u64, phase: f64) -> Result<(), Stop> {
+        let mut doubts = Vec::new();
+        let (stamped, block) = (self.stamped(), self.card.block());
+        let (chart, events) = (&mut self.chart, &mut *self.events);
+        chart.read.resume(self.card.now());
+        let mut moved = from;
+        let patience = &mut self.patience;
+        read_patiently(self.card, extents(from, to, block), stamped, patience, |extent, at, seen| {
+            chart.read.ended(extent.offset, u64::from(extent.len), at);
+            moved += u64::from(extent.len);
+            events.progress(moved, seconds(at) - phase);
+            if seen.iter().any(|s| s.found != SectorFound::Expected) {
+                doubts.push(Doubt { extent, seen: seen.to_vec() });
+            }
+        })?;
+        self.settle(doubts)?;
+        self.ledger.read += to - from;
+        Ok(())
+    }
+
+    /// Nothing is held against the card that was seen once only.
+    fn settle(&mut self, mut doubts: Vec<Doubt>) -> Result<(), Stop> {
+        if doubts.is_empty() {
+            return Ok(());
+        }
+        doubts.sort_by_key(|doubt| doubt.extent.offset);
+        if self.reopenings < MOST_REOPENINGS {
+            self.reopenings += 1;
+            self.card.reopen()?;
+        }
+        let wholly = doubts.iter().filter(|d| d.wholly()).count();
+        let every = (wholly / SPOT_CHECKS).max(1);
+        let (mut nth, mut one_came_back) = (0, false);
+        for doubt in &mut doubts {
+            let before = doubt.wholly();
+            if before {
+                nth += 1;
+                if !one_came_back && (nth - 1) % every != 0 && nth != wholly {
+                    continue;
+                }
+            }
+            self.read_again(doubt)?;
+            one_came_back |= before && !doubt.wholly();
+        }
+        let bad = doubts.iter().flat_map(|doubt| &doubt.seen).filter(|s| s.found != SectorFound::Expected);
+        for seen in bad {
+            self.chart.bad(seen.start, seen.end);
+            self.ledger.add(seen);
+            if seen.found == SectorFound::Error {
+                self.chart.error(seen.start);
+            }
+        }
+        Ok(())
+    }
+
+    /// A second reading, and two more where the card's answers change and bits are still wrong: what is good once is
+    /// good.
+    fn read_again(&mut self, doubt: &mut Doubt) -> Result<(), Stop> {
+        let parts = doubt.parts();
+        for reading in 0..3 {
+            let mut again = Vec::new();
+            let (list, stamped) = (parts.iter().copied(), self.stamped());
+            read_judged(self.card, list, stamped, |_, _, seen| again.extend_from_slice(seen))?;
+            // What fails is heard of last.
+            again.sort_by_key(|seen| seen.start);
+            let (bad, changed) = bad_in_both(&doubt.seen, &again);
+            self.ledger.bad.passing_sectors += changed;
+            doubt.seen = bad;
+            let flips = doubt.seen.iter().any(|s| matches!(s.found, SectorFound::Flipped { .. }));
+            if !flips || (self.ledger.bad.passing_sectors == 0 && reading == 0) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

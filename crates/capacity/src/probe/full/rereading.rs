@@ -1,0 +1,361 @@
+//! What is asked of a card that lost something, before it is accused: is it a range or a number of blocks that is missing,
+//! do addresses wrap beyond its end, does it still take writes at all, and do the listed places fail after a new write
+//! too? What is good costs nothing here.
+//!
+//! And of one that keeps everything, whether it is of any use: from some address on it may write many times slower, as
+//! sticks do that have far less fast flash than they announce (public reports: 500 to 2 MB/s after 32 to 123 GB,
+//! AltraMayor/f3 #176 and #247).
+//!
+//! Everything in here may write, so it begins with a look whether the card is still the one that was tested.
+
+use super::pass::{GENERATION, Pass};
+use super::samples::{self, SAMPLE, Sample, read};
+use super::unmask::{bytes, in_blocks, whole_within};
+use cardscope_engine::card::{Extent, Stop, extents};
+use cardscope_model::units::mb_per_s;
+use cardscope_model::verify::SectorFound;
+use cardscope_model::verify::{Disproof, MapCell};
+use cardscope_probing::common_distance::gcd;
+use cardscope_probing::ledger::{Ledger, Seen};
+use cardscope_probing::reading::read_judged;
+use cardscope_probing::resume::SENTINELS;
+use cardscope_probing::sector::SECTOR;
+
+/// Places that are looked at, and so many of them that are gone at once are another card.
+const LOOKED_AT: u64 = 16;
+const FEWEST: usize = 8;
+
+/// Fewer sentinels beyond a suspected end are no proof; then so little is left to write that it is written.
+const FEWEST_SENTINELS: u64 = 8;
+
+/// Bytes at the end of each further period that are written, and of all of them: more than any cache holds of what is
+/// lost there.
+const TOP: u64 = 1 << 30;
+const ALL_TOPS: u64 = 2 << 30;
+
+/// Disproofs that are listed at most.
+const MOST_LISTED: usize = 12;
+
+/// So many times slower is no end of a cache: pSLC caches of today end in a fall to a tenth, seldom a fifteenth.
+const FALL: f64 = 20.0;
+
+/// At least this share of the card must be slow, and this share fast.
+const SHARE: f64 = 0.01;
+
+/// Bytes that are written once more after a rest.
+const AGAIN: u64 = 8 << 20;
+
+/// A cache that was merely full has room again after it, in seconds.
+const REST_S: u64 = 30;
+
+impl Pass<'_, '_> {
+    /// Whether nothing but an end explains what is lost: beyond it nothing stands that came first, or all of that does
+    /// and nothing that comes now. Lost places in a row, on a card that is damaged all over, look like an end too.
+    pub(super) fn surely_ends(&mut self, places: &[Extent]) -> Result<bool, Stop> {
+        let standing = self.sentinels_beyond(places)?;
+        let all = self.seen.sentinels;
+        if all < FEWEST_SENTINELS {
+            return Ok(false);
+        }
+        Ok(standing * 10 <= all || standing * 20 >= all * 19 && self.nothing_new_stays(places)?)
+    }
+
+    /// Writes places beyond what was written that nothing was written to yet, and looks at them. False where there is no
+    /// room for it.
+    fn nothing_new_stays(&mut self, places: &[Extent]) -> Result<bool, Stop> {
+        let (card_bytes, salt, written) = (self.seen.card_bytes, self.settings.salt, self.seen.written);
+        let taken = |new: &Extent| places.iter().any(|p| p.offset < new.end() && new.offset < p.end());
+        let mut new = samples::sentinels(card_bytes, salt ^ written);
+        new.retain(|extent| extent.offset >= written && !taken(extent));
+        let bytes = new.iter().map(|extent| u64::from(extent.len)).sum();
+        if self.takes_new || new.is_empty() || self.room() < bytes {
+            return Ok(false);
+        }
+        self.write_stamps(new.iter().copied(), SENTINELS)?;
+        self.card.reopen()?;
+        let found = self.read_beyond(&new)?;
+        self.takes_new = found.iter().filter(|sample| sample.good()).count() * 10 > found.len();
+        Ok(!self.takes_new)
+    }
+
+    /// Places that lie beyond what was written, read again.
+    fn read_beyond(&mut self, places: &[Extent]) -> Result<Vec<Sample>, Stop> {
+        let written = self.seen.written;
+        let list = places.iter().copied().filter(|p| p.offset >= written);
+        read(self.card, list, self.stamps(SENTINELS))
+    }
+
+    fn sentinels_beyond(&mut self, places: &[Extent]) -> Result<u64, Stop> {
+        let found = self.read_beyond(places)?;
+        self.seen.sentinels = found.len() as u64;
+        self.seen.sentinels_good = found.iter().filter(|s| s.good()).count() as u64;
+        Ok(self.seen.sentinels_good)
+    }
+
+    /// The card ends somewhere: is it a range or a number of blocks that is missing, and do addresses wrap beyond it?
+    pub(super) fn look_beyond(&mut self, end: u64, places: &[Extent]) -> Result<(), Stop> {
+        if self.sentinels_beyond(places)? * 2 <= self.seen.sentinels {
+            let whole = self.mark_beyond(end)?;
+            self.asked("whether addresses wrap beyond the end", whole);
+            self.card.reopen()?;
+        }
+        Ok(())
+    }
+
+    /// Writes markers beyond what was written, where addresses may wrap; they show in the pass that follows. False where
+    /// the limits had no room for all of them.
+    fn mark_beyond(&mut self, end: u64) -> Result<bool, Stop> {
+        let markers = samples::markers(self.seen.written, self.card.bytes(), end);
+        let mut room = self.room();
+        let mut fits = |place: &&Extent| {
+            room = room.saturating_sub(u64::from(place.len));
+            room > 0
+        };
+        let fitting = markers.iter().take_while(|place| fits(place)).count();
+        self.write_stamps(markers[..fitting].iter().copied(), SENTINELS)?;
+        Ok(fitting == markers.len())
+    }
+
+    /// Addresses wrap: do the ends of the repeated ranges keep anything?
+    pub(super) fn look_at_the_tops(&mut self) -> Result<(), Stop> {
+        let whole = self.overflow_tops()?;
+        self.asked("whether a part of what repeats is lost as well", whole);
+        self.card.reopen()
+    }
+
+    /// Where a part of what repeats is lost, it is its end, and a cache may have answered for that so far. So the ends of
+    /// the periods that come next are written. False where the limits cut it short.
+    ///
+    /// Where a whole period is written each time, only half of the last one is: what shows of it and of the one before it
+    /// lies two numbers of periods apart that follow each other, from which the period is known.
+    fn overflow_tops(&mut self) -> Result<bool, Stop> {
+        let (written, sector, card_bytes) = (self.seen.written, self.card.sector(), self.card.bytes());
+        let period = self.period_at_the_start()?;
+        // One that is shorter than a sector has no end that could be written by itself.
+        if period < u64::from(sector) {
+            return Ok(true);
+        }
+        let (mut left, block) = (ALL_TOPS, self.card.block());
+        let mut end = (written / period + 1) * period;
+        while end <= card_bytes && left > 0 {
+            let top = TOP.min(period);
+            let last = end + period > card_bytes || left <= top;
+            let len = if last && period <= TOP { half(period, sector) } else { top };
+            let top = whole_within(vec![(end.saturating_sub(len).max(written), end)], sector);
+            if self.room() < bytes(&top) {
+                self.card.flush()?;
+                return Ok(false);
+            }
+            self.card.write(in_blocks(&top, block), self.stamps(SENTINELS).content(), |_, _, _| ())?;
+            left = left.saturating_sub(bytes(&top));
+            end += period;
+        }
+        self.card.flush()?;
+        Ok(true)
+    }
+
+    /// What the forward distances share that many samples in a row show; 0 where there are none. Lost blocks may show the
+    /// data of any other, each of its own.
+    fn period_at_the_start(&mut self) -> Result<u64, Stop> {
+        let written = self.seen.written;
+        let step = (written / 4096 / 512 * 512).max(4096);
+        let len = self.card.sector();
+        let place = |offset: u64| Extent { offset: offset / u64::from(len) * u64::from(len), len };
+        let list: Vec<Extent> = (0..written).step_by(step as usize).map(place).collect();
+        let mut samples = Vec::new();
+        read_judged(self.card, list, self.stamps(GENERATION), |extent, _, seen| {
+            if let Some(Seen { start, found: SectorFound::Elsewhere { address }, .. }) = seen.first() {
+                samples.push((extent.offset.div_ceil(step), address.saturating_sub(*start)));
+            }
+        })?;
+        samples.sort_unstable();
+        let mut side_by_side = Ledger::default();
+        for (nth, distance) in samples {
+            let start = nth * SECTOR as u64;
+            let found = SectorFound::Elsewhere { address: start + distance };
+            side_by_side.add(&Seen { start, end: start + SECTOR as u64, found });
+        }
+        Ok(side_by_side.distances_in_a_row(u64::MAX).fold(0, gcd))
+    }
+
+    /// What was found bad is asked again in other ways.
+    pub(super) fn ask_again(&mut self, places: &[Extent]) -> Result<(), Stop> {
+        self.find_wrap();
+        if self.ledger.bad.all() == 0 {
+            return self.ask_for_a_crawl();
+        }
+        self.events.phase("reading bad blocks again", None, None);
+        self.same_card()?;
+        if self.ledger.good() == 0 {
+            self.seen.originals_stay = self.originals.stay(self.card)?;
+        }
+        let whole = self.seen.read_to >= self.seen.written;
+        if self.ledger.bad.lost + self.ledger.bad.failed > 0 && whole && !self.seen.originals_stay {
+            self.unmask()?;
+        }
+        if self.ledger.bad.lost + self.ledger.bad.failed > 0 && self.seen.wrap.is_none() {
+            self.ask_the_good_ones()?;
+            self.sentinels_beyond(places)?;
+            self.islands(places);
+        }
+        self.third_time(!self.seen.stopped_taking)
+    }
+
+    /// Whether places that were good take a write once more.
+    fn ask_the_good_ones(&mut self) -> Result<(), Stop> {
+        let good = self.ledger.good_between(0, self.seen.read_to);
+        if good.is_empty() {
+            return Ok(());
+        }
+        let taken = self.take_writes(good)?;
+        self.seen.stopped_taking = taken == Some(false);
+        self.asked("whether the card still takes writes", taken.is_some());
+        Ok(())
+    }
+
+    /// `None` where the limits forbid it. The stamps of the places are put back by writing them again.
+    fn take_writes(&mut self, good: Vec<(u64, u64)>) -> Result<Option<bool>, Stop> {
+        let places: Vec<Extent> = whole_within(good, self.card.sector())
+            .iter()
+            .take(4)
+            .map(|(from, to)| Extent { offset: *from, len: (to - from).min(4096) as u32 })
+            .collect();
+        if self.room() < places.iter().map(|place| 2 * u64::from(place.len)).sum() {
+            return Ok(None);
+        }
+        let again = u32::MAX;
+        self.write_stamps(places.iter().copied(), again)?;
+        self.card.reopen()?;
+        let mut taken = places.is_empty();
+        read_judged(self.card, places.iter().copied(), self.stamps(again), |_, _, seen| {
+            taken |= seen.iter().all(|s| s.found == SectorFound::Expected);
+        })?;
+        self.write_stamps(places, GENERATION)?;
+        Ok(Some(taken))
+    }
+
+    /// Good ranges behind the first lost address, where they are sentinels and nothing else.
+    fn islands(&mut self, places: &[Extent]) {
+        let Some(first) = self.ledger.first_lost() else { return };
+        let good = self.ledger.good_between(first, self.seen.read_to);
+        let stands = |place: &Extent| -> u64 {
+            let part = |(from, to): &(u64, u64)| place.end().min(*to).saturating_sub(place.offset.max(*from));
+            good.iter().map(part).sum()
+        };
+        let standing: Vec<u64> = places.iter().map(stands).filter(|bytes| *bytes > 0).collect();
+        self.seen.islands = standing.len() as u64;
+        // Two of them may touch: what counts is that together they cover what is good.
+        let all = bytes(&good);
+        self.seen.islands_are_sentinels = all > 0 && standing.iter().sum::<u64>() == all;
+    }
+
+    /// Examples of what is bad, by address, each seen twice.
+    pub(super) fn listed(&self) -> Vec<Disproof> {
+        let mut listed: Vec<(u64, SectorFound)> = self.ledger.examples().collect();
+        listed.sort_by_key(|(address, _)| *address);
+        listed.truncate(MOST_LISTED);
+        let disproof = |(address, found)| {
+            let expected = format!("stamp of address {address}, write 1");
+            Disproof { address, expected, found, seen: 2 }
+        };
+        listed.into_iter().map(disproof).collect()
+    }
+
+    /// Lists examples of what is bad. Writes these places anew, where that may be and the limits allow it, and reads them
+    /// a third time: how often each was bad, and how many were good this time. What another address has overwritten is no
+    /// matter for a new write.
+    pub(super) fn third_time(&mut self, may_write: bool) -> Result<(), Stop> {
+        self.disproofs = self.listed();
+        let len = self.card.sector();
+        let (mut rewritten, mut kept) = (0, 0);
+        for nth in 0..self.disproofs.len() {
+            let Disproof { address, found, .. } = self.disproofs[nth];
+            let may_write = may_write && self.room() >= u64::from(len);
+            if may_write && !matches!(found, SectorFound::Elsewhere { .. } | SectorFound::Error) {
+                let place = Extent { offset: address / u64::from(len) * u64::from(len), len };
+                self.write_stamps([place], GENERATION)?;
+                let mut good = false;
+                read_judged(self.card, [place], self.stamps(GENERATION), |_, _, seen| {
+                    good = seen.iter().all(|s| s.found == SectorFound::Expected);
+                })?;
+                // A cache may answer for a lost block that was written this moment, so only flips speak for the card.
+                let flipped = matches!(found, SectorFound::Flipped { .. });
+                self.seen.healed += u64::from(good && flipped);
+                (rewritten, kept) = (rewritten + u64::from(!flipped), kept + u64::from(good && !flipped));
+                self.disproofs[nth].seen += u32::from(!good);
+            }
+        }
+        self.seen.kept_in_sectors = rewritten > 0 && kept == rewritten && self.hidden == 0;
+        Ok(())
+    }
+
+    /// Everything is there; so what is left to ask is whether it is of any use.
+    pub(super) fn ask_for_a_crawl(&mut self) -> Result<(), Stop> {
+        if self.room() >= AGAIN && self.has_time(REST_S as f64) {
+            self.seen.crawls = self.crawls()?;
+        } else if self.fall(self.seen.written).is_some() {
+            self.seen.may_crawl = true;
+            self.asked("whether the card writes as slowly for good as it did at the end", false);
+        }
+        Ok(())
+    }
+
+    /// Whether writing fell for good: the fall lasts to the end, and after a rest it is no faster.
+    fn crawls(&mut self) -> Result<bool, Stop> {
+        let end = self.seen.written;
+        let Some((from, before)) = self.fall(end) else { return Ok(false) };
+        self.events.wait(REST_S as f64);
+        self.card.idle(std::time::Duration::from_secs(REST_S));
+        let from = from.max(end.saturating_sub(AGAIN));
+        let from = from / u64::from(self.card.sector()) * u64::from(self.card.sector());
+        let began = self.card.seconds();
+        let block = self.card.block();
+        self.write_stamps(extents(from, end, block), GENERATION)?;
+        let after = mb_per_s(end - from, self.card.seconds() - began);
+        Ok(after * FALL <= before)
+    }
+
+    /// Where writing fell to a fraction and stayed there; and the speed before, in MB/s.
+    fn fall(&self, end: u64) -> Option<(u64, f64)> {
+        let map = self.chart.finish();
+        // An extent at the end of the card is no measure.
+        let whole = |c: &&MapCell| c.bytes == map.cell_bytes && c.start + c.bytes <= end;
+        let speeds: Vec<(u64, f64)> =
+            map.cells.iter().filter(whole).filter_map(|c| Some((c.start, c.write_mb_s?))).collect();
+        let least = ((speeds.len() as f64 * SHARE) as usize).max(1);
+        let first = speeds.first()?;
+        // Seen from the end: the longest tail in which no cell is fast.
+        let before = speeds.iter().take(least).map(|s| s.1).sum::<f64>() / least as f64;
+        let slow = speeds.iter().rev().take_while(|s| s.1 * FALL <= before).count();
+        let at = speeds.len().checked_sub(slow).filter(|at| slow >= least && *at >= least)?;
+        let before = self.chart.write.mb_s_between(first.0, speeds[at - 1].0)?;
+        Some((speeds[at].0, before)).filter(|(_, before)| speeds[at].1 * FALL <= *before)
+    }
+
+    /// Nothing more is written once all that stood is gone at once: what the watch saw during the writing, and what
+    /// was read up to the first bad address.
+    fn same_card(&mut self) -> Result<(), Stop> {
+        if let Some(last) = self.watchman.last {
+            self.watchman.look(self.card, last)?;
+        }
+        let stood = self.ledger.first_bad().unwrap_or(self.seen.read_to).min(self.seen.written);
+        let step = (stood / LOOKED_AT / SAMPLE * SAMPLE).max(SAMPLE);
+        let places = (0..stood / SAMPLE * SAMPLE).step_by(step as usize).take(LOOKED_AT as usize);
+        let places: Vec<Extent> = places.map(|offset| Extent { offset, len: SAMPLE as u32 }).collect();
+        let stamped = self.stamped();
+        for _ in 0..2 {
+            let found = read(self.card, places.iter().copied(), stamped)?;
+            if found.len() < FEWEST || !found.iter().all(|sample| sample.gone()) {
+                return Ok(());
+            }
+            self.card.reopen()?;
+        }
+        Err(Stop::Swapped("the data at the first addresses is gone at once".to_owned()))
+    }
+}
+
+/// Half a period in whole sectors; one of a sector stays whole.
+fn half(period: u64, sector: u32) -> u64 {
+    let sector = u64::from(sector);
+    (period / 2 / sector * sector).max(sector)
+}

@@ -1,0 +1,214 @@
+//! A few places of the card instead of all of it.
+//!
+//! Samples are read again while the rest of the card is being written: a fake shows in what was written long ago (its
+//! cache has forgotten it, or other addresses have overwritten it), and a card that was swapped shows in all of it at
+//! once. Sentinels are written before everything else: they tell a card that has lost an address range (nothing ever
+//! stays there) from one that has run out of blocks (the first ones to come stay). What stood in their places before
+//! shows again on a card that accepts writes and drops them. Markers are written at the end: they show in the low
+//! addresses of a card whose addresses wrap.
+
+use cardscope_engine::card::{Answer, Card, Extent, Stop};
+use cardscope_engine::content::Content;
+use cardscope_model::random::{Random, mix};
+use cardscope_model::verify::SectorFound;
+use cardscope_probing::ledger::{Bad, Seen};
+use cardscope_probing::reading::{Stamped, read_judged};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Bytes of a sample: the unit in which fakes' caches and pools count.
+pub(crate) const SAMPLE: u64 = 4096;
+
+/// Samples in each range that is looked at.
+const IN_A_RANGE: u64 = 4;
+
+/// Older ranges that are looked at besides, at random.
+const RANDOM_RANGES: u64 = 8;
+
+/// So many good samples, all of which are gone at once, are another card.
+const FEWEST_FOR_A_SWAP: usize = 8;
+
+/// How a card is cut into ranges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cut {
+    pub(crate) card: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Cut {
+    /// A 32nd of the card, 1 to 256 MiB: often enough that a fake shows soon, seldom enough that looking costs little.
+    pub(crate) fn of(card: u64) -> Self {
+        Cut { card, bytes: card.div_ceil(32).next_multiple_of(1 << 20).clamp(1 << 20, 256 << 20) }
+    }
+
+    pub(crate) fn range(self, index: u64) -> (u64, u64) {
+        (index * self.bytes, ((index + 1) * self.bytes).min(self.card))
+    }
+
+    /// The sample places of a range, the same ones each time.
+    fn places(self, index: u64, salt: u64) -> impl Iterator<Item = Extent> {
+        let (from, to) = self.range(index);
+        let mut random = Random::new(mix(salt ^ index));
+        (0..IN_A_RANGE).map(move |_| place(from, to, &mut random))
+    }
+}
+
+/// A random sample place in a range.
+pub(crate) fn place(from: u64, to: u64, random: &mut Random) -> Extent {
+    let offset = from + random.below((to - from).div_ceil(SAMPLE)) * SAMPLE;
+    Extent { offset, len: SAMPLE.min(to - offset) as u32 }
+}
+
+/// One sample that was read.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Sample {
+    pub(crate) extent: Extent,
+    /// The worst of its sectors.
+    pub(crate) found: SectorFound,
+}
+
+impl Sample {
+    pub(crate) fn good(&self) -> bool {
+        self.found == SectorFound::Expected
+    }
+
+    /// Nothing of this run stands there.
+    pub(crate) fn gone(&self) -> bool {
+        Bad::of(self.found) == Some(Bad::Lost)
+    }
+}
+
+/// Reads sample places.
+pub(crate) fn read(
+    card: &mut Card<'_>,
+    places: impl IntoIterator<Item = Extent>,
+    stamped: Stamped,
+) -> Result<Vec<Sample>, Stop> {
+    let mut samples = Vec::new();
+    read_judged(card, places, stamped, |extent, _, seen| {
+        samples.push(Sample { extent, found: worst(seen) })
+    })?;
+    Ok(samples)
+}
+
+fn worst(seen: &[Seen]) -> SectorFound {
+    let bad = seen.iter().find(|s| s.found != SectorFound::Expected);
+    bad.map_or(SectorFound::Expected, |s| s.found)
+}
+
+/// Looks at what was written before, range after range.
+#[derive(Debug, Clone)]
+pub(crate) struct Watchman {
+    pub(crate) cut: Cut,
+    stamped: Stamped,
+    random: Random,
+    /// The last range after which it looked.
+    pub(crate) last: Option<u64>,
+    /// All samples of older ranges were good when they were last looked at, and there were enough of them.
+    all_was_well: bool,
+}
+
+impl Watchman {
+    pub(crate) fn new(card_bytes: u64, stamped: Stamped) -> Self {
+        let (cut, random) = (Cut::of(card_bytes), Random::new(stamped.salt));
+        Watchman { cut, stamped, random, last: None, all_was_well: false }
+    }
+
+    /// Looks after range `last` was written; gives the bad samples.
+    pub(crate) fn look(&mut self, card: &mut Card<'_>, last: u64) -> Result<Vec<Sample>, Stop> {
+        let (places, salt) = (self.places(last), self.stamped.salt);
+        let list = places.iter().flat_map(|index| self.cut.places(*index, salt));
+        let samples = read(card, list, self.stamped)?;
+        let boundary = self.cut.range(last).0;
+        let old: Vec<&Sample> = samples.iter().filter(|s| s.extent.offset < boundary).collect();
+        let enough = old.len() >= FEWEST_FOR_A_SWAP;
+        if enough && self.all_was_well && old.iter().all(|s| s.gone()) {
+            let what = "all data written before is gone at once".to_owned();
+            return Err(Stop::Swapped(what));
+        }
+        self.last = Some(last);
+        self.all_was_well = enough && old.iter().all(|s| s.good());
+        Ok(samples.into_iter().filter(|s| !s.good()).collect())
+    }
+
+    /// This range, those 1, 2, 4 … before it, the first ones, and some at random.
+    fn places(&mut self, last: u64) -> Vec<u64> {
+        let lags = (0..40).map(|k| 1u64 << k).take_while(|lag| *lag <= last).map(|lag| last - lag);
+        let mut places: Vec<u64> = lags.chain([last, 0, 1.min(last)]).collect();
+        places.extend((0..RANDOM_RANGES).map(|_| self.random.below(last + 1)));
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+}
+
+const COUNT: u64 = 64;
+
+/// A small card has fewer, so that not all of it is sentinels.
+const LEAST_PART: u64 = 4 * SAMPLE;
+
+/// The places of sentinels, one in each 64th of the card; they follow from salt and size.
+pub(crate) fn sentinels(card_bytes: u64, salt: u64) -> Vec<Extent> {
+    let count = COUNT.min(card_bytes / LEAST_PART).max(1);
+    let part = card_bytes.div_ceil(count).next_multiple_of(SAMPLE);
+    let mut random = Random::new(mix(salt ^ 0x7365_6e74));
+    (0..count)
+        .map(|n| (n * part, ((n + 1) * part).min(card_bytes)))
+        .filter(|(from, to)| from < to)
+        .map(|(from, to)| place(from, to, &mut random))
+        .collect()
+}
+
+/// Markers beyond `from`: evenly spread, and behind each power of two.
+const MOST_MARKERS: u64 = 4096;
+
+/// Where markers go so that at least one of them lands in `[0, end)` if addresses wrap beyond `from`.
+pub(crate) fn markers(from: u64, card_bytes: u64, end: u64) -> Vec<Extent> {
+    let room = card_bytes.saturating_sub(from);
+    let step = (end / 8).max(room / MOST_MARKERS).next_multiple_of(SAMPLE).max(SAMPLE);
+    let even = (from.next_multiple_of(SAMPLE)..card_bytes).step_by(step as usize);
+    let powers = (20..63).map(|k| 1u64 << k).filter(|p| *p >= from && *p < card_bytes);
+    let mut list: Vec<u64> = even.chain(powers).collect();
+    list.sort_unstable();
+    list.dedup();
+    list.into_iter().map(|offset| Extent { offset, len: SAMPLE.min(card_bytes - offset) as u32 }).collect()
+}
+
+/// Hashes of places that held more than one repeated byte.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Originals(Vec<(Extent, u64)>);
+
+impl Originals {
+    /// Reads the sentinels' places before anything is written.
+    pub(crate) fn read(card: &mut Card<'_>, places: &[Extent]) -> Result<Self, Stop> {
+        let mut list = Vec::new();
+        card.read(places.iter().copied(), Content::Buffer, |extent, _, answer| {
+            if let Answer::Differs { bytes, .. } = answer
+                && bytes.iter().any(|byte| Some(byte) != bytes.first())
+            {
+                list.push((extent, hash(bytes)));
+            }
+            Ok(())
+        })?;
+        Ok(Originals(list))
+    }
+
+    /// Whether all of it stands there still; false where there was nothing to be seen.
+    pub(crate) fn stay(&self, card: &mut Card<'_>) -> Result<bool, Stop> {
+        let mut same = 0;
+        for (place, before) in &self.0 {
+            card.read([*place], Content::Buffer, |_, _, answer| {
+                if let Answer::Differs { bytes, .. } = answer {
+                    same += usize::from(hash(bytes) == *before);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(!self.0.is_empty() && same == self.0.len())
+    }
+}
+
+fn hash(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,85 @@
+//! From the first bad sample to certainty: is it a fake whose end is known by now, so that writing on would show
+//! nothing new? Everything here is read twice, with the card opened again in between.
+
+use super::judge::Certain;
+use super::pass::Pass;
+use super::samples::{SAMPLE, Sample, place, read};
+use cardscope_engine::card::{Extent, Stop};
+use cardscope_model::random::{Random, mix};
+use cardscope_model::verify::SectorFound;
+
+/// Samples on each side of a suspected end.
+const SAMPLES: u64 = 64;
+
+/// The end is looked for below the lowest bad sample so many times.
+const STEPS_DOWN: u32 = 4;
+
+/// A lost range must be so many ranges long before the rest of the card is given up.
+const LONG_ENOUGH: u64 = 4;
+
+impl Pass<'_, '_> {
+    /// Takes bad samples; gives the reason to stop writing, if there is one now.
+    pub(super) fn suspect(&mut self, bad: &[Sample]) -> Result<Option<Certain>, Stop> {
+        if bad.is_empty() {
+            return Ok(None);
+        }
+        self.card.reopen()?;
+        let mut again = read(self.card, bad.iter().map(|s| s.extent), self.stamped())?;
+        again.retain(|sample| !sample.good());
+        let lost = |s: &&Sample| !matches!(s.found, SectorFound::Flipped { .. });
+        let lowest = again.iter().filter(lost).map(|s| s.extent.offset).min();
+        self.lowest_lost = [self.lowest_lost, lowest].into_iter().flatten().min();
+        if again.iter().any(forward) && self.wraps()? {
+            return Ok(Some(Certain::Wraps));
+        }
+        match self.lowest_lost {
+            Some(from) => self.ends(from),
+            None => Ok(None),
+        }
+    }
+
+    /// The very first addresses hold what was written to later ones. Where a lost block shows data of another one, only
+    /// lost blocks do; the first ones are not lost.
+    fn wraps(&mut self) -> Result<bool, Stop> {
+        let first = self.watchman.cut.range(0).1.min(self.seen.written);
+        let len = u64::from(self.card.block()).min(first).min(4096) as u32;
+        let list = [0, 4096, 8192].map(|offset| Extent { offset, len });
+        let list = list.into_iter().filter(|p| p.end() <= first);
+        let samples = read(self.card, list, self.stamped())?;
+        Ok(!samples.is_empty() && samples.iter().all(forward))
+    }
+
+    /// Everything from about `from` on is lost but for what a cache may still hold, and everything below is there.
+    fn ends(&mut self, mut from: u64) -> Result<Option<Certain>, Stop> {
+        let (written, stamped) = (self.seen.written, self.stamped());
+        if written.saturating_sub(from) < LONG_ENOUGH * self.watchman.cut.bytes {
+            return Ok(None);
+        }
+        let mut random = Random::new(mix(stamped.salt ^ written));
+        let mut spread = |from: u64, to: u64| -> Vec<Extent> {
+            let part = ((to - from) / SAMPLES).next_multiple_of(SAMPLE).max(SAMPLE);
+            let starts = (from..to).step_by(part as usize);
+            starts.map(|start| place(start, (start + part).min(to), &mut random)).collect()
+        };
+        for _ in 0..STEPS_DOWN {
+            let older = from + (written - from) / 2 / SAMPLE * SAMPLE;
+            let beyond = read(self.card, spread(from, older), stamped)?;
+            let bad = beyond.iter().filter(|s| !s.good()).count();
+            if bad * 10 < beyond.len() * 9 {
+                return Ok(None);
+            }
+            let below = if from > 0 { read(self.card, spread(0, from), stamped)? } else { Vec::new() };
+            let bad = below.iter().filter(|s| !s.good());
+            // Sample places are coarse: the end may lie a little below the lowest bad one.
+            if bad.clone().count() * 20 <= below.len() {
+                return Ok(Some(Certain::EndsAt(from)));
+            }
+            from = bad.map(|s| s.extent.offset).min().unwrap_or_default();
+        }
+        Ok(None)
+    }
+}
+
+fn forward(sample: &Sample) -> bool {
+    matches!(sample.found, SectorFound::Elsewhere { address } if address > sample.extent.offset)
+}

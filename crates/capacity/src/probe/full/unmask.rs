@@ -1,0 +1,180 @@
+//! Does a cache answer for more that is lost? Lost ranges are written again, which pushes out what it holds of others.
+
+use super::judge::Certain;
+use super::pass::{GENERATION, Pass};
+use cardscope_engine::card::{Extent, Stop, extents};
+use cardscope_probing::ledger::{Bad, Seen};
+use cardscope_probing::reading::{bad_in_both, read_judged};
+
+/// Bytes of lost ranges that are written anew at most, to push what is left of others out of a cache: the largest cache
+/// that `verify --thorough` looks for, twice.
+const MOST_REWRITTEN: u64 = 4 << 30;
+
+/// Bytes in a row, from the end back, that must stand a write of as many elsewhere before those in front of them are
+/// believed too.
+const MOST_DOUBTED: u64 = 4 << 30;
+
+/// In front of the first lost byte so many are doubted as well: a cache may answer for the last ones there, too. Twice
+/// as many in each round that follows one in which it did.
+const DOUBTED_IN_FRONT: u64 = 1 << 20;
+
+/// Where nothing but those is doubted, so much of what is lost is written anew: no cache that is known of holds more.
+const REWRITTEN_FOR_THE_FRONT: u64 = 512 << 20;
+
+/// Rounds of writing and reading; each at least doubles what is known to be lost behind the first byte, or is doubted in
+/// front of it, where there is more.
+const MOST_ROUNDS: u32 = 24;
+
+/// Start and end of ranges, in order.
+type Ranges = Vec<(u64, u64)>;
+
+impl Pass<'_, '_> {
+    /// Writes lost ranges again until nothing more turns out to be lost: a cache that keeps lost blocks for a while holds
+    /// only so many of them.
+    pub(super) fn unmask(&mut self) -> Result<(), Stop> {
+        let whole = self.unmask_in_rounds()?;
+        self.good_unknown = !whole;
+        self.asked("whether a cache answers for more that is lost", whole);
+        Ok(())
+    }
+
+    /// Whether the limits let it come to its end.
+    fn unmask_in_rounds(&mut self) -> Result<bool, Stop> {
+        let (end, sector) = (self.seen.written, self.card.sector());
+        let mut in_front = DOUBTED_IN_FRONT;
+        for round in 0..MOST_ROUNDS {
+            let Some(first) = self.ledger.first_lost() else { return Ok(true) };
+            let behind =
+                from_the_end(whole_within(self.ledger.good_between(first, end), sector), MOST_DOUBTED);
+            let front = self.ledger.good_between(first.saturating_sub(in_front), first);
+            let front = whole_within(front, sector);
+            let lost = self.to_rewrite(&behind);
+            let room = self.room();
+            let whole = bytes(&lost) <= room;
+            if lost.is_empty() || behind.is_empty() && front.is_empty() {
+                return Ok(true);
+            }
+            let block = self.card.block();
+            self.write_stamps(in_blocks(&from_the_end(lost, room), block), 2 + round)?;
+            let found = self.lost_of(&[front, behind].concat())?;
+            self.hidden += found.iter().map(|s| s.end - s.start).sum::<u64>();
+            found.iter().for_each(|seen| self.chart.bad(seen.start, seen.end));
+            self.ledger.unmask(&found);
+            self.ledger.others_are_losses(self.seen.wrap);
+            if !whole || found.is_empty() {
+                return Ok(whole);
+            }
+            if found.iter().any(|seen| seen.start < first) {
+                in_front *= 2;
+            }
+        }
+        Ok(false)
+    }
+
+    /// The lost ranges, and as much beyond the end as may push out what is doubted behind the first lost byte. Where the
+    /// range beyond the end is known to keep nothing, it is written too: a cache that has a slot for each address gives
+    /// one up only to an address of the same slot.
+    fn to_rewrite(&self, behind: &[(u64, u64)]) -> Ranges {
+        let lost = self.ledger.runs().iter().filter(|run| matches!(run.bad, Bad::Lost | Bad::Failed));
+        let mut list: Ranges = lost.map(|run| (run.start, run.end)).collect();
+        let nothing_beyond = matches!(self.seen.certain, Some(Certain::EndsAt(_)))
+            && self.seen.sentinels_good * 2 <= self.seen.sentinels;
+        if nothing_beyond && !list.is_empty() && !behind.is_empty() {
+            let beyond = self.seen.written.saturating_add(bytes(behind).saturating_mul(2));
+            list.push((self.seen.written, beyond.min(self.card.bytes())));
+        }
+        let most = if behind.is_empty() { REWRITTEN_FOR_THE_FRONT } else { MOST_REWRITTEN };
+        from_the_end(whole_around(list, self.card.sector()), most)
+    }
+
+    /// What of some ranges is lost, in two readings with the card opened anew before each.
+    fn lost_of(&mut self, ranges: &[(u64, u64)]) -> Result<Vec<Seen>, Stop> {
+        let list: Vec<Extent> = in_blocks(ranges, self.card.block()).collect();
+        let (places, first) = self.read_lost(&list)?;
+        if places.is_empty() {
+            return Ok(first);
+        }
+        let (_, second) = self.read_lost(&places)?;
+        Ok(bad_in_both(&first, &second).0)
+    }
+
+    /// The extents of which something is lost, and what.
+    fn read_lost(&mut self, list: &[Extent]) -> Result<(Vec<Extent>, Vec<Seen>), Stop> {
+        self.card.reopen()?;
+        let (mut places, mut found) = (Vec::new(), Vec::new());
+        read_judged(self.card, list.iter().copied(), self.stamps(GENERATION), |extent, _, seen| {
+            let before = found.len();
+            found.extend(seen.iter().filter(|seen| Bad::is_gone(seen.found)));
+            places.extend((found.len() > before).then_some(extent));
+        })?;
+        // What fails is heard of last.
+        places.sort_unstable_by_key(|extent| extent.offset);
+        found.sort_unstable_by_key(|seen: &Seen| seen.start);
+        Ok((places, found))
+    }
+}
+
+pub(super) fn bytes(ranges: &[(u64, u64)]) -> u64 {
+    ranges.iter().map(|(from, to)| to - from).sum()
+}
+
+pub(super) fn in_blocks(ranges: &[(u64, u64)], block: u32) -> impl Iterator<Item = Extent> {
+    ranges.iter().flat_map(move |(from, to)| extents(*from, *to, block))
+}
+
+/// What of some ranges lies in sectors of the device that belong to them as a whole.
+pub(super) fn whole_within(ranges: Ranges, sector: u32) -> Ranges {
+    let sector = u64::from(sector);
+    let within = |(from, to): (u64, u64)| (from.next_multiple_of(sector), to / sector * sector);
+    ranges.into_iter().map(within).filter(|(from, to)| from < to).collect()
+}
+
+/// Some ranges, each grown to whole sectors of the device.
+fn whole_around(ranges: Ranges, sector: u32) -> Ranges {
+    let sector = u64::from(sector);
+    let mut around: Ranges = Vec::with_capacity(ranges.len());
+    for (from, to) in ranges {
+        let (from, to) = (from / sector * sector, to.next_multiple_of(sector));
+        match around.last_mut() {
+            Some(last) if last.1 >= from => last.1 = to,
+            _ => around.push((from, to)),
+        }
+    }
+    around
+}
+
+/// The last `most` bytes of some ranges.
+fn from_the_end(ranges: Ranges, most: u64) -> Ranges {
+    let mut left = most;
+    let mut last = Ranges::new();
+    for (from, to) in ranges.into_iter().rev() {
+        if left == 0 {
+            break;
+        }
+        let len = (to - from).min(left);
+        left -= len;
+        last.push((to - len, to));
+    }
+    last.reverse();
+    last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_and_written_again_are_whole_sectors() {
+        let ranges = vec![(512, 9000), (12_288, 12_800), (13_312, 20_480)];
+        assert_eq!(whole_within(ranges.clone(), 4096), [(4096, 8192), (16_384, 20_480)]);
+        assert_eq!(whole_around(ranges, 4096), [(0, 20_480)]);
+        assert_eq!(whole_around(vec![(512, 1024), (8192, 8704)], 4096), [(0, 4096), (8192, 12_288)]);
+        assert_eq!(whole_within(vec![(512, 1024)], 512), [(512, 1024)]);
+    }
+
+    #[test]
+    fn the_end_of_the_good_ranges_is_doubted_first() {
+        assert_eq!(from_the_end(vec![(0, 100), (200, 250)], 80), [(70, 100), (200, 250)]);
+        assert_eq!(from_the_end(vec![(0, 100)], 1000), [(0, 100)]);
+    }
+}

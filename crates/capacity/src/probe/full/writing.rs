@@ -1,0 +1,246 @@
+//! Writes range after range until the end of the card, a certainty, or the limits.
+//!
+//! What could not be written is tried again as a whole, for a card that fails now and then, and in parts, for one that
+//! fails at a place. A command that hits one bad place fails as a whole, so what is good around it is written only by
+//! others.
+
+use super::judge::Certain;
+use super::pass::{GENERATION, Pass};
+use cardscope_engine::card::{Extent, Stop, extents};
+use cardscope_model::units::{Size, Speed, seconds};
+use cardscope_model::verify::SectorFound;
+use cardscope_probing::reading::{Look, read_judged};
+use std::cell::Cell;
+
+/// The stage in which every block is written.
+pub const WRITING: &str = "writing every block";
+
+/// Bytes that are read back at once to know how fast the card reads, for plan and budget.
+const FIRST_READ: u64 = 16 << 20;
+
+/// Share of a budget that writing may take before it is known how fast the card reads.
+const UNKNOWN_READS_SHARE: f64 = 0.4;
+
+/// A failed extent is written so many times more, if only a few have failed.
+const MORE_TRIES: u32 = 4;
+const FEW_FAILED: usize = 16;
+
+/// Bytes of a part: places that fail are pages and blocks.
+const PART: u32 = 64 << 10;
+
+impl Pass<'_, '_> {
+    /// Writes the card in order; `places` are those of the sentinels, `written` hears how far it is.
+    pub(super) fn write_all(&mut self, places: &[Extent], written: &mut dyn FnMut(u64)) -> Result<(), Stop> {
+        let cut = self.watchman.cut;
+        let first = self.settings.resumed_at / cut.bytes;
+        let count = self.seen.card_bytes.div_ceil(cut.bytes);
+        self.events.stage(WRITING, Some(self.seen.card_bytes), None);
+        let phase = self.card.seconds();
+        for index in first..count {
+            let (from, to) = cut.range(index);
+            let from = from.max(self.settings.resumed_at);
+            let to = self.allowed(from, to);
+            if from < to {
+                let to = self.write_range(from, to, phase)?;
+                self.seen.written = to;
+                written(to);
+            }
+            if self.seen.written < cut.range(index).1 || self.seen.certain.is_some() {
+                break;
+            }
+            if index == first {
+                self.plan(from, to)?;
+            }
+            if !self.settings.two_passes {
+                let bad = self.watchman.look(self.card, index)?;
+                let places_of_bad = bad.iter().map(|sample| sample.extent);
+                places_of_bad.for_each(|place| drop(self.misread.add(place.offset, place.end())));
+                self.seen.certain = match self.suspect(&bad)? {
+                    Some(Certain::EndsAt(_)) if !self.surely_ends(places)? => None,
+                    other => other,
+                };
+                if let (Some(address), false) = (self.lowest_lost, self.loss_reported) {
+                    self.loss_reported = true;
+                    self.events.note(&format!(
+                        "data is lost at {}; writing continues until the cause is certain",
+                        Size(address)
+                    ));
+                }
+            }
+            if self.seen.certain.is_some() {
+                break;
+            }
+        }
+        self.say_why_it_ends();
+        Ok(())
+    }
+
+    fn say_why_it_ends(&mut self) {
+        let written = Size(self.seen.written);
+        let text = match self.seen.certain {
+            Some(Certain::Wraps) => format!(
+                "writing ends after {written}: the first addresses hold what was written to later ones. All that was \
+                 written is read"
+            ),
+            Some(Certain::EndsAt(end)) => format!(
+                "writing ends after {written}: the card keeps nothing beyond {}. All that was written is read",
+                Size(end)
+            ),
+            Some(Certain::Refuses) => {
+                format!(
+                    "writing ends after {written}: the card refuses every further write. All of it is read"
+                )
+            }
+            None if self.seen.written < self.seen.card_bytes => {
+                format!("the limit ends writing after {written}; that much is read back")
+            }
+            None => return,
+        };
+        self.events.note(&text);
+        self.remarks.push(text);
+    }
+
+    /// How much of a range the limits allow.
+    fn allowed(&mut self, from: u64, to: u64) -> u64 {
+        let sector = u64::from(self.card.sector());
+        let left = self.room_in_order() / sector * sector;
+        // Reading what is written back will take so long, with a tenth to spare.
+        let reading = self.reads_at.map_or(0.0, |mb_s| from as f64 / 1e6 / mb_s * 1.1);
+        let needed = self.card.seconds() - self.began + reading;
+        match self.settings.budget_s {
+            Some(budget) if needed >= budget => from,
+            _ => from.saturating_add(left).min(to),
+        }
+    }
+
+    /// Writes a range, or what of it the budget has time for; gives its end.
+    fn write_range(&mut self, from: u64, to: u64, phase: f64) -> Result<u64, Stop> {
+        let over = Cell::new(false);
+        // As long as it is not known how fast the card reads, half of the time is for that.
+        let share = if self.reads_at.is_some() { 1.0 } else { UNKNOWN_READS_SHARE };
+        let until = self.settings.budget_s.map(|budget| self.began + budget * share);
+        let content = self.stamps(GENERATION).content();
+        let (chart, events, taken_to) = (&mut self.chart, &mut *self.events, &mut self.seen.taken_to);
+        chart.write.resume(self.card.now());
+        let mut failed: Vec<Extent> = Vec::new();
+        let mut reached = from;
+        let block = self.card.block();
+        let list = extents(from, to, block).take_while(|_| !over.get());
+        self.card.write(list, content, |extent, at, io_error| {
+            over.set(until.is_some_and(|until| seconds(at) >= until));
+            match io_error {
+                None => {
+                    chart.write.ended(extent.offset, u64::from(extent.len), at);
+                    *taken_to = extent.end().max(*taken_to);
+                }
+                Some(_) => {
+                    chart.error(extent.offset);
+                    failed.push(extent);
+                }
+            }
+            reached = reached.max(extent.end());
+            events.progress(reached, seconds(at) - phase);
+        })?;
+        let all = failed.len() as u64 >= (to - from).div_ceil(u64::from(block)) && failed.len() > 1;
+        if !self.write_stubborn(&failed)? && all {
+            self.seen.certain = Some(Certain::Refuses);
+        }
+        self.card.flush()?;
+        Ok(reached)
+    }
+
+    /// Reads the first MiBs back and says what is to come.
+    fn plan(&mut self, from: u64, to: u64) -> Result<(), Stop> {
+        let end = to.min(from + FIRST_READ);
+        let (began, block, stamped) = (self.card.seconds(), self.card.block(), self.stamped());
+        let misread = &mut self.misread;
+        read_judged(self.card, extents(from, end, block), stamped, |_, _, seen| {
+            let bad = seen.iter().filter(|seen| seen.found != SectorFound::Expected);
+            bad.for_each(|seen| drop(misread.add(seen.start, seen.end)));
+        })?;
+        let took = self.card.seconds() - began;
+        let reads = (end - from) as f64 / 1e6 / took.max(1e-9);
+        self.reads_at = Some(reads);
+        let Some(writes) = self.chart.write.mb_s() else { return Ok(()) };
+        let left = self.settings.max_write.unwrap_or(u64::MAX).min(self.seen.card_bytes - to);
+        let seconds = left as f64 / 1e6 / writes + (to + left) as f64 / 1e6 / reads;
+        self.events.note(&format!(
+            "plan: {} to write at {} and {} to read at {}, about {}",
+            Size(left),
+            Speed(writes),
+            Size(to + left),
+            Speed(reads),
+            duration(seconds)
+        ));
+        Ok(())
+    }
+
+    /// Writes once more what failed; gives whether the card took any of it.
+    fn write_stubborn(&mut self, failed: &[Extent]) -> Result<bool, Stop> {
+        let tries = if failed.len() <= FEW_FAILED { MORE_TRIES } else { 0 };
+        let mut took_any = false;
+        for extent in failed {
+            let mut took = false;
+            for _ in 0..tries {
+                took = took || self.write_once(*extent)?;
+            }
+            took_any |= took || self.write_parts(*extent)?;
+        }
+        Ok(took_any)
+    }
+
+    /// Writes the parts of an extent, as long as the patience lasts with those that fail.
+    fn write_parts(&mut self, extent: Extent) -> Result<bool, Stop> {
+        let mut took_any = false;
+        let mut ends_here = true;
+        for part in extents(extent.offset, extent.end(), PART) {
+            let began = self.card.seconds();
+            if !self.patience.lasts(Look::Usual) || !self.has_time(0.0) {
+                break;
+            }
+            // Where failures begin, what lies before them is written.
+            let took = self.write_once(part)? || std::mem::take(&mut ends_here) && self.write_start(part)?;
+            took_any |= took;
+            self.patience.spend(Look::Usual, self.card.seconds() - began, took);
+        }
+        Ok(took_any)
+    }
+
+    /// Writes as many sectors at the start of an extent as do not fail, found by halving.
+    fn write_start(&mut self, extent: Extent) -> Result<bool, Stop> {
+        let (mut start, mut end, sector) = (extent.offset, extent.end(), u64::from(self.card.sector()));
+        let mut took_any = false;
+        while start < end {
+            let len = ((end - start) / 2 / sector * sector).max(sector).min(end - start);
+            if self.write_once(Extent { offset: start, len: len as u32 })? {
+                took_any = true;
+                start += len;
+            } else {
+                end = if len > sector { start + len } else { start };
+            }
+        }
+        Ok(took_any)
+    }
+
+    /// Writes an extent, where the limit allows it.
+    fn write_once(&mut self, extent: Extent) -> Result<bool, Stop> {
+        if self.room_in_order() < u64::from(extent.len) {
+            return Ok(false);
+        }
+        let mut took = false;
+        self.card.write([extent], self.stamped().content(), |_, _, io_error| took = io_error.is_none())?;
+        if took {
+            self.seen.taken_to = extent.end().max(self.seen.taken_to);
+        }
+        Ok(took)
+    }
+}
+
+/// A time in words, for the plan.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s >= 5400.0 => format!("{:.1} h", s / 3600.0),
+        s if s >= 90.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{s:.0} s"),
+    }
+}

@@ -1,0 +1,312 @@
+//! What the quick probe does to every card: a run at the end that grows, markers all over it, a search for copies of the
+//! run; and what it looks at again where nothing was lost.
+
+use super::alias::{self, Fold, Hit};
+use super::boundary::{self, observe};
+use super::markers::spread;
+use super::options::Options;
+use super::stamper::{Claim, Seen, Stamper, State, any_lost, down, lost};
+use super::tail::{self, Flood, LOOKS, Tail};
+use cardscope_engine::card::{Answer, Card, Extent, Stop};
+use cardscope_engine::content::Content;
+use cardscope_engine::event::Listener;
+use cardscope_engine::journal::Journal;
+use cardscope_engine::target::Direction;
+use cardscope_probing::double_reading::OTHERS;
+use cardscope_probing::write_scope::UNIT;
+
+/// The stages of a quick probe.
+pub const WRITING: &str = "writing test data";
+/// What was written is read, and the end of a fake is searched for.
+pub const READING_BACK: &str = "reading back";
+
+/// Markers at most; with none lost, more than 1.2 % of bad places are excluded.
+pub(super) const MARKERS: u32 = 256;
+
+/// Seconds that markers may take: on a card that merges an allocation unit for each, eight of them.
+const MARKER_SECONDS: f64 = 5.0;
+
+/// The same where each of them must be put back too.
+const MARKER_SECONDS_KEPT: f64 = 2.0;
+
+/// Markers are saved and written so many at a time, so that it is known soon what they cost.
+pub(super) const BATCH: usize = 4;
+
+/// Where the original is put back, one in so many blocks of the run is read again.
+const READ_BACK: usize = 64;
+
+/// Ranges that are written all over a card on which nothing was lost, and their bytes: 48 MiB in all.
+const RANGES: u32 = 48;
+const RANGE: u64 = 1 << 20;
+
+/// The run is searched for elsewhere when it has this length: long enough that 1 TB takes 8 000 looks, and no longer
+/// than that of a small card needs to be.
+pub(super) fn alias_run(card_bytes: u64) -> u64 {
+    (card_bytes / 2048).clamp(16 << 20, 64 << 20)
+}
+
+/// Markers whose stamps are looked for at their addresses with one bit turned.
+const TURNED: usize = 8;
+
+/// Reads that the search for copies of the run takes, in the farther half of the card.
+pub(super) fn scan_looks(card_bytes: u64) -> u64 {
+    card_bytes / 2 / alias_run(card_bytes)
+}
+
+/// Reads that looking at addresses with one bit turned takes, for each bit of a block's number.
+pub(super) fn turned_looks(card_bytes: u64) -> u64 {
+    TURNED as u64 * u64::from((card_bytes / u64::from(UNIT)).max(1).ilog2() + 1)
+}
+
+/// What showed while the run grew.
+pub(super) enum Shown {
+    /// Nothing wrong.
+    Nothing,
+    /// The oldest blocks are lost, after so many bytes.
+    OldLost { after: u64, seen: Seen },
+    /// The newest blocks are lost while older ones are kept.
+    NewLost(Seen),
+    /// Markers are lost at once, while the end of the card is kept.
+    MarkersLost(Seen),
+    /// Stamps of the run stand at foreign addresses.
+    Aliases(Fold),
+}
+
+/// More than half are lost. Markers that share a place of a cache with some of the run's blocks push out a few of them,
+/// which says nothing about its size; what few losses mean is seen at the end, when they are looked at again.
+pub(super) fn mostly_lost(seen: &[(Claim, State)]) -> bool {
+    2 * lost(seen).len() > seen.len()
+}
+
+/// What was on the card at some places before anything was written.
+pub(super) struct Before {
+    pub(super) extent: Extent,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// A probe under way.
+pub(super) struct Quick<'g, 't> {
+    pub(super) stamper: Stamper<'g, 't>,
+    pub(super) options: Options,
+    pub(super) places: Vec<u64>,
+    pub(super) before: Vec<Before>,
+    pub(super) tail: Tail,
+    pub(super) markers: Vec<Claim>,
+    /// Seconds that one marker costs.
+    pub(super) marker_s: f64,
+    /// Bytes of the ranges.
+    pub(super) written_besides: u64,
+    /// What must be written before a loss shows.
+    pub(super) flood: Flood,
+    /// True where it is known that the end of the card is lost.
+    pub(super) end_is_lost: bool,
+    pub(super) cut_short: bool,
+}
+
+impl<'g, 't> Quick<'g, 't> {
+    pub(super) fn new(
+        card: &'g mut Card<'t>,
+        journal: Option<&'g mut dyn Journal>,
+        options: &Options,
+        events: &'g mut dyn Listener,
+    ) -> Result<Self, Stop> {
+        let mut stamper = Stamper::new(card, journal, events, options);
+        let all = stamper.context.card_bytes();
+        // The first MiB holds the partition table: it is touched only where the boundary may lie there.
+        let (from, to) = ((1 << 20).min(all / 8), all - (1 << 20).min(all / 8));
+        let places = spread(from, to, MARKERS, &mut stamper.context.random);
+        Ok(Quick {
+            stamper,
+            options: *options,
+            places,
+            before: Vec::new(),
+            tail: Tail::before(all),
+            markers: Vec::new(),
+            marker_s: 0.0,
+            written_besides: 0,
+            flood: Flood::default(),
+            end_is_lost: false,
+            cut_short: false,
+        })
+    }
+}
+
+impl Quick<'_, '_> {
+    /// Keeps a copy of what stands at some places, to tell a card that drops writes from one that loses them.
+    pub(super) fn look_before(&mut self) -> Result<(), Stop> {
+        let extents: Vec<Extent> =
+            self.places.iter().take(4 * BATCH).map(|p| self.stamper.unit(*p)).collect();
+        let before = &mut self.before;
+        self.stamper.context.look(extents, Content::Buffer, |extent, _, answer| {
+            if let Answer::Differs { bytes, .. } = answer {
+                before.push(Before { extent, bytes: bytes.to_vec() });
+            }
+            Ok(())
+        })
+    }
+
+    pub(super) fn grow(&mut self) -> Result<Shown, Stop> {
+        let all = self.stamper.context.card_bytes();
+        let most = self.options.run_bytes(all);
+        self.stamper.context.stage_of_stamps(WRITING, most);
+        let mut searched = false;
+        self.read_beginning_ahead(most)?;
+        for size in tail::steps(most) {
+            let next = self.tail.next(&self.stamper, size);
+            let besides = self.end_seconds(searched);
+            if !self.stamper.may_stamp(&next, besides) {
+                self.cut_short = true;
+                break;
+            }
+            self.tail.grow(&mut self.stamper, size)?;
+            let look = self.tail.look(&mut self.stamper)?;
+            // Where some of the old and most of the new are lost, a small cache holds what was looked at of the old.
+            if mostly_lost(&look.old) || mostly_lost(&look.new) && any_lost(&look.old) {
+                return Ok(Shown::OldLost { after: size, seen: look.old });
+            }
+            if mostly_lost(&look.new) {
+                return Ok(Shown::NewLost(look.new));
+            }
+            if size >= 1 << 20 && self.markers.is_empty() {
+                self.set_markers()?;
+                let seen = self.lost_at_once()?;
+                if any_lost(&seen) {
+                    return Ok(Shown::MarkersLost(seen));
+                }
+            }
+            if size >= alias_run(all) && !searched {
+                searched = true;
+                if let Some(fold) = self.search_aliases()? {
+                    return Ok(Shown::Aliases(fold));
+                }
+            }
+        }
+        if searched {
+            return Ok(Shown::Nothing);
+        }
+        Ok(self.search_aliases()?.map_or(Shown::Nothing, Shown::Aliases))
+    }
+
+    /// Reads what the first steps and the markers will overwrite in one go: before each small step by itself as much again
+    /// would be read in other places.
+    fn read_beginning_ahead(&mut self, most: u64) -> Result<(), Stop> {
+        let mut next = self.tail.next(&self.stamper, most.min(2 * OTHERS));
+        let besides = self.end_seconds(false);
+        if !self.stamper.may_stamp(&next, besides) {
+            return Ok(());
+        }
+        let start = next.first().map_or(0, |extent| extent.offset);
+        let markers = self.places.iter().map(|p| self.stamper.unit(*p));
+        next.extend(markers.filter(|extent| extent.end() <= start));
+        self.stamper.context.read_ahead(&next)
+    }
+
+    /// Seconds that the looks at the end take on a card on which nothing was lost.
+    fn end_seconds(&self, searched: bool) -> f64 {
+        let all = self.stamper.context.card_bytes();
+        let scan = if searched { 0 } else { scan_looks(all) };
+        let looks = self.markers.len() as u64 + (2 * LOOKS) as u64 + scan + turned_looks(all);
+        self.stamper.context.costs().of(Direction::Read, looks, self.tail.bytes() / READ_BACK as u64)
+    }
+
+    /// How the run's stamps come to stand elsewhere, if the card's addresses really fold.
+    pub(super) fn search_aliases(&mut self) -> Result<Option<Fold>, Stop> {
+        let all = self.stamper.context.card_bytes();
+        let start = self.tail.start();
+        if all - start < 2 * u64::from(UNIT) {
+            return Ok(None);
+        }
+        let hits = alias::scan(&mut self.stamper, start, all - start, start)?;
+        alias::fold(&mut self.stamper, &hits)
+    }
+
+    /// Writes markers as long as they are cheap.
+    pub(super) fn set_markers(&mut self) -> Result<(), Stop> {
+        let limit = if self.stamper.context.saves_first() { MARKER_SECONDS_KEPT } else { MARKER_SECONDS };
+        let begun = self.stamper.context.seconds();
+        let tail = self.tail.start();
+        let markers = self.places.iter().map(|p| self.stamper.unit(*p));
+        let extents: Vec<Extent> = markers.filter(|extent| extent.end() <= tail).collect();
+        for (done, batch) in extents.chunks(BATCH).enumerate() {
+            let spent = self.stamper.context.seconds() - begun;
+            // The next batch will take as long as the ones before.
+            let next = spent / self.markers.len().max(1) as f64 * BATCH as f64;
+            if spent + next > limit && !self.markers.is_empty() {
+                break;
+            }
+            if !self.stamper.may_stamp(batch, 0.0) {
+                self.cut_short = true;
+                break;
+            }
+            self.stamper.context.read_ahead(&extents[done * BATCH..])?;
+            let claims = self.stamper.stamp(batch)?;
+            self.markers.extend(claims);
+        }
+        let spent = self.stamper.context.seconds() - begun;
+        self.marker_s = spent / self.markers.len().max(1) as f64;
+        Ok(())
+    }
+
+    /// Every other marker, at once: holes need no flood. The others stay unread, since a cache may keep for ever what is
+    /// asked for. Markers may have pushed each other out of a small cache: a lost one is written and read again alone.
+    pub(super) fn lost_at_once(&mut self) -> Result<Seen, Stop> {
+        let half: Vec<Claim> = self.markers.iter().step_by(2).copied().collect();
+        let mut seen = self.stamper.check(&half)?;
+        for claim in lost(&seen).into_iter().take(2 * BATCH) {
+            if !any_lost(&observe(&mut self.stamper, &[claim.extent], &Flood::default())?) {
+                return Ok(Vec::new());
+            }
+        }
+        seen.retain(|(claim, _)| self.markers.contains(claim));
+        Ok(seen)
+    }
+
+    /// The markers that the run has not overwritten, and what became of them.
+    pub(super) fn check_markers(&mut self) -> Result<Seen, Stop> {
+        let start = self.tail.start();
+        self.markers.retain(|claim| claim.extent.end() <= start);
+        self.stamper.check(&self.markers)
+    }
+
+    /// Stamps of some markers at their addresses with one bit turned.
+    pub(super) fn turned_lines(&mut self, seen: &[(Claim, State)]) -> Result<Vec<Hit>, Stop> {
+        let kept: Vec<Claim> = seen.iter().filter(|(_, s)| s.kept()).map(|(c, _)| *c).collect();
+        let some: Vec<Claim> = kept.iter().step_by(kept.len().div_ceil(TURNED).max(1)).copied().collect();
+        alias::turned(&mut self.stamper, &some)
+    }
+
+    /// Half of the run again, in ranges; where the original is put back all of it will be read anyway.
+    pub(super) fn read_back(&mut self) -> Result<Seen, Stop> {
+        let block = self.stamper.context.block();
+        let all = self.tail.claims(block);
+        let stride = if self.stamper.context.saves_first() { READ_BACK } else { 2 };
+        let some: Vec<Claim> = all.chunks(2).step_by(stride).flatten().copied().collect();
+        self.stamper.check(&some)
+    }
+
+    /// Ranges all over the card, where they are cheap: a small cache that holds nothing but lost blocks hides a hole
+    /// from markers, not from these.
+    pub(super) fn ranges(&mut self) -> Result<Seen, Stop> {
+        let end = self.tail.start();
+        let room = end / u64::from(RANGES) >= 2 * RANGE;
+        if self.marker_s > boundary::DEAR || !room {
+            return Ok(Vec::new());
+        }
+        let starts = spread(RANGE, end - RANGE, RANGES, &mut self.stamper.context.random);
+        let extents: Vec<Extent> =
+            starts.into_iter().map(|at| Extent { offset: down(at), len: RANGE as u32 }).collect();
+        // They are read again, in blocks.
+        let bytes = extents.len() as u64 * RANGE;
+        let blocks = bytes.div_ceil(u64::from(self.stamper.context.block()));
+        let look = self.stamper.context.costs().of(Direction::Read, blocks, bytes);
+        if !self.stamper.may_stamp(&extents, look) {
+            self.cut_short = true;
+            return Ok(Vec::new());
+        }
+        let claims = self.stamper.stamp(&extents)?;
+        self.written_besides += claims.iter().map(|c| u64::from(c.extent.len)).sum::<u64>();
+        let seen = self.stamper.check(&claims)?;
+        self.flood = Flood::of(&extents);
+        Ok(seen)
+    }
+}

@@ -1,0 +1,139 @@
+//! Markers: spread evenly over a range however many there will be, each at a random place of its share; and what they
+//! say together: a step, scattered losses, or none.
+
+use super::stamper::{Claim, State};
+use cardscope_model::random::Random;
+
+/// Addresses in `start..end` in an order of which every beginning is spread evenly (van der Corput), each moved at
+/// random inside its share of `most` shares.
+pub(super) fn spread(start: u64, end: u64, most: u32, random: &mut Random) -> Vec<u64> {
+    let shares = u64::from(most.max(1).next_power_of_two());
+    let bits = shares.trailing_zeros();
+    let width = end.saturating_sub(start) as u128;
+    let place = |share: u64, random: &mut Random| {
+        let low = (width * u128::from(share) / u128::from(shares)) as u64;
+        let high = (width * u128::from(share + 1) / u128::from(shares)) as u64;
+        start + low + random.below((high - low).max(1))
+    };
+    let reversed = |i: u64| if bits == 0 { 0 } else { i.reverse_bits() >> (64 - bits) };
+    (0..shares).take(most as usize).map(|i| place(reversed(i), random)).collect()
+}
+
+/// Good and lost markers in the order of their addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Step {
+    /// The last kept place below the step.
+    pub(super) kept: Option<u64>,
+    /// The first lost place above it.
+    pub(super) lost: Option<u64>,
+    /// Markers that do not fit any step: the fewest there can be.
+    pub(super) misfits: usize,
+}
+
+/// The step that fits best.
+pub(super) fn step(seen: &[(Claim, State)]) -> Step {
+    let mut marks: Vec<(u64, bool)> = seen.iter().map(|(c, s)| (c.extent.offset, s.kept())).collect();
+    marks.sort_unstable();
+    let lost_in_all = marks.iter().filter(|m| !m.1).count();
+    // With the step before the first marker all kept ones are misfits; each marker passed changes that by one.
+    let (mut misfits, mut best) = (marks.len() - lost_in_all, (marks.len() - lost_in_all, 0));
+    for (index, (_, kept)) in marks.iter().enumerate() {
+        misfits = if *kept { misfits - 1 } else { misfits + 1 };
+        if misfits < best.0 {
+            best = (misfits, index + 1);
+        }
+    }
+    let (below, above) = marks.split_at(best.1);
+    Step {
+        kept: below.iter().rev().find(|m| m.1).map(|m| m.0),
+        lost: above.iter().find(|m| !m.1).map(|m| m.0),
+        misfits: best.0,
+    }
+}
+
+/// The share that would have been seen with 95 % in `samples` places of which `bad` were bad: the upper end of the
+/// one-sided interval of Clopper and Pearson, found by halving.
+pub(super) fn excluded_above(samples: u64, bad: u64) -> f64 {
+    if samples == 0 || bad >= samples {
+        return 1.0;
+    }
+    let (mut low, mut high) = (bad as f64 / samples as f64, 1.0);
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        if at_most(samples, bad, middle) > 0.05 { low = middle } else { high = middle }
+    }
+    high
+}
+
+/// Probability of at most `bad` bad ones among `samples` where each is bad with probability `p`.
+fn at_most(samples: u64, bad: u64, p: f64) -> f64 {
+    let n = samples as f64;
+    let mut term = (n * (-p).ln_1p()).exp();
+    let mut sum = term;
+    for k in 0..bad {
+        term *= (n - k as f64) / (k as f64 + 1.0) * p / (1.0 - p);
+        sum += term;
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::quick::stamper::Seen;
+    use cardscope_engine::card::Extent;
+    use cardscope_model::verify::SectorFound;
+    use proptest::prelude::*;
+
+    fn marks(pattern: &str) -> Seen {
+        let lost = State::Lost { found: SectorFound::Other, at: 0 };
+        let claim = |i: usize| Claim {
+            extent: Extent { offset: i as u64 * 10, len: 1 },
+            generation: 1,
+            written: true,
+        };
+        pattern
+            .chars()
+            .enumerate()
+            .map(|(i, c)| (claim(i), if c == '+' { State::Kept } else { lost }))
+            .collect()
+    }
+
+    #[test]
+    fn a_clean_step_has_no_misfits() {
+        assert_eq!(step(&marks("+++--")), Step { kept: Some(20), lost: Some(30), misfits: 0 });
+        assert_eq!(step(&marks("-----")), Step { kept: None, lost: Some(0), misfits: 0 });
+        assert_eq!(step(&marks("+++++")), Step { kept: Some(40), lost: None, misfits: 0 });
+    }
+
+    #[test]
+    fn a_hole_is_no_step() {
+        assert_eq!(step(&marks("++-+++++")).misfits, 1);
+        assert_eq!(step(&marks("+-+-+-+-")).misfits, 3);
+    }
+
+    #[test]
+    fn the_rule_of_three_holds() {
+        // No bad one among n: 95 % say at most 3 / n, for large n.
+        assert!((excluded_above(300, 0) - 0.00993).abs() < 1e-4);
+        assert!((excluded_above(10, 0) - 0.2589).abs() < 1e-4);
+        assert!(excluded_above(256, 3) > excluded_above(256, 0));
+        assert!((excluded_above(20, 1) - 0.2161).abs() < 1e-4, "Clopper and Pearson's table");
+        assert!((excluded_above(0, 0) - 1.0).abs() < f64::EPSILON);
+    }
+
+    proptest! {
+        #[test]
+        fn places_lie_inside_and_every_beginning_is_spread(start in 0u64..1 << 40, width in 1u64 << 20..1 << 41, most in 1u32..300, seed: u64) {
+            let places = spread(start, start + width, most, &mut Random::new(seed));
+            prop_assert_eq!(places.len(), most as usize);
+            prop_assert!(places.iter().all(|p| (start..start + width).contains(p)));
+            // Of the first eight, one lies in each eighth.
+            if most >= 8 {
+                let mut eighths: Vec<u64> = places[..8].iter().map(|p| (p - start) * 8 / width).collect();
+                eighths.sort_unstable();
+                prop_assert_eq!(eighths, (0..8).collect::<Vec<u64>>());
+            }
+        }
+    }
+}

@@ -1,0 +1,415 @@
+//! The steps of the quick probe, in order: a run at the end that grows, markers all over the card, a search for aliases;
+//! then what the losses look like.
+
+use super::alias::{self, Fold};
+use super::boundary::{self, Boundary, Method, Search, observe};
+use super::growth::{BATCH, Quick, READING_BACK, Shown, alias_run};
+use super::judge::swallows_writes;
+use super::markers::{excluded_above, spread, step};
+use super::options::Outcome;
+use super::stamper::{Claim, Seen, State, any_lost, down, lost};
+use super::tail::{self, Flood};
+use cardscope_engine::card::{Answer, Extent, Stop, extents};
+use cardscope_engine::content::Content;
+use cardscope_model::verify::{Share, Verdict};
+use cardscope_probing::write_scope::UNIT;
+use std::collections::BTreeSet;
+
+impl Quick<'_, '_> {
+    pub(super) fn run(&mut self) -> Result<Outcome, Stop> {
+        self.look_before()?;
+        let shown = self.grow()?;
+        self.stamper.context.stage(READING_BACK);
+        if self.markers.is_empty() {
+            self.set_markers()?;
+        }
+        match shown {
+            Shown::Nothing => self.nothing_lost(),
+            Shown::Aliases(fold) => {
+                let seen = self.check_markers()?;
+                self.folded(fold, seen)
+            }
+            Shown::NewLost(seen) => self.newest_lost(&seen),
+            Shown::MarkersLost(seen) => self.scattered(seen),
+            Shown::OldLost { after, seen } => {
+                self.end_is_lost = true;
+                // A loss on the first single block needs no flood.
+                if after > u64::from(UNIT) {
+                    // The markers helped to fill the cache: the flood must do it alone.
+                    self.tail.grow(&mut self.stamper, after + (2 << 20))?;
+                    self.flood = self.tail.flood();
+                }
+                self.oldest_lost(seen)
+            }
+        }
+    }
+
+    fn nothing_lost(&mut self) -> Result<Outcome, Stop> {
+        let mut seen = self.check_markers()?;
+        let mut hits = alias::among(&seen);
+        hits.extend(self.turned_lines(&seen)?);
+        if let Some(fold) = alias::fold(&mut self.stamper, &hits)? {
+            return self.folded(fold, seen);
+        }
+        let back = self.read_back();
+        seen.extend(self.as_far_as_it_came(back)?);
+        // What was lost before is not forgotten over blocks that are kept.
+        let again = self.stamper.check_losses();
+        seen.extend(self.as_far_as_it_came(again)?);
+        let ranges = self.ranges();
+        seen.extend(self.as_far_as_it_came(ranges)?);
+        let lost = lost(&seen);
+        if lost.is_empty() {
+            return Ok(self.genuine(&seen));
+        }
+        if let Some(fold) = alias::fold(&mut self.stamper, &alias::among(&seen))? {
+            return self.folded(fold, seen);
+        }
+        if let Some(end) = self.failing_tail(&lost)? {
+            return Ok(self.limbo(Some(end), end, &seen));
+        }
+        if self.cut_short {
+            return Ok(self.cut());
+        }
+        self.flood = self.tail.flood().and(&std::mem::take(&mut self.flood));
+        self.damaged(seen, &lost)
+    }
+
+    /// A look that the time was too short for takes nothing from what was seen before, unless it saw losses.
+    fn as_far_as_it_came(&mut self, look: Result<Seen, Stop>) -> Result<Seen, Stop> {
+        match look {
+            Err(Stop::Limit) if self.stamper.losses.is_empty() => {
+                self.cut_short = true;
+                Ok(Vec::new())
+            }
+            look => look,
+        }
+    }
+
+    fn newest_lost(&mut self, newest: &[(Claim, State)]) -> Result<Outcome, Stop> {
+        let mut seen = self.check_markers()?;
+        seen.extend_from_slice(newest);
+        // Old places written anew against places that were never written: a pool that is full takes only the first.
+        let old: Vec<Extent> =
+            seen.iter().filter(|(_, s)| s.kept()).take(2 * BATCH).map(|(c, _)| c.extent).collect();
+        let tail = self.tail.start();
+        let new: Vec<Extent> = spread(0, tail, 2 * BATCH as u32, &mut self.stamper.context.random)
+            .into_iter()
+            .map(|place| self.stamper.unit(place))
+            .filter(|extent| !self.markers.iter().any(|c| c.extent == *extent))
+            .collect();
+        let old = observe(&mut self.stamper, &old, &self.flood)?;
+        let new = observe(&mut self.stamper, &new, &self.flood)?;
+        let full =
+            !old.is_empty() && !any_lost(&old) && !new.is_empty() && new.iter().all(|(_, s)| !s.kept());
+        if let Some(fold) = self.find_fold(&seen)? {
+            return self.folded(fold, seen);
+        }
+        if full {
+            seen.extend(new);
+            return Ok(self.overcommitted(&seen));
+        }
+        self.damaged(seen, &lost(newest))
+    }
+
+    fn oldest_lost(&mut self, old: Seen) -> Result<Outcome, Stop> {
+        self.stamper.context.phase("finding where the card ends");
+        if self.tail.bytes() <= 4 << 20 {
+            // The markers came after most of the run: too little pushed them out yet.
+            self.flood.pour(&mut self.stamper)?;
+        }
+        let mut seen = self.check_markers()?;
+        let mut hits = alias::among(&seen);
+        hits.extend(alias::among(&old));
+        if let Some(fold) = alias::fold(&mut self.stamper, &hits)? {
+            return self.folded(fold, seen);
+        }
+        if !doubted(&seen).is_empty() {
+            return self.scattered(seen);
+        }
+        seen.extend(old);
+        self.bounded(seen)
+    }
+
+    /// The end of the card is lost, and no place above a lost one is kept: from where on?
+    fn bounded(&mut self, seen: Seen) -> Result<Outcome, Stop> {
+        let all = self.stamper.context.card_bytes();
+        // What lies in the run was overwritten since.
+        let start = self.tail.start();
+        let markers: Vec<_> = seen.iter().filter(|(c, _)| c.extent.end() <= start).copied().collect();
+        let marks = step(&markers);
+        let high = marks.lost.unwrap_or(start.max(down(all - u64::from(UNIT))));
+        let (low, method) = (marks.kept.unwrap_or(0), Method::Pushed(self.flood.clone()));
+        let search = Search { low, high, end: all, method, marker_s: self.marker_s };
+        let found = boundary::find(&mut self.stamper, search)?;
+        self.bounded_by(found, seen, Self::confirm, Self::scattered)
+    }
+
+    /// Pushes out more, as long as that shows that places seen as kept above lost ones were a cache's doing: what all
+    /// places are then, where it comes to a clean step. A cache in which each block has a place of its own loses some long
+    /// before it is full, so that the first loss does not tell its size.
+    fn settle(&mut self, seen: &[(Claim, State)]) -> Result<Option<Seen>, Stop> {
+        let most = self.options.run_bytes(self.stamper.context.card_bytes());
+        let mut patience = if self.flood.bytes() == 0 { 1 } else { 2 };
+        let mut seen = seen.to_vec();
+        while patience > 0 && self.end_is_lost && self.tail.bytes() < most {
+            let size = if self.flood.bytes() == 0 { 2 << 20 } else { (4 * self.flood.bytes()).max(64 << 20) };
+            let size = size.max(self.tail.bytes()).min(most);
+            let next = self.tail.next(&self.stamper, size);
+            if !self.stamper.may_write(2 * size) || !self.stamper.may_stamp(&next, 0.0) {
+                self.cut_short = true;
+                break;
+            }
+            self.tail.grow(&mut self.stamper, size)?;
+            self.flood = self.tail.flood();
+            let start = self.tail.start();
+            let extents: BTreeSet<Extent> =
+                seen.iter().map(|(c, _)| c.extent).filter(|p| p.end() <= start && p.len <= UNIT).collect();
+            let before = doubted(&seen);
+            seen = observe(&mut self.stamper, &Vec::from_iter(extents), &self.flood)?;
+            if doubted(&seen).is_empty() {
+                return Ok(Some(seen));
+            }
+            let gone = |extent: &Extent| seen.iter().any(|(c, s)| c.extent == *extent && !s.kept());
+            patience = if before.iter().any(gone) { 2 } else { patience - 1 };
+        }
+        Ok(None)
+    }
+
+    /// What the search for where the card ends came to: what follows from a clean end, and from none.
+    pub(super) fn bounded_by(
+        &mut self,
+        found: Boundary,
+        mut seen: Seen,
+        at: impl FnOnce(&mut Self, u64, Seen) -> Result<Outcome, Stop>,
+        scattered: impl FnOnce(&mut Self, Seen) -> Result<Outcome, Stop>,
+    ) -> Result<Outcome, Stop> {
+        match found {
+            Boundary::At(0, last) => {
+                seen.extend(last);
+                self.keeps_nothing(&seen)
+            }
+            Boundary::At(end, last) => {
+                seen.extend(last);
+                at(self, end, seen)
+            }
+            Boundary::NoStep(round) => {
+                seen.extend(round);
+                scattered(self, seen)
+            }
+            Boundary::Limit(low) => {
+                self.cut_short = true;
+                Ok(Self::unsettled(self.limbo(None, low, &seen)))
+            }
+        }
+    }
+
+    /// Fresh markers on both sides of a boundary must behave as it says; then, does the part above lead back to the
+    /// part below?
+    fn confirm(&mut self, end: u64, mut seen: Seen) -> Result<Outcome, Stop> {
+        let all = self.stamper.context.card_bytes();
+        let end = if swallows_writes(&seen) { end } else { self.first_failing_sector(end)? };
+        let most = if self.marker_s > boundary::DEAR { 2 } else { 16 };
+        let above_end = self.flood.start(all);
+        // What the flood overwrites tells nothing about the part below.
+        let mut places: Vec<u64> = spread(0, end.min(above_end), most, &mut self.stamper.context.random);
+        places.extend(spread(
+            end + u64::from(UNIT),
+            above_end.max(end + 2 * u64::from(UNIT)),
+            most,
+            &mut self.stamper.context.random,
+        ));
+        places.sort_unstable();
+        let run = self.low_run(end);
+        let markers = places.iter().map(|p| self.stamper.unit(*p));
+        let extents: Vec<Extent> =
+            markers.filter(|p| p.offset >= end || (p.end() <= end && p.offset >= run)).collect();
+        let extents = self.reshape_above(end, &extents, above_end);
+        let (fresh, fold) = self.leads_back(run, &extents)?;
+        let below_lost = fresh.iter().any(|(c, s)| c.extent.offset < end && !s.kept());
+        let above_kept = fresh.iter().any(|(c, s)| c.extent.offset >= end && s.kept());
+        seen.extend(fresh);
+        match fold {
+            Some(fold) if below_lost || fold.bytes() <= end => return self.folded(fold, seen),
+            Some(fold) => return Ok(self.chain(end, fold.bytes(), &seen)),
+            None => {}
+        }
+        if below_lost || above_kept {
+            return self.scattered(seen);
+        }
+        Ok(self.limbo(Some(end), end, &seen))
+    }
+
+    /// Every other marker above `end` in requests of another size and alignment: a reader that loses one shape of request
+    /// need not lose another, and nobody is accused of what only one of them shows.
+    fn reshape_above(&self, end: u64, markers: &[Extent], limit: u64) -> Vec<Extent> {
+        let sector = u64::from(self.stamper.context.sector());
+        let reshape = |(nth, marker): (usize, &Extent)| {
+            let other = Extent { offset: marker.offset + sector, len: 3 * UNIT };
+            if marker.offset >= end && nth % 2 == 0 && other.end() <= limit { other } else { *marker }
+        };
+        markers.iter().enumerate().map(reshape).collect()
+    }
+
+    /// Where the card ends, if nothing but its last bytes fails: a reader that counts too many sectors.
+    fn failing_tail(&mut self, lost: &[Claim]) -> Result<Option<u64>, Stop> {
+        let (all, first) = (self.stamper.context.card_bytes(), lost.iter().map(|c| c.extent.offset).min());
+        let Some(first) = first.filter(|first| all - first <= boundary::LAST) else { return Ok(None) };
+        if lost.iter().any(|claim| claim.written) {
+            return Ok(None);
+        }
+        self.first_failing_sector(first).map(Some)
+    }
+
+    /// The first sector from about `end` on that fails by itself: an I/O over many fails as a whole. `end` where none does.
+    fn first_failing_sector(&mut self, end: u64) -> Result<u64, Stop> {
+        let sector = u64::from(self.stamper.context.sector());
+        let limit = (end + 2 * boundary::LAST).min(self.stamper.context.card_bytes());
+        let (mut low, mut high) = (down(end), limit);
+        while low < high {
+            let middle = low + (high - low) / 2 / sector * sector;
+            let mut fails = false;
+            let place = Extent { offset: middle, len: sector as u32 };
+            self.stamper.context.look([place], Content::Buffer, |_, _, answer| {
+                fails = matches!(answer, Answer::Failed(_));
+                Ok(())
+            })?;
+            if fails { high = middle } else { low = middle + sector }
+        }
+        Ok(if low < limit { low } else { end })
+    }
+
+    /// Bytes of a run at the start of the card that is searched for elsewhere, on a card that is kept up to `end`.
+    fn low_run(&self, end: u64) -> u64 {
+        let all = self.stamper.context.card_bytes();
+        down(end.min(alias_run(all)))
+    }
+
+    /// Writes markers, and a run of `run` bytes at the start of the card: what becomes of the markers, and how later
+    /// addresses lead back to the run, if they do.
+    fn leads_back(&mut self, run: u64, markers: &[Extent]) -> Result<(Seen, Option<Fold>), Stop> {
+        let claims = self.stamper.stamp(markers)?;
+        self.write_low_run(run)?;
+        self.flood.pour(&mut self.stamper)?;
+        let seen = self.stamper.check(&claims)?;
+        if run < 2 * u64::from(UNIT) {
+            return Ok((seen, None));
+        }
+        let all = self.stamper.context.card_bytes();
+        let hits = alias::scan(&mut self.stamper, 0, run, all)?;
+        Ok((seen, alias::fold(&mut self.stamper, &hits)?))
+    }
+
+    /// Writes a run of `run` bytes at the start of the card: as much at once as there seems to be time for. One slow write
+    /// among the first few makes all seem slow, and pieces show what the rest really takes.
+    fn write_low_run(&mut self, run: u64) -> Result<(), Stop> {
+        // A limit of bytes, unlike one of time, is known to be too small before anything is written.
+        if !self.stamper.context.may_write(run) {
+            return Err(Stop::Limit);
+        }
+        let block = self.stamper.context.block();
+        let mut start = 0;
+        while start < run {
+            let rest: Vec<Extent> = extents(start, run, block).collect();
+            let piece = (2 * start).max(u64::from(block)).min(run);
+            let end = if self.stamper.may_stamp(&rest, 0.0) { run } else { piece };
+            tail::write_run(&mut self.stamper, start, end)?;
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Whether addresses fold: later ones lead back to a run at the start, stamps that were seen belong elsewhere, or those
+    /// of markers stand at their addresses with one bit turned.
+    fn find_fold(&mut self, seen: &[(Claim, State)]) -> Result<Option<Fold>, Stop> {
+        let run = self.low_run(self.stamper.context.card_bytes());
+        if let (_, Some(fold)) = self.leads_back(run, &[])? {
+            return Ok(Some(fold));
+        }
+        let mut hits = alias::among(seen);
+        hits.extend(self.turned_lines(seen)?);
+        alias::fold(&mut self.stamper, &hits)
+    }
+
+    /// Kept places above lost ones: a chain, a cache larger than it seemed, or damage.
+    fn scattered(&mut self, seen: Seen) -> Result<Outcome, Stop> {
+        if let Some(fold) = self.find_fold(&seen)? {
+            return self.folded(fold, seen);
+        }
+        if let Some(settled) = self.settle(&seen)? {
+            return self.bounded(settled);
+        }
+        let lost = lost(&seen);
+        self.damaged(seen, &lost)
+    }
+
+    /// Writes what was lost once more: a place that keeps it now is not bad, the answers differ.
+    pub(super) fn damaged(&mut self, mut seen: Seen, missing: &[Claim]) -> Result<Outcome, Stop> {
+        // A range of which one sector is bad is not lost whole: looked at block by block.
+        let long: Vec<Claim> =
+            missing.iter().filter(|c| c.extent.len > UNIT).take(2 * BATCH).copied().collect();
+        let blocks: Vec<Claim> = long.iter().flat_map(|c| c.blocks()).collect();
+        let blocks = self.stamper.check(&blocks)?;
+        seen.retain(|(claim, _)| !long.contains(claim));
+        let whole = missing.iter().filter(|c| !long.contains(c)).copied();
+        let extents: Vec<Extent> = whole.chain(lost(&blocks)).take(64).map(|c| c.extent).collect();
+        seen.extend(blocks);
+        let mut again = observe(&mut self.stamper, &extents, &self.flood)?;
+        if !any_lost(&again) {
+            // A cache may hold these few: what pushed them out then must do it again.
+            let markers: Vec<Extent> = self.markers.iter().map(|c| c.extent).collect();
+            let flood = self.flood.clone().and(&self.tail.flood()).and(&Flood::of(&markers));
+            again = observe(&mut self.stamper, &extents, &flood)?;
+        }
+        let still = any_lost(&again);
+        seen.extend(again);
+        let outcome = self.losses(&seen, still);
+        Ok(if self.cut_short { Self::unsettled(outcome) } else { outcome })
+    }
+
+    /// Not one block was kept: worn out to read-only, or dead?
+    pub(super) fn keeps_nothing(&mut self, seen: &[(Claim, State)]) -> Result<Outcome, Stop> {
+        let stamped = |extent: &Extent| self.markers.iter().any(|c| c.extent.offset == extent.offset);
+        let extents: Vec<Extent> = self.before.iter().map(|b| b.extent).filter(stamped).collect();
+        let (mut same, mut telling) = (0, 0);
+        let before = &self.before;
+        self.stamper.context.look(extents.iter().copied(), Content::Buffer, |extent, _, answer| {
+            if let (Answer::Differs { bytes, .. }, Some(old)) =
+                (answer, before.iter().find(|b| b.extent == extent))
+            {
+                same += usize::from(bytes == old.bytes);
+                telling += usize::from(old.bytes.iter().any(|b| *b != old.bytes[0]));
+            }
+            Ok(())
+        })?;
+        let refused = self.stamper.failed_writes > 0 && seen.iter().all(|(c, _)| !c.written);
+        let stays = !extents.is_empty() && same == extents.len() && telling > 0;
+        let verdict = if refused || stays { Verdict::ReadOnly } else { Verdict::Dead };
+        Ok(Outcome { usable_bytes: Some(0), good_bytes: Some(0), ..self.outcome(verdict, seen) })
+    }
+
+    /// Bytes that the claims seen as kept cover, no matter how often.
+    pub(super) fn proven(&self, seen: &[(Claim, State)]) -> u64 {
+        let mut ranges = cardscope_engine::ranges::Ranges::default();
+        for (claim, _) in seen.iter().filter(|(_, s)| s.kept()) {
+            ranges.add(claim.extent.offset, claim.extent.end());
+        }
+        ranges.bytes()
+    }
+
+    /// What the markers exclude; on a card that the run covers for the most part, what the looks at the run exclude.
+    pub(super) fn excluded(&self, seen: &[(Claim, State)]) -> Share {
+        let few = 2 * self.tail.bytes() > self.stamper.context.card_bytes();
+        let counts = |claim: &Claim| few || self.markers.iter().any(|m| m.extent == claim.extent);
+        let looked: Vec<State> = seen.iter().filter(|(c, _)| counts(c)).map(|(_, s)| *s).collect();
+        let (samples, bad) = (looked.len() as u64, looked.iter().filter(|s| !s.kept()).count() as u64);
+        Share { samples, bad, excluded_above: excluded_above(samples, bad) }
+    }
+}
+
+/// Places that are kept above the first lost one.
+fn doubted(seen: &[(Claim, State)]) -> Vec<Extent> {
+    let first = seen.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| c.extent.offset).min();
+    let above = |c: &Claim| first.is_some_and(|first| c.extent.offset > first);
+    seen.iter().filter(|(c, s)| s.kept() && above(c)).map(|(c, _)| c.extent).collect()
+}

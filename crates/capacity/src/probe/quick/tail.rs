@@ -1,0 +1,198 @@
+//! The run that grows from the end of the card downwards. Whatever the real size of a card is, its end lies beyond it,
+//! so only writes there surely push out what a cache holds of lost blocks.
+//!
+//! The first blocks written are looked at after each growth, each block once only: a cache that keeps what is read
+//! would hold a block for ever that is asked for again and again.
+
+use super::stamper::{Claim, Seen, Stamper, block_at, down};
+use cardscope_engine::card::{Extent, Stop, extents};
+use cardscope_probing::write_scope::UNIT;
+use std::collections::BTreeSet;
+
+/// Bytes at which the run is looked at: small steps first, doubled to 64 MiB, then a quarter more each time, so that
+/// a cache is overflown with at most a quarter more than it holds.
+pub(super) fn steps(most: u64) -> Vec<u64> {
+    let mut sizes = vec![u64::from(UNIT), 64 << 10, 1 << 20];
+    while let Some(last) = sizes.last().copied().filter(|last| *last < most) {
+        let next = if last < 64 << 20 { last * 2 } else { (last + last / 4) >> 20 << 20 };
+        sizes.push(next);
+    }
+    sizes.retain(|size| *size < most);
+    sizes.push(most);
+    sizes
+}
+
+/// A range written in one go.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    start: u64,
+    end: u64,
+    generation: u32,
+}
+
+/// The run.
+#[derive(Debug)]
+pub(super) struct Tail {
+    /// Where it ends: at the end of the card, or of the part of it that is looked at.
+    end: u64,
+    parts: Vec<Part>,
+    /// Blocks of the oldest parts that nobody has read, the next one last.
+    unread: Vec<Claim>,
+}
+
+/// So many of the oldest blocks are looked at each time.
+pub(super) const LOOKS: usize = 8;
+
+impl Tail {
+    /// One that has not begun to grow.
+    pub(super) fn before(end: u64) -> Self {
+        Tail { end, parts: Vec::new(), unread: Vec::new() }
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.parts.iter().map(|p| p.end - p.start).sum()
+    }
+
+    /// First byte of it.
+    pub(super) fn start(&self) -> u64 {
+        self.parts.last().map_or(self.end, |p| p.start)
+    }
+
+    /// What is written to make it `bytes` long.
+    pub(super) fn next(&self, stamper: &Stamper<'_, '_>, bytes: u64) -> Vec<Extent> {
+        let (start, end) = self.missing(bytes);
+        extents(start.min(end), end, stamper.context.block()).collect()
+    }
+
+    /// The range that it lacks to be `bytes` long.
+    fn missing(&self, bytes: u64) -> (u64, u64) {
+        (beginning(self.end - bytes.min(self.end), bytes), self.start())
+    }
+
+    /// Makes it `bytes` long.
+    pub(super) fn grow(&mut self, stamper: &mut Stamper<'_, '_>, bytes: u64) -> Result<(), Stop> {
+        let (start, end) = self.missing(bytes);
+        if start >= end {
+            return Ok(());
+        }
+        let claims = write_run(stamper, start, end)?;
+        let Some(first) = claims.first() else { return Ok(()) };
+        let part = Part { start, end, generation: first.generation };
+        self.parts.push(part);
+        if end - start <= 1 << 20 {
+            let mut blocks: Vec<Claim> = claims.iter().flat_map(|c| c.blocks()).collect();
+            stamper.context.random.shuffle(&mut blocks);
+            self.unread.splice(0..0, blocks);
+        }
+        Ok(())
+    }
+
+    /// The same ranges in the same order: written again, they push everything else out of a cache.
+    pub(super) fn flood(&self) -> Flood {
+        Flood { parts: self.parts.iter().map(|p| (p.start, p.end)).collect() }
+    }
+
+    /// Looks at some of the oldest blocks that were not looked at before; also at some of the newest.
+    pub(super) fn look(&mut self, stamper: &mut Stamper<'_, '_>) -> Result<Look, Stop> {
+        let from = self.unread.len().saturating_sub(LOOKS);
+        let old = stamper.check(&self.unread.split_off(from))?;
+        let newest = self.parts.last().map_or(Vec::new(), |part| some_of(stamper, *part, LOOKS as u64 / 2));
+        Ok(Look { old, new: stamper.check(&newest)? })
+    }
+
+    /// Claims over the whole run, in extents of `block` bytes.
+    pub(super) fn claims(&self, block: u32) -> Vec<Claim> {
+        let claim = |part: &Part| {
+            let generation = part.generation;
+            extents(part.start, part.end, block)
+                .map(|extent| Claim { extent, generation, written: true })
+                .collect::<Vec<_>>()
+        };
+        self.parts.iter().rev().flat_map(claim).collect()
+    }
+}
+
+/// What is written at the end of the card to push everything else out of a cache; nothing where no cache showed.
+///
+/// The order is the one in which it was written first: a cache that throws out what came first then holds none of it
+/// when its turn comes, and takes in all of it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Flood {
+    parts: Vec<(u64, u64)>,
+}
+
+impl Flood {
+    /// A flood over these extents.
+    pub(super) fn of(extents: &[Extent]) -> Flood {
+        Flood { parts: extents.iter().map(|p| (p.offset, p.end())).collect() }
+    }
+
+    /// This one, then another.
+    pub(super) fn and(mut self, other: &Flood) -> Flood {
+        self.parts.extend_from_slice(&other.parts);
+        self
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.parts.iter().map(|(start, end)| end - start).sum()
+    }
+
+    /// First byte that it reaches; `end` where there is none.
+    pub(super) fn start(&self, end: u64) -> u64 {
+        self.parts.last().map_or(end, |(start, _)| *start)
+    }
+
+    /// Writes it.
+    pub(super) fn pour(&self, stamper: &mut Stamper<'_, '_>) -> Result<(), Stop> {
+        self.parts.iter().try_for_each(|(start, end)| write_run(stamper, *start, *end).map(drop))
+    }
+}
+
+/// What a look at the run showed.
+#[derive(Debug)]
+pub(super) struct Look {
+    pub(super) old: Seen,
+    pub(super) new: Seen,
+}
+
+/// Where a run of `bytes` that could begin at `address` begins: on a whole allocation unit of most cards, so that none
+/// of them is written in two goes and merged in between.
+fn beginning(address: u64, bytes: u64) -> u64 {
+    if bytes < UNIT_OF_CARDS { down(address) } else { address / UNIT_OF_CARDS * UNIT_OF_CARDS }
+}
+
+/// The allocation unit of 35 of 39 measured cards, and a divisor of larger ones (`flash-behaviour` 0).
+const UNIT_OF_CARDS: u64 = 4 << 20;
+
+/// Writes a range in order, as one stream.
+pub(super) fn write_run(stamper: &mut Stamper<'_, '_>, start: u64, end: u64) -> Result<Vec<Claim>, Stop> {
+    let block = stamper.context.block();
+    let run: Vec<Extent> = extents(start, end, block).collect();
+    stamper.stamp(&run)
+}
+
+fn some_of(stamper: &mut Stamper<'_, '_>, part: Part, count: u64) -> Vec<Claim> {
+    let blocks = (part.end - part.start).div_ceil(u64::from(UNIT));
+    let picks: BTreeSet<u64> = (0..count).map(|_| stamper.context.random.below(blocks)).collect();
+    let claim = |block: u64| Claim {
+        extent: block_at(part.start + block * u64::from(UNIT), part.end),
+        generation: part.generation,
+        written: true,
+    };
+    picks.into_iter().map(claim).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cache_is_overflown_with_at_most_a_quarter_more_than_it_holds() {
+        let steps = steps(514 << 20);
+        assert_eq!((steps[0], *steps.last().unwrap()), (4096, 514 << 20));
+        for pair in steps.windows(2).filter(|p| p[0] >= 64 << 20) {
+            assert!(pair[1] <= pair[0] * 5 / 4, "{pair:?}");
+        }
+        assert!(steps.is_sorted_by(|a, b| a < b));
+    }
+}

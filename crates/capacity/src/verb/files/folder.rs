@@ -1,0 +1,188 @@
+//! The folder that is tested, looked at before anything is written: is it one, on which file system, what is free, and
+//! how much of that may be filled.
+
+use crate::probe::files::{Named, file_name, number};
+use cardscope_device::filesystem::{self, FileSystem, Room, refuse_kernel_file};
+use cardscope_device::held::Held;
+use cardscope_engine::cause::Cause;
+use cardscope_files::{self as files, FileError, is_plain};
+use cardscope_model::caveat::Caveat;
+use cardscope_model::units::Size;
+use cardscope_session::error::{Failure, Result};
+use cardscope_simulator::target_spec;
+use std::path::{Path, PathBuf};
+
+/// What stays free where the running system lies: without any room it stops.
+const SYSTEM_RESERVE: u64 = 256 << 20;
+
+/// Files in memory beyond this share of what is left of it would stop the computer.
+const MEMORY_SHARE: u64 = 2;
+
+/// A folder on a mounted card.
+#[derive(Debug)]
+pub(super) struct Folder {
+    /// As the user named it; for messages only.
+    pub(super) path: PathBuf,
+    /// The directory itself.
+    pub(super) held: files::Folder,
+    pub(super) system: FileSystem,
+    pub(super) room: Room,
+    /// The files of the pattern that are there.
+    pub(super) there: Vec<Named>,
+    /// Names that only look like it.
+    pub(super) alike: Vec<String>,
+}
+
+impl Folder {
+    /// Looks at it; `there` is the directory itself, where the caller has it open.
+    ///
+    /// # Errors
+    /// A refusal: it is no folder, or it cannot be looked at.
+    pub(super) fn open(target: &str, there: Option<&Held>) -> Result<Self> {
+        let path = Path::new(target);
+        let cannot = |what: &str, e: Cause| Failure::refused_for(format!("{target}: {what} ({e})"), e);
+        if there.is_none() && (target_spec::is_simulated(target) || !path.is_dir()) {
+            return Err(Failure::refused(format!(
+                "{target} is not a directory: --files needs one on the mounted card, e.g. /media/card; to \
+                 test the card itself, leave out --files"
+            )));
+        }
+        let unreadable = "the directory cannot be read; check its permissions";
+        let held = match there {
+            None => files::Folder::open(path),
+            Some(there) => there.descriptor().map(|fd| files::Folder::over(fd, path)).map_err(Into::into),
+        };
+        let held = held.map_err(|e| cannot(unreadable, e.into()))?;
+        refuse_kernel_file(&held, path).map_err(Failure::refused)?;
+        let inside = held.by_descriptor();
+        let system =
+            filesystem::of_path(&inside).map_err(|e| cannot("the file system cannot be read", e.into()))?;
+        let room = filesystem::room(&inside).map_err(|e| cannot("the free space is unknown", e.into()))?;
+        let (there, alike) = find(&held).map_err(|e| cannot(unreadable, e.into()))?;
+        Ok(Folder { path: path.to_owned(), held, system, room, there, alike })
+    }
+
+    /// Where a file of the pattern lies, for messages.
+    pub(super) fn file(&self, number: u64) -> PathBuf {
+        self.path.join(file_name(number))
+    }
+
+    /// Whether it is the root of the mount; a card has its files there.
+    fn is_root(&self) -> bool {
+        let real = self.held.by_descriptor().canonicalize().ok();
+        real.zip(self.system.mounted_at.as_deref()).is_some_and(|(real, point)| real == Path::new(point))
+    }
+
+    /// Doubts that come from where it lies.
+    pub(super) fn caveats(&self) -> Vec<Caveat> {
+        let point = self.system.mounted_at.as_deref().unwrap_or("an unknown place");
+        let name = &self.system.name;
+        let below = (!self.is_root()).then(|| {
+            format!(
+                "{} is not the root of a mounted card; this tests the free space of the {name} mounted on \
+             {point}",
+                self.path.display()
+            )
+        });
+        let reserve = self
+            .room
+            .holds_system
+            .then(|| format!("the running system is on this {name}: {} stay free", Size(SYSTEM_RESERVE)));
+        let folds = ["copy-on-write", "compress", "encrypt"]
+            .iter()
+            .any(|word| self.system.effect.as_deref().is_some_and(|effect| effect.contains(word)));
+        let hides = folds.then(|| {
+            format!(
+                "{name} hides which bytes of the card were tested, and may hide bit flips or turn them into \
+             errors"
+            )
+        });
+        [below, reserve, hides].into_iter().flatten().map(|text| Caveat::Other { text }).collect()
+    }
+
+    /// Bytes that may be written.
+    ///
+    /// # Errors
+    /// A refusal: files of the pattern are there, it is read-only, or filling it is not safe.
+    pub(super) fn budget(&self, most: Option<u64>) -> Result<u64> {
+        let path = self.path.display();
+        if !self.there.is_empty() {
+            let names: Vec<String> = self.there.iter().map(|named| file_name(named.number)).collect();
+            return Err(Failure::refused(format!(
+                "{path} already contains {}; verify them with --read-only, or remove them first",
+                listed(&names)
+            )));
+        }
+        if self.room.read_only {
+            return Err(Failure::refused(format!(
+                "{path} is mounted read-only; check the lock switch, mount it for writing, or verify \
+                 existing files with --read-only"
+            )));
+        }
+        let free = self.free();
+        self.check_memory(free, most)?;
+        match free.min(most.unwrap_or(u64::MAX)) {
+            0..4096 => Err(Failure::refused(format!(
+                "{path} has no space for a test file ({free} bytes free for this user); free some space"
+            ))),
+            bytes => Ok(bytes - bytes % 4096),
+        }
+    }
+
+    /// Free bytes, less what must stay free.
+    pub(super) fn free(&self) -> u64 {
+        let reserve = if self.room.holds_system { SYSTEM_RESERVE } else { 0 };
+        self.room.free.saturating_sub(reserve)
+    }
+
+    /// A file system in memory can be larger than the memory that is left.
+    fn check_memory(&self, free: u64, most: Option<u64>) -> Result<()> {
+        let in_memory = self.system.effect.as_deref().is_some_and(|e| e.contains("in memory"));
+        let left = memory_left().unwrap_or(u64::MAX) / MEMORY_SHARE;
+        if in_memory && free.min(most.unwrap_or(u64::MAX)) > left {
+            return Err(Failure::refused(format!(
+                "{} is in this computer's memory ({}); give --max-write of at most {left} bytes",
+                self.path.display(),
+                self.system.name
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// `MemAvailable` of `/proc/meminfo` (proc_meminfo(5)), in bytes.
+fn memory_left() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// The files of the pattern in a folder, by number; and the names that only look like it.
+fn find(folder: &files::Folder) -> Result<(Vec<Named>, Vec<String>), FileError> {
+    let (mut found, mut alike) = (Vec::new(), Vec::new());
+    for name in folder.names()? {
+        let seen = folder.look(&name).ok().flatten();
+        let name = name.to_string_lossy().into_owned();
+        match number(&name) {
+            Some(number) => found.push(Named {
+                number,
+                bytes: seen.map_or(0, |seen| u64::try_from(seen.st_size).unwrap_or_default()),
+                is_plain: seen.is_none_or(|seen| is_plain(&seen)),
+            }),
+            None if name.to_ascii_lowercase().ends_with(".h2w") => alike.push(name),
+            None => {}
+        }
+    }
+    found.sort_by_key(|file| file.number);
+    alike.sort();
+    Ok((found, alike))
+}
+
+/// A list of names that stays short: `1.h2w, 2.h2w, 3.h2w and 9 more`.
+pub(super) fn listed(names: &[String]) -> String {
+    const MOST: usize = 8;
+    match names.len().checked_sub(MOST) {
+        None | Some(0) => names.join(", "),
+        Some(more) => format!("{} and {more} more", names[..MOST].join(", ")),
+    }
+}

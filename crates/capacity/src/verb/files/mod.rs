@@ -1,0 +1,172 @@
+//! `verify DIR --files`: fills the free space of a mounted card with the files of h2testw and f3write, byte for byte
+//! theirs, reads them back and tells what was lost. The user's files stay, and so do files of the pattern that were
+//! there before.
+
+mod folder;
+mod own;
+#[cfg(test)]
+mod race_tests;
+
+use super::Request;
+use crate::probe::files;
+use crate::probe::files::FilesError;
+use cardscope_device::held::Held;
+use cardscope_engine::event::Plan;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_model::caveat;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::units::Size;
+use cardscope_model::verify::{FilesReport, VerifyReport};
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::frame::Session;
+use cardscope_session::opened::Opened;
+use cardscope_session::opening;
+use cardscope_session::recorder::Recorder;
+use folder::{Folder, listed};
+use own::OwnFiles;
+
+type Pass<'a> = files::Pass<'a, OwnFiles>;
+
+impl From<FilesError> for Failure {
+    fn from(error: FilesError) -> Self {
+        match error {
+            FilesError::Stop(stop) => stop.into(),
+            FilesError::File(why) => Failure::Io(why),
+            FilesError::ReadOnly(_) => Failure::io(error),
+        }
+    }
+}
+
+/// Opens the directory; `there` is the directory itself, where a verb that does more with it has it open.
+pub fn open(request: &Request, there: Option<&Held>, interrupt: &Interrupt) -> Result<Opened> {
+    let folder = Folder::open(&request.common.target, there)?;
+    let directory = folder.held.readable().map_err(Failure::refused)?;
+    let mut opened = opening::mounted(directory, &folder.path, interrupt)?;
+    opened.limit_writes(request.limits.max_write());
+    Ok(opened)
+}
+
+pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut VerifyReport) -> Result<()> {
+    let folder = Folder::open(&request.common.target, session.opened.held.as_deref())?;
+    let total = check(request, &folder, session.opened)?;
+    // The files are the same on every card.
+    report.header.seed = 0;
+    report.header.caveats.extend(folder.caveats());
+    session.begin_row(report)?;
+    let Some(mut recorder) = session.recorder.take() else { return Ok(()) };
+    let own = OwnFiles::new(folder, session.opened.files.clone().unwrap_or_default());
+    let mut pass = Pass::new(own, session.interrupt, session.events, request.limits.budget);
+    let limit = session.opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
+    let ended = carry_out(request, &mut pass, (total, &limit), &mut recorder, report);
+    let stayed = tidy(request, &mut pass);
+    fill(report, &pass, ended.is_err());
+    report.header.findings.extend(stayed);
+    session.recorder = Some(recorder);
+    ended
+}
+
+/// Bytes to write; what speaks against it is told before anything is done.
+fn check(request: &Request, folder: &Folder, opened: &Opened) -> Result<u64> {
+    if !request.read_only {
+        return folder.budget(opened.limit.left());
+    }
+    if folder.there.is_empty() {
+        let path = folder.path.display();
+        return Err(Failure::refused(format!(
+            "{path} has no files 1.h2w, 2.h2w … to verify; leave out --read-only to write them"
+        )));
+    }
+    Ok(0)
+}
+
+fn carry_out(
+    request: &Request,
+    pass: &mut Pass<'_>,
+    (total, limit): (u64, &str),
+    recorder: &mut Recorder,
+    report: &mut VerifyReport,
+) -> Result<()> {
+    let writing = (!request.read_only).then_some((files::WRITING, 1.0));
+    let stages = writing.into_iter().chain([(files::READING, 1.0)]);
+    let line = match request.read_only {
+        true => String::new(),
+        false => format!(
+            "writes {} to {} in files of 1 GiB and reads them back; other files stay{limit}",
+            Size(total),
+            request.common.target
+        ),
+    };
+    pass.plan(Plan::of(stages).within(request.limits.budget).saying(line));
+    if request.read_only {
+        let (there, alike) = (pass.folder.folder.there.clone(), pass.folder.folder.alike.clone());
+        pass.take(&there, &alike);
+    } else {
+        let outcome = pass.write_all(total);
+        fill(report, pass, outcome.is_err());
+        recorder.update(report)?;
+        outcome?;
+    }
+    pass.read_all()?;
+    let folder = &pass.folder.folder;
+    if !folder.held.is_at(&folder.path) {
+        let path = folder.path.display();
+        pass.doubt(format!("{path} was replaced during the test, which used the original directory"));
+    }
+    Ok(())
+}
+
+/// Removes this run's files, unless they are to stay; a finding names those that would not go.
+fn tidy(request: &Request, pass: &mut Pass<'_>) -> Option<Finding> {
+    if request.keep_files || request.read_only {
+        return None;
+    }
+    let stayed = pass.folder.remove_all();
+    let finding = || {
+        Finding::new(
+            "files-left",
+            Weight::Note,
+            1.0,
+            format!("The test could not remove its files: {}.", listed(&stayed)),
+        )
+        .advise("Remove these files.")
+    };
+    (!stayed.is_empty()).then(finding)
+}
+
+/// Fills in how things stand.
+fn fill(report: &mut VerifyReport, pass: &Pass<'_>, ended_early: bool) {
+    let folder = &pass.folder.folder;
+    let known = FilesReport {
+        directory: folder.path.display().to_string(),
+        file_system: folder.system.name.clone(),
+        mounted_at: folder.system.mounted_at.clone(),
+        file_system_bytes: folder.room.total,
+        free_bytes: folder.free(),
+        kept: !pass.folder.is_empty(),
+        ..FilesReport::default()
+    };
+    let outcome = pass.outcome(known, ended_early);
+    caveat::add(&mut report.header.caveats, outcome.caveats);
+    report.header.io_path = outcome.io_path;
+    report.header.findings = outcome.findings;
+    report.body = outcome.body;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_directory_is_known_by_its_own_name_whatever_is_opened_meanwhile() {
+        let folder = tempfile::tempdir().unwrap();
+        let common = cardscope_session::frame::Common {
+            target: folder.path().to_str().unwrap().to_owned(),
+            ..cardscope_session::frame::Common::default()
+        };
+        let request = Request { common, ..Request::default() };
+        let opened = open(&request, None, &Interrupt::default()).unwrap();
+        let others: Vec<_> = (0..64).map(|_| tempfile::tempfile().unwrap()).collect();
+        opened.held.unwrap().agreed().unwrap();
+        drop(others);
+    }
+}

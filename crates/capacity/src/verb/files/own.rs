@@ -1,0 +1,262 @@
+//! The files that this run made. They are removed at its end, and no others: a file is removed only while it is the
+//! very file that was made.
+
+use super::folder::Folder;
+use crate::probe::files::{TestFolder, file_name, holds_pattern};
+use cardscope_device::filesystem;
+use cardscope_engine::cause::Cause;
+use cardscope_engine::real::{RealOptions, RealTarget};
+use cardscope_engine::target::Target;
+use cardscope_files::{Identity, Use, is_plain};
+use cardscope_probing::sector::SECTOR;
+use rustix::fs::{Stat, fstat};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Error, ErrorKind};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+
+/// File systems whose directories have no inode numbers: a file may get another one each time it is looked up afresh.
+const WITHOUT_INODES: [&str; 2] = ["vfat", "exfat"];
+
+/// The folder, and what this run made in it.
+pub(super) struct OwnFiles {
+    pub(super) folder: Folder,
+    options: RealOptions,
+    files: Vec<Own>,
+    /// The file that was made last.
+    last: Option<(u64, File)>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Own {
+    number: u64,
+    is: Identity,
+    bytes: u64,
+}
+
+impl OwnFiles {
+    /// Nothing is made yet; files are opened with these options.
+    pub(super) fn new(folder: Folder, options: RealOptions) -> Self {
+        OwnFiles { folder, options, files: Vec::new(), last: None }
+    }
+
+    /// Notes a file that was just made, or how long it is by now.
+    fn made(&mut self, number: u64, file: &File) -> io::Result<()> {
+        let found = fstat(file)?;
+        self.files.retain(|own| own.number != number);
+        self.files.push(Own { number, is: Identity::from(&found), bytes: bytes(&found) });
+        Ok(())
+    }
+
+    /// Opens a file for reading: one that this run made only while it is that very file.
+    fn file(&self, number: u64) -> io::Result<File> {
+        let file = self.folder.held.open_file(OsStr::new(&file_name(number)), Use::Read)?;
+        let Some(own) = self.files.iter().find(|own| own.number == number) else { return Ok(file) };
+        let found = fstat(&file)?;
+        let ours = own.is(&found) || afresh(&self.folder) && own.could_be(&found);
+        if ours { Ok(file) } else { Err(another()) }
+    }
+
+    /// Removes all; gives those that stayed, with the reason.
+    pub(super) fn remove_all(&mut self) -> Vec<String> {
+        let own = std::mem::take(&mut self.files).into_iter();
+        let stayed = |own: Own| {
+            let why = own.remove(&self.folder).err()?;
+            Some(format!("{} ({why})", self.folder.file(own.number).display()))
+        };
+        own.filter_map(stayed).collect()
+    }
+
+    /// True where none is left.
+    pub(super) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// An error of a file, with its path.
+    fn failed(&self, number: u64, error: Error) -> Cause {
+        Cause::worded(format!("{}: {error}", self.folder.file(number).display()), error)
+    }
+}
+
+impl TestFolder for OwnFiles {
+    fn create(&mut self, number: u64, bytes: u64) -> Result<Option<Box<dyn Target>>, Cause> {
+        let name = file_name(number);
+        let file = match self.folder.held.create(OsStr::new(&name), 0o644).map_err(Error::from) {
+            Err(e) if matches!(e.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
+                return Ok(None);
+            }
+            made => made.map_err(|e| self.failed(number, e))?,
+        };
+        let twin = self.made(number, &file).and_then(|()| file.try_clone());
+        let twin = twin.map_err(|e| self.failed(number, e))?;
+        self.last = Some((number, file));
+        let path = self.folder.file(number);
+        Ok(Some(Box::new(RealTarget::new_file(twin.into(), &path, bytes, self.options.clone())?)))
+    }
+
+    fn finish(&mut self, bytes: u64) -> Result<(), Cause> {
+        let Some((number, file)) = self.last.take() else { return Ok(()) };
+        let cut = cut_to(&file, bytes);
+        let noted = self.made(number, &file);
+        cut.and(noted).map_err(|e| self.failed(number, e))
+    }
+
+    fn remove(&mut self, number: u64) -> Result<(), Cause> {
+        let Some(at) = self.files.iter().position(|own| own.number == number) else { return Ok(()) };
+        Ok(self.files.remove(at).remove(&self.folder)?)
+    }
+
+    fn open(&self, number: u64) -> Result<Box<dyn Target>, Cause> {
+        let path = self.folder.file(number);
+        let file = self
+            .file(number)
+            .map_err(|e| Cause::worded(format!("opening {} for reading: {e}", path.display()), e))?;
+        Ok(Box::new(RealTarget::existing_file(file.into(), &path, self.options.clone())?))
+    }
+
+    fn read_at(&self, number: u64, offset: u64, into: &mut [u8]) -> Result<(), Cause> {
+        Ok(self.file(number)?.read_exact_at(into, offset)?)
+    }
+
+    fn on_card(&self, number: u64, offset: u64) -> Option<u64> {
+        filesystem::place_of(&self.file(number).ok()?, offset)
+    }
+}
+
+/// Takes away what a failed I/O may have left behind the last whole one, and blocks that were promised for more.
+fn cut_to(file: &File, bytes: u64) -> io::Result<()> {
+    // Through a description of its own: the kernel tells each of them once what failed to be written, and of this file
+    // the flush has told it.
+    let again = File::options().write(true).open(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+    again.set_len(bytes)?;
+    again.sync_data()
+}
+
+fn another() -> io::Error {
+    io::Error::other("it was replaced by another file")
+}
+
+/// Whether the file system gives a file another inode number when it is looked up afresh.
+fn afresh(folder: &Folder) -> bool {
+    WITHOUT_INODES.contains(&folder.system.name.as_str())
+}
+
+fn bytes(found: &Stat) -> u64 {
+    u64::try_from(found.st_size).unwrap_or_default()
+}
+
+impl Own {
+    fn is(&self, found: &Stat) -> bool {
+        Identity::from(found) == self.is && self.could_be(found)
+    }
+
+    fn could_be(&self, found: &Stat) -> bool {
+        is_plain(found) && found.st_dev == self.is.device && bytes(found) == self.bytes
+    }
+
+    fn remove(self, folder: &Folder) -> io::Result<()> {
+        let name = file_name(self.number);
+        let name = OsStr::new(&name);
+        let Some(found) = folder.held.look(name)? else { return Ok(()) };
+        let ours = self.is(&found) || self.is_afresh(folder, &found);
+        if ours && folder.held.remove(name, Identity::from(&found))? { Ok(()) } else { Err(another()) }
+    }
+
+    /// Where inode numbers do not last, the content speaks for the file instead.
+    fn is_afresh(&self, folder: &Folder, found: &Stat) -> bool {
+        let open = || folder.held.open_file(OsStr::new(&file_name(self.number)), Use::Read);
+        afresh(folder) && self.could_be(found) && open().is_ok_and(|file| self.holds_the_pattern(&file))
+    }
+
+    /// Whether its first or its last sector is one of the pattern, wherever it belongs: a card that wraps gives another
+    /// one, and a bad card may have lost one of both.
+    fn holds_the_pattern(&self, file: &File) -> bool {
+        let sectors = self.bytes / SECTOR as u64;
+        let Some(last) = sectors.checked_sub(1) else { return self.bytes == 0 };
+        [0, last].into_iter().any(|number| {
+            let mut sector = [0; SECTOR];
+            file.read_exact_at(&mut sector, number * SECTOR as u64).is_ok() && holds_pattern(&sector)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::{Path, PathBuf};
+
+    /// A folder with a file of the run's own in it.
+    fn ours() -> (tempfile::TempDir, OwnFiles, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::open(dir.path().to_str().unwrap(), None).unwrap();
+        let path = dir.path().join("1.h2w");
+        std::fs::write(&path, "ours").unwrap();
+        let mut own = OwnFiles::new(folder, RealOptions::default());
+        own.made(1, &File::open(&path).unwrap()).unwrap();
+        (dir, own, path)
+    }
+
+    fn text(path: &Path) -> String {
+        std::fs::read_to_string(path).unwrap()
+    }
+
+    #[test]
+    fn a_file_that_took_the_place_of_ours_stays() {
+        let (dir, mut own, ours) = ours();
+        std::fs::rename(&ours, dir.path().join("kept")).unwrap();
+        std::fs::write(&ours, "the user's").unwrap();
+        assert_eq!(own.remove_all().len(), 1);
+        assert_eq!(text(&ours), "the user's");
+    }
+
+    #[test]
+    fn neither_the_same_length_nor_the_same_inode_makes_a_file_ours() {
+        let (dir, mut own, ours) = ours();
+        std::fs::rename(&ours, dir.path().join("kept")).unwrap();
+        std::fs::write(&ours, "user").unwrap();
+        assert_eq!(own.remove_all().len(), 1, "as long as ours");
+        assert_eq!(text(&ours), "user");
+        own.made(1, &File::open(&ours).unwrap()).unwrap();
+        std::fs::write(&ours, "the user wrote into it").unwrap();
+        assert_eq!(own.remove_all().len(), 1, "the same inode");
+        assert!(ours.exists());
+    }
+
+    #[test]
+    fn a_file_that_took_the_place_of_ours_is_not_read_as_ours() {
+        let (dir, own, ours) = ours();
+        own.file(1).unwrap();
+        std::fs::rename(&ours, dir.path().join("kept")).unwrap();
+        std::fs::write(&ours, "user").unwrap();
+        assert!(own.file(1).is_err());
+        std::fs::rename(&ours, dir.path().join("2.h2w")).unwrap();
+        own.file(2).unwrap();
+    }
+
+    #[test]
+    fn the_pattern_is_known_by_either_end() {
+        let (_dir, own, path) = ours();
+        let mut content: Vec<u8> = (0..4)
+            .flat_map(|n| cardscope_engine::content::h2w::words(n * 512))
+            .flat_map(u64::to_le_bytes)
+            .collect();
+        let holds = |content: &[u8]| {
+            std::fs::write(&path, content).unwrap();
+            let file = File::open(&path).unwrap();
+            Own { bytes: content.len() as u64, ..own.files[0] }.holds_the_pattern(&file)
+        };
+        assert!(holds(&content) && holds(&[]));
+        content[..512].fill(0xff);
+        assert!(holds(&content), "its first sector is lost");
+        content[1536..].fill(7);
+        assert!(!holds(&content));
+    }
+
+    #[test]
+    fn what_is_gone_already_is_no_complaint() {
+        let (_dir, mut own, path) = ours();
+        std::fs::remove_file(&path).unwrap();
+        assert!(own.remove_all().is_empty() && own.is_empty());
+    }
+}

@@ -1,0 +1,177 @@
+//! Somebody who owns the directory changes it between any two steps of a run, as an attacker would who waits for root to
+//! test a card there: whatever he does and whenever, no file outside is written, cut, extended or removed.
+
+use super::super::Request;
+use cardscope_engine::event::{Event, Listener};
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_model::verify::VerifyReport;
+use cardscope_session::consent::Beforehand;
+use cardscope_session::frame::{Common, Limits, Outcome, execute};
+use cardscope_session::options::{ArchiveAt, WriteLimit};
+use std::fs;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::{Path, PathBuf};
+
+/// What stands outside; longer than what is written, so that cutting shows.
+const SECRET: &[u8] = &[0x5a; 6 << 20];
+
+/// Bytes that a run writes: a few pieces.
+const WRITTEN: u64 = 4 << 20;
+
+/// A directory that is tested, and beside it what must stay as it is.
+struct Place {
+    all: tempfile::TempDir,
+    before: Vec<(PathBuf, u64, u64)>,
+}
+
+impl Place {
+    fn new() -> Self {
+        let all = tempfile::tempdir().unwrap();
+        let at = |name: &str| all.path().join(name);
+        fs::create_dir(at("card")).unwrap();
+        fs::create_dir(at("outside")).unwrap();
+        fs::write(at("outside/secret"), SECRET).unwrap();
+        fs::write(at("outside/1.h2w"), SECRET).unwrap();
+        let mut place = Place { all, before: Vec::new() };
+        place.before = place.outside();
+        place
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.all.path().join(name)
+    }
+
+    /// Inode, length and time of change of all that stands outside.
+    fn outside(&self) -> Vec<(PathBuf, u64, u64)> {
+        let all = ["outside/secret", "outside/1.h2w"].map(|name| self.at(name));
+        let state = |path: PathBuf| {
+            let found = path.symlink_metadata().unwrap();
+            assert!(fs::read(&path).unwrap() == SECRET, "{} was written to", path.display());
+            let (inode, mtime) = (found.ino(), found.mtime_nsec() as u64);
+            (path, inode, mtime)
+        };
+        all.into_iter().map(state).collect()
+    }
+}
+
+/// What the attacker does.
+#[derive(Debug, Clone, Copy)]
+enum Attack {
+    Link,
+    HardLink,
+    Pipe,
+    OtherFile,
+    Directory,
+}
+
+const ATTACKS: [Attack; 5] =
+    [Attack::Link, Attack::HardLink, Attack::Pipe, Attack::OtherFile, Attack::Directory];
+
+impl Attack {
+    fn strike(self, all: &Path) {
+        let path = all.join(if matches!(self, Attack::Directory) { "card" } else { "card/1.h2w" });
+        let _ = fs::rename(&path, all.join("moved-away"));
+        match self {
+            Attack::Link => symlink(all.join("outside/secret"), path).unwrap(),
+            Attack::HardLink => fs::hard_link(all.join("outside/secret"), path).unwrap(),
+            Attack::Pipe => {
+                let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+                rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+            }
+            Attack::OtherFile => fs::write(path, vec![1; WRITTEN as usize]).unwrap(),
+            Attack::Directory => symlink(all.join("outside"), path).unwrap(),
+        }
+    }
+}
+
+/// Strikes at one event of a run; counts them.
+struct Attacker<'a> {
+    place: &'a Place,
+    attack: Option<(Attack, u32)>,
+    events: u32,
+    /// The event at which the last bytes had moved: the files are still there.
+    moved: u32,
+}
+
+impl Listener for Attacker<'_> {
+    fn event(&mut self, event: &Event) {
+        if matches!(event, Event::Progress { .. }) {
+            self.moved = self.events;
+        }
+        if let Some((attack, at)) = self.attack
+            && self.events == at
+        {
+            attack.strike(self.place.all.path());
+        }
+        self.events += 1;
+    }
+}
+
+fn run(
+    place: &Place,
+    read_only: bool,
+    attack: Option<(Attack, u32)>,
+) -> (Attacker<'_>, Option<Outcome<VerifyReport>>) {
+    let request = Request {
+        common: Common {
+            target: place.at("card").to_str().unwrap().to_owned(),
+            archive: ArchiveAt { archive: Some(place.at("archive.sqlite")) },
+            ..Common::default()
+        },
+        limits: Limits { writing: WriteLimit { max_write: (!read_only).then_some(WRITTEN) }, budget: None },
+        files: true,
+        read_only,
+        ..Request::default()
+    };
+    let mut attacker = Attacker { place, attack, events: 0, moved: 0 };
+    let outcome = execute(&request, &mut Beforehand(None), &Interrupt::default(), &mut attacker);
+    (attacker, outcome.ok())
+}
+
+/// Steps at which to strike: all of them in the long tests, a few spread over the run otherwise.
+fn steps(events: u32) -> Vec<u32> {
+    match std::env::var_os("CARDSCOPE_LONG") {
+        Some(_) => (0..200).map(|n| n % events).collect(),
+        None => (0..events).step_by((events as usize / 4).max(1)).collect(),
+    }
+}
+
+#[test]
+fn whatever_is_swapped_between_two_steps_nothing_outside_is_touched() {
+    let place = Place::new();
+    let (Attacker { events, .. }, outcome) = run(&place, false, None);
+    assert!(events > 8 && outcome.as_ref().unwrap().failure.is_none(), "{events} events: {outcome:?}");
+    for attack in ATTACKS {
+        for at in steps(events) {
+            let place = Place::new();
+            let _ = run(&place, false, Some((attack, at)));
+            assert_eq!(place.outside(), place.before, "{attack:?} at event {at}");
+        }
+    }
+}
+
+#[test]
+fn what_took_the_place_of_a_file_of_ours_stays_and_is_named() {
+    let place = Place::new();
+    let undisturbed = Place::new();
+    let (Attacker { moved, .. }, _) = run(&undisturbed, false, None);
+    let report = run(&place, false, Some((Attack::OtherFile, moved))).1.unwrap().report;
+    assert_eq!(fs::metadata(place.at("card/1.h2w")).unwrap().len(), WRITTEN);
+    assert_eq!(fs::read(place.at("card/1.h2w")).unwrap(), vec![1; WRITTEN as usize]);
+    assert!(report.header.findings.iter().any(|finding| finding.claim == "files-left"), "{report:#?}");
+}
+
+#[test]
+fn files_that_are_there_are_only_read_and_links_and_pipes_not_even_that() {
+    for attack in ATTACKS {
+        let place = Place::new();
+        fs::write(place.at("card/1.h2w"), SECRET).unwrap();
+        let (Attacker { events, .. }, _) = run(&place, true, None);
+        for at in steps(events) {
+            let place = Place::new();
+            fs::write(place.at("card/1.h2w"), SECRET).unwrap();
+            let _ = run(&place, true, Some((attack, at)));
+            assert_eq!(place.outside(), place.before, "{attack:?} at event {at}");
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! `verify --full`: every block written and read back, resumed, or read again at a later date.
+
+use super::Request;
+use crate::probe::full::{Findings, READING, Settings, WRITING, recheck, verify};
+use cardscope_engine::card::{Card, Stop};
+use cardscope_engine::event::Plan;
+use cardscope_journal::backup;
+use cardscope_model::caveat::Caveat;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::units::Size;
+use cardscope_model::verify::{Verification, VerifyReport, answers_change};
+use cardscope_probing::io_size::{PASS_BLOCK, PASS_DEPTH};
+use cardscope_probing::resume::{PreviousPass, drawn_for, find, salt};
+use cardscope_session::card_key::{card_key, fingerprint};
+use cardscope_session::checkpoint::Checkpoint;
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::frame::Session;
+use cardscope_session::opened::TargetType;
+use serde::{Deserialize, Serialize};
+use std::time::{Duration, Instant};
+
+/// The checkpoint is stored anew after so long; what is lost between is read from the card's stamps.
+const STORE_EVERY: Duration = Duration::from_secs(5);
+
+/// What is stored of a pass that is under way.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Progress {
+    salt: u64,
+    seed: u64,
+    card_bytes: u64,
+    written: u64,
+}
+
+pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut VerifyReport) -> Result<()> {
+    let pass = Pass::of(request, session, report)?;
+    report.header.seed = pass.seed;
+    report.body.moved.data_kept = request.read_only;
+    session.events.plan(plan(request).saying(pass.plan_line(request)));
+    session.back_up(request.backup.as_deref(), None, &mut report.body.moved)?;
+    session.begin_row(report)?;
+    let found = match pass.carry_out(request, session, report) {
+        Ok(found) => found,
+        Err(stop) => {
+            // There was no memory for its I/Os, so nothing was written.
+            session.backup = None;
+            report.body.moved.data_kept = true;
+            return Err(stop.into());
+        }
+    };
+    fill(report, &found);
+    session.hear_target(&mut report.header);
+    if matches!(found.stop, Some(Stop::Swapped(_))) {
+        session.another_card = true;
+    }
+    if session.backup.is_some() {
+        // The stamps go with the image that is put back, so there is nothing to go on with.
+        pass.forget();
+    }
+    found.stop.map_or(Ok(()), |stop| Err(stop.into()))
+}
+
+/// Every block each way, and an image before and after.
+fn plan(request: &Request) -> Plan {
+    let image = |stage| request.backup.as_ref().map(|_| (stage, 1.0));
+    let writing = (!request.read_only).then_some((WRITING, 1.0));
+    let passes = writing.into_iter().chain([(READING, 1.0)]);
+    let stages = image(backup::SAVING).into_iter().chain(passes).chain(image(backup::RESTORING));
+    Plan { long: true, ..Plan::of(stages) }
+}
+
+/// Refuses what goes against itself, before anything is opened.
+pub(super) fn check(request: &Request, target: TargetType) -> Result<()> {
+    let odd = [
+        (request.resume, "--resume"),
+        (request.two_passes, "--two-passes"),
+        (request.backup.is_some(), "--backup"),
+        (request.limits.max_write().is_some(), "--max-write"),
+        (request.common.seed.is_some(), "--seed"),
+    ];
+    if let Some((_, option)) = odd.iter().find(|(given, _)| request.read_only && *given) {
+        return Err(Failure::refused(format!(
+            "{option} has no effect with --read-only, which writes nothing; leave one out"
+        )));
+    }
+    if request.resume && request.backup.is_some() {
+        return Err(Failure::refused(
+            "--backup has no effect with --resume: the card is already overwritten",
+        ));
+    }
+    if target == TargetType::Directory {
+        return Err(Failure::refused(format!(
+            "{} is a directory; name the device for --full, or use --files to test the free space",
+            request.common.target
+        )));
+    }
+    Ok(())
+}
+
+/// A fresh pass, one that goes on, or a look at what an earlier one wrote.
+struct Pass {
+    seed: u64,
+    salt: u64,
+    previous: Option<PreviousPass>,
+    checkpoint: Option<Checkpoint>,
+    card_bytes: u64,
+}
+
+impl Pass {
+    fn of(request: &Request, session: &mut Session<'_>, report: &mut VerifyReport) -> Result<Self> {
+        let seed = report.header.seed;
+        let card_bytes = session.bytes();
+        let key = card_key(session.opened);
+        let print = fingerprint(key.as_deref(), card_bytes);
+        let checkpoint = key.map(|key| Checkpoint::of("full", &key)).transpose()?;
+        if !request.resume && !request.read_only {
+            return Ok(Pass { seed, salt: salt(seed, print), previous: None, checkpoint, card_bytes });
+        }
+        let mut card = Card::new(session.opened.target.as_mut(), session.interrupt, PASS_BLOCK, PASS_DEPTH)?;
+        let name = &request.common.target;
+        let found = find(&mut card);
+        report.body.moved.add_failed(card.counts(), card.io_errors());
+        let mut previous = found?.ok_or_else(|| {
+            Failure::refused(format!(
+                "{name} has no data of an earlier --full: it is another card, or was overwritten since. \
+                 Nothing was written"
+            ))
+        })?;
+        let stored: Option<Progress> = checkpoint.as_ref().and_then(Checkpoint::load);
+        let other = stored.as_ref().is_some_and(|stored| request.resume && stored.salt != previous.salt);
+        if !drawn_for(previous.salt, print) || other {
+            return Err(Failure::refused(format!(
+                "{name} has data of another card or run; nothing was written. Start again without --resume"
+            )));
+        }
+        let known = stored.filter(|stored| stored.salt == previous.salt && stored.card_bytes == card_bytes);
+        if let (Some(stored), true) = (&known, request.read_only) {
+            previous.reached = previous.reached.max(stored.written);
+        }
+        let seed = known.map_or(0, |stored| stored.seed);
+        Ok(Pass { seed, salt: previous.salt, previous: Some(previous), checkpoint, card_bytes })
+    }
+
+    fn carry_out(
+        &self,
+        request: &Request,
+        session: &mut Session<'_>,
+        report: &mut VerifyReport,
+    ) -> Result<Findings, Stop> {
+        let budget_s = request.limits.budget.map(|b| b.as_secs_f64());
+        let findings =
+            session.drive((PASS_BLOCK, PASS_DEPTH), &mut report.body.moved, |card, _, events| {
+                Ok::<_, Stop>(match (request.read_only, self.previous) {
+                    (true, Some(previous)) => recheck(card, &previous, budget_s, events),
+                    _ => {
+                        let settings = Settings {
+                            salt: self.salt,
+                            two_passes: request.two_passes,
+                            resumed_at: self.previous.map_or(0, |previous| previous.reached),
+                            budget_s,
+                            max_write: request.limits.max_write(),
+                        };
+                        let mut last = Instant::now();
+                        let mut store = |written: u64| {
+                            if last.elapsed() > STORE_EVERY || written >= self.card_bytes {
+                                last = Instant::now();
+                                self.store(written);
+                            }
+                        };
+                        verify(card, &settings, &mut store, events)
+                    }
+                })
+            })?;
+        if !request.read_only {
+            self.store(findings.written_to);
+        }
+        Ok(findings)
+    }
+
+    /// A checkpoint that cannot be kept is no reason to stop: the stamps tell the same.
+    fn store(&self, written: u64) {
+        if let Some(checkpoint) = &self.checkpoint {
+            let progress =
+                Progress { salt: self.salt, seed: self.seed, card_bytes: self.card_bytes, written };
+            let _ = checkpoint.save(&progress);
+        }
+    }
+
+    /// Nothing of the pass is on the card any more.
+    fn forget(&self) {
+        if let Some(checkpoint) = &self.checkpoint {
+            checkpoint.remove();
+        }
+    }
+
+    fn plan_line(&self, request: &Request) -> String {
+        let all = Size(self.card_bytes);
+        match (request.read_only, self.previous) {
+            (true, Some(previous)) => {
+                format!("writes nothing; reads the {} that an earlier run wrote", Size(previous.reached))
+            }
+            (false, Some(previous)) => {
+                format!("resumes at {} of {all}; all data on the card is lost", Size(previous.reached))
+            }
+            _ => format!(
+                "writes and reads back every block, up to {all} each way; all data on the card is lost"
+            ),
+        }
+    }
+}
+
+/// What a pass over every block found out.
+fn fill(report: &mut VerifyReport, found: &Findings) {
+    let Verification { method, announced_bytes, moved, .. } = std::mem::take(&mut report.body);
+    report.body = Verification { method, announced_bytes, moved, ..found.body.clone() };
+    let remark = |text: &String| Caveat::Other { text: text.clone() };
+    report.header.caveats.extend(found.remarks.iter().map(remark));
+    report.header.findings.extend(findings(found));
+}
+
+fn findings(found: &Findings) -> Vec<Finding> {
+    let mut list = Vec::new();
+    let bad = &found.bad;
+    if bad.all() > 0 {
+        let weight = if found.body.verdict.is_bad() { Weight::Bad } else { Weight::Hint };
+        let text = format!(
+            "The card lost or changed {} of {} read \
+                     back.",
+            Size(bad.all()),
+            Size(found.read_to)
+        );
+        let rows = [
+            ("lost bytes", bad.lost),
+            ("bytes with other data", bad.foreign),
+            ("bytes with data of other addresses", bad.alias),
+            ("bytes with wrong bits", bad.flipped),
+            ("unreadable bytes", bad.failed),
+        ];
+        let finding = Finding::new("blocks-not-as-written", weight, found.body.confidence, text);
+        let seen = rows.iter().filter(|(_, n)| *n > 0);
+        list.push(seen.fold(finding, |finding, (what, n)| finding.because(what, n)));
+    }
+    list.extend(answers_change(bad.passing_sectors));
+    list
+}

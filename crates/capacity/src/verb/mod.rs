@@ -1,0 +1,170 @@
+//! `verify`: is the capacity real, is every block whole. Three methods, one document.
+
+mod doubt;
+pub mod files;
+pub mod full;
+pub mod quick;
+
+pub use crate::request::Request;
+
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_model::identity::Identity;
+use cardscope_model::judged_label::{self, Measured, Seen};
+use cardscope_model::verify::{
+    FilesReport, MapSpeed, Method, Pace, SpeedMap, Verdict, Verification, VerifyReport,
+};
+use cardscope_sd::label::Label;
+use cardscope_session::after_verdict::{Tested, after};
+use cardscope_session::consent::Consent;
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::frame::{Common, Limits, Needs, Procedure, Session, keep_no_clean_verdict};
+use cardscope_session::opened::{Opened, TargetType};
+use cardscope_session::opening::Resolved;
+use cardscope_statistics::io_errors;
+
+impl Procedure for Request {
+    const VERB: &'static str = "verify";
+    type Body = Verification;
+
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn needs(&self) -> Needs {
+        match self.method() {
+            _ if self.read_only => Needs::Read,
+            Method::Quick if !self.erase => Needs::WriteAndKeep,
+            // Only files of its own are written, and nobody's data is lost.
+            Method::Files => Needs::WriteAndKeep,
+            _ => Needs::WriteAndLose(None),
+        }
+    }
+
+    fn check(&self, target: TargetType) -> Result<()> {
+        misplaced(self)?;
+        // What cannot be read must not be found out after minutes.
+        self.printed()?;
+        match self.method() {
+            Method::Quick => quick::check(self, target),
+            Method::Full => full::check(self, target),
+            Method::Files => Ok(()),
+        }
+    }
+
+    fn open(&self, target: Resolved, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened> {
+        match self.method() {
+            Method::Files => files::open(self, None, interrupt),
+            _ => cardscope_session::frame::open(self, target, consent, interrupt),
+        }
+    }
+
+    fn run(&self, session: &mut Session<'_>, report: &mut VerifyReport) -> Result<()> {
+        report.body.method = self.method();
+        report.body.announced_bytes = session.bytes();
+        let ended = match self.method() {
+            Method::Quick => quick::run(self, session, report),
+            Method::Full => full::run(self, session, report),
+            Method::Files => files::run(self, session, report),
+        };
+        keep_no_clean_verdict(report, ended.as_ref().err());
+        let layout = ended.is_ok().then(|| doubt::layout(session, &mut report.body)).flatten();
+        let weighed = says_errors_of_card(&ended);
+        if weighed && report.body.weigh_errors() {
+            report.drop_capacity_claims();
+        }
+        let printed = self.printed()?;
+        if let Some(printed) = &printed {
+            judge_label(report, printed, session.opened);
+        }
+        if ended.is_ok() {
+            doubt::explain(self, session, report, printed.as_ref(), layout);
+        }
+        if weighed {
+            let found = &report.body;
+            let failed = io_errors::finding(&found.moved, found.card_bytes(), "during the test");
+            report.header.findings.extend(failed);
+        }
+        if report.body.verdict == Verdict::Inconclusive && report.body.reason.is_none() {
+            report.body.reason = Some(inconclusive_because(self, session.opened, report, &ended));
+        }
+        let tested = Tested { common: &self.common, label: self.label.as_deref(), way: self.way() };
+        let next = after(&tested, &report.body, &report.header.findings);
+        report.header.next.extend(next);
+        ended
+    }
+}
+
+/// Why a test came to no conclusion, as the end of a sentence.
+fn inconclusive_because(
+    request: &Request,
+    opened: &Opened,
+    report: &VerifyReport,
+    ended: &Result<()>,
+) -> String {
+    let Limits { budget, .. } = request.limits;
+    let time_is_up = budget.is_some_and(|budget| report.body.moved.seconds >= NEARLY * budget.as_secs_f64());
+    let limit = request.limits.max_write().map(|_| "write limit reached".to_owned());
+    let limit = limit.or_else(|| opened.limit.reason()).filter(|_| !time_is_up);
+    match ended {
+        Err(Failure::Interrupted) => "interrupted".to_owned(),
+        Err(_) => "an error ended the test".to_owned(),
+        Ok(()) => limit.unwrap_or_else(|| match budget {
+            Some(_) => "time limit reached".to_owned(),
+            None => "too little for a verdict".to_owned(),
+        }),
+    }
+}
+
+/// Share of a budget that a test has spent which the budget ended.
+const NEARLY: f64 = 0.8;
+
+/// Whether I/Os that failed say something of the card: not where it went away.
+pub fn says_errors_of_card(ended: &Result<()>) -> bool {
+    !matches!(ended, Err(Failure::Io(_) | Failure::Refused(_)))
+}
+
+/// An option that the method does not know must not be passed over in silence, least of all one that saves data.
+fn misplaced(request: &Request) -> Result<()> {
+    let method = request.method();
+    Failure::refuse_first(&[
+        (
+            request.backup.is_some() && method != Method::Full,
+            "--backup needs --full; quick `verify` preserves the data without --erase",
+        ),
+        (request.resume && method != Method::Full, "--resume needs --full"),
+        (request.two_passes && method != Method::Full, "--two-passes needs --full"),
+        (request.keep_files && method != Method::Files, "--keep-files needs --files"),
+        (
+            (request.thorough || request.erase) && method != Method::Quick,
+            "--thorough and --erase are for quick `verify` only",
+        ),
+    ])
+}
+
+/// Holds what is printed on the card against what was found out.
+fn judge_label(report: &mut VerifyReport, printed: &Label, opened: &Opened) {
+    let body = &report.body;
+    let whole_card = body.method != Method::Files;
+    let speed = |of_map: fn(&SpeedMap) -> Option<MapSpeed>, of_files: fn(&FilesReport) -> Option<Pace>| {
+        let by_map = body.map.as_ref().and_then(of_map).map(|speed| speed.mean_mb_s);
+        by_map.or(body.files.as_ref().and_then(of_files).map(|pace| pace.mb_s)).into_iter().collect()
+    };
+    let seen = Seen {
+        announced_bytes: match whole_card {
+            // A partition or an image says nothing of what its card announces.
+            true if opened.is_whole_card() => Some(body.announced_bytes),
+            _ => opened.identity.as_ref().and_then(|identity| identity.capacity_bytes),
+        },
+        // What a reader may hide, or lies scattered, is not held against the print.
+        usable_bytes: body.usable_bytes.filter(|_| whole_card && body.verdict.lacks_capacity()),
+        usable_confidence: if whole_card { body.confidence } else { 0.0 },
+        identity: opened.identity.as_ref(),
+        measured: Measured {
+            read_mb_s: speed(|map| map.read, |files| files.read),
+            write_mb_s: speed(|map| map.write, |files| files.write),
+            bus: opened.identity.as_ref().and_then(Identity::bus_mode),
+            ceiling_mb_s: opened.ceiling_mb_s,
+        },
+    };
+    report.header.findings.extend(judged_label::judge(printed, &seen));
+}

@@ -1,0 +1,276 @@
+//! `verify`, quick: a few samples and one long run. What is on the card is saved to a journal before it is overwritten,
+//! put back and compared afterwards, however the probe ended; a card that is gone by then is put right by `restore`.
+//!
+//! Where there is a time budget, a few reads are timed before anything is written: what cannot be had in the time is
+//! refused or said at once, not found out when the time is over.
+
+use super::Request;
+use crate::probe::quick as capacity;
+use crate::probe::quick::ios_to_a_verdict;
+use crate::probe::quick::{LEAST_IOS, LEAST_RUN, Options, Outcome};
+use cardscope_engine::card::{Card, Extent};
+use cardscope_engine::content::Content;
+use cardscope_engine::event::Plan;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::target::{Direction, Region};
+use cardscope_journal::put_back::{PutBack, RESTORING};
+use cardscope_journal::witness::WITNESSES;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::random::mix;
+use cardscope_model::report::{Body as _, Moved};
+use cardscope_model::units::{MIB, Size, seconds};
+use cardscope_model::verify::{Verdict, VerifyReport};
+use cardscope_probing::context;
+use cardscope_probing::context::Limits;
+use cardscope_probing::io_size::{PROBE_BLOCK, PROBE_DEPTH};
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::frame::{NOT_RESTORED, Session, as_probes_know};
+use cardscope_session::opened::{Opened, TargetType};
+use std::time::Duration;
+
+/// Below this there is nothing that a sample could tell.
+const SMALLEST: u64 = MIB;
+
+/// Bytes beside the run that a probe may save: markers, ranges, the search for the boundary.
+const BESIDES: u64 = 192 * MIB;
+
+/// Room that a journal is given however short the time is.
+const SMALLEST_ROOM: u64 = 32 * MIB;
+
+/// Probes, then puts back whatever was overwritten, also after an interruption or an error.
+pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut VerifyReport) -> Result<()> {
+    let bytes = session.bytes();
+    if bytes < SMALLEST {
+        return Err(Failure::refused(format!(
+            "{} has only {bytes} bytes, too few for the quick test; use `verify --full`",
+            request.common.target
+        )));
+    }
+    let limits = Limits {
+        seed: mix(report.header.seed),
+        region: Region { start: 0, len: bytes },
+        max_write: request.limits.max_write(),
+        budget: request.limits.budget,
+    };
+    let mut options = Options { thorough: request.thorough, limits };
+    let began = seconds(session.opened.target.now());
+    let moved = &mut report.body.moved;
+    let look = |budget| Afford::look(session.opened, budget, !request.erase, session.interrupt, moved);
+    let afford = options.limits.budget.map(look).transpose()?;
+    if !request.erase {
+        session.begin_journal(
+            most_saved(&options, bytes, afford.as_ref()),
+            context::salt(options.limits.seed),
+        )?;
+    }
+    if let Some(remark) = afford.as_ref().and_then(|afford| afford.remark(bytes)) {
+        session.events.note(&remark);
+    }
+    let line = plan_line(&options, bytes, afford.as_ref(), session);
+    // Looking at the card before it is written to took some of the time.
+    let spent = Duration::from_secs_f64((seconds(session.opened.target.now()) - began).max(0.0));
+    options.limits.budget = options.limits.budget.map(|budget| budget.saturating_sub(spent));
+    session.begin_row(report)?;
+    // What is restored is read anyway, so little of it is read before.
+    let stages: &[_] = match request.erase {
+        true => &[(capacity::WRITING, 0.6), (capacity::READING_BACK, 0.4)],
+        false => &[(capacity::WRITING, 0.5), (capacity::READING_BACK, 0.05), (RESTORING, 0.45)],
+    };
+    session.events.plan(Plan::of(stages.iter().copied()).within(request.limits.budget).saying(line));
+    let ended = session.drive((PROBE_BLOCK, PROBE_DEPTH), &mut report.body.moved, |card, journal, events| {
+        capacity::probe(card, as_probes_know(journal), &options, events)
+    });
+    if let Ok(outcome) = &ended {
+        fill(report, outcome, bytes);
+    }
+    let usable = report.body.at_most_usable();
+    let (returned, ended) = session.put_back_after(ended.err(), usable, &mut report.body.moved);
+    let not_back = returned.as_ref().and_then(|returned| returned.finding(usable));
+    if let Some(back) = returned.and_then(|returned| returned.back) {
+        came_back(report, &back, usable);
+    }
+    if let Some(not_back) = not_back {
+        report.withdraw_verdict(NOT_RESTORED);
+        report.header.findings.push(not_back);
+    }
+    session.hear_target(&mut report.header);
+    ended
+}
+
+/// Refuses what goes against itself, before anything is opened.
+pub(super) fn check(request: &Request, target: TargetType) -> Result<()> {
+    if request.read_only {
+        return Err(Failure::refused("--read-only needs --full or --files, whose data it rereads"));
+    }
+    if target == TargetType::Directory {
+        return Err(Failure::refused(format!(
+            "{0} is a directory; test its free space with `verify {0} --files`, or name the card's device \
+             (`cardscope list`)",
+            request.common.target
+        )));
+    }
+    Ok(())
+}
+
+/// Bytes that may have to be saved: no more than may be written, or the time is enough for.
+fn most_saved(options: &Options, bytes: u64, afford: Option<&Afford>) -> u64 {
+    let limit = options.limits.max_write.map_or(u64::MAX, |most| most.saturating_add(MIB));
+    let in_time = afford.map_or(u64::MAX, |afford| afford.bytes().saturating_add(SMALLEST_ROOM));
+    (options.run_bytes(bytes) + BESIDES).min(bytes).min(limit).min(in_time)
+}
+
+/// What it will cost, before it begins.
+fn plan_line(options: &Options, bytes: u64, afford: Option<&Afford>, session: &Session<'_>) -> String {
+    let most = options.limits.max_write.unwrap_or(u64::MAX).min(afford.map_or(u64::MAX, Afford::bytes));
+    let run = options.run_bytes(bytes).min(most);
+    let keeps = match &session.journal {
+        Some(journal) => format!("overwritten data is saved in {} and restored", journal.path().display()),
+        None => "all data on the card is lost".to_owned(),
+    };
+    format!("writes up to {} (to a fake with a cache up to four times that); {keeps}", Size(run))
+}
+
+/// What a quick probe found out.
+fn fill(report: &mut VerifyReport, outcome: &Outcome, announced: u64) {
+    report.body.verdict = outcome.verdict;
+    report.body.usable_bytes = outcome.usable_bytes;
+    report.body.good_bytes = outcome.good_bytes;
+    report.body.proven_bytes = outcome.proven_bytes;
+    report.body.confidence = outcome.confidence;
+    report.body.share = outcome.share;
+    (report.body.wrap_bytes, report.body.dead_address_line) = (outcome.wrap_bytes, outcome.line);
+    report.body.cache_bytes = outcome.cache_bytes;
+    report.body.fails_beyond = outcome.fails_beyond;
+    let overflown = outcome.overflown_bytes.min(announced);
+    report.body.excluded_cache_bytes = Some(overflown).filter(|_| outcome.verdict == Verdict::Genuine);
+    report.body.disproofs.clone_from(&outcome.disproofs);
+    report.header.findings.extend(capacity::findings(outcome, announced));
+}
+
+/// What putting back showed of the card itself.
+fn came_back(report: &mut VerifyReport, back: &PutBack, usable: Option<u64>) {
+    let usable = usable.unwrap_or(u64::MAX);
+    let lost = back.lost.iter().filter(|range| range.offset < usable).map(|range| range.len).sum::<u64>();
+    let lost = lost.max(back.lost_at_first);
+    if report.body.verdict == Verdict::Genuine && lost > 0 {
+        report.body.restored_without(lost);
+        report.drop_capacity_claims();
+        report.header.findings.extend(forgotten(back));
+    }
+}
+
+/// What had to be restored twice.
+fn forgotten(back: &PutBack) -> Option<Finding> {
+    let (lost, all_there) = (back.lost_at_first, back.lost.is_empty());
+    let text = format!("The card lost {} of restored data; restored again, all of it is there.", Size(lost));
+    (lost > 0 && all_there).then(|| {
+        Finding::new("blocks-not-as-written", Weight::Bad, 0.99, text)
+            .because("lost bytes", lost)
+            .advise("Copy the data and do not keep any on this card.")
+    })
+}
+
+/// Places where a small read is timed; some cards take longer for the first one.
+const LOOKS: u64 = 3;
+
+/// Bytes of a small read.
+const SMALL: u32 = 4096;
+
+/// A large read, which shows the speed.
+const LARGE: u64 = MIB;
+
+/// The looks end when they have taken so large a share of the budget.
+const LOOKING: f64 = 0.05;
+
+/// Each byte that a test overwrites is moved so often: read twice to be saved, written, put back and compared, the last
+/// two twice where the card does not keep it.
+const MOVES: f64 = 9.0;
+
+/// Saving, putting back and comparing goes by pieces of about a mebibyte, each of them an I/O so often.
+const PUTS: f64 = 7.0;
+
+/// What reads of a card cost, seen before a test.
+#[derive(Debug, Clone, Copy)]
+struct Afford {
+    budget: f64,
+    /// Seconds of an I/O by itself.
+    each: f64,
+    /// Seconds of a byte.
+    byte: f64,
+    /// I/Os that come before and after the probe.
+    besides: u64,
+}
+
+impl Afford {
+    /// Times a few reads.
+    ///
+    /// # Errors
+    /// If the card is gone or the user stopped it; [`Failure::Refused`] where the budget does not even buy the shortest
+    /// test.
+    fn look(
+        opened: &mut Opened,
+        budget: Duration,
+        keeps: bool,
+        interrupt: &Interrupt,
+        moved: &mut Moved,
+    ) -> Result<Afford> {
+        let mut card = Card::new(opened.target.as_mut(), interrupt, LARGE as u32, 1)?;
+        let found = Afford::timed(&mut card, budget.as_secs_f64(), keeps);
+        moved.add_failed(card.counts(), card.io_errors());
+        found
+    }
+
+    fn timed(card: &mut Card<'_>, budget: f64, keeps: bool) -> Result<Afford> {
+        let (began, all) = (card.seconds(), card.bytes());
+        let mut each = f64::INFINITY;
+        for n in 0..LOOKS {
+            let offset = all / (LOOKS + 1) * (n + 1) / LARGE * LARGE;
+            let took = card.time(Direction::Read, Content::Buffer, Extent { offset, len: SMALL })?;
+            each = took.unwrap_or(each).min(each);
+            if card.seconds() - began > budget * LOOKING {
+                break;
+            }
+        }
+        let each = if each.is_finite() { each } else { 0.0 };
+        let besides = if keeps { WITNESSES } else { 0 };
+        let mut found = Afford { budget, each, byte: 0.0, besides };
+        found.refuse_too_little()?;
+        let large = Extent { offset: all / 2 / LARGE * LARGE, len: LARGE.min(all / 2) as u32 };
+        let took = card.time(Direction::Read, Content::Buffer, large)?.unwrap_or_default();
+        found.byte = (took - each).max(0.0) / f64::from(large.len);
+        Ok(found)
+    }
+
+    fn refuse_too_little(&self) -> Result<()> {
+        let ios = self.besides + LEAST_IOS;
+        let least = ios as f64 * self.each;
+        if least <= self.budget {
+            return Ok(());
+        }
+        Err(Failure::refused(format!(
+            "{:.0} s is too short for this card: the test needs at least {ios} I/Os of {:.2} s. Nothing was \
+             written; give at least --budget {:.0}s",
+            self.budget,
+            self.each,
+            (2.0 * least).ceil()
+        )))
+    }
+
+    /// Bytes that can be overwritten and put back in the time, at most.
+    fn bytes(&self) -> u64 {
+        let each = MOVES * self.byte + PUTS * self.each / MIB as f64;
+        (self.budget / each).min(u64::MAX as f64) as u64
+    }
+
+    /// What the time does not buy, in a sentence.
+    fn remark(&self, card_bytes: u64) -> Option<String> {
+        let ios = (self.besides + ios_to_a_verdict(card_bytes)) as f64;
+        let needed = ios * self.each + MOVES * LEAST_RUN as f64 * self.byte;
+        (needed > self.budget).then(|| {
+            format!(
+                "{:.0} s is too short to prove this card genuine: at {:.2} s per I/O it takes about {:.0} s",
+                self.budget, self.each, needed
+            )
+        })
+    }
+}

@@ -1,0 +1,98 @@
+//! How often a good card is accused over an occasional bus error, by the rate that is tolerated: genuine cards whose reads
+//! and writes fail by chance, in virtual time. `UPDATE_DOCS=1 CARDSCOPE_LONG=1 cargo test --profile long
+//! -p cardscope-probe --test probe bus_errors -- --nocapture` makes the table in `docs/accuracy.md`, from which
+//! `TOLERATED_PER_MILLION` is chosen.
+
+use crate::common::{Probed, erasing, options};
+use cardscope_engine::card::{Card, extents};
+use cardscope_engine::content::Content;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_model::verify::{IoCounts, TOLERATED_PER_MILLION, Verdict, at_rate};
+use cardscope_simulator::{SimTarget, target_spec};
+use cardscope_testkit::written_docs::keep;
+use std::fmt::Write;
+
+/// Seeds of each rate in the quick run, and in the long one.
+const FEW: u64 = 4;
+const MANY: u64 = 100;
+
+/// Failures of a million I/Os: none, one bit in 10^12 (8 to 80 at 1 to 10 MiB an I/O), a worn cable, bad contacts.
+const RATES: [f64; 6] = [0.0, 1.0, 10.0, 100.0, 1000.0, 10_000.0];
+
+/// Rates that could be tolerated.
+const CHOICES: [f64; 4] = [1.0, 10.0, 100.0, 1000.0];
+
+/// Capacities: the smaller ones cost fewer I/Os.
+const SIZES: [&str; 4] = ["1GiB", "8GiB", "64GB", "512GB"];
+
+fn probed(per_million: f64, seed: u64) -> Probed {
+    let size = SIZES[(seed % SIZES.len() as u64) as usize];
+    let p = per_million / 1e6;
+    let name = format!(
+        "sim:constant?announced_bytes={size}&faults.read_error_p={p}&faults.write_error_p={p}&seed={seed}"
+    );
+    erasing(&name, &options(false, seed))
+}
+
+fn is_accused(counts: IoCounts, tolerated: f64) -> bool {
+    counts.failed_twice > 0 || counts.failed_once > at_rate(counts.ios, tolerated)
+}
+
+#[test]
+fn good_cards_with_rare_errors_are_not_accused_and_many_errors_are_no_pass() {
+    let seeds = if cardscope_testkit::is_long() { MANY } else { FEW };
+    let mut table =
+        String::from("| failures in a million I/Os | cards | I/Os, median | failed once | twice |");
+    for tolerated in CHOICES {
+        let _ = write!(table, " accused at N = {tolerated} |");
+    }
+    table += &format!("\n| ---: | ---: | ---: | ---: | ---: |{}\n", " ---: |".repeat(CHOICES.len()));
+    for rate in RATES {
+        let cards: Vec<Probed> = (1..=seeds).map(|seed| probed(rate, seed)).collect();
+        let sum = |of: fn(&IoCounts) -> u64| cards.iter().map(|card| of(&card.counts)).sum::<u64>();
+        let mut ios: Vec<u64> = cards.iter().map(|card| card.counts.ios).collect();
+        ios.sort_unstable();
+        let _ = write!(
+            table,
+            "| {rate} | {seeds} | {} | {} | {} |",
+            ios[ios.len() / 2],
+            sum(|counts| counts.failed_once),
+            sum(|counts| counts.failed_twice)
+        );
+        for tolerated in CHOICES {
+            let accused = cards.iter().filter(|card| is_accused(card.counts, tolerated)).count();
+            let _ = write!(table, " {:.1} % |", accused as f64 / seeds as f64 * 100.0);
+        }
+        table.push('\n');
+        for card in &cards {
+            let accused = is_accused(card.counts, TOLERATED_PER_MILLION);
+            let said = card.outcome.verdict;
+            // What fails at the very end and is read there sector by sector is no fault, and counts for nothing.
+            assert!(accused || said == Verdict::Genuine, "{}", card.summary());
+            assert!(
+                card.counts.failed_twice == 0 || [Verdict::Damaged, Verdict::Unstable].contains(&said),
+                "{}",
+                card.summary()
+            );
+        }
+        let wrong = cards.iter().filter(|card| card.outcome.verdict != Verdict::Genuine).count() as f64;
+        let most = if rate <= TOLERATED_PER_MILLION { (seeds as f64 * 0.01).max(1.0) } else { f64::MAX };
+        assert!(wrong <= most, "{wrong} of {seeds} good cards accused at {rate} in a million");
+        assert!(rate < 10_000.0 || wrong == seeds as f64, "{wrong} of {seeds} at {rate} in a million");
+    }
+    keep("accuracy", "bus-errors", &table);
+}
+
+/// A request that failed twice has failed twice, whatever its size, and whether or not a third try moves its data.
+#[test]
+fn requests_of_every_size_that_fail_twice_are_counted_as_such() {
+    for block in [4 << 10, 64 << 10, 1 << 20] {
+        let name = "sim:constant?announced_bytes=4GiB&faults.read_error_p=0.02&faults.error_tries=2";
+        let mut target = SimTarget::open(target_spec::parse(name).unwrap()).unwrap();
+        let interrupt = Interrupt::default();
+        let mut card = Card::new(&mut target, &interrupt, block, 4).unwrap();
+        card.read(extents(0, 1000 * u64::from(block), block), Content::Buffer, |_, _, _| Ok(())).unwrap();
+        let IoCounts { failed_once, failed_twice, .. } = card.counts();
+        assert!(failed_once == 0 && failed_twice > 0, "{block}: {failed_once} once, {failed_twice} twice");
+    }
+}

@@ -1,0 +1,82 @@
+//! Simulated cards under the quick probe.
+
+use cardscope_capacity::probe::quick::{Options, Outcome, probe};
+use cardscope_engine::card::{Card, Tally};
+use cardscope_engine::event::Silent;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::target::{Region, Target};
+use cardscope_model::verify::{ErrorPattern, IoCounts};
+use cardscope_probing::context::Limits;
+use cardscope_probing::io_size::{PROBE_BLOCK, PROBE_DEPTH};
+use cardscope_simulator::SimTarget;
+
+/// What a probe said, what it cost, and what is true.
+#[derive(Debug)]
+pub(crate) struct Probed {
+    pub(crate) name: String,
+    pub(crate) outcome: Outcome,
+    pub(crate) tally: Tally,
+    pub(crate) counts: IoCounts,
+    pub(crate) seconds: f64,
+    pub(crate) verdict: String,
+    pub(crate) usable: u64,
+    pub(crate) good: u64,
+    pub(crate) announced: u64,
+}
+
+/// A probe over all of any card, without limits.
+pub(crate) fn options(thorough: bool, seed: u64) -> Options {
+    let region = Region { start: 0, len: u64::MAX };
+    Options { thorough, limits: Limits { seed, region, max_write: None, budget: None } }
+}
+
+/// Probes a simulated card in virtual time, with what is on it given up.
+pub(crate) fn erasing(name: &str, options: &Options) -> Probed {
+    let mut target = SimTarget::named(name).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let verdict = serde_json::to_value(target.truth().verdict).unwrap().as_str().unwrap().to_owned();
+    let (usable, good) = (target.truth().usable_bytes, target.truth().good_bytes);
+    let announced = target.info().bytes;
+    let mut card = Card::new(&mut target, &Interrupt::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
+    let mut outcome = probe(&mut card, None, options, &mut Silent).unwrap();
+    let (tally, counts, seconds) = (card.tally(), card.counts(), card.seconds());
+    // As the verb does once everything is restored.
+    let pattern = ErrorPattern::of(counts, card.io_errors(), Some(announced));
+    let before = outcome.verdict;
+    outcome.verdict = before.with_errors(1.0, pattern, false).0;
+    if outcome.verdict != before {
+        outcome.usable_bytes = None;
+    }
+    Probed { name: name.to_owned(), outcome, tally, counts, seconds, verdict, usable, good, announced }
+}
+
+impl Probed {
+    /// What is wrong with the answer, in a line; `None` where the verdict is the truth, and the usable bytes are right
+    /// to 1 MiB where they can be known.
+    pub(crate) fn mistake(&self) -> Option<String> {
+        let outcome = &self.outcome;
+        let unknown = ["damaged", "unstable", "overcommitted"].contains(&self.verdict.as_str());
+        let usable = match outcome.usable_bytes {
+            Some(bytes) => bytes.abs_diff(self.usable) <= 1 << 20,
+            None => unknown,
+        };
+        (outcome.verdict.word() != self.verdict || !usable).then(|| self.summary())
+    }
+
+    /// What was said beside what is true, in a line.
+    pub(crate) fn summary(&self) -> String {
+        let outcome = &self.outcome;
+        format!(
+            "{}: {} with {:?} usable, {:.3} sure, true is {} with {}; wrap {:?}, cache {:?}, {} MB written, {:.1} s",
+            self.name,
+            outcome.verdict,
+            outcome.usable_bytes,
+            outcome.confidence,
+            self.verdict,
+            self.usable,
+            outcome.wrap_bytes,
+            outcome.cache_bytes,
+            self.tally.written / 1_000_000,
+            self.seconds
+        )
+    }
+}

@@ -1,0 +1,233 @@
+//! `check` as one page: identity, capacity, speeds, jobs, marks, flash, a long run, and what to do next.
+
+mod jobs;
+
+pub use cardscope_marks::page::page as marks;
+
+use cardscope_bench::page::precision;
+use cardscope_capacity::page::evidence;
+use cardscope_capacity::page::verdict;
+use cardscope_endurance::page::sustain;
+use cardscope_flash::page as card_map;
+use cardscope_identity::page as identity;
+use cardscope_model::check::{CheckReport, PartState};
+use cardscope_model::finding::Weight;
+use cardscope_model::identity::Identity;
+use cardscope_model::report::Tone;
+use cardscope_model::result::TestResult;
+use cardscope_model::suspect_reader;
+use cardscope_model::sustain::Measured;
+use cardscope_model::units::Size;
+use cardscope_model::units::three_digits as speed;
+use cardscope_model::verify::{Method, Verification};
+use cardscope_page::chart::inside::{PICTURE, addresses};
+use cardscope_page::chart::visit;
+use cardscope_page::figure::{duration, test_of, time_us};
+use cardscope_page::tree::table::Table;
+use cardscope_page::tree::{Block, Fact, Page, Reason, fact, failed_ios, io_errors, may_have_changed, moved};
+use cardscope_sd::mark::Mark;
+use std::borrow::Cow;
+
+/// Charts of the map that the page has room for.
+const CHARTS: usize = 3;
+
+/// The page of a visit.
+pub fn page(report: &CheckReport) -> Page {
+    let (header, body) = (&report.header, &report.body);
+    let found = verification(report);
+    let (tone, answer) = verdict::headline(&found, &header.findings, cardscope_marks::page::missed(report));
+    let mut page = Page::new(&header.target, tone, answer);
+    page.figures = figures(report);
+    add_reasons(&mut page, report, &found);
+    page.add("Capacity", visit::capacity(&found).map(Block::chart));
+    let chart = visit::speeds(&body.bench, &claimed(report), &header.condition).map(Block::chart);
+    page.add("Speed", chart.into_iter().chain([Block::Table(speeds(&body.bench))]));
+    let chart = visit::jobs(&jobs::best_first(&body.jobs)).map(Block::chart);
+    page.add("Suitable for", chart.into_iter().chain([Block::Table(jobs::table(&body.jobs))]));
+    page.add("Marks", cardscope_marks::page::blocks(body.marks.as_ref(), &body.printed_speeds));
+    if let Some(identity) = &body.identity {
+        page.fold("Identity", [Block::Facts(what_it_is(identity, report))]);
+    }
+    page.fold("Marks in detail", [Block::Facts(cardscope_marks::page::details(body.marks.as_ref()))]);
+    page.fold("What each job takes", [Block::Facts(jobs::details(&body.jobs))]);
+    let map = found.map.as_ref().and_then(|map| addresses(map, &header.condition, PICTURE));
+    page.add("Speed over the addresses", map.map(Block::chart));
+    page.fold("Flash geometry", flash(report));
+    page.fold("Sustained use", body.sustain.iter().flat_map(long_run));
+    page.add_findings(header, body.bench.iter());
+    page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
+    page.fold("How it was tested", [Block::Facts(time(report))]);
+    if body.verify.is_some() {
+        evidence::add(&mut page, header, &found, body.identity.as_ref());
+    }
+    // A proof is one sheet: the figures that marks rest on stand with them.
+    page.print(&["Capacity", "Marks"]);
+    page.add_end(header);
+    page
+}
+
+/// What `verify` found, also where a visit ended before it.
+fn verification(report: &CheckReport) -> Cow<'_, Verification> {
+    match &report.body.verify {
+        Some(verify) if verify.body.verdict == report.body.verdict => Cow::Borrowed(&verify.body),
+        // Other parts of the visit saw I/Os fail.
+        Some(verify) => Cow::Owned(Verification {
+            verdict: report.body.verdict,
+            usable_bytes: report.body.usable_bytes,
+            confidence: report.body.confidence,
+            ..verify.body.clone()
+        }),
+        None => Cow::Owned(Verification {
+            verdict: report.body.verdict,
+            announced_bytes: report.body.announced_bytes,
+            usable_bytes: report.body.usable_bytes,
+            proven_bytes: report.body.proven_bytes,
+            confidence: report.body.confidence,
+            reason: untested(report),
+            ..Verification::default()
+        }),
+    }
+}
+
+/// Why the capacity was not tested, where it was left out.
+fn untested(report: &CheckReport) -> Option<String> {
+    report.body.parts.iter().find(|part| part.part == "verify")?.reason.clone()
+}
+
+/// The marks that the card or its label claims; where none was judged, those of its registers.
+fn claimed(report: &CheckReport) -> Vec<Mark> {
+    let judged = report.body.marks.iter().flat_map(|marks| &marks.judged);
+    let claimed: Vec<Mark> = judged.filter(|j| j.is_claimed()).map(|j| j.mark).collect();
+    let own = report.body.identity.iter().flat_map(|identity| &identity.marks).copied();
+    if claimed.is_empty() { own.collect() } else { claimed }
+}
+
+fn add_reasons(page: &mut Page, report: &CheckReport, found: &Verification) {
+    let body = &report.body;
+    page.reasons.extend(failed_ios(&body.moved));
+    page.reasons.extend(verdict::reason(found).map(|(tone, text)| Reason { tone, text }));
+    if body.moved.may_have_changed.is_some() || !body.moved.data_kept && body.moved.bytes_written > 0 {
+        page.because(Tone::Warning, format!("The card's data: {}.", content(report)));
+    }
+    let outcomes = body.marks.as_ref().map(cardscope_marks::page::outcomes).unwrap_or_default();
+    if !outcomes.is_empty() {
+        let tone = if cardscope_marks::page::missed(report).is_some() { Tone::Bad } else { Tone::Plain };
+        page.because(tone, format!("{}.", outcomes.join("; ")));
+    }
+    page.because_all(Tone::Warning, measured_hints(report));
+    page.because_all(Tone::Plain, jobs::suitable(&body.jobs));
+    let worth_using = !found.verdict.is_bad();
+    page.because_all(Tone::Plain, body.sustain.as_ref().filter(|_| worth_using).map(sustain::summary));
+}
+
+/// Hints from what was measured; those of registers are for who looks into the identity.
+fn measured_hints(report: &CheckReport) -> impl Iterator<Item = String> {
+    let registers = report.body.identity.as_ref().map_or(&[][..], |identity| &identity.findings);
+    let hints = report.header.findings.iter().filter(|finding| finding.weight == Weight::Hint);
+    hints
+        // The end of the page puts a suspect reader first.
+        .filter(|finding| finding.claim != suspect_reader::CLAIM)
+        .filter(|finding| !registers.iter().any(|known| known.claim == finding.claim))
+        .map(|finding| finding.verdict.clone())
+}
+
+/// What a shop's page says of a card, as found: the tiles of the page.
+fn figures(report: &CheckReport) -> Vec<Fact> {
+    let body = &report.body;
+    let by_files = body.verify.as_ref().is_some_and(|verify| verify.body.method == Method::Files);
+    let announced = Size(verdict::announced_bytes(&verification(report)));
+    let usable = body.usable_bytes.map_or_else(
+        || format!("{announced}, usable unknown"),
+        |bytes| format!("{} of {announced} usable", Size(bytes)),
+    );
+    let name = body.identity.as_ref().and_then(identity::name);
+    let claims = body.identity.as_ref().map(|identity| {
+        identity.mark_demands.iter().map(|demand| demand.mark.to_string()).collect::<Vec<_>>().join(" ")
+    });
+    let bus = body.identity.as_ref().and_then(|identity| {
+        let ceiling = identity.ceiling_mb_s().map(|mb_s| format!("{} MB/s", speed(mb_s)));
+        let parts: Vec<String> = identity.bus_mode().into_iter().chain(ceiling).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    });
+    let all = [
+        ("card", name),
+        (if by_files { "free space" } else { "capacity" }, Some(usable)),
+        ("verified", Some(Size(body.proven_bytes).to_string())),
+        ("claims", claims.filter(|claims| !claims.is_empty())),
+        ("bus", bus),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some(fact(name, value?))).collect()
+}
+
+fn what_it_is(identity: &Identity, report: &CheckReport) -> Vec<Fact> {
+    let model = identity.nvme.as_ref().and_then(|nvme| nvme.identify.as_ref());
+    let marks: Vec<String> = identity.mark_demands.iter().map(|d| d.mark.to_string()).collect();
+    let marks = (!marks.is_empty()).then(|| fact("marks it claims", marks.join(" ")));
+    let name = identity.cid.iter().map(|cid| fact("name", &cid.pnm));
+    let known = name.chain(model.map(|controller| fact("model", &controller.mn))).chain(marks);
+    known
+        .chain(report.header.condition.iter().map(|(word, value)| fact(&word.replace('_', " "), value)))
+        .collect()
+}
+
+/// The state of the card's content.
+fn content(report: &CheckReport) -> String {
+    let moved = &report.body.moved;
+    match &moved.may_have_changed {
+        Some(changed) => may_have_changed(changed),
+        None if moved.data_kept => "preserved".to_owned(),
+        None => "not preserved, as agreed".to_owned(),
+    }
+}
+
+fn speeds(results: &[TestResult]) -> Table {
+    Table::of(
+        results,
+        &[
+            ("test", &|r| test_of(r.name(), r.step.as_deref())),
+            ("MB/s", &|r| speed(r.mb_s)),
+            ("±", &precision),
+            ("IOPS", &|r| speed(r.iops)),
+            ("median", &|r| time_us(r.latency_us.p50)),
+            ("longest", &|r| time_us(r.latency_us.max)),
+        ],
+    )
+}
+
+fn flash(report: &CheckReport) -> Vec<Block> {
+    let Some(map) = &report.body.map else { return Vec::new() };
+    let charts = card_map::charts(&map.body.measured).into_iter().take(CHARTS).map(Block::chart);
+    let mut blocks = vec![Block::Facts(card_map::known(&map.body.measured))];
+    blocks.extend(charts);
+    blocks.extend(map.body.advice.words.iter().map(|words| Block::Words(words.clone())));
+    blocks.push(Block::Commands(map.body.advice.commands.iter().map(|c| c.command.clone()).collect()));
+    blocks
+}
+
+fn long_run(found: &Measured) -> Vec<Block> {
+    let levels = found.levels.iter().map(|level| {
+        let span = format!("{} to {}", duration(level.from_s), duration(level.to_s));
+        fact(&level.op, format!("{} MB/s, {} ({span})", speed(level.mb_s), level.state))
+    });
+    let warmest = found.max_celsius.map(|celsius| fact("warmest", format!("{celsius:.0} °C")));
+    let events = found.events.iter();
+    let events = events.map(|event| fact(event.kind.words(), format!("after {}", duration(event.at_s))));
+    let charts = sustain::charts(found).into_iter().take(1).map(Block::chart);
+    [Block::Facts(levels.chain(warmest).chain(events).collect())].into_iter().chain(charts).collect()
+}
+
+fn time(report: &CheckReport) -> Vec<Fact> {
+    let body = &report.body;
+    let part = |part: &cardscope_model::check::Part| {
+        let reason = part.reason.as_ref().map(|r| format!(": {r}")).unwrap_or_default();
+        let what = match part.state {
+            PartState::Done => duration(part.seconds),
+            PartState::Partly => format!("{}, in part{reason}", duration(part.seconds)),
+            PartState::LeftOut => format!("left out{reason}"),
+        };
+        fact(&part.part, what)
+    };
+    let spent = duration(body.moved.seconds);
+    let all = if body.budget_s > 0.0 { format!("{spent} of {}", duration(body.budget_s)) } else { spent };
+    body.parts.iter().map(part).chain([fact("total", all), fact("I/O", moved(&body.moved))]).collect()
+}

@@ -1,0 +1,63 @@
+//! What a visit is asked for.
+
+use cardscope_model::judged_mark::Form;
+use cardscope_session::frame::{Common, Limits};
+use clap::Args;
+use std::time::Duration;
+
+/// Test a card as a whole: real or fake, how fast, what it suits
+///
+/// Preserves the data on the card: each block is saved to a journal on another disk before it is overwritten,
+/// then restored and checked. Ends with one page.
+#[derive(Debug, Clone, Default, Args)]
+#[command(
+    mut_arg("budget", |budget| budget.default_value("3m").default_value_if("marks", "true", None)),
+    mut_arg("max_write", |most| most.conflicts_with("read_only"))
+)]
+pub struct Request {
+    /// What every verb is asked for.
+    #[command(flatten)]
+    pub common: Common,
+    /// What it may spend; without a budget the visit takes three minutes, but for marks in the conditions of the
+    /// specification.
+    #[command(flatten)]
+    pub limits: Limits,
+    /// Write nothing; skip every test that needs writes, the capacity test included
+    #[arg(long)]
+    pub read_only: bool,
+    /// Overwrite the card without saving its data, which leaves time for more tests. All data on it is lost
+    /// (asks first)
+    #[arg(long, conflicts_with = "read_only")]
+    pub erase: bool,
+    /// Test capacity and marks only; with --erase in the conditions of the specification, which fills the card and takes
+    /// at least 20 minutes more (no time limit unless --budget is given)
+    #[arg(long, conflicts_with = "read_only")]
+    pub marks: bool,
+    /// Text printed on the card, to be checked, e.g. "256GB U3 A2 V30 'up to 160 MB/s'"
+    #[arg(long, value_name = "TEXT")]
+    pub label: Option<String>,
+}
+
+/// What a visit takes where nothing else is asked for.
+pub(super) const BUDGET: Duration = Duration::from_secs(180);
+
+impl Request {
+    /// Time for all of it.
+    pub(super) fn budget(&self) -> Duration {
+        self.limits.budget.unwrap_or(BUDGET)
+    }
+
+    /// How near to the specification's method the marks are tested.
+    pub(super) fn form(&self) -> Form {
+        match (self.erase, self.marks) {
+            (false, _) => Form::Short,
+            (true, false) => Form::Volumes,
+            (true, true) => Form::Specification,
+        }
+    }
+
+    /// Whether the marks take as long as they take.
+    pub(super) fn takes_its_time(&self) -> bool {
+        self.form() == Form::Specification && self.limits.budget.is_none()
+    }
+}

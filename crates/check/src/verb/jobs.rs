@@ -1,0 +1,73 @@
+//! What the card is good for: its figures, and what each job makes of them.
+
+use super::visit::Visit;
+use cardscope_compare::judge::ranking::{AfterCache, after_cache};
+use cardscope_model::check::CheckReport;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::job::{self, Figures};
+use cardscope_model::result::TestResult;
+use cardscope_model::shell::quoted;
+
+impl Visit<'_, '_> {
+    /// A fake or a dying card is good for nothing, whatever its speed.
+    pub(super) fn judge_jobs(&mut self) {
+        if self.report.body.verdict.is_bad() || self.report.body.bench.is_empty() {
+            return;
+        }
+        let (figures, assumed) = figures(self.report);
+        if assumed && figures.sustained_write_mb_s.is_some() {
+            self.report.header.findings.push(
+                Finding::new(
+                    "sustained-assumed",
+                    Weight::Note,
+                    0.6,
+                    "The test did not reach the end of the write cache; long writes may be slower.",
+                )
+                .advise(format!(
+                    "Run `cardscope sustain {}` to find the speed after the cache.",
+                    quoted(&self.report.header.target)
+                )),
+            );
+        }
+        // The built-in ones are held by a test.
+        let jobs = job::JOBS.all(job::parse).unwrap_or_default();
+        self.report.body.jobs = jobs.iter().map(|job| job::score(job, &figures)).collect();
+    }
+}
+
+/// The figures that jobs ask for, and whether the sustained write is only that of the short test.
+pub(super) fn figures(report: &CheckReport) -> (Figures, bool) {
+    // What failed I/Os touched is no figure.
+    let clean = report.body.bench.iter().filter(|result| !result.met_failed_ios());
+    let result = |name: &str| clean.clone().find(|r| r.name().to_string() == name);
+    let speed = |name: &str| result(name).map(|r| r.mb_s);
+    let best = |one: Option<f64>, other: Option<f64>| one.into_iter().chain(other).reduce(f64::max);
+    let writes: Vec<&TestResult> =
+        ["SEQ1M Q1T1 write", "RND4K Q1T1 write"].into_iter().filter_map(result).collect();
+    let longest = writes.iter().map(|r| r.latency_us.max / 1e6).reduce(f64::max);
+    let write_mb_s = best(speed("SEQ1M Q8T1 write"), speed("SEQ1M Q1T1 write"));
+    let (sustained_write_mb_s, assumed) = sustained(report, write_mb_s);
+    let figures = Figures {
+        read_mb_s: best(speed("SEQ1M Q8T1 read"), speed("SEQ1M Q1T1 read")),
+        write_mb_s,
+        sustained_write_mb_s,
+        random_read_iops: result("RND4K Q1T1 read").map(|r| r.iops),
+        random_write_iops: result("RND4K Q1T1 write").map(|r| r.iops),
+        longest_write_s: longest,
+        capacity_gb: Some(capacity(report) as f64 / 1e9),
+    };
+    (figures, assumed)
+}
+
+/// What the card announces; in a directory the room that was there.
+fn capacity(report: &CheckReport) -> u64 {
+    report.body.identity.as_ref().and_then(|i| i.capacity_bytes).unwrap_or(report.body.announced_bytes)
+}
+
+fn sustained(report: &CheckReport, write_mb_s: Option<f64>) -> (Option<f64>, bool) {
+    match after_cache(report.body.sustain.as_ref(), report.body.map.as_ref().map(|map| &map.body.measured)) {
+        AfterCache::Measured(mb_s) => (Some(mb_s), false),
+        AfterCache::NoCache => (write_mb_s, false),
+        AfterCache::Unknown => (write_mb_s, true),
+    }
+}

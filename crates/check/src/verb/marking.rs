@@ -1,0 +1,210 @@
+//! The part that judges marks: those that the card or its label claims, and the highest it would meet.
+
+use super::jobs::figures;
+use super::visit::{Ended, Visit, in_a_line};
+use cardscope_engine::target::Region;
+use cardscope_marks::probe as marks;
+use cardscope_marks::probe::{Options, TEST_AREA};
+use cardscope_model::card_map::Measured;
+use cardscope_model::judged_mark::{Marks, MarksReport, claims};
+use cardscope_model::units::MIB;
+use cardscope_probing::context::{CARD_START, Limits, salt};
+use cardscope_probing::io_size::{PROBE_BLOCK, PROBE_DEPTH};
+use cardscope_probing::write_scope::WriteScope;
+use cardscope_sd::label;
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::frame::{Common, Outcome, Procedure, Session, as_probes_know};
+use cardscope_statistics::io_errors;
+
+/// Bytes that it may save and write: some allocation units of 4 to 16 MiB.
+const MOST: u64 = 256 * MIB;
+
+/// Share of what is left of the time; the rest is for using the card for a while, which tells less in a minute.
+const SHARE: f64 = 0.85;
+
+/// Below this not even one allocation unit is written.
+const LEAST_S: f64 = 4.0;
+
+/// The test file in a directory: at most the area that the A classes are tested in, at least what shows a V class.
+const OWN_FILE: (u64, u64) = (64 * MIB, TEST_AREA);
+
+/// Share of what is left of the time that filling it may take.
+const FILL_SHARE: f64 = 0.25;
+
+/// So much of a card must be left behind its start.
+const LEAST_AREA: u64 = 64 * MIB;
+
+impl Visit<'_, '_> {
+    pub(super) fn marks(&mut self) -> Result<(), Ended> {
+        let began = self.now();
+        if let Some(why) = self.no_writes() {
+            return Err(Ended::left_out(why));
+        }
+        if self.report.body.verdict.is_bad() {
+            return Err(Ended::left_out("not judged on a fake"));
+        }
+        if self.budget.left(began) < LEAST_S {
+            return Err(Ended::no_time("no time left (`--budget`)"));
+        }
+        let judging = Judging {
+            common: self.common(3),
+            options: self.marks_options(began)?,
+            saves: !self.directory && !self.request.erase,
+            content_may_go: self.request.erase,
+        };
+        let Outcome { report: found, failure } = self.part(&judging)?;
+        self.add(&found.body.moved);
+        self.found(found.header.findings);
+        let measured = found.body.marks;
+        self.judging = Some(judging.options);
+        let (reason, short) = (in_a_line(&measured.left_out), measured.short_of_time);
+        self.report.body.marks = Some(measured);
+        self.done("marks", began, reason, short);
+        Ended::with(failure)
+    }
+
+    /// The marks that card and label claim.
+    pub(super) fn claims_marks(&self) -> bool {
+        let printed = self.request.label.as_deref().and_then(|text| label::parse(text).ok());
+        !claims(self.session.opened.identity.as_ref(), printed.as_ref()).is_empty()
+    }
+
+    /// A map that is drawn after the marks were judged may have found the speed after the cache, which short writes never
+    /// see: it joins in.
+    pub(super) fn judge_after_cache(&mut self) {
+        let found = self.report.body.map.as_ref().and_then(|map| after_cache(&map.body.measured));
+        let (Some(mb_s), Some(options), Some(marks)) = (found, &self.judging, &mut self.report.body.marks)
+        else {
+            return;
+        };
+        let findings = &mut self.report.header.findings;
+        findings.retain(|finding| !marks.findings.contains(finding));
+        marks::judge_after_cache(marks, options, self.session.opened.target.info().bytes, mb_s);
+        findings.extend(marks.findings.iter().cloned());
+    }
+
+    fn marks_options(&mut self, now: f64) -> Result<Options> {
+        let (erase, unlimited) = (self.request.erase, self.request.takes_its_time());
+        if self.session.opened.limit.left().is_some_and(|left| left < 2 * OWN_FILE.0) {
+            return Err(self.session.opened.limit.refuse("judging marks", 2 * OWN_FILE.1));
+        }
+        let region = match self.directory {
+            true => self.session.opened.target.area(self.own_file(now)).map_err(Failure::refused)?,
+            false if erase => Region { start: 0, len: self.usable() },
+            false => off_the_start(self.usable())?,
+        };
+        // A file of our own is filled once before it is used.
+        let most = (!erase).then_some(if self.directory { region.len + MOST } else { MOST });
+        let limits = Limits {
+            seed: self.seed(3),
+            region,
+            max_write: most.into_iter().chain(self.left_to_write()).min(),
+            budget: (!unlimited).then(|| self.budget.share(now, SHARE)),
+        };
+        let printed = self.request.label.as_deref().map(label::parse).transpose();
+        let printed = printed.map_err(Failure::refused)?;
+        let identity = self.session.opened.identity.as_ref();
+        let ceiling = self.session.opened.ceiling_mb_s;
+        let options = Options::of(limits, identity, printed.as_ref(), ceiling);
+        let options = Options { card_addresses: !self.directory, form: self.request.form(), ..options };
+        let map = self.report.body.map.as_ref().map(|map| &map.body.measured);
+        Ok(map.map_or(options.clone(), |map| with_map(options, map)))
+    }
+
+    /// Bytes of a file that is filled in time, by the speed that the bench saw.
+    fn own_file(&self, now: f64) -> u64 {
+        let mb_s = figures(self.report).0.write_mb_s;
+        let bytes = (mb_s.unwrap_or_default() * 1e6 * self.budget.left(now) * FILL_SHARE) as u64;
+        let left = self.session.opened.limit.left().unwrap_or(u64::MAX);
+        (bytes.min(left / 2) / MIB * MIB).clamp(OWN_FILE.0, OWN_FILE.1)
+    }
+}
+
+/// Marks are judged, then whatever was overwritten is put back, unless it may go.
+struct Judging {
+    common: Common,
+    options: Options,
+    saves: bool,
+    content_may_go: bool,
+}
+
+impl Procedure for Judging {
+    const VERB: &'static str = "marks";
+    type Body = Marks;
+
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn run(&self, session: &mut Session<'_>, report: &mut MarksReport) -> Result<()> {
+        let Marks { marks, moved } = &mut report.body;
+        moved.data_kept = true;
+        if self.saves {
+            session.begin_journal(MOST, salt(self.options.limits.seed))?;
+        }
+        session.record(&mut report.header, |start| start)?;
+        let ended = session.drive((PROBE_BLOCK, PROBE_DEPTH), moved, |card, journal, events| {
+            marks::judge(card, WriteScope::new(as_probes_know(journal)), &self.options, events, marks)
+        });
+        moved.data_kept = moved.bytes_written == 0 || !self.content_may_go;
+        let (returned, ended) = session.put_back_after(ended.err(), None, moved);
+        let findings = &mut report.header.findings;
+        findings.extend(marks.findings.iter().cloned());
+        findings.extend(io_errors::finding(moved, session.card_bytes(), "while its marks were judged"));
+        findings.extend(returned.and_then(|returned| returned.finding(None)));
+        ended
+    }
+}
+
+/// All of a card but its start, which is left alone where the data is kept: what a pulled plug leaves there costs more
+/// than a file.
+fn off_the_start(usable: u64) -> Result<Region> {
+    let len = usable.saturating_sub(CARD_START);
+    if len < LEAST_AREA {
+        return Err(Failure::refused("the card is too small to spare its start; use --erase"));
+    }
+    Ok(Region { start: CARD_START, len })
+}
+
+/// What a map found joins in: the erase block where no allocation unit is stated (a promise is made for stated ones),
+/// and the speed behind the cache, which short writes never see.
+fn with_map(options: Options, map: &Measured) -> Options {
+    let block = map.erase_block_bytes.value.filter(|_| map.erase_block_bytes.is_measured());
+    let (unit, unit_from) = match (options.unit, block) {
+        (None, Some(block)) => (Some(block), "erase block measured by the map".to_owned()),
+        (stated, _) => (stated, options.unit_from.clone()),
+    };
+    Options { unit, unit_from, after_cache_mb_s: after_cache(map), ..options }
+}
+
+fn after_cache(map: &Measured) -> Option<f64> {
+    map.after_cache_mb_s.value.filter(|_| map.after_cache_mb_s.is_measured())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::card_map::property::{Evidence, Property};
+
+    fn bare() -> Options {
+        let region = Region { start: 0, len: 1 << 30 };
+        Options::of(Limits { seed: 1, region, max_write: None, budget: None }, None, None, None)
+    }
+
+    #[test]
+    fn a_map_gives_the_unit_that_nobody_states_and_the_speed_behind_the_cache() {
+        let map = Measured {
+            erase_block_bytes: Property::measured(8 * MIB, 0.9, Evidence::default()),
+            after_cache_mb_s: Property::measured(27.5, 0.9, Evidence::default()),
+            ..Measured::default()
+        };
+        let found = with_map(bare(), &map);
+        assert_eq!((found.unit, found.after_cache_mb_s), (Some(8 * MIB), Some(27.5)));
+        assert!(found.unit_from.contains("map"), "{}", found.unit_from);
+        let stated = Options { unit: Some(4 * MIB), unit_from: "SSR".to_owned(), ..bare() };
+        let found = with_map(stated, &map);
+        assert_eq!((found.unit, found.unit_from.as_str()), (Some(4 * MIB), "SSR"));
+        let nothing = with_map(bare(), &Measured::default());
+        assert_eq!((nothing.unit, nothing.after_cache_mb_s), (None, None));
+    }
+}

@@ -1,0 +1,75 @@
+//! `check`: the whole visit in a time budget. What the card says, whether its capacity is real, how fast it is, what is
+//! inside, what it is good for; everything that was on it is there again afterwards.
+
+mod budget;
+mod jobs;
+mod marking;
+mod next;
+mod speed;
+mod verbs;
+mod visit;
+
+pub use crate::request::Request;
+
+use cardscope_flash::verb::NOTHING_TO_READ;
+use cardscope_model::check::{CheckReport, Visit as Body};
+use cardscope_sd::label;
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::frame::{Common, NOT_RESTORED, Needs, Procedure, Session, keep_no_clean_verdict};
+use cardscope_session::opened::TargetType;
+use std::time::Duration;
+use visit::Visit;
+
+/// Below this nothing can be said of a card.
+const LEAST: Duration = Duration::from_secs(1);
+
+impl Procedure for Request {
+    const VERB: &'static str = "check";
+    type Body = Body;
+
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn needs(&self) -> Needs {
+        match (self.read_only, self.erase) {
+            (true, _) => Needs::Read,
+            (_, true) => Needs::WriteAndLose(None),
+            _ => Needs::WriteAndKeep,
+        }
+    }
+
+    fn check(&self, target: TargetType) -> Result<()> {
+        if self.budget() < LEAST {
+            return Err(Failure::refused("--budget must be at least 1 s; 3m is recommended"));
+        }
+        // What cannot be read must not be found out after three minutes.
+        self.label.as_deref().map(label::parse).transpose().map_err(Failure::refused)?;
+        let directory = target == TargetType::Directory;
+        Failure::refuse_first(&[
+            (
+                self.erase && (self.read_only || directory),
+                "--erase works only on a card or file, and not with --read-only",
+            ),
+            (self.read_only && directory, NOTHING_TO_READ),
+        ])
+    }
+
+    fn run(&self, session: &mut Session<'_>, report: &mut CheckReport) -> Result<()> {
+        if session.opened.is_directory() {
+            session.opened.limit_writes(self.limits.max_write());
+        }
+        report.body.announced_bytes = session.bytes();
+        report.body.budget_s = if self.takes_its_time() { 0.0 } else { self.budget().as_secs_f64() };
+        report.body.moved.data_kept = true;
+        session.begin_row(report)?;
+        let mut visit = Visit::begin(self, session, report);
+        let ended = visit.all();
+        keep_no_clean_verdict(visit.report, ended.as_ref().err());
+        if !self.erase && !visit.report.body.moved.data_kept {
+            visit.report.withdraw_verdict(NOT_RESTORED);
+        }
+        visit.conclude(&ended);
+        ended
+    }
+}

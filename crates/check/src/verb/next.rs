@@ -1,0 +1,67 @@
+//! What to do next, from what the visit found.
+
+use super::Request;
+use crate::request::BUDGET;
+use cardscope_model::check::CheckReport;
+use cardscope_model::report::Next;
+use cardscope_model::shell::quoted;
+use cardscope_model::verify::{Method, Verdict, Verification};
+use cardscope_session::after_verdict::{EVERYTHING, RETURN, Tested, after, again, label_option, step};
+use std::time::Duration;
+
+/// The next steps, the most pressing first.
+pub(super) fn next(report: &CheckReport, request: &Request, directory: bool, cut_short: bool) -> Vec<Next> {
+    let more_time = report.body.parts.iter().any(|part| part.wants_time);
+    let found = Verification {
+        method: if directory { Method::Files } else { Method::Quick },
+        verdict: report.body.verdict,
+        confidence: report.body.confidence,
+        cause: report.body.verify.as_ref().and_then(|report| report.body.cause),
+        moved: report.body.moved.clone(),
+        ..Verification::default()
+    };
+    let tested = Tested {
+        common: &request.common,
+        label: request.label.as_deref(),
+        way: if directory { " --files".to_owned() } else { String::new() },
+    };
+    let mut steps = after(&tested, &found, &report.header.findings);
+    if (more_time || cut_short) && found.verdict == Verdict::Inconclusive {
+        steps.clear();
+    }
+    // Who returns a card has no more to ask of it.
+    let goes_back = steps.iter().any(|next| next.what == RETURN);
+    let lost = request.erase.then_some(EVERYTHING);
+    let given = request.limits.budget.filter(|given| *given != BUDGET);
+    let once_more = if cut_short {
+        Some(step(again("run it again", lost), Some(visit(request, given))))
+    } else if more_time {
+        Some(step(again("run it again with more time", lost), Some(visit(request, Some(longer(request))))))
+    } else {
+        None
+    };
+    steps.extend(once_more.filter(|_| !goes_back));
+    steps
+}
+
+/// Three times the budget, at least 10 minutes.
+fn longer(request: &Request) -> Duration {
+    Duration::from_secs((request.budget().as_secs() / 60 * 3).max(10) * 60)
+}
+
+/// The same visit within a budget, and nothing more allowed than now.
+fn visit(request: &Request, budget: Option<Duration>) -> String {
+    let mut command = format!("cardscope check {}", quoted(&request.common.target));
+    if let Some(seconds) = budget.map(|budget| budget.as_secs()) {
+        let (number, unit) = if seconds % 60 == 0 { (seconds / 60, "m") } else { (seconds, "s") };
+        command.push_str(&format!(" --budget {number}{unit}"));
+    }
+    let options =
+        [(request.read_only, " --read-only"), (request.erase, " --erase"), (request.marks, " --marks")];
+    for (given, option) in options {
+        if given {
+            command.push_str(option);
+        }
+    }
+    command + &label_option(request.label.as_deref()) + &request.common.options(request.limits.max_write())
+}

@@ -1,0 +1,163 @@
+//! The parts that measure speed: a short recipe over an area that is saved first and put back; and the card used for a
+//! while: it reads (with consent to lose what is there it writes) as long as the time allows, with small reads, a null
+//! command and temperatures beside, so that heat, stalls and a busy host show.
+
+use super::visit::{Ended, Visit, in_a_line};
+use cardscope_bench::verb as bench;
+use cardscope_endurance::probe::sustain::BLOCK;
+use cardscope_endurance::verb::sustain;
+use cardscope_endurance::verb::sustain::Nobody;
+use cardscope_engine::target::Region;
+use cardscope_model::identity::Identity;
+use cardscope_model::judged_label::{self, JudgedSpeed, Measured};
+use cardscope_model::result::{NotMeasured, RunResult, TestResult};
+use cardscope_model::test_name::{Op, Order};
+use cardscope_model::units::{MIB, NANOS_PER_S, Nanos};
+use cardscope_sd::label;
+use cardscope_session::frame::Outcome;
+use std::time::Duration;
+
+/// Seconds that putting back takes on a slow card.
+const PUT_BACK: f64 = 16.0;
+
+/// It takes about so many seconds on a slow card, saving and putting back included.
+const SECONDS: f64 = 45.0;
+
+impl Visit<'_, '_> {
+    pub(super) fn bench(&mut self) -> Result<(), Ended> {
+        let began = self.now();
+        if self.budget.left(began) < 1.0 {
+            return Err(Ended::no_time("no time left (`--budget`)"));
+        }
+        let no_writes = self.no_writes();
+        if let Some(why) = no_writes.filter(|_| self.directory) {
+            return Err(Ended::unwritten(why));
+        }
+        let in_time = self.budget.left(began) >= SECONDS || self.directory || self.request.erase;
+        // What it writes to a card depends on the card; in a directory the target itself keeps to the limit.
+        let limited = self.request.limits.max_write().is_some() && !self.directory;
+        let writes = no_writes.is_none() && in_time && !limited;
+        let short = bench::Part {
+            request: bench::Request {
+                common: self.common(1),
+                recipe: "short".to_owned(),
+                ..bench::Request::default()
+            },
+            usable: self.usable(),
+            writes,
+            content_may_go: self.request.erase || self.directory,
+            deadline: self.end(began, writes),
+        };
+        // Half of what may be written is for the parts to come.
+        self.session.opened.limit.share_out(2);
+        let ended = self.part(&short);
+        self.session.opened.limit.share_out(1);
+        let Outcome { report: found, failure } = ended?;
+        self.add(&found.body.moved);
+        self.found(found.header.findings);
+        let measured = found.body.runs.into_iter().next();
+        let RunResult { results, not_measured, .. } = measured.unwrap_or_default();
+        let reason = match no_writes {
+            Some(why) => Some(format!("read tests only: {why}")),
+            None if !in_time => Some("read tests only: no time left for writes".to_owned()),
+            None if limited => {
+                Some("read tests only: write tests cannot be limited by --max-write".to_owned())
+            }
+            None => None,
+        };
+        let lacks = |n: &NotMeasured| format!("{} {} was not measured: {}", n.test, n.op, n.reason);
+        let lacking: Vec<String> = not_measured.iter().map(lacks).collect();
+        let reasons: Vec<String> = reason.into_iter().chain(in_a_line(&lacking)).collect();
+        let reason = (!reasons.is_empty()).then(|| reasons.join("; "));
+        let lacks_time = no_writes.is_none() && (!in_time || !not_measured.is_empty());
+        self.report.body.bench = results;
+        self.report.body.not_measured = not_measured;
+        self.done("bench", began, reason, lacks_time);
+        Ended::with(failure)
+    }
+
+    /// Judges the speeds that are printed on the card by the runs in order of the visit; in a directory `verify` has done so
+    /// with its files.
+    pub(super) fn judge_printed_speeds(&mut self) {
+        let label = self.request.label.as_deref().and_then(|text| label::parse(text).ok());
+        let Some(label) = label.filter(|_| !self.directory) else { return };
+        let body = &self.report.body;
+        let runs = |op: Op, more: Option<f64>| {
+            let pattern = |r: &TestResult| r.name().pattern.order;
+            let in_order = body.bench.iter().filter(|r| r.op == op && pattern(r) == Order::Sequential);
+            in_order.map(|r| r.mb_s).chain(more).collect::<Vec<f64>>()
+        };
+        let marks = body.marks.as_ref();
+        let judged = judged_label::judged_speeds(
+            &label,
+            &Measured {
+                read_mb_s: runs(Op::Read, marks.and_then(|marks| marks.read_mb_s)),
+                write_mb_s: runs(Op::Write, marks.and_then(|marks| marks.writing.first()).map(|w| w.mb_s)),
+                bus: self.session.opened.identity.as_ref().and_then(Identity::bus_mode),
+                ceiling_mb_s: self.session.opened.ceiling_mb_s,
+            },
+        );
+        self.found(judged.iter().map(JudgedSpeed::finding));
+        self.report.body.printed_speeds = judged;
+    }
+
+    /// When the pass must end, by the target's clock: what it writes must be put back in time, too.
+    fn end(&self, began: f64, writes: bool) -> Nanos {
+        let left = self.budget.left(began);
+        let reserve =
+            if writes && !self.directory && !self.request.erase { PUT_BACK.min(left / 2.0) } else { 0.0 };
+        ((began + left - reserve) * NANOS_PER_S as f64) as Nanos
+    }
+}
+
+/// Below this nothing would have time to happen.
+const LEAST_S: f64 = 10.0;
+
+/// Longer than this belongs to `sustain`.
+const MOST_S: f64 = 60.0;
+
+/// The test file in a directory.
+const OWN_FILE: u64 = 64 * MIB;
+
+impl Visit<'_, '_> {
+    pub(super) fn sustain(&mut self) -> Result<(), Ended> {
+        let began = self.now();
+        let left = self.budget.left(began);
+        if left < LEAST_S {
+            return Err(Ended::no_time("no time left (`cardscope sustain`)"));
+        }
+        if let Some(why) = self.no_writes().filter(|_| self.directory) {
+            return Err(Ended::unwritten(why));
+        }
+        let request = self.while_used(left.min(MOST_S));
+        let mut nobody = Nobody;
+        let Outcome { report: found, failure } = self.part(&request.attended(&mut nobody)?)?;
+        self.add(&found.body.moved);
+        self.found(found.header.findings);
+        self.report.body.sustain = Some(found.body.measured);
+        let reading = request.read.then(|| {
+            let how =
+                if self.directory { "`cardscope sustain` also writes" } else { "`--erase` allows writes" };
+            format!("read test only, to preserve the data on the card; {how}")
+        });
+        self.done("sustain", began, reading, false);
+        Ended::with(failure)
+    }
+
+    fn while_used(&self, seconds: f64) -> sustain::Request {
+        let writes = self.request.erase && self.no_writes().is_none();
+        let whole_blocks = Region { start: 0, len: self.usable() / BLOCK_BYTES * BLOCK_BYTES };
+        sustain::Request {
+            common: self.common(4),
+            read: !writes,
+            write: writes,
+            duration: Duration::from_secs_f64(seconds),
+            bytes: self.left_to_write().filter(|_| writes),
+            region: (!self.directory).then_some(whole_blocks),
+            size: self.directory.then_some(OWN_FILE),
+            ..sustain::Request::default()
+        }
+    }
+}
+
+const BLOCK_BYTES: u64 = BLOCK as u64;

@@ -1,0 +1,139 @@
+//! The parts that are verbs of their own: `verify` asks whether the capacity is real, `map` looks inside, as far as the time
+//! goes.
+
+use super::visit::{Ended, Visit};
+use cardscope_capacity::verb as verify;
+use cardscope_engine::event::Within;
+use cardscope_flash::verb as map;
+use cardscope_model::card_map::Measured;
+use cardscope_model::card_map::property::Sought;
+use cardscope_model::units::MIB;
+use cardscope_model::verify::{Verdict, VerifyReport};
+use cardscope_session::error::Result;
+use cardscope_session::frame::{Common, Limits, Outcome, perform};
+use cardscope_session::options::WriteLimit;
+use std::time::Duration;
+
+/// Of what may be written, the question whether the capacity is real gets this part.
+const VERIFY_SHARE: u64 = 4;
+
+/// Bytes within which a limit was what ended it: the run at the end of a card doubles in such steps.
+const NEARLY: u64 = 128 << 20;
+
+impl Visit<'_, '_> {
+    pub(super) fn verify(&mut self) -> Result<(), Ended> {
+        if self.request.read_only {
+            return Err(Ended::left_out("the test writes, and --read-only was given"));
+        }
+        let began = self.now();
+        let request = self.verify_request();
+        let Outcome { report, failure } = match self.directory {
+            true => self.verify_files(&request)?,
+            false => self.part(&request)?,
+        };
+        // Its files are written past the target of the visit.
+        self.session.opened.limit.count(report.body.moved.bytes_written);
+        let whole = report.body.verdict != Verdict::Inconclusive;
+        let limited =
+            request.limits.max_write().is_some_and(|most| report.body.moved.bytes_written + NEARLY >= most);
+        self.take_verify(report);
+        let short = match limited {
+            true => "not enough writes allowed for a verdict (`--max-write`)",
+            false => "not enough time for a verdict (`cardscope verify`)",
+        };
+        self.done("verify", began, (!whole).then(|| short.to_owned()), !whole && !limited);
+        Ended::with(failure)
+    }
+
+    /// The files of `verify --files` are targets of their own, in the directory that is held open.
+    fn verify_files(&mut self, request: &verify::Request) -> Result<Outcome<VerifyReport>> {
+        let there = self.session.opened.held.clone();
+        let mut opened = verify::files::open(request, there.as_deref(), self.session.interrupt)?;
+        opened.condition.clone_from(&self.session.opened.condition);
+        perform(request, &mut opened, self.session.interrupt, &mut Within::new(self.session.events))
+    }
+
+    fn verify_request(&self) -> verify::Request {
+        verify::Request {
+            common: Common { seed: Some(self.report.header.seed), ..self.request.common.clone() },
+            limits: Limits {
+                budget: Some(self.budget.verify(!self.directory && !self.request.erase)),
+                writing: WriteLimit { max_write: self.left_to_write().map(|left| left / VERIFY_SHARE) },
+            },
+            files: self.directory,
+            erase: self.request.erase,
+            label: self.request.label.clone(),
+            ..verify::Request::default()
+        }
+    }
+
+    fn take_verify(&mut self, found: VerifyReport) {
+        let report = &mut *self.report;
+        (report.body.verdict, report.body.confidence) = (found.body.verdict, found.body.confidence);
+        (report.body.usable_bytes, report.body.proven_bytes) =
+            (found.body.usable_bytes, found.body.proven_bytes);
+        if self.directory {
+            // What the files filled, which is more than a file of a benchmark could be given.
+            report.body.announced_bytes = found.body.announced_bytes;
+        }
+        let verdict = report.body.verdict;
+        self.found(found.header.findings.clone());
+        let report = &mut *self.report;
+        if verdict != Verdict::Inconclusive {
+            report.header.findings.iter_mut().for_each(|finding| finding.has_run("cardscope verify"));
+        }
+        self.add(&found.body.moved);
+        self.report.body.verify = Some(found);
+    }
+}
+
+/// Below this a map says nothing.
+const LEAST_S: f64 = 4.0;
+
+/// Bytes after which the search for the end of the cache is given up: all of it must be saved and put back.
+const CACHE: u64 = 64 * MIB;
+
+impl Visit<'_, '_> {
+    pub(super) fn map(&mut self) -> Result<(), Ended> {
+        let began = self.now();
+        let left = self.budget.left(began);
+        if self.report.body.verdict.is_bad() {
+            return Err(Ended::left_out("mapped only if the card keeps its data"));
+        }
+        if left < LEAST_S {
+            return Err(Ended::no_time("no time left (`cardscope map`)"));
+        }
+        let read_only = self.no_writes().is_some();
+        let request = map::Request {
+            common: self.common(2),
+            limits: Limits {
+                budget: Some(self.budget.map(began).max(Duration::from_secs_f64(LEAST_S / 2.0))),
+                writing: WriteLimit { max_write: self.left_to_write().filter(|_| !read_only) },
+            },
+            read_only,
+            erase: self.request.erase && self.no_writes().is_none(),
+            cache: (self.no_writes().is_none() && !self.request.erase).then_some(CACHE),
+            ..map::Request::default()
+        };
+        let Outcome { report: found, failure } = self.part(&request)?;
+        self.add(&found.body.moved);
+        self.found(found.header.findings.iter().cloned());
+        let missing = out_of_time(&found.body.measured);
+        self.report.body.map = Some(found);
+        self.judge_after_cache();
+        self.done("map", began, missing.then(|| "no time left for some of it".to_owned()), missing);
+        Ended::with(failure)
+    }
+}
+
+/// Whether the main properties were left out for want of time.
+fn out_of_time(found: &Measured) -> bool {
+    let main: [&dyn Sought; 5] = [
+        &found.page_bytes,
+        &found.erase_block_bytes,
+        &found.open_blocks.linear,
+        &found.slc_cache_bytes,
+        &found.queue_depth_effective,
+    ];
+    main.into_iter().any(|property| property.is_out_of_time())
+}

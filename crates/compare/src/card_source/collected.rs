@@ -1,0 +1,150 @@
+//! Logs that are in no archive, in an archive's shape: the built-in collection, and files that are only looked into.
+
+use crate::details;
+use cardscope_model::archived::{StoredCard, SummaryRow};
+use cardscope_model::card::{Event, EventKind};
+use cardscope_model::card_details::CardDetails;
+use cardscope_model::collection;
+use cardscope_model::log::Log;
+use cardscope_model::run::{CardRun, Run};
+use cardscope_model::test_name::TestName;
+use cardscope_session::error::{Failure, Result};
+use cardscope_store::{is_named, setting_of, summaries_of};
+use serde_json::Value;
+
+/// One card of the collection.
+pub(super) struct Collected {
+    pub(super) card: StoredCard,
+    pub(super) events: Vec<Event>,
+    pub(super) runs: Vec<CardRun>,
+    pub(super) details: CardDetails,
+}
+
+/// All of them.
+pub(super) fn all() -> Result<Vec<Collected>> {
+    let reports = collection::builtin().map_err(Failure::io)?;
+    let of = |report: &collection::Collected| {
+        let source = format!("{} (built in)", report.title);
+        let mut gathered = Gathered::default();
+        gathered.add(&Origin { file: &report.name, part: "", source: &source, title: None }, &report.logs);
+        gathered.cards
+    };
+    Ok(reports.iter().flat_map(of).collect())
+}
+
+/// Where logs are from.
+pub(super) struct Origin<'a> {
+    /// The file, as part of a card's id.
+    pub(super) file: &'a str,
+    /// Which part of the file, for cards that nothing names.
+    pub(super) part: &'a str,
+    /// As it is told.
+    pub(super) source: &'a str,
+    /// How a card is called that nothing names.
+    pub(super) title: Option<&'a str>,
+}
+
+/// The cards of the logs of one file, each once.
+#[derive(Default)]
+pub(super) struct Gathered {
+    pub(super) cards: Vec<Collected>,
+    logs: usize,
+}
+
+impl Gathered {
+    /// Adds the cards of some logs, or the logs to the cards that are there.
+    pub(super) fn add(&mut self, origin: &Origin<'_>, logs: &[Log]) {
+        for log in logs {
+            let title = origin.title_of(log);
+            let id = origin.id_of(log, &title, self.logs);
+            let at = self.cards.iter().position(|c| c.card.id == id).unwrap_or_else(|| {
+                self.cards.push(bare(id, title, log));
+                self.cards.len() - 1
+            });
+            self.cards[at].add(log, origin.source, self.logs);
+            self.logs += 1;
+        }
+    }
+}
+
+impl Origin<'_> {
+    fn title_of(&self, log: &Log) -> String {
+        match (self.title.filter(|_| !is_named(&log.card)), &log.part) {
+            (Some(title), Some(part)) => format!("{title} ({part})"),
+            (Some(title), None) => title.to_owned(),
+            (None, _) => log.card.title(),
+        }
+    }
+
+    /// The same in every archive, and none that an archive could make. Two cards that nothing names are two.
+    fn id_of(&self, log: &Log, title: &str, number: usize) -> String {
+        // Nothing that a shell reads as its own: an id is typed.
+        let words = title.split(|c: char| !c.is_alphanumeric() && !['+', '.'].contains(&c));
+        let words: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
+        let (file, words) = (self.file, words.join("-"));
+        match is_named(&log.card) {
+            true => format!("{file}:{words}"),
+            false => format!("{file}{}:{words}-{}", self.part, number + 1),
+        }
+    }
+}
+
+fn bare(id: String, title: String, log: &Log) -> Collected {
+    let bought = log.events.iter().rev().find(|e| e.kind == EventKind::Bought);
+    let card = StoredCard {
+        price: bought.and_then(|e| e.price.clone()),
+        priced: bought.and_then(|e| e.date.clone()),
+        ..StoredCard::new(id, title, log.card.clone())
+    };
+    Collected { card, events: log.events.clone(), runs: Vec::new(), details: CardDetails::default() }
+}
+
+impl Collected {
+    fn add(&mut self, log: &Log, source: &str, number: usize) {
+        self.details.add_noted(&log.condition);
+        details::add_log(&mut self.details, &Value::Object(log.other.clone()));
+        let session = session_of(&format!("{} {number}", self.card.id));
+        let runs = log.runs.iter().map(|run| CardRun {
+            session: session.clone(),
+            card_id: self.card.id.clone(),
+            unit: None,
+            setting: setting_of(log, run),
+            at: log.date.clone(),
+            source: Some(source.to_owned()),
+            run: Run { run: run.run, loops: run.loops, results: run.speeds(), ..Run::default() },
+        });
+        let before = self.runs.len();
+        self.runs.extend(runs.filter(|run| !run.run.results.is_empty()));
+        self.card.runs = self.runs.len() as u32;
+        self.card.sessions += u32::from(self.runs.len() > before);
+    }
+
+    /// Whether all words of a text are in its name, or its id begins so.
+    pub(super) fn is_named(&self, text: &str) -> bool {
+        let facts = &self.card.facts;
+        let parts = [facts.brand.as_deref(), facts.name.as_deref(), facts.model.as_deref()];
+        let name = [self.card.title.as_str()]
+            .into_iter()
+            .chain(parts.into_iter().flatten())
+            .chain(facts.marks.iter().map(String::as_str))
+            .collect::<Vec<_>>()
+            .join(" ")
+            .to_lowercase();
+        // An id holds the name of its file, in which capitals count.
+        self.card.id.starts_with(text.trim())
+            || text.to_lowercase().split_whitespace().all(|word| name.contains(word))
+    }
+
+    /// What the archive would reckon of it.
+    pub(super) fn summaries(&self, wanted: impl Fn(TestName) -> bool) -> Vec<SummaryRow> {
+        summaries_of(&self.runs, wanted)
+    }
+}
+
+/// A session's name that no archive makes (theirs are of version 7) and that stays the same: FNV-1a of 128 bits.
+fn session_of(text: &str) -> String {
+    let (offset, prime) =
+        (0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128, 0x0000_0000_0100_0000_0000_0000_0000_013b);
+    let hash = text.bytes().fold(offset, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(prime));
+    uuid::Builder::from_custom_bytes(hash.to_be_bytes()).into_uuid().to_string()
+}

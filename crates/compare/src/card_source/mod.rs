@@ -1,0 +1,209 @@
+//! The cards that can be compared: those of the archive, and those that come with the program.
+//!
+//! The built-in collection never goes into anybody's archive; it stands beside it whenever cards are looked up.
+
+mod collected;
+mod named;
+
+pub use named::{no_card, set_apart, the_one};
+
+use crate::details;
+use cardscope_import::verb as import;
+use cardscope_model::archived::{StoredCard, SummaryRow};
+use cardscope_model::card::{Event, SIMULATED};
+use cardscope_model::card_details::CardDetails;
+use cardscope_model::comparison::Entry;
+use cardscope_model::run::CardRun;
+use cardscope_model::test_name::TestName;
+use cardscope_session::archive_access::open_to_read;
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::not_cards::not_cards;
+use cardscope_session::spreads;
+use cardscope_statistics::usual::Table;
+use cardscope_store::{Archive, ArchiveError};
+use collected::{Collected, Gathered, Origin};
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+/// Where cards are looked up.
+pub struct CardSource {
+    /// `None` where nothing was ever stored.
+    archive: Option<Archive>,
+    collected: Vec<Collected>,
+    /// Files that were looked into, with the ids of their cards.
+    taken: Vec<(PathBuf, Vec<String>)>,
+    /// What of the archive is no card, once that was asked.
+    not_cards: Option<HashMap<String, &'static str>>,
+}
+
+impl CardSource {
+    /// Opens the archive (`None` is the user's own) where there is one, and the collection where it is wanted.
+    pub fn open(archive: Option<&Path>, with_collection: bool) -> Result<Self> {
+        let archive = open_to_read(archive)?;
+        let collected = if with_collection { collected::all()? } else { Vec::new() };
+        Ok(CardSource { archive, collected, taken: Vec::new(), not_cards: None })
+    }
+
+    /// The archive, where there is one.
+    pub(crate) fn archive(&mut self) -> Option<&mut Archive> {
+        self.archive.as_mut()
+    }
+
+    /// Cards whose every measurement was of something that is no card, with what it was.
+    pub(crate) fn not_cards(&mut self) -> Result<&HashMap<String, &'static str>> {
+        let found = match (self.not_cards.take(), &mut self.archive) {
+            (Some(known), _) => known,
+            (None, Some(archive)) => not_cards(archive)?,
+            (None, None) => HashMap::new(),
+        };
+        Ok(self.not_cards.insert(found))
+    }
+
+    /// How much runs vary: what ships with the program, and what the archive's series add to it.
+    pub(crate) fn spreads(&mut self) -> Result<Table> {
+        self.not_cards()?;
+        match (&mut self.archive, &self.not_cards) {
+            (Some(archive), Some(not_cards)) => spreads::without(archive, not_cards),
+            _ => Ok(Table::shipped().clone()),
+        }
+    }
+
+    /// Says in their names which cards are none: `Samsung Evo+ 32GB (simulated)`, where the name that a simulated card has by
+    /// itself was replaced.
+    pub(crate) fn label<'a>(&mut self, cards: impl Iterator<Item = &'a mut StoredCard>) -> Result<()> {
+        let not_cards = self.not_cards()?;
+        for card in cards.filter(|card| !card.title.starts_with(SIMULATED)) {
+            let Some(what) = not_cards.get(&card.id) else { continue };
+            let what = what.trim_start_matches("a ").trim_end_matches(" card");
+            let label = format!(" ({what})");
+            if !card.title.ends_with(&label) {
+                card.title += &label;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the archive has of it; nothing where there is none.
+    fn stored<T>(&mut self, of: impl FnOnce(&mut Archive) -> Result<Vec<T>, ArchiveError>) -> Result<Vec<T>> {
+        self.archive.as_mut().map_or(Ok(Vec::new()), |archive| Ok(of(archive)?))
+    }
+
+    /// Every card, those of the archive first.
+    pub fn cards(&mut self) -> Result<Vec<StoredCard>> {
+        let mut cards = self.stored(|archive| archive.cards())?;
+        let others = self.besides(&cards, |_| true);
+        cards.extend(others);
+        Ok(cards)
+    }
+
+    /// Collected cards that are none of these: who took the report of one in has it himself.
+    fn besides(&self, own: &[StoredCard], wanted: impl Fn(&Collected) -> bool) -> Vec<StoredCard> {
+        let is_own = |c: &Collected| own.iter().any(|card| card.title.eq_ignore_ascii_case(&c.card.title));
+        self.collected.iter().filter(|c| wanted(c) && !is_own(c)).map(|c| c.card.clone()).collect()
+    }
+
+    /// True for a card that comes with the program, and for one of a file that was only looked into.
+    pub(crate) fn is_collected(&self, card: &str) -> bool {
+        self.collected.iter().any(|c| c.card.id == card)
+    }
+
+    /// The card of an id.
+    pub(crate) fn card(&mut self, id: &str) -> Result<StoredCard> {
+        let collected = self.collected.iter().find(|c| c.card.id == id).map(|c| c.card.clone());
+        let found = match (collected, &mut self.archive) {
+            (None, Some(archive)) => archive.find_cards(id)?.into_iter().find(|c| c.id == id),
+            (collected, _) => collected,
+        };
+        found.ok_or_else(|| Failure::io(format!("the card {id} no longer exists")))
+    }
+
+    /// The cards that a text names: by the beginning of their id, or by words in their names.
+    pub(crate) fn find(&mut self, text: &str) -> Result<Vec<StoredCard>> {
+        let mut found = self.stored(|archive| archive.find_cards(text))?;
+        let others = self.besides(&found, |c| c.is_named(text));
+        found.extend(others);
+        // A short text is the beginning of an id only where no card is called so.
+        match found.is_empty() {
+            true => self.stored(|archive| archive.cards_by_id(text)),
+            false => Ok(found),
+        }
+    }
+
+    /// Takes the logs of a file as cards of their own, without storing them; gives the cards. A file that is named twice
+    /// is taken once.
+    pub(crate) fn take_file(&mut self, path: &Path) -> Result<Vec<StoredCard>> {
+        let file = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if !self.taken.iter().any(|(taken, _)| *taken == file) {
+            let found = cards_in(path)?;
+            self.taken.push((file.clone(), found.iter().map(|c| c.card.id.clone()).collect()));
+            self.collected.extend(found);
+        }
+        let ids = self.taken.iter().filter(|(taken, _)| *taken == file).flat_map(|(_, ids)| ids);
+        let measured = |id: &String| self.collected.iter().find(|c| c.card.id == *id && !c.runs.is_empty());
+        Ok(ids.filter_map(measured).map(|c| c.card.clone()).collect())
+    }
+
+    /// All runs of some cards, in the order measured.
+    pub(crate) fn measurements(&mut self, cards: &[String]) -> Result<Vec<CardRun>> {
+        let mut runs = self.stored(|archive| archive.measurements(cards))?;
+        let asked = self.collected.iter().filter(|c| cards.contains(&c.card.id));
+        runs.extend(asked.flat_map(|c| c.runs.iter().cloned()));
+        Ok(runs)
+    }
+
+    /// Means over the runs of every card, for the tests that are wanted.
+    pub(crate) fn summaries(&mut self, wanted: impl Fn(TestName) -> bool + Sync) -> Result<Vec<SummaryRow>> {
+        let mut rows = self.stored(|archive| archive.summaries(&wanted))?;
+        rows.extend(self.collected.iter().flat_map(|c| c.summaries(&wanted)));
+        Ok(rows)
+    }
+
+    /// What is known beside their figures of the cards of a comparison; a card of which nothing is known is not among them.
+    pub(crate) fn details(&mut self, entries: &[Entry]) -> Result<BTreeMap<String, CardDetails>> {
+        let mut all = BTreeMap::new();
+        for entry in entries {
+            if !all.contains_key(&entry.card_id) {
+                all.insert(entry.card_id.clone(), self.details_of(&entry.card_id)?);
+            }
+        }
+        all.retain(|_, details| !details.is_empty());
+        Ok(all)
+    }
+
+    fn details_of(&mut self, card: &str) -> Result<CardDetails> {
+        if let Some(collected) = self.collected.iter().find(|c| c.card.id == card) {
+            return Ok(collected.details.clone());
+        }
+        Ok(details::of_words(&self.stored(|archive| archive.card_words(card))?))
+    }
+
+    /// What happened to a card.
+    pub(crate) fn events(&mut self, card: &str) -> Result<Vec<Event>> {
+        if let Some(collected) = self.collected.iter().find(|c| c.card.id == card) {
+            return Ok(collected.events.clone());
+        }
+        let events = self.stored(|archive| archive.events(card))?;
+        Ok(events.into_iter().map(|(_, event)| event).collect())
+    }
+}
+
+/// The cards that come with the program.
+pub fn builtin() -> Result<Vec<StoredCard>> {
+    Ok(collected::all()?.into_iter().map(|collected| collected.card).collect())
+}
+
+/// The cards whose logs are in a file; of an archive, in each that is packed in it.
+fn cards_in(path: &Path) -> Result<Vec<Collected>> {
+    let file = path.display().to_string();
+    let mut gathered = Gathered::default();
+    for found in import::logs_of(path)? {
+        let part = if found.member.is_empty() { String::new() } else { format!("/{}", found.member) };
+        let source = format!("{file}{part}");
+        let origin = Origin { file: &file, part: &part, source: &source, title: found.title.as_deref() };
+        gathered.add(&origin, &found.logs);
+    }
+    Ok(gathered.cards)
+}
+
+#[cfg(test)]
+mod tests;

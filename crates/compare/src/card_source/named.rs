@@ -1,0 +1,128 @@
+//! Which of the cards that were found is meant: one answer for every verb that takes the name of a card.
+
+use cardscope_model::archived::StoredCard;
+use cardscope_session::error::{Failure, Result};
+use std::collections::{HashMap, HashSet};
+
+/// So many cards are listed where several may be meant.
+const LISTED: usize = 6;
+
+/// Digits of an id that are shown: of a hash these are enough for any archive.
+const SHOWN_DIGITS: usize = 8;
+
+/// The one card of those found that a text means. A whole name means its card, though others hold it, too; of several
+/// cards with that very name none is meant before the others.
+///
+/// # Errors
+/// A refusal where there is none, or several; it lists them with their ids.
+pub fn the_one(mut found: Vec<StoredCard>, text: &str) -> Result<StoredCard> {
+    let text = text.trim();
+    let is_exact = |card: &StoredCard| card.title.eq_ignore_ascii_case(text);
+    if let Some(at) = found.iter().position(|card| card.id == text) {
+        return Ok(found.swap_remove(at));
+    }
+    if found.iter().any(is_exact) {
+        found.retain(is_exact);
+    }
+    match found.len() {
+        1 => Ok(found.swap_remove(0)),
+        0 => Err(no_card(text)),
+        _ => Err(Failure::refused(format!(
+            "{text:?} matches {}; name one of them, or give its \
+            id",
+            listed(&found)
+        ))),
+    }
+}
+
+/// The refusal where no card has the name.
+pub fn no_card(text: &str) -> Failure {
+    Failure::refused(format!(
+        "no card {text:?}; `cardscope archive cards` lists those of the archive, with --builtin those that \
+         come with the program"
+    ))
+}
+
+/// Gives cards that share their name, of which nothing else is known, a part of their id.
+pub fn set_apart<'a>(cards: impl Iterator<Item = &'a mut StoredCard>) {
+    let cards: Vec<&mut StoredCard> = cards.collect();
+    let mut ids: HashMap<String, HashSet<String>> = HashMap::new();
+    for card in &cards {
+        ids.entry(card.title.to_lowercase()).or_default().insert(card.id.clone());
+    }
+    for card in cards {
+        let shared = ids.get(&card.title.to_lowercase()).is_some_and(|ids| ids.len() > 1);
+        if let Some(id) = short_id(card).filter(|_| shared) {
+            card.title = format!("{} ({id})", card.title);
+        }
+    }
+}
+
+/// The beginning of an archive's id. That of a card in a file holds the file's name, which may be of any letters.
+fn short_id(card: &StoredCard) -> Option<&str> {
+    card.id.get(..SHOWN_DIGITS).filter(|id| id.chars().all(|c| c.is_ascii_hexdigit()))
+}
+
+fn listed(cards: &[StoredCard]) -> String {
+    let shown = |card: &StoredCard| format!("{:?} ({})", card.title, short_id(card).unwrap_or(&card.id));
+    let named: Vec<String> = cards.iter().take(LISTED).map(shown).collect();
+    let more = match cards.len().saturating_sub(LISTED) {
+        0 => String::new(),
+        1 => " or 1 other".to_owned(),
+        others => format!(" or {others} others"),
+    };
+    named.join(", ") + &more
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn card(id: &str, title: &str) -> StoredCard {
+        StoredCard { id: id.to_owned(), ..cardscope_testkit::cards::card(title) }
+    }
+
+    #[test]
+    fn a_whole_name_means_its_card_though_another_holds_it() {
+        let found = || vec![card("a1", "Acme Swift Pro"), card("b2", "Acme Swift")];
+        assert_eq!(the_one(found(), " acme swift").unwrap().id, "b2");
+        assert_eq!(the_one(found(), "a1").unwrap().id, "a1");
+        assert!(the_one(found(), "acme").is_err());
+    }
+
+    #[test]
+    fn two_cards_of_one_name_are_told_apart_by_their_ids() {
+        let found = || vec![card("a1", "fio"), card("b2", "fio"), card("c3", "fio 2")];
+        let refused = the_one(found(), "fio").unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            r#""fio" matches "fio" (a1), "fio" (b2); name one of them, or give its id"#
+        );
+        assert_eq!(refused.exit_status(), 2);
+        assert_eq!(the_one(found(), "b2").unwrap().id, "b2");
+    }
+
+    #[test]
+    fn cards_of_one_name_are_set_apart_by_their_ids_and_a_card_is_not_from_itself() {
+        let mut cards = [
+            ("a1b2c3d4e5", "SD71"),
+            ("b1b2c3d4e5", "sd71"),
+            ("c1b2c3d4e5", "Swift"),
+            ("c1b2c3d4e5", "Swift"),
+        ]
+        .map(|(id, title)| card(id, title));
+        set_apart(cards.iter_mut());
+        assert_eq!(cards.map(|card| card.title), ["SD71 (a1b2c3d4)", "sd71 (b1b2c3d4)", "Swift", "Swift"]);
+    }
+
+    #[test]
+    fn an_id_of_any_letters_is_listed() {
+        let id = format!("{}:kärtchen", "ä".repeat(40));
+        for id in [id.clone(), format!("x{id}")] {
+            let refused = the_one(vec![card(&id, "a"), card("b", "a")], "a").unwrap_err().to_string();
+            assert!(refused.contains("\"a\" ("), "{refused}");
+        }
+        let many: Vec<_> = (0..9).map(|n| card(&n.to_string(), "many")).collect();
+        assert!(the_one(many, "many").unwrap_err().to_string().contains(" or 3 others"));
+    }
+}

@@ -1,0 +1,82 @@
+use super::*;
+use cardscope_session::options::ArchiveAt;
+use cardscope_testkit::cards::dd;
+
+fn source() -> (tempfile::TempDir, CardSource) {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = folder.path().join("empty.sqlite");
+    std::fs::write(&archive, "").unwrap();
+    let source = CardSource::open(Some(&archive), false).unwrap();
+    (folder, source)
+}
+
+#[test]
+fn a_file_that_is_named_twice_is_taken_once() {
+    let (folder, mut source) = source();
+    let file = folder.path().join("Acme.log");
+    std::fs::write(&file, dd(20, "\n")).unwrap();
+    let first = source.take_file(&file).unwrap();
+    let again = source.take_file(&folder.path().join(".").join("Acme.log")).unwrap();
+    assert_eq!((first.len(), &again), (1, &first));
+    let ids: Vec<String> = first.into_iter().map(|card| card.id).collect();
+    assert_eq!(source.measurements(&ids).unwrap().len(), 1);
+    assert_eq!(source.summaries(|_| true).unwrap()[0].n, 1);
+}
+
+#[test]
+fn a_card_of_a_file_is_found_by_its_id_whatever_capitals_are_in_its_path() {
+    let (folder, mut source) = source();
+    let file = folder.path().join("ADATA Swift.log");
+    std::fs::write(&file, dd(20, "\n")).unwrap();
+    let card = source.take_file(&file).unwrap().remove(0);
+    assert_eq!(card.title, "ADATA Swift");
+    assert_eq!(source.card(&card.id).unwrap(), card);
+    assert_eq!(the_one(source.find(&card.id).unwrap(), &card.id).unwrap(), card);
+    assert_eq!(source.find("adata").unwrap(), [card]);
+    assert!(source.card("elsewhere").is_err());
+}
+
+#[test]
+fn the_id_of_a_card_of_the_collection_is_typed_as_it_stands() {
+    for card in collected::all().unwrap() {
+        let id = card.card.id;
+        assert_eq!(cardscope_model::shell::quoted(&id), id);
+    }
+}
+
+#[test]
+fn what_is_in_no_archive_is_summed_up_as_an_archive_does() {
+    let (folder, mut source) = source();
+    let table = "card,test,run,mb_s,max_latency_us,date\n\
+        Acme Swift 64GB,SEQ1M Q1T1 read,1,80,900,2024-05-01\n\
+        Acme Swift 64GB,SEQ1M Q1T1 read,2,90,1200,2024-05-01\n\
+        Acme Swift 64GB,SEQ1M Q1T1 read,3,88,1000,2024-05-01\n";
+    let file = folder.path().join("typed.csv");
+    std::fs::write(&file, table).unwrap();
+    source.take_file(&file).unwrap();
+    let place = folder.path().join("archive.sqlite");
+    let request = import::Request {
+        files: vec![file],
+        archive: ArchiveAt { archive: Some(place.clone()) },
+        ..import::Request::default()
+    };
+    import::import(
+        &request,
+        &cardscope_engine::interrupt::Interrupt::default(),
+        &mut cardscope_engine::event::Silent,
+    )
+    .unwrap();
+    let stored = CardSource::open(Some(&place), false).unwrap().summaries(|_| true).unwrap();
+    let mut looked_at = source.summaries(|_| true).unwrap();
+    looked_at.iter_mut().for_each(|row| row.card_id.clone_from(&stored[0].card_id));
+    assert_eq!((looked_at.len(), looked_at[0].n, looked_at[0].max_latency_us), (1, 3, Some(1200.0)));
+    assert_eq!(looked_at, stored);
+}
+
+#[test]
+fn the_address_of_something_else_is_no_place_for_an_archive() {
+    for other in ["mysql://me:secret@db/cards", "sqlite://secret"] {
+        let refused = CardSource::open(Some(Path::new(other)), false).err().unwrap().to_string();
+        assert!(refused.contains("postgres://") && !refused.contains("secret"), "{refused}");
+    }
+}

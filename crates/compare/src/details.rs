@@ -1,0 +1,38 @@
+//! What is known of cards beside their figures: gathered from what they said of themselves, from logs of other tools, maps and
+//! long runs. The same for `compare` and `report`.
+
+use cardscope_model::card_details::CardDetails;
+use cardscope_model::card_map::Geometry;
+use cardscope_statistics::flashbench::geometry_in_log;
+use cardscope_store::CardWord;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// What sessions say, the oldest first: what was said later counts.
+pub fn of_words(words: &[CardWord]) -> CardDetails {
+    let mut details = CardDetails::default();
+    for word in words {
+        details.add_said(&word.identity);
+        details.add_noted(&word.condition);
+        let (idle_c, peak_c) = word.temperatures;
+        details.add_temperatures(&word.condition, idle_c, peak_c);
+        let Some(document) = &word.document else { continue };
+        match word.kind.as_str() {
+            "import" => add_log(&mut details, &document["other"]),
+            "map" => add_map(&mut details, document),
+            "check" => add_map(&mut details, &document["map"]),
+            _ => {}
+        }
+    }
+    details
+}
+
+/// What a log says of its card beside its runs.
+pub(crate) fn add_log(details: &mut CardDetails, other: &Value) {
+    details.add_said(other);
+    geometry_in_log(other).into_iter().for_each(|found| details.add_geometry(found));
+}
+
+fn add_map(details: &mut CardDetails, map: &Value) {
+    Geometry::deserialize(map).into_iter().for_each(|found| details.add_geometry(found));
+}

@@ -1,0 +1,371 @@
+//! What stands beside each other: a card, or a card under one of its settings, with its runs; and in what these differ
+//! besides the card.
+
+use cardscope_model::archived::StoredCard;
+use cardscope_model::comparison::{Differs, Entry, EntryLatency};
+use cardscope_model::condition::in_words;
+use cardscope_model::result::ToolPrints;
+use cardscope_model::run::{CardRun, Figure};
+use cardscope_model::setting::Setting;
+use cardscope_model::statistics::{distinct, mean};
+use cardscope_model::test_name::TestName;
+use cardscope_statistics::usual::{Kind, Table};
+use std::collections::BTreeSet;
+
+/// Words that decide how fast a card is measured: runs that differ in one of them are not mixed unless it is wished.
+/// What only describes (kernel, room, notes) is listed, but divides nothing.
+const DIVIDING: [&str; 12] = [
+    "recipe",
+    "size",
+    "state",
+    "full_percent",
+    "firmware",
+    "reader",
+    "usb_host",
+    "board",
+    "board_clock",
+    "bus_mode",
+    "cooling",
+    "file_system",
+];
+
+/// The word by which the runs of one card are divided by their months.
+pub const AGE: &str = "age";
+
+/// The value that stands for "nobody knows" in a name.
+const UNKNOWN: &str = "unknown";
+
+/// A test by the words that tell it from others of a recipe.
+pub(super) type TestKey = (TestName, Option<String>);
+
+/// The runs of one test, in order.
+#[derive(Debug, Clone, Default)]
+pub struct Values {
+    /// Speeds in MB/s (10^6).
+    pub mb_s: Vec<f64>,
+    /// What the tools printed.
+    pub printed: Vec<Option<ToolPrints>>,
+    /// When each run was measured, where that is known.
+    pub at: Vec<Option<String>>,
+    /// Latencies of the runs of which they are known.
+    pub latencies: Vec<EntryLatency>,
+}
+
+/// One column of a comparison.
+#[derive(Debug, Clone)]
+pub struct Column {
+    /// What its head says.
+    pub entry: Entry,
+    /// What the columns of one piece under one setting share, which differ in their months alone.
+    pub series: String,
+    /// The tests in the order in which they were first measured.
+    pub tests: Vec<(TestKey, Values)>,
+    /// The runs that are counted, in order: session, and number in it.
+    pub runs: Vec<(String, u32)>,
+}
+
+impl Column {
+    /// The kind of series that a test of it gives.
+    pub(super) fn kind(&self, (test, _): &TestKey) -> Kind {
+        Kind::new(&self.entry.card, self.entry.settings.first(), *test)
+    }
+
+    /// The kind of series that its runs over all tests give.
+    pub(super) fn kind_of_all(&self) -> Kind {
+        Kind::over_all(&self.entry.card, self.entry.settings.first())
+    }
+
+    /// Its runs of one test.
+    pub(super) fn values(&self, key: &TestKey) -> Option<&Values> {
+        self.tests.iter().find(|(of, _)| of == key).map(|(_, values)| values)
+    }
+
+    /// Its mean in one test in MB/s; `None` without a speed.
+    pub(super) fn speed(&self, key: &TestKey) -> Option<f64> {
+        mean(&self.values(key)?.mb_s).filter(|mb_s| mb_s.is_finite() && *mb_s > 0.0)
+    }
+
+    /// Whether another column is of the same piece under the same setting, at another time.
+    pub fn ages_as(&self, other: &Column) -> bool {
+        (&self.entry.card_id, &self.series) == (&other.entry.card_id, &other.series)
+    }
+}
+
+/// The tests of some columns: in the first column's order, further ones behind it.
+pub(super) fn keys<'a>(columns: impl Iterator<Item = &'a Column>) -> Vec<&'a TestKey> {
+    distinct(columns.flat_map(|column| &column.tests).map(|(key, _)| key))
+}
+
+/// How the runs of a card are divided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Division {
+    /// By everything that decides how fast a card is measured.
+    BySetting,
+    /// By these words, which are what is compared, and by everything else that decides.
+    By(Vec<&'static str>),
+    /// By the month in which they were measured, each piece and each setting for itself.
+    ByAge,
+    /// Not at all.
+    Pooled,
+}
+
+impl Division {
+    /// The words that were asked for.
+    pub(super) fn asked(&self) -> &[&'static str] {
+        if let Division::By(words) = self { words } else { &[] }
+    }
+
+    /// What was asked for, as it stands in the document.
+    pub(super) fn name(&self) -> Option<String> {
+        match self {
+            Division::By(words) => Some(words.join(",")),
+            Division::ByAge => Some(AGE.to_owned()),
+            Division::BySetting | Division::Pooled => None,
+        }
+    }
+}
+
+/// A card's columns, in the order of their first runs.
+pub fn columns(card: &StoredCard, runs: Vec<CardRun>, division: &Division) -> Vec<Column> {
+    let asked = division.asked();
+    let words: Vec<&str> = match division {
+        Division::Pooled => Vec::new(),
+        _ => {
+            let mut words = asked.to_vec();
+            for word in DIVIDING.into_iter().filter(|word| !asked.contains(word) && varies(&runs, word)) {
+                // What goes with the words that were asked for, as the bus with the board, needs no naming.
+                if asked.is_empty() || divides_further(&runs, &words, word) {
+                    words.push(word);
+                }
+            }
+            words
+        }
+    };
+    let pieces: Vec<Option<String>> = match division {
+        Division::ByAge => {
+            runs.iter().map(|run| run.unit.clone()).collect::<BTreeSet<_>>().into_iter().collect()
+        }
+        _ => Vec::new(),
+    };
+    let mut groups: Vec<(Vec<String>, Vec<CardRun>)> = Vec::new();
+    for run in runs {
+        let mut key = setting(&run, &words);
+        if let Some(piece) = pieces.iter().position(|piece| *piece == run.unit).filter(|_| pieces.len() > 1) {
+            key.push(format!("unit {}", piece + 1));
+        }
+        if *division == Division::ByAge {
+            key.push(run.at.as_deref().map_or(UNKNOWN, month).to_owned());
+        }
+        match groups.iter_mut().find(|(k, _)| *k == key) {
+            Some((_, members)) => members.push(run),
+            None => groups.push((key, vec![run])),
+        }
+    }
+    if *division == Division::ByAge {
+        groups.sort_by(|a, b| a.0.cmp(&b.0));
+    }
+    let shared = |key: &[String]| if *division == Division::ByAge { key.len() - 1 } else { key.len() };
+    groups.into_iter().map(|(key, runs)| column(card, &key, shared(&key), &runs)).collect()
+}
+
+fn varies(runs: &[CardRun], word: &str) -> bool {
+    let mut values = runs.iter().map(|run| run.setting.value(word));
+    let first = values.next();
+    values.any(|value| Some(value) != first)
+}
+
+/// Whether a word parts runs that these words leave together.
+fn divides_further(runs: &[CardRun], words: &[&str], word: &str) -> bool {
+    let groups = |words: &[&str]| runs.iter().map(|run| setting(run, words)).collect::<BTreeSet<_>>().len();
+    groups(&[words, &[word]].concat()) > groups(words)
+}
+
+/// What tells a run's column from the card's others by its setting, as it stands in the column's name.
+fn setting(run: &CardRun, words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| said(word, run.setting.value(word))).collect()
+}
+
+/// Words whose values speak for themselves.
+const PLAIN: [&str; 5] = ["recipe", "size", "board", "bus_mode", "file_system"];
+
+/// The value of a word beside a card's name: `cooling active`, `clock 100 MHz`, `Raspberry Pi 4 B`.
+pub(super) fn said(word: &str, value: Option<String>) -> String {
+    let called = if word == "board_clock" { "clock".to_owned() } else { in_words(word) };
+    match value {
+        Some(value) if PLAIN.contains(&word) => value,
+        Some(value) => format!("{called} {value}"),
+        None => format!("{called} {UNKNOWN}"),
+    }
+}
+
+/// `2026-11` of a date of any length.
+fn month(date: &str) -> &str {
+    date.get(..7).unwrap_or(date)
+}
+
+/// A column of a card; the first `shared` words of its key are those of its series.
+fn column(card: &StoredCard, key: &[String], shared: usize, runs: &[CardRun]) -> Column {
+    let series = named(card, &key[..shared]);
+    let counted = runs.iter().filter(|run| run.run.counted);
+    let mut column = Column {
+        entry: entry(card, named(card, key), runs),
+        series,
+        tests: Vec::new(),
+        runs: counted.clone().map(|run| (run.session.clone(), run.run.run)).collect(),
+    };
+    for (run, figure) in counted.flat_map(|run| run.run.results.iter().map(move |figure| (run, figure))) {
+        let key = (figure.name(), figure.step.clone());
+        let place = column.tests.iter().position(|(k, _)| *k == key).unwrap_or_else(|| {
+            column.tests.push((key, Values::default()));
+            column.tests.len() - 1
+        });
+        let values = &mut column.tests[place].1;
+        values.mb_s.push(figure.mb_s);
+        values.printed.push(figure.as_printed.clone());
+        values.at.push(run.at.clone());
+        values.latencies.extend(latency_of(figure));
+    }
+    column
+}
+
+/// Latencies of one run.
+fn latency_of(figure: &Figure) -> Option<EntryLatency> {
+    let mean_us = figure.latency_us?;
+    let Figure { percentiles_us, max_latency_us: max_us, .. } = *figure;
+    Some(EntryLatency { n: 1, mean_us, percentiles_us, max_us })
+}
+
+fn named(card: &StoredCard, key: &[String]) -> String {
+    [card.title.clone()].into_iter().chain(key.iter().cloned()).collect::<Vec<_>>().join(" · ")
+}
+
+fn entry(card: &StoredCard, name: String, runs: &[CardRun]) -> Entry {
+    let each = |of: fn(&CardRun) -> Option<String>| runs.iter().filter_map(of).collect::<BTreeSet<_>>();
+    let days = each(|run| run.at.as_ref().map(|at| at.get(..10).unwrap_or(at).to_owned()));
+    Entry {
+        name,
+        card_id: card.id.clone(),
+        card: card.facts.without_serial(),
+        settings: distinct(runs.iter().map(|run| run.setting.clone())),
+        specimens: (each(|run| run.unit.clone()).len() as u32).max(1),
+        sessions: each(|run| Some(run.session.clone())).len() as u32,
+        runs: runs.iter().filter(|run| run.run.counted).count() as u32,
+        measured: Option::zip(days.first().cloned(), days.last().cloned()).map(|(a, b)| [a, b]),
+        sources: each(|run| run.source.clone()).into_iter().collect(),
+    }
+}
+
+/// Everything in which the columns differ, by column.
+pub(super) fn differs<'a>(columns: impl IntoIterator<Item = &'a Column>) -> Vec<Differs> {
+    let entries: Vec<&Entry> = columns.into_iter().map(|column| &column.entry).collect();
+    let mut found: Vec<Differs> = Setting::words()
+        .map(|word| Differs {
+            what: shown(word).to_owned(),
+            values: entries.iter().map(|entry| mixed(entry, word)).collect(),
+        })
+        .collect();
+    found.push(count("runs", &entries, |e| e.runs));
+    found.push(count("units", &entries, |e| e.specimens));
+    found.retain(|d| d.values.windows(2).any(|pair| pair[0] != pair[1]));
+    found
+}
+
+/// A word as it is listed: the size of a test is not that of a card.
+fn shown(word: &str) -> &str {
+    if word == "size" { "test size" } else { word }
+}
+
+/// Runs and pieces are left out where something is blamed, since the statistics count them, and so are the words by which the
+/// cards were divided, since they were asked for.
+pub(super) fn is_blamed(differs: &Differs, by: &[&str]) -> bool {
+    !["runs", "units", "note"].contains(&differs.what.as_str())
+        && by.iter().all(|by| differs.what != shown(by))
+}
+
+fn count(what: &str, entries: &[&Entry], of: fn(&Entry) -> u32) -> Differs {
+    Differs {
+        what: what.to_owned(),
+        values: entries.iter().map(|entry| Some(of(entry).to_string())).collect(),
+    }
+}
+
+/// The values of a word in a column; several where it mixes them, `None` where nobody knows any.
+fn mixed(entry: &Entry, word: &str) -> Option<String> {
+    let values = distinct(entry.settings.iter().map(|setting| setting.value(word)));
+    if values.iter().all(Option::is_none) {
+        return None;
+    }
+    let words: Vec<String> = values.into_iter().map(|v| v.unwrap_or_else(|| "unknown".to_owned())).collect();
+    Some(words.join(" / "))
+}
+
+/// What every pair is held against.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) differs: &'a [Differs],
+    pub(super) by: &'a [&'static str],
+    pub(super) table: &'a Table,
+}
+
+/// What differs between two columns besides what is compared.
+pub(super) struct Besides<'a> {
+    found: Vec<(&'a Differs, [Option<&'a str>; 2])>,
+    /// Two settings of one card: the one word in which they differ is what is compared.
+    one_card: bool,
+}
+
+impl<'a> Besides<'a> {
+    pub(super) fn new(
+        columns: &[Column],
+        differs: &'a [Differs],
+        (first, second): (usize, usize),
+        by: &[&str],
+    ) -> Besides<'a> {
+        let blamed = differs.iter().filter(|d| is_blamed(d, by) && d.values[first] != d.values[second]);
+        let values = |d: &'a Differs| [first, second].map(|side| d.values[side].as_deref());
+        let one_card = columns[first].entry.card_id == columns[second].entry.card_id;
+        Besides { found: blamed.map(|d| (d, values(d))).collect(), one_card }
+    }
+
+    /// As they are listed.
+    pub(super) fn in_words(&self) -> Vec<String> {
+        let said = |value: Option<&str>| value.unwrap_or("unknown").to_owned();
+        let line = |(d, [a, b]): &(&Differs, [Option<&str>; 2])| {
+            format!("{}: {} against {}", in_words(&d.what), said(*a), said(*b))
+        };
+        self.found.iter().map(line).collect()
+    }
+
+    /// The words of rig, tool, size and cooling among them, which move speeds as much as cards do. Of one card one such
+    /// word is what is compared, and confounds nothing.
+    pub(super) fn confounders(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.moving().into_iter().map(|(word, _)| word)
+    }
+
+    /// Variance that they add to the logarithm of a factor.
+    pub(super) fn variance(&self, table: &Table) -> f64 {
+        self.moving().into_iter().map(|(word, known)| table.variance_of(word, known)).sum()
+    }
+
+    /// Each with whether both sides are known to differ in it.
+    fn moving(&self) -> Vec<(&'a str, bool)> {
+        let known = |values: &[Option<&str>; 2]| values.iter().all(Option::is_some);
+        let words = self.found.iter().map(|(d, values)| (hidden(&d.what), known(values)));
+        let words: Vec<(&str, bool)> = words.filter(|(word, _)| CONFOUNDING.contains(word)).collect();
+        if self.one_card && words.len() == 1 { Vec::new() } else { words }
+    }
+}
+
+/// Words of a rig that move speeds whatever the card. The bus mode is the card's own, and so is its firmware.
+const CONFOUNDING: [&str; 9] =
+    ["recipe", "size", "state", "reader", "usb_host", "board", "board_clock", "cooling", "file_system"];
+
+/// Whether something that differs moves speeds, and was not asked for.
+pub(super) fn confounds(differs: &Differs, by: &[&str]) -> bool {
+    is_blamed(differs, by) && CONFOUNDING.contains(&hidden(&differs.what))
+}
+
+/// The word behind one that is shown.
+fn hidden(shown: &str) -> &str {
+    if shown == "test size" { "size" } else { shown }
+}

@@ -1,0 +1,180 @@
+//! The document of `compare`, made of runs: `columns` divides them and lists what is not the same besides the card,
+//! `findings` says it in sentences, what became of a card over the months included. Here the columns' figures are held
+//! against each other: what `comparing` says of their numbers.
+
+mod areas;
+mod changes;
+mod columns;
+mod cooling;
+mod findings;
+mod latencies;
+mod overall;
+mod remarks;
+#[cfg(test)]
+mod tests;
+
+pub use columns::{AGE, Column, Division, Values, columns};
+
+use cardscope_model::comparison::{ComparedTest, Comparison, LevelPair, Pair, PrintedSpread, Spread, iops};
+use cardscope_model::result::ToolPrints;
+use cardscope_model::statistics::median;
+use cardscope_statistics::comparing;
+use cardscope_statistics::comparing::{Difference, difference};
+use cardscope_statistics::estimate::estimate;
+use cardscope_statistics::usual::{Table, Usual};
+use columns::{Asked, Besides, TestKey, differs, keys};
+
+/// The document of columns that stand beside each other, divided like this; with what is known of series of runs.
+pub fn comparison(columns: Vec<Column>, division: &Division, table: &Table) -> Comparison {
+    let differs = differs(&columns);
+    let by = division.asked();
+    let asked = Asked { differs: &differs, by, table };
+    let tests = compared(&columns, asked);
+    let mut findings = findings::findings(&columns, &tests, &differs, by);
+    if *division == Division::ByAge {
+        findings.extend(findings::ages(&columns));
+    }
+    let overall = overall::overall(&columns, asked);
+    let remarks = remarks::remarks(&columns);
+    let (apart, areas) = (areas::apart(&columns), areas::effects(&columns));
+    let cooling = cooling::gains(&columns, table);
+    let changes = changes::changes(&columns, by);
+    let latencies = latencies::latencies(&columns);
+    let entries = columns.into_iter().map(|column| column.entry).collect();
+    Comparison {
+        entries,
+        by: division.name(),
+        tests,
+        overall,
+        remarks,
+        apart,
+        areas,
+        cooling,
+        changes,
+        latencies,
+        differs,
+        findings,
+        // Registers and geometry are the archive's.
+        ..Comparison::default()
+    }
+}
+
+/// Every test that a column has, with its figures and pairs. p values are corrected over all tests of the same two columns:
+/// who holds two cards against each other asks so many questions at once. Who stands first of many is asked in `rank`.
+fn compared(columns: &[Column], asked: Asked) -> Vec<ComparedTest> {
+    let mut found: Vec<ComparedTest> = Vec::new();
+    let mut differences: Vec<Difference> = Vec::new();
+    for key in keys(columns.iter()) {
+        found.push(test(columns, key, asked, &mut differences));
+    }
+    let mut pairs: Vec<(&mut Pair, Difference)> =
+        found.iter_mut().flat_map(|test| &mut test.pairs).zip(differences).collect();
+    pairs.sort_by_key(|(pair, _)| (pair.first, pair.second));
+    for same in pairs.chunk_by_mut(|a, b| (a.0.first, a.0.second) == (b.0.first, b.0.second)) {
+        let all: Vec<f64> = same.iter().filter_map(|(_, d)| d.p).collect();
+        let known = same.iter_mut().filter(|(_, d)| d.p.is_some());
+        for ((pair, difference), p) in known.zip(comparing::holm(&all)) {
+            take(pair, difference.clone().corrected(p));
+        }
+    }
+    found
+}
+
+fn test(columns: &[Column], key: &TestKey, asked: Asked, differences: &mut Vec<Difference>) -> ComparedTest {
+    let (test, step) = key.clone();
+    let block_bytes = test.pattern.block;
+    let of = |column: &Column| {
+        let values = column.values(key)?;
+        let usual = Usual::of(&values.mb_s, asked.table.spread(column.kind(key)));
+        Some((spread(values, usual.as_ref(), block_bytes)?, usual))
+    };
+    let sides: Vec<Option<(Spread, Option<Usual>)>> = columns.iter().map(of).collect();
+    let mut pairs = Vec::new();
+    for (first, second) in both(&sides) {
+        if let (Some((a, known_a)), Some((b, known_b))) = (&sides[first], &sides[second]) {
+            let besides = Besides::new(columns, asked.differs, (first, second), asked.by);
+            let variance = besides.variance(asked.table);
+            let found = difference(known_a.as_ref(), known_b.as_ref(), asked.table, variance);
+            pairs.push(Pair { levels: level_with_level(a, b), ..pair((first, second), &found, &besides) });
+            differences.push(found);
+        }
+    }
+    let spreads = sides.into_iter().map(|side| side.map(|(spread, _)| spread)).collect();
+    ComparedTest { test, step, block_bytes, spreads, pairs }
+}
+
+/// Where the runs of both jump, each level of one against that of the other.
+fn level_with_level(first: &Spread, second: &Spread) -> Option<LevelPair> {
+    let (a, b) = (first.levels?, second.levels?);
+    Some(LevelPair {
+        high_factor: b.high / a.high,
+        low_factor: b.low / a.low,
+        share_low: [a.share_low, b.share_low],
+    })
+}
+
+/// Of more columns nobody reads every pair, of which there are hundreds in each test; all tests together and every figure
+/// are there for any number.
+pub const MOST_PAIRED: usize = 24;
+
+/// Numbers of all pairs of columns; none of more than anybody reads.
+fn both<T>(columns: &[T]) -> impl Iterator<Item = (usize, usize)> + use<T> {
+    let n = if columns.len() > MOST_PAIRED { 0 } else { columns.len() };
+    (0..n).flat_map(move |first| (first + 1..n).map(move |second| (first, second)))
+}
+
+fn pair((first, second): (usize, usize), found: &Difference, besides: &Besides) -> Pair {
+    Pair {
+        first,
+        second,
+        factor: found.factor,
+        factor_ci95: found.ci95,
+        probability_first_faster: found.first_faster,
+        probability_notable: found.noticed[0].max(found.noticed[1]),
+        grade: found.grade,
+        percent: (found.factor - 1.0) * 100.0,
+        p: found.p,
+        verdict: found.verdict,
+        more_runs: found.more_runs,
+        not_the_card_alone: besides.in_words(),
+        confounded_by: besides.confounders().map(str::to_owned).collect(),
+        levels: None,
+    }
+}
+
+/// What is left of a difference once it is known how many were looked at.
+fn take(pair: &mut Pair, corrected: Difference) {
+    (pair.p, pair.verdict, pair.more_runs) = (corrected.p, corrected.verdict, corrected.more_runs);
+}
+
+/// Runs of one test as a whole; `None` without any.
+fn spread(values: &Values, usual: Option<&Usual>, block_bytes: u64) -> Option<Spread> {
+    let all = estimate(&values.mb_s)?;
+    Some(Spread {
+        n: all.n,
+        mean: all.mean,
+        iops: iops(all.mean, block_bytes),
+        median: all.median,
+        best: all.best,
+        worst: all.worst,
+        ci95: usual.map(|usual| usual.ci95(all.mean)),
+        runs: values.mb_s.clone(),
+        levels: comparing::two_levels(&values.mb_s),
+        as_printed: printed(&values.printed),
+    })
+}
+
+/// The same over the printed figures, where all runs have them in one unit.
+pub(super) fn printed(figures: &[Option<ToolPrints>]) -> Option<PrintedSpread> {
+    let unit = &figures.first()?.as_ref()?.unit;
+    let same = figures.iter().map(|f| f.as_ref().filter(|f| f.unit == *unit).map(|f| f.value));
+    let values = same.collect::<Option<Vec<f64>>>()?;
+    let all = estimate(&values)?;
+    let prints = |value| ToolPrints { value, unit: unit.clone() };
+    Some(PrintedSpread {
+        mean: prints(all.mean),
+        median: prints(median(&values)?),
+        best: prints(all.best),
+        worst: prints(all.worst),
+    })
+}

@@ -1,0 +1,140 @@
+//! All tests together: the geometric mean of the ratios of usual speeds, as SPEC does it, over the tests that every entry
+//! was measured in. Tests of one run are alike, as heat and a full cache slow all of them: so it is the runs that are
+//! taken together, each with the mean of its logarithms, and not the tests' errors as if they were independent.
+
+use super::areas::{by_card, joined, size};
+use super::columns::{Asked, Besides, Column, TestKey, Values, differs, keys};
+use cardscope_model::comparison::Overall;
+use cardscope_model::statistics::distinct;
+use cardscope_statistics::comparing::{Contender, best};
+use cardscope_statistics::usual::{Normals, Table, Usual};
+
+/// How alike the errors of two tests of one card are where their runs cannot be paired: heat and caches move most of them
+/// the same way (0.74 to 0.94 on SD Express, reference page `flash-behaviour` 0; none where the host decides).
+const ALIKE: f64 = 0.5;
+
+/// Every entry over all tests that all have, the best first; where the settings of cards share none, every card by each test in
+/// the setting with the largest area. None for a single entry or without such a test.
+pub(super) fn overall(columns: &[Column], asked: Asked) -> Vec<Overall> {
+    if let Some(largest) = over_the_largest_area(columns).filter(|_| !asked.by.contains(&"size")) {
+        return among(&largest, Asked { differs: &differs(&largest), ..asked });
+    }
+    let found = among(columns, asked);
+    let cards = distinct(columns.iter().map(|column| column.entry.card_id.as_str()));
+    if !found.is_empty() || cards.len() == columns.len() || cards.len() < 2 {
+        return found;
+    }
+    let joined: Vec<Column> = by_card(columns).iter().filter_map(|own| joined(own)).collect();
+    let differs = differs(&joined);
+    among(&joined, Asked { differs: &differs, ..asked })
+}
+
+/// The columns over the largest area, where several cards were measured over one and the same and some of them over smaller
+/// ones, too: these may have measured a buffer, and are no rivals. None where a test would be lost.
+fn over_the_largest_area(columns: &[Column]) -> Option<Vec<Column>> {
+    let cards = by_card(columns);
+    let largest = columns.iter().map(size).max()?;
+    let all_have_it = cards.iter().all(|own| own.iter().any(|column| size(column) == largest));
+    let found: Vec<Column> = columns.iter().filter(|column| size(column) == largest).cloned().collect();
+    let has = |card: &str, key: &TestKey| {
+        found.iter().any(|column| column.entry.card_id == card && column.values(key).is_some())
+    };
+    let lost = columns.iter().any(|c| c.tests.iter().any(|(key, _)| !has(&c.entry.card_id, key)));
+    (!lost && cards.len() > 1 && largest > 0 && all_have_it && found.len() < columns.len()).then_some(found)
+}
+
+fn among(columns: &[Column], asked: Asked) -> Vec<Overall> {
+    let shared: Vec<&TestKey> = keys(columns.iter())
+        .into_iter()
+        .filter(|key| columns.iter().all(|c| c.values(key).is_some()))
+        .collect();
+    if columns.len() < 2 || shared.is_empty() {
+        return Vec::new();
+    }
+    let besides: Vec<(Vec<&str>, f64)> =
+        (0..columns.len()).map(|entry| confounders(columns, asked, entry)).collect();
+    let contender = |(column, (_, variance)): (&Column, &(Vec<&str>, f64))| {
+        let found = contender(column, &shared, asked.table)?;
+        // Half of what differs between two is each one's.
+        Some(Contender { known: found.known.widened(variance / 2.0), ..found })
+    };
+    let known: Option<Vec<Contender>> = columns.iter().zip(&besides).map(contender).collect();
+    let Some(known) = known else { return Vec::new() };
+    let chances = best(&known);
+    let wins = wins(columns, &shared);
+    let Some(first) = (0..known.len()).max_by(|a, b| known[*a].value.total_cmp(&known[*b].value)) else {
+        return Vec::new();
+    };
+    let mut order: Vec<usize> = (0..known.len()).collect();
+    order.sort_by(|a, b| known[*b].value.total_cmp(&known[*a].value));
+    let of = |entry: usize| {
+        let log = known[entry].value - known[first].value;
+        let [low, high] = known[entry].known.minus(&known[first].known).middle95();
+        let ci95 = if entry == first { [1.0, 1.0] } else { [low.min(log).exp(), high.max(log).exp()] };
+        Overall {
+            name: columns[entry].entry.name.clone(),
+            factor_to_best: log.exp(),
+            ci95,
+            wins: wins[entry],
+            tests: shared.len() as u32,
+            probability_best: chances[entry],
+            confounded_by: besides[entry].0.iter().map(|word| (*word).to_owned()).collect(),
+        }
+    };
+    order.into_iter().map(of).collect()
+}
+
+/// In which words of rig, tool, size and cooling an entry differs from any other, and the most that it adds between two.
+fn confounders<'a>(columns: &[Column], asked: Asked<'a>, entry: usize) -> (Vec<&'a str>, f64) {
+    let others = (0..columns.len()).filter(|other| *other != entry);
+    let between: Vec<Besides> =
+        others.map(|other| Besides::new(columns, asked.differs, (entry, other), asked.by)).collect();
+    let most = between.iter().map(|besides| besides.variance(asked.table)).fold(0.0, f64::max);
+    (distinct(between.iter().flat_map(Besides::confounders)), most)
+}
+
+/// What is known of an entry's logarithm over these tests.
+fn contender(column: &Column, shared: &[&TestKey], table: &Table) -> Option<Contender> {
+    let tests: Vec<&Values> = shared.iter().filter_map(|key| column.values(key)).collect();
+    if let Some(runs) = runs(&tests) {
+        let kind = if let [key] = shared { column.kind(key) } else { column.kind_of_all() };
+        let usual = Usual::of_logs(&runs, table.spread(kind))?;
+        return Some(Contender { value: usual.middle().ln(), known: usual.log().clone() });
+    }
+    let usual =
+        |(values, key): (&&Values, &&TestKey)| Usual::of(&values.mb_s, table.spread(column.kind(key)));
+    let each: Vec<Usual> = tests.iter().zip(shared).map(usual).collect::<Option<_>>()?;
+    let count = each.len() as f64;
+    let of = |figure: fn(&Usual) -> f64| each.iter().map(figure).sum::<f64>();
+    let alone = of(|usual| usual.log().variance());
+    let together = of(|usual| usual.log().variance().sqrt()).powi(2);
+    let variance = ((1.0 - ALIKE) * alone + ALIKE * together) / (count * count);
+    let known = Normals::single(of(|usual| usual.log().mean()) / count, variance);
+    Some(Contender { known, value: of(|usual| usual.middle().ln()) / count })
+}
+
+/// The mean of the logarithms of each run; `None` where tests have different numbers of runs or a card stood still.
+fn runs(tests: &[&Values]) -> Option<Vec<f64>> {
+    let count = tests.first()?.mb_s.len();
+    let whole =
+        tests.iter().all(|t| t.mb_s.len() == count && t.mb_s.iter().all(|v| v.is_finite() && *v > 0.0));
+    let mean = |run: usize| tests.iter().map(|t| t.mb_s[run].ln()).sum::<f64>() / tests.len() as f64;
+    whole.then(|| (0..count).map(mean).collect())
+}
+
+/// In how many tests each entry has the highest mean.
+fn wins(columns: &[Column], shared: &[&TestKey]) -> Vec<u32> {
+    let mut wins = vec![0; columns.len()];
+    for key in shared {
+        let mean = |column: &Column| {
+            let runs = &column.values(key)?.mb_s;
+            cardscope_model::statistics::mean(runs)
+        };
+        let means: Vec<f64> = columns.iter().map(|column| mean(column).unwrap_or(0.0)).collect();
+        let fastest = (0..means.len()).rev().max_by(|a, b| means[*a].total_cmp(&means[*b]));
+        if let Some(entry) = fastest {
+            wins[entry] += 1;
+        }
+    }
+    wins
+}

@@ -1,0 +1,130 @@
+//! What a reviewer would advise: the card to buy, the one to take at a better price, and those to leave.
+
+use cardscope_model::card::Price;
+use cardscope_model::job::Fit;
+use cardscope_model::ranking::{Decision, Excluded, Instead, RankedCard};
+use cardscope_statistics::estimate::NORMAL95;
+
+/// A second card is named beside the first where it is the best with at least this chance: one in five.
+const OPEN: f64 = 0.2;
+
+/// Cards that are named to be avoided.
+const AVOIDED: usize = 3;
+
+/// More further runs than this are not what is missing.
+const MOST_RUNS: u32 = 20;
+
+/// The decision; `None` where no card is fit to be bought. `between_units` is the deviation of the logarithm of a speed between
+/// units of a model.
+pub(super) fn decision(places: &[RankedCard], excluded: &[Excluded], between_units: f64) -> Option<Decision> {
+    let unfit = |place: &&RankedCard| place.job.as_ref().is_some_and(|job| job.fit == Fit::Unfit);
+    let fit: Vec<&RankedCard> = places.iter().filter(|place| !unfit(place)).collect();
+    let (first, rest) = fit.split_first()?;
+    let rival = rest.iter().filter(|place| place.tier == first.tier && place.probability_best >= OPEN);
+    let rival = rival.max_by(|a, b| a.probability_best.total_cmp(&b.probability_best));
+    let avoid =
+        excluded.iter().filter(|card| card.avoid).map(|card| (card.name.clone(), card.reason.clone()));
+    let misses = |place: &RankedCard| {
+        let missed = place.job.as_ref()?.missed.first()?;
+        // Why it matters stands with the card.
+        let figure = missed.split(" (needs").next().unwrap_or(missed);
+        Some((place.entry.name.clone(), format!("too little: {figure}")))
+    };
+    // The worst first.
+    let missing = places.iter().rev().filter_map(misses);
+    Some(Decision {
+        buy: [*first].into_iter().chain(rival.copied()).map(|place| place.entry.name.clone()).collect(),
+        probability: first.probability_best,
+        more_runs: rival.and_then(|rival| more_runs(first, rival, between_units)),
+        instead: rest.iter().find_map(|place| instead(first, place)),
+        avoid: avoid.chain(missing).take(AVOIDED).collect(),
+    })
+}
+
+/// Further runs of each after which the two would probably be told by their speeds. `None` where too many are needed, where
+/// another unit of either may differ by more than the two do, which no run settles, and of scores, in which figures of
+/// several tests are mixed.
+fn more_runs(first: &RankedCard, rival: &RankedCard, between_units: f64) -> Option<u32> {
+    let is_speed = |place: &RankedCard| place.job.is_none() && place.value > 0.0;
+    let by_units = |place: &RankedCard| {
+        let units = f64::from(place.entry.specimens.max(1));
+        (NORMAL95 * between_units).powi(2) * (1.0 + 1.0 / units)
+    };
+    let whole = |place: &RankedCard| place.ci95.map(|[low, high]| ((high / low).ln() / 2.0).powi(2));
+    let units = by_units(first) + by_units(rival);
+    let runs = (whole(first)? + whole(rival)? - units).max(0.0);
+    let apart = (first.value / rival.value).ln().powi(2) - units;
+    let made = f64::from(first.entry.runs.min(rival.entry.runs).max(1));
+    let needed = made * (runs / apart - 1.0);
+    let told = is_speed(first) && is_speed(rival) && apart > 0.0 && needed <= f64::from(MOST_RUNS);
+    told.then(|| (needed.ceil().max(1.0)) as u32)
+}
+
+/// A worse card is the better value below the price at which its value costs as much as the first one's.
+fn instead(first: &RankedCard, other: &RankedCard) -> Option<Instead> {
+    let paid = first.price.as_ref().filter(|price| price.amount > 0.0)?;
+    let below = Price { amount: paid.amount * other.value / first.value, currency: paid.currency.clone() };
+    let cheaper = |price: &&Price| price.currency == below.currency && price.amount < below.amount;
+    let costs = other.price.as_ref();
+    // A price that is known to be too high is no advice.
+    let of_use = below.amount > 0.0 && costs.is_none_or(|price| cheaper(&price));
+    of_use.then(|| Instead { name: other.entry.name.clone(), below: below.clone(), costs: costs.cloned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::comparison::Entry;
+
+    /// A card with its MB/s, half its interval as a share, its chance to be the best, and its price.
+    fn card(name: &str, mb_s: f64, half: f64, best: f64, euros: Option<f64>) -> RankedCard {
+        RankedCard {
+            tier: 1,
+            probability_best: best,
+            entry: Entry { name: name.into(), runs: 3, specimens: 1, ..Entry::default() },
+            value: mb_s,
+            ci95: Some([mb_s / (1.0 + half), mb_s * (1.0 + half)]),
+            price: euros.map(|amount| Price { amount, currency: "EUR".into() }),
+            ..RankedCard::default()
+        }
+    }
+
+    fn names(found: &Decision) -> Vec<&str> {
+        found.buy.iter().map(String::as_str).collect()
+    }
+
+    #[test]
+    fn a_card_that_is_the_best_for_sure_is_bought_and_one_that_may_be_is_named_beside_it() {
+        let sure = [card("A", 90.0, 0.02, 0.97, None), card("B", 60.0, 0.02, 0.03, None)];
+        assert_eq!(names(&decision(&sure, &[], 0.0).unwrap()), ["A"]);
+        let open = [card("A", 90.0, 0.2, 0.6, None), card("B", 80.0, 0.2, 0.4, None)];
+        let found = decision(&open, &[], 0.0).unwrap();
+        assert_eq!(names(&found), ["A", "B"]);
+        assert!(found.more_runs.is_some_and(|more| (1..20).contains(&more)), "{found:?}");
+        let other_units = decision(&open, &[], 0.05).unwrap();
+        assert_eq!(other_units.more_runs, None, "another unit may differ by more than the two do");
+    }
+
+    #[test]
+    fn a_worse_card_is_worth_its_share_of_the_price_and_one_that_costs_more_is_no_advice() {
+        let at = |euros| [card("A", 90.0, 0.1, 0.97, Some(30.0)), card("B", 60.0, 0.1, 0.03, euros)];
+        let instead = |euros| decision(&at(euros), &[], 0.05).unwrap().instead;
+        let open = instead(None).unwrap();
+        assert!((open.below.amount - 20.0).abs() < 1e-9 && open.costs.is_none(), "{open:?}");
+        assert!(instead(Some(15.0)).unwrap().costs.is_some());
+        assert_eq!(instead(Some(25.0)), None);
+        let dollars = Some(Price { amount: 5.0, currency: "USD".into() });
+        let mut other = at(None);
+        other[1].price = dollars;
+        assert_eq!(decision(&other, &[], 0.05).unwrap().instead, None, "currencies are never mixed");
+    }
+
+    #[test]
+    fn fakes_are_avoided_and_simulated_cards_are_not() {
+        let excluded = |name: &str, avoid| Excluded { name: name.into(), reason: "fake".into(), avoid };
+        let found =
+            decision(&[card("A", 90.0, 0.1, 1.0, None)], &[excluded("F", true), excluded("S", false)], 0.05);
+        assert_eq!(found.unwrap().avoid, [("F".to_owned(), "fake".to_owned())]);
+        assert_eq!(decision(&[], &[excluded("F", true)], 0.05), None);
+    }
+}

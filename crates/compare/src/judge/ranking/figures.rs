@@ -1,0 +1,396 @@
+//! From what was measured of a card to the figures that a job asks for.
+//!
+//! Each figure comes from one setting: figures measured under several are not mixed. It is the setting that is nearest to
+//! the job: the largest test area, since a small one fits into a cache, then a card in use rather than a fresh one, then
+//! the most runs. What that means for the card is said as doubts.
+
+use super::bought::{Bought, around};
+use super::lasting::{AfterCache, Lasting};
+use cardscope_model::archived::SummaryRow;
+use cardscope_model::job::{Figure, Figures};
+use cardscope_model::setting::Setting;
+use cardscope_model::statistics::distinct;
+use cardscope_model::test_name::{Op, Order, Pattern, TestName};
+use cardscope_model::units::{KIB, MIB, Speed};
+use std::sync::Arc;
+
+/// Blocks from here on are sequential transfers; SD cards reach their full speed at some 128 KiB.
+const LARGE: u64 = 128 * KIB;
+
+/// Block of the random figures.
+const SMALL: u64 = 4 * KIB;
+
+/// Figures of which more is better.
+const SPEEDS: [Figure; 5] = [
+    Figure::ReadMbS,
+    Figure::WriteMbS,
+    Figure::SustainedWriteMbS,
+    Figure::RandomReadIops,
+    Figure::RandomWriteIops,
+];
+
+/// Words of a setting that make a card look faster or slower than it is.
+pub(super) const RIG: [&str; 4] = ["cooling", "board", "reader", "size"];
+
+/// Fewer runs do not show how far a card varies.
+const FEW_RUNS: u32 = 3;
+
+/// A figure over its runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Known {
+    pub(super) figure: Figure,
+    pub(super) mean: f64,
+    /// 95 % interval for a card that one buys.
+    pub(super) ci95: [f64; 2],
+    /// Of the bench; `None` where a document of another verb says it.
+    pub(super) runs: Option<u32>,
+}
+
+/// Everything known of one card.
+#[derive(Debug, Clone, Default)]
+pub(super) struct OfCard {
+    pub(super) known: Vec<Known>,
+    /// Capacity in GB (10^9 bytes), which no run is needed for.
+    pub(super) capacity_gb: Option<f64>,
+    /// What is at best so good: seen in short tests, asked of long ones.
+    pub(super) assumed: Vec<Figure>,
+    pub(super) settings: Vec<Arc<Setting>>,
+    pub(super) doubts: Vec<String>,
+    /// What a queue does to its small writes, where it stops them.
+    pub(super) collapse: Option<String>,
+}
+
+impl OfCard {
+    /// The means, as jobs take them.
+    pub(super) fn figures(&self) -> Figures {
+        self.figures_of(&self.known.iter().map(|known| known.mean).collect::<Vec<f64>>())
+    }
+
+    /// The same with other values in place of the means.
+    pub(super) fn figures_of(&self, values: &[f64]) -> Figures {
+        let mut figures = Figures { capacity_gb: self.capacity_gb, ..Figures::default() };
+        for (known, value) in self.known.iter().zip(values) {
+            figures.set(known.figure, *value);
+        }
+        figures
+    }
+
+    /// Speeds that one unit of currency delivers at a price.
+    pub(super) fn speeds(&self, price: f64) -> Figures {
+        let mut figures = Figures::default();
+        for known in self.known.iter().filter(|known| SPEEDS.contains(&known.figure)) {
+            figures.set(known.figure, known.mean / price);
+        }
+        figures
+    }
+
+    /// Runs behind the figure with fewest.
+    pub(super) fn runs(&self) -> u32 {
+        self.known.iter().filter_map(|k| k.runs).min().unwrap_or(0)
+    }
+}
+
+/// Whether a test says something about a figure.
+fn feeds(figure: Figure, test: TestName) -> bool {
+    let large = test.pattern.order == Order::Sequential && test.pattern.block >= LARGE;
+    let alone = test.pattern.queue == 1 && test.pattern.threads == 1;
+    let small = test.pattern.order == Order::Random && test.pattern.block == SMALL && alone;
+    match figure {
+        Figure::ReadMbS => large && test.op == Op::Read,
+        Figure::WriteMbS | Figure::SustainedWriteMbS => large && test.op == Op::Write,
+        Figure::RandomReadIops => small && test.op == Op::Read,
+        Figure::RandomWriteIops => small && test.op == Op::Write,
+        Figure::LongestWriteS => test.op == Op::Write && (large || small),
+        Figure::CapacityGb => false,
+    }
+}
+
+/// The tests that say something about any figure of a job, and small writes in flight; the others need not be read.
+pub fn is_of_use(test: TestName) -> bool {
+    let small = test.pattern.order == Order::Random && test.pattern.block == SMALL;
+    (small && test.op == Op::Write) || Figure::ALL.into_iter().any(|figure| feeds(figure, test))
+}
+
+/// The figures of one card, from all its rows and from what is known of long runs.
+pub(super) fn of_card(
+    bought: Bought<'_>,
+    rows: &[SummaryRow],
+    lasting: Lasting,
+    capacity_bytes: Option<u64>,
+) -> OfCard {
+    let mut card = OfCard::default();
+    for figure in Figure::ALL {
+        if let Some((known, row)) = best(figure, bought, rows) {
+            card.known.push(known);
+            if !card.settings.contains(&row.setting) {
+                card.settings.push(Arc::clone(&row.setting));
+            }
+        }
+    }
+    card.last(bought, lasting);
+    card.capacity_gb = capacity_bytes.map(|bytes| bytes as f64 / 1e9);
+    card.doubts = doubts(&card.settings, card.runs(), rows);
+    card.collapse = collapse(rows);
+    card
+}
+
+impl OfCard {
+    /// Puts what long runs showed in place of what short ones did; where there are none, the latter is the best case.
+    fn last(&mut self, bought: Bought<'_>, lasting: Lasting) {
+        match lasting.after_cache {
+            AfterCache::Measured(mb_s) => {
+                self.know(Figure::SustainedWriteMbS, mb_s, bought.once(mb_s, LONG_WRITE));
+            }
+            AfterCache::NoCache => {}
+            AfterCache::Unknown => self.assumed.push(Figure::SustainedWriteMbS),
+        }
+        match lasting.longest_write_s {
+            Some(longest) => {
+                let short = self.known.iter().find(|k| k.figure == Figure::LongestWriteS).map(|k| k.mean);
+                let longest = short.map_or(longest, |short| short.max(longest));
+                if longest > 0.0 {
+                    // The greatest of many has no spread.
+                    self.know(Figure::LongestWriteS, longest, [longest; 2]);
+                }
+            }
+            None => self.assumed.push(Figure::LongestWriteS),
+        }
+    }
+
+    fn know(&mut self, figure: Figure, mean: f64, ci95: [f64; 2]) {
+        self.known.retain(|known| known.figure != figure);
+        self.known.push(Known { figure, mean, ci95, runs: None });
+    }
+}
+
+/// A long write, as `sustain` does it.
+const LONG_WRITE: TestName = TestName {
+    pattern: Pattern { order: Order::Sequential, block: MIB, queue: 1, threads: 1 },
+    op: Op::Write,
+};
+
+/// How near to a job a setting is: the more, the nearer.
+pub(super) fn nearness(row: &SummaryRow) -> (u64, bool, u32) {
+    let used = row.setting.value("state").is_some_and(|state| state == "used" || state == "overwritten");
+    (row.setting.size_bytes.unwrap_or(0), used, row.n)
+}
+
+/// The row that decides a figure: of the setting nearest to the job the fastest pattern.
+fn best<'a>(figure: Figure, bought: Bought<'_>, rows: &'a [SummaryRow]) -> Option<(Known, &'a SummaryRow)> {
+    let usable = |row: &&SummaryRow| {
+        feeds(figure, row.test) && value(figure, row).is_some() && !is_of_a_cache(row.step.as_deref())
+    };
+    // Of two settings that are as near the one that was measured first: `max_by_key` would take the last.
+    let nearest = rows.iter().rev().filter(usable).max_by_key(|row| nearness(row))?;
+    let same = rows.iter().filter(usable).filter(|row| row.setting == nearest.setting && row.n == nearest.n);
+    // The longest write of all, but the best speed.
+    let row =
+        same.max_by(|a, b| value(figure, a).unwrap_or(0.0).total_cmp(&value(figure, b).unwrap_or(0.0)))?;
+    let mean = value(figure, row)?;
+    let ci95 = match figure {
+        Figure::LongestWriteS => [mean; 2],
+        _ => around(mean, &bought.speed(row)?),
+    };
+    Some((Known { figure, mean, ci95, runs: Some(row.n) }, row))
+}
+
+/// Writes with many requests in flight are slower than one at a time by more than this where a card collapses under them
+/// (0.035 MB/s at Q32, MicroSD speed comparison, WHL #96).
+const COLLAPSED: f64 = 0.5;
+
+/// What a queue does to the card's small writes, where it stops them.
+fn collapse(rows: &[SummaryRow]) -> Option<String> {
+    let small = |row: &&SummaryRow| {
+        let pattern = row.test.pattern;
+        row.test.op == Op::Write && pattern.order == Order::Random && pattern.block == SMALL
+    };
+    let flight = |row: &SummaryRow| row.test.pattern.queue * row.test.pattern.threads;
+    let queued = rows.iter().filter(small).filter(|row| flight(row) > 1);
+    let slowest = queued.min_by(|a, b| a.mean.total_cmp(&b.mean))?;
+    let alone = |row: &&SummaryRow| flight(row) == 1 && row.setting == slowest.setting;
+    let single = rows.iter().filter(small).find(alone)?;
+    (slowest.mean < COLLAPSED * single.mean).then(|| {
+        format!(
+            "writes with {} requests in flight collapse to {} (one at a time: {})",
+            flight(slowest),
+            Speed(slowest.mean),
+            Speed(single.mean)
+        )
+    })
+}
+
+/// Importers name what the host's page cache answered so; it says nothing about a card.
+pub(super) fn is_of_a_cache(step: Option<&str>) -> bool {
+    step.is_some_and(|step| step.to_lowercase().contains("cache"))
+}
+
+/// A row in the unit of a figure.
+fn value(figure: Figure, row: &SummaryRow) -> Option<f64> {
+    let value = match figure {
+        Figure::RandomReadIops | Figure::RandomWriteIops => row.mean * 1e6 / SMALL as f64,
+        Figure::LongestWriteS => row.max_latency_us? / 1e6,
+        _ => row.mean,
+    };
+    (value > 0.0).then_some(value)
+}
+
+/// One test as figures of their own: I/Os a second of small blocks. A speed in MB/s is what is ordered, and needs none.
+pub(super) fn of_test(row: &SummaryRow, ci95: [f64; 2]) -> Vec<Known> {
+    let known = |figure: Figure| {
+        let mean = value(figure, row).filter(|_| feeds(figure, row.test))?;
+        let ci95 = ci95.map(|end| mean * end / row.mean);
+        Some(Known { figure, mean, ci95, runs: Some(row.n) })
+    };
+    [Figure::RandomReadIops, Figure::RandomWriteIops].into_iter().filter_map(known).collect()
+}
+
+/// What is doubtful about figures from these settings and so many runs, where all rows of the card are those given.
+pub(super) fn doubts(settings: &[Arc<Setting>], runs: u32, rows: &[SummaryRow]) -> Vec<String> {
+    let mut said = Vec::new();
+    let tools: Vec<&str> = settings.iter().map(|s| s.recipe.as_str()).collect();
+    if tools.windows(2).any(|pair| pair[0] != pair[1]) {
+        said.push(format!("results of several tools: {}", distinct(tools.into_iter()).join(", ")));
+    }
+    for word in RIG {
+        let used = distinct(settings.iter().filter_map(|s| s.value(word)));
+        let all = distinct(rows.iter().filter_map(|row| row.setting.value(word)));
+        let left: Vec<String> = all.into_iter().filter(|value| !used.contains(value)).collect();
+        if !left.is_empty() && !used.is_empty() {
+            said.push(format!("{word} {}; also measured: {}", used.join(", "), left.join(", ")));
+        }
+    }
+    if runs < FEW_RUNS {
+        said.push("fewer than three runs: its scatter is unknown".to_owned());
+    }
+    said
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use cardscope_model::archived::StoredCard;
+    use cardscope_model::card::CardFacts;
+    use cardscope_model::condition::Condition;
+    use cardscope_statistics::usual::Table;
+
+    pub(in crate::judge::ranking) fn card(name: &str) -> StoredCard {
+        StoredCard::new(name.to_lowercase(), name.to_owned(), CardFacts::default())
+    }
+
+    fn known(rows: &[SummaryRow], lasting: Lasting, bytes: Option<u64>) -> OfCard {
+        of_card(Bought { card: &card("a"), table: Table::shipped() }, rows, lasting, bytes)
+    }
+
+    pub(in crate::judge::ranking) fn row(
+        card: &str,
+        test: &str,
+        condition: &str,
+        n: u32,
+        mean: f64,
+    ) -> SummaryRow {
+        let mut words = Condition::default();
+        if !condition.is_empty() {
+            words.state(condition).unwrap();
+        }
+        let setting = Setting { recipe: "cdm_fio".into(), size_bytes: Some(1 << 30), condition: words };
+        SummaryRow {
+            card_id: card.into(),
+            setting: Arc::new(setting),
+            test: test.parse().unwrap(),
+            step: None,
+            n,
+            mean,
+            sd: Some(mean / 50.0),
+            median: mean,
+            best: mean,
+            worst: mean,
+            max_latency_us: None,
+            last: None,
+        }
+    }
+
+    #[test]
+    fn money_buys_speeds_and_no_waiting() {
+        let mut slow = row("a", "SEQ1M Q1T1 write", "", 3, 20.0);
+        slow.max_latency_us = Some(2e6);
+        let rows =
+            [row("a", "SEQ1M Q1T1 read", "", 3, 80.0), slow, row("a", "RND4K Q1T1 write", "", 3, 4.096)];
+        let per_dollar = known(&rows, Lasting::default(), None).speeds(8.0);
+        let expected = Figures {
+            read_mb_s: Some(10.0),
+            write_mb_s: Some(2.5),
+            sustained_write_mb_s: Some(2.5),
+            random_write_iops: Some(125.0),
+            ..Figures::default()
+        };
+        assert_eq!(per_dollar, expected);
+        // A test that is ordered by itself is told in I/Os a second besides where its blocks are small.
+        let of =
+            |row: &SummaryRow| of_test(row, [row.mean; 2]).iter().map(|known| known.mean).collect::<Vec<_>>();
+        assert_eq!([of(&rows[0]), of(&rows[2])], [vec![], vec![1000.0]]);
+    }
+
+    #[test]
+    fn random_speeds_become_ios_a_second_and_the_fastest_sequential_pattern_counts() {
+        let rows = [
+            row("a", "SEQ1G Q1T1 read", "", 10, 750.0),
+            row("a", "SEQ32M Q32T1 read", "", 10, 800.0),
+            row("a", "SEQ4K Q1T1 read", "", 10, 2.0),
+            row("a", "RND4K Q1T1 read", "", 10, 40.96),
+            row("a", "RND4K Q32T1 read", "", 10, 400.0),
+        ];
+        let figures = known(&rows, Lasting::default(), Some(64_000_000_000)).figures();
+        assert_eq!(figures.read_mb_s, Some(800.0));
+        assert!((figures.random_read_iops.unwrap() - 10_000.0).abs() < 1e-6);
+        assert_eq!((figures.write_mb_s, figures.capacity_gb), (None, Some(64.0)));
+    }
+
+    #[test]
+    fn a_card_measured_mostly_with_a_fan_is_judged_so_and_the_rest_is_said() {
+        let rows = [
+            row("a", "SEQ1G Q1T1 read", "cooling=active", 10, 750.0),
+            row("a", "SEQ1G Q1T1 read", "cooling=passive", 3, 900.0),
+        ];
+        let card = known(&rows, Lasting::default(), None);
+        assert_eq!(card.figures().read_mb_s, Some(750.0));
+        assert_eq!(card.doubts, ["cooling active; also measured: passive"]);
+    }
+
+    #[test]
+    fn a_small_test_area_that_fits_a_cache_says_less_than_a_large_one() {
+        let of = |bytes: u64, mean: f64, n: u32| {
+            let mut found = row("a", "RND4K Q1T1 write", "", n, mean);
+            let setting = Setting { size_bytes: Some(bytes), ..(*found.setting).clone() };
+            found.setting = Arc::new(setting);
+            found
+        };
+        let card = known(&[of(64 << 20, 2.32, 5), of(1 << 30, 0.58, 1)], Lasting::default(), None);
+        assert!((card.figures().random_write_iops.unwrap() - 0.58e6 / 4096.0).abs() < 1e-6);
+        assert!(card.doubts.iter().any(|doubt| doubt.starts_with("size 1 GiB")), "{:?}", card.doubts);
+    }
+
+    #[test]
+    fn a_queue_under_which_writes_stop_is_said() {
+        let rows = [row("a", "RND4K Q1T1 write", "", 1, 1.8), row("a", "RND4K Q32T1 write", "", 1, 0.035)];
+        let said = known(&rows, Lasting::default(), None).collapse;
+        let collapse = "writes with 32 requests in flight collapse to 0.0350 MB/s (one at a time: 1.80 MB/s)";
+        assert_eq!(said.as_deref(), Some(collapse));
+        let rows = [row("a", "RND4K Q1T1 write", "", 1, 1.8), row("a", "RND4K Q32T1 write", "", 1, 2.0)];
+        assert_eq!(known(&rows, Lasting::default(), None).collapse, None);
+    }
+
+    #[test]
+    fn a_speed_into_a_cache_is_the_best_case_until_somebody_wrote_long() {
+        let rows = [row("a", "SEQ1G Q1T1 write", "", 5, 80.0)];
+        let short = known(&rows, Lasting::default(), None);
+        assert_eq!(short.figures().sustained_write_mb_s, Some(80.0));
+        assert_eq!(short.assumed, [Figure::SustainedWriteMbS, Figure::LongestWriteS]);
+        let lasting = Lasting { after_cache: AfterCache::Measured(22.0), longest_write_s: Some(1.4) };
+        let long = known(&rows, lasting, None);
+        assert_eq!(long.figures().sustained_write_mb_s, Some(22.0));
+        assert_eq!((long.figures().write_mb_s, long.figures().longest_write_s), (Some(80.0), Some(1.4)));
+        assert_eq!((long.assumed.len(), long.runs()), (0, 5), "a document is not a run");
+        let steady = Lasting { after_cache: AfterCache::NoCache, longest_write_s: Some(0.0) };
+        assert_eq!(known(&rows, steady, None).figures().sustained_write_mb_s, Some(80.0));
+    }
+}

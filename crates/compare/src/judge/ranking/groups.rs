@@ -1,0 +1,144 @@
+//! Cards by what is printed on them: mark, maker, year, capacity.
+
+use cardscope_model::archived::StoredCard;
+use cardscope_model::card::{CardFacts, Event, EventKind};
+use cardscope_model::ranking::Groups;
+use cardscope_sd::mark::Mark;
+use cardscope_statistics::comparing;
+use cardscope_statistics::comparing::UNKNOWN;
+
+/// Seed of the exchanges, so that the same cards give the same answer tomorrow.
+const SEED: u64 = 11;
+
+/// By what cards are divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroupBy {
+    /// The highest sequential mark: V, else U, else C.
+    Mark,
+    /// The application mark: A1, A2.
+    AppMark,
+    /// Brand, else the maker of its registers.
+    Maker,
+    /// Year it was made, else bought.
+    Year,
+    /// Capacity on the label.
+    Capacity,
+}
+
+impl GroupBy {
+    /// All, with their words.
+    pub const ALL: [(&'static str, GroupBy); 5] = [
+        ("mark", GroupBy::Mark),
+        ("app-mark", GroupBy::AppMark),
+        ("maker", GroupBy::Maker),
+        ("year", GroupBy::Year),
+        ("capacity", GroupBy::Capacity),
+    ];
+
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(_, by)| *by == self).map_or("", |(word, _)| word)
+    }
+
+    /// A card's group.
+    fn of(self, facts: &CardFacts, bought: Option<&str>) -> Option<String> {
+        match self {
+            GroupBy::Mark => highest(facts, &['V', 'U', 'C']),
+            GroupBy::AppMark => highest(facts, &['A']),
+            GroupBy::Maker => facts.brand.clone().or_else(|| facts.maker.clone()),
+            GroupBy::Year => {
+                facts.made.as_deref().or(bought).and_then(|date| date.get(..4)).map(str::to_owned)
+            }
+            GroupBy::Capacity => facts.capacity_label.clone().or_else(|| {
+                facts.capacity_bytes.map(|_| {
+                    CardFacts { capacity_bytes: facts.capacity_bytes, ..CardFacts::default() }.title()
+                })
+            }),
+        }
+    }
+}
+
+/// The highest mark of the first letter that the card has at all.
+fn highest(facts: &CardFacts, letters: &[char]) -> Option<String> {
+    let marks: Vec<Mark> = facts.marks.iter().flat_map(|text| Mark::in_label(text)).collect();
+    let of = |letter: &char| marks.iter().filter(|m| m.letter() == *letter).max_by_key(|m| m.number());
+    letters.iter().find_map(of).map(|mark| format!("{}{}", mark.letter(), mark.number()))
+}
+
+/// Divides ranked cards and says what the division explains of `what`.
+pub fn groups(by: GroupBy, cards: &[(&StoredCard, Option<String>, f64)], what: &str) -> Groups {
+    let values: Vec<(String, f64)> = cards
+        .iter()
+        .map(|(card, bought, value)| {
+            (by.of(&card.facts, bought.as_deref()).unwrap_or_else(|| UNKNOWN.to_owned()), *value)
+        })
+        .collect();
+    let found = comparing::groups(&values, SEED);
+    let known = values.iter().filter(|(name, _)| name != UNKNOWN).count();
+    let verdict = verdict(by, found.explained, found.p, known, what);
+    Groups { by: by.word().to_owned(), groups: found.groups, explained: found.explained, p: found.p, verdict }
+}
+
+/// What a share of the spread and its probability by chance mean, over so many cards of which the group is known.
+fn verdict(by: GroupBy, explained: Option<f64>, p: Option<f64>, cards: usize, what: &str) -> String {
+    let word = match by {
+        GroupBy::Mark => "the mark",
+        GroupBy::AppMark => "the application mark",
+        GroupBy::Maker => "the maker",
+        GroupBy::Year => "the year",
+        GroupBy::Capacity => "the capacity",
+    };
+    let (Some(explained), Some(p)) = (explained, p) else {
+        return format!("too few cards to link {word} and {what}");
+    };
+    let chance = if p < 0.001 { "below 0.1 %".to_owned() } else { format!("{:.1} %", 100.0 * p) };
+    let share = |between: &str| {
+        let percent = 100.0 * explained.max(0.0);
+        format!("it explains {percent:.0} % of the spread{between} (as much by chance alone: {chance})")
+    };
+    let between = format!(" between {cards} cards");
+    match (p < comparing::REAL, explained) {
+        // Few cards hide much: that nothing shows is not that there is nothing.
+        (false, _) => format!("{cards} cards are too few to link {word} and {what}: {}", share("")),
+        (true, e) if e < 0.25 => format!("{word} hardly predicts {what}: {}", share(&between)),
+        (true, e) if e < 0.6 => format!("{word} predicts {what} in part: {}", share(&between)),
+        (true, _) => format!("{word} predicts {what} well: {}", share(&between)),
+    }
+}
+
+/// When a card was first bought.
+pub fn bought(events: &[Event]) -> Option<String> {
+    events.iter().filter(|e| e.kind == EventKind::Bought).filter_map(|e| e.date.clone()).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(marks: &[&str]) -> CardFacts {
+        CardFacts { marks: marks.iter().map(|m| (*m).to_owned()).collect(), ..CardFacts::default() }
+    }
+
+    #[test]
+    fn a_card_is_known_by_its_highest_mark() {
+        assert_eq!(GroupBy::Mark.of(&facts(&["C10", "U3", "V30", "A2"]), None).as_deref(), Some("V30"));
+        assert_eq!(GroupBy::Mark.of(&facts(&["C10", "U1"]), None).as_deref(), Some("U1"));
+        assert_eq!(GroupBy::AppMark.of(&facts(&["U3", "A1"]), None).as_deref(), Some("A1"));
+        assert_eq!(GroupBy::AppMark.of(&facts(&["U3"]), None), None);
+    }
+
+    #[test]
+    fn what_six_cards_do_not_show_is_not_said_to_be_nothing() {
+        let of = |by, explained, p| verdict(by, explained, p, 6, "4K writes");
+        assert_eq!(
+            of(GroupBy::Mark, Some(0.05), Some(0.4)),
+            "6 cards are too few to link the mark and 4K writes: it explains 5 % of the spread (as \
+             much by chance alone: 40.0 %)"
+        );
+        assert!(of(GroupBy::Mark, Some(0.1), Some(0.01)).contains("hardly predicts"));
+        assert!(
+            of(GroupBy::Mark, Some(0.7), Some(0.0001)).ends_with("(as much by chance alone: below 0.1 %)")
+        );
+        assert!(of(GroupBy::Year, None, None).contains("too few"));
+    }
+}

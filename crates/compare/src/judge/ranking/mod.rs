@@ -1,0 +1,149 @@
+//! The document of `rank`: `figures` takes from what was measured of a card what a job asks for, `lasting` what long runs
+//! showed, `valued` makes one value of it, `groups` divides the cards by what is printed on them, and `findings` says what
+//! there is to say about the whole. Here values become places.
+
+mod bought;
+mod decision;
+mod figures;
+mod findings;
+mod groups;
+mod lasting;
+mod valued;
+
+pub use figures::is_of_use;
+pub use groups::{GroupBy, bought, groups};
+pub use lasting::{AfterCache, Lasting, after_cache, asks_for};
+pub use valued::{Asked, Measure};
+
+use cardscope_model::archived::{StoredCard, SummaryRow};
+use cardscope_model::comparison::Entry;
+use cardscope_model::comparison::NOTICED;
+use cardscope_model::job::Job;
+use cardscope_model::ranking::{Excluded, RankedBy, RankedCard, Ranking};
+use cardscope_statistics::comparing;
+use cardscope_statistics::comparing::{Contender, Placed};
+use cardscope_statistics::usual::{Table, noticed};
+use std::collections::HashMap;
+use valued::{Valued, value};
+
+/// Ranks cards by what was measured of them, without groups; `excluded` are those that are not ranked, whatever was.
+pub fn ranking(
+    asked: &Asked,
+    table: &Table,
+    cards: &[StoredCard],
+    measured: &Measured,
+    excluded: Vec<Excluded>,
+) -> Ranking {
+    let by = match &asked.measure {
+        Measure::Job(job) => RankedBy::Job(job.name.clone()),
+        Measure::Test(test) => RankedBy::Test(*test),
+    };
+    let (places, not_placed) = places(asked, table, cards, measured);
+    let findings = findings::findings(&places);
+    let decision = decision::decision(&places, &excluded, table.units.deviation);
+    let on = asked.host.as_ref().map(|host| host.name.clone());
+    Ranking { by, on, places, not_placed, excluded, decision, groups: Vec::new(), findings }
+}
+
+/// What was measured that matters, by card.
+#[derive(Debug, Default)]
+pub struct Measured {
+    /// The tests over their runs.
+    pub rows: HashMap<String, Vec<SummaryRow>>,
+    /// What long runs showed.
+    pub lasting: HashMap<String, Lasting>,
+}
+
+impl Measured {
+    fn rows(&self, card: &str) -> &[SummaryRow] {
+        self.rows.get(card).map_or(&[][..], Vec::as_slice)
+    }
+
+    fn lasting(&self, card: &str) -> Lasting {
+        self.lasting.get(card).copied().unwrap_or_default()
+    }
+}
+
+/// Places of all cards that have a value, best first, and the others with the reason.
+fn places(
+    asked: &Asked,
+    table: &Table,
+    cards: &[StoredCard],
+    measured: &Measured,
+) -> (Vec<RankedCard>, Vec<(String, String)>) {
+    let (mut valued, mut not_placed) = (Vec::new(), Vec::new());
+    for card in cards {
+        match value(asked, table, card, measured.rows(&card.id), measured.lasting(&card.id)) {
+            Ok(found) => valued.push(found),
+            Err(why) => not_placed.push((card.title.clone(), why)),
+        }
+    }
+    let contenders: Vec<Contender> = valued.iter().map(|valued| valued.contender.clone()).collect();
+    let placed = comparing::tiers(&contenders, |leader, other| match &asked.measure {
+        Measure::Job(job) => {
+            !unnoticed(job, &valued[leader], &valued[other]) && surely(&contenders, leader, other, 0.0)
+        }
+        Measure::Test(_) => {
+            valued[leader].value > valued[other].value * (1.0 + NOTICED)
+                && surely(&contenders, leader, other, noticed())
+        }
+    });
+    (placed.iter().map(|place| to_place(&valued[place.entry], place)).collect(), not_placed)
+}
+
+/// Chance from which on a card is worse for sure enough to stand in another tier: what is called likely.
+const LIKELY: f64 = 0.8;
+
+fn surely(contenders: &[Contender], leader: usize, other: usize, by: f64) -> bool {
+    contenders[leader].known.minus(&contenders[other].known).above(by) >= LIKELY
+}
+
+fn unnoticed(job: &Job, first: &Valued<'_>, second: &Valued<'_>) -> bool {
+    let (Some(a), Some(b)) = (&first.job, &second.job) else { return false };
+    a.missed.is_empty() == b.missed.is_empty()
+        && a.seconds.len() == b.seconds.len()
+        && a.seconds.iter().zip(&b.seconds).all(|((what, before), (same, after))| {
+            let work = job.work.iter().find(|work| work.what == *what);
+            what == same && work.is_some_and(|work| (before - after).abs() < work.notice_s)
+        })
+}
+
+/// The day of a time of any length.
+fn day(time: &str) -> String {
+    time.get(..10).unwrap_or(time).to_owned()
+}
+
+fn to_place(valued: &Valued<'_>, placed: &Placed) -> RankedCard {
+    let card = valued.card;
+    let entry = Entry {
+        name: card.title.clone(),
+        card_id: card.id.clone(),
+        card: card.facts.without_serial(),
+        settings: valued.of.settings.iter().map(|s| (**s).clone()).collect(),
+        specimens: card.units,
+        sessions: card.sessions,
+        runs: valued.runs,
+        measured: Option::zip(card.first.as_deref(), card.last.as_deref())
+            .map(|days| [day(days.0), day(days.1)]),
+        sources: Vec::new(),
+    };
+    let paid = card.price.as_ref().filter(|price| price.amount > 0.0);
+    RankedCard {
+        place: placed.place,
+        tier: placed.tier,
+        probability_best: placed.probability_best,
+        entry,
+        value: valued.value,
+        ci95: valued.ci95,
+        job: valued.job.clone(),
+        spread: valued.spread.clone(),
+        price: card.price.clone(),
+        priced: card.priced.clone(),
+        per_price: paid.map(|price| valued.value / price.amount),
+        figures_per_price: paid.map(|price| valued.of.speeds(price.amount)),
+        gb_per_price: paid.zip(valued::gigabytes(card)).map(|(price, gb)| gb / price.amount),
+        capped: valued.capped.clone(),
+        doubts: valued.of.doubts.clone(),
+        caveat: valued.of.collapse.clone(),
+    }
+}

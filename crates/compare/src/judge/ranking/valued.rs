@@ -1,0 +1,297 @@
+//! From what was measured of a card to the one value by which it is ordered.
+
+use super::bought::{Bought, around};
+use super::figures::{self, Known, OfCard};
+use super::lasting::Lasting;
+use cardscope_model::archived::{StoredCard, SummaryRow};
+use cardscope_model::comparison::NOTICED;
+use cardscope_model::comparison::{Spread, iops};
+use cardscope_model::host::Host;
+use cardscope_model::job::{self, Figure, Figures, Job, JobScore};
+use cardscope_model::test_name::{Op, Order, TestName};
+use cardscope_model::units::{KIB, MB, Speed, three_digits};
+use cardscope_statistics::comparing;
+use cardscope_statistics::comparing::Contender;
+use cardscope_statistics::usual::{Normals, Table};
+
+/// Block of the random reads that a host is known to limit.
+const SMALL: u64 = 4 * KIB;
+
+/// What cards are ordered by.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// By what a card gets its value.
+    pub measure: Measure,
+    /// The host that caps them, where one is given.
+    pub host: Option<Host>,
+}
+
+/// By what a card gets its value.
+#[derive(Debug, Clone)]
+pub enum Measure {
+    /// Its score for a job.
+    Job(Job),
+    /// Its speed in one test.
+    Test(TestName),
+}
+
+impl Asked {
+    /// What is ordered, in words.
+    pub fn what(&self) -> String {
+        match &self.measure {
+            Measure::Job(job) => format!("the score for {:?}", job.name),
+            Measure::Test(test) => test.to_string(),
+        }
+    }
+}
+
+/// A card with its value, before it has a place.
+pub(super) struct Valued<'a> {
+    pub(super) card: &'a StoredCard,
+    pub(super) value: f64,
+    pub(super) ci95: Option<[f64; 2]>,
+    pub(super) runs: u32,
+    pub(super) job: Option<JobScore>,
+    pub(super) spread: Option<Spread>,
+    /// What is known of its value: of the logarithm of a speed, or of a score.
+    pub(super) contender: Contender,
+    pub(super) of: OfCard,
+    pub(super) capped: Vec<String>,
+}
+
+/// The value of a card; the reason where it has none.
+pub(super) fn value<'a>(
+    asked: &Asked,
+    table: &Table,
+    card: &'a StoredCard,
+    rows: &[SummaryRow],
+    lasting: Lasting,
+) -> Result<Valued<'a>, String> {
+    let bought = Bought { card, table };
+    match &asked.measure {
+        Measure::Job(job) => by_job(asked, job, bought, card, rows, lasting),
+        Measure::Test(test) => by_test(asked, *test, bought, card, rows),
+    }
+}
+
+fn by_job<'a>(
+    asked: &Asked,
+    job: &Job,
+    bought: Bought<'_>,
+    card: &'a StoredCard,
+    rows: &[SummaryRow],
+    lasting: Lasting,
+) -> Result<Valued<'a>, String> {
+    let mut of = figures::of_card(bought, rows, lasting, bytes(card));
+    let (figures, capped) = match &asked.host {
+        Some(host) => host.cap(&of.figures()),
+        None => (of.figures(), Vec::new()),
+    };
+    let score = job::score_assuming(job, &figures, &of.assumed);
+    let value = score.score.ok_or_else(|| format!("not measured: {}", score.missing.join(", ")))?;
+    let ci95 = interval(asked, &of, |figures| job::points_alone(job, figures));
+    let ordered = |figures: &Figures| job::points_beyond(job, figures);
+    let runs = of.runs();
+    of.doubts.extend(assumed(job, &of, &score));
+    of.doubts.extend(other_bus(asked, card));
+    let place = ordered(&figures).unwrap_or(value);
+    let contender = Contender { known: scored(place, interval(asked, &of, ordered)), value: place };
+    Ok(Valued { card, value, ci95, runs, job: Some(score), spread: None, contender, of, capped })
+}
+
+/// Standard errors either side of which a 95 % interval ends.
+const NORMAL95: f64 = 1.96;
+
+/// Scores are told to a tenth of a point.
+const LEAST_SCORE_ERROR: f64 = 0.05;
+
+/// What is known of a score, as a normal distribution of the interval's width.
+fn scored(value: f64, ci95: Option<[f64; 2]>) -> Normals {
+    let half = ci95.map_or(0.0, |[low, high]| (high - low) / 2.0);
+    Normals::single(value, (half / NORMAL95).max(LEAST_SCORE_ERROR).powi(2))
+}
+
+/// What a card is on a host that has no lanes for it.
+fn other_bus(asked: &Asked, card: &StoredCard) -> Option<String> {
+    let host = asked.host.as_ref()?;
+    let without = !host.express && cardscope_statistics::usual::is_express(&card.facts, None);
+    without.then(|| format!("SD Express; in {} it is a UHS-I card", host.title))
+}
+
+/// What the job takes for granted.
+fn assumed(job: &Job, of: &OfCard, score: &JobScore) -> Vec<String> {
+    let figures = of.figures();
+    let asks = |figure: Figure| {
+        job.demand.iter().any(|demand| demand.figure == figure)
+            || job.work.iter().flat_map(job::Work::amounts).any(|(f, amount)| f == figure && amount > 0.0)
+    };
+    let rests = |figure: &&Figure| asks(**figure) && figures.get(**figure).is_some();
+    let named: Vec<&str> = of.assumed.iter().filter(rests).map(|figure| figure.words().0).collect();
+    if named.is_empty() || !score.missed.is_empty() {
+        return Vec::new();
+    }
+    vec![format!(
+        "{} at best, from short writes; `cardscope sustain` measures sustained writes",
+        named.join(" and ")
+    )]
+}
+
+/// How far the score may be off, as the figures are known from their runs alone.
+fn interval(asked: &Asked, of: &OfCard, points: impl Fn(&Figures) -> Option<f64>) -> Option<[f64; 2]> {
+    let known = |k: &Known| comparing::Interval { mean: k.mean, ci95: k.ci95 };
+    let known: Vec<comparing::Interval> = of.known.iter().map(known).collect();
+    comparing::propagate(&known, |values| {
+        let figures = of.figures_of(values);
+        let figures = asked.host.as_ref().map_or(figures, |host| host.cap(&figures).0);
+        points(&figures).unwrap_or(0.0)
+    })
+}
+
+/// Its capacity in bytes: that of the registers, else of the label.
+fn bytes(card: &StoredCard) -> Option<u64> {
+    card.facts.capacity_bytes.or_else(|| labelled(card))
+}
+
+/// The same in GB (10^9 bytes).
+pub(super) fn gigabytes(card: &StoredCard) -> Option<f64> {
+    bytes(card).map(|bytes| bytes as f64 / 1e9)
+}
+
+/// The bytes of a label such as `64GB`, where nobody read the registers.
+fn labelled(card: &StoredCard) -> Option<u64> {
+    cardscope_model::units::parse_size(card.facts.capacity_label.as_deref()?).ok()
+}
+
+fn by_test<'a>(
+    asked: &Asked,
+    test: TestName,
+    bought: Bought<'_>,
+    card: &'a StoredCard,
+    rows: &[SummaryRow],
+) -> Result<Valued<'a>, String> {
+    let of_the_card = rows.iter().rev().filter(|row| !figures::is_of_a_cache(row.step.as_deref()));
+    let nearest = of_the_card.max_by_key(|row| figures::nearness(row));
+    let row = nearest.ok_or_else(|| format!("{test} was not measured"))?;
+    let known = bought.speed(row).ok_or_else(|| format!("{test} has no speed"))?;
+    let limit = asked.host.as_ref().and_then(|host| limit_mb_s(host, test));
+    let under = |mb_s: f64| limit.map_or(mb_s, |limit| mb_s.min(limit));
+    let capped = limit
+        .filter(|limit| row.mean > *limit)
+        .map(|limit| format!("{} → {}", three_digits(row.mean), Speed(limit)));
+    let settings = vec![row.setting.clone()];
+    let mut doubts = figures::doubts(&settings, row.n, rows);
+    doubts.extend(other_bus(asked, card));
+    let ci95 = around(row.mean, &known);
+    let value = under(row.mean);
+    // A host that limits a card leaves nothing to be told about it.
+    let known = if value < row.mean { Normals::single(value.ln(), NOTICED.powi(2) / 100.0) } else { known };
+    Ok(Valued {
+        card,
+        value,
+        ci95: Some(ci95.map(under)),
+        runs: row.n,
+        job: None,
+        spread: Some(Spread { ci95: Some(ci95), ..spread(row) }),
+        contender: Contender { known, value: value.max(f64::MIN_POSITIVE).ln() },
+        of: OfCard { known: figures::of_test(row, ci95), settings, doubts, ..OfCard::default() },
+        capped: capped.into_iter().collect(),
+    })
+}
+
+/// The test as the card did it, whatever the host makes of it.
+fn spread(row: &SummaryRow) -> Spread {
+    Spread {
+        n: row.n,
+        mean: row.mean,
+        iops: iops(row.mean, row.test.pattern.block),
+        median: row.median,
+        best: row.best,
+        worst: row.worst,
+        ..Spread::default()
+    }
+}
+
+/// The most that a host lets through of a test, in MB/s. Of random I/O only the least time of a single read of 4 KiB is
+/// known to limit.
+fn limit_mb_s(host: &Host, test: TestName) -> Option<f64> {
+    let pattern = test.pattern;
+    let alone = pattern.queue == 1 && pattern.threads == 1;
+    match (pattern.order, test.op) {
+        (Order::Sequential, Op::Read) => host.limit(Figure::ReadMbS),
+        (Order::Sequential, Op::Write) => host.limit(Figure::WriteMbS),
+        (Order::Random, Op::Read) if pattern.block == SMALL && alone => {
+            host.limit(Figure::RandomReadIops).map(|iops| iops * SMALL as f64 / MB)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figures::tests::{card, row};
+    use super::*;
+    use cardscope_model::host;
+
+    const READ: &str = "SEQ1G Q1T1 read";
+
+    fn asked(test: &str, on: Option<&str>) -> Asked {
+        let host = on.map(|name| host::find(name).unwrap());
+        Asked { measure: Measure::Test(test.parse().unwrap()), host }
+    }
+
+    fn of<'a>(asked: &Asked, card: &'a StoredCard, rows: &[SummaryRow]) -> Valued<'a> {
+        value(asked, Table::shipped(), card, rows, Lasting::default()).unwrap()
+    }
+
+    #[test]
+    fn a_host_caps_both_ends_of_the_interval_and_leaves_what_the_card_did() {
+        let card = card("a");
+        let found = of(&asked(READ, Some("usb2")), &card, &[row("a", READ, "", 10, 90.0)]);
+        assert_eq!((found.value, found.ci95), (40.0, Some([40.0, 40.0])));
+        let spread = found.spread.unwrap();
+        assert!(spread.mean == 90.0 && spread.ci95.is_some_and(|[low, high]| low > 70.0 && high > 90.0));
+        // Around the limit only the upper end is cut.
+        let near = of(&asked(READ, Some("usb2")), &card, &[row("a", READ, "", 10, 40.5)]);
+        assert!(near.ci95.is_some_and(|[low, high]| low < 40.0 && high == 40.0), "{:?}", near.ci95);
+    }
+
+    #[test]
+    fn a_host_s_least_time_of_a_read_caps_small_random_reads_one_at_a_time() {
+        let (card, test) = (card("a"), "RND4K Q1T1 read");
+        let found = of(&asked(test, Some("pi-2")), &card, &[row("a", test, "", 10, 12.0)]);
+        // 4096 bytes in 493 µs.
+        assert!((found.value - 4096.0 / 493.0).abs() < 1e-9, "{}", found.value);
+        let queued = "RND4K Q32T1 read";
+        let free = of(&asked(queued, Some("pi-2")), &card, &[row("a", queued, "", 10, 12.0)]);
+        assert_eq!((free.value, free.capped.len()), (12.0, 0));
+    }
+
+    #[test]
+    fn a_card_ordered_by_a_test_is_told_to_have_been_measured_otherwise_too_and_seldom() {
+        let card = card("a");
+        let rows = [row("a", READ, "cooling=active", 2, 90.0), row("a", READ, "cooling=passive", 1, 50.0)];
+        let found = of(&asked(READ, None), &card, &rows);
+        assert_eq!(
+            found.of.doubts,
+            ["cooling active; also measured: passive", "fewer than three runs: its scatter is unknown"]
+        );
+    }
+
+    #[test]
+    fn a_camera_is_promised_no_speed_that_was_only_seen_in_a_cache() {
+        let rows = [row("a", "SEQ1G Q1T1 write", "", 5, 80.0), row("a", "SEQ1G Q1T1 read", "", 5, 90.0)];
+        let mut card = card("a");
+        card.facts.capacity_bytes = Some(64_000_000_000);
+        let asked = Asked { measure: Measure::Job(job::find("camera-4k").unwrap()), host: None };
+        let fit = |lasting: Lasting| value(&asked, Table::shipped(), &card, &rows, lasting).unwrap();
+        let short = fit(Lasting::default());
+        assert_eq!(short.job.as_ref().map(|job| job.fit), Some(job::Fit::Fair));
+        assert!(short.of.doubts.iter().any(|doubt| doubt.starts_with("sustained write at best")));
+        let behind = |mb_s| Lasting {
+            after_cache: super::super::lasting::AfterCache::Measured(mb_s),
+            longest_write_s: Some(0.4),
+        };
+        assert_eq!(fit(behind(8.0)).job.unwrap().fit, job::Fit::Unfit);
+        assert_eq!(fit(behind(60.0)).job.unwrap().fit, job::Fit::Good);
+    }
+}

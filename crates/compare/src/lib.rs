@@ -1,0 +1,26 @@
+//! Which card is better: cards beside each other (`compare`), ordered for a job (`rank`), and published (`report`).
+#![forbid(unsafe_code)]
+
+pub mod card_overview;
+pub mod card_source;
+pub mod details;
+pub mod judge {
+    pub mod comparison;
+    pub mod ranking;
+}
+pub mod page {
+    pub mod bar_charts;
+    pub mod comparison;
+    pub mod details;
+    pub mod jobs;
+    pub mod latency_chart;
+    pub mod publication;
+    pub mod ranking;
+    pub mod time_chart;
+}
+pub mod verb {
+    pub mod compare;
+    pub mod jobs;
+    pub mod publish;
+    pub mod rank;
+}

@@ -1,0 +1,272 @@
+//! Who is fastest, in one sentence.
+
+use cardscope_model::comparison::{ComparedTest, Comparison, Grade, Overall};
+use cardscope_model::statistics;
+use cardscope_model::units::three_digits;
+use cardscope_page::figure::{ANSWER, count, listing, percent, wrapped};
+use unicode_width::UnicodeWidthStr;
+
+/// Who is fastest, in a line: the best over all tests, with the chance that it is; of cards that share no test the one that
+/// leads in most. Of several cards each stands for the best of its settings; of one card its settings are compared.
+pub(crate) fn answer(comparison: &Comparison) -> String {
+    let sides = sides(comparison);
+    let names = names(comparison, &sides);
+    if names.len() < 2 {
+        return match names.first() {
+            Some(one) => format!("One card only: {one}. Name a second card to compare it with."),
+            None => "Nothing to compare.".to_owned(),
+        };
+    }
+    // Of several settings those count that stand for their card over all tests.
+    let counted = |entries: &Vec<usize>| -> Vec<usize> {
+        let is = |entry: &usize| comparison.overall.iter().any(|o| o.name == comparison.entries[*entry].name);
+        let found: Vec<usize> = entries.iter().copied().filter(is).collect();
+        if found.is_empty() { entries.clone() } else { found }
+    };
+    let sides: Vec<Vec<usize>> = sides.iter().map(counted).collect();
+    let tests: Vec<Vec<(usize, f64)>> =
+        comparison.tests.iter().map(|test| means(test, &sides)).filter(|all| all.len() > 1).collect();
+    if tests.is_empty() {
+        return format!("{} share no test, so no speed can be compared.", count(names.len() as u64, "card"));
+    }
+    let leads = |side: usize| {
+        tests.iter().filter(|all| best(all).is_some_and(|(fastest, _)| fastest == side)).count()
+    };
+    let chances: Vec<f64> = sides.iter().map(|entries| chance(comparison, entries)).collect();
+    // Where nobody is likelier to be the best, who leads in most tests; of equal ones the first.
+    let even = chances.iter().all(|chance| Grade::of(*chance) == Grade::Even);
+    let before = |a: &usize, b: &usize| {
+        let chance = |side: usize| if even { 0.0 } else { chances[side] };
+        chance(*a).total_cmp(&chance(*b)).then(leads(*a).cmp(&leads(*b)))
+    };
+    let Some(winner) = (0..names.len()).rev().max_by(before) else { return "Nothing to compare.".to_owned() };
+    let typical = typically(&tests, winner).map(|factor| format!(", typically {} ×", three_digits(factor)));
+    let lead =
+        format!("{} of {}{}", leads(winner), count(tests.len() as u64, "test"), typical.unwrap_or_default());
+    if comparison.overall.is_empty() {
+        return format!("{} leads in {lead}.", names[winner]);
+    }
+    if even && names.len() > 2 {
+        let mut likely: Vec<usize> = (0..names.len()).collect();
+        likely.sort_by(|a, b| chances[*b].total_cmp(&chances[*a]));
+        let chance = |side: &usize| format!("{} ({})", names[*side], percent(chances[*side]));
+        let named: Vec<String> = likely.iter().take(2).map(chance).collect();
+        let said =
+            |named: &[String]| format!("No card is clearly the fastest; likeliest: {}.", listing(named));
+        let both = said(&named);
+        return if both.width() <= ANSWER { both } else { said(&named[..1]) };
+    }
+    if even && names.len() == 2 {
+        let said = format!("{} and {} are even", names[0], names[1]);
+        let whole = format!("{said}: {} leads in {lead}.", names[winner]);
+        return if whole.width() <= ANSWER {
+            whole
+        } else {
+            format!("Even: {} leads in {lead}.", names[winner])
+        };
+    }
+    let sure = match (Grade::of(chances[winner]), is_confounded(comparison, &sides[winner])) {
+        (grade, true) => grade.min(Grade::Likely),
+        (grade, false) => grade,
+    };
+    let sure = graded(sure, chances[winner]);
+    // Who leads in few tests is the best through all of them.
+    if names.len() > 2 && typically(&tests, winner).is_some_and(|factor| factor < 1.0) {
+        let lead =
+            format!("{} is the fastest over {} together", names[winner], count(tests.len() as u64, "test"));
+        let whole = format!("{lead} ({sure}).");
+        return if whole.width() <= ANSWER {
+            whole
+        } else {
+            format!("{lead} ({}).", percent(chances[winner]))
+        };
+    }
+    let other = if names.len() == 2 { &names[1 - winner] } else { "the others" };
+    // The longest that has room.
+    let whole = format!("{} leads {other} in {lead} ({sure}).", names[winner]);
+    let shorter = format!("{} leads in {lead} ({sure}).", names[winner]);
+    let short = format!("{} leads in {lead} ({}).", names[winner], percent(chances[winner]));
+    [whole, shorter].into_iter().find(|said| said.width() <= ANSWER).unwrap_or(short)
+}
+
+/// The chance that the best entry of all is one of these.
+fn chance(comparison: &Comparison, entries: &[usize]) -> f64 {
+    let of = |all: &&Overall| stands_for(comparison, entries, all);
+    comparison.overall.iter().filter(of).map(|all| all.probability_best).sum()
+}
+
+/// Whether a line of all tests together is one of these entries, or their card.
+fn stands_for(comparison: &Comparison, entries: &[usize], all: &Overall) -> bool {
+    let names = entries.iter().map(|entry| comparison.entries[*entry].name.as_str());
+    names.into_iter().any(|name| name == all.name || name.split(" · ").next() == Some(all.name.as_str()))
+}
+
+/// Whether rig, tool, size or cooling of the best of these entries differ from another one's besides what is compared.
+fn is_confounded(comparison: &Comparison, entries: &[usize]) -> bool {
+    let of = |all: &&Overall| stands_for(comparison, entries, all);
+    comparison.overall.iter().find(of).is_some_and(|all| !all.confounded_by.is_empty())
+}
+
+/// The side against the best of the others, over all tests in which both were measured.
+fn typically(tests: &[Vec<(usize, f64)>], side: usize) -> Option<f64> {
+    let ratios = tests.iter().filter_map(|all| against_the_best(all, side)).filter(|ratio| ratio.is_normal());
+    let logarithms: Vec<f64> = ratios.map(f64::ln).collect();
+    Some(statistics::mean(&logarithms)?.exp())
+}
+
+/// A chance and what it is called: `likely, 85 %`.
+pub(crate) fn graded(grade: Grade, chance: f64) -> String {
+    let word = match grade {
+        Grade::Even => "even",
+        Grade::Leans => "leans",
+        Grade::Likely => "likely",
+        Grade::AlmostCertain => "almost certain",
+    };
+    format!("{word}, {}", percent(chance))
+}
+
+/// Who is compared, each with its entries: the cards, or the settings where all are of one card.
+fn sides(comparison: &Comparison) -> Vec<Vec<usize>> {
+    let mut cards: Vec<(&str, Vec<usize>)> = Vec::new();
+    for (number, entry) in comparison.entries.iter().enumerate() {
+        match cards.iter_mut().find(|(card, _)| *card == entry.card_id) {
+            Some((_, entries)) => entries.push(number),
+            None => cards.push((&entry.card_id, vec![number])),
+        }
+    }
+    match &cards[..] {
+        [(_, settings)] => settings.iter().map(|setting| vec![*setting]).collect(),
+        _ => cards.into_iter().map(|(_, entries)| entries).collect(),
+    }
+}
+
+/// Their names: a card that stands there with several settings is named without them.
+fn names(comparison: &Comparison, sides: &[Vec<usize>]) -> Vec<String> {
+    let name = |entries: &Vec<usize>| {
+        let name = comparison.entries[entries[0]].name.as_str();
+        if entries.len() > 1 { name.split(" · ").next().unwrap_or(name) } else { name }
+    };
+    brief(&sides.iter().map(name).collect::<Vec<_>>())
+}
+
+/// Characters of a name in an answer, unless a word is longer.
+const BRIEF: usize = 22;
+
+/// Names for a sentence: of each as many words as set it apart from the others, and no more than have room. Of a card
+/// that stands there several times, how it was measured is named, too: `Lexar (cooling active)`.
+pub(crate) fn brief(names: &[&str]) -> Vec<String> {
+    let parts: Vec<(&str, &str)> =
+        names.iter().map(|name| name.split_once(" · ").unwrap_or((name, ""))).collect();
+    let first = |name: &str, words: usize| name.split_whitespace().take(words).collect::<Vec<_>>().join(" ");
+    let same = |one: &str, other: &str| one.to_lowercase() == other.to_lowercase();
+    let several = |title: &str| parts.iter().filter(|(other, _)| same(other, title)).count() > 1;
+    // Whether so many words set a card apart from the others; what differs in its setting alone is set apart by that.
+    let alone = |of: usize, words: usize| {
+        let (title, setting) = parts[of];
+        parts.iter().enumerate().all(|(other, (name, measured))| {
+            let another = !same(&first(name, words), &first(title, words));
+            other == of || another || (same(name, title) && *measured != setting)
+        })
+    };
+    let cut = |text: String| match wrapped(&text, BRIEF).first() {
+        Some(line) if *line != text => format!("{line}…"),
+        _ => text,
+    };
+    let short = |of: usize| {
+        let (title, setting) = parts[of];
+        let all = title.split_whitespace().count();
+        let words = (1..=all).find(|words| names.len() > 1 && alone(of, *words)).unwrap_or(all);
+        let name = cut(first(title, words));
+        if setting.is_empty() || !several(title) {
+            name
+        } else {
+            format!("{name} ({})", cut(setting.to_owned()))
+        }
+    };
+    (0..parts.len()).map(short).collect()
+}
+
+/// The sides of a test that were measured, with their means; of several entries the fastest counts.
+fn means(test: &ComparedTest, sides: &[Vec<usize>]) -> Vec<(usize, f64)> {
+    let mean = |entry: &usize| test.spreads.get(*entry)?.as_ref().map(|spread| spread.mean);
+    let measured = |entries: &Vec<usize>| {
+        entries.iter().filter_map(mean).filter(|mean| mean.is_finite() && *mean > 0.0).max_by(f64::total_cmp)
+    };
+    sides.iter().enumerate().filter_map(|(side, entries)| Some((side, measured(entries)?))).collect()
+}
+
+fn best(all: &[(usize, f64)]) -> Option<(usize, f64)> {
+    all.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+fn against_the_best(all: &[(usize, f64)], entry: usize) -> Option<f64> {
+    let own = all.iter().find(|(of, _)| *of == entry)?.1;
+    let others: Vec<(usize, f64)> = all.iter().copied().filter(|(of, _)| *of != entry).collect();
+    Some(own / best(&others)?.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_testkit::samples as sample;
+
+    #[test]
+    fn a_name_in_a_sentence_has_as_many_words_as_set_it_apart() {
+        let cards = ["SanDisk Extreme 32GB", "SanDisk Ultra 32GB", "ADATA Premier Extreme 256GB"];
+        assert_eq!(brief(&cards), ["SanDisk Extreme", "SanDisk Ultra", "ADATA"]);
+        let alike = "a card that somebody described at length";
+        assert_eq!(brief(&[alike, alike]), ["a card that somebody…"; 2]);
+        assert_eq!(brief(&["Lexar PLAY PRO 1TB"]), ["Lexar PLAY PRO 1TB"]);
+        assert_eq!(brief(&["lexar LX1TB71", "Lexar PLAY PRO 1TB"]), ["lexar LX1TB71", "Lexar PLAY"]);
+        let twice =
+            ["Lexar PLAY PRO 1TB · cooling active", "Lexar PLAY PRO 1TB · cooling passive", "ADATA SD71"];
+        assert_eq!(brief(&twice), ["Lexar (cooling active)", "Lexar (cooling passive)", "ADATA"]);
+    }
+
+    /// Entries of these cards, faster from the first to the last, each the best with this chance.
+    fn compared(cards: &[(&str, f64)]) -> Comparison {
+        let mut comparison = sample::comparison(cards.len(), 3, 1);
+        for (number, (card, chance)) in cards.iter().enumerate() {
+            let name = format!("{card} · setting {number}");
+            (comparison.entries[number].card_id, comparison.entries[number].name) =
+                ((*card).to_owned(), name.clone());
+            let all = &mut comparison.overall[number];
+            (all.name, all.probability_best) = (name, *chance);
+        }
+        for (number, spread) in comparison.tests[0].spreads.iter_mut().enumerate() {
+            if let Some(spread) = spread {
+                spread.mean = 90.0 - 10.0 * number as f64;
+            }
+        }
+        comparison
+    }
+
+    #[test]
+    fn who_leads_is_said_with_the_chance_that_it_is_so() {
+        let said = |chances: [f64; 2]| answer(&compared(&[("Alder", chances[0]), ("Birch", chances[1])]));
+        assert_eq!(
+            said([0.97, 0.03]),
+            "Alder leads Birch in 1 of 1 test, typically 1.12 × (almost certain, 97 %)."
+        );
+        assert_eq!(said([0.85, 0.15]), "Alder leads Birch in 1 of 1 test, typically 1.12 × (likely, 85 %).");
+        assert_eq!(
+            said([0.55, 0.45]),
+            "Alder and Birch are even: Alder leads in 1 of 1 test, typically 1.12 ×."
+        );
+    }
+
+    #[test]
+    fn where_the_rig_differs_too_nothing_is_almost_certain() {
+        let mut comparison = compared(&[("Alder", 0.97), ("Birch", 0.03)]);
+        comparison.overall[0].confounded_by = vec!["cooling".into()];
+        assert!(answer(&comparison).ends_with("(likely, 97 %)."), "{}", answer(&comparison));
+    }
+
+    #[test]
+    fn settings_of_one_card_are_no_rivals_of_it_and_alone_they_are_compared() {
+        let said = answer(&compared(&[("Alder", 0.5), ("Alder", 0.4), ("Birch", 0.1)]));
+        assert_eq!(said, "Alder leads Birch in 1 of 1 test, typically 1.29 × (likely, 90 %).");
+        let alone = answer(&compared(&[("Alder", 0.9), ("Alder", 0.1)]));
+        assert!(alone.starts_with("Alder (setting 0) leads in 1 of 1 test"), "{alone}");
+    }
+}

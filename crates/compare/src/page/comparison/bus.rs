@@ -1,0 +1,76 @@
+//! How much of its bus each card uses in the sequential tests, where the mode of the bus is known.
+
+use super::tables::beside;
+use super::words;
+use cardscope_model::comparison::{Comparison, Entry};
+use cardscope_model::test_name::Order;
+use cardscope_model::units::{NO_NUMBER as NONE, three_digits as speed};
+use cardscope_page::tree::table::Table;
+
+/// What the cells of [`table`] hold.
+pub(super) const HEAD: &str = "Share of the bus in sequential tests";
+
+/// What each bus carries, then a row for each sequential test; empty where no bus is known.
+pub(super) fn table(comparison: &Comparison) -> Table {
+    let mut table = beside(comparison, "test");
+    let ceilings: Vec<Option<f64>> = comparison.entries.iter().map(Entry::bus_ceiling_mb_s).collect();
+    let shown = |value: Option<String>| value.unwrap_or_else(|| NONE.to_owned());
+    let sequential = comparison.tests.iter().filter(|test| test.test.pattern.order == Order::Sequential);
+    let rows: Vec<Vec<Option<String>>> = sequential
+        .clone()
+        .map(|test| {
+            let share = |(spread, ceiling): (&Option<_>, &Option<f64>)| {
+                let spread: &cardscope_model::comparison::Spread = spread.as_ref()?;
+                Some(format!("{:.0} %", 100.0 * spread.mean / (*ceiling)?))
+            };
+            test.spreads.iter().zip(&ceilings).map(share).collect()
+        })
+        .collect();
+    if rows.iter().flatten().all(Option::is_none) {
+        return table;
+    }
+    let carries = ceilings.iter().map(|ceiling| shown(ceiling.map(|mb_s| format!("{} MB/s", speed(mb_s)))));
+    table.row(["bus".to_owned()].into_iter().chain(carries));
+    for (test, row) in sequential.zip(rows).filter(|(_, row)| row.iter().any(Option::is_some)) {
+        table.row([words::test(test)].into_iter().chain(row.into_iter().map(shown)));
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::condition::Origin;
+    use cardscope_testkit::samples as sample;
+
+    #[test]
+    fn a_card_on_pcie_3_uses_a_share_of_985_mb_s_and_one_on_an_unknown_bus_has_none() {
+        let mut two = sample::comparison(2, 3, 12);
+        for (entry, mode) in two.entries.iter_mut().zip(["PCIe 3.0 x1", "unknown"]) {
+            entry.settings.iter_mut().for_each(|s| s.condition.set("bus_mode", mode, Origin::Stated));
+        }
+        let sequential = |test: &&mut cardscope_model::comparison::ComparedTest| {
+            test.test.pattern.order == Order::Sequential
+        };
+        let first = two.tests.iter_mut().find(sequential).unwrap();
+        first.spreads[0].as_mut().unwrap().mean = 778.0;
+        let name = words::test(first);
+        let table = table(&two);
+        let row = |of: &str| table.rows().iter().find(|row| row[0] == of).cloned().unwrap();
+        assert_eq!(row("bus")[1..], ["985 MB/s", NONE]);
+        assert_eq!(row(&name)[1..], ["79 %", NONE]);
+        assert!(table.rows().iter().all(|row| !row[0].starts_with("RND")), "random tests never fill a bus");
+    }
+
+    #[test]
+    fn nothing_is_said_where_no_bus_is_known_or_the_runs_of_a_card_mix_two() {
+        let mut two = sample::comparison(2, 3, 12);
+        for entry in &mut two.entries {
+            let mut other = entry.settings[0].clone();
+            entry.settings[0].condition.set("bus_mode", "SDR50", Origin::Stated);
+            other.condition.set("bus_mode", "SDR104", Origin::Stated);
+            entry.settings.push(other);
+        }
+        assert!(table(&two).rows().is_empty());
+    }
+}

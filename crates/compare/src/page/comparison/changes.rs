@@ -1,0 +1,111 @@
+//! What each change is worth of that by which the cards were divided: a board, its clock, a fan, a size.
+
+use cardscope_model::comparison::{Change, ChangedTest, Comparison, NOTICED};
+use cardscope_model::report::Tone;
+use cardscope_model::statistics::distinct;
+use cardscope_model::test_name::TestName;
+use cardscope_model::units::NO_NUMBER as NONE;
+use cardscope_model::units::three_digits;
+use cardscope_page::figure::{count, test_of};
+use cardscope_page::tree::table::Table;
+use cardscope_page::tree::{Block, Page};
+
+/// More changes than this are a table only: a page has few reasons.
+const REASONS: usize = 3;
+
+/// A reason for each change where they are few, and a row for each test of each.
+pub(crate) fn add(page: &mut Page, comparison: &Comparison) {
+    let changes = &comparison.changes;
+    if changes.len() <= REASONS {
+        page.because_all(Tone::Plain, changes.iter().filter_map(line).collect::<Vec<_>>());
+    }
+    let table = table(changes);
+    if !table.rows().is_empty() {
+        let meaning = "Geometric mean over the cards measured both ways and otherwise alike; in brackets how many of them gain \
+                       more than 3 %.";
+        page.add("What each change is worth", [Block::Table(table), Block::Words(meaning.to_owned())]);
+    }
+}
+
+/// A row a test, a column a change.
+fn table(changes: &[Change]) -> Table {
+    let heads = changes.iter().map(|change| format!("{} → {}", change.from, change.to));
+    let mut table = Table::new(["test".to_owned()].into_iter().chain(heads)).beside();
+    for (test, step) in distinct(changes.iter().flat_map(|change| &change.tests).map(key)) {
+        let cell = |change: &Change| {
+            let found = change.tests.iter().find(|other| key(other) == (test, step));
+            found.map_or(NONE.to_owned(), |test| {
+                format!("{} ({} of {})", times(test.factor), test.faster, test.cards)
+            })
+        };
+        table.row([test_of(test, step)].into_iter().chain(changes.iter().map(cell)));
+    }
+    table
+}
+
+fn key(test: &ChangedTest) -> (TestName, Option<&str>) {
+    (test.test, test.step.as_deref())
+}
+
+fn times(factor: f64) -> String {
+    format!("{} ×", three_digits(factor))
+}
+
+/// The test that gains most and the one that gains least.
+fn line(change: &Change) -> Option<String> {
+    let by_factor = |a: &&ChangedTest, b: &&ChangedTest| a.factor.total_cmp(&b.factor);
+    let least = change.tests.iter().min_by(by_factor)?;
+    let most = change.tests.iter().max_by(by_factor)?;
+    let cards = count(change.tests.iter().map(|test| test.cards).max()?, "card");
+    let range = if change.tests.len() > 1 { format!("{}, {}", said(most), said(least)) } else { said(most) };
+    Some(format!("{} against {}: {range} ({cards}).", change.to, change.from))
+}
+
+/// What is worth less than anybody notices is no change.
+fn said(test: &ChangedTest) -> String {
+    let noticed = test.factor.ln().abs() > NOTICED.ln_1p();
+    let worth = if noticed { times(test.factor) } else { "no change".to_owned() };
+    format!("{worth} in {}", test_of(test.test, test.step.as_deref()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(factors: &[f64]) -> Change {
+        let tests = ["SEQ1M Q1T1", "RND4K Q1T1"].iter().zip(factors).map(|(pattern, factor)| ChangedTest {
+            test: format!("{pattern} read").parse().unwrap(),
+            step: None,
+            cards: 8,
+            faster: if *factor > 1.03 { 8 } else { 0 },
+            factor: *factor,
+            factor_ci95: Some([0.99 * factor, 1.01 * factor]),
+            lowest: 0.9 * factor,
+            highest: 1.1 * factor,
+        });
+        Change { from: "Pi 3".into(), to: "Pi 4".into(), tests: tests.collect() }
+    }
+
+    fn page(changes: Vec<Change>) -> String {
+        let mut page = Page::plain("answer".to_owned());
+        add(&mut page, &Comparison { changes, ..Comparison::default() });
+        page.text()
+    }
+
+    #[test]
+    fn a_change_is_said_by_the_test_that_gains_least_and_the_one_that_gains_most() {
+        let said = page(vec![change(&[1.99, 1.012])]);
+        let line = "Pi 4 against Pi 3: 1.99 × in SEQ1M Q1T1 read, no change in RND4K Q1T1 read";
+        assert!(said.contains(line), "{said}");
+        assert!(said.contains("1.99 × (8 of 8)") && said.contains("1.01 × (0 of 8)"), "{said}");
+        let one = page(vec![change(&[1.99])]);
+        assert!(one.contains("Pi 4 against Pi 3: 1.99 × in SEQ1M Q1T1 read (8 cards)."), "{one}");
+    }
+
+    #[test]
+    fn of_many_changes_there_is_a_table_and_of_none_nothing() {
+        let many = page(vec![change(&[1.5]); 4]);
+        assert!(!many.contains("against") && many.matches("Pi 3 → Pi 4").count() == 4, "{many}");
+        assert_eq!(page(Vec::new()), Page::plain("answer".to_owned()).text());
+    }
+}

@@ -1,0 +1,68 @@
+//! What a fan is worth to each card that was measured with and without one.
+
+use super::answer::graded;
+use cardscope_model::comparison::{Comparison, CoolingGain, Grade};
+use cardscope_model::report::Tone;
+use cardscope_model::units::three_digits as speed;
+use cardscope_page::figure::count;
+use cardscope_page::tree::{Block, Page};
+
+/// More cards than this have a section of their own: a page has few reasons.
+const REASONS: usize = 3;
+
+/// A line a card, among the reasons of the page where they are few.
+pub(crate) fn add(page: &mut Page, comparison: &Comparison) {
+    let lines: Vec<String> = comparison.cooling.iter().map(line).collect();
+    if lines.len() <= REASONS {
+        page.because_all(Tone::Plain, lines);
+    } else {
+        page.fold("What a fan is worth", [Block::Lines(lines)]);
+    }
+}
+
+fn line(gain: &CoolingGain) -> String {
+    let CoolingGain { name, factor, tests, probability_faster, .. } = gain;
+    let chance = if *factor < 1.0 { 1.0 - probability_faster } else { *probability_faster };
+    let grade = Grade::of(chance);
+    let sure = format!("({}, {})", count(*tests, "test"), graded(grade, chance));
+    let percent = |share: f64| format!("{} %", speed(100.0 * share));
+    match *factor {
+        _ if grade == Grade::Even => format!("A fan makes no clear difference to {name} {sure}."),
+        factor if factor < 1.0 => format!("{name} is {} slower with a fan {sure}.", percent(1.0 - factor)),
+        factor => format!("A fan is worth {} for {name} {sure}.", percent(factor - 1.0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gain(factor: f64, probability_faster: f64) -> CoolingGain {
+        CoolingGain { name: "Lexar".into(), factor, ci95: [factor; 2], tests: 12, probability_faster }
+    }
+
+    #[test]
+    fn a_fan_is_worth_what_the_card_gains_and_nothing_where_that_is_chance() {
+        assert_eq!(
+            line(&gain(1.284, 0.997)),
+            "A fan is worth 28.4 % for Lexar (12 tests, almost certain, 99.7 %)."
+        );
+        assert_eq!(line(&gain(0.9, 0.1)), "Lexar is 10.0 % slower with a fan (12 tests, likely, 90 %).");
+        assert_eq!(
+            line(&gain(1.01, 0.55)),
+            "A fan makes no clear difference to Lexar (12 tests, even, 55 %)."
+        );
+    }
+
+    #[test]
+    fn of_many_cards_the_lines_are_a_section_and_not_the_reasons() {
+        let with = |cards: usize| {
+            let mut page = Page::plain("answer".to_owned());
+            add(&mut page, &Comparison { cooling: vec![gain(1.3, 0.99); cards], ..Comparison::default() });
+            page.text()
+        };
+        assert_eq!(with(3).matches("• A fan is worth").count(), 3);
+        assert!(!with(4).contains("• A fan is worth") && with(4).contains("What a fan is worth"));
+        assert!(!with(0).contains("fan"));
+    }
+}

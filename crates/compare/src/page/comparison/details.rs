@@ -1,0 +1,35 @@
+//! What is known of the cards of a comparison beside their figures, a row for each fact.
+
+use super::tables::beside;
+use crate::page::details;
+use cardscope_model::comparison::{Comparison, Entry};
+use cardscope_model::units::NO_NUMBER as NONE;
+use cardscope_page::tree::table::Table;
+
+fn facts(comparison: &Comparison, entry: &Entry) -> Vec<(String, String)> {
+    let firmware = entry.card.firmware.clone().map(|firmware| ("firmware".to_owned(), firmware));
+    let details = comparison.details.get(&entry.card_id).into_iter();
+    let known = details.flat_map(|d| details::known(d).into_iter().chain(details::heat_by_cooling(d)));
+    firmware.into_iter().chain(known).collect()
+}
+
+/// A row for each fact that one of the cards has; a card under several settings has the same in each of its columns.
+pub(super) fn table(comparison: &Comparison) -> Table {
+    let known: Vec<Vec<(String, String)>> =
+        comparison.entries.iter().map(|entry| facts(comparison, entry)).collect();
+    let mut names: Vec<&String> = Vec::new();
+    for (name, _) in known.iter().flatten() {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let mut table = beside(comparison, "");
+    for name in names {
+        let of = |facts: &Vec<(String, String)>| {
+            let value = facts.iter().find(|(known, _)| known == name);
+            value.map_or(NONE.to_owned(), |(_, value)| value.clone())
+        };
+        table.row([name.clone()].into_iter().chain(known.iter().map(of)));
+    }
+    table
+}

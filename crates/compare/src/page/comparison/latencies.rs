@@ -1,0 +1,25 @@
+//! Latencies of the compared cards beside each other.
+
+use super::tables::beside;
+use cardscope_model::comparison::{Comparison, EntryLatency};
+use cardscope_model::units::NO_NUMBER as NONE;
+use cardscope_page::figure::{test_of, time_us};
+use cardscope_page::tree::table::Table;
+
+/// What the cells of [`table`] hold.
+pub(super) const HEAD: &str = "Latency: mean / 99 % / longest";
+
+/// A row for each test of which latencies are known.
+pub(super) fn table(comparison: &Comparison) -> Table {
+    let mut table = beside(comparison, "test");
+    for test in &comparison.latencies {
+        let cells = test.entries.iter().map(|entry| entry.as_ref().map_or_else(|| NONE.to_owned(), cell));
+        table.row([test_of(test.test, test.step.as_deref())].into_iter().chain(cells));
+    }
+    table
+}
+
+fn cell(latency: &EntryLatency) -> String {
+    let known = |us: Option<f64>| us.map_or_else(|| NONE.to_owned(), time_us);
+    [Some(latency.mean_us), latency.percentiles_us.p99, latency.max_us].map(known).join(" / ")
+}

@@ -1,0 +1,215 @@
+//! `compare` as a page: figures beside each other, which differences are real, and what differs besides the card. Its
+//! parts stand in a publication, too; what they mean is explained in `docs/comparing.md`.
+
+pub(crate) mod answer;
+mod bus;
+mod changes;
+mod cooling;
+mod details;
+mod latencies;
+pub mod tables;
+pub mod words;
+
+use cardscope_model::comparison::{CardRemark, Comparison, Entry};
+use cardscope_model::report::Tone;
+use cardscope_model::units::{NO_NUMBER as NONE, three_digits as speed};
+use cardscope_page::figure::count;
+use cardscope_page::tree::{Block, Page, findings};
+use tables::NOT_PRINTED;
+use words::Measure;
+
+/// Entries up to which every pair is listed; beyond it, who is faster than whom stands in one line a test.
+const PAIRS_UP_TO: usize = 4;
+
+/// What the table of I/Os a second is called.
+pub(crate) const IOPS: &str = "IOPS of the 4 KiB tests";
+
+/// Files and addresses that are named for each entry.
+const SOURCES: usize = 4;
+
+/// How a comparison is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct How {
+    /// The figures as the tools printed them, in the tools' units.
+    pub as_printed: bool,
+    /// Every run, below the tables.
+    pub every_run: bool,
+}
+
+/// The page.
+pub fn page(comparison: &Comparison, how: How) -> Page {
+    let mut page = Page::plain(answer::answer(comparison));
+    if comparison.entries.is_empty() {
+        return page;
+    }
+    add_reasons(&mut page, comparison);
+    add_overall(&mut page, comparison);
+    add_figures(&mut page, comparison, how);
+    add_differences(&mut page, comparison);
+    add_compared(&mut page, comparison);
+    page.fold("Runs that jump between two levels", [Block::Lines(words::jumps(comparison))]);
+    if how.every_run {
+        page.add("Every run, MB/s, in the order of measuring", [Block::Lines(every_run(comparison))]);
+    }
+    page.fold("Findings", [Block::Remarks(findings::of(&comparison.findings))]);
+    page.fold("Sources", [Block::Lines(sources(comparison))]);
+    page
+}
+
+/// How sure all of it is, and what stands out.
+pub(crate) fn add_reasons(page: &mut Page, comparison: &Comparison) {
+    let said = [words::counted(comparison), words::apart(comparison), words::areas(comparison)];
+    page.because_all(Tone::Plain, said.into_iter().flatten());
+    cooling::add(page, comparison);
+    changes::add(page, comparison);
+}
+
+/// All tests together, and how far cards lie apart in each.
+pub(crate) fn add_overall(page: &mut Page, comparison: &Comparison) {
+    let table = tables::overall(comparison);
+    let tests = comparison.overall.first().map_or(0, |all| all.tests);
+    let meaning = match tests {
+        0 => String::new(),
+        n => format!("Geometric mean over {}; \"best\" is the chance to be it.", count(n, "test")),
+    };
+    page.add("All tests together", [Block::Table(table), Block::Words(meaning)]);
+    let said = |remark: &CardRemark| format!("{}: {}.", remark.name, remark.words.join("; "));
+    page.add("Remarks", [Block::Lines(comparison.remarks.iter().map(said).collect())]);
+    page.fold("How far the cards lie apart", [Block::Table(tables::spread_of_tests(comparison))]);
+    page.fold("Small against large test area", [Block::Table(tables::areas(comparison))]);
+}
+
+/// What was compared, and what differs besides the card.
+pub(crate) fn add_compared(page: &mut Page, comparison: &Comparison) {
+    if comparison.entries.is_empty() {
+        return;
+    }
+    let common = format!("Measured by: {}.", words::common_setting(comparison));
+    page.add("Compared", [Block::Table(tables::entries(comparison)), Block::Words(common)]);
+    page.fold("Also different", [Block::Table(tables::differs(comparison))]);
+    page.fold("Known of the cards", [Block::Table(details::table(comparison))]);
+}
+
+/// The four figures of each test, and I/Os a second.
+pub(crate) fn add_figures(page: &mut Page, comparison: &Comparison, how: How) {
+    for (number, measure) in Measure::ALL.into_iter().enumerate() {
+        let head = match how.as_printed {
+            false => format!("{}, MB/s", measure.word()),
+            true => format!("{} as the tools print it", measure.word()),
+        };
+        // Many cards have a row each, without room for intervals; no interval is known of what a tool printed.
+        let has_intervals = number == 0 && !how.as_printed && words::with_intervals(comparison);
+        let interval = if has_intervals { ", with its 95 % interval" } else { "" };
+        let meaning = Block::Words(format!("Figures: {}{interval}.", measure.meaning()));
+        let table = tables::figures(comparison, measure, how.as_printed);
+        match (table.rows().is_empty(), number) {
+            (true, _) => {}
+            // Of one run each, the worst is the best.
+            (false, 1..) if !several_runs(comparison) => {}
+            (false, 0) => page.add(&head, [Block::Table(table), meaning]),
+            (false, _) => page.fold(&head, [Block::Table(table), meaning]),
+        }
+    }
+    page.fold(bus::HEAD, [Block::Table(bus::table(comparison))]);
+    page.fold(IOPS, [Block::Table(tables::iops(comparison))]);
+    page.fold(latencies::HEAD, [Block::Table(latencies::table(comparison))]);
+    if how.as_printed {
+        let true_ones = "A tool's MB/s need not be 10^6 bytes a second; without --as-printed all figures are in true MB/s.";
+        let unknown = comparison.tests.iter().flat_map(|t| t.spreads.iter().flatten());
+        let own = unknown.into_iter().any(|spread| spread.as_printed.is_none()).then(|| {
+            format!(
+                "{}  no figure of the tool's own is known: MB/s of 10^6 bytes, as measured.",
+                NOT_PRINTED.trim()
+            )
+        });
+        page.add("", [true_ones.to_owned()].into_iter().chain(own).map(Block::Words));
+    }
+}
+
+/// Whether any test of any entry was run more than once.
+fn several_runs(comparison: &Comparison) -> bool {
+    comparison.tests.iter().flat_map(|test| test.spreads.iter().flatten()).any(|spread| spread.n > 1)
+}
+
+/// Who is faster than whom in each test, and the pairs.
+pub(crate) fn add_differences(page: &mut Page, comparison: &Comparison) {
+    let orders = tables::orders(comparison, tables::number);
+    page.fold("Fastest first (> at least likely, = equal, ? open)", [Block::Table(orders)]);
+    if comparison.entries.len() <= PAIRS_UP_TO {
+        page.fold("Pair by pair", [Block::Table(tables::pairs(comparison, |_| true))]);
+    }
+}
+
+fn every_run(comparison: &Comparison) -> Vec<String> {
+    let mut lines = Vec::new();
+    for test in &comparison.tests {
+        lines.push(words::test(test));
+        for (number, spread) in test.spreads.iter().enumerate() {
+            let Some(spread) = spread else { continue };
+            let runs: Vec<String> = spread.runs.iter().map(|mb_s| speed(*mb_s)).collect();
+            let runs = if runs.is_empty() { NONE.to_owned() } else { runs.join("  ") };
+            lines.push(format!("  {:>2}  {runs}", number + 1));
+        }
+    }
+    lines
+}
+
+fn sources(comparison: &Comparison) -> Vec<String> {
+    let known = comparison.entries.iter().filter(|entry| !entry.sources.is_empty());
+    let line = |entry: &Entry| {
+        let named: Vec<&str> = entry.sources.iter().take(SOURCES).map(String::as_str).collect();
+        let more = entry.sources.len() - named.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{}: {}{more}", entry.name, named.join(", "))
+    };
+    known.map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_testkit::samples as sample;
+
+    #[test]
+    fn three_cards_stand_beside_each_other_with_what_is_sure_and_what_is_not() {
+        sample::same("compared.txt", &page(&sample::comparison(3, 3, 2), How::default()).text());
+    }
+
+    #[test]
+    fn a_card_s_own_tool_s_figures_are_shown_in_its_units_where_asked_for() {
+        let mut comparison = sample::comparison(2, 3, 1);
+        if let Some(spread) = &mut comparison.tests[0].spreads[0] {
+            spread.as_printed = None;
+        }
+        let page = page(&comparison, How { as_printed: true, every_run: true }).text();
+        assert!(page.contains("Average as the tools print it"), "{page}");
+        assert!(page.contains("MB/s ¹") && page.contains("no figure of the tool's own is known"), "{page}");
+        assert!(page.contains("Every run, MB/s"), "{page}");
+    }
+
+    #[test]
+    fn twenty_cards_fit_a_terminal_and_none_is_missing() {
+        let comparison = sample::comparison(20, 10, 12);
+        let page = page(&comparison, How::default()).text();
+        assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
+        for number in 1..=20 {
+            assert!(page.contains(&format!("  {number} ")), "{number}\n{page}");
+        }
+        assert!(page.contains("2261 comparisons of two cards"), "{page}");
+    }
+
+    #[test]
+    fn six_settings_in_two_tests_have_a_row_each_and_keep_their_intervals() {
+        let table = tables::figures(&sample::comparison(6, 3, 2), Measure::Average, false);
+        assert_eq!(table.rows().len(), 6);
+        let page = page(&sample::comparison(6, 3, 2), How::default()).text();
+        assert!(page.contains("with its 95 % interval") && page.contains(" … "), "{page}");
+    }
+
+    #[test]
+    fn nothing_to_compare_and_a_card_alone_say_so() {
+        assert_eq!(page(&sample::comparison(0, 0, 0), How::default()).text(), "Nothing to compare.\n");
+        let alone = page(&sample::comparison(1, 1, 2), How::default()).text();
+        assert!(alone.starts_with("One card") && !alone.contains("Pair by pair"), "{alone}");
+    }
+}

@@ -1,0 +1,222 @@
+//! The tables of a comparison, laid out once for terminal, Markdown and page: figures by test and entry, pairs, what
+//! differs besides the card.
+
+use super::words::{self, Measure};
+use cardscope_model::comparison::{AreaEffect, Comparison, Differs, Pair, PrintedSpread, Spread};
+use cardscope_model::result::ToolPrints;
+use cardscope_model::statistics::distinct;
+use cardscope_model::units::{BinarySize, KIB};
+use cardscope_model::units::{NO_NUMBER as NONE, three_digits as speed};
+use cardscope_page::figure::{interval, percent, printed, test_of};
+use cardscope_page::tree::table::Table;
+
+/// Stands behind a true figure in MB/s where the tool's own was asked for and is not known.
+pub(crate) const NOT_PRINTED: &str = " ¹";
+
+/// A table with a column for each entry, headed by its number and its name.
+pub(super) fn beside(comparison: &Comparison, first: &str) -> Table {
+    let heads = comparison.entries.iter().enumerate().map(|(i, entry)| format!("{} {}", i + 1, entry.name));
+    Table::new([first.to_owned()].into_iter().chain(heads)).beside()
+}
+
+/// One figure of each test for each entry, in MB/s with the interval of the average, or as the tools printed it.
+pub fn figures(comparison: &Comparison, measure: Measure, as_printed: bool) -> Table {
+    if words::by_rows(comparison) && !as_printed {
+        return card_by_card(comparison, measure);
+    }
+    let mut table = beside(comparison, "test");
+    for test in comparison.tests.iter().filter(|test| test.spreads.iter().any(Option::is_some)) {
+        let cells = test.spreads.iter().map(|spread| cell(spread.as_ref(), measure, as_printed));
+        table.row([words::test(test)].into_iter().chain(cells));
+    }
+    table
+}
+
+/// All tests together, the best first; empty where no test was run on all.
+pub fn overall(comparison: &Comparison) -> Table {
+    let table = Table::of(
+        &comparison.overall,
+        &[
+            ("card", &|all| all.name.clone()),
+            ("of the best", &|all| format!("{:.0} %", 100.0 * all.factor_to_best)),
+            ("95 % interval", &|all| match all.ci95 {
+                [low, high] if low < high => interval([low, high], |end| format!("{:.0} %", 100.0 * end)),
+                _ => String::new(),
+            }),
+            ("fastest in", &|all| format!("{} of {}", all.wins, all.tests)),
+            ("best", &|all| percent(all.probability_best)),
+        ],
+    );
+    table.left_aligned(["card"])
+}
+
+/// The averages of many cards with a row for each, in MB/s, the best over all tests first.
+fn card_by_card(comparison: &Comparison, measure: Measure) -> Table {
+    let tests: Vec<_> =
+        comparison.tests.iter().filter(|test| test.spreads.iter().any(Option::is_some)).collect();
+    let mut table =
+        Table::new(["card".to_owned()].into_iter().chain(tests.iter().map(|test| words::test(test))));
+    let rank = |name: &str| comparison.overall.iter().position(|all| all.name == name);
+    let mut order: Vec<usize> = (0..comparison.entries.len()).collect();
+    order.sort_by_key(|entry| rank(&comparison.entries[*entry].name).unwrap_or(usize::MAX));
+    for entry in order {
+        let figure = |spread: &Option<Spread>| match spread {
+            Some(spread) if !words::with_intervals(comparison) => speed(measure.of(spread)),
+            spread => cell(spread.as_ref(), measure, false),
+        };
+        let cells = tests.iter().map(|test| figure(&test.spreads[entry]));
+        table.row([comparison.entries[entry].name.clone()].into_iter().chain(cells));
+    }
+    table.left_aligned(["card"]).beside()
+}
+
+/// How far the cards lie apart in each test: the fastest and the slowest, and the factor between them; of three cards or
+/// more.
+pub fn spread_of_tests(comparison: &Comparison) -> Table {
+    let side = |mb_s: f64, name: &str| format!("{} ({name})", speed(mb_s));
+    let table = Table::of(
+        &comparison.apart,
+        &[
+            ("test", &|apart| test_of(apart.test, apart.step.as_deref())),
+            ("fastest", &|apart| side(apart.fastest_mb_s, &apart.fastest)),
+            ("slowest", &|apart| side(apart.slowest_mb_s, &apart.slowest)),
+            ("factor", &|apart| format!("× {}", words::fold(apart.factor))),
+        ],
+    );
+    table.left_aligned(["fastest", "slowest"])
+}
+
+/// What a large test area does to each card, in percent of the speed over the small one.
+pub fn areas(comparison: &Comparison) -> Table {
+    let test = |effect: &AreaEffect| test_of(effect.test, effect.step.as_deref());
+    let tests = distinct(comparison.areas.iter().map(test));
+    let mut table =
+        Table::new(["card".to_owned(), "area".to_owned()].into_iter().chain(tests.iter().cloned()));
+    for own in comparison.areas.chunk_by(|a, b| a.name == b.name) {
+        let [small, large] = own[0].bytes.map(BinarySize);
+        let cell = |wanted: &String| {
+            let found = own.iter().find(|effect| test(effect) == *wanted);
+            found.map_or(NONE.to_owned(), |effect| match 100.0 * (effect.share() - 1.0) {
+                percent if percent.abs() < 0.5 => "0 %".to_owned(),
+                percent => format!("{percent:+.0} %"),
+            })
+        };
+        let head = [own[0].name.clone(), format!("{small}, {large}")];
+        table.row(head.into_iter().chain(tests.iter().map(cell)));
+    }
+    table.left_aligned(["card", "area"]).beside()
+}
+
+/// Each card's mean as a share of the best of its test, as a heat map; empty where nothing can be compared.
+pub fn relative(comparison: &Comparison) -> Table {
+    let mut table = beside(comparison, "test");
+    for test in &comparison.tests {
+        let mean =
+            |spread: &Option<Spread>| spread.as_ref().map(|s| s.mean).filter(|m| m.is_finite() && *m > 0.0);
+        let means: Vec<Option<f64>> = test.spreads.iter().map(mean).collect();
+        let best = means.iter().flatten().copied().fold(0.0, f64::max);
+        if means.iter().flatten().count() > 1 {
+            let cell = |mean: &Option<f64>| match mean {
+                Some(mean) => (format!("{:.0} %", mean / best * 100.0), Some(mean / best)),
+                None => (NONE.to_owned(), None),
+            };
+            table.heat([(words::test(test), None)].into_iter().chain(means.iter().map(cell)));
+        }
+    }
+    table
+}
+
+fn cell(spread: Option<&Spread>, measure: Measure, as_printed: bool) -> String {
+    let Some(spread) = spread else { return NONE.to_owned() };
+    if as_printed {
+        return match &spread.as_printed {
+            Some(own) => tool(as_the_tool_prints(own, measure)),
+            None => format!("{} MB/s{NOT_PRINTED}", speed(measure.of(spread))),
+        };
+    }
+    let figure = speed(measure.of(spread));
+    match (measure, spread.ci95) {
+        (Measure::Average, Some(ends)) => format!("{figure} ({})", interval(ends, speed)),
+        _ => figure,
+    }
+}
+
+/// I/Os a second at the mean, of the tests of 4 KiB, which people know by them.
+pub fn iops(comparison: &Comparison) -> Table {
+    let mut table = beside(comparison, "test");
+    for test in comparison.tests.iter().filter(|test| test.test.pattern.block == 4 * KIB) {
+        let cell = |spread: &Option<Spread>| spread.as_ref()?.iops.map(speed);
+        let cells: Vec<Option<String>> = test.spreads.iter().map(cell).collect();
+        if cells.iter().any(Option::is_some) {
+            let cells = cells.into_iter().map(|cell| cell.unwrap_or_else(|| NONE.to_owned()));
+            table.row([words::test(test)].into_iter().chain(cells));
+        }
+    }
+    table
+}
+
+/// The same figure as the tool printed it.
+pub fn as_the_tool_prints(own: &PrintedSpread, measure: Measure) -> &ToolPrints {
+    match measure {
+        Measure::Average => &own.mean,
+        Measure::Worst => &own.worst,
+        Measure::Best => &own.best,
+        Measure::Median => &own.median,
+    }
+}
+
+fn tool(prints: &ToolPrints) -> String {
+    format!("{} {}", printed(prints.value), prints.unit).trim_end().to_owned()
+}
+
+/// The entries of each test from the fastest down, by these names.
+pub fn orders(comparison: &Comparison, name: impl Fn(usize) -> String) -> Table {
+    let mut table = Table::new(["test", "fastest first"]).left_aligned(["fastest first"]);
+    let orders = comparison.tests.iter().map(|test| [words::test(test), words::order(test, &name)]);
+    orders.filter(|[_, order]| !order.is_empty()).for_each(|row| table.row(row));
+    table
+}
+
+/// The number by which an entry is named where its name has no room.
+pub fn number(entry: usize) -> String {
+    (entry + 1).to_string()
+}
+
+/// Pairs of entries test by test: how much the second is faster, how sure that is, and what can be said.
+pub fn pairs(comparison: &Comparison, wanted: impl Fn(&Pair) -> bool) -> Table {
+    let head = ["test", "pair", "second vs first", "95 % interval", "p", "result"];
+    let mut table = Table::new(head).left_aligned(["pair", "result"]).least(["p", "95 % interval"]);
+    for test in &comparison.tests {
+        for pair in test.pairs.iter().filter(|pair| wanted(pair)) {
+            table.row([
+                words::test(test),
+                format!("{} and {}", pair.first + 1, pair.second + 1),
+                words::against(pair),
+                words::percent_interval(pair),
+                pair.p.map(words::chance).unwrap_or_default(),
+                words::verdict(pair, number),
+            ]);
+        }
+    }
+    table.drop_blank_columns();
+    table
+}
+
+/// What is not the same for all entries besides the card.
+pub fn differs(comparison: &Comparison) -> Table {
+    let mut table = beside(comparison, "");
+    for Differs { what, values } in &comparison.differs {
+        let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
+        table.row([what.replace('_', " ")].into_iter().chain(values.iter().map(value)));
+    }
+    table
+}
+
+/// The entries: what they are and how much was measured of each.
+pub fn entries(comparison: &Comparison) -> Table {
+    let mut table = Table::new(["", "card", "measured"]).left_aligned(["card", "measured"]);
+    for (number, entry) in comparison.entries.iter().enumerate() {
+        table.row([(number + 1).to_string(), entry.name.clone(), words::amount(entry)]);
+    }
+    table
+}

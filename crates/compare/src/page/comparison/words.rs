@@ -1,0 +1,476 @@
+//! What is said of an entry and of two of them: the same sentences on the terminal, in Markdown and on the page.
+
+use cardscope_model::comparison::{
+    Apart, AreaEffect, ComparedTest, Comparison, Entry, Grade, LevelPair, Pair, Spread, Verdict,
+};
+use cardscope_model::condition::{Condition, Origin, in_words};
+use cardscope_model::setting::Setting;
+use cardscope_model::statistics::distinct;
+use cardscope_model::test_name::TestName;
+use cardscope_model::units::three_digits as speed;
+use cardscope_model::units::{BinarySize, three_digits};
+use cardscope_page::figure::{condition_line, count, interval, listing, test_of};
+
+/// One of so many pairs of cards that are alike differs by chance: what is called real holds in 95 of 100.
+const BY_CHANCE: usize = 20;
+
+/// Entries up to which each has a column of its own; of more each has a row, and nobody reads their pairs.
+pub(super) const BESIDE: usize = 8;
+
+/// Entries from which on few tests make a row each too wide: then each entry has a row.
+const WIDE: usize = 5;
+
+/// Whether each entry has a row of its own in the tables of figures, and not a column.
+pub(super) fn by_rows(comparison: &Comparison) -> bool {
+    let entries = comparison.entries.len();
+    entries > BESIDE || (entries >= WIDE && comparison.tests.len() < entries)
+}
+
+/// Whether the averages stand there with their intervals; of many entries and tests they have no room.
+pub(super) fn with_intervals(comparison: &Comparison) -> bool {
+    !by_rows(comparison) || comparison.entries.len() <= BESIDE
+}
+
+/// Which of a test's figures is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Measure {
+    /// Mean of the runs.
+    Average,
+    /// Slowest run.
+    Worst,
+    /// Fastest run.
+    Best,
+    /// The run in the middle.
+    Median,
+}
+
+impl Measure {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Measure; 4] = [Measure::Average, Measure::Worst, Measure::Best, Measure::Median];
+
+    /// Its name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Measure::Average => "Average",
+            Measure::Worst => "Worst",
+            Measure::Best => "Best",
+            Measure::Median => "Median",
+        }
+    }
+
+    /// What it is.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Measure::Average => "the mean of all runs",
+            Measure::Worst => "the slowest run",
+            Measure::Best => "the fastest run",
+            Measure::Median => "the run in the middle",
+        }
+    }
+
+    /// The figure in MB/s.
+    pub fn of(self, spread: &Spread) -> f64 {
+        match self {
+            Measure::Average => spread.mean,
+            Measure::Worst => spread.worst,
+            Measure::Best => spread.best,
+            Measure::Median => spread.median,
+        }
+    }
+}
+
+/// A test by its name, with its step where a recipe has it twice.
+pub fn test(test: &ComparedTest) -> String {
+    test_of(test.test, test.step.as_deref())
+}
+
+/// A setting in one line: `cdm8-default · 1 GiB · cooling active`.
+pub fn setting(setting: &Setting) -> String {
+    let mut words = vec![setting.recipe.clone()];
+    words.extend(setting.size_bytes.map(|bytes| BinarySize(bytes).to_string()));
+    words.push(condition_line(&setting.condition));
+    words.retain(|word| !word.trim().is_empty());
+    words.join(" · ")
+}
+
+/// How much was measured of an entry: `10 runs in 2 sessions of 1 card, 2025-05-01 to 2025-05-17`.
+pub fn amount(entry: &Entry) -> String {
+    let mut out = format!(
+        "{} in {} of {}",
+        count(entry.runs, "run"),
+        count(entry.sessions, "session"),
+        count(entry.specimens, "card")
+    );
+    match &entry.measured {
+        Some([first, last]) if first == last => out.push_str(&format!(", {first}")),
+        Some([first, last]) => out.push_str(&format!(", {first} to {last}")),
+        None => {}
+    }
+    out
+}
+
+/// Runs over all entries of a comparison, as a chart names them: `10 runs each`, `2 to 10 runs each`.
+pub fn runs(comparison: &Comparison) -> String {
+    runs_each(comparison.tests.iter().flat_map(|t| t.spreads.iter().flatten().map(|s| s.n)))
+}
+
+/// Numbers of runs in few words: `10 runs each`, `2 to 10 runs each`.
+pub fn runs_each(runs: impl Iterator<Item = u32> + Clone) -> String {
+    match (runs.clone().min(), runs.max()) {
+        (Some(least), Some(most)) if least == most => format!("{} each", count(most, "run")),
+        (Some(least), Some(most)) => format!("{least} to {most} runs each"),
+        _ => "no runs".to_owned(),
+    }
+}
+
+/// What all entries have in common of how they were measured; what differs stands in a table of its own.
+pub fn common_setting(comparison: &Comparison) -> String {
+    in_common(&comparison.entries.iter().collect::<Vec<_>>(), !comparison.differs.is_empty())
+}
+
+/// The same of any entries; `differing` where more differs than their settings show.
+pub fn in_common(entries: &[&Entry], differing: bool) -> String {
+    let mut settings = entries.iter().flat_map(|e| &e.settings);
+    let Some(first) = settings.next() else { return "condition unknown".to_owned() };
+    let mut common = first.clone();
+    for other in settings {
+        if common.recipe != other.recipe {
+            common.recipe.clear();
+        }
+        common.size_bytes = common.size_bytes.filter(|bytes| other.size_bytes == Some(*bytes));
+        common.condition = shared(&common.condition, &other.condition);
+    }
+    let words = setting(&common);
+    let differing = differing || entries.iter().flat_map(|e| &e.settings).any(|other| !same(other, &common));
+    match (words.is_empty(), differing) {
+        (true, _) => "conditions differ".to_owned(),
+        (false, true) => format!("{words}; other settings differ"),
+        (false, false) => words,
+    }
+}
+
+/// Whether two settings say the same, whoever says it.
+fn same(one: &Setting, other: &Setting) -> bool {
+    (&one.recipe, one.size_bytes) == (&other.recipe, other.size_bytes)
+        && one.condition.iter().eq(other.condition.iter())
+}
+
+fn shared(one: &Condition, other: &Condition) -> Condition {
+    let mut out = Condition::default();
+    for (word, value) in one.iter().filter(|(word, value)| other.get(word) == Some(value)) {
+        // Who said so is of no matter in a sentence.
+        out.set(word, value, Origin::Read);
+    }
+    out
+}
+
+/// Probability by chance alone, as people write it.
+pub fn chance(p: f64) -> String {
+    match p {
+        p if !p.is_finite() => cardscope_model::units::NO_NUMBER.to_owned(),
+        p if p < 0.001 => "below 0.001".to_owned(),
+        p => format!("{p:.3}"),
+    }
+}
+
+/// How much more or less the second is: `+12.3 %`, from a factor of 2 on with it: `+140.0 % (×2.4)`.
+pub fn against(pair: &Pair) -> String {
+    let percent = percent(pair.percent);
+    match times(pair.factor) {
+        Some(times) => format!("{percent} ({times})"),
+        None => percent,
+    }
+}
+
+/// A factor from 2 on, either way, with three digits: `×301`, `÷2.5`.
+fn times(factor: f64) -> Option<String> {
+    let (sign, factor) = if factor < 1.0 { ('÷', 1.0 / factor) } else { ('×', factor) };
+    (factor.is_finite() && factor >= 2.0).then(|| format!("{sign}{}", three_digits(factor)))
+}
+
+/// How sure the comparisons of two cards in one test are, by what their chances are called, and how many are significant;
+/// `None` without pairs. p is corrected over the tests of two cards, and of each two that are alike one in twenty may still
+/// differ in some test.
+pub fn counted(comparison: &Comparison) -> Option<String> {
+    let pairs = || comparison.tests.iter().flat_map(|test| &test.pairs);
+    let cards = pairs().map(|p| (p.first, p.second)).collect::<std::collections::BTreeSet<_>>().len();
+    let by_chance = cards / BY_CHANCE;
+    let chance = match by_chance {
+        0 => String::new(),
+        n => format!(" By chance alone, up to {n} of {cards} pairs of cards would differ in some test."),
+    };
+    let graded = |grade: Grade| pairs().filter(|p| p.grade == grade && p.verdict != Verdict::Alike).count();
+    let significant = pairs().filter(|p| is_real(p)).count();
+    // Nobody reads so many pairs: only what chance makes of the significant ones matters.
+    let unread = comparison.entries.len() > BESIDE && significant == 0;
+    (cards > 0 && !unread).then(|| {
+        let found = [
+            (graded(Grade::AlmostCertain), "almost certain"),
+            (graded(Grade::Likely), "likely"),
+            (graded(Grade::Leans), "leaning"),
+            (graded(Grade::Even), "even"),
+            (pairs().filter(|p| p.verdict == Verdict::Alike).count(), "equal"),
+        ];
+        let found = found.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
+        let all = count(pairs().count() as u32, "comparison");
+        let found = found.collect::<Vec<_>>().join(", ");
+        format!("{all} of two cards in one test: {found}; {significant} significant.{chance}")
+    })
+}
+
+/// A field of cards is worth a sentence where it lies so far apart in some test.
+const FAR: f64 = 2.0;
+
+/// In which test the cards lie farthest apart and in which they are closest: `RND4K Q1T1 write differs most between the
+/// 20 cards, 301-fold; SEQ1M Q1T1 read least, 7.09-fold.`
+pub fn apart(comparison: &Comparison) -> Option<String> {
+    let of_most = comparison.apart.iter().map(|apart| apart.cards).max()?;
+    let all = || comparison.apart.iter().filter(|apart| apart.cards == of_most);
+    let most = all().max_by(|a, b| a.factor.total_cmp(&b.factor)).filter(|most| most.factor >= FAR)?;
+    let least = all().min_by(|a, b| a.factor.total_cmp(&b.factor))?;
+    let name = |apart: &Apart| test_of(apart.test, apart.step.as_deref());
+    let fold = |apart: &Apart| format!("{}-fold", fold(apart.factor));
+    let closest = match all().count() {
+        1 => String::new(),
+        _ => format!("; {} least, {}", name(least), fold(least)),
+    };
+    Some(format!("{} differs most between the {of_most} cards, {}{closest}.", name(most), fold(most)))
+}
+
+/// How many times as fast, with three digits: 7.09, 301, 2060.
+pub(super) fn fold(factor: f64) -> String {
+    if factor < 1000.0 { three_digits(factor) } else { format!("{:.0}", three_rounded(factor)) }
+}
+
+fn three_rounded(factor: f64) -> f64 {
+    let step = 10_f64.powf(factor.log10().floor() - 2.0);
+    (factor / step).round() * step
+}
+
+/// A test is slower over a large area below this share of its speed over a small one, and holds above the other.
+const SLOWER: f64 = 0.8;
+const HOLDS: f64 = 0.95;
+
+/// What a large test area does to the cards: the test that falls on most of them, and how many hold on all.
+pub fn areas(comparison: &Comparison) -> Option<String> {
+    let cards = distinct(comparison.areas.iter().map(|effect| &effect.name)).len();
+    let tests = distinct(comparison.areas.iter().map(|effect| (effect.test, effect.step.clone())));
+    let of = |(test, step): &(TestName, Option<String>)| -> Vec<&AreaEffect> {
+        comparison.areas.iter().filter(|effect| effect.test == *test && effect.step == *step).collect()
+    };
+    let fallen = |test| of(test).into_iter().filter(|e| e.share() < SLOWER).collect::<Vec<_>>();
+    let deepest = |fallen: &[&AreaEffect]| fallen.iter().map(|e| e.share()).fold(1.0, f64::min);
+    let sizes = distinct(comparison.areas.iter().map(|effect| effect.bytes));
+    let over = match &sizes[..] {
+        [[small, large]] => format!("Over {} instead of {}", BinarySize(*large), BinarySize(*small)),
+        _ => "Over a large area instead of a small one".to_owned(),
+    };
+    let all: Vec<(String, Vec<&AreaEffect>)> =
+        tests.iter().map(|test| (test_of(test.0, test.1.as_deref()), fallen(test))).collect();
+    let more =
+        |a: &[&AreaEffect], b: &[&AreaEffect]| a.len().cmp(&b.len()).then(deepest(b).total_cmp(&deepest(a)));
+    let (name, fallen) = all.iter().max_by(|a, b| more(&a.1, &b.1))?;
+    if fallen.is_empty() {
+        return Some(format!(
+            "{over}, {} as fast.",
+            if cards == 1 { "the card is" } else { "all cards are about" }
+        ));
+    }
+    let percent = |share: f64| format!("{:.0}", 100.0 * (1.0 - share));
+    let [least, most] = [fallen.iter().map(|e| e.share()).fold(0.0, f64::max), deepest(fallen)].map(percent);
+    let by = if least == most { format!("{most} %") } else { format!("{least} to {most} %") };
+    let hold = tests.iter().filter(|test| of(test).iter().all(|e| e.share() > HOLDS)).count();
+    let hold = match hold {
+        0 => String::new(),
+        n => {
+            let holds = if n == 1 { "holds" } else { "hold" };
+            format!("; {n} of {} {holds} on every card", count(tests.len() as u64, "test"))
+        }
+    };
+    Some(format!(
+        "{over}, {name} falls on {} of {} by {by}{hold}.",
+        fallen.len(),
+        count(cards as u64, "card")
+    ))
+}
+
+/// Whether the difference of a pair is significant after correction.
+fn is_real(pair: &Pair) -> bool {
+    matches!(pair.verdict, Verdict::FirstFaster | Verdict::SecondFaster)
+}
+
+/// A factor's share more or less: `+12.3 %`.
+pub fn percent(percent: f64) -> String {
+    if percent.is_finite() {
+        format!("{percent:+.1} %")
+    } else {
+        cardscope_model::units::NO_NUMBER.to_owned()
+    }
+}
+
+/// A pair's interval of the factor, as percent of the first.
+pub fn percent_interval(pair: &Pair) -> String {
+    pair.factor_ci95.map(|ends| interval(ends.map(|end| (end - 1.0) * 100.0), percent)).unwrap_or_default()
+}
+
+/// What can be said of two entries, by their names.
+pub fn verdict(pair: &Pair, name: impl Fn(usize) -> String) -> String {
+    let faster = if pair.probability_first_faster > 0.5 { pair.first } else { pair.second };
+    let (faster, chance) = (name(faster), cardscope_page::figure::percent(pair.probability_notable));
+    let mut out = match (pair.verdict, pair.grade) {
+        (Verdict::Alike, _) => format!("{} and {} are equal", name(pair.first), name(pair.second)),
+        (_, Grade::Even) => format!("even ({chance})"),
+        (_, Grade::Leans) => format!("leans to {faster} ({chance})"),
+        (_, Grade::Likely) => format!("{faster} likely faster ({chance})"),
+        (_, Grade::AlmostCertain) => format!("{faster} almost certainly faster ({chance})"),
+    };
+    if is_real(pair) {
+        out.push_str(", significant");
+    }
+    if !pair.confounded_by.is_empty() {
+        let words: Vec<String> = pair.confounded_by.iter().map(|word| in_words(word)).collect();
+        out.push_str(&format!("; confounded by {}", listing(&words)));
+    }
+    if let Some(levels) = pair.levels {
+        out.push_str(&format!("; {}", level_with_level(levels)));
+    }
+    if let Some(more) = pair.more_runs {
+        out.push_str(&format!("; about {} of each may decide it", count(more, "further run")));
+    }
+    out
+}
+
+/// Two cards that jump, level against level: `fast level +1.2 %, slow level −3.0 %, 60 % against 70 % of the runs slow`.
+fn level_with_level(levels: LevelPair) -> String {
+    let more = |factor: f64| percent((factor - 1.0) * 100.0);
+    let [first, second] = levels.share_low.map(cardscope_page::figure::percent);
+    format!(
+        "fast level {}, slow level {}, {first} against {second} of the runs slow",
+        more(levels.high_factor),
+        more(levels.low_factor)
+    )
+}
+
+/// A spread that jumps between two levels, in words.
+pub fn levels(spread: &Spread) -> Option<String> {
+    let levels = spread.levels?;
+    Some(format!(
+        "jumps between {} MB/s ({:.0} % of the runs) and {} MB/s",
+        speed(levels.low),
+        (levels.share_low * 100.0).clamp(0.0, 100.0),
+        speed(levels.high)
+    ))
+}
+
+/// All spreads that do so, each in a sentence.
+pub fn jumps(comparison: &Comparison) -> Vec<String> {
+    let all = comparison.tests.iter().flat_map(|test| {
+        comparison.entries.iter().zip(&test.spreads).filter_map(move |(entry, spread)| {
+            let words = levels(spread.as_ref()?)?;
+            Some(format!("{} of {} {words}.", self::test(test), entry.name))
+        })
+    });
+    all.collect()
+}
+
+/// The entries of a test from the fastest down, by their means, with what stands between neighbours: `2 > 1 ? 3`. Empty
+/// where fewer than two were measured.
+pub fn order(test: &ComparedTest, name: impl Fn(usize) -> String) -> String {
+    let mut measured: Vec<(usize, f64)> =
+        test.spreads.iter().enumerate().filter_map(|(i, s)| Some((i, s.as_ref()?.mean))).collect();
+    measured.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let slower = |pair: &[(usize, f64)]| {
+        let (before, entry) = (pair[0].0, pair[1].0);
+        format!(" {} {}", sign(test, before, entry), name(entry))
+    };
+    match measured.first() {
+        Some((fastest, _)) if measured.len() > 1 => {
+            name(*fastest) + &measured.windows(2).map(slower).collect::<String>()
+        }
+        _ => String::new(),
+    }
+}
+
+/// Between a faster and a slower entry: `>` likely or surer, `=` alike, `?` open.
+fn sign(test: &ComparedTest, faster: usize, slower: usize) -> char {
+    let pair = test
+        .pairs
+        .iter()
+        .find(|p| (p.first, p.second) == (faster, slower) || (p.first, p.second) == (slower, faster));
+    let Some(pair) = pair else { return '?' };
+    let first_leads = pair.probability_first_faster > 0.5;
+    match pair.verdict {
+        Verdict::Alike => '=',
+        _ if pair.grade >= Grade::Likely && first_leads == (pair.first == faster) => '>',
+        _ => '?',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_testkit::samples as sample;
+
+    #[test]
+    fn a_card_three_hundred_times_as_fast_is_said_to_be_so() {
+        let written = [301.2, 12.34, 2.4, 1.9, 0.51, 0.5, 0.003_32].map(times);
+        let expected = [Some("×301"), Some("×12.3"), Some("×2.40"), None, None, Some("÷2.00"), Some("÷301")];
+        assert_eq!(written.each_ref().map(Option::as_deref), expected);
+        assert_eq!([f64::NAN, f64::INFINITY, 0.0].map(times), [None, None, None]);
+        let mut pair = sample::comparison(2, 2, 1).tests[0].pairs[0].clone();
+        (pair.factor, pair.percent) = (301.2, 30_020.0);
+        assert_eq!(against(&pair), "+30020.0 % (×301)");
+    }
+
+    #[test]
+    fn how_far_cards_lie_apart_is_said_of_the_widest_and_the_closest_test() {
+        let mut comparison = sample::comparison(20, 2, 2);
+        comparison.apart.iter_mut().for_each(|apart| apart.cards = 20);
+        (comparison.apart[0].factor, comparison.apart[1].factor) = (7.093, 301.2);
+        let said =
+            "RND4K Q1T1 read differs most between the 20 cards, 301-fold; SEQ1M Q8T1 read least, 7.09-fold.";
+        let [read, small] = [0, 1].map(|at| test_of(comparison.apart[at].test, None));
+        let said = said.replace("RND4K Q1T1 read", &small).replace("SEQ1M Q8T1 read", &read);
+        assert_eq!(apart(&comparison).as_deref(), Some(said.as_str()));
+        comparison.apart[1].factor = 1.4;
+        comparison.apart[0].factor = 1.2;
+        assert_eq!(apart(&comparison), None, "cards that are alike");
+        assert_eq!(fold(162_556.0), "163000");
+    }
+
+    #[test]
+    fn what_a_large_area_does_is_one_sentence_over_all_cards() {
+        let mut comparison = sample::comparison(2, 1, 1);
+        let effect = |name: &str, test: &str, share: f64| AreaEffect {
+            name: name.to_owned(),
+            test: test.parse().unwrap(),
+            step: None,
+            bytes: [1 << 26, 1 << 30],
+            mb_s: [2.0, 2.0 * share],
+        };
+        let (read, write) = ("SEQ1M Q1T1 read", "RND4K Q1T1 write");
+        comparison.areas = vec![
+            effect("A", read, 1.0),
+            effect("A", write, 0.1),
+            effect("B", read, 0.99),
+            effect("B", write, 0.38),
+        ];
+        let said = "Over 1 GiB instead of 64 MiB, RND4K Q1T1 write falls on 2 of 2 cards by 62 to 90 %; 1 of 2 tests \
+                    holds on every card.";
+        assert_eq!(areas(&comparison).as_deref(), Some(said));
+        comparison.areas.retain(|effect| effect.share() > 0.9);
+        let said = "Over 1 GiB instead of 64 MiB, all cards are about as fast.";
+        assert_eq!(areas(&comparison).as_deref(), Some(said));
+    }
+
+    #[test]
+    fn the_count_of_many_pairs_says_what_chance_alone_would_do() {
+        assert!(!counted(&sample::comparison(6, 2, 1)).unwrap().contains("By chance"), "15 pairs");
+        let many = counted(&sample::comparison(20, 2, 2)).unwrap();
+        assert!(
+            many.ends_with("By chance alone, up to 9 of 190 pairs of cards would differ in some test."),
+            "{many}"
+        );
+        assert_eq!(counted(&sample::comparison(1, 2, 2)), None);
+    }
+}

@@ -1,0 +1,72 @@
+//! What is known of a card beside its figures, in the words of every output: its controller, link, temperatures and flash.
+
+use cardscope_model::card_details::{CardDetails, Temperatures};
+use cardscope_page::figure::sentence;
+use cardscope_page::properties;
+
+/// Each with its name, but for temperatures, which are [`heat`]; what is not known is left out.
+pub(crate) fn known(details: &CardDetails) -> Vec<(String, String)> {
+    let limits = &details.limits;
+    let celsius = |limit: Option<f64>| limit.map(degrees);
+    let all = [
+        ("controller", details.controller.clone()),
+        ("PCIe link", details.pcie_link.clone()),
+        ("temperature threshold (TMPTH)", celsius(limits.tmpth_celsius)),
+        ("light throttling (TMT1)", celsius(limits.tmt1_celsius)),
+        ("heavy throttling (TMT2)", celsius(limits.tmt2_celsius)),
+        ("warning temperature", celsius(limits.warning_celsius)),
+        ("critical temperature", celsius(limits.critical_celsius)),
+    ];
+    let all = all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    all.chain(details.geometry.as_ref().map(properties::geometry).unwrap_or_default()).collect()
+}
+
+/// `Idle 45 °C, peak 82 °C with passive cooling.`, a line for each cooling.
+pub(crate) fn heat(details: &CardDetails) -> Vec<String> {
+    details.temperatures.iter().map(|heat| sentence(&temperature(heat))).collect()
+}
+
+/// The same as facts, with a name for each cooling.
+pub(crate) fn heat_by_cooling(details: &CardDetails) -> Vec<(String, String)> {
+    let fact = |heat: &Temperatures| {
+        let how = heat.cooling.as_ref().map_or(String::new(), |cooling| format!(", {cooling} cooling"));
+        (format!("temperature{how}"), ends(heat))
+    };
+    details.temperatures.iter().map(fact).collect()
+}
+
+fn ends(heat: &Temperatures) -> String {
+    match (heat.idle_c, heat.peak_c) {
+        (Some(idle), Some(peak)) => format!("idle {}, peak {}", degrees(idle), degrees(peak)),
+        (Some(only), None) => format!("idle {}", degrees(only)),
+        (None, only) => format!("up to {}", only.map(degrees).unwrap_or_default()),
+    }
+}
+
+fn temperature(heat: &Temperatures) -> String {
+    let what = ends(heat);
+    match &heat.cooling {
+        Some(cooling) => format!("{what} ({cooling} cooling)"),
+        None => what,
+    }
+}
+
+fn degrees(celsius: f64) -> String {
+    format!("{celsius:.0} °C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn temperatures_of_a_card_are_a_sentence_for_each_cooling() {
+        let heat_of = |cooling: Option<&str>, idle_c, peak_c| {
+            let cooling = cooling.map(str::to_owned);
+            let temperatures = vec![Temperatures { cooling, idle_c, peak_c }];
+            heat(&CardDetails { temperatures, ..CardDetails::default() }).remove(0)
+        };
+        assert_eq!(heat_of(None, Some(45.0), Some(82.0)), "Idle 45 °C, peak 82 °C.");
+        assert_eq!(heat_of(Some("passive"), None, Some(82.0)), "Up to 82 °C (passive cooling).");
+    }
+}

@@ -1,0 +1,60 @@
+//! `jobs` as text: the list, and one job explained.
+
+use cardscope_model::job::{Demand, Figure, Job, Work};
+use cardscope_page::figure::{duration, in_a_line, sentence, trimmed};
+use cardscope_page::tree::table::Table;
+use cardscope_page::tree::{Block, Page, fact};
+
+/// The list.
+pub fn list(jobs: &[Job]) -> Page {
+    let mut page = Page::plain(format!("{} jobs that cards are ranked for.", jobs.len()));
+    let table = Table::of(jobs, &[("job", &|j| j.name.clone()), ("description", &|j| j.title.clone())]);
+    page.add("", [Block::Table(table.left_aligned(["description"]))]);
+    page.step("Explain one:", Some("cardscope jobs NAME".to_owned()));
+    page.step("Rank cards for one:", Some("cardscope rank --for NAME".to_owned()));
+    page
+}
+
+/// One job.
+pub fn page(job: &Job) -> Page {
+    let mut page = Page::plain(in_a_line(&format!("{}: {}", job.name, job.title)));
+    page.add("", [Block::Facts(vec![fact("source", &job.source)])]);
+    let weights: f64 = job.work.iter().map(|work| work.weight).sum();
+    for work in &job.work {
+        let share = trimmed(100.0 * work.weight / weights, 0);
+        page.add(sentence(&work.what).trim_end_matches('.'), [Block::Facts(facts(work, &share))]);
+    }
+    page.add("What a card must reach", [Block::Lines(job.demand.iter().map(demand).collect())]);
+    page.step("Rank cards for it:", Some(format!("cardscope rank --for {}", job.name)));
+    page
+}
+
+fn facts(work: &Work, share: &str) -> Vec<(String, String)> {
+    let asks = work.amounts().into_iter().filter(|(_, amount)| *amount > 0.0);
+    let asks = asks.map(|(figure, amount)| fact(figure.words().0, counted(figure, amount)));
+    let limit = work.other_side_mb_s.map(|mb_s| fact("limited to", format!("{} MB/s", trimmed(mb_s, 1))));
+    let scored = [
+        fact("100 points", format!("up to {}", duration(work.good_s))),
+        fact("0 points", format!("{} or more", duration(work.poor_s))),
+        fact("noticeable", format!("a difference of {} or more", duration(work.notice_s))),
+        fact("weight", format!("{share} % of the score")),
+        fact("source", &work.from),
+    ];
+    asks.chain(limit).chain(scored).collect()
+}
+
+/// An amount of a figure: megabytes of what goes in sequence, else I/Os.
+fn counted(figure: Figure, amount: f64) -> String {
+    match figure.is_sequential() {
+        true => format!("{} MB", trimmed(amount, 1)),
+        false => trimmed(amount, 0),
+    }
+}
+
+fn demand(demand: &Demand) -> String {
+    let (words, unit) = demand.figure.words();
+    let least = demand.least.map(|least| format!("at least {} {unit}", trimmed(least, 2)));
+    let most = demand.most.map(|most| format!("at most {} {unit}", trimmed(most, 2)));
+    let limits: Vec<String> = least.into_iter().chain(most).collect();
+    sentence(&format!("{words}: {} ({})", limits.join(" and "), demand.why))
+}

@@ -1,0 +1,103 @@
+//! How long single I/Os took: the share that took longer, over time, both by powers of ten, so that the rare long ones
+//! show that people wait for.
+
+use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
+use cardscope_model::histogram::Histogram;
+use cardscope_model::publication::Latencies;
+use cardscope_page::chart::{Caption, Chart};
+use cardscope_page::figure::{count, test_of};
+
+/// Points for each power of ten of the share; the curve is smooth with these.
+const PER_DECADE: u32 = 4;
+
+/// Curves that one chart can tell apart.
+pub const MOST_CURVES: usize = 6;
+
+/// The distributions as curves; `None` where nothing was timed. Where they were not all measured under one condition, each
+/// names its own.
+pub fn chart(title: &str, all: &[&Latencies]) -> Option<Chart> {
+    let all: Vec<&&Latencies> = all.iter().filter(|l| l.histogram.count() > 0).collect();
+    let timed = &all[..all.len().min(MOST_CURVES)];
+    let first = timed.first()?;
+    let runs = timed.iter().map(|l| l.runs).max().unwrap_or_default();
+    let alike = timed.iter().all(|l| l.entry == first.entry);
+    let name = |l: &Latencies| {
+        let test = test_of(l.test, l.step.as_deref());
+        if alike { test } else { format!("{test} · {}", named(l)) }
+    };
+    let series = timed.iter().map(|l| Series { name: name(l), points: longer(&l.histogram) }).collect();
+    let condition = if alike { first.condition.as_str() } else { "conditions differ" };
+    let more = all.len() - timed.len();
+    let more = if more > 0 { format!(" · {more} more not drawn") } else { String::new() };
+    let caption = Caption::new(
+        "% of all I/Os that took longer than a time in µs",
+        format!("up to {}", count(runs, "run")),
+        "no interval: all I/Os counted",
+        format!("{condition}{more}"),
+    );
+    let plot = Plot {
+        title: title.to_owned(),
+        x: Axis::new("time of an I/O", "µs", Scale::Log10),
+        y: Axis::new("took longer", "%", Scale::Log10),
+        series,
+        marks: Vec::new(),
+    };
+    Some(Chart::lines(plot.into(), caption))
+}
+
+/// What tells a curve from another one of the same test.
+fn named(latencies: &Latencies) -> &str {
+    if latencies.condition.is_empty() { &latencies.entry } else { &latencies.condition }
+}
+
+/// The share in percent that took longer, from all I/Os down to the longest one; times in µs.
+fn longer(histogram: &Histogram) -> Vec<(f64, f64)> {
+    let us = |nanos: u64| (nanos as f64 / 1e3).max(1e-3);
+    let ios = histogram.count() as f64;
+    let steps = (ios.log10().max(0.0) * f64::from(PER_DECADE)).ceil() as u32;
+    let mut points: Vec<(f64, f64)> = vec![(us(histogram.min()), 100.0)];
+    for step in 1..steps {
+        let share = 10f64.powf(-f64::from(step) / f64::from(PER_DECADE));
+        points.push((us(histogram.quantile(1.0 - share)), share * 100.0));
+    }
+    points.push((us(histogram.max()), 100.0 / ios));
+    points.dedup_by(|a, b| a.0 == b.0 && a.1 == b.1);
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn latencies(test: &str, entry: &str) -> Latencies {
+        let mut histogram = Histogram::default();
+        (0..100).for_each(|i| histogram.record(200_000 + i * 10));
+        let (entry, condition) = (format!("A · cooling {entry}"), format!("cooling {entry}"));
+        Latencies { test: test.parse().unwrap(), step: None, runs: 3, entry, condition, histogram }
+    }
+
+    #[test]
+    fn curves_of_two_coolings_name_theirs_and_what_is_not_drawn_is_counted() {
+        let tests = ["SEQ1M Q8T1 read", "SEQ1M Q1T1 read", "RND4K Q32T1 read", "RND4K Q1T1 read"];
+        let all: Vec<Latencies> =
+            ["active", "passive"].iter().flat_map(|c| tests.map(|test| latencies(test, c))).collect();
+        let drawn = chart("How long reads took", &all.iter().collect::<Vec<_>>()).unwrap();
+        assert_eq!(drawn.caption.condition, "conditions differ · 2 more not drawn");
+        let cardscope_page::chart::Kind::Lines(lines) = drawn.kind else { panic!("curves") };
+        assert_eq!(lines.plot.series.len(), MOST_CURVES);
+        assert_eq!(lines.plot.series[4].name, "SEQ1M Q8T1 read · cooling passive");
+        let alike = chart("How long reads took", &all[..4].iter().collect::<Vec<_>>()).unwrap();
+        assert_eq!(alike.caption.condition, "cooling active");
+    }
+
+    #[test]
+    fn a_card_with_one_long_stall_shows_it_at_the_foot_of_its_curve() {
+        let mut histogram = Histogram::default();
+        (0..9999).for_each(|i| histogram.record(200_000 + i * 10));
+        histogram.record(900_000_000);
+        let curve = longer(&histogram);
+        assert_eq!(curve.last(), Some(&(900_000.0, 0.01)));
+        assert_eq!(curve.first().map(|p| p.1), Some(100.0));
+        assert!(curve.windows(2).all(|p| p[0].0 <= p[1].0 && p[0].1 > p[1].1), "{curve:?}");
+    }
+}

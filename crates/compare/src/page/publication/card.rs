@@ -1,0 +1,108 @@
+//! A card's part of a page: what is known of it, what happened to it, and every picture of it.
+
+use super::{charts, series};
+use crate::page::details;
+use crate::page::ranking::price;
+use cardscope_capacity::page::verdict;
+use cardscope_endurance::page::sustain;
+use cardscope_flash::page as card_map;
+use cardscope_model::card::{CardFacts, Event, EventKind};
+use cardscope_model::card_details::CardDetails;
+use cardscope_model::publication::{CardPart, Picture};
+use cardscope_model::units::Capacity;
+use cardscope_page::figure::count;
+use cardscope_page::tree::{Block, Fact, Section, fact, findings};
+
+/// The part.
+pub(super) fn section(part: &CardPart, details: Option<&CardDetails>) -> Section {
+    let detail = |head: &str, blocks: Vec<Block>| Block::Section(Section::new(head, blocks).folded());
+    let verdict =
+        part.verify.as_ref().map(|verify| verdict::headline(&verify.body, &verify.header.findings, None).1);
+    let heat = details.map(details::heat).unwrap_or_default();
+    let long_run = part.sustain.as_ref().map(|run| sustain::summary(&run.body.measured));
+    let charts = series::most_telling(part)
+        .into_iter()
+        .chain(charts::of_flash(part).into_iter().filter_map(|(_, c)| c));
+    let left_out = match part.pictures.left_out {
+        0 => String::new(),
+        n => format!("{} left out: too large for a page, or damaged.", count(n, "picture")),
+    };
+    let advice = part.map.iter().flat_map(|map| &map.body.advice.words).cloned().collect();
+    Section::new(
+        &part.title,
+        [
+            Block::Lines(verdict.into_iter().chain(long_run).chain(heat).collect()),
+            Block::Facts(known(part, details)),
+            pictures(&part.pictures.shown),
+            Block::Words(left_out),
+            Block::Lines(advice),
+            Block::Remarks(findings::of(&part.findings)),
+            detail("History", vec![Block::Facts(part.events.iter().map(event).collect())]),
+            detail("Over time, by size, over the addresses", charts.map(Block::chart).collect()),
+            detail("Test by test", series::blocks(part)),
+        ],
+    )
+}
+
+/// Photographs and screenshots.
+fn pictures(shown: &[Picture]) -> Block {
+    Block::Section(Section::new("", shown.iter().cloned().map(Block::Picture)))
+}
+
+/// What is known of a card.
+pub(super) fn known(part: &CardPart, details: Option<&CardDetails>) -> Vec<Fact> {
+    let CardFacts {
+        brand,
+        name,
+        model,
+        maker,
+        capacity_bytes,
+        capacity_label,
+        form,
+        firmware,
+        made,
+        generation,
+        note,
+        ..
+    } = &part.card;
+    let text = |value: &Option<String>| value.clone().unwrap_or_default();
+    let all = [
+        ("brand", text(brand)),
+        ("name", text(name)),
+        ("model", text(model)),
+        ("maker", text(maker)),
+        ("capacity", capacity_bytes.map(|bytes| Capacity(bytes).to_string()).unwrap_or_default()),
+        ("printed on it", text(capacity_label)),
+        ("form", text(form)),
+        ("marks", part.card.marks.join(" ")),
+        ("firmware", text(firmware)),
+        ("made", text(made)),
+        ("generation", text(generation)),
+        ("serial number", text(&part.card.serial)),
+        ("CID", text(&part.card.cid)),
+        ("units", part.pieces.join(", ")),
+        ("note", text(note)),
+    ];
+    let inside = part.map.as_ref().map(|map| card_map::known(&map.body.measured)).unwrap_or_default();
+    // A map says more of the same flash.
+    let is_said = |name: &String| inside.iter().any(|(said, _)| said == name);
+    let beside = details.map(details::known).unwrap_or_default();
+    let beside: Vec<Fact> = beside.into_iter().filter(|(name, _)| !is_said(name)).collect();
+    let all = all.into_iter().map(|(name, value)| fact(name, value)).chain(beside).chain(inside);
+    all.filter(|(_, value)| !value.is_empty()).collect()
+}
+
+fn event(event: &Event) -> Fact {
+    let what = match event.kind {
+        EventKind::Bought => "bought",
+        EventKind::InUse => "in use",
+        EventKind::Failed => "failed",
+        EventKind::Warranty => "replaced or refunded",
+        EventKind::Gone => "gone",
+        EventKind::Note => "noted",
+    };
+    let paid = event.price.as_ref().map(|p| format!(" for {}", price(p))).unwrap_or_default();
+    let note = event.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
+    let source = event.source.as_ref().map(|source| format!(" ({source})")).unwrap_or_default();
+    fact(event.date.as_deref().unwrap_or("date unknown"), format!("{what}{paid}{note}{source}"))
+}

@@ -1,0 +1,117 @@
+//! The charts of a publication: all that there are, each with a name that a file may have, and the one that stands for
+//! the whole.
+
+use crate::page::comparison::words::Measure;
+use crate::page::{bar_charts as bars, latency_chart as latency, time_chart as over_time};
+use cardscope_flash::page as card_map;
+use cardscope_model::publication::{CardPart, Latencies, Publication, TestSeries};
+use cardscope_page::chart::{Caption, Chart, inside};
+use cardscope_page::figure::condition_line;
+
+/// The averages of all cards, or where there are none the first order; `None` without either.
+pub(super) fn main(publication: &Publication) -> Option<Chart> {
+    let averages = bars::by_card(&publication.comparison, Measure::Average);
+    let averages = averages.map(|chart| named(chart, &publication.title));
+    averages.or_else(|| publication.rankings.iter().find_map(bars::by_place))
+}
+
+/// Every chart of a publication with a name that a file may have.
+pub(super) fn charts(publication: &Publication) -> Vec<(String, Chart)> {
+    let comparison = &publication.comparison;
+    let of_all =
+        |measure: &Measure| bars::by_card(comparison, *measure).map(|chart| named(chart, &publication.title));
+    let mut all: Vec<(String, Option<Chart>)> =
+        Measure::ALL.iter().map(|measure| (measure.word().to_lowercase(), of_all(measure))).collect();
+    all.extend(
+        (0..comparison.entries.len()).map(|n| (format!("card-{}-runs", n + 1), bars::by_run(comparison, n))),
+    );
+    let places = publication.rankings.iter().enumerate();
+    all.extend(places.map(|(n, ranking)| (format!("order-{}", n + 1), bars::by_place(ranking))));
+    for (number, part) in publication.cards.iter().enumerate() {
+        let named = |(name, chart): (String, Option<Chart>)| {
+            (format!("card-{}-{name}", number + 1), chart.map(|chart| named(chart, &part.title)))
+        };
+        all.extend(of_card(part).into_iter().map(named));
+    }
+    all.into_iter().filter_map(|(name, chart)| Some((name, chart?))).collect()
+}
+
+/// A picture that stands alone says whose it is.
+fn named(chart: Chart, whose: &str) -> Chart {
+    Chart { title: format!("{whose}: {}", lower_first(&chart.title)), ..chart }
+}
+
+/// A title in the middle of a line; words that are written large throughout stay so.
+fn lower_first(title: &str) -> String {
+    let mut letters = title.chars();
+    match (letters.next(), letters.clone().next()) {
+        (Some(first), Some(second)) if second.is_lowercase() || second == ' ' => {
+            first.to_lowercase().chain(letters).collect()
+        }
+        _ => title.to_owned(),
+    }
+}
+
+/// The charts of one card.
+fn of_card(part: &CardPart) -> Vec<(String, Option<Chart>)> {
+    let mut all: Vec<(String, Option<Chart>)> = Vec::new();
+    for series in by_test(&part.courses) {
+        let name = format!("course-{}", in_a_file(&series[0].test.to_string()));
+        // The same test again: another step, or another setting.
+        let before = all.iter().filter(|(known, _)| known.starts_with(&name)).count();
+        let name = if before == 0 { name } else { format!("{name}-{}", before + 1) };
+        all.push((name, over_time::of_test(&series)));
+    }
+    all.extend(of_flash(part).into_iter().map(|(name, chart)| (name.to_owned(), chart)));
+    if let Some(map) = &part.map {
+        let caption = Caption::new("", "1 map", "", condition_line(&map.header.condition));
+        let evidence = card_map::charts(&map.body.measured).into_iter();
+        all.extend(evidence.map(|chart| {
+            let name = format!("map-{}", in_a_file(&chart.title));
+            (name, Some(Chart { caption: caption.clone(), ..chart }))
+        }));
+    }
+    all
+}
+
+/// A text as part of a file's name.
+fn in_a_file(text: &str) -> String {
+    text.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+}
+
+/// Series that may be laid over each other, in the order of the first of each: of one test, step and entry.
+pub(super) fn by_test(series: &[TestSeries]) -> Vec<Vec<&TestSeries>> {
+    let mut all: Vec<Vec<&TestSeries>> = Vec::new();
+    for one in series {
+        let same = |of: &&mut Vec<&TestSeries>| {
+            (of[0].test, &of[0].step, &of[0].entry) == (one.test, &one.step, &one.entry)
+        };
+        match all.iter_mut().find(same) {
+            Some(of) => of.push(one),
+            None => all.push(vec![one]),
+        }
+    }
+    all
+}
+
+/// The charts of one card that belong to no single test.
+pub(super) fn of_flash(part: &CardPart) -> [(&'static str, Option<Chart>); 6] {
+    let latencies = |writes: bool| -> Vec<&Latencies> {
+        part.latencies.iter().filter(|l| l.test.op.writes() == writes).collect()
+    };
+    let axis =
+        part.map.as_ref().and_then(|map| Some((map.body.measured.axis.as_ref()?, &map.header.condition)));
+    let proof =
+        part.verify.as_ref().and_then(|verify| Some((verify.body.map.as_ref()?, &verify.header.condition)));
+    [
+        (
+            "long-run",
+            part.sustain.as_ref().and_then(cardscope_endurance::page::sustain::speed_and_temperature),
+        ),
+        ("latency-of-reads", latency::chart("How long reads took", &latencies(false))),
+        ("latency-of-writes", latency::chart("How long writes took", &latencies(true))),
+        ("size", part.map.as_ref().and_then(inside::by_size)),
+        ("flash", part.map.as_ref().and_then(inside::flash)),
+        ("addresses", proof.or(axis).and_then(|(map, of)| inside::addresses(map, of, inside::PICTURE))),
+    ]
+}

@@ -1,0 +1,241 @@
+//! A publication as comma-separated values (RFC 4180): one row a figure, a place or a figure of a
+//! group, with everything beside it that decides what it may be compared with. A text that a
+//! spreadsheet would take for a formula is marked as text.
+
+use crate::page::comparison::tables::as_the_tool_prints;
+use crate::page::comparison::words::Measure;
+use cardscope_model::card_details::CardDetails;
+use cardscope_model::card_map::property::Property;
+use cardscope_model::comparison::{ComparedTest, Comparison, Entry, EntryLatency, Spread, iops};
+use cardscope_model::condition::WORDS;
+use cardscope_model::outside;
+use cardscope_model::publication::Publication;
+use cardscope_model::ranking::{Group, RankedBy, RankedCard, Ranking};
+use cardscope_model::run::Percentiles;
+use cardscope_model::setting::Setting;
+use cardscope_model::units::measured as measured_digits;
+
+/// Columns before those of the condition: of the card, its settings, the test and the figure.
+const FIRST: &str = "card,card_id,brand,name,model,generation,capacity,capacity_bytes,firmware,recipe,test_size_bytes,\
+                     test,op,step,block_bytes,figure,run,mb_s,iops,printed_value,printed_unit,\
+                     latency_us,p50_us,p99_us,p999_us,max_latency_us";
+
+/// Columns of the details of a card, behind those of the condition.
+const DETAILS: &str = "controller,pcie_link,tmpth_celsius,tmt1_celsius,tmt2_celsius,page_bytes,erase_block_bytes,\
+                       open_blocks_linear,open_blocks_random";
+
+/// Columns behind them: sources, what a card's place in an order is and how many share it, and what a group of so many cards
+/// is worth.
+const LAST: &str = "sources,ordered_by,ordered_on,place,tier,probability_best,cards,order_value,order_low,order_high,order_unit,group";
+
+/// What a row has in one column, by the head of that.
+type Cell = (String, String);
+
+fn cell(head: &str, value: impl Into<String>) -> Cell {
+    (head.to_owned(), value.into())
+}
+
+fn heads() -> Vec<String> {
+    let words = WORDS.iter().map(|(word, _)| condition(word));
+    let given = |heads: &'static str| heads.split(',').map(str::to_owned);
+    given(FIRST).chain(words).chain(given(DETAILS)).chain(given(LAST)).collect()
+}
+
+fn condition(word: &str) -> String {
+    format!("condition_{word}")
+}
+
+/// The rows: figures, then places, then groups. What a row has nothing for is blank.
+pub(super) fn csv(publication: &Publication) -> Result<Vec<u8>, ::csv::Error> {
+    let mut writer = ::csv::WriterBuilder::new().terminator(::csv::Terminator::CRLF).from_writer(Vec::new());
+    let heads = heads();
+    writer.write_record(&heads)?;
+    for cells in measured(&publication.comparison).chain(publication.rankings.iter().flat_map(order)) {
+        let value = |head: &String| cells.iter().find(|(of, _)| of == head).map_or("", |(_, value)| value);
+        writer.write_record(heads.iter().map(value))?;
+    }
+    writer.into_inner().map_err(|error| std::io::Error::other(error.to_string()).into())
+}
+
+/// A row for each figure of each test and entry.
+fn measured(comparison: &Comparison) -> impl Iterator<Item = Vec<Cell>> {
+    comparison.tests.iter().flat_map(move |test| {
+        comparison.entries.iter().zip(&test.spreads).enumerate().flat_map(move |(at, (entry, spread))| {
+            let details = comparison.details.get(&entry.card_id).map(of_details).unwrap_or_default();
+            let card = [of_card(entry), details].concat();
+            let rows = spread.iter().flat_map(move |spread| figures(test, spread));
+            let timed = latency(comparison, test, at).map(of_latency).unwrap_or_default();
+            rows.map(move |row| {
+                let average = row.iter().any(|(head, value)| head == "figure" && value == "average");
+                let timed = if average { timed.clone() } else { Vec::new() };
+                [card.clone(), row, timed].concat()
+            })
+        })
+    })
+}
+
+/// The latencies of one test of an entry.
+fn latency<'c>(comparison: &'c Comparison, test: &ComparedTest, entry: usize) -> Option<&'c EntryLatency> {
+    let mut of = comparison.latencies.iter();
+    let of = of.find(|latency| latency.test == test.test && latency.step == test.step)?;
+    of.entries.get(entry)?.as_ref()
+}
+
+fn of_latency(latency: &EntryLatency) -> Vec<Cell> {
+    let known = |us: Option<f64>| us.map(number).unwrap_or_default();
+    let Percentiles { p50, p99, p999 } = latency.percentiles_us;
+    vec![
+        cell("latency_us", number(latency.mean_us)),
+        cell("p50_us", known(p50)),
+        cell("p99_us", known(p99)),
+        cell("p999_us", known(p999)),
+        cell("max_latency_us", known(latency.max_us)),
+    ]
+}
+
+/// The figures of one test: every run, then what they come to.
+fn figures(test: &ComparedTest, spread: &Spread) -> Vec<Vec<Cell>> {
+    let runs = spread.runs.iter().enumerate();
+    let run = |number: usize| vec![cell("run", number.to_string())];
+    let mut all: Vec<Vec<Cell>> =
+        runs.map(|(i, mb_s)| [figure(test, "run", *mb_s), run(i + 1)].concat()).collect();
+    for (measure, what) in Measure::ALL.into_iter().zip(["average", "worst", "best", "median"]) {
+        let mut row = figure(test, what, measure.of(spread));
+        if let Some(own) = spread.as_printed.as_ref().map(|own| as_the_tool_prints(own, measure)) {
+            row.extend([cell("printed_value", number(own.value)), cell("printed_unit", text(&own.unit))]);
+        }
+        all.push(row);
+    }
+    let ends = spread.ci95.into_iter().flat_map(|[low, high]| [("ci95_low", low), ("ci95_high", high)]);
+    all.extend(ends.map(|(what, mb_s)| figure(test, what, mb_s)));
+    all
+}
+
+fn figure(test: &ComparedTest, what: &str, mb_s: f64) -> Vec<Cell> {
+    let pattern = test.test.pattern;
+    vec![
+        cell("test", pattern.to_string()),
+        cell("op", test.test.op.to_string()),
+        cell("step", known(&test.step)),
+        cell("block_bytes", pattern.block.to_string()),
+        cell("figure", what),
+        cell("mb_s", number(mb_s)),
+        // An I/O is one block, so both columns tell of the same bytes and seconds.
+        cell("iops", iops(mb_s, pattern.block).map(number).unwrap_or_default()),
+    ]
+}
+
+/// Card, settings and sources of an entry.
+fn of_card(entry: &Entry) -> Vec<Cell> {
+    let joined = |of: &dyn Fn(&Setting) -> Option<String>| {
+        let mut all: Vec<String> = entry.settings.iter().filter_map(of).collect();
+        all.dedup();
+        text(&all.join(" | "))
+    };
+    let bytes = |bytes: Option<u64>| bytes.map(|bytes| bytes.to_string());
+    let mut cells = vec![
+        cell("card", text(&entry.name)),
+        cell("card_id", text(&entry.card_id)),
+        cell("brand", known(&entry.card.brand)),
+        cell("name", known(&entry.card.name)),
+        cell("model", known(&entry.card.model)),
+        cell("generation", known(&entry.card.generation)),
+        cell("capacity", known(&entry.card.capacity_label)),
+        cell("capacity_bytes", bytes(entry.card.capacity_bytes).unwrap_or_default()),
+        cell("firmware", known(&entry.card.firmware)),
+        cell("recipe", joined(&|setting| Some(setting.recipe.clone()))),
+        cell("test_size_bytes", joined(&|setting| bytes(setting.size_bytes))),
+        cell("sources", text(&entry.sources.join(" | "))),
+    ];
+    cells.extend(WORDS.iter().map(|(word, _)| {
+        (condition(word), joined(&|setting| setting.condition.get(word).map(str::to_owned)))
+    }));
+    cells
+}
+
+/// What is known of a card beside its figures.
+fn of_details(details: &CardDetails) -> Vec<Cell> {
+    let CardDetails { limits, geometry, .. } = details;
+    let celsius = |limit: Option<f64>| limit.map(number).unwrap_or_default();
+    let geometry = geometry.clone().unwrap_or_default();
+    let bytes = |unit: &Property<u64>| unit.value.map(|bytes| bytes.to_string()).unwrap_or_default();
+    let open = |blocks: &Property<u32>| blocks.value.map(|blocks| blocks.to_string()).unwrap_or_default();
+    vec![
+        cell("controller", known(&details.controller)),
+        cell("pcie_link", known(&details.pcie_link)),
+        cell("tmpth_celsius", celsius(limits.tmpth_celsius)),
+        cell("tmt1_celsius", celsius(limits.tmt1_celsius)),
+        cell("tmt2_celsius", celsius(limits.tmt2_celsius)),
+        cell("page_bytes", bytes(&geometry.page_bytes)),
+        cell("erase_block_bytes", bytes(&geometry.erase_block_bytes)),
+        cell("open_blocks_linear", open(&geometry.open_blocks.linear)),
+        cell("open_blocks_random", open(&geometry.open_blocks.random)),
+    ]
+}
+
+/// The rows of an order: `place` for each card, then the four figures of each group.
+fn order(ranking: &Ranking) -> Vec<Vec<Cell>> {
+    let (by, unit) = match &ranking.by {
+        RankedBy::Job(job) => (job.clone(), "points"),
+        RankedBy::Test(test) => (test.to_string(), "MB/s"),
+    };
+    let head =
+        [cell("ordered_by", text(&by)), cell("ordered_on", known(&ranking.on)), cell("order_unit", unit)];
+    let places = ranking.places.iter().map(of_place);
+    let groups = ranking.groups.iter().flat_map(|groups| &groups.groups);
+    places.chain(groups.flat_map(of_group)).map(|row| [row, head.to_vec()].concat()).collect()
+}
+
+fn of_place(place: &RankedCard) -> Vec<Cell> {
+    let [low, high] = place.ci95.map_or_else(Default::default, |ends| ends.map(number));
+    let mut cells = of_card(&place.entry);
+    cells.extend([
+        cell("figure", "place"),
+        cell("place", place.place.to_string()),
+        cell("tier", place.tier.to_string()),
+        cell("probability_best", number(place.probability_best)),
+        cell("order_value", number(place.value)),
+        cell("order_low", low),
+        cell("order_high", high),
+    ]);
+    cells
+}
+
+fn of_group(group: &Group) -> [Vec<Cell>; 4] {
+    let figures = [
+        ("group_mean", group.mean),
+        ("group_median", group.median),
+        ("group_worst", group.worst),
+        ("group_best", group.best),
+    ];
+    figures.map(|(what, value)| {
+        vec![
+            cell("figure", what),
+            cell("cards", group.cards.to_string()),
+            cell("order_value", number(value)),
+            cell("group", text(&group.name)),
+        ]
+    })
+}
+
+fn known(value: &Option<String>) -> String {
+    text(value.as_deref().unwrap_or_default())
+}
+
+/// A number that scripts read, with the digits that a clock gives; blank where it is none.
+fn number(value: f64) -> String {
+    if value.is_finite() { measured_digits(value).to_string() } else { String::new() }
+}
+
+/// What a spreadsheet takes for the beginning of a formula; those of East Asian width, too.
+const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
+
+/// A text in its own cell that no spreadsheet reckons with: one that begins like a formula, and is not a number, gets an
+/// apostrophe in front.
+fn text(text: &str) -> String {
+    let text = outside::line(text);
+    match text.starts_with(FORMULA) && !text.parse::<f64>().is_ok_and(f64::is_finite) {
+        true => format!("'{text}"),
+        false => text.into_owned(),
+    }
+}

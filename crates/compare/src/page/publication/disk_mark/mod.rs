@@ -1,0 +1,246 @@
+//! A publication in the text layouts of CrystalDiskMark 8 and 3, and KDiskMark 3, card by card, for who has a drawer full of
+//! such logs and tools that read them. Widths and words are those of the programs' own reports (reference page `peers`
+//! 2.2 and 2.3); the head says who made it.
+//!
+//! CrystalDiskMark shows the fastest run in MB of 10^6 bytes; KDiskMark shows the mean, in units of 1 024 000 bytes that
+//! it calls MB. Latencies stand where they were measured.
+
+mod version_3;
+
+use crate::page::comparison::words::Measure;
+use cardscope_model::comparison::{ComparedTest, Comparison, Entry};
+use cardscope_model::outside;
+use cardscope_model::publication::{CardPart, Latencies, Publication};
+use cardscope_model::recipe::{self, RECIPES};
+use cardscope_model::statistics::distinct;
+use cardscope_model::test_name::{Op, Order, TestName};
+use cardscope_model::units::{BinarySize, KIB, MB, MIB};
+use std::fmt::Write;
+
+/// Bytes of what KDiskMark calls a MB: it divides KiB by 1000.
+const KDISKMARK_MB: f64 = 1_024_000.0;
+
+/// Columns of CrystalDiskMark's and of KDiskMark's rules.
+const CDM_WIDTH: usize = 78;
+const KDM_WIDTH: usize = 80;
+
+/// One measured line.
+struct Line<'a> {
+    test: &'a ComparedTest,
+    runs: u32,
+    mb_s: f64,
+    latency_us: Option<f64>,
+}
+
+impl Line<'_> {
+    /// I/Os a second of the same bytes and seconds.
+    fn iops(&self) -> f64 {
+        self.mb_s * MB / self.test.test.pattern.block.max(1) as f64
+    }
+}
+
+/// CrystalDiskMark's layout, a report a card: that of version 3 where the tests are that version's.
+pub(super) fn crystaldiskmark(publication: &Publication) -> String {
+    reports(publication, Measure::Best, |entry, lines| {
+        let measured: Vec<(TestName, f64)> = lines.iter().map(|line| (line.test.test, line.mb_s)).collect();
+        match version_3::lines(&measured) {
+            Some(old) => crystaldiskmark_3(publication, entry, lines, &old),
+            None => crystaldiskmark_8(publication, entry, lines),
+        }
+    })
+}
+
+/// Rules, who made it, and what its figures are.
+fn head(publication: &Publication, version: u32, width: usize) -> String {
+    let rule = "-".repeat(width);
+    format!(
+        "{rule}\nCardscope {}, in the layout of CrystalDiskMark {version}\n{:>width$}\n{rule}\n",
+        outside::line(&publication.tool_version),
+        "MB/s are true: 10^6 bytes a second; the fastest run counts",
+    )
+}
+
+fn crystaldiskmark_8(publication: &Publication, entry: &Entry, lines: &[Line<'_>]) -> String {
+    let head = head(publication, 8, CDM_WIDTH)
+        + "* MB/s = 1,000,000 bytes/s [SATA/600 = 600,000,000 bytes/s]\n* KB = 1000 bytes, KiB = 1024 bytes\n";
+    let foot = format!(
+        "Profile: {}\n   Test: {} (x{}) [{}]\n   Mode:\n   Date: {}\n     OS: {}\n",
+        recipe(entry),
+        size(entry),
+        loops(entry, lines),
+        outside::line(&entry.name),
+        date(publication, entry).replace('-', "/"),
+        kernel(entry),
+    );
+    format!("{head}{}\n{foot}", sections(lines, crystaldiskmark_line))
+}
+
+fn crystaldiskmark_3(publication: &Publication, entry: &Entry, lines: &[Line<'_>], old: &str) -> String {
+    let head = head(publication, 3, version_3::WIDTH)
+        + "* MB/s = 1,000,000 byte/s [SATA/300 = 300,000,000 byte/s]\n\n";
+    let foot = format!(
+        "  Test : {} [{}] (x{})\n  Date : {}\n    OS : {}\n",
+        // Its MB of a size are 2^20 bytes.
+        size(entry).replace("iB", "B"),
+        outside::line(&entry.name),
+        loops(entry, lines),
+        date(publication, entry).replace('-', "/"),
+        kernel(entry),
+    );
+    format!("{head}{old}\n{foot}")
+}
+
+/// KDiskMark's layout and units, a report a card.
+pub(super) fn kdiskmark(publication: &Publication) -> String {
+    let made = format!(
+        "Cardscope ({}), in the layout and units of KDiskMark 3.3.0",
+        outside::line(&publication.tool_version)
+    );
+    let head = format!(
+        "{made:>KDM_WIDTH$}\n{:>KDM_WIDTH$}\n{}\n\
+         * MB/s = 1,024,000 bytes/s, as KDiskMark counts them\n* KB = 1000 bytes, KiB = 1024 bytes\n",
+        "The mean of all runs counts",
+        "-".repeat(KDM_WIDTH),
+    );
+    reports(publication, Measure::Average, |entry, lines| {
+        let foot = format!(
+            "Profile: {}\n   Test: {} (x{})\n   Date: {}\n     OS: {}\n Target: {}\n",
+            recipe(entry),
+            size(entry),
+            loops(entry, lines),
+            date(publication, entry),
+            kernel(entry),
+            outside::line(&entry.name),
+        );
+        format!("{head}{}\n{foot}", sections(lines, kdiskmark_line))
+    })
+}
+
+/// A report a card; cards of which nothing was measured have none.
+fn reports(
+    publication: &Publication,
+    measure: Measure,
+    report: impl Fn(&Entry, &[Line<'_>]) -> String,
+) -> String {
+    let all = &publication.comparison;
+    let each = all.entries.iter().enumerate().filter_map(|(number, entry)| {
+        let lines = lines(all, number, publication.part(&entry.card_id), measure);
+        (!lines.is_empty()).then(|| report(entry, &lines))
+    });
+    each.collect::<Vec<_>>().join("\n")
+}
+
+/// The tests of one entry that have a speed; latencies are those of its own runs, not of the card under other settings.
+fn lines<'a>(all: &'a Comparison, entry: usize, part: Option<&CardPart>, measure: Measure) -> Vec<Line<'a>> {
+    let name = &all.entries[entry].name;
+    let is_crystaldiskmark = all.entries[entry].settings.iter().all(|setting| {
+        let recipe = setting.recipe.to_lowercase();
+        recipe.starts_with("crystaldiskmark")
+            || RECIPES.find(&recipe).is_ok() && recipe.starts_with("cdm") && recipe != "cdm-fio"
+    });
+    let line = |test: &'a ComparedTest| {
+        let spread = test.spreads.get(entry)?.as_ref()?;
+        // The best of loops is no run's mean; CrystalDiskMark's own figure is known where its recipe was run.
+        let best = spread.as_printed.as_ref().filter(|_| measure == Measure::Best && is_crystaldiskmark);
+        let best = best.map(|own| &own.best).filter(|own| own.unit == "MB/s").map(|own| own.value);
+        let mb_s = best.unwrap_or_else(|| measure.of(spread));
+        let same = |l: &&Latencies| l.test == test.test && l.step == test.step && l.entry == *name;
+        let timed = part.and_then(|part| part.latencies.iter().find(same));
+        let latency_us = timed.map(|l| l.histogram.mean() / 1e3).filter(|us| *us > 0.0);
+        (mb_s.is_finite() && mb_s >= 0.0).then_some(Line { test, runs: spread.n, mb_s, latency_us })
+    };
+    all.tests.iter().filter_map(line).collect()
+}
+
+/// Reads, writes, and mixes by their share of reads.
+fn sections(lines: &[Line<'_>], write: impl Fn(&Line<'_>) -> String) -> String {
+    let ops = distinct([Op::Read, Op::Write].into_iter().chain(lines.iter().map(|line| line.test.test.op)));
+    let mut out = String::new();
+    for op in ops {
+        let of: String = lines.iter().filter(|line| line.test.test.op == op).map(&write).collect();
+        if of.is_empty() {
+            continue;
+        }
+        let head = match op {
+            Op::Read => "[Read]".to_owned(),
+            Op::Write => "[Write]".to_owned(),
+            Op::Mix(reads) => format!("[Mix] Read {reads}%/Write {}%", 100 - reads),
+        };
+        let _ = write!(out, "\n{head}\n{of}");
+    }
+    out
+}
+
+/// A block in the largest unit that these tools have for it.
+fn block(bytes: u64) -> (u64, &'static str) {
+    match bytes {
+        n if n >= MIB && n % MIB == 0 => (n / MIB, "MiB"),
+        n if n >= KIB && n % KIB == 0 => (n / KIB, "KiB"),
+        n => (n, "B"),
+    }
+}
+
+fn crystaldiskmark_line(line: &Line<'_>) -> String {
+    let pattern = line.test.test.pattern;
+    let order = if pattern.order == Order::Sequential { "SEQ" } else { "RND" };
+    let (size, unit) = block(pattern.block);
+    let latency = line.latency_us.map(|us| format!(" <{us:>9.2} us>")).unwrap_or_default();
+    format!(
+        "  {order} {size:>4}{unit} (Q={:>3}, T={:>2}): {:>9.3} MB/s [{:>9.1} IOPS]{latency}\n",
+        pattern.queue,
+        pattern.threads,
+        line.mb_s,
+        line.iops()
+    )
+}
+
+fn kdiskmark_line(line: &Line<'_>) -> String {
+    let pattern = line.test.test.pattern;
+    let order = if pattern.order == Order::Sequential { "Sequential" } else { "Random" };
+    let (size, unit) = block(pattern.block);
+    // Blank where it was not measured, so that the columns stay where they are.
+    let latency = line.latency_us.map_or(" ".repeat(15), |us| format!(" <{us:>9.2} us>"));
+    let text = format!(
+        "{order} {size:>3} {unit} (Q={:>3}, T={:>2}): {:>9.3} MB/s [{:>9.1} IOPS]{latency}",
+        pattern.queue,
+        pattern.threads,
+        line.mb_s * MB / KDISKMARK_MB,
+        line.iops()
+    );
+    format!("{:>KDM_WIDTH$}", text).trim_end().to_owned() + "\n"
+}
+
+fn recipe(entry: &Entry) -> String {
+    let mut recipes: Vec<&str> = entry.settings.iter().map(|setting| setting.recipe.as_str()).collect();
+    recipes.dedup();
+    outside::line(&recipes.join(", ")).into_owned()
+}
+
+fn size(entry: &Entry) -> String {
+    let mut sizes: Vec<String> = entry
+        .settings
+        .iter()
+        .filter_map(|s| s.size_bytes)
+        .map(|bytes| BinarySize(bytes).to_string())
+        .collect();
+    sizes.dedup();
+    if sizes.is_empty() { "size unknown".to_owned() } else { sizes.join(", ") }
+}
+
+/// Loops behind the figures: each run of a recipe has its own.
+fn loops(entry: &Entry, lines: &[Line<'_>]) -> u32 {
+    let runs = lines.iter().map(|line| line.runs).max().unwrap_or(0);
+    let recipe = entry.settings.first().and_then(|setting| RECIPES.find(&setting.recipe).ok());
+    let of_recipe = recipe.and_then(|text| recipe::parse(text, None).ok());
+    let each = of_recipe.and_then(|recipe| recipe.tests.iter().map(|test| test.loops).max());
+    runs.saturating_mul(each.unwrap_or(1))
+}
+
+fn date(publication: &Publication, entry: &Entry) -> String {
+    outside::line(entry.measured.as_ref().map_or(&publication.made_on, |[_, last]| last)).into_owned()
+}
+
+fn kernel(entry: &Entry) -> String {
+    outside::line(entry.settings.iter().find_map(|s| s.condition.get("kernel")).unwrap_or("unknown"))
+        .into_owned()
+}

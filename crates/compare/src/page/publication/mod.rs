@@ -1,0 +1,175 @@
+//! Everything that a publication is written as. A format is one file here and its line in [`FORMATS`].
+
+mod card;
+mod charts;
+mod csv;
+mod disk_mark;
+pub mod page;
+mod plotly;
+mod series;
+
+use cardscope_model::json;
+use cardscope_model::publication::Publication;
+use cardscope_page::chart::Chart;
+use cardscope_page::png::{PngError, png};
+use cardscope_page::svg;
+use cardscope_page::svg::Medium;
+use cardscope_page::tree::html;
+use cardscope_page::tree::markdown::markdown;
+use charts::charts;
+use csv::csv;
+use disk_mark::{crystaldiskmark, kdiskmark};
+use page::page;
+use plotly::plotly;
+
+/// Something that a publication can be written as.
+#[derive(Debug, Clone, Copy)]
+pub struct Format {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// How files of it end, by which it is chosen; the first format with an ending has it.
+    pub extension: &'static str,
+    /// What it is, in a line.
+    pub what: &'static str,
+    /// Writes it.
+    pub write: fn(&Publication) -> Result<Vec<u8>, PublishError>,
+}
+
+/// Why a publication cannot be written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PublishError {
+    /// There is no picture without a figure.
+    #[error("a picture of {0:?} cannot be drawn: no card in it has a speed or a place; write .html or .json")]
+    NothingToDraw(String),
+    /// The layout is one of figures, and there are none.
+    #[error(
+        "{0:?} has no card with figures, and this layout has no place for anything else; name a few cards that were measured, or write .html, .md, .csv or .json"
+    )]
+    NoFigures(String),
+    /// The picture cannot be drawn.
+    #[error("a picture of {title:?} cannot be drawn: {reason}")]
+    Picture {
+        /// The publication.
+        title: String,
+        /// Why.
+        reason: PngError,
+    },
+    /// What writes the format refused something in it.
+    #[error("the publication cannot be written as {format}: {reason}; another format may do")]
+    Unwritable {
+        /// The format.
+        format: &'static str,
+        /// What was said.
+        reason: String,
+    },
+}
+
+/// All formats.
+pub const FORMATS: &[Format] = &[
+    format("html", "html", "one page that needs nothing else, with live charts", |p| {
+        Ok(html::document(&page(p)).into_bytes())
+    }),
+    format("markdown", "md", "tables for a forge, wiki or blog", |p| Ok(markdown(&page(p)).into_bytes())),
+    format("csv", "csv", "one row a figure, for spreadsheets and scripts", |p| {
+        csv(p).map_err(|error| unwritable("CSV", &error))
+    }),
+    format("json", "json", "the document itself", document),
+    format("svg", "svg", "the averages as a picture", |p| drawn(&main(p)?, Picture::Svg, p)),
+    format("png", "png", "the same as pixels", |p| drawn(&main(p)?, Picture::Png, p)),
+    format("plotly", "plotly.md", "a page for Hugo with Plotly blocks", |p| Ok(plotly(p).into_bytes())),
+    format("crystaldiskmark", "cdm.txt", "CrystalDiskMark's text layout", |p| {
+        with_figures(p, crystaldiskmark(p))
+    }),
+    format("kdiskmark", "kdm.txt", "KDiskMark's text layout, in its units", |p| {
+        with_figures(p, kdiskmark(p))
+    }),
+];
+
+const fn format(
+    name: &'static str,
+    extension: &'static str,
+    what: &'static str,
+    write: fn(&Publication) -> Result<Vec<u8>, PublishError>,
+) -> Format {
+    Format { name, extension, what, write }
+}
+
+/// A layout that has reports of cards and nothing else, so no place for an order of many.
+fn with_figures(publication: &Publication, text: String) -> Result<Vec<u8>, PublishError> {
+    match text.is_empty() {
+        true => Err(PublishError::NoFigures(publication.title.clone())),
+        false => Ok(text.into_bytes()),
+    }
+}
+
+/// The format of a name.
+pub fn by_name(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.name == name)
+}
+
+/// The format of a file by how its name ends; the longest ending counts.
+pub fn by_file(file: &str) -> Option<&'static Format> {
+    let file = file.to_lowercase();
+    let ends = |format: &&Format| file.ends_with(&format!(".{}", format.extension));
+    FORMATS.iter().filter(ends).max_by_key(|format| format.extension.len())
+}
+
+/// The document itself; nothing in it cannot be JSON.
+fn document(publication: &Publication) -> Result<Vec<u8>, PublishError> {
+    json::answered(&page(publication).answer, publication)
+        .map(String::into_bytes)
+        .map_err(|error| unwritable("JSON", &error))
+}
+
+fn unwritable(format: &'static str, reason: &dyn std::error::Error) -> PublishError {
+    PublishError::Unwritable { format, reason: reason.to_string() }
+}
+
+/// The averages of all cards, or where there are none the first order.
+fn main(publication: &Publication) -> Result<Chart, PublishError> {
+    charts::main(publication).ok_or_else(|| PublishError::NothingToDraw(publication.title.clone()))
+}
+
+/// A chart as a picture that stands alone.
+fn drawn(chart: &Chart, what: Picture, publication: &Publication) -> Result<Vec<u8>, PublishError> {
+    match what {
+        Picture::Svg => Ok(svg::of(chart, Medium::File).into_bytes()),
+        Picture::Png => {
+            png(chart).map_err(|reason| PublishError::Picture { title: publication.title.clone(), reason })
+        }
+    }
+}
+
+/// What a chart of its own is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Picture {
+    /// Text that can be selected, in the reader's light or dark.
+    Svg,
+    /// Pixels.
+    Png,
+}
+
+impl Picture {
+    /// All, with their words, which are also how their files end.
+    pub const ALL: [(&'static str, Picture); 2] = [("svg", Picture::Svg), ("png", Picture::Png)];
+}
+
+/// Every chart of a publication as a picture that stands alone, with the name of its file: `average.svg`.
+///
+/// # Errors
+/// Where there is none, or one cannot be drawn.
+pub fn pictures(publication: &Publication, what: Picture) -> Result<Vec<(String, Vec<u8>)>, PublishError> {
+    let ending = Picture::ALL.into_iter().find(|(_, picture)| *picture == what).map_or("", |(word, _)| word);
+    let named =
+        |(name, chart): (String, Chart)| Ok((format!("{name}.{ending}"), drawn(&chart, what, publication)?));
+    let all = charts(publication).into_iter().map(named).collect::<Result<Vec<_>, _>>()?;
+    if all.is_empty() {
+        return Err(PublishError::NothingToDraw(publication.title.clone()));
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod strange_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! A publication as a page: the winner and the main chart first, then orders and figures; behind them, folded, every
+//! table, card, method and source.
+
+use super::card;
+use crate::page::bar_charts as bars;
+use crate::page::comparison;
+use crate::page::comparison::words;
+use crate::page::comparison::words::Measure;
+use crate::page::comparison::{How, tables};
+use crate::page::ranking;
+use cardscope_model::comparison::{Comparison, Entry};
+use cardscope_model::publication::Publication;
+use cardscope_model::report::Tone;
+use cardscope_page::figure::count;
+use cardscope_page::tree::{Block, Fact, Page, Section, fact, findings};
+
+/// Cards up to which each card's part is unfolded.
+const FEW: usize = 3;
+
+/// The page.
+pub fn page(publication: &Publication) -> Page {
+    let compared = &publication.comparison;
+    let mut page = Page::new(&publication.title, Tone::Plain, answer(publication));
+    page.because_all(
+        Tone::Plain,
+        publication.rankings.iter().skip(usize::from(alone(publication))).map(ranking::answer),
+    );
+    comparison::add_reasons(&mut page, compared);
+    page.figures = figures(publication);
+    let speeds = match compared.entries.len() {
+        1 => bars::by_queue(compared),
+        _ => bars::by_card(compared, Measure::Average),
+    };
+    page.add("Speed", speeds.map(Block::chart));
+    page.add("Relative to the best", [Block::Table(tables::relative(compared))]);
+    for order in &publication.rankings {
+        page.add(&ranking::title(order), bars::by_place(order).map(Block::chart));
+        ranking::add(&mut page, "", &ranking::what(order), order);
+    }
+    comparison::add_overall(&mut page, compared);
+    comparison::add_figures(&mut page, compared, How::default());
+    comparison::add_differences(&mut page, compared);
+    page.fold("Runs that jump between two levels", [Block::Lines(words::jumps(compared))]);
+    let cards = publication.cards.iter().map(|part| {
+        let section = card::section(part, compared.details.get(&part.card_id));
+        Block::Section(if publication.cards.len() <= FEW { section } else { section.folded() })
+    });
+    page.add("Card by card", cards);
+    page.fold("Findings", [Block::Remarks(findings::of(&compared.findings))]);
+    comparison::add_compared(&mut page, compared);
+    add_methods(&mut page, compared);
+    Page { end: vec![made(publication)], signed: true, ..page }
+}
+
+/// The last line, by which a report of ours is known again.
+pub(super) fn made(publication: &Publication) -> String {
+    let Publication { made_on, tool_version, .. } = publication;
+    format!("MB/s are 10^6 bytes a second. Made on {made_on} by Cardscope {tool_version}.")
+}
+
+/// Whether it has orders and no figures beside each other.
+fn alone(publication: &Publication) -> bool {
+    publication.comparison.entries.is_empty()
+}
+
+fn answer(publication: &Publication) -> String {
+    match (publication.rankings.first(), alone(publication)) {
+        (Some(order), true) => ranking::answer(order),
+        _ => comparison::answer::answer(&publication.comparison),
+    }
+}
+
+fn figures(publication: &Publication) -> Vec<Fact> {
+    let compared = &publication.comparison;
+    if alone(publication) {
+        let placed = publication.rankings.iter().map(|order| order.places.len()).max().unwrap_or(0);
+        return vec![fact("cards", placed), fact("orders", publication.rankings.len())];
+    }
+    let mut facts = vec![
+        fact("cards", publication.cards.len()),
+        fact("tests", compared.tests.len()),
+        fact("runs", words::runs(compared)),
+    ];
+    if compared.entries.len() != publication.cards.len() {
+        let columns = count(compared.entries.len() as u64, "setting");
+        facts.insert(1, fact("compared", format!("{columns} of them")));
+    }
+    facts.push(fact("measured by", words::common_setting(compared)));
+    facts
+}
+
+/// How to read the page; the words are those of `docs/comparing.md`.
+const READING: [(&str, &str); 6] = [
+    (
+        "MB/s",
+        "10^6 bytes a second. MiB is 2^20 bytes. Some tools print other units under the same name; the figures here are converted.",
+    ),
+    (
+        "interval",
+        "How well the mean is known: made this way, 95 of 100 intervals hold the true mean. Runs that follow each other count for less; one or two runs have none. A thin line with ends in the bars.",
+    ),
+    (
+        "ticks in a bar",
+        "The single runs. Where they form two clusters the card jumps between two levels: a cache that is full or not, heat.",
+    ),
+    (
+        "faster",
+        "The difference is larger than chance alone makes it in 95 of 100 such pairs of cards, corrected for the number of tests in which the two were compared, and more than 3 %. It is not corrected for the number of cards: of very many pairs a few differ by chance.",
+    ),
+    ("equal", "Closer to each other than anybody would notice, with 95 % confidence."),
+    ("open", "What was measured does not decide it. More runs may."),
+];
+
+pub(super) fn add_methods(page: &mut Page, compared: &Comparison) {
+    let settings = |entry: &Entry| {
+        let settings: Vec<String> = entry.settings.iter().map(words::setting).collect();
+        fact(&entry.name, settings.join(" | "))
+    };
+    let sources = compared.entries.iter().filter(|entry| !entry.sources.is_empty());
+    let sources = sources.map(|entry| fact(&entry.name, entry.sources.join(", ")));
+    let part = |head: &str, facts: Vec<Fact>| Block::Section(Section::new(head, [Block::Facts(facts)]));
+    let reading = READING.iter().map(|(word, meaning)| fact(word, meaning)).collect();
+    page.fold(
+        "Method and sources",
+        [
+            Block::Facts(reading),
+            part("Recipes and conditions", compared.entries.iter().map(settings).collect()),
+            part("Sources", sources.collect()),
+        ],
+    );
+}

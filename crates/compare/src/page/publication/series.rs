@@ -1,0 +1,102 @@
+//! A card test by test: its speed over time as a line as small as a word, its temperatures, its latencies. The test whose
+//! speed falls most has a chart of its own.
+
+use super::charts::by_test;
+use crate::page::time_chart::{Together, of_test, together};
+use cardscope_model::publication::{CardPart, Latencies, TestSeries};
+use cardscope_model::test_name::TestName;
+use cardscope_model::units::three_digits as speed;
+use cardscope_page::chart::Chart;
+use cardscope_page::figure::{test_of, time_us};
+use cardscope_page::plot;
+use cardscope_page::tree::Block;
+use cardscope_page::tree::table::Table;
+
+/// Points of a line as small as a word.
+const POINTS: usize = 20;
+
+/// One test of one entry, with its step where a recipe has it twice.
+type Key<'a> = (TestName, Option<&'a str>, &'a str);
+
+fn of_series(series: &TestSeries) -> Key<'_> {
+    (series.test, series.step.as_deref(), &series.entry)
+}
+
+fn of_latencies(latencies: &Latencies) -> Key<'_> {
+    (latencies.test, latencies.step.as_deref(), &latencies.entry)
+}
+
+/// The tests of a card in their order, series and latencies together, each with its condition.
+fn tests(part: &CardPart) -> Vec<(Key<'_>, &str)> {
+    let mut all: Vec<(Key<'_>, &str)> = Vec::new();
+    let series = part.courses.iter().map(|s| (of_series(s), s.condition.as_str()));
+    let latencies = part.latencies.iter().map(|l| (of_latencies(l), l.condition.as_str()));
+    for (key, condition) in series.chain(latencies) {
+        if all.iter().all(|(known, _)| *known != key) {
+            all.push((key, condition));
+        }
+    }
+    all
+}
+
+/// The series of the test whose fastest second is furthest above its slowest.
+pub(super) fn most_telling(part: &CardPart) -> Option<Chart> {
+    let fall = |series: &Vec<&TestSeries>| together(series, POINTS).fall();
+    let all = by_test(&part.courses);
+    of_test(all.iter().max_by(|a, b| fall(a).total_cmp(&fall(b)))?)
+}
+
+/// The tests in a table; empty where the card has neither series nor latencies. Tests under several conditions name
+/// theirs.
+pub(super) fn blocks(part: &CardPart) -> Vec<Block> {
+    let tests = tests(part);
+    let Some((_, first)) = tests.first() else { return Vec::new() };
+    let alike = tests.iter().all(|(_, condition)| condition == first);
+    let heads = [
+        "test",
+        "speed over time",
+        "runs",
+        "slowest s, MB/s",
+        "fastest s, MB/s",
+        "max °C",
+        "median",
+        "p99",
+        "p99.9",
+        "longest",
+    ];
+    let mut table = Table::new(heads).least(["runs", "p99.9", "slowest s, MB/s", "fastest s, MB/s", "p99"]);
+    for (key, condition) in &tests {
+        table.row(row(part, key, if alike { "" } else { condition }));
+    }
+    table.drop_blank_columns();
+    let condition = if alike && !first.is_empty() { format!("; {first}") } else { String::new() };
+    let caption =
+        format!("Speed over time: median of the runs, from 0 MB/s up. Latencies over all runs{condition}.");
+    vec![Block::Table(table), Block::Words(caption)]
+}
+
+fn row(part: &CardPart, key: &Key<'_>, condition: &str) -> Vec<String> {
+    let series: Vec<&TestSeries> = part.courses.iter().filter(|s| of_series(s) == *key).collect();
+    let latencies = part.latencies.iter().find(|l| of_latencies(l) == *key);
+    let runs = together(&series, POINTS);
+    let hottest = runs.celsius.iter().map(|(_, celsius)| *celsius).reduce(f64::max);
+    let under = if condition.is_empty() { String::new() } else { format!(" · {condition}") };
+    let histogram = latencies.map(|l| &l.histogram);
+    let quantile = |q: f64| histogram.filter(|h| h.count() > 0).map(|h| time_us(h.quantile(q) as f64 / 1e3));
+    let mut cells = vec![
+        format!("{}{under}", test_of(key.0, key.1)),
+        runs.fastest().map(|most| small(&runs, most)).unwrap_or_default(),
+        latencies.map_or(runs.runs, |l| l.runs).to_string(),
+        runs.slowest().map(speed).unwrap_or_default(),
+        runs.fastest().map(speed).unwrap_or_default(),
+        hottest.map(|celsius| format!("{celsius:.0}")).unwrap_or_default(),
+    ];
+    cells.extend([0.5, 0.99, 0.999, 1.0].map(|q| quantile(q).unwrap_or_default()));
+    cells
+}
+
+/// The speed over time as small as a word, from 0 up to its fastest second.
+fn small(runs: &Together, most: f64) -> String {
+    let step = |(_, mb_s): &(f64, f64)| plot::step(mb_s / most);
+    if most > 0.0 { runs.median.iter().map(step).collect() } else { String::new() }
+}

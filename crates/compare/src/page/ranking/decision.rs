@@ -1,0 +1,130 @@
+//! What to buy, in the sentences of a reviewer.
+
+use super::words::{price, value, what};
+use crate::page::comparison::answer::brief;
+use cardscope_model::ranking::{Decision, RankedBy, RankedCard, Ranking};
+use cardscope_page::figure::{ANSWER, count, in_a_line, listing, percent};
+use unicode_width::UnicodeWidthStr;
+
+/// What to buy, or who is fastest, in a line; by the whole name where that has room.
+pub(crate) fn answer(ranking: &Ranking) -> String {
+    let Some(decision) = &ranking.decision else {
+        return match (ranking.places.is_empty(), ranking.excluded.iter().any(|card| card.avoid)) {
+            (false, _) => format!("No card measured so far is fit {}.", what(ranking)),
+            (true, true) => "No card can be recommended: each of them loses data.".to_owned(),
+            (true, false) if !ranking.excluded.is_empty() => in_a_line(&format!(
+                "No card could be ranked {}: {} left out; name one to rank it",
+                what(ranking),
+                match ranking.excluded.len() {
+                    1 => "1 is".to_owned(),
+                    n => format!("{n} are"),
+                }
+            )),
+            (true, false) => in_a_line(&format!("No card could be ranked {}", what(ranking))),
+        };
+    };
+    let whole = said(ranking, decision, &decision.buy);
+    if whole.width() < ANSWER {
+        return in_a_line(&whole);
+    }
+    let all: Vec<&str> = ranking.places.iter().map(|place| place.entry.name.as_str()).collect();
+    let short = brief(&all);
+    let named = |name: &String| {
+        all.iter().position(|known| known == name).map_or(name.clone(), |at| short[at].clone())
+    };
+    let names: Vec<String> = decision.buy.iter().map(named).collect();
+    in_a_line(&said(ranking, decision, &names))
+}
+
+fn said(ranking: &Ranking, decision: &Decision, names: &[String]) -> String {
+    let chance = percent(decision.probability);
+    // Of many that are alike none is the one.
+    let first = ranking.places.first().map_or(0.0, |place| place.value);
+    let alike = ranking.places.iter().filter(|place| place.tier == 1 || place.value >= first).count();
+    if let ([_], true) = (names, decision.probability < 0.5 && alike > 1) {
+        let cards = count(alike as u64, "card");
+        return match &ranking.by {
+            RankedBy::Job(job) => format!("{cards} are equally good for {job}"),
+            RankedBy::Test(test) => format!("{cards} are equally fast in {test}"),
+        };
+    }
+    match (&ranking.by, names) {
+        (RankedBy::Job(job), [first]) => {
+            format!("Buy {first} for {job} (best of the ranked cards: {chance})")
+        }
+        (RankedBy::Job(job), [first, second, ..]) => format!("Buy {first} or {second} for {job}"),
+        (RankedBy::Test(test), [first]) => {
+            let speed = ranking.places.first().map(|place| value(ranking, place.value)).unwrap_or_default();
+            format!("{first} is fastest in {test}: {speed} MB/s ({chance})")
+        }
+        (RankedBy::Test(test), [first, second, ..]) => format!("{first} or {second} is fastest in {test}"),
+        (_, []) => String::new(),
+    }
+}
+
+/// What else a reviewer would say: when another card is the better buy, what is open, and what to leave.
+pub(crate) fn reasons(ranking: &Ranking) -> Vec<String> {
+    let Some(decision) = &ranking.decision else { return Vec::new() };
+    let mut said = Vec::new();
+    let bought = |place: &&RankedCard| decision.buy.contains(&place.entry.name);
+    let caveat =
+        |place: &RankedCard| Some(format!("Caveat of {}: {}.", place.entry.name, place.caveat.as_ref()?));
+    if let [first, second, ..] = &decision.buy[..] {
+        let chance = percent(decision.probability);
+        let more = match decision.more_runs {
+            Some(more) => format!("; {} of each would probably settle it", count(more, "more run")),
+            None => String::new(),
+        };
+        said.push(format!("Undecided between {first} ({chance} to be the best) and {second}{more}."));
+    }
+    said.extend(ranking.places.iter().filter(bought).filter_map(caveat));
+    if let Some(instead) = &decision.instead {
+        let below = price(&instead.below);
+        said.push(match &instead.costs {
+            Some(costs) => {
+                format!("Better value: {} for {} (worth up to {below}).", instead.name, price(costs))
+            }
+            None => format!("{} is the better value if it costs less than {below}.", instead.name),
+        });
+    }
+    let avoid: Vec<String> =
+        decision.avoid.iter().map(|(name, reason)| format!("{name} ({reason})")).collect();
+    said.extend((!avoid.is_empty()).then(|| format!("Avoid {}.", listing(&avoid))));
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_testkit::samples as sample;
+
+    #[test]
+    fn of_many_cards_that_a_host_limits_none_is_named_as_the_fastest() {
+        let mut ranking = sample::ranking(12);
+        for place in &mut ranking.places {
+            (place.value, place.tier) = (25.0, if place.place <= 8 { 1 } else { 2 });
+        }
+        let decision = ranking.decision.as_mut().unwrap();
+        (decision.buy, decision.probability) = (decision.buy[..1].to_vec(), 0.083);
+        assert_eq!(answer(&ranking), "12 cards are equally good for pi-boot.");
+        ranking.by = RankedBy::Test("SEQ1M Q1T1 read".parse().unwrap());
+        assert_eq!(answer(&ranking), "12 cards are equally fast in SEQ1M Q1T1 read.");
+    }
+
+    #[test]
+    fn who_is_told_to_buy_a_card_is_told_what_stops_it() {
+        let mut ranking = sample::ranking(2);
+        let collapse = "writes with 32 requests in flight collapse to 0.0302 MB/s (one at a time: 1.16 MB/s)";
+        for place in &mut ranking.places {
+            place.caveat = Some(collapse.to_owned());
+        }
+        let name = ranking.decision.as_ref().unwrap().buy[0].clone();
+        let said = reasons(&ranking);
+        assert!(said.contains(&format!("Caveat of {name}: {collapse}.")), "{said:?}");
+        assert_eq!(
+            said.iter().filter(|reason| reason.contains("collapse")).count(),
+            1,
+            "of what is bought: {said:?}"
+        );
+    }
+}

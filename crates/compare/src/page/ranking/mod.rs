@@ -1,0 +1,241 @@
+//! `rank` for a terminal, and its tables for Markdown and the page, too: what to buy, the cards in tiers, what that means for
+//! the job, value for money, groups, and who is not ranked.
+
+mod decision;
+mod words;
+
+pub(crate) use decision::{answer, reasons};
+pub(crate) use words::{price, unit, value, what};
+
+use crate::page::comparison;
+use cardscope_model::job::{Figure, Fit};
+use cardscope_model::ranking::{Groups, RankedBy, RankedCard, Ranking};
+use cardscope_model::report::Tone;
+use cardscope_model::units::three_digits as speed;
+use cardscope_page::figure::{interval, percent, sentence};
+use cardscope_page::tree::table::Table;
+use cardscope_page::tree::{Block, Page, findings};
+
+/// The page.
+pub fn page(ranking: &Ranking) -> Page {
+    let mut page = Page::new(&title(ranking), Tone::Plain, answer(ranking));
+    page.because_all(Tone::Plain, reasons(ranking));
+    add(&mut page, "Best first", "", ranking);
+    if ranking.places.is_empty() {
+        page.step("Measure a card:", Some("cardscope check DEVICE".to_owned()));
+        page.step("Or import what other tools measured:", Some("cardscope import FILE".to_owned()));
+    }
+    page
+}
+
+/// Adds an order to a page; `of` says which it is, where a page has further parts of the same kind.
+pub(crate) fn add(page: &mut Page, head: &str, of: &str, ranking: &Ranking) {
+    let head_of = |part: &str| format!("{part} {of}").trim_end().to_owned();
+    let tiers = ranking.places.last().map_or(0, |place| place.tier);
+    let note = match (ranking.places.len(), tiers) {
+        (0, _) => "No card could be placed.",
+        (1, _) => "",
+        (cards, tiers) if cards as u32 == tiers => "",
+        _ => TIERS,
+    };
+    page.add(head, [Block::Table(places(ranking)), Block::Words(note.to_owned())]);
+    page.fold(&head_of("Value for money"), money(ranking));
+    let means = ranking.places.iter().map(|place| (place, remarks(place)));
+    let means = means.filter(|(_, remarks)| !remarks.is_empty());
+    let means = means.map(|(p, remarks)| format!("{}: {}", p.entry.name, remarks.join("; ")));
+    page.fold(&head_of("Card by card"), [Block::Lines(means.collect())]);
+    let excluded = ranking.excluded.iter().map(|card| format!("{}: {}", card.name, card.reason));
+    let not_placed = ranking.not_placed.iter().map(|(card, reason)| format!("{card}: {reason}"));
+    let not_placed = excluded.chain(not_placed);
+    page.fold(&head_of("Not ranked"), [Block::Lines(not_placed.collect())]);
+    // What was asked for is an answer, the groups behind it are detail.
+    let predicts = ranking.groups.iter().map(|found| sentence(&found.verdict));
+    page.add(&head_of("What predicts the order"), [Block::Lines(predicts.collect())]);
+    for found in &ranking.groups {
+        page.fold(&format!("By {}, {}", found.by, unit(ranking)), [Block::Table(groups(found, ranking))]);
+    }
+    page.fold(&head_of("Findings"), [Block::Remarks(findings::of(&ranking.findings))]);
+}
+
+/// What a tier means.
+pub const TIERS: &str = "Within a tier no card is notably worse than the first, or not for sure.";
+
+/// What is ordered by, as a heading.
+pub fn title(ranking: &Ranking) -> String {
+    let on = ranking.on.as_ref().map(|host| format!(" on {host}")).unwrap_or_default();
+    match &ranking.by {
+        RankedBy::Job(name) => {
+            let words = ranking.places.iter().find_map(|p| p.job.as_ref()).map(|job| job.title.as_str());
+            match words.filter(|words| !words.is_empty() && words != name) {
+                Some(words) => format!("Cards for {name}{on}: {words}"),
+                None => format!("Cards for {name}{on}"),
+            }
+        }
+        RankedBy::Test(test) => format!("Cards by {test}{on}"),
+    }
+}
+
+/// How good a card is for a job, in a word.
+pub fn fit(fit: Fit) -> &'static str {
+    match fit {
+        Fit::Unfit => "unfit",
+        Fit::Poor => "poor",
+        Fit::Fair => "fair",
+        Fit::Good => "good",
+        Fit::Unknown => "not known",
+    }
+}
+
+/// The places.
+pub fn places(ranking: &Ranking) -> Table {
+    let ends = |ends: [f64; 2]| interval(ends, |v| value(ranking, v));
+    let table = Table::of(
+        &ranking.places,
+        &[
+            ("tier", &|p| p.tier.to_string()),
+            ("card", &|p| p.entry.name.clone()),
+            (unit(ranking), &|p| value(ranking, p.value)),
+            ("95 % interval", &|p| p.ci95.map(ends).unwrap_or_default()),
+            ("best", &|p| percent(p.probability_best)),
+            ("runs", &|p| p.entry.runs.to_string()),
+            ("fit", &|p| p.job.as_ref().map(|job| fit(job.fit).to_owned()).unwrap_or_default()),
+        ],
+    );
+    table.left_aligned(["card", "fit"])
+}
+
+/// The cards of which a price is known, by what they give for the money; of several currencies each by itself.
+pub fn for_money(ranking: &Ranking) -> Table {
+    let mut priced: Vec<&RankedCard> =
+        ranking.places.iter().filter(|place| place.per_price.is_some()).collect();
+    let currency = |place: &RankedCard| place.price.as_ref().map(|price| price.currency.clone());
+    priced.sort_by(|a, b| {
+        let more = b.per_price.unwrap_or(0.0).total_cmp(&a.per_price.unwrap_or(0.0));
+        currency(a).cmp(&currency(b)).then(more)
+    });
+    let table = Table::of(
+        &priced,
+        &[
+            ("card", &|p| p.entry.name.clone()),
+            ("price", &|p| p.price.as_ref().map(price).unwrap_or_default()),
+            ("of", &|p| p.priced.clone().unwrap_or_default()),
+            (unit(ranking), &|p| value(ranking, p.value)),
+            ("per price", &|p| per_price(p)),
+            ("GB", &|p| p.gb_per_price.map(speed).unwrap_or_default()),
+            ("MB/s read", &|p| delivers(p, Figure::ReadMbS)),
+            ("MB/s write", &|p| delivers(p, Figure::WriteMbS)),
+            ("IOPS read", &|p| delivers(p, Figure::RandomReadIops)),
+            ("IOPS write", &|p| delivers(p, Figure::RandomWriteIops)),
+        ],
+    );
+    let mut table = table.left_aligned(["card"]);
+    table.drop_blank_columns();
+    table
+}
+
+/// The same with what its columns mean; nothing where no price is known.
+fn money(ranking: &Ranking) -> impl Iterator<Item = Block> {
+    let table = for_money(ranking);
+    let meaning = Block::Words("From \"per price\" on: what one unit of the currency buys.".to_owned());
+    (!table.rows().is_empty()).then_some([Block::Table(table), meaning]).into_iter().flatten()
+}
+
+/// So much of a speed for the money.
+fn delivers(place: &RankedCard, figure: Figure) -> String {
+    place.figures_per_price.and_then(|all| all.get(figure)).map(speed).unwrap_or_default()
+}
+
+fn per_price(place: &RankedCard) -> String {
+    match (place.per_price, &place.price) {
+        (Some(value), Some(price)) => format!("{} / {}", speed(value), price.currency),
+        (Some(value), None) => speed(value),
+        (None, _) => String::new(),
+    }
+}
+
+/// What is to be said of a card at its place, as sentences.
+pub fn remarks(place: &RankedCard) -> Vec<String> {
+    let mut out = Vec::new();
+    if let Some(job) = &place.job {
+        out.extend((!job.meaning.is_empty()).then(|| job.meaning.join("; ")));
+        out.extend(job.missed.iter().map(|missed| format!("misses {missed}")));
+        out.extend((!job.missing.is_empty()).then(|| format!("not measured: {}", job.missing.join(", "))));
+    }
+    if !place.capped.is_empty() {
+        out.push(format!("the host caps {}", place.capped.join(", ")));
+    }
+    out.extend(place.spread.as_ref().and_then(comparison::words::levels));
+    out.extend(place.caveat.iter().chain(&place.doubts).cloned());
+    out
+}
+
+/// The groups.
+pub fn groups(groups: &Groups, ranking: &Ranking) -> Table {
+    let value = |v: f64| value(ranking, v);
+    Table::of(
+        &groups.groups,
+        &[
+            (groups.by.as_str(), &|g| g.name.clone()),
+            ("cards", &|g| g.cards.to_string()),
+            ("mean", &|g| value(g.mean)),
+            ("median", &|g| value(g.median)),
+            ("worst", &|g| value(g.worst)),
+            ("best", &|g| value(g.best)),
+        ],
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::ranking::Excluded;
+    use cardscope_testkit::samples as sample;
+
+    #[test]
+    fn a_ranking_begins_with_what_to_buy() {
+        sample::same("ranked.txt", &page(&sample::ranking(3)).text());
+    }
+
+    #[test]
+    fn a_fake_is_named_with_its_reason_and_never_ranked() {
+        let mut ranking = sample::ranking(3);
+        let fake = Excluded { name: "SanDian 1TB".into(), reason: "fake".into(), avoid: true };
+        ranking.decision.as_mut().unwrap().avoid = vec![(fake.name.clone(), fake.reason.clone())];
+        ranking.excluded = vec![fake];
+        let text = page(&ranking).text();
+        assert!(text.contains("Avoid SanDian 1TB (fake)."), "{text}");
+        assert!(text.contains("Not ranked\n  SanDian 1TB: fake\n"), "{text}");
+        (ranking.decision, ranking.places) = (None, Vec::new());
+        assert!(answer(&ranking).starts_with("No card can be recommended"));
+    }
+
+    #[test]
+    fn a_choice_that_is_open_says_so_and_what_would_settle_it() {
+        let mut ranking = sample::ranking(2);
+        let decision = ranking.decision.as_mut().unwrap();
+        decision.buy = vec!["Alder Swift 64GB".into(), "Birch Endure 128GB".into()];
+        (decision.probability, decision.more_runs) = (0.58, Some(3));
+        assert_eq!(answer(&ranking), "Buy Alder Swift 64GB or Birch Endure 128GB for pi-boot.");
+        let text = page(&ranking).text();
+        assert!(text.contains("3 more runs of each would probably"), "{text}");
+    }
+
+    #[test]
+    fn of_cards_ordered_by_a_test_the_fastest_is_named_with_its_speed() {
+        let mut ranking = sample::ranking(2);
+        ranking.by = RankedBy::Test("SEQ1M Q1T1 read".parse().unwrap());
+        assert_eq!(answer(&ranking), "Alder Swift 64GB is fastest in SEQ1M Q1T1 read: 91.5 MB/s (83 %).");
+    }
+
+    #[test]
+    fn an_order_without_cards_says_so_and_names_who_could_not_be_placed() {
+        let mut ranking = sample::ranking(0);
+        ranking.decision = None;
+        let page = page(&ranking).text();
+        assert!(
+            page.starts_with("No card could be ranked for pi-boot.")
+                && page.contains("Fir 8GB: random writes"),
+            "{page}"
+        );
+    }
+}

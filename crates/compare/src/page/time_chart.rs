@@ -1,0 +1,110 @@
+//! Speed and temperature over time: of a test over its runs, and of a long run.
+
+use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
+use cardscope_model::publication::TestSeries;
+use cardscope_model::series::Bucket;
+use cardscope_model::statistics::median;
+use cardscope_page::chart::{Caption, Chart, Lines, MB_S, second_axis};
+use cardscope_page::figure::{count, test_of};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Points of a curve: more than a chart on a page has room for are its neighbours' mean.
+const POINTS: usize = 80;
+
+/// What several runs of one test were at in each second: the median run, the slowest and the fastest.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Together {
+    /// Median speed by second, in MB/s.
+    pub median: Vec<(f64, f64)>,
+    /// Slowest and fastest run by second, in MB/s.
+    pub band: Vec<(f64, [f64; 2])>,
+    /// Median temperature by second, in °C.
+    pub celsius: Vec<(f64, f64)>,
+    /// Runs.
+    pub runs: u32,
+}
+
+impl Together {
+    /// The slowest second of all runs in MB/s.
+    pub fn slowest(&self) -> Option<f64> {
+        self.band.iter().map(|(_, [low, _])| *low).reduce(f64::min)
+    }
+
+    /// The fastest one.
+    pub fn fastest(&self) -> Option<f64> {
+        self.band.iter().map(|(_, [_, high])| *high).reduce(f64::max)
+    }
+
+    /// How far the speed falls: fastest second over slowest, at least 1.
+    pub fn fall(&self) -> f64 {
+        match (self.fastest(), self.slowest()) {
+            (Some(fast), Some(slow)) if fast > 0.0 => (fast / slow.max(fast / 1e3)).max(1.0),
+            _ => 1.0,
+        }
+    }
+}
+
+/// Runs of one test of one entry laid over each other, with at most so many points. A run of several loops is one run.
+pub fn together(series: &[&TestSeries], points: usize) -> Together {
+    let mut seconds: BTreeMap<u32, Vec<&Bucket>> = BTreeMap::new();
+    for second in series.iter().flat_map(|one| &one.seconds) {
+        seconds.entry(second.at_s).or_default().push(second);
+    }
+    let all: Vec<(&u32, &Vec<&Bucket>)> = seconds.iter().collect();
+    let runs: BTreeSet<u32> = series.iter().map(|one| one.run).collect();
+    let mut out = Together { runs: runs.len() as u32, ..Together::default() };
+    for part in all.chunks(all.len().div_ceil(points.max(1)).max(1)) {
+        let Some((at, _)) = part.last() else { continue };
+        let at = f64::from(**at);
+        let mut speeds: Vec<f64> = part.iter().flat_map(|(_, all)| all.iter().map(|s| s.mb_s())).collect();
+        let mut celsius: Vec<f64> =
+            part.iter().flat_map(|(_, all)| all.iter().filter_map(|s| s.temperature_c)).collect();
+        celsius.retain(|c| c.is_finite());
+        speeds.sort_unstable_by(f64::total_cmp);
+        if let (Some(median), Some(lowest), Some(highest)) = (median(&speeds), speeds.first(), speeds.last())
+        {
+            out.median.push((at, median));
+            out.band.push((at, [*lowest, *highest]));
+        }
+        out.celsius.extend(median(&celsius).map(|celsius| (at, celsius)));
+    }
+    out
+}
+
+/// Speed and temperature of one test over its runs; `None` where it took too short to draw.
+pub fn of_test(series: &[&TestSeries]) -> Option<Chart> {
+    let first = series.first()?;
+    let together = together(series, POINTS);
+    if together.median.len() < 3 {
+        return None;
+    }
+    let several = together.runs > 1;
+    let name = if several { "median of the runs" } else { "speed" };
+    let plot = Plot {
+        title: format!("Speed over time, {}", test_of(first.test, first.step.as_deref())),
+        x: Axis::new("time", "s", Scale::Linear),
+        y: Axis::new("speed", "MB/s", Scale::Linear),
+        series: vec![Series { name: name.into(), points: together.median }],
+        marks: Vec::new(),
+    };
+    let celsius = Series { name: "temperature".into(), points: together.celsius };
+    let shaded = if several { "shaded: slowest to fastest run" } else { "" };
+    let caption = Caption::new(MB_S, count(together.runs, "run"), shaded, first.condition.clone());
+    let band = if several { together.band } else { Vec::new() };
+    Some(Chart::lines(Lines { plot, band, second: second_axis(vec![celsius]) }, caption))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_testkit::samples as sample;
+
+    #[test]
+    fn a_run_of_two_loops_is_one_run() {
+        let mut series = sample::series(0, 0, 2);
+        series.extend(sample::series(0, 0, 1));
+        let of: Vec<&TestSeries> = series.iter().collect();
+        assert_eq!(together(&of, POINTS).runs, 2);
+        assert_eq!(of_test(&of).unwrap().caption.runs, "2 runs");
+    }
+}

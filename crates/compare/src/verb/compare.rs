@@ -1,0 +1,248 @@
+//! `compare`: cards beside each other. What is asked is read from the archive here; `crate::judge::comparison` makes
+//! the document of it.
+
+use crate::card_source::{CardSource, set_apart, the_one};
+use crate::judge::comparison::{AGE, Column, Division, columns, comparison};
+use cardscope_model::archived::StoredCard;
+use cardscope_model::comparison::Comparison;
+use cardscope_model::run::CardRun;
+use cardscope_model::setting::{Setting, Wanted};
+use cardscope_model::statistics::distinct;
+use cardscope_model::test_name::TestName;
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::options::ArchiveAt;
+use clap::Args;
+use std::path::Path;
+
+/// More columns than this are no comparison.
+const MOST_COLUMNS: usize = 200;
+
+/// Which measurements are meant; the same for several verbs.
+#[derive(Debug, Clone, Default, Args)]
+#[command(mut_arg("archive", |archive| archive.help(
+    "Archive to read from: a file, or postgres://... [default: in the XDG data folder]"
+)))]
+pub struct Choice {
+    /// Only measurements under this condition, e.g. cooling=active, recipe=cdm_fio, size=1GiB (repeatable)
+    #[arg(long = "condition", value_name = "WORD=VALUE", value_parser = Wanted::parse)]
+    pub settings: Vec<Wanted>,
+    /// Only this test, e.g. "RND4K Q1T1 write" (repeatable)
+    #[arg(id = "test", long = "test", value_name = "TEST")]
+    pub tests: Vec<TestName>,
+    /// Leave out the cards that come with the program
+    #[arg(long = "own")]
+    pub without_collection: bool,
+    /// The archive that is read.
+    #[command(flatten)]
+    pub archive: ArchiveAt,
+}
+
+impl Choice {
+    /// Whether a setting is one that is meant.
+    pub(crate) fn is_met_by(&self, setting: &Setting) -> bool {
+        self.settings.iter().all(|wanted| wanted.is_met_by(setting))
+    }
+
+    /// Opens where these measurements are looked up.
+    pub(crate) fn open(&self) -> Result<CardSource> {
+        CardSource::open(self.archive.named(), !self.without_collection)
+    }
+}
+
+/// Compare cards side by side, and say which differences are real
+///
+/// Name a card by words of its name or the beginning of its id; NAME@WORD=VALUE,... selects measurements
+/// under that condition (`"ADATA@cooling=active"`). A card measured under several settings has one column for
+/// each. Other differences are listed, too. The cards of five published reports are
+/// built in (`cardscope archive cards --builtin`).
+#[derive(Debug, Clone, Default, Args)]
+pub struct Request {
+    /// Cards to compare [default: all of the archive]
+    #[arg(value_name = "CARD")]
+    pub cards: Vec<String>,
+    /// Which measurements are meant.
+    #[command(flatten)]
+    pub choice: Choice,
+    /// Show what each change of WORD is worth: cooling, board, reader, size, recipe, state ..., several as
+    /// board,clock; or age (months)
+    #[arg(long, value_name = "WORD", value_delimiter = ',', conflicts_with = "pool")]
+    pub by: Vec<String>,
+    /// Pool all measurements of a card
+    #[arg(long)]
+    pub pool: bool,
+}
+
+/// A card, and what its settings must have.
+pub(crate) type Chosen = (StoredCard, Vec<Wanted>);
+
+/// Compares.
+///
+/// # Errors
+/// A refusal where a card is not known or its name is several cards', or where nothing was measured under what is asked;
+/// a failure where the archive cannot be read.
+pub fn compare(request: &Request) -> Result<Comparison> {
+    let mut source = request.choice.open()?;
+    let cards = chosen(request, &mut source)?;
+    let division = division(request)?;
+    let columns =
+        columns_of(request, &cards, &division, &mut source)?.ok_or_else(|| too_many(cards.len()))?;
+    let mut compared = comparison(columns, &division, &source.spreads()?);
+    compared.details = source.details(&compared.entries)?;
+    Ok(compared)
+}
+
+/// The columns that a request asks for; `None` where there are more than anybody reads, found out without reading them all.
+pub(crate) fn columns_of(
+    request: &Request,
+    cards: &[Chosen],
+    division: &Division,
+    source: &mut CardSource,
+) -> Result<Option<Vec<Column>>> {
+    let mut found = Vec::new();
+    for (card, wanted) in cards {
+        let runs = runs_of(request, card, wanted, source)?;
+        if runs.is_empty() && !request.cards.is_empty() {
+            let Choice { settings, tests, .. } = &request.choice;
+            let selected = !(wanted.is_empty() && settings.is_empty() && tests.is_empty());
+            let under = if selected { " under the selected condition" } else { "" };
+            return Err(Failure::refused(format!("{:?} has no measurements{under}", card.title)));
+        }
+        found.extend(columns(card, runs, division));
+        if found.len() > MOST_COLUMNS {
+            return Ok(None);
+        }
+    }
+    match found.is_empty() {
+        true => Err(Failure::refused(
+            "nothing to compare: the archive has no runs; add some with `cardscope bench` or `cardscope \
+             import`",
+        )),
+        false => Ok(Some(found)),
+    }
+}
+
+/// The runs of a card that have what is asked.
+fn runs_of(
+    request: &Request,
+    card: &StoredCard,
+    wanted: &[Wanted],
+    source: &mut CardSource,
+) -> Result<Vec<CardRun>> {
+    let mut runs = source.measurements(std::slice::from_ref(&card.id))?;
+    runs.retain(|run| {
+        request.choice.is_met_by(&run.setting) && wanted.iter().all(|w| w.is_met_by(&run.setting))
+    });
+    let tests = &request.choice.tests;
+    for run in &mut runs {
+        run.run.results.retain(|f| tests.is_empty() || tests.contains(&f.name()));
+    }
+    runs.retain(|run| !run.run.results.is_empty());
+    Ok(runs)
+}
+
+/// The refusal of more columns than anybody reads.
+pub(crate) fn too_many(cards: usize) -> Failure {
+    Failure::refused(format!(
+        "{cards} cards and their settings need more than {MOST_COLUMNS} columns; name fewer cards, select \
+         settings with --condition, or pool them with --pool. `cardscope rank` and `cardscope report` order \
+         any number of cards"
+    ))
+}
+
+/// How a request wants the runs of a card divided.
+///
+/// # Errors
+/// A refusal where it names a word that nobody knows.
+pub(crate) fn division(request: &Request) -> Result<Division> {
+    let word = |text: &String| {
+        Setting::word(text).map_err(|why| Failure::refused_for(format!("--by: {why}, {AGE}"), why))
+    };
+    Ok(match &request.by[..] {
+        _ if request.pool => Division::Pooled,
+        [] => Division::BySetting,
+        [only] if only == AGE => Division::ByAge,
+        words if words.iter().any(|word| word == AGE) => {
+            return Err(Failure::refused("--by age divides by months alone: name no other word beside it"));
+        }
+        words => Division::By(distinct(words.iter().map(word).collect::<Result<Vec<_>>>()?)),
+    })
+}
+
+/// The cards that a request names, no two of one name; what is not a card says so in its name.
+pub(crate) fn chosen(request: &Request, source: &mut CardSource) -> Result<Vec<Chosen>> {
+    let mut found = asked(request, source)?;
+    set_apart(found.iter_mut().map(|(card, _)| card));
+    source.label(found.iter_mut().map(|(card, _)| card))?;
+    Ok(found)
+}
+
+fn asked(request: &Request, source: &mut CardSource) -> Result<Vec<Chosen>> {
+    if !request.cards.is_empty() {
+        let mut found: Vec<Chosen> = Vec::new();
+        for text in &request.cards {
+            for chosen in named(source, text)? {
+                // A card that is named twice would be compared with itself.
+                if !found.contains(&chosen) {
+                    found.push(chosen);
+                }
+            }
+        }
+        return Ok(found);
+    }
+    // Without a name: the user's own cards, and those that come with the program only where there are none.
+    let mut all: Vec<_> = source.cards()?.into_iter().filter(|card| card.runs > 0).collect();
+    if all.iter().any(|card| !source.is_collected(&card.id)) {
+        all.retain(|card| !source.is_collected(&card.id));
+    }
+    Ok(all.into_iter().map(|card| (card, Vec::new())).collect())
+}
+
+/// Cards as the user names them, with what their settings must have: `ADATA@cooling=active,size=1GiB`. The name of a
+/// file means the cards whose logs are in it.
+fn named(source: &mut CardSource, text: &str) -> Result<Vec<Chosen>> {
+    if !Path::new(text).is_file() {
+        return Ok(vec![card(source, text)?]);
+    }
+    Ok(source.take_file(Path::new(text))?.into_iter().map(|card| (card, Vec::new())).collect())
+}
+
+fn card(source: &mut CardSource, text: &str) -> Result<Chosen> {
+    let (name, wanted) = text.split_once('@').unwrap_or((text, ""));
+    let wanted = wanted.split(',').filter(|w| !w.is_empty()).map(Wanted::parse);
+    let wanted = wanted.collect::<Result<Vec<_>, _>>().map_err(Failure::refused)?;
+    let mut found = source.find(name)?;
+    // Of a card without runs there is nothing to compare: it makes no name ambiguous.
+    if found.iter().any(|card| card.runs > 0) {
+        found.retain(|card| card.runs > 0);
+    }
+    Ok((the_one(found, name)?, wanted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_testkit::cards::{card, file_of_cards};
+
+    #[test]
+    fn more_cards_than_anybody_reads_are_refused_before_they_are_all_read() {
+        let file = file_of_cards(240);
+        let archive = tempfile::NamedTempFile::new().unwrap();
+        let mut source = CardSource::open(Some(archive.path()), false).unwrap();
+        let request = Request { cards: vec![file.path().to_str().unwrap().to_owned()], ..Request::default() };
+        let cards = chosen(&request, &mut source).unwrap();
+        assert_eq!(cards.len(), 240);
+        assert!(
+            columns_of(&request, &cards[..MOST_COLUMNS], &Division::BySetting, &mut source)
+                .unwrap()
+                .is_some()
+        );
+        assert!(columns_of(&request, &cards, &Division::BySetting, &mut source).unwrap().is_none());
+        // What comes behind the 201st is not read: a card that has nothing would be refused.
+        let mut with_an_empty_one = cards[..=MOST_COLUMNS].to_vec();
+        with_an_empty_one.push((card("nobody measured it"), Vec::new()));
+        assert!(
+            columns_of(&request, &with_an_empty_one, &Division::BySetting, &mut source).unwrap().is_none()
+        );
+        assert!(too_many(240).to_string().contains("more than 200 columns"));
+    }
+}

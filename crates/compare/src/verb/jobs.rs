@@ -1,0 +1,78 @@
+//! `jobs`: the jobs that come with the program, listed, and any job explained.
+
+use cardscope_engine::input;
+use cardscope_model::host::{self, HOSTS, Host};
+use cardscope_model::job::{self, JOBS, Job};
+use cardscope_session::error::{Failure, Result};
+use clap::Args;
+use std::path::Path;
+
+/// List the jobs that cards are ranked for, or explain one
+///
+/// A job is a list of workloads, the times that count as good and as poor, and what a card must reach.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Request {
+    /// The job to explain: a name, or FILE.toml
+    pub name: Option<String>,
+}
+
+/// All jobs that come with the program.
+///
+/// # Errors
+/// If one of them is broken.
+pub fn list() -> Result<Vec<Job>> {
+    JOBS.all(job::parse).map_err(Failure::io)
+}
+
+/// A job that comes with the program.
+///
+/// # Errors
+/// A refusal where there is none of that name.
+pub fn builtin(name: &str) -> Result<Job> {
+    job::find(name).map_err(Failure::refused)
+}
+
+/// The hosts that come with the program.
+///
+/// # Errors
+/// If one of them is broken.
+pub fn hosts() -> Result<Vec<Host>> {
+    HOSTS.all(host::parse).map_err(Failure::io)
+}
+
+/// A job by its name, or from a file of the user's own.
+///
+/// # Errors
+/// A refusal where there is none of that name, or the file is not a job.
+pub fn show(name: &str) -> Result<Job> {
+    match own(name)? {
+        Some(text) => job::parse(&text).map_err(|e| Failure::refused_for(format!("{name}: {e}"), e)),
+        None => job::find(name).map_err(Failure::refused),
+    }
+}
+
+/// The text of a file of the user's own, where the name is one's.
+pub(crate) fn own(name: &str) -> Result<Option<String>> {
+    if Path::new(name).extension().is_none_or(|e| e != "toml") {
+        return Ok(None);
+    }
+    let text = input::text(Path::new(name), input::MOST_TEXT);
+    text.map(Some).map_err(|e| Failure::refused_for(format!("{name} cannot be read: {e}"), e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_job_is_explained_and_a_wrong_name_leads_to_the_list() {
+        let all = list().unwrap();
+        assert_eq!(all.len(), JOBS.names().count());
+        assert!(all.iter().all(|job| show(&job.name).unwrap() == *job));
+        let refused = show("pi-bot").unwrap_err().to_string();
+        assert!(
+            refused.contains("did you mean \"pi-boot\"?") && refused.contains("`cardscope jobs` lists"),
+            "{refused}"
+        );
+    }
+}

@@ -1,0 +1,179 @@
+//! What names a unit, taken out of what is published: evidence that is its serial number or CID, and either of them
+//! wherever a document repeats it (a target such as `/dev/disk/by-id/…_0x811e53b7` does).
+//!
+//! No hash stands in its place: a serial number has 32 bits, and who tries them all has it from its hash in a minute.
+
+use cardscope_model::archived::StoredCard;
+use cardscope_model::finding::Finding;
+use cardscope_model::session_file::CardUnit;
+use serde_json::Value;
+
+/// Keys of evidence whose value names a unit: the registers CID and PSN, serial numbers of readers and NVMe cards.
+const KEYS: [&str; 5] = ["cid", "psn", "serial", "serial_number", "sn"];
+
+/// Shorter ones are in every other number; evidence of that name goes all the same.
+const LEAST_LETTERS: usize = 6;
+
+/// What stands in place of a name.
+const GONE: &str = "[hidden]";
+
+/// Texts that name a unit. The default hides nothing.
+#[derive(Debug, Default)]
+pub(super) struct Hidden {
+    /// In small letters, the longest first, since one may be the end of another; `None` where nothing is hidden.
+    names: Option<Vec<String>>,
+}
+
+impl Hidden {
+    /// Serial numbers and CIDs of a card's units, in the ways in which they are written.
+    pub(super) fn of(card: &StoredCard, units: &[CardUnit]) -> Hidden {
+        let facts = units.iter().map(|unit| &unit.facts).chain([&card.facts]);
+        let known = facts.flat_map(|facts| [facts.serial.as_deref(), facts.cid.as_deref()]);
+        let known = known.chain(units.iter().map(|unit| unit.serial.as_deref())).flatten();
+        let mut names: Vec<String> = known.flat_map(written).filter(|name| is_telling(name)).collect();
+        names.sort_by(|a, b| b.len().cmp(&a.len()).then(a.cmp(b)));
+        names.dedup();
+        Hidden { names: Some(names) }
+    }
+
+    /// A finding without them.
+    pub(super) fn cleared(&self, finding: &Finding) -> Finding {
+        let mut finding = finding.clone();
+        if self.names.is_none() {
+            return finding;
+        }
+        finding.evidence.retain(|(what, _)| !names_a_unit(what));
+        for text in [&mut finding.verdict].into_iter().chain(&mut finding.advice) {
+            self.clear_text(text);
+        }
+        finding.evidence.iter_mut().for_each(|(_, value)| self.clear_text(value));
+        finding
+    }
+
+    /// A document of another verb without them, whatever its shape: fields of these names, pairs of evidence, and texts.
+    pub(super) fn clear(&self, document: &mut Value) {
+        if self.names.is_none() {
+            return;
+        }
+        match document {
+            Value::Object(fields) => {
+                fields.retain(|name, _| !names_a_unit(name));
+                fields.values_mut().for_each(|value| self.clear(value));
+            }
+            Value::Array(values) => {
+                values.retain(|value| !is_evidence(value));
+                values.iter_mut().for_each(|value| self.clear(value));
+            }
+            Value::String(text) => self.clear_text(text),
+            _ => {}
+        }
+    }
+
+    /// A text without them.
+    pub(super) fn clear_text(&self, text: &mut String) {
+        for name in self.names.iter().flatten() {
+            let mut from = 0;
+            // Names are ASCII, so that places in the small letters are places in the text.
+            while let Some(at) = text[from..].to_ascii_lowercase().find(name.as_str()) {
+                text.replace_range(from + at..from + at + name.len(), GONE);
+                from += at + GONE.len();
+            }
+        }
+    }
+}
+
+fn names_a_unit(what: &str) -> bool {
+    KEYS.iter().any(|key| what.eq_ignore_ascii_case(key))
+}
+
+/// A pair of a name and a value, as findings have them.
+fn is_evidence(value: &Value) -> bool {
+    matches!(value.as_array().map(Vec::as_slice), Some([Value::String(what), Value::String(_)]) if names_a_unit(what))
+}
+
+/// A number of nothing but zeros names nobody, and short ones are everywhere.
+fn is_telling(name: &str) -> bool {
+    name.len() >= LEAST_LETTERS && name.trim_start_matches("0x").bytes().any(|letter| letter != b'0')
+}
+
+/// A name as it is told, without `0x`, and in decimal digits.
+fn written(name: &str) -> Vec<String> {
+    let small = name.trim().to_ascii_lowercase();
+    if !small.is_ascii() {
+        return Vec::new();
+    }
+    let digits = small.strip_prefix("0x").unwrap_or(&small).to_owned();
+    let number = u32::from_str_radix(&digits, 16).map(|number| number.to_string());
+    [small, digits].into_iter().chain(number).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::card::CardFacts;
+    use cardscope_model::finding::Weight;
+    use serde_json::json;
+
+    const CID: &str = "0353445355303847808000c0ffee00fd";
+
+    /// What names a unit of this serial number, of which this is known besides.
+    fn of(serial: &str, facts: CardFacts) -> Hidden {
+        let serial = Some(serial.to_owned());
+        let unit = CardUnit { id: "0123".into(), serial, facts, ..CardUnit::default() };
+        Hidden::of(&cardscope_testkit::cards::card("A"), &[unit])
+    }
+
+    fn hidden() -> Hidden {
+        of("0x00C0FFEE", CardFacts { cid: Some(CID.into()), ..CardFacts::default() })
+    }
+
+    #[test]
+    fn a_finding_keeps_its_numbers_but_for_those_that_name_the_unit() {
+        let finding = Finding::new("serial-low", Weight::Hint, 0.3, "Card 0x00c0ffee is odd.")
+            .because("psn", "0x00c0ffee")
+            .because("mid", "0x03")
+            .advise(format!("Look up {}.", CID.to_uppercase()));
+        let found = hidden().cleared(&finding);
+        assert_eq!(found.evidence, [("mid".to_owned(), "0x03".to_owned())]);
+        assert_eq!(found.verdict, "Card [hidden] is odd.");
+        assert_eq!(found.advice.as_deref(), Some("Look up [hidden]."));
+        assert_eq!(Hidden::default().cleared(&finding), finding, "where they are asked for");
+    }
+
+    #[test]
+    fn a_document_keeps_its_shape_and_no_name_in_it_survives() {
+        let mut document = json!({
+            "target": "/dev/disk/by-id/mmc-SU08G_0x00c0ffee",
+            "identity": { "cid": { "raw": CID }, "csd": { "raw": "400e" } },
+            "findings": [{ "evidence": [["psn", "0x00c0ffee"], ["mid", "0x03"]] }],
+            "note": "number 12648430 on the back",
+            "blocks": [1, 2],
+        });
+        hidden().clear(&mut document);
+        assert_eq!(
+            document,
+            json!({
+                "target": "/dev/disk/by-id/mmc-SU08G_[hidden]",
+                "identity": { "csd": { "raw": "400e" } },
+                "findings": [{ "evidence": [["mid", "0x03"]] }],
+                "note": "number [hidden] on the back",
+                "blocks": [1, 2],
+            })
+        );
+    }
+
+    #[test]
+    fn a_serial_number_that_is_called_like_what_stands_in_its_place_ends_too() {
+        let mut text = "hidden, 100000000, Hidden".to_owned();
+        let facts = CardFacts { serial: Some("0x00000000".into()), ..CardFacts::default() };
+        of("HIDDEN", facts).clear_text(&mut text);
+        assert_eq!(text, "[hidden], 100000000, [hidden]");
+    }
+
+    #[test]
+    fn a_short_serial_number_does_not_eat_other_numbers() {
+        let mut document = json!({ "words": "11 of 100", "serial": "1" });
+        of("1", CardFacts::default()).clear(&mut document);
+        assert_eq!(document, json!({ "words": "11 of 100" }));
+    }
+}

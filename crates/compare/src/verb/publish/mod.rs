@@ -1,0 +1,210 @@
+//! `report`: everything that is known of some cards, gathered for publishing. Which file it becomes is the business of crate
+//! `report`.
+//!
+//! What names a unit (serial numbers, CIDs) is taken out here (`hidden`), before anything is laid out, unless it is asked
+//! for. Of more cards than anybody compares only the orders are published; `orders` chooses them where nobody does.
+
+mod hidden;
+mod metadata;
+mod orders;
+mod over_time;
+mod part;
+mod pictures;
+
+use crate::card_source::CardSource;
+use crate::judge::comparison::{Column, MOST_PAIRED, comparison};
+use crate::verb::compare;
+use crate::verb::compare::Request as Compared;
+use crate::verb::rank;
+use crate::verb::rank::{By, GroupBy, Order, groups};
+use cardscope_model::archived::StoredCard;
+use cardscope_model::comparison::Comparison;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::publication::{CardPart, Publication};
+use cardscope_model::test_name::TestName;
+use cardscope_session::error::Result;
+use clap::{ArgGroup, Args};
+use jiff::Zoned;
+
+/// What is published. Many cards are put in order without being asked.
+#[derive(Debug, Clone, Default, Args)]
+#[group(skip)]
+#[command(
+    group(ArgGroup::new("order").args(["job", "rank_by"]).multiple(true)),
+    mut_arg("cards", |cards| {
+        cards.help("Cards as in `compare`, or log files [default: all of the archive]")
+    }),
+    mut_arg("by", |by| by.help("Split each card by WORD, as `compare --by`"))
+)]
+pub struct Request {
+    /// Title of the report
+    #[arg(long)]
+    pub title: Option<String>,
+    /// Also order the cards for this job of `cardscope jobs` (repeatable)
+    #[arg(long = "for", value_name = "JOB")]
+    pub job: Vec<String>,
+    /// Also order the cards by this test, e.g. "RND4K Q1T1 write" (repeatable)
+    #[arg(long, value_name = "TEST")]
+    pub rank_by: Vec<TestName>,
+    /// Limit the speeds to this host, in these orders
+    #[arg(long, value_name = "HOST", requires = "order")]
+    pub on: Option<String>,
+    /// Show how well each of these predicts the orders: mark, app-mark, maker, year, capacity
+    #[arg(long, value_name = "WORD,...", requires = "order", value_delimiter = ',', value_parser = groups())]
+    #[arg(hide_possible_values = true)]
+    pub group_by: Vec<GroupBy>,
+    /// Also publish serial numbers and CIDs
+    #[arg(long)]
+    pub serials: bool,
+    /// The cards, and how they are compared.
+    #[command(flatten)]
+    pub compared: Compared,
+}
+
+impl Request {
+    /// By what the user has the cards ordered.
+    fn orders(&self) -> Vec<By> {
+        let jobs = self.job.iter().cloned().map(By::Job);
+        jobs.chain(self.rank_by.iter().copied().map(By::Test)).collect()
+    }
+}
+
+/// Gathers everything that the request publishes, so that each output format is made of the same data.
+///
+/// # Errors
+/// As `compare` and `rank`; more cards than anybody compares are refused only where they cannot be put in order either.
+pub fn publish(request: &Request) -> Result<Publication> {
+    let compared = &request.compared;
+    let mut source = compared.choice.open()?;
+    let chosen = compare::chosen(compared, &mut source)?;
+    let division = compare::division(compared)?;
+    let columns = compare::columns_of(compared, &chosen, &division, &mut source)?;
+    let mut cards: Vec<StoredCard> = Vec::new();
+    for (card, _) in chosen {
+        if cards.iter().all(|known| known.id != card.id) {
+            cards.push(card);
+        }
+    }
+    let mut orders = request.orders();
+    let is_asked = !orders.is_empty();
+    // Of many cards nobody reads who differs from whom: an order says more.
+    let many = columns.as_ref().is_none_or(|columns| columns.len() > MOST_PAIRED);
+    if many && !is_asked {
+        orders = orders::usual(&compared.choice, &cards, &mut source)?;
+    }
+    let mut rankings = Vec::new();
+    for by in &orders {
+        let named = !compared.cards.is_empty();
+        let order = Order { by, on: request.on.as_deref(), group_by: &request.group_by, named };
+        rankings.push(rank::rank_among(order, &compared.choice, cards.clone(), &mut source)?);
+    }
+    let (comparison, parts) = match columns {
+        Some(columns) => {
+            let parts = parts(request, &columns, &mut source)?;
+            let mut compared = comparison(columns, &division, &source.spreads()?);
+            compared.details = source.details(&compared.entries)?;
+            (compared, parts)
+        }
+        None if rankings.is_empty() => return Err(compare::too_many(cards.len())),
+        None => (not_compared(cards.len(), is_asked), Vec::new()),
+    };
+    Ok(Publication {
+        title: request.title.clone().unwrap_or_else(|| title(&parts, cards.len())),
+        made_on: Zoned::now().strftime("%Y-%m-%d").to_string(),
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        comparison,
+        rankings,
+        cards: parts,
+    })
+}
+
+/// A part for each card that has a column, in their order.
+fn parts(request: &Request, columns: &[Column], source: &mut CardSource) -> Result<Vec<CardPart>> {
+    let mut ids: Vec<&str> = Vec::new();
+    for column in columns {
+        if !ids.contains(&column.entry.card_id.as_str()) {
+            ids.push(&column.entry.card_id);
+        }
+    }
+    let of = |id: &str| columns.iter().filter(|column| column.entry.card_id == id).collect::<Vec<_>>();
+    let shown = (request.serials, pictures::room(ids.len()));
+    ids.into_iter().map(|id| part::part(source, id, &of(id), &request.compared.choice.tests, shown)).collect()
+}
+
+/// What stands in place of a comparison that nobody could read. `asked`: whether somebody chose the orders.
+fn not_compared(cards: usize, asked: bool) -> Comparison {
+    let (by, or) = match asked {
+        true => ("", ""),
+        false => (", by their most common tests", "; choose another order with --for JOB or --rank-by TEST"),
+    };
+    let verdict = format!("{cards} cards are too many for a comparison, so they are only ranked{by}.");
+    let advice = format!("Name a few of them for results, differences and series{or}.");
+    let why = Finding::new("not-compared", Weight::Note, 1.0, verdict).advise(advice);
+    Comparison { findings: vec![why], ..Comparison::default() }
+}
+
+/// `A and B`, or how many cards.
+fn title(compared: &[CardPart], cards: usize) -> String {
+    match compared {
+        [] => format!("{cards} cards in order"),
+        [one] => one.title.clone(),
+        [first, second] => format!("{} and {}", first.title, second.title),
+        all => format!("{} cards compared", all.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verb::compare::Choice;
+    use cardscope_model::ranking::RankedBy;
+    use cardscope_session::options::ArchiveAt;
+    use cardscope_testkit::cards::file_of_cards;
+
+    /// Forty cards of which one test is known, from a file.
+    fn many(rank_by: &[&str], tests: &[&str]) -> Result<Publication> {
+        let file = file_of_cards(240);
+        let archive = tempfile::NamedTempFile::new().unwrap();
+        let named = |tests: &[&str]| tests.iter().map(|test| test.parse().unwrap()).collect();
+        publish(&Request {
+            compared: Compared {
+                cards: vec![file.path().to_str().unwrap().to_owned()],
+                choice: Choice {
+                    tests: named(tests),
+                    without_collection: true,
+                    archive: ArchiveAt { archive: Some(archive.path().to_owned()) },
+                    ..Choice::default()
+                },
+                ..Compared::default()
+            },
+            rank_by: named(rank_by),
+            group_by: vec![GroupBy::Maker],
+            ..Request::default()
+        })
+    }
+
+    #[test]
+    fn of_240_cards_the_orders_are_published() {
+        let found = many(&["SEQ1M Q8T1 read"], &[]).unwrap();
+        assert_eq!((found.title.as_str(), found.comparison.entries.len()), ("240 cards in order", 0));
+        assert_eq!(found.rankings[0].places.len(), 240);
+        let groups = &found.rankings[0].groups[0];
+        assert_eq!(groups.groups.iter().map(|g| g.cards).sum::<u32>(), 240);
+        let [why] = &found.comparison.findings[..] else { panic!("{:?}", found.comparison.findings) };
+        assert_eq!(why.claim, "not-compared");
+        assert!(!why.verdict.contains("most common tests"), "somebody chose the order: {}", why.verdict);
+    }
+
+    #[test]
+    fn cards_beyond_number_are_put_in_order_even_if_nobody_says_by_what() {
+        let usual = many(&[], &[]).unwrap();
+        let by = |found: &Publication| found.rankings.iter().map(|r| r.by.clone()).collect::<Vec<_>>();
+        let reads = RankedBy::Test("SEQ1M Q8T1 read".parse().unwrap());
+        assert_eq!(by(&usual), std::slice::from_ref(&reads));
+        assert_eq!(usual.rankings[0].places.len(), 240);
+        let why = &usual.comparison.findings[0];
+        assert!(why.verdict.contains("their most common tests"), "{}", why.verdict);
+        assert!(why.advice.as_ref().unwrap().contains("--rank-by"));
+        assert_eq!(by(&many(&[], &["SEQ1M Q8T1 read"]).unwrap()), [reads]);
+    }
+}

@@ -1,0 +1,86 @@
+//! By what many cards are put in order where nobody says it.
+
+use crate::card_source::CardSource;
+use crate::verb::compare::Choice;
+use crate::verb::rank::By;
+use cardscope_model::archived::{StoredCard, SummaryRow};
+use cardscope_model::test_name::{Op, Order, TestName};
+use cardscope_session::error::Result;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+
+/// What a card is known for, in the order in which people look at it.
+const KINDS: [(Order, Op); 4] = [
+    (Order::Sequential, Op::Read),
+    (Order::Sequential, Op::Write),
+    (Order::Random, Op::Read),
+    (Order::Random, Op::Write),
+];
+
+/// The tests that are asked for; else, of sequential and of random reads and writes, the test that most of the cards have
+/// under the settings that are asked for. None where nothing of the sort was measured.
+pub(super) fn usual(choice: &Choice, cards: &[StoredCard], source: &mut CardSource) -> Result<Vec<By>> {
+    if !choice.tests.is_empty() {
+        return Ok(choice.tests.iter().copied().map(By::Test).collect());
+    }
+    let mut rows = source.summaries(|_| true)?;
+    rows.retain(|row| choice.is_met_by(&row.setting));
+    Ok(most_common(cards, &rows).into_iter().map(By::Test).collect())
+}
+
+fn most_common(cards: &[StoredCard], rows: &[SummaryRow]) -> Vec<TestName> {
+    let ids: HashSet<&str> = cards.iter().map(|card| card.id.as_str()).collect();
+    let mut measured: HashMap<TestName, (HashSet<&str>, u64)> = HashMap::new();
+    for row in rows.iter().filter(|row| ids.contains(row.card_id.as_str())) {
+        let (of, runs) = measured.entry(row.test).or_default();
+        of.insert(&row.card_id);
+        *runs += u64::from(row.n);
+    }
+    let most = |(order, op)| {
+        let of_kind = measured.iter().filter(|(test, _)| test.pattern.order == order && test.op == op);
+        // Of tests that as many cards have, the one with more runs; then by name, so that it is always the same.
+        let found = of_kind.max_by_key(|(test, (of, runs))| (of.len(), *runs, Reverse(test.to_string())));
+        found.map(|(test, _)| *test)
+    };
+    KINDS.into_iter().filter_map(most).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::run::Figure;
+    use cardscope_store::summaries_of;
+
+    /// Rows of one run of each test of each card.
+    fn rows(measured: &[(&str, &[&str])]) -> Vec<SummaryRow> {
+        let runs = measured.iter().flat_map(|(card, tests)| {
+            tests.iter().map(|test| {
+                let mut run = cardscope_testkit::cards::run("cooling=active", 20.0);
+                run.card_id = (*card).to_owned();
+                run.run.results = vec![Figure::of(test.parse().unwrap(), 20.0)];
+                run
+            })
+        });
+        summaries_of(&runs.collect::<Vec<_>>(), |_| true)
+    }
+
+    fn named(cards: &[&str], rows: &[SummaryRow]) -> Vec<String> {
+        let cards: Vec<StoredCard> = cards.iter().map(|name| cardscope_testkit::cards::card(name)).collect();
+        most_common(&cards, rows).iter().map(TestName::to_string).collect()
+    }
+
+    #[test]
+    fn of_each_kind_the_test_that_most_of_the_cards_have_is_taken() {
+        let rows = rows(&[
+            ("a", &["RND4K Q1T1 write", "SEQ1M Q8T1 read", "RND4K Q1T1 mix70"]),
+            ("b", &["SEQ1M Q8T1 read", "SEQ1M Q1T1 read"]),
+            ("c", &["SEQ1M Q1T1 read"]),
+            ("d", &["SEQ1M Q1T1 read", "RND4K Q32T1 write"]),
+        ]);
+        // As many cards have either random write: the name decides.
+        assert_eq!(named(&["a", "b", "c", "d"], &rows), ["SEQ1M Q1T1 read", "RND4K Q1T1 write"]);
+        // What others have does not count.
+        assert_eq!(named(&["a"], &rows), ["SEQ1M Q8T1 read", "RND4K Q1T1 write"]);
+        assert_eq!(named(&["e"], &rows), [""; 0]);
+    }
+}

@@ -1,0 +1,105 @@
+//! Runs of one card under two coolings, and what a series is made of.
+
+use super::*;
+use crate::judge::comparison::{Division, columns};
+use cardscope_model::histogram::Histogram;
+use cardscope_model::result::TemperatureC;
+use cardscope_model::run::{CardRun, Run};
+use cardscope_testkit::cards::{card, run};
+
+const READ: &str = "SEQ1M Q8T1 read";
+
+fn second(at_s: u32, bytes: u64) -> Bucket {
+    Bucket { at_s, bytes, ios: 20, max_us: 100.0, temperature_c: Some(40.0), ..Bucket::default() }
+}
+
+/// Two whole seconds and a half.
+fn sample(latency: u64) -> Sample {
+    let mut histogram = Histogram::default();
+    histogram.record(latency);
+    Sample {
+        bytes: 50_000_000,
+        ios: 50,
+        nanos: 2_500_000_000,
+        histogram,
+        series: [second(0, 20_000_000), second(1, 20_000_000), second(2, 10_000_000)].into_iter().collect(),
+        temperature_c: TemperatureC::default(),
+        counted: true,
+    }
+}
+
+fn record(latency: u64) -> SampleRecord {
+    SampleRecord {
+        test_key: READ.into(),
+        test: READ.parse().unwrap(),
+        step: None,
+        loop_index: 0,
+        sample: sample(latency),
+        caveats: Vec::new(),
+    }
+}
+
+/// Runs 1 and 2 with a fan, run 3 without.
+fn of_two_coolings() -> Vec<Column> {
+    let measured = |number: u32, cooling: &str| {
+        let one = run(cooling, 20.0);
+        CardRun { run: Run { run: number, ..one.run }, ..one }
+    };
+    let runs =
+        vec![measured(1, "cooling=active"), measured(2, "cooling=active"), measured(3, "cooling=passive")];
+    columns(&card("A"), runs, &Division::BySetting)
+}
+
+#[test]
+fn the_second_in_which_a_test_ends_is_no_slow_one() {
+    let seconds = whole_seconds(&sample(1000));
+    assert_eq!(seconds.iter().map(|s| s.bytes).collect::<Vec<_>>(), [20_000_000; 2]);
+    // A second that ended together with the test is a whole one.
+    let whole = Sample { nanos: 3 * NANOS_PER_S, ..sample(1000) };
+    assert_eq!(whole_seconds(&whole).len(), 3);
+}
+
+#[test]
+fn runs_of_two_coolings_are_not_laid_over_each_other_and_each_run_counts_once() {
+    let columns = of_two_coolings();
+    let mut found = OverTime::new(&columns.iter().collect::<Vec<_>>(), &[]);
+    // The first run has two loops.
+    for (column, number, latency) in [(0, 1, 1_000), (0, 1, 2_000), (0, 2, 3_000), (1, 1, 9_000)] {
+        found.add_sample(column, number, &record(latency));
+    }
+    let (series, latencies) = found.into_parts();
+    let of = |entry: &str| series.iter().filter(|c| c.entry == entry).map(|c| c.run).collect::<Vec<_>>();
+    assert_eq!(of("A · cooling active"), [1, 1, 2]);
+    assert_eq!(of("A · cooling passive"), [1]);
+    let told: Vec<_> = latencies
+        .iter()
+        .map(|l| (l.entry.as_str(), l.condition.as_str(), l.runs, l.histogram.count(), l.histogram.max()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("A · cooling active", "cooling active", 2, 3, 3_000),
+            ("A · cooling passive", "cooling passive", 1, 1, 9_000)
+        ]
+    );
+}
+
+#[test]
+fn runs_are_counted_by_column_whatever_their_sessions_call_them() {
+    let columns = of_two_coolings();
+    let found = OverTime::new(&columns.iter().collect::<Vec<_>>(), &[]);
+    let session = run("cooling=active", 1.0).session;
+    assert_eq!(found.runs[&(session.clone(), 2)], [(0, 2)]);
+    assert_eq!(found.runs[&(session.clone(), 3)], [(1, 1)]);
+    assert_eq!(found.runs.get(&(session, 4)), None, "what is not compared is not shown");
+}
+
+#[test]
+fn a_long_course_is_thinned_without_losing_speed_or_the_longest_stall() {
+    let stall =
+        |at_s: u32| Bucket { max_us: if at_s == 3601 { 9e5 } else { 100.0 }, ..second(at_s, 20_000_000) };
+    let thin = thinned(&(0..7200).map(stall).collect::<Vec<_>>());
+    assert_eq!(thin.len(), MOST_SECONDS);
+    assert!(thin.iter().all(|s| s.mb_s() == 20.0 && s.seconds == 12));
+    assert!(thin.iter().any(|s| s.max_us == 9e5));
+}

@@ -1,0 +1,230 @@
+//! One card's part: what is known of it, its series and latencies, and the last documents about its inside.
+
+use super::hidden::Hidden;
+use super::over_time::OverTime;
+use super::pictures;
+use crate::card_source::CardSource;
+use crate::judge::comparison::Column;
+use cardscope_model::archived::StoredCard;
+use cardscope_model::card::CardFacts;
+use cardscope_model::finding::Finding;
+use cardscope_model::publication::CardPart;
+use cardscope_model::session_file::CardUnit;
+use cardscope_model::sustain::SustainReport;
+use cardscope_model::test_name::TestName;
+use cardscope_model::verify::VerifyReport;
+use cardscope_session::error::Result;
+use cardscope_store::{SessionId, StoredSession};
+use serde::Deserialize as _;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeSet;
+
+/// Sessions whose series and latencies are published: the last ones. More fill a page that nobody reads.
+const LAST_SESSIONS: usize = 4;
+
+/// Gathers a card's part. `columns` are those of the comparison that are of this card: only what counts among their figures
+/// is shown over time.
+pub(super) fn part(
+    source: &mut CardSource,
+    id: &str,
+    columns: &[&Column],
+    tests: &[TestName],
+    (serials, room): (bool, u64),
+) -> Result<CardPart> {
+    let card = source.card(id)?;
+    let mut part = bare(&card, source.events(id)?, serials);
+    if source.is_collected(id) {
+        return Ok(part);
+    }
+    let Some(archive) = source.archive() else { return Ok(part) };
+    let units = archive.units(id)?;
+    let hidden = if serials { Hidden::default() } else { Hidden::of(&card, &units) };
+    if serials {
+        name_units(&mut part, &units);
+    }
+    let notes = part.events.iter_mut().flat_map(|event| [&mut event.note, &mut event.source]);
+    notes.chain([&mut part.card.note]).flatten().for_each(|text| hidden.clear_text(text));
+    part.pictures = pictures::of(archive, id, room, &hidden)?;
+    let mut over_time = OverTime::new(columns, tests);
+    for session in last_sessions(columns) {
+        let session = archive.session(session)?.file;
+        if let Some(unit) = session.specimen.as_ref().filter(|_| !serials) {
+            part.pieces.push(hash(&unit.id));
+        }
+        if serials && units.len() == 1 {
+            part.card.cid = part.card.cid.take().or_else(|| cid(&session.identity));
+        }
+        let findings = session.report.iter().flat_map(|report| &report.header.findings);
+        findings.for_each(|finding| add_finding(&mut part, hidden.cleared(finding)));
+        over_time.add(session);
+    }
+    (part.courses, part.latencies) = over_time.into_parts();
+    for record in archive.card_sessions(id)?.iter().filter(|session| session.is_record) {
+        add_record(&mut part, archive.session(record.id)?, &hidden);
+    }
+    part.pieces.sort_unstable();
+    part.pieces.dedup();
+    Ok(part)
+}
+
+fn bare(card: &StoredCard, events: Vec<cardscope_model::card::Event>, serials: bool) -> CardPart {
+    CardPart {
+        card_id: card.id.clone(),
+        title: card.title.clone(),
+        card: if serials { card.facts.clone() } else { card.facts.without_serial() },
+        events,
+        ..CardPart::default()
+    }
+}
+
+/// The last sessions of these columns, the newest first: their names sort by time.
+fn last_sessions(columns: &[&Column]) -> Vec<SessionId> {
+    let all: BTreeSet<&String> =
+        columns.iter().flat_map(|column| column.runs.iter().map(|(session, _)| session)).collect();
+    all.into_iter().filter_map(|session| session.parse().ok()).rev().take(LAST_SESSIONS).collect()
+}
+
+/// The archive keeps serial numbers and CIDs with the units, not with the card.
+fn name_units(part: &mut CardPart, units: &[CardUnit]) {
+    if let [only] = units {
+        part.card.complete_from(&CardFacts {
+            serial: only.facts.serial.clone().or_else(|| only.serial.clone()),
+            cid: only.facts.cid.clone(),
+            ..CardFacts::default()
+        });
+    }
+    part.pieces = units.iter().map(named).collect();
+}
+
+/// The CID among what a card said of itself when it was measured.
+fn cid(identity: &serde_json::Value) -> Option<String> {
+    identity.pointer("/cid/raw")?.as_str().map(str::to_owned)
+}
+
+/// A unit by its serial number and CID, else by enough of its hash to tell it from others.
+fn named(unit: &CardUnit) -> String {
+    let serial = unit.serial.clone().or_else(|| unit.facts.serial.clone());
+    match (serial, &unit.facts.cid) {
+        (Some(serial), Some(cid)) => format!("{serial} (CID {cid})"),
+        (Some(serial), None) => serial,
+        (None, Some(cid)) => format!("CID {cid}"),
+        (None, None) => hash(&unit.id),
+    }
+}
+
+fn hash(whole: &str) -> String {
+    format!("#{}", whole.get(..8).unwrap_or(whole))
+}
+
+fn add_record(part: &mut CardPart, record: StoredSession, hidden: &Hidden) {
+    let Some(mut document) = record.file.document else { return };
+    hidden.clear(&mut document);
+    match record.summary.kind.as_str() {
+        "map" => last(&mut part.map, &document),
+        "verify" => surest(&mut part.verify, &document),
+        "sustain" => longest(&mut part.sustain, &document),
+        "check" => {
+            last(&mut part.map, &document["map"]);
+            surest(&mut part.verify, &document["verify"]);
+        }
+        _ => return,
+    }
+    let findings = document.get_mut("findings").map(serde_json::Value::take);
+    let findings: Vec<Finding> =
+        findings.and_then(|found| serde_json::from_value(found).ok()).unwrap_or_default();
+    findings.into_iter().for_each(|finding| add_finding(part, finding));
+}
+
+/// Two sessions may conclude the same.
+fn add_finding(part: &mut CardPart, finding: Finding) {
+    if !part.findings.contains(&finding) {
+        part.findings.push(finding);
+    }
+}
+
+/// Records come oldest first: the last one that can be read stays.
+fn last<T: DeserializeOwned>(place: &mut Option<T>, document: &serde_json::Value) {
+    if let Ok(found) = T::deserialize(document) {
+        *place = Some(found);
+    }
+}
+
+/// The last of the surest stays.
+fn surest(place: &mut Option<VerifyReport>, document: &serde_json::Value) {
+    let Ok(found) = VerifyReport::deserialize(document) else { return };
+    if place.as_ref().is_none_or(|known| known.body.sureness() <= found.body.sureness()) {
+        *place = Some(found);
+    }
+}
+
+/// A visit uses a card for a minute, which says less than a long run before it: the longest stays, of equal ones the last.
+fn longest(place: &mut Option<SustainReport>, document: &serde_json::Value) {
+    let Ok(found) = SustainReport::deserialize(document) else { return };
+    let lasted = |run: &SustainReport| run.body.moved.seconds;
+    if place.as_ref().is_none_or(|known| lasted(known) <= lasted(&found)) {
+        *place = Some(found);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::verify::{Method, Verdict};
+
+    fn unit(serial: Option<&str>, cid: Option<&str>) -> CardUnit {
+        CardUnit {
+            id: "0123456789abcdef".into(),
+            serial: serial.map(str::to_owned),
+            facts: CardFacts { cid: cid.map(str::to_owned), ..CardFacts::default() },
+            ..CardUnit::default()
+        }
+    }
+
+    #[test]
+    fn a_unit_is_named_by_what_is_known_of_it() {
+        assert_eq!(named(&unit(Some("0x811e"), Some("1d41"))), "0x811e (CID 1d41)");
+        assert_eq!(named(&unit(None, None)), "#01234567");
+    }
+
+    #[test]
+    fn a_card_of_one_unit_has_its_cid_where_serial_numbers_are_published() {
+        let card = cardscope_testkit::cards::card("A");
+        let mut part = bare(&card, Vec::new(), true);
+        name_units(&mut part, &[unit(Some("0x811e"), Some("1d41"))]);
+        assert_eq!((part.card.serial.as_deref(), part.card.cid.as_deref()), (Some("0x811e"), Some("1d41")));
+        let mut two = bare(&card, Vec::new(), true);
+        name_units(&mut two, &[unit(Some("0x811e"), Some("1d41")), unit(Some("0x811f"), Some("1d42"))]);
+        assert_eq!((two.card.cid.as_deref(), two.pieces.len()), (None, 2));
+    }
+
+    #[test]
+    fn a_quick_test_does_not_take_the_place_of_a_full_one_and_a_fake_does() {
+        let mut shown = None;
+        let mut after = |verdict: Verdict, method: Method| {
+            let mut report = VerifyReport::default();
+            (report.body.verdict, report.body.method) = (verdict, method);
+            surest(&mut shown, &serde_json::to_value(report).unwrap());
+            shown.as_ref().map(|shown| (shown.body.verdict, shown.body.method))
+        };
+        assert_eq!(after(Verdict::Inconclusive, Method::Full), Some((Verdict::Inconclusive, Method::Full)));
+        assert_eq!(after(Verdict::Genuine, Method::Quick), Some((Verdict::Genuine, Method::Quick)));
+        assert_eq!(after(Verdict::Genuine, Method::Full), Some((Verdict::Genuine, Method::Full)));
+        assert_eq!(after(Verdict::Genuine, Method::Quick), Some((Verdict::Genuine, Method::Full)));
+        assert_eq!(after(Verdict::Limbo, Method::Quick), Some((Verdict::Limbo, Method::Quick)));
+        assert_eq!(after(Verdict::Inconclusive, Method::Full), Some((Verdict::Limbo, Method::Quick)));
+    }
+
+    #[test]
+    fn a_visits_minute_does_not_take_the_place_of_a_long_run() {
+        let lasting = |seconds: f64, target: &str| {
+            let mut run = SustainReport::default();
+            (run.body.moved.seconds, run.header.target) = (seconds, target.to_owned());
+            serde_json::to_value(run).unwrap()
+        };
+        let mut shown = None;
+        for (seconds, target) in [(30.0, "first"), (600.0, "long"), (60.0, "visit"), (600.0, "again")] {
+            longest(&mut shown, &lasting(seconds, target));
+        }
+        assert_eq!(shown.unwrap().header.target, "again");
+    }
+}

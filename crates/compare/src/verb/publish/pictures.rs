@@ -1,0 +1,95 @@
+//! Photographs and screenshots that hang on a card, its units and its sessions, as far as a page has room for them.
+
+use super::hidden::Hidden;
+use super::metadata::without_metadata;
+use cardscope_model::publication::{Picture, Pictures};
+use cardscope_session::attachment::media_type;
+use cardscope_session::error::Result;
+use cardscope_store::{Archive, StoredAttachment};
+
+/// The longest picture, in bytes, and all pictures of a page, which its cards share: it is still read on a phone.
+const MOST_BYTES: u64 = 300_000;
+const MOST_BYTES_OF_A_PAGE: u64 = 600_000;
+
+/// Bytes of pictures that each of so many cards has room for.
+pub(super) fn room(cards: usize) -> u64 {
+    MOST_BYTES_OF_A_PAGE / cards.max(1) as u64
+}
+
+/// What a browser shows and nobody's script stands in.
+const SHOWN: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
+
+/// The pictures of a card, of up to `room` bytes; the same file under several names once.
+pub(super) fn of(archive: &mut Archive, card: &str, mut room: u64, hidden: &Hidden) -> Result<Pictures> {
+    let mut attached: Vec<StoredAttachment> = archive
+        .attachments(card)?
+        .into_iter()
+        .filter(|file| SHOWN.contains(&file.media_type.as_str()))
+        .collect();
+    let mut known = std::collections::BTreeSet::new();
+    attached.retain(|file| known.insert(file.hash.clone()));
+    let mut pictures = Pictures::default();
+    for file in attached {
+        if file.bytes > MOST_BYTES.min(room) {
+            pictures.left_out += 1;
+            continue;
+        }
+        let bytes = archive.attachment(&file.hash)?;
+        // What the archive calls a picture came from anywhere; its first bytes say what it is.
+        let Some(media_type) = SHOWN.into_iter().find(|shown| *shown == media_type(&bytes)) else { continue };
+        // Where it was taken, and by whom, is nobody's business.
+        let Some(bytes) = without_metadata(media_type, &bytes) else {
+            pictures.left_out += 1;
+            continue;
+        };
+        room -= file.bytes;
+        let mut caption = file.note.unwrap_or(file.name);
+        hidden.clear_text(&mut caption);
+        pictures.shown.push(Picture { caption, media_type, bytes });
+    }
+    Ok(pictures)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::card::CardFacts;
+    use cardscope_model::condition::Condition;
+    use cardscope_model::session_file::CardUnit;
+    use cardscope_session::recorder;
+    use cardscope_store::{NewAttachment, Owner};
+
+    #[test]
+    fn pictures_are_shown_as_far_as_there_is_room_and_nothing_that_only_calls_itself_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut archive = Archive::open(folder.path().join("archive")).unwrap();
+        let mut start = recorder::start("verify", "sim:constant", 1, &Condition::default(), None);
+        let facts = CardFacts { name: Some("Swift".into()), ..CardFacts::default() };
+        start.unit = Some(CardUnit { id: "0123456789abcdef".into(), facts, ..CardUnit::default() });
+        archive.begin_session(&start).unwrap();
+        let card = archive.cards().unwrap().remove(0).id;
+        let png = |len: u32| {
+            let chunk =
+                |name: &[u8], len: u32| [&len.to_be_bytes()[..], name, &vec![7; len as usize + 4]].concat();
+            [b"\x89PNG\r\n\x1a\n".to_vec(), chunk(b"IDAT", len), chunk(b"IEND", 0)].concat()
+        };
+        let files = [
+            ("small.png", "image/png", png(1000)),
+            ("again.png", "image/png", png(1000)),
+            ("large.png", "image/png", png(400_000)),
+            ("drawn.svg", "image/svg+xml", b"<svg/>".to_vec()),
+            ("lie.png", "image/png", b"<script>".to_vec()),
+            ("broken.png", "image/png", png(1000)[..500].to_vec()),
+        ];
+        for (name, media_type, bytes) in &files {
+            let file = NewAttachment { name, media_type, note: None, bytes };
+            archive.attach(Owner::Card(&card), &file).unwrap();
+        }
+        let mut found = |cards| {
+            let found = of(&mut archive, &card, room(cards), &Hidden::default()).unwrap();
+            (found.shown.into_iter().map(|picture| picture.caption).collect::<Vec<_>>(), found.left_out)
+        };
+        assert_eq!(found(1), (vec!["small.png".to_owned()], 2));
+        assert_eq!(found(1000), (Vec::new(), 3), "a page of many cards has room for less of each");
+    }
+}

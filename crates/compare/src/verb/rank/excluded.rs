@@ -1,0 +1,119 @@
+//! Cards that are not ranked, whatever was measured of them: those that lose data, and what is no card that one buys.
+
+use super::documents::{read, records};
+use crate::card_source::CardSource;
+use cardscope_model::archived::StoredCard;
+use cardscope_model::endure::EndureReport;
+use cardscope_model::ranking::Excluded;
+use cardscope_model::verify::{Verdict, Verification, VerifyReport};
+use cardscope_session::error::Result;
+use cardscope_store::{Conclusion, is_named};
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// Tools whose logs end in a verdict on a capacity.
+const TOOLS: [&str; 4] = ["f3probe", "f3read", "h2testw", "mfst"];
+
+/// Cards whose tests are asked for together.
+const CARDS_AT_ONCE: usize = 64;
+
+/// Parts cards into those that are ranked and those that are not; one that was `named` is only left out where it loses data.
+pub(super) fn part(
+    source: &mut CardSource,
+    cards: Vec<StoredCard>,
+    named: bool,
+) -> Result<(Vec<StoredCard>, Vec<Excluded>)> {
+    let mut reasons = reasons(source, &cards, named)?;
+    let (mut ranked, mut excluded) = (Vec::new(), Vec::new());
+    for card in cards {
+        match reasons.remove(&card.id) {
+            Some((reason, avoid)) => excluded.push(Excluded { name: card.title, reason, avoid }),
+            None => ranked.push(card),
+        }
+    }
+    Ok((ranked, excluded))
+}
+
+/// The cards that are not ranked, by id, each with the reason and whether it is one to avoid.
+pub fn reasons(
+    source: &mut CardSource,
+    cards: &[StoredCard],
+    named: bool,
+) -> Result<HashMap<String, (String, bool)>> {
+    let condemned = condemned(source, cards)?;
+    let not_cards = if named { &HashMap::new() } else { source.not_cards()? };
+    let reason = |card: &StoredCard| {
+        let unnamed = (!named && !is_named(&card.facts)).then_some("its logs do not name a card");
+        let of_no_card = || not_cards.get(&card.id).copied().or(unnamed);
+        let by_a_test = condemned.get(&card.id).map(|reason| (reason.clone(), true));
+        by_a_test.or_else(|| of_no_card().map(|reason| (reason.to_owned(), false)))
+    };
+    Ok(cards.iter().filter_map(|card| Some((card.id.clone(), reason(card)?))).collect())
+}
+
+/// The cards that the surest of their last tests found fake, damaged or dead, and those that failed under wear, each with the
+/// reason.
+fn condemned(source: &mut CardSource, cards: &[StoredCard]) -> Result<HashMap<String, String>> {
+    let Some(archive) = source.archive() else { return Ok(HashMap::new()) };
+    let mut found = HashMap::new();
+    let records: Vec<_> =
+        records(archive, cards, &["verify", "check", "endure", "import"])?.into_iter().collect();
+    for some in records.chunks(CARDS_AT_ONCE) {
+        let ids: Vec<_> = some.iter().flat_map(|(_, records)| records).copied().collect();
+        let conclusions = archive.conclusions(&ids)?;
+        for (card, records) in some {
+            let last: Vec<&Conclusion> = records.iter().filter_map(|id| conclusions.get(id)).collect();
+            found.extend(condemns(&last).map(|reason| (card.clone(), reason)));
+        }
+    }
+    Ok(found)
+}
+
+/// Why a card is condemned by its last tests, the newest first.
+fn condemns(last: &[&Conclusion]) -> Option<String> {
+    let tests: Vec<Verification> = last.iter().filter_map(|test| verified(test)).collect();
+    // Of equal ones the last counts: that is the newest.
+    let surest = tests.iter().rev().max_by_key(|test| test.sureness());
+    let by_test = surest.filter(|test| test.verdict.is_bad()).map(|test| reason(test.verdict).to_owned());
+    let by_tool = tests.is_empty().then(|| last.iter().find_map(|log| by_a_tool(log))).flatten();
+    let worn = last.iter().any(|test| wore_out(test)).then(|| "failed under `endure`".to_owned());
+    by_test.or(by_tool).or(worn)
+}
+
+fn verified(test: &Conclusion) -> Option<Verification> {
+    let document = test.document.as_ref()?;
+    match test.kind.as_str() {
+        "check" => read::<VerifyReport>(document.get("verify")?).map(|report| report.body),
+        "verify" => read::<VerifyReport>(document).map(|report| report.body),
+        _ => None,
+    }
+}
+
+fn wore_out(test: &Conclusion) -> bool {
+    let document = test.document.as_ref().filter(|_| test.kind == "endure");
+    document.and_then(read::<EndureReport>).is_some_and(|report| report.body.is_bad())
+}
+
+/// What another tool found against a card's capacity.
+fn by_a_tool(record: &Conclusion) -> Option<String> {
+    let other = &record.log.as_ref()?.other;
+    let documents = TOOLS.into_iter().filter_map(|tool| Some((tool, other.get(tool)?)));
+    // A program that ran several times has a list of them.
+    let each = documents.flat_map(|(tool, of)| match of {
+        Value::Array(list) => list.iter().map(|of| (tool, of)).collect(),
+        one => vec![(tool, one)],
+    });
+    let mut verdicts = each.filter_map(|(tool, of)| Some((tool, read::<Verdict>(of.get("verdict")?)?)));
+    let (tool, verdict) = verdicts.find(|(_, verdict)| verdict.is_bad())?;
+    Some(format!("{} according to {tool}", reason(verdict)))
+}
+
+fn reason(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Damaged => "damaged",
+        Verdict::Dead => "dead",
+        Verdict::ReadOnly => "read-only",
+        Verdict::Unstable => "unstable",
+        _ => "fake",
+    }
+}

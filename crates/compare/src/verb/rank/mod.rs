@@ -1,0 +1,281 @@
+//! `rank`: cards in order, for a job or by a test, on any host or on a given one. What is asked is read from the archive
+//! here; `crate::judge::ranking` orders the cards.
+
+mod documents;
+mod excluded;
+
+use crate::card_source::{CardSource, no_card, set_apart};
+use crate::judge::ranking;
+use crate::judge::ranking::{Asked, Lasting, Measure, Measured};
+use crate::verb::compare::Choice;
+use crate::verb::jobs;
+use cardscope_model::archived::{StoredCard, SummaryRow};
+use cardscope_model::card_map::MapReport;
+use cardscope_model::condition::Condition;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::host;
+use cardscope_model::job::Job;
+use cardscope_model::ranking::{Groups, RankedCard, Ranking};
+use cardscope_model::setting::Setting;
+use cardscope_model::sustain::{self, Pattern, SustainReport, Work};
+use cardscope_model::test_name::TestName;
+use cardscope_session::error::{Failure, Result};
+use cardscope_store::StoredSession;
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use jiff::Zoned;
+use std::collections::{HashMap, HashSet};
+
+use documents::{read, records};
+
+pub use crate::judge::ranking::GroupBy;
+pub use excluded::reasons;
+
+/// What the cards are ordered by.
+#[derive(Debug, Clone, PartialEq)]
+pub enum By {
+    /// A job's name, or a file with one of the user's own.
+    Job(String),
+    /// A job.
+    Own(Box<Job>),
+    /// A test.
+    Test(TestName),
+}
+
+/// How cards are put in order.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Order<'a> {
+    /// By what.
+    pub(crate) by: &'a By,
+    /// The host that caps them: a name, or a file with one of the user's own.
+    pub(crate) on: Option<&'a str>,
+    /// Into which groups they are divided.
+    pub(crate) group_by: &'a [GroupBy],
+    /// Whether the cards were named: then simulated cards and loop devices are ranked, too.
+    pub(crate) named: bool,
+}
+
+/// Order cards for a job, or by one test
+///
+/// A job is a set of workloads with the delays that a person notices: pi-boot, camera-4k, android, another of
+/// `cardscope jobs`, or a TOML file of your own (docs/jobs.md). Within a tier no card is notably worse than the first, or
+/// not for sure. Fakes are not ranked; simulated cards and loop devices only where they are named.
+#[derive(Debug, Clone, Args)]
+pub struct Request {
+    /// Cards to order [default: all]
+    #[arg(value_name = "CARD")]
+    pub cards: Vec<String>,
+    /// Job: a name of `cardscope jobs`, or FILE.toml
+    #[arg(long = "for", value_name = "JOB", conflicts_with = "test")]
+    pub job: Option<String>,
+    /// Limit the speeds to this host: pi-2, pi-3, pi-4, pi-5, slot-25, usb2, sd-express, or FILE.toml
+    #[arg(long, value_name = "HOST")]
+    pub on: Option<String>,
+    /// Show how well each of these predicts the order: mark, app-mark, maker, year, capacity
+    #[arg(long, value_name = "WORD,...", value_delimiter = ',', value_parser = groups(), hide_possible_values = true)]
+    pub group_by: Vec<GroupBy>,
+    /// Which measurements are meant; of tests one, where there is no job.
+    #[command(flatten)]
+    pub choice: Choice,
+}
+
+/// Reads the words of the groups.
+pub fn groups() -> impl TypedValueParser<Value = GroupBy> {
+    let group = |word: String| GroupBy::ALL.into_iter().find(|(known, _)| *known == word).map(|(_, by)| by);
+    PossibleValuesParser::new(GroupBy::ALL.map(|(word, _)| word))
+        .try_map(move |word| group(word).ok_or("unknown group"))
+}
+
+/// Puts the cards of the archive in order by one test, or by what a job needs.
+///
+/// # Errors
+/// A refusal where job, host or card is not known; a failure where the archive cannot be read.
+pub fn rank(request: &Request) -> Result<Ranking> {
+    let by = match (&request.job, &request.choice.tests[..]) {
+        (Some(job), _) => By::Job(job.clone()),
+        (None, [test]) => By::Test(*test),
+        (None, []) => return Err(Failure::refused("name a job (--for JOB) or a test (--test TEST)")),
+        (None, _) => return Err(Failure::refused("name one test (--test TEST), or a job (--for JOB)")),
+    };
+    rank_by(request, &by)
+}
+
+/// The same by whatever is given, where the request names neither job nor test.
+///
+/// # Errors
+/// As [`rank`].
+pub fn rank_by(request: &Request, by: &By) -> Result<Ranking> {
+    let mut source = request.choice.open()?;
+    let mut cards = cards(request, &mut source)?;
+    set_apart(cards.iter_mut());
+    let named = !request.cards.is_empty();
+    let order = Order { by, on: request.on.as_deref(), group_by: &request.group_by, named };
+    rank_among(order, &request.choice, cards, &mut source)
+}
+
+/// The same with cards that are looked up already.
+pub(crate) fn rank_among(
+    order: Order<'_>,
+    choice: &Choice,
+    cards: Vec<StoredCard>,
+    source: &mut CardSource,
+) -> Result<Ranking> {
+    let asked = asked(order)?;
+    let (mut cards, excluded) = excluded::part(source, cards, order.named)?;
+    source.label(cards.iter_mut())?;
+    let measured = measured(choice, &asked, &cards, source)?;
+    let table = source.spreads()?;
+    let mut ranking = ranking::ranking(&asked, &table, &cards, &measured, excluded);
+    ranking.findings.extend(old_prices(&ranking.places));
+    for group_by in order.group_by {
+        ranking.groups.push(grouped(*group_by, &asked, &cards, &ranking.places, source)?);
+    }
+    Ok(ranking)
+}
+
+/// Prices of this age are named as old: a gigabyte costs half as much after so many years.
+const OLD_YEARS: i64 = 3;
+
+/// A word about prices that were paid long ago.
+fn old_prices(places: &[RankedCard]) -> Option<Finding> {
+    let year = |date: &str| date.get(..4)?.parse::<i64>().ok();
+    let priced = places.iter().filter(|place| place.per_price.is_some());
+    let years: Vec<i64> = priced.filter_map(|place| year(place.priced.as_deref()?)).collect();
+    let (first, last) = (*years.iter().min()?, *years.iter().max()?);
+    let old = i64::from(Zoned::now().year()) - first >= OLD_YEARS;
+    let span = if first == last { first.to_string() } else { format!("{first} to {last}") };
+    old.then(|| {
+        Finding::new("old-prices", Weight::Hint, 1.0, format!("Prices are those of {span}."))
+            .advise("Look up today's; `cardscope archive edit CARD --price` takes them.")
+    })
+}
+
+/// The placed cards in groups.
+fn grouped(
+    group_by: GroupBy,
+    asked: &Asked,
+    cards: &[StoredCard],
+    places: &[RankedCard],
+    source: &mut CardSource,
+) -> Result<Groups> {
+    let by_id: HashMap<&str, &StoredCard> = cards.iter().map(|card| (card.id.as_str(), card)).collect();
+    let mut values = Vec::new();
+    for place in places {
+        let Some(card) = by_id.get(place.entry.card_id.as_str()) else { continue };
+        // A card's events are a question of their own: asked only where nothing else tells the year.
+        let bought = match (group_by, &card.facts.made) {
+            (GroupBy::Year, None) => ranking::bought(&source.events(&card.id)?),
+            _ => None,
+        };
+        values.push((*card, bought, place.value));
+    }
+    Ok(ranking::groups(group_by, &values, &asked.what()))
+}
+
+fn asked(order: Order<'_>) -> Result<Asked> {
+    let measure = match order.by {
+        By::Test(test) => Measure::Test(*test),
+        By::Job(name) => Measure::Job(jobs::show(name)?),
+        By::Own(job) => Measure::Job((**job).clone()),
+    };
+    let host = match order.on {
+        None => None,
+        Some(name) => Some(match jobs::own(name)? {
+            Some(text) => host::parse(&text).map_err(|e| Failure::refused_for(format!("{name}: {e}"), e))?,
+            None => host::find(name).map_err(Failure::refused)?,
+        }),
+    };
+    Ok(Asked { measure, host })
+}
+
+fn cards(request: &Request, source: &mut CardSource) -> Result<Vec<StoredCard>> {
+    if request.cards.is_empty() {
+        // Of many cards only the name is known; a list of what was not measured of them helps nobody.
+        return Ok(source.cards()?.into_iter().filter(|card| card.runs > 0).collect());
+    }
+    let mut found: Vec<StoredCard> = Vec::new();
+    let mut ids: HashSet<String> = HashSet::new();
+    for text in &request.cards {
+        let named = source.find(text)?;
+        if named.is_empty() {
+            return Err(no_card(text));
+        }
+        found.extend(named.into_iter().filter(|card| ids.insert(card.id.clone())));
+    }
+    Ok(found)
+}
+
+fn measured(
+    choice: &Choice,
+    asked: &Asked,
+    cards: &[StoredCard],
+    source: &mut CardSource,
+) -> Result<Measured> {
+    let (read, lasting) = match &asked.measure {
+        Measure::Test(one) => (source.summaries(|test| test == *one)?, HashMap::new()),
+        Measure::Job(job) => {
+            let lasting = match ranking::asks_for(job) {
+                true => lasting(source, cards, choice)?,
+                false => HashMap::new(),
+            };
+            (source.summaries(ranking::is_of_use)?, lasting)
+        }
+    };
+    let mut rows: HashMap<String, Vec<SummaryRow>> = HashMap::new();
+    for row in read.into_iter().filter(|row| choice.is_met_by(&row.setting)) {
+        rows.entry(row.card_id.clone()).or_default().push(row);
+    }
+    Ok(Measured { rows, lasting })
+}
+
+/// The newest of these documents under what is asked, by card.
+fn lasting(
+    source: &mut CardSource,
+    cards: &[StoredCard],
+    choice: &Choice,
+) -> Result<HashMap<String, Lasting>> {
+    let Some(archive) = source.archive() else { return Ok(HashMap::new()) };
+    let mut found = HashMap::new();
+    for (card, records) in records(archive, cards, &["sustain", "map", "check"])? {
+        let mut known = Lasting::default();
+        for id in records {
+            known.complete_from(of_record(&archive.session(id)?, choice));
+            if known.is_complete() {
+                break;
+            }
+        }
+        found.insert(card, known);
+    }
+    Ok(found)
+}
+
+/// What one document says; nothing where it was made under another setting than what is asked.
+fn of_record(record: &StoredSession, choice: &Choice) -> Lasting {
+    let (kind, Some(document)) = (record.summary.kind.as_str(), &record.file.document) else {
+        return Lasting::default();
+    };
+    let met = |condition: &Condition| {
+        let condition = condition.clone();
+        choice.is_met_by(&Setting { recipe: kind.to_owned(), size_bytes: None, condition })
+    };
+    match kind {
+        "sustain" => read::<SustainReport>(document)
+            .filter(|run| {
+                run.body.work == Work::Write
+                    && run.body.pattern == Pattern::Sequential
+                    && met(&run.header.condition)
+            })
+            .map(|run| Lasting::of_parts(Some(&run.body.measured), None)),
+        "map" => read::<MapReport>(document)
+            .filter(|map| met(&map.header.condition))
+            .map(|map| Lasting::of_parts(None, Some(&map.body.measured))),
+        _ => {
+            let map = read::<MapReport>(&document["map"]);
+            let long = read::<sustain::Measured>(&document["sustain"]);
+            let condition = read::<Condition>(&document["condition"]).unwrap_or_default();
+            met(&condition)
+                .then(|| Lasting::of_parts(long.as_ref(), map.as_ref().map(|map| &map.body.measured)))
+        }
+    }
+    .unwrap_or_default()
+}

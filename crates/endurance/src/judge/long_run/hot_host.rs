@@ -1,0 +1,114 @@
+//! A reader or host controller that gets hot instead of the card (seed 003): reads that fall over a long run on USB, held
+//! against the command that needs no flash and the thermometers of the rig.
+
+use cardscope_model::condition::Condition;
+use cardscope_model::finding::Finding;
+use cardscope_model::statistics::median;
+use cardscope_model::sustain::{Phase, Sample};
+use cardscope_statistics::anomaly::{Load, hot_host, is_over_usb};
+
+/// The start and the end of a run, each so many parts of it: a fifth.
+const PARTS: usize = 5;
+
+/// With fewer samples than this in a part there is nothing to hold against each other.
+const LEAST: usize = 3;
+
+/// Words of a place that belongs to the rig, not to the card.
+const OF_HOST: [&str; 4] = ["reader", "host", "soc", "controller"];
+
+/// What a run of reads on a USB path says about reader and host controller.
+pub(super) fn finding(condition: &Condition, series: &[Sample]) -> Option<Finding> {
+    hot_host(&load(series).filter(|_| is_over_usb(condition))?)
+}
+
+/// The reads of the workload, start against end; only reads have no cache that could end.
+fn load(series: &[Sample]) -> Option<Load> {
+    let read = |s: &&Sample| s.phase == Phase::Main && s.read_mb_s.is_some();
+    let all: Vec<&Sample> = series.iter().filter(read).collect();
+    let part = all.len() / PARTS;
+    if part < LEAST {
+        return None;
+    }
+    let (first, last) = (&all[..part], &all[all.len() - part..]);
+    let rise = |of: &dyn Fn(&Sample) -> Option<f64>| Some((middle(first, of)?, middle(last, of)?));
+    let (first_mb_s, last_mb_s) = rise(&|s| s.read_mb_s)?;
+    let pings = rise(&|s| s.ping_us).filter(|(before, _)| *before > 0.0);
+    Some(Load {
+        seconds: all.last()?.at_s,
+        first_mb_s,
+        last_mb_s,
+        null_rise: pings.map(|(before, after)| after / before - 1.0),
+        host_rise_k: host_places(&all)
+            .iter()
+            .filter_map(|p| rise(&at(p)).map(|(a, b)| b - a))
+            .reduce(f64::max),
+        card_c: last.iter().flat_map(|s| &s.temperatures).filter(of_card).map(|r| r.celsius).reduce(f64::max),
+    })
+}
+
+fn middle(part: &[&Sample], of: &dyn Fn(&Sample) -> Option<f64>) -> Option<f64> {
+    median(&part.iter().filter_map(|s| of(s)).collect::<Vec<f64>>())
+}
+
+fn of_card(reading: &&cardscope_model::sustain::Reading) -> bool {
+    reading.place.starts_with("card")
+}
+
+/// Places of the rig that a thermometer was at.
+fn host_places(all: &[&Sample]) -> Vec<String> {
+    let of_host = |place: &str| {
+        let place = place.to_lowercase();
+        !place.starts_with("card") && OF_HOST.iter().any(|word| place.contains(word))
+    };
+    let readings = all.iter().flat_map(|s| &s.temperatures);
+    let mut places: Vec<String> = readings.filter(|r| of_host(&r.place)).map(|r| r.place.clone()).collect();
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
+/// The temperature at a place.
+fn at(place: &str) -> impl Fn(&Sample) -> Option<f64> {
+    move |sample| sample.temperatures.iter().find(|r| r.place == place).map(|r| r.celsius)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::sustain::Reading;
+
+    /// Seed 003: over 300 MB/s, and 2 to 3 times slower once the controller is hot.
+    fn run(ping_after: f64, host_after: f64, place: &str) -> Vec<Sample> {
+        let sample = |second: u32| {
+            let hot = second > 60;
+            let pick = |cool: f64, warm: f64| if hot { warm } else { cool };
+            Sample {
+                at_s: f64::from(second),
+                read_mb_s: Some(pick(310.0, 125.0)),
+                ping_us: Some(pick(100.0, ping_after)),
+                temperatures: vec![Reading { place: place.into(), celsius: pick(45.0, host_after) }],
+                ..Sample::default()
+            }
+        };
+        (1..=180).map(sample).collect()
+    }
+
+    #[test]
+    fn a_controller_that_warms_while_reads_fall_is_named_with_its_numbers() {
+        let load = load(&run(140.0, 70.0, "host controller")).unwrap();
+        assert!((load.null_rise.unwrap() - 0.4).abs() < 1e-9 && load.host_rise_k == Some(25.0), "{load:?}");
+        assert!(hot_host(&load).unwrap().confidence > 0.9);
+    }
+
+    #[test]
+    fn a_card_that_warms_is_no_host() {
+        let load = load(&run(100.0, 82.0, "card reader side")).unwrap();
+        assert_eq!((load.host_rise_k, load.card_c), (None, Some(82.0)));
+        assert_eq!(hot_host(&load), None);
+    }
+
+    #[test]
+    fn a_few_seconds_are_no_long_run() {
+        assert_eq!(load(&run(140.0, 70.0, "soc")[..10]), None);
+    }
+}

@@ -1,0 +1,238 @@
+//! What a long run showed, as findings: each with the numbers it rests on and what helps.
+
+mod baseline;
+mod hot_host;
+
+pub use baseline::compare;
+
+use cardscope_model::card_map::property::Status;
+use cardscope_model::condition::Condition;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::report::Moved;
+use cardscope_model::sustain::{Event, EventKind, Measured, Sample};
+use cardscope_model::units::{MB, Size, Speed, Wait, three_digits};
+use cardscope_statistics::io_errors;
+
+/// A stall that an application notices, in seconds: a camera's buffer, a screen that does not answer.
+const NOTICED_S: f64 = 1.0;
+
+/// What is less sure than this is said to be a guess.
+const LIKELY: f64 = 0.7;
+
+/// Stalls that take more of the time than this are worth a hint.
+const STALL_SHARE: f64 = 0.05;
+
+/// What a long run says of the card, its reader and its host; also for a verb of which it is a part.
+pub fn findings(
+    measured: &Measured,
+    moved: &Moved,
+    card_bytes: Option<u64>,
+    condition: &Condition,
+) -> Vec<Finding> {
+    [
+        refuses(measured, moved.bytes_written),
+        no_answer(measured),
+        io_errors::finding(moved, card_bytes, "under a long load"),
+        cache(measured),
+        heat(measured),
+        too_hot(measured),
+        stalls(measured),
+        interference(measured),
+        slower(measured),
+        hot_host::finding(condition, &measured.series),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// What a run lacks that tells heat and other users of the bus from the card itself.
+pub fn doubts(series: &[Sample]) -> Vec<String> {
+    let warm = |s: &Sample| s.temperatures.iter().any(|r| r.place.starts_with("card"));
+    let mut doubts = Vec::new();
+    if !series.is_empty() && !series.iter().any(warm) {
+        doubts.push(
+            "the card's temperature is unknown, so heat is judged by its reads; add a sensor with \
+             --thermometer card=…"
+                .to_owned(),
+        );
+    }
+    if !series.is_empty() && series.iter().all(|s| s.ping_us.is_none()) {
+        doubts.push(
+            "the card has no command that needs no flash, so other load on the bus looks like \
+             heat"
+                .to_owned(),
+        );
+    }
+    doubts
+}
+
+/// Write after write, or read after read failed, until nothing more was tried.
+fn refuses(measured: &Measured, bytes_written: u64) -> Option<Finding> {
+    let refused = |e: &&Event| matches!(e.kind, EventKind::NoMoreWrites | EventKind::NoMoreReads);
+    let event = measured.events.iter().find(refused)?;
+    let (claim, verdict, helps) = match event.kind {
+        EventKind::NoMoreWrites => (
+            "no-more-writes",
+            "The card accepts no more writes.",
+            "Copy your data now; then check the lock switch and try another reader.",
+        ),
+        _ => (
+            "no-more-reads",
+            "The card answers no more reads.",
+            "Try another reader; if reads fail there too, the data is lost.",
+        ),
+    };
+    Some(
+        Finding::new(claim, Weight::Bad, event.confidence, verdict)
+            .because("after", format!("{:.0} s", event.at_s))
+            .because("written until then", Size(bytes_written))
+            .because_all(&event.evidence)
+            .advise(helps),
+    )
+}
+
+/// A wait after which a host resets the card, or gives it up.
+fn no_answer(measured: &Measured) -> Option<Finding> {
+    let event = measured.events.iter().find(|e| e.kind == EventKind::NoAnswer)?;
+    let (_, length) = event.evidence.first()?;
+    let verdict = format!("The card did not answer for {length}; hosts give up after 30 s.");
+    Some(
+        Finding::new("no-answer", Weight::Bad, 0.99, verdict)
+            .because("longest wait", length)
+            .because("over at", format!("{:.0} s", event.at_s))
+            .advise("Try another reader and another cable, or replace the card."),
+    )
+}
+
+fn cache(measured: &Measured) -> Option<Finding> {
+    if measured.cache_bytes.status != Status::Measured {
+        return None;
+    }
+    let bytes = measured.cache_bytes.value?;
+    let after = measured.after_cache_mb_s.value?;
+    let before = measured.cache_bytes.evidence.numbers.iter().find(|n| n.what == "speed before")?;
+    let size = Size(bytes);
+    let mut finding = Finding::new(
+        "cache-end",
+        Weight::Note,
+        measured.cache_bytes.confidence,
+        match measured.cache_bytes.confidence < LIKELY {
+            true => {
+                format!("The card slows down after {size} of writes, probably because its cache is full.")
+            }
+            false => format!("The card slows down after {size} of writes: its cache is full."),
+        },
+    )
+    .because("cache", size)
+    .because("before", Speed(before.value))
+    .because("after", Speed(after));
+    let advice = match &measured.recovery {
+        Some(recovery) if recovery.bytes > 0 => {
+            finding = finding
+                .because("freed by a pause", Size(recovery.bytes))
+                .because("pause", format!("{:.0} s", recovery.pause_s));
+            let freed = Size((recovery.mb_s * MB) as u64);
+            format!("Write in smaller bursts; each second of pause frees {freed}.")
+        }
+        Some(recovery) => format!(
+            "Write in smaller bursts, with pauses longer than {:.0} s, which freed nothing.",
+            recovery.pause_s
+        ),
+        None => "Write in smaller bursts, with pauses between them.".to_owned(),
+    };
+    Some(finding.advise(advice))
+}
+
+fn heat(measured: &Measured) -> Option<Finding> {
+    let heat = measured.throttling.as_ref()?;
+    let slowest = heat.steps.iter().map(|s| s.speed_ratio).fold(1.0, f64::min);
+    let percent = slowest * 100.0;
+    let verdict = match heat.confidence < LIKELY {
+        true => format!("The card slows to {percent:.0} % of its cool speed, perhaps from heat."),
+        false => format!("The card slows to {percent:.0} % of its cool speed from heat."),
+    };
+    let limits = &measured.limits;
+    let degrees = |celsius: Option<f64>| celsius.map(|c| format!("{c:.0} °C"));
+    let counted = heat.t1_transitions.zip(heat.t2_transitions).map(|(t1, t2)| format!("{t1} and {t2}"));
+    Some(
+        Finding::new("throttling", Weight::Hint, heat.confidence, verdict)
+            .because("after", format!("{:.0} s", heat.after_s))
+            .because("share of the time under load", format!("{:.0} %", heat.share * 100.0))
+            .because_known("temperature then", degrees(heat.at_celsius))
+            .because_known("TMT1", degrees(limits.tmt1_celsius))
+            .because_known("TMT2", degrees(limits.tmt2_celsius))
+            .because_known("TMPTH", degrees(limits.tmpth_celsius))
+            .because_known("warmest", degrees(measured.max_celsius))
+            .because_known("transitions to T1 and T2 that the card counted", counted)
+            .advise("Cool the card with a fan or a heat sink, or write in shorter bursts."),
+    )
+}
+
+fn too_hot(measured: &Measured) -> Option<Finding> {
+    let event = measured.events.iter().find(|e| e.kind == EventKind::TooHot)?;
+    Some(
+        Finding::new("too-hot", Weight::Hint, 1.0, "The card became too hot, which ended the run.")
+            .because("after", format!("{:.0} s", event.at_s))
+            .because_all(&event.evidence)
+            .advise("Cool the card, or raise --max-temp if the maker allows it."),
+    )
+}
+
+fn stalls(measured: &Measured) -> Option<Finding> {
+    let stalls = measured.stalls.as_ref()?;
+    let weight = match stalls.longest_s >= NOTICED_S || stalls.share >= STALL_SHARE {
+        true => Weight::Hint,
+        false => Weight::Note,
+    };
+    let verdict = format!("The card stalls for up to {} during its housekeeping.", Wait(stalls.longest_s));
+    // Of small random writes stalls are counted by the MB: there are thousands to a GB.
+    let (unit, share) = if stalls.per_gb < 1e3 { ("per GB", 1.0) } else { ("per MB", MB / 1e9) };
+    let rate = |per_gb: f64| three_digits(per_gb * share);
+    let [least, most] = stalls.per_gb_ci95.map(rate);
+    let period = stalls.period.as_ref().map(|period| Size(period.bytes).to_string());
+    Some(
+        Finding::new("stalls", weight, 0.97, verdict)
+            .because("stalls", stalls.count)
+            .because(unit, format!("{} ({least} to {most})", rate(stalls.per_gb)))
+            .because("median", format!("{:.2} s", stalls.median_s))
+            .because("99 % up to", format!("{:.2} s", stalls.p99_s))
+            .because("share of the time", format!("{:.1} %", stalls.share * 100.0))
+            .because("speed between them", Speed(stalls.between_mb_s))
+            .because_known("one every", period)
+            .advise(
+                "Write larger sequential blocks, and buffer the longest stall in programs that must not \
+                     wait.",
+            ),
+    )
+}
+
+fn interference(measured: &Measured) -> Option<Finding> {
+    let other = measured.interference.as_ref()?;
+    Some(
+        Finding::new(
+            "interference",
+            Weight::Hint,
+            0.97,
+            "Other load on the bus or this computer slowed the test, not the card.",
+        )
+        .because("bursts", other.bursts)
+        .because("in all", format!("{:.1} s", other.seconds))
+        .because("command without flash access", format!("{:.2} times as long", other.ping_ratio))
+        .because("speed", format!("{:.2} of that outside", other.speed_ratio))
+        .advise(
+            "Stop other programs on the card, reader or USB controller (`cardscope observe` shows them) \
+                 and measure again.",
+        ),
+    )
+}
+
+fn slower(measured: &Measured) -> Option<Finding> {
+    let event = measured.events.iter().find(|e| e.kind == EventKind::Slower)?;
+    Some(
+        Finding::new("slower", Weight::Hint, 0.7, "The card became slower for an unknown reason.")
+            .because("after", format!("{:.0} s", event.at_s))
+            .because_all(&event.evidence)
+            .advise("Measure again after a pause, with --thermometer card=…."),
+    )
+}

@@ -1,0 +1,123 @@
+//! `endure` as text.
+
+use cardscope_model::endure::{EndureReport, EndureRound, Milestone};
+use cardscope_model::report::Body as _;
+use cardscope_model::report::Tone;
+use cardscope_model::units::Size;
+use cardscope_model::units::three_digits as speed;
+use cardscope_page::figure::{count, duration, percent, trimmed};
+use cardscope_page::tree::table::Table;
+use cardscope_page::tree::{Block, Fact, Page, fact, failed_ios, io_errors, tone_of_figures};
+
+/// Rounds that are listed: the first and the last of them.
+const LISTED: usize = 12;
+
+/// The page.
+pub fn page(report: &EndureReport) -> Page {
+    let body = &report.body;
+    let unfinished = body.rounds.is_empty() && !body.ended_by.is_empty();
+    let tone = tone_of_figures(body.exit_status());
+    let mut page = Page::new(&report.header.target, tone, answer(report));
+    page.reasons.extend(failed_ios(&body.moved));
+    let passing = Some(body.passing_sectors()).filter(|sectors| *sectors > 0);
+    let passing = passing.map(|sectors| format!("Bad in one of two readings: {}.", count(sectors, "sector")));
+    page.because_all(Tone::Warning, passing);
+    page.add("", [Block::Facts(facts(report))]);
+    if unfinished {
+        page.step(format!("Run it again without {}, or with more.", body.ended_by), None);
+    }
+    page.add("Milestones", [Block::Table(milestones(&body.milestones))]);
+    page.fold("Rounds", [Block::Table(rounds(&body.rounds))]);
+    page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
+    page.framed(&report.header)
+}
+
+fn answer(report: &EndureReport) -> String {
+    let body = &report.body;
+    if body.rounds.is_empty() {
+        return "NOT TESTED: it ended before its first round.".to_owned();
+    }
+    let cycles = format!("{} write cycles", trimmed(body.cycles, usize::from(body.cycles < 100.0)));
+    let worst = body.rounds.iter().map(|round| round.bad_share).fold(body.bad_share, f64::max);
+    match worst {
+        share if share > 0.0 => {
+            format!("WORN: {} of {} bad after {cycles}.", percent(share), Size(body.span_bytes))
+        }
+        _ if body.is_bad() => format!("WORN: writes fail after {cycles}."),
+        _ if body.passing_sectors() > 0 => {
+            format!(
+                "UNSTABLE: no loss after {cycles}, but answers differ from read to read. Try another reader."
+            )
+        }
+        _ => format!("No loss after {cycles} ({} written).", Size(body.moved.bytes_written)),
+    }
+}
+
+fn facts(report: &EndureReport) -> Vec<Fact> {
+    let body = &report.body;
+    let mut facts = vec![
+        fact("rounds", format!("{} over {}", body.rounds.len(), Size(body.span_bytes))),
+        fact("written", format!("{} in {}", Size(body.moved.bytes_written), duration(body.moved.seconds))),
+    ];
+    if !body.rounds.is_empty() {
+        facts.push(fact("bad in the last round", format!("{} of the sectors", bad(body.bad_share))));
+    }
+    if !body.ended_by.is_empty() {
+        facts.push(fact("ended by", &body.ended_by));
+    }
+    if body.returns > 0 {
+        facts.push(fact("went away and came back", count(body.returns as u64, "time")));
+    }
+    facts.extend(body.projection.as_ref().map(|p| {
+        let [low, high] = p.interval;
+        let about = format!("about {:.0} cycles (95 %: {low:.0} to {high:.0})", p.cycles);
+        fact("half of it bad after", format!("{about}, from {} rounds with losses", p.rounds))
+    }));
+    let reason =
+        body.projection_reason.as_ref().filter(|_| body.projection.is_none() && !body.rounds.is_empty());
+    facts.extend(reason.map(|reason| fact("no projection", reason)));
+    facts
+}
+
+/// A share of bad sectors, of which a millionth matters: `none`, `0.0031 %`.
+fn bad(share: f64) -> String {
+    if share == 0.0 { "none".to_owned() } else { format!("{:.4} %", share * 100.0) }
+}
+
+fn rounds(rounds: &[EndureRound]) -> Table {
+    let (half, all) = (LISTED / 2, rounds.len());
+    let shown = |n: &usize| all <= LISTED || *n < half || *n + half >= all;
+    let listed = (0..all).filter(shown).map(|n| &rounds[n]);
+    let some = |n: u64| if n > 0 { n.to_string() } else { String::new() };
+    let gap = if all > LISTED { rounds.get(all - half).map(|round| round.round) } else { None };
+    Table::of(
+        listed,
+        &[
+            ("round", &|r| {
+                if gap == Some(r.round) { format!("… {}", r.round) } else { r.round.to_string() }
+            }),
+            ("write MB/s", &|r| speed(r.write_mb_s)),
+            ("read MB/s", &|r| speed(r.read_mb_s)),
+            ("bad %", &|r| format!("{:.4}", r.bad_share * 100.0)),
+            ("misdirected", &|r| some(r.bad.misdirected)),
+            ("stale", &|r| some(r.bad.stale)),
+            ("other run's", &|r| some(r.bad.foreign)),
+            ("flipped", &|r| some(r.bad.flipped)),
+            ("lost", &|r| some(r.bad.lost)),
+            ("unreadable", &|r| some(r.bad.unreadable)),
+            ("bad in one reading", &|r| some(r.passing_sectors)),
+        ],
+    )
+}
+
+fn milestones(milestones: &[Milestone]) -> Table {
+    Table::of(
+        milestones,
+        &[
+            ("milestone", &|m| m.milestone.clone()),
+            ("round", &|m| m.round.to_string()),
+            ("written", &|m| Size(m.bytes_written).in_table()),
+            ("after", &|m| duration(m.seconds)),
+        ],
+    )
+}

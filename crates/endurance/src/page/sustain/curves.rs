@@ -1,0 +1,84 @@
+//! A long run as curves: speed and temperature over time.
+
+use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
+use cardscope_model::statistics;
+use cardscope_model::sustain::{EventKind, Measured, Sample, SustainReport};
+use cardscope_page::chart::{Caption, Chart, Lines, MB_S, second_axis};
+use cardscope_page::figure::condition_line;
+use std::collections::BTreeSet;
+
+/// Points of a line in the picture: its columns, twice.
+const POINTS: usize = 120;
+
+/// Speed and temperature over time; none where too little was measured to draw.
+pub fn charts(measured: &Measured) -> Vec<Chart> {
+    plots(measured).iter().map(Chart::from).collect()
+}
+
+/// Events that get a line across the picture of a long run.
+const MARKED: [EventKind; 5] =
+    [EventKind::CacheEnd, EventKind::Throttled, EventKind::Disturbed, EventKind::Pause, EventKind::TooHot];
+
+/// Lines across at most; more would hide the curve.
+const MOST_MARKS: usize = 4;
+
+/// Speed and temperatures over one axis of time; `None` where too little was measured to draw.
+pub fn speed_and_temperature(report: &SustainReport) -> Option<Chart> {
+    let mut plots = plots(&report.body.measured).into_iter();
+    let mut plot = plots.next().filter(|plot| plot.y.unit == "MB/s")?;
+    let marks = report.body.measured.events.iter().filter(|e| MARKED.contains(&e.kind)).take(MOST_MARKS);
+    plot.marks = marks.map(|e| (e.at_s, e.kind.words().to_owned())).collect();
+    plot.title = "A long run: speed and temperature".into();
+    let second = plots.next().and_then(|warm| second_axis(warm.series));
+    let caption = Caption::new(MB_S, "1 run", "", condition_line(&report.header.condition));
+    Some(Chart::lines(Lines { plot, band: Vec::new(), second }, caption))
+}
+
+/// The same as curves.
+fn plots(measured: &Measured) -> Vec<Plot> {
+    let series = &measured.series;
+    if series.len() < 3 {
+        return Vec::new();
+    }
+    let marks = |kinds: &[EventKind]| {
+        let all = measured.events.iter().filter(|e| kinds.contains(&e.kind)).take(4);
+        all.map(|e| (e.at_s, e.kind.words().to_owned())).collect::<Vec<_>>()
+    };
+    let named = |name: &str, of: &dyn Fn(&Sample) -> Option<f64>| Series {
+        name: name.to_owned(),
+        points: thinned(series, of),
+    };
+    let speeds = Plot {
+        title: "Speed over time".to_owned(),
+        x: Axis::new("time", "s", Scale::Linear),
+        y: Axis::new("speed", "MB/s", Scale::Linear),
+        series: some(vec![named("write", &|s| s.write_mb_s), named("read", &|s| s.read_mb_s)]),
+        marks: marks(&[EventKind::CacheEnd, EventKind::Throttled, EventKind::Disturbed, EventKind::Pause]),
+    };
+    let places: BTreeSet<&str> =
+        series.iter().flat_map(|s| &s.temperatures).map(|r| r.place.as_str()).collect();
+    let of = |place: &str, s: &Sample| s.temperatures.iter().find(|r| r.place == place).map(|r| r.celsius);
+    let lines = places.iter().take(6).map(|place| named(place, &|s| of(place, s))).collect();
+    let warm = Plot {
+        title: "Temperature over time".to_owned(),
+        x: Axis::new("time", "s", Scale::Linear),
+        y: Axis::new("temperature", "°C", Scale::Linear),
+        series: some(lines),
+        marks: marks(&[EventKind::Throttled, EventKind::TooHot]),
+    };
+    [speeds, warm].into_iter().filter(|plot| !plot.series.is_empty()).collect()
+}
+
+fn some(all: Vec<Series>) -> Vec<Series> {
+    all.into_iter().filter(|s| !s.points.is_empty()).collect()
+}
+
+/// As many points as the picture has room for: means of neighbours.
+fn thinned(series: &[Sample], of: &dyn Fn(&Sample) -> Option<f64>) -> Vec<(f64, f64)> {
+    let each = series.len().div_ceil(POINTS).max(1);
+    let mean = |part: &[Sample]| {
+        let values: Vec<f64> = part.iter().filter_map(of).collect();
+        Some((part.last()?.at_s, statistics::mean(&values)?))
+    };
+    series.chunks(each).filter_map(mean).collect()
+}

@@ -1,0 +1,359 @@
+//! `sustain` as text: what happened, in words and in order; then the picture of it, the levels, and what helps.
+
+mod curves;
+mod words;
+
+use cardscope_model::card_map::property::Status;
+use cardscope_model::report::Tone;
+use cardscope_model::sustain::{
+    Comparison, Event, EventKind, Level, Measured, Pattern, Recovery, SteadyState, SustainReport, Work,
+};
+use cardscope_model::units::{BinarySize, Size, Speed};
+use cardscope_model::units::{NO_NUMBER as NONE, three_digits as speed};
+use cardscope_page::figure::{duration, interval, percent, sentence, time_us};
+use cardscope_page::tree::table::Table;
+use cardscope_page::tree::{Block, Fact, Page, fact, failed_ios, io_errors, moved, verdicts};
+pub use curves::charts;
+pub use curves::speed_and_temperature;
+pub use words::summary;
+use words::{Unit, causes, gives_up, said, stopped};
+
+/// Events that are listed; of more the first and the last.
+const LISTED: usize = 16;
+
+/// The page.
+pub fn page(report: &SustainReport) -> Page {
+    let (body, measured) = (&report.body, &report.body.measured);
+    let early = report.header.error.is_some();
+    let tone = if early && tone(measured) == Tone::Good { Tone::Plain } else { tone(measured) };
+    let unit = Unit::of(body);
+    let answer = match measured.series.last().filter(|_| early) {
+        Some(last) => stopped(&duration(last.at_s), measured, unit),
+        None => said(measured, unit),
+    };
+    let mut page = Page::new(&report.header.target, tone, answer);
+    page.reasons.extend(failed_ios(&body.moved));
+    let mut answered = page.answer.to_lowercase();
+    answered.retain(|c| c != '.');
+    let has = |cause: &str| answered.contains(&cause.to_lowercase().replace('.', ""));
+    // What the answer has no room for.
+    let unsaid: Vec<String> =
+        causes(measured, unit).iter().filter(|cause| !has(cause)).map(|cause| sentence(cause)).collect();
+    page.because_all(tone, unsaid);
+    page.because_all(Tone::Plain, verdicts(&report.header, "limited-by"));
+    let work = format!("{}; {}", work(report), moved(&body.moved));
+    page.because(Tone::Plain, sentence(&work));
+    let more = measured.levels.len().saturating_sub(LISTED);
+    let more = (more > 0).then(|| format!("… and {more} more levels"));
+    page.add("", [Block::Table(levels(&measured.levels, unit)), Block::Lines(more.into_iter().collect())]);
+    charts(measured).into_iter().for_each(|chart| page.add("", [Block::chart(chart)]));
+    if let Some(comparison) = &body.against {
+        compared(&mut page, comparison);
+    }
+    page.add("Events", [Block::Table(events(&measured.events, false))]);
+    page.fold("Evidence of the events", [Block::Table(events(&measured.events, true))]);
+    page.fold("Figures", [Block::Facts(facts(measured, unit))]);
+    page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
+    page.fold("Not tested", [Block::Lines(measured.left_out.iter().map(|what| sentence(what)).collect())]);
+    page.framed(&report.header)
+}
+
+/// Cards that give up are bad; those that slow down are worth a look.
+fn tone(measured: &Measured) -> Tone {
+    let gave_up = measured.events.iter().any(|event| gives_up(event.kind));
+    let slows = measured.throttling.is_some()
+        || measured.stalls.is_some()
+        || measured.interference.is_some()
+        || measured.cache_bytes.status == Status::Measured;
+    match (gave_up, slows) {
+        _ if measured.series.is_empty() => Tone::Warning,
+        (true, _) => Tone::Bad,
+        (false, true) => Tone::Warning,
+        _ => Tone::Good,
+    }
+}
+
+/// The events in order, as evidence with the figures behind them; of many the first and the last.
+fn events(all: &[Event], evidence: bool) -> Table {
+    let half = LISTED / 2;
+    let shown = all.iter().enumerate();
+    let shown = shown.filter(|(n, _)| all.len() <= LISTED || *n < half || *n + half >= all.len());
+    let sure = |event: &Event| match event.kind {
+        EventKind::Pause | EventKind::TooHot | EventKind::NoAnswer => String::new(),
+        _ => percent(event.confidence),
+    };
+    let figures = |event: &Event| {
+        let shown = event.evidence.iter().filter(|_| evidence);
+        shown.map(|(what, value)| format!("{what} {value}")).collect::<Vec<_>>().join(", ")
+    };
+    let gap = (all.len() > LISTED).then(|| all.len() - half);
+    let mut table =
+        Table::new(["after", "data", "event", "sure", "figures"]).left_aligned(["event", "figures"]);
+    for (number, event) in shown {
+        let skipped = if gap == Some(number) { "… " } else { "" };
+        table.row([
+            format!("{skipped}{}", duration(event.at_s)),
+            Size(event.at_bytes).in_table(),
+            event.kind.words().to_owned(),
+            sure(event),
+            figures(event),
+        ]);
+    }
+    table.drop_blank_columns();
+    table.always(["event"])
+}
+
+fn levels(levels: &[Level], unit: Unit) -> Table {
+    Table::of(
+        levels.iter().take(LISTED),
+        &[
+            ("level", &|l| l.op.clone()),
+            (unit.name(), &|l| unit.figure(l.mb_s)),
+            ("95 % interval", &|l| interval(l.ci95, |mb_s| unit.figure(mb_s))),
+            ("from", &|l| duration(l.from_s)),
+            ("to", &|l| duration(l.to_s)),
+            ("data", &|l| Size(l.bytes).in_table()),
+            ("state", &|l| l.state.clone()),
+        ],
+    )
+}
+
+fn facts(measured: &Measured, unit: Unit) -> Vec<Fact> {
+    let latency = &measured.read_latency;
+    let alone = latency.alone_p50_us.zip(latency.alone_p99_us);
+    let alone = alone.map(|(p50, p99)| format!("{} median, {} for 99 %", time_us(p50), time_us(p99)));
+    let writing = latency.writing_p50_us.zip(latency.writing_p99_us).zip(latency.writing_max_us);
+    let writing = writing.map(|((p50, p99), max)| {
+        format!("{} median, {} for 99 %, {} at worst", time_us(p50), time_us(p99), time_us(max))
+    });
+    let all = [
+        ("cache", cache(measured)),
+        ("after a pause", measured.recovery.as_ref().map(recovery)),
+        ("steady state (SNIA)", measured.steady_state.as_ref().map(|steady| steady_state(steady, unit))),
+        ("4 KiB read, alone", alone),
+        ("4 KiB read, while writing", writing),
+        ("warmest", measured.max_celsius.map(|warmest| format!("{warmest:.0} °C{}", limits(measured)))),
+        ("ended by", Some(measured.ended_by.clone())),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some(fact(name, value?))).collect()
+}
+
+fn cache(measured: &Measured) -> Option<String> {
+    let cache = &measured.cache_bytes;
+    match (cache.status, cache.value, cache.bound) {
+        (Status::Measured, Some(bytes), _) => Some(Size(bytes).to_string()),
+        (Status::AtLeast, _, Some(bound)) => Some(format!("no end within {}", Size(bound))),
+        (Status::None, ..) => Some("none: the speed never fell".to_owned()),
+        _ => None,
+    }
+}
+
+fn recovery(recovery: &Recovery) -> String {
+    let least = if recovery.at_least { "at least " } else { "" };
+    let pause = duration(recovery.pause_s);
+    match recovery.bytes {
+        0 => format!("no recovery in {pause}"),
+        bytes => format!("{least}{} fast again after {pause}: {}", Size(bytes), Speed(recovery.mb_s)),
+    }
+}
+
+fn steady_state(steady: &SteadyState, unit: Unit) -> String {
+    format!(
+        "{}: {}, spread {:.1} %, trend {:+.1} % over five rounds of {}",
+        if steady.reached { "reached" } else { "not reached" },
+        unit.write(steady.mb_s),
+        steady.spread * 100.0,
+        // Rounded first, so that a little less than nothing is no "-0.0".
+        (steady.slope * 1000.0).round() / 10.0 + 0.0,
+        duration(steady.round_s)
+    )
+}
+
+/// The card's own limits, for the line of its temperature.
+fn limits(measured: &Measured) -> String {
+    let limits = &measured.limits;
+    let named =
+        [("TMT1", limits.tmt1_celsius), ("TMT2", limits.tmt2_celsius), ("TMPTH", limits.tmpth_celsius)];
+    let known: Vec<String> =
+        named.iter().filter_map(|(name, value)| value.map(|c| format!("{name} {c:.0} °C"))).collect();
+    if known.is_empty() { String::new() } else { format!(" ({})", known.join(", ")) }
+}
+
+/// What the workload was.
+fn work(report: &SustainReport) -> String {
+    let body = &report.body;
+    let pattern = match body.pattern {
+        Pattern::Sequential => "in order",
+        Pattern::Random => "at random",
+    };
+    let work = match body.work {
+        Work::Read => "read",
+        Work::Write => "written",
+        Work::Mixed => "written and read in turn",
+    };
+    let (block, region) = (BinarySize(body.block_bytes), Size(body.region_bytes));
+    let depth = body.measured.queue_depth;
+    // A reader who asked for writes wonders where the bytes that were read come from.
+    let between = if body.work == Work::Write { ", test reads in between" } else { "" };
+    format!("{block} blocks {work} {pattern} at queue depth {depth} over {region}{between}")
+}
+
+/// Two conditions beside each other.
+fn compared(page: &mut Page, comparison: &Comparison) {
+    let conditions = comparison.conditions.iter();
+    let conditions = conditions.map(|(word, here, there)| format!("{word}: {here} here, {there} there"));
+    let value = |v: Option<f64>| v.map_or_else(|| NONE.to_owned(), speed);
+    let ratio = |[low, high]: [f64; 2]| format!("{low:.2} … {high:.2}");
+    let table = Table::of(
+        &comparison.lines,
+        &[
+            ("", &|line| line.what.clone()),
+            ("here", &|line| value(line.here)),
+            ("there", &|line| value(line.there)),
+            ("unit", &|line| line.unit.clone()),
+            ("ratio", &|line| line.ratio.map(|r| format!("{r:.2}")).unwrap_or_default()),
+            ("95 % interval", &|line| line.ratio_ci95.map(ratio).unwrap_or_default()),
+            ("result", &|line| line.says.clone()),
+        ],
+    )
+    .left_aligned(["unit", "result"]);
+    let doubts = comparison.doubts.iter().map(|doubt| Block::Words(format!("{doubt}.")));
+    let body = [Block::Lines(conditions.collect()), Block::Table(table)];
+    page.add(&format!("Against {}", comparison.other), body.into_iter().chain(doubts));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::card_map::property::{Evidence, Property};
+    use cardscope_model::report::Report;
+    use cardscope_model::sustain::{ComparedLine, LongRun, Stalls, Throttling};
+    use cardscope_page::figure::ANSWER;
+    use cardscope_testkit::samples as sample;
+    use proptest::prelude::*;
+
+    fn text(report: &SustainReport) -> String {
+        page(report).text()
+    }
+
+    /// A run whose cache ends and which heat slows.
+    fn report() -> SustainReport {
+        let mut report = sample::long_run();
+        let measured = &mut report.body.measured;
+        measured.events.push(
+            Event::new(EventKind::Throttled, 55.0, 25_000_000_000, 0.99).because("temperature", "81 °C"),
+        );
+        measured.throttling =
+            Some(Throttling { after_s: 55.0, at_celsius: Some(81.0), ..Throttling::default() });
+        measured.max_celsius = Some(82.0);
+        report
+    }
+
+    #[test]
+    fn what_happened_comes_first_in_words_and_in_order() {
+        let page = text(&report());
+        let first = page.lines().next().unwrap();
+        assert_eq!(first, "Slows to 22.0 MB/s after 2.4 GB (cache full); throttles after 55.0 s at 81 °C.");
+        let place = |what: &str| page.find(what).unwrap_or_else(|| panic!("{what} is missing\n{page}"));
+        assert!(place("Speed over time") < place("Temperature over time"));
+        assert!(place("Temperature over time") < place("Events"));
+        assert!(place("the cache is full") < place("99 %"));
+        assert!(page.contains("MB/s") && page.contains("°C") && page.contains("ended by"));
+    }
+
+    #[test]
+    fn a_run_that_shows_nothing_says_so_and_one_that_measured_nothing_too() {
+        let mut quiet = report();
+        (quiet.body.measured.throttling, quiet.body.measured.cache_bytes) =
+            (None, Property::at_least(26_000_000_000, 0.95, Evidence::default()));
+        let level = Level {
+            op: "write".into(),
+            mb_s: 21.0,
+            ci95: [20.0, 22.0],
+            from_s: 0.0,
+            to_s: 119.0,
+            bytes: 2_500_000_000,
+            state: "fast".into(),
+        };
+        quiet.body.measured.levels = vec![level];
+        let answer = text(&quiet);
+        assert!(answer.contains("MB/s, steady over ") && answer.starts_with("Writes "), "{answer}");
+        quiet.header.error = Some("interrupted".into());
+        assert!(text(&quiet).starts_with("Stopped after 1 min 59 s: writes "), "{}", text(&quiet));
+        assert!(text(&quiet).contains("no end within 26 GB"));
+        quiet.body.measured = Measured::default();
+        assert!(text(&quiet).starts_with("NOT TESTED: "));
+    }
+
+    proptest! {
+        #[test]
+        fn an_answer_fits_into_80_columns_whatever_happened(
+            (cache, after) in (1u64..2_000_000_000_000, 0.01f64..4000.0),
+            (at_s, celsius, longest_s) in (0.0f64..500_000.0, 30.0f64..110.0, 0.0f64..9000.0),
+            happened in 0u8..16,
+            early: bool,
+        ) {
+            let has = |bit: u8| happened & 1 << bit != 0;
+            let mut run = sample::long_run();
+            let measured = &mut run.body.measured;
+            if has(0) {
+                measured.cache_bytes = Property::measured(cache, 0.99, Evidence::default());
+                measured.after_cache_mb_s = Property::measured(after, 0.99, Evidence::default());
+            }
+            measured.throttling = has(1).then(|| {
+                Throttling { after_s: at_s, at_celsius: Some(celsius), ..Throttling::default() }
+            });
+            measured.stalls = has(2).then(|| Stalls { longest_s, ..Stalls::default() });
+            if has(3) {
+                measured.events.push(Event::new(EventKind::NoMoreWrites, at_s, cache, 0.99));
+            }
+            run.header.error = early.then(|| "interrupted".to_owned());
+            let answer = page(&run).answer;
+            prop_assert!(answer.chars().count() <= ANSWER, "{answer}");
+        }
+    }
+
+    #[test]
+    fn a_pause_that_gives_nothing_back_says_so() {
+        let mut run = report();
+        run.body.measured.recovery = Some(Recovery { pause_s: 30.0, ..Recovery::default() });
+        let page = text(&run);
+        assert!(page.contains("no recovery in 30.0 s") && !page.contains("fast again"), "{page}");
+        run.body.measured.recovery =
+            Some(Recovery { pause_s: 30.0, bytes: 300_000_000, ..Recovery::default() });
+        assert!(text(&run).contains("300 MB fast again after 30.0 s"), "{}", text(&run));
+    }
+
+    #[test]
+    fn a_card_that_gives_up_says_so_first() {
+        let mut run = report();
+        run.body.measured.events.push(Event::new(EventKind::NoMoreWrites, 58.0, 26_000_000_000, 0.99));
+        let page = text(&run);
+        assert!(page.starts_with("The card accepts no more writes after 58.0 s.\n"), "{page}");
+        assert!(page.contains("• Slows to 22.0 MB/s after 2.4 GB (cache full)."), "{page}");
+    }
+
+    #[test]
+    fn two_conditions_stand_beside_each_other_with_their_ratio() {
+        let line = ComparedLine {
+            what: "full speed".into(),
+            unit: "MB/s".into(),
+            here: Some(540.0),
+            there: Some(750.0),
+            ratio: Some(0.72),
+            ratio_ci95: Some([0.71, 0.73]),
+            says: "slower".into(),
+        };
+        let comparison = Comparison {
+            other: "fan.json".into(),
+            conditions: vec![("cooling".into(), "passive".into(), "active".into())],
+            lines: vec![line],
+            doubts: vec!["one run each".into()],
+        };
+        let page = text(&Report { body: LongRun { against: Some(comparison), ..report().body }, ..report() });
+        let conditions = "cooling: passive here, active there";
+        for words in ["Against fan.json", conditions, "0.71 … 0.73", "slower", "one run each"] {
+            assert!(page.contains(words), "{words}\n{page}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! What happened in a long run, in a sentence: how fast the card is, and what makes it slower.
+
+use cardscope_model::card_map::property::Status;
+use cardscope_model::statistics;
+use cardscope_model::sustain::{EventKind, LongRun, Measured, Pattern, Sample};
+use cardscope_model::units::three_digits as speed;
+use cardscope_model::units::{KIB, MB, Size};
+use cardscope_page::figure::{ANSWER, duration, sentence};
+
+pub(super) fn gives_up(kind: EventKind) -> bool {
+    matches!(kind, EventKind::NoMoreWrites | EventKind::NoMoreReads | EventKind::NoAnswer)
+}
+
+/// In what the speed of a workload is said: small I/Os at random are counted, all others weighed.
+#[derive(Clone, Copy)]
+pub(super) enum Unit {
+    MbS,
+    Iops(u64),
+}
+
+impl Unit {
+    pub(super) fn of(run: &LongRun) -> Self {
+        match run.pattern {
+            Pattern::Random if run.block_bytes > 0 && run.block_bytes <= SMALL => Unit::Iops(run.block_bytes),
+            _ => Unit::MbS,
+        }
+    }
+
+    pub(super) fn figure(self, mb_s: f64) -> String {
+        match self {
+            Unit::MbS => speed(mb_s),
+            Unit::Iops(block) => speed(mb_s * MB / block as f64),
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Unit::MbS => "MB/s",
+            Unit::Iops(_) => "IOPS",
+        }
+    }
+
+    pub(super) fn write(self, mb_s: f64) -> String {
+        format!("{} {}", self.figure(mb_s), self.name())
+    }
+}
+
+/// I/Os up to this size are counted.
+const SMALL: u64 = 64 * KIB;
+
+/// What there is to say of sequential I/O in a sentence of at most 80 columns.
+pub fn summary(measured: &Measured) -> String {
+    said(measured, Unit::MbS)
+}
+
+pub(super) fn said(measured: &Measured, unit: Unit) -> String {
+    let Some(last) = measured.series.last() else {
+        return "NOT TESTED: it ended before its first second.".to_owned();
+    };
+    let causes = causes(measured, unit);
+    let steady = if is_steady(measured) { ", steady" } else { "" };
+    // The levels are those of the workload; behind them come a pause and test reads.
+    let end = measured.levels.iter().map(|level| level.to_s).reduce(f64::max).unwrap_or(last.at_s);
+    match causes.is_empty() {
+        false => within(ANSWER, causes),
+        true => sentence(&format!("{}{steady} over {}", speeds(measured, unit), duration(end))),
+    }
+}
+
+/// The same of a run that ended before its time.
+pub(super) fn stopped(after: &str, measured: &Measured, unit: Unit) -> String {
+    let head = format!("Stopped after {after}: ");
+    let causes = causes(measured, unit);
+    let said = if causes.is_empty() { vec![speeds(measured, unit)] } else { causes };
+    let rest = within(ANSWER - head.chars().count(), said);
+    let mut letters = rest.chars();
+    let first: String = letters.next().map(|first| first.to_lowercase().collect()).unwrap_or_default();
+    format!("{head}{first}{}", letters.as_str())
+}
+
+/// As many causes, the gravest first, as fit into so many columns of a sentence.
+fn within(columns: usize, mut causes: Vec<String>) -> String {
+    while causes.len() > 1 && sentence(&causes.join("; ")).chars().count() > columns {
+        causes.pop();
+    }
+    sentence(&causes.join("; "))
+}
+
+/// The speed of the workload in words: `writes 19.5 MB/s`, or from which to which it fell.
+fn speeds(measured: &Measured, unit: Unit) -> String {
+    let of = |op: &str| {
+        let [low, high] = extremes(measured, op)?;
+        let range = if alike([low, high]) { String::new() } else { format!("{} to ", unit.figure(low)) };
+        Some(format!("{op}s {range}{}", unit.write(high)))
+    };
+    let over_time = |verb: &str, of: &dyn Fn(&Sample) -> Option<f64>| {
+        let known: Vec<f64> = measured.series.iter().filter_map(of).collect();
+        Some(format!("{verb} {}", unit.write(statistics::mean(&known)?)))
+    };
+    let leveled: Vec<String> = OPS.into_iter().filter_map(of).collect();
+    let seen = || {
+        let read = over_time("reads", &|sample| sample.read_mb_s);
+        read.into_iter().chain(over_time("writes", &|sample| sample.write_mb_s)).collect()
+    };
+    let said: Vec<String> = if leveled.is_empty() { seen() } else { leveled };
+    if said.is_empty() { "no I/O succeeded".to_owned() } else { said.join(", ") }
+}
+
+/// Names of what levels are levels of.
+const OPS: [&str; 2] = ["read", "write"];
+
+/// The lowest and the highest level of an operation.
+fn extremes(measured: &Measured, op: &str) -> Option<[f64; 2]> {
+    let all = || measured.levels.iter().filter(|level| level.op == op).map(|level| level.mb_s);
+    Some([all().reduce(f64::min)?, all().reduce(f64::max)?])
+}
+
+/// Whether the lowest and the highest speed are one to whoever uses the card.
+fn alike([low, high]: [f64; 2]) -> bool {
+    high <= low * 1.1
+}
+
+/// Whether the workload had one speed from its beginning to its end.
+fn is_steady(measured: &Measured) -> bool {
+    !measured.levels.is_empty() && OPS.iter().filter_map(|op| extremes(measured, op)).all(alike)
+}
+
+/// What makes the card slower, the gravest first.
+pub(super) fn causes(measured: &Measured, unit: Unit) -> Vec<String> {
+    let mut causes = Vec::new();
+    causes.extend(measured.events.iter().filter(|event| gives_up(event.kind)).map(|e| match e.kind {
+        EventKind::NoAnswer => "stops answering".to_owned(),
+        kind => format!("{} after {}", kind.words(), duration(e.at_s)),
+    }));
+    if measured.cache_bytes.status == Status::Measured {
+        let size = Size(measured.cache_bytes.value.unwrap_or_default());
+        let after = measured.after_cache_mb_s.value.unwrap_or_default();
+        causes.push(format!("slows to {} after {size} (cache full)", unit.write(after)));
+    }
+    let mut others = Vec::new();
+    if let Some(heat) = &measured.throttling {
+        let at = heat.at_celsius.map(|c| format!(" at {c:.0} °C")).unwrap_or_default();
+        others.push(format!("throttles after {}{at}", duration(heat.after_s)));
+    }
+    if let Some(stalls) = &measured.stalls {
+        others.push(format!("stalls for up to {}", duration(stalls.longest_s)));
+    }
+    if measured.interference.is_some() {
+        others.push("other work disturbed the test".to_owned());
+    }
+    // A full cache has told how fast the card is.
+    if causes.is_empty() && !others.is_empty() {
+        causes.push(speeds(measured, unit));
+    }
+    causes.extend(others);
+    causes
+}

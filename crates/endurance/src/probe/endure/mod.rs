@@ -1,0 +1,225 @@
+//! Wear in rounds: everything written in random order, everything read back in another, until half of it is gone.
+//!
+//! The method is mfst's (reference page `peers` 2.12), with blocks of 1 MiB instead of sixteen slices of the card, and
+//! stamps that are checked bit by bit.
+
+pub mod projection;
+#[cfg(test)]
+mod tests;
+
+use cardscope_engine::card::{Card, Extent, Stop};
+use cardscope_engine::event::Listener;
+use cardscope_model::endure::{BadSectors, EndureRound};
+use cardscope_model::random::{Permutation, mix};
+use cardscope_model::units::mb_per_s;
+use cardscope_model::verify::SectorFound;
+use cardscope_probing::ledger::Seen;
+use cardscope_probing::reading::{Stamped, bad_in_both, read_judged};
+use std::cell::Cell;
+
+/// What a round needs to know.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RoundSettings {
+    /// Tells this run's stamps from those of any other.
+    pub salt: u64,
+    /// The round, from 1; the write that the stamps name.
+    pub number: u32,
+    /// Bytes from 0 that are worn.
+    pub span: u64,
+    /// Seconds that it may take.
+    pub budget_s: f64,
+    /// Seed of the run; each round draws its orders from it.
+    pub seed: u64,
+}
+
+/// How a card that takes no more came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// Every write fails.
+    RefusesWrites,
+    /// Writes are accepted, and what stood there stays.
+    SwallowsWrites,
+}
+
+/// Extents that are handed to the card at once, less on small cards; between groups it is seen whether it still takes
+/// them.
+const GROUP: u64 = 64;
+
+/// So many groups in a row of which no write succeeded are a card that takes none.
+const DEAD_GROUPS: u32 = 2;
+
+/// So many bad extents of a round are read twice; beyond that they are too many to be chance.
+const READ_TWICE: usize = 256;
+
+/// The share of stale sectors from which on a card swallows what it is given.
+const NEARLY_ALL: f64 = 0.99;
+
+/// Orders of writing and reading differ.
+const READING: u64 = 0x7265_6164;
+
+/// Runs one round. Gives it, and how the card ended if it did.
+///
+/// # Errors
+/// If the card is gone, the user stopped it or its time is over: the round counts for nothing then, its bytes do.
+pub fn round(
+    card: &mut Card<'_>,
+    settings: &RoundSettings,
+    events: &mut dyn Listener,
+) -> Result<(EndureRound, Option<Ended>), Stop> {
+    let seed = mix(settings.seed ^ mix(u64::from(settings.number)));
+    let began = card.seconds();
+    let end = began + settings.budget_s;
+    let written = write(card, settings, (seed, end), events)?;
+    card.flush()?;
+    card.reopen()?;
+    let read_began = card.seconds();
+    let Read { bytes: read, bad, passing_sectors } = read(card, settings, (seed, end), events)?;
+    let now = card.seconds();
+    let sectors = (read / 512).max(1);
+    let share = bad.all() as f64 / sectors as f64;
+    let stale = bad.stale as f64 / sectors as f64;
+    let ended = match written.refused {
+        true => Some(Ended::RefusesWrites),
+        false if stale >= NEARLY_ALL => Some(Ended::SwallowsWrites),
+        false => None,
+    };
+    let result = EndureRound {
+        round: settings.number,
+        seed,
+        written: written.bytes,
+        read,
+        bad,
+        passing_sectors,
+        bad_share: share,
+        failed_writes: written.failed,
+        write_mb_s: mb_per_s(written.bytes, read_began - began),
+        read_mb_s: mb_per_s(read, now - read_began),
+        seconds: now - began,
+    };
+    Ok((result, ended))
+}
+
+struct Written {
+    bytes: u64,
+    failed: u64,
+    refused: bool,
+}
+
+/// The block at a place in the order.
+fn extent(order: &Permutation, at: u64, block: u64, span: u64) -> Extent {
+    let offset = order.at(at) * block;
+    Extent { offset, len: block.min(span - offset) as u32 }
+}
+
+/// Refuses to go on once the time is over.
+fn in_time(card: &mut Card<'_>, end_s: f64) -> Result<(), Stop> {
+    if card.seconds() < end_s { Ok(()) } else { Err(Stop::Limit) }
+}
+
+fn group(count: u64) -> u64 {
+    (count / 8).clamp(1, GROUP)
+}
+
+/// The stage of a round, as its listener hears it.
+pub fn stage(round: u32) -> String {
+    format!("round {round}")
+}
+
+fn write(
+    card: &mut Card<'_>,
+    settings: &RoundSettings,
+    (seed, end_s): (u64, f64),
+    events: &mut dyn Listener,
+) -> Result<Written, Stop> {
+    events.stage(&stage(settings.number), None, None);
+    events.part(0.0..0.5, "writing", Some(settings.span), None);
+    let (block, began) = (u64::from(card.block()), card.seconds());
+    let count = settings.span.div_ceil(block);
+    let order = Permutation::new(count, seed);
+    let content = Stamped { salt: settings.salt, generation: settings.number }.content();
+    let mut written = Written { bytes: 0, failed: 0, refused: false };
+    let mut dead_groups = 0;
+    let size = group(count);
+    for group in (0..count).step_by(size as usize) {
+        in_time(card, end_s)?;
+        let end = (group + size).min(count);
+        let over = Cell::new(false);
+        let list = (group..end).map(|at| extent(&order, at, block, settings.span));
+        let mut failed = 0;
+        card.write(list.take_while(|_| !over.get()), content, |extent, at, io_error| {
+            over.set(at as f64 / 1e9 >= end_s);
+            match io_error {
+                None => written.bytes += u64::from(extent.len),
+                Some(_) => failed += 1,
+            }
+            events.progress(written.bytes, at as f64 / 1e9 - began);
+        })?;
+        written.failed += failed;
+        dead_groups = if failed == end - group { dead_groups + 1 } else { 0 };
+        if dead_groups >= DEAD_GROUPS || written.failed == count {
+            written.refused = true;
+            break;
+        }
+    }
+    Ok(written)
+}
+
+/// What was read back of a round.
+#[derive(Debug, Default)]
+struct Read {
+    bytes: u64,
+    bad: BadSectors,
+    passing_sectors: u64,
+}
+
+fn read(
+    card: &mut Card<'_>,
+    settings: &RoundSettings,
+    (seed, end_s): (u64, f64),
+    events: &mut dyn Listener,
+) -> Result<Read, Stop> {
+    events.part(0.5..1.0, "reading", Some(settings.span), None);
+    let (block, began) = (u64::from(card.block()), card.seconds());
+    let count = settings.span.div_ceil(block);
+    let order = Permutation::new(count, mix(seed ^ READING));
+    let stamped = Stamped { salt: settings.salt, generation: settings.number };
+    let (mut done, mut twice) = (Read::default(), 0);
+    for group in (0..count).step_by(GROUP as usize) {
+        in_time(card, end_s)?;
+        let end = (group + GROUP).min(count);
+        let list = (group..end).map(|at| extent(&order, at, block, settings.span));
+        let mut doubts: Vec<(Extent, Vec<Seen>)> = Vec::new();
+        read_judged(card, list, stamped, |extent, at, seen| {
+            done.bytes += u64::from(extent.len);
+            events.progress(done.bytes, at as f64 / 1e9 - began);
+            if seen.iter().any(|s| s.found != SectorFound::Expected) {
+                doubts.push((extent, seen.to_vec()));
+            }
+        })?;
+        for (extent, mut seen) in doubts {
+            if twice < READ_TWICE {
+                twice += 1;
+                let mut again = Vec::new();
+                read_judged(card, [extent], stamped, |_, _, s| again.extend_from_slice(s))?;
+                let (both, changed) = bad_in_both(&seen, &again);
+                done.passing_sectors += changed;
+                seen = both;
+            }
+            seen.iter().for_each(|s| count_sectors(&mut done.bad, s));
+        }
+    }
+    Ok(done)
+}
+
+fn count_sectors(bad: &mut BadSectors, seen: &Seen) {
+    let counter = match seen.found {
+        SectorFound::Expected => return,
+        SectorFound::Flipped { .. } => &mut bad.flipped,
+        SectorFound::Elsewhere { .. } => &mut bad.misdirected,
+        SectorFound::Stale { .. } => &mut bad.stale,
+        SectorFound::Foreign { .. } => &mut bad.foreign,
+        SectorFound::Constant { .. } | SectorFound::Other => &mut bad.lost,
+        SectorFound::Error => &mut bad.unreadable,
+    };
+    *counter += (seen.end - seen.start) / 512;
+}

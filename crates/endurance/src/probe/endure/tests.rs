@@ -1,0 +1,107 @@
+//! Rounds on simulated cards that wear out, in virtual time, against what is known of them.
+
+use super::{Ended, RoundSettings, projection, round};
+use cardscope_engine::card::{Card, Stop};
+use cardscope_engine::event::Silent;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::target::TargetError;
+use cardscope_model::endure::EndureRound;
+use cardscope_probing::io_size::{PASS_BLOCK as BLOCK, PASS_DEPTH as DEPTH};
+use cardscope_simulator::SimTarget;
+
+const MIB: u64 = 1 << 20;
+const SPAN: u64 = 64 * MIB;
+
+/// A card of 64 MiB in blocks of 1 MiB that outlives 30 cycles.
+const WORN: &str = "sim:constant?announced_bytes=64MiB&flash.au_bytes=1048576&wear.endurance_cycles=30&wear.endurance_sigma=0.2";
+
+fn settings(number: u32) -> RoundSettings {
+    RoundSettings { salt: 3, number, span: SPAN, budget_s: f64::INFINITY, seed: 9 }
+}
+
+/// Rounds until half is bad, the card has ended, or the limit.
+fn wear(name: &str, most: u32) -> (Vec<EndureRound>, Option<Ended>) {
+    let mut target = SimTarget::named(name).unwrap();
+    let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
+    let mut rounds = Vec::new();
+    for number in 1..=most {
+        let (result, ended) = round(&mut card, &settings(number), &mut Silent).unwrap();
+        // A card that stops taking writes in the midst of a round shows it in whole in the next one.
+        let half = result.bad_share >= 0.5 && result.bad.stale == 0;
+        rounds.push(result);
+        if ended.is_some() || half {
+            return (rounds, ended);
+        }
+    }
+    (rounds, None)
+}
+
+#[test]
+fn a_card_that_does_not_wear_loses_nothing() {
+    let (rounds, ended) = wear("sim:constant?announced_bytes=64MiB", 5);
+    assert_eq!((rounds.len(), ended), (5, None));
+    assert!(rounds.iter().all(|r| r.bad.all() == 0 && r.written == SPAN && r.read == SPAN));
+    let seeds: std::collections::BTreeSet<u64> = rounds.iter().map(|r| r.seed).collect();
+    assert_eq!(seeds.len(), 5, "each round has an order of its own");
+}
+
+#[test]
+fn blocks_that_fail_one_by_one_reach_half_of_the_card_after_its_endurance() {
+    let (rounds, _) = wear(&format!("{WORN}&wear.spare_blocks=0&wear.end=loses-blocks"), 120);
+    let first = rounds.iter().find(|r| r.bad.all() > 0).unwrap();
+    // 1 of 64 blocks is a probit of -2.15: exp(-0.43) of 30 cycles.
+    assert!((17..=23).contains(&first.round), "first loss in round {}", first.round);
+    assert!(rounds.windows(2).all(|r| r[1].bad_share >= r[0].bad_share), "what is lost stays lost");
+    let projected = projection::project(&rounds, SPAN).unwrap();
+    let last = rounds.last().unwrap();
+    assert!(last.bad_share > 0.3, "{last:?}");
+    assert!(
+        (projected.cycles / f64::from(last.round) - 1.0).abs() < 0.35,
+        "{projected:?} after {} rounds",
+        last.round
+    );
+}
+
+#[test]
+fn a_card_that_takes_no_more_writes_is_known_and_one_that_swallows_them_too() {
+    let end = |end: &str| wear(&format!("{WORN}&wear.spare_blocks=2&wear.end={end}"), 120);
+    let (rounds, ended) = end("read-only");
+    assert_eq!(ended, Some(Ended::RefusesWrites), "{:?}", rounds.last());
+    let (rounds, ended) = end("swallows-writes");
+    assert_eq!(ended, Some(Ended::SwallowsWrites), "{:?}", rounds.last());
+    let last = rounds.last().unwrap();
+    assert_eq!(last.bad.all(), last.bad.stale, "what stood there stays");
+    // More than 2 of 64 blocks: a probit of -1.68, so exp(-0.34) of 30 cycles.
+    assert!((20..=24).contains(&last.round), "round {}", last.round);
+}
+
+#[test]
+fn a_card_that_dies_or_vanishes_is_gone() {
+    for fault in
+        ["wear.endurance_cycles=5&wear.spare_blocks=0&wear.end=dead", "faults.vanish_after_bytes=100MiB"]
+    {
+        let name = format!("sim:constant?announced_bytes=64MiB&flash.au_bytes=65536&{fault}");
+        let mut target = SimTarget::named(&name).unwrap();
+        let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
+        let stop = (1..100).find_map(|number| round(&mut card, &settings(number), &mut Silent).err());
+        assert!(matches!(stop, Some(Stop::Target(TargetError::Gone { .. }))), "{fault}: {stop:?}");
+    }
+}
+
+#[test]
+fn sorts_of_bad_sectors_are_distinguished() {
+    let (rounds, _) = wear("sim:constant?announced_bytes=64MiB&fake=wraparound&wrap_bytes=32MiB", 1);
+    // Whichever of two addresses that share a place was written last is good.
+    assert_eq!((rounds[0].bad.misdirected, rounds[0].bad.all()), (SPAN / 2 / 512, SPAN / 2 / 512));
+    let (rounds, _) = wear("sim:constant?announced_bytes=64MiB&faults.flip_p=0.0001", 1);
+    assert!(rounds[0].bad.flipped > 0 && rounds[0].bad.flipped == rounds[0].bad.all(), "{:?}", rounds[0].bad);
+    let (rounds, _) = wear("sim:constant?announced_bytes=64MiB&fake=limbo&fake_bytes=48MiB", 1);
+    assert_eq!(rounds[0].bad.lost, 16 * MIB / 512);
+}
+
+#[test]
+fn what_is_bad_in_one_of_two_readings_is_counted_and_no_loss() {
+    let flips = wear("sim:constant?announced_bytes=64MiB&flip_read_every=8", 3).0;
+    let of = |round: &EndureRound| (round.bad.all(), round.passing_sectors > 0);
+    assert_eq!(flips.iter().map(of).collect::<Vec<_>>(), [(0, true); 3]);
+}

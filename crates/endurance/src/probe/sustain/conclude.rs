@@ -1,0 +1,369 @@
+//! From what a run recorded to what it showed: events in order, levels, cache, heat, each with its numbers.
+
+use super::options::{LARGEST_CACHE, Options};
+use super::phases::{main_slices, round_s};
+use super::record::Record;
+use crate::judge::series;
+use crate::judge::series::Experiment;
+use crate::judge::series::{Causes, Named, Slice, Step, causes};
+use cardscope_model::card_map::property::{Cost, Evidence, Property};
+use cardscope_model::statistics::median;
+use cardscope_model::sustain::{
+    Event, EventKind, Interference, Level, Measured, ThermalStep, Throttling, Work,
+};
+use cardscope_model::units::Speed;
+
+/// Slices of a second.
+const SECOND: usize = 4;
+
+/// At most so sure is what a pause should have changed and did not: 30 s may be too short for a card to cool down or to
+/// empty its cache.
+const UNCONFIRMED: f64 = 0.6;
+
+/// Puts everything into the document.
+pub(super) fn conclude(record: Record, options: &Options, into: &mut Measured) {
+    let mut events = record.events.clone();
+    let write = main_slices(&record.taken, true);
+    let read = main_slices(&record.taken, false);
+    let mut of_writes = causes(&write, record.known(options, true));
+    let mut of_reads = causes(&read, record.known(options, false));
+    if let Some(experiment) = &record.experiment {
+        let main = if options.work == Work::Read { &mut of_reads } else { &mut of_writes };
+        settle_doubt(main, &experiment.named(), &mut events, &record);
+    }
+    for (found, slices, op) in [(&of_writes, &write, "write"), (&of_reads, &read, "read")] {
+        into.levels.extend(levels(found, slices, op));
+        events.extend(happened(found, slices));
+    }
+    let main = if options.work == Work::Read { (&of_reads, &read) } else { (&of_writes, &write) };
+    into.stalls = Some(&main.0.stalls).filter(|stalls| stalls.found).map(|stalls| stalls.figures.clone());
+    into.throttling = throttling(&record, [(&of_writes, write.as_slice()), (&of_reads, read.as_slice())]);
+    into.interference = interference(&of_writes).or_else(|| interference(&of_reads));
+    into.steady_state = series::steady(main.1, round_s(options));
+    events.extend(steady_event(main.1, round_s(options)));
+    cache(&of_writes, &write, options, into);
+    if let Some(experiment) = full_from_the_start(&record, &of_writes, &write) {
+        full(experiment, into);
+    }
+    into.recovery = record.recovery(&of_writes);
+    events.extend(into.recovery.as_ref().and_then(|r| record.used_up(r)));
+    events.extend(record.no_answer());
+    events.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
+    into.events = events;
+    into.read_latency = record.read_latency();
+    into.queue_depth = record.queue_depth;
+    into.limits = options.card_limits;
+    record.findings_of_health(into);
+    into.max_celsius = warmest(&record);
+    into.ended_by = record.ended_by;
+    into.left_out = record.left_out;
+    into.series = record.samples;
+}
+
+/// Where the series left open whether it was heat or a cache, the pause has answered.
+fn settle_doubt(found: &mut Causes, named: &[Named], events: &mut Vec<Event>, record: &Record) {
+    if !found.in_doubt() {
+        return;
+    }
+    let at_s = record.events.iter().find(|e| e.kind == EventKind::Pause).map_or(0.0, |e| e.at_s);
+    let says = match named {
+        [] => "nothing: the pause did not make the card faster",
+        [Named::Throttling] => "heat: reads are faster after the pause",
+        [Named::CacheEnd] => "a cache: writes are faster after the pause, reads are not",
+        _ => "heat and a cache: reads and writes are faster after the pause",
+    };
+    events.push(Event::new(EventKind::Experiment, at_s, record.written, 0.9).because("it says", says));
+    weigh(found, named);
+}
+
+/// How sure the causes are in the light of the pause.
+fn weigh(found: &mut Causes, named: &[Named]) {
+    let (heat, cache) = (named.contains(&Named::Throttling), named.contains(&Named::CacheEnd));
+    if heat && !cache {
+        found.cache_ends.retain(|d| d.confidence >= 0.9);
+    }
+    if cache && !heat {
+        found.heat.retain(|h| h.counted);
+    }
+    for end in &mut found.cache_ends {
+        end.confidence = if cache { 0.98 } else { end.confidence };
+    }
+    for step in found.heat.iter_mut().filter(|_| heat) {
+        step.confidence = step.confidence.max(0.95);
+    }
+    if named.is_empty() {
+        let doubtful = found.cache_ends.iter_mut().filter(|end| end.confidence < 0.9);
+        doubtful.for_each(|end| end.confidence = end.confidence.min(UNCONFIRMED));
+        let doubtful = found.heat.iter_mut().filter(|step| step.confidence < 0.95);
+        doubtful.for_each(|step| step.confidence = step.confidence.min(UNCONFIRMED));
+    }
+}
+
+/// The pause, where it made writes faster than any second before it: a cache that was full when the run began shows no
+/// end. What is fast for less than a second after each rest is no cache to speak of.
+fn full_from_the_start<'a>(record: &'a Record, found: &Causes, slices: &[Slice]) -> Option<&'a Experiment> {
+    let alone = found.named().is_empty() && found.recoveries.is_empty();
+    let speeds: Vec<f64> = slices.iter().map(Slice::speed).collect();
+    let fastest = speeds.windows(SECOND).filter_map(median).fold(0.0, f64::max);
+    record.experiment.as_ref().filter(|e| alone && e.named() == [Named::CacheEnd] && e.writes_beat(fastest))
+}
+
+fn full(experiment: &Experiment, into: &mut Measured) {
+    into.cache_bytes =
+        Property::not_tested("it was full at the start; let the card rest for longer and measure again");
+    let evidence = Evidence::by("the speed of writes before and after a pause")
+        .number("before", experiment.writes_before / 1e6, "MB/s")
+        .number("after", experiment.writes_after.max(experiment.writes_later) / 1e6, "MB/s");
+    into.after_cache_mb_s = Property::measured(experiment.writes_before / 1e6, 0.85, evidence);
+}
+
+fn levels(found: &Causes, slices: &[Slice], op: &str) -> Vec<Level> {
+    let one = |level: &series::Level| {
+        let part = &slices[level.from..level.to];
+        let last = &part[part.len() - 1];
+        let end = slices.get(level.to).map_or(last.at_bytes + last.bytes, |next| next.at_bytes);
+        Level {
+            op: op.to_owned(),
+            mb_s: level.speed / 1e6,
+            ci95: level.ci95.map(|v| v / 1e6),
+            from_s: part[0].at_s,
+            to_s: last.at_s + last.seconds,
+            // What is moved between the slices belongs to it, too.
+            bytes: end - part[0].at_bytes,
+            state: state(found, level),
+        }
+    };
+    found.levels.iter().map(one).collect()
+}
+
+/// A level behind the end of a cache that nothing else slows.
+const FULL: &str = "cache full";
+
+/// What holds at a level.
+fn state(found: &Causes, level: &series::Level) -> String {
+    let middle = (level.from + level.to) / 2;
+    let hot = found.heat.iter().any(|h| (h.from..h.to).contains(&middle));
+    let last = |steps: &[Step]| steps.iter().rev().find(|d| d.slice <= middle).map(|d| d.slice);
+    let full = match (last(&found.cache_ends), last(&found.recoveries)) {
+        (Some(end), Some(again)) => end > again,
+        (end, _) => end.is_some(),
+    };
+    let slower = last(&found.unexplained).is_some();
+    match (full, hot, slower) {
+        (true, true, _) => "cache full and hot",
+        (true, false, _) => FULL,
+        (false, true, _) => "hot",
+        (false, false, true) => "slower",
+        _ if found.levels.len() == 1 => "steady",
+        _ if found.named().is_empty() && found.unexplained.is_empty() => "varies",
+        _ => "full speed",
+    }
+    .to_owned()
+}
+
+fn mb(speed: f64) -> String {
+    Speed(speed / 1e6).to_string()
+}
+
+fn happened(found: &Causes, slices: &[Slice]) -> Vec<Event> {
+    let step = |kind: EventKind, d: &Step| {
+        Event::new(kind, d.at_s, d.at_bytes, d.confidence)
+            .because("before", mb(d.before))
+            .because("after", mb(d.after))
+    };
+    let mut all: Vec<Event> = Vec::new();
+    all.extend(found.cache_ends.iter().map(|d| step(EventKind::CacheEnd, d)));
+    all.extend(found.recoveries.iter().map(|d| step(EventKind::CacheRecovered, d)));
+    all.extend(found.unexplained.iter().map(|d| step(EventKind::Slower, d)));
+    all.extend(heat_events(found, slices));
+    all.extend(stall_events(found));
+    all.extend(burst_event(found, slices));
+    all
+}
+
+/// One event where heat begins, one where it ends: steps that follow each other are one range.
+fn heat_events(found: &Causes, slices: &[Slice]) -> Vec<Event> {
+    let mut all = Vec::new();
+    for (i, step) in found.heat.iter().enumerate() {
+        let follows = i > 0 && found.heat[i - 1].to + 8 >= step.from;
+        if !follows {
+            let began = &slices[step.from];
+            let mut event = Event::new(EventKind::Throttled, began.at_s, began.at_bytes, step.confidence)
+                .because("speed against the cool level", format!("{:.2}", step.speed_ratio));
+            if let Some(ratio) = step.read_ratio {
+                event = event.because("time of reads against it", format!("{ratio:.2}"));
+            }
+            if let Some(celsius) = step.celsius {
+                event = event.because("temperature", format!("{celsius:.0} °C"));
+            }
+            if step.counted {
+                event = event.because("the card's own counters", "moved");
+            }
+            all.push(event);
+        }
+        let goes_on = found.heat.get(i + 1).is_some_and(|next| step.to + 8 >= next.from);
+        if !goes_on && step.to + 8 < slices.len() {
+            let ended = &slices[step.to];
+            all.push(Event::new(EventKind::CooledDown, ended.at_s, ended.at_bytes, step.confidence));
+        }
+    }
+    all
+}
+
+fn stall_events(found: &Causes) -> Vec<Event> {
+    let stalls = &found.stalls;
+    if !stalls.found {
+        return Vec::new();
+    }
+    let longest = stalls.stalls.iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    let event = |kind, s: &series::Stall| {
+        Event::new(kind, s.at_s, s.at_bytes, 0.97).because("length", format!("{:.2} s", s.seconds))
+    };
+    let first = stalls.stalls.first().map(|s| event(EventKind::StallsBegin, s));
+    first.into_iter().chain(longest.map(|s| event(EventKind::LongestStall, s))).collect()
+}
+
+fn burst_event(found: &Causes, slices: &[Slice]) -> Option<Event> {
+    let other = found.interference.as_ref()?;
+    let first = &slices[other.bursts.first()?.0];
+    Some(
+        Event::new(EventKind::Disturbed, first.at_s, first.at_bytes, 0.97)
+            .because("bursts", other.bursts.len())
+            .because("command without flash access", format!("{:.2} times as long", other.ping_ratio))
+            .because("speed in them", format!("{:.2} of that outside", other.speed_ratio)),
+    )
+}
+
+fn steady_event(slices: &[Slice], round_s: f64) -> Option<Event> {
+    let window = series::steady(slices, round_s).filter(|w| w.reached)?;
+    let first = slices.iter().find(|s| s.at_s >= window.from_s)?;
+    Some(
+        Event::new(EventKind::SteadyState, window.from_s, first.at_bytes, 0.95)
+            .because("mean of five rounds", mb(window.mb_s * 1e6))
+            .because("spread", format!("{:.1} %", window.spread * 100.0))
+            .because("trend", format!("{:+.1} %", window.slope * 100.0)),
+    )
+}
+
+fn interference(found: &Causes) -> Option<Interference> {
+    let other = found.interference.as_ref()?;
+    Some(Interference {
+        bursts: other.bursts.len() as u64,
+        seconds: other.seconds,
+        ping_ratio: other.ping_ratio,
+        speed_ratio: other.speed_ratio,
+    })
+}
+
+/// Heat as writes show it, or where there are none, or none show it, reads.
+fn throttling(record: &Record, of: [(&Causes, &[Slice]); 2]) -> Option<Throttling> {
+    let (found, slices) = of.into_iter().find(|(found, _)| !found.heat.is_empty())?;
+    let first = found.heat.first()?;
+    let load: f64 = slices.iter().map(|s| s.seconds).sum();
+    let step = |h: &series::HeatStep| ThermalStep {
+        at_s: h.at_s,
+        seconds: h.seconds,
+        celsius: h.celsius,
+        speed_ratio: h.speed_ratio,
+        read_ratio: h.read_ratio,
+        counted: h.counted,
+    };
+    let counted = |of: fn(&cardscope_sd::nvme::SmartLog) -> u32| {
+        record.health.as_ref().map(|(before, after)| of(after).saturating_sub(of(before)))
+    };
+    Some(Throttling {
+        after_s: first.at_s,
+        at_celsius: first.celsius,
+        share: found.heat.iter().map(|h| h.seconds).sum::<f64>() / load.max(1e-9),
+        steps: found.heat.iter().map(step).collect(),
+        t1_transitions: counted(|h| h.thermal_management_t1_transitions),
+        t2_transitions: counted(|h| h.thermal_management_t2_transitions),
+        t1_seconds: counted(|h| h.thermal_management_t1_seconds),
+        t2_seconds: counted(|h| h.thermal_management_t2_seconds),
+        confidence: found.heat.iter().map(|h| h.confidence).fold(0.0, f64::max),
+    })
+}
+
+fn cache(found: &Causes, slices: &[Slice], options: &Options, into: &mut Measured) {
+    let Some(last) = slices.last() else {
+        let why = "only writes fill a cache";
+        into.cache_bytes = Property::not_tested(why);
+        into.after_cache_mb_s = Property::not_tested(why);
+        return;
+    };
+    let written = last.at_bytes + last.bytes;
+    let seconds: f64 = slices.iter().map(|s| s.seconds).sum();
+    let cost = Cost { read_bytes: 0, written_bytes: written, seconds };
+    let evidence = Evidence::by(
+        "levels of the write speed; reads and the command without flash access exclude heat and other \
+         load",
+    )
+    .cost(cost);
+    let Some(end) = found.cache_ends.first() else {
+        let evidence = evidence.number("written", written as f64, "bytes");
+        let all = options.card_bytes.map_or(f64::INFINITY, |b| b as f64);
+        // What is written over once more takes no more of a cache.
+        let distinct = written.min(options.limits.region.len);
+        into.cache_bytes = match distinct as f64 > LARGEST_CACHE * all {
+            true => Property::none(0.9, evidence),
+            false => Property::at_least(distinct, 0.95, evidence),
+        };
+        into.after_cache_mb_s = Property::not_tested("the end of a cache was not reached");
+        return;
+    };
+    // Behind a cache that fills in steps most of the time is spent at one speed: that is the one to know.
+    let full = found.levels.iter().filter(|level| level.to > end.slice + 1 && state(found, level) == FULL);
+    let (after, [low, high]) = full
+        .max_by_key(|level| level.to - level.from)
+        .map_or((end.after, [end.after; 2]), |level| (level.speed, level.ci95));
+    let evidence = evidence
+        .number("speed before", end.before / 1e6, "MB/s")
+        .number("speed after", after / 1e6, "MB/s")
+        .number("at", end.at_s, "s");
+    into.cache_bytes = Property::measured(end.at_bytes, end.confidence, evidence.clone());
+    let evidence = evidence.number("95 % from", low / 1e6, "MB/s").number("to", high / 1e6, "MB/s");
+    into.after_cache_mb_s = Property::measured(after / 1e6, end.confidence, evidence);
+}
+
+fn warmest(record: &Record) -> Option<f64> {
+    let of_card = record.samples.iter().flat_map(|s| &s.temperatures).filter(|r| r.place.starts_with("card"));
+    of_card.map(|r| r.celsius).reduce(f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn doubtful() -> Causes {
+        let step = series::HeatStep {
+            from: 40,
+            to: 80,
+            at_s: 10.0,
+            seconds: 10.0,
+            celsius: None,
+            speed_ratio: 0.7,
+            read_ratio: Some(1.3),
+            counted: false,
+            confidence: 0.92,
+        };
+        let end = Step { slice: 20, at_s: 5.0, at_bytes: 1, before: 2.0, after: 1.0, confidence: 0.75 };
+        let counted = series::HeatStep { counted: true, confidence: 0.99, ..step };
+        Causes { heat: vec![step, counted], cache_ends: vec![end], ..Causes::default() }
+    }
+
+    /// Confidence of the uncounted heat, the counted, and the end of a cache; what is gone is `None`.
+    fn after(named: &[Named]) -> [Option<f64>; 3] {
+        let mut found = doubtful();
+        weigh(&mut found, named);
+        let heat = |counted| found.heat.iter().find(|h| h.counted == counted).map(|h| h.confidence);
+        [heat(false), heat(true), found.cache_ends.first().map(|end| end.confidence)]
+    }
+
+    #[test]
+    fn a_pause_settles_what_was_in_doubt_and_one_without_effect_leaves_less_of_it() {
+        assert_eq!(after(&[Named::Throttling]), [Some(0.95), Some(0.99), None]);
+        assert_eq!(after(&[Named::CacheEnd]), [None, Some(0.99), Some(0.98)]);
+        assert_eq!(after(&[Named::Throttling, Named::CacheEnd]), [Some(0.95), Some(0.99), Some(0.98)]);
+        assert_eq!(after(&[]), [Some(0.6), Some(0.99), Some(0.6)]);
+    }
+}

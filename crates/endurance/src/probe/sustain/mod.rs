@@ -1,0 +1,49 @@
+//! A card that is used for long: written or read without a pause, with everything asked beside it that tells why it
+//! becomes slower (reference page `flash-behaviour`, 3.6 to 3.8 and 4.1). Phases: the workload until it is steady, a
+//! pause with reads before and after, the workload again, reads.
+
+mod conclude;
+mod options;
+mod phases;
+mod record;
+mod regions;
+mod run;
+
+use cardscope_engine::card::{Card, Stop};
+use cardscope_engine::event::Listener;
+use cardscope_model::sustain::Measured;
+use cardscope_probing::context::Context;
+use cardscope_probing::write_scope::WriteScope;
+pub use options::{BLOCK, DEPTH, LEAST_REGION, Options, SMALL, SampleRecorder};
+pub use phases::plan;
+use run::Run;
+
+/// Writes or reads for as long as the options say, and finds out what slows the card down. `scope` says what may be
+/// overwritten, `events` hears how far it is, and `log` gets each sample as it is taken, so that a crash costs none. What
+/// was measured before an early end stays in `into`.
+///
+/// # Errors
+/// If the card is gone, the user stopped it, or samples cannot be kept. The limits of the run are no error.
+pub fn sustain<'s, 't>(
+    card: &'s mut Card<'t>,
+    scope: WriteScope<'s>,
+    options: &'s Options,
+    events: &'s mut dyn Listener,
+    log: &'s mut dyn SampleRecorder,
+    into: &mut Measured,
+) -> Result<(), Stop> {
+    let context = Context::new(card, scope, &options.limits, events);
+    let mut run = Run::new(context, options, log);
+    let ended = match phases::all(&mut run) {
+        Err(Stop::Limit) => {
+            run.record.ended_by = "--max-write".to_owned();
+            Ok(())
+        }
+        ended => ended,
+    };
+    // What came after the last whole second is not lost.
+    let ended = ended.and_then(|()| if run.record.is_sampled() { Ok(()) } else { run.sample() });
+    // Whatever ended it: what was measured is concluded from.
+    conclude::conclude(run.record, options, into);
+    ended
+}

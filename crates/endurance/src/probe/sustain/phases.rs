@@ -1,0 +1,301 @@
+//! What is done in which order: the workload until it is steady or its share of the time is over; then a pause with
+//! reads before and after, which tells heat from a full cache and what the pause gives back; the workload again; reads.
+
+use super::options::{BLOCK, LARGEST_CACHE, Options};
+use super::record::Taken;
+use super::run::Run;
+use crate::judge::series::Experiment;
+use crate::judge::series::{Causes, ROUNDS, Slice, causes, steady};
+use cardscope_engine::card::{Stop, extents};
+use cardscope_engine::event::{Plan, Takes};
+use cardscope_engine::target::Direction;
+use cardscope_model::statistics::median;
+use cardscope_model::sustain::{EventKind, Phase, Work};
+
+/// Share of the time that the workload itself gets, where phases follow.
+const MAIN_SHARE: f64 = 0.75;
+
+/// Length of the pause in seconds, where there is time (flash-behaviour 3.6, 4.1).
+const PAUSE_S: f64 = 30.0;
+
+/// Reads before and after it, and writes at the very end, in slices: two seconds.
+const SHORT: usize = 8;
+
+/// Reads at the end, in seconds.
+const READING_S: f64 = 25.0;
+
+/// With less time than this after the workload there is no pause, in seconds.
+const LEAST_REST_S: f64 = 12.0;
+
+/// A round of the SNIA's window is this share of the run, in seconds.
+const ROUND_SHARE: f64 = 60.0;
+
+/// Whether the run is steady is looked at each time the series has grown by this factor.
+const LOOK_AGAIN: f64 = 1.1;
+
+/// Temperature that rises by more across the window is not steady, in K.
+const STEADY_K: f64 = 1.5;
+
+/// Everything in its order. What ends it early ends it anywhere.
+pub(super) fn all(run: &mut Run<'_, '_>) -> Result<(), Stop> {
+    let options = run.options;
+    prepare(run)?;
+    run.calibrate()?;
+    run.context.events.stage(words(options), options.bytes, Some(main_seconds(options)));
+    workload(run)?;
+    if run.over {
+        return Ok(());
+    }
+    if run.used_up(false) {
+        let left_out = "pause, recovery and reads: --bytes reached";
+        run.record.left_out.push(left_out.to_owned());
+        return Ok(());
+    }
+    let found = so_far(run, options.work != Work::Read);
+    let something = options.work != Work::Read || !found.levels.is_empty() && found.levels.len() > 1;
+    if run.left() < LEAST_REST_S || !something {
+        if something {
+            run.record
+                .left_out
+                .push(format!("pause and recovery: less than {LEAST_REST_S:.0} s left (`--duration`)"));
+        }
+        return Ok(());
+    }
+    after(run, &found)
+}
+
+fn words(options: &Options) -> &'static str {
+    match options.work {
+        Work::Read => "sustained reading",
+        Work::Write => "sustained writing",
+        Work::Mixed => "sustained writing and reading",
+    }
+}
+
+/// The stages beside the workload.
+const PREPARING: &str = "writing the test file";
+const PAUSING: &str = "pausing";
+const WRITING_AGAIN: &str = "writing again";
+const READING: &str = "reading in order";
+
+/// What it will do, by the clock: whatever is not needed is passed over.
+pub fn plan(options: &Options) -> Plan {
+    let main = main_seconds(options);
+    let rest = options.duration.as_secs_f64() - main;
+    let mut stages = vec![(words(options), main)];
+    if options.prepare {
+        stages.insert(0, (PREPARING, 0.0));
+    }
+    if rest > 0.0 {
+        let pause = PAUSE_S.min(rest * 0.4);
+        let reading = READING_S.min(rest - pause);
+        stages.push((PAUSING, pause));
+        if options.work != Work::Read {
+            stages.push((WRITING_AGAIN, rest - pause - reading));
+        }
+        stages.push((READING, reading));
+    }
+    Plan { takes: Takes::Weights, long: true, ..Plan::of(stages) }
+}
+
+/// Seconds of the workload itself; a run that is too short for what follows is all workload.
+fn main_seconds(options: &Options) -> f64 {
+    let seconds = options.duration.as_secs_f64();
+    let rest = ((1.0 - MAIN_SHARE) * seconds).min(PAUSE_S * 2.0 + READING_S);
+    if rest >= LEAST_REST_S { seconds - rest } else { seconds }
+}
+
+/// In a file of our own there is nothing yet that could be read.
+fn prepare(run: &mut Run<'_, '_>) -> Result<(), Stop> {
+    if !run.options.prepare {
+        return Ok(());
+    }
+    let (reads, work) = (run.regions.reads, run.regions.work);
+    let end = if run.options.work == Work::Write { work.start } else { work.start + work.len };
+    run.context.events.stage(PREPARING, Some(end - reads.start), None);
+    run.context.shape(BLOCK, super::DEPTH)?;
+    let mut all = extents(reads.start, end, BLOCK);
+    let mut written = 0;
+    loop {
+        let before = written;
+        run.context
+            .stream_for(Direction::Write, 1.0, &mut all, |extent, _| written += u64::from(extent.len))?;
+        if written == before {
+            // Nothing was left to write, or nothing of it succeeded.
+            if all.next().is_some() {
+                run.refuses(true, 1.0);
+            }
+            break;
+        }
+        let now = run.now();
+        run.context.events.progress(written, now);
+    }
+    (run.record.written, run.prepared) = (written, written);
+    run.context.flush()
+}
+
+/// The workload itself, until it is steady, or what it may take is used up.
+fn workload(run: &mut Run<'_, '_>) -> Result<(), Stop> {
+    let options = run.options;
+    let until = main_seconds(options);
+    let mut look_at = 4.0 * ROUNDS as f64;
+    let mut writes = options.work != Work::Read;
+    while !run.over {
+        run.slice(writes)?;
+        if options.work == Work::Mixed {
+            writes = !writes;
+        }
+        if run.now() >= until {
+            run.record.ended_by = "--duration".to_owned();
+            return Ok(());
+        }
+        if run.used_up(false) {
+            run.record.ended_by = "--bytes".to_owned();
+            return Ok(());
+        }
+        if run.record.taken.len() as f64 >= look_at {
+            look_at *= LOOK_AGAIN;
+            if settled(run) {
+                run.record.ended_by = "steady state".to_owned();
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Seconds of a round of the SNIA's window.
+pub(super) fn round_s(options: &Options) -> f64 {
+    (options.duration.as_secs_f64() / ROUND_SHARE).clamp(1.0, 60.0)
+}
+
+/// The slices of the workload so far.
+pub(super) fn main_slices(taken: &[Taken], writes: bool) -> Vec<Slice> {
+    let of_main = taken.iter().filter(|t| t.phase == Phase::Main && t.writes == writes);
+    of_main.map(|t| t.slice.clone()).collect()
+}
+
+/// What the workload showed so far.
+fn so_far(run: &Run<'_, '_>, writes: bool) -> Causes {
+    let slices = main_slices(&run.record.taken, writes);
+    causes(&slices, run.record.known(run.options, writes))
+}
+
+/// Steady, and nothing more to be expected: a cache has ended or none could be so large, and heat rises no more.
+fn settled(run: &Run<'_, '_>) -> bool {
+    let writes = run.options.work != Work::Read;
+    let slices = main_slices(&run.record.taken, writes);
+    let Some(window) = steady(&slices, round_s(run.options)).filter(|w| w.reached) else { return false };
+    let since = slices.iter().position(|s| s.at_s >= window.from_s).unwrap_or(0);
+    let celsius = |s: Option<&Slice>| s.and_then(|s| s.celsius);
+    let warming = match (celsius(slices.get(since)), celsius(slices.last())) {
+        (Some(then), Some(now)) => now - then > STEADY_K,
+        // Without a thermometer only time tells.
+        _ => return false,
+    };
+    if warming || !writes {
+        return !warming;
+    }
+    let all = run.options.card_bytes.unwrap_or(u64::MAX) as f64;
+    let beyond_any_cache = run.record.written as f64 > LARGEST_CACHE * all;
+    let ended = || {
+        let ends = so_far(run, true).cache_ends;
+        ends.last().is_some_and(|end| end.at_s < window.from_s)
+    };
+    beyond_any_cache || ended()
+}
+
+/// The pause and what follows it.
+fn after(run: &mut Run<'_, '_>, found: &Causes) -> Result<(), Stop> {
+    let left = run.left();
+    let pause_s = PAUSE_S.min(left * 0.4);
+    run.phase = Phase::Experiment;
+    let reads_before = short(run, false)?;
+    run.phase = Phase::Pause;
+    run.context.events.stage(PAUSING, None, Some(pause_s));
+    run.event(EventKind::Pause, 1.0, &[("length", format!("{pause_s:.1} s"))]);
+    run.record.pause_s = pause_s;
+    run.pause(pause_s)?;
+    run.phase = Phase::Experiment;
+    let reads_after = short(run, false)?;
+    let reads = reads_before.zip(reads_after);
+    if run.over {
+        run.record.left_out.push("effect of the pause: the run ended first".to_owned());
+    }
+    if run.options.work == Work::Read || run.over {
+        // Where nothing was written, nothing is gained by it.
+        run.record.experiment = reads.map(|(reads_before, reads_after)| Experiment {
+            reads_before,
+            reads_after,
+            ..Experiment::default()
+        });
+        return reading(run);
+    }
+    let writes_before = last_speed(run);
+    let writes_after = again(run, found)?;
+    reading(run)?;
+    let mut writes_later = writes_after;
+    if found.in_doubt() && !run.over && run.left() > 2.0 {
+        run.phase = Phase::Experiment;
+        writes_later = short(run, true)?.or(writes_after);
+    }
+    // What was measured on one side only says nothing.
+    run.record.experiment = match (reads, writes_before, writes_after, writes_later) {
+        (Some((reads_before, reads_after)), Some(writes_before), Some(writes_after), Some(writes_later)) => {
+            Some(Experiment { reads_before, reads_after, writes_before, writes_after, writes_later })
+        }
+        _ => None,
+    };
+    Ok(())
+}
+
+/// Median speed of the workload's last two seconds of writing.
+fn last_speed(run: &Run<'_, '_>) -> Option<f64> {
+    let slices = main_slices(&run.record.taken, true);
+    let speeds: Vec<f64> = slices.iter().rev().take(SHORT).map(Slice::speed).collect();
+    median(&speeds)
+}
+
+/// Two seconds of slices; their median speed, or `None` where less than half of them could be measured.
+fn short(run: &mut Run<'_, '_>, writes: bool) -> Result<Option<f64>, Stop> {
+    let first = run.record.taken.len();
+    for _ in 0..SHORT {
+        if run.over {
+            break;
+        }
+        if writes { run.slice(true)? } else { run.reading_slice()? }
+    }
+    let speeds: Vec<f64> = run.record.taken[first..].iter().map(|t| t.slice.speed()).collect();
+    Ok(median(&speeds).filter(|_| speeds.len() * 2 >= SHORT))
+}
+
+/// Writes again, until what the pause gave back is used up; the median speed of the first two seconds.
+fn again(run: &mut Run<'_, '_>, found: &Causes) -> Result<Option<f64>, Stop> {
+    run.phase = Phase::Again;
+    run.context.events.stage(WRITING_AGAIN, None, None);
+    let first = short(run, true)?;
+    let Some(end) = found.cache_ends.last() else { return Ok(first) };
+    let middle = (end.before * end.after).sqrt();
+    let until = run.left() * 0.4;
+    let until = run.now() + until.max(0.0);
+    let slow = |run: &Run<'_, '_>| run.record.taken.iter().rev().take(4).all(|t| t.slice.speed() < middle);
+    while !run.over && !slow(run) && run.now() < until && !run.used_up(false) {
+        run.slice(true)?;
+    }
+    Ok(first)
+}
+
+/// Reads in order, to see what reads alone do.
+fn reading(run: &mut Run<'_, '_>) -> Result<(), Stop> {
+    run.phase = Phase::Reading;
+    let seconds = READING_S.min(run.left() - 2.5);
+    if seconds <= 1.0 {
+        return Ok(());
+    }
+    run.context.events.stage(READING, None, Some(seconds));
+    let until = run.now() + seconds;
+    while !run.over && run.now() < until && !run.used_up(true) {
+        run.reading_slice()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,378 @@
+//! A run, slice by slice: a quarter of a second of the workload, then what is asked beside it (small
+//! reads, a command that needs no flash, temperature; once a second a long read, the card's counters, and a read with
+//! writes under way).
+
+use super::options::{BLOCK, DEPTH, Options, SMALL, SampleRecorder};
+use super::record::{Empty, Record, Taken, Wait};
+use super::regions::Regions;
+use crate::judge::series::{Gap, Slice};
+use cardscope_engine::card::Stop;
+use cardscope_engine::target::Direction;
+use cardscope_model::statistics::median;
+use cardscope_model::sustain::{Event, EventKind, Pattern, Phase, Reading, Sample, Work};
+use cardscope_probing::context::Context;
+use std::time::Duration;
+
+/// Seconds of the workload in a slice (flash-behaviour 4.1).
+const SLICE_S: f64 = 0.25;
+
+/// What takes as many slices is asked once a second.
+const SELDOM: usize = 4;
+
+/// Times without a completion that are noted, in seconds.
+const GAP_S: f64 = 0.1;
+
+/// Commands that need no flash, in a slice.
+const PINGS: usize = 3;
+
+/// A long read takes about so long, in seconds.
+const LONG_READ_S: f64 = 0.012;
+
+/// Its bytes: longer than a reader's own memory (32 to 64 KiB), shorter than what is only read.
+const LONG_READ: (u64, u64) = (256 << 10, 16 << 20);
+
+/// A card that takes longer for a block gets fewer of them in flight, so that a slice ends in time.
+const SLOW_BLOCK_S: f64 = 0.02;
+
+/// That is: one under way and one to follow.
+const SLOW_DEPTH: u32 = 2;
+
+/// Slices in a row in which nothing succeeded, after which nothing more is tried: 5 s, in which a reader that was reset
+/// is back.
+const MOST_EMPTY: u32 = 20;
+
+/// Where each I/O takes its time to fail, two such slices are enough if they took so long, in seconds.
+const EMPTY_S: f64 = 60.0;
+
+/// Latencies that are kept for quantiles.
+const MOST_LATENCIES: usize = 200_000;
+
+/// Where the card's own temperature is taken.
+const CARD: &str = "card";
+
+/// A run under way.
+pub(super) struct Run<'s, 't> {
+    pub(super) context: Context<'s, 't>,
+    pub(super) options: &'s Options,
+    log: &'s mut dyn SampleRecorder,
+    pub(super) regions: Regions,
+    pub(super) record: Record,
+    pub(super) phase: Phase,
+    began_s: f64,
+    sampled_s: f64,
+    long_bytes: u64,
+    /// Of reads, of writes.
+    empty: [Empty; 2],
+    /// Written before the workload began, which is none of it.
+    pub(super) prepared: u64,
+    /// True once something ended the run before its time: heat, or a card that fails everything.
+    pub(super) over: bool,
+}
+
+impl<'s, 't> Run<'s, 't> {
+    pub(super) fn new(
+        mut context: Context<'s, 't>,
+        options: &'s Options,
+        log: &'s mut dyn SampleRecorder,
+    ) -> Self {
+        let began_s = context.seconds();
+        Run {
+            regions: Regions::new(options),
+            context,
+            options,
+            log,
+            record: Record::with(DEPTH),
+            phase: Phase::Main,
+            began_s,
+            sampled_s: 0.0,
+            long_bytes: LONG_READ.0,
+            empty: [Empty::default(); 2],
+            prepared: 0,
+            over: false,
+        }
+    }
+
+    /// Seconds since the run began.
+    pub(super) fn now(&mut self) -> f64 {
+        self.context.seconds() - self.began_s
+    }
+
+    /// Seconds that are left of the run.
+    pub(super) fn left(&mut self) -> f64 {
+        self.options.duration.as_secs_f64() - self.now()
+    }
+
+    /// Bytes of the workload: written, or of a run of reads read.
+    pub(super) fn moved(&self) -> u64 {
+        if self.options.work == Work::Read { self.record.read } else { self.record.written }
+    }
+
+    /// Bytes that the workload may still move.
+    fn room(&self) -> u64 {
+        let written = self.record.written - self.prepared;
+        let used = match self.options.work {
+            Work::Read => self.record.read,
+            Work::Write => written,
+            Work::Mixed => written + self.record.read,
+        };
+        self.options.bytes.map_or(u64::MAX, |most| most.saturating_sub(used))
+    }
+
+    /// Whether `--bytes` leaves no room for another I/O of the workload, or of reads in order beside it.
+    pub(super) fn used_up(&self, in_order: bool) -> bool {
+        let one = match self.options.pattern {
+            Pattern::Random if !in_order => SMALL,
+            _ => BLOCK,
+        };
+        self.limited(in_order) && self.room() < u64::from(one)
+    }
+
+    /// Reads after a workload of writes are none of it.
+    fn limited(&self, in_order: bool) -> bool {
+        !in_order || self.options.work != Work::Write
+    }
+
+    /// Finds out how large a long read may be, and how many blocks fit into a slice.
+    pub(super) fn calibrate(&mut self) -> Result<(), Stop> {
+        self.context.shape(BLOCK, DEPTH)?;
+        if let Some(first) = self.context.health() {
+            self.record.health = Some((first.clone(), first));
+        }
+        let one: Vec<_> = self.regions.long_read(u64::from(BLOCK)).collect();
+        let mut times = Vec::new();
+        for _ in 0..3 {
+            for extent in &one {
+                times.extend(self.context.read(*extent)?);
+            }
+        }
+        let Some(block_s) = median(&times) else { return Ok(()) };
+        let bytes = f64::from(BLOCK) * LONG_READ_S / block_s.max(1e-6);
+        let unit = if bytes < f64::from(BLOCK) { LONG_READ.0 } else { u64::from(BLOCK) };
+        self.long_bytes = (bytes as u64).clamp(LONG_READ.0, LONG_READ.1) / unit * unit;
+        if block_s > SLOW_BLOCK_S {
+            self.record.queue_depth = SLOW_DEPTH;
+            self.context.shape(BLOCK, SLOW_DEPTH)?;
+        }
+        Ok(())
+    }
+
+    /// One slice of the workload's own pattern.
+    pub(super) fn slice(&mut self, writes: bool) -> Result<(), Stop> {
+        self.slice_of(writes, false)
+    }
+
+    /// One slice of reads in order, whatever the workload's pattern.
+    pub(super) fn reading_slice(&mut self) -> Result<(), Stop> {
+        self.slice_of(false, true)
+    }
+
+    fn slice_of(&mut self, writes: bool, in_order: bool) -> Result<(), Stop> {
+        if self.used_up(in_order) {
+            return Ok(());
+        }
+        let at_s = self.now();
+        let at_bytes = if writes { self.record.written } else { self.record.read };
+        let mut slice = Slice { at_s, at_bytes, ..Slice::default() };
+        let ended = self.work(writes, in_order, &mut slice);
+        self.count(writes, slice.bytes);
+        ended?;
+        if slice.ios == 0 {
+            return self.nothing(writes, at_s);
+        }
+        self.empty[usize::from(writes)] = Empty::default();
+        self.waited(slice.gaps.iter().map(|g| g.seconds).fold(0.0, f64::max));
+        self.beside(&mut slice)?;
+        if self.record.taken.len().is_multiple_of(SELDOM) {
+            self.seldom(writes, &mut slice)?;
+        }
+        slice.throttles = self.transitions().map(|(t1, t2)| t1.saturating_add(t2));
+        self.record.taken.push(Taken { slice, phase: self.phase, writes });
+        self.sample_if_due()
+    }
+
+    fn sample_if_due(&mut self) -> Result<(), Stop> {
+        if self.now() - self.sampled_s >= 1.0 { self.sample() } else { Ok(()) }
+    }
+
+    /// A slice in which nothing succeeded: it is no speed, and after enough of them the run is over.
+    fn nothing(&mut self, writes: bool, began_s: f64) -> Result<(), Stop> {
+        let took = self.now() - began_s;
+        self.waited(took);
+        // A card that refuses at once is not asked as often as the host can.
+        self.context.idle(Duration::from_secs_f64((SLICE_S - took).max(0.0)));
+        let empty = &mut self.empty[usize::from(writes)];
+        *empty = Empty { slices: empty.slices + 1, seconds: empty.seconds + took.max(SLICE_S) };
+        let Empty { slices, seconds } = *empty;
+        if slices >= MOST_EMPTY || slices >= 2 && seconds >= EMPTY_S {
+            self.refuses(writes, seconds);
+        }
+        self.sample_if_due()
+    }
+
+    /// The card takes no more writes, or gives no more reads.
+    pub(super) fn refuses(&mut self, writes: bool, seconds: f64) {
+        let (kind, why) = match writes {
+            true => (EventKind::NoMoreWrites, "the card accepts no more writes"),
+            false => (EventKind::NoMoreReads, "the card answers no more reads"),
+        };
+        self.end(why);
+        self.event(kind, 0.99, &[("each failed for", format!("{seconds:.0} s"))]);
+    }
+
+    /// Notes how long the card answered nothing, up to now.
+    fn waited(&mut self, seconds: f64) {
+        if self.record.longest_wait.is_none_or(|longest| longest.seconds < seconds) {
+            let (at_s, at_bytes) = (self.now(), self.moved());
+            self.record.longest_wait = Some(Wait { at_s, at_bytes, seconds });
+        }
+    }
+
+    fn count(&mut self, writes: bool, bytes: u64) {
+        match writes {
+            true => self.record.written += bytes,
+            false => self.record.read += bytes,
+        }
+    }
+
+    /// A quarter of a second of the workload itself.
+    fn work(&mut self, writes: bool, in_order: bool, slice: &mut Slice) -> Result<(), Stop> {
+        let direction = if writes { Direction::Write } else { Direction::Read };
+        let mut room = if self.limited(in_order) { self.room() } else { u64::MAX };
+        let regions = &mut self.regions;
+        let mut next = std::iter::from_fn(|| {
+            let extent = if in_order { regions.next_in_order(writes) } else { regions.next(writes) };
+            room = room.checked_sub(u64::from(extent.len))?;
+            Some(extent)
+        });
+        let (at_bytes, mut intervals) = (slice.at_bytes, Vec::new());
+        let ended = self.context.stream_for(direction, SLICE_S, &mut next, |extent, at| {
+            let seconds = at - slice.seconds;
+            intervals.push(seconds);
+            if seconds >= GAP_S {
+                slice.gaps.push(Gap { at_bytes: at_bytes + slice.bytes, seconds });
+            }
+            slice.ios += 1;
+            slice.bytes += u64::from(extent.len);
+            slice.seconds = at;
+        });
+        slice.interval_s = median(&intervals);
+        ended
+    }
+
+    /// What is asked in each slice.
+    fn beside(&mut self, slice: &mut Slice) -> Result<(), Stop> {
+        let mut times = Vec::with_capacity(self.regions.small.len());
+        for extent in self.regions.small {
+            times.extend(self.context.read(extent)?);
+        }
+        if self.record.alone.len() < MOST_LATENCIES {
+            self.record.alone.extend(&times);
+        }
+        self.waited(times.iter().copied().fold(0.0, f64::max));
+        slice.probe_s = median(&times);
+        let mut pings = Vec::with_capacity(PINGS);
+        for _ in 0..PINGS {
+            pings.extend(self.context.ping()?);
+        }
+        slice.ping_s = median(&pings);
+        slice.celsius = self.context.temperature();
+        Ok(())
+    }
+
+    /// What is asked once a second.
+    fn seldom(&mut self, writes: bool, slice: &mut Slice) -> Result<(), Stop> {
+        let (began, mut bytes) = (self.context.seconds(), 0);
+        let extents: Vec<_> = self.regions.long_read(self.long_bytes).collect();
+        let wanted: u64 = extents.iter().map(|p| u64::from(p.len)).sum();
+        self.context.read_stream(extents, |extent, _| bytes += u64::from(extent.len))?;
+        let took = self.context.seconds() - began;
+        slice.long_read_s = (bytes == wanted).then_some(took);
+        let beside = u64::from(self.record.queue_depth) * u64::from(BLOCK);
+        if writes && self.room() >= beside {
+            // No more than fit: an extent that is left out would be a gap in the order.
+            let others: Vec<_> = (1..self.record.queue_depth).map(|_| self.regions.next(true)).collect();
+            let before = self.context.spent();
+            let among = self.context.read_among_writes(&others, self.regions.small[0]);
+            let cost = self.context.cost_since(before);
+            self.count(true, cost.written_bytes);
+            let among = among?;
+            self.waited(cost.seconds);
+            self.record.among_us = among.map(|s| s * 1e6);
+            self.record.among.extend(among);
+        }
+        if self.record.health.is_some()
+            && let (Some(health), Some(now)) = (&mut self.record.health, self.context.health())
+        {
+            health.1 = now;
+        }
+        Ok(())
+    }
+
+    fn transitions(&self) -> Option<(u32, u32)> {
+        let (_, now) = self.record.health.as_ref()?;
+        Some((now.thermal_management_t1_transitions, now.thermal_management_t2_transitions))
+    }
+
+    /// Lets time pass without I/O, with a sample each second.
+    pub(super) fn pause(&mut self, seconds: f64) -> Result<(), Stop> {
+        let until = self.now() + seconds;
+        loop {
+            let left = until - self.now();
+            if left <= 1e-6 {
+                return Ok(());
+            }
+            self.context.go_on()?;
+            self.context.idle(Duration::from_secs_f64(left.min(1.0)));
+            self.sample()?;
+        }
+    }
+
+    /// Makes a sample of the time since the last one, and has it recorded.
+    pub(super) fn sample(&mut self) -> Result<(), Stop> {
+        let at_s = self.now();
+        self.sampled_s = at_s;
+        let celsius = self.context.temperature();
+        let of_card = celsius.map(|celsius| Reading { place: CARD.to_owned(), celsius });
+        let temperatures: Vec<Reading> = of_card.into_iter().chain(self.log.outside()).collect();
+        self.watch_heat(&temperatures);
+        let transitions = self.transitions();
+        let sample = self.record.sample(Sample {
+            at_s,
+            phase: self.phase,
+            bytes_written: self.record.written,
+            bytes_read: self.record.read,
+            temperatures,
+            t1_transitions: transitions.map(|t| t.0),
+            t2_transitions: transitions.map(|t| t.1),
+            ..Sample::default()
+        });
+        self.context.events.progress(self.moved(), at_s);
+        self.log.sample(&sample)?;
+        self.record.samples.push(sample);
+        Ok(())
+    }
+
+    /// Ends the run where the card, by its own thermometer or one held to it, is as hot as it may become.
+    fn watch_heat(&mut self, temperatures: &[Reading]) {
+        let Some(most) = self.options.max_celsius.filter(|_| !self.over) else { return };
+        let of_card = temperatures.iter().filter(|r| r.place.starts_with(CARD));
+        let Some(hottest) = of_card.map(|r| r.celsius).reduce(f64::max).filter(|c| *c >= most) else {
+            return;
+        };
+        self.end("--max-temp");
+        let celsius = |celsius: f64| format!("{celsius:.0} °C");
+        self.event(EventKind::TooHot, 1.0, &[("temperature", celsius(hottest)), ("limit", celsius(most))]);
+    }
+
+    /// Notes what happened, here and now.
+    pub(super) fn event(&mut self, kind: EventKind, confidence: f64, evidence: &[(&str, String)]) {
+        let event = Event::new(kind, self.now(), self.moved(), confidence);
+        self.record.events.push(evidence.iter().fold(event, |e, (what, value)| e.because(what, value)));
+    }
+
+    /// Nothing more is tried.
+    pub(super) fn end(&mut self, why: &str) {
+        self.over = true;
+        self.record.ended_by = why.to_owned();
+    }
+}

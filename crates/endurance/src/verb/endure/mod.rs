@@ -1,0 +1,369 @@
+//! `endure`: a card worn out in rounds, kept after each one, resumed, and waited for where it goes away.
+
+mod request;
+mod resuming;
+
+pub use request::Request;
+
+use crate::probe::endure::{Ended, RoundSettings, projection, round, stage};
+use cardscope_engine::card::Stop;
+use cardscope_engine::event::Plan;
+use cardscope_engine::target::TargetError;
+use cardscope_journal::backup;
+use cardscope_model::endure::{Endurance, EndureReport, EndureRound};
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::report::Moved;
+use cardscope_model::units::{Size, Speed};
+use cardscope_model::verify::answers_change;
+use cardscope_probing::io_size::{PASS_BLOCK, PASS_DEPTH};
+use cardscope_probing::resume::salt;
+use cardscope_session::card_key::{card_key, fingerprint};
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::frame::{Common, Needs, Procedure, Session};
+use cardscope_session::opened::TargetType;
+use cardscope_statistics::io_errors;
+use resuming::Checkpoints;
+
+impl Procedure for Request {
+    const VERB: &'static str = "endure";
+    type Body = Endurance;
+
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::WriteAndLose(None)
+    }
+
+    fn check(&self, target: TargetType) -> Result<()> {
+        check(self, target)
+    }
+
+    fn run(&self, session: &mut Session<'_>, report: &mut EndureReport) -> Result<()> {
+        let checkpoints = match self.resume {
+            true => resuming::resume(self, session, report)?,
+            false => begin(self, session, report)?,
+        };
+        session.events.plan(plan(self, report).saying(plan_line(report, self)));
+        let span = Some((0, report.body.span_bytes));
+        session.back_up(self.backup.as_deref(), span, &mut report.body.moved)?;
+        session.begin_row(report)?;
+        let mut run = Run { request: self, session, report, checkpoints, since_round: 0 };
+        let ended = run.all();
+        conclude(report, session);
+        ended
+    }
+}
+
+/// A stage for each round, where it is known how many there are, and an image before and after.
+fn plan(request: &Request, report: &EndureReport) -> Plan {
+    let image = |stage: &str| request.backup.as_ref().map(|_| (stage.to_owned(), 1.0));
+    let left = request.rounds.map(|all| all.saturating_sub(report.body.rounds.len() as u32));
+    let first = report.body.attempt();
+    let Some(left) = left else {
+        return Plan { long: true, ..Plan::default() }.within(request.limits.budget);
+    };
+    let rounds = (first..=u32::MAX).take(left as usize).map(|round| (stage(round), 2.0));
+    let stages = image(backup::SAVING).into_iter().chain(rounds).chain(image(backup::RESTORING));
+    Plan { long: true, ..Plan::of(stages) }.within(request.limits.budget)
+}
+
+/// Refuses what cannot be done, before anything is opened.
+fn check(request: &Request, target: TargetType) -> Result<()> {
+    if target == TargetType::Directory {
+        let name = &request.common.target;
+        return Err(Failure::refused(format!(
+            "{name} is a directory; endure needs a whole card, so name its device"
+        )));
+    }
+    Failure::refuse_first(&[
+        (!(request.until > 0.0 && request.until <= 1.0), "--until must be above 0 and at most 1 (or 100 %)"),
+        (request.rounds == Some(0), "--rounds must be at least 1"),
+        (request.resume && request.backup.is_some(), "--backup has no effect with --resume"),
+    ])
+}
+
+/// A fresh run.
+fn begin(request: &Request, session: &mut Session<'_>, report: &mut EndureReport) -> Result<Checkpoints> {
+    let bytes = session.bytes();
+    let key = card_key(session.opened);
+    let sector = u64::from(session.opened.target.info().sector);
+    let span = request.span.unwrap_or(bytes) / sector * sector;
+    if span == 0 || span > bytes {
+        return Err(Failure::refused(format!(
+            "--span must be between one sector and the card's {}",
+            Size(bytes)
+        )));
+    }
+    (report.body.announced_bytes, report.body.span_bytes) = (bytes, span);
+    Checkpoints::of(salt(report.header.seed, fingerprint(key.as_deref(), bytes)), key.as_deref())
+}
+
+/// A card that goes away so often without a finished round in between is not worth waiting for.
+const MOST_RETURNS: u32 = 3;
+
+struct Run<'a, 's> {
+    request: &'a Request,
+    session: &'a mut Session<'s>,
+    report: &'a mut EndureReport,
+    checkpoints: Checkpoints,
+    /// Times that the card went away since a round was finished.
+    since_round: u32,
+}
+
+impl Run<'_, '_> {
+    fn all(&mut self) -> Result<()> {
+        let begun_at = self.report.body.moved.seconds;
+        self.checkpoints.save(self.report)?;
+        loop {
+            if let Some(reason) = self.over(begun_at) {
+                self.report.body.ended_by = reason;
+                return Ok(());
+            }
+            match self.one(begun_at) {
+                Ok((round, ended)) => {
+                    self.since_round = 0;
+                    self.take(round, ended)?;
+                }
+                Err(Stop::Target(error @ TargetError::Gone { .. })) => {
+                    self.checkpoints.save(self.report)?;
+                    self.since_round += 1;
+                    if self.since_round > MOST_RETURNS {
+                        return Err(Failure::io(error));
+                    }
+                    resuming::wait(self.request, self.session, self.checkpoints.salt, &error)?;
+                    self.report.body.returns += 1;
+                }
+                Err(stop) => {
+                    self.checkpoints.save(self.report)?;
+                    if matches!(stop, Stop::Limit) && self.time_left(begun_at) <= 0.0 {
+                        self.report.body.ended_by = "--budget".to_owned();
+                        return Ok(());
+                    }
+                    return Err(stop.into());
+                }
+            }
+        }
+    }
+
+    /// One round; its bytes and its time count, whatever ends it.
+    fn one(&mut self, begun_at: f64) -> Result<(EndureRound, Option<Ended>), Stop> {
+        let settings = RoundSettings {
+            budget_s: self.time_left(begun_at),
+            salt: self.checkpoints.salt,
+            number: self.report.body.attempt(),
+            span: self.report.body.span_bytes,
+            seed: self.report.header.seed,
+        };
+        let mut moved = Moved::default();
+        let ended = self
+            .session
+            .drive((PASS_BLOCK, PASS_DEPTH), &mut moved, |card, _, events| round(card, &settings, events));
+        // What was read is counted with the round.
+        self.report.body.moved.bytes_written += moved.bytes_written;
+        self.report.body.moved.seconds += moved.seconds;
+        self.report.body.moved.add_failed(moved.counts, &moved.io_errors);
+        ended
+    }
+
+    fn take(&mut self, round: EndureRound, ended: Option<Ended>) -> Result<()> {
+        self.report.body.take(round);
+        sum_up(self.report);
+        remark_end(self.report, ended);
+        self.checkpoints.save(self.report)?;
+        self.session.store(self.report)?;
+        self.session.events.note(&round_line(self.report));
+        if let Some(line) = no_wear_line(self.report) {
+            self.session.events.note(&line);
+        }
+        Ok(())
+    }
+
+    /// Seconds that are left of the budget.
+    fn time_left(&self, begun_at: f64) -> f64 {
+        let budget = self.request.limits.budget.map_or(f64::INFINITY, |budget| budget.as_secs_f64());
+        budget - (self.report.body.moved.seconds - begun_at)
+    }
+
+    /// Why no further round begins.
+    fn over(&self, begun_at: f64) -> Option<String> {
+        let (report, request) = (&*self.report, self.request);
+        if !report.body.ended_by.is_empty() {
+            return Some(report.body.ended_by.clone());
+        }
+        let rounds = report.body.rounds.len() as u32;
+        if rounds > 0 && report.body.bad_share >= request.until {
+            return Some(format!("{} % of the sectors are bad", request.until * 100.0));
+        }
+        if request.rounds.is_some_and(|most| rounds >= most) {
+            return Some("--rounds".into());
+        }
+        if request
+            .limits
+            .max_write()
+            .is_some_and(|most| report.body.moved.bytes_written + report.body.span_bytes > most)
+        {
+            return Some("--max-write".into());
+        }
+        let next = report.body.rounds.last().map_or(0.0, |round| round.seconds);
+        (next > self.time_left(begun_at)).then(|| "--budget".to_owned())
+    }
+}
+
+fn plan_line(report: &EndureReport, request: &Request) -> String {
+    let rounds = match request.rounds {
+        None => "rounds".to_owned(),
+        Some(1) => "one round".to_owned(),
+        Some(n) => format!("at most {n} rounds"),
+    };
+    let before = match report.body.rounds.len() {
+        0 => String::new(),
+        n => format!(", resuming after round {n}"),
+    };
+    format!(
+        "{rounds} over {} until {} % of the sectors are bad{before}; this wears the card out",
+        Size(report.body.span_bytes),
+        request.until * 100.0
+    )
+}
+
+/// What follows from the rounds so far.
+fn sum_up(report: &mut EndureReport) {
+    report.body.cycles = report.body.moved.bytes_written as f64 / report.body.span_bytes.max(1) as f64;
+    match projection::project(&report.body.rounds, report.body.span_bytes) {
+        Ok(found) => (report.body.projection, report.body.projection_reason) = (Some(found), None),
+        Err(reason) => (report.body.projection, report.body.projection_reason) = (None, Some(reason)),
+    }
+}
+
+/// A card that takes no more writes ends the run.
+fn remark_end(report: &mut EndureReport, ended: Option<Ended>) {
+    let (claim, text) = match ended {
+        None => return,
+        Some(Ended::RefusesWrites) => ("refuses-writes", "The card accepts no more writes, but can be read."),
+        Some(Ended::SwallowsWrites) => ("swallows-writes", "The card accepts writes but keeps the old data."),
+    };
+    report.body.ended_by = text.to_owned();
+    let rounds = report.body.rounds.len();
+    report.header.findings.push(
+        Finding::new(claim, Weight::Bad, 0.99, text)
+            .because("round", rounds)
+            .because("written", Size(report.body.moved.bytes_written))
+            .because("cycles", format!("{:.1}", report.body.cycles)),
+    );
+}
+
+/// One line after each round.
+fn round_line(report: &EndureReport) -> String {
+    let Some(round) = report.body.rounds.last() else { return String::new() };
+    let next = match report.body.next_milestone_percent() {
+        Some(0.0) => ", next the first error".to_owned(),
+        Some(percent) => format!(", next {percent} %"),
+        None => String::new(),
+    };
+    let projection = report.body.projection.map_or_else(String::new, |p| {
+        format!(
+            ", half bad after about {:.0} cycles ({:.0} to {:.0}), {} from now",
+            p.cycles,
+            p.interval[0],
+            p.interval[1],
+            lasting((p.cycles - report.body.cycles).max(0.0) * seconds_per_cycle(report))
+        )
+    });
+    format!(
+        "round {}: write {}, read {}, bad {:.4} %{next}, {} written in total, {:.1} cycles{projection}",
+        round.round,
+        Speed(round.write_mb_s),
+        Speed(round.read_mb_s),
+        round.bad_share * 100.0,
+        Size(report.body.moved.bytes_written),
+        report.body.cycles
+    )
+}
+
+/// Rounds after which it is said that nothing shows yet: soon, and then ever more seldom.
+const SAID_AFTER: [usize; 5] = [3, 10, 100, 1000, 10_000];
+
+/// What a run that shows no wear should be told after so many rounds: how long the next milestones take at this speed,
+/// and that some targets never reach one.
+fn no_wear_line(report: &EndureReport) -> Option<String> {
+    if !SAID_AFTER.contains(&report.body.rounds.len()) || !report.body.milestones.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "{} At this speed {}. {NEVER_WEARS} End the run with Ctrl-C, or set --rounds, --budget or --max-write",
+        no_wear(report),
+        times_ahead(report).map(|(cycles, time)| format!("{cycles} take {time}")).join(", ")
+    ))
+}
+
+/// What keeps a long run from ending by itself.
+const NEVER_WEARS: &str = "A plain file or a simulated card without wear never fails.";
+
+fn no_wear(report: &EndureReport) -> String {
+    let (rounds, cycles) = (report.body.rounds.len(), report.body.cycles);
+    format!("The card lost no sector in {rounds} rounds ({cycles:.1} cycles).")
+}
+
+/// The next numbers of cycles and the time that each takes at the speed so far.
+fn times_ahead(report: &EndureReport) -> [(String, String); 3] {
+    let each = seconds_per_cycle(report);
+    [100.0, 1000.0, 10_000.0].map(|cycles| (format!("{cycles:.0} cycles"), lasting(cycles * each)))
+}
+
+/// Seconds in which as many bytes are written as are worn.
+fn seconds_per_cycle(report: &EndureReport) -> f64 {
+    if report.body.cycles > 0.0 { report.body.moved.seconds / report.body.cycles } else { 0.0 }
+}
+
+/// A long time with two digits that matter: `40 min`, `3.5 days`.
+fn lasting(seconds: f64) -> String {
+    const UNITS: [(f64, &str); 5] =
+        [(31_557_600.0, "years"), (86_400.0, "days"), (3600.0, "h"), (60.0, "min"), (0.0, "s")];
+    let (unit, name) = UNITS.into_iter().find(|(unit, _)| seconds >= 2.0 * unit).unwrap_or((1.0, "s"));
+    let number = seconds / f64::max(unit, 1.0);
+    if number < 10.0 { format!("{number:.1} {name}") } else { format!("{number:.0} {name}") }
+}
+
+fn conclude(report: &mut EndureReport, session: &Session<'_>) {
+    sum_up(report);
+    session.hear_target(&mut report.header);
+    let failed = io_errors::finding(&report.body.moved, session.card_bytes(), "during the rounds");
+    let passing = answers_change(report.body.passing_sectors());
+    let again = |claim: &str| passing.as_ref().is_some_and(|finding| finding.claim == claim);
+    report.header.findings.retain(|finding| !io_errors::is_of_errors(finding) && !again(&finding.claim));
+    report.header.findings.extend(failed.into_iter().chain(passing));
+    if report.body.milestones.is_empty() && report.body.rounds.len() >= SAID_AFTER[0] {
+        let found = Finding::new("no-wear-seen", Weight::Note, 0.99, no_wear(report)).advise(NEVER_WEARS);
+        let times = times_ahead(report).into_iter();
+        let found =
+            times.fold(found, |found, (cycles, time)| found.because(&format!("time for {cycles}"), time));
+        report.header.findings.push(found);
+    }
+    if let Some(first) = report.body.milestones.first() {
+        let text = format!(
+            "The card lost its first sector in round {}, after {}.",
+            first.round,
+            Size(first.bytes_written)
+        );
+        let known = report.header.findings.iter().any(|f| f.claim == "sectors-lost");
+        if !known {
+            let share = format!("{:.4} %", report.body.bad_share * 100.0);
+            report.header.findings.push(
+                Finding::new("sectors-lost", Weight::Bad, 0.99, text).because("bad in the last round", share),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lasting;
+
+    #[test]
+    fn a_long_time_is_said_in_the_largest_unit_that_it_has_two_of() {
+        let said: Vec<String> = [0.0, 1.25, 90.0, 3600.0, 90_000.0, 400_000.0, 1e9].map(lasting).to_vec();
+        assert_eq!(said, ["0.0 s", "1.2 s", "90 s", "60 min", "25 h", "4.6 days", "32 years"]);
+    }
+}

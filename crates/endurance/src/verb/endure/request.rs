@@ -1,0 +1,46 @@
+//! What an endurance run is asked to do.
+
+use cardscope_session::arguments::{duration, share, size};
+use cardscope_session::frame::{Common, Limits};
+use clap::Args;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Wear a card out, round by round, until half of it is bad
+///
+/// Destroys all data on the card and, in the end, the card itself. Each finished round is stored; continue an
+/// interrupted run with --resume.
+#[derive(Debug, Clone, Default, Args)]
+#[command(
+    mut_arg("budget", |budget| budget.help("Start no round that would end after this time, e.g. 90s, 3m, \
+             1h")),
+    mut_arg("max_write", |most| most.help("Start no round that would write more than this in total, e.g. \
+             100G")),
+    mut_arg("seed", |seed| seed.conflicts_with("resume"))
+)]
+pub struct Request {
+    /// What every verb is asked for.
+    #[command(flatten)]
+    pub common: Common,
+    /// What it may spend; `max_write` is over all runs.
+    #[command(flatten)]
+    pub limits: Limits,
+    /// Wear out only this much from the start of the card, e.g. 1G
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub span: Option<u64>,
+    /// Stop after N rounds, earlier runs included
+    #[arg(long, value_name = "N")]
+    pub rounds: Option<u32>,
+    /// Stop when this share of the sectors is bad, e.g. 10% or 0.1
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "50%")]
+    pub until: f64,
+    /// Continue the interrupted run on this card
+    #[arg(long)]
+    pub resume: bool,
+    /// Wait this long for a card that went away
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10m")]
+    pub wait: Duration,
+    /// Save an image of the card to FILE first, and restore it at the end
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    pub backup: Option<PathBuf>,
+}

@@ -1,0 +1,288 @@
+//! What a long run may use: the whole card by reading, a part of it or all by writing where its content may be lost, or a
+//! file of its own in a directory.
+
+use crate::probe::sustain::{LEAST_REGION, Options};
+use cardscope_engine::target::Region;
+use cardscope_model::sustain::{Limits, Pattern, Work};
+use cardscope_model::units::{BinarySize, GIB, MIB, Size};
+use cardscope_probing::context;
+use cardscope_session::arguments::{duration, region, size};
+use cardscope_session::consent::within;
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::frame::Common;
+use cardscope_session::opened::{Opened, TargetType};
+use cardscope_session::options::WriteLimit;
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use std::time::Duration;
+
+/// Write or read for a long time: cache end, heat, stalls
+///
+/// Only reads a device or an image file, unless --erase or --region allows overwriting; overwrites simulated
+/// cards, unless --read forbids it; in a directory it uses a file of its own. Ends when the speed is steady, or at --duration, --bytes or --max-temp.
+#[derive(Debug, Clone, Default, Args)]
+#[command(mut_arg("max_write", |most| most.help(
+    "Write at most this much in total, e.g. 16G [default: 256M in a directory on the disk that holds the \
+     running system]"
+)))]
+pub struct Request {
+    /// What every verb is asked for.
+    #[command(flatten)]
+    pub common: Common,
+    /// Only read
+    #[arg(long, conflicts_with_all = ["write", "mixed"])]
+    pub read: bool,
+    /// Overwrite until the speed is steady, pause, write again, read. A device needs --erase or --region
+    #[arg(long, conflicts_with = "mixed")]
+    pub write: bool,
+    /// Write and read in turn
+    #[arg(long)]
+    pub mixed: bool,
+    /// 1 MiB sequential, or 4 KiB random
+    #[arg(long, value_name = "PATTERN", default_value = "seq", value_parser = patterns())]
+    pub pattern: Pattern,
+    /// Time limit, e.g. 90s, 10m, 2h; heat needs 5 to 70 minutes to show
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10m")]
+    pub duration: Duration,
+    /// Move at most this much, e.g. 64G, besides a few small reads
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub bytes: Option<u64>,
+    /// How much it may write.
+    #[command(flatten)]
+    pub writing: WriteLimit,
+    /// Overwrite this region without saving its data, and nothing outside of it, e.g. 1G+32G
+    #[arg(long, value_name = "START+LEN", value_parser = region)]
+    pub region: Option<Region>,
+    /// Overwrite the card without saving its data. All data on it is lost
+    #[arg(long)]
+    pub erase: bool,
+    /// Size of the file in a directory, e.g. 8G
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub size: Option<u64>,
+    /// Cooling, for comparisons: active, passive …
+    #[arg(long, value_name = "WORD")]
+    pub cooling: Option<String>,
+    /// Part that is cooled: card, reader, host-controller, soc
+    #[arg(long, value_name = "PLACE")]
+    pub cooling_of: Option<String>,
+    /// External thermometer: PLACE=cmd:COMMAND, PLACE=csv:FILE, PLACE=csv:FILE#COLUMN or PLACE=ask
+    /// (repeatable); a PLACE that begins with "card" counts as the card's
+    #[arg(long = "thermometer", value_name = "PLACE=SOURCE")]
+    pub thermometers: Vec<String>,
+    /// Stop when the card reaches this temperature, in °C
+    #[arg(long = "max-temp", value_name = "CELSIUS")]
+    pub max_celsius: Option<f64>,
+    /// Compare with an earlier run: its session, or a file made with --json
+    #[arg(long = "against", value_name = "SESSION|FILE")]
+    pub baseline: Option<String>,
+}
+
+impl Request {
+    /// What the workload is to do, where the user says it; else it writes where nothing can be lost or the user allows
+    /// it, and reads elsewhere.
+    fn work(&self) -> Option<Work> {
+        match (self.read, self.write, self.mixed) {
+            (true, ..) => Some(Work::Read),
+            (_, true, _) => Some(Work::Write),
+            (_, _, true) => Some(Work::Mixed),
+            _ => None,
+        }
+    }
+}
+
+fn patterns() -> impl TypedValueParser<Value = Pattern> {
+    let words = [("seq", "1 MiB sequential"), ("rnd", "4 KiB random")];
+    PossibleValuesParser::new(words.map(|(word, help)| PossibleValue::new(word).help(help)))
+        .map(|word| if word == "seq" { Pattern::Sequential } else { Pattern::Random })
+}
+
+/// The file in a directory is so large, where there is room: four times the caches of common USB sticks and UHS-I cards.
+const OWN_FILE: u64 = 16 * GIB;
+
+/// And takes no more than so much of what is free, in percent: full cards behave differently.
+const OWN_SHARE: u64 = 80;
+
+/// What the workload does, after all that was asked for; refuses what goes against itself.
+///
+/// # Errors
+/// If options contradict each other, or writing would lose data without being allowed to.
+pub(super) fn work(request: &Request, target: TargetType) -> Result<Work> {
+    let (directory, simulated) = (target == TargetType::Directory, target == TargetType::Simulated);
+    let frees = request.erase || request.region.is_some();
+    let work = match request.work() {
+        Some(work) => work,
+        None if directory || simulated || frees => Work::Write,
+        None => Work::Read,
+    };
+    let writes = work != Work::Read;
+    Failure::refuse_first(&[
+        (request.erase && request.region.is_some(), "give either --erase or --region"),
+        (
+            directory && frees,
+            "--erase and --region need a device, not a directory; name the card's device (`cardscope list`)",
+        ),
+        (
+            request.size.is_some() && !directory,
+            "--size is for directories; for a device give --region START+LEN",
+        ),
+        (request.erase && !writes, "--read conflicts with --erase"),
+        (
+            writes && !directory && !simulated && !frees,
+            "a long write loses the data there: give --erase (loses everything) or --region START+LEN \
+             (loses that region), or --read to only read",
+        ),
+        (
+            request.max_celsius.is_some_and(|c| !(0.0..=150.0).contains(&c)),
+            "--max-temp is a temperature in °C from 0 to 150",
+        ),
+        (request.bytes == Some(0), "--bytes must be more than 0"),
+    ])?;
+    Ok(work)
+}
+
+/// Whether the target is opened to be written to; a directory is opened in the same way for either.
+pub(super) fn writes(request: &Request) -> bool {
+    let frees = request.erase || request.region.is_some();
+    request.work().map_or(request.common.is_simulated() || frees, |work| work != Work::Read)
+}
+
+/// What may be used.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Scope {
+    region: Region,
+    own_file: bool,
+    whole_card: bool,
+}
+
+impl Scope {
+    /// Finds out what may be used of an open target.
+    ///
+    /// # Errors
+    /// A refusal: the target or the region is too small, lies outside, or there is no room for a file.
+    pub(super) fn prepare(request: &Request, work: Work, opened: &mut Opened) -> Result<Scope> {
+        let info = opened.target.info();
+        let (bytes, unit, whole_card) = (info.bytes, info.sector, info.whole_card);
+        let sector = u64::from(unit);
+        let own_file = opened.is_directory();
+        let region = match (own_file, request.region) {
+            (true, _) => own(request, work, opened, bytes)?,
+            (false, None) => Region { start: 0, len: bytes / sector * sector },
+            (false, Some(region)) => {
+                within(region, &request.common.target, bytes, unit)?;
+                region
+            }
+        };
+        if region.len < LEAST_REGION {
+            return Err(Failure::refused(format!(
+                "{}: {} are too little for a long run, which needs at least {}",
+                request.common.target,
+                BinarySize(region.len),
+                BinarySize(LEAST_REGION)
+            )));
+        }
+        Ok(Scope { region, own_file, whole_card })
+    }
+
+    /// What the probe is to do.
+    pub(super) fn options(&self, request: &Request, work: Work, opened: &Opened, seed: u64) -> Options {
+        Options {
+            limits: context::Limits {
+                seed: cardscope_model::random::mix(seed),
+                region: self.region,
+                max_write: None,
+                budget: None,
+            },
+            work,
+            pattern: request.pattern,
+            duration: request.duration,
+            bytes: request.bytes,
+            max_celsius: request.max_celsius,
+            card_limits: limits(opened),
+            card_bytes: self.whole_card.then(|| opened.target.info().bytes),
+            prepare: self.own_file,
+        }
+    }
+
+    /// What it will cost, before it begins.
+    pub(super) fn plan_line(&self, request: &Request, work: Work, opened: &Opened) -> String {
+        let region = Size(self.region.len);
+        let time = match request.duration.as_secs() {
+            seconds @ 0..120 => format!("{seconds} s"),
+            seconds => format!("{} min", seconds.div_ceil(60)),
+        };
+        let what = match (work, self.own_file) {
+            (Work::Read, false) if request.work().is_none() => {
+                "reads only, writes nothing: --erase or --region START+LEN tests writes, too".to_owned()
+            }
+            (Work::Read, false) => "reads only, writes nothing".to_owned(),
+            (_, true) => format!("uses a file of its own of {region}, which is removed at the end"),
+            (_, false) => {
+                format!("overwrites {region} from byte {}; all data there is lost", self.region.start)
+            }
+        };
+        let (prepared, worked) = written(request, work, self.region, self.own_file);
+        let written = match (prepared, worked) {
+            (0, Some(0)) => String::new(),
+            (prepared, Some(worked)) => format!("; writes up to {}", Size(prepared + worked)),
+            (0, None) => "; writes as much as possible in that time".to_owned(),
+            (prepared, None) => {
+                format!("; writes {}, and as much as possible in that time", Size(prepared))
+            }
+        };
+        let limit = opened.limit.words().filter(|_| !written.is_empty());
+        let limit = limit.map(|words| format!("; {words}")).unwrap_or_default();
+        format!("up to {time}; {what}{written}{limit}")
+    }
+}
+
+/// Bytes that fill a file of our own before the run, and that the workload writes; the latter `None` where only time ends
+/// it.
+fn written(request: &Request, work: Work, region: Region, own_file: bool) -> (u64, Option<u64>) {
+    let prepared = if own_file { region.len } else { 0 };
+    let worked = if work == Work::Read { Some(0) } else { request.bytes };
+    (prepared, worked)
+}
+
+/// A run that writes less than this shows neither the end of a cache nor heat, unless the user wants no more (`--bytes`)
+/// or says how much may be written.
+fn least_workload(request: &Request) -> u64 {
+    match (request.bytes, request.writing.max_write) {
+        (Some(bytes), _) => bytes,
+        (None, Some(most)) => most / 2,
+        (None, None) => OWN_FILE,
+    }
+}
+
+/// What the card says of its limits of temperature.
+fn limits(opened: &Opened) -> Limits {
+    let Some(nvme) = opened.identity.as_ref().and_then(|i| i.nvme.as_ref()) else { return Limits::default() };
+    let identify = nvme.identify.as_ref();
+    Limits {
+        tmpth_celsius: nvme.features.tmpth_celsius.map(f64::from),
+        tmt1_celsius: nvme.features.tmt1_celsius.map(f64::from),
+        tmt2_celsius: nvme.features.tmt2_celsius.map(f64::from),
+        warning_celsius: identify.and_then(|i| i.wctemp_celsius).map(f64::from),
+        critical_celsius: identify.and_then(|i| i.cctemp_celsius).map(f64::from),
+    }
+}
+
+/// A file of our own, as large as asked for, or as there is room.
+fn own(request: &Request, work: Work, opened: &mut Opened, free: u64) -> Result<Region> {
+    // What is only read must be written first: not for longer than the run itself.
+    let most = if work == Work::Write { OWN_FILE } else { GIB };
+    let mut wanted = request.size.unwrap_or((free / 100 * OWN_SHARE).min(most));
+    if let Some(left) = opened.limit.left() {
+        let least = if work == Work::Read { 0 } else { least_workload(request) };
+        if request.size.is_none() {
+            wanted = wanted.min(left.saturating_sub(least));
+        }
+        let needed = wanted.max(LEAST_REGION) + least;
+        if needed > left {
+            return Err(opened.limit.refuse("a long run", needed));
+        }
+    }
+    opened
+        .target
+        .area(wanted / MIB * MIB)
+        .map_err(|e| Failure::refused_for(format!("{e}; nothing was written"), e))
+}

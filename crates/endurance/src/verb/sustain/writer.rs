@@ -1,0 +1,89 @@
+//! Samples on disk while the run goes on. The document is written by a thread of its own, so that a slow disk costs the
+//! measurement nothing; a crash loses the last second or two.
+
+use cardscope_model::sustain::{Sample, SustainReport};
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::recorder::Recorder;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// The document is written again after so long at the earliest.
+const EVERY: Duration = Duration::from_millis(900);
+
+/// And after so many times what writing it took: a day's run makes a long document.
+const AT_MOST_SHARE: u32 = 10;
+
+/// Why samples cannot be stored, once they cannot.
+type Failed = Arc<Mutex<Option<Failure>>>;
+
+/// Samples on their way to the archive.
+pub(super) struct Writer {
+    samples: Sender<Sample>,
+    worker: JoinHandle<Option<Recorder>>,
+    failure: Failed,
+}
+
+impl Writer {
+    /// Starts with a document that has no samples yet.
+    pub(super) fn start(recorder: Option<Recorder>, report: &SustainReport) -> Result<Writer> {
+        let report = report.clone();
+        let (samples, arriving) = channel();
+        let failure = Failed::default();
+        let noted = Arc::clone(&failure);
+        let worker = std::thread::Builder::new()
+            .name("writer".into())
+            .spawn(move || write(recorder, report, &arriving, &noted));
+        let worker =
+            worker.map_err(|e| Failure::io_for(format!("cannot start a thread to store samples: {e}"), e))?;
+        Ok(Writer { samples, worker, failure })
+    }
+
+    /// Hands a sample over.
+    pub(super) fn record(&mut self, sample: &Sample) -> Result<()> {
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(reason) = failure {
+            return Err(reason);
+        }
+        self.samples.send(sample.clone()).map_err(|_| Failure::io("samples can no longer be stored"))
+    }
+
+    /// Ends it; gives the record back for the last document.
+    pub(super) fn finish(self) -> Result<Option<Recorder>> {
+        let Writer { samples, worker, .. } = self;
+        drop(samples);
+        worker.join().map_err(|_| Failure::io("the thread that stores samples failed"))
+    }
+}
+
+fn write(
+    mut recorder: Option<Recorder>,
+    mut report: SustainReport,
+    arriving: &Receiver<Sample>,
+    failure: &Mutex<Option<Failure>>,
+) -> Option<Recorder> {
+    let (mut due, mut unsaved) = (Instant::now(), false);
+    loop {
+        let wait =
+            if unsaved { due.saturating_duration_since(Instant::now()) } else { Duration::from_secs(3600) };
+        match arriving.recv_timeout(wait) {
+            Ok(sample) => {
+                report.body.measured.series.push(sample);
+                unsaved = true;
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            // The last document is written by whoever has it.
+            Err(RecvTimeoutError::Disconnected) => return recorder,
+        }
+        if !unsaved || Instant::now() < due {
+            continue;
+        }
+        let began = Instant::now();
+        if let Some(Err(reason)) = recorder.as_mut().map(|recorder| recorder.update(&report)) {
+            *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
+        }
+        unsaved = false;
+        due = began + EVERY.max(began.elapsed() * AT_MOST_SHARE);
+    }
+}

@@ -1,0 +1,162 @@
+//! Tables in flashbench's own layout, from our timings: what its users have scripts and eyes for. Its numbers have
+//! three digits, and each is cut to seven bytes, unit included (a negative difference loses its `s` so, and 999.6 µs
+//! is `1e+03µ`); the oddities are kept, since who reads such a table reads them too.
+
+use cardscope_model::card_map::FlashbenchTable;
+use cardscope_model::units::decimals;
+use cardscope_page::figure::trimmed;
+use std::fmt::Write;
+
+/// A number with its unit takes at most so many bytes.
+const CUT: usize = 7;
+
+/// Columns of `-f` and of `-O` are so wide, the blanks behind each included.
+const COLUMNS: (usize, usize) = (9, 8);
+
+/// The tables, each behind a line with the command that would give it.
+pub fn text(tables: &[FlashbenchTable]) -> String {
+    tables.iter().map(table).collect::<Vec<_>>().join("\n")
+}
+
+fn table(table: &FlashbenchTable) -> String {
+    let mut out = format!("# flashbench {}\n", arguments(table));
+    for (size, values) in &table.rows {
+        match table.kind.as_str() {
+            "align" => out += &align(*size, values),
+            "scatter" => out += &scatter(*size, values),
+            "find-fat" => out += &speeds(*size, values, COLUMNS.0),
+            _ => out += &speeds(*size, values, COLUMNS.1),
+        }
+    }
+    out
+}
+
+/// How flashbench would be called.
+fn arguments(table: &FlashbenchTable) -> String {
+    let mut out = match table.kind.as_str() {
+        "align" => "-a",
+        "find-fat" => "-f",
+        "scatter" => "-s",
+        "open-au-random" => "-O --random",
+        _ => "-O",
+    }
+    .to_owned();
+    for (name, value) in &table.parameters {
+        let _ = write!(out, " --{name}={value}");
+    }
+    out
+}
+
+/// `align 4194304`, then `pre 741µs`, `on 1.08ms`, `post 788µs` and `diff 317µs`, each behind a tab.
+fn align(unit: u64, values: &[f64]) -> String {
+    let names = ["pre", "on", "post", "diff"];
+    let cells = names.iter().zip(values).map(|(name, ns)| format!("\t{name} {}", time(*ns)));
+    format!("align {unit}{}\n", cells.collect::<String>())
+}
+
+/// `64KiB   6.38M/s  6.37M/s  …`, with the blanks at the end.
+fn speeds(size: u64, values: &[f64], column: usize) -> String {
+    let cells = values.iter().map(|v| format!("{:<column$}", speed(*v)));
+    format!("{:<8}{}\n", binary(size), cells.collect::<String>())
+}
+
+/// Position in MiB and time in ms, for gnuplot.
+fn scatter(position: u64, values: &[f64]) -> String {
+    let times: String = values.iter().map(|ns| format!("\t{:.6}", ns / 1e6)).collect();
+    format!("{:.6}{times}\n", position as f64 / 1_048_576.0)
+}
+
+/// A time in nanoseconds.
+fn time(ns: f64) -> String {
+    scaled(ns, ["ns", "µs", "ms", "s"])
+}
+
+fn speed(bytes_per_s: f64) -> String {
+    scaled(bytes_per_s, ["B/s", "K/s", "M/s", "G/s"])
+}
+
+/// A number in the unit that fits: what is below a thousand, negative numbers among them, is not scaled.
+fn scaled(value: f64, [one, thousand, million, billion]: [&str; 4]) -> String {
+    cut(match value.trunc() {
+        whole if whole < 1e3 => format!("{whole:.0}{one}"),
+        whole if whole < 1e6 => format!("{}{thousand}", three(whole / 1e3)),
+        whole if whole < 1e9 => format!("{}{million}", three(whole / 1e6)),
+        whole => format!("{}{billion}", three(whole / 1e9)),
+    })
+}
+
+fn binary(bytes: u64) -> String {
+    match bytes {
+        b if b >= 1 << 30 => format!("{}GiB", three(b as f64 / f64::from(1 << 30))),
+        b if b >= 1 << 20 => format!("{}MiB", three(b as f64 / f64::from(1 << 20))),
+        b if b >= 1 << 10 => format!("{}KiB", three(b as f64 / 1024.0)),
+        b => format!("{b}B"),
+    }
+}
+
+/// C's `%.3g` for values from 1 up.
+fn three(value: f64) -> String {
+    if value >= 999.5 {
+        let exponent = value.log10().floor().max(3.0);
+        return format!("{}e+{exponent:02}", trimmed(value / 10f64.powf(exponent), 2));
+    }
+    trimmed(value, decimals(value))
+}
+
+/// The first seven bytes. Half a character is none.
+fn cut(text: String) -> String {
+    let mut end = CUT.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text[..end].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_as_in_the_public_logs() {
+        // Each of them stands in a log of a real card.
+        for (ns, shown) in [
+            (1_480_000.0, "1.48ms"),
+            (1_500_000.0, "1.5ms"),
+            (373_000.0, "373µs"),
+            (50_600.0, "50.6µs"),
+            (2_050.0, "2.05µs"),
+            (-13_700.4, "-13700n"),
+            (-4_756.0, "-4756ns"),
+            (57.0, "57ns"),
+            (999_600.0, "1e+03µ"),
+        ] {
+            assert_eq!(time(ns), shown);
+        }
+        for (bytes_per_s, shown) in
+            [(2e6, "2M/s"), (6.38e6, "6.38M/s"), (12.8e6, "12.8M/s"), (94_000.0, "94K/s")]
+        {
+            assert_eq!(speed(bytes_per_s), shown);
+        }
+        assert_eq!([binary(4 << 20), binary(512 << 10), binary(1024)], ["4MiB", "512KiB", "1KiB"]);
+    }
+
+    fn table(kind: &str, rows: Vec<(u64, Vec<f64>)>) -> String {
+        text(&[FlashbenchTable { kind: kind.to_owned(), rows, ..FlashbenchTable::default() }])
+    }
+
+    #[test]
+    fn lines_are_those_of_the_tool_to_the_last_blank() {
+        // Lines of a log of a real card, and of a run of the tool.
+        let align = table("align", vec![(4_194_304, vec![1.49e6, 1.91e6, 1.39e6, 470_000.0])]);
+        assert_eq!(
+            align.lines().nth(1).unwrap(),
+            "align 4194304\tpre 1.49ms\ton 1.91ms\tpost 1.39ms\tdiff 470µs"
+        );
+        let fat = table("find-fat", vec![(2 << 20, vec![4.59e6, 2e6, 4.62e6])]);
+        assert_eq!(fat.lines().nth(1).unwrap(), "2MiB    4.59M/s  2M/s     4.62M/s  ");
+        let open = table("open-au-linear", vec![(64 << 10, vec![13.9e6])]);
+        assert_eq!(open, "# flashbench -O\n64KiB   13.9M/s \n");
+        let scatter = table("scatter", vec![(16_384, vec![17_189.0])]);
+        assert_eq!(scatter.lines().nth(1).unwrap(), "0.015625\t0.017189");
+    }
+}

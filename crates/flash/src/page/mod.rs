@@ -1,0 +1,280 @@
+//! A card's map as text: what it is made of in one sentence, a line a property with how sure it is and why, the
+//! curves, what follows from it, and the block of lines that opens a published review.
+
+pub mod flashbench;
+
+use cardscope_model::card_map::plot::Plot;
+use cardscope_model::card_map::property::{Property, Status};
+use cardscope_model::card_map::{
+    Advice, Curves, Geometry, MapReport, Measured, ProfileLine, SizePoint, Tried,
+};
+use cardscope_model::report::Body as _;
+use cardscope_model::report::Tone;
+use cardscope_model::units::three_digits as speed;
+use cardscope_model::units::{BinarySize, Capacity, KIB, Size};
+use cardscope_page::chart::Chart;
+use cardscope_page::chart::inside::{TERMINAL, addresses};
+use cardscope_page::figure::{ANSWER, percent, sentence, time_us};
+use cardscope_page::properties::{HIDDEN, Row, geometry_rows, row, row_or, tested};
+use cardscope_page::tree::table::Table;
+use cardscope_page::tree::{Block, Fact, Page, fact, failed_ios, io_errors, moved, tone_of_figures};
+use std::collections::BTreeSet;
+
+/// The page.
+pub fn page(report: &MapReport) -> Page {
+    let (header, body, measured) = (&report.header, &report.body, &report.body.measured);
+    let (tested, untested): (Vec<Row>, Vec<Row>) =
+        rows(measured).into_iter().partition(|row| row.sure.is_some());
+    let mut page = Page::new(&header.target, tone_of_figures(body.exit_status()), answer(measured, &tested));
+    page.reasons.extend(failed_ios(&body.moved));
+    page.because(Tone::Plain, sentence(&moved(&body.moved)));
+    let chosen = measured.open_blocks.chosen_unit_bytes;
+    let chosen = chosen.map(|bytes| format!("Open blocks were searched in units of {}.", BinarySize(bytes)));
+    page.because_all(Tone::Plain, chosen);
+    let untimed = measured.out_of_time();
+    let named = if untimed == 1 { "1 property".to_owned() } else { format!("{untimed} properties") };
+    let untimed = (untimed > 0).then(|| format!("{named} not tested: the time or write limit came first."));
+    page.because_all(Tone::Warning, untimed);
+    page.add("", [Block::Table(properties(&tested))]);
+    page.add("Settings that fit", [Block::Facts(settings(&body.advice))]);
+    // Nothing is laid out on a card whose data is not back yet.
+    for command in body.advice.commands.iter().filter(|_| header.next.is_empty()) {
+        page.step(sentence(&command.what), Some(command.command.clone()));
+    }
+    page.fold("Evidence", [Block::Table(evidence(&tested))]);
+    page.fold("Advice", [Block::Lines(body.advice.words.clone())]);
+    page.fold("Speed by size of an I/O, in MB/s", curves(&measured.curves).map(Block::Table));
+    let axis = measured.axis.as_ref();
+    let axis = axis.and_then(|axis| addresses(axis, &header.condition, TERMINAL));
+    let charts = axis.into_iter().chain(charts(measured)).map(Block::chart);
+    page.fold("Charts", charts);
+    page.fold("Not tested", [Block::Lines(by_reason(&untested))]);
+    page.fold("Tried on the card", [Block::Lines(body.advice.tried.iter().map(tried).collect())]);
+    page.fold("In the form of a review", [Block::Table(profile(&body.profile))]);
+    page.add("Tables in flashbench's layout", [Block::Verbatim(flashbench::text(&measured.tables))]);
+    page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
+    page.fold(
+        "Conditions",
+        [Block::Facts(vec![
+            fact("announced", Capacity(body.announced_bytes)),
+            fact("seed", header.seed),
+            fact("I/O by", &header.io_path),
+        ])],
+    );
+    page.framed(header)
+}
+
+/// The properties that people ask for first; of a map of other parts, what these found.
+fn answer(measured: &Measured, tested: &[Row]) -> String {
+    let size = |name: &str, property: &Property<u64>| {
+        property.value.map(|bytes| format!("{name} {}", BinarySize(bytes)))
+    };
+    let open = |property: &Property<u32>| match (property.value, property.bound) {
+        (Some(n), _) => Some(n.to_string()),
+        (None, Some(n)) => Some(format!("at least {n}")),
+        _ => None,
+    };
+    let blocks = &measured.open_blocks;
+    let open = open(&blocks.linear).or_else(|| open(&blocks.random)).map(|n| format!("{n} open blocks"));
+    let cache = measured.slc_cache_bytes.value.map(|bytes| format!("cache {}", Size(bytes)));
+    let parts =
+        [size("erase block", &measured.erase_block_bytes), size("page", &measured.page_bytes), open, cache];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let points: usize = measured.curves.all().iter().map(|curve| curve.len()).sum();
+    match (parts.is_empty(), tested, points) {
+        (false, ..) => sentence(&parts.join(", ")),
+        (true, [], 0) => "NOT TESTED: no property of the flash was tested.".to_owned(),
+        (true, [], _) => "Speed by size of an I/O was measured, no property of the flash.".to_owned(),
+        (true, [only], _) => sentence(&format!("{}: {}", only.name, only.found)),
+        (true, rows, _) => named(rows),
+    }
+}
+
+/// As many properties as an answer has room for, and how many more there are.
+fn named(rows: &[Row]) -> String {
+    let all: Vec<String> = rows.iter().map(|row| format!("{}: {}", row.name, row.found)).collect();
+    let said = |shown: usize| {
+        let more = all.len() - shown;
+        let more = if more > 0 { format!("; {more} more below") } else { String::new() };
+        sentence(&format!("{}{more}", all[..shown].join("; ")))
+    };
+    let fits = |shown: &usize| said(*shown).chars().count() <= ANSWER;
+    said((1..=all.len()).rev().find(fits).unwrap_or(1))
+}
+
+/// Every chart once: page and erase block share theirs.
+pub fn charts(measured: &Measured) -> Vec<Chart> {
+    let evidence = measured.properties().map(|property| property.evidence());
+    let mut found: Vec<&Plot> = Vec::new();
+    for plot in evidence.into_iter().filter_map(|e| e.plot.as_ref()).chain(&measured.plots) {
+        // The chart of the segment shows all that the chart of page and erase block shows.
+        match found.iter_mut().find(|p| p.title == plot.title) {
+            Some(known) if plot.series.len() > known.series.len() => *known = plot,
+            Some(_) => (),
+            None => found.push(plot),
+        }
+    }
+    found.into_iter().map(Chart::from).collect()
+}
+
+/// Speeds by size, a line a size; columns without a figure are left out.
+fn curves(curves: &Curves) -> Option<Table> {
+    let sizes: BTreeSet<u64> = curves.all().iter().flat_map(|c| c.iter().map(|p| p.bytes)).collect();
+    let at = |curve: &[SizePoint], bytes: &u64, show: fn(&SizePoint) -> String| {
+        curve.iter().find(|p| p.bytes == *bytes).map_or(String::new(), show)
+    };
+    let mb_s = |p: &SizePoint| speed(p.mb_s);
+    let iops = |p: &SizePoint| speed(p.iops);
+    let table = Table::of(
+        &sizes,
+        &[
+            ("I/O size", &|bytes| BinarySize(*bytes).to_string()),
+            ("read", &|bytes| at(&curves.sequential_read, bytes, mb_s)),
+            ("random read", &|bytes| at(&curves.random_read, bytes, mb_s)),
+            ("read IOPS", &|bytes| at(&curves.random_read, bytes, iops)),
+            ("write", &|bytes| at(&curves.sequential_write, bytes, mb_s)),
+            ("random write", &|bytes| at(&curves.random_write, bytes, mb_s)),
+            ("write IOPS", &|bytes| at(&curves.random_write, bytes, iops)),
+        ],
+    );
+    (!sizes.is_empty()).then_some(table)
+}
+
+/// The lines that open a review, each with how it was got.
+fn profile(lines: &[ProfileLine]) -> Table {
+    Table::of(
+        lines,
+        &[("property", &|l| l.what.clone()), ("value", &|l| l.value.clone()), ("how", &|l| l.how.clone())],
+    )
+    .left_aligned(["how"])
+    .always(["value", "how"])
+}
+
+fn settings(advice: &Advice) -> Vec<Fact> {
+    let blocks = |n: u64| match n {
+        1 => "1 block of 4 KiB".to_owned(),
+        n => format!("{n} blocks of 4 KiB ({})", BinarySize(n * 4 * KIB)),
+    };
+    let options = (!advice.mount_options.is_empty()).then(|| advice.mount_options.join(","));
+    let all = [
+        ("partition start", advice.partition_start_bytes.map(|b| BinarySize(b).to_string())),
+        ("ext4 stride", advice.ext4_stride.map(blocks)),
+        ("ext4 stripe width", advice.ext4_stripe_width.map(blocks)),
+        ("F2FS section", advice.f2fs_segments_per_section.map(|n| format!("{n} segments of 2 MiB"))),
+        ("exFAT cluster", advice.exfat_cluster_bytes.map(|b| BinarySize(b).to_string())),
+        ("slow below", advice.slow_below_bytes.map(|b| format!("{} per write", BinarySize(b)))),
+        ("mount options", options),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some(fact(name, value?))).collect()
+}
+
+fn tried(tried: &Tried) -> String {
+    let Some(iops) = tried.iops else {
+        let why = tried.reason.as_deref().unwrap_or("no figure");
+        return format!("{}: not done, {why}", tried.what);
+    };
+    let interval = tried.ci95.map_or(String::new(), |(low, high)| {
+        format!(" (95 % interval {} to {} IOPS)", speed(low), speed(high))
+    });
+    let longest =
+        tried.longest_s.map_or(String::new(), |s| format!(", the longest took {}", time_us(s * 1e6)));
+    format!("{}: {} random 4 KiB writes a second{interval}{longest}", tried.what, speed(iops))
+}
+
+#[cfg(test)]
+mod tests;
+
+/// The tested properties with the numbers they rest on.
+fn evidence(rows: &[Row]) -> Table {
+    Table::of(rows, &[("property", &|row| row.name.to_owned()), ("measured", &|row| row.rest.clone())])
+        .left_aligned(["measured"])
+}
+
+/// The tested properties, each with how sure it is.
+fn properties(rows: &[Row]) -> Table {
+    Table::of(
+        rows,
+        &[
+            ("property", &|row| row.name.to_owned()),
+            ("found", &|row| row.found.clone()),
+            ("sure", &|row| row.sure.filter(|_| row.found != HIDDEN).map(percent).unwrap_or_default()),
+        ],
+    )
+    .left_aligned(["found"])
+}
+
+/// Why properties were not tested, those of one reason in a line.
+fn by_reason(rows: &[Row]) -> Vec<String> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for row in rows {
+        match reasons.iter_mut().find(|(reason, _)| *reason == row.found) {
+            Some((_, names)) => names.push(row.name),
+            None => reasons.push((&row.found, vec![row.name])),
+        }
+    }
+    reasons.iter().map(|(reason, names)| sentence(&format!("{}: {reason}", names.join(", ")))).collect()
+}
+
+/// What was tested, each with its value and how sure that is.
+pub fn known(measured: &Measured) -> Vec<(String, String)> {
+    tested(rows(measured))
+}
+
+fn rows(m: &Measured) -> Vec<Row> {
+    let size = |bytes: &u64| BinarySize(*bytes).to_string();
+    let mb_s = |v: &f64| format!("{} MB/s", speed(*v));
+    let [page, erase_block, linear, random] = geometry_rows(&Geometry::from(m));
+    vec![
+        page,
+        row("read unit", &m.read_unit_bytes, size),
+        erase_block,
+        row("mapping segment", &m.map_segment_bytes, size),
+        row("planes", &m.plane_bytes, size),
+        row("never written", &m.unmapped_share, |share| format!("{:.1} %", share * 100.0)),
+        linear,
+        random,
+        row("closing a block copies", &m.merge, |part| copied(part).to_owned()),
+        row("speed of copying", &m.copy_mb_s, mb_s),
+        row("FAT region", &m.fat_region_bytes, size),
+        row("small-write log", &m.small_write_log_bytes, size),
+        row("random writes within", &m.random_write_span_bytes, size),
+        cache(&m.slc_cache_bytes),
+        row_or("no drop", "after the cache", &m.after_cache_mb_s, mb_s),
+        row("read queue", &m.queue_depth_effective, |q| format!("{q:.1} at a time")),
+        row("write queue of 32", &m.write_queue_gain, |gain| faster(*gain)),
+    ]
+}
+
+/// The cache; where no end of it was found, how much was written without a drop.
+fn cache(property: &Property<u64>) -> Row {
+    let size = |bytes: &u64| Size(*bytes).to_string();
+    let written = property.evidence.numbers.iter().find(|number| number.what == "written");
+    let none = written.map_or(String::new(), |n| format!(", no drop over {}", Size(n.value as u64)));
+    let row = row_or(&format!("none{none}"), "cache", property, size);
+    match (property.status, property.bound) {
+        (Status::AtLeast, Some(bound)) => Row { found: format!("no drop over {}", Size(bound)), ..row },
+        _ => row,
+    }
+}
+
+/// What the card copies when it closes a block, in words.
+fn copied(part: &str) -> &str {
+    match part {
+        "rest" => "the unwritten rest",
+        "all" => "the whole block",
+        "written" => "what was written",
+        other => other,
+    }
+}
+
+/// What a queue gains.
+fn faster(gain: f64) -> String {
+    match gain {
+        gain if (gain - 1.0).abs() < NO_GAIN => "no gain".to_owned(),
+        gain if gain > 1.0 => format!("{} × faster", speed(gain)),
+        gain => format!("{} × slower", speed(1.0 / gain)),
+    }
+}
+
+/// So small a change is none.
+const NO_GAIN: f64 = 0.05;

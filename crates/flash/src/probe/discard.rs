@@ -1,0 +1,173 @@
+//! Whether discard helps: small writes, each on the card before the next, before and after the card was told that
+//! nothing on it is of value. The same writes serve to compare file systems.
+//!
+//! Seed 004 had no help from discard or any file system; so this is measured before it is advised.
+
+use crate::probe::options::Options;
+use cardscope_engine::card::{Card, Extent, Stop};
+use cardscope_engine::event::Listener;
+use cardscope_model::card_map::Tried;
+use cardscope_model::card_map::advice::{AFTER_DISCARD, AS_IT_WAS};
+use cardscope_model::units::MIB;
+use cardscope_probing::context::{CARD_START, Context};
+use cardscope_probing::write_scope::WriteScope;
+use cardscope_statistics::bootstrap::{Resampling, interval95};
+use std::time::Duration;
+
+/// Bytes of a small write: what file systems and databases write at least.
+const SMALL: u32 = 4096;
+
+/// They fall into so many bytes: more than any log of small writes that is known.
+pub const SPAN: u64 = 64 * MIB;
+
+/// So many writes at most, so many at least for an interval, and no new one after this time.
+const MOST: usize = 512;
+const LEAST: usize = 16;
+const LONGEST_S: f64 = 15.0;
+
+/// Before each series the card may tidy up, so that none pays for what came before.
+const REST: Duration = Duration::from_secs(2);
+
+/// 95 % intervals are printed: flash-behaviour 4.4. Neighbours share a stall, so three are drawn together.
+const DRAWS: Resampling = Resampling { resamples: 10_000, block: 3, seed: 4 };
+
+/// The stages in which small writes are timed before and after the card was told to discard.
+pub const BEFORE: &str = "small writes before discard";
+/// The second of them.
+pub const AFTER: &str = "small writes after discard";
+
+/// About what one series takes, in seconds.
+pub(super) fn seconds() -> f64 {
+    LONGEST_S + REST.as_secs_f64()
+}
+
+/// Bytes that one series may write.
+pub(super) fn most_written() -> u64 {
+    MOST as u64 * u64::from(SMALL)
+}
+
+/// Measures small writes, discards what may be used, and measures them again. `before` are the small writes of the card
+/// as it was, where a map measured them before it discarded anything itself ([`Measured::small_writes`]); `events` hears how
+/// far it is.
+///
+/// [`Measured::small_writes`]: cardscope_model::card_map::Measured
+///
+/// # Errors
+/// If the card is gone or the user stopped it; what was measured stays in `into`.
+pub fn try_discard(
+    card: &mut Card<'_>,
+    options: &Options,
+    events: &mut dyn Listener,
+    before: Option<Tried>,
+    into: &mut Vec<Tried>,
+) -> Result<(), Stop> {
+    let mut context = Context::new(card, WriteScope::new(None), &options.limits, events);
+    if !context.has_time(2.0 * seconds()) {
+        into.push(left_out(AFTER_DISCARD, "no time left"));
+        return Ok(());
+    }
+    let before = match before {
+        Some(before) => before,
+        None => {
+            context.stage(BEFORE);
+            small_writes(&mut context, AS_IT_WAS)?
+        }
+    };
+    let measured = before.iops.is_some();
+    into.push(before);
+    if !measured {
+        into.push(left_out(AFTER_DISCARD, "small writes before it could not be measured"));
+        return Ok(());
+    }
+    let region = context.region;
+    if !context.discard(region.start, region.len)? {
+        into.push(left_out(AFTER_DISCARD, "the card or its reader does not support discard"));
+        return Ok(());
+    }
+    context.stage(AFTER);
+    into.push(small_writes(&mut context, AFTER_DISCARD)?);
+    Ok(())
+}
+
+/// What could not be tried, and why.
+pub fn left_out(what: &str, reason: impl ToString) -> Tried {
+    Tried { what: what.to_owned(), reason: Some(reason.to_string()), ..Tried::default() }
+}
+
+/// Random writes of 4 KiB over the first [`SPAN`] of what may be used but for the card's start, each flushed before the
+/// next.
+///
+/// # Errors
+/// If the card is gone, the user stopped it, or what stands there could not be saved.
+pub fn small_writes(context: &mut Context<'_, '_>, what: &str) -> Result<Tried, Stop> {
+    context.shape(SMALL, 1)?;
+    let places = places(context);
+    match context.prepare(&places) {
+        Err(Stop::Limit) => return Ok(left_out(what, "the write limit is too low")),
+        prepared => prepared?,
+    }
+    context.settle(REST);
+    let began = context.seconds();
+    let mut times = Vec::with_capacity(places.len());
+    for place in places {
+        let start = context.seconds();
+        if start - began > LONGEST_S {
+            break;
+        }
+        let written = context.write(place)?;
+        context.flush()?;
+        times.extend(written.map(|_| context.seconds() - start));
+    }
+    Ok(sum_up(what, &times))
+}
+
+fn places(context: &mut Context<'_, '_>) -> Vec<Extent> {
+    let unit = u64::from(SMALL.max(context.sector()));
+    let end = context.region.end();
+    // What lies within the card's start alone was named by the user.
+    let start =
+        if end > 2 * CARD_START { context.region.start.max(CARD_START) } else { context.region.start };
+    let slots = (end - start).min(SPAN) / unit;
+    (0..MOST)
+        .map(|_| Extent { offset: start + context.random.below(slots.max(1)) * unit, len: unit as u32 })
+        .filter(|extent| extent.end() <= end)
+        .collect()
+}
+
+fn sum_up(what: &str, times: &[f64]) -> Tried {
+    let total: f64 = times.iter().sum();
+    if times.len() < LEAST || total <= 0.0 {
+        let reason = format!("only {} writes were timed", times.len());
+        return left_out(what, &reason);
+    }
+    let rate = |times: &[f64]| times.len() as f64 / times.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+    Tried {
+        what: what.to_owned(),
+        iops: Some(rate(times)),
+        ci95: interval95(times, DRAWS, rate).map(|[low, high]| (low, high)),
+        longest_s: times.iter().copied().reduce(f64::max),
+        reason: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stall_widens_the_interval_and_is_named() {
+        let mut times = vec![0.003; 400];
+        let steady = sum_up("as it was", &times);
+        assert!((steady.iops.unwrap() - 333.3).abs() < 0.1 && steady.longest_s == Some(0.003));
+        times[100] = 2.0;
+        let stalled = sum_up("as it was", &times);
+        let (low, high) = stalled.ci95.unwrap();
+        assert!(stalled.longest_s == Some(2.0) && low < 150.0 && high > 300.0, "{stalled:?}");
+    }
+
+    #[test]
+    fn too_few_writes_give_no_figure() {
+        let few = sum_up("ext4", &[0.9; 15]);
+        assert!(few.iops.is_none() && few.reason.unwrap().contains("15 writes"));
+    }
+}

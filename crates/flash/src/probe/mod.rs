@@ -1,0 +1,75 @@
+//! What is inside a card, found by timing: page, erase block, open blocks, cache, queue (reference page
+//! `flash-behaviour`, section 3). Reading parts come first and write nothing; writing parts save what they overwrite,
+//! or use a part of the card whose content may go.
+
+mod curve;
+pub mod discard;
+mod flashbench;
+mod options;
+mod reading;
+mod unmeasured;
+mod writing;
+
+pub use options::{Options, Part};
+
+use cardscope_engine::card::{Card, Stop};
+use cardscope_engine::event::Listener;
+use cardscope_model::card_map::Measured;
+use cardscope_model::card_map::property::{Property, Status};
+use cardscope_probing::context::Context;
+use cardscope_probing::write_scope::WriteScope;
+use cardscope_statistics::minutes;
+use unmeasured::OUT_OF_LIMITS;
+
+/// The stages of a map with these options, as its listener hears them.
+pub fn stages(options: &Options) -> Vec<&'static str> {
+    [reading::stages::stages(options), writing::stages(options)].concat()
+}
+
+/// Makes the map. `scope` says what may be overwritten and saves it first, and `events` hears how far it is. What was
+/// measured before an early end stays in `into`.
+///
+/// # Errors
+/// If the card is gone, the user stopped it, or what stands on the card could not be saved. Limits of time and bytes
+/// are no error: what they left out is `not_tested`.
+pub fn map<'s, 't>(
+    card: &'s mut Card<'t>,
+    scope: WriteScope<'s>,
+    options: &Options,
+    events: &'s mut dyn Listener,
+    into: &mut Measured,
+) -> Result<(), Stop> {
+    options::say_unwanted(options, into);
+    let mut context = Context::new(card, scope, &options.limits, events);
+    let ended = all_parts(&mut context, options, into);
+    into.findings.extend(minutes::finding(context.longest_write_s(), "in a single write"));
+    [&mut into.page_bytes, &mut into.erase_block_bytes].into_iter().for_each(hidden);
+    ended
+}
+
+fn all_parts(context: &mut Context<'_, '_>, options: &Options, into: &mut Measured) -> Result<(), Stop> {
+    match reading::measure(context, options, into) {
+        // What it did not come to says so.
+        Err(Stop::Limit) => {}
+        read => read?,
+    }
+    if !options.writes {
+        options::leave_out_writes(into, "it writes, and --read-only was given");
+        return Ok(());
+    }
+    match writing::measure(context, options, into) {
+        Err(Stop::Limit) => options::leave_out_writes(into, OUT_OF_LIMITS),
+        written => written?,
+    }
+    Ok(())
+}
+
+/// All flash has pages and erase blocks: that a card shows none is no reason to be sure that it has none.
+fn hidden(unit: &mut Property<u64>) {
+    if unit.status == Status::None {
+        unit.confidence = unit.confidence.min(EVEN);
+    }
+}
+
+/// A coin's word.
+const EVEN: f64 = 0.5;

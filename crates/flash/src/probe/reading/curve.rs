@@ -1,0 +1,99 @@
+//! Reads by their size, in order and at random: the curve of seed 004.
+
+use super::reads::{End, Reads};
+use super::stages;
+use crate::probe::curve;
+use cardscope_engine::card::{Extent, Stop};
+use cardscope_model::card_map::SizePoint;
+use cardscope_model::finding::{Finding, Weight};
+
+/// Sizes from 512 bytes to 4 MiB.
+const SIZES: std::ops::RangeInclusive<u32> = 9..=22;
+
+/// A point of the curve takes so many seconds, or the least number of reads.
+const POINT_S: [f64; 3] = [0.15, 0.08, 0.04];
+
+/// Reads of all points take so many times [`POINT_S`], and the large ones so many seconds more on a card of 20 MB/s.
+const POINTS: f64 = 28.0;
+const LARGE_S: f64 = 4.0;
+
+/// Reads of a point, at least and at most.
+const READS: (usize, usize) = (5, 1000);
+
+/// Measures both curves. Sizes that are too large for the span are absent; those for which no time was left too, and
+/// a finding says so.
+pub(super) fn measure(reads: &mut Reads<'_, '_, '_>) -> Result<(), Stop> {
+    let all_s = |point_s: f64| point_s * POINTS + LARGE_S;
+    let most = POINT_S.into_iter().find(|s| reads.context.has_time(all_s(*s)));
+    let Some(point_s) = most else { return Ok(()) };
+    let end = reads.end_of_patience(all_s(point_s));
+    reads.context.stage(stages::BY_SIZE);
+    let sector = u64::from(reads.context.sector());
+    let sizes: Vec<u64> =
+        SIZES.map(|bits| 1u64 << bits).filter(|s| *s >= sector && s * 8 <= reads.len).collect();
+    let Some(largest) = sizes.last() else { return Ok(()) };
+    reads.context.shape(*largest as u32, 1)?;
+    let mut order: Vec<(u64, bool)> = sizes.iter().flat_map(|s| [(*s, false), (*s, true)]).collect();
+    reads.context.random.shuffle(&mut order);
+    let (wanted, mut cut) = (order.len(), 0);
+    for (size, random) in order {
+        let Some(point) = point(reads, size, random, point_s, end)? else {
+            cut += usize::from(end.is_there(reads.context));
+            continue;
+        };
+        let curves = &mut reads.into.curves;
+        let curve = if random { &mut curves.random_read } else { &mut curves.sequential_read };
+        curve.push(point);
+    }
+    let curves = &mut reads.into.curves;
+    let (in_order, at_random) = (&mut curves.sequential_read, &mut curves.random_read);
+    in_order.sort_by_key(|p| p.bytes);
+    at_random.sort_by_key(|p| p.bytes);
+    let plot = curve::plot("Speed of reads by their size", "bytes of a read", in_order, at_random);
+    reads.into.plots.push(plot);
+    let why = end.reason(reads.context).filter(|_| cut > 0);
+    reads.into.findings.extend(why.map(|why| cut_short(why, cut, wanted)));
+    Ok(())
+}
+
+/// That points are missing, and why.
+fn cut_short(why: &str, cut: usize, wanted: usize) -> Finding {
+    let verdict = format!("Some read sizes were not timed: {why}.");
+    Finding::new("read-curve-cut", Weight::Note, 1.0, verdict)
+        .because("points missing", format!("{cut} of {wanted}"))
+}
+
+/// Reads of one size, each timed by itself; the first one, which finds the card elsewhere, is not counted. `None` where
+/// too few of them succeeded or the end came before.
+fn point(
+    reads: &mut Reads<'_, '_, '_>,
+    size: u64,
+    random: bool,
+    seconds: f64,
+    end: End,
+) -> Result<Option<SizePoint>, Stop> {
+    if end.is_there(reads.context) {
+        return Ok(None);
+    }
+    let mut next = reads.somewhere(size, size, size);
+    let (mut times, mut spent, mut failed) = (Vec::new(), 0.0, 0);
+    reads.context.read(next)?;
+    while times.len() < READS.1 && failed < READS.0 && (times.len() < READS.0 || spent < seconds) {
+        if end.is_there(reads.context) && times.len() < READS.0 {
+            return Ok(None);
+        }
+        next = if random || next.end() + size > reads.start + reads.len {
+            reads.somewhere(size, size, size)
+        } else {
+            Extent { offset: next.end(), ..next }
+        };
+        match reads.context.read(next)? {
+            Some(time) => {
+                times.push(time);
+                spent += time;
+            }
+            None => failed += 1,
+        }
+    }
+    Ok(curve::point(size, &times).filter(|_| spent > 0.0))
+}

@@ -1,0 +1,218 @@
+//! How much a queue really helps reads (3.9): random 4 KiB reads with 1 to 32 in flight, the depths in shuffled
+//! visits. By Little's law the gain over one at a time is the number of commands the card works on.
+
+use super::reads::{End, Reads};
+use super::stages;
+use crate::probe::unmeasured::{Unmeasured, no_time};
+use cardscope_engine::card::{Extent, Stop};
+use cardscope_engine::target::Direction;
+use cardscope_model::card_map::plot::{Axis, Plot, Scale};
+use cardscope_model::card_map::property::{Evidence, Property};
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::random::Random;
+use cardscope_model::statistics::median;
+use cardscope_statistics::estimate;
+use std::cell::Cell;
+
+const DEPTHS: [u32; 6] = [1, 2, 4, 8, 16, 32];
+
+const BLOCK: u64 = 4096;
+
+/// Visits of each depth, the most that there is time for.
+const VISITS: [usize; 2] = [4, 3];
+
+/// A visit ends after so many seconds …
+const VISIT_S: f64 = 0.3;
+
+/// … or so many reads …
+const VISIT_READS: u64 = 4000;
+
+/// … or once so many of them have failed, beside those in flight: a card that fails more than its deepest queue holds is
+/// no card to learn of queues from, and no other visit follows.
+const VISIT_FAILED: u64 = 32;
+
+/// Below this gain the host's part of a read overlaps with the card's, and nothing more (SD cards: up to 1.12).
+const HOST_ONLY: f64 = 1.15;
+
+/// From this gain on the queue is real.
+const REAL: f64 = 1.6;
+
+/// A gap between two ends counts at most so many times of a single read: a hiccup says nothing about the queue.
+const LONGEST_GAP: f64 = 3.0;
+
+/// Deep queues that make reads this much slower are worth a word.
+const SLOWER: f64 = 0.85;
+
+/// Rates by depth, a list of visits each.
+type Rates = Vec<Vec<f64>>;
+
+/// Measures it.
+pub(super) fn measure(reads: &mut Reads<'_, '_, '_>) -> Result<Property<f64>, Unmeasured> {
+    let visit_s = DEPTHS.len() as f64 * VISIT_S;
+    let visits = VISITS.into_iter().find(|v| reads.context.has_time(*v as f64 * visit_s));
+    let visits = visits.ok_or_else(|| no_time(VISITS[0] as f64 * visit_s))?;
+    reads.context.stage(stages::QUEUE);
+    let (before, end) = (reads.context.spent(), reads.end_of_patience(visits as f64 * visit_s));
+    let single =
+        single(reads, end)?.ok_or_else(|| end.reason(reads.context).unwrap_or("no read succeeded"))?;
+    let rates = rates(reads, visits, single, end)?;
+    let cost = reads.context.cost_since(before);
+    let gain = Gain::of(&rates);
+    let gain = gain.ok_or_else(|| end.reason(reads.context).unwrap_or("too few reads succeeded"))?;
+    reads.into.findings.extend(slower(&rates));
+    Ok(gain.property(evidence(&rates, &gain, single).cost(cost)))
+}
+
+/// Visits each depth so many times, until the end comes or the card fails.
+fn rates(reads: &mut Reads<'_, '_, '_>, visits: usize, single: f64, end: End) -> Result<Rates, Stop> {
+    let mut rates: Rates = vec![Vec::new(); DEPTHS.len()];
+    for _ in 0..visits {
+        let mut order: Vec<usize> = (0..DEPTHS.len()).collect();
+        reads.context.random.shuffle(&mut order);
+        for which in order {
+            if end.is_there(reads.context) {
+                return Ok(rates);
+            }
+            let visit = visit(reads, DEPTHS[which])?;
+            if visit.failed >= VISIT_FAILED || visit.ends.is_empty() {
+                return Ok(rates);
+            }
+            rates[which].extend(visit.rate(DEPTHS[which], single));
+        }
+    }
+    Ok(rates)
+}
+
+/// Typical time of one read in seconds.
+fn single(reads: &mut Reads<'_, '_, '_>, end: End) -> Result<Option<f64>, Stop> {
+    reads.context.shape(BLOCK as u32, 1)?;
+    let mut times = Vec::new();
+    for _ in 0..48 {
+        if end.is_there(reads.context) {
+            break;
+        }
+        let extent = reads.somewhere(BLOCK, BLOCK, BLOCK);
+        times.extend(reads.context.read(extent)?);
+    }
+    Ok(median(&times))
+}
+
+/// What became of the reads of a visit.
+struct Visit {
+    /// When each ended that succeeded, in seconds since the visit began.
+    ends: Vec<f64>,
+    failed: u64,
+}
+
+/// Reads with so many in flight.
+fn visit(reads: &mut Reads<'_, '_, '_>, depth: u32) -> Result<Visit, Stop> {
+    reads.context.shape(BLOCK as u32, depth)?;
+    let mut random = Random::new(reads.context.random.next_u64());
+    let (start, len) = (reads.start, reads.len);
+    let (sent, ended) = (Cell::new(0), Cell::new(0));
+    let mut extents = std::iter::from_fn(|| {
+        // What was sent and has not ended is in flight, or has failed.
+        let failed = sent.get() - ended.get() >= u64::from(depth) + VISIT_FAILED;
+        if failed || sent.get() >= VISIT_READS {
+            return None;
+        }
+        sent.set(sent.get() + 1);
+        let places = len / BLOCK;
+        let offset = start.next_multiple_of(BLOCK) + random.below(places.saturating_sub(1).max(1)) * BLOCK;
+        Some(Extent { offset, len: BLOCK as u32 })
+    });
+    let mut ends = Vec::new();
+    reads.context.stream_for(Direction::Read, VISIT_S, &mut extents, |_, at| {
+        ends.push(at);
+        ended.set(ended.get() + 1);
+    })?;
+    Ok(Visit { ends, failed: sent.get() - ended.get() })
+}
+
+impl Visit {
+    /// Reads per second; `None` where there were too few for the queue to be full.
+    fn rate(&self, depth: u32, single: f64) -> Option<f64> {
+        let mut last = 0.0;
+        let gaps = self.ends.iter().map(|at| {
+            let gap: f64 = at - last;
+            last = *at;
+            gap.clamp(0.0, LONGEST_GAP * single)
+        });
+        let seconds: f64 = gaps.sum();
+        (self.ends.len() > depth as usize && seconds > 0.0).then(|| self.ends.len() as f64 / seconds)
+    }
+}
+
+/// Gain of the best depth over one at a time.
+struct Gain {
+    depth: u32,
+    gain: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Gain {
+    fn of(rates: &Rates) -> Option<Gain> {
+        let one = median(&rates[0])?;
+        let best = (1..DEPTHS.len())
+            .filter_map(|which| Some((which, median(&rates[which])?)))
+            .max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let logs: Vec<f64> =
+            rates[best.0].iter().zip(&rates[0]).map(|(many, one)| (many / one).ln()).collect();
+        let [low, high] = estimate(&logs)?.ci95?;
+        Some(Gain { depth: DEPTHS[best.0], gain: best.1 / one, low: low.exp(), high: high.exp() })
+    }
+
+    fn verdict(&self) -> &'static str {
+        match self.gain {
+            g if g < HOST_ONLY => "none",
+            g if g < REAL => "weak",
+            _ => "real",
+        }
+    }
+
+    fn property(&self, evidence: Evidence) -> Property<f64> {
+        // How far the border of the verdict is, in half widths of the interval.
+        let half = (self.high / self.low).ln() / 2.0;
+        let away = [HOST_ONLY, REAL].map(|border| (self.gain / border).ln().abs());
+        let away = away.into_iter().fold(f64::INFINITY, f64::min) / half.max(1e-6);
+        let sure = (0.5 + 0.475 * away).min(0.99);
+        match self.verdict() {
+            "none" => Property::none(sure, evidence),
+            _ => Property::measured((self.gain * 100.0).round() / 100.0, sure, evidence),
+        }
+    }
+}
+
+fn evidence(rates: &Rates, gain: &Gain, single: f64) -> Evidence {
+    let points: Vec<(f64, f64)> =
+        DEPTHS.iter().zip(rates).filter_map(|(d, r)| Some((f64::from(*d), median(r)?))).collect();
+    let method = format!(
+        "random 4 KiB reads with 1 to 32 in flight, {} rounds each in random order; gain over one at a \
+         time: {} (none below 1.15, weak below 1.6, else real)",
+        rates.first().map_or(0, Vec::len),
+        gain.verdict()
+    );
+    let evidence = Evidence::by(method)
+        .number("gain", gain.gain, "times")
+        .number("best depth", f64::from(gain.depth), "")
+        .number("one read at a time", single * 1e6, "µs")
+        .number("gain, 95 % interval, low", gain.low, "times")
+        .number("gain, 95 % interval, high", gain.high, "times")
+        .numbers(points.iter().map(|(depth, rate)| (format!("reads at depth {depth}"), *rate, "IOPS")));
+    let (x, y) = (Axis::new("commands in flight", "", Scale::Log2), Axis::new("reads", "IOPS", Scale::Log10));
+    evidence.plot(Plot::new("Random 4 KiB reads by commands in flight", x, y).line("reads", points))
+}
+
+/// A deep queue that slows reads down.
+fn slower(rates: &Rates) -> Option<Finding> {
+    let (one, deep) = (median(rates.first()?)?, median(rates.last()?)?);
+    (deep < SLOWER * one).then(|| {
+        let verdict =
+            format!("The card reads {:.2} × as fast with 32 reads in flight as with one.", deep / one);
+        Finding::new("read-queue-slows", Weight::Hint, 0.9, verdict)
+            .because("one at a time", format!("{one:.0} IOPS"))
+            .because("32 in flight", format!("{deep:.0} IOPS"))
+            .advise("Keep few reads in flight.")
+    })
+}

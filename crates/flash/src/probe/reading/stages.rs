@@ -1,0 +1,27 @@
+//! The stages of the parts that read, as a listener hears them.
+
+use crate::probe::options::{Options, Part};
+
+pub(super) const SURVEY: &str = "surveying read times";
+pub(super) const READ_UNIT: &str = "read unit";
+pub(super) const BOUNDARIES: &str = "pages and erase blocks";
+pub(super) const MAPPING: &str = "mapping table";
+pub(super) const PLANES: &str = "planes";
+pub(super) const QUEUE: &str = "queue of reads";
+pub(super) const BY_SIZE: &str = "reads by size";
+pub(super) const BY_ADDRESS: &str = "reads by address";
+pub(super) const TABLES: &str = "flashbench tables of reads";
+
+/// Those that these options ask for, in the order in which they come.
+pub(in crate::probe) fn stages(options: &Options) -> Vec<&'static str> {
+    let card = options.card_addresses;
+    let all = [
+        (card && options.wants(Part::Boundaries), &[SURVEY, READ_UNIT, BOUNDARIES, MAPPING][..]),
+        (card && options.wants(Part::Planes), &[PLANES]),
+        (options.wants(Part::Queue), &[QUEUE]),
+        (options.wants(Part::ReadCurve), &[BY_SIZE]),
+        (card && options.wants(Part::Axis), &[BY_ADDRESS]),
+        (card && options.tables, &[TABLES]),
+    ];
+    all.into_iter().filter(|(wanted, _)| *wanted).flat_map(|(_, names)| names.iter().copied()).collect()
+}

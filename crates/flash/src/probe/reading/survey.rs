@@ -1,0 +1,179 @@
+//! A first look at some places: do they all answer alike, do they hold data, and does a place answer faster once its
+//! neighbourhood was read?
+
+use super::reads::{LOOK, Reads};
+use super::stages;
+use crate::probe::options::leave_out_boundaries;
+use crate::probe::unmeasured::{Unmeasured, no_time};
+use cardscope_engine::card::{Extent, Stop};
+use cardscope_model::card_map::Measured;
+use cardscope_model::card_map::property::{Evidence, Property};
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::statistics::median;
+use cardscope_statistics::boundary::{Modes, two_modes};
+
+/// Places that are looked at: a share of 5 % is then six or seven of them.
+const PLACES: usize = 128;
+
+/// Second places lie so far behind the first: outside of any page, inside of what one entry of a mapping cache covers.
+const NEAR: u64 = 64 << 10;
+
+/// Neighbours answer so much faster where the first read fetched a part of the mapping table for both.
+const WARMER: f64 = 0.95;
+
+/// Places are of two kinds only if so many of the rarer kind answer the same way once more: what makes single reads
+/// late, in the card or in the computer, strikes elsewhere the next time.
+const AGAIN: f64 = 0.7;
+
+/// The fast places are unmapped if so many of them hold nothing.
+const MOSTLY: f64 = 0.8;
+
+/// What the first look showed.
+#[derive(Debug)]
+pub(super) struct Survey {
+    /// Two kinds of answers, where there are two.
+    pub(super) modes: Option<Modes>,
+    /// True where the fast kind are places never written.
+    pub(super) unmapped: bool,
+    /// Share of places whose bytes are all alike.
+    pub(super) constant: f64,
+    /// True where a place must have been visited before its time says something.
+    pub(super) warm: bool,
+    /// Places that were looked at.
+    places: usize,
+}
+
+/// Looks; says what share of the card was never written. `None` where too few places could be looked at for anything
+/// that rests on it.
+pub(super) fn look(reads: &mut Reads<'_, '_, '_>) -> Result<Option<Survey>, Stop> {
+    reads.context.stage(stages::SURVEY);
+    if reads.allowance(&[1.0]).is_err() {
+        leave_out_boundaries(reads.into, &no_time(1.0));
+        let units = [&mut reads.into.page_bytes, &mut reads.into.erase_block_bytes];
+        units.into_iter().for_each(|unit| *unit = Property::not_tested(no_time(LOOK[0])));
+        reads.into.map_segment_bytes = Property::not_tested(no_time(3.0));
+        return Ok(None);
+    }
+    match at_places(reads) {
+        // Nothing is known of the units then, nor of what was never written.
+        Err(Unmeasured::Because(why)) => {
+            leave_out_boundaries(reads.into, &why);
+            Ok(None)
+        }
+        Err(Unmeasured::Stop(stop)) => Err(stop),
+        Ok((survey, share)) => {
+            reads.into.unmapped_share = share;
+            Ok(Some(survey))
+        }
+    }
+}
+
+fn at_places(reads: &mut Reads<'_, '_, '_>) -> Result<(Survey, Property<f64>), Unmeasured> {
+    let (before, end, len) = (reads.context.spent(), reads.end_of_patience(1.0), reads.two_sectors());
+    reads.context.shape(len as u32, 1)?;
+    let (mut places, mut times, mut constants, mut warmer) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..PLACES {
+        if end.is_there(reads.context) {
+            break;
+        }
+        let extent = reads.somewhere(4 * NEAR, 4 * NEAR, len);
+        let first = reads.context.read(extent)?;
+        let second = reads.context.read(Extent { offset: extent.offset + NEAR, ..extent })?;
+        let constant = reads.context.is_constant(extent)?;
+        let (Some(first), Some(second), Some(constant)) = (first, second, constant) else { continue };
+        places.push(extent);
+        times.push(first);
+        constants.push(constant);
+        warmer.push(second / first);
+    }
+    end.enough(reads.context, times.len(), PLACES, "positions in the first sample")?;
+    let typical = median(&times).ok_or("no position could be read")?;
+    let share = |of: &dyn Fn(f64) -> bool| {
+        let all: Vec<bool> = times.iter().zip(&constants).filter(|(t, _)| of(**t)).map(|(_, c)| *c).collect();
+        all.iter().filter(|c| **c).count() as f64 / all.len().max(1) as f64
+    };
+    let modes = match two_modes(&times) {
+        Some(modes) => lasts(modes, reads, &places, &times)?.then_some(modes),
+        None => None,
+    };
+    let unmapped = modes.is_some_and(|m| share(&|t| t <= m.split) >= MOSTLY);
+    let warm = median(&warmer).is_some_and(|ratio| ratio < WARMER);
+    let survey = Survey { modes, unmapped, constant: share(&|_| true), warm, places: times.len() };
+    let evidence = evidence(&survey, typical).cost(reads.context.cost_since(before));
+    let share = property(&survey, evidence);
+    Ok((survey, share))
+}
+
+/// Whether the places of the rarer kind are of that kind once more, against the others of the same visit; or why too
+/// few were looked at again.
+fn lasts(
+    modes: Modes,
+    reads: &mut Reads<'_, '_, '_>,
+    places: &[Extent],
+    times: &[f64],
+) -> Result<bool, Unmeasured> {
+    let end = reads.end_of_patience(1.0);
+    let mut again = Vec::with_capacity(places.len());
+    for extent in places {
+        if end.is_there(reads.context) {
+            break;
+        }
+        // Beside the place, out of what the drive may still hold of it.
+        let beside = Extent { offset: extent.offset + 2 * NEAR, ..*extent };
+        again.push(reads.context.read(beside)?.unwrap_or(f64::NAN));
+    }
+    let succeeded: Vec<f64> = again.iter().copied().filter(|t| t.is_finite()).collect();
+    end.enough(reads.context, succeeded.len(), places.len(), "positions in the second sample")?;
+    let Some(second) = two_modes(&succeeded) else { return Ok(false) };
+    let fast_is_rarer = modes.fast_share < 0.5;
+    let rarer = |t: f64, m: Modes| (t <= m.split) == fast_is_rarer;
+    let both: Vec<bool> = times
+        .iter()
+        .zip(&again)
+        .filter(|(first, again)| again.is_finite() && rarer(**first, modes))
+        .map(|(_, again)| rarer(*again, second))
+        .collect();
+    let kept = both.iter().filter(|same| **same).count();
+    Ok(kept > 0 && kept as f64 >= AGAIN * both.len() as f64)
+}
+
+fn evidence(survey: &Survey, typical: f64) -> Evidence {
+    let method = "reads of two sectors at random positions over the whole card: unwritten positions answer \
+                  faster and repeat one byte";
+    let found = Evidence::by(method).number("places", survey.places as f64, "").number(
+        "positions that repeat one byte",
+        survey.constant * 100.0,
+        "%",
+    );
+    match survey.modes {
+        Some(m) => found
+            .number("read time, fast positions", m.fast * 1e6, "µs")
+            .number("read time, slow positions", m.slow * 1e6, "µs")
+            .number("share of fast positions", m.fast_share * 100.0, "%"),
+        None => found.number("time of a read", typical * 1e6, "µs"),
+    }
+}
+
+fn property(survey: &Survey, evidence: Evidence) -> Property<f64> {
+    match survey.modes {
+        Some(modes) if survey.unmapped => Property::measured(modes.fast_share, 0.95, evidence),
+        // What holds nothing everywhere leaves nothing to compare with.
+        None if survey.constant > 0.99 => Property::not_tested(
+            "all positions repeat one byte and answer alike: the card is unwritten, or unwritten positions \
+             are as fast as others",
+        ),
+        _ => Property::none(0.95, evidence),
+    }
+}
+
+/// A card on which nothing stands may hide its units: without a look at the flash nothing is crossed.
+pub(super) fn nothing_written(survey: &Survey, into: &Measured) -> Option<Finding> {
+    let shows = into.page_bytes.is_measured() || into.erase_block_bytes.is_measured();
+    (survey.constant > 0.99 && !shows).then(|| {
+        let verdict = "The card is unwritten or erased, so its reads show neither page nor erase block.";
+        Finding::new("nothing-written", Weight::Note, 0.9, verdict)
+            .because("places read", survey.places)
+            .because("positions that repeat one byte", format!("{:.0} %", survey.constant * 100.0))
+            .advise("Fill the card once, then run `cardscope map` again without --read-only.")
+    })
+}

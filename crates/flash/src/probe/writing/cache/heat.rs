@@ -1,0 +1,121 @@
+//! Whether a fall of speed is heat and not the end of a cache: by the card's own counters where it has them, else by
+//! reads, which heat slows and a full cache does not (flash-behaviour 3.8, 4.1).
+
+use super::super::bench::Bench;
+use super::super::span::{SMALL, places};
+use cardscope_engine::card::Stop;
+use cardscope_model::card_map::property::Evidence;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::statistics::median;
+use cardscope_model::units::{Size, Speed, three_digits};
+use cardscope_statistics::drop::Fall;
+
+/// Reads of one look.
+const READS: usize = 16;
+
+/// Reads so much slower than at first are heat's doing (flash-behaviour 4.1: +18 %; a full cache adds at most 15 %).
+const SLOWER: f64 = 1.18;
+
+/// Light throttling leaves 0.67 to 0.83 of the speed of writes on real cards; a greater fall is something else.
+const LIGHT: f64 = 0.6;
+
+/// What was seen at one moment.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Look {
+    written: u64,
+    /// Median of a 4 KiB read.
+    read_s: Option<f64>,
+    celsius: Option<f64>,
+    /// Times that light and heavy throttling began, and seconds in the two.
+    counters: Option<[u32; 4]>,
+}
+
+impl Look {
+    /// Looks at what was written to `bytes` from `start` on, after so many bytes were written in all.
+    pub(super) fn at(
+        bench: &mut Bench<'_, '_, '_>,
+        start: u64,
+        bytes: u64,
+        written: u64,
+    ) -> Result<Look, Stop> {
+        let mut times = Vec::new();
+        if bytes >= u64::from(SMALL) {
+            for extent in places(bench, start, bytes, READS) {
+                if !bench.context.has_time(0.0) {
+                    break;
+                }
+                times.extend(bench.context.read(extent)?);
+            }
+        }
+        let counters = bench.context.health().map(|log| {
+            [
+                log.thermal_management_t1_transitions,
+                log.thermal_management_t2_transitions,
+                log.thermal_management_t1_seconds,
+                log.thermal_management_t2_seconds,
+            ]
+        });
+        Ok(Look { written, read_s: median(&times), celsius: bench.context.temperature(), counters })
+    }
+}
+
+/// All looks of a write run.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Heat {
+    looks: Vec<Look>,
+    throttled: Vec<Fall>,
+}
+
+impl Heat {
+    pub(super) fn add(&mut self, look: Look) {
+        self.looks.push(look);
+    }
+
+    /// A fall that heat explains.
+    pub(super) fn note(&mut self, fall: Fall) {
+        self.throttled.push(fall);
+    }
+
+    /// Whether heat explains a fall to `ratio` of the speed after `written` bytes.
+    pub(super) fn explains(&self, ratio: f64, written: u64) -> bool {
+        let Some(now) = self.looks.last() else { return false };
+        let before = self.looks.iter().rev().find(|look| look.written < written).or(self.looks.first());
+        if let (Some(now), Some(then)) = (now.counters, before.and_then(|look| look.counters)) {
+            let (light, heavy) = (now[0] > then[0] || now[2] > then[2], now[1] > then[1] || now[3] > then[3]);
+            return heavy || (light && ratio > LIGHT);
+        }
+        ratio > LIGHT && self.reads_are_slower(now)
+    }
+
+    fn reads_are_slower(&self, now: &Look) -> bool {
+        let first: Vec<f64> = self.looks.iter().filter_map(|l| l.read_s).take(3).collect();
+        let (Some(now), Some(then)) = (now.read_s, median(&first)) else { return false };
+        now > SLOWER * then
+    }
+
+    pub(super) fn evidence(&self, evidence: Evidence) -> Evidence {
+        let reads: Vec<f64> = self.looks.iter().filter_map(|l| l.read_s).collect();
+        let first = reads.first().map(|s| ("4 KiB read at first", s * 1e6, "µs"));
+        let last = reads.last().map(|s| ("4 KiB read at last", s * 1e6, "µs"));
+        let highest = self.highest().map(|c| ("highest temperature", c, "°C"));
+        evidence.numbers([first, last, highest].into_iter().flatten())
+    }
+
+    fn highest(&self) -> Option<f64> {
+        self.looks.iter().filter_map(|l| l.celsius).reduce(f64::max)
+    }
+
+    pub(super) fn finding(&self) -> Option<Finding> {
+        let first = self.throttled.first()?;
+        let verdict = "The card throttled from heat during the writes; its cache did not end.";
+        let finding = Finding::new("throttling", Weight::Note, 0.9, verdict)
+            .because("after", Size(first.bytes as u64))
+            .because(
+                "speed",
+                format!("{} to {}", three_digits(first.before / 1e6), Speed(first.after / 1e6)),
+            );
+        let highest = self.highest().map(|c| format!("{c:.0} °C"));
+        let finding = highest.into_iter().fold(finding, |f, c| f.because("highest temperature", c));
+        Some(finding.advise("Cool the card, and run `cardscope sustain` to see its speed under load."))
+    }
+}

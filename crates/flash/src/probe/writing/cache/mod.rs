@@ -1,0 +1,135 @@
+//! The pSLC cache: how many bytes go in at full speed and what comes after them (flash-behaviour 3.6), and the stalls
+//! met on the way (3.7).
+
+mod heat;
+mod stalls;
+mod write_run;
+
+use super::bench::{Bench, LARGEST};
+use crate::probe::discard;
+use cardscope_engine::card::Stop;
+use cardscope_model::card_map::advice::AS_IT_WAS;
+use cardscope_model::card_map::plot::{Axis, Plot, Scale};
+use cardscope_model::card_map::property::{Evidence, Property};
+use cardscope_model::statistics::median;
+use cardscope_model::units::{MIB, Size};
+use cardscope_statistics::drop::Fall;
+use std::time::Duration;
+use write_run::{End, WriteRun};
+
+/// What less than this is written through says nothing of a cache.
+const LEAST: u64 = 64 * MIB;
+
+/// A card is left alone so long before, so that it can empty its cache of what the parts before wrote.
+const REST: Duration = Duration::from_secs(60);
+
+/// Less than this is too little for a fall to show, a dozen chunks and those before it: then a rest gains nothing.
+const LEAST_FOR_AN_END: u64 = 256 * MIB;
+
+/// So much of a whole card is written at most, in per cent.
+const ROUND_PERCENT: u64 = 115;
+
+/// Pause after which it is looked how much of the cache came back.
+const RECOVERY: Duration = Duration::from_secs(30);
+
+/// Chunks written after the end, for the level there, and after the pause.
+const CHUNKS_AFTER: usize = 16;
+const CHUNKS_RECOVERED: usize = 8;
+
+/// Writes until the cache ends, or the bytes that may be written do.
+pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+    // Once round, and on a whole card a little more: a cache may be as large as nearly all of it.
+    let percent = if bench.is_whole_card() { ROUND_PERCENT } else { 100 };
+    let round = bench.slots.bytes() / 100 * percent / MIB * MIB;
+    let most = bench.options.max_cache_bytes.min(round);
+    if most < LEAST || !bench.context.may_write(LEAST) {
+        let least = LEAST / MIB;
+        let why = format!("the write limit is below {least} MiB, too little to reach the end of a cache");
+        leave_out(bench, &why);
+        return Ok(());
+    }
+    let rest = if most < LEAST_FOR_AN_END { Duration::ZERO } else { REST };
+    bench.afford(rest.as_secs_f64() + 5.0)?;
+    let before = bench.context.spent();
+    empty(bench)?;
+    bench.context.settle(rest);
+    let whole = most == round;
+    let mut write_run = WriteRun::new(bench, most);
+    let end = write_run.run(bench)?;
+    let evidence = write_run.evidence();
+    match end {
+        End::Fell(fall) => {
+            let after = write_run.after(bench, CHUNKS_AFTER)?;
+            let recovered = write_run.recovery(bench, RECOVERY, CHUNKS_RECOVERED, fall)?;
+            let cost = bench.context.cost_since(before);
+            let evidence = fallen(evidence, fall, recovered).plot(plot(&write_run, Some(fall))).cost(cost);
+            let confidence = (1.0 - (-fall.sigmas / 2.0).exp()).clamp(0.5, 0.98);
+            bench.into.slc_cache_bytes = Property::measured(fall.bytes as u64, confidence, evidence.clone());
+            let level = median(&after).unwrap_or(fall.after);
+            bench.into.after_cache_mb_s = Property::measured(level / 1e6, confidence, evidence);
+        }
+        End::Bytes if whole && bench.is_whole_card() && write_run.is_complete() => {
+            let evidence = evidence.plot(plot(&write_run, None)).cost(bench.context.cost_since(before));
+            bench.into.slc_cache_bytes = Property::none(0.97, evidence.clone());
+            bench.into.after_cache_mb_s = Property::none(0.97, evidence);
+        }
+        End::Failed if write_run.written() == 0 => {
+            leave_out(bench, "no write of it succeeded");
+        }
+        End::Time if write_run.written() == 0 => return Err(Stop::Limit),
+        End::Bytes | End::Time | End::Failed => {
+            let evidence = evidence.plot(plot(&write_run, None)).cost(bench.context.cost_since(before));
+            bench.into.slc_cache_bytes = {
+                // What is written over once more takes no more of a cache.
+                let distinct = write_run.written().min(bench.slots.bytes());
+                Property::at_least(distinct, 0.95, evidence)
+            };
+            let written = Size(write_run.written());
+            let why = match end {
+                End::Failed => {
+                    format!("the card accepted no more writes after {written}, before the end of a cache")
+                }
+                _ => format!("no end of a cache within {written} written"),
+            };
+            bench.into.after_cache_mb_s = Property::not_tested(why);
+        }
+    }
+    bench.into.findings.extend(write_run.findings());
+    Ok(())
+}
+
+fn leave_out(bench: &mut Bench<'_, '_, '_>, why: &str) {
+    bench.into.slc_cache_bytes = Property::not_tested(why);
+    bench.into.after_cache_mb_s = Property::not_tested(why);
+}
+
+/// A cache that takes what is free is judged on an empty card, where what stands on it may go. Small writes are timed
+/// before, since nothing can be learnt any more of the card as it was. In a directory discard would take the test file's
+/// own blocks away from it.
+fn empty(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+    if bench.context.saves_first() || !bench.options.card_addresses {
+        return Ok(());
+    }
+    let beside = discard::seconds() + REST.as_secs_f64() + 5.0;
+    if bench.context.has_time(beside) && bench.context.may_write(discard::most_written() + LEAST) {
+        bench.into.small_writes = Some(discard::small_writes(bench.context, AS_IT_WAS)?);
+        bench.context.shape(LARGEST, 1)?;
+    }
+    bench.context.discard(bench.context.region.start, bench.context.region.len)?;
+    Ok(())
+}
+
+fn fallen(evidence: Evidence, fall: Fall, recovered: Option<f64>) -> Evidence {
+    evidence
+        .number("before the end", fall.before / 1e6, "MB/s")
+        .number("after the end", fall.after / 1e6, "MB/s")
+        .number("written before the end", fall.bytes, "bytes")
+        .numbers(recovered.map(|bytes| ("cache freed by 30 s of rest", bytes, "bytes")))
+}
+
+fn plot(write_run: &WriteRun, fall: Option<Fall>) -> Plot {
+    let (x, y) = (Axis::new("written", "bytes", Scale::Linear), Axis::new("speed", "MB/s", Scale::Linear));
+    Plot::new("write speed by bytes written", x, y)
+        .line("chunks", write_run.points())
+        .marked(fall.map(|f| (f.bytes, "end of the cache".to_owned())))
+}

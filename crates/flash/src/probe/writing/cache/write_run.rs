@@ -1,0 +1,229 @@
+//! A long write in chunks, with probe reads and the card's heat between them, until its speed falls for good.
+
+use super::super::bench::Bench;
+use super::heat::{Heat, Look};
+use super::stalls::Stalls;
+use cardscope_engine::card::{Extent, Stop, extents};
+use cardscope_model::card_map::property::Evidence;
+use cardscope_model::finding::Finding;
+use cardscope_model::statistics::median;
+use cardscope_model::units::MIB;
+use cardscope_statistics::drop::{Chunk, Fall, fall};
+use std::time::Duration;
+
+/// Smallest chunk (flash-behaviour 3.6), and the largest.
+const CHUNK: (u64, u64) = (16 * MIB, 1024 * MIB);
+
+/// Chunks grow with what is written: an end is then known to half a per cent.
+const CHUNK_SHARE: u64 = 200;
+
+/// One write; what is slower than this writes a quarter of it.
+const WRITE: u32 = 4 << 20;
+
+/// A look at reads and heat comes after so many chunks.
+const LOOK_EVERY: usize = 8;
+
+/// Points of a picture.
+const MOST_POINTS: usize = 200;
+
+/// A speed this near to that before counts as the cache's.
+const RECOVERED: f64 = 0.8;
+
+/// Why a write run ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum End {
+    /// The speed fell, and not for heat.
+    Fell(Fall),
+    /// Everything that may be written was.
+    Bytes,
+    /// The time is up.
+    Time,
+    /// The card takes no writes any more.
+    Failed,
+}
+
+/// A write run under way.
+pub(super) struct WriteRun {
+    /// Where it begins and how much may be written.
+    start: u64,
+    len: u64,
+    most: u64,
+    /// Place of the next write; beyond `len` it goes round again.
+    at: u64,
+    /// Bytes that were written.
+    written: u64,
+    chunks: Vec<Chunk>,
+    /// First chunk of the level that holds now: heat begins a new one.
+    level_from: usize,
+    bytes_from: u64,
+    heat: Heat,
+    stalls: Stalls,
+}
+
+impl WriteRun {
+    pub(super) fn new(bench: &mut Bench<'_, '_, '_>, most: u64) -> Self {
+        // In whole MiB: the last write must not end in the midst of a sector.
+        let most = most / MIB * MIB;
+        let len = most.min(bench.slots.bytes() / MIB * MIB);
+        let start = bench.slots.span(len, &mut bench.context.random).unwrap_or(bench.context.region.start);
+        WriteRun {
+            start,
+            len,
+            most,
+            at: 0,
+            written: 0,
+            chunks: Vec::new(),
+            level_from: 0,
+            bytes_from: 0,
+            heat: Heat::default(),
+            stalls: Stalls::new(bench.into.erase_block_bytes.value),
+        }
+    }
+
+    /// Bytes written so far; what failed does not count.
+    pub(super) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// True where every byte that was to be written is.
+    pub(super) fn is_complete(&self) -> bool {
+        self.written >= self.most
+    }
+
+    /// Writes until something ends it.
+    pub(super) fn run(&mut self, bench: &mut Bench<'_, '_, '_>) -> Result<End, Stop> {
+        self.look(bench)?;
+        while self.at < self.most {
+            if !self.has_room(bench) {
+                return Ok(End::Time);
+            }
+            if self.write_chunk(bench)?.is_none() {
+                return Ok(if bench.context.has_time(0.0) { End::Failed } else { End::Time });
+            }
+            if self.chunks.len().is_multiple_of(LOOK_EVERY) {
+                self.look(bench)?;
+            }
+            let seconds = bench.context.seconds();
+            bench.context.events.progress(self.written, seconds);
+            let Some(mut found) = fall(&self.chunks[self.level_from..]) else { continue };
+            self.look(bench)?;
+            found.bytes += self.bytes_from as f64;
+            found.chunks += self.level_from;
+            let before = self.chunks.iter().take(found.chunks).map(|c| c.bytes as u64).sum();
+            if !self.heat.explains(found.after / found.before, before) {
+                return Ok(End::Fell(found));
+            }
+            self.heat.note(found);
+            self.level_from = self.chunks.len();
+            self.bytes_from = self.written;
+        }
+        Ok(End::Bytes)
+    }
+
+    /// Rates of `n` more chunks and of those since the end, as far as may be written.
+    pub(super) fn after(&mut self, bench: &mut Bench<'_, '_, '_>, n: usize) -> Result<Vec<f64>, Stop> {
+        let mut rates = Vec::new();
+        for _ in 0..n {
+            if !self.has_room(bench) {
+                break;
+            }
+            let Some(chunk) = self.write_chunk(bench)? else { break };
+            rates.push(chunk.rate());
+        }
+        Ok(rates)
+    }
+
+    /// Bytes that go in fast again after a rest; `None` where there is no room to see it.
+    pub(super) fn recovery(
+        &mut self,
+        bench: &mut Bench<'_, '_, '_>,
+        rest: Duration,
+        n: usize,
+        fall: Fall,
+    ) -> Result<Option<f64>, Stop> {
+        if !bench.context.has_time(rest.as_secs_f64() + self.chunk_seconds()) || self.at >= self.most {
+            return Ok(None);
+        }
+        bench.context.settle(rest);
+        let rates = self.after(bench, n)?;
+        let tail = &self.chunks[self.chunks.len() - rates.len()..];
+        let fast = tail.iter().take_while(|c| c.rate() > RECOVERED * fall.before);
+        Ok((!rates.is_empty()).then(|| fast.map(|c| c.bytes).sum()))
+    }
+
+    fn chunk_bytes(&self) -> u64 {
+        (self.at / CHUNK_SHARE / MIB * MIB)
+            .clamp(CHUNK.0, CHUNK.1)
+            .min(self.most - self.at)
+            .min(self.len - self.at % self.len)
+    }
+
+    /// Whether the next chunk may be written, and there is time for it.
+    fn has_room(&self, bench: &mut Bench<'_, '_, '_>) -> bool {
+        bench.context.has_time(self.chunk_seconds()) && bench.context.may_write(self.chunk_bytes())
+    }
+
+    fn chunk_seconds(&self) -> f64 {
+        self.chunks.last().map_or(1.0, |c| c.seconds * self.chunk_bytes() as f64 / c.bytes)
+    }
+
+    /// Writes one, or what of it there is time for; `None` where nothing could be written.
+    fn write_chunk(&mut self, bench: &mut Bench<'_, '_, '_>) -> Result<Option<Chunk>, Stop> {
+        let bytes = self.chunk_bytes();
+        let from = self.start + self.at % self.len;
+        let write: Vec<Extent> = extents(from, from + bytes, WRITE).collect();
+        if !bench.context.prepare_in_time(&write)? {
+            return Ok(None);
+        }
+        let mut chunk = Chunk { bytes: 0.0, seconds: 0.0 };
+        for extent in write {
+            if !bench.context.has_time(0.0) {
+                break;
+            }
+            self.at += u64::from(extent.len);
+            if let Some(seconds) = bench.context.write(extent)? {
+                self.stalls.add(extent.offset, f64::from(extent.len), seconds);
+                chunk.bytes += f64::from(extent.len);
+                self.written += u64::from(extent.len);
+                chunk.seconds += seconds;
+            }
+        }
+        if chunk.bytes == 0.0 {
+            return Ok(None);
+        }
+        self.chunks.push(chunk);
+        Ok(Some(chunk))
+    }
+
+    /// Probe reads in what was written, and what the card says of its heat.
+    fn look(&mut self, bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+        self.heat.add(Look::at(bench, self.start, self.at.min(self.len), self.written)?);
+        Ok(())
+    }
+
+    pub(super) fn evidence(&self) -> Evidence {
+        let rates: Vec<f64> = self.chunks.iter().map(|c| c.rate() / 1e6).collect();
+        let evidence = Evidence::by(
+            "sequential writes in chunks of 16 MiB and more; a lasting fall by 15 %, with reads and \
+             temperature to exclude throttling",
+        )
+        .number("written", self.written as f64, "bytes")
+        .number("median speed", median(&rates).unwrap_or(0.0), "MB/s");
+        self.heat.evidence(evidence)
+    }
+
+    /// Speed by bytes written, thinned for a picture.
+    pub(super) fn points(&self) -> Vec<(f64, f64)> {
+        let step = self.chunks.len().div_ceil(MOST_POINTS).max(1);
+        let mut at = 0.0;
+        let all = self.chunks.iter().map(|c| {
+            at += c.bytes;
+            (at, c.rate() / 1e6)
+        });
+        all.step_by(step).collect()
+    }
+
+    pub(super) fn findings(&self) -> Vec<Finding> {
+        self.stalls.finding().into_iter().chain(self.heat.finding()).collect()
+    }
+}

@@ -1,0 +1,210 @@
+//! The region at the start of a card where the file allocation table lies: the same writes there and at places
+//! elsewhere (flash-behaviour 3.5). It writes over partition table and file allocation table (saved first), and is only
+//! done when asked for.
+
+use super::bench::{Bench, SLOWEST, in_a_row};
+use super::start_of_run;
+use crate::probe::unmeasured::{Unmeasured, or_reason};
+use cardscope_engine::card::Stop;
+use cardscope_engine::target::Region;
+use cardscope_model::card_map::plot::{Axis, Plot, Scale};
+use cardscope_model::card_map::property::{Evidence, Property};
+use cardscope_model::statistics::median;
+use cardscope_model::units::MIB;
+use cardscope_probing::context::CARD_START;
+use cardscope_statistics::robust::deviation;
+
+/// Ranges elsewhere that are walked in the same way.
+const REFERENCES: usize = 3;
+
+/// Steps in which the start is looked at, and how far: the largest region known has 12 MiB, and one that reaches the
+/// end of this is `at least` so large.
+const STEP: u64 = MIB;
+const REACH: u64 = 16 * MIB;
+
+/// The writes of one place, in bytes: the first opens the block and is not counted, since the first block of a stream
+/// is slow on many cards wherever it lies (flash-behaviour 6).
+const WRITES: [u64; 9] = [64 << 10, 64 << 10, 64 << 10, 64 << 10, 64 << 10, 4096, 4096, 4096, 4096];
+
+/// So many of them are large ones.
+const LARGE: usize = 5;
+
+/// Effects are 0.2 to 0.7 of the speed, or 4.6 times it; the spread elsewhere is below 5 %.
+const LEAST: f64 = 1.25;
+
+/// Compares the start with the rest.
+pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+    if bench.options.card_addresses {
+        bench.into.fat_region_bytes = or_reason(compare(bench))?;
+        start_of_run::measure(bench)?;
+    }
+    Ok(())
+}
+
+fn compare(bench: &mut Bench<'_, '_, '_>) -> Result<Property<u64>, Unmeasured> {
+    if !bench.options.fat {
+        let why =
+            "it overwrites the first 16 MiB, partition table included (saved first); select it with --fat";
+        return Err(why.into());
+    }
+    if let Some(why) = no_room(bench.context.region) {
+        return Err(why.into());
+    }
+    debug_assert_eq!(REACH, CARD_START, "other ranges are tested here");
+    let before = bench.context.spent();
+    // A step inside an erase block follows the one before it out of order, wherever it lies: so the steps elsewhere are
+    // taken in the same way, and each step of the start is held against the same step there.
+    let mut elsewhere = Vec::new();
+    for _ in 0..REFERENCES {
+        let Some(place) = bench.range(REACH) else { break };
+        elsewhere.push(walk(bench, place)?);
+    }
+    let start = walk(bench, 0)?;
+    let cost = bench.context.cost_since(before);
+    let why = "too few of its writes succeeded, or there is no other range to compare with";
+    let mut property = conclude(&elsewhere, &start).unwrap_or_else(|| Property::not_tested(why));
+    property.evidence.cost = cost;
+    Ok(property)
+}
+
+/// The profile of each step of a range, in order. All of it is written before, so that every range comes from the
+/// same state, whatever the card still held of it in a log.
+fn walk(bench: &mut Bench<'_, '_, '_>, from: u64) -> Result<Vec<Option<Profile>>, Stop> {
+    let mut steps = Vec::new();
+    bench.afford(REACH as f64 / SLOWEST)?;
+    if bench.write_in_order(from, REACH)?.is_empty() {
+        return Ok(steps);
+    }
+    for step in (0..REACH).step_by(STEP as usize) {
+        bench.afford(1.0)?;
+        steps.push(profile(bench, from + step)?);
+    }
+    Ok(steps)
+}
+
+/// Why the start cannot be compared with the rest.
+fn no_room(region: Region) -> Option<String> {
+    if region.start > 0 {
+        return Some("the start of the card is outside the writable range".to_owned());
+    }
+    let small = region.len < 2 * REACH;
+    small.then(|| format!("{} bytes are too few to compare the first 16 MiB with the rest", region.len))
+}
+
+/// Medians of large and of small writes at one place, as logarithms of seconds.
+#[derive(Debug, Clone, Copy)]
+struct Profile {
+    large: f64,
+    small: f64,
+}
+
+fn profile(bench: &mut Bench<'_, '_, '_>, place: u64) -> Result<Option<Profile>, Stop> {
+    let times = bench.write_all(&in_a_row(place, WRITES))?;
+    if times.len() < WRITES.len() {
+        return Ok(None);
+    }
+    let log = |times: &[f64]| median(times).filter(|t| *t > 0.0).map(f64::ln);
+    Ok(log(&times[1..LARGE]).zip(log(&times[LARGE..])).map(|(large, small)| Profile { large, small }))
+}
+
+/// The first step that is as the same step elsewhere, where those before it are not.
+fn conclude(elsewhere: &[Vec<Option<Profile>>], start: &[Option<Profile>]) -> Option<Property<u64>> {
+    let usual: Vec<Option<Profile>> = (0..start.len()).map(|step| usual(elsewhere, step)).collect();
+    let (large, small) = (limit(elsewhere, &usual, |p| p.large)?, limit(elsewhere, &usual, |p| p.small)?);
+    let differs = |(is, usual): (&Option<Profile>, &Option<Profile>)| match (is, usual) {
+        (Some(is), Some(usual)) => {
+            (is.large - usual.large).abs() > large || (is.small - usual.small).abs() > small
+        }
+        _ => false,
+    };
+    let special = start.iter().zip(&usual).take_while(|pair| differs(*pair)).count();
+    let speeds: Vec<f64> = start
+        .iter()
+        .zip(&usual)
+        .take(special.max(1))
+        .filter_map(|(is, usual)| Some((usual.as_ref()?.large - is.as_ref()?.large).exp()))
+        .collect();
+    let evidence = Evidence::by(
+        "the same writes of 64 and 4 KiB at each MiB of the first 16 MiB and, in the same order, of other \
+         ranges",
+    )
+    .number("other ranges", elsewhere.len() as f64, "")
+    .number("speed at the start relative to elsewhere, 64 KiB", median(&speeds)?, "")
+    .plot(plot(start, &usual, special));
+    Some(match special {
+        0 => Property::none(0.97, evidence),
+        n if n == start.len() => Property::at_least(REACH, 0.9, evidence),
+        n => Property::measured(n as u64 * STEP, 0.97, evidence),
+    })
+}
+
+/// What a step elsewhere is, in the median of the ranges.
+fn usual(elsewhere: &[Vec<Option<Profile>>], step: usize) -> Option<Profile> {
+    let there: Vec<Profile> = elsewhere.iter().filter_map(|walk| *walk.get(step)?).collect();
+    let middle = |pick: fn(&Profile) -> f64| median(&there.iter().map(pick).collect::<Vec<_>>());
+    Some(Profile { large: middle(|p| p.large)?, small: middle(|p| p.small)? })
+}
+
+/// How far a step may be from the usual: four times the spread elsewhere, over all steps.
+fn limit(
+    elsewhere: &[Vec<Option<Profile>>],
+    usual: &[Option<Profile>],
+    pick: fn(&Profile) -> f64,
+) -> Option<f64> {
+    let apart: Vec<f64> = elsewhere
+        .iter()
+        .flat_map(|walk| walk.iter().zip(usual))
+        .filter_map(|(is, usual)| Some(pick(is.as_ref()?) - pick(usual.as_ref()?)))
+        .collect();
+    let spread = deviation(&apart, 0.0)?;
+    Some((4.0 * spread.max(0.03)).max(LEAST.ln()))
+}
+
+fn plot(start: &[Option<Profile>], usual: &[Option<Profile>], special: usize) -> Plot {
+    let points = |profiles: &[Option<Profile>], pick: fn(&Profile) -> f64| {
+        let at =
+            |i: usize, p: &Option<Profile>| Some(((i as u64 * STEP) as f64, 1e3 * pick(p.as_ref()?).exp()));
+        profiles.iter().enumerate().filter_map(|(i, p)| at(i, p)).collect::<Vec<_>>()
+    };
+    let (x, y) =
+        (Axis::new("address", "bytes", Scale::Linear), Axis::new("median of a write", "ms", Scale::Linear));
+    let end = (special > 0).then(|| ((special as u64 * STEP) as f64, "end of the region".to_owned()));
+    Plot::new("the same writes over the start of the card", x, y)
+        .line("64 KiB", points(start, |p| p.large))
+        .line("64 KiB elsewhere", points(usual, |p| p.large))
+        .line("4 KiB", points(start, |p| p.small))
+        .line("4 KiB elsewhere", points(usual, |p| p.small))
+        .marked(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A walk over erase blocks of 4 MiB, in which steps out of order take longer; the first `special` are slow besides.
+    fn walk(special: usize) -> Vec<Option<Profile>> {
+        let at = |i: usize| {
+            let out_of_order = if i.is_multiple_of(4) { 0.0 } else { 0.9 };
+            Some(Profile { large: out_of_order + if i < special { 0.7 } else { 0.0 }, small: out_of_order })
+        };
+        (0..16).map(at).collect()
+    }
+
+    #[test]
+    fn a_card_that_is_too_small_is_not_said_to_be_forbidden() {
+        let why = |start, len| no_room(Region { start, len });
+        assert!(why(0, 24 * MIB).unwrap().contains("too few"));
+        assert!(why(MIB, 64 * MIB).unwrap().contains("outside"));
+        assert_eq!(why(0, 32 * MIB), None);
+    }
+
+    #[test]
+    fn the_region_ends_where_writes_are_as_elsewhere() {
+        let elsewhere = vec![walk(0); 3];
+        assert_eq!(conclude(&elsewhere, &walk(8)).unwrap().value, Some(8 * MIB));
+        let whole = conclude(&elsewhere, &walk(16)).unwrap();
+        assert_eq!((whole.value, whole.bound), (None, Some(REACH)));
+        let none = conclude(&elsewhere, &walk(0)).unwrap();
+        assert_eq!(none.status, cardscope_model::card_map::property::Status::None);
+    }
+}

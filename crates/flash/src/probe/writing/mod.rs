@@ -1,0 +1,110 @@
+//! The parts of a map that write: what only the cost of writes shows (reference page `flash-behaviour`, 3.2 to 3.7 and
+//! the writes of 3.9). Whatever is overwritten is saved before, or may go; places are fresh or have rested, away from the
+//! card's start; what the limits leave no room for says so.
+
+mod axis;
+mod bench;
+mod cache;
+mod curve;
+mod fat;
+mod open;
+mod page;
+mod queue;
+mod reader;
+mod slots;
+mod span;
+mod start_of_run;
+mod tables;
+
+use crate::probe::options::{Options, Part, Unknown, leave_out_writes};
+use crate::probe::unmeasured::OUT_OF_LIMITS;
+use bench::{Bench, LARGEST};
+use cardscope_engine::card::{Extent, Stop};
+use cardscope_model::card_map::Measured;
+use cardscope_probing::context::Context;
+
+/// Each part that writes, in the order in which they run: the card's start comes last, since what lies there hurts most
+/// to lose, and the cache late, since filling it changes what everything after it costs.
+const PARTS: [(Part, &str, Run); 8] = [
+    (Part::OpenBlocks, "open erase blocks", open::measure),
+    (Part::PageWrites, "pages and small writes", page::measure),
+    (Part::WriteCurve, "writes by size", curve::measure),
+    (Part::Span, "small writes by span", span::measure),
+    (Part::Axis, "writes by address", axis::measure),
+    (Part::Queue, "queue of writes", queue::measure),
+    (Part::Cache, "cache", cache::measure),
+    (Part::Fat, "start of the card", fat::measure),
+];
+
+const TABLES: &str = "flashbench tables of writes";
+
+/// The stages of the parts that these options ask for, as a listener hears them.
+pub(super) fn stages(options: &Options) -> Vec<&'static str> {
+    if !options.writes {
+        return Vec::new();
+    }
+    let parts = PARTS.into_iter().filter(|(part, ..)| options.wants(*part)).map(|(_, what, _)| what);
+    parts.chain(options.tables.then_some(TABLES)).collect()
+}
+
+/// Measures what only writes can show.
+pub(super) fn measure(
+    context: &mut Context<'_, '_>,
+    options: &Options,
+    into: &mut Measured,
+) -> Result<(), Stop> {
+    if !options.card_addresses {
+        let why = "file offsets are not the card's addresses";
+        let silent =
+            [&mut into.erase_block_bytes, &mut into.fat_region_bytes].into_iter().filter(|p| p.is_silent());
+        silent.for_each(|property| property.leave_out(why));
+    }
+    context.shape(LARGEST, 1)?;
+    let Some(mut bench) = Bench::new(context, options, into) else {
+        leave_out_writes(into, "the writable range is too small to compare positions");
+        return Ok(());
+    };
+    if bench.context.saves_first() && is_unreadable(bench.context)? {
+        leave_out_writes(bench.into, "the data there could not be read, so it could not be saved");
+        return Ok(());
+    }
+    let mut cut = None;
+    for (_, what, part) in PARTS.into_iter().filter(|(part, ..)| options.wants(*part)) {
+        cut = run(&mut bench, what, part)?.or(cut);
+    }
+    if options.tables {
+        cut = run(&mut bench, TABLES, tables::measure)?.or(cut);
+    }
+    leave_out_writes(bench.into, cut.unwrap_or("the measurements do not show it"));
+    bench.context.flush()
+}
+
+/// Places that are read to see whether anything can be saved: a card of which half still can passes in all but one of
+/// 256 cases.
+const SAVABLE: u64 = 8;
+
+/// Whether no place of what may be written to can be read: each try to save more of such a card costs it thousands of
+/// reads that fail.
+fn is_unreadable(context: &mut Context<'_, '_>) -> Result<bool, Stop> {
+    let (region, sector) = (context.region, context.sector());
+    for i in 0..SAVABLE {
+        let offset = region.start + region.len / SAVABLE * i / u64::from(sector) * u64::from(sector);
+        if context.read(Extent { offset, len: sector })?.is_some() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// How a part is run.
+type Run = fn(&mut Bench<'_, '_, '_>) -> Result<(), Stop>;
+
+/// Runs a part; why it was cut short, where it was.
+fn run(bench: &mut Bench<'_, '_, '_>, what: &str, run: Run) -> Result<Option<&'static str>, Stop> {
+    bench.begin(what);
+    match run(bench) {
+        Err(Stop::Limit) if bench.is_out_of_patience() => Ok(Some("the card answered too slowly")),
+        Err(Stop::Limit) => Ok(Some(OUT_OF_LIMITS)),
+        other => other.map(|()| None),
+    }
+}

@@ -1,0 +1,142 @@
+//! What a round of blocks in turn says: over the limit, below it, or not clear yet. A hard limit makes nearly every
+//! write a closing of many times the usual cost; a soft one makes all of them some tens of per cent dearer
+//! (flash-behaviour 3.4).
+
+use super::turns::Timed;
+use cardscope_model::statistics::median;
+use cardscope_statistics::robust::{Shift, shift};
+use cardscope_statistics::sprt::{Sprt, Verdict};
+
+/// A write that takes so many times the usual is a closing.
+const SLOW: f64 = 4.0;
+
+/// Share of slow writes below the limit, and beyond it: in a cyclic order every write misses, be the block closed the
+/// one used longest ago or the one opened first. Of a card that closes one at random more than three in four do.
+const SHARE: (f64, f64) = (0.03, 0.8);
+
+/// A write that takes so many times the usual costs more: above the scatter of 3 to 8 %, below every soft limit.
+const DEAR: f64 = 1.12;
+
+/// Probability of either error of one round.
+const ERROR: f64 = 0.01;
+
+/// Fewer writes than these say nothing.
+const FEWEST: usize = 6;
+
+/// Of the writes to a block just opened hardly any are slow, and of those that open one so many cost more: a share that grows with the number
+/// of blocks is no limit of open blocks.
+pub(super) const SHARP: (f64, f64) = (0.2, 0.7);
+
+/// What a round says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Judgement {
+    /// Nearly every write closes a block.
+    Hard,
+    /// Every write costs more.
+    Soft,
+    /// As fast as few blocks.
+    Free,
+    /// Not clear yet.
+    Open,
+}
+
+/// A round, held against the usual.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Judged {
+    pub(super) judgement: Judgement,
+    /// Share of slow writes.
+    pub(super) slow: f64,
+    /// Share of writes that cost more than the usual scatter.
+    pub(super) dear: f64,
+    /// Share of slow writes among those to a block that had just been written to.
+    pub(super) slow_later: f64,
+    /// Against the usual.
+    pub(super) shift: Shift,
+    /// Probability that the judgement is wrong, as far as the sequential test says.
+    pub(super) doubt: f64,
+    /// Median in seconds.
+    pub(super) median_s: f64,
+    /// Blocks in turn.
+    pub(super) n: u32,
+}
+
+/// Judges the writes of a round with `n` blocks against usual ones; every write dearer by `soft` is a soft limit.
+pub(super) fn judge(timed: &Timed, usual: &[f64], n: u32, soft: f64) -> Option<Judged> {
+    let times = timed.first.as_slice();
+    let tau = median(usual)?;
+    let shift = shift(usual, times)?;
+    let is_slow = |t: &&f64| **t > SLOW * tau;
+    let mut test = Sprt::new(ERROR, ERROR);
+    times.iter().for_each(|t| test.add_event(is_slow(&t), SHARE.0, SHARE.1));
+    let slow = times.iter().filter(is_slow).count() as f64 / times.len() as f64;
+    let dear = times.iter().filter(|t| **t > DEAR * tau).count() as f64 / times.len() as f64;
+    let slow_later = timed.later.iter().filter(is_slow).count() as f64 / timed.later.len().max(1) as f64;
+    let judgement = match test.verdict() {
+        _ if times.len() < FEWEST => Judgement::Open,
+        Verdict::Alternative => Judgement::Hard,
+        _ if times.len() < FEWEST.max(n as usize) => Judgement::Open,
+        _ if shift.is_above(soft) => Judgement::Soft,
+        // Neither clearly more nor clearly the same: more writes are needed.
+        _ if shift.log_ratio + 2.0 * shift.error > soft.ln() => Judgement::Open,
+        Verdict::Null => Judgement::Free,
+        Verdict::Open => Judgement::Open,
+    };
+    let null = test.null_probability();
+    let doubt = if judgement == Judgement::Hard { null } else { (1.0 - null).min(0.5) };
+    Some(Judged { judgement, slow, dear, slow_later, shift, doubt, median_s: median(times)?, n })
+}
+
+impl Judged {
+    /// Whether this round is beyond the limit; what stayed unclear to the end is by its share of slow writes.
+    pub(super) fn is_over(&self) -> bool {
+        match self.judgement {
+            Judgement::Hard | Judgement::Soft => true,
+            Judgement::Free => false,
+            Judgement::Open => self.slow > 0.5,
+        }
+    }
+
+    /// Whether it is over so clearly as a limit of open blocks is: every visit pays, and nothing after its begin.
+    pub(super) fn is_sharp(&self) -> bool {
+        self.slow_later <= SHARP.0 && self.dear >= SHARP.1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const USUAL: [f64; 6] = [0.0040, 0.0041, 0.0039, 0.0042, 0.0040, 0.0038];
+
+    fn said(times: &[f64], n: u32) -> Judgement {
+        judge(&timed(times), &USUAL, n, 1.25).unwrap().judgement
+    }
+
+    fn timed(times: &[f64]) -> Timed {
+        Timed { first: times.to_vec(), later: Vec::new() }
+    }
+
+    #[test]
+    fn closings_at_every_write_are_a_hard_limit_and_one_hiccup_is_none() {
+        assert_eq!(said(&[0.5, 0.6, 0.5, 0.5, 0.6, 0.5], 4), Judgement::Hard);
+        assert_eq!(said(&[0.004, 0.004, 0.5, 0.0041, 0.0039, 0.004, 0.0042, 0.004], 4), Judgement::Free);
+        assert_eq!(said(&[0.004, 0.0041], 4), Judgement::Open);
+    }
+
+    #[test]
+    fn half_more_at_every_write_is_a_soft_limit() {
+        assert_eq!(said(&[0.006, 0.0061, 0.0059, 0.0062, 0.006, 0.0061], 4), Judgement::Soft);
+    }
+
+    #[test]
+    fn merges_that_come_in_the_midst_of_a_visit_are_no_closings() {
+        let visits = Timed { first: vec![0.4; 6], later: vec![0.004, 0.4, 0.004, 0.4, 0.004, 0.004] };
+        assert!(!judge(&visits, &USUAL, 2, 1.25).unwrap().is_sharp());
+    }
+
+    #[test]
+    fn a_merge_every_third_write_is_not_sharp() {
+        let times = [0.004, 0.004, 0.2, 0.004, 0.004, 0.2, 0.004, 0.004, 0.2, 0.004, 0.004, 0.2];
+        assert!(!judge(&timed(&times), &USUAL, 6, 1.25).unwrap().is_sharp());
+    }
+}

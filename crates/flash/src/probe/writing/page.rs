@@ -1,0 +1,185 @@
+//! The page as writes show it, and writes so small that the card puts them into a log of their own (flash-behaviour
+//! 3.2).
+
+use super::bench::Bench;
+use cardscope_engine::card::{Extent, Stop};
+use cardscope_model::card_map::plot::{Axis, Plot, Scale};
+use cardscope_model::card_map::property::{Cost, Evidence, Property, Status};
+use cardscope_model::statistics::median;
+use cardscope_model::units::KIB;
+use cardscope_statistics::bend::{Bend, SizeTime, page};
+use cardscope_statistics::robust::{deviation, median_error};
+
+/// Sizes tried, in KiB.
+const SIZES_KIB: [u64; 11] = [1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96];
+
+/// Writes of one size: enough for its median to be known to 2 % with 6 % of scatter.
+const WRITES: u64 = 24;
+
+/// From this size on half as many are enough.
+const LARGE: u64 = 48 * KIB;
+
+/// A size that takes so many times one twice as large is treated in a way of its own (21 against 3 ms on real cards);
+/// less is what writes below a page cost.
+const DEARER: f64 = 4.0;
+
+/// Beyond the limit of open blocks, small writes that take less than this share of larger ones go elsewhere.
+const ELSEWHERE: f64 = 0.4;
+
+/// Sizes that may go to a log of small writes (4 and 8 KiB on real cards), and larger ones, in KiB.
+const LOG_KIB: [u64; 4] = [4, 8, 16, 32];
+
+/// Visits of each of those.
+const LOG_WRITES: usize = 4;
+
+/// A verdict that is less likely right than wrong is none.
+const LEAST_SURE: f64 = 0.5;
+
+/// Finds page and small-write log.
+pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+    let before = bench.context.spent();
+    let times = by_size(bench)?;
+    let cost = bench.context.cost_since(before);
+    let of = |bytes: f64| times.iter().find(|t| t.bytes == bytes).map(|t| t.seconds);
+    let is_dear = |t: &&SizeTime| of(2.0 * t.bytes).is_some_and(|twice| t.seconds > DEARER * twice);
+    let threshold = times.iter().rev().find(is_dear).map(|t| t.bytes);
+    let usable: Vec<SizeTime> =
+        times.iter().copied().filter(|t| threshold.is_none_or(|bytes| t.bytes > bytes)).collect();
+    if let Some(bend) = page(&usable) {
+        fuse(bench, bend, &times, cost);
+    }
+    small_log(bench, &times, threshold)
+}
+
+/// Times of writes in order by size, two blocks in turn where the card keeps two open: so nothing is joined in memory.
+fn by_size(bench: &mut Bench<'_, '_, '_>) -> Result<Vec<SizeTime>, Stop> {
+    let sector = u64::from(bench.context.sector());
+    let mut sizes: Vec<u64> = SIZES_KIB.iter().map(|kib| kib * KIB).filter(|size| *size >= sector).collect();
+    bench.context.random.shuffle(&mut sizes);
+    let open = bench.into.open_blocks.linear.value.unwrap_or(2);
+    let blocks = if open >= 2 { 2 } else { 1 };
+    let mut found = Vec::new();
+    for size in sizes {
+        bench.afford(0.2)?;
+        let Some(places) = bench.places(blocks) else { break };
+        let rounds = if size < LARGE { WRITES } else { WRITES / 2 } / blocks as u64;
+        let at =
+            |round: u64| places.iter().map(move |p| Extent { offset: p + round * size, len: size as u32 });
+        bench.write_all(&at(0).collect::<Vec<_>>())?;
+        let times = bench.write_all(&(1..=rounds).flat_map(at).collect::<Vec<_>>())?;
+        let Some(seconds) = median(&times) else { continue };
+        let error = median_error(deviation(&times, seconds).unwrap_or(0.0), times.len());
+        found.push(SizeTime { bytes: size as f64, seconds, error });
+    }
+    found.sort_by(|a, b| a.bytes.total_cmp(&b.bytes));
+    Ok(found)
+}
+
+/// Joins what writes say with what reads said: where both speak of the same page they are surer together, else the
+/// surer one holds.
+fn fuse(bench: &mut Bench<'_, '_, '_>, bend: Bend, times: &[SizeTime], cost: Cost) {
+    let evidence = evidence(times, bend).cost(cost);
+    let read = &mut bench.into.page_bytes;
+    let odds = |p: f64| (p.clamp(1e-4, 1.0 - 1e-4) / (1.0 - p.clamp(1e-4, 1.0 - 1e-4))).ln();
+    let confidence = |odds: f64| (1.0 / (1.0 + (-odds).exp())).min(0.995);
+    let Some(page) = bend.page.map(|page| page as u64) else {
+        if read.status == Status::NotTested {
+            *read = match bend.confidence {
+                sure if sure >= LEAST_SURE => Property::none(sure, evidence),
+                _ => Property::not_tested("the times scatter too much to show a page"),
+            };
+        }
+        return;
+    };
+    match read.value {
+        Some(value) if value == page => {
+            read.confidence = confidence(odds(read.confidence) + odds(bend.confidence));
+            read.evidence.numbers.extend(evidence.numbers);
+        }
+        Some(value) if odds(read.confidence) >= odds(bend.confidence) => {
+            // Two opinions: the surer one, and no surer than the other leaves it.
+            read.confidence = confidence(odds(read.confidence) - odds(bend.confidence)).max(0.5);
+            let said = format!("page from writes, {value} bytes from reads");
+            read.evidence = std::mem::take(&mut read.evidence).number(&said, page as f64, "bytes");
+        }
+        _ => *read = Property::measured(page, bend.confidence, evidence),
+    }
+}
+
+fn evidence(times: &[SizeTime], bend: Bend) -> Evidence {
+    let (x, y) =
+        (Axis::new("size of a write", "bytes", Scale::Log2), Axis::new("median", "µs", Scale::Log10));
+    let plot = Plot::new("time of a write by its size", x, y)
+        .line("in order", times.iter().map(|t| (t.bytes, t.seconds * 1e6)))
+        .marked(bend.page.map(|page| (page, format!("page of {} KiB", page / 1024.0))));
+    Evidence::by(
+        "sequential writes of 1 to 96 KiB in two fresh blocks in turn; those below a page, or \
+                  cutting one, take longer",
+    )
+    .number("extra time below the page", bend.extra * 1e6, "µs")
+    .plot(plot)
+}
+
+/// A size below which writes cost more than larger ones has been seen already; else they are tried beyond the limit of
+/// open blocks, where all others pay for a closing.
+fn small_log(bench: &mut Bench<'_, '_, '_>, times: &[SizeTime], threshold: Option<f64>) -> Result<(), Stop> {
+    if let Some(bytes) = threshold {
+        let at = |wanted: f64| times.iter().find(|t| t.bytes >= wanted).map_or(0.0, |t| t.seconds * 1e3);
+        let evidence =
+            Evidence::by("sequential writes of 1 to 96 KiB; small ones take longer than larger ones")
+                .number("write of that size", at(bytes), "ms")
+                .number("next larger one", at(bytes + 1.0), "ms");
+        bench.into.small_write_log_bytes = Property::measured(bytes as u64, 0.9, evidence);
+        return Ok(());
+    }
+    let Some(limit) = bench.into.open_blocks.linear.value else {
+        bench.into.small_write_log_bytes = Property::not_tested("not visible without a limit of open blocks");
+        return Ok(());
+    };
+    let before = bench.context.spent();
+    let found = beyond(bench, limit)?;
+    let Some((_, large)) = found.last().copied() else { return Ok(()) };
+    let evidence = Evidence::by("random writes in more blocks than stay open, by size")
+        .numbers(found.iter().map(|(b, t)| (format!("write of {} KiB", b / KIB), t * 1e3, "ms")))
+        .cost(bench.context.cost_since(before));
+    let small = found.iter().rev().find(|(_, t)| *t < ELSEWHERE * large).map(|(bytes, _)| *bytes);
+    bench.into.small_write_log_bytes = match small {
+        Some(bytes) => Property::measured(bytes, 0.9, evidence),
+        None => Property::none(0.9, evidence),
+    };
+    Ok(())
+}
+
+/// Writes to more blocks than may be open, in turn, each visit two of them out of order: the first may only open the
+/// block. By size; the first round, of the smallest size, only opens the blocks.
+fn visits(places: &[u64]) -> Vec<(u64, [Extent; 2])> {
+    // Steps of 13 in 23 places of 32 KiB: none follows another.
+    let position = |turn: usize| (13 * (turn as u64 + 1)) % 23 * 32 * KIB;
+    let opening = std::iter::repeat_n(LOG_KIB[0], places.len());
+    let sizes = opening.chain(LOG_KIB.into_iter().flat_map(|kib| [kib; LOG_WRITES])).map(|kib| kib * KIB);
+    let visit = |(visit, size): (usize, u64)| {
+        let (place, turn) = (places[visit % places.len()], 2 * (visit / places.len()));
+        let extent = |i: usize| Extent { offset: place + position(turn + i), len: size as u32 };
+        (size, [extent(0), extent(1)])
+    };
+    sizes.enumerate().map(visit).collect()
+}
+
+/// Seconds of a visit, by size: the median.
+fn beyond(bench: &mut Bench<'_, '_, '_>, limit: u32) -> Result<Vec<(u64, f64)>, Stop> {
+    let Some(places) = bench.places(limit as usize + 1) else { return Ok(Vec::new()) };
+    let visits = visits(&places);
+    // Saved together: put back by their addresses, each block is opened once.
+    bench.context.prepare(&visits.iter().flat_map(|(_, extents)| *extents).collect::<Vec<_>>())?;
+    let mut times: Vec<(u64, f64)> = Vec::new();
+    for (turn, (size, extents)) in visits.into_iter().enumerate() {
+        bench.afford(1.0)?;
+        let both = bench.write_all(&extents)?;
+        if turn >= places.len() && both.len() == extents.len() {
+            times.push((size, both.iter().sum()));
+        }
+    }
+    let of =
+        |size: u64| median(&times.iter().filter(|(s, _)| *s == size).map(|(_, t)| *t).collect::<Vec<_>>());
+    Ok(LOG_KIB.iter().filter_map(|kib| Some((kib * KIB, of(kib * KIB)?))).collect())
+}

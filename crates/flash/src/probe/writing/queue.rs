@@ -1,0 +1,281 @@
+//! Whether many small writes at a time are faster than one, or whether the queue is a fake that all but halts the card
+//! (flash-behaviour 3.9; seed 001, "at Q32, writing basically comes to a halt").
+
+use super::bench::{Bench, LARGEST};
+use super::span::{SMALL, places};
+use cardscope_engine::card::Stop;
+use cardscope_engine::target::Direction;
+use cardscope_model::card_map::property::{Evidence, Property, Status};
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_statistics::estimate::estimate;
+
+/// Depth of the queue that is tried.
+const DEPTH: u32 = 32;
+
+/// Writes of one slice with a queue: the first and last DEPTH of them do not see it full.
+const SLICE: usize = 128;
+
+/// Pairs of slices, in the order A B B A.
+const PAIRS: usize = 4;
+
+/// The least that are compared where the time ends before.
+const LEAST_PAIRS: usize = 2;
+
+/// Writes of one slice without a queue: 64 of a card that keeps its speed.
+const ONE_SLICE: usize = 64;
+
+/// In a slice no write begins after so many seconds.
+const SLICE_SECONDS: f64 = 2.0;
+
+/// A queue that takes so many times as long to come to its end was filled once too often already.
+const HALTED: f64 = 4.0;
+
+/// Below this gain, and surely below [`FAKE_FOR_SURE`], the queue is a fake.
+const FAKE: f64 = 0.5;
+const FAKE_FOR_SURE: f64 = 0.7;
+
+const METHOD: &str = "random 4 KiB writes with 1 and with 32 in flight, in the order A B B A";
+
+/// Over this span, where the card keeps its speed over so much; else inside so much at most.
+const SPAN: u64 = 64 << 20;
+const ONE_BLOCK: u64 = 4 << 20;
+
+/// Data just written over which reads are compared once more, and seconds of such a visit.
+const FRESH: u64 = 16 << 20;
+const FRESH_SECONDS: f64 = 0.3;
+
+/// Reads of one, at most.
+const MOST_READS: usize = 4000;
+
+/// Measures writes with and without a queue, and reads of what was just written.
+pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+    let result = compare(bench).and_then(|()| fresh_reads(bench));
+    bench.context.shape(LARGEST, 1)?;
+    result
+}
+
+/// What a queue gains depends on where data lies: reads of a fast cache gain less than those of the flash behind it. A
+/// benchmark reads what it just wrote, so where the map may write, its figure is that of such data.
+fn fresh_reads(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+    let is_queue = bench.into.queue_depth_effective.value.is_some();
+    let Some(start) = bench.slots.span(FRESH, &mut bench.context.random).filter(|_| is_queue) else {
+        return Ok(());
+    };
+    bench.afford(3.0 * FRESH_SECONDS * PAIRS as f64)?;
+    bench.context.shape(LARGEST, 1)?;
+    bench.write_in_order(start, FRESH)?;
+    let (mut one, mut many) = (Vec::new(), Vec::new());
+    for _ in 0..PAIRS {
+        one.extend(fresh_rate(bench, start, 1)?);
+        many.extend(fresh_rate(bench, start, DEPTH)?);
+    }
+    let Some(gain) = Gain::of(&one, &many) else { return Ok(()) };
+    let old = &mut bench.into.queue_depth_effective;
+    let numbers = [
+        ("gain, data just written", gain.value, "times"),
+        ("read of it, one at a time", 1e6 / gain.one, "µs"),
+    ];
+    old.evidence = std::mem::take(&mut old.evidence).numbers(numbers);
+    old.value = Some((gain.value * 100.0).round() / 100.0);
+    old.confidence = old.confidence.min(gain.confidence());
+    Ok(())
+}
+
+/// Reads a second with `depth` in flight, at random places of what was just written.
+fn fresh_rate(bench: &mut Bench<'_, '_, '_>, start: u64, depth: u32) -> Result<Option<f64>, Stop> {
+    bench.context.shape(SMALL, depth)?;
+    let mut next = places(bench, start, FRESH, MOST_READS).into_iter();
+    let (mut reads, mut seconds) = (0, 0.0);
+    bench.context.stream_for(Direction::Read, FRESH_SECONDS, &mut next, |_, end| {
+        reads += 1;
+        seconds = end;
+    })?;
+    Ok((reads > depth && seconds > 0.0).then(|| f64::from(reads) / seconds))
+}
+
+fn compare(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+    let before = bench.context.spent();
+    let known = &bench.into.random_write_span_bytes;
+    let span = match known.status {
+        Status::Measured | Status::AtLeast => known.value.or(known.bound).unwrap_or(SPAN).min(SPAN),
+        // Inside one erase block, where every card is as fast as it gets.
+        Status::None | Status::NotTested => bench.slots.unit().min(ONE_BLOCK),
+    };
+    let span = span.min(bench.slots.bytes());
+    let Some(start) = bench.slots.span(span, &mut bench.context.random) else { return Ok(()) };
+    let found = rates(bench, (start, span))?;
+    let Some(gain) = found.and_then(|(one, many)| Gain::of(&one, &many)) else {
+        bench.into.write_queue_gain = Property::not_tested("too few writes completed");
+        return Ok(());
+    };
+    let evidence = gain.evidence().cost(bench.context.cost_since(before));
+    bench.into.write_queue_gain = Property::measured(gain.value, gain.confidence(), evidence);
+    if gain.is_fake() {
+        bench.into.findings.push(gain.finding());
+    }
+    Ok(())
+}
+
+/// Writes a second in each slice, at depth 1 and at the full depth.
+type Rates = (Vec<f64>, Vec<f64>);
+
+/// Writes per second one at a time and with a queue, pair by pair; `None` where nothing could be timed.
+fn rates(bench: &mut Bench<'_, '_, '_>, area: (u64, u64)) -> Result<Option<Rates>, Stop> {
+    // The first writes pay for what the span before left open.
+    slice(bench, area, 1)?;
+    bench.afford(4.0 * SLICE_SECONDS)?;
+    let Some(alone) = slice(bench, area, 1)? else { return Ok(None) };
+    let Some(first) = slice(bench, area, DEPTH)? else { return Ok(None) };
+    if first.seconds > HALTED * SLICE_SECONDS {
+        return Ok(Some((alone.groups(), first.groups())));
+    }
+    let (mut one, mut many) = (Vec::new(), Vec::new());
+    for pair in 0..PAIRS {
+        for depth in if pair % 2 == 0 { [1, DEPTH] } else { [DEPTH, 1] } {
+            let expected = if depth == 1 { alone.seconds } else { first.seconds };
+            if pair < LEAST_PAIRS && !bench.has_time(expected) {
+                // One slice of each tells only of a queue that was not through with it when its time was over: each of its
+                // groups is slow, which no single stall makes them.
+                let slow = first.seconds > SLICE_SECONDS;
+                return if slow { Ok(Some((alone.groups(), first.groups()))) } else { Err(Stop::Limit) };
+            }
+            // What was compared before the time is up still holds.
+            if !bench.has_time(expected) {
+                one.truncate(many.len());
+                many.truncate(one.len());
+                return Ok(Some((one, many)));
+            }
+            let rate = slice(bench, area, depth)?.map(|s| s.rate(s.ends.len() > 2 * DEPTH as usize));
+            if depth == 1 {
+                one.extend(rate)
+            } else {
+                many.extend(rate)
+            };
+        }
+    }
+    Ok(Some((one, many)))
+}
+
+/// Ends of the writes of a slice, in seconds since its begin.
+struct Slice {
+    ends: Vec<f64>,
+    seconds: f64,
+}
+
+impl Slice {
+    /// Writes per second; `full` leaves out those before the queue was full.
+    fn rate(&self, full: bool) -> f64 {
+        let skip = if full { DEPTH as usize } else { 0 };
+        let began = if skip == 0 { 0.0 } else { self.ends[skip - 1] };
+        (self.ends.len() - skip) as f64 / (self.seconds - began)
+    }
+
+    /// Writes per second in each of [`PAIRS`] groups, one after the other. A card that all but halts takes minutes for a
+    /// queue once filled: so its one slice is held against one without a queue, group by group, and neither is written
+    /// again; nor is it where no time is left for [`LEAST_PAIRS`].
+    fn groups(&self) -> Vec<f64> {
+        let mut last = 0.0;
+        let rate = |group: &[f64]| {
+            let began = std::mem::replace(&mut last, *group.last()?);
+            Some(group.len() as f64 / (last - began))
+        };
+        let groups = self.ends.chunks_exact(self.ends.len() / PAIRS).take(PAIRS);
+        groups.filter_map(rate).filter(|rate| rate.is_finite()).collect()
+    }
+}
+
+/// Writes with `depth` in flight, none of them begun after [`SLICE_SECONDS`].
+fn slice(
+    bench: &mut Bench<'_, '_, '_>,
+    (start, span): (u64, u64),
+    depth: u32,
+) -> Result<Option<Slice>, Stop> {
+    bench.context.shape(SMALL, depth)?;
+    let extents = places(bench, start, span, if depth == 1 { ONE_SLICE } else { SLICE });
+    bench.context.prepare(&extents)?;
+    let mut ends: Vec<f64> = Vec::with_capacity(SLICE);
+    let mut next = extents.into_iter();
+    bench.context.stream_for(Direction::Write, SLICE_SECONDS, &mut next, |_, end| ends.push(end))?;
+    let seconds = ends.last().copied().unwrap_or(0.0);
+    Ok((ends.len() >= PAIRS && seconds > 0.0).then_some(Slice { ends, seconds }))
+}
+
+/// What a queue gains.
+#[derive(Debug, Clone, Copy)]
+struct Gain {
+    value: f64,
+    /// 95 % interval; a single pair has none.
+    ci: Option<[f64; 2]>,
+    one: f64,
+    many: f64,
+}
+
+impl Gain {
+    /// From rates pair by pair; `None` where there is no pair.
+    fn of(one: &[f64], many: &[f64]) -> Option<Gain> {
+        let logs: Vec<f64> = one.iter().zip(many).map(|(a, b)| (b / a).ln()).collect();
+        let e = estimate(&logs)?;
+        let level = |rates: &[f64]| estimate(rates).map_or(0.0, |e| e.median);
+        Some(Gain {
+            value: e.mean.exp(),
+            ci: e.ci95.map(|ci| ci.map(f64::exp)),
+            one: level(one),
+            many: level(many),
+        })
+    }
+
+    /// A single pair, without an interval, says nothing for sure.
+    fn is_fake(&self) -> bool {
+        self.value < FAKE && self.ci.is_some_and(|ci| ci[1] < FAKE_FOR_SURE)
+    }
+
+    /// How far the interval stays on its side of the boundary between a help and a harm.
+    fn confidence(&self) -> f64 {
+        let width = self.ci.map_or(f64::INFINITY, |[low, high]| (high / low).ln().abs());
+        (1.0 - width / 2.0).clamp(0.5, 0.99)
+    }
+
+    fn evidence(&self) -> Evidence {
+        let rates = [("one at a time", self.one, "IOPS"), ("32 in flight", self.many, "IOPS")];
+        let ends = |[low, high]: [f64; 2]| {
+            [("gain, lower end of 95 %", low, ""), ("gain, upper end of 95 %", high, "")]
+        };
+        Evidence::by(METHOD).numbers(rates).numbers(self.ci.map(ends).into_iter().flatten())
+    }
+
+    fn finding(&self) -> Finding {
+        let verdict = "The card nearly halts with many writes in flight: its queue is fake.";
+        let interval = self.ci.map_or_else(String::new, |[low, high]| format!(" ({low:.2} to {high:.2})"));
+        Finding::new("fake-queue", Weight::Hint, self.confidence(), verdict)
+            .because("one at a time", format!("{:.0} IOPS", self.one))
+            .because("32 in flight", format!("{:.0} IOPS", self.many))
+            .because("gain", format!("{:.2}{interval}", self.value))
+            .advise("Keep few writes in flight, or use another card for a system disk.")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ends of `n` writes, one every `step` seconds.
+    fn slice(n: usize, step: f64) -> Slice {
+        let ends: Vec<f64> = (1..=n).map(|i| i as f64 * step).collect();
+        Slice { seconds: ends[n - 1], ends }
+    }
+
+    #[test]
+    fn one_slice_of_a_halting_queue_is_enough_to_name_it_and_one_of_a_working_queue_is_not_called_fake() {
+        let alone = slice(64, 0.001);
+        let gain = |many: &Slice| Gain::of(&alone.groups(), &many.groups()).unwrap();
+        assert!(gain(&slice(40, 1.0)).is_fake());
+        assert!(!gain(&slice(128, 0.0005)).is_fake());
+    }
+
+    #[test]
+    fn a_single_pair_has_no_interval_and_no_number_that_is_none() {
+        let gain = Gain::of(&[1000.0], &[10.0]).unwrap();
+        assert!(gain.evidence().numbers.iter().all(|n| n.value.is_finite()));
+        assert!(!gain.is_fake() && gain.confidence() == 0.5);
+    }
+}

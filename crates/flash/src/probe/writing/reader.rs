@@ -1,0 +1,102 @@
+//! Whether the reader cuts long writes in two (flash-behaviour 0, 5).
+
+use super::bench::{Bench, in_a_row};
+use cardscope_engine::card::Stop;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::statistics::median;
+use cardscope_model::units::{KIB, three_digits};
+use cardscope_statistics::robust::{deviation, median_error};
+
+/// Sizes around the usual cut of USB readers: 240 sectors (usb-storage).
+const CUT: [u64; 3] = [64 * KIB, 120 * KIB, 128 * KIB];
+
+/// Rounds of the three sizes: at first, and at most.
+const ROUNDS: (usize, usize) = (8, 64);
+
+/// After so many rounds in which a write failed it is over: as many as must succeed before anything is said.
+const MOST_MISSES: usize = ROUNDS.0;
+
+/// A card so fast is given more rounds, since a cut costs it little.
+const MOST_READER_SECONDS: f64 = 1.5;
+
+/// Compares 128 KiB with what 64 and 120 KiB let expect, until it is dearer for sure or cannot be by much.
+pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+    let round: u64 = CUT.iter().sum::<u64>().next_multiple_of(64 * KIB);
+    let most = ROUNDS.1.min((bench.slots.unit() / round) as usize);
+    let began = bench.context.seconds();
+    let mut times: [Vec<f64>; 3] = Default::default();
+    let (mut seen, mut misses) = (None, 0);
+    'places: while times[0].len() < ROUNDS.1 {
+        let Some(mut at) = bench.places(1).map(|p| p[0]) else { break };
+        for _ in 0..most.max(1) {
+            let found = bench.write_all(&in_a_row(at, CUT))?;
+            at += round;
+            if found.len() == CUT.len() {
+                times.iter_mut().zip(found).for_each(|(list, t)| list.push(t));
+            } else {
+                misses += 1;
+            }
+            seen = fragment(&times);
+            let enough = times[0].len() >= ROUNDS.0
+                && (seen.is_some_and(|f| f.is_there() || f.cannot_matter())
+                    || bench.context.seconds() - began > MOST_READER_SECONDS);
+            if enough || misses >= MOST_MISSES {
+                break 'places;
+            }
+        }
+    }
+    if let Some(seen) = seen.filter(Fragment::is_there) {
+        bench.into.findings.push(seen.finding());
+    }
+    Ok(())
+}
+
+/// What a write of 128 KiB takes beyond one of 120 KiB and the transfer of 8 KiB more.
+#[derive(Debug, Clone, Copy)]
+struct Fragment {
+    small: f64,
+    uncut: f64,
+    cut: f64,
+    excess: f64,
+    error: f64,
+}
+
+fn fragment(times: &[Vec<f64>; 3]) -> Option<Fragment> {
+    let [small, uncut, cut] = [median(&times[0])?, median(&times[1])?, median(&times[2])?];
+    let error = |list: &[f64], centre: f64| {
+        let spread = deviation(list, centre).unwrap_or(0.0);
+        median_error(spread.max(0.01 * centre), list.len())
+    };
+    let share = 8.0 / 56.0;
+    let excess = cut - uncut - share * (uncut - small);
+    let error = error(&times[2], cut)
+        .hypot((1.0 + share) * error(&times[1], uncut))
+        .hypot(share * error(&times[0], small));
+    Some(Fragment { small, uncut, cut, excess, error })
+}
+
+impl Fragment {
+    /// Four standard errors, and at least 2 % of the write.
+    fn is_there(&self) -> bool {
+        self.excess > 4.0 * self.error && self.excess > 0.02 * self.cut
+    }
+
+    fn cannot_matter(&self) -> bool {
+        self.excess + 3.0 * self.error < 0.02 * self.cut
+    }
+
+    fn finding(&self) -> Finding {
+        let sigmas = self.excess / self.error;
+        let sure = (1.0 - (-sigmas * sigmas / 2.0).exp()).min(0.99);
+        let verdict = "The reader splits writes above 120 KiB, which takes extra time.";
+        let ms = |seconds: f64| format!("{} ms", three_digits(seconds * 1e3));
+        Finding::new("reader-splits", Weight::Hint, sure, verdict)
+            .because("64 KiB", ms(self.small))
+            .because("120 KiB", ms(self.uncut))
+            .because(
+                "128 KiB",
+                format!("{}, {} ± {} more than expected", ms(self.cut), ms(self.excess), ms(self.error)),
+            )
+            .advise("Use a reader with longer commands, or write at most 120 KiB at once.")
+    }
+}

@@ -1,0 +1,150 @@
+//! flashbench's own tables of writes, by its own algorithms (described in the peers' reference, 2.9): find-fat over the
+//! first erase blocks, open-au in order and at random. Rows that would take too long are left out, largest sizes first
+//! as there.
+
+use super::bench::{Bench, SLOWEST};
+use crate::probe::flashbench::{lfsr, table};
+use cardscope_engine::card::{Extent, Stop};
+use cardscope_model::units::{KIB, MIB};
+
+/// Smallest block of a row, as seed 004 asks for it with `-b`; flashbench's default is 16 KiB.
+const SMALLEST: u64 = 4 * KIB;
+
+/// flashbench's defaults: columns of find-fat, erase block.
+const FAT_BLOCKS: u64 = 6;
+const ERASE_BLOCK: u64 = 4 * MIB;
+
+/// Where open-au begins, rounded up to an erase block, and how many of those lie from one to the next.
+const OPEN_START: u64 = 16 * MIB;
+const OPEN_STEP: u64 = 12;
+
+/// A row that would take longer than this ends the table.
+const ROW_SECONDS: f64 = 20.0;
+
+/// Most blocks in turn of a table.
+const MOST_OPEN: u64 = 8;
+
+/// Measures the tables where they are wanted.
+pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+    let unit = bench.options.unit.or(bench.into.erase_block_bytes.value).unwrap_or(ERASE_BLOCK);
+    let limit = u64::from(bench.into.open_blocks.linear.value.unwrap_or(1));
+    for n in [limit.clamp(2, MOST_OPEN - 1), limit.clamp(2, MOST_OPEN - 1) + 1] {
+        open_au(bench, unit, n, false)?;
+        open_au(bench, unit, n, true)?;
+    }
+    if bench.options.fat && bench.options.card_addresses {
+        find_fat(bench, unit)?;
+    }
+    Ok(())
+}
+
+fn find_fat(bench: &mut Bench<'_, '_, '_>, unit: u64) -> Result<(), Stop> {
+    if bench.context.region.start > 0 || bench.context.region.len < FAT_BLOCKS * unit {
+        return Ok(());
+    }
+    let order = |block: u64| {
+        let places = (0..FAT_BLOCKS).flat_map(|i| (0..unit / block).map(move |p| (i, i * unit + p * block)));
+        (FAT_BLOCKS, places.collect())
+    };
+    measured(bench, unit, "find-fat", &[("fat-nr", FAT_BLOCKS)], order)
+}
+
+fn open_au(bench: &mut Bench<'_, '_, '_>, unit: u64, n: u64, random: bool) -> Result<(), Stop> {
+    let from = bench.context.region.start.max(OPEN_START).div_ceil(unit) * unit;
+    let end = bench.context.region.end();
+    if from + ((n - 1) * OPEN_STEP + 1) * unit > end {
+        return Ok(());
+    }
+    let order = |block: u64| {
+        let count = unit / block;
+        let positions: Vec<u64> = if random { lfsr(count) } else { (0..count).collect() };
+        let blocks = lfsr(n);
+        let places = positions
+            .iter()
+            .flat_map(|p| blocks.iter().map(move |i| (0, from + i * OPEN_STEP * unit + p * block)));
+        (1, places.collect())
+    };
+    let kind = if random { "open-au-random" } else { "open-au-linear" };
+    measured(bench, unit, kind, &[("open-au-nr", n), ("offset", from)], order)
+}
+
+/// A table of one row after the other with half the block each, while they fit: `order` gives the columns of a row and its
+/// places, each with its column.
+fn measured(
+    bench: &mut Bench<'_, '_, '_>,
+    unit: u64,
+    kind: &str,
+    parameters: &[(&str, u64)],
+    order: impl Fn(u64) -> (u64, Vec<(u64, u64)>),
+) -> Result<(), Stop> {
+    let mut rows = Vec::new();
+    let mut block = unit;
+    let mut last: f64 = 0.0;
+    close_others(bench, unit, &order)?;
+    let smallest = SMALLEST.max(u64::from(bench.context.sector()));
+    while block >= smallest && block.is_multiple_of(512) {
+        let began = bench.context.seconds();
+        // Where every write closes a block, half the size means twice the time.
+        if 2.0 * last > ROW_SECONDS || !bench.has_time(2.0 * last) || !bench.context.may_write(8 * unit) {
+            break;
+        }
+        let (columns, places) = order(block);
+        let Some(speeds) = row(bench, block, columns, places)? else { break };
+        rows.push((block, speeds));
+        last = bench.context.seconds() - began;
+        block /= 2;
+    }
+    if !rows.is_empty() {
+        let parameters = [&[("erasesize", unit), ("blocksize", smallest)], parameters].concat();
+        bench.into.tables.push(table(kind, &parameters, rows));
+    }
+    Ok(())
+}
+
+/// Writes the blocks of a table in two halves in turn, untimed: else its first rows pay for closing what the test before
+/// it left open (flash-behaviour 6). What the limits leave no room for is left out.
+fn close_others(
+    bench: &mut Bench<'_, '_, '_>,
+    unit: u64,
+    order: impl Fn(u64) -> (u64, Vec<(u64, u64)>),
+) -> Result<(), Stop> {
+    let (columns, places) = order(unit / 2);
+    let bytes = places.len() as u64 * unit / 2;
+    if bench.context.may_write(8 * unit + bytes) && bench.has_time(bytes as f64 / SLOWEST) {
+        row(bench, unit / 2, columns, places)?;
+    }
+    Ok(())
+}
+
+/// Writes each place with its column, and gives bytes per second of the mean time of each column; `None` where a write
+/// failed or the time is up.
+fn row(
+    bench: &mut Bench<'_, '_, '_>,
+    block: u64,
+    columns: u64,
+    places: Vec<(u64, u64)>,
+) -> Result<Option<Vec<f64>>, Stop> {
+    let extents: Vec<Extent> = places.iter().flat_map(|(_, at)| cut(*at, block)).collect();
+    if !bench.context.prepare_in_time(&extents)? {
+        return Ok(None);
+    }
+    let mut sums = vec![(0.0, 0u32); columns as usize];
+    for (column, at) in places {
+        let mut seconds = 0.0;
+        for extent in cut(at, block) {
+            if !bench.has_time(0.0) {
+                return Ok(None);
+            }
+            let Some(time) = bench.context.write(extent)? else { return Ok(None) };
+            seconds += time;
+        }
+        let sum = &mut sums[column as usize];
+        *sum = (sum.0 + seconds, sum.1 + 1);
+    }
+    Ok(Some(sums.iter().map(|(seconds, n)| block as f64 * f64::from(*n) / seconds).collect()))
+}
+
+/// A block in writes of what a map writes at most.
+fn cut(at: u64, block: u64) -> impl Iterator<Item = Extent> {
+    cardscope_engine::card::extents(at, at + block, super::bench::LARGEST)
+}

@@ -1,0 +1,79 @@
+//! The file systems that are tried, and how each is made: with what the map advises for it.
+//!
+//! Arguments: manuals of mke2fs(8), mkfs.f2fs(8), mkfs.nilfs2(8), mkfs.exfat(8). None may discard: the picture that
+//! mkfs works on is a file, and the card itself is told before.
+
+use cardscope_engine::cause::Cause;
+use cardscope_model::card_map::Advice;
+use cardscope_model::units::KIB;
+use std::path::PathBuf;
+
+/// A file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Kind {
+    /// As the kernel calls it.
+    pub(super) name: &'static str,
+    tool: &'static str,
+    package: &'static str,
+    fixed: &'static [&'static str],
+}
+
+/// Those that seed 004 names, and what cards come with.
+pub(super) const KINDS: [Kind; 4] = [
+    Kind { name: "ext4", tool: "mkfs.ext4", package: "e2fsprogs", fixed: &["-q", "-F", "-b", "4096"] },
+    Kind { name: "f2fs", tool: "mkfs.f2fs", package: "f2fs-tools", fixed: &["-q", "-f", "-t", "0"] },
+    Kind { name: "nilfs2", tool: "mkfs.nilfs2", package: "nilfs-tools", fixed: &["-q", "-f", "-K"] },
+    Kind { name: "exfat", tool: "mkfs.exfat", package: "exfatprogs", fixed: &[] },
+];
+
+impl Kind {
+    /// Where its mkfs lies.
+    pub(super) fn program(&self) -> Result<PathBuf, Cause> {
+        cardscope_session::file_system_tool::find_tool(self.tool)
+            .ok_or_else(|| format!("{} is missing; install the package {}", self.tool, self.package).into())
+    }
+
+    /// Its arguments, without the device.
+    pub(super) fn arguments(&self, advice: &Advice) -> Vec<String> {
+        let fixed = self.fixed.iter().map(|word| (*word).to_owned());
+        fixed.chain(self.advised(advice)).collect()
+    }
+
+    fn advised(&self, advice: &Advice) -> Vec<String> {
+        let pair = |option: &str, value: String| vec![option.to_owned(), value];
+        match self.name {
+            "ext4" => {
+                let mut extended = vec!["nodiscard".to_owned(), "lazy_itable_init=1".to_owned()];
+                extended.extend(advice.ext4_stride.map(|n| format!("stride={n}")));
+                extended.extend(advice.ext4_stripe_width.map(|n| format!("stripe_width={n}")));
+                pair("-E", extended.join(","))
+            }
+            "f2fs" => advice.f2fs_segments_per_section.map_or_else(Vec::new, |n| pair("-s", n.to_string())),
+            "exfat" => {
+                advice.exfat_cluster_bytes.map_or_else(Vec::new, |n| pair("-c", format!("{}K", n / KIB)))
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_file_system_is_made_as_the_map_advises() {
+        let advice = Advice {
+            ext4_stride: Some(4),
+            ext4_stripe_width: Some(1024),
+            f2fs_segments_per_section: Some(2),
+            exfat_cluster_bytes: Some(131_072),
+            ..Advice::default()
+        };
+        let last = KINDS.map(|kind| kind.arguments(&advice).last().cloned().unwrap_or_default());
+        let extended = "nodiscard,lazy_itable_init=1,stride=4,stripe_width=1024";
+        assert_eq!(last, [extended, "2", "-K", "128K"]);
+        let plain = KINDS.map(|kind| kind.arguments(&Advice::default()).len());
+        assert_eq!(plain, [6, 4, 3, 0]);
+    }
+}

@@ -1,0 +1,69 @@
+//! The card that is written to through a mount is the one that the guards let pass, on real loop devices.
+
+use super::*;
+use cardscope_testkit::devices::{Loop, tool};
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+const BYTES: u64 = 16 * MIB;
+
+/// Two ext4 of one size, of which the first is in a loop device; taken away when dropped.
+struct Slot {
+    card: Loop,
+    other: PathBuf,
+    _dir: TempDir,
+}
+
+impl Slot {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let image = |name: &str| {
+            let path = dir.path().join(name);
+            File::create(&path).unwrap().set_len(BYTES).unwrap();
+            tool("mkfs.ext4", &["-q", "-F", path.to_str().unwrap()]);
+            path
+        };
+        let (first, other) = (image("first"), image("other"));
+        Slot { card: Loop::over(first, &[]).apart(), other, _dir: dir }
+    }
+
+    /// Another card of the same size is put in, which gets the same number.
+    fn swap(&self) {
+        self.card.swap(self.other.to_str().unwrap());
+    }
+
+    fn trial<'a>(&'a self, interrupt: &'a Interrupt) -> Trial<'a> {
+        let clearance = cardscope_device::guard::check(&System::host(), &self.card.path).unwrap();
+        Trial { target: &self.card.path, clearance, bytes: BYTES, interrupt: interrupt.clone() }
+    }
+}
+
+#[test]
+fn a_card_swapped_between_the_look_and_the_mount_is_let_go_of() {
+    let (slot, own) = (Slot::new(), Interrupt::default());
+    let trial = slot.trial(&own);
+    let mounted = trial.mount(|path| {
+        slot.swap();
+        Mounted::new(path, "ext4")
+    });
+    let why = mounted.err().expect("a stranger's file system was taken for the card's");
+    assert!(why.to_string().contains("another device"), "{why}");
+    let mounts = std::fs::read_to_string("/proc/mounts").unwrap();
+    assert!(mounts.lines().all(|line| line.split(' ').next() != Some(slot.card.path.as_str())), "{mounts}");
+    assert!(trial.hold(&own).is_err(), "nor is it written to afterwards");
+}
+
+#[test]
+fn the_card_of_before_is_mounted() {
+    let (slot, own) = (Slot::new(), Interrupt::default());
+    let mounted = slot.trial(&own).mount(|path| Mounted::new(path, "ext4")).unwrap();
+    mounted.unmount().unwrap();
+}
+
+#[test]
+fn a_card_swapped_before_anything_is_done_is_not_mounted() {
+    let (slot, own) = (Slot::new(), Interrupt::default());
+    let trial = slot.trial(&own);
+    slot.swap();
+    assert!(trial.mount(|_| panic!("it was tried")).is_err());
+}

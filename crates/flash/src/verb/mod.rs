@@ -1,0 +1,72 @@
+//! `map`: what is inside a card, as far as timing shows it, and what follows from that for whoever formats it.
+//!
+//! Unless the user names a part whose content may go, everything that is overwritten is saved to a journal before and
+//! put back after, as quick `verify` does.
+
+mod file_systems;
+mod run;
+mod scope;
+
+pub use scope::Request;
+
+use cardscope_model::card_map::{CardMap, MapReport};
+use cardscope_probing::context;
+use cardscope_session::after_verdict::{OVERWRITTEN, again, step};
+use cardscope_session::error::Result;
+use cardscope_session::frame::{Common, Needs, Procedure, Session};
+use cardscope_session::opened::TargetType;
+use scope::Scope;
+
+pub use crate::probe::Part;
+pub use cardscope_engine::target::Region;
+pub use scope::NOTHING_TO_READ;
+
+impl Procedure for Request {
+    const VERB: &'static str = "map";
+    type Body = CardMap;
+
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn needs(&self) -> Needs {
+        match (self.read_only, self.region) {
+            (true, _) => Needs::Read,
+            (_, Some(region)) => Needs::WriteAndLose(Some(region)),
+            _ if self.erase => Needs::WriteAndLose(None),
+            _ => Needs::WriteAndKeep,
+        }
+    }
+
+    fn check(&self, target: TargetType) -> Result<()> {
+        scope::check(self, target)
+    }
+
+    fn run(&self, session: &mut Session<'_>, report: &mut MapReport) -> Result<()> {
+        let scope = Scope::find(self, session)?;
+        let options = scope.options(self, session.opened, report.header.seed);
+        if matches!(scope, Scope::Saved(_)) {
+            scope::begin_journal(self, session, context::salt(options.limits.seed))?;
+        }
+        let line = scope.plan_line(&options, session);
+        session.events.plan(run::plan(self, &scope, &options).saying(line));
+        report.body.announced_bytes = session.bytes();
+        // Until the first byte is written.
+        report.body.moved.data_kept = true;
+        session.begin_row(report)?;
+        let mut facts = run::facts(self, session.opened);
+        let mut ended = run::measure(&scope, &options, session, report, &mut facts);
+        run::conclude(report, session, &facts);
+        if self.limits.budget.is_some() && report.body.measured.out_of_time() > 0 {
+            let loses = self.erase || self.region.is_some();
+            let what = again("measure the rest without the time limit", loses.then_some(OVERWRITTEN));
+            report.header.next.push(step(what, Some(self.without_time_limit())));
+        }
+        if self.try_file_systems && ended.is_ok() {
+            session.store(report)?;
+            ended = file_systems::try_all(self, session, report, &mut facts);
+            run::advise(report, &facts);
+        }
+        ended
+    }
+}

@@ -1,0 +1,311 @@
+//! What a map may write to: nothing, the whole card with everything saved before, a part or all of it that may be lost, or
+//! a file of its own in a directory.
+
+use crate::probe::{Options, Part};
+use cardscope_engine::target::Region;
+use cardscope_model::random::mix;
+use cardscope_model::shell::quoted;
+use cardscope_model::units::{Amount, KIB, MIB, typed_size};
+use cardscope_probing::context::Limits;
+use cardscope_session::arguments::{region, size};
+use cardscope_session::consent::{phrase, within};
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::frame;
+use cardscope_session::frame::{Common, Session};
+use cardscope_session::opened::{Opened, TargetType};
+use clap::Args;
+
+/// Find out what is inside: page, erase block, cache, queue
+///
+/// Preserves the data on the card: each block is saved to a journal on another disk before it is overwritten,
+/// then restored and checked. Ends with advice for partitions and file systems, ready to paste.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Request {
+    /// What every verb is asked for.
+    #[command(flatten)]
+    pub common: Common,
+    /// What it may spend.
+    #[command(flatten)]
+    pub limits: frame::Limits,
+    /// Write nothing; measure only what reads show
+    #[arg(long)]
+    pub read_only: bool,
+    /// Also test the start of the card, where partition table and FAT are (saved and restored)
+    #[arg(long)]
+    pub fat: bool,
+    /// Overwrite this region without saving its data, and nothing outside of it, e.g. 1G+512M
+    #[arg(long, value_name = "START+LEN", value_parser = region)]
+    pub region: Option<Region>,
+    /// Overwrite the card without saving its data, and write through to the end of its cache. All data on it
+    /// is lost
+    #[arg(long)]
+    pub erase: bool,
+    /// Stop looking for the end of the cache after this much, e.g. 8G [default: 64M where the data is
+    /// preserved]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub cache: Option<u64>,
+    /// Search open blocks in units of this size instead of the measured erase block, e.g. 2M (-e of flashbench)
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub unit: Option<u64>,
+    /// Also measure the tables of flashbench (-a, -f, -O, scatter), and print them in its layout
+    #[arg(long)]
+    pub flashbench: bool,
+    /// Run only this part (repeatable): boundaries, read-curve, planes, queue, axis, page-writes,
+    /// open-blocks,
+    /// fat, span, write-curve, cache
+    #[arg(long, value_name = "PART")]
+    pub only: Vec<Part>,
+    /// With --erase: format the card with each file system that this machine has, and measure small writes on
+    /// it
+    #[arg(long)]
+    pub try_file_systems: bool,
+}
+
+impl Request {
+    /// The same command without its time limit.
+    pub(super) fn without_time_limit(&self) -> String {
+        let mut command = format!("cardscope map {}", quoted(&self.common.target));
+        let given = [
+            (self.read_only, " --read-only"),
+            (self.fat, " --fat"),
+            (self.erase, " --erase"),
+            (self.flashbench, " --flashbench"),
+            (self.try_file_systems, " --try-file-systems"),
+        ];
+        command.extend(given.into_iter().filter_map(|(given, option)| given.then_some(option)));
+        let region = self.region.map(|r| format!(" --region {}+{}", typed_size(r.start), typed_size(r.len)));
+        command.extend(region);
+        command.extend(self.cache.map(|most| format!(" --cache {}", typed_size(most))));
+        command.extend(self.unit.map(|unit| format!(" --unit {}", typed_size(unit))));
+        command.extend(self.only.iter().map(|part| format!(" --only {part}")));
+        command + &self.common.options(self.limits.max_write())
+    }
+}
+
+/// Why a directory is not looked at without writing.
+pub const NOTHING_TO_READ: &str = "--read-only does not work in a directory, where the test file \
+    must be written first; name the card's device (`cardscope list`)";
+
+/// Below this there is nothing that timing could tell apart.
+const SMALLEST: u64 = MIB;
+
+/// Units that may be chosen: from the smallest erase block that a map believes to the largest allocation unit of the SD
+/// specification (flash-behaviour 1.1), in steps that hold whole pages of every power of two.
+const UNITS: std::ops::RangeInclusive<u64> = 256 * KIB..=64 * MIB;
+const UNIT_STEP: u64 = 64 * KIB;
+
+/// Bytes that the search for the end of the cache writes where all of it must be saved and put back: enough for the
+/// caches in a card's memory, and 20 s of a class 10 card with saving and putting back.
+const CACHE_SAVED: u64 = 64 * MIB;
+
+/// Bytes that the other parts may save together; they write some 120 MiB, and 85 MiB at the card's start and beside.
+const BESIDES: u64 = 256 * MIB;
+
+/// The same of the tables of flashbench, which go over some thirty erase blocks of 4 MiB in eleven sizes: what they save,
+/// and what they write.
+const TABLES_SAVED: u64 = 256 * MIB;
+const TABLES_WRITTEN: u64 = 2048 * MIB;
+
+/// The test file in a directory: room for 32 open blocks of 4 MiB, four apart.
+const OWN_FILE: u64 = 512 * MIB;
+
+/// Where less may be written than twice this, a map shows nothing.
+const LEAST_OWN_FILE: u64 = 32 * MIB;
+
+/// What may be written to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Scope {
+    /// Nothing.
+    Nothing(Region),
+    /// All of it, saved before and put back after.
+    Saved(Region),
+    /// What stands here is overwritten.
+    Free(Region),
+    /// A file of our own.
+    OwnFile(Region),
+}
+
+/// Refuses what goes against itself, before anything is opened.
+pub(super) fn check(request: &Request, target: TargetType) -> Result<()> {
+    let directory = target == TargetType::Directory;
+    let frees = request.erase || request.region.is_some();
+    Failure::refuse_first(&[
+        (request.erase && request.region.is_some(), "give either --erase or --region"),
+        (
+            request.read_only
+                && (frees
+                    || request.fat
+                    || request.try_file_systems
+                    || request.limits.max_write().is_some()
+                    || request.cache.is_some()
+                    || request.unit.is_some()),
+            "--read-only conflicts with --erase, --region, --fat, --max-write, --cache, --unit and \
+             --try-file-systems",
+        ),
+        (
+            request.try_file_systems && !request.erase,
+            "--try-file-systems loses all data on the card, so it needs --erase",
+        ),
+        (request.fat && request.region.is_some(), "--fat conflicts with --region"),
+        (directory && request.read_only, NOTHING_TO_READ),
+        (
+            directory && frees,
+            "--erase and --region need a device, not a directory; name the card's device (`cardscope list`)",
+        ),
+        (
+            directory && request.fat,
+            "--fat needs a device, not a directory; name the card's device (`cardscope list`)",
+        ),
+        (
+            request.unit.is_some_and(|unit| !UNITS.contains(&unit) || !unit.is_multiple_of(UNIT_STEP)),
+            "--unit must be 256K to 64M, in whole multiples of 64K",
+        ),
+        (
+            request.unit.is_some()
+                && !(request.flashbench
+                    || request.only.is_empty()
+                    || request.only.contains(&Part::OpenBlocks)),
+            "--unit needs --only open-blocks or --flashbench to have an effect",
+        ),
+        (request.region.is_some_and(|r| r.len < SMALLEST), "--region must be at least 1 MiB"),
+    ])
+}
+
+impl Scope {
+    /// Finds out what may be written to on an open target.
+    ///
+    /// # Errors
+    /// A refusal: the target is too small, the region lies outside of it, or there is no room.
+    pub(super) fn find(request: &Request, session: &mut Session<'_>) -> Result<Scope> {
+        let bytes = session.bytes();
+        if bytes < SMALLEST {
+            return Err(Failure::refused(format!(
+                "{} has only {bytes} bytes; map needs at least 1 MiB",
+                request.common.target
+            )));
+        }
+        let all = Region { start: 0, len: bytes };
+        if session.opened.is_directory() {
+            session.opened.limit_writes(request.limits.max_write());
+            return own_file(request, session.opened, bytes).map(Scope::OwnFile);
+        }
+        if request.read_only {
+            return Ok(Scope::Nothing(all));
+        }
+        if let Some(region) = request.region {
+            within(region, &request.common.target, bytes, session.opened.target.info().sector)?;
+            return Ok(Scope::Free(region));
+        }
+        Ok(if request.erase { Scope::Free(all) } else { Scope::Saved(all) })
+    }
+
+    /// What may be used.
+    pub(super) fn region(&self) -> Region {
+        let (Scope::Nothing(region) | Scope::Saved(region) | Scope::Free(region) | Scope::OwnFile(region)) =
+            self;
+        *region
+    }
+
+    /// What the probe is to do.
+    pub(super) fn options(&self, request: &Request, opened: &Opened, seed: u64) -> Options {
+        let region = self.region();
+        let saved = matches!(self, Scope::Saved(_));
+        let written_through = if saved { CACHE_SAVED } else { u64::MAX };
+        Options {
+            limits: Limits {
+                seed: mix(seed),
+                region,
+                max_write: match self {
+                    Scope::OwnFile(region) => Some(in_own_file(request, *region, opened)),
+                    _ if saved => Some(most_written(request)),
+                    _ => request.limits.max_write(),
+                },
+                budget: request.limits.budget,
+            },
+            card_addresses: !matches!(self, Scope::OwnFile(_)),
+            writes: !matches!(self, Scope::Nothing(_)),
+            fat: request.fat,
+            max_cache_bytes: request.cache.unwrap_or(written_through),
+            claimed_unit: opened.identity.as_ref().and_then(|i| i.allocation_unit()).map(|unit| unit.bytes),
+            unit: request.unit,
+            tables: request.flashbench,
+            only: request.only.clone(),
+        }
+    }
+
+    /// What it will cost, before it begins.
+    pub(super) fn plan_line(&self, options: &Options, session: &Session<'_>) -> String {
+        let most = |bytes: u64| Amount(bytes >> 20 << 20);
+        let written =
+            options.limits.max_write.unwrap_or(u64::MAX).min(options.limits.region.len.saturating_mul(2));
+        match (self, &session.journal) {
+            (Scope::Saved(_), Some(journal)) => format!(
+                "writes up to {}; overwritten data is saved in {} and restored",
+                most(written),
+                journal.path().display()
+            ),
+            (Scope::OwnFile(region), _) => {
+                let limit =
+                    session.opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
+                let written = Amount(options.limits.max_write.unwrap_or(u64::MAX));
+                format!(
+                    "uses a file of its own of {} and writes up to {written}; no other file is touched{limit}",
+                    most(region.len)
+                )
+            }
+            (Scope::Nothing(_), _) => "reads only".to_owned(),
+            (_, _) => format!("writes; all data in {} is lost", phrase(self.region())),
+        }
+    }
+}
+
+/// Starts the journal of a map that keeps what is on the card.
+///
+/// # Errors
+/// A refusal: there is no room for it; it names the other ways to a map.
+pub(super) fn begin_journal(request: &Request, session: &mut Session<'_>, salt: u64) -> Result<()> {
+    let room = most_saved(request).min(session.bytes());
+    session.begin_journal(room, salt).map_err(|failure| with_ways_out(failure, room))
+}
+
+/// Bytes that may be written where all of them are saved before.
+fn most_written(request: &Request) -> u64 {
+    most(request, TABLES_WRITTEN)
+}
+
+/// Bytes of these that may have to be saved: tables are written over the same places again and again.
+fn most_saved(request: &Request) -> u64 {
+    most(request, TABLES_SAVED)
+}
+
+fn most(request: &Request, of_tables: u64) -> u64 {
+    let beside = BESIDES + if request.flashbench { of_tables } else { 0 };
+    request.limits.max_write().unwrap_or_else(|| request.cache.unwrap_or(CACHE_SAVED).saturating_add(beside))
+}
+
+fn own_file(request: &Request, opened: &mut Opened, free: u64) -> Result<Region> {
+    let wanted = OWN_FILE.max(request.cache.unwrap_or(0).saturating_add(BESIDES / 4));
+    let left = opened.limit.left().unwrap_or(u64::MAX);
+    if left < 2 * LEAST_OWN_FILE {
+        return Err(opened.limit.refuse("a map", 2 * OWN_FILE));
+    }
+    let bytes = wanted.min(free / 2 / MIB * MIB).min(left / 2 / MIB * MIB).max(SMALLEST);
+    opened.target.area(bytes).map_err(Failure::refused)
+}
+
+/// Bytes that a map writes in a file of its own at most: it fills it, and goes over it once more, beside single tests.
+fn in_own_file(request: &Request, region: Region, opened: &Opened) -> u64 {
+    let most = 2 * region.len + BESIDES;
+    most.min(request.limits.max_write().unwrap_or(u64::MAX)).min(opened.limit.left().unwrap_or(u64::MAX))
+}
+
+/// Where the journal has no place, there are other ways to a map.
+fn with_ways_out(failure: Failure, room: u64) -> Failure {
+    let Failure::Refused(why) = failure else { return failure };
+    let words = format!(
+        "{why}; or write less than {} (--max-write), only read (--read-only), or allow data loss (--region \
+         START+LEN, --erase)",
+        Amount(room)
+    );
+    Failure::refused_for(words, why)
+}

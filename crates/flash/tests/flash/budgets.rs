@@ -1,0 +1,54 @@
+//! Budgets of a map on simulated cards.
+
+use cardscope_engine::card::Card;
+use cardscope_engine::event::Silent;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::target::{Region, Target};
+use cardscope_flash::probe as map;
+use cardscope_journal::put_back::put_back;
+use cardscope_model::card_map::Measured;
+use cardscope_probing::context::Limits;
+use cardscope_probing::io_size::{PROBE_BLOCK, PROBE_DEPTH};
+use cardscope_probing::write_scope::WriteScope;
+use cardscope_simulator::SimTarget;
+use cardscope_testkit::memory_journal::Memory;
+use std::time::Duration;
+
+const MIB: u64 = 1 << 20;
+
+/// Seconds of the card's clock that a map and restoring after it take.
+fn map_in_budget(name: &str, budget: f64) -> f64 {
+    let mut target = SimTarget::named(name).unwrap();
+    let region = Region { start: 0, len: target.info().bytes };
+    let mut memory = Memory::default();
+    let mut card = Card::new(&mut target, &Interrupt::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
+    let began = card.seconds();
+    let limits =
+        Limits { seed: 4, region, max_write: Some(320 * MIB), budget: Some(Duration::from_secs_f64(budget)) };
+    let wanted = map::Options {
+        limits,
+        card_addresses: true,
+        writes: true,
+        fat: false,
+        max_cache_bytes: 64 * MIB,
+        claimed_unit: None,
+        unit: None,
+        tables: false,
+        only: Vec::new(),
+    };
+    let mut measured = Measured::default();
+    map::map(&mut card, WriteScope::new(Some(&mut memory)), &wanted, &mut Silent, &mut measured).unwrap();
+    put_back(&mut card, &mut memory, &mut Silent).unwrap();
+    card.seconds() - began
+}
+
+#[test]
+fn the_budget_of_a_map_includes_putting_back() {
+    for latency in [0.001, 0.02, 0.2, 1.0] {
+        for budget in [10.0, 30.0] {
+            let name = format!("sim:constant?announced_bytes=4GB&command_s={latency}");
+            let took = map_in_budget(&name, budget);
+            assert!(took <= 1.1 * budget + latency, "{name}: {took:.2} s of {budget} s");
+        }
+    }
+}

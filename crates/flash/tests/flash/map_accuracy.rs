@@ -1,0 +1,375 @@
+//! How often a map is right: random cards within the ranges in which real ones were measured, each mapped as one that
+//! may be erased, held against the truth. Fixed seeds and fresh ones. `UPDATE_DOCS=1 CARDSCOPE_LONG=1 cargo test
+//! --profile long -p cardscope-probe --test probe map_accuracy -- --nocapture` makes the table in `docs/accuracy.md`.
+use cardscope_engine::card::Card;
+use cardscope_engine::event::Silent;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::target::{Region, Target};
+use cardscope_flash::probe::{Options, map};
+use cardscope_model::card_map::Measured;
+use cardscope_model::card_map::property::{Property, Status};
+use cardscope_probing::context::Limits;
+use cardscope_probing::write_scope::WriteScope;
+use cardscope_simulator::archetype::{Archetype, FakeKind, Start, Write as Engine};
+use cardscope_simulator::{SimTarget, random};
+use cardscope_testkit::written_docs::keep;
+use std::fmt::Write;
+
+/// Fixed cards in the quick run, and in the long one (together with as many fresh ones as are said there).
+const FEW: u64 = 20;
+const MANY: u64 = 260;
+const FRESH: u64 = 40;
+
+/// What a map said of one card.
+struct Mapped {
+    seed: u64,
+    card: Archetype,
+    found: Measured,
+    written: u64,
+    reading_s: f64,
+    seconds: f64,
+}
+
+fn mapped(seed: u64) -> Mapped {
+    let card = random::card(seed);
+    let name = format!("sim:{}{seed}", random::PREFIX);
+    let mut target = SimTarget::named(&name).unwrap();
+    let region = Region { start: 0, len: target.info().bytes };
+    let interrupt = Interrupt::default();
+    let mut drive = Card::new(&mut target, &interrupt, 1 << 20, 1).unwrap();
+    let options = Options {
+        limits: Limits { seed, region, max_write: None, budget: None },
+        card_addresses: true,
+        writes: false,
+        fat: true,
+        max_cache_bytes: u64::MAX,
+        claimed_unit: None,
+        unit: None,
+        tables: false,
+        only: Vec::new(),
+    };
+    let mut found = Measured::default();
+    map(&mut drive, WriteScope::new(None), &options, &mut Silent, &mut found).unwrap();
+    let reading_s = drive.seconds();
+    let options = Options { writes: true, ..options };
+    let mut found = Measured::default();
+    map(&mut drive, WriteScope::new(None), &options, &mut Silent, &mut found).unwrap();
+    let (seconds, written) = (drive.seconds() - reading_s, drive.tally().written);
+    Mapped { seed, card, found, written, reading_s, seconds }
+}
+
+/// How often something was right.
+#[derive(Default)]
+struct Score {
+    right: u32,
+    of: u32,
+    wrong: Vec<String>,
+}
+
+impl Score {
+    fn add(&mut self, right: bool, what: impl FnOnce() -> String) {
+        self.of += 1;
+        self.right += u32::from(right);
+        if !right {
+            self.wrong.push(what());
+        }
+    }
+
+    fn share(&self) -> f64 {
+        if self.of == 0 { 1.0 } else { f64::from(self.right) / f64::from(self.of) }
+    }
+}
+
+/// Whether what was written somewhere on the card leaves a trace in reads.
+fn is_mapped(card: &Archetype) -> bool {
+    card.state.start != Start::Factory || card.read.is_none_or(|r| r.unmapped_s.is_none())
+}
+
+fn hybrid(card: &Archetype) -> bool {
+    matches!(card.write, Some(Engine::Hybrid(_)))
+}
+
+/// A page shows where reads across it take longer, or where the engine charges parts of one.
+fn page_shows(card: &Archetype) -> bool {
+    hybrid(card) || is_mapped(card) && card.read.is_some_and(|r| r.page_step_s > 0.0)
+}
+
+/// An erase block shows where reads across it take longer, or where closing one costs a merge.
+fn block_shows(card: &Archetype) -> bool {
+    card.truth.open_blocks.is_some() || is_mapped(card) && card.read.is_some_and(|r| r.au_step_s > 0.0)
+}
+
+fn reported<T: std::fmt::Debug>(found: &Property<T>) -> String {
+    match found.status {
+        Status::Measured => format!("{:?} ({:.2})", found.value, found.confidence),
+        other => format!("{other:?}"),
+    }
+}
+
+/// Confidences from which on claims are counted together.
+const SURE: [f64; 5] = [0.0, 0.5, 0.8, 0.9, 0.97];
+
+/// How many claims of each confidence are right, by property.
+#[derive(Default)]
+struct Claims(Vec<(&'static str, [(u32, u32); SURE.len()])>);
+
+impl Claims {
+    fn add<T: Copy>(
+        &mut self,
+        name: &'static str,
+        found: &Property<T>,
+        right: impl Fn(Status, Option<T>) -> bool,
+    ) {
+        if found.status == Status::NotTested {
+            return;
+        }
+        let said = found.value.or(found.bound);
+        let bin = SURE.iter().rposition(|least| found.confidence > *least).unwrap_or(0);
+        if !self.0.iter().any(|(known, _)| *known == name) {
+            self.0.push((name, Default::default()));
+        }
+        let (_, bins) = self.0.iter_mut().find(|(known, _)| *known == name).unwrap();
+        bins[bin].0 += u32::from(right(found.status, said));
+        bins[bin].1 += 1;
+    }
+
+    /// Every property against the card's own file, whether it can show or not.
+    fn card(&mut self, Mapped { card, found, .. }: &Mapped) {
+        let truth = &card.truth;
+        let exact = |truth: Option<u64>| {
+            move |status: Status, said: Option<u64>| match status {
+                Status::Measured => said == truth,
+                Status::AtLeast => truth.is_none_or(|is| said.is_some_and(|bound| is >= bound)),
+                _ => truth.is_none(),
+            }
+        };
+        let open = |truth: Option<u32>| {
+            move |status: Status, said: Option<u32>| match status {
+                Status::Measured => said == truth,
+                _ => truth.is_none(),
+            }
+        };
+        self.add("page", &found.page_bytes, exact(truth.page_bytes));
+        self.add("read unit", &found.read_unit_bytes, exact(truth.read_unit_bytes));
+        self.add("erase block", &found.erase_block_bytes, exact(truth.erase_block_bytes));
+        self.add("mapping segment", &found.map_segment_bytes, exact(truth.map_segment_bytes));
+        self.add(
+            "open blocks in order",
+            &found.open_blocks.linear,
+            open(truth.open_blocks.map(|o| o.linear)),
+        );
+        self.add(
+            "open blocks at random",
+            &found.open_blocks.random,
+            open(truth.open_blocks.map(|o| o.random)),
+        );
+        self.add("FAT region", &found.fat_region_bytes, exact(truth.fat_region_bytes));
+        self.add("cache within 10 %", &found.slc_cache_bytes, |status, said| {
+            match (status, truth.slc_cache_bytes) {
+                (Status::Measured, is) => {
+                    is.zip(said).is_some_and(|(is, said)| near(said as f64, is as f64, 0.1))
+                }
+                (Status::AtLeast, is) => is.is_none_or(|is| said.is_some_and(|bound| is >= bound)),
+                (_, is) => is.is_none(),
+            }
+        });
+        self.add("queue within a third", &found.queue_depth_effective, |status, said| match status {
+            Status::Measured => said.is_some_and(|depth| near(depth, f64::from(truth.queue_depth), 0.35)),
+            _ => truth.queue_depth == 1,
+        });
+    }
+
+    fn table(&self) -> String {
+        let head: Vec<String> =
+            SURE[1..].iter().map(|least| format!("above {:.0} %", least * 100.0)).collect();
+        let mut out = format!("| claim | even or less | {} |\n", head.join(" | "));
+        let _ = writeln!(out, "| --- |{}", " ---: |".repeat(SURE.len()));
+        for (name, bins) in &self.0 {
+            let cells =
+                bins.map(|(right, of)| if of > 0 { format!("{right} of {of}") } else { String::new() });
+            let _ = writeln!(out, "| {name} | {} |", cells.join(" | "));
+        }
+        out
+    }
+
+    /// Claims that are less often right than they say; a few claims may be wrong by chance.
+    fn too_sure(&self) -> Vec<String> {
+        let each = self
+            .0
+            .iter()
+            .flat_map(|(name, bins)| bins.iter().zip(SURE).map(move |(bin, least)| (name, bin, least)));
+        let wrong = each.filter(|(_, (right, of), least)| {
+            let allowed = (1.0 - least) * f64::from(*of);
+            *least > 0.0 && f64::from(of - right) > allowed + 2.0 * allowed.sqrt() + 1.0
+        });
+        wrong.map(|(name, (right, of), least)| format!("{name} above {least}: {right} of {of}")).collect()
+    }
+}
+
+fn near(said: f64, is: f64, share: f64) -> bool {
+    (said / is - 1.0).abs() <= share
+}
+
+/// The rows of the table, in its order.
+#[derive(Default)]
+struct Scores(Vec<(&'static str, f64, Score)>);
+
+impl Scores {
+    fn row(&mut self, name: &'static str, wanted: f64) -> &mut Score {
+        let at = match self.0.iter().position(|(n, ..)| *n == name) {
+            Some(at) => at,
+            None => {
+                self.0.push((name, wanted, Score::default()));
+                self.0.len() - 1
+            }
+        };
+        &mut self.0[at].2
+    }
+
+    fn unit(
+        &mut self,
+        shown: (&'static str, &'static str),
+        shows: bool,
+        truth: Option<u64>,
+        found: &Property<u64>,
+        seed: u64,
+    ) {
+        let (name, wanted) = if shows { (shown.0, 0.97) } else { (shown.1, 0.95) };
+        let right =
+            if shows { found.value == truth } else { found.status == Status::None || found.value == truth };
+        self.row(name, wanted).add(right, || format!("{seed}: {truth:?} is {}", reported(found)));
+    }
+
+    fn card(&mut self, mapped: &Mapped) {
+        let Mapped { seed, card, found, .. } = mapped;
+        let (truth, seed) = (&card.truth, *seed);
+        self.unit(
+            ("page, where it shows", "no page, where none shows"),
+            page_shows(card),
+            truth.page_bytes,
+            &found.page_bytes,
+            seed,
+        );
+        let block = &found.erase_block_bytes;
+        self.unit(
+            ("erase block, where it shows", "no erase block, where none shows"),
+            block_shows(card),
+            truth.erase_block_bytes,
+            block,
+            seed,
+        );
+        self.open(mapped);
+        self.cache(mapped);
+        self.region(mapped);
+        self.queue(mapped);
+    }
+
+    fn queue(&mut self, mapped: &Mapped) {
+        let (is, found) = (mapped.card.truth.queue_depth, &mapped.found.queue_depth_effective);
+        let right = match found.value {
+            Some(depth) => near(depth, f64::from(is), 0.35),
+            None => found.status == Status::None && is == 1,
+        };
+        let what = || format!("{}: {is} is {}", mapped.seed, reported(found));
+        self.row("queue depth within a third", 0.95).add(right, what);
+    }
+
+    fn open(&mut self, mapped: &Mapped) {
+        let (truth, open) = (&mapped.card.truth, &mapped.found.open_blocks);
+        let what = || {
+            format!(
+                "{}: {:?} is {} / {}",
+                mapped.seed,
+                truth.open_blocks,
+                reported(&open.linear),
+                reported(&open.random)
+            )
+        };
+        match truth.open_blocks {
+            Some(is) => {
+                let right = open.linear.value == Some(is.linear) && open.random.value == Some(is.random);
+                self.row("open blocks, where there is a limit", 0.95).add(right, what);
+            }
+            None => {
+                let right = open.linear.value.is_none() && open.random.value.is_none();
+                self.row("no number of open blocks, where there is no limit", 0.95).add(right, what);
+            }
+        }
+    }
+
+    fn cache(&mut self, mapped: &Mapped) {
+        let found = &mapped.found.slc_cache_bytes;
+        let what =
+            || format!("{}: {:?} is {}", mapped.seed, mapped.card.truth.slc_cache_bytes, reported(found));
+        match mapped.card.truth.slc_cache_bytes {
+            Some(is) => {
+                let near = |v: u64| (v as f64 / is as f64 - 1.0).abs() <= 0.1;
+                self.row("cache within 10 %", 0.95).add(found.value.is_some_and(near), what);
+            }
+            None => self.row("no cache, where there is none", 0.99).add(found.value.is_none(), what),
+        }
+    }
+
+    fn region(&mut self, mapped: &Mapped) {
+        let (is, found) = (mapped.card.truth.fat_region_bytes, &mapped.found.fat_region_bytes);
+        let what = || format!("{}: {is:?} is {}", mapped.seed, reported(found));
+        match is {
+            Some(_) => self.row("FAT region", 0.95).add(found.value == is, what),
+            None => self.row("no FAT region, where there is none", 0.95).add(found.value.is_none(), what),
+        }
+    }
+}
+
+fn seeds() -> Vec<u64> {
+    let (fixed, fresh) = if cardscope_testkit::is_long() { (MANY, FRESH) } else { (FEW, 4) };
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    println!("fresh cards: seeds {} to {}", now, now + fresh - 1);
+    // A fake answers for nothing beyond its end: `verify` comes before `map`.
+    let genuine = |seed: &u64| random::card(*seed).fake.kind == FakeKind::None;
+    (0..).filter(genuine).take(fixed as usize).chain((now..).filter(genuine).take(fresh as usize)).collect()
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn table(scores: &Scores, all: &[Mapped]) -> String {
+    let mut out = String::from("| property | right | of | wanted |\n| --- | ---: | ---: | ---: |\n");
+    for (name, wanted, score) in &scores.0 {
+        let percent = |share: f64| format!("{:.1} %", share * 100.0);
+        let _ =
+            writeln!(out, "| {name} | {} | {} | {} |", percent(score.share()), score.of, percent(*wanted));
+    }
+    let of = |f: &dyn Fn(&Mapped) -> f64| median(all.iter().map(f).collect());
+    let _ = writeln!(
+        out,
+        "\n{} cards. Median: reading part {:.0} s of the card's time, all parts {:.0} s, {:.0} MB written.",
+        all.len(),
+        of(&|m| m.reading_s),
+        of(&|m| m.seconds),
+        of(&|m| m.written as f64 / 1e6)
+    );
+    out
+}
+
+#[test]
+fn random_cards_are_mapped_as_they_are() {
+    let all: Vec<Mapped> = seeds().into_iter().map(mapped).collect();
+    let mut scores = Scores::default();
+    all.iter().for_each(|mapped| scores.card(mapped));
+    let table = table(&scores, &all);
+    keep("accuracy", "map", &table);
+    let mut claims = Claims::default();
+    all.iter().for_each(|mapped| claims.card(mapped));
+    keep("accuracy", "map: claims", &claims.table());
+    assert_eq!(claims.too_sure(), Vec::<String>::new());
+    for (name, _, score) in &scores.0 {
+        score.wrong.iter().for_each(|wrong| println!("{name}: {wrong}"));
+    }
+    // In few cards one may be wrong by chance, whatever the share.
+    for (name, wanted, score) in &scores.0 {
+        let allowed = ((1.0 - wanted) * f64::from(score.of)).ceil() + 1.0;
+        assert!(f64::from(score.of - score.right) <= allowed, "{name}: {:?}", score.wrong);
+    }
+}

@@ -1,0 +1,96 @@
+//! Simulated cards mapped in virtual time, and a journal in memory.
+
+use cardscope_engine::card::{Answer, Card, Stop, Tally, extents};
+use cardscope_engine::content::Content;
+use cardscope_engine::event::Silent;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::target::{Region, Target, TargetError};
+use cardscope_flash::probe::{Options, Part, map};
+use cardscope_model::card_map::Measured;
+use cardscope_model::card_map::property::Property;
+use cardscope_probing::context::Limits;
+use cardscope_probing::write_scope::WriteScope;
+use cardscope_simulator::SimTarget;
+
+/// What a map said, and what it cost.
+pub(crate) struct Mapped {
+    pub(crate) found: Measured,
+    pub(crate) tally: Tally,
+    pub(crate) seconds: f64,
+    /// The card died under the test.
+    pub(crate) gone: bool,
+}
+
+pub(crate) fn options(target: &SimTarget, seed: u64, only: &[Part]) -> Options {
+    let region = Region { start: 0, len: target.info().bytes };
+    Options {
+        limits: Limits { seed, region, max_write: None, budget: None },
+        card_addresses: true,
+        writes: true,
+        fat: false,
+        max_cache_bytes: 1 << 30,
+        claimed_unit: None,
+        unit: None,
+        tables: false,
+        only: only.to_vec(),
+    }
+}
+
+pub(crate) fn target(name: &str) -> SimTarget {
+    SimTarget::named(name).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+/// Maps a card whose content may go, with the erase block told beforehand where reads would have shown it.
+pub(crate) fn mapped(
+    name: &str,
+    seed: u64,
+    unit: Option<u64>,
+    only: &[Part],
+    change: impl Fn(&mut Options),
+) -> Mapped {
+    let mut target = target(name);
+    let mut options = options(&target, seed, only);
+    change(&mut options);
+    let mut found = Measured::default();
+    if let Some(unit) = unit {
+        found.erase_block_bytes = Property::measured(unit, 0.99, Default::default());
+    }
+    let mut card = Card::new(&mut target, &Interrupt::default(), 4096, 1).unwrap();
+    let began = card.seconds();
+    let ended = map(&mut card, WriteScope::new(None), &options, &mut Silent, &mut found);
+    // Some fakes die under the test: that is no error of the map.
+    assert!(matches!(ended, Ok(()) | Err(Stop::Target(TargetError::Gone { .. }))), "{name}: {ended:?}");
+    let gone = ended.is_err();
+    let (tally, seconds) = (card.tally(), card.seconds() - began);
+    Mapped { found, tally, seconds, gone }
+}
+
+/// The unit that reads would show, where they show one.
+pub(crate) fn shown_unit(target: &SimTarget) -> Option<u64> {
+    let read = target.spec().archetype.read?;
+    (read.au_step_s > 0.05 * read.base_s).then(|| target.truth().erase_block_bytes).flatten()
+}
+
+/// Seeds of random cards: fixed ones, and some that no run has seen before.
+pub(crate) fn seeds(fixed: u64, fresh: u64) -> impl Iterator<Item = u64> {
+    let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    println!("fresh seeds from {clock} on");
+    (0..fixed).chain((0..fresh).map(move |i| clock * 1000 + i))
+}
+
+/// A sum over each MiB of a card.
+pub(crate) fn read_all_of(target: &mut SimTarget) -> Vec<u64> {
+    let all = target.info().bytes;
+    let mut sums = vec![0u64; all.div_ceil(1 << 20) as usize];
+    let mut card = Card::new(target, &Interrupt::default(), 1 << 20, 1).unwrap();
+    card.read(extents(0, all, 1 << 20), Content::Buffer, |extent, _, answer| {
+        if let Answer::Differs { bytes, .. } = answer {
+            let words = bytes.as_chunks::<8>().0.iter();
+            sums[(extent.offset >> 20) as usize] =
+                words.fold(0u64, |s, w| s.rotate_left(5) ^ u64::from_le_bytes(*w));
+        }
+        Ok(())
+    })
+    .unwrap();
+    sums
+}

@@ -1,0 +1,159 @@
+//! Cards that fail everything, or stall for a minute at each I/O: every part ends, and what it could not learn it does
+//! not claim.
+
+use super::common::{mapped, options, target};
+use cardscope_engine::card::Card;
+use cardscope_engine::event::Silent;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_flash::probe::{Options, Part, map};
+use cardscope_model::card_map::Measured;
+use cardscope_model::card_map::property::Status;
+use cardscope_probing::write_scope::WriteScope;
+use cardscope_testkit::memory_journal::Memory;
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// Every part alone, and all of them together.
+const PARTS: [&[Part]; 12] = [
+    &[Part::Boundaries],
+    &[Part::ReadCurve],
+    &[Part::Planes],
+    &[Part::Queue],
+    &[Part::Axis],
+    &[Part::PageWrites],
+    &[Part::OpenBlocks],
+    &[Part::Fat],
+    &[Part::Span],
+    &[Part::WriteCurve],
+    &[Part::Cache],
+    &[],
+];
+
+/// Longer than any part of these tests takes the computer; a loop without an end takes for ever.
+const REAL_TIME: Duration = Duration::from_secs(120);
+
+/// What a map found, and the seconds of the card's clock that it took.
+struct Ended {
+    found: Measured,
+    seconds: f64,
+}
+
+/// Maps a card with the tables, in a thread of its own, so that a map that never ends fails the test.
+fn ended(
+    name: &str,
+    only: &'static [Part],
+    keep: bool,
+    change: impl Fn(&mut Options) + Send + 'static,
+) -> Ended {
+    let (sender, receiver) = mpsc::channel();
+    let card = name.to_owned();
+    std::thread::spawn(move || {
+        let mut target = target(&card);
+        let mut options = Options { fat: true, tables: true, ..options(&target, 5, only) };
+        options.max_cache_bytes = 64 << 20;
+        change(&mut options);
+        let (mut memory, mut found) = (Memory::default(), Measured::default());
+        let mut card = Card::new(&mut target, &Interrupt::default(), 4096, 1).unwrap();
+        let began = card.seconds();
+        let scope = if keep { WriteScope::new(Some(&mut memory)) } else { WriteScope::new(None) };
+        let result = map(&mut card, scope, &options, &mut Silent, &mut found);
+        let seconds = card.seconds() - began;
+        sender.send((result, Ended { found, seconds })).unwrap();
+    });
+    let reported = receiver.recv_timeout(REAL_TIME);
+    let (result, ended) = reported.unwrap_or_else(|e| panic!("{name} {only:?}, kept {keep}: {e}"));
+    assert!(result.is_ok(), "{name} {only:?}, kept {keep}: {result:?}");
+    ended
+}
+
+#[test]
+fn every_part_ends_soon_on_a_card_that_fails_everything() {
+    for fault in ["write_error_p=1", "read_error_p=1", "read_error_p=1&faults.write_error_p=1"] {
+        for only in PARTS {
+            // A card that is asked more often than this vanishes, which ends the map with an error. Where either
+            // direction succeeds, the tables and the boundaries alone have some 20 000 I/Os to make.
+            let most = if fault.contains("read") && fault.contains("write") { 6000 } else { 60_000 };
+            let name =
+                format!("sim:constant?announced_bytes=1GiB&faults.{fault}&faults.vanish_after_ios={most}");
+            for keep in [false, true] {
+                let map = ended(&name, only, keep, |_| {});
+                println!("{fault} {only:?}, kept {keep}: {:.1} s", map.seconds);
+                assert!(map.seconds < 300.0, "{fault} {only:?}, kept {keep}: {} s", map.seconds);
+            }
+        }
+    }
+}
+
+/// A minute for each I/O, on the mean.
+const STALLS: &str = "sim:constant?announced_bytes=1GiB&noise.hiccup_p=1&noise.hiccup_s=60";
+
+#[test]
+fn a_budget_holds_on_a_card_that_stalls_for_a_minute_at_each_access() {
+    for only in PARTS {
+        for keep in [false, true] {
+            let map = ended(STALLS, only, keep, |o| o.limits.budget = Some(Duration::from_secs(300)));
+            println!("{only:?}, kept {keep}: {:.1} s", map.seconds);
+            assert!(map.seconds < 300.0 + 600.0, "{only:?}, kept {keep}: {} s", map.seconds);
+        }
+    }
+}
+
+#[test]
+fn without_a_budget_every_part_loses_patience_with_such_a_card_and_claims_nothing() {
+    // The part that may take an hour loses it once for itself, all together six times.
+    for only in PARTS {
+        let map = ended(STALLS, only, false, |o| o.tables = false);
+        println!("{only:?}: {:.1} s", map.seconds);
+        let most = if only.is_empty() { 9.0 } else { 1.5 } * 3600.0;
+        assert!(map.seconds < most, "{only:?}: {} s", map.seconds);
+        let m = &map.found;
+        for status in [m.read_unit_bytes.status, m.plane_bytes.status, m.unmapped_share.status] {
+            assert_eq!(status, Status::NotTested, "{only:?}");
+        }
+    }
+}
+
+#[test]
+fn a_card_that_takes_no_write_is_said_to_keep_no_block_open_nor_to_have_a_span() {
+    let name = "sim:constant?announced_bytes=1GiB&faults.write_error_p=1";
+    let m = mapped(name, 3, Some(4 << 20), &[Part::OpenBlocks, Part::Span, Part::Queue], |_| {}).found;
+    for property in [&m.open_blocks.linear, &m.open_blocks.random] {
+        assert_eq!(property.status, Status::NotTested, "{property:?}");
+        assert!(property.reason.as_ref().unwrap().contains("too few writes succeeded"), "{property:?}");
+    }
+    let reasons = [m.merge.reason, m.copy_mb_s.reason, m.random_write_span_bytes.reason];
+    for reason in reasons.map(Option::unwrap) {
+        assert!(reason.contains("succeeded"), "{reason}");
+    }
+    assert!(m.write_queue_gain.reason.unwrap().contains("too few writes"));
+}
+
+#[test]
+fn a_card_that_stops_taking_writes_half_way_loses_no_limit_that_was_found_and_gains_none() {
+    for mib in [1, 2, 4, 6, 8, 10, 12, 16] {
+        let name = format!(
+            "sim:lexar-16g-c10?announced_bytes=2GiB&faults.write_error_p=1&faults.begin_after_bytes={}",
+            mib << 20
+        );
+        let open = mapped(&name, 3, Some(4 << 20), &[Part::OpenBlocks], |_| {}).found.open_blocks;
+        for property in [&open.linear, &open.random] {
+            assert!(property.status != Status::None, "{mib} MiB: {property:?}");
+            assert!(property.value.is_none_or(|n| n == 5), "{mib} MiB: {property:?}");
+            assert!(property.bound.is_none_or(|n| (2..=5).contains(&n)), "{mib} MiB: {property:?}");
+        }
+    }
+}
+
+#[test]
+fn a_queue_that_halts_the_card_is_named_even_where_it_took_all_the_time() {
+    // The reads take 6 s, a slice that halts another 6 to 9 s.
+    for seconds in [16, 17, 20] {
+        let map = mapped("sim:evoplus-32g-u1-fakeq", 3, None, &[Part::Queue], |o| {
+            o.limits.budget = Some(Duration::from_secs(seconds));
+        });
+        let gain = &map.found.write_queue_gain;
+        assert!(gain.value.is_some_and(|gain| gain < 0.2), "{seconds} s: {gain:?}");
+        assert!(map.found.findings.iter().any(|f| f.claim == "fake-queue"), "{seconds} s: {gain:?}");
+        assert!(gain.evidence.numbers.iter().all(|n| n.value.is_finite()), "{seconds} s: {gain:?}");
+    }
+}

@@ -1,0 +1,124 @@
+//! What writes cost: queue, size, span, the start of the card.
+
+use super::common::{mapped, seeds, shown_unit, target};
+use cardscope_flash::probe::Part;
+use cardscope_model::card_map::property::Status;
+use cardscope_simulator::archetype::Write;
+use cardscope_simulator::random;
+
+#[test]
+fn a_fake_queue_is_told_from_one_that_helps() {
+    for (name, low, high, fake) in [
+        ("evoplus-32g-u1-fakeq", 0.0, 0.1, true),
+        ("pro-64g-u3", 2.0, 5.0, false),
+        ("lexar-16g-c10", 0.85, 1.2, false),
+    ] {
+        let name = format!("sim:{name}");
+        let unit = shown_unit(&target(&name));
+        let map = mapped(&name, 3, unit, &[Part::Queue], |_| {});
+        let gain = map.found.write_queue_gain.value.unwrap();
+        let said = map.found.findings.iter().any(|f| f.claim == "fake-queue");
+        println!("{name}: {gain:.2} in {:.1} s", map.seconds);
+        // A slice of a queue that halts the card takes minutes: it is filled once.
+        assert!(map.seconds < 150.0, "{name}: {} s", map.seconds);
+        assert!((low..high).contains(&gain) && said == fake, "{name}: {:#?}", map.found.write_queue_gain);
+    }
+}
+
+#[test]
+fn a_reader_that_cuts_at_120_kib_is_named_and_no_other() {
+    for (name, cuts) in
+        [("usb-stick-tlc", true), ("wb6-hard3", true), ("lexar-16g-c10", false), ("evo-64g-u3", false)]
+    {
+        let name = format!("sim:{name}");
+        let map = mapped(&name, 4, shown_unit(&target(&name)), &[Part::WriteCurve], |_| {});
+        let said = map.found.findings.iter().find(|f| f.claim == "reader-splits");
+        assert_eq!(said.is_some(), cuts, "{name}: {said:#?}");
+        let curves = &map.found.curves;
+        assert_eq!((curves.sequential_write.len(), curves.random_write.len()), (14, 14), "{name}");
+        for point in curves.sequential_write.iter().chain(&curves.random_write) {
+            assert!((point.mb_s * 1e6 / (point.iops * point.bytes as f64) - 1.0).abs() < 1e-9);
+        }
+    }
+}
+
+#[test]
+fn the_span_of_random_writes_is_that_of_the_card() {
+    for (name, low, high) in [("lexar-16g-c10", 4 << 20, 20 << 20), ("pro-64g-u3", 16 << 20, 256 << 20)] {
+        let name = format!("sim:{name}");
+        let map = mapped(&name, 5, shown_unit(&target(&name)), &[Part::Span], |_| {});
+        let span = map.found.random_write_span_bytes.value.unwrap_or(0);
+        assert!((low..=high).contains(&span), "{name}: {:#?}", map.found.random_write_span_bytes);
+    }
+    let map = mapped("sim:ultra-64g-tlc24", 5, None, &[Part::Span], |_| {});
+    assert_eq!(map.found.random_write_span_bytes.status, Status::AtLeast);
+}
+
+/// What the finding on the start of a run says, with all that may be written to.
+fn start_of_run(name: &str, seed: u64) -> Option<String> {
+    let map = mapped(name, seed, shown_unit(&target(name)), &[Part::Fat], |o| o.fat = true);
+    map.found.findings.into_iter().find(|f| f.claim == "start-of-run").map(|f| f.verdict)
+}
+
+#[test]
+fn the_slow_start_of_the_review_s_card_is_an_effect_of_order_and_a_fat_region_one_of_place() {
+    for (name, verdict) in [
+        ("lexar-16g-c10", Some("an effect of order, not of place.")),
+        ("wb6-hard3", Some("of the card: an effect of place")),
+        ("pro-64g-u3", None),
+    ] {
+        let said = start_of_run(&format!("sim:{name}"), 6);
+        println!("{name}: {said:?}");
+        match verdict {
+            Some(verdict) => assert!(said.as_ref().is_some_and(|s| s.contains(verdict)), "{name}: {said:?}"),
+            None => assert_eq!(said, None, "{name}"),
+        }
+    }
+}
+
+#[test]
+fn only_cards_with_a_region_at_their_start_are_said_to_have_one_and_only_those_that_open_blocks_a_slow_start()
+{
+    let mut right = [0; 2];
+    for seed in seeds(150, 50) {
+        let name = format!("sim:{}{seed}", random::PREFIX);
+        let (card, said) = (random::card(seed), start_of_run(&name, seed).unwrap_or_default());
+        let by_order = said.contains("an effect of order");
+        let by_place = said.contains("place") && !said.contains("not of place");
+        let opens = matches!(&card.write, Some(Write::Hybrid(engine)) if engine.new_stream_s > 0.0);
+        assert!(!by_order || opens, "{name}: {said}");
+        assert!(!by_place || card.fat_region.is_some(), "{name}: {said}");
+        right = [right[0] + u32::from(by_order), right[1] + u32::from(by_place)];
+    }
+    println!("by order {}, by place {}", right[0], right[1]);
+    assert!(right.iter().all(|found| *found >= 15), "it is found at all: {right:?}");
+}
+
+#[test]
+fn a_unit_that_was_chosen_is_the_one_in_which_open_blocks_are_searched() {
+    let map = mapped("sim:lexar-16g-c10", 7, Some(4 << 20), &[Part::OpenBlocks], |o| {
+        o.unit = Some(2 << 20);
+        o.tables = true;
+    });
+    assert_eq!(map.found.open_blocks.chosen_unit_bytes, Some(2 << 20));
+    assert_eq!(map.found.open_blocks.linear.value, Some(5), "five of 4 MiB, whatever the unit asked for");
+    let tables = map.found.tables.iter().filter(|table| table.kind.starts_with("open-au"));
+    let sizes: Vec<_> = tables.map(|table| table.parameters["erasesize"]).collect();
+    assert!(!sizes.is_empty() && sizes.iter().all(|size| *size == 2 << 20), "{sizes:?}");
+    let open = map.found.tables.iter().find(|table| table.kind == "open-au-linear").unwrap();
+    assert_eq!(open.rows.last().unwrap().0, 4096, "rows go down to 4 KiB");
+}
+
+#[test]
+fn the_region_at_the_start_is_found_where_it_is_and_only_when_asked_for() {
+    for (name, bytes) in [("wb6-hard3", Some(8 << 20)), ("lexar-16g-c10", None), ("wb3-full6", None)] {
+        let name = format!("sim:{name}");
+        let unit = shown_unit(&target(&name));
+        let map = mapped(&name, 6, unit, &[Part::Fat], |o| o.fat = true);
+        let found = &map.found.fat_region_bytes;
+        assert_eq!(found.value, bytes, "{name}: {found:#?}");
+        let map = mapped(&name, 6, unit, &[Part::Fat], |_| {});
+        let said = map.found.fat_region_bytes.reason.unwrap();
+        assert!(said.contains("--fat") && map.tally.written == 0, "{said}");
+    }
+}

@@ -1,0 +1,139 @@
+//! What fits what, as text.
+
+use cardscope_model::capacity::fit::{CardFit, CardSize, FitReport, Nominal, PrintFit};
+use cardscope_model::report::Tone;
+use cardscope_model::units::{Capacity, Size, grouped};
+use cardscope_page::figure::{count, trimmed};
+use cardscope_page::tree::table::Table;
+use cardscope_page::tree::{Block, Page, fact, findings};
+
+/// The page.
+pub fn page(report: &FitReport) -> Page {
+    let (tone, answer) = answer(report);
+    let mut page = Page::new(report.asked.as_deref().unwrap_or_default(), tone, answer);
+    page.because_all(Tone::Plain, report.print.as_ref().map(against_print));
+    page.because_all(Tone::Warning, report.target.as_ref().and_then(cut));
+    let image = report.asked_bytes.map(|bytes| fact("size", Capacity(bytes)));
+    let used = report.in_use_bytes.map(|used| fact("in use up to", format!("byte {}", grouped(used))));
+    let end = report.partitions_end_bytes;
+    let end = end.map(|end| fact("last partition ends at", format!("byte {}", grouped(end))));
+    let card = report.target.as_ref().map(|target| fact("card", Capacity(target.card.bytes)));
+    let left =
+        report.target.as_ref().and_then(|target| target.spare_bytes).map(|spare| {
+            fact(if spare < 0 { "too large by" } else { "left" }, Capacity(spare.unsigned_abs()))
+        });
+    page.add("", [Block::Facts([image, used, end, card, left].into_iter().flatten().collect())]);
+    let sold = [Block::Table(nominals(&report.nominal, report.asked_bytes))];
+    match &report.target {
+        Some(_) => page.fold("Cards by printed capacity", sold),
+        None => {
+            page.add("", sold);
+            page.fold("Known cards", [Block::Table(cards(&report.cards))]);
+        }
+    }
+    page.fold("Findings", [Block::Remarks(findings::of(&report.findings))]);
+    page
+}
+
+fn answer(report: &FitReport) -> (Tone, String) {
+    if let Some(target) = &report.target {
+        let (name, size) = (&target.card.card, Size(target.card.bytes));
+        let spare = Size(target.spare_bytes.unwrap_or_default().unsigned_abs());
+        return match target.fits {
+            Some(true) => (Tone::Good, format!("Fits {name} ({size}), {spare} left.")),
+            Some(false) => (Tone::Bad, format!("Does not fit {name} ({size}): {spare} too large.")),
+            None => (Tone::Plain, format!("{name} announces {size}.")),
+        };
+    }
+    let fitting = report.nominal.iter().find(|nominal| nominal.fits == Some(true));
+    match (report.asked_bytes, fitting) {
+        (Some(bytes), Some(nominal)) => {
+            (Tone::Good, format!("{} fits every known card of {} and more.", Size(bytes), nominal.nominal))
+        }
+        (Some(bytes), None) if report.nominal.iter().any(|nominal| nominal.fits.is_some()) => {
+            (Tone::Warning, format!("{} does not fit every card of any capacity.", Size(bytes)))
+        }
+        _ => {
+            let cards: u64 = report.nominal.iter().map(|nominal| nominal.known as u64).sum();
+            (Tone::Plain, format!("Sizes of {} by what they are sold as.", count(cards, "known card")))
+        }
+    }
+}
+
+/// What is in use may fit where the whole image does not.
+fn cut(target: &CardFit) -> Option<String> {
+    (target.fits == Some(false) && target.fits_if_cut)
+        .then(|| format!("What is in use fits: cut the image to {} bytes.", grouped(target.card.bytes)))
+}
+
+fn against_print(print: &PrintFit) -> String {
+    let side = |percent: f64| if percent < 0.0 { "more" } else { "less" };
+    let share = |percent: f64| trimmed(percent.abs(), 2);
+    let (low, high) = print.usual_percent;
+    let from = if side(low) == side(high) { String::new() } else { format!(" % {}", side(low)) };
+    format!(
+        "The card holds {} % {} than its label ({}), {}: known cards hold {}{from} to {} % {}.",
+        share(print.lacks_percent),
+        side(print.lacks_percent),
+        print.nominal,
+        if print.usual { "which is normal" } else { "which is unusual" },
+        share(low),
+        share(high),
+        side(high)
+    )
+}
+
+/// Which of the cards of a printed capacity what was asked for fits.
+fn fits(nominal: &Nominal, asked: Option<u64>) -> &'static str {
+    let some = nominal.largest.as_ref().is_some_and(|card| asked.is_some_and(|asked| card.bytes >= asked));
+    match nominal.fits {
+        None => "",
+        Some(true) => "every card",
+        Some(false) if some => "some",
+        Some(false) => "none",
+    }
+}
+
+fn nominals(all: &[Nominal], asked: Option<u64>) -> Table {
+    let bytes = |card: &Option<CardSize>| card.as_ref().map(|card| grouped(card.bytes)).unwrap_or_default();
+    Table::of(
+        all,
+        &[
+            ("sold as", &|n| n.nominal.clone()),
+            ("known", &|n| n.known.to_string()),
+            ("smallest, bytes", &|n| bytes(&n.smallest)),
+            ("largest, bytes", &|n| bytes(&n.largest)),
+            ("spread, MB", &|n| format!("{:.1}", n.spread_bytes as f64 / 1e6)),
+            ("safe partition end, bytes", &|n| grouped(n.safe_partition_bytes)),
+            ("fits", &|n| fits(n, asked).to_owned()),
+        ],
+    )
+    .left_aligned(["fits"])
+    .least(["spread, MB", "known", "largest, bytes"])
+}
+
+fn cards(all: &[CardFit]) -> Table {
+    let left = |spare: i64| {
+        let sign = if spare < 0 { "-" } else { "" };
+        format!("{sign}{}", grouped(spare.unsigned_abs()))
+    };
+    let fits = |card: &CardFit| match (card.fits, card.fits_if_cut) {
+        (Some(true), _) => "yes",
+        (Some(false), true) => "if cut",
+        (Some(false), false) => "no",
+        (None, _) => "",
+    };
+    Table::of(
+        all,
+        &[
+            ("card", &|c| c.card.card.clone()),
+            ("bytes", &|c| grouped(c.card.bytes)),
+            ("sold as", &|c| c.nominal.clone().unwrap_or_default()),
+            ("fits", &|c| fits(c).to_owned()),
+            ("left, bytes", &|c| c.spare_bytes.map(left).unwrap_or_default()),
+            ("source", &|c| c.card.source.clone()),
+        ],
+    )
+    .left_aligned(["sold as", "source"])
+    .always(["bytes"])
+}

@@ -1,0 +1,162 @@
+//! `format --limit-to-real`: how much of a fake is there, so that its partition ends before what it loses. That comes from
+//! the user or from the last `verify` of this card; it is never guessed.
+
+use super::Request;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::format::Limited;
+use cardscope_model::units::Size;
+use cardscope_model::verify::{SURE, Verdict, VerifyReport};
+use cardscope_sd::layout::{FileSystem, Layout, SECTOR, table};
+use cardscope_session::archive_access::open_existing;
+use cardscope_session::card_key::card_key;
+use cardscope_session::card_state::newest_of;
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::opened::Opened;
+use serde::Deserialize as _;
+use std::path::Path;
+
+/// The word by which Linux knows the file system.
+pub(super) fn file_system_word(file_system: FileSystem) -> &'static str {
+    if file_system == FileSystem::Exfat { "exfat" } else { "vfat" }
+}
+
+/// What is to be laid out, where that is less than the card announces.
+pub(super) fn limit(request: &Request, opened: &Opened) -> Result<Option<Limited>> {
+    if !request.limit_to_real {
+        return Ok(None);
+    }
+    let announced_bytes = opened.target.info().bytes;
+    let (real, source) = match request.real {
+        Some(bytes) => (bytes, "--real".to_owned()),
+        None => verified(request.common.archive.named(), opened)?,
+    };
+    if real > announced_bytes {
+        return Err(Failure::refused(format!(
+            "--real {} exceeds the {} that the card announces",
+            Size(real),
+            Size(announced_bytes)
+        )));
+    }
+    // Down to the boundary, so that the last unit is not half there.
+    let boundary = table::row(real / SECTOR).boundary * SECTOR;
+    let real_bytes = real - real % boundary;
+    Ok(Some(Limited { announced_bytes, real_bytes, source }))
+}
+
+/// The trusted prefix that the last verify of this card found.
+fn verified(archive: Option<&Path>, opened: &Opened) -> Result<(u64, String)> {
+    let unknown = |why: &str| {
+        Failure::refused(format!(
+            "the real capacity of this card is unknown: {why}; run `cardscope verify` first, or give --real \
+             BYTES"
+        ))
+    };
+    let key = card_key(opened).ok_or_else(|| {
+        Failure::refused(
+            "the real capacity of this card is unknown: the reader shows no identity to find it by in the \
+             archive; give --real BYTES, as `cardscope verify` prints it",
+        )
+    })?;
+    let report = last_verify(archive, &key)?.ok_or_else(|| unknown("the archive has no `verify` of it"))?;
+    let session = report.header.session.clone().unwrap_or_default();
+    usable(&report).map(|bytes| (bytes, format!("verify {session}: {}", report.body.verdict)))
+}
+
+/// The trusted prefix that a verify found, where it is sure of one.
+fn usable(report: &VerifyReport) -> Result<u64> {
+    match (report.body.verdict, report.body.usable_bytes) {
+        (Verdict::Genuine, _) => Err(Failure::refused(
+            "the last verify found all of its capacity; format it without --limit-to-real",
+        )),
+        (verdict, Some(bytes)) if verdict.lacks_capacity() => {
+            if report.body.confidence >= SURE {
+                return Ok(bytes);
+            }
+            Err(Failure::refused(format!(
+                "the last verify is only {:.0} % sure of {}; run `cardscope verify --full`, or give --real \
+                 BYTES",
+                report.body.confidence * 100.0,
+                Size(bytes)
+            )))
+        }
+        (verdict @ (Verdict::Limbo | Verdict::Wraparound | Verdict::Chain), None) => {
+            Err(Failure::refused(format!(
+                "the last verify found {verdict}, but not the real capacity; run `cardscope verify --full`, \
+                 or give --real BYTES"
+            )))
+        }
+        (verdict, _) => Err(Failure::refused(format!(
+            "the last verify found {verdict}: do not use this card; --real BYTES formats it anyway"
+        ))),
+    }
+}
+
+fn last_verify(archive: Option<&Path>, key: &str) -> Result<Option<VerifyReport>> {
+    let Some(mut archive) = open_existing(archive)? else { return Ok(None) };
+    newest_of(&mut archive, key, Some("verify"), |record| {
+        let report = VerifyReport::deserialize(record.file.document?).ok()?;
+        // A verify that was broken off has not come to a verdict.
+        Some(report).filter(|report| report.header.error.is_none())
+    })
+}
+
+/// What an earlier verify found against this card, which formatting does not mend, and whether a limit would.
+pub(super) fn known(archive: Option<&Path>, opened: &Opened) -> Option<(Finding, bool)> {
+    let report = last_verify(archive, &card_key(opened)?).ok()??;
+    let body = report.body;
+    if !body.verdict.is_bad() || body.confidence < SURE {
+        return None;
+    }
+    let usable = body.usable_bytes.filter(|_| body.verdict.lacks_capacity());
+    let (said, advice) = match usable {
+        Some(bytes) => (
+            format!("`verify` found that it holds {} of {}.", Size(bytes), Size(body.announced_bytes)),
+            "Return it, or format it with --limit-to-real.",
+        ),
+        None => (format!("`verify` found it {}.", body.verdict), "Do not keep data on it."),
+    };
+    let found = Finding::new("known-verdict", Weight::Hint, body.confidence, said);
+    Some((found.because_known("session", report.header.session).advise(advice), usable.is_some()))
+}
+
+/// What was changed, and what was not.
+pub(super) fn limited(limited: &Limited, layout: &Layout) -> Finding {
+    let said = format!(
+        "The partition ends at byte {}, within the real capacity, but the card still announces {}.",
+        layout.partition_end() * SECTOR,
+        Size(limited.announced_bytes)
+    );
+    Finding::new("limited-to-real", Weight::Note, 1.0, said)
+        .because("announced_bytes", limited.announced_bytes)
+        .because("real_bytes", limited.real_bytes)
+        .because("source", &limited.source)
+        .advise(
+            "Mark the card, store nothing important on it, never repartition it, and check it with \
+                 `cardscope verify DIR --files`.",
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::condition::Condition;
+    use serde_json::json;
+
+    fn found(verdict: &str, confidence: f64) -> Result<u64, String> {
+        let report = json!({
+            "target": "/dev/sdx", "method": "quick", "verdict": verdict, "announced_bytes": 133_000_000_512u64,
+            "usable_bytes": 23_000_000_512u64, "good_bytes": null, "proven_bytes": 0, "bytes_written": 0,
+            "bytes_restored": 0, "bytes_read": 0, "seconds": 1.0, "data_kept": true, "confidence": confidence,
+            "condition": Condition::default(), "io_path": "io_uring", "seed": 1
+        });
+        usable(&serde_json::from_value(report).unwrap()).map_err(|refusal| refusal.to_string())
+    }
+
+    #[test]
+    fn a_partition_is_laid_out_only_by_a_size_that_verify_is_sure_of() {
+        assert_eq!(found("chain", 0.999), Ok(23_000_000_512));
+        let refusal = found("wraparound", 0.8).unwrap_err();
+        assert!(refusal.contains("80 % sure") && refusal.contains("--full"), "{refusal}");
+        assert!(found("damaged", 0.999).unwrap_err().contains("do not use this card"));
+    }
+}

@@ -1,0 +1,129 @@
+//! The tools that make the file system: `mkfs.fat` of dosfstools and `mkfs.exfat` of exfatprogs, each run on a sparse
+//! picture of the partition in memory with the arguments that bring every part to its place.
+//!
+//! Arguments: the tools' manuals; that they give the SD Association's layout to the sector is checked here each time,
+//! before anything is written to a card.
+
+use super::picture::Picture;
+use cardscope_sd::layout::{FileSystem, Layout, SECTOR, boot, exfat};
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::file_system_tool::{find_tool, run_on, sparse_file};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A tool and the package that has it.
+struct Tool {
+    name: &'static str,
+    package: &'static str,
+    /// How it is asked for its version.
+    version: &'static str,
+}
+
+const FAT: Tool = Tool { name: "mkfs.fat", package: "dosfstools", version: "--help" };
+const EXFAT: Tool = Tool { name: "mkfs.exfat", package: "exfatprogs", version: "-V" };
+
+fn tool_for(file_system: FileSystem) -> &'static Tool {
+    if file_system == FileSystem::Exfat { &EXFAT } else { &FAT }
+}
+
+/// Where the tool lies that makes this file system.
+pub(super) fn tool(file_system: FileSystem) -> Result<PathBuf> {
+    let Tool { name, package, .. } = tool_for(file_system);
+    find_tool(name).ok_or_else(|| {
+        Failure::refused(format!(
+            "{name} is missing, which makes {file_system} for this capacity; install the package {package}"
+        ))
+    })
+}
+
+/// Makes the file system of a layout.
+pub(super) fn make(layout: &Layout, label: Option<&str>, seed: u64) -> Result<Picture> {
+    let program = tool(layout.file_system)?;
+    let partition = sparse_file(layout.partition_sectors * SECTOR)?;
+    let arguments = match layout.file_system {
+        FileSystem::Exfat => exfat_arguments(layout, label),
+        _ => fat_arguments(layout, label, seed),
+    };
+    run_on(&program, &arguments, &partition)?;
+    if layout.file_system == FileSystem::Exfat {
+        amend(&partition, layout)?;
+    }
+    check(&partition, layout, &program)?;
+    let version = version(&program, tool_for(layout.file_system));
+    Picture::new(layout, partition, version, seed)
+}
+
+fn fat_arguments(layout: &Layout, label: Option<&str>, seed: u64) -> Vec<String> {
+    let bits = match layout.file_system {
+        FileSystem::Fat12 => 12,
+        FileSystem::Fat16 => 16,
+        _ => 32,
+    };
+    let geometry = format!("{}/{}", layout.geometry.heads, layout.geometry.sectors_per_track);
+    let id = format!("{:08x}", (seed ^ seed >> 32) as u32);
+    // -a: without it the tool rounds by itself, and the data leave the boundary.
+    let mut arguments = ["-a", "-S", "512", "-f", "2"].map(str::to_owned).to_vec();
+    let pairs = [
+        ("-F", bits.to_string()),
+        ("-s", layout.cluster_sectors.to_string()),
+        ("-R", layout.reserved_sectors.to_string()),
+        ("-h", layout.partition_start.to_string()),
+        ("-g", geometry),
+        ("-i", id),
+    ];
+    arguments.extend(pairs.into_iter().flat_map(|(option, value)| [option.to_owned(), value]));
+    if layout.root_sectors > 0 {
+        arguments.extend(["-r".to_owned(), (layout.root_sectors * SECTOR / 32).to_string()]);
+    }
+    arguments.extend(label.into_iter().flat_map(|label| ["-n".to_owned(), label.to_owned()]));
+    arguments
+}
+
+fn exfat_arguments(layout: &Layout, label: Option<&str>) -> Vec<String> {
+    let kib = |sectors: u64| format!("{}K", sectors * SECTOR / 1024);
+    let mut arguments =
+        vec!["-c".to_owned(), kib(layout.cluster_sectors), "-b".to_owned(), kib(layout.reserved_sectors)];
+    arguments.extend(label.into_iter().flat_map(|label| ["-L".to_owned(), label.to_owned()]));
+    arguments
+}
+
+/// Both boot regions of exFAT.
+fn amend(partition: &File, layout: &Layout) -> Result<()> {
+    let mut region = vec![0u8; exfat::BOOT_SECTORS * SECTOR as usize];
+    for at in [0, region.len() as u64] {
+        partition.read_exact_at(&mut region, at).map_err(Failure::io)?;
+        if exfat::amend(&mut region, layout) {
+            partition.write_all_at(&region, at).map_err(Failure::io)?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a file system that came out otherwise than planned: an old tool, or one of another family.
+fn check(partition: &File, layout: &Layout, program: &Path) -> Result<()> {
+    let mut head = vec![0u8; boot::HEAD];
+    partition.read_exact_at(&mut head, 0).map_err(Failure::io)?;
+    let made = boot::read(&head);
+    let planned = layout.volume();
+    match made {
+        Some(volume) if volume == planned => Ok(()),
+        other => Err(Failure::refused(format!(
+            "{} did not make the requested layout, so nothing was written to the card; try a newer version \
+             (requested {planned:?}, made {other:?})",
+            program.display()
+        ))),
+    }
+}
+
+/// Name and version, as far as the tool says it.
+fn version(program: &Path, tool: &Tool) -> String {
+    let said = Command::new(program).arg(tool.version).stdin(Stdio::null()).output();
+    let text = said.map(|said| [said.stdout, said.stderr].concat()).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let number = text
+        .split_whitespace()
+        .find(|word| word.contains('.') && word.starts_with(|c: char| c.is_ascii_digit()));
+    number.map_or_else(|| tool.name.to_owned(), |number| format!("{} {number}", tool.name))
+}

@@ -1,0 +1,212 @@
+//! `format`: brings a card into a recorded state, with the SD Association's layout for its capacity.
+//!
+//! The file system is made by the tool that distributions ship, on a sparse picture of the partition in memory, and
+//! its bytes are then written to the card by us. So devices, images and simulated cards are formatted in one way, the
+//! result is known before the card is touched, and it is read back and compared byte by byte.
+
+mod limit;
+mod mkfs;
+mod picture;
+mod reading_back;
+mod request;
+mod writing;
+
+pub use request::Request;
+
+use cardscope_device::guard::{self, Clearance};
+use cardscope_device::system::System;
+use cardscope_model::format::{FormatReport, Formatting, Mode};
+use cardscope_model::shell::quoted;
+use cardscope_model::units::Size;
+use cardscope_sd::layout::{self, FileSystem, Layout, SECTOR, Wish};
+use cardscope_session::after_verdict::{EVERYTHING, again, step};
+use cardscope_session::backups;
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::frame::{Common, Needs, Procedure, Session};
+use cardscope_session::opened::TargetType;
+
+impl Procedure for Request {
+    const VERB: &'static str = "format";
+    type Body = Formatting;
+
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::WriteAndLose(None)
+    }
+
+    fn check(&self, target: TargetType) -> Result<()> {
+        look_before_asking(self, target)
+    }
+
+    fn run(&self, session: &mut Session<'_>, report: &mut FormatReport) -> Result<()> {
+        let clearance = session.opened.device().and_then(|device| device.clearance.as_ref());
+        whole(&self.common.target, clearance)?;
+        for caveat in &session.opened.caveats {
+            session.events.note(&caveat.to_string());
+        }
+        let limited = limit::limit(self, session.opened)?;
+        let layout = layout_of(self, limited.as_ref().map_or(session.bytes(), |l| l.real_bytes))?;
+        let label = self.label.as_deref().map(|text| checked_label(text, layout.file_system)).transpose()?;
+        let picture = mkfs::make(&layout, label.as_deref(), report.header.seed)?;
+        let plan = writing::plan(self.mode(), self.backup.is_some());
+        session.events.plan(plan.saying(plan_line(self, &layout)));
+        if let Some(file) = &self.backup {
+            // It stays: with it `restore` undoes the format.
+            backups::take(file, session.opened, &mut report.body.moved, session.interrupt, session.events)?;
+        }
+        report.body = Formatting {
+            mode: self.mode(),
+            card_bytes: session.bytes(),
+            layout,
+            label,
+            size_adjustment: self.size_adjustment,
+            limited,
+            file_system: limit::file_system_word(layout.file_system).to_owned(),
+            backup: self.backup.as_ref().map(|path| path.display().to_string()),
+            tool: picture.tool.clone(),
+            moved: std::mem::take(&mut report.body.moved),
+            ..Formatting::default()
+        };
+        session.begin_row(report)?;
+        session.store(report)?;
+        writing::write(&picture, session, report)?;
+        conclude(report);
+        let known = || limit::known(self.common.archive.named(), session.opened);
+        if let Some((known, limits)) = report.body.limited.is_none().then(known).flatten() {
+            let command = format!("cardscope format {} --limit-to-real", quoted(&self.common.target));
+            let what = again("return it, or format only what it holds", Some(EVERYTHING));
+            report.header.next.extend(limits.then(|| step(what, Some(command))));
+            report.header.findings.push(known);
+        }
+        let held = session.opened.let_go();
+        held.into_iter().for_each(cardscope_device::open::read_partitions_again);
+        Ok(())
+    }
+}
+
+/// Refuses what can be refused without opening anything, so that nobody is asked in vain.
+fn look_before_asking(request: &Request, target: TargetType) -> Result<()> {
+    if request.real.is_some() && !request.limit_to_real {
+        return Err(Failure::refused("--real needs --limit-to-real"));
+    }
+    match target {
+        TargetType::Simulated => return Ok(()),
+        TargetType::Directory => {
+            return Err(Failure::refused(format!(
+                "{} is a directory; name the card itself, as `cardscope list` shows it, or an image file",
+                request.common.target
+            )));
+        }
+        TargetType::Card => {}
+    }
+    let bytes = match std::fs::metadata(&request.common.target) {
+        Ok(about) if about.is_file() => about.len(),
+        Ok(_) => whole_device(&request.common.target)?,
+        // Opening says what is wrong with it.
+        Err(_) => return Ok(()),
+    };
+    let layout = layout_of(request, request.real.filter(|_| request.limit_to_real).unwrap_or(bytes))?;
+    mkfs::tool(layout.file_system).map(drop)
+}
+
+/// The bytes of a device that may be formatted.
+fn whole_device(name: &str) -> Result<u64> {
+    let clearance = guard::check(&System::host(), name).map_err(Failure::refused)?;
+    whole(name, Some(&clearance)).map(|()| clearance.bytes)
+}
+
+/// A card is formatted as a whole.
+fn whole(name: &str, clearance: Option<&Clearance>) -> Result<()> {
+    match clearance.and_then(|seen| seen.partition_of.as_ref()) {
+        None => Ok(()),
+        Some(disk) => {
+            Err(Failure::refused(format!("{name} is a partition; name the whole card, /dev/{disk}")))
+        }
+    }
+}
+
+/// The layout of so many bytes.
+fn layout_of(request: &Request, bytes: u64) -> Result<Layout> {
+    let wish = Wish { boundary: request.boundary, size_adjustment: request.size_adjustment };
+    layout::plan(bytes / SECTOR, wish)
+        .map_err(|e| Failure::refused_for(format!("{}: {e}", request.common.target), e))
+}
+
+fn plan_line(request: &Request, layout: &Layout) -> String {
+    let first = match request.mode() {
+        Mode::Quick => "",
+        Mode::Overwrite => "overwrites every byte first; ",
+        Mode::Discard => "discards every block first; ",
+    };
+    format!(
+        "{first}{} in clusters of {} bytes, partition from byte {}, files from byte {}, {} for files",
+        layout.file_system,
+        layout.cluster_sectors * SECTOR,
+        layout.partition_start * SECTOR,
+        layout.data_start * SECTOR,
+        Size(layout.data_bytes())
+    )
+}
+
+/// What is to be said of it when all is written.
+fn conclude(report: &mut FormatReport) {
+    report.body.state = match (report.body.mode, report.body.discarded) {
+        (Mode::Overwrite, _) => Some("overwritten".to_owned()),
+        (Mode::Discard, Some(true)) => Some("trimmed".to_owned()),
+        _ => None,
+    };
+    if let Some(limited) = &report.body.limited {
+        report.header.findings.push(limit::limited(limited, &report.body.layout));
+    }
+}
+
+/// Both allow so many characters.
+const MOST_LETTERS: usize = 11;
+/// Not in a FAT label (Microsoft's FAT specification, section 6.1, and the dot).
+const NOT_IN_FAT: &str = "\"*+,./:;<=>?[\\]|";
+
+/// The label as it is written: FAT's in capitals.
+fn checked_label(text: &str, file_system: FileSystem) -> Result<String> {
+    let refuse = |why: &str| Failure::refused(format!("--label {text:?}: {why}"));
+    let units = text.encode_utf16().count();
+    if text.trim().is_empty() || units > MOST_LETTERS {
+        return Err(refuse(&format!("a volume's name has 1 to {MOST_LETTERS} characters")));
+    }
+    if text.chars().any(char::is_control) {
+        return Err(refuse("a volume name cannot have control characters"));
+    }
+    if file_system == FileSystem::Exfat {
+        return Ok(text.to_owned());
+    }
+    if !text.is_ascii() || text.contains(|c| NOT_IN_FAT.contains(c)) {
+        return Err(refuse(&format!("{file_system} volume names cannot have any of {NOT_IN_FAT}")));
+    }
+    Ok(text.to_ascii_uppercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fat_label_is_in_capitals_and_an_exfat_label_as_typed() {
+        assert_eq!(checked_label("Camera 1", FileSystem::Fat32).unwrap(), "CAMERA 1");
+        assert_eq!(checked_label("Kamera Öl", FileSystem::Exfat).unwrap(), "Kamera Öl");
+    }
+
+    #[test]
+    fn what_no_volume_may_be_called_is_refused() {
+        for (label, file_system) in [
+            ("", FileSystem::Exfat),
+            ("twelve chars", FileSystem::Exfat),
+            ("a\nb", FileSystem::Exfat),
+            ("a/b", FileSystem::Fat16),
+            ("Öl", FileSystem::Fat32),
+        ] {
+            assert!(checked_label(label, file_system).is_err(), "{label:?}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What was written is read back and compared. Nothing is lost that only one of two reads found so: then the reader is
+//! suspect.
+
+use super::picture::Picture;
+use cardscope_device::contents;
+use cardscope_engine::card::{Answer, Card, Extent, extents};
+use cardscope_engine::content::Content;
+use cardscope_engine::event::{Listener, Steps};
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::format::FormatReport;
+use cardscope_model::present_layout::Unit;
+use cardscope_model::suspect_reader::{ReadDifference, ReadRequest, ReadStage, SuspectReader};
+use cardscope_sd::layout::SECTOR;
+use cardscope_session::card_bytes::CardBytes;
+use cardscope_session::error::Result;
+use cardscope_session::file_system_tool::ByteRange;
+use std::collections::BTreeMap;
+
+/// Bytes of one I/O: no card is faster with more.
+pub(super) const BLOCK: u32 = 1 << 20;
+
+/// The stage, as a listener hears it.
+pub(super) const STAGE: &str = "reading back";
+
+/// Sectors that do not hold what was written, by their first byte, each with the request that was answered so; `None` where
+/// it failed.
+type Wrong = BTreeMap<u64, Option<ReadRequest>>;
+
+/// Reads everything that was written, with no cache of the host in between; true where all of it is there.
+pub(super) fn compare(
+    card: &mut Card<'_>,
+    picture: &Picture,
+    ranges: &[ByteRange],
+    events: &mut dyn Listener,
+    report: &mut FormatReport,
+) -> Result<bool> {
+    let all: Vec<Extent> = ranges.iter().flat_map(|r| extents(r.start, r.end, BLOCK)).collect();
+    let total = all.iter().map(|extent| u64::from(extent.len)).sum();
+    events.stage(STAGE, Some(total), None);
+    let first = wrong_in(card, picture, &all, events)?;
+    let is_wrong = |extent: &&Extent| first.range(extent.offset..extent.end()).next().is_some();
+    let again: Vec<Extent> = all.iter().filter(is_wrong).copied().collect();
+    let second = wrong_in(card, picture, &again, events)?;
+    let once = |one: &Wrong, other: &Wrong| -> Vec<ReadDifference> {
+        let answered = one.iter().filter_map(|(at, request)| Some((*at, (*request)?)));
+        let once = answered.filter(|(at, _)| !other.contains_key(at));
+        once.map(|(offset, request)| ReadDifference { offset, first: request, second: request }).collect()
+    };
+    let mut differences = [once(&first, &second), once(&second, &first)].concat();
+    differences.dedup_by_key(|difference| difference.first);
+    suspect(report, (differences.len() as u64, all.len() as u64), differences);
+    let lost: Vec<u64> = first.into_keys().filter(|sector| second.contains_key(sector)).collect();
+    let bytes = lost.len() as u64 * SECTOR;
+    report.header.findings.extend(lost.first().map(|first| not_kept(*first, bytes, total)));
+    Ok(lost.is_empty())
+}
+
+/// Opens the card anew and reads extents.
+fn wrong_in(
+    card: &mut Card<'_>,
+    picture: &Picture,
+    wanted: &[Extent],
+    events: &mut dyn Listener,
+) -> Result<Wrong> {
+    let mut wrong = Wrong::new();
+    if wanted.is_empty() {
+        return Ok(wrong);
+    }
+    card.reopen()?;
+    let mut steps = Steps::begin(card.seconds());
+    let mut right = Vec::new();
+    for extent in wanted {
+        right.resize(extent.len as usize, 0);
+        picture.read(extent.offset, &mut right)?;
+        let sectors = || (extent.offset..extent.end()).step_by(SECTOR as usize);
+        card.read([*extent], Content::Buffer, |_, _, answer| {
+            if let Answer::Differs { bytes, .. } = answer {
+                let request = ReadRequest { offset: extent.offset, len: extent.len.into() };
+                let pairs = bytes.chunks(SECTOR as usize).zip(right.chunks(SECTOR as usize));
+                let unequal = sectors().zip(pairs).filter(|(_, (found, right))| found != right);
+                wrong.extend(unequal.map(|(at, _)| (at, Some(request))));
+            } else {
+                wrong.extend(sectors().map(|at| (at, None)));
+            }
+            Ok(())
+        })?;
+        steps.done(u64::from(extent.len), card.seconds(), events);
+    }
+    Ok(wrong)
+}
+
+/// Names the reader where so many of so many reads differed, unless it is named already.
+fn suspect(
+    report: &mut FormatReport,
+    (differing_reads, reads): (u64, u64),
+    mut differences: Vec<ReadDifference>,
+) {
+    if differing_reads > 0 && report.header.suspect_reader.is_none() {
+        differences.truncate(SuspectReader::LISTED);
+        let (stage, ended_test) = (ReadStage::ReadingBack, false);
+        report.header.suspect_reader =
+            Some(SuspectReader { stage, reads, differing_reads, differences, ended_test });
+    }
+}
+
+fn not_kept(first: u64, lost: u64, total: u64) -> Finding {
+    let said = format!("The card lost {lost} of {total} bytes written to it, the first at byte {first}.");
+    Finding::new("format-not-kept", Weight::Bad, 0.99, said)
+        .because("first_bad_byte", first)
+        .because("bad_bytes", lost)
+        .advise("Run `cardscope verify`.")
+}
+
+/// Reads what now stands on the card, twice where it is not as planned: one wrong read is no loss.
+pub(super) fn look_at_layout(card: &mut Card<'_>, unit: Option<Unit>, report: &mut FormatReport) {
+    let failed = card.counts().failed();
+    if is_as_planned(card, unit, report) {
+        return;
+    }
+    match is_as_planned(card, unit, report) {
+        false => not_as_planned(report),
+        true if card.counts().failed() == failed => suspect(report, (1, 2), Vec::new()),
+        true => {}
+    }
+}
+
+/// Our own reader must see what was asked for.
+fn is_as_planned(card: &mut Card<'_>, unit: Option<Unit>, report: &mut FormatReport) -> bool {
+    report.body.present = contents::present(&CardBytes::new(card), unit);
+    let seen = report.body.present.as_ref().and_then(|present| present.partitions.first());
+    let planned = &report.body.layout;
+    seen.is_some_and(|seen| {
+        seen.start_bytes == planned.partition_start * SECTOR
+            && seen.bytes == planned.partition_sectors * SECTOR
+            && seen.data_start_bytes == planned.data_start * SECTOR
+            && seen.volume.as_ref() == Some(&planned.volume())
+    })
+}
+
+fn not_as_planned(report: &mut FormatReport) {
+    if report.body.checked {
+        report.body.checked = false;
+        report.header.findings.push(Finding::new(
+            "format-not-as-planned",
+            Weight::Bad,
+            0.99,
+            "The card does not return the partition table and boot sector as written.",
+        ));
+    }
+}

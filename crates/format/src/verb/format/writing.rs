@@ -1,0 +1,227 @@
+//! The card is written to: first what the mode asks for, then the file system, the partition table last; then all of
+//! it is read back (`reading_back`).
+//!
+//! With `--overwrite` the card gets data that cannot be compressed, since some controllers keep equal or constant
+//! blocks without writing them, and a card is only in the state of one that was written full when its flash is.
+
+use super::picture::Picture;
+use super::reading_back::{self, BLOCK};
+use cardscope_engine::card::{Answer, Card, Extent, extents};
+use cardscope_engine::content::{Content, constant};
+use cardscope_engine::event::{Listener, Plan, Steps};
+use cardscope_journal::backup;
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::format::{FormatReport, Mode};
+use cardscope_model::verify::IoError;
+use cardscope_sd::layout::SECTOR;
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::file_system_tool::ByteRange;
+use cardscope_session::frame::Session;
+use std::collections::BTreeMap;
+
+const DEPTH: u32 = 4;
+/// After so many bytes it is looked whether the card still takes them.
+const LOOK_EVERY: u64 = 64 << 20;
+
+/// The stages, as a listener hears them.
+const OVERWRITING: &str = "overwriting every byte";
+const DISCARDING: &str = "discarding every block";
+const WRITING: &str = "writing the partition table and the file system";
+
+/// What became of a discard of the whole card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Discard {
+    Done,
+    /// The card or its reader refuses the command.
+    NotSupported,
+    /// The command succeeds, and the old data is still there.
+    WithoutEffect,
+}
+
+impl Discard {
+    fn finding(self) -> Option<Finding> {
+        let why = match self {
+            Discard::Done => return None,
+            Discard::NotSupported => "the card or its reader does not support it",
+            Discard::WithoutEffect => "the card or its reader accepted it, but the old data is still there",
+        };
+        let said = format!("Nothing was discarded: {why}.");
+        Some(
+            Finding::new("discard-not-taken", Weight::Note, 1.0, said)
+                .advise("Use a built-in slot, or --overwrite: many readers do not pass on discards."),
+        )
+    }
+}
+
+/// What is done in this mode, and the image before it.
+pub(super) fn plan(mode: Mode, backs_up: bool) -> Plan {
+    let first = match mode {
+        Mode::Quick => None,
+        Mode::Overwrite => Some((OVERWRITING, 100.0)),
+        Mode::Discard => Some((DISCARDING, 1.0)),
+    };
+    let image = backs_up.then_some((backup::SAVING, 100.0));
+    Plan::of(image.into_iter().chain(first).chain([(WRITING, 1.0), (reading_back::STAGE, 1.0)]))
+}
+
+/// Brings the card to what the picture shows. What was moved and what failed goes into the report, also on failure.
+pub(super) fn write(picture: &Picture, session: &mut Session<'_>, report: &mut FormatReport) -> Result<()> {
+    let unit =
+        session.opened.identity.as_ref().and_then(cardscope_model::identity::Identity::allocation_unit);
+    let mut moved = std::mem::take(&mut report.body.moved);
+    let done = session.drive((BLOCK, DEPTH), &mut moved, |card, _, events| {
+        if u64::from(card.sector()) > SECTOR {
+            return Err(Failure::refused(format!(
+                "the card or its reader uses sectors of {} bytes instead of 512; use another reader",
+                card.sector()
+            )));
+        }
+        all(picture, card, events, report)?;
+        reading_back::look_at_layout(card, unit, report);
+        Ok(())
+    });
+    report.body.moved = moved;
+    done
+}
+
+fn all(
+    picture: &Picture,
+    card: &mut Card<'_>,
+    events: &mut dyn Listener,
+    report: &mut FormatReport,
+) -> Result<()> {
+    match report.body.mode {
+        Mode::Quick => {}
+        Mode::Overwrite => overwrite(card, picture.bytes(), report.header.seed, events)?,
+        Mode::Discard => {
+            let discard = discard(card, events)?;
+            report.body.discarded = Some(discard == Discard::Done);
+            report.header.findings.extend(discard.finding());
+        }
+    }
+    let ranges = picture.ranges()?;
+    let total = ranges.iter().map(|range| range.end - range.start).sum();
+    events.stage(WRITING, Some(total), None);
+    let mut steps = Steps::begin(card.seconds());
+    // Whoever pulls the card now finds no table, rather than one of a file system that is half there.
+    let table = ByteRange { start: 0, end: SECTOR };
+    let io_errors = blank(card, table)?;
+    settle(card, io_errors)?;
+    for range in &ranges {
+        let after_table = ByteRange { start: range.start.max(table.end), end: range.end };
+        put(card, picture, after_table, events, &mut steps)?;
+    }
+    flush(card)?;
+    put(card, picture, table, events, &mut steps)?;
+    flush(card)?;
+    report.body.checked = reading_back::compare(card, picture, &ranges, events, report)?;
+    Ok(())
+}
+
+fn blank(card: &mut Card<'_>, range: ByteRange) -> Result<Vec<IoError>> {
+    Ok(card.write_bytes(range.start, &vec![0; (range.end - range.start) as usize])?)
+}
+
+/// Nothing more is written to a card that refuses a write twice.
+fn settle(card: &Card<'_>, io_errors: Vec<IoError>) -> Result<()> {
+    let Some(first) = io_errors.into_iter().next() else { return Ok(()) };
+    Err(Failure::io(format!(
+        "writing {} bytes at {} failed twice ({}), after {} bytes: the card has no usable file system now; \
+         run `cardscope verify`",
+        first.len,
+        first.offset,
+        first.reason,
+        card.tally().written
+    )))
+}
+
+fn flush(card: &mut Card<'_>) -> Result<()> {
+    let before = card.counts().failed_twice;
+    card.flush()?;
+    if card.counts().failed_twice == before {
+        return Ok(());
+    }
+    let failed = card.io_errors().last().cloned();
+    settle(card, failed.into_iter().collect())
+}
+
+fn put(
+    card: &mut Card<'_>,
+    picture: &Picture,
+    range: ByteRange,
+    events: &mut dyn Listener,
+    steps: &mut Steps,
+) -> Result<()> {
+    let mut bytes = Vec::new();
+    for extent in extents(range.start, range.end, BLOCK) {
+        card.go_on()?;
+        bytes.resize(extent.len as usize, 0);
+        picture.read(extent.offset, &mut bytes)?;
+        let mut io_errors = Vec::new();
+        if constant(&bytes) == Some(0) {
+            card.write([extent], Content::Constant(0), |_, _, io_error| io_errors.extend(io_error.cloned()))?;
+        } else {
+            io_errors = card.write_bytes(extent.offset, &bytes)?;
+        }
+        settle(card, io_errors)?;
+        steps.done(u64::from(extent.len), card.seconds(), events);
+    }
+    Ok(())
+}
+
+fn overwrite(card: &mut Card<'_>, bytes: u64, seed: u64, events: &mut dyn Listener) -> Result<()> {
+    events.stage(OVERWRITING, Some(bytes), None);
+    let mut steps = Steps::begin(card.seconds());
+    let mut start = 0;
+    while start < bytes {
+        let end = bytes.min(start + LOOK_EVERY);
+        let mut io_errors = Vec::new();
+        card.write(extents(start, end, BLOCK), Content::Stream { seed }, |_, _, io_error| {
+            io_errors.extend(io_error.cloned());
+        })?;
+        settle(card, io_errors)?;
+        steps.done(end - start, card.seconds(), events);
+        start = end;
+    }
+    flush(card)
+}
+
+/// Places that are read before and after a discard, and their bytes.
+const DISCARD_PLACES: u64 = 16;
+const DISCARD_SAMPLE: u32 = 4096;
+
+fn discard(card: &mut Card<'_>, events: &mut dyn Listener) -> Result<Discard> {
+    let bytes = card.bytes();
+    events.stage(DISCARDING, Some(bytes), None);
+    let before = old_data(card)?;
+    if !card.discard(0, bytes)? {
+        events.note("the card or its reader does not support discard; old blocks keep their data");
+        return Ok(Discard::NotSupported);
+    }
+    card.reopen()?;
+    let after = if before.is_empty() { BTreeMap::new() } else { old_data(card)? };
+    // One wrong read is no discard.
+    let stay = before.iter().filter(|(at, data)| after.get(at) == Some(data)).count();
+    match 2 * stay > before.len() {
+        true => Ok(Discard::WithoutEffect),
+        false => Ok(Discard::Done),
+    }
+}
+
+/// What stands in places all over the card, where that is more than a constant.
+fn old_data(card: &mut Card<'_>) -> Result<BTreeMap<u64, Vec<u8>>> {
+    let step = (card.bytes() / DISCARD_PLACES).next_multiple_of(DISCARD_SAMPLE.into());
+    let len = u64::from(DISCARD_SAMPLE);
+    let places = (0..DISCARD_PLACES).map(|n| n * step).filter(|at| at + len <= card.bytes());
+    let places: Vec<Extent> = places.map(|offset| Extent { offset, len: DISCARD_SAMPLE }).collect();
+    let mut data = BTreeMap::new();
+    card.read(places, Content::Buffer, |extent, _, answer| {
+        if let Answer::Differs { bytes, .. } = answer
+            && bytes.windows(2).any(|pair| pair[0] != pair[1])
+        {
+            data.insert(extent.offset, bytes.to_vec());
+        }
+        Ok(())
+    })?;
+    Ok(data)
+}

@@ -1,0 +1,97 @@
+//! `doctor` as text: what is wrong first, with what to do; then all points in one line each.
+
+use cardscope_model::doctor::{DoctorReport, Point, State};
+use cardscope_model::report::Tone;
+use cardscope_model::statistics::distinct;
+use cardscope_page::figure::{ANSWER, count};
+use cardscope_page::tree::table::Table;
+use cardscope_page::tree::{Block, Page};
+
+/// The page.
+pub fn page(report: &DoctorReport) -> Page {
+    let tone = match (report.failed, report.warned) {
+        (0, 0) => Tone::Good,
+        (0, _) => Tone::Warning,
+        _ => Tone::Bad,
+    };
+    let mut page = Page::new("", tone, answer(report));
+    let of = |state: State| report.points.iter().filter(move |point| point.state == state);
+    for points in by_advice(of(State::Fail).chain(of(State::Warn))) {
+        let seen: Vec<String> = points.iter().map(|p| format!("{}: {}", p.point, on(p))).collect();
+        // What has no room in a head is a line below it.
+        let (head, seen) = match seen.join(" · ") {
+            head if head.chars().count() <= ANSWER => (head, Vec::new()),
+            _ => (points.iter().map(|p| p.point.clone()).collect::<Vec<_>>().join(" · "), seen),
+        };
+        let why = distinct(points.iter().map(|point| format!("why: {}", point.why)));
+        let advice = points[0].advice.iter().map(|advice| format!("do: {advice}"));
+        page.add(&head, [Block::Lines(seen.into_iter().chain(why).chain(advice).collect())]);
+    }
+    let table = Table::of(
+        &report.points,
+        &[("point", &|p| p.point.clone()), ("state", &|p| p.state.word().to_owned()), ("found", &on)],
+    );
+    page.fold(
+        "All points",
+        [Block::Table(table.left_aligned(["state", "found"]).always(["state", "found"]))],
+    );
+    page
+}
+
+/// The points, those of one advice together.
+fn by_advice<'a>(points: impl Iterator<Item = &'a Point>) -> Vec<Vec<&'a Point>> {
+    let mut groups: Vec<Vec<&Point>> = Vec::new();
+    for point in points {
+        match groups.iter_mut().find(|group| point.advice.is_some() && group[0].advice == point.advice) {
+            Some(group) => group.push(point),
+            None => groups.push(vec![point]),
+        }
+    }
+    groups
+}
+
+fn answer(report: &DoctorReport) -> String {
+    let target = report.target.as_ref().map_or_else(|| "a card".to_owned(), Clone::clone);
+    match (report.failed, report.warned) {
+        (0, 0) => format!("This computer is fit to measure {target}."),
+        (0, 1) => "1 condition on this computer can distort results.".to_owned(),
+        (0, warned) => format!("{warned} conditions on this computer can distort results."),
+        (failed, _) => {
+            format!("NOT FIT to measure {target}: fix {} first.", count(failed as u64, "problem"))
+        }
+    }
+}
+
+fn on(point: &Point) -> String {
+    match &point.device {
+        Some(device) => format!("{device}: {}", point.seen),
+        None => point.seen.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::doctor::Topic;
+
+    #[test]
+    fn what_fails_comes_first_with_what_to_do() {
+        let points = vec![
+            Topic::Processor
+                .asks("governor", "clocks down")
+                .is(State::Warn, "ondemand")
+                .advise("echo performance"),
+            Topic::Heat.asks("supply", "slows").is(State::Fail, "under-voltage now").advise("another supply"),
+            Topic::Processor.asks("turbo", "clocks up").is(State::Warn, "on").advise("echo performance"),
+            Topic::Reader.asks("reader-bus", "bus").is(State::Ok, "SDR104").about("/dev/mmcblk0"),
+        ];
+        let text = page(&DoctorReport::new(None, points)).text();
+        assert!(text.starts_with("NOT FIT to measure a card: fix 1 problem first.\n"), "{text}");
+        let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part} in\n{text}"));
+        assert!(place("supply: under-voltage now") < place("governor: ondemand"));
+        assert!(place("do: another supply") < place("do: echo performance"));
+        assert_eq!(text.matches("do: echo performance").count(), 1, "one advice stands once: {text}");
+        place("governor: ondemand · turbo: on\n  why: clocks down\n  why: clocks up\n  do: echo performance");
+        place("reader-bus  ok     /dev/mmcblk0: SDR104");
+    }
+}

@@ -1,0 +1,231 @@
+//! `observe` as text: what the system waited for, the figures of the watch, what went on in one line each, and the
+//! earlier watch beside it.
+
+use cardscope_model::observe::{
+    Bottleneck, Observation, ObserveComparison, ObserveReport, ObserveSample, ObserveSummary,
+    PartitionTraffic, SettledStatus,
+};
+use cardscope_model::report::Tone;
+use cardscope_model::statistics;
+use cardscope_model::units::{Size, Speed, mb_per_s};
+use cardscope_page::figure::{duration, time_us};
+use cardscope_page::tree::table::Table;
+use cardscope_page::tree::{Block, Fact, Page, fact};
+
+/// Columns of a line.
+const COLUMNS: usize = 60;
+
+/// From nothing to all.
+const STEPS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// The page.
+pub fn page(report: &ObserveReport) -> Page {
+    let body = &report.body;
+    let mut page = Page::new(&report.header.target, Tone::Plain, answer(&report.body));
+    if let Some(summary) = &body.summary {
+        page.add("", [Block::Facts(figures(summary, &body.samples))]);
+        page.add("", [Block::Facts(over_time(&body.samples)), Block::Facts(partitions(report))]);
+    }
+    if let Some(boot) = &body.from_boot {
+        let head =
+            format!("Since boot, {} ago (the device's own figures: since it came)", duration(boot.seconds));
+        page.add(&head, [Block::Facts(since_boot(boot))]);
+    }
+    if let Some(comparison) = &body.comparison {
+        compared(&mut page, comparison);
+    }
+    page.framed(&report.header)
+}
+
+/// What was seen, and what it was that the system waited for.
+fn answer(body: &Observation) -> String {
+    let seen = |busy: f64, read: u64, written: u64| {
+        let moved = [("read", read), ("wrote", written)].into_iter().filter(|(_, bytes)| *bytes > 0);
+        let moved: Vec<String> = moved.map(|(verb, bytes)| format!("{verb} {}", Size(bytes))).collect();
+        let moved = if moved.is_empty() { "no I/O".to_owned() } else { moved.join(", ") };
+        format!("Busy {}, {moved}", percent(busy))
+    };
+    match (&body.summary, &body.from_boot) {
+        (Some(s), _) => {
+            let waited = match s.bottleneck {
+                Bottleneck::Nothing if s.loaded_seconds > 0.0 => "too few waits to name a cause".to_owned(),
+                Bottleneck::Nothing => "the system was idle".to_owned(),
+                Bottleneck::Mixed => "waits have no single cause".to_owned(),
+                cause => format!("the system waited for {}", cause.word()),
+            };
+            format!("{}; {waited}.", seen(s.utilisation, s.read_bytes, s.write_bytes))
+        }
+        (None, Some(boot)) => {
+            let seen = seen(boot.utilisation, boot.read_bytes, boot.write_bytes);
+            format!("{seen} since boot, {} ago.", duration(boot.seconds))
+        }
+        (None, None) => "Nothing was watched.".to_owned(),
+    }
+}
+
+fn megabytes(bytes: u64) -> String {
+    Size(bytes).to_string()
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+fn known(share: Option<f64>, show: impl Fn(f64) -> String) -> String {
+    share.map_or_else(|| "unknown".to_owned(), show)
+}
+
+fn figures(s: &ObserveSummary, samples: &[ObserveSample]) -> Vec<Fact> {
+    let traffic = |ios: u64, bytes: u64| {
+        format!("{ios} I/Os, {} ({})", megabytes(bytes), Speed(mb_per_s(bytes, s.seconds)))
+    };
+    let slowest = samples.iter().filter_map(|sample| sample.wait_ms).reduce(f64::max);
+    let mut facts = vec![
+        fact("watched", duration(s.seconds)),
+        fact("at rest from", settled(s)),
+        fact("busy for", duration(s.loaded_seconds)),
+        fact("read", traffic(s.reads, s.read_bytes)),
+        fact("written", traffic(s.writes, s.write_bytes)),
+        fact("mean time of an I/O", known(s.wait_ms, |ms| format!("{ms:.2} ms"))),
+        fact("slowest moment", known(slowest, |ms| format!("{} an I/O", time_us(ms * 1e3)))),
+        fact("I/Os of 16 KiB or less", known(s.small_share, percent)),
+        fact("device at work", percent(s.utilisation)),
+        fact("most I/Os under way", format!("{:.1}", s.queue_max)),
+        fact("some tasks waited for I/O", known(s.io_some_seconds, duration)),
+        fact("all tasks waited for I/O", known(s.io_full_seconds, duration)),
+        fact("processors at work", known(s.cpu_busy, percent)),
+        fact("processors idle for I/O", known(s.iowait, percent)),
+    ];
+    let swapped = s.swap_bytes.filter(|bytes| *bytes > 0);
+    facts.extend(swapped.map(|bytes| fact("swapped", megabytes(bytes))));
+    facts
+}
+
+fn settled(s: &ObserveSummary) -> String {
+    let at = duration(s.settled.seconds());
+    match s.settled.status {
+        SettledStatus::Measured => format!("{at} after boot"),
+        SettledStatus::AtLeast => format!("no half minute of rest until {at} after boot"),
+        SettledStatus::AtMost => format!("the first sample, {at} after boot"),
+    }
+}
+
+/// One line each for what went on, from the beginning to the end.
+fn over_time(samples: &[ObserveSample]) -> Vec<Fact> {
+    let all = [
+        ("device at work", line(samples, |s| Some(s.utilisation))),
+        ("tasks waiting for I/O", line(samples, |s| s.io_some)),
+        ("processors at work", line(samples, |s| s.cpu_busy)),
+    ];
+    all.into_iter().filter_map(|(name, drawn)| Some(fact(name, format!("|{}|", drawn?)))).collect()
+}
+
+fn line(samples: &[ObserveSample], of: impl Fn(&ObserveSample) -> Option<f64>) -> Option<String> {
+    let columns = COLUMNS.min(samples.len());
+    let step = |column: usize| {
+        let (from, to) = (column * samples.len() / columns, (column + 1) * samples.len() / columns);
+        let values: Vec<f64> = samples[from..to].iter().filter_map(&of).collect();
+        Some(STEPS[(statistics::mean(&values)?.clamp(0.0, 1.0) * 8.0).round() as usize])
+    };
+    (0..columns).map(step).collect()
+}
+
+fn partitions(report: &ObserveReport) -> Vec<Fact> {
+    let moved = report.body.partitions.iter().filter(|p| p.read_bytes + p.write_bytes > 0);
+    let fact_of = |part: &PartitionTraffic| {
+        fact(
+            &part.name,
+            format!("{} read, {} written", megabytes(part.read_bytes), megabytes(part.write_bytes)),
+        )
+    };
+    moved.map(fact_of).collect()
+}
+
+fn since_boot(s: &ObserveSample) -> Vec<Fact> {
+    let share = |share: f64| duration(share * s.seconds);
+    vec![
+        fact("read", format!("{} I/Os, {}", s.reads, megabytes(s.read_bytes))),
+        fact("written", format!("{} I/Os, {}", s.writes, megabytes(s.write_bytes))),
+        fact("mean time of an I/O", known(s.wait_ms, |ms| format!("{ms:.2} ms"))),
+        fact("mean size of an I/O", known(s.mean_io_bytes(), |b| format!("{:.1} KiB", b / 1024.0))),
+        fact("device at work", percent(s.utilisation)),
+        fact("some tasks waited for I/O", known(s.io_some, share)),
+        fact("all tasks waited for I/O", known(s.io_full, share)),
+        fact("processors at work", known(s.cpu_busy, percent)),
+    ]
+}
+
+fn compared(page: &mut Page, c: &ObserveComparison) {
+    let by = if c.since_boot { "by the time since boot" } else { "by the time since each watch began" };
+    let head =
+        format!("Against {}, {} of both, laid over each other {by}", c.against, duration(c.span_seconds));
+    let value = |value: Option<f64>, unit: &str| value.map_or("unknown".to_owned(), |v| figure(v, unit));
+    let table = Table::of(
+        &c.figures,
+        &[
+            ("", &|f| f.what.clone()),
+            ("before", &|f| value(f.before, &f.unit)),
+            ("now", &|f| value(f.now, &f.unit)),
+        ],
+    );
+    page.add(&head, [Block::Table(table)]);
+}
+
+fn figure(value: f64, unit: &str) -> String {
+    match unit {
+        "" => format!("{value:.0}"),
+        unit => format!("{value:.1} {unit}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::report::{Header, Report};
+
+    #[test]
+    fn a_watch_is_shown_with_its_verdict_first_and_what_went_on_in_one_line_each() {
+        let text = page(&cardscope_testkit::samples::watch()).text();
+        let answer = text.lines().next().unwrap();
+        assert!(
+            answer.starts_with("Busy ") && answer.ends_with("; the system waited for the card."),
+            "{text}"
+        );
+        for part in ["10 min 12 s after boot", "430 MB (4.78 MB/s)", "3.46 ms", "|█▄ |", "|▄▂ |"] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+        assert!(!text.contains("swapped"), "{text}");
+    }
+
+    #[test]
+    fn an_answer_fits_into_80_columns_whatever_was_seen() {
+        let mut report = cardscope_testkit::samples::watch();
+        let summary = report.body.summary.as_mut().unwrap();
+        (summary.utilisation, summary.read_bytes, summary.write_bytes) =
+            (1.0, 999_000_000, 9_999_000_000_000);
+        for bottleneck in [Bottleneck::Card, Bottleneck::Cpu, Bottleneck::Mixed, Bottleneck::Nothing] {
+            report.body.summary.as_mut().unwrap().bottleneck = bottleneck;
+            let answer = page(&report).answer;
+            assert!(answer.chars().count() <= 80, "{answer}");
+        }
+    }
+
+    #[test]
+    fn the_figures_since_boot_alone_are_the_answer() {
+        let mut report = cardscope_testkit::samples::watch();
+        report.body.summary = None;
+        report.body.from_boot = report.body.samples.first().cloned();
+        let text = page(&report).text();
+        assert!(text.starts_with("Busy ") && text.contains(" since boot, "), "{text}");
+        assert!(text.contains("Since boot") && text.contains("mean size of an I/O"), "{text}");
+    }
+
+    #[test]
+    fn a_document_without_a_watch_says_so() {
+        let report = Report {
+            header: Header { target: "sda".into(), ..Header::default() },
+            body: Observation::default(),
+        };
+        assert_eq!(page(&report).text(), "Nothing was watched.\n\nTarget: sda\n");
+    }
+}

@@ -1,0 +1,86 @@
+//! `doctor`: is this computer fit to measure? One module a group of points; each point says what was seen, why it
+//! matters and what to do.
+//!
+//! What is read comes from `device::vitals` and the readers' own directories, so that a copy of another machine's
+//! `/sys` and `/proc` can be examined too; what must be tried out (the clock, io_uring, rights) only on this one.
+
+mod processor;
+mod reader;
+mod room;
+mod system;
+
+use cardscope_device::block::BlockDevice;
+use cardscope_device::filesystem;
+use cardscope_device::list::{self, Entry, Scope};
+use cardscope_device::system::System;
+use cardscope_model::doctor::{DoctorReport, Point};
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::options::{ArchiveAt, Machine};
+use cardscope_simulator::target_spec;
+use clap::Args;
+use std::path::Path;
+
+/// Check whether this computer is fit to measure, and what to fix
+///
+/// Exit status 1 if a check fails; warnings leave it 0.
+#[derive(Debug, Clone, Default, Args)]
+#[command(mut_arg("archive", |archive| archive.help(
+    "Archive whose location is checked: a file, or postgres://... [default: in the XDG data folder]"
+)))]
+pub struct Request {
+    /// Card or reader as `list` shows it, or a directory on it [default: all present]
+    pub target: Option<String>,
+    /// The archive whose place is examined.
+    #[command(flatten)]
+    pub archive: ArchiveAt,
+    /// Which machine is examined.
+    #[command(flatten)]
+    pub machine: Machine,
+}
+
+/// Examines a machine; with a target the way to one card, too.
+///
+/// # Errors
+/// If there is no such device, no copy of a machine where one was named, or the archive's address is none.
+pub fn doctor(request: &Request) -> Result<DoctorReport> {
+    let system = request.machine.system()?;
+    let target = request.target.as_deref();
+    let device = target.map(|target| device_of(&system, target)).transpose()?;
+    let cards = cards(&system, device.as_deref());
+    let mut points: Vec<Point> = Vec::new();
+    points.extend(processor::points(&system));
+    points.extend(room::points(&system, device.as_deref(), &request.archive)?);
+    cards.iter().for_each(|card| points.extend(reader::points(&system, card)));
+    points.extend(system::points(&system, &cards));
+    Ok(DoctorReport::new(target.map(str::to_owned), points))
+}
+
+/// The disk that a target names; of a directory, the one that it lies on.
+fn device_of(system: &System, target: &str) -> Result<String> {
+    if target_spec::is_simulated(target) {
+        return Err(Failure::refused(
+            "a simulated card has no reader; `cardscope doctor` alone examines this computer",
+        ));
+    }
+    let path = Path::new(target);
+    if system.is_live() && (path.is_dir() || path.is_file()) {
+        let below = filesystem::of_path(path).ok().and_then(|found| found.disk);
+        return below.ok_or_else(|| Failure::refused(format!("{target} is not on a single disk")));
+    }
+    match BlockDevice::find(system, target) {
+        Some(device) => Ok(device.disk().name),
+        None => Err(Failure::refused(format!(
+            "{target} is not a block device; `cardscope list --all` shows the devices"
+        ))),
+    }
+}
+
+/// Cards and readers that are present, or the one that was asked for.
+fn cards(system: &System, device: Option<&str>) -> Vec<Entry> {
+    let mut found = list::list(system, Scope::WithLoops);
+    match device {
+        Some(device) => found.retain(|entry| entry.name == device),
+        None => found.retain(|entry| entry.removable),
+    }
+    found
+}

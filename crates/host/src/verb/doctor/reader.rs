@@ -1,0 +1,182 @@
+//! The way to one card: the bus it hangs on, what stands between, and what would slow a test down there.
+//!
+//! Ceilings of the buses: sd-facts sections 4, 7 and 8, by way of `cardscope_sd::bus`.
+
+use cardscope_device::bus::Bus;
+use cardscope_device::inspect;
+use cardscope_device::list::Entry;
+use cardscope_device::system::System;
+use cardscope_device::usb::{self, UsbTopology};
+use cardscope_model::doctor::{Point, Question, State, Topic};
+use cardscope_model::identity::Identity;
+use cardscope_model::usb::{UsbProtocol, UsbReader};
+
+/// Modes of the SD bus that any card speaks, and the letters of the marks that only faster buses can meet.
+const SLOW_MODES: &[&str] = &["Default Speed", "High Speed", "SDR12", "SDR25"];
+
+/// Slowest USB link in Mbit/s on which a UHS-I card is not held back.
+const USB_3: u32 = 5_000;
+
+pub(super) fn points(system: &System, card: &Entry) -> Vec<Point> {
+    let identity =
+        cardscope_session::card_identity::judged(inspect::inspect(system, &card.name).unwrap_or_default());
+    let mut points = vec![bus(card, &identity)];
+    if card.bus == Bus::Usb {
+        points.extend(usb(system, card, &identity));
+    }
+    points.push(free(card));
+    points.into_iter().map(|point| point.about(&card.path)).collect()
+}
+
+const BUS: Question<'static> = Topic::Reader.asks("reader-bus", "no card is faster than its bus");
+
+/// `PCIe 3.0 x1, 985 MB/s at most`.
+fn seen(identity: &Identity) -> String {
+    let mode = identity.bus_mode().unwrap_or_else(|| "mode unknown".to_owned());
+    let ceiling = identity.ceiling_mb_s().map(|mb_s| format!(", {mb_s:.0} MB/s at most"));
+    format!("{mode}{}", ceiling.unwrap_or_default())
+}
+
+fn bus(card: &Entry, identity: &Identity) -> Point {
+    match card.bus {
+        Bus::Mmc => slot(identity),
+        Bus::Usb => link(identity),
+        Bus::Nvme => pcie(identity),
+        Bus::Loop | Bus::Nbd => BUS.warn(
+            format!("{} is a {} device, which is measured as well", card.path, card.bus),
+            "test the card's own device",
+        ),
+        Bus::Ata | Bus::Virtio | Bus::Other => BUS.unknown(format!("the bus is {}", card.bus)),
+    }
+}
+
+fn slot(identity: &Identity) -> Point {
+    let mmc = identity.mmc.clone().unwrap_or_default();
+    let Some(mode) = &mmc.mode else {
+        return BUS
+            .unknown(seen(identity))
+            .advise("run `sudo cardscope doctor`: only root can read the bus mode");
+    };
+    if let Some(slow) = identity.findings.iter().find(|f| f.claim == "clock-below-timing") {
+        return BUS
+            .warn(slow.verdict.clone(), "try another slot or reader, or raise the board's SD clock limit");
+    }
+    // U, V and A marks come with UHS-I (PLS 4.13); their cards speak SDR50 and faster.
+    let fast = identity.marks.iter().map(ToString::to_string).find(|mark| mark.starts_with(['U', 'V', 'A']));
+    match fast {
+        Some(mark) if SLOW_MODES.contains(&mode.as_str()) => {
+            let advice = "use a slot or reader with UHS-I, clean the contacts, and look for tuning errors: \
+                          dmesg | grep mmc";
+            BUS.warn(format!("{}, although the card has {mark} and supports UHS-I", seen(identity)), advice)
+        }
+        _ => BUS.ok(seen(identity)),
+    }
+}
+
+fn link(identity: &Identity) -> Point {
+    let usb = identity.usb.clone().unwrap_or_default();
+    match usb.speed_mbit_s {
+        None => BUS.unknown(seen(identity)),
+        Some(mbit_s) if mbit_s >= USB_3 => BUS.ok(seen(identity)),
+        Some(mbit_s) if mbit_s < 480 => {
+            BUS.fail(seen(identity), "plug the reader into another port, without a hub or extension cable")
+        }
+        Some(_) => BUS.warn(
+            format!("{}: too slow for a UHS card", seen(identity)),
+            "plug the reader into a USB 3 port, or use a USB 3 reader",
+        ),
+    }
+}
+
+fn pcie(identity: &Identity) -> Point {
+    match &identity.pcie {
+        Some(link) if link.limited => {
+            let most = match (link.max_speed_gt_s, link.max_width) {
+                (Some(speed), Some(width)) => format!("{speed} GT/s x{width}"),
+                _ => "more".to_owned(),
+            };
+            let advice = "use a slot or adapter with more lanes or newer PCIe, or raise its link speed in \
+                          the firmware setup";
+            BUS.warn(format!("{}, although the card supports {most}", seen(identity)), advice)
+        }
+        Some(link) if link.ceiling_mb_s.is_some() => BUS.ok(seen(identity)),
+        _ => BUS.unknown(seen(identity)),
+    }
+}
+
+fn usb(system: &System, card: &Entry, identity: &Identity) -> Vec<Point> {
+    let reader = identity.usb.clone().unwrap_or_default();
+    let mut points = vec![protocol(&reader)];
+    if let Some(topology) = usb::topology(system, &card.name) {
+        points.extend(wrong_port(&reader, &topology));
+        points.extend(shared(&topology));
+        points.push(autosuspend(&topology));
+    }
+    points
+}
+
+fn protocol(reader: &UsbReader) -> Point {
+    let point = Topic::Reader.asks(
+        "reader-protocol",
+        "bulk-only transport handles one command at a time, so tests with a queue have no effect",
+    );
+    match reader.protocol {
+        Some(UsbProtocol::Uas) => point.ok("USB Attached SCSI, with a queue"),
+        Some(UsbProtocol::Bot) => point.warn(
+            "bulk-only transport, without a queue",
+            "for tests at Q8 and Q32 use a UAS reader or a built-in slot",
+        ),
+        None => point.unknown("not reported by the driver"),
+    }
+}
+
+fn wrong_port(reader: &UsbReader, topology: &UsbTopology) -> Option<Point> {
+    let slow = reader.speed_mbit_s.is_some_and(|mbit_s| mbit_s < USB_3);
+    let built_for = topology.built_for.filter(|version| *version >= 3.0 && slow)?;
+    let seen = format!(
+        "{} supports USB {built_for} and is linked at {} Mbit/s",
+        topology.reader, reader.speed_mbit_s?
+    );
+    let why = "a USB 3 reader in a USB 2 port, on a bad cable or not fully plugged in runs at a tenth of \
+               its speed";
+    Some(
+        Topic::Reader
+            .asks("reader-port", why)
+            .warn(seen, "plug it fully and quickly into a blue or SS port, without cables or hubs"),
+    )
+}
+
+fn shared(topology: &UsbTopology) -> Option<Point> {
+    let others = (topology.neighbours > 0)
+        .then(|| format!("{} other storage devices on the bus", topology.neighbours));
+    let hubs = (!topology.hubs.is_empty()).then(|| format!("behind {}", topology.hubs.join(", ")));
+    let seen: Vec<String> = [hubs, others].into_iter().flatten().collect();
+    if seen.is_empty() {
+        return None;
+    }
+    let why = "other devices share the bandwidth of hub and host controller, and each hub adds latency";
+    let point = Topic::Reader.asks("reader-shared", why).is(State::Warn, seen.join("; "));
+    Some(point.advise("plug the reader directly into the computer, and unplug other storage"))
+}
+
+fn autosuspend(topology: &UsbTopology) -> Point {
+    let point = Topic::Reader
+        .asks("reader-autosuspend", "a suspended reader needs long for its first I/O, and may lose its card");
+    match topology.autosuspend_ms {
+        None => point.ok("off"),
+        Some(ms) => point.warn(
+            format!("on, after {:.1} s without I/O", ms as f64 / 1e3),
+            format!("echo on | sudo tee {}", topology.power_control.display()),
+        ),
+    }
+}
+
+fn free(card: &Entry) -> Point {
+    let why = "a card in use cannot be tested by writing, and disturbs read tests";
+    let point = Topic::Reader.asks("reader-card", why);
+    match &card.reason {
+        None => point.ok("not in use"),
+        Some(_) if card.empty => point.warn("no card inserted", "insert the card"),
+        Some(reason) => point.is(State::Warn, reason.clone()),
+    }
+}

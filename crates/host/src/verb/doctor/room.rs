@@ -1,0 +1,175 @@
+//! Room: in memory for the buffers of a test, and whether the kernel lets them be locked; on disk for the journal that saves
+//! a card's data, and for the archive.
+
+use cardscope_device::filesystem;
+use cardscope_device::system::System;
+use cardscope_device::vitals;
+use cardscope_model::doctor::{Point, State, Topic};
+use cardscope_model::units::{BinarySize, MIB};
+use cardscope_session::archive_access::path_of;
+use cardscope_session::error::Result;
+use cardscope_session::options::ArchiveAt;
+use cardscope_store::{is_server, shown};
+use rustix::process::{Resource, getrlimit};
+use std::path::{Path, PathBuf};
+
+/// Queue depth 32 with blocks of 1 MiB wants 32 MiB of buffers; a full verify and the maps want some hundred.
+const WANTED: u64 = 512 * MIB;
+const LEAST: u64 = 96 * MIB;
+
+/// Registered buffers of the deepest queue that recipes ask for, with the rings.
+const LOCKED: u64 = 40 * MIB;
+
+/// CAP_IPC_LOCK (`capabilities(7)`): no limit on locked memory.
+const CAP_IPC_LOCK: u32 = 14;
+
+/// Pressure over ten seconds in percent.
+const PRESSURE: f64 = 5.0;
+
+pub(super) fn points(system: &System, device: Option<&str>, archive: &ArchiveAt) -> Result<Vec<Point>> {
+    let mut points = vec![available(system)];
+    if system.is_live() {
+        points.push(locked(system));
+    }
+    points.push(page_cache(system));
+    if system.is_live() {
+        points.push(journal_place(device));
+        points.push(archive_place(device, archive)?);
+    }
+    Ok(points)
+}
+
+fn available(system: &System) -> Point {
+    let point = Topic::Memory.asks("memory", "swapping adds I/O to the test");
+    let Some(memory) = vitals::memory(system) else {
+        return point.unknown("not reported by the kernel");
+    };
+    let pressure = vitals::pressure(system, "memory").map_or(0.0, |p| p.some.avg10);
+    let size = |bytes: u64| format!("{} MiB", bytes / MIB);
+    let seen = format!(
+        "{} of {} available, {} swapped, tasks waited {pressure:.1} % of the last 10 s for memory",
+        size(memory.available),
+        size(memory.total),
+        size(memory.swap_used)
+    );
+    match memory.available {
+        bytes if bytes < LEAST => point.fail(seen, "stop other programs: a test needs some hundred MiB"),
+        bytes if bytes < WANTED || pressure > PRESSURE => {
+            point.warn(seen, "stop other programs before measuring")
+        }
+        _ => point.ok(seen),
+    }
+}
+
+fn locked(system: &System) -> Point {
+    let point = Topic::Memory.asks(
+        "locked-memory",
+        "io_uring locks its buffers in memory; without them \
+                                    each I/O takes more processor time",
+    );
+    if vitals::capabilities(system).is_some_and(|set| set >> CAP_IPC_LOCK & 1 == 1) {
+        return point.ok("unlimited (CAP_IPC_LOCK)");
+    }
+    let unlimited = "add \"* - memlock unlimited\" to /etc/security/limits.d/cardscope.conf and log in again, or run with sudo";
+    match getrlimit(Resource::Memlock).current {
+        None => point.ok("no limit"),
+        Some(bytes) if bytes >= LOCKED => point.ok(format!("{} may be locked", BinarySize(bytes))),
+        Some(bytes) => point.warn(format!("{} may be locked", BinarySize(bytes)), unlimited),
+    }
+}
+
+/// The page cache matters for directories on file systems without direct I/O.
+fn page_cache(system: &System) -> Point {
+    let number = |name: &str| vitals::sysctl(system, name).and_then(|text| text.parse::<u64>().ok());
+    let total = vitals::memory(system).map_or(0, |memory| memory.total);
+    let limit = number("vm/dirty_bytes")
+        .filter(|bytes| *bytes > 0)
+        .or_else(|| Some(total / 100 * number("vm/dirty_ratio")?));
+    let point = Topic::Memory.asks(
+        "page-cache",
+        "without direct I/O, a test smaller than this limit \
+                                    measures the page cache",
+    );
+    let Some(limit) = limit else { return point.unknown("not reported by the kernel") };
+    let seen = format!("up to {} MiB are buffered before writes wait", limit / MIB);
+    match number("vm/laptop_mode") {
+        Some(1..) => point.warn(format!("{seen}; laptop mode delays writes"), "sudo sysctl vm.laptop_mode=0"),
+        _ => point.ok(seen),
+    }
+}
+
+/// A quick verify saves up to some hundred MiB, a thorough one 2 GiB.
+const WANTED_ON_DISK: u64 = 3072 * MIB;
+const LEAST_ON_DISK: u64 = 128 * MIB;
+
+/// What puts the user's own folders on another disk.
+const OTHER_FOLDERS: &str = "export XDG_STATE_HOME and XDG_DATA_HOME to folders on another disk";
+
+fn journal_place(device: Option<&str>) -> Point {
+    let journal = cardscope_journal::folder::folder().map_err(|e| e.to_string());
+    let why = "journals are stored here, and restored after a crash";
+    folder("journal-place", journal, device, (why, OTHER_FOLDERS))
+}
+
+/// # Errors
+/// If the archive has the address of something that is neither file nor server.
+fn archive_place(device: Option<&str>, archive: &ArchiveAt) -> Result<Point> {
+    let why = "results are stored here as soon as they are measured";
+    let path = path_of(archive.named());
+    if let Ok(path) = &path
+        && is_server(path)?
+    {
+        let server = shown(path);
+        let seen = format!("{} is on a server, which was not checked", server.display());
+        return Ok(Topic::Storage.asks("archive-place", why).unknown(seen));
+    }
+    let elsewhere = match archive.named() {
+        Some(_) => "name an archive on another disk with --archive or CARDSCOPE_ARCHIVE",
+        None => OTHER_FOLDERS,
+    };
+    Ok(folder("archive-place", path.map_err(|e| e.to_string()), device, (why, elsewhere)))
+}
+
+fn folder(
+    name: &str,
+    path: Result<PathBuf, String>,
+    device: Option<&str>,
+    (why, elsewhere): (&str, &str),
+) -> Point {
+    let point = Topic::Storage.asks(name, why);
+    let path = match path {
+        Ok(path) => path,
+        Err(reason) => {
+            return point.fail(reason, "export HOME, or XDG_STATE_HOME and XDG_DATA_HOME");
+        }
+    };
+    if let Some(device) = device
+        && filesystem::lies_on(&path, device)
+    {
+        let seen = format!("{} is on {device} itself", path.display());
+        let state = if name == "journal-place" { State::Fail } else { State::Warn };
+        return point.is(state, seen).advise(elsewhere);
+    }
+    let Some((free, read_only)) = room(&path) else {
+        return point.unknown(format!("{} cannot be read", path.display()));
+    };
+    let below = filesystem::of_path(&path).ok();
+    let kind = below.as_ref().map_or("an unknown file system", |found| found.name.as_str());
+    let seen = format!("{} on {kind}, {} MiB free", path.display(), free / MIB);
+    match free {
+        _ if read_only => point.fail(format!("{seen}, read-only"), elsewhere),
+        free if free < LEAST_ON_DISK => point.fail(seen, elsewhere),
+        _ if matches!(kind, "tmpfs" | "ramfs") => {
+            point.warn(format!("{seen}: in memory, lost after a crash"), elsewhere)
+        }
+        free if free < WANTED_ON_DISK => point.warn(seen, elsewhere),
+        _ => point.ok(seen),
+    }
+}
+
+/// Free bytes, and whether it is read-only, of the nearest folder that is there.
+fn room(path: &Path) -> Option<(u64, bool)> {
+    let path = std::path::absolute(path).ok()?;
+    let there = path.ancestors().find(|p| p.is_dir())?;
+    filesystem::room(there).ok().map(|room| (room.free, room.read_only))
+}

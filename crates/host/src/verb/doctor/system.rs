@@ -1,0 +1,283 @@
+//! The kernel (io_uring, its age, whether it runs in a virtual machine, quirks that somebody has set), the tools and drivers
+//! that some verbs need, programs that are known to disturb (those that mount what comes, read what is mounted, or trim
+//! what is idle), and what this user may do. Capabilities: `capabilities(7)`.
+
+use cardscope_device::list::Entry;
+use cardscope_device::permission::can_be_asked;
+use cardscope_device::system::System;
+use cardscope_device::{host, vitals};
+use cardscope_engine::real::io_uring_allowed;
+use cardscope_model::doctor::{Point, State, Topic};
+use cardscope_session::file_system_tool::find_tool;
+use rustix::fs::{Access, access};
+use std::path::Path;
+
+/// First kernel that numbers the coming of disks, by which a swapped card is noticed (`diskseq`).
+const NUMBERS_DISKS: (u32, u32) = (5, 15);
+
+pub(super) fn points(system: &System, cards: &[Entry]) -> Vec<Point> {
+    let mut points = vec![io_uring(system), age(system), machine(system)];
+    points.extend(rights(system, cards));
+    points.extend(services(system));
+    points.extend(quirks(system));
+    points.extend(helpers(system));
+    points
+}
+
+fn io_uring(system: &System) -> Point {
+    let point = Topic::Kernel.asks(
+        "io-uring",
+        "without io_uring, threads emulate deep queues, which takes \
+                                    processor time and understates fast cards",
+    );
+    let setting = vitals::io_uring_disabled(system);
+    let allow = "sudo sysctl kernel.io_uring_disabled=0";
+    let container = "run outside of the container, or with --security-opt seccomp=unconfined";
+    if !system.is_live() {
+        return match setting {
+            None => point.unknown("not in the recording"),
+            Some(0) => point.ok("allowed"),
+            Some(n) => point.warn(format!("kernel.io_uring_disabled is {n}"), allow),
+        };
+    }
+    match (io_uring_allowed(), setting) {
+        (Ok(()), _) => point.ok("allowed"),
+        (Err(_), Some(n @ 1..)) => point.warn(format!("kernel.io_uring_disabled is {n}"), allow),
+        (Err(error), _) => point.warn(format!("refused: {error}"), container),
+    }
+}
+
+fn age(system: &System) -> Point {
+    let why = "kernels before 5.15 do not report a card swapped for one of the same size during a test";
+    let point = Topic::Kernel.asks("kernel", why);
+    let Some(release) = host::kernel(system) else {
+        return point.unknown("unknown");
+    };
+    match version(&release) {
+        Some(version) if version >= NUMBERS_DISKS => point.ok(release),
+        Some(_) => point.warn(release, "do not swap cards during a test, or use a newer kernel"),
+        None => point.unknown(release),
+    }
+}
+
+fn version(release: &str) -> Option<(u32, u32)> {
+    let mut parts = release.split(|c: char| !c.is_ascii_digit());
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+}
+
+fn machine(system: &System) -> Point {
+    let why = "in a virtual machine each I/O and timer goes through the host and its caches";
+    let point = Topic::Kernel.asks("machine", why);
+    match vitals::hypervisor(system) {
+        None => point.ok("none"),
+        Some(found) => {
+            let name = found.name.map_or_else(String::new, |name| format!(" ({name})"));
+            point.warn(
+                format!("a virtual machine{name}"),
+                "measure on the host itself, or compare only with results of this machine",
+            )
+        }
+    }
+}
+
+/// `usb-storage.quirks` can turn UAS off, and with it the queue.
+fn quirks(system: &System) -> Option<Point> {
+    let set = vitals::module_parameter(system, "usb_storage", "quirks").filter(|text| text.contains(':'))?;
+    let seen = format!("usb-storage.quirks={set}");
+    let why = "quirks change how the kernel drives a reader; `u` turns off UAS and its queue";
+    Some(
+        Topic::Kernel.asks("usb-quirks", why).warn(
+            seen,
+            "remove it from the kernel command line or /etc/modprobe.d unless the reader needs it",
+        ),
+    )
+}
+
+/// A tool, what it would give, and the Debian package that has it.
+const TOOLS: &[(&str, &str, &str)] = &[
+    ("mkfs.fat", "`format` makes FAT on cards up to 32 GB", "dosfstools"),
+    ("mkfs.exfat", "`format` makes exFAT on larger cards, and `map` tries small writes on it", "exfatprogs"),
+    ("mkfs.ext4", "`map` tries small writes on ext4", "e2fsprogs"),
+    ("mkfs.f2fs", "`map` tries small writes on F2FS", "f2fs-tools"),
+    ("mkfs.nilfs2", "`map` tries small writes on NILFS2", "nilfs-tools"),
+    ("fusermount3", "`sim serve` serves a simulated card without root", "fuse3"),
+];
+
+fn helpers(system: &System) -> Vec<Point> {
+    let mut points = Vec::new();
+    if system.is_live() {
+        points.push(tools());
+        points.push(fuse(system));
+    }
+    points.push(nvme(system));
+    points
+}
+
+fn tools() -> Point {
+    let missing: Vec<_> = TOOLS.iter().filter(|(tool, _, _)| find_tool(tool).is_none()).collect();
+    let why = "some verbs use these tools, and skip a test without them";
+    let point = Topic::Helpers.asks("tools", why);
+    if missing.is_empty() {
+        return point.ok(format!("all {} installed", TOOLS.len()));
+    }
+    let seen: Vec<String> = missing.iter().map(|(tool, gives, _)| format!("{tool} ({gives})")).collect();
+    let packages: Vec<&str> = missing.iter().map(|(_, _, package)| *package).collect();
+    point.warn(format!("missing: {}", seen.join(", ")), format!("sudo apt install {}", packages.join(" ")))
+}
+
+fn fuse(system: &System) -> Point {
+    let why = "simulated cards are served to other programs through FUSE";
+    let point = Topic::Helpers.asks("fuse", why);
+    if Path::new("/dev/fuse").exists() || vitals::file_systems(system).iter().any(|name| name == "fuse") {
+        return point.ok("available");
+    }
+    point.warn("missing in the kernel", "sudo modprobe fuse; or use `sim serve --nbd`")
+}
+
+fn nvme(system: &System) -> Point {
+    let point = Topic::Helpers.asks("nvme-driver", "SD Express cards use NVMe");
+    if vitals::nvme_driver(system) {
+        return point.ok("available");
+    }
+    let seen = "not loaded; it comes by itself with the first NVMe card where available";
+    point.unknown(seen).advise("sudo modprobe nvme")
+}
+
+const MOUNTS: &str = "mounts cards as they come";
+const READS: &str = "reads every file of a mounted card";
+const ENDS: &str = "wait until it finishes";
+
+/// Beginning of a program's name as `/proc/N/comm` has it (15 letters at most), what it does, and how to stop it.
+const DISTURBERS: &[(&str, &str, &str)] = &[
+    ("gvfs-udisks2-vo", MOUNTS, "gsettings set org.gnome.desktop.media-handling automount false"),
+    ("udiskie", MOUNTS, "pkill udiskie"),
+    ("usbmount", MOUNTS, "sudo systemctl mask usbmount"),
+    ("tracker-miner", READS, "tracker3 daemon --terminate"),
+    ("localsearch", READS, "localsearch daemon --terminate"),
+    ("baloo_file", READS, "balooctl6 suspend"),
+    ("updatedb", "walks through every file", "wait until it finishes, or sudo pkill updatedb"),
+    (
+        "fstrim",
+        "discards what is free on mounted cards",
+        "wait until it finishes; sudo systemctl stop fstrim.timer",
+    ),
+    ("smartd", "asks disks for their health every half hour", "sudo systemctl stop smartd"),
+    ("fsck", "checks a file system", ENDS),
+    ("dd", "copies", ENDS),
+    ("fio", "measures a disk", ENDS),
+    ("badblocks", "reads or writes a whole disk", ENDS),
+    ("f3write", "fills a card", ENDS),
+    ("f3read", "reads a card", ENDS),
+    ("f3probe", "probes a card", ENDS),
+    (
+        "unattended-upgr",
+        "installs updates",
+        "wait until it finishes, or sudo systemctl stop unattended-upgrades",
+    ),
+    ("packagekitd", "may install updates", "sudo systemctl stop packagekit"),
+];
+
+fn services(system: &System) -> Vec<Point> {
+    let why = "other I/O on the card, its reader or the processor disturbs the test";
+    let point = Topic::Services.asks("services", why);
+    let running = vitals::programs(system);
+    if running.is_empty() {
+        return vec![point.unknown("no programs visible")];
+    }
+    let runs = |(name, does, stop): &(&str, &str, &str)| {
+        let program = running.iter().find(|program| is(program, name))?;
+        Some(point.warn(format!("{program} is running: it {does}"), *stop))
+    };
+    let found: Vec<Point> = DISTURBERS.iter().filter_map(runs).collect();
+    if found.is_empty() { vec![point.ok("none known")] } else { found }
+}
+
+/// Short names must be whole, others may go on (`tracker-miner-fs-3`, `fsck.ext4`).
+fn is(program: &str, name: &str) -> bool {
+    program == name || (name.len() > 3 && program.starts_with(name))
+}
+
+/// Numbers of capabilities, what each is needed for, and its name.
+const NEEDED: [(u32, &str, &str); 2] = [
+    (
+        21,
+        "cap-sys-admin",
+        "needed to empty the page cache of a device, and to read an NVMe card's SMART log and an SD slot's \
+         bus mode",
+    ),
+    (17, "cap-sys-rawio", "needed to send SD commands to the card"),
+];
+
+fn rights(system: &System, cards: &[Entry]) -> Vec<Point> {
+    if !system.is_live() {
+        return Vec::new();
+    }
+    let mut points = vec![devices(cards)];
+    points.extend(NEEDED.iter().map(|(bit, name, why)| capability(system, *bit, name, why)));
+    points
+}
+
+fn devices(cards: &[Entry]) -> Point {
+    const WHY: &str = "without access to the block device, only directories can be tested";
+    let point = Topic::Rights.asks("block-devices", WHY);
+    let advice = "sudo usermod -aG disk $USER, then log in again; or run with sudo";
+    let allowed = |card: &&Entry| access(card.path.as_str(), Access::READ_OK | Access::WRITE_OK).is_ok();
+    let refused: Vec<&str> =
+        cards.iter().filter(|card| !allowed(card)).map(|card| card.path.as_str()).collect();
+    let root = rustix::process::geteuid().is_root();
+    let asked = || !root && can_be_asked();
+    match (cards.is_empty(), refused.is_empty()) {
+        (true, _) if root => point.ok("running as root; no card is present"),
+        (true, _) if asked() => point.unknown(format!("no card is present; {ASKED}")),
+        (true, _) => point.unknown("no card is present").advise(advice),
+        (false, true) => point.ok(format!("all {} cards and readers can be opened", cards.len())),
+        (false, false) if asked() => point.ok(format!("not directly: {}; {ASKED}", refused.join(", "))),
+        (false, false) => {
+            let state = if refused.len() == cards.len() { State::Fail } else { State::Warn };
+            point.is(state, format!("this user cannot open {}", refused.join(", "))).advise(advice)
+        }
+    }
+}
+
+/// The way that is left to a user without rights.
+const ASKED: &str =
+    "UDisks2 opens a card for this user, if a polkit rule or an administrator's password allows it";
+
+fn capability(system: &System, bit: u32, name: &str, why: &str) -> Point {
+    let point = Topic::Rights.asks(name, why);
+    match vitals::capabilities(system) {
+        Some(set) if set >> bit & 1 == 1 => point.ok("yes"),
+        Some(_) => point.warn("no", "run with sudo"),
+        None => point.unknown("not reported by the system"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_are_compared_by_number() {
+        assert_eq!(version("6.12.25+rpt-rpi-2712"), Some((6, 12)));
+        assert!(version("5.4.0-42-generic").unwrap() < NUMBERS_DISKS);
+        assert!(version("5.15.0").unwrap() >= NUMBERS_DISKS && version("10.0").unwrap() >= NUMBERS_DISKS);
+        assert_eq!(version("unknown"), None);
+    }
+
+    #[test]
+    fn what_a_missing_tool_would_give_is_what_the_verbs_do_with_it() {
+        let gives = |tool: &str| TOOLS.iter().find(|(name, _, _)| *name == tool).map(|(_, gives, _)| *gives);
+        for tool in ["mkfs.ext4", "mkfs.f2fs", "mkfs.nilfs2", "mkfs.exfat"] {
+            assert!(gives(tool).is_some_and(|gives| gives.contains("`map`")), "{tool}");
+        }
+        let fat = gives("mkfs.fat").unwrap();
+        assert!(fat.contains("`format`") && !fat.contains("map"), "{fat}");
+    }
+
+    #[test]
+    fn names_are_cut_to_fifteen_letters_by_the_kernel_and_found_so() {
+        assert!(DISTURBERS.iter().all(|(name, _, _)| name.len() <= 15));
+        assert!(is("tracker-miner-f", "tracker-miner") && is("fsck.ext4", "fsck") && is("dd", "dd"));
+        assert!(!is("ddrescue", "dd") && !is("fiona", "fio"));
+    }
+}

@@ -1,0 +1,203 @@
+//! `observe`: watches a system in use without I/O of its own on the card, and says what the system waits for.
+//!
+//! The counters come from `device::watching`, what they mean from `analysis::observe`. The watch's own log never goes
+//! to the watched card while the watch lasts: what would lie there is kept in memory until its end.
+
+mod recording;
+mod request;
+mod sample;
+
+pub use cardscope_device::watching::Counters;
+pub use request::Request;
+
+use crate::judge::{Side, compare, summarise, verdict};
+use cardscope_device::system::System;
+use cardscope_device::watching::{self, Look, Watcher};
+use cardscope_engine::event::Listener;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::pending;
+use cardscope_model::caveat::Caveat;
+use cardscope_model::observe::{Observation, ObserveReport, PartitionTraffic};
+use cardscope_model::report::{Header, Report};
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::frame::Outcome;
+use recording::WatchRecorder;
+use request::Length;
+use std::time::{Duration, Instant};
+
+/// How often a wait asks whether it is still wanted.
+const SLICE: Duration = Duration::from_millis(50);
+
+/// Over less than this the kernel's counters, which tick in hundredths of a second, tell no shares.
+const LEAST_TIME: Duration = Duration::from_millis(500);
+
+/// What the kernel counted of a device of this machine by now; the device is not touched.
+pub fn counters(name: &str) -> Option<Counters> {
+    watching::counters(&System::host(), name)
+}
+
+/// Watches.
+///
+/// # Errors
+/// If there is no such device, or nothing can be told of it: nothing was begun then.
+pub fn observe(
+    request: &Request,
+    interrupt: &Interrupt,
+    events: &mut dyn Listener,
+) -> Result<Outcome<ObserveReport>> {
+    request.check()?;
+    let system = request.machine.system()?;
+    if !system.is_live() && request.length() != Length::Nothing {
+        return Err(Failure::refused(
+            "a recorded machine does not change over time; with --sysfs, give --from-boot",
+        ));
+    }
+    let watcher = Watcher::open(&system, &request.target).map_err(Failure::refused)?;
+    let baseline = request.baseline.as_deref().map(|name| baseline_of(name, request)).transpose()?;
+    let first = watcher.look().map_err(Failure::refused)?;
+    let mut report = begun(request, &watcher, &first);
+    let mut recorder = WatchRecorder::begin(request, &system, &mut report)?;
+    let _owing = pending::owing("what was seen is summed up", "");
+    let failure = match request.length() {
+        Length::Nothing => None,
+        _ => {
+            let mut watch = Watch { watcher: &watcher, report: &mut report, recorder: &mut recorder };
+            watch.run(request, interrupt, events).err()
+        }
+    };
+    finish(&mut report, baseline.as_ref().map(|baseline| (baseline, request)));
+    report.header.error = failure.as_ref().map(Failure::to_string);
+    let not_stored = recorder.finish(&mut report, failure.as_ref()).err();
+    Ok(Outcome::of(report, failure.or(not_stored)))
+}
+
+/// The watch that this one is held against.
+fn baseline_of(name: &str, request: &Request) -> Result<ObserveReport> {
+    let report: ObserveReport = cardscope_session::baseline::load(name, request.archive.named(), "observe")?;
+    match report.body.samples.is_empty() {
+        true => Err(Failure::refused(format!("{name} has no watched time to compare with"))),
+        false => Ok(report),
+    }
+}
+
+fn begun(request: &Request, watcher: &Watcher, first: &Look) -> ObserveReport {
+    let mut report = Report {
+        header: Header { target: request.target.clone(), ..Header::default() },
+        body: Observation {
+            device: watcher.disk(),
+            began_uptime_seconds: first.uptime,
+            every_seconds: request.every.as_secs_f64(),
+            from_boot: request.from_boot.then(|| sample::since_boot(first)),
+            ..Observation::default()
+        },
+    };
+    if first.io_stall_us.is_none() {
+        report.header.caveats.push(Caveat::other(
+"the kernel has no pressure information, so waits are estimated from blocked tasks; add psi=1 to the kernel \
+ command line",
+));
+    }
+    report
+}
+
+/// A watch under way.
+struct Watch<'a> {
+    watcher: &'a Watcher,
+    report: &'a mut ObserveReport,
+    recorder: &'a mut WatchRecorder,
+}
+
+impl Watch<'_> {
+    fn run(&mut self, request: &Request, interrupt: &Interrupt, events: &mut dyn Listener) -> Result<()> {
+        // On a busy disk the archive takes seconds to open: what moved meanwhile is no part of the first sample.
+        let first = self.watcher.look().map_err(Failure::io)?;
+        let began = Instant::now();
+        self.report.body.began_uptime_seconds = first.uptime;
+        let length = match request.length() {
+            Length::For(length) => Some(length),
+            Length::UntilStopped | Length::Nothing => None,
+        };
+        let what = format!("watching {}", request.target);
+        let seconds = length.map(|l| l.as_secs_f64());
+        events.stage(&what, None, seconds);
+        let mut last = (began, first.clone());
+        loop {
+            let next = last.0 + request.every;
+            let end = length.map(|length| began + length);
+            let waited = wait(end.map_or(next, |end| next.min(end)), interrupt);
+            // The range that Ctrl-C ends was watched, too.
+            if !waited && last.0.elapsed() < LEAST_TIME {
+                return stopped(length);
+            }
+            let look = self.watcher.look().map_err(Failure::io)?;
+            let now = Instant::now();
+            let sample = sample::between(&last.1, &look, now.duration_since(last.0).as_secs_f64());
+            self.traffic(&first, &look);
+            self.report.body.samples.push(sample);
+            last = (now, look);
+            let moved = last.1.device.read_bytes + last.1.device.write_bytes;
+            let before = first.device.read_bytes + first.device.write_bytes;
+            let seconds = began.elapsed().as_secs_f64();
+            events.progress(moved.saturating_sub(before), seconds);
+            if !waited {
+                return stopped(length);
+            }
+            self.recorder.meanwhile(self.report, events);
+            if end.is_some_and(|end| now >= end) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn traffic(&mut self, first: &Look, now: &Look) {
+        let part = |(name, after): &(String, cardscope_device::watching::Counters)| {
+            let before = first.partitions.iter().find(|(known, _)| known == name).map(|(_, c)| *c);
+            let before = before.unwrap_or_default();
+            PartitionTraffic {
+                name: name.clone(),
+                read_bytes: after.read_bytes.saturating_sub(before.read_bytes),
+                write_bytes: after.write_bytes.saturating_sub(before.write_bytes),
+            }
+        };
+        self.report.body.partitions = now.partitions.iter().map(part).collect();
+    }
+}
+
+/// Ctrl-C ends a watch without an end as it is meant to.
+fn stopped(length: Option<Duration>) -> Result<()> {
+    length.map_or(Ok(()), |_| Err(Failure::Interrupted))
+}
+
+/// Sleeps until then; false if interrupted.
+fn wait(until: Instant, interrupt: &Interrupt) -> bool {
+    while !interrupt.raised() {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return true;
+        }
+        std::thread::sleep(left.min(SLICE));
+    }
+    false
+}
+
+/// Figures, verdict and comparison of what was seen.
+fn finish(report: &mut ObserveReport, baseline: Option<(&ObserveReport, &Request)>) {
+    report.body.summary = summarise(&report.body.samples, report.body.began_uptime_seconds);
+    if let Some(summary) = &report.body.summary {
+        report.header.findings.push(verdict(&report.body.samples, summary));
+    }
+    let Some((baseline, request)) = baseline else { return };
+    let side = |report: &ObserveReport| (report.body.samples.clone(), report.body.began_uptime_seconds);
+    let ((was, was_began), (is, is_began)) = (side(baseline), side(report));
+    let before = Side { samples: &was, began: was_began };
+    let now = Side { samples: &is, began: is_began };
+    match compare(request.baseline.as_deref().unwrap_or_default(), before, now) {
+        Some((comparison, findings)) => {
+            report.body.comparison = Some(comparison);
+            report.header.findings.extend(findings);
+        }
+        None => report.header.caveats.push(Caveat::other(
+            "the two watches do not overlap in time since boot, so they were not compared",
+        )),
+    }
+}

@@ -1,0 +1,79 @@
+//! What a watch is asked to do.
+
+use cardscope_session::arguments::duration;
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::options::{ArchiveAt, Machine};
+use clap::Args;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long to watch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Length {
+    /// Not at all: only what the counters say since boot.
+    Nothing,
+    /// This long.
+    For(Duration),
+    /// Until interrupted, which is its proper end then.
+    UntilStopped,
+}
+
+/// Less than this tells nothing but the cost of looking.
+const LEAST: Duration = Duration::from_millis(100);
+
+/// Watch a card in use: is it what the system waits for?
+///
+/// Reads only the kernel's counters. Without --for it watches until Ctrl-C; with --from-boot alone it shows
+/// what happened since boot and ends.
+#[derive(Debug, Clone, Args)]
+#[command(mut_arg("sysfs", |copy| copy.requires("from_boot").help(
+    "Read this copy of a machine's /sys and /proc instead of the live ones; only with --from-boot"
+)))]
+pub struct Request {
+    /// Device or partition, as `list --all` shows it
+    #[arg(value_name = "DEVICE")]
+    pub target: String,
+    /// Watch this long, e.g. 90s, 5m
+    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+    pub length: Option<Duration>,
+    /// Interval between readings
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration)]
+    pub every: Duration,
+    /// Show what happened since boot, from the kernel's counters
+    #[arg(long)]
+    pub from_boot: bool,
+    /// Also save the document to FILE
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+    /// Compare with an earlier watch: a file from --save, or a session of the archive
+    #[arg(long = "against", value_name = "FILE|SESSION")]
+    pub baseline: Option<String>,
+    /// Where the results are kept.
+    #[command(flatten)]
+    pub archive: ArchiveAt,
+    /// Which machine is looked at.
+    #[command(flatten)]
+    pub machine: Machine,
+}
+
+impl Request {
+    /// How long it watches.
+    pub(super) fn length(&self) -> Length {
+        match (self.length, self.from_boot) {
+            (Some(length), _) => Length::For(length),
+            (None, true) => Length::Nothing,
+            (None, false) => Length::UntilStopped,
+        }
+    }
+
+    /// Refuses what goes against itself.
+    pub(super) fn check(&self) -> Result<()> {
+        Failure::refuse_first(&[
+            (self.every < LEAST, "--every must be at least 0.1s"),
+            (
+                self.length() == Length::Nothing && self.baseline.is_some(),
+                "--against needs --for, e.g. --for 5m",
+            ),
+        ])
+    }
+}

@@ -1,0 +1,323 @@
+//! What a card says of itself, as text: one part a paragraph, one fact a line, hints at the end.
+
+use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::identity::Identity;
+use cardscope_model::report::Tone;
+use cardscope_model::units::{BinarySize, Capacity, Degrees, Size, Speed};
+use cardscope_model::usb::UsbReader;
+use cardscope_page::figure::{in_a_line, listing, sentence};
+use cardscope_page::present_layout::present_facts;
+use cardscope_page::tree::{Block, Fact, Page, fact, findings};
+use cardscope_sd::bus::MmcBus;
+use cardscope_sd::health::CardHealth;
+use cardscope_sd::maker::UNREGISTERED;
+use cardscope_sd::mark::Demand;
+use cardscope_sd::nvme::NvmeIdentity;
+use cardscope_sd::registers::{Cid, Crc, Csd, Ocr, Scr, Ssr};
+use std::fmt::Display;
+
+/// The page, temperatures on a scale.
+pub fn page(identity: &Identity, degrees: Degrees) -> Page {
+    let tone =
+        if identity.findings.iter().any(|f| f.weight > Weight::Note) { Tone::Warning } else { Tone::Plain };
+    let mut page = Page::new("", tone, answer(identity));
+    page.because_all(Tone::Warning, heaviest(&identity.findings));
+    // Registers are for who knows them, unless there is nothing else: then they are what was asked for.
+    let fold = identity.health.is_some()
+        || identity.cid.is_some()
+        || identity.capacity.is_some()
+        || identity.nvme.is_some();
+    let mut part = |head: &str, fill: &dyn Fn(&mut Facts)| {
+        let mut facts = Facts::default();
+        fill(&mut facts);
+        match fold && REGISTERS.contains(&head) {
+            true => page.fold(head, [Block::Facts(facts.0)]),
+            false => page.add(head, [Block::Facts(facts.0)]),
+        }
+    };
+    part("Card (CID)", &|p| identity.cid.iter().for_each(|cid| cid_lines(p, cid)));
+    part("eMMC: soldered flash, not a card", &|p| {
+        p.line("name", identity.emmc.as_ref().map(|emmc| &emmc.pnm))
+    });
+    part("Capacity", &|p| capacity_lines(p, identity));
+    part(CSD, &|p| identity.csd.iter().for_each(|csd| csd_lines(p, csd)));
+    part(SCR, &|p| identity.scr.iter().for_each(|scr| scr_lines(p, scr)));
+    part(SSR, &|p| identity.ssr.iter().for_each(|ssr| ssr_lines(p, ssr)));
+    part(OCR, &|p| identity.ocr.iter().for_each(|ocr| ocr_lines(p, ocr)));
+    part("Marks it claims", &|p| identity.mark_demands.iter().for_each(|d| mark_line(p, d)));
+    part("Health", &|p| identity.health.iter().for_each(|health| health_lines(p, health)));
+    part("NVMe", &|p| identity.nvme.iter().for_each(|nvme| nvme_lines(p, nvme, degrees)));
+    part("Bus", &|p| bus_lines(p, identity));
+    part("Layout", &|p| p.0.extend(identity.layout.iter().flat_map(present_facts)));
+    page.fold("Findings", [Block::Remarks(findings::of(&identity.findings))]);
+    page
+}
+
+/// Parts that only show with details.
+const REGISTERS: [&str; 4] = [CSD, SCR, SSR, OCR];
+const CSD: &str = "Card-specific data (CSD)";
+const SCR: &str = "Configuration (SCR)";
+const SSR: &str = "SD status (SSR)";
+const OCR: &str = "Operating conditions (OCR)";
+
+/// Maker, name, size and marks in a line; without any of them what the registers say.
+fn answer(identity: &Identity) -> String {
+    let size = identity.capacity.as_ref().map(|capacity| Size(capacity.bytes).to_string());
+    let marks: Vec<String> = identity.mark_demands.iter().map(|demand| demand.mark.to_string()).collect();
+    let marks = (!marks.is_empty()).then(|| format!("claims {}", marks.join(" ")));
+    let family = || identity.csd.as_ref()?.family.as_ref().map(|family| format!("{family} card"));
+    let name = name(identity).or_else(family);
+    let mut parts: Vec<String> = [name, size, marks].into_iter().flatten().collect();
+    if parts.is_empty() {
+        parts.extend(registers(identity));
+    }
+    parts.extend(identity.health.iter().filter_map(|health| {
+        health.told.life_used_percent.map(|used| format!("{used} % of its rated life used"))
+    }));
+    match parts.is_empty() {
+        true => "The card's registers are not readable here.".to_owned(),
+        false => in_a_line(&sentence(&parts.join(", "))),
+    }
+}
+
+/// What the registers say that name no card.
+fn registers(identity: &Identity) -> Vec<String> {
+    let scr = identity.scr.iter().flat_map(|scr| {
+        let version = scr.version.as_ref().map(|version| format!("SD specification {version}"));
+        version.into_iter().chain([format!("bus of {}", widths(scr))])
+    });
+    let ssr = identity.ssr.iter().map(|ssr| match ssr.au_size_bytes {
+        Some(bytes) => format!("no speed marks, allocation unit {}", BinarySize(bytes)),
+        None => "no speed marks".to_owned(),
+    });
+    let ocr = identity.ocr.iter().flat_map(|ocr| {
+        let capacity = if ocr.ccs { "high capacity (SDHC and up)" } else { "standard capacity" };
+        supply(ocr).map(|volts| format!("supply {volts}")).into_iter().chain([capacity.to_owned()])
+    });
+    scr.chain(ssr).chain(ocr).collect()
+}
+
+/// The name that a card gives itself, with its maker where the number is a registered one; of a card whose registers a
+/// reader hides, the reader's.
+pub fn name(identity: &Identity) -> Option<String> {
+    let cid = identity.cid.as_ref();
+    let registered = cid.filter(|cid| !UNREGISTERED.contains(&cid.mid));
+    let maker = registered.and_then(|cid| cid.maker.as_deref());
+    let own = cid.map(|cid| cid.pnm.as_str());
+    let model = identity.nvme.as_ref().and_then(|nvme| Some(nvme.identify.as_ref()?.mn.as_str()));
+    let reader = identity.usb.as_ref().filter(|_| cid.is_none());
+    let reader = reader.map(|usb| [usb.vendor.as_deref(), usb.product.as_deref()]);
+    let words = [maker, own, model].into_iter().chain(reader.into_iter().flatten()).flatten().map(str::trim);
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
+/// The verdicts that weigh more than a note.
+fn heaviest(findings: &[Finding]) -> impl Iterator<Item = String> {
+    let heavy = findings.iter().filter(|finding| finding.weight > Weight::Note);
+    heavy.map(|finding| finding.verdict.clone())
+}
+
+/// Facts with what is known only.
+#[derive(Default)]
+struct Facts(Vec<Fact>);
+
+impl Facts {
+    fn line(&mut self, label: &str, value: Option<impl Display>) {
+        let value = value.map(|v| v.to_string()).filter(|v| !v.is_empty());
+        self.0.extend(value.map(|value| fact(label, value)));
+    }
+
+    fn say(&mut self, label: &str, value: impl Display) {
+        self.line(label, Some(value));
+    }
+
+    fn flags(&mut self, label: &str, flags: &[(&str, bool)]) {
+        let set: Vec<&str> = flags.iter().filter(|(_, on)| *on).map(|(name, _)| *name).collect();
+        self.line(label, Some(set.join(", ")));
+    }
+}
+
+fn cid_lines(p: &mut Facts, cid: &Cid) {
+    p.line("raw", Some(&cid.raw));
+    let note = cid.maker_note.as_deref().map(|n| format!(" ({n})")).unwrap_or_default();
+    let maker = cid.maker.as_deref().unwrap_or("unknown maker");
+    p.line("maker (MID)", Some(format!("0x{:02x}: {maker}{note}", cid.mid)));
+    p.line("OEM (OID)", Some(format!("\"{}\" ({})", cid.oid, cid.oid_hex)));
+    p.line("name (PNM)", Some(format!("\"{}\"", cid.pnm)));
+    p.line("revision (PRV)", Some(&cid.prv));
+    p.line("serial (PSN)", Some(format!("{} ({})", cid.psn, cid.psn_hex)));
+    p.line("made (MDT)", Some(&cid.mdt));
+    p.line("checksum (CRC7)", Some(crc_words(cid.crc)));
+}
+
+fn crc_words(crc: Crc) -> &'static str {
+    match crc {
+        Crc::Ok => "correct",
+        Crc::Absent => "not reported by the host",
+        Crc::Mismatch => "wrong: probably a copying or transfer error",
+    }
+}
+
+fn capacity_lines(p: &mut Facts, identity: &Identity) {
+    if let Some(c) = &identity.capacity {
+        let nominal = c.nominal.as_deref().map(|n| format!(", sold as {n}")).unwrap_or_default();
+        p.line("size", Some(format!("{}{nominal}", Capacity(c.bytes))));
+    }
+    p.line("factors", identity.factors.as_ref().map(|factors| &factors.says));
+}
+
+fn csd_lines(p: &mut Facts, csd: &Csd) {
+    p.line("raw", Some(&csd.raw));
+    p.line("structure", csd.csd_version.as_deref());
+    p.line("family", csd.family.as_ref());
+    p.line("command classes (CCC)", Some(csd.ccc_names.join(", ")));
+    p.line("clock after reset", csd.tran_speed_mbit_s.map(|s| format!("{s} Mbit/s a line")));
+    p.say("erase unit", format!("{} blocks of {} bytes", csd.sector_size_blocks, csd.write_bl_len_bytes));
+    p.flags(
+        "flags",
+        &[
+            ("copy", csd.copy),
+            ("permanently write protected", csd.perm_write_protect),
+            ("write protected", csd.tmp_write_protect),
+            ("write protected until power cycle", csd.wp_upc),
+        ],
+    );
+    p.line("checksum (CRC7)", Some(crc_words(csd.crc)));
+}
+
+fn scr_lines(p: &mut Facts, scr: &Scr) {
+    p.line("raw", Some(&scr.raw));
+    p.line("specification", scr.version.as_deref());
+    p.line("security", scr.sd_security_text.as_deref());
+    p.say("bus widths", widths(scr));
+    p.line("commands", Some(scr.cmd_support_list.join(", ")));
+}
+
+fn widths(scr: &Scr) -> String {
+    format!("{} bits", listing(&scr.bus_widths.iter().map(u8::to_string).collect::<Vec<_>>()))
+}
+
+fn supply(ocr: &Ocr) -> Option<String> {
+    ocr.vdd_min_v.zip(ocr.vdd_max_v).map(|(low, high)| format!("{low} to {high} V"))
+}
+
+fn ssr_lines(p: &mut Facts, ssr: &Ssr) {
+    let size = |bytes: Option<u64>| bytes.map(BinarySize);
+    p.line("speed class", ssr.speed_class.map(|c| format!("C{c}")));
+    p.line("UHS speed grade", Some(format!("U{}", ssr.uhs_speed_grade)));
+    p.line("video speed class", Some(format!("V{}", ssr.video_speed_class)));
+    p.line("application class", Some(format!("A{}", ssr.app_perf_class)));
+    p.line("performance move", Some(&ssr.performance_move_text));
+    p.line("allocation unit (AU)", size(ssr.au_size_bytes));
+    p.line("UHS AU", size(ssr.uhs_au_size_bytes));
+    p.line("video AU", size(ssr.vsc_au_size_bytes));
+    p.line("video unit (SU)", size(ssr.su_size_bytes));
+    p.line(
+        "command queue",
+        (ssr.command_queue_depth > 0).then(|| format!("{} deep", ssr.command_queue_depth)),
+    );
+    p.flags(
+        "supports",
+        &[("cache", ssr.cache), ("discard", ssr.discard_support), ("full erase", ssr.fule_support)],
+    );
+    p.line("protected area", Some(format!("{} bytes", ssr.size_of_protected_area)));
+}
+
+fn ocr_lines(p: &mut Facts, ocr: &Ocr) {
+    p.line("raw", Some(&ocr.raw));
+    p.line("supply", supply(ocr));
+    p.flags(
+        "flags",
+        &[
+            ("1.8 V signalling accepted", ocr.s18a),
+            ("over 2 TB", ocr.co2t),
+            ("UHS-II", ocr.uhs_ii),
+            ("high capacity", ocr.ccs),
+            ("powered up", ocr.power_up_status),
+        ],
+    );
+}
+
+fn mark_line(p: &mut Facts, demand: &Demand) {
+    let mut wants = vec![format!("writes at {} MB/s", demand.write_mb_s)];
+    wants.extend(demand.read_mb_s.map(|r| format!("reads at {r} MB/s")));
+    wants.extend(demand.random_read_iops.map(|r| format!("{r} random 4 KiB reads a second")));
+    wants.extend(demand.random_write_iops.map(|w| format!("{w} random 4 KiB writes a second")));
+    p.line(&demand.mark.to_string(), Some(format!("{}; {}", wants.join(", "), demand.bus)));
+}
+
+fn nvme_lines(p: &mut Facts, nvme: &NvmeIdentity, degrees: Degrees) {
+    let written = |t: Option<i32>| t.map(|celsius| degrees.write(f64::from(celsius)));
+    if let Some(i) = &nvme.identify {
+        p.line("model", Some(i.mn.trim()));
+        p.line("serial", Some(i.sn.trim()));
+        p.line("firmware", Some(i.fr.trim()));
+        p.line("NVMe version", i.ver.as_deref());
+        p.line("warning temperature", written(i.wctemp_celsius));
+        p.line("critical temperature", written(i.cctemp_celsius));
+    }
+    p.line("threshold (TMPTH)", written(nvme.features.tmpth_celsius));
+    p.line("throttles from (TMT1)", written(nvme.features.tmt1_celsius));
+    p.line("throttles hard (TMT2)", written(nvme.features.tmt2_celsius));
+    p.line("temperature now", nvme.temperature_celsius.map(|celsius| degrees.write(celsius)));
+    if let Some(s) = &nvme.smart {
+        p.line("used up", Some(format!("{} %, spare {} %", s.percentage_used, s.available_spare)));
+        p.say("read, written", format!("{}, {}", Size(s.data_read_bytes), Size(s.data_written_bytes)));
+        p.line("power cycles", Some(format!("{}, {} unsafe", s.power_cycles, s.unsafe_shutdowns)));
+        p.line("media errors", Some(s.media_errors));
+        let t1 = (s.thermal_management_t1_transitions, s.thermal_management_t1_seconds);
+        let t2 = (s.thermal_management_t2_transitions, s.thermal_management_t2_seconds);
+        p.say("throttled", format!("{} times to T1, {} s in all", t1.0, t1.1));
+        p.say("throttled hard", format!("{} times to T2, {} s in all", t2.0, t2.1));
+        p.line("warnings", Some(s.critical_warnings.join(", ")));
+    }
+}
+
+fn health_lines(p: &mut Facts, health: &CardHealth) {
+    let told = &health.told;
+    p.line("layout", Some(health.layout));
+    p.line("product", told.product.as_deref());
+    p.line("firmware", told.firmware.as_deref());
+    p.line("made", told.made.as_deref());
+    p.line("life used", told.life_used_percent.map(|used| format!("{used} %")));
+    let [rated, most] = [("rated", told.erase_cycles_rated), ("at most", told.erase_cycles_most)]
+        .map(|(what, cycles)| cycles.map(|cycles| format!(", {what} {cycles}")).unwrap_or_default());
+    p.line("erase cycles", told.erase_cycles.map(|cycles| format!("{cycles} on average{most}{rated}")));
+    p.line("written", told.written_bytes.map(Size));
+    p.line("bad blocks at first", told.bad_blocks_at_first);
+    p.line("bad blocks since", told.bad_blocks_since);
+    p.line("spare blocks", told.spare_blocks);
+    let unsafe_ones = told.unsafe_shutdowns.map(|times| format!(", {times} unsafe")).unwrap_or_default();
+    p.line("power cycles", told.power_cycles.map(|times| format!("{times}{unsafe_ones}")));
+    p.line("refreshes", told.refreshes);
+    p.line("checksum errors on the bus", told.bus_crc_errors);
+}
+
+fn bus_lines(p: &mut Facts, identity: &Identity) {
+    p.line("mode", identity.bus_mode());
+    p.line("carries at most", identity.ceiling_mb_s().map(|c| Speed(c).to_string()));
+    identity.mmc.iter().for_each(|mmc| mmc_lines(p, mmc));
+    identity.usb.iter().for_each(|usb| usb_lines(p, usb));
+    let limited = identity.pcie.as_ref().is_some_and(|pcie| pcie.limited);
+    p.line("link", limited.then_some("slower than the card supports"));
+}
+
+fn mmc_lines(p: &mut Facts, mmc: &MmcBus) {
+    p.line("timing", mmc.timing_text.as_deref());
+    p.line("clock", mmc.running_hz().map(|hz| format!("{} MHz", hz as f64 / 1e6)));
+    p.line("width", mmc.bus_width.map(|w| format!("{w} bit")));
+    p.line("signalling", mmc.signal_voltage_v.map(|v| format!("{v:.2} V")));
+}
+
+fn usb_lines(p: &mut Facts, usb: &UsbReader) {
+    let joined = |both: [&Option<String>; 2], by: &str| {
+        both.into_iter().flatten().map(|s| s.trim()).collect::<Vec<_>>().join(by)
+    };
+    let ids = joined([&usb.vendor_id, &usb.product_id], ":");
+    p.say("reader", format!("{} ({ids})", joined([&usb.vendor, &usb.product], " ")));
+    p.line("driver", usb.driver.as_deref());
+    if usb.hides_cid {
+        p.line("registers", Some("hidden by the reader: no CID, CSD, SCR or SSR, no bus mode"));
+    }
+}

@@ -1,0 +1,181 @@
+//! `list`, `info` and `decode`: what is there, and what it says of itself; and a card unmounted, so that it can be tested.
+
+use cardscope_device::list::{self, Scope};
+use cardscope_device::object::{self, ObjectError};
+use cardscope_device::open::Asking;
+use cardscope_device::system::System;
+use cardscope_device::unmount::{self, UnmountError};
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_model::identity::{self, HexRegisters, Identity};
+use cardscope_model::units::Degrees;
+use cardscope_sd::health::{CardHealth, Layout};
+use cardscope_session::card_identity::{identity_of, judged};
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::options::Machine;
+use clap::Args;
+
+pub use cardscope_device::list::{Entry, Partition as Part};
+
+/// Show cards and readers, and whether they are safe to test
+#[derive(Debug, Clone, Default, Args)]
+pub struct ListRequest {
+    /// Also show fixed disks and loop devices
+    #[arg(long)]
+    pub all: bool,
+    /// Which machine's.
+    #[command(flatten)]
+    pub machine: Machine,
+}
+
+/// Show a card's identity, registers, bus and limits
+#[derive(Debug, Clone, Default, Args)]
+pub struct InfoRequest {
+    /// Device as `list` shows it, or sim:NAME
+    pub target: String,
+    /// Show temperatures in C, F or K
+    #[arg(long, value_name = "UNIT", default_value = "C")]
+    pub degrees: Degrees,
+    /// Also ask for the maker's health page (CMD56): sandisk, longsys, micron, swissbit or apacer
+    ///
+    /// Without a name the maker's number in the card's CID decides. A card that does not know the command can stop answering
+    /// until you take it out and put it back.
+    #[arg(long, value_name = "LAYOUT", num_args = 0..=1, require_equals = true)]
+    pub health: Option<Option<Layout>>,
+    /// Of which machine.
+    #[command(flatten)]
+    pub machine: Machine,
+}
+
+/// Decode pasted registers
+#[derive(Debug, Clone, Default, Args)]
+#[command(arg_required_else_help = true)]
+pub struct DecodeRequest {
+    /// Card identification, 32 hex digits
+    #[arg(long, value_name = "HEX")]
+    pub cid: Option<String>,
+    /// Card-specific data, 32 hex digits
+    #[arg(long, value_name = "HEX")]
+    pub csd: Option<String>,
+    /// SD configuration register, 16 hex digits
+    #[arg(long, value_name = "HEX")]
+    pub scr: Option<String>,
+    /// SD status, 128 hex digits
+    #[arg(long, value_name = "HEX")]
+    pub ssr: Option<String>,
+    /// Operating conditions, 8 hex digits
+    #[arg(long, value_name = "HEX")]
+    pub ocr: Option<String>,
+    /// Health page as CMD56 gave it, 1024 hex digits
+    #[arg(long, value_name = "HEX")]
+    pub health: Option<String>,
+}
+
+/// Devices on this machine, or in a recorded `/sys` tree: those that can be taken out, or `all`.
+///
+/// # Errors
+/// If the machine is not a copy of a `/sys` tree.
+pub fn list(request: &ListRequest) -> Result<Vec<Entry>> {
+    let scope = if request.all { Scope::WithLoops } else { Scope::Hardware };
+    let mut entries = list::list(&request.machine.system()?, scope);
+    entries.retain(|e| request.all || e.removable);
+    Ok(entries)
+}
+
+/// What is present, as a text that changes whenever a card comes, goes, or is mounted or unmounted. No device is opened.
+pub fn present() -> String {
+    list::present(&System::host())
+}
+
+/// Checks that a device path leads to the very card that an object names.
+///
+/// # Errors
+/// A refusal: it holds another card, or is gone.
+pub fn check_object(path: &str, object: &str) -> Result<()> {
+    object::check_object_at(path, object).map_err(Failure::refused)
+}
+
+/// The refusal of a device that holds another card than the one that was agreed to.
+pub fn changed(path: &str) -> Failure {
+    Failure::refused(ObjectError::Changed { name: path.to_owned() })
+}
+
+/// Unmounts all file systems of a card of this machine, named as [`list()`] shows it: by its kernel name or its path; with an
+/// object, only of that very card.
+///
+/// # Errors
+/// If there is no such card, it may not be unmounted, or it is busy.
+pub fn unmount(name: &str, object: Option<&str>, interrupt: &Interrupt) -> Result<()> {
+    let listed = list::list(&System::host(), Scope::WithLoops);
+    let card = listed.iter().find(|card| card.name == name || card.path == name).ok_or_else(|| {
+        Failure::refused(format!("{name} is not a card in this computer; `cardscope list` shows them"))
+    })?;
+    let mut silent = |_: &str| ();
+    unmount::unmount(&card.name, object, &mut Asking::with(&mut silent, interrupt)).map_err(|error| {
+        match error {
+            UnmountError::Other { .. } => Failure::io(error),
+            _ => Failure::refused(error),
+        }
+    })
+}
+
+/// What a card says of itself, judged as of today.
+///
+/// # Errors
+/// If there is no such card, or it cannot be asked.
+pub fn info(request: &InfoRequest) -> Result<Identity> {
+    identity_of(&request.target, &request.machine, request.health)
+}
+
+/// Decodes pasted registers, judged as of today.
+///
+/// # Errors
+/// If a text is not the register it was given for, or nothing was given.
+pub fn decode(request: &DecodeRequest) -> Result<Identity> {
+    let registers = HexRegisters {
+        cid: request.cid.as_deref(),
+        csd: request.csd.as_deref(),
+        scr: request.scr.as_deref(),
+        ssr: request.ssr.as_deref(),
+        ocr: request.ocr.as_deref(),
+        kind: None,
+    };
+    if registers == HexRegisters::default() && request.health.is_none() {
+        return Err(Failure::refused(
+            "nothing to decode: give --cid, --csd, --scr, --ssr, --ocr or --health with hex digits",
+        ));
+    }
+    let mut identity = identity::from_hex(registers).map_err(Failure::refused)?;
+    identity.health =
+        request.health.as_deref().map(CardHealth::from_hex).transpose().map_err(Failure::refused)?;
+    Ok(judged(identity))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn refused(name: &str) -> String {
+        match unmount(name, None, &Interrupt::default()) {
+            Err(Failure::Refused(why)) => why.to_string(),
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn only_what_the_list_shows_is_unmounted_and_never_the_disk_of_the_system() {
+        for name in ["", "no-such-card", "/dev/no-such-card", "/", "/dev/null", "/dev/../dev/vda"] {
+            let why = refused(name);
+            assert!(why.contains("is not a card") && why.contains("cardscope list"), "{why}");
+        }
+        let listed = list::list(&System::host(), Scope::Hardware);
+        let of_system =
+            |disk: &&Entry| disk.reason.as_ref().is_some_and(|why| why.contains("running system"));
+        let disk = listed.iter().find(of_system).expect("/ lies on a disk here");
+        assert!(!disk.can_unmount, "{disk:?}");
+        for name in [&disk.name, &disk.path] {
+            let why = refused(name);
+            assert!(why.contains("is not removable") || why.contains("running system"), "{why}");
+        }
+    }
+}

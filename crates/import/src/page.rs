@@ -1,0 +1,314 @@
+//! What was imported, as text: one line a file with something to say, the figures where they are asked for, and the sums.
+
+use cardscope_model::card_map::{Geometry, OF_LOG};
+use cardscope_model::imported::{FileLine, FileOutcome, ImportReport, Joined};
+use cardscope_model::log::Log;
+use cardscope_model::report::Tone;
+use cardscope_model::run::Run;
+use cardscope_model::units::three_digits as speed;
+use cardscope_page::figure::{count, in_a_line, sentence, time_us};
+use cardscope_page::properties;
+use cardscope_page::tree::table::Table;
+use cardscope_page::tree::{Block, Fact, Page, Remark, Section, fact};
+use serde::Deserialize;
+
+/// The page: the sums first, then what needs a look; every file and figure as a detail.
+pub fn page(report: &ImportReport) -> Page {
+    let totals = &report.totals;
+    let tone = if report.named_failed || totals.failed > 0 { Tone::Warning } else { Tone::Plain };
+    let mut page = Page::new(report.archive.as_deref().unwrap_or_default(), tone, answer(report));
+    page.end.extend(report.error.iter().map(|error| format!("Ended early: {error}")));
+    if totals.not_understood > 0 {
+        page.step("List the tools whose logs are understood:", Some("cardscope import --formats".to_owned()));
+    }
+    // The answer says all of a single file that is not imported.
+    if alone(report).is_some() {
+        return page;
+    }
+    let failed = report.files.iter().filter(|line| line.kept == FileOutcome::Failed);
+    let failed = failed.map(|line| format!("{}: {}", line.file, line.error.as_deref().unwrap_or_default()));
+    page.add("Failed", [Block::Lines(failed.collect())]);
+    page.add("Logs of one card", [Block::Facts(report.joined.iter().map(joined).collect())]);
+    page.add("Flash geometry", [Block::Table(geometries(report))]);
+    page.add("By format", [Block::Table(by_format(report))]);
+    page.fold("Notes", [Block::Remarks(notes(report))]);
+    page.fold("Files", [Block::Lines(report.files.iter().map(line).collect())]);
+    let logs = report.files.iter().filter_map(|file| Some((file.file.as_str(), file.log.as_ref()?)));
+    page.fold("Results", logs.flat_map(|(file, log)| results(file, log)));
+    page
+}
+
+/// The only file, and why it is not imported.
+fn alone(report: &ImportReport) -> Option<String> {
+    let ([one], 1) = (&report.files[..], report.totals.files) else { return None };
+    let why = match (one.kept, one.error.as_deref()?) {
+        (FileOutcome::NotUnderstood, _) => format!(" is {}", word(one.kept)),
+        (_, error) => {
+            error.strip_prefix("it ").map_or_else(|| format!(": {error}"), |rest| format!(" {rest}"))
+        }
+    };
+    Some(format!("{}{why}", one.file))
+}
+
+fn answer(report: &ImportReport) -> String {
+    let totals = &report.totals;
+    let logs = totals.files - (totals.not_understood + totals.failed).min(totals.files);
+    let (verb, kept) =
+        if report.archive.is_some() { ("Imported", "") } else { ("Found", "; nothing was stored") };
+    let found = format!("{} ({})", count(totals.runs, "run"), count(totals.figures, "result"));
+    let not_logs = match totals.not_understood {
+        0 => String::new(),
+        1 => "; 1 is not a log".to_owned(),
+        n => format!("; {n} are not logs"),
+    };
+    let failed = if totals.failed > 0 { format!("; {} failed", totals.failed) } else { String::new() };
+    let others = format!("{not_logs}{failed}.");
+    match (logs, totals.known) {
+        (0, _) if totals.files == 0 => "Nothing to import: no file found.".to_owned(),
+        (0, _) if alone(report).is_some() => {
+            sentence(&format!("Nothing imported: {}", alone(report).unwrap_or_default()))
+        }
+        (0, _) if totals.failed > 0 => {
+            format!("Nothing imported: {} failed{not_logs}.", count(totals.failed, "file"))
+        }
+        (0, _) => format!("Nothing to import: {} found, none is a log.", count(totals.files, "file")),
+        (_, 0) => format!("{verb} {found} from {}{not_logs}{failed}{kept}.", count(logs, "file")),
+        (1, 1) => format!("Nothing new: the log was imported before{others}"),
+        (_, known) if known == logs => format!("Nothing new: all {logs} logs were imported before{others}"),
+        (_, known) => {
+            format!("Imported {} of {logs} logs with {found}; {known} imported before{others}", logs - known)
+        }
+    }
+}
+
+/// The files that were joined with a card.
+fn joined(joined: &Joined) -> Fact {
+    fact(&joined.card, joined.files.iter().map(|file| base(file)).collect::<Vec<_>>().join(", "))
+}
+
+/// The last part of a file's name.
+fn base(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or_default()
+}
+
+/// What the logs of flashbench show of the flash, a line a log, or why they do not.
+fn geometries(report: &ImportReport) -> Table {
+    let found = report.files.iter().filter_map(|file| {
+        let geometry = Geometry::deserialize(file.log.as_ref()?.other.get(OF_LOG)?).ok()?;
+        Some(
+            [base(&file.file).to_owned()]
+                .into_iter()
+                .chain(properties::geometry_cells(&geometry))
+                .collect::<Vec<_>>(),
+        )
+    });
+    let mut table = Table::new(["file"].into_iter().chain(properties::GEOMETRY))
+        .left_aligned(properties::GEOMETRY)
+        .always(properties::GEOMETRY);
+    found.for_each(|row| table.row(row));
+    table
+}
+
+/// Files, runs and results of each format.
+fn by_format(report: &ImportReport) -> Table {
+    Table::of(
+        &report.formats.iter().collect::<Vec<_>>(),
+        &[
+            ("format", &|(format, _)| (*format).to_owned()),
+            ("files", &|(_, of)| of.files.to_string()),
+            ("runs", &|(_, of)| of.runs.to_string()),
+            ("results", &|(_, of)| of.results.to_string()),
+        ],
+    )
+}
+
+/// What is doubtful in the logs; a doubt that several files share is one line.
+fn notes(report: &ImportReport) -> Vec<Remark> {
+    let mut doubts: Vec<(String, Vec<&str>)> = Vec::new();
+    for file in &report.files {
+        for doubt in file.log.iter().flat_map(|log| &log.doubts) {
+            let doubt = doubt.to_string();
+            match doubts.iter_mut().find(|(known, _)| *known == doubt) {
+                Some((_, files)) => files.push(&file.file),
+                None => doubts.push((doubt, vec![&file.file])),
+            }
+        }
+    }
+    let remark = |(doubt, files): (String, Vec<&str>)| match files[..] {
+        [one] => Remark::plain(format!("{one}: {doubt}")),
+        _ => Remark::plain(format!("{}: {doubt}", count(files.len() as u64, "file"))),
+    };
+    doubts.into_iter().map(remark).collect()
+}
+
+/// One log as it was understood, with every figure.
+pub fn log(log: &Log) -> Page {
+    let tool = log.tool.as_ref().map(|tool| {
+        let version = tool.version.as_ref().map_or(String::new(), |v| format!(" {v}"));
+        format!("{}{version}", tool.name)
+    });
+    let head = [tool.unwrap_or_else(|| log.format.clone()), what(log)].into_iter().chain(log.date.clone());
+    let mut page = Page::plain(in_a_line(&head.collect::<Vec<_>>().join(" · ")));
+    page.add("Notes", [Block::Lines(log.doubts.iter().map(|doubt| sentence(&doubt.to_string())).collect())]);
+    page.add("", results("", log));
+    let other = (!log.other.is_empty()).then(|| serde_json::to_string_pretty(&log.other).ok()).flatten();
+    page.fold("Other", other.map(Block::Verbatim));
+    page
+}
+
+fn line(line: &FileLine) -> String {
+    let name = &line.file;
+    match (&line.log, &line.error) {
+        (Some(log), _) => format!("{name}: {}, {}", log.format, what(log)),
+        (None, Some(error)) => format!("{name}: {} ({})", word(line.kept), error),
+        (None, None) => format!("{name}: {}", word(line.kept)),
+    }
+}
+
+/// The card and what was found of it, in a line.
+fn what(log: &Log) -> String {
+    let card = if log.card.is_empty() { "card unknown".to_owned() } else { log.card.title() };
+    let figures: usize = log.runs.iter().map(|run| run.results.len()).sum();
+    let conditions: Vec<String> =
+        log.condition.iter().filter(|(word, _)| *word != "note").map(|(w, v)| format!("{w} {v}")).collect();
+    let mut parts = vec![card];
+    parts.extend(log.part.clone());
+    parts.extend(conditions);
+    if figures > 0 {
+        let runs = count(log.runs.len() as u64, "run");
+        parts.push(format!("{runs} with {}", count(figures as u64, "result")));
+    }
+    if !log.other.is_empty() {
+        parts.push(log.other.keys().map(String::as_str).collect::<Vec<_>>().join(", "));
+    }
+    parts.join(" · ")
+}
+
+/// The figures of a log, run by run.
+fn results(file: &str, log: &Log) -> Vec<Block> {
+    let table = |run: &Run| {
+        let run_of = if log.runs.len() > 1 { format!("run {}", run.run) } else { String::new() };
+        let head = [file, &run_of].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+        Block::Section(Section::new(&head, [Block::Table(figures(run))]))
+    };
+    log.runs.iter().map(table).collect()
+}
+
+fn figures(run: &Run) -> Table {
+    Table::of(
+        &run.results,
+        &[
+            ("test", &|f| {
+                let parts = [Some(f.name().to_string()), f.step.clone()];
+                parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+            }),
+            ("MB/s", &|f| speed(f.mb_s)),
+            ("IOPS", &|f| f.iops.map(speed).unwrap_or_default()),
+            ("mean latency", &|f| f.latency_us.map(time_us).unwrap_or_default()),
+            ("99 %", &|f| f.percentiles_us.p99.map(time_us).unwrap_or_default()),
+            ("longest", &|f| f.max_latency_us.map(time_us).unwrap_or_default()),
+            ("as printed", &|f| format!("{} {}", f.printed().value, f.printed().unit)),
+        ],
+    )
+}
+
+fn word(kept: FileOutcome) -> &'static str {
+    match kept {
+        FileOutcome::New => "imported",
+        FileOutcome::Known => "imported before",
+        FileOutcome::DryRun => "understood",
+        FileOutcome::NotUnderstood => "not a log of a known tool",
+        FileOutcome::Failed => "failed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::card_map::property::{Evidence, Property};
+    use cardscope_model::card_map::{Geometry, OF_LOG};
+    use cardscope_model::imported::Totals;
+
+    #[test]
+    fn the_answer_says_what_is_new_and_what_is_not_a_log() {
+        let said = |files, known, not_understood, failed| {
+            let totals =
+                Totals { files, known, not_understood, failed, runs: 5, figures: 13, ..Totals::default() };
+            answer(&ImportReport { totals, archive: Some("a".into()), ..ImportReport::default() })
+        };
+        assert_eq!(said(132, 0, 123, 0), "Imported 5 runs (13 results) from 9 files; 123 are not logs.");
+        assert_eq!(said(9, 9, 0, 0), "Nothing new: all 9 logs were imported before.");
+        assert_eq!(said(2, 1, 1, 0), "Nothing new: the log was imported before; 1 is not a log.");
+        assert_eq!(said(9, 3, 0, 0), "Imported 6 of 9 logs with 5 runs (13 results); 3 imported before.");
+        assert_eq!(
+            said(3, 1, 0, 1),
+            "Imported 1 of 2 logs with 5 runs (13 results); 1 imported before; 1 failed."
+        );
+        assert_eq!(said(3, 0, 1, 1), "Imported 5 runs (13 results) from 1 file; 1 is not a log; 1 failed.");
+        assert_eq!(said(0, 0, 0, 0), "Nothing to import: no file found.");
+        assert_eq!(said(4, 0, 4, 0), "Nothing to import: 4 files found, none is a log.");
+        assert_eq!(said(2, 0, 1, 1), "Nothing imported: 1 file failed; 1 is not a log.");
+    }
+
+    #[test]
+    fn of_a_single_file_the_answer_says_why_it_is_not_imported_and_nothing_else_does() {
+        let said = |kept: FileOutcome, error: &str| {
+            let file = FileLine {
+                file: "a.md".into(),
+                log: None,
+                kept,
+                sessions: Vec::new(),
+                error: Some(error.into()),
+            };
+            let totals = Totals { files: 1, failed: 1, ..Totals::default() };
+            page(&ImportReport { files: vec![file], totals, named_failed: true, ..ImportReport::default() })
+        };
+        let missing = said(FileOutcome::Failed, "it does not exist");
+        assert_eq!(missing.text(), "Nothing imported: a.md does not exist.\n");
+        assert_eq!(missing.tone, Tone::Warning);
+        let other = said(FileOutcome::NotUnderstood, "unknown log");
+        assert_eq!(other.answer, "Nothing imported: a.md is not a log of a known tool.");
+        assert_eq!(said(FileOutcome::Failed, "denied").answer, "Nothing imported: a.md: denied.");
+    }
+
+    #[test]
+    fn what_a_log_shows_of_the_flash_stands_before_its_figures_with_how_sure_it_is() {
+        let mut report = cardscope_testkit::samples::dry_run();
+        let geometry = Geometry {
+            erase_block_bytes: Property::measured(4 << 20, 0.99, Evidence::default()),
+            page_bytes: Property::not_tested("not in the log"),
+            ..Geometry::default()
+        };
+        let log = report.files[0].log.as_mut().unwrap();
+        log.other.insert(OF_LOG.into(), serde_json::to_value(geometry).unwrap());
+        let text = page(&report).text();
+        let row = text.lines().find(|line| line.contains("4 MiB")).unwrap();
+        assert!(
+            row.contains("a.log") && row.contains("not in the log") && row.contains("4 MiB (99 %)"),
+            "{row}"
+        );
+    }
+
+    #[test]
+    fn a_dry_run_shows_what_each_figure_is_and_what_was_printed() {
+        let report = cardscope_testkit::samples::dry_run();
+        insta::assert_snapshot!(page(&report).text(), @r#"
+        Found 1 run (1 result) from 1 file; nothing was stored.
+
+        By format
+          format   files  runs  results
+          cdm_fio      1     1        1
+
+        Notes
+          • a.log: its end is missing
+
+        Files
+          a.log: cdm_fio, SD71 · 1 run with 1 result
+
+        Results
+        a.log
+          test             MB/s  as printed
+          SEQ1G Q1T1 read   786    750 MB/s
+        "#);
+    }
+}

@@ -1,0 +1,171 @@
+//! What AS SSD copies as text, in English and German: a heading a test with `Read:` and `Write:` below it, or a row a
+//! test with both figures.
+//!
+//! Its MB/s are MiB/s, `Seq` moves 16 MB at a time, `4K-64Thrd` runs 64 threads of one I/O each (reference page `peers`
+//! 2.5; no text of a card was found to hold against it). It can show IOPS in place of speeds.
+
+use crate::readers::dates::date;
+use crate::readers::error::Outcome;
+use crate::readers::notes::{add_note, log_of};
+use crate::readers::numbers::{MIB_S, figure, number, speed};
+use crate::readers::parts;
+use crate::readers::runs::Runs;
+use crate::readers::text::{Text, filled};
+use cardscope_model::condition::Origin;
+use cardscope_model::log::Log;
+use cardscope_model::run::Figure;
+use cardscope_model::test_name::{Op, Order, Pattern, TestName};
+use cardscope_model::units::{KIB, MIB};
+use serde_json::json;
+
+/// What a heading or the first word of a row opens.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Section {
+    /// A speed.
+    Speed(Pattern),
+    /// `Acc.time`, in milliseconds.
+    Access,
+    /// Points.
+    Score,
+}
+
+const SEQUENTIAL: Pattern = Pattern { order: Order::Sequential, block: 16 * MIB, queue: 1, threads: 1 };
+const SMALL: Pattern = Pattern { order: Order::Random, block: 4 * KIB, queue: 1, threads: 1 };
+const SMALL_THREADS: Pattern = Pattern { threads: 64, ..SMALL };
+
+/// Headings in small letters, of those that begin alike the longer ones first.
+const SECTIONS: [(Section, &[&str]); 5] = [
+    (Section::Speed(SMALL_THREADS), &["4k-64threads", "4k-64thrd", "4k 64 thrd"]),
+    (Section::Speed(SMALL), &["4k"]),
+    (Section::Speed(SEQUENTIAL), &["sequentiell", "sequential", "seq"]),
+    (Section::Access, &["access times", "access time", "acc.time", "zugriffszeiten", "zugr.zeit"]),
+    (Section::Score, &["score", "punkte"]),
+];
+
+/// True where the program's name and one of its figures stand in it.
+pub(crate) fn recognise(text: &Text) -> bool {
+    let body = text.body();
+    (body.contains("AS SSD") || body.contains("4K-64Thrd")) && read(text).is_ok()
+}
+
+pub(crate) fn read(text: &Text) -> Outcome {
+    let heads = |line: &str| line.trim_start_matches(['|', '>', ' ']).starts_with("AS SSD Benchmark");
+    parts::reports(text, heads, report)
+}
+
+fn report(text: &Text) -> Outcome {
+    let mut reader = Reader { log: log_of("AS SSD", None), runs: Runs::default(), section: None };
+    for line in text.lines() {
+        reader.line(line.trim().trim_start_matches(['|', '>']).trim_start());
+    }
+    let runs = reader.runs.finish();
+    if runs.is_empty() {
+        return Err("no test has a speed".to_owned());
+    }
+    Ok(vec![Log { runs, ..reader.log }])
+}
+
+struct Reader {
+    log: Log,
+    runs: Runs,
+    section: Option<Section>,
+}
+
+impl Reader {
+    fn line(&mut self, line: &str) {
+        if let Some((section, rest)) = section(line) {
+            self.section = Some(section);
+            self.row(section, rest);
+        } else if let Some(version) = line.strip_prefix("AS SSD Benchmark") {
+            let mut words = version.split_whitespace();
+            let version = words.find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+            self.log.tool = log_of("AS SSD", version).tool;
+        } else if let Some((key, value)) = line.split_once(':') {
+            self.property(key.trim(), value.trim());
+        }
+    }
+
+    /// Figures behind a section's name: read, then write, and of the score their sum.
+    fn row(&mut self, section: Section, rest: &str) {
+        for (key, printed) in ["Read", "Write", "Total"].into_iter().zip(printed(rest)) {
+            self.put(section, key, printed);
+        }
+    }
+
+    fn property(&mut self, key: &str, value: &str) {
+        if let (Some(section), Some(printed)) = (self.section, printed(value).into_iter().next()) {
+            self.put(section, key, printed);
+        }
+        match key {
+            "Name" => self.log.card.model = filled(value),
+            "Firmware" => self.log.card.firmware = filled(value),
+            "Date" | "Datum" => self.log.date = date(value),
+            "Controller" | "Offset" | "Size" | "Größe" => {
+                add_note(&mut self.log.condition, &format!("{} {value}", key.to_lowercase()), Origin::Read);
+            }
+            _ => {}
+        }
+    }
+
+    fn put(&mut self, section: Section, key: &str, (value, unit): (f64, &str)) {
+        let name = match key {
+            "Read" | "Lesen" => "read",
+            "Write" | "Schreiben" => "write",
+            "Total" | "Gesamt" => "total",
+            _ => return,
+        };
+        match (section, name.parse::<Op>()) {
+            (Section::Speed(pattern), Ok(op)) => self.speed(TestName { pattern, op }, value, unit),
+            (Section::Access, _) if unit == "ms" => self.beside("access_time_ms", name, value),
+            (Section::Score, _) if unit.is_empty() => self.beside("score", name, value),
+            _ => {}
+        }
+    }
+
+    fn beside(&mut self, what: &str, name: &str, value: f64) {
+        self.log.other.entry(what).or_insert_with(|| json!({}))[name] = json!(value);
+    }
+
+    fn speed(&mut self, test: TestName, value: f64, unit: &str) {
+        let result = match unit.to_lowercase().as_str() {
+            "mb/s" => figure(test, value, unit, MIB_S),
+            "iops" => {
+                let by_iops = figure(test, value, unit, test.pattern.block as f64 / 1e6);
+                Figure { iops: Some(value).filter(|iops| *iops > 0.0), ..by_iops }
+            }
+            _ => return,
+        };
+        // A test that was not run is printed as zero.
+        if value > 0.0 {
+            self.runs.add(result);
+        }
+    }
+}
+
+/// The section that a line opens, and what stands behind its name: figures, if anything. Words are another tool's label
+/// (`Sequential Read 1MiB …`).
+fn section(line: &str) -> Option<(Section, &str)> {
+    let mut names =
+        SECTIONS.iter().flat_map(|(section, names)| names.iter().map(move |name| (section, name)));
+    names.find_map(|(section, name)| {
+        let start = line.get(..name.len()).filter(|start| start.eq_ignore_ascii_case(name))?;
+        let rest = &line[start.len()..];
+        let ends = rest.is_empty() || rest.starts_with([':', ' ', '\t', '|', '.']);
+        let behind = rest.trim_start_matches([':', ' ', '\t', '|', '.', '-']);
+        (ends && (behind.is_empty() || behind.starts_with(|c: char| c.is_ascii_digit())))
+            .then(|| (*section, rest.trim_start_matches([':', '.'])))
+    })
+}
+
+/// Numbers and the units behind them: `507,36 MB/s 394,42 MB/s`.
+fn printed(text: &str) -> Vec<(f64, &str)> {
+    let mut found: Vec<(f64, &str)> = Vec::new();
+    for word in text.split([' ', '\t', '|']).filter(|word| !word.is_empty()) {
+        match (number(word).is_some(), speed(word), found.last_mut()) {
+            (true, Some(value), _) => found.push((value, "")),
+            (false, _, Some((_, unit))) if unit.is_empty() => *unit = word,
+            _ => {}
+        }
+    }
+    found
+}

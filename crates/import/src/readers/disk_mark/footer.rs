@@ -1,0 +1,130 @@
+//! What stands under the figures of a report: size and loops, drive and how full it is, date, system, comment.
+
+use super::line::size;
+use crate::readers::dates::date;
+use crate::readers::notes::add_note;
+use crate::readers::numbers::number;
+use cardscope_model::condition::Origin;
+use cardscope_model::log::Log;
+use cardscope_model::run::Run;
+
+/// Reads one line of it into log and run; false where the line is none of it.
+pub(super) fn read(line: &str, log: &mut Log, run: &mut Run) -> bool {
+    let line = line.trim_start_matches(['>', ' ', '\t']);
+    let Some((key, value)) = line.split_once(':') else { return false };
+    let value = value.trim();
+    match key.trim() {
+        "Test" => test(value, log, run),
+        "Date" => log.date = date(value).or(log.date.take()),
+        "OS" => system(value, log),
+        "Target" => drive(value, log),
+        "Profile" | "Mode" | "Time" | "Mix Ratio" => setting(key.trim(), value, log),
+        "Comment" => add_note(&mut log.condition, value, Origin::Stated),
+        "Volume" => volume(value, log),
+        "Device" => log.card.model = Some(value.to_owned()).filter(|model| !model.is_empty()),
+        "CPU" => log.condition.set("board", value, Origin::Read),
+        _ => return false,
+    }
+    true
+}
+
+/// `1000 MB [C: 33.0% (39.3/119.1 GB)] (x5)`, `1 GiB (x5) [Interval: 5 sec]`.
+fn test(value: &str, log: &mut Log, run: &mut Run) {
+    let amount: String = value.split_whitespace().take(2).collect::<String>().to_lowercase();
+    run.size_bytes = size(&amount);
+    run.loops = value.split_once("(x").and_then(|(_, rest)| rest.split_once(')')?.0.trim().parse().ok());
+    for inside in value.split('[').skip(1).filter_map(|part| part.split_once(']').map(|(inside, _)| inside)) {
+        if inside.contains('%') {
+            drive(inside, log);
+        }
+    }
+    if ["0Fill", "0 Fill", "0x00"].iter().any(|zeroes| value.contains(zeroes)) {
+        log.doubts.push("it wrote zeroes, which some controllers do not store".to_owned());
+    }
+}
+
+/// `C: 33.0% (39.3/119.1 GB)`, `/media/card 12% (3/29 GiB) [SD16G]`.
+fn drive(value: &str, log: &mut Log) {
+    full(value, log);
+    let (place, model) = match value.split_once('[') {
+        Some((place, model)) => (place, model.trim_end_matches(']').trim()),
+        None => (value, ""),
+    };
+    if !model.is_empty() {
+        log.card.model = Some(model.to_owned());
+    }
+    add_note(&mut log.condition, &format!("drive {}", place.trim()), Origin::Read);
+}
+
+/// `Macintosh HD: 93% used (432/465 GiB)`.
+fn volume(value: &str, log: &mut Log) {
+    full(value, log);
+    add_note(&mut log.condition, &format!("volume {value}"), Origin::Read);
+}
+
+/// The number before the percent sign.
+fn full(value: &str, log: &mut Log) {
+    let percent = value.split_once('%').and_then(|(before, _)| before.split_whitespace().next_back());
+    if let Some(percent) = percent.and_then(number).filter(|percent| (0.0..=100.0).contains(percent)) {
+        log.condition.set("full_percent", percent.to_string(), Origin::Read);
+    }
+}
+
+fn system(value: &str, log: &mut Log) {
+    let name = value.split_whitespace().collect::<Vec<_>>().join(" ");
+    if !name.is_empty() {
+        log.condition.set("kernel", name, Origin::Read);
+    }
+}
+
+/// Only what differs from the program's own choice is worth a note.
+fn setting(key: &str, value: &str, log: &mut Log) {
+    let usual = ["", "Default", "Measure 5 sec / Interval 5 sec"].contains(&value) || key == "Mix Ratio";
+    if !usual {
+        add_note(&mut log.condition, &format!("{} {value}", key.to_lowercase()), Origin::Read);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn footer(lines: &[&str]) -> (Log, Run) {
+        let (mut log, mut run) = (Log::new("test"), Run::default());
+        for line in lines {
+            assert!(read(line, &mut log, &mut run), "{line}");
+        }
+        (log, run)
+    }
+
+    #[test]
+    fn size_loops_and_how_full_a_card_was_are_read() {
+        let (log, run) = footer(&["  Test : 100 MB [G: 12.5% (3.7/29.7 GB)] (x9)"]);
+        assert_eq!((run.size_bytes, run.loops), (Some(100 << 20), Some(9)));
+        assert_eq!(log.condition.get("full_percent"), Some("12.5"));
+        assert_eq!(log.condition.get("note"), Some("drive G: 12.5% (3.7/29.7 GB)"));
+        let (_, run) = footer(&["   Test: 1 GiB (x5) [Measure: 5 sec / Interval: 5 sec]"]);
+        assert_eq!((run.size_bytes, run.loops), (Some(1 << 30), Some(5)));
+    }
+
+    #[test]
+    fn the_target_of_a_report_names_the_drive() {
+        let (log, _) = footer(&[" Target: /media/card 40% (12/29 GiB) [SD Card Reader]"]);
+        assert_eq!(log.card.model.as_deref(), Some("SD Card Reader"));
+        assert_eq!(log.condition.get("note"), Some("drive /media/card 40% (12/29 GiB)"));
+    }
+
+    #[test]
+    fn what_is_usual_is_not_noted_and_the_comment_is() {
+        let (log, _) = footer(&["Profile: Default", "   Mode:", "Comment: reader on the left port"]);
+        assert_eq!(log.condition.get("note"), Some("reader on the left port"));
+        let (log, _) = footer(&["Profile: Real World", "   Mode: [Admin]"]);
+        assert_eq!(log.condition.get("note"), Some("profile Real World; mode [Admin]"));
+    }
+
+    #[test]
+    fn a_footer_of_garbage_leaves_all_unknown() {
+        let (log, run) = footer(&["Test : many MB (xx) [%]", "Date : soon", "OS :", "Device :"]);
+        assert_eq!((run.size_bytes, run.loops, log.date, log.card.model), (None, None, None, None));
+    }
+}

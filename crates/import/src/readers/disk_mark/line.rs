@@ -1,0 +1,182 @@
+//! One result line of the CrystalDiskMark family, and the test that its label names.
+//!
+//! Labels of eighteen years: `Sequential Read :` (3), `Random Read 4KB (QD=32) :` (3), `Sequential Read (Q= 32,T= 1) :`
+//! (4 to 6), `Seq Read 128KiB (Q= 8,T= 1):` (6), `Sequential 1MiB (Q=  8, T= 1):` (7) and `SEQ    1MiB (Q=  8, T= 1):`
+//! (8). Sizes that a label leaves out are those of the programs: version 3 moves 1 MiB, 4 to 6 move 128 KiB where they
+//! queue and 1 MiB where they do not (their DiskSpd arguments).
+
+use crate::readers::numbers::speed;
+use cardscope_model::test_name::{Op, Order, Pattern};
+use cardscope_model::units::{KIB, MIB};
+
+/// A line that printed a speed.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Line<'a> {
+    pub(super) pattern: Pattern,
+    /// Where the label says it; newer reports say it in a heading. The share of a mix stands elsewhere in a report.
+    pub(super) op: Option<Op>,
+    pub(super) value: f64,
+    /// Its unit as it stands there.
+    pub(super) unit: &'a str,
+    pub(super) iops: Option<f64>,
+    pub(super) latency_us: Option<f64>,
+}
+
+/// Share of reads in percent of a mix that does not say it: the programs' own choice.
+const USUAL_MIX: u8 = 70;
+
+/// The units that stand behind a speed; translated copies write `Mo/s` and `МБ/с`.
+const UNITS: [&str; 4] = ["MB/s", "Mo/s", "МБ/с", "MB/c"];
+
+/// Words for the order of access, as labels begin with, of those that begin alike the longer ones first.
+const ORDERS: [(Order, &str); 2] = [
+    (
+        Order::Sequential,
+        "sequentielles sequentiell sequential séquentielle secuencial последовательная последовательный \
+         シーケンシャル seq",
+    ),
+    (Order::Random, "random zufälliges случайный ランダム rnd"),
+];
+
+/// Words for the operation.
+const OPS: [(Op, &str); 3] = [
+    (Op::Read, "read lesen lecture lectura чтение 読み込み リード"),
+    (Op::Write, "write schreiben écriture запись 書き込み ライト"),
+    (Op::Mix(USUAL_MIX), "mixed mix"),
+];
+
+/// Each word with what it means.
+fn words<T: Copy>(meanings: &[(T, &'static str)]) -> impl Iterator<Item = (T, &'static str)> {
+    meanings.iter().flat_map(|(meaning, words)| words.split(' ').map(|word| (*meaning, word)))
+}
+
+/// The operation that a word names.
+pub(super) fn op(word: &str) -> Option<Op> {
+    let word = word.to_lowercase();
+    words(&OPS).find(|(_, known)| *known == word).map(|(op, _)| op)
+}
+
+/// Reads one line; `None` where it is no result, or cut off before its unit.
+pub(super) fn read(line: &str) -> Option<Line<'_>> {
+    let printed = |unit: &&str| line.find(*unit).map(|at| (at, &line[at..at + unit.len()]));
+    let (at, unit) = line.contains('/').then(|| UNITS.iter().find_map(printed))??;
+    let (before, after) = (&line[..at], &line[at + unit.len()..]);
+    // cdm_fio.sh writes labels of version 3, and IOPS in its own way behind them.
+    if after.starts_with(" IOPS=") {
+        return None;
+    }
+    let colon = before.rfind([':', '：'])?;
+    let value = speed(before[colon..].trim_start_matches([':', '：']))?;
+    let (pattern, op) = label(&before[..colon])?;
+    let iops = after.split_once("IOPS").and_then(|(number, _)| speed(number.trim_start().strip_prefix('[')?));
+    let latency_us = after.split_once('<').and_then(|(_, rest)| speed(rest.split_once("us")?.0));
+    Some(Line { pattern, op, value, unit, iops, latency_us })
+}
+
+/// The test that a label names; nothing else may stand in it.
+fn label(text: &str) -> Option<(Pattern, Option<Op>)> {
+    // Quotation marks of mail and Markdown stand before labels, blanks anywhere in them.
+    let compact: String = text.to_lowercase().chars().filter(|c| !c.is_whitespace()).collect();
+    let compact = compact.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let (head, depth) = compact.split_once('(').unwrap_or((compact, ""));
+    let (order, word) = words(&ORDERS).find(|(_, word)| head.starts_with(word))?;
+    let (op, block) = op_and_block(&head[word.len()..])?;
+    let queue = setting(depth, "q=").or_else(|| setting(depth, "qd=")).unwrap_or(1);
+    let threads = setting(depth, "t=").unwrap_or(1);
+    let block = match (block, order) {
+        (Some(block), _) => block,
+        (None, Order::Sequential) if queue > 1 => 128 * KIB,
+        (None, Order::Sequential) => MIB,
+        (None, Order::Random) => return None,
+    };
+    Some((Pattern { order, block, queue, threads }, op))
+}
+
+/// `read4kib`, `4kbread`, `1mib` or nothing.
+fn op_and_block(text: &str) -> Option<(Option<Op>, Option<u64>)> {
+    let word = words(&OPS).find_map(|(op, word)| text.split_once(word).map(|around| (op, around)));
+    let (op, block) = match word {
+        Some((op, (before, behind))) => (Some(op), [before, behind].concat()),
+        None => (None, text.to_owned()),
+    };
+    if block.is_empty() { Some((op, None)) } else { Some((op, Some(size(&block)?))) }
+}
+
+/// `4kb`, `4kib`, `1mib`: always powers of two, whatever the letters say.
+pub(super) fn size(text: &str) -> Option<u64> {
+    let unit = text.find(|c: char| !c.is_ascii_digit())?;
+    let factor = match &text[unit..] {
+        "k" | "kb" | "kib" => KIB,
+        "m" | "mb" | "mib" => MIB,
+        "g" | "gb" | "gib" => KIB * MIB,
+        _ => return None,
+    };
+    text[..unit].parse::<u64>().ok()?.checked_mul(factor).filter(|bytes| *bytes > 0)
+}
+
+/// The number behind a key such as `q=`; a depth of 0 is none.
+fn setting(text: &str, key: &str) -> Option<u32> {
+    let digits = &text[text.find(key)? + key.len()..];
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+    digits[..end].parse().ok().filter(|number| *number > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(line: &str) -> Option<String> {
+        let line = read(line)?;
+        Some(line.op.map_or(line.pattern.to_string(), |op| format!("{} {op}", line.pattern)))
+    }
+
+    #[test]
+    fn labels_of_every_version_name_the_same_tests() {
+        for (line, name) in [
+            ("         Sequential Read :    20.505 MB/s", "SEQ1M Q1T1 read"),
+            ("        Random Write 512KB :    10.461 MB/s", "RND512K Q1T1 write"),
+            (" Random Read 4KB (QD=32) :     3.859 MB/s [   942.1 IOPS]", "RND4K Q32T1 read"),
+            ("  Sequential Write (Q= 32,T= 1) :    60.082 MB/s", "SEQ128K Q32T1 write"),
+            ("Sequential Read (T= 1)         :   32.327 MB/s", "SEQ1M Q1T1 read"),
+            (" Random Write 4KiB (Q=  8,T= 8) :     2.173 MB/s [    530.5 IOPS]", "RND4K Q8T8 write"),
+            ("  Seq Read 128KiB (Q=  8,T= 1):   92.173 MB/s", "SEQ128K Q8T1 read"),
+            ("> Sequential 1MiB (Q=  8, T= 1):   91.514 MB/s", "SEQ1M Q8T1"),
+            ("  RND    4KiB (Q= 32, T=16):     1.651 MB/s", "RND4K Q32T16"),
+            ("Sequential   1 MiB (Q=  8, T= 1):   88.897 MB/s", "SEQ1M Q8T1"),
+            ("  Random Mix 4KiB (Q= 32,T= 1):    2.897 MB/s", "RND4K Q32T1 mix70"),
+            ("Sequentielles Lesen (Q= 32,T= 1) :    91,559 MB/s", "SEQ128K Q32T1 read"),
+            ("Последовательная запись : 12,5 МБ/с", "SEQ1M Q1T1 write"),
+            ("ランダム 読み込み 4KiB (Q=  1,T= 1)：    5,297 MB/s", "RND4K Q1T1 read"),
+        ] {
+            assert_eq!(named(line).as_deref(), Some(name), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_a_result_is_none() {
+        for line in [
+            "",
+            "* MB/s = 1,000,000 bytes/s [SATA/600 = 600,000,000 bytes/s]",
+            "Seq. read:            20.40 MB/s",
+            "Random thoughts : 3 MB/s",
+            "Random Read : 3 MB/s",
+            "Sequential Read: 91MB/s IOPS=0",
+            "Sequential Read : nan MB/s",
+            "Sequential Read : -3 MB/s",
+            "Sequential Read :   20.5",
+            "Sequential Read :   20.505 MB/",
+            "SEQ 0MiB (Q= 8, T= 1): 3.0 MB/s",
+            "SEQ 99999999999999999MiB (Q= 8, T= 1): 3.0 MB/s",
+        ] {
+            assert_eq!(read(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn iops_and_latency_stand_behind_the_speed() {
+        let line = read("  Random 4KiB (Q= 32, T=16):  0.851 MB/s [    207.8 IOPS] <635043.04 us>").unwrap();
+        assert_eq!((line.value, line.iops, line.latency_us), (0.851, Some(207.8), Some(635_043.04)));
+        let cut = read("  Random 4KiB (Q= 32, T=16):  0.851 MB/s [    20").unwrap();
+        assert_eq!((cut.iops, cut.latency_us), (None, None));
+    }
+}

@@ -1,0 +1,297 @@
+//! Reads the reports of the family, one log each.
+//!
+//! A report is a heading with program and version, result lines, and a footer. Any part can be missing where people
+//! pasted it, so a report also begins where a test comes a second time or figures follow a footer.
+
+use super::footer;
+use super::line::{self, Line};
+use crate::readers::error::Outcome;
+use crate::readers::notes::{add_note, log_of};
+use crate::readers::numbers::figure;
+use crate::readers::runs::Runs;
+use crate::readers::text::Text;
+use cardscope_model::condition::Origin;
+use cardscope_model::log::{Log, Tool};
+use cardscope_model::run::{Figure, Run};
+use cardscope_model::test_name::{Op, Order, TestName};
+
+/// CrystalDiskMark 3 to 9, and AmorphousDiskMark, which took its form over on the Mac. Their MB/s are true: 10^6 bytes a
+/// second, and IOPS times block agrees. The text is the same in every language of the program; translated ones come from
+/// people and forums.
+static CRYSTALDISKMARK: Dialect =
+    Dialect { format: "crystaldiskmark", programs: &["CrystalDiskMark", "AmorphousDiskMark"], mb_s: 1.0 };
+
+/// KDiskMark 1.6 to 3.3. It prints fio's `bw`, which is KiB/s, divided by 1000 as MB/s: 1.024 MB/s each. Its IOPS are true,
+/// and agree with the speed only then. Before 3.3.0 it halved tests of several threads; its mix is a mean of read and write
+/// speed weighted by the share of reads, where the card moved their sum.
+static KDISKMARK: Dialect = Dialect { format: "kdiskmark", programs: &["KDiskMark"], mb_s: 1.024 };
+
+/// What tells one program of the family from the others.
+struct Dialect {
+    format: &'static str,
+    /// Names that stand before the version in a heading, the usual one first.
+    programs: &'static [&'static str],
+    /// MB/s (10^6) in one printed MB/s.
+    mb_s: f64,
+}
+
+impl Dialect {
+    /// Program and version, where the line is a heading: `KDiskMark (3.0.0): …`, `CrystalDiskMark 8.0.4 x64 …`.
+    fn heading(&self, line: &str) -> Option<Tool> {
+        self.programs.iter().find_map(|program| {
+            let rest = line.split_once(program)?.1.trim_start_matches([' ', '(']);
+            let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+            let version = rest[..end].trim_end_matches('.');
+            let is_version = version.starts_with(|c: char| c.is_ascii_digit()) && version.contains('.');
+            is_version.then(|| Tool { name: (*program).to_owned(), version: Some(version.to_owned()) })
+        })
+    }
+}
+
+/// All programs; a heading of any begins its report.
+static DIALECTS: [&Dialect; 2] = [&KDISKMARK, &CRYSTALDISKMARK];
+
+/// KDiskMark: a report with its heading; without it nothing tells it from CrystalDiskMark's.
+pub(crate) mod kdiskmark {
+    use super::{KDISKMARK, Outcome, Text, crystaldiskmark};
+
+    pub(crate) fn recognise(text: &Text) -> bool {
+        text.lines().any(|line| KDISKMARK.heading(line).is_some()) && crystaldiskmark::recognise(text)
+    }
+
+    pub(crate) fn read(text: &Text) -> Outcome {
+        super::read(text, &KDISKMARK)
+    }
+}
+
+/// CrystalDiskMark or AmorphousDiskMark: a result line, with or without a heading; random access alone can be anybody's.
+pub(crate) mod crystaldiskmark {
+    use super::{CRYSTALDISKMARK, Outcome, Text, is_sure_result};
+
+    pub(crate) fn recognise(text: &Text) -> bool {
+        text.lines().any(is_sure_result)
+    }
+
+    pub(crate) fn read(text: &Text) -> Outcome {
+        super::read(text, &CRYSTALDISKMARK)
+    }
+}
+
+/// Reads all reports in the text, one log each; those without a heading are of `usual`.
+fn read(text: &Text, usual: &'static Dialect) -> Outcome {
+    let (logs, lost) = Default::default();
+    let mut reader = Reader { dialect: usual, logs, report: Report::new(usual), prose: None, lost };
+    text.lines().for_each(|line| reader.line(line));
+    reader.end_report();
+    let mut logs = reader.finish()?;
+    for log in logs.iter_mut().filter(|log| log.format == KDISKMARK.format) {
+        let doubts = doubts(log);
+        log.doubts.extend(doubts);
+    }
+    Ok(logs)
+}
+
+/// Where the reader is.
+struct Reader {
+    dialect: &'static Dialect,
+    logs: Vec<Log>,
+    report: Report,
+    /// The last line that is prose: what a pasted report stands under.
+    prose: Option<String>,
+    /// What reports lost of which nothing could be kept.
+    lost: Vec<String>,
+}
+
+/// The report that is being read.
+struct Report {
+    log: Log,
+    runs: Runs,
+    section: Option<Op>,
+    footer_seen: bool,
+    comment_next: bool,
+    not_run: usize,
+    without_op: usize,
+}
+
+impl Report {
+    fn new(dialect: &Dialect) -> Self {
+        let log = Log { format: dialect.format.to_owned(), ..log_of(dialect.programs[0], None) };
+        Report {
+            log,
+            runs: Runs::default(),
+            section: None,
+            footer_seen: false,
+            comment_next: false,
+            not_run: 0,
+            without_op: 0,
+        }
+    }
+}
+
+impl Reader {
+    fn line(&mut self, text: &str) {
+        if let Some(line) = line::read(text) {
+            self.result(&line);
+        } else if let Some((dialect, tool)) = headed(text) {
+            self.dialect = dialect;
+            self.end_report();
+            self.report.log.tool = Some(tool);
+        } else if !self.section(text) && !self.footer(text) {
+            self.other(text.trim());
+        }
+    }
+
+    fn result(&mut self, line: &Line<'_>) {
+        if self.report.footer_seen {
+            self.end_report();
+        }
+        if self.report.log.part.is_none() {
+            self.report.log.part = self.prose.take();
+        }
+        let own = line.op.map(|op| match (op, self.report.section) {
+            (Op::Mix(_), Some(mix @ Op::Mix(_))) => mix,
+            _ => op,
+        });
+        let Some(op) = own.or(self.report.section) else {
+            self.report.without_op += 1;
+            return;
+        };
+        // A test that was not run is printed as zero.
+        if line.value == 0.0 {
+            self.report.not_run += 1;
+            return;
+        }
+        let name = TestName { pattern: line.pattern, op };
+        if self.report.runs.has(name, None) {
+            let section = self.report.section;
+            self.end_report();
+            self.report.section = section;
+        }
+        let mut result = figure(name, line.value, line.unit, self.dialect.mb_s);
+        result.iops = line.iops.filter(|iops| *iops > 0.0);
+        result.latency_us = line.latency_us.filter(|latency| *latency > 0.0);
+        self.report.runs.add(result);
+    }
+
+    /// `[Read]`, `[Mix] Read 70%/Write 30%`.
+    fn section(&mut self, text: &str) -> bool {
+        let text = text.trim_start_matches(['>', ' ', '\t']);
+        let Some((name, rest)) = text.strip_prefix('[').and_then(|text| text.split_once(']')) else {
+            return false;
+        };
+        let Some(op) = line::op(name.trim()) else { return false };
+        if self.report.footer_seen {
+            self.end_report();
+        }
+        self.report.section = Some(match (op, share_of_reads(rest)) {
+            (Op::Mix(_), Some(reads)) => Op::Mix(reads),
+            _ => op,
+        });
+        true
+    }
+
+    fn footer(&mut self, text: &str) -> bool {
+        let mut head = Run::default();
+        if !footer::read(text, &mut self.report.log, &mut head) {
+            return false;
+        }
+        let run = self.report.runs.last_mut();
+        run.size_bytes = head.size_bytes.or(run.size_bytes);
+        run.loops = head.loops.or(run.loops);
+        // What stands above the figures belongs to them.
+        self.report.footer_seen = !run.results.is_empty();
+        self.report.comment_next = text.trim_start_matches(['>', ' ']).starts_with("OS");
+        true
+    }
+
+    /// The line after the system is the comment in versions 3 to 6; elsewhere prose is what the next report stands under.
+    fn other(&mut self, text: &str) {
+        if !text.chars().any(char::is_alphanumeric) {
+            self.report.comment_next = false;
+        } else if std::mem::take(&mut self.report.comment_next) {
+            add_note(&mut self.report.log.condition, text, Origin::Stated);
+        } else if !text.starts_with('*') && !text.contains("://") {
+            self.prose = Some(text.trim_start_matches(['#', '>', ' ']).to_owned());
+        }
+    }
+
+    fn end_report(&mut self) {
+        let report = std::mem::replace(&mut self.report, Report::new(self.dialect));
+        let mut log = report.log;
+        log.runs = report.runs.finish();
+        if report.not_run > 0 {
+            log.doubts.push(format!("{} tests with 0.000 were not run", report.not_run));
+        }
+        if report.without_op > 0 {
+            let lost = report.without_op;
+            log.doubts.push(format!("skipped {lost} lines outside of [Read] and [Write]"));
+        }
+        if log.runs.is_empty() {
+            self.lost.append(&mut log.doubts);
+        } else {
+            self.logs.push(log);
+        }
+    }
+
+    /// Parts need names only where there are several.
+    fn finish(self) -> Outcome {
+        let mut logs = self.logs;
+        if logs.is_empty() {
+            let nothing = || "it has no complete line with a test and a speed".to_owned();
+            return Err(self.lost.into_iter().next().unwrap_or_else(nothing));
+        }
+        let several = logs.len() > 1;
+        for (log, number) in logs.iter_mut().zip(1..) {
+            let part = log.part.take().unwrap_or_else(|| format!("report {number}"));
+            log.part = several.then_some(part);
+        }
+        Ok(logs)
+    }
+}
+
+/// Program and version, where the line is the heading of a report.
+fn headed(line: &str) -> Option<(&'static Dialect, Tool)> {
+    DIALECTS.iter().find_map(|dialect| Some((*dialect, dialect.heading(line)?)))
+}
+
+/// `Read 70%/Write 30%`.
+fn share_of_reads(text: &str) -> Option<u8> {
+    let share = text.split_once('%')?.0.split_whitespace().next_back()?.parse().ok()?;
+    (1..=99).contains(&share).then_some(share)
+}
+
+/// True for a result that nobody else prints so: with its queue in brackets, or sequential to three decimals. In prose and
+/// in source code stand lines such as `Sequential Read: 100 MB/s`, too.
+fn is_sure_result(line: &str) -> bool {
+    let sure = |result: &Line<'_>| {
+        let queue = line.split_once('(').is_some_and(|(_, rest)| rest.contains('='));
+        queue || (result.pattern.order == Order::Sequential && has_three_decimals(line))
+    };
+    line::read(line).is_some_and(|result| sure(&result))
+}
+
+/// Whether a number stands in it as these programs write all of theirs: `20.505`, `91,559`.
+fn has_three_decimals(line: &str) -> bool {
+    let decimals =
+        |number: &str| number.rsplit_once(['.', ',']).is_some_and(|(_, decimals)| decimals.len() == 3);
+    line.split(|c: char| !c.is_ascii_digit() && c != '.' && c != ',').any(decimals)
+}
+
+/// What makes a report of KDiskMark doubtful.
+fn doubts(log: &Log) -> Vec<String> {
+    let any = |test: fn(&Figure) -> bool| log.runs.iter().flat_map(|run| &run.results).any(test);
+    let halved = any(|figure| figure.test.threads > 1) && !log.tool.as_ref().is_some_and(counts_all_threads);
+    let mixed = any(|figure| matches!(figure.op, Op::Mix(_)));
+    let whys = [
+        (halved, "this version of KDiskMark prints tests of several threads at half their speed"),
+        (mixed, "KDiskMark's mix is a weighted mean of read and write speed, below the real total"),
+    ];
+    whys.iter().filter(|(is, _)| *is).map(|(_, why)| (*why).to_owned()).collect()
+}
+
+/// Since 3.3.0.
+fn counts_all_threads(tool: &Tool) -> bool {
+    let version = tool.version.as_deref().unwrap_or_default();
+    let numbers: Vec<u32> = version.split('.').filter_map(|part| part.parse().ok()).collect();
+    numbers.as_slice() >= [3, 3].as_slice()
+}

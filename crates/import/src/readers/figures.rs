@@ -1,0 +1,303 @@
+//! Tables of figures, CSV: what somebody typed from a photograph or a page, and what `cardscope report -o x.csv` wrote.
+//!
+//! A row is one figure of one test. The headings are those of that report; a table that was typed needs three of them:
+//! `card`, `test` (`RND4K Q1T1 read`, or the operation in a column `op`), and the figure as `mb_s`, or as `value` with its
+//! `unit` (MB/s is 10^6 here, MiB/s 2^20, IOPS count blocks). `source` says what a figure was typed from. Words of the
+//! condition are columns of their own, with `condition_` in front or without.
+
+use crate::readers::dates::date;
+use crate::readers::error::Outcome;
+use crate::readers::notes::add_note;
+use crate::readers::numbers::{speed, true_mb_s};
+use crate::readers::table::{Row, Table};
+use crate::readers::text::Text;
+use cardscope_model::card::CardFacts;
+use cardscope_model::condition::{Condition, Origin, WORDS};
+use cardscope_model::log::{Log, TYPED_FROM, Tool};
+use cardscope_model::outside::{message, shortened};
+use cardscope_model::result::ToolPrints;
+use cardscope_model::run::{Figure, Percentiles, Run};
+use cardscope_model::test_name::TestName;
+use cardscope_model::units::{MB, parse_size};
+use cardscope_sd::label;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Doubts of one table that are told; of the rest how many.
+const MOST_DOUBTS: usize = 8;
+
+/// Stands between the values of several settings in a report; which run had which is not in it.
+const SEVERAL: &str = " | ";
+
+/// True where the first line has the headings of such a table.
+pub(crate) fn recognise(text: &Text) -> bool {
+    let head = text.head().lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    if !head.contains("test") {
+        return false;
+    }
+    let table = Table::of(head);
+    let card = ["card", "brand", "name"].iter().any(|name| table.has(&[name]));
+    card && table.has(&["test"]) && (table.has(&["mb_s"]) || table.has(&["value", "unit"]))
+}
+
+/// Reads it: the rows of one card under one condition are a log. Without a column `run`, a test that comes again is the next
+/// run.
+pub(crate) fn read(text: &Text) -> Outcome {
+    let table = Table::of(text.body());
+    let mut parts: Vec<Part> = Vec::new();
+    let mut indices: HashMap<String, usize> = HashMap::new();
+    let mut doubts: Vec<String> = Vec::new();
+    for (number, row) in (1..).zip(table.rows()).filter(|(_, row)| is_run(row)) {
+        let head = head(&row);
+        // As text, since a card has no order and no hash of its own.
+        let index = *indices.entry(format!("{head:?}")).or_insert(parts.len());
+        if index == parts.len() {
+            parts.push(Part { head, ..Part::default() });
+        }
+        if let Err(why) = figure(&row).and_then(|figure| parts[index].take(&row, figure)) {
+            doubts.push(format!("row {number}: {}", message(&why, &[])));
+        }
+    }
+    let mut logs: Vec<Log> = parts.into_iter().map(Part::finish).filter(|log| !log.runs.is_empty()).collect();
+    let Some(first) = logs.first_mut() else {
+        let nothing = || "no row has a result".to_owned();
+        return Err(doubts.into_iter().next().unwrap_or_else(nothing));
+    };
+    let more = doubts.len().saturating_sub(MOST_DOUBTS);
+    doubts.truncate(MOST_DOUBTS);
+    first.doubts.extend(doubts);
+    first.doubts.extend((more > 0).then(|| format!("{more} more rows could not be read")));
+    Ok(logs)
+}
+
+/// A report has averages and intervals beside the runs they are reckoned from.
+fn is_run(row: &Row<'_>) -> bool {
+    row.get("figure").is_none_or(|what| what == "run")
+}
+
+/// The rows of one card under one condition.
+#[derive(Default)]
+struct Part {
+    head: Log,
+    /// Runs by their size and number.
+    runs: BTreeMap<(Option<u64>, u32), Run>,
+    seen: HashSet<(TestName, Option<String>, Option<u64>, u32)>,
+    /// How often a test of one size came without a number.
+    times: HashMap<(TestName, Option<String>, Option<u64>), u32>,
+}
+
+impl Part {
+    fn take(&mut self, row: &Row<'_>, figure: Figure) -> Result<(), String> {
+        let (test, step, size_bytes) = (figure.name(), figure.step.clone(), size(row)?);
+        let run = match row.get("run") {
+            Some(text) => text.parse().map_err(|_| format!("{text:?} is not a run number"))?,
+            None => {
+                let times = self.times.entry((test, step.clone(), size_bytes)).or_default();
+                *times += 1;
+                *times
+            }
+        };
+        if !self.seen.insert((test, step, size_bytes, run)) {
+            return Err(format!("run {run} has {test} twice"));
+        }
+        let loops = || row.get("loops").and_then(|loops| loops.parse().ok());
+        let new = || Run { size_bytes, loops: loops(), ..Run::default() };
+        self.runs.entry((size_bytes, run)).or_insert_with(new).results.push(figure);
+        Ok(())
+    }
+
+    /// Runs are counted on over all sizes, since a log's runs have one number each.
+    fn finish(self) -> Log {
+        let runs = self.runs.into_values().zip(1..).map(|(run, number)| Run { run: number, ..run });
+        Log { runs: runs.collect(), ..self.head }
+    }
+}
+
+/// What a row says beside its figure.
+fn head(row: &Row<'_>) -> Log {
+    let mut log = Log { card: card(row), part: row.owned("card"), ..Log::default() };
+    log.tool = said(row, &["tool", "recipe"]).map(|name| Tool { name, version: row.owned("tool_version") });
+    log.date = row.get("date").and_then(date);
+    log.condition = condition(row, &mut log.doubts);
+    if let Some(source) = row.get("source") {
+        log.other.insert(TYPED_FROM.to_owned(), plain(source).into());
+        add_note(&mut log.condition, &format!("results typed from {}", plain(source)), Origin::Stated);
+    }
+    log
+}
+
+fn card(row: &Row<'_>) -> CardFacts {
+    let text = |name| row.get(name).map(plain).map(str::to_owned);
+    let facts = CardFacts {
+        brand: text("brand"),
+        name: text("name"),
+        model: text("model"),
+        capacity_bytes: row.get("capacity_bytes").and_then(|bytes| bytes.parse().ok()),
+        capacity_label: text("capacity"),
+        generation: text("generation"),
+        marks: text("marks")
+            .map_or_else(Vec::new, |marks| marks.split_whitespace().map(str::to_owned).collect()),
+        ..CardFacts::default()
+    };
+    match row.get("card") {
+        Some(card) if facts.brand.is_none() && facts.name.is_none() && facts.model.is_none() => {
+            let mut named = facts;
+            named.complete_from(&card_named(plain(card)));
+            named
+        }
+        _ => facts,
+    }
+}
+
+/// The words of the condition that have a column. A report of several settings says which there were, not which was whose.
+fn condition(row: &Row<'_>, doubts: &mut Vec<String>) -> Condition {
+    let mut condition = Condition::default();
+    for (word, _) in WORDS {
+        let Some(value) = said(row, &[&format!("condition_{word}"), word]) else { continue };
+        if value.contains(SEVERAL) {
+            doubts.push(format!("mixed {}: {}", word.replace('_', " "), shortened(&value)));
+        } else if *word != "tool" {
+            condition.set(word, value, Origin::Stated);
+        }
+    }
+    condition
+}
+
+fn figure(row: &Row<'_>) -> Result<Figure, String> {
+    let test = test(row)?;
+    let true_speed = row.get("mb_s").map(|text| known(text, "mb_s")).transpose()?;
+    let printed = said(row, &["printed_value", "value"]).map(|text| known(&text, "value")).transpose()?;
+    let unit = said(row, &["printed_unit", "unit"]).unwrap_or_else(|| "MB/s".to_owned());
+    let mb_s = match (true_speed, printed) {
+        (Some(mb_s), _) => mb_s,
+        (None, Some(value)) => value * worth(&unit, test)?,
+        (None, None) => return Err("it has no value".to_owned()),
+    };
+    let iops = row.get("iops").map(|text| known(text, "iops")).transpose()?;
+    if !mb_s.is_finite() {
+        return Err("its speed is too large".to_owned());
+    }
+    let as_printed = match printed {
+        Some(value) => ToolPrints { value, unit: unit.clone() },
+        None => ToolPrints { value: mb_s, unit: "MB/s".to_owned() },
+    };
+    Ok(Figure {
+        step: row.get("step").map(plain).map(str::to_owned),
+        iops: iops.or(printed.filter(|_| unit == "IOPS")),
+        latency_us: row.get("latency_us").and_then(speed),
+        max_latency_us: row.get("max_latency_us").and_then(speed),
+        percentiles_us: Percentiles {
+            p50: row.get("p50_us").and_then(speed),
+            p99: row.get("p99_us").and_then(speed),
+            p999: row.get("p999_us").and_then(speed),
+        },
+        as_printed: Some(as_printed),
+        ..Figure::of(test, mb_s)
+    })
+}
+
+fn known(text: &str, what: &str) -> Result<f64, String> {
+    speed(text).ok_or_else(|| format!("{text:?} under {what} is not a number"))
+}
+
+/// The test's whole name, or its pattern with the operation beside it.
+fn test(row: &Row<'_>) -> Result<TestName, String> {
+    let name = row.get("test").ok_or("it has no test name")?;
+    let name = match row.get("op") {
+        Some(op) => format!("{name} {}", op.to_lowercase()),
+        None => name.to_owned(),
+    };
+    name.parse().map_err(|e: cardscope_model::test_name::TestNameError| e.to_string())
+}
+
+/// MB/s (10^6) in one of the unit that a figure stands in.
+fn worth(unit: &str, test: TestName) -> Result<f64, String> {
+    let known = match unit {
+        "IOPS" => Some(test.pattern.block as f64 / MB),
+        "MB/s" | "kB/s" | "KB/s" | "GB/s" | "MiB/s" | "KiB/s" => true_mb_s(unit),
+        _ => None,
+    };
+    known.ok_or_else(|| {
+        format!("{unit:?} is not a unit of speed; write MB/s, MiB/s, KiB/s, kB/s, GB/s or IOPS")
+    })
+}
+
+fn size(row: &Row<'_>) -> Result<Option<u64>, String> {
+    let Some(text) = said(row, &["test_size_bytes", "size"]) else { return Ok(None) };
+    if text.contains(SEVERAL) {
+        return Ok(None);
+    }
+    parse_size(&text).map(Some).map_err(|e| e.to_string())
+}
+
+/// The first of several columns that says something.
+fn said(row: &Row<'_>, names: &[&str]) -> Option<String> {
+    names.iter().find_map(|name| row.get(name)).map(|text| plain(text).to_owned())
+}
+
+/// Without the apostrophe by which a report marks as text what a spreadsheet would take for a formula.
+fn plain(text: &str) -> &str {
+    text.strip_prefix('\'')
+        .filter(|rest| rest.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']))
+        .unwrap_or(text)
+}
+
+/// A card as a table names it, `Samsung Pro Endurance U1 32GB`: brand, name, size and marks. The brand is the first word; words with marks and sizes are no part of the name.
+///
+/// Not as a page describes it (`page::described`): a sentence ends its name at the first mark, explains behind commas and adds
+/// brackets, where in a table every word that is neither mark nor size belongs to the name.
+fn card_named(text: &str) -> CardFacts {
+    let mut card = CardFacts::default();
+    if let Ok(label) = label::parse(text) {
+        card.capacity_label = label.capacity.map(|capacity| capacity.printed);
+        card.marks = label.marks.iter().map(ToString::to_string).collect();
+    }
+    let named = without_printed(text);
+    let mut words = named.split_whitespace();
+    card.brand = words.next().map(str::to_owned);
+    card.name = Some(words.collect::<Vec<_>>().join(" ")).filter(|name| !name.is_empty());
+    card
+}
+
+/// The text without marks and sizes. What else stands in brackets with them keeps its brackets: `Example (old, C6)` is an
+/// `Example (old)`.
+fn without_printed(text: &str) -> String {
+    let of_word = |word: &str| match is_printed(word) {
+        true => word.chars().filter(|c| matches!(c, '(' | ')')).collect(),
+        false => word.to_owned(),
+    };
+    let words: Vec<String> = text.split_whitespace().map(of_word).filter(|word| !word.is_empty()).collect();
+    let tidied = [("( ", "("), (" )", ")"), (",)", ")"), ("()", "")];
+    tidied.iter().fold(words.join(" "), |text, (from, to)| text.replace(from, to))
+}
+
+/// True for a word that is a mark or a size.
+fn is_printed(word: &str) -> bool {
+    let plain = word.trim_matches(|c: char| matches!(c, '(' | ')' | ','));
+    label::parse(plain)
+        .is_ok_and(|label| label.unknown.is_empty() && (label.capacity.is_some() || !label.marks.is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_card_is_its_brand_name_size_and_marks() {
+        let card = card_named("Example Pro+ U3 V30 A2 64GB");
+        assert_eq!((card.brand.as_deref(), card.name.as_deref()), (Some("Example"), Some("Pro+")));
+        assert_eq!(
+            (card.capacity_label.as_deref(), card.marks.join(" ")),
+            (Some("64GB"), "U3 V30 A2".to_owned())
+        );
+        assert_eq!(card_named("Example (C10) 16GB").name, None);
+        for (text, name) in [
+            ("Example Pi (1.4, C6) 8GB", "Pi (1.4)"),
+            ("Example Turbo (U1, old) 16GB", "Turbo (old)"),
+            ("Example Turbo (C10, U1) 16GB", "Turbo"),
+            ("Example (C10 U1 of a friend) (red) 16GB", "(of a friend) (red)"),
+        ] {
+            assert_eq!(card_named(text).name.as_deref(), Some(name), "{text}");
+        }
+        assert_eq!(card_named(""), CardFacts::default());
+    }
+}

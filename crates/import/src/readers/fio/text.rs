@@ -1,0 +1,283 @@
+//! fio's normal output, of versions 1 to 3.
+//!
+//! A job's line of options comes before its results: `job: (g=0): rw=randread, bs=…`. Version 3 prints
+//! `BW=22.5MiB/s (23.6MB/s)` with true units; before, `bw=22345KB/s` is KiB/s and `MB/s` MiB/s.
+
+use super::options::Options;
+use super::{DIRECTIONS, Document, Job, Side, assemble};
+use crate::readers::dates::date;
+use crate::readers::error::Outcome;
+use crate::readers::numbers::{scaled, speed, thousands};
+use crate::readers::text::Text;
+use cardscope_model::result::ToolPrints;
+use cardscope_model::run::Percentiles;
+use cardscope_model::units::parse_size;
+use std::collections::HashMap;
+
+/// True where a job reports.
+pub(crate) fn recognise(text: &Text) -> bool {
+    text.lines().any(|line| Report::parse(line).is_some())
+}
+
+/// Reads all jobs in the text as one log.
+pub(crate) fn read(text: &Text) -> Outcome {
+    let mut reader = Reader::default();
+    text.lines().for_each(|line| reader.line(line));
+    let mut documents = reader.documents;
+    documents.push(reader.document);
+    let logs = assemble::logs(documents);
+    if logs.iter().all(|log| log.runs.is_empty()) {
+        return Err("no job reports a speed; it may be truncated".to_owned());
+    }
+    Ok(logs)
+}
+
+#[derive(Default)]
+struct Reader {
+    documents: Vec<Document>,
+    document: Document,
+    /// Options by name of job, from the lines at fio's start.
+    asked: HashMap<String, Options>,
+    /// The direction whose latencies follow; `None` for one that is no figure of a card.
+    direction: Option<usize>,
+    /// Microseconds in one of the percentiles that follow.
+    percentiles_in_us: Option<f64>,
+    disks_follow: bool,
+    /// How often fio's version was printed: process numbers are used again.
+    starts: u32,
+    /// The sums that end a report were there: a further job is of another one.
+    summed_up: bool,
+}
+
+impl Reader {
+    fn line(&mut self, line: &str) {
+        let trimmed = line.trim();
+        if let Some(version) =
+            trimmed.strip_prefix("fio-").filter(|version| version.starts_with(|c: char| c.is_ascii_digit()))
+        {
+            self.starts += 1;
+            self.start(Some(version.to_owned()));
+        } else if trimmed.starts_with("Run status group") {
+            self.summed_up = true;
+        } else if let Some((name, options)) = asked(line) {
+            self.asked.insert(name.to_owned(), options);
+        } else if let Some(report) = Report::parse(line) {
+            self.report(&report);
+        } else if let Some(row) = trimmed.strip_prefix('|') {
+            self.percentiles(row);
+        } else if let Some((key, rest)) = trimmed.split_once(':') {
+            self.percentiles_in_us = key.strip_prefix("clat percentiles (").and_then(microseconds);
+            self.detail(key.trim_end(), rest);
+        }
+    }
+
+    /// fio prints its version after the jobs' options and before their results.
+    fn start(&mut self, version: Option<String>) {
+        if !self.document.jobs.is_empty() {
+            self.documents.push(std::mem::take(&mut self.document));
+        }
+        self.document.version = version;
+        (self.disks_follow, self.summed_up) = (false, false);
+    }
+
+    fn report(&mut self, report: &Report<'_>) {
+        if self.summed_up {
+            self.start(self.document.version.clone());
+        }
+        self.direction = Some(0);
+        let options = self.asked.get(report.name).cloned().unwrap_or_default();
+        self.document.date = self.document.date.take().or_else(|| date(report.date));
+        self.document.jobs.push(Job {
+            name: report.name.to_owned(),
+            group: report.group,
+            options,
+            count: report.jobs,
+            error: report.error,
+            sides: Default::default(),
+            trims: false,
+            begun: report.pid.map(|pid| format!("{pid} of start {}", self.starts)),
+        });
+    }
+
+    /// `99.00th=[ 5800], 99.50th=[ 6390], 99.90th=[ 7308]`
+    fn percentiles(&mut self, row: &str) {
+        let side =
+            self.document.jobs.last_mut().zip(self.direction).and_then(|(job, at)| job.sides[at].as_mut());
+        let (Some(side), Some(in_us)) = (side, self.percentiles_in_us) else { return };
+        let known = &mut side.percentiles_us;
+        for (share, place) in
+            [("50.00", &mut known.p50), ("99.00", &mut known.p99), ("99.90", &mut known.p999)]
+        {
+            let value =
+                row.split_once(&format!(" {share}th=[")).and_then(|(_, rest)| speed(rest.split(']').next()?));
+            *place = value.map(|value| value * in_us).or(*place);
+        }
+    }
+
+    fn detail(&mut self, key: &str, rest: &str) {
+        if key.starts_with("Disk stats") {
+            self.disks_follow = true;
+        } else if self.disks_follow && rest.trim_start().starts_with("ios=") {
+            self.document.disks.push(key.to_owned());
+        } else if let Some(job) = self.document.jobs.last_mut() {
+            if let Some(direction) = DIRECTIONS.iter().position(|known| *known == key) {
+                self.direction = Some(direction);
+                job.sides[direction] = bandwidth(rest);
+            } else if key == "trim" {
+                self.direction = None;
+                job.trims |= bandwidth(rest).is_some();
+            } else if let Some(side) = self.direction.and_then(|at| job.sides[at].as_mut()) {
+                add_latency(side, key, rest);
+            }
+        }
+    }
+}
+
+/// Microseconds in one of the unit of a heading: `usec)`.
+fn microseconds(unit: &str) -> Option<f64> {
+    match unit.trim_end_matches(')') {
+        "nsec" => Some(1e-3),
+        "usec" => Some(1.0),
+        "msec" => Some(1e3),
+        "sec" => Some(1e6),
+        _ => None,
+    }
+}
+
+/// `job: (g=0): rw=randwrite, bs=4K-4K/4K-4K/4K-4K, ioengine=libaio, iodepth=32`.
+fn asked(line: &str) -> Option<(&str, Options)> {
+    let (name, rest) = line.split_once(": (g=")?;
+    let (_, settings) = rest.split_once("): ")?;
+    let mut options = Options::default();
+    for (key, value) in settings.split(", ").filter_map(|setting| setting.split_once('=')) {
+        match key {
+            "bs" => options.blocks = blocks(settings),
+            "rw" | "ioengine" | "iodepth" => options.set(key, value.trim()),
+            _ => {}
+        }
+    }
+    // The line has no `rwmixread` and whatever else: what it leaves out is not fio's choice.
+    options.known = false;
+    Some((name.trim(), options))
+}
+
+/// `bs=(R) 4096B-4096B, (W) …`, `bs=4K-4K/4K-4K/4K-4K`: a block size of each direction where it is but one.
+fn blocks(settings: &str) -> [Option<u64>; 2] {
+    let ranges = settings.split("bs=").nth(1).unwrap_or_default();
+    let mut sizes = ranges.split(['/', ',']).take(2).map(|range| {
+        let range = range.trim().trim_start_matches("(R)").trim_start_matches("(W)").trim();
+        let (least, most) = range.split_once('-')?;
+        parse_size(least).ok().filter(|_| least == most)
+    });
+    [sizes.next().flatten(), sizes.next().flatten()]
+}
+
+/// `job: (groupid=0, jobs=8): err= 0: pid=1495: Tue Aug 20 15:32:30 2024`, taken apart.
+struct Report<'a> {
+    name: &'a str,
+    group: u64,
+    jobs: u32,
+    error: i64,
+    pid: Option<&'a str>,
+    date: &'a str,
+}
+
+impl<'a> Report<'a> {
+    fn parse(line: &'a str) -> Option<Self> {
+        let (name, rest) = line.split_once(": (groupid=")?;
+        let (group, rest) = rest.split_once(", jobs=")?;
+        let (jobs, rest) = rest.split_once("): err=")?;
+        let (error, rest) = rest.split_once(':').unwrap_or((rest, ""));
+        let error = error.split_whitespace().next()?;
+        Some(Report {
+            name: name.trim(),
+            group: group.parse().ok()?,
+            jobs: jobs.trim().parse().ok()?,
+            error: error.parse().ok()?,
+            pid: rest.split_once("pid=").and_then(|(_, rest)| rest.split(':').next()).map(str::trim),
+            date: rest.split_once(": ").map_or("", |(_, date)| date),
+        })
+    }
+}
+
+/// `IOPS=22, BW=22.5MiB/s (23.6MB/s)(8192MiB/363725msec)`, `io=1024.0MB, bw=22345KB/s, iops=5586, runt= 46932msec`.
+fn bandwidth(text: &str) -> Option<Side> {
+    let setting = |key: &str| {
+        let value = text.split_once(key)?.1;
+        Some(value.split([',', ' ', '(']).find(|part| !part.is_empty()).unwrap_or_default())
+    };
+    let (printed, old) = match setting("BW=") {
+        Some(printed) => (printed, false),
+        None => (setting("bw=")?, true),
+    };
+    let unit_at = printed.find(|c: char| c.is_ascii_alphabetic())?;
+    let (value, unit) = (speed(&printed[..unit_at])?, &printed[unit_at..]);
+    let bytes_s = value * unit_bytes(unit, old)?;
+    let iops = setting("IOPS=").or_else(|| setting("iops=")).and_then(counted).unwrap_or(0.0);
+    let printed = ToolPrints { value, unit: unit.to_owned() };
+    (bytes_s > 0.0).then_some(Side {
+        bytes_s,
+        iops,
+        printed,
+        latency_us: None,
+        max_latency_us: None,
+        percentiles_us: Percentiles::default(),
+    })
+}
+
+/// Bytes a second in one of a unit; in old versions `KB` is 1024 bytes.
+fn unit_bytes(unit: &str, old: bool) -> Option<f64> {
+    let base: f64 = if old || unit.contains('i') { 1024.0 } else { 1000.0 };
+    thousands(unit.strip_suffix("/s")?).map(|power| base.powi(power))
+}
+
+/// `5586`, `12.3k`, `1.2M`.
+fn counted(text: &str) -> Option<f64> {
+    scaled(text.trim(), &[("k", 1e3), ("M", 1e6), ("", 1.0)])
+}
+
+/// `clat (usec): min=43, max=5719, avg=353.49, stdev=168.04`; the whole latency only where that is missing.
+fn add_latency(side: &mut Side, key: &str, rest: &str) {
+    let Some((kind, unit)) = key.split_once('(') else { return };
+    let Some(us) = microseconds(unit) else { return };
+    let value = |name: &str| counted(rest.split_once(name)?.1.split(',').next()?).map(|value| value * us);
+    if kind.trim() == "clat" || (kind.trim() == "lat" && side.latency_us.is_none()) {
+        side.latency_us = value("avg=").or(side.latency_us);
+        side.max_latency_us = value("max=").or(side.max_latency_us);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_of_a_card_are_those_of_the_direction_above_them() {
+        let text = "j: (groupid=0, jobs=1): err= 0: pid=7: x\n\
+            \u{20} write: IOPS=250, BW=1000KiB/s (1024kB/s)(1MiB/1msec)\n\
+            \u{20}   clat (usec): min=50, max=90000, avg=400.5, stdev=1\n\
+            \u{20}   clat percentiles (msec):\n\
+            \u{20}    | 10.00th=[    1], 50.00th=[    2], 90.00th=[    8],\n\
+            \u{20}    | 99.00th=[   12], 99.50th=[   20], 99.90th=[   40],\n\
+            \u{20}  bw (  KiB/s): min= 1850, max= 2030\n\
+            \u{20}  | 50.00th=[ 9]\n";
+        let figure = read(&Text::of(text)).unwrap()[0].runs[0].results[0].clone();
+        let Percentiles { p50, p99, p999 } = figure.percentiles_us;
+        assert_eq!([p50, p99, p999], [2e3, 12e3, 40e3].map(Some));
+        assert_eq!((figure.latency_us, figure.max_latency_us), (Some(400.5), Some(9e4)));
+    }
+
+    #[test]
+    fn units_are_what_they_say_in_version_3_and_binary_before() {
+        for (unit, old, bytes) in [
+            ("B/s", false, Some(1.0)),
+            ("KiB/s", false, Some(1024.0)),
+            ("kB/s", false, Some(1000.0)),
+            ("MB/s", true, Some(1_048_576.0)),
+            ("GiB/s", false, Some(1_073_741_824.0)),
+            ("Mbit/s", false, None),
+        ] {
+            assert_eq!(unit_bytes(unit, old), bytes, "{unit}");
+        }
+    }
+}

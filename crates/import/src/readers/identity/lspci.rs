@@ -1,0 +1,92 @@
+//! `lspci -vv`: which link a card has, and which it could have.
+//!
+//! Its names come from a list of PCI numbers that holds what a controller is sold as elsewhere ("IX SN530 NVMe SSD" for an
+//! SD Express card): they are no card's name and never become one.
+
+use crate::readers::error::Outcome;
+use crate::readers::notes::log_of;
+use crate::readers::text::Text;
+use cardscope_model::condition::Origin;
+use cardscope_model::log::Log;
+use cardscope_sd::bus::PcieLink;
+use serde_json::json;
+
+/// Kinds of devices that a card can be, or sit in.
+const KINDS: [&str; 2] = ["Non-Volatile memory controller", "SD Host controller"];
+
+/// A device's lines.
+struct Device<'a> {
+    address: &'a str,
+    /// Kind and name.
+    title: &'a str,
+    lines: Vec<&'a str>,
+}
+
+/// True where a device with a link stands in it.
+pub(crate) fn recognise(text: &Text) -> bool {
+    devices(text).iter().any(|device| device.line("LnkSta:").is_some() || device.line("LnkCap:").is_some())
+}
+
+/// Reads it: each card, or each device that could hold one, is a log.
+pub(crate) fn read(text: &Text) -> Outcome {
+    let mut devices = devices(text);
+    devices.retain(|device| KINDS.iter().any(|kind| device.title.starts_with(kind)));
+    if devices.is_empty() {
+        return Err(format!("none of its devices is a {}", KINDS.join(" or a ")));
+    }
+    Ok(devices.iter().map(Device::log).collect())
+}
+
+impl<'a> Device<'a> {
+    fn log(&self) -> Log {
+        let mut log = log_of("lspci", None);
+        log.part = Some(self.address.to_owned());
+        let (now, most) = (self.link("LnkSta:"), self.link("LnkCap:"));
+        let link = PcieLink { address: Some(self.address.to_owned()), ..PcieLink::from_sysfs(now, most) };
+        if let Some(mode) = link.mode() {
+            log.condition.set("bus_mode", mode, Origin::Read);
+        }
+        if link.limited {
+            log.doubts.push("the link runs below the card's maximum: the slot limits the speed".to_owned());
+        }
+        log.other.insert("pcie".into(), json!(link));
+        log.other.insert("lspci".into(), json!({ "device": self.title }));
+        log
+    }
+
+    fn line(&self, name: &str) -> Option<&'a str> {
+        self.lines.iter().find_map(|line| line.strip_prefix(name))
+    }
+
+    /// Speed and width in `Speed 5GT/s (downgraded), Width x1 (ok)`.
+    fn link(&self, name: &str) -> (Option<&'a str>, Option<&'a str>) {
+        let line = self.line(name).unwrap_or_default();
+        let word =
+            |name: &str| line.split_once(name)?.1.split([',', ' ', '\t']).find(|word| !word.is_empty());
+        (word("Speed "), word("Width "))
+    }
+}
+
+/// Devices begin in the first column: `02:00.0 Non-Volatile memory controller: …`, perhaps with a domain before.
+fn devices<'a>(text: &'a Text<'_>) -> Vec<Device<'a>> {
+    let mut devices: Vec<Device<'_>> = Vec::new();
+    for line in text.lines() {
+        match line.split_once(' ').filter(|(address, _)| is_address(address)) {
+            Some((address, title)) => devices.push(Device { address, title, lines: Vec::new() }),
+            None => devices.iter_mut().last().into_iter().for_each(|device| device.lines.push(line.trim())),
+        }
+    }
+    devices
+}
+
+/// `02:00.0`, `0000:02:00.0`
+fn is_address(text: &str) -> bool {
+    let hex = |part: &str, digits: usize| part.len() == digits && part.bytes().all(|b| b.is_ascii_hexdigit());
+    let (domain, rest) = match text.split(':').count() {
+        3 => text.split_once(':').unwrap_or_default(),
+        _ => ("0000", text),
+    };
+    let Some((bus, slot)) = rest.split_once(':') else { return false };
+    let Some((slot, function)) = slot.split_once('.') else { return false };
+    hex(domain, 4) && hex(bus, 2) && hex(slot, 2) && hex(function, 1)
+}

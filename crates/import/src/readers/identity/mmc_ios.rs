@@ -1,0 +1,47 @@
+//! `/sys/kernel/debug/mmcN/ios`: the bus of a card in a slot of the host's own.
+//!
+//! The clock is trusted and not the timing's name (see the model's bus).
+
+use crate::readers::error::Outcome;
+use crate::readers::text::Text;
+use cardscope_model::condition::Origin;
+use cardscope_model::log::Log;
+use cardscope_model::units::Speed;
+use cardscope_sd::bus::MmcBus;
+use serde_json::json;
+
+/// Lines that no other file has together.
+const LINES: [&str; 3] = ["clock:", "bus width:", "timing spec:"];
+
+/// True where its lines stand in it.
+pub(crate) fn recognise(text: &Text) -> bool {
+    let has = |name: &str| text.head().lines().any(|line| line.trim_start().starts_with(name));
+    LINES.iter().filter(|name| has(name)).count() >= 2
+}
+
+pub(crate) fn read(text: &Text) -> Outcome {
+    let bus = MmcBus::from_ios(text.body());
+    let mut log = Log::default();
+    if bus == MmcBus::default() {
+        return Ok(vec![log]);
+    }
+    if let Some(mode) = &bus.mode {
+        log.condition.set("bus_mode", mode.clone(), Origin::Read);
+    }
+    log.doubts.extend(slower_than_its_name(&bus));
+    log.other.insert("mmc".into(), json!(bus));
+    Ok(vec![log])
+}
+
+/// A host may name a mode and not drive its clock.
+fn slower_than_its_name(bus: &MmcBus) -> Option<String> {
+    let (row, running) = (bus.timing_row()?, bus.running_hz()?);
+    let nominal = row.nominal_hz.filter(|hz| running < hz / 2)?;
+    Some(format!(
+        "{} runs at {} instead of {} MHz and carries {}",
+        row.mode,
+        running as f64 / 1e6,
+        nominal as f64 / 1e6,
+        Speed(bus.ceiling_mb_s?)
+    ))
+}

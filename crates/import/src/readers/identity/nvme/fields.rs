@@ -1,0 +1,153 @@
+//! The fields that nvme-cli prints, by name, from text or JSON.
+//!
+//! Names are made alike: small letters, `_` for blanks; the JSON's names and older versions' are kept as they are and
+//! known in [`super::structure`].
+
+use crate::readers::json;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, HashMap};
+
+/// All fields of a log; the first of a name counts.
+#[derive(Debug, Default)]
+pub(super) struct Fields {
+    values: HashMap<String, String>,
+    /// Feature numbers and their values.
+    features: BTreeMap<u8, u32>,
+    /// The lines of a power state together, by its number.
+    states: BTreeMap<u8, String>,
+}
+
+impl Fields {
+    /// Reads text. Lines of `-H` that explain bits (`[0:0] : …`) are passed over.
+    pub(super) fn of_text(text: &str) -> Self {
+        let mut fields = Fields::default();
+        let mut state = None;
+        for line in text.lines().map(str::trim).filter(|line| !line.starts_with('[')) {
+            if let Some((feature, value)) = feature(line) {
+                fields.features.entry(feature).or_insert(value);
+            } else if let Some((number, rest)) = power_state(line) {
+                state = (!fields.states.contains_key(&number)).then_some(number);
+                state.into_iter().for_each(|n| fields.states.entry(n).or_default().push_str(rest));
+            } else if let Some(number) = state.filter(|_| line.starts_with("rwt:")) {
+                let lines = fields.states.entry(number).or_default();
+                lines.push(' ');
+                lines.push_str(line);
+            } else if let Some((name, value)) = line.split_once(':') {
+                let name = name.split_whitespace().collect::<Vec<_>>().join("_").to_lowercase();
+                fields.values.entry(name).or_insert_with(|| value.trim().to_owned());
+            }
+        }
+        fields
+    }
+
+    /// Reads `-o json`, one answer or several one after the other; `None` where it is anything else.
+    pub(super) fn of_json(text: &str) -> Option<Self> {
+        let text = text.trim();
+        if !text.starts_with('{') {
+            return None;
+        }
+        let mut fields = Fields::default();
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (object, length) = json::first(rest, rest.len(), json::ALL).ok()?;
+            fields.take(object.as_object()?);
+            rest = rest[length..].trim_start();
+        }
+        Some(fields)
+    }
+
+    fn take(&mut self, object: &Map<String, Value>) {
+        for (name, value) in object {
+            if let (Some(states), "psds") = (value.as_array(), name.as_str()) {
+                let states = (0..=31).zip(states).map(|(number, state)| (number, state_of_json(state)));
+                self.states = states.collect();
+            } else if let Some(text) = as_text(name, value) {
+                self.values.entry(name.to_lowercase()).or_insert(text);
+            }
+        }
+    }
+
+    /// A field as printed.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        self.values.get(name).map(String::as_str)
+    }
+
+    /// Value of a feature.
+    pub(super) fn feature(&self, number: u8) -> Option<u32> {
+        self.features.get(&number).copied()
+    }
+
+    /// All features, `0x04` and the value.
+    pub(super) fn features(&self) -> Map<String, Value> {
+        self.features.iter().map(|(number, value)| (format!("0x{number:02x}"), json!(value))).collect()
+    }
+
+    /// Power states, each as one line of `name:value`.
+    pub(super) fn states(&self) -> impl Iterator<Item = (u8, &str)> {
+        self.states.iter().map(|(number, line)| (*number, line.as_str()))
+    }
+
+    /// True where names of a controller are there.
+    pub(super) fn has_controller(&self) -> bool {
+        ["vid", "mn", "fr"].iter().all(|name| self.values.contains_key(*name))
+    }
+
+    /// True where counters of the SMART log are there.
+    pub(super) fn has_smart(&self) -> bool {
+        ["data_units_read", "host_read_commands"].iter().any(|name| self.values.contains_key(*name))
+    }
+}
+
+/// `get-feature:0x04 (Temperature Threshold), Current value:0x00000164`
+fn feature(line: &str) -> Option<(u8, u32)> {
+    let (number, rest) = line.strip_prefix("get-feature:")?.split_once(' ')?;
+    let (_, value) = rest.rsplit_once("value:")?;
+    let hex = |text: &str| u32::from_str_radix(text.trim().trim_start_matches("0x"), 16).ok();
+    Some((u8::try_from(hex(number)?).ok()?, hex(value)?))
+}
+
+/// `ps      0 : mp:1.80W operational enlat:0 …`
+fn power_state(line: &str) -> Option<(u8, &str)> {
+    let (number, rest) = line.strip_prefix("ps ")?.split_once(':')?;
+    Some((number.trim().parse().ok().filter(|n| *n < 32)?, rest.trim()))
+}
+
+/// A number or text of the JSON as the text prints it.
+fn as_text(name: &str, value: &Value) -> Option<String> {
+    match (name, value.as_u64()) {
+        ("ieee", Some(n)) => Some(format!("{n:06x}")),
+        ("ver" | "cntlid", Some(n)) => Some(format!("{n:#x}")),
+        // JSON counts in kelvin.
+        (name, Some(n)) if name.starts_with("temperature") => Some(format!("({n} K)")),
+        (_, Some(n)) => Some(n.to_string()),
+        _ => value.as_str().map(str::to_owned).or_else(|| value.as_number().map(ToString::to_string)),
+    }
+}
+
+/// A state of the JSON as the text prints it. Power is in steps of 10 mW, or of 0.1 mW where a flag says so; older
+/// versions print the flags as one number.
+fn state_of_json(state: &Value) -> String {
+    let number = |name: &str| state.get(name).and_then(Value::as_u64).unwrap_or(0);
+    let flags = number("flags");
+    let fine = flags & 1 == 1 || number("max_power_scale") == 1;
+    let idle = flags & 2 == 2 || number("non-operational_state") == 1;
+    let watts = |steps: u64, per_w: f64| steps as f64 / per_w;
+    let scaled = |name: &str, scale: u64| match scale {
+        1 => format!("{}W", watts(number(name), 10_000.0)),
+        2 => format!("{}W", watts(number(name), 100.0)),
+        _ => "-".to_owned(),
+    };
+    format!(
+        "mp:{}W {} enlat:{} exlat:{} rrt:{} rrl:{} rwt:{} rwl:{} idle_power:{} active_power:{}",
+        watts(number("max_power"), if fine { 10_000.0 } else { 100.0 }),
+        if idle { "non-operational" } else { "operational" },
+        number("entry_lat"),
+        number("exit_lat"),
+        number("read_tput"),
+        number("read_lat"),
+        number("write_tput"),
+        number("write_lat"),
+        scaled("idle_power", number("idle_scale") & 3),
+        scaled("active_power", number("active_scale") & 3),
+    )
+}

@@ -1,0 +1,129 @@
+//! nvme-cli: `id-ctrl`, `smart-log` and `get-feature`, as text (with and without `-H`) and as JSON (`-o json`).
+//!
+//! The printed fields are put back at their places in NVMe's structures (offsets: NVMe Base Specification 1.4, figures
+//! "Identify Controller", "Power State Descriptor", "SMART / Health Information"), and those are decoded as a card's own
+//! answer would be. Temperatures are taken in kelvin where they are printed: nvme-cli's °F are rounded.
+
+mod fields;
+mod structure;
+
+use crate::readers::error::Outcome;
+use crate::readers::notes::log_of;
+use crate::readers::parts;
+use crate::readers::text::{Text, filled};
+use cardscope_model::card::CardFacts;
+use cardscope_model::log::Log;
+use cardscope_sd::nvme::{ExpressIdentity, IdentifyController, NvmeIdentity, SmartLog, ThermalFeatures};
+use fields::Fields;
+use serde_json::{Value, json};
+
+/// True where one of its headings, or fields that only it prints, stand in it.
+pub(crate) fn recognise(text: &Text) -> bool {
+    const HEADINGS: [&str; 3] = ["NVME Identify Controller:", "Smart Log for NVME device", "get-feature:0x"];
+    let head = text.head();
+    text.lines().any(|line| HEADINGS.iter().any(|heading| line.trim_start().starts_with(heading)))
+        || Fields::of_json(head).is_some_and(|fields| fields.has_controller() || fields.has_smart())
+        || Fields::of_text(head).has_controller()
+}
+
+/// Reads it: where a controller, or counters, come again, another log begins.
+pub(crate) fn read(text: &Text) -> Outcome {
+    let mut seen: Vec<String> = Vec::new();
+    let again = |line: &str| {
+        let Some(name) = repeated(line) else { return false };
+        let known = seen.contains(&name);
+        if known {
+            seen.clear();
+        }
+        seen.push(name);
+        known
+    };
+    let mut logs = parts::each(text, again, answer)?;
+    // Counters that are read again after a test are of the controller that answered before.
+    for at in 1..logs.len() {
+        if logs[at].card.is_empty() {
+            logs[at].card = logs[at - 1].card.clone();
+        }
+    }
+    Ok(logs)
+}
+
+/// The first field of a controller or of the counters, of which an answer has one.
+fn repeated(line: &str) -> Option<String> {
+    let name = line.split_once(':')?.0.trim().trim_matches('"').to_lowercase();
+    ["vid", "critical_warning"].contains(&name.as_str()).then_some(name)
+}
+
+fn answer(text: &Text) -> Outcome {
+    let fields = Fields::of_json(text.body()).unwrap_or_else(|| Fields::of_text(text.body()));
+    let mut log = log_of("nvme-cli", None);
+    let identify = fields.has_controller().then(|| controller(&fields, &mut log)).flatten();
+    let smart = fields.has_smart().then(|| smart(&fields, &mut log)).flatten();
+    let features = ThermalFeatures::from_results(fields.feature(0x04), fields.feature(0x10));
+    if identify.is_none() && smart.is_none() && fields.features().is_empty() {
+        return Ok(vec![log]);
+    }
+    if let Some(identify) = &identify {
+        log.card = facts(identify);
+    }
+    let sd_express = identify.as_ref().and_then(ExpressIdentity::from_names);
+    let identity = NvmeIdentity { identify, smart, features, sd_express, ..NvmeIdentity::default() };
+    log.other.insert("nvme".into(), document(&identity, &fields));
+    Ok(vec![log])
+}
+
+fn controller(fields: &Fields, log: &mut Log) -> Option<IdentifyController> {
+    let (bytes, missing) = structure::controller(fields);
+    doubt_missing("id-ctrl", &missing, log);
+    IdentifyController::decode(&bytes).ok()
+}
+
+fn smart(fields: &Fields, log: &mut Log) -> Option<SmartLog> {
+    let (bytes, missing) = structure::smart(fields);
+    doubt_missing("smart-log", &missing, log);
+    SmartLog::decode(&bytes).ok()
+}
+
+/// What a cut log lacks is 0 in the structure, which must not pass for an answer.
+fn doubt_missing(page: &str, missing: &[&str], log: &mut Log) {
+    if !missing.is_empty() {
+        log.doubts
+            .push(format!("{page} lacks {}: their zeros are not the card's values", missing.join(", ")));
+    }
+}
+
+fn facts(identify: &IdentifyController) -> CardFacts {
+    CardFacts {
+        model: filled(&identify.mn),
+        serial: filled(&identify.sn),
+        firmware: filled(&identify.fr),
+        capacity_bytes: Some(identify.tnvmcap).filter(|bytes| *bytes > 0),
+        ..CardFacts::default()
+    }
+}
+
+/// In the words of `info --json`, without parts that were not in the log; features beside.
+fn document(identity: &NvmeIdentity, fields: &Fields) -> Value {
+    let mut document = serde_json::to_value(identity).unwrap_or_default();
+    if let Some(parts) = document.as_object_mut() {
+        parts.retain(|_, value| !value.is_null());
+        let features = fields.features();
+        if !features.is_empty() {
+            parts.insert("features".into(), Value::Object(features));
+        }
+        if let Some(state) = fields.feature(0x02) {
+            parts.insert("power_state".into(), json!(state & 31));
+        }
+        if let Some(buffer) = host_memory(fields) {
+            parts.insert("host_memory_buffer".into(), buffer);
+        }
+    }
+    document
+}
+
+/// The host memory buffer (feature 0Dh) in units of 4 KiB.
+fn host_memory(fields: &Fields) -> Option<Value> {
+    let enabled = fields.feature(0x0d)? & 1 == 1;
+    let units: Option<u64> = fields.get("host_memory_buffer_size_(hsize)").and_then(|n| n.parse().ok());
+    Some(json!({"enabled": enabled, "units": units, "bytes": units.and_then(|n| n.checked_mul(4096))}))
+}

@@ -1,0 +1,154 @@
+//! A card's registers as Linux hands them out in sysfs, in the ways people show them: `cat` with its answer below,
+//! `grep . /sys/…/device/*`, `head` with `==> … <==`, udev's `ATTRS{cid}=="…"`, `cid: …`, and lines of pairs
+//! (`man:0x000003 oem:0x5344 name:… cid:…`).
+//!
+//! Names are those of drivers/mmc/core/sd.c.
+
+use super::facts::{facts, made_by, registers};
+use crate::readers::dates::month;
+use crate::readers::error::Outcome;
+use crate::readers::text::Text;
+use cardscope_model::identity::{HexRegisters, from_hex};
+use cardscope_model::log::Log;
+use cardscope_sd::bus::MmcBus;
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// Names in sysfs.
+const NAMES: &str = "cid csd scr ssr ocr name manfid oemid serial date hwrev fwrev type erase_size \
+    preferred_erase_size";
+
+/// Cards of one text; garbage can look like millions.
+const MOST_CARDS: usize = 10_000;
+
+/// One card's values by name.
+type Values = BTreeMap<&'static str, String>;
+
+/// True where a CID or CSD of the right length stands in it, or the three names that only such cards have.
+pub(crate) fn recognise(text: &Text) -> bool {
+    let hex = |value: &String| value.len() == 32 && value.bytes().all(|b| b.is_ascii_hexdigit());
+    cards(text.head()).iter().any(|card| {
+        ["cid", "csd"].iter().any(|name| card.get(name).is_some_and(hex))
+            || ["name", "manfid", "oemid"].iter().all(|name| card.contains_key(name))
+    })
+}
+
+/// Reads it: each card is a log.
+pub(crate) fn read(text: &Text) -> Outcome {
+    Ok(cards(text.body()).iter().map(log).collect())
+}
+
+fn log(card: &Values) -> Log {
+    let mut log = Log::default();
+    let value = |name: &str| card.get(name).map(String::as_str);
+    let hex = HexRegisters {
+        cid: value("cid"),
+        csd: value("csd"),
+        scr: value("scr"),
+        ssr: value("ssr"),
+        ocr: value("ocr"),
+        kind: value("type"),
+    };
+    match from_hex(hex) {
+        Ok(identity) => {
+            log.card = facts(&identity);
+            log.other = registers(&identity);
+        }
+        Err(error) => log.doubts.push(error.to_string()),
+    }
+    named(card, &mut log);
+    let number = |name: &str| value(name).and_then(|text| text.parse().ok());
+    let bus = MmcBus {
+        kind: value("type").map(str::to_owned),
+        erase_size: number("erase_size"),
+        preferred_erase_size: number("preferred_erase_size"),
+        ..MmcBus::default()
+    };
+    if bus != MmcBus::default() {
+        log.other.insert("mmc".into(), json!(bus));
+    }
+    log
+}
+
+/// What the kernel had decoded already, where the register itself is not there.
+fn named(card: &Values, log: &mut Log) {
+    let owned = |name: &str| card.get(name).cloned();
+    let facts = &mut log.card;
+    facts.model = facts.model.take().or_else(|| owned("name"));
+    facts.serial = facts.serial.take().or_else(|| owned("serial"));
+    facts.made = facts.made.take().or_else(|| month("%m/%Y", card.get("date")?));
+    facts.maker = facts.maker.take().or_else(|| made_by(card.get("manfid")?, card.get("oemid")?));
+}
+
+/// The cards of a text; a name that comes again begins the next one.
+fn cards(text: &str) -> Vec<Values> {
+    let mut cards = vec![Values::new()];
+    let mut asked = None;
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let found = match asked.take() {
+            Some(name) if command(line).is_none() => vec![(name, line)],
+            _ => {
+                asked = command(line);
+                if asked.is_some() { Vec::new() } else { pairs(line) }
+            }
+        };
+        if cards.len() > MOST_CARDS {
+            break;
+        }
+        for (name, value) in found {
+            if cards.last().is_some_and(|card| card.get(name).is_some_and(|known| known != value)) {
+                cards.push(Values::new());
+            }
+            cards.iter_mut().last().into_iter().for_each(|card| {
+                card.insert(name, value.to_owned());
+            });
+        }
+    }
+    cards.retain(|card| !card.is_empty());
+    cards
+}
+
+fn known(name: &str) -> Option<&'static str> {
+    let name = match name {
+        _ if name.eq_ignore_ascii_case("man") => "manfid",
+        _ if name.eq_ignore_ascii_case("oem") => "oemid",
+        name => name,
+    };
+    NAMES.split(' ').find(|known| name.eq_ignore_ascii_case(known))
+}
+
+/// The register that the next line answers: `# cat /sys/block/mmcblk0/device/cid`, `==> /sys/…/cid <==`.
+fn command(line: &str) -> Option<&'static str> {
+    let path = match line.strip_prefix("==> ").and_then(|rest| rest.strip_suffix(" <==")) {
+        Some(path) => path,
+        None => line.split_once("cat ")?.1.split_whitespace().next()?,
+    };
+    known(path.rsplit('/').next()?)
+}
+
+/// The pairs of a line.
+fn pairs(line: &str) -> Vec<(&'static str, &str)> {
+    let several: Option<Vec<_>> = line.split_whitespace().map(pair).collect();
+    several.filter(|pairs| pairs.len() > 1).unwrap_or_else(|| pair(line).into_iter().collect())
+}
+
+/// `cid: 0353…`, `cid=0353…`, `/sys/bus/mmc/devices/mmc0:aaaa/cid:0353…`, `ATTRS{cid}=="0353…"`
+fn pair(text: &str) -> Option<(&'static str, &str)> {
+    let (left, right) = match text.starts_with('/') {
+        true => text.rsplit_once(':'),
+        false => text.split_once(['=', ':']),
+    }?;
+    let name = left.trim().trim_end_matches('}').rsplit(['/', '{']).next()?;
+    let value = right.trim_matches(|c: char| c.is_whitespace() || matches!(c, '=' | '"' | '\''));
+    Some((known(name.trim())?, value)).filter(|(_, value)| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn garbage_that_looks_like_millions_of_cards_ends() {
+        assert!(cards(&"name:a\nname:b\n".repeat(20_000)).len() <= MOST_CARDS + 1);
+    }
+}

@@ -1,0 +1,148 @@
+//! What holds of everything that comes out of an importer, whatever goes in. Fuzzing and the tests of the corpus ask this.
+
+use crate::readers::error::ImportError;
+use crate::readers::formats::{Format, formats};
+use crate::readers::mixed;
+use crate::readers::text::Text;
+use cardscope_model::log::Log;
+use cardscope_model::run::{Figure, Percentiles, Run};
+use jiff::civil::{Date, DateTime};
+use std::collections::HashSet;
+
+/// Bytes of a log in JSON for each byte of a text: a line of twenty bytes may become a run with its heading, its size
+/// and its condition.
+const GROWTH: usize = 200;
+
+/// Bytes of JSON that a log has whatever its text is.
+const FRAME: usize = 20_000;
+
+/// Bytes of a doubt, which may name three things of the text.
+const DOUBT: usize = 700;
+
+/// Gives bytes to the importer of a format, whether it would have taken them or not, and panics where what comes out is
+/// against them. For fuzzing: `fuzz/` names the format in its environment.
+///
+/// # Panics
+/// If there is no such format, or a log of it breaks one.
+pub fn check(format: &str, bytes: &[u8]) {
+    let format = formats().iter().find(|f| f.name == format).expect("the target is named as its format");
+    check_text(format, &Text::decode(bytes));
+}
+
+/// The same for one that is text already.
+///
+/// # Panics
+/// As [`check`].
+pub fn check_text(format: &Format, text: &Text) {
+    let _ = (format.recognise)(text);
+    check_outcome(&format.logs(text), text);
+}
+
+/// Gives bytes to whichever importer takes them.
+///
+/// # Panics
+/// If a log of it breaks one.
+pub fn check_any(bytes: &[u8]) {
+    let text = Text::decode(bytes);
+    check_outcome(&mixed::logs(&text), &text);
+}
+
+fn check_outcome(outcome: &Result<Vec<Log>, ImportError>, text: &Text) {
+    match outcome {
+        Ok(logs) => {
+            let json: usize = logs.iter().map(check_log).sum();
+            let most = GROWTH * text.body().len() + FRAME;
+            assert!(!logs.is_empty() && json <= most, "{} logs of {json} bytes, at most {most}", logs.len());
+        }
+        Err(ImportError::Empty { why, .. } | ImportError::Unknown(why)) => {
+            assert!(!why.is_empty(), "a refusal says why");
+        }
+    }
+}
+
+/// Bytes of the log in JSON.
+fn check_log(log: &Log) -> usize {
+    assert!(!log.is_empty(), "a log says something");
+    assert!(formats().iter().any(|format| format.name == log.format), "{}", log.format);
+    assert!(log.date.as_deref().is_none_or(is_date), "{:?}", log.date);
+    let is_short = |doubt: &String| !doubt.trim().is_empty() && doubt.len() <= DOUBT;
+    assert!(log.doubts.iter().all(is_short), "{:?}", log.doubts);
+    let prices = log.events.iter().filter_map(|event| event.price.as_ref());
+    assert!(prices.map(|price| price.amount).all(is_amount), "{:?}", log.events);
+    assert!(log.runs.windows(2).all(|pair| pair[0].run < pair[1].run), "runs are counted upwards");
+    log.runs.iter().for_each(check_run);
+    let json = serde_json::to_string(log).expect("a log is JSON");
+    let back: Log = serde_json::from_str(&json).expect("a log comes back");
+    // Who said a condition is not part of the JSON, so two texts are compared and not two logs.
+    assert_eq!(serde_json::to_string(&back).expect("as before"), json, "nothing is lost on the way");
+    json.len()
+}
+
+fn check_run(run: &Run) {
+    assert!(run.run > 0, "runs count from 1");
+    let mut seen = HashSet::new();
+    for figure in &run.results {
+        assert!(seen.insert((figure.name(), &figure.step)), "a test comes once in a run: {figure:?}");
+        check_figure(figure);
+    }
+}
+
+fn check_figure(figure: &Figure) {
+    assert!(is_amount(figure.mb_s) && is_amount(figure.printed().value), "{figure:?}");
+    let Percentiles { p50, p99, p999 } = figure.percentiles_us;
+    let beside = [figure.iops, figure.latency_us, figure.max_latency_us, p50, p99, p999];
+    assert!(beside.into_iter().flatten().all(is_amount), "{figure:?}");
+    assert!(figure.test.block > 0 && figure.test.queue > 0 && figure.test.threads > 0, "{figure:?}");
+}
+
+fn is_amount(value: f64) -> bool {
+    value.is_finite() && value >= 0.0
+}
+
+/// `YYYY-MM-DD`, perhaps with `Thh:mm:ss` behind it.
+fn is_date(text: &str) -> bool {
+    let same = |read: String| read == text;
+    text.parse::<Date>().is_ok_and(|day| same(day.to_string()))
+        || text.parse::<DateTime>().is_ok_and(|at| same(at.to_string()) && text.len() > "0000-00-00".len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_is_a_day_and_perhaps_a_time() {
+        for (text, is) in [
+            ("2024-02-03", true),
+            ("2024-02-03T04:05:06", true),
+            ("2024-02-31", false),
+            ("2024-02", false),
+            ("2024-02-03T04:05", false),
+            ("2024/02/03", false),
+        ] {
+            assert_eq!(is_date(text), is, "{text}");
+        }
+    }
+
+    fn report(text: &str) -> Log {
+        let format = formats().iter().find(|format| format.name == "crystaldiskmark").unwrap();
+        format.logs(&Text::of(text)).unwrap().remove(0)
+    }
+
+    #[test]
+    #[should_panic(expected = "a test comes once in a run")]
+    fn a_log_with_a_test_twice_in_a_run_is_found() {
+        let mut log = report("Sequential Read : 20.0 MB/s\nSequential Write : 9.0 MB/s\n");
+        let first = log.runs[0].results[0].clone();
+        log.runs[0].results.push(first);
+        check_log(&log);
+    }
+
+    #[test]
+    #[should_panic(expected = "inf")]
+    fn a_speed_that_is_no_number_is_found() {
+        let mut log = report("Sequential Read : 20.0 MB/s\n");
+        log.runs[0].results[0].mb_s = f64::INFINITY;
+        check_log(&log);
+    }
+}

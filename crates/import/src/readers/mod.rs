@@ -1,0 +1,85 @@
+//! Logs of other tools, understood: one module a foreign format, each a pure function from text to logs.
+//!
+//! Formats are recognised by content, never by a file's name. Figures come out in true units (MB/s is 10^6 bytes a
+//! second) with what the tool printed beside them; which tool prints what is said at each format, and in
+//! `docs/import.md`. Nothing here reads a file or touches a database.
+#![forbid(unsafe_code)]
+
+mod as_ssd;
+mod cdm_fio;
+mod dates;
+mod error;
+mod figures;
+mod fio;
+mod formats;
+pub mod invariants;
+mod json;
+mod mixed;
+mod notes;
+mod numbers;
+mod parts;
+#[cfg(test)]
+mod properties;
+mod runs;
+mod sanitize;
+mod table;
+mod text;
+
+mod disk_mark {
+    //! Reports of the CrystalDiskMark family: one reader, and what each program does differently.
+
+    mod footer;
+    mod line;
+    pub(crate) mod report;
+}
+
+mod identity {
+    //! What a card and its bus say of themselves: registers, NVMe's pages, links, in the layouts of the tools that print
+    //! them.
+
+    pub(crate) mod facts;
+    pub(crate) mod lspci;
+    pub(crate) mod mmc_ios;
+    pub(crate) mod mmc_utils;
+    pub(crate) mod nvme;
+    pub(crate) mod sysfs;
+}
+
+mod page {
+    //! Pages with charts of runs, and tables of results. Only what stands in a fixed form is read; sentences are left to people.
+
+    mod chart;
+    pub(crate) mod chart_page;
+    mod described;
+    mod markdown;
+    mod table_label;
+    pub(crate) mod table_page;
+}
+
+mod probe {
+    //! Tools that look into a card or ask whether its capacity is real: one module each.
+
+    pub(crate) mod f3;
+    pub(crate) mod flashbench;
+    pub(crate) mod h2testw;
+    pub(crate) mod mfst;
+}
+
+mod speed {
+    //! Tools that measure speed: one module each.
+
+    pub(crate) mod agnostics;
+    pub(crate) mod bonnie;
+    pub(crate) mod dd;
+    pub(crate) mod disk_benchmark;
+    pub(crate) mod hdparm;
+    pub(crate) mod ioping;
+    pub(crate) mod iozone;
+    pub(crate) mod microsd_benchmarks;
+    pub(crate) mod pibenchmarks;
+}
+
+pub use error::ImportError;
+pub use formats::{Format, formats};
+pub use mixed::read;
+pub use text::Text;

@@ -1,0 +1,91 @@
+//! One Plotly chart as pages hold it: names of tests on one axis, a series of numbers a run or a card.
+
+use crate::readers::json;
+use serde_json::Value;
+
+/// Longest name of a test and longest unit, in bytes: each series of a chart carries them.
+const LONGEST_NAME: usize = 200;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Chart {
+    /// What stands behind the numbers: `MB/s`; empty where nothing does.
+    pub(super) unit: String,
+    pub(super) series: Vec<Series>,
+}
+
+/// Bars of one colour.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Series {
+    pub(super) name: String,
+    /// Names of tests with their numbers.
+    pub(super) values: Vec<(String, f64)>,
+}
+
+impl Series {
+    /// The run that it shows: 3 for `Test 3`.
+    pub(super) fn run(&self) -> Option<u32> {
+        let (word, number) = self.name.trim().rsplit_once([' ', '#'])?;
+        let counted = ["test", "run", "#", "lauf", "pass"].contains(&word.trim().to_lowercase().as_str());
+        counted.then(|| number.trim().parse().ok()).flatten()
+    }
+}
+
+/// Reads a chart's JSON, or says why it cannot be.
+pub(super) fn read(text: &str) -> Result<Chart, String> {
+    let chart = json::whole(text).map_err(|error| error.to_string())?;
+    let data = chart.get("data").and_then(Value::as_array).ok_or("no data")?;
+    let common = chart.get("common_data").unwrap_or(&Value::Null);
+    let series: Vec<Series> = data.iter().filter_map(|trace| one_series(trace, common)).collect();
+    if series.is_empty() {
+        return Err("its series have no numbers".to_owned());
+    }
+    let unit = ["xaxis", "yaxis"].iter().find_map(|axis| {
+        Some(chart.get("layout")?.get(axis)?.get("ticksuffix")?.as_str()?.trim().to_owned())
+    });
+    let unit = unit.unwrap_or_default().chars().take(LONGEST_NAME).collect();
+    Ok(Chart { unit, series })
+}
+
+/// Names stand on either axis; what a trace leaves out is common to all.
+fn one_series(trace: &Value, common: &Value) -> Option<Series> {
+    let axis = |name: &str| trace.get(name).or_else(|| common.get(name)).and_then(Value::as_array);
+    let (x, y) = (axis("x")?, axis("y")?);
+    let (names, numbers) = if x.iter().all(Value::is_string) { (x, y) } else { (y, x) };
+    let pairs = names.iter().zip(numbers).filter_map(|(name, number)| {
+        let number = number.as_f64().filter(|number| number.is_finite() && *number >= 0.0)?;
+        Some((name.as_str().filter(|name| name.len() <= LONGEST_NAME)?.to_owned(), number))
+    });
+    let values: Vec<_> = pairs.collect();
+    let name = trace.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+    (!values.is_empty()).then_some(Series { name, values })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_on_either_axis_and_numbers_that_are_none_left_out() {
+        let lying = r#"{"common_data": {"y": ["a", "b", "c"]}, "data": [{"x": [1, null, 2.5, 9], "name": "Test 2"}],
+            "layout": {"xaxis": {"ticksuffix": " MB/s"}}}"#;
+        let standing = r#"{"data": [{"x": ["a", "b", "c"], "y": [1, "?", 2.5], "name": "Test 2"}]}"#;
+        let lying = read(lying).unwrap();
+        assert_eq!(lying.series, read(standing).unwrap().series);
+        assert_eq!(lying.series[0].values, [("a".to_owned(), 1.0), ("c".to_owned(), 2.5)]);
+        assert_eq!((lying.unit.as_str(), lying.series[0].run()), ("MB/s", Some(2)));
+    }
+
+    #[test]
+    fn a_series_named_after_a_card_is_no_run() {
+        for name in ["Lexar", "Card 7", "", "Test", "Test x"] {
+            assert_eq!(Series { name: name.to_owned(), values: Vec::new() }.run(), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_chart_that_is_broken_or_empty_says_why() {
+        for (json, why) in [("{", "EOF"), ("{}", "no data"), (r#"{"data": [{}]}"#, "numbers")] {
+            assert!(read(json).unwrap_err().contains(why), "{json}");
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Hugo pages with Plotly charts between `{{< plotly >}}` and `{{< /plotly >}}`, the kind that `cdm_fio.sh` is published in.
+//!
+//! Series named `Test N` are runs of the card in the heading above, under the condition in the line above. Other series
+//! are named after cards and show means or extremes: they are published figures, no runs.
+
+use super::chart::{self, Chart, Series};
+use super::described::{Described, described};
+use super::markdown::{front_matter, heading, item, plain, title};
+use crate::readers::dates::day;
+use crate::readers::error::Outcome;
+use crate::readers::notes::{add_note, cooling, log_of};
+use crate::readers::numbers::{MIB_S, figure, true_mb_s};
+use crate::readers::text::Text;
+use cardscope_model::card::CardFacts;
+use cardscope_model::condition::{Condition, Origin};
+use cardscope_model::log::Log;
+use cardscope_model::outside::{message, shortened};
+use cardscope_model::run::{Figure, Run};
+use cardscope_model::test_name::TestName;
+use cardscope_model::units::parse_size;
+use serde_json::{Map, Value, json};
+
+const OPEN: &str = "{{< plotly";
+const CLOSE: &str = "{{< /plotly";
+
+/// Longest heading or property of a card, in characters: a line, no paragraph.
+const LONGEST_TEXT: usize = 300;
+
+/// Series that show no runs, on one page: pages compare dozens of cards in a dozen charts.
+const MOST_PUBLISHED: usize = 1000;
+
+/// Charts that cannot be read are told one by one up to so many.
+const MOST_DOUBTS: usize = 50;
+
+/// The script whose figures such pages print; its MB/s are MiB/s.
+const SCRIPT: &str = "cdm_fio";
+
+/// True where a chart begins in it.
+pub(crate) fn recognise(text: &Text) -> bool {
+    text.lines().any(|line| line.trim_start().starts_with(OPEN))
+}
+
+/// Reads the page, a log a card and condition.
+pub(crate) fn read(text: &Text) -> Outcome {
+    let mut page = Page::of(text.body());
+    let mut lines = text.body().split_inclusive('\n');
+    while let Some(line) = lines.next() {
+        if line.trim_start().starts_with(OPEN) {
+            let chart = lines.by_ref().take_while(|line| !line.trim_start().starts_with(CLOSE));
+            page.block(&chart.collect::<String>());
+        } else {
+            page.line(line.trim_end_matches('\n'));
+        }
+    }
+    page.finish()
+}
+
+/// The page up to the line that is being read.
+#[derive(Default)]
+struct Page {
+    by_script: bool,
+    form: Option<String>,
+    published_on: Option<String>,
+    head: Run,
+    file_system: Option<String>,
+    card: CardFacts,
+    nvme: Map<String, Value>,
+    heading: String,
+    level: usize,
+    condition: Condition,
+    logs: Vec<Log>,
+    published: Vec<Published>,
+    doubts: Vec<String>,
+}
+
+/// A series that shows no run.
+struct Published {
+    heading: String,
+    unit: String,
+    series: Series,
+}
+
+impl Page {
+    fn of(body: &str) -> Self {
+        let express = title(body).to_lowercase().contains("microsd express");
+        Page {
+            by_script: body.contains(SCRIPT),
+            form: express.then(|| "microSD Express".to_owned()),
+            published_on: front_matter(body, "date").and_then(day),
+            ..Page::default()
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        if let Some((level, text)) = heading(line) {
+            self.heading(level, text);
+        } else if let Some(condition) = cooling(line) {
+            self.condition = condition;
+        } else {
+            let text = plain(item(line).unwrap_or(line));
+            if let Some((key, value)) = text.split_once('=') {
+                self.setting(key.trim(), value.trim());
+            } else if let Some((key, value)) = text.split_once(':') {
+                self.property(key.trim(), value.trim().trim_end_matches('.'));
+            } else if let Some((_, rest)) = text.split_once("formatted with the ") {
+                self.file_system = rest.split_once(" filesystem").map(|(name, _)| line_of(name));
+            }
+        }
+    }
+
+    /// A heading of the same or a higher level than the card's ends what was told of the card.
+    fn heading(&mut self, level: usize, text: &str) {
+        self.condition = Condition::default();
+        self.heading = line_of(&plain(text));
+        if level > self.level && !self.card.is_empty() {
+            return;
+        }
+        let Described { mut card, brackets } = described(&self.heading);
+        self.nvme.clear();
+        self.card = CardFacts::default();
+        self.level = level;
+        if card.capacity_label.is_some() {
+            card.model = brackets.into_iter().find(|inside| !inside.contains(' '));
+            card.form = card.form.or_else(|| self.form.clone());
+            self.card = card;
+        }
+    }
+
+    /// How the script was started, for all cards of the page.
+    fn setting(&mut self, key: &str, value: &str) {
+        match key {
+            "Size" => self.head.size_bytes = parse_size(value).ok(),
+            "Loops" => self.head.loops = value.parse().ok(),
+            _ => {}
+        }
+    }
+
+    /// What the page tells of a card in lines such as `Firmware revision: X1`.
+    fn property(&mut self, key: &str, value: &str) {
+        if self.card.is_empty() {
+            return;
+        }
+        let limit = ["TMPTH", "TMT1", "TMT2"].iter().find(|name| key.contains(**name));
+        if let (Some(name), Some(kelvin)) = (limit, kelvin(value)) {
+            self.nvme.insert(format!("{}_kelvin", name.to_lowercase()), json!(kelvin));
+            // As NVMe counts: whole degrees, 273 between the scales.
+            self.nvme.insert(format!("{}_celsius", name.to_lowercase()), json!(kelvin - 273));
+        } else if key.starts_with("Firmware") && !value.is_empty() {
+            self.card.firmware = Some(line_of(value));
+        }
+    }
+
+    fn block(&mut self, json: &str) {
+        match chart::read(json) {
+            Ok(chart) => self.chart(chart),
+            Err(why) if self.doubts.len() < MOST_DOUBTS => self.doubts.push(format!(
+                "the chart under {:?} could not be read: {}",
+                shortened(&self.heading),
+                message(&why, &[])
+            )),
+            Err(_) => {}
+        }
+        self.condition = Condition::default();
+    }
+
+    fn chart(&mut self, chart: Chart) {
+        let Chart { series, unit } = chart;
+        let (runs, others): (Vec<Series>, _) = series.into_iter().partition(|series| series.run().is_some());
+        for series in others {
+            self.published.push(Published { heading: self.heading.clone(), unit: unit.clone(), series });
+        }
+        if !runs.is_empty() {
+            self.runs(&unit, &runs);
+        }
+    }
+
+    fn runs(&mut self, unit: &str, series: &[Series]) {
+        let mut log = Log::default();
+        if self.by_script {
+            log.tool = log_of("cdm_fio.sh", None).tool;
+            log.doubts.push("the page uses cdm_fio.sh, whose MB/s are MiB/s rounded down".to_owned());
+        }
+        log.part = Some(self.heading.clone()).filter(|heading| !heading.is_empty());
+        log.card = self.card.clone();
+        log.condition = self.condition.clone();
+        if let Some(file_system) = &self.file_system {
+            log.condition.set("file_system", file_system.clone(), Origin::Stated);
+        }
+        if let Some(date) = &self.published_on {
+            add_note(&mut log.condition, &format!("published {date}"), Origin::Stated);
+        }
+        if !self.nvme.is_empty() {
+            log.other.insert("nvme".to_owned(), Value::Object(self.nvme.clone()));
+        }
+        for series in series {
+            let results = self.figures(unit, series, &mut log.doubts);
+            log.runs.push(Run { run: series.run().unwrap_or(1), results, ..self.head.clone() });
+        }
+        log.runs.sort_by_key(|run| run.run);
+        self.logs.push(log);
+    }
+
+    fn figures(&self, unit: &str, series: &Series, doubts: &mut Vec<String>) -> Vec<Figure> {
+        let Some(mb_s) = self.mb_s(unit) else {
+            doubts.push(format!(
+                "{}: skipped results with the unknown unit {:?}",
+                shortened(&series.name),
+                shortened(unit)
+            ));
+            return Vec::new();
+        };
+        let mut figures = Vec::new();
+        for (name, value) in &series.values {
+            match test_name(name) {
+                Some(test) => figures.push(figure(test, *value, unit, mb_s)),
+                None => doubts.push(format!(
+                    "{}: {:?} is not a test name",
+                    shortened(&series.name),
+                    shortened(name)
+                )),
+            }
+        }
+        figures
+    }
+
+    /// MB/s (10^6) in one of the chart's unit; what is printed is trusted where no tool is named.
+    fn mb_s(&self, unit: &str) -> Option<f64> {
+        match unit {
+            "MB/s" | "" if self.by_script => Some(MIB_S),
+            _ => true_mb_s(unit),
+        }
+    }
+
+    fn finish(mut self) -> Outcome {
+        let mut published = std::mem::take(&mut self.published);
+        let more = published.len().saturating_sub(MOST_PUBLISHED);
+        if more > 0 {
+            self.doubts.push(format!("skipped {more} series: too many"));
+        }
+        published.truncate(MOST_PUBLISHED);
+        published.into_iter().for_each(|published| self.publish(published));
+        let lost = self.doubts.join("; ");
+        if self.logs.is_empty() {
+            return Err(if lost.is_empty() { "its charts are empty".to_owned() } else { lost });
+        }
+        self.logs[0].doubts.append(&mut self.doubts);
+        Ok(self.logs)
+    }
+
+    /// Published figures go to the first log of the card that they are named after.
+    fn publish(&mut self, published: Published) {
+        let named = |name: &str| test_name(name).map_or_else(|| name.to_owned(), |test| test.to_string());
+        let values = published.series.values.iter().map(|(name, value)| (named(name), json!(value)));
+        let values: Map<String, Value> = values.collect();
+        let name = published.series.name.to_lowercase();
+        let of_card = |log: &Log| !name.is_empty() && log.card.title().to_lowercase().contains(&name);
+        let at = self.logs.iter().position(of_card).unwrap_or_else(|| {
+            let name = &published.series.name;
+            let (part, card) = (Some(name.clone()), described(name).card);
+            self.logs.push(Log { part, card, ..Log::default() });
+            self.logs.len() - 1
+        });
+        let all = self.logs[at].other.entry("published").or_insert_with(|| json!({}));
+        all[published.heading] = json!({ "unit": published.unit, "values": values });
+    }
+}
+
+/// What a page says once and every log of it carries.
+fn line_of(text: &str) -> String {
+    text.chars().take(LONGEST_TEXT).collect()
+}
+
+/// `SEQ1G Q1T1 Read`.
+fn test_name(text: &str) -> Option<TestName> {
+    let (pattern, op) = text.trim().rsplit_once(' ')?;
+    format!("{pattern} {}", op.to_lowercase()).parse().ok()
+}
+
+/// The kelvins of `83°C/181°F/356K`; the other two are rounded.
+fn kelvin(text: &str) -> Option<u16> {
+    text.split('/')
+        .find_map(|part| part.trim().strip_suffix('K')?.trim().parse().ok())
+        .filter(|kelvin| *kelvin >= 273)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart(series: &[(&str, &str)], unit: &str) -> String {
+        let data: Vec<String> = series
+            .iter()
+            .map(|(name, x)| format!(r#"{{"x": [{x}], "name": "{name}", "type": "bar"}}"#))
+            .collect();
+        format!(
+            "{{{{< plotly >}}}}\n{{\"common_data\": {{\"y\": [\"RND4K Q1T1 Write\", \"SEQ1G Q1T1 Read\"]}},\n\"data\": [{}],\n\
+             \"layout\": {{\"xaxis\": {{\"ticksuffix\": \" {unit}\"}}}}}}\n{{{{< /plotly  >}}}}\n",
+            data.join(",\n")
+        )
+    }
+
+    fn logs(text: &str) -> Vec<Log> {
+        read(&Text::of(text)).unwrap()
+    }
+
+    #[test]
+    fn what_a_page_says_once_is_short_in_every_log() {
+        let heading = format!("64GB Example {}", "x".repeat(10_000));
+        let one = chart(&[("Test 1", "3, 60")], "MB/s");
+        let logs = logs(&format!("## {heading}\n{one}{one}"));
+        assert!(logs.iter().all(|log| log.part.as_ref().unwrap().len() == 300), "{:?}", logs[1].part);
+    }
+
+    #[test]
+    fn series_without_end_are_left_out_and_counted() {
+        let names: Vec<String> = (0..1200).map(|n| format!("Card {n}")).collect();
+        let series: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "1, 2")).collect();
+        let logs = logs(&chart(&series, "MB/s"));
+        assert_eq!(logs[0].doubts, ["skipped 200 series: too many"]);
+    }
+}

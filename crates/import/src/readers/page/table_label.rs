@@ -1,0 +1,194 @@
+//! What a head of a table says of a test: `SEQ1M Q8T1 read (MB/s)`, `4K rand write`, `Random Read 4KB (QD=32)`, `hdparm
+//! buffered`, `Write`, `IOPS`. Any other word, and it is no such head.
+
+use crate::readers::numbers::{MIB_S, figure, true_mb_s};
+use cardscope_model::run::Figure;
+use cardscope_model::test_name::{Op, Order, Pattern, TestName};
+use cardscope_model::units::{KIB, MB, MIB};
+
+/// Words that say nothing of the test.
+const FILL: &str = "buffered disk direct speed speeds test tests performance throughput average avg mean block blocks size io i o \
+    in of at";
+
+/// A tool that a head names, in the words of its own importer: its step, test and what its MB/s is worth.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Tool {
+    step: &'static str,
+    block: u64,
+    op: Option<Op>,
+    mb_s: f64,
+}
+
+/// hdparm times reads of 2 MiB and prints MiB/s; dd's block is 1 MiB where nobody says it.
+const TOOLS: [(&str, Tool); 2] = [
+    ("hdparm", Tool { step: "hdparm -t", block: 2 * MIB, op: Some(Op::Read), mb_s: MIB_S }),
+    ("dd", Tool { step: "dd", block: MIB, op: None, mb_s: 1.0 }),
+];
+
+/// What is said of a test; several heads together say all of it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Said {
+    order: Option<Order>,
+    block: Option<u64>,
+    queue: Option<u32>,
+    threads: Option<u32>,
+    op: Option<Op>,
+    tool: Option<Tool>,
+    pub(super) unit: Option<String>,
+}
+
+/// Reads a head; `None` where a word in it is none of a test's.
+pub(super) fn label(text: &str) -> Option<Said> {
+    let mut said = Said::default();
+    let mut tokens = tokens(text).into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let number = |text: &str| text.parse::<u32>().ok().filter(|n| *n > 0);
+        match token.as_str() {
+            "read" | "reads" | "reading" => said.op = Some(Op::Read),
+            "write" | "writes" | "writing" => said.op = Some(Op::Write),
+            "seq" | "sequential" => said.order = Some(Order::Sequential),
+            "rand" | "rnd" | "random" => said.order = Some(Order::Random),
+            "q" | "qd" => said.queue = Some(number(&tokens.next()?)?),
+            "t" => said.threads = Some(number(&tokens.next()?)?),
+            "iops" => said.unit = Some("IOPS".to_owned()),
+            digits if digits.starts_with(|c: char| c.is_ascii_digit()) => {
+                said.block = Some(u64::from(number(digits)?).checked_mul(size(&tokens.next()?)?)?);
+            }
+            word if word.contains('/') => said.unit = Some(unit(word)?),
+            word if FILL.split_whitespace().any(|fill| fill == word) => {}
+            word => said.tool = Some(TOOLS.iter().find(|(name, _)| *name == word)?.1),
+        }
+    }
+    Some(said)
+}
+
+/// Words and numbers in small letters, apart where they are written together: `rnd4k` is `rnd`, `4`, `k`.
+fn tokens(text: &str) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    let mut last = ' ';
+    for c in text.to_lowercase().chars() {
+        let goes_on = |last: char| {
+            last.is_ascii_digit() == c.is_ascii_digit() && (last.is_alphanumeric() || last == '/')
+        };
+        match c {
+            c if !c.is_alphanumeric() && c != '/' => {}
+            c if goes_on(last) => out.last_mut().into_iter().for_each(|word| word.push(c)),
+            c => out.push(c.to_string()),
+        }
+        last = c;
+    }
+    out
+}
+
+/// Blocks are powers of two, whatever the letters say.
+fn size(word: &str) -> Option<u64> {
+    match word {
+        "k" | "kb" | "kib" => Some(KIB),
+        "m" | "mb" | "mib" => Some(MIB),
+        _ => None,
+    }
+}
+
+/// A unit in the letters that people write: `mb/s` is `MB/s`.
+fn unit(word: &str) -> Option<String> {
+    let (prefix, per) = word.split_once('/')?;
+    let prefix = match prefix {
+        "kb" => "kB",
+        "kib" => "KiB",
+        "mb" => "MB",
+        "mib" => "MiB",
+        "gb" => "GB",
+        "gib" => "GiB",
+        _ => return None,
+    };
+    matches!(per, "s" | "sec" | "second").then(|| format!("{prefix}/s"))
+}
+
+impl Said {
+    /// What both say; where they differ, the first.
+    pub(super) fn with(&self, other: &Said) -> Said {
+        Said {
+            order: self.order.or(other.order),
+            block: self.block.or(other.block),
+            queue: self.queue.or(other.queue),
+            threads: self.threads.or(other.threads),
+            op: self.op.or(other.op),
+            tool: self.tool.or(other.tool),
+            unit: self.unit.clone().or_else(|| other.unit.clone()),
+        }
+    }
+
+    /// The test; `None` where something of it is not said. Small blocks by themselves are random, one MiB is what is read in
+    /// order.
+    pub(super) fn test(&self) -> Option<TestName> {
+        let op = self.op.or(self.tool.and_then(|tool| tool.op));
+        let (order, block) = match (self.order, self.block, self.tool) {
+            (None, None, Some(tool)) => (Order::Sequential, tool.block),
+            (Some(Order::Sequential), block, tool) => {
+                (Order::Sequential, block.or(tool.map(|t| t.block)).unwrap_or(MIB))
+            }
+            (Some(Order::Random), Some(block), _) => (Order::Random, block),
+            (None, Some(block), None) if block < 64 * KIB => (Order::Random, block),
+            (None, Some(block), _) => (Order::Sequential, block),
+            _ => return None,
+        };
+        let (queue, threads) = (self.queue.unwrap_or(1), self.threads.unwrap_or(1));
+        Some(TestName { pattern: Pattern { order, block, queue, threads }, op: op? })
+    }
+
+    /// The result of a number in a unit; `None` for a unit that is no speed.
+    pub(super) fn figure(&self, test: TestName, value: f64, unit: &str) -> Option<Figure> {
+        let step = self.tool.map(|tool| tool.step.to_owned());
+        if unit.eq_ignore_ascii_case("iops") {
+            let mb_s = test.pattern.block as f64 / MB;
+            return Some(Figure { iops: Some(value), step, ..figure(test, value, "IOPS", mb_s) });
+        }
+        // What is written in a cell may be in any letters.
+        let known = self::unit(&unit.to_lowercase())?;
+        let factor = self.tool.filter(|_| !known.contains('i')).map_or(1.0, |tool| tool.mb_s);
+        Some(Figure { step, ..figure(test, value, unit, true_mb_s(&known)? * factor) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn test_of(text: &str) -> Option<String> {
+        Some(label(text)?.test()?.to_string())
+    }
+
+    #[test]
+    fn tests_are_known_in_the_words_of_all_tools() {
+        for (text, test) in [
+            ("SEQ1M Q8T1 read (MB/s)", "SEQ1M Q8T1 read"),
+            ("Random Read 4KB (QD=32)", "RND4K Q32T1 read"),
+            ("4K rand write", "RND4K Q1T1 write"),
+            ("4k write [IOPS]", "RND4K Q1T1 write"),
+            ("Sequential Write 512 KiB", "SEQ512K Q1T1 write"),
+            ("hdparm buffered", "SEQ2M Q1T1 read"),
+            ("dd write", "SEQ1M Q1T1 write"),
+            ("Seq. read", "SEQ1M Q1T1 read"),
+        ] {
+            assert_eq!(test_of(text).as_deref(), Some(test), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_of_cards_and_half_a_test_are_no_tests() {
+        for text in [
+            "SanDisk Ultra 32GB",
+            "A2",
+            "Price",
+            "Random read",
+            "SEQ1M Q8T1",
+            "read",
+            "",
+            "Q",
+            "read 99999999999k",
+        ] {
+            assert_eq!(test_of(text), None, "{text}");
+        }
+        assert_eq!((label("Samsung EVO"), label("Write MB/s").is_some()), (None, true));
+    }
+}

@@ -1,0 +1,217 @@
+//! Tables of results as people paste them into pages and posts: Markdown with a line of dashes under its heads. Tests stand in
+//! rows or in columns, and so do cards; operation and unit may stand in a head, beside the test or in the cell.
+//!
+//! A head of nothing but words of tests says a test, any other one is a card's name. What gives no result is named.
+
+use super::described::described;
+use super::markdown::{heading, plain};
+use super::table_label::{Said, label};
+use crate::readers::error::Outcome;
+use crate::readers::numbers::amount;
+use crate::readers::runs::Runs;
+use crate::readers::text::Text;
+use cardscope_model::log::Log;
+use cardscope_model::run::Figure;
+use std::collections::BTreeSet;
+
+/// So many heads without a result are named.
+const NAMED: usize = 8;
+
+/// A table: the heading above it, its heads, and its rows.
+struct Table {
+    above: Option<String>,
+    heads: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+/// True where tables hold two results or more.
+pub(crate) fn recognise(text: &Text) -> bool {
+    let figures = |log: &Log| log.runs.iter().map(|run| run.results.len()).sum::<usize>();
+    let is_table = text.head().lines().any(is_rule);
+    is_table && logs(text).iter().map(figures).sum::<usize>() >= 2
+}
+
+/// Reads it: a card is a log; of a table that names none the heading above it says which it is of.
+pub(crate) fn read(text: &Text) -> Outcome {
+    Ok(logs(text))
+}
+
+fn logs(text: &Text) -> Vec<Log> {
+    let mut cards: Vec<(Option<String>, Log, Runs)> = Vec::new();
+    for table in tables(text) {
+        let mut used: BTreeSet<&str> = BTreeSet::new();
+        for row in &table.rows {
+            for (card, figure, heads) in results(&table, row) {
+                let known = cards
+                    .iter()
+                    .position(|(name, log, _)| *name == card && (card.is_some() || log.part == table.above));
+                let at = known.unwrap_or_else(|| {
+                    cards.push((card.clone(), log_of(card.as_deref(), &table), Runs::default()));
+                    cards.len() - 1
+                });
+                cards[at].2.add(figure);
+                used.extend(heads);
+            }
+        }
+        let all = table.heads.iter().skip(1).chain(table.rows.iter().filter_map(|row| row.first()));
+        let left: Vec<&str> =
+            all.map(String::as_str).filter(|head| !head.is_empty() && !used.contains(head)).collect();
+        if let Some((_, log, _)) = cards.last_mut().filter(|_| !left.is_empty() && !used.is_empty()) {
+            let more = if left.len() > NAMED { " …" } else { "" };
+            log.doubts.push(format!(
+                "not understood in a table: {}{more}",
+                left[..left.len().min(NAMED)].join("; ")
+            ));
+        }
+    }
+    cards.into_iter().map(|(_, log, runs)| Log { runs: runs.finish(), ..log }).collect()
+}
+
+fn log_of(card: Option<&str>, table: &Table) -> Log {
+    let part = card.map(str::to_owned).or_else(|| table.above.clone());
+    let card = card.map(|name| described(name).card).unwrap_or_default();
+    let doubt = "MB/s in the table are taken for 10^6 bytes/s, hdparm's for 2^20".to_owned();
+    Log { card, part, doubts: vec![doubt], ..Log::default() }
+}
+
+/// The results of a row, each with its card, where it is named, and the heads that said what it is.
+fn results<'t>(table: &'t Table, row: &'t [String]) -> Vec<(Option<String>, Figure, [&'t str; 2])> {
+    let Some(first) = row.first() else { return Vec::new() };
+    let corner = table.heads.first().and_then(|head| label(head)).unwrap_or_default();
+    let of_row = label(first).filter(|said| !first.is_empty() && *said != Said::default());
+    let mut found: Vec<(Option<String>, Figure, [&str; 2])> = Vec::new();
+    for (head, cell) in table.heads.iter().zip(row).skip(1) {
+        let of_column = label(head).filter(|said| *said != Said::default());
+        let (card, said) = match (&of_row, of_column) {
+            (Some(row), Some(column)) => (None, row.with(&column)),
+            (Some(row), None) if !head.is_empty() => (Some(head.clone()), row.clone()),
+            (None, Some(column)) if !first.is_empty() => (Some(first.clone()), column),
+            _ => continue,
+        };
+        let cell = cell.trim_start_matches(['~', '≈', ' ']);
+        let Some(printed) = amount(cell) else { continue };
+        let said = said.with(&corner);
+        let Some(test) = said.test() else { continue };
+        let unit = if printed.unit.is_empty() {
+            said.unit.clone().unwrap_or_default()
+        } else {
+            printed.unit.to_owned()
+        };
+        let same = found
+            .iter_mut()
+            .find(|(known, figure, _)| *known == card && figure.name() == test && is_iops(&unit));
+        match same {
+            // Speed and IOPS of one test beside each other.
+            Some((_, figure, heads)) => (figure.iops, heads[1]) = (Some(printed.value), head),
+            None => {
+                let figure = said.figure(test, printed.value, &unit);
+                found.extend(figure.map(|figure| (card, figure, [first.as_str(), head.as_str()])));
+            }
+        }
+    }
+    found
+}
+
+fn is_iops(unit: &str) -> bool {
+    unit.eq_ignore_ascii_case("iops")
+}
+
+/// The tables of a page.
+fn tables(text: &Text) -> Vec<Table> {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let mut tables = Vec::new();
+    let mut above = None;
+    for (at, line) in lines.iter().enumerate() {
+        above = heading(line).map(|(_, title)| plain(title)).or(above);
+        if !is_rule(line) || at == 0 || !lines[at - 1].contains('|') {
+            continue;
+        }
+        let rows = lines[at + 1..].iter().take_while(|line| line.contains('|') && !is_rule(line));
+        tables.push(Table {
+            above: above.clone(),
+            heads: cells(lines[at - 1]),
+            rows: rows.map(|row| cells(row)).collect(),
+        });
+    }
+    tables
+}
+
+/// `| --- | :---: |`
+fn is_rule(line: &str) -> bool {
+    let line = line.trim();
+    line.contains("--")
+        && line.contains('|')
+        && line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' ' | '\t'))
+}
+
+fn cells(line: &str) -> Vec<String> {
+    let inner = line.trim().trim_start_matches('|').trim_end_matches('|');
+    inner.split('|').map(plain).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each card with its results in words.
+    fn read_of(text: &str) -> Vec<(String, Vec<String>)> {
+        let words = |figure: &Figure| {
+            let iops = figure.iops.map(|iops| format!(" {iops} IOPS")).unwrap_or_default();
+            format!("{} {:.2}{iops}", figure.name(), figure.mb_s)
+        };
+        let of = |log: &Log| {
+            let figures = log.runs.iter().flat_map(|run| &run.results).map(words).collect();
+            (log.part.clone().unwrap_or_default(), figures)
+        };
+        logs(&Text::of(text)).iter().map(of).collect()
+    }
+
+    #[test]
+    fn one_cards_tests_stand_in_rows_and_reads_and_writes_in_columns() {
+        let found = read_of(
+            "## Swift 64GB\n| Test | Read (MB/s) | Write |\n|---|---:|:-:|\n| SEQ1M Q8T1 | **92.9** | 61.3 MB/s |\n| Random 4KiB (QD=32) | 8.5 | - |\n",
+        );
+        let results = ["SEQ1M Q8T1 read 92.90", "SEQ1M Q8T1 write 61.30", "RND4K Q32T1 read 8.50"];
+        assert_eq!(found, [("Swift 64GB".to_owned(), results.map(str::to_owned).to_vec())]);
+    }
+
+    #[test]
+    fn cards_stand_in_rows_and_tests_in_columns() {
+        let text = "Card | hdparm buffered | 4K rand read | Price\n--- | --- | --- | ---\n[Acme Swift 32GB](http://x) | 40.0 MB/s | 8.5 MB/s | $7\n| Other Go 64GB | 41.0 MB/s | 2300 IOPS | $9 |\n";
+        let found = read_of(text);
+        let acme = ["SEQ2M Q1T1 read 41.94", "RND4K Q1T1 read 8.50"].map(str::to_owned).to_vec();
+        let other = ["SEQ2M Q1T1 read 42.99", "RND4K Q1T1 read 9.42 2300 IOPS"].map(str::to_owned).to_vec();
+        assert_eq!(found, [("Acme Swift 32GB".to_owned(), acme), ("Other Go 64GB".to_owned(), other)]);
+        let logs = logs(&Text::of(text));
+        assert_eq!(logs[0].card.brand.as_deref(), Some("Acme"));
+        assert!(logs[1].doubts.iter().any(|doubt| doubt.ends_with("table: Price")), "{:?}", logs[1].doubts);
+    }
+
+    #[test]
+    fn cards_stand_in_columns_and_what_is_no_test_is_named() {
+        let text = "|  | Acme Swift | Acme Go |\n|---|---|---|\n| SEQ1M Q8T1 read (MB/s) | 92,9 | 95.1 |\n| RND4K Q1T1 write (IOPS) | 2500 | n/a |\n| fun | 3 | 4 |\n";
+        let found = read_of(text);
+        assert_eq!(found[0].1, ["SEQ1M Q8T1 read 92.90", "RND4K Q1T1 write 10.24 2500 IOPS"]);
+        assert_eq!(found[1].1, ["SEQ1M Q8T1 read 95.10"]);
+        assert!(logs(&Text::of(text))[1].doubts.iter().any(|doubt| doubt.ends_with("table: fun")));
+    }
+
+    #[test]
+    fn speed_and_iops_of_one_test_are_one_result() {
+        let found = read_of("| test | MB/s | IOPS |\n|---|---|---|\n| RND4K Q1T1 read | 9.42 | 2300 |\n");
+        assert_eq!(found[0].1, ["RND4K Q1T1 read 9.42 2300 IOPS"]);
+    }
+
+    #[test]
+    fn tables_of_other_things_have_no_results() {
+        for text in [
+            "| Board | RAM |\n|---|---|\n| Pi 4 | 1 GB |\n| Pi 5 | 8 GB |\n",
+            "| read | write |\n|---|---|\n| 5 | 6 |\n",
+            "| test | Acme |\n|---|---|\n| SEQ1M Q8T1 read | 93 |\n",
+            "a | b\n--|--\n",
+        ] {
+            assert!(read_of(text).iter().all(|(_, figures)| figures.is_empty()), "{text}");
+            assert!(!recognise(&Text::of(text)), "{text}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Logs of one tool one after the other in one file, each of another card or another time: cut where one begins anew.
+
+use crate::readers::error::Outcome;
+use crate::readers::text::Text;
+
+/// Parts of a file that are told apart; a file of garbage can look like many more.
+const MOST_PARTS: usize = 1000;
+
+/// Reads each part of a text by itself; `begins` says of a line whether another part begins with it. Where there are several
+/// that say something, each log names its own.
+///
+/// # Errors
+/// Those of the first part, if none can be read.
+pub(crate) fn each(
+    text: &Text,
+    begins: impl FnMut(&str) -> bool,
+    read: impl Fn(&Text) -> Outcome,
+) -> Outcome {
+    let mut logs = Vec::new();
+    let mut refused = None;
+    let parts = cut(text.body(), begins);
+    if parts.len() == 1 {
+        return read(text);
+    }
+    for part in parts {
+        match read(&Text::of(part)) {
+            Ok(read) => logs.extend(read.into_iter().filter(|log| !log.is_empty())),
+            Err(error) => {
+                refused.get_or_insert(error);
+            }
+        }
+    }
+    match refused {
+        Some(why) if logs.is_empty() => return Err(why),
+        _ if logs.len() > 1 => (1..).zip(&mut logs).for_each(|(number, log)| {
+            log.part.get_or_insert_with(|| format!("report {number}"));
+        }),
+        _ => {}
+    }
+    Ok(logs)
+}
+
+/// The same, cut where a line names another device than the line before it that names one.
+pub(crate) fn of_devices(
+    text: &Text,
+    name: impl Fn(&str) -> Option<&str>,
+    read: impl Fn(&Text) -> Outcome,
+) -> Outcome {
+    let mut last: Option<String> = None;
+    let another = |line: &str| {
+        name(line).is_some_and(|name| last.replace(name.to_owned()).is_some_and(|last| last != name))
+    };
+    each(text, another, read)
+}
+
+/// The same, cut where a report begins, but for the first.
+pub(crate) fn reports(text: &Text, heads: impl Fn(&str) -> bool, read: impl Fn(&Text) -> Outcome) -> Outcome {
+    let mut headed = false;
+    each(text, |line| heads(line) && std::mem::replace(&mut headed, true), read)
+}
+
+fn cut(body: &str, mut begins: impl FnMut(&str) -> bool) -> Vec<&str> {
+    let mut starts = vec![0];
+    let mut at = 0;
+    for line in body.split_inclusive('\n') {
+        if begins(line.trim()) && at > 0 && starts.len() < MOST_PARTS {
+            starts.push(at);
+        }
+        at += line.len();
+    }
+    let ends = starts.iter().skip(1).copied().chain([body.len()]);
+    starts.iter().zip(ends).map(|(from, to)| &body[*from..to]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_where_something_begins_but_not_before_its_first_line() {
+        let begins = |line: &str| line.starts_with('#');
+        assert_eq!(cut("# a\n1\n# b\n2", begins), ["# a\n1\n", "# b\n2"]);
+        assert_eq!(cut("0\n# a\n", begins), ["0\n", "# a\n"]);
+        assert_eq!(cut("", begins), [""]);
+        assert_eq!(cut(&"# a\n".repeat(2 * MOST_PARTS), begins).len(), MOST_PARTS);
+    }
+}

@@ -1,0 +1,178 @@
+//! f3write and f3read: files of one GiB in the free space of a file system.
+
+use crate::readers::numbers::binary_size;
+use cardscope_model::verify::{SectorCounts, Verdict};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// Bytes of the sectors that f3read counts, whatever the card's are.
+const SECTOR: u64 = 512;
+
+/// What f3write said.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Writing {
+    /// Free space before and after, in bytes, as exact as it was printed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    free_before_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    free_after_bytes: Option<u64>,
+    /// Files that were finished and are in the log.
+    files: u64,
+    last_file: u64,
+    /// Average speed as printed.
+    #[serde(skip)]
+    pub(super) speed: Option<String>,
+    /// The summary stands in the log.
+    complete: bool,
+}
+
+impl Writing {
+    /// Reads a line; false where it is none of f3write's, or begins the next one.
+    pub(super) fn take(&mut self, line: &str) -> bool {
+        if let Some(size) = line.strip_prefix("Free space:") {
+            return self.take_free(size);
+        }
+        if let Some(speed) = line.strip_prefix("Average writing speed:").filter(|_| !self.complete) {
+            (self.speed, self.complete) = (Some(speed.trim().to_owned()), true);
+            return true;
+        }
+        let Some((number, rest)) = line.strip_prefix("Creating file ").and_then(file) else {
+            return line.starts_with("Removing old file ");
+        };
+        if rest.trim_start().starts_with("OK!") {
+            self.files += 1;
+            self.last_file = self.last_file.max(number);
+        }
+        true
+    }
+
+    fn take_free(&mut self, size: &str) -> bool {
+        let free = [&mut self.free_before_bytes, &mut self.free_after_bytes];
+        let next = free.into_iter().find(|bytes| bytes.is_none()).filter(|_| !self.complete);
+        next.map(|bytes| *bytes = binary_size(size)).is_some()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.files == 0 && self.free_before_bytes.is_none() && self.speed.is_none()
+    }
+}
+
+/// What f3read said.
+#[derive(Debug, Default)]
+pub(super) struct Reading {
+    sectors: SectorCounts,
+    /// The files that stand in the log, number and sectors.
+    files: Vec<(u64, SectorCounts)>,
+    /// The summary's count of good sectors.
+    ok: Option<u64>,
+    pub(super) speed: Option<String>,
+}
+
+impl Reading {
+    /// Reads a line; false where it is none of f3read's, or begins the next one.
+    pub(super) fn take(&mut self, line: &str) -> bool {
+        if let Some(rest) = line.strip_prefix("Validating file ") {
+            if self.speed.is_some() {
+                return false;
+            }
+            self.files.extend(file(rest).and_then(|(number, counts)| Some((number, sector_counts(counts)?))));
+            return true;
+        }
+        if let Some(speed) = line.strip_prefix("Average reading speed:").filter(|_| self.speed.is_none()) {
+            self.speed = Some(speed.trim().to_owned());
+            return true;
+        }
+        self.speed.is_none() && self.take_count(line)
+    }
+
+    fn take_count(&mut self, line: &str) -> bool {
+        let Some((name, rest)) = line.split_once(':') else { return false };
+        let count = sectors(rest);
+        match (name.trim(), count) {
+            ("Data OK", Some(n)) => (self.ok, self.sectors.ok) = (Some(n), n),
+            ("Corrupted", Some(n)) => self.sectors.corrupted = n,
+            ("Slightly changed", Some(n)) => self.sectors.changed = n,
+            ("Overwritten", Some(n)) => self.sectors.overwritten = n,
+            ("Data LOST" | "Data OK" | "Corrupted" | "Slightly changed" | "Overwritten", _) => {}
+            _ => return false,
+        }
+        true
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.ok.is_none() && self.speed.is_none()
+    }
+
+    /// All sectors: the summary's, else the sum of the files in the log.
+    fn counted(&self) -> SectorCounts {
+        if self.ok.is_some() {
+            return self.sectors;
+        }
+        let mut sum = SectorCounts::default();
+        self.files.iter().for_each(|(_, counts)| sum.add(counts));
+        sum
+    }
+
+    pub(super) fn tested_bytes(&self) -> Option<u64> {
+        Some(bytes(self.counted().all())).filter(|bytes| *bytes > 0)
+    }
+
+    /// In the words of `verify --files`.
+    pub(super) fn document(&self) -> Value {
+        let sectors = self.counted();
+        // f3read does not tell a fake from a fault: what it lost, the card or its reader has damaged.
+        let verdict = match (self.ok.is_some(), sectors.lost()) {
+            (_, 1..) => Verdict::Damaged,
+            (true, _) if sectors.ok > 0 => Verdict::Genuine,
+            _ => Verdict::Inconclusive,
+        };
+        let bad = self.files.iter().filter(|(_, counts)| counts.lost() > 0);
+        let bad: Vec<Value> =
+            bad.map(|(number, counts)| json!({"number": number, "sectors": counts})).collect();
+        json!({
+            "verdict": verdict,
+            "tested_bytes": bytes(sectors.all()),
+            "good_bytes": bytes(sectors.ok),
+            "lost_bytes": bytes(sectors.lost()),
+            "sectors": sectors,
+            "files": self.files.len(),
+            "files_with_losses": bad,
+            "complete": self.ok.is_some(),
+        })
+    }
+}
+
+fn bytes(sectors: u64) -> u64 {
+    sectors.saturating_mul(SECTOR)
+}
+
+/// True for lines that only f3write or f3read prints.
+pub(super) fn is_own_line(line: &str) -> bool {
+    let file_line = |prefix: &str| line.strip_prefix(prefix).and_then(file).is_some();
+    file_line("Creating file ")
+        || file_line("Validating file ")
+        || line.starts_with("Average writing speed:")
+        || line.starts_with("Average reading speed:")
+}
+
+/// `12.h2w ... REST`
+fn file(text: &str) -> Option<(u64, &str)> {
+    let (name, rest) = text.split_once(" ...")?;
+    Some((name.strip_suffix(".h2w")?.parse().ok()?, rest))
+}
+
+/// `2097099/       53/      0/      0`: ok, corrupted, changed, overwritten.
+fn sector_counts(text: &str) -> Option<SectorCounts> {
+    let counts: Vec<u64> =
+        text.split(" - ").next()?.split('/').map(|n| n.trim().parse().ok()).collect::<Option<_>>()?;
+    let [ok, corrupted, changed, overwritten] = counts[..] else { return None };
+    // Beyond what any file holds: not a count, and sums must not run over.
+    let possible = counts.iter().all(|n| *n <= u64::MAX >> 16);
+    possible.then_some(SectorCounts { ok, corrupted, changed, overwritten, ..SectorCounts::default() })
+}
+
+/// `3.00 GB (6291263 sectors)`
+fn sectors(text: &str) -> Option<u64> {
+    let (_, rest) = text.rsplit_once('(')?;
+    rest.split_once(" sectors")?.0.trim().parse().ok().filter(|n| *n <= u64::MAX >> 16)
+}

@@ -1,0 +1,131 @@
+//! f3probe, f3write and f3read of all versions, whole or in part, one after the other in one file.
+//!
+//! f3's KB, MB, GB and TB are powers of 1024 (utils.c, `adjust_unit`), in sizes and in speeds. f3read says what it read
+//! and gives no verdict of its own; f3probe's verdicts are those of `verify`, under other words.
+
+mod files;
+mod prober;
+
+use crate::readers::error::Outcome;
+use crate::readers::notes::log_of;
+use crate::readers::numbers::{amount, binary_mb_s, sequential, step};
+use crate::readers::parts;
+use crate::readers::runs::Runs;
+use crate::readers::text::Text;
+use cardscope_model::log::Log;
+use cardscope_model::run::{Figure, Run};
+use cardscope_model::test_name::Op;
+use cardscope_model::units::MIB;
+use files::{Reading, Writing};
+use prober::Probe;
+use serde_json::{Value, json};
+
+/// What a program of f3 said.
+#[derive(Debug)]
+enum Said {
+    Probe(Probe),
+    Write(Writing),
+    Read(Reading),
+}
+
+/// What the first line of a program begins with; its version follows.
+const NAMES: [&str; 3] = ["F3 probe ", "F3 write ", "F3 read "];
+
+/// True where a line that only f3 prints stands in it.
+pub(crate) fn recognise(text: &Text) -> bool {
+    text.lines().map(str::trim).any(|line| {
+        NAMES.iter().any(|name| version(line, name).is_some())
+            || prober::is_own_line(line)
+            || files::is_own_line(line)
+    })
+}
+
+/// Reads it: each device that f3probe judges is a log.
+pub(crate) fn read(text: &Text) -> Outcome {
+    parts::of_devices(text, |line| Some(prober::verdict(line)?.0), programs_of_one)
+}
+
+fn programs_of_one(text: &Text) -> Outcome {
+    let version = text.lines().find_map(|line| NAMES.iter().find_map(|name| version(line.trim(), name)));
+    let mut log = log_of("f3", version);
+    let mut runs = Runs::default();
+    for said in programs(text) {
+        put(said, version, &mut runs, &mut log);
+    }
+    log.runs = runs.finish();
+    Ok(vec![log])
+}
+
+/// `F3 read 8.0`: the version.
+fn version<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    let version = line.strip_prefix(name)?;
+    version.starts_with(|c: char| c.is_ascii_digit()).then_some(version)
+}
+
+/// The programs' outputs in their order; a new one begins at its first line.
+fn programs(text: &Text) -> Vec<Said> {
+    let mut programs: Vec<Said> = Vec::new();
+    for line in text.lines().map(str::trim) {
+        let taken = programs.last_mut().is_some_and(|said| match said {
+            Said::Probe(probe) => probe.take(line),
+            Said::Write(writing) => writing.take(line),
+            Said::Read(reading) => reading.take(line),
+        });
+        if !taken {
+            programs.extend(begun(line));
+        }
+    }
+    programs
+}
+
+/// The program that this line begins, by its name or by a line that it alone prints.
+fn begun(line: &str) -> Option<Said> {
+    let (mut probe, mut writing, mut reading) = (Probe::default(), Writing::default(), Reading::default());
+    if version(line, "F3 probe ").is_some() || probe.take(line) {
+        return Some(Said::Probe(probe));
+    }
+    if version(line, "F3 write ").is_some() || writing.take(line) {
+        return Some(Said::Write(writing));
+    }
+    (version(line, "F3 read ").is_some() || reading.take(line)).then_some(Said::Read(reading))
+}
+
+fn put(said: Said, version: Option<&str>, runs: &mut Runs, log: &mut Log) {
+    match said {
+        Said::Probe(probe) if !probe.is_empty() => {
+            log.card.capacity_bytes = log.card.capacity_bytes.or(probe.announced_bytes());
+            log.doubts.extend(probe.doubts(version));
+            add(log, "f3probe", probe.document());
+        }
+        Said::Write(writing) if !writing.is_empty() => {
+            runs.begin(Run::default());
+            figure("f3write", Op::Write, &writing.speed).into_iter().for_each(|figure| runs.add(figure));
+            add(log, "f3write", json!(writing));
+        }
+        Said::Read(reading) if !reading.is_empty() => {
+            // A read of the files that the write before it made is the same run.
+            if let Some(read) = figure("f3read", Op::Read, &reading.speed) {
+                runs.add(read);
+                runs.last_mut().size_bytes = reading.tested_bytes();
+            }
+            add(log, "f3read", reading.document());
+        }
+        _ => {}
+    }
+}
+
+/// Adds a document; a program that ran several times has a list of them.
+fn add(log: &mut Log, name: &str, document: Value) {
+    match log.other.get_mut(name) {
+        None => {
+            log.other.insert(name.to_owned(), document);
+        }
+        Some(Value::Array(list)) => list.push(document),
+        Some(first) => *first = Value::Array(vec![first.take(), document]),
+    }
+}
+
+fn figure(name: &str, op: Op, printed: &Option<String>) -> Option<Figure> {
+    let speed = amount(printed.as_deref()?)?;
+    Some(step(name, sequential(MIB, op), speed, binary_mb_s(speed.unit)?))
+}

@@ -1,0 +1,168 @@
+//! f3probe: a device's verdict and geometry.
+
+use crate::readers::numbers::{Amount, amount, binary_bytes, seconds};
+use cardscope_model::verify::Verdict;
+use serde_json::{Map, Value, json};
+
+/// What f3probe said.
+#[derive(Debug, Default)]
+pub(super) struct Probe {
+    device: Option<String>,
+    verdict: Option<Verdict>,
+    usable: Option<Size>,
+    announced: Option<Size>,
+    cache: Option<Size>,
+    needs_reset: Option<bool>,
+    module_power: Option<u32>,
+    block_power: Option<u32>,
+    last_good_sector: Option<u64>,
+    seconds: Option<f64>,
+    operations: Map<String, Value>,
+}
+
+/// `59.00 GB (123731968 blocks)`
+#[derive(Debug, Clone, Copy)]
+struct Size {
+    /// As printed, in bytes.
+    about: f64,
+    blocks: u64,
+}
+
+/// Block sizes that devices have, as powers of two: 512 bytes to 64 KiB.
+const BLOCK_POWERS: std::ops::RangeInclusive<u32> = 9..=16;
+
+impl Probe {
+    /// Reads a line; false where it is none of f3probe's, or begins the next one.
+    pub(super) fn take(&mut self, line: &str) -> bool {
+        if let Some((device, verdict)) = verdict(line) {
+            let first = self.verdict.is_none();
+            if first {
+                (self.device, self.verdict) = (Some(device.to_owned()), Some(verdict));
+            }
+            return first;
+        }
+        if let Some(command) = line.strip_prefix("f3fix --last-sec=") {
+            self.last_good_sector = command.split_whitespace().next().and_then(|n| n.parse().ok());
+            return true;
+        }
+        let Some((name, value)) = line.split_once(':') else { return false };
+        self.take_field(name.trim(), value.trim())
+    }
+
+    fn take_field(&mut self, name: &str, value: &str) -> bool {
+        match name {
+            "*Usable* size" if self.usable.is_none() => self.usable = size(value),
+            "Announced size" if self.announced.is_none() => self.announced = size(value),
+            "Module" => self.module_power = power(value),
+            "Approximate cache size" => {
+                self.cache = size(value);
+                self.needs_reset = value.split_once("need-reset=").map(|(_, word)| word.starts_with("yes"));
+            }
+            "Physical block size" => self.block_power = power(value),
+            "Probe time" => self.seconds = seconds(value),
+            "Read" | "Write" | "Reset" if self.announced.is_some() => {
+                self.operations.extend(operation(value).map(|operation| (name.to_lowercase(), operation)));
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.verdict.is_none() && self.announced.is_none()
+    }
+
+    /// Bytes of a block: as printed, else the power of two that makes blocks and size agree.
+    fn block_bytes(&self) -> Option<u64> {
+        let printed = self.block_power.filter(|power| BLOCK_POWERS.contains(power));
+        let fits = |power: &u32| {
+            let size = self.announced.filter(|size| size.blocks > 0);
+            size.is_some_and(|s| ((s.blocks as f64 * f64::from(1u32 << power)) / s.about - 1.0).abs() < 0.25)
+        };
+        printed.or_else(|| BLOCK_POWERS.clone().find(fits)).map(|power| 1 << power)
+    }
+
+    fn bytes(&self, size: Option<Size>) -> Option<u64> {
+        size?.blocks.checked_mul(self.block_bytes()?)
+    }
+
+    pub(super) fn announced_bytes(&self) -> Option<u64> {
+        self.bytes(self.announced)
+    }
+
+    /// In the words of `verify`.
+    pub(super) fn document(&self) -> Value {
+        json!({
+            "device": self.device,
+            "verdict": self.verdict.unwrap_or(Verdict::Inconclusive),
+            "announced_bytes": self.announced_bytes(),
+            "usable_bytes": self.bytes(self.usable),
+            "cache_bytes": self.bytes(self.cache),
+            "block_bytes": self.block_bytes(),
+            "announced_blocks": self.announced.map(|size| size.blocks),
+            "usable_blocks": self.usable.map(|size| size.blocks),
+            "cache_blocks": self.cache.map(|size| size.blocks),
+            "module_bytes": self.module_power.and_then(|power| 1u64.checked_shl(power)),
+            "needs_reset": self.needs_reset,
+            "last_good_sector": self.last_good_sector,
+            "seconds": self.seconds,
+            "operations": self.operations,
+        })
+    }
+
+    /// Verdicts that f3probe is known to get wrong: before version 10 it takes the power of two at or above half the
+    /// announced size for the real size whenever its first bad answer lies above (f3's issue 243).
+    pub(super) fn doubts(&self, version: Option<&str>) -> Option<String> {
+        let (usable, announced) = (self.usable?.blocks, self.announced?.blocks);
+        let major: u32 = version.and_then(|v| v.split('.').next()).and_then(|v| v.parse().ok()).unwrap_or(0);
+        let middle = (announced / 2).checked_next_power_of_two()?;
+        let suspect = major < 10 && self.verdict == Some(Verdict::Limbo) && usable == middle;
+        suspect.then(|| {
+            "f3probe before version 10 prints this size for any fault in the upper half, so the card may be \
+             larger"
+                .to_owned()
+        })
+    }
+}
+
+/// True for lines that only f3probe prints.
+pub(super) fn is_own_line(line: &str) -> bool {
+    verdict(line).is_some() || line.starts_with("*Usable* size:") && size(line).is_some()
+}
+
+/// ``Bad news: The device `/dev/sdb' is a counterfeit of type limbo``
+pub(super) fn verdict(line: &str) -> Option<(&str, Verdict)> {
+    let (_, rest) = line.split_once("news: The device `")?;
+    let (device, said) = rest.split_once("' is ")?;
+    let verdict = match said.trim_end_matches(['.', ' ']) {
+        "the real thing" => Verdict::Genuine,
+        "damaged" => Verdict::Damaged,
+        "a counterfeit of type limbo" => Verdict::Limbo,
+        "a counterfeit of type wraparound" => Verdict::Wraparound,
+        "a counterfeit of type chain" => Verdict::Chain,
+        _ => return None,
+    };
+    Some((device, verdict))
+}
+
+fn size(text: &str) -> Option<Size> {
+    let text = text.strip_prefix("*Usable* size:").unwrap_or(text);
+    let Amount { value, unit } = amount(text)?;
+    let (_, rest) = text.split_once('(')?;
+    let blocks = rest.split_once(" blocks)")?.0.parse().ok()?;
+    Some(Size { about: value * binary_bytes(unit)?, blocks })
+}
+
+/// The power in `32.00 GB (2^35 Bytes)`.
+fn power(text: &str) -> Option<u32> {
+    let (_, rest) = text.split_once("(2^")?;
+    rest.split(' ').next()?.parse().ok().filter(|power| *power < 64)
+}
+
+/// `347.8ms / 4815 = 72us`
+fn operation(text: &str) -> Option<Value> {
+    let (time, rest) = text.split_once(" / ")?;
+    let (count, _) = rest.split_once(" = ")?;
+    let count: u64 = count.trim().parse().ok()?;
+    Some(json!({"seconds": seconds(time)?, "count": count}))
+}

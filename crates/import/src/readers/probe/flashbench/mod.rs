@@ -1,0 +1,103 @@
+//! flashbench: `-a` (boundaries), `-f` (first allocation units), `-O` (open ones), from terminals and from the result
+//! files of a script that adds the card's identity, fdisk, fsck, dd and hdparm.
+//!
+//! flashbench.c cuts each number to seven bytes, `M/s` is 10^6 bytes a second. The script reads the identity in the
+//! host's own slot, even where the tested card sits in a USB reader: only a capacity that agrees makes it that card's.
+
+mod parts;
+mod script;
+mod tables;
+
+use crate::readers::error::Outcome;
+use crate::readers::notes::log_of;
+use crate::readers::text::Text;
+use cardscope_model::flashbench::{TABLES, Tables};
+use cardscope_model::log::Log;
+use cardscope_model::outside::shortened;
+use parts::Part;
+use serde_json::json;
+use std::collections::HashSet;
+use tables::Reader;
+
+/// Empty sections that a doubt names.
+const MOST_TITLES: usize = 3;
+
+/// True where a row of flashbench's, or two headings of the script, stand in it.
+pub(crate) fn recognise(text: &Text) -> bool {
+    let headings = text.head().lines().filter(|line| parts::is_heading(line)).take(2).count();
+    headings == 2
+        || text.head().lines().any(tables::is_own_row)
+        || Reader::of(text.head().lines()).tables.rows() > 1
+}
+
+pub(crate) fn read(text: &Text) -> Outcome {
+    let parts = parts::split(text);
+    let mut log = log_of("flashbench", None);
+    let tested = script::tested(&parts);
+    script::put_identity(&tested, &parts, &mut log);
+    script::put_runs(&parts, &tested, &mut log);
+    let tables = tables(&parts);
+    if tables.rows() > 0 {
+        log.other.insert(TABLES.into(), json!(tables));
+    }
+    empty_sections(&parts, &mut log);
+    Ok(vec![log])
+}
+
+fn tables(parts: &[Part<'_>]) -> Tables {
+    let mut reader = Reader::default();
+    for part in parts {
+        reader.enter(part.heading.clone());
+        if part.heading.holds_rows() {
+            part.lines.iter().for_each(|line| reader.feed(line));
+        }
+    }
+    reader.tables
+}
+
+/// Headings under which nothing stands are a test that failed or never ran: said, not passed over.
+fn empty_sections(parts: &[Part<'_>], log: &mut Log) {
+    let empty =
+        |part: &&Part<'_>| part.title.is_some() && part.heading.holds_results() && part.lines.is_empty();
+    let mut titles: Vec<&str> = parts.iter().filter(empty).filter_map(|part| part.title).collect();
+    titles.dedup();
+    // A heading that only opens others (`Align test` above `Align test: 1`) is empty by nature.
+    let parents: HashSet<&str> = parts.iter().filter_map(|part| part.parent).collect();
+    titles.retain(|title| !parents.contains(title));
+    if !titles.is_empty() {
+        let shown: Vec<_> = titles.iter().take(MOST_TITLES).map(|title| shortened(title)).collect();
+        let more = match titles.len() - shown.len() {
+            0 => String::new(),
+            more => format!("; and {more} more"),
+        };
+        log.doubts.push(format!("nothing to import under: {}{more}", shown.join("; ")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_however_they_were_cut_unless_their_unit_is_lost() {
+        for (text, us) in [
+            ("741µs", Some(741.0)),
+            ("1.08ms", Some(1080.0)),
+            ("-924ns", Some(-0.924)),
+            ("-13790n", Some(-13.79)),
+            ("-123456", Some(-123.456)),
+            ("1e+03µ", Some(1000.0)),
+            ("1e+03us", Some(1000.0)),
+            ("2.5s", Some(2.5e6)),
+            ("741", None),
+            ("", None),
+            ("ms", None),
+            ("1.0.0.x", None),
+            ("-", None),
+        ] {
+            let found = tables::micros(text);
+            assert_eq!(found.is_some(), us.is_some(), "{text}");
+            assert!((found.unwrap_or(0.0) - us.unwrap_or(0.0)).abs() < 1e-9, "{text}: {found:?}");
+        }
+    }
+}

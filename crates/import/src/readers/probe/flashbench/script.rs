@@ -1,0 +1,145 @@
+//! What the script says beside flashbench's tables: whose registers its identity line holds (the tested card's only if the
+//! capacity agrees), and its dd and hdparm sections as runs: the k-th pass of each section is run k.
+
+use super::parts::{Heading, Part};
+use crate::readers::identity::facts::{facts, registers};
+use crate::readers::speed::{dd, hdparm};
+use crate::readers::text::Text;
+use cardscope_model::identity::{HexRegisters, Identity, from_hex};
+use cardscope_model::log::Log;
+use cardscope_model::run::{Figure, Run};
+use cardscope_model::units::grouped;
+use cardscope_sd::bus::bus_mode;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// What was tested, as the script says.
+#[derive(Debug, Default)]
+pub(super) struct Tested<'a> {
+    /// `/dev/mmcblk0`.
+    pub(super) device: Option<&'a str>,
+    /// Its size by fdisk.
+    bytes: Option<u64>,
+}
+
+impl Tested<'_> {
+    /// True where it is a card in the host's own slot, false for a reader.
+    pub(super) fn in_slot(&self) -> Option<bool> {
+        self.device.map(|device| device.contains("mmcblk"))
+    }
+}
+
+/// Device and size from their headings.
+pub(super) fn tested<'a>(parts: &[Part<'a>]) -> Tested<'a> {
+    let device = parts.iter().find_map(|part| part.title?.strip_prefix("Device:")).map(str::trim);
+    let partitions = parts.iter().filter(|part| part.heading == Heading::Partitions);
+    let bytes = partitions.flat_map(|part| &part.lines).find_map(|line| fdisk_bytes(line, device?));
+    Tested { device, bytes }
+}
+
+/// The bytes in `Disk /dev/sdf: 7902 MB, 7902068736 bytes`, in any language.
+fn fdisk_bytes(line: &str, device: &str) -> Option<u64> {
+    let (before, rest) = line.split_once(device)?;
+    let (_, sizes) = rest.split_once(':').filter(|_| !before.is_empty())?;
+    let size = sizes.split(',').nth(1)?;
+    size.split_whitespace().next()?.parse().ok()
+}
+
+/// Puts capacity and identity where they belong, or says why not.
+pub(super) fn put_identity(tested: &Tested<'_>, parts: &[Part<'_>], log: &mut Log) {
+    log.card.capacity_bytes = tested.bytes;
+    let Some(line) = parts.iter().flat_map(|part| part.lines.first()).find(|line| line.starts_with("man:"))
+    else {
+        return;
+    };
+    match decode(line) {
+        Err(why) => log.doubts.push(format!("the card's registers could not be read: {why}")),
+        Ok(identity) => match other_card(tested, &identity) {
+            Some(why) => {
+                log.doubts.push(format!("{why}; its registers are under slot_identity"));
+                log.other.insert("slot_identity".into(), Value::Object(registers(&identity)));
+            }
+            None => {
+                log.card.complete_from(&facts(&identity));
+                log.other.extend(registers(&identity));
+            }
+        },
+    }
+}
+
+fn decode(line: &str) -> Result<Identity, String> {
+    let value = |name: &str| line.split_whitespace().find_map(|word| word.strip_prefix(name));
+    let hex = HexRegisters { cid: value("cid:"), csd: value("csd:"), ..HexRegisters::default() };
+    from_hex(hex).map_err(|error| error.to_string())
+}
+
+/// Why the identity is not the tested card's, if it is not.
+fn other_card(tested: &Tested<'_>, identity: &Identity) -> Option<String> {
+    let device = tested.device.unwrap_or("the device");
+    match (tested.bytes, identity.capacity_bytes) {
+        (Some(fdisk), Some(csd)) if fdisk != csd => Some(format!(
+            "the registers are from another card ({} bytes; fdisk reports {} for {device}): the script \
+             reads the built-in slot",
+            grouped(csd),
+            grouped(fdisk)
+        )),
+        (None, _) if tested.in_slot() == Some(false) => Some(format!(
+            "the registers may be from another card: the script reads the built-in slot, but {device} is in \
+             a reader"
+        )),
+        _ => None,
+    }
+}
+
+/// Adds the runs, what failed, and what only a cache can have answered.
+pub(super) fn put_runs(parts: &[Part<'_>], tested: &Tested<'_>, log: &mut Log) {
+    let mut runs: BTreeMap<u32, Vec<Figure>> = BTreeMap::new();
+    let mut failures = Vec::new();
+    for part in parts {
+        let (figures, failed) = measured(part);
+        runs.entry(part.run).or_default().extend(figures);
+        failures.extend(failed);
+    }
+    mark_cached(runs.values_mut().flatten(), tested, log);
+    let filled = runs.into_values().filter(|results| !results.is_empty());
+    log.runs = filled.zip(1..).map(|(results, run)| Run { run, results, ..Run::default() }).collect();
+    if !failures.is_empty() {
+        log.doubts.push(format!("{} dd copies failed", failures.len()));
+        log.other.insert("dd_failures".into(), Value::Array(failures));
+    }
+}
+
+/// Figures of a part, and its copies that failed.
+fn measured(part: &Part<'_>) -> (Vec<Figure>, Vec<Value>) {
+    match &part.heading {
+        Heading::Hdparm => (hdparm::figures(&Text::of(&part.lines.join("\n"))), Vec::new()),
+        Heading::Dd(op, block, step) => {
+            let all = dd::finished(part.lines.iter().copied());
+            let failures = all.iter().filter(|copy| copy.failed()).map(|copy| {
+                json!({"run": part.run, "op": op.to_string(), "step": step, "bytes": copy.copied.bytes,
+                    "seconds": copy.copied.seconds, "error": copy.error})
+            });
+            let figures = all.iter().filter_map(|copy| copy.figure(Some((*op, *block)), step));
+            (figures.collect(), failures.collect())
+        }
+        _ => Default::default(),
+    }
+}
+
+/// Names figures that no bus can carry for what they are, so that nobody takes them for the card's.
+fn mark_cached<'a>(figures: impl Iterator<Item = &'a mut Figure>, tested: &Tested<'_>, log: &mut Log) {
+    // Linux drives a slot of its own up to SDR104; a reader may be UHS-II.
+    let fastest = if tested.in_slot() == Some(true) { "SDR104" } else { "UHS-II HD312" };
+    let Some(mode) = bus_mode(fastest) else { return };
+    let mut count = 0;
+    for figure in figures.filter(|figure| figure.mb_s > mode.ceiling_mb_s) {
+        figure.step = Some(format!("{}, page cache", figure.step.as_deref().unwrap_or("dd")));
+        count += 1;
+    }
+    if count > 0 {
+        log.doubts.push(format!(
+            "{count} results exceed the bus ({fastest}: {} MB/s): the page cache answered, not the card",
+            mode.ceiling_mb_s
+        ));
+    }
+}

@@ -1,0 +1,183 @@
+//! flashbench's rows. Each number of it is cut to seven bytes, so a unit may have lost its end: `-13790n`, `1e+03µ`.
+//!
+//! Two forms of `-a`: `align 4194304 pre 741µs on 1.08ms post 788µs diff 317µs`, and a fork's
+//! `Aligned @ 4194304 Delay: 741000ns`. Rows of `-f` and `-O` are a block size and speeds.
+
+use super::parts::Heading;
+use cardscope_model::flashbench::{Align, Fat, OpenAu, Tables};
+use cardscope_model::units::parse_size;
+
+/// Reads the tables of a log, row by row.
+#[derive(Debug, Default)]
+pub(super) struct Reader {
+    pub(super) tables: Tables,
+    /// What the last heading or command announces.
+    section: Heading,
+    /// A new command or heading: the next row begins a table.
+    fresh: bool,
+    /// The command goes on in the next line.
+    command: String,
+}
+
+impl Reader {
+    pub(super) fn of<'a>(lines: impl Iterator<Item = &'a str>) -> Self {
+        let mut reader = Reader::default();
+        lines.for_each(|line| reader.feed(line));
+        reader
+    }
+
+    /// Takes over what a heading of the script, or a command, announces.
+    pub(super) fn enter(&mut self, heading: Heading) {
+        (self.fresh, self.section) = (true, heading);
+    }
+
+    /// Reads a line: a row, a command, or neither.
+    pub(super) fn feed(&mut self, line: &str) {
+        if let Some(row) = align(line).or_else(|| delay(line)) {
+            self.push_align(row);
+        } else if let Some((block_bytes, mb_s)) = speeds(line) {
+            self.push_speeds(block_bytes, mb_s);
+        } else {
+            self.take_command(line);
+        }
+    }
+
+    fn push_align(&mut self, mut row: Align) {
+        let last = self.tables.align.last().map(|last| (last.test, last.align_bytes));
+        row.test = match (&self.section, last) {
+            (Heading::Align(test @ 1..), _) => *test,
+            // Alignments only fall within a table.
+            (_, Some((test, align_bytes))) => test.saturating_add(u32::from(row.align_bytes >= align_bytes)),
+            (_, None) => 1,
+        };
+        self.tables.align.push(row);
+    }
+
+    fn push_speeds(&mut self, block_bytes: u64, mb_s: Vec<f64>) {
+        let next = |last: Option<u32>| last.map_or(1, |test| test.saturating_add(u32::from(self.fresh)));
+        match (&self.section, &mb_s[..]) {
+            (Heading::Fat(test @ 1..), _) => self.tables.fat.push(Fat { block_bytes, mb_s, test: *test }),
+            (Heading::OpenAu { .. }, [_, _, ..]) => {}
+            (section, [mb_s]) if !matches!(section, Heading::Fat(_)) => {
+                let test = next(self.tables.open_au.last().map(|last| last.test));
+                let before = self.tables.open_au.last().filter(|last| last.test == test);
+                let au_bytes = before.map_or(block_bytes, |before| before.au_bytes);
+                let (au_count, random) = match section {
+                    Heading::OpenAu { count, random } => (*count, *random),
+                    _ => (None, false),
+                };
+                self.tables.open_au.push(OpenAu {
+                    au_count,
+                    random,
+                    au_bytes,
+                    block_bytes,
+                    mb_s: *mb_s,
+                    test,
+                });
+            }
+            _ => {
+                let test = next(self.tables.fat.last().map(|last| last.test));
+                self.tables.fat.push(Fat { block_bytes, mb_s, test });
+            }
+        }
+        self.fresh = false;
+    }
+
+    fn take_command(&mut self, line: &str) {
+        let begins = line.contains("flashbench ");
+        if !begins && self.command.is_empty() {
+            return;
+        }
+        self.command.push_str(line.trim_end_matches('\\'));
+        self.command.push(' ');
+        if !line.trim_end().ends_with('\\') {
+            let command = std::mem::take(&mut self.command);
+            self.obey(&command);
+        }
+    }
+
+    fn obey(&mut self, command: &str) {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let has = |names: [&str; 2]| words.iter().any(|word| names.contains(word));
+        let number = words.iter().position(|word| word.starts_with("--open-au-nr")).and_then(|at| {
+            let value =
+                words[at].split_once('=').map_or_else(|| words.get(at + 1).copied(), |(_, n)| Some(n));
+            value?.parse().ok()
+        });
+        // Two is flashbench's own default.
+        let open_au = Heading::OpenAu { count: number.or(Some(2)), random: has(["-r", "--random"]) };
+        self.enter(match () {
+            () if has(["-O", "--open-au"]) => open_au,
+            () if has(["-f", "--find-fat"]) => Heading::Fat(0),
+            () => Heading::Unknown,
+        });
+    }
+}
+
+/// True for a row of `-a`, which nothing else prints.
+pub(super) fn is_own_row(line: &str) -> bool {
+    align(line).or_else(|| delay(line)).is_some()
+}
+
+fn align(line: &str) -> Option<Align> {
+    let words: Vec<&str> = line.trim().strip_prefix("align ")?.split_whitespace().collect();
+    let align_bytes = words.first()?.parse().ok()?;
+    let us =
+        |name: &str| words.iter().position(|word| *word == name).and_then(|at| micros(words.get(at + 1)?));
+    let [pre_us, on_us, post_us, diff_us] = ["pre", "on", "post", "diff"].map(us);
+    on_us.map(|_| Align { align_bytes, pre_us, on_us, post_us, diff_us, test: 0 })
+}
+
+fn delay(line: &str) -> Option<Align> {
+    let (align_bytes, rest) = line.trim().strip_prefix("Aligned @")?.split_once("Delay:")?;
+    let (align_bytes, on_us) = (align_bytes.trim().parse().ok()?, Some(micros(rest.trim())?));
+    Some(Align { align_bytes, pre_us: None, on_us, post_us: None, diff_us: None, test: 0 })
+}
+
+/// Microseconds from `741µs`, `1.08ms`, `-13790n`, `1e+03µ`.
+pub(super) fn micros(text: &str) -> Option<f64> {
+    let (value, unit) = split_number(text)?;
+    Some(match unit.trim_end_matches('s') {
+        "" if unit == "s" => value * 1e6,
+        // Negative times are printed in nanoseconds; one that lost all of its unit was one.
+        "" if value < 0.0 => value / 1e3,
+        "n" => value / 1e3,
+        "u" | "µ" | "μ" | "Âµ" => value,
+        "m" => value * 1e3,
+        _ => return None,
+    })
+}
+
+/// A block size and its speeds in MB/s; what a cut file leaves of the last one is dropped.
+fn speeds(line: &str) -> Option<(u64, Vec<f64>)> {
+    let mut words = line.split_whitespace();
+    let block =
+        words.next().filter(|word| word.ends_with('B') && word.starts_with(|c: char| c.is_ascii_digit()))?;
+    let words: Vec<&str> = words.collect();
+    let mb_s: Vec<f64> = words.iter().map_while(|word| mb_s(word)).collect();
+    let whole = !mb_s.is_empty() && words.len() <= mb_s.len() + 1;
+    Some((parse_size(block).ok()?, mb_s)).filter(|_| whole)
+}
+
+fn mb_s(word: &str) -> Option<f64> {
+    let (value, unit) = split_number(word)?;
+    let mb_s = match unit {
+        "B/s" | "B/" => value / 1e6,
+        "K/s" | "K/" => value / 1e3,
+        "M/s" | "M/" => value,
+        "G/s" | "G/" => value * 1e3,
+        _ => return None,
+    };
+    Some(mb_s).filter(|mb_s| *mb_s >= 0.0)
+}
+
+fn split_number(text: &str) -> Option<(f64, &str)> {
+    let exponent = text.find("e+").or_else(|| text.find("e-"));
+    let from = exponent.map_or(0, |at| at + 2);
+    let sign = usize::from(text.starts_with('-'));
+    let end = text[from.max(sign)..]
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .map_or(text.len(), |at| at + from.max(sign));
+    let value = crate::readers::numbers::number(&text[..end])?;
+    Some((value, &text[end..]))
+}

@@ -1,0 +1,156 @@
+//! H2testw's summary, in English and German.
+//!
+//! Its KByte, MByte and GByte are powers of 1024. `H2testw version 1.3` among the error lines is the version of the data,
+//! not of the program. Counts are known by their order, since the details' German words are not at hand in the wild.
+
+use crate::readers::error::Outcome;
+use crate::readers::notes::log_of;
+use crate::readers::numbers::{amount, binary_mb_s, sequential, step};
+use crate::readers::parts;
+use crate::readers::text::Text;
+use cardscope_model::run::{Figure, Run};
+use cardscope_model::test_name::Op;
+use cardscope_model::units::MIB;
+use cardscope_model::verify::{SectorCounts, Verdict};
+use serde_json::{Value, json};
+
+/// Beginnings of the lines with speeds.
+const SPEEDS: [(&str, Op); 4] = [
+    ("Writing speed:", Op::Write),
+    ("Schreibrate:", Op::Write),
+    ("Reading speed:", Op::Read),
+    ("Leserate:", Op::Read),
+];
+
+/// What the test says at its end where nothing was lost.
+const WITHOUT_ERRORS: [&str; 2] = ["Test finished without errors", "kein Fehler aufgetreten"];
+
+/// What it says where something was.
+const DEFECTIVE: [&str; 2] = ["The media is likely to be defective", "wahrscheinlich defekt"];
+
+/// What the summary says.
+#[derive(Debug, Default)]
+struct Summary {
+    sectors: SectorCounts,
+    /// Sectors lost as the summary's own line says.
+    lost: Option<u64>,
+    /// Where the first wrong sector was, what should have stood there and what did.
+    first_error: Vec<u64>,
+    /// MByte tested, of how many.
+    tested: Option<(u64, u64)>,
+    without_errors: bool,
+    defective: bool,
+}
+
+/// True where the program's name or one of its speeds stands in it.
+pub(crate) fn recognise(text: &Text) -> bool {
+    text.lines().any(|line| line.trim_start().starts_with("H2testw v") || figure(line).is_some())
+}
+
+/// Reads it: each report, which begins with its verdict, is a log.
+pub(crate) fn read(text: &Text) -> Outcome {
+    let verdict = |line: &str| WITHOUT_ERRORS.iter().chain(&DEFECTIVE).any(|words| line.contains(words));
+    parts::reports(text, verdict, report)
+}
+
+fn report(text: &Text) -> Outcome {
+    let mut versions = text.lines().filter_map(|line| line.trim().strip_prefix("H2testw v"));
+    let version = versions.rfind(|version| !version.starts_with("ersion"));
+    let mut log = log_of("H2testw", version.map(str::trim));
+    let summary = Summary::of(text);
+    let results: Vec<Figure> = text.lines().filter_map(figure).collect();
+    if !results.is_empty() {
+        log.runs.push(Run { run: 1, size_bytes: summary.tested_bytes(), results, ..Run::default() });
+    }
+    if summary.says_something() {
+        log.other.insert("h2testw".into(), summary.document());
+    }
+    Ok(vec![log])
+}
+
+fn figure(line: &str) -> Option<Figure> {
+    let line = line.trim();
+    let (rest, op) = SPEEDS.iter().find_map(|(begin, op)| Some((line.strip_prefix(begin)?, *op)))?;
+    let speed = amount(rest).filter(|speed| speed.unit.ends_with("Byte/s"))?;
+    Some(step("h2testw", sequential(MIB, op), speed, binary_mb_s(speed.unit)?))
+}
+
+impl Summary {
+    fn of(text: &Text) -> Self {
+        let mut summary = Summary::default();
+        let mut counts = Vec::new();
+        for line in text.lines() {
+            counts.extend(sectors(line));
+            summary.first_error.extend(offset(line));
+            summary.tested = summary.tested.or_else(|| tested(line));
+            summary.without_errors |= WITHOUT_ERRORS.iter().any(|words| line.contains(words));
+            summary.defective |= DEFECTIVE.iter().any(|words| line.contains(words));
+        }
+        let mut counts = counts.into_iter();
+        let sectors = &mut summary.sectors;
+        sectors.ok = counts.next().unwrap_or(0);
+        summary.lost = counts.next();
+        let details =
+            [&mut sectors.overwritten, &mut sectors.changed, &mut sectors.corrupted, &mut sectors.aliased];
+        details.into_iter().zip(counts).for_each(|(place, count)| *place = count);
+        summary
+    }
+
+    fn says_something(&self) -> bool {
+        self.without_errors || self.defective || self.lost.is_some() || self.tested.is_some()
+    }
+
+    fn verdict(&self) -> Verdict {
+        match (self.lost, self.without_errors) {
+            (Some(1..), _) => Verdict::Damaged,
+            _ if self.defective => Verdict::Damaged,
+            (Some(0), _) | (None, true) => Verdict::Genuine,
+            _ => Verdict::Inconclusive,
+        }
+    }
+
+    fn tested_bytes(&self) -> Option<u64> {
+        let counted = self.sectors.ok.checked_add(self.lost.unwrap_or(0)).filter(|n| *n > 0);
+        counted.and_then(|n| n.checked_mul(512)).or_else(|| self.tested?.0.checked_mul(MIB))
+    }
+
+    /// In the words of `verify --files`. A card of which a last megabyte was not tested is no fault of it.
+    fn document(&self) -> Value {
+        let mut document = json!({ "verdict": self.verdict(), "tested_bytes": self.tested_bytes() });
+        if let Some((_, all)) = self.tested {
+            document["announced_bytes"] = json!(all.checked_mul(MIB));
+        }
+        if let Some(lost) = self.lost {
+            document["good_bytes"] = json!(self.sectors.ok.checked_mul(512));
+            document["lost_bytes"] = json!(lost.checked_mul(512));
+            document["sectors"] = json!(self.sectors);
+        }
+        if let [offset, rest @ ..] = &self.first_error[..] {
+            document["first_error"] =
+                json!({"offset": offset, "expected": rest.first(), "found": rest.get(1)});
+        }
+        document
+    }
+}
+
+/// The count in `57 KByte corrupted (114 sectors)` or `(< 8 bit/sector, 0 sectors)`.
+fn sectors(line: &str) -> Option<u64> {
+    let (_, rest) = line.rsplit_once('(')?;
+    let words = rest.trim_end().strip_suffix(')')?;
+    let count = words.strip_suffix(" sectors").or_else(|| words.strip_suffix(" Sektoren"))?;
+    count.rsplit(' ').next()?.parse().ok()
+}
+
+/// The number in `First error at offset: 0x0000000171279c00`, and in the two lines after it.
+fn offset(line: &str) -> Option<u64> {
+    let (_, digits) = line.split_once(": 0x")?;
+    u64::from_str_radix(digits.trim(), 16).ok().filter(|_| digits.trim().len() == 16)
+}
+
+/// `Warning: Only 30107 of 30108 MByte tested.`
+fn tested(line: &str) -> Option<(u64, u64)> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let at = words.iter().position(|word| *word == "MByte").filter(|at| *at >= 3)?;
+    let between = matches!(words[at - 2], "of" | "von");
+    Some((words[at - 3].parse().ok()?, words[at - 1].parse().ok()?)).filter(|_| between)
+}

@@ -1,0 +1,84 @@
+//! The statistics of mfst's endurance test (`--stats-file`), one row a minute or so.
+//!
+//! Column headings are the program's own (mfst.c); rates are in bytes a second over the row's interval. Its time holds
+//! the making of random data and the comparing, and its block size is not in the file: so there is no figure of a
+//! test here, only how the endurance test went.
+
+use crate::readers::error::Outcome;
+use crate::readers::notes::log_of;
+use crate::readers::numbers::speed;
+use crate::readers::table::Table;
+use crate::readers::text::Text;
+use serde_json::{Value, json};
+
+/// True where the program's headings stand in the first line.
+pub(crate) fn recognise(text: &Text) -> bool {
+    let head = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    head.starts_with("Date/Time,Rounds Completed,Bytes Written")
+}
+
+pub(crate) fn read(text: &Text) -> Outcome {
+    let table = Table::of(text.body());
+    let rows: Vec<Row> = table.rows().filter_map(|row| Row::of(&row)).collect();
+    let (Some(first), Some(last)) = (rows.first(), rows.last()) else {
+        return Err("it has no complete row".to_owned());
+    };
+    let mut log = log_of("mfst", None);
+    log.date = crate::readers::dates::date(&first.at);
+    log.other.insert(
+        "mfst".into(),
+        json!({
+            "rows": rows.len(),
+            "from": first.at, "to": last.at,
+            "rounds_completed": last.rounds,
+            "bytes_written": last.written,
+            "bytes_read": last.read,
+            "write_mb_s": spread(rows.iter().filter_map(|row| row.write_mb_s)),
+            "read_mb_s": spread(rows.iter().filter_map(|row| row.read_mb_s)),
+            "bad_sectors": last.bad,
+            "first_error": rows.iter().find(|row| row.bad > 0.0).map(Row::state),
+        }),
+    );
+    Ok(vec![log])
+}
+
+/// A row.
+struct Row {
+    at: String,
+    rounds: f64,
+    written: f64,
+    read: f64,
+    bad: f64,
+    write_mb_s: Option<f64>,
+    read_mb_s: Option<f64>,
+}
+
+impl Row {
+    fn of(row: &crate::readers::table::Row<'_>) -> Option<Self> {
+        let value = |name: &str| row.get(name).and_then(speed);
+        // An interval in which nothing was written has no rate.
+        let rate = |name: &str| value(name).map(|bytes| bytes / 1e6).filter(|mb_s| *mb_s > 0.0);
+        Some(Row {
+            at: row.get("Date/Time")?.to_owned(),
+            rounds: value("Rounds Completed")?,
+            written: value("Total Bytes Written")?,
+            read: value("Total Bytes Read")?,
+            // The program's own spelling, and the one it will have when it is put right.
+            bad: value("Total Bad Sesctors").or_else(|| value("Total Bad Sectors"))?,
+            write_mb_s: rate("Write Rate (bytes/sec)"),
+            read_mb_s: rate("Read Rate (bytes/sec)"),
+        })
+    }
+
+    fn state(&self) -> Value {
+        json!({"at": self.at, "rounds_completed": self.rounds, "bytes_written": self.written, "bad_sectors": self.bad})
+    }
+}
+
+/// Mean, lowest and highest; `None` of nothing.
+fn spread(values: impl Iterator<Item = f64> + Clone) -> Option<Value> {
+    let n = values.clone().count();
+    let low = values.clone().reduce(f64::min)?;
+    let high = values.clone().reduce(f64::max)?;
+    Some(json!({"mean": values.sum::<f64>() / n as f64, "min": low, "max": high}))
+}

@@ -1,0 +1,93 @@
+//! Runs as a log brings them, figure after figure.
+//!
+//! Logs mark the border between two runs badly or not at all. One rule holds for all tools here: a test comes once in
+//! a run, so one that comes again begins the next run.
+
+use cardscope_model::run::{Figure, Run};
+use cardscope_model::test_name::TestName;
+use std::collections::HashSet;
+
+/// Runs that are being read.
+#[derive(Debug, Default)]
+pub(crate) struct Runs {
+    runs: Vec<Run>,
+    seen: HashSet<(TestName, Option<String>)>,
+}
+
+impl Runs {
+    /// The runs of figures that came one after the other.
+    pub(crate) fn of(figures: impl Iterator<Item = Figure>) -> Vec<Run> {
+        let mut runs = Runs::default();
+        figures.for_each(|figure| runs.add(figure));
+        runs.finish()
+    }
+
+    /// Begins a run; what `head` says of size, loops and condition holds for it.
+    pub(crate) fn begin(&mut self, head: Run) {
+        self.seen.clear();
+        self.runs.push(head);
+    }
+
+    /// Adds a figure to the run, or begins the next one like it where the run has that test already.
+    pub(crate) fn add(&mut self, figure: Figure) {
+        let name = (figure.name(), figure.step.clone());
+        if self.seen.contains(&name) || self.runs.is_empty() {
+            let head = Run { results: Vec::new(), ..self.runs.last().cloned().unwrap_or_default() };
+            self.begin(head);
+        }
+        self.seen.insert(name);
+        if let Some(run) = self.runs.last_mut() {
+            run.results.push(figure);
+        }
+    }
+
+    /// True where the run that is being read has this test already.
+    pub(crate) fn has(&self, test: TestName, step: Option<&str>) -> bool {
+        self.seen.contains(&(test, step.map(str::to_owned)))
+    }
+
+    /// The run that is being read, begun where there is none.
+    pub(crate) fn last_mut(&mut self) -> &mut Run {
+        if self.runs.is_empty() {
+            self.begin(Run::default());
+        }
+        let last = self.runs.len() - 1;
+        &mut self.runs[last]
+    }
+
+    /// All runs that measured something, counted from 1.
+    pub(crate) fn finish(self) -> Vec<Run> {
+        let measured = self.runs.into_iter().filter(|run| !run.results.is_empty());
+        measured.zip(1..).map(|(run, number)| Run { run: number, ..run }).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::readers::numbers::{MIB_S, figure};
+
+    fn read_of(value: f64) -> Figure {
+        figure("RND4K Q1T1 read".parse().unwrap(), value, "MB/s", MIB_S)
+    }
+
+    #[test]
+    fn a_test_that_comes_again_begins_the_next_run_of_the_same_size() {
+        let mut runs = Runs::default();
+        runs.begin(Run { size_bytes: Some(1 << 30), ..Run::default() });
+        runs.add(read_of(3.0));
+        runs.add(read_of(4.0));
+        let runs = runs.finish();
+        let heads: Vec<_> = runs.iter().map(|run| (run.run, run.size_bytes, run.results.len())).collect();
+        assert_eq!(heads, [(1, Some(1 << 30), 1), (2, Some(1 << 30), 1)]);
+    }
+
+    #[test]
+    fn a_run_that_measured_nothing_is_not_counted() {
+        let mut runs = Runs::default();
+        runs.begin(Run::default());
+        runs.begin(Run::default());
+        runs.add(read_of(3.0));
+        assert_eq!(runs.finish().iter().map(|run| run.run).collect::<Vec<_>>(), [1]);
+    }
+}

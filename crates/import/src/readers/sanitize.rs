@@ -1,0 +1,152 @@
+//! What no log can mean, whatever it prints: garbage has digits too. It is left out before anyone sees it, and said.
+//!
+//! The limits are far above anything that stores data, a computer's memory included, and low enough for every sum and
+//! product made of such figures.
+
+use crate::readers::runs::Runs;
+use cardscope_model::log::Log;
+use cardscope_model::run::{Figure, Run};
+use cardscope_model::units::measured;
+use std::collections::HashSet;
+
+/// I/Os a second: at the fastest that is taken for a speed, in blocks of a kilobyte.
+const MOST_IOPS: f64 = 1e12;
+
+/// Microseconds that an I/O takes: a year has 3.2e13.
+const MOST_US: f64 = 1e14;
+
+/// Bytes of a block, a file or a card: 1 PiB, eight times what the SD standard has room for (SDUC, 128 TiB).
+const MOST_BYTES: u64 = 1 << 50;
+
+/// I/Os in flight, and threads: more than any tool offers.
+const MOST_AT_ONCE: u32 = 1 << 20;
+
+/// Leaves out of a log what cannot be, and lets no test stand twice in a run.
+pub(crate) fn sanitize(log: &mut Log) {
+    let mut impossible = 0;
+    for run in &mut log.runs {
+        let before = run.results.len();
+        run.results.retain(is_possible);
+        impossible += before - run.results.len();
+        run.results.iter_mut().for_each(keep_possible_details);
+        run.size_bytes = run.size_bytes.filter(|bytes| *bytes <= MOST_BYTES);
+    }
+    if impossible > 0 {
+        log.doubts.push(format!("left out {impossible} impossible results"));
+    }
+    if log.card.capacity_bytes.is_some_and(|bytes| bytes > MOST_BYTES) {
+        log.card.capacity_bytes = None;
+        log.doubts.push("left out an impossible capacity".to_owned());
+    }
+    if !counted(&log.runs) {
+        log.runs = recounted(std::mem::take(&mut log.runs));
+    }
+}
+
+/// True for a speed in a test that there can be.
+fn is_possible(figure: &Figure) -> bool {
+    let test = figure.test;
+    figure.is_speed()
+        && (0.0..=f64::MAX).contains(&figure.printed().value)
+        && (1..=MOST_BYTES).contains(&test.block)
+        && (1..=MOST_AT_ONCE).contains(&test.queue)
+        && (1..=MOST_AT_ONCE).contains(&test.threads)
+}
+
+/// What stands beside a speed that can be is worth no doubt of its own.
+fn keep_possible_details(figure: &mut Figure) {
+    figure.mb_s = measured(figure.mb_s);
+    figure.iops = figure.iops.filter(|iops| (0.0..=MOST_IOPS).contains(iops));
+    let latencies = [&mut figure.latency_us, &mut figure.max_latency_us];
+    for us in latencies.into_iter().chain(figure.percentiles_us.all_mut()) {
+        *us = us.filter(|us| (0.0..=MOST_US).contains(us));
+    }
+}
+
+/// True where runs are counted upwards and have each test once.
+fn counted(runs: &[Run]) -> bool {
+    let rising = runs.windows(2).all(|pair| pair[0].run < pair[1].run);
+    let once = |run: &Run| {
+        let mut seen = HashSet::new();
+        run.results.iter().all(|figure| seen.insert((figure.name(), &figure.step)))
+    };
+    rising && runs.first().is_none_or(|run| run.run > 0) && runs.iter().all(once)
+}
+
+/// A test that comes again begins the next run, as everywhere.
+fn recounted(runs: Vec<Run>) -> Vec<Run> {
+    let mut all = Runs::default();
+    for mut run in runs {
+        let results = std::mem::take(&mut run.results);
+        all.begin(run);
+        results.into_iter().for_each(|figure| all.add(figure));
+    }
+    all.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::readers::numbers::figure;
+
+    fn log(runs: &[(u32, &[f64])]) -> Log {
+        let mut log = Log::new("test");
+        let read = "RND4K Q1T1 read".parse().unwrap();
+        log.runs = runs
+            .iter()
+            .map(|(run, speeds)| Run {
+                run: *run,
+                results: speeds.iter().map(|mb_s| figure(read, *mb_s, "MB/s", 1.0)).collect(),
+                ..Run::default()
+            })
+            .collect();
+        log
+    }
+
+    fn counts(log: &Log) -> Vec<(u32, usize)> {
+        log.runs.iter().map(|run| (run.run, run.results.len())).collect()
+    }
+
+    #[test]
+    fn a_card_faster_than_anything_is_no_card() {
+        let mut log = log(&[(1, &[20.0]), (2, &[1e20]), (3, &[f64::INFINITY])]);
+        log.card.capacity_bytes = Some(u64::MAX);
+        sanitize(&mut log);
+        assert_eq!((counts(&log), log.card.capacity_bytes), (vec![(1, 1), (2, 0), (3, 0)], None));
+        assert!(log.doubts[0].starts_with("left out 2 impossible"), "{:?}", log.doubts);
+    }
+
+    #[test]
+    fn what_is_wrong_beside_a_speed_costs_no_speed() {
+        let mut log = log(&[(1, &[20.0])]);
+        let figure = &mut log.runs[0].results[0];
+        (figure.iops, figure.latency_us, figure.max_latency_us) = (Some(f64::NAN), Some(-1.0), Some(900.0));
+        sanitize(&mut log);
+        let figure = &log.runs[0].results[0];
+        assert_eq!((figure.iops, figure.latency_us, figure.max_latency_us), (None, None, Some(900.0)));
+        assert_eq!(log.doubts, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_test_that_stands_twice_in_a_run_is_of_two() {
+        let mut log = log(&[(1, &[20.0, 21.0]), (1, &[22.0])]);
+        sanitize(&mut log);
+        assert_eq!(counts(&log), [(1, 1), (2, 1), (3, 1)]);
+    }
+
+    #[test]
+    fn runs_that_are_counted_keep_their_numbers() {
+        let mut log = log(&[(2, &[20.0]), (5, &[21.0])]);
+        let before = log.clone();
+        sanitize(&mut log);
+        assert_eq!(log, before);
+    }
+
+    #[test]
+    fn a_test_of_no_bytes_is_none() {
+        let mut log = log(&[(1, &[20.0])]);
+        log.runs[0].results[0].test.block = 0;
+        sanitize(&mut log);
+        assert_eq!(counts(&log), [(1, 0)]);
+    }
+}

@@ -1,0 +1,165 @@
+//! Raspberry Pi's agnostics (`sdtest.sh`): up to three runs of four or five fio jobs, and whether the card reaches A1.
+//!
+//! KB/sec is fio's KiB/s. The rows `seq-write;0;0;11603;22` hold KiB/s and IOPS of reading and of writing; since
+//! July 2024 a row `seq-read` is among them and blocks and depth are larger (reference page `peers` 2.8). The sentences
+//! below them were once taken from the wrong rows (agnostics' issue 20), so the rows count.
+
+use crate::readers::error::Outcome;
+use crate::readers::notes::log_of;
+use crate::readers::numbers::{Amount, KIB_S, number, random, sequential, speed};
+use crate::readers::text::Text;
+use cardscope_model::run::{Figure, Run};
+use cardscope_model::test_name::{Op, TestName};
+use cardscope_model::units::{KIB, MIB};
+use serde_json::{Value, json};
+
+/// One try of the script.
+#[derive(Debug, Default)]
+struct Try {
+    figures: Vec<Figure>,
+    targets: Vec<Target>,
+}
+
+/// `Random write speed 822 IOPS (target 500) - PASS`
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Target {
+    step: &'static str,
+    value: f64,
+    target: f64,
+    passed: bool,
+}
+
+/// Sentences, and the rows that they speak of.
+const SENTENCES: [(&str, &str); 3] = [
+    ("Sequential write speed ", "seq-write"),
+    ("Random write speed ", "rand-4k-write"),
+    ("Random read speed ", "rand-4k-read"),
+];
+
+/// True where a row or a sentence of it stands in it.
+pub(crate) fn recognise(text: &Text) -> bool {
+    text.head().lines().any(|line| row(line, false).is_some() || target(line).is_some())
+}
+
+pub(crate) fn read(text: &Text) -> Outcome {
+    let since_2024 = text.lines().any(|line| line.trim_start().starts_with("seq-read;"));
+    let tries = tries(text, since_2024);
+    let mut log = log_of("agnostics", None);
+    let size_bytes = Some(if since_2024 { 256 * MIB } else { 64 * MIB });
+    for (run, one) in (1..).zip(&tries) {
+        let results = one.results(since_2024);
+        log.doubts.extend(one.contradictions(run, &results));
+        log.runs.push(Run { run, size_bytes, results, ..Run::default() });
+    }
+    let judged: Vec<Value> = tries.iter().filter(|one| !one.targets.is_empty()).map(Try::judged).collect();
+    if !judged.is_empty() {
+        log.other.insert("agnostics".into(), json!({ "runs": judged }));
+    }
+    Ok(vec![log])
+}
+
+fn tries(text: &Text, since_2024: bool) -> Vec<Try> {
+    let mut tries: Vec<Try> = Vec::new();
+    for line in text.lines().map(str::trim) {
+        let number = line.strip_prefix("Run ").is_some_and(|n| n.parse::<u32>().is_ok());
+        let (figure, target) = (row(line, since_2024), target(line));
+        if number || tries.is_empty() && (figure.is_some() || target.is_some()) {
+            tries.push(Try::default());
+        }
+        if let Some(last) = tries.last_mut() {
+            last.figures.extend(figure);
+            last.targets.extend(target);
+        }
+    }
+    tries.retain(|one| !one.figures.is_empty() || !one.targets.is_empty());
+    tries
+}
+
+impl Try {
+    /// The rows' figures; a log that only has the sentences gives theirs.
+    fn results(&self, since_2024: bool) -> Vec<Figure> {
+        if !self.figures.is_empty() {
+            return self.figures.clone();
+        }
+        self.targets.iter().filter_map(|target| target.figure(since_2024)).collect()
+    }
+
+    fn judged(&self) -> Value {
+        let each: Vec<Value> = self
+            .targets
+            .iter()
+            .map(|t| json!({"step": t.step, "value": t.value, "target": t.target, "passed": t.passed}))
+            .collect();
+        json!({"passed": self.targets.len() == SENTENCES.len() && self.targets.iter().all(|t| t.passed), "targets": each})
+    }
+
+    fn contradictions(&self, run: u32, results: &[Figure]) -> Option<String> {
+        let differs = |target: &&Target| {
+            let row = results.iter().find(|figure| figure.step.as_deref() == Some(target.step));
+            row.is_some_and(|figure| (figure.printed().value - target.value).abs() > 0.5)
+        };
+        let target = self.targets.iter().find(differs)?;
+        Some(format!(
+            "run {run}: sentence and row disagree about {} ({}); the row was used",
+            target.step, target.value
+        ))
+    }
+}
+
+impl Target {
+    fn figure(&self, since_2024: bool) -> Option<Figure> {
+        let (test, in_iops) = test(self.step, since_2024)?;
+        let kib_s = if in_iops { self.value * 4.0 } else { self.value };
+        Some(made(self.step, test, kib_s, self.value, in_iops))
+    }
+}
+
+/// The test of a row, and whether its figure is in IOPS.
+fn test(step: &str, since_2024: bool) -> Option<(TestName, bool)> {
+    let (block, depth) = if since_2024 { (4 * MIB, 32) } else { (512 * KIB, 4) };
+    let deep = |mut test: TestName| {
+        test.pattern.queue = depth;
+        test
+    };
+    Some(match step {
+        "seq-write" => (deep(sequential(block, Op::Write)), false),
+        "seq-read" => (deep(sequential(block, Op::Read)), false),
+        "rand-4k-write" => (random(4 * KIB, depth, Op::Write), true),
+        "rand-4k-read" => (random(4 * KIB, depth, Op::Read), true),
+        _ => return None,
+    })
+}
+
+fn made(step: &str, test: TestName, kib_s: f64, value: f64, in_iops: bool) -> Figure {
+    let printed = Amount { value, unit: if in_iops { "IOPS" } else { "KB/sec" } };
+    let mut made = crate::readers::numbers::step(step, test, printed, 0.0);
+    (made.mb_s, made.iops) = (kib_s * KIB_S, in_iops.then_some(value));
+    made
+}
+
+/// `rand-4k-write;0;0;3291;822`
+fn row(line: &str, since_2024: bool) -> Option<Figure> {
+    let mut cells = line.trim().split(';');
+    let name = cells.next()?;
+    let (test, in_iops) = test(name, since_2024)?;
+    let numbers: Vec<f64> = cells.map(speed).collect::<Option<_>>()?;
+    let [read, read_iops, write, write_iops] = numbers[..] else { return None };
+    let (kib_s, iops) = if test.op == Op::Read { (read, read_iops) } else { (write, write_iops) };
+    let mut made = made(name, test, kib_s, if in_iops { iops } else { kib_s }, in_iops);
+    made.iops = Some(iops).filter(|iops| *iops > 0.0);
+    Some(made)
+}
+
+fn target(line: &str) -> Option<Target> {
+    let line = line.trim();
+    let (rest, step) = SENTENCES.iter().find_map(|(begin, step)| Some((line.strip_prefix(begin)?, *step)))?;
+    let (value, rest) = rest.split_once(' ')?;
+    let (_, rest) = rest.split_once("(target ")?;
+    let (target, verdict) = rest.split_once(") - ")?;
+    let passed = match verdict {
+        "PASS" => true,
+        "FAIL" => false,
+        _ => return None,
+    };
+    Some(Target { step, value: number(value)?, target: number(target)?, passed })
+}

@@ -1,0 +1,173 @@
+//! bonnie++'s own CSV line (versions 1.96, 1.97, 1.98, 2.00), else its table.
+//!
+//! K/sec is KiB/s; since 2.00 the table has a letter behind the number. `+++++` is too fast to be measured, no figure.
+//! The CSV's first field is the version of the line; 1.98 has two more fields before the speeds. Latencies are the last
+//! twelve fields, the file tests the twelve before them. Block writes and reads go through the page cache, in chunks of
+//! 8 KiB where nothing else is said; rewriting, seeks and file tests are no such tests and stand beside.
+
+use crate::readers::error::Outcome;
+use crate::readers::notes::log_of;
+use crate::readers::numbers::{Amount, KIB_S, scaled, sequential, speed, step};
+use crate::readers::runs::Runs;
+use crate::readers::text::Text;
+use cardscope_model::run::{Figure, Run};
+use cardscope_model::test_name::Op;
+use cardscope_model::units::{KIB, parse_size};
+use csv::ReaderBuilder;
+use serde_json::{Map, Value, json};
+
+/// bonnie++'s default chunk.
+const CHUNK: u64 = 8 * KIB;
+
+/// Names of the six sequential and random measurements, in the line's order.
+const SPEEDS: [&str; 6] =
+    ["per_char_write", "block_write", "rewrite", "per_char_read", "block_read", "seeks"];
+
+/// Names of the six file tests, in the line's order.
+const FILES: [&str; 6] = [
+    "sequential_create",
+    "sequential_stat",
+    "sequential_delete",
+    "random_create",
+    "random_stat",
+    "random_delete",
+];
+
+/// What one run measured.
+#[derive(Debug, Default)]
+struct Measured {
+    version: Option<String>,
+    size_bytes: Option<u64>,
+    chunk: u64,
+    /// KiB/s, seeks a second; `None` for `+++++` and for what was not asked for.
+    speeds: [Option<f64>; 6],
+    /// Longest latencies of those in microseconds.
+    latencies_us: [Option<f64>; 6],
+    /// Files a second.
+    files: [Option<f64>; 6],
+}
+
+/// True where its line or its table stands in it.
+pub(crate) fn recognise(text: &Text) -> bool {
+    text.lines().any(|line| of_csv(line).is_some() || is_heading(line))
+}
+
+/// Reads it: each line, or each table where there is no line, is a run.
+pub(crate) fn read(text: &Text) -> Outcome {
+    let mut all: Vec<Measured> = text.lines().filter_map(of_csv).collect();
+    if all.is_empty() {
+        all = of_tables(text);
+    }
+    let mut log = log_of("bonnie++", all.iter().find_map(|one| one.version.as_deref()));
+    let mut runs = Runs::default();
+    for one in &all {
+        runs.begin(Run { size_bytes: one.size_bytes, ..Run::default() });
+        one.figures().for_each(|figure| runs.add(figure));
+    }
+    log.runs = runs.finish();
+    let others: Vec<_> = all.iter().map(Measured::other).filter(|other| !other.is_empty()).collect();
+    if !others.is_empty() {
+        log.other.insert("bonnie".into(), json!(others));
+    }
+    Ok(vec![log])
+}
+
+impl Measured {
+    fn figures(&self) -> impl Iterator<Item = Figure> {
+        [(1, Op::Write), (4, Op::Read)].into_iter().filter_map(|(at, op)| {
+            let printed = Amount { value: self.speeds[at]?, unit: "K/sec" };
+            let figure = step("bonnie++ block", sequential(self.chunk, op), printed, KIB_S);
+            Some(Figure { max_latency_us: self.latencies_us[at], ..figure })
+        })
+    }
+
+    /// Everything that is no figure, by name.
+    fn other(&self) -> Map<String, Value> {
+        let mut other = Map::new();
+        let speeds = SPEEDS.iter().zip(self.speeds).filter(|(name, _)| !name.starts_with("block"));
+        for (name, value) in speeds.filter_map(|(name, value)| Some((name, value?))) {
+            match *name {
+                "seeks" => other.insert("seeks_per_s".to_owned(), json!(value)),
+                _ => other.insert(format!("{name}_mb_s"), json!(value * KIB_S)),
+            };
+        }
+        for (name, value) in FILES.iter().zip(self.files).filter_map(|(name, value)| Some((name, value?))) {
+            other.insert(format!("{name}_per_s"), json!(value));
+        }
+        other
+    }
+}
+
+/// Reads the CSV line; `None` where it is none. One that was cut keeps its speeds.
+fn of_csv(line: &str) -> Option<Measured> {
+    let first = match line.trim().split_once(',')?.0 {
+        "1.96" | "1.97" => 7,
+        "1.98" => 9,
+        _ => return None,
+    };
+    let mut reader = ReaderBuilder::new().has_headers(false).from_reader(line.trim().as_bytes());
+    let cells = reader.records().next()?.ok()?;
+    cells.get(first)?;
+    let value = |at: usize| cells.get(at).and_then(speed);
+    let from_end = |back: usize| (cells.len() >= first + 40).then(|| cells.len() - back);
+    let size_bytes = cells.get(5).and_then(|cell| parse_size(cell.split(':').next()?).ok());
+    Some(Measured {
+        version: Some(cells.get(1)?.to_owned()).filter(|v| !v.is_empty()),
+        size_bytes,
+        chunk: cells.get(6).and_then(|cell| parse_size(cell).ok()).filter(|n| *n > 0).unwrap_or(CHUNK),
+        // Without a size nothing was measured, and an old version leaves a field out there.
+        speeds: std::array::from_fn(|n| size_bytes.and_then(|_| value(first + 2 * n))),
+        // `21806us`, `15431ms`.
+        latencies_us: std::array::from_fn(|n| {
+            scaled(cells.get(from_end(12)? + n)?, &[("us", 1.0), ("ms", 1e3), ("s", 1e6)])
+        }),
+        files: std::array::from_fn(|n| value(from_end(24)? + 2 * n)),
+    })
+}
+
+/// The heading above the speeds: `Machine        Size K/sec %CP …`, `Name:Size etc        /sec %CP …`.
+fn is_heading(line: &str) -> bool {
+    let columns = line.matches("/sec %CP").count();
+    columns == 6 && (line.starts_with("Machine") || line.starts_with("Name:Size"))
+}
+
+/// The rows below such headings.
+fn of_tables(text: &Text) -> Vec<Measured> {
+    let lines: Vec<&str> = text.lines().collect();
+    let rows = lines.windows(2).filter(|pair| is_heading(pair[0])).filter_map(|pair| of_row(pair[1]));
+    rows.collect()
+}
+
+/// `host          512M   568  96  5275   0 …`: six values, each with the processor's share.
+fn of_row(line: &str) -> Option<Measured> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let at = words.len().checked_sub(12)?;
+    let (size, chunk) = words[at.checked_sub(1)?].split_once(':').unwrap_or((words[at - 1], ""));
+    Some(Measured {
+        size_bytes: parse_size(size).ok(),
+        chunk: parse_size(chunk).unwrap_or(CHUNK).max(1),
+        speeds: std::array::from_fn(|n| lettered(words[at + 2 * n])),
+        ..Measured::default()
+    })
+}
+
+/// `978k`: since 2.00; `k` is what the older headings say.
+fn lettered(text: &str) -> Option<f64> {
+    scaled(text, &[("k", 1.0), ("m", 1024.0), ("g", 1024.0 * 1024.0), ("", 1.0)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: &str = "1.97,1.97,host,1,1400000000,256M,,500,90,6100,1,3100,1,1500,98,17100,2,55.5,1,2,102400,2,,100,7,0,+++++,+++,301,1,8,0,+++++,+++,902,3,20100us,9011ms,8022ms,5033us,44us,55us,21066us,577us,388us,20199ms,4110us,1211us\n";
+
+    #[test]
+    fn any_place_may_be_the_end_of_a_line() {
+        for end in 0..LINE.len() {
+            let _ = read(&Text::of(&LINE[..end]));
+        }
+        let cut = &LINE[..LINE.find("17100").unwrap()];
+        assert_eq!(read(&Text::of(cut)).unwrap()[0].runs[0].results.len(), 1);
+    }
+}

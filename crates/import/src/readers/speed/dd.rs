@@ -1,0 +1,278 @@
+//! dd in any language: GNU's, busybox's, macOS's and BSD's.
+//!
+//! The result line is known by its grammar and not by its words: bytes, seconds and a speed that fits both. Speeds are
+//! computed from bytes and seconds, so busybox's MB of 2^20 does no harm; coreutils' MB is 10^6. dd does not say
+//! whether it read or wrote, nor its block size: the command tells where it stands in the log, and the count of
+//! records (`51200+0`) tells the block.
+
+use crate::readers::error::Outcome;
+use crate::readers::notes::log_of;
+use crate::readers::numbers::{decimal_mb_s, figure, number, sequential};
+use crate::readers::text::Text;
+use cardscope_model::outside::shortened;
+use cardscope_model::run::{Figure, Run};
+use cardscope_model::test_name::Op;
+use cardscope_model::units::{GIB, MB, MIB, parse_size};
+use std::collections::VecDeque;
+
+/// One finished dd.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Finished {
+    pub(crate) copied: Copied,
+    command: Command,
+    /// What dd complained of before it.
+    pub(crate) error: Option<String>,
+}
+
+/// True where a result line of dd stands in it.
+pub(crate) fn recognise(text: &Text) -> bool {
+    !finished(text.lines()).is_empty()
+}
+
+/// Reads it: every dd that moved data is a run.
+pub(crate) fn read(text: &Text) -> Outcome {
+    let mut log = log_of("dd", None);
+    let finished = finished(text.lines());
+    let moved = finished.iter().filter_map(|dd| Some((Some(dd.copied.bytes), vec![dd.figure(None, "dd")?])));
+    let runs = (1..).zip(moved);
+    log.runs =
+        runs.map(|(run, (size_bytes, results))| Run { run, size_bytes, results, ..Run::default() }).collect();
+    log.doubts = doubts(&finished);
+    Ok(vec![log])
+}
+
+/// All dd's of some lines, those that moved nothing included.
+pub(crate) fn finished<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Finished> {
+    let mut found = Vec::new();
+    // The commands whose results are still to come; the last one holds for all that follow.
+    let mut commands = VecDeque::from([Command::default()]);
+    let (mut records, mut error) = (None, None);
+    for line in lines.map(str::trim).filter(|line| !line.is_empty()) {
+        if let Some(count) = whole_records(line) {
+            records = Some(count);
+        } else if let Some(copied) = copied(line).filter(|copied| records.is_some() || !copied.progress) {
+            let command = if commands.len() > 1 { commands.pop_front() } else { commands.front().cloned() };
+            let command = command.unwrap_or_default().counted(copied.bytes, records.take());
+            found.push(Finished { copied, command, error: error.take() });
+        } else if line.starts_with("dd: ") {
+            error = Some(line.to_owned());
+        } else {
+            let new = Command::all(line);
+            if !new.is_empty() {
+                (commands, records, error) = (new.into(), None, None);
+            }
+        }
+    }
+    found
+}
+
+/// Why figures of these are doubtful, in sentences.
+pub(crate) fn doubts(finished: &[Finished]) -> Vec<String> {
+    let mut doubts = Vec::new();
+    if finished.iter().any(|dd| dd.command.op.is_none()) {
+        doubts.push("the log does not show whether dd read or wrote; assumed writing".to_owned());
+    }
+    if finished.iter().any(|dd| dd.command.block.is_none()) {
+        doubts.push("the log does not show dd's block size; assumed 1 MiB".to_owned());
+    }
+    for dd in finished.iter().filter(|dd| dd.failed()) {
+        let why = dd.error.as_deref().unwrap_or("it copied 0 bytes");
+        doubts.push(format!("dd failed after {} bytes: {}", dd.copied.bytes, shortened(why)));
+    }
+    doubts
+}
+
+impl Finished {
+    /// It moved nothing, or something went wrong: what could not be flushed was never on the card.
+    pub(crate) fn failed(&self) -> bool {
+        self.copied.bytes == 0 || self.error.is_some()
+    }
+
+    /// Its figure, if it went well; `known` is what the section around it tells of direction and block.
+    pub(crate) fn figure(&self, known: Option<(Op, u64)>, step: &str) -> Option<Figure> {
+        let op = known.map(|(op, _)| op).or(self.command.op).unwrap_or(Op::Write);
+        let block = known.map(|(_, block)| block).or(self.command.block).unwrap_or(MIB);
+        let Copied { value, ref unit, .. } = self.copied;
+        let mb_s = self.copied.mb_s().filter(|_| !self.failed())?;
+        let step = (!self.command.direct).then(|| step.to_owned());
+        Some(Figure { step, mb_s, ..figure(sequential(block, op), value, unit, 1.0) })
+    }
+}
+
+/// What a command tells.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Command {
+    op: Option<Op>,
+    /// Block size in bytes.
+    block: Option<u64>,
+    /// Past the page cache.
+    direct: bool,
+}
+
+impl Command {
+    /// The commands of a line in their order: `dd if=/dev/zero of=a … && dd if=a of=/dev/null …` are two.
+    fn all(line: &str) -> Vec<Self> {
+        let parts = line.contains("dd").then(|| line.split("&&").flat_map(|part| part.split(';')));
+        parts.into_iter().flatten().filter_map(Command::of).collect()
+    }
+
+    /// Reads a line such as `sudo dd if=/dev/zero of=test bs=8k count=50k conv=fsync`; `None` where it is no dd.
+    fn of(line: &str) -> Option<Self> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let operand = |name: &str| {
+            words.iter().find_map(|word| word.strip_prefix(name)?.strip_prefix('=')).filter(|v| !v.is_empty())
+        };
+        let is_dd = words.iter().any(|word| *word == "dd" || word.ends_with("/dd"));
+        let (source, sink) = (operand("if"), operand("of"));
+        (is_dd && (source.is_some() || sink.is_some())).then(|| Command {
+            op: direction(source, sink),
+            block: operand("bs").or(operand("ibs")).and_then(block),
+            direct: ["oflag", "iflag"]
+                .iter()
+                .filter_map(|n| operand(n))
+                .any(|flags| flags.contains("direct")),
+        })
+    }
+
+    /// The command with the block size that a count of records tells, where it does not say one itself.
+    fn counted(self, bytes: u64, records: Option<u64>) -> Self {
+        let counted = records.filter(|n| *n > 0 && bytes.is_multiple_of(*n)).map(|n| bytes / n);
+        Command { block: self.block.or(counted).filter(|block| (1..=GIB).contains(block)), ..self }
+    }
+}
+
+/// Zeros and random data are written, what goes to /dev/null was read; a card is read into a file, and a file written to a
+/// card. Between two files, or two cards, nobody can tell.
+fn direction(source: Option<&str>, sink: Option<&str>) -> Option<Op> {
+    const SOURCES: [&str; 3] = ["/dev/zero", "/dev/urandom", "/dev/random"];
+    match (source, sink) {
+        (_, Some("/dev/null")) => Some(Op::Read),
+        (Some(source), _) if SOURCES.contains(&source) => Some(Op::Write),
+        (Some(source), sink) if is_card(source) && !sink.is_some_and(is_card) => Some(Op::Read),
+        (source, Some(sink)) if is_card(sink) && !source.is_some_and(is_card) => Some(Op::Write),
+        _ => None,
+    }
+}
+
+/// As Linux and macOS name what a card shows up as.
+fn is_card(path: &str) -> bool {
+    ["/dev/mmcblk", "/dev/sd", "/dev/disk", "/dev/rdisk", "/dev/nvme"]
+        .iter()
+        .any(|name| path.starts_with(name))
+}
+
+/// dd's sizes: `k`, `M` and `KiB` are powers of 1024, `kB` and `MB` of 1000; a lone `K` too.
+fn block(text: &str) -> Option<u64> {
+    parse_size(text).ok().filter(|bytes| *bytes > 0)
+}
+
+/// How far a printed speed may lie from bytes over seconds: its own rounding to two digits, and MB that are MiB.
+const ROUNDING: f64 = 0.15;
+
+/// What a result line says.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Copied {
+    pub(crate) bytes: u64,
+    pub(crate) seconds: f64,
+    /// The speed and its unit as printed.
+    pub(crate) value: f64,
+    pub(crate) unit: String,
+    /// It may be a state of `status=progress`, which counts whole seconds.
+    progress: bool,
+}
+
+impl Copied {
+    /// Speed in MB/s; `None` where nothing was moved.
+    pub(crate) fn mb_s(&self) -> Option<f64> {
+        (self.bytes > 0).then(|| self.bytes as f64 / MB / self.seconds)
+    }
+}
+
+/// The first number of `51200+0 records in`, in any language.
+fn whole_records(line: &str) -> Option<u64> {
+    let count = line.split_whitespace().next()?;
+    let (whole, partial) = count.split_once('+')?;
+    let partial: u64 = partial.parse().ok()?;
+    // Bytes of partial records are of no even share.
+    whole.parse().ok().map(|whole: u64| if partial == 0 { whole } else { 0 })
+}
+
+/// Reads a result line; `None` where it is none.
+fn copied(line: &str) -> Option<Copied> {
+    // Whatever the language, the speed's unit has a slash.
+    let numbers = line.contains('/').then(|| numbers(line))?;
+    let [(bytes, ..), .., (seconds, _), (speed, after)] = &numbers[..] else { return None };
+    if let Some(copied) = bsd(line, &numbers) {
+        return Some(copied);
+    }
+    let bytes: u64 = bytes.parse().ok()?;
+    let unit = unit(after)?;
+    // busybox writes MB for MiB: near enough to see that the line is one.
+    let (elapsed, value) = (number(seconds)?, number(speed)?);
+    let progress = !seconds.contains(['.', ',']);
+    consistent(bytes, elapsed, value * decimal_mb_s(unit)?).then(|| Copied {
+        bytes,
+        seconds: elapsed,
+        value,
+        unit: unit.to_owned(),
+        progress,
+    })
+}
+
+/// BSD and macOS put bytes a second in brackets: `1048576 bytes transferred in 0.5 secs (2097152 bytes/sec)`.
+fn bsd(line: &str, numbers: &[(&str, &str)]) -> Option<Copied> {
+    let (head, _) = line.split_once("bytes/sec")?;
+    let (_, speed) = head.rsplit_once('(')?;
+    let bytes: u64 = numbers.first()?.0.parse().ok()?;
+    let (seconds, value) = (number(numbers.get(numbers.len().checked_sub(2)?)?.0)?, number(speed)?);
+    let copied = Copied { bytes, seconds, value, unit: "bytes/sec".to_owned(), progress: false };
+    consistent(bytes, seconds, value / MB).then_some(copied)
+}
+
+fn consistent(bytes: u64, seconds: f64, mb_s: f64) -> bool {
+    let true_mb_s = bytes as f64 / MB / seconds;
+    let nothing = bytes == 0 && mb_s == 0.0;
+    seconds > 0.0 && (nothing || (true_mb_s - mb_s).abs() <= ROUNDING * mb_s.max(true_mb_s))
+}
+
+/// The unit behind the last number: letters, a slash, and the language's word for a second.
+fn unit(after: &str) -> Option<&str> {
+    let unit = after.split_whitespace().next()?.trim_end_matches(['.', ',', ')']);
+    let (size, time) = unit.split_once('/')?;
+    (size.ends_with('B') && (1..=4).contains(&time.chars().count())).then_some(unit)
+}
+
+/// The numbers of a line, each with what follows it.
+fn numbers(line: &str) -> Vec<(&str, &str)> {
+    let mut found = Vec::new();
+    let mut rest = line;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let tail = &rest[start..];
+        let part = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',');
+        // A small time is printed with an exponent: 8.1e-05 s.
+        let mut end = tail.find(|c: char| !part(c)).unwrap_or(tail.len());
+        if let Some(power) = tail[end..].strip_prefix("e-") {
+            end += 2 + power.find(|c: char| !c.is_ascii_digit()).unwrap_or(power.len());
+        }
+        found.push((tail[..end].trim_end_matches(['.', ',']), &tail[end..]));
+        rest = &tail[end..];
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_from_a_card_is_read_and_what_goes_there_is_written() {
+        for (operands, op) in [
+            ("if=/dev/mmcblk0 of=card.img", Some(Op::Read)),
+            ("if=card.img of=/dev/sdb", Some(Op::Write)),
+            ("if=/dev/sda of=/dev/sdb", None),
+            ("if=a of=b", None),
+        ] {
+            assert_eq!(Command::all(&format!("dd {operands} bs=1M"))[0].op, op, "{operands}");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The Markdown table that Geerling's `disk-benchmark.sh` ends with, of pi-cluster (2024) and raspberry-pi-dramble (2021).
+//!
+//! The script divides iozone's KiB/s by 1024 and writes MB/s: it is MiB/s. Its "1M sequential read" is iozone's re-read,
+//! the write its re-write (reference page `peers` 2.6). The older table's fio row is copied from fio's bracket: MB/s.
+//! Steps carry the names of the recipe `geerling-2024`.
+
+use crate::readers::error::Outcome;
+use crate::readers::notes::log_of;
+use crate::readers::numbers::{MIB_S, amount, decimal_mb_s, random, sequential, step};
+use crate::readers::runs::Runs;
+use crate::readers::text::Text;
+use cardscope_model::run::Figure;
+use cardscope_model::test_name::{Op, Order, Pattern, TestName};
+use cardscope_model::units::{KIB, MIB};
+
+/// A row's name in small letters, the recipe's step, and the test.
+const ROWS: [(&str, &str, TestName); 6] = [
+    ("4k random read", "4k random read", random(4 * KIB, 1, Op::Read)),
+    ("4k random write", "4k random write", random(4 * KIB, 1, Op::Write)),
+    ("1m random read", "1024k random read", random(MIB, 1, Op::Read)),
+    ("1m random write", "1024k random write", random(MIB, 1, Op::Write)),
+    ("1m sequential read", "1024k reread", sequential(MIB, Op::Read)),
+    ("1m sequential write", "1024k rewrite", sequential(MIB, Op::Write)),
+];
+
+/// What the older script's fio does: four jobs of depth 64.
+const FIO: TestName = TestName {
+    pattern: Pattern { order: Order::Sequential, block: MIB, queue: 64, threads: 4 },
+    op: Op::Read,
+};
+
+/// True where two rows of the table stand in it.
+pub(crate) fn recognise(text: &Text) -> bool {
+    text.head().lines().filter_map(figure).take(2).count() == 2
+}
+
+/// Reads it: a table is a run.
+pub(crate) fn read(text: &Text) -> Outcome {
+    let mut log = log_of("disk-benchmark.sh", None);
+    log.runs = Runs::of(text.lines().filter_map(figure));
+    Ok(vec![log])
+}
+
+/// `| iozone 4K random read      | 12.09 MB/s |`
+fn figure(line: &str) -> Option<Figure> {
+    let cells: Vec<&str> = line.trim().strip_prefix('|')?.split('|').map(str::trim).collect();
+    let (name, printed) = (cells.first()?.to_lowercase(), amount(cells.get(1)?)?);
+    let mb_s = decimal_mb_s(printed.unit)?;
+    if name == "fio 1m sequential read" {
+        return Some(step("fio 1M sequential read", FIO, printed, mb_s));
+    }
+    let name = name.strip_prefix("iozone ").unwrap_or(&name);
+    let (_, step_name, test) = ROWS.into_iter().find(|(row, ..)| *row == name)?;
+    Some(step(step_name, test, printed, mb_s * MIB_S))
+}

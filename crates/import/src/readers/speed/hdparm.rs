@@ -1,0 +1,116 @@
+//! `hdparm -t` and `-T`, with and without `--direct`.
+//!
+//! hdparm.c prints MB for 2^20 bytes, and kB/sec where it comes to less than one. What -T reads comes from the page
+//! cache, with `--direct` from what the card or its bus keeps at hand: no speed of the card.
+
+use crate::readers::error::Outcome;
+use crate::readers::notes::log_of;
+use crate::readers::numbers::{Amount, amount, binary_mb_s, sequential, step};
+use crate::readers::parts;
+use crate::readers::text::Text;
+use cardscope_model::log::Log;
+use cardscope_model::run::{Figure, Run};
+use cardscope_model::test_name::Op;
+use cardscope_model::units::MIB;
+use serde_json::json;
+
+/// What hdparm reads in one piece (TIMING_BUF_MB).
+const BLOCK: u64 = 2 * MIB;
+
+/// One line of hdparm that says how fast.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Timing<'a> {
+    cached: bool,
+    direct: bool,
+    speed: Amount<'a>,
+    mb_s: f64,
+}
+
+/// True where a line of hdparm stands in it.
+pub(crate) fn recognise(text: &Text) -> bool {
+    text.lines().any(|line| timing(line).is_some())
+}
+
+/// Reads it: every timed read is a run, every disk a log.
+pub(crate) fn read(text: &Text) -> Outcome {
+    parts::of_devices(text, |line| device(line).map(whole_disk), of_one_disk)
+}
+
+fn of_one_disk(text: &Text) -> Outcome {
+    let mut log = log_of("hdparm", None);
+    let runs = (1..).zip(figures(text));
+    log.runs = runs.map(|(run, figure)| Run { run, results: vec![figure], ..Run::default() }).collect();
+    other(text, &mut log);
+    Ok(vec![log])
+}
+
+/// The timed reads of the card itself.
+pub(crate) fn figures(text: &Text) -> Vec<Figure> {
+    text.lines().filter_map(timing).filter(|timing| !timing.cached).map(|timing| figure(&timing)).collect()
+}
+
+/// Adds what is no speed of the card: cached reads, and which devices were read.
+pub(crate) fn other(text: &Text, log: &mut Log) {
+    let cached: Vec<_> = text
+        .lines()
+        .filter_map(timing)
+        .filter(|timing| timing.cached)
+        .map(|t| json!({"direct": t.direct, "mb_s": t.mb_s * t.speed.value, "as_printed": {"value": t.speed.value, "unit": t.speed.unit}}))
+        .collect();
+    if !cached.is_empty() {
+        log.other.insert("hdparm".into(), json!({ "cached_reads": cached, "devices": devices(text) }));
+    }
+}
+
+fn figure(timing: &Timing<'_>) -> Figure {
+    let name = if timing.direct { "hdparm -t --direct" } else { "hdparm -t" };
+    step(name, sequential(BLOCK, Op::Read), timing.speed, timing.mb_s)
+}
+
+fn timing(line: &str) -> Option<Timing<'_>> {
+    let (what, rest) = line.trim().strip_prefix("Timing ")?.split_once("reads:")?;
+    let (_, printed) = rest.split_once('=')?;
+    let speed = amount(printed).filter(|speed| speed.unit.ends_with("/sec"))?;
+    Some(Timing {
+        cached: what.contains("cached"),
+        direct: what.contains("O_DIRECT"),
+        speed,
+        mb_s: binary_mb_s(speed.unit)?,
+    })
+}
+
+fn devices<'a>(text: &'a Text<'_>) -> Vec<&'a str> {
+    let mut devices: Vec<&str> = text.lines().filter_map(device).collect();
+    devices.dedup();
+    devices
+}
+
+/// `/dev/mmcblk0:`
+fn device(line: &str) -> Option<&str> {
+    line.strip_suffix(':').filter(|name| name.starts_with("/dev/") && !name.contains(' '))
+}
+
+/// The disk of a partition: `/dev/mmcblk0` of `/dev/mmcblk0p1`, `/dev/sda` of `/dev/sda1`.
+fn whole_disk(name: &str) -> &str {
+    let without = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let numbered = ["mmcblk", "nvme", "loop", "nbd"].iter().any(|kind| name.contains(kind));
+    match without.strip_suffix('p') {
+        Some(disk) if numbered && disk.ends_with(|c: char| c.is_ascii_digit()) => disk,
+        _ if numbered => name,
+        _ => without,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_was_cut_is_left_out() {
+        let whole = " Timing buffered disk reads:  66 MB in  3.03 seconds =  21.75 MB/sec";
+        for cut in 1..whole.len() {
+            assert!(!recognise(&Text::of(&whole[..cut])), "{}", &whole[..cut]);
+        }
+        assert!(recognise(&Text::of(whole)));
+    }
+}

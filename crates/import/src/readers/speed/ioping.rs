@@ -1,0 +1,262 @@
+//! ioping's statistics, as text and as JSON (`-J`), learned from version 1.3 and held against 1.1's layout.
+//!
+//! KiB and MiB are powers of 1024. `requests completed` counts the time of the requests alone, `generated` the pauses
+//! too: the first is the card's speed. The program does not print whether it went in sequence (`-L`): requests of
+//! 256 KiB, its default with `-L`, are taken for sequential. The first request is warm-up and not counted.
+
+use crate::readers::error::Outcome;
+use crate::readers::notes::log_of;
+use crate::readers::numbers::{binary_bytes, binary_mb_s, random, scaled, sequential, speed};
+use crate::readers::runs::Runs;
+use crate::readers::text::Text;
+use cardscope_model::condition::Origin;
+use cardscope_model::result::ToolPrints;
+use cardscope_model::run::Figure;
+use cardscope_model::test_name::Op;
+use cardscope_model::units::{KIB, MIB};
+use serde::Deserialize;
+use serde::de::{Deserializer as _, Error as _, SeqAccess, Visitor};
+use std::fmt;
+
+/// Requests of this size are `-L`'s.
+const LINEAR: u64 = 256 * KIB;
+
+/// True where its statistics stand in it.
+pub(crate) fn recognise(text: &Text) -> bool {
+    text.lines().any(is_title) || is_json(text.body())
+}
+
+/// Reads it: each block of statistics is a figure.
+pub(crate) fn read(text: &Text) -> Outcome {
+    let all = if is_json(text.body()) { of_json(text.body())? } else { of_text(text) };
+    let mut log = log_of("ioping", None);
+    log.date = all.iter().find_map(|one| one.date.clone());
+    if let Some(file_system) = all.iter().find_map(|one| one.file_system.clone()) {
+        log.condition.set("file_system", file_system, Origin::Read);
+    }
+    if all.iter().any(|one| one.op.is_none()) {
+        log.doubts.push("ioping does not show whether it read or wrote; assumed reading".to_owned());
+    }
+    log.runs = Runs::of(all.iter().filter_map(figure));
+    Ok(vec![log])
+}
+
+fn figure(one: &Statistics) -> Option<Figure> {
+    let block = one.block().filter(|block| (1..=64 * MIB).contains(block))?;
+    let op = one.op.unwrap_or(Op::Read);
+    let test = if block == LINEAR { sequential(block, op) } else { random(block, 1, op) };
+    Some(Figure {
+        step: Some("ioping".to_owned()),
+        iops: one.iops,
+        latency_us: one.mean_us,
+        max_latency_us: one.max_us,
+        as_printed: Some(ToolPrints { value: one.printed.0, unit: one.printed.1.clone() }),
+        ..Figure::of(test, one.mb_s?)
+    })
+}
+
+/// One block.
+#[derive(Debug, Clone, Default)]
+struct Statistics {
+    op: Option<Op>,
+    date: Option<String>,
+    file_system: Option<String>,
+    requests: f64,
+    bytes: f64,
+    /// Bytes of a request, where a request's own line tells.
+    request_bytes: Option<f64>,
+    iops: Option<f64>,
+    mb_s: Option<f64>,
+    printed: (f64, String),
+    mean_us: Option<f64>,
+    max_us: Option<f64>,
+}
+
+impl Statistics {
+    /// Bytes of a request; counts are printed with three digits, so the nearest power of two is meant.
+    fn block(&self) -> Option<u64> {
+        let mean = self.request_bytes.unwrap_or(self.bytes / self.requests);
+        let power = mean.log2().round();
+        let near = mean.is_finite() && (mean / power.exp2() - 1.0).abs() < 0.02;
+        let exact = if near { power.exp2() } else { mean.round() };
+        (1.0..1e12).contains(&exact).then_some(exact as u64)
+    }
+}
+
+/// `--- /mnt (ext4 /dev/sda1 29.7 GiB) ioping statistics ---`
+fn is_title(line: &str) -> bool {
+    line.starts_with("--- ") && line.trim_end().ends_with(" ioping statistics ---")
+}
+
+/// Reads all blocks of a text.
+fn of_text(text: &Text) -> Vec<Statistics> {
+    let mut all: Vec<Statistics> = Vec::new();
+    let mut next = Statistics::default();
+    for line in text.lines().map(str::trim) {
+        if is_title(line) {
+            next.file_system = file_system(line);
+            all.push(std::mem::take(&mut next));
+        } else if let Some((size, op)) = request(line) {
+            (next.request_bytes, next.op) = (Some(size), Some(op));
+        } else if let Some(last) = all.last_mut() {
+            completed(line, last);
+            latencies(line, last);
+        }
+    }
+    all
+}
+
+/// `4 KiB <<< /mnt …: request=2 time=149.7 us`
+fn request(line: &str) -> Option<(f64, Op)> {
+    let (size, op) = match (line.split_once(" <<< "), line.split_once(" >>> ")) {
+        (Some((size, _)), _) => (size, Op::Read),
+        (_, Some((size, _))) => (size, Op::Write),
+        _ => return None,
+    };
+    Some((bytes(size)?, op)).filter(|_| line.contains("request="))
+}
+
+fn file_system(title: &str) -> Option<String> {
+    let (_, rest) = title.rsplit_once('(')?;
+    let word = rest.split([' ', ')']).next()?;
+    // `block device` and `device` are no file systems.
+    Some(word.to_owned()).filter(|word| !matches!(word.as_str(), "block" | "device" | "character"))
+}
+
+/// `9.35 k requests completed in 472.0 ms, 36.5 MiB read, 19.8 k iops, 77.4 MiB/s`
+fn completed(line: &str, into: &mut Statistics) -> Option<()> {
+    let (requests, rest) = line.split_once(" requests completed in ")?;
+    into.requests = counted(requests)?;
+    for part in rest.split(", ").skip(1) {
+        if let Some(size) = part.strip_suffix(" read") {
+            (into.op, into.bytes) = (Some(Op::Read), bytes(size)?);
+        } else if let Some(size) = part.strip_suffix(" written") {
+            (into.op, into.bytes) = (Some(Op::Write), bytes(size)?);
+        } else if let Some(iops) = part.strip_suffix(" iops") {
+            into.iops = counted(iops);
+        } else if let Some((value, unit)) = part.split_once(' ') {
+            into.printed = (speed(value)?, unit.to_owned());
+            into.mb_s = binary_mb_s(unit).map(|one| one * into.printed.0);
+        }
+    }
+    Some(())
+}
+
+/// `min/avg/max/mdev = 149.7 us / 159.9 us / 176.6 us / 11.1 us`
+fn latencies(line: &str, into: &mut Statistics) -> Option<()> {
+    let (_, rest) = line.split_once("min/avg/max/mdev = ")?;
+    let mut times = rest.split(" / ").map(micros);
+    (into.mean_us, into.max_us) = (times.nth(1)?, times.next()?);
+    Some(())
+}
+
+fn micros(text: &str) -> Option<f64> {
+    let (short, long) = ([(" ns", 1e-3), (" us", 1.0), (" ms", 1e3)], [(" s", 1e6), (" min", 60e6)]);
+    scaled(text.trim(), &[&short[..], &long, &[(" hour", 3600e6), (" h", 3600e6)]].concat())
+}
+
+/// `6.25 k`: thousands, millions.
+fn counted(text: &str) -> Option<f64> {
+    scaled(text.trim(), &[(" k", 1e3), (" m", 1e6), (" M", 1e6), ("", 1.0)])
+}
+
+fn bytes(text: &str) -> Option<f64> {
+    let (value, unit) = text.trim().split_once(' ')?;
+    Some(speed(value)? * binary_bytes(unit)?)
+}
+
+/// Statistics in one file that are read.
+const MOST_BLOCKS: usize = 50_000;
+
+/// One element of the JSON's list.
+#[derive(Debug, Deserialize)]
+struct Element {
+    localtime: Option<String>,
+    target: Option<Target>,
+    io: Option<Io>,
+    stat: Option<Stat>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Target {
+    fstype: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Io {
+    operation: Option<String>,
+}
+
+/// Times are in nanoseconds.
+#[derive(Debug, Deserialize)]
+struct Stat {
+    count: f64,
+    size: f64,
+    iops: f64,
+    bps: f64,
+    avg: f64,
+    max: f64,
+}
+
+/// True where it is the list that `-J` prints.
+fn is_json(body: &str) -> bool {
+    let head: String = body.chars().filter(|c| !c.is_whitespace()).take(16).collect();
+    head.starts_with("[{\"timestamp\":") && (body.contains("\"io\"") || body.contains("\"stat\""))
+}
+
+/// Reads all blocks of the JSON.
+fn of_json(body: &str) -> Result<Vec<Statistics>, String> {
+    let mut reader = serde_json::Deserializer::from_str(body.trim());
+    let read = reader.deserialize_seq(Blocks).and_then(|all| reader.end().map(|()| all));
+    read.map_err(|error| format!("its JSON cannot be read: {error}"))
+}
+
+/// Takes the list's elements one by one: only of those with statistics something is kept.
+struct Blocks;
+
+impl<'de> Visitor<'de> for Blocks {
+    type Value = Vec<Statistics>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of statistics")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Statistics>, A::Error> {
+        let (mut op, mut date, mut all) = (None, None, Vec::new());
+        while let Some(element) = list.next_element::<Element>()? {
+            date = date.or_else(|| crate::readers::dates::date(element.localtime.as_deref()?));
+            op = element.io.and_then(|io| operation(&io)).or(op);
+            if let Some(stat) = element.stat {
+                let file_system =
+                    element.target.and_then(|target| target.fstype).filter(|name| !name.is_empty());
+                all.push(Statistics { op, date: date.clone(), file_system, ..exact(&stat) });
+            }
+            if all.len() > MOST_BLOCKS {
+                return Err(A::Error::custom(format_args!("it has more than {MOST_BLOCKS} statistics")));
+            }
+        }
+        Ok(all)
+    }
+}
+
+fn operation(io: &Io) -> Option<Op> {
+    match io.operation.as_deref()? {
+        "read" => Some(Op::Read),
+        "write" => Some(Op::Write),
+        _ => None,
+    }
+}
+
+fn exact(stat: &Stat) -> Statistics {
+    let amount = |value: f64| Some(value).filter(|v| v.is_finite() && *v >= 0.0);
+    Statistics {
+        requests: stat.count,
+        bytes: stat.size,
+        iops: amount(stat.iops),
+        mb_s: amount(stat.bps / 1e6),
+        printed: (stat.bps, "bytes/s".to_owned()),
+        mean_us: amount(stat.avg / 1e3),
+        max_us: amount(stat.max / 1e3),
+        ..Statistics::default()
+    }
+}

@@ -1,0 +1,150 @@
+//! PiBenchmarks' `Storage.sh`: its table, its score, and what it tells of board and card before.
+//!
+//! HDParm's MB/s is hdparm's MiB/s; KB/s is KiB/s (fio, iozone); DD's number is copied from dd without its unit, so it is
+//! only true where dd said MB/s: dd's own line, where the log holds it, decides. Steps carry the names of the recipe
+//! `pibenchmarks` (reference page `peers` 2.7).
+
+use super::dd;
+use crate::readers::dates::month;
+use crate::readers::error::Outcome;
+use crate::readers::notes::log_of;
+use crate::readers::numbers::{Amount, KIB_S, amount, binary_mb_s, number, random, sequential, step};
+use crate::readers::runs::Runs;
+use crate::readers::text::{Text, filled};
+use cardscope_model::condition::{Condition, Origin};
+use cardscope_model::log::Log;
+use cardscope_model::run::Figure;
+use cardscope_model::test_name::{Op, TestName};
+use cardscope_model::units::{KIB, MIB, mb_per_s};
+use serde_json::json;
+use std::collections::HashMap;
+
+/// Blocks of 4 KiB for all tests but hdparm's.
+const BLOCK: u64 = 4 * KIB;
+
+/// The table's rows: program, test, what it is.
+const TESTS: [(&str, &str, TestName); 9] = [
+    ("HDParm", "Cached Disk Read", sequential(2 * MIB, Op::Read)),
+    ("HDParm", "Disk Read", sequential(2 * MIB, Op::Read)),
+    ("DD", "Disk Write", sequential(BLOCK, Op::Write)),
+    ("FIO", "4k random read", random(BLOCK, 64, Op::Read)),
+    ("FIO", "4k random write", random(BLOCK, 64, Op::Write)),
+    ("IOZone", "4k read", sequential(BLOCK, Op::Read)),
+    ("IOZone", "4k write", sequential(BLOCK, Op::Write)),
+    ("IOZone", "4k random read", random(BLOCK, 1, Op::Read)),
+    ("IOZone", "4k random write", random(BLOCK, 1, Op::Write)),
+];
+
+/// True where two rows of the table stand in it.
+pub(crate) fn recognise(text: &Text) -> bool {
+    // The table comes after everything the script installs and prints.
+    text.lines().filter_map(row).take(2).count() == 2
+}
+
+/// Reads it: a table is a run.
+pub(crate) fn read(text: &Text) -> Outcome {
+    let mut log = log_of("PiBenchmarks", None);
+    log.runs = Runs::of(text.lines().filter_map(row));
+    settle_dd(text, &mut log);
+    let scores: Vec<f64> =
+        text.lines().filter_map(|line| number(line.trim().strip_prefix("Score:")?)).collect();
+    if !scores.is_empty() {
+        log.other.insert("pibenchmarks".into(), json!({ "scores": scores }));
+    }
+    text.lines().for_each(|line| identify(line.trim(), &mut log));
+    Ok(vec![log])
+}
+
+fn row(line: &str) -> Option<Figure> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let is_program = |word: &&str| TESTS.iter().any(|(program, ..)| program == word);
+    let name = words.first().filter(|word| is_program(word)).and(words.get(1..))?.join(" ");
+    let (program, test_name, test) =
+        TESTS.into_iter().find(|(program, test, _)| words[0] == *program && is_row(&name, test))?;
+    let step_name = format!("{program} {test_name}");
+    let printed = amount(name.strip_prefix(test_name)?)?;
+    if printed.unit != "IOPS" {
+        return Some(step(&step_name, test, printed, mb_s(program, printed)?));
+    }
+    let speed = name.split_once('(').and_then(|(_, rest)| amount(rest)).filter(|speed| speed.unit == "KB/s");
+    let iops = printed.value;
+    let mb_s = speed.map_or(iops * BLOCK as f64 / 1e6, |speed| speed.value * KIB_S);
+    Some(Figure { mb_s, iops: Some(iops), ..step(&step_name, test, printed, 0.0) })
+}
+
+fn is_row(name: &str, test: &str) -> bool {
+    name.strip_prefix(test).is_some_and(|rest| rest.trim_start().starts_with(|c: char| c.is_ascii_digit()))
+}
+
+fn mb_s(program: &str, printed: Amount<'_>) -> Option<f64> {
+    if program == "DD" {
+        crate::readers::numbers::decimal_mb_s(printed.unit)
+    } else {
+        binary_mb_s(printed.unit)
+    }
+}
+
+/// dd's own line knows the unit that the table's row lost.
+fn settle_dd(text: &Text, log: &mut Log) {
+    let copies = dd::finished(text.lines());
+    // The table copies dd's number digit by digit; the first dd that printed it is meant.
+    let mut by_number: HashMap<u64, &dd::Finished> = HashMap::new();
+    copies.iter().for_each(|copy| {
+        by_number.entry(copy.copied.value.to_bits()).or_insert(copy);
+    });
+    let rows = log.runs.iter_mut().flat_map(|run| &mut run.results);
+    for figure in rows.filter(|figure| figure.step.as_deref() == Some("DD Disk Write")) {
+        let Some(own) = by_number.get(&figure.printed().value.to_bits()) else { continue };
+        let mb_s = mb_per_s(own.copied.bytes, own.copied.seconds);
+        if (mb_s / figure.mb_s - 1.0).abs() > 0.2 {
+            log.doubts.push(format!(
+                "the table has {} MB/s for dd, dd itself {} {}; dd's value was used",
+                figure.printed().value,
+                own.copied.value,
+                own.copied.unit
+            ));
+        }
+        figure.mb_s = mb_s;
+    }
+}
+
+/// `MicroSD information: Clock Speed: 50.0 - Manufacturer: SanDisk - Model: SL16G - …`
+fn identify(line: &str, log: &mut Log) {
+    let Some((title, rest)) = line.split_once(": ") else { return };
+    let fields = || rest.split(" - ").filter_map(|field| field.split_once(':'));
+    let field =
+        |name: &str| filled(fields().find(|(key, _)| key.trim() == name)?.1).filter(|value| value != "N/A");
+    match title {
+        "Board information" => {
+            let kernel = field("OS").map(|os| format!("{os}, {}", field("Architecture").unwrap_or_default()));
+            set(&mut log.condition, "board", field("Model"));
+            set(&mut log.condition, "kernel", kernel);
+        }
+        "MicroSD information" | "Drive information" => {
+            let card = &mut log.card;
+            (card.maker, card.model) = (field("Manufacturer"), field("Model"));
+            (card.form, card.firmware) = (field("Product"), field("FW Version"));
+            card.made = field("Date Manufactured").and_then(|date| month("%m/%Y", &date));
+            let clock = field("Clock Speed").map(|mhz| format!("SD bus at {mhz} MHz"));
+            set(&mut log.condition, "board_clock", clock);
+        }
+        "Class" => log.card.marks = marks(rest),
+        _ => {}
+    }
+}
+
+fn set(condition: &mut Condition, word: &str, value: Option<String>) {
+    if let Some(value) = value {
+        condition.set(word, value, Origin::Read);
+    }
+}
+
+/// `A1 Class 10 V10 U1` as `A1`, `C10`, `V10`, `U1`.
+fn marks(text: &str) -> Vec<String> {
+    let joined = text.replace("Class ", "C");
+    let is_mark = |word: &&str| {
+        let number = word.strip_prefix(['A', 'C', 'E', 'U', 'V']);
+        number.is_some_and(|n| n.parse::<u16>().is_ok_and(|n| n > 0))
+    };
+    joined.split_whitespace().filter(is_mark).map(str::to_owned).collect()
+}

@@ -1,0 +1,216 @@
+//! What becomes of files that were understood: gathered into batches, each stored in one step.
+
+use super::understood::Understood;
+use super::{join, named, typed};
+use crate::readers::ImportError;
+use cardscope_engine::pending::{Owing, owing};
+use cardscope_files::Identity;
+use cardscope_model::card_map::OF_LOG;
+use cardscope_model::imported::{FileLine, FileOutcome, ImportReport, Totals};
+use cardscope_model::log::{Log, TYPED_FROM};
+use cardscope_model::outside;
+use cardscope_model::session_file::SessionFile;
+use cardscope_session::archive_access;
+use cardscope_session::error::Result;
+use cardscope_statistics::flashbench::geometry_in_log;
+use cardscope_store::{Archive, ArchiveError, NewSource, Stored};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Files of one batch, at most.
+const BATCH_FILES: usize = 256;
+
+/// Bytes of one batch, at most but for a single longer file.
+const BATCH_BYTES: usize = 16 << 20;
+
+/// Gathers files and keeps them; counts everything.
+pub(super) struct Intake {
+    archive: Option<Archive>,
+    detailed: bool,
+    batch: Vec<Understood>,
+    batch_bytes: usize,
+    report: ImportReport,
+    _owing: Option<Owing>,
+}
+
+impl Intake {
+    /// Opens the archive, but for a dry run.
+    pub(super) fn open(archive: Option<&Path>, dry_run: bool, detailed: bool) -> Result<Self> {
+        let archive = if dry_run { None } else { Some(archive_access::open(archive)?) };
+        let path = archive.as_ref().map(|a| a.path().display().to_string());
+        let report = ImportReport { archive: path, ..ImportReport::default() };
+        let detailed = detailed || dry_run;
+        let owing = archive.is_some().then(|| owing("the logs so far are stored in the archive", ""));
+        Ok(Intake { archive, detailed, batch: Vec::new(), batch_bytes: 0, report, _owing: owing })
+    }
+
+    /// Whether a file is the archive itself, or what SQLite has beside it: closing it would take SQLite's locks away
+    /// (fcntl(2), "Record locks").
+    pub(super) fn is_archive(&self, path: &Path) -> bool {
+        let Some(archive) = &self.archive else { return false };
+        let of_archive = |suffix: &&str| {
+            let mut name = archive.path().as_os_str().to_owned();
+            name.push(suffix);
+            let own = Identity::at(Path::new(&name));
+            own.is_some() && own == Identity::at(path)
+        };
+        ["", "-wal", "-shm", "-journal"].iter().any(of_archive)
+    }
+
+    /// Takes a file that was understood; it is stored with its batch.
+    ///
+    /// # Errors
+    /// If the batch it completes cannot be stored; none of it is then.
+    pub(super) fn understood(&mut self, file: Understood) -> Result<()> {
+        let runs = file.logs.iter().map(|log| log.runs.len() as u64).sum();
+        let results = file.logs.iter().flat_map(|log| &log.runs).map(|run| run.results.len() as u64).sum();
+        self.report.count(format(&file.logs), runs, results);
+        self.batch_bytes += file.bytes.len();
+        self.batch.push(file);
+        match self.batch.len() >= BATCH_FILES || self.batch_bytes >= BATCH_BYTES {
+            true => self.flush(),
+            false => Ok(()),
+        }
+    }
+
+    /// Takes a session that an archive wrote.
+    pub(super) fn session(&mut self, file: String, session: &SessionFile) -> Result<()> {
+        // What came first is stored first.
+        self.flush()?;
+        let results = session.runs.iter().flat_map(|run| &run.figures).map(|f| f.len() as u64).sum();
+        self.report.count("cardscope", session.runs.len() as u64, results);
+        let added = self.archive.as_mut().map(|archive| archive.add_file(session)).transpose();
+        let (kept, sessions, error) = match added {
+            Ok(stored) => {
+                let (kept, sessions) = became(stored.as_ref());
+                (kept, sessions, None)
+            }
+            // The file is at fault, not the archive: the next one may be whole.
+            Err(error @ ArchiveError::File(_)) => (FileOutcome::Failed, Vec::new(), Some(error.to_string())),
+            Err(error) => return Err(error.into()),
+        };
+        count(&mut self.report.totals, kept);
+        self.report.named_failed |= kept == FileOutcome::Failed;
+        if self.detailed || error.is_some() {
+            self.report.files.push(FileLine { file, log: None, kept, sessions, error });
+        }
+        Ok(())
+    }
+
+    /// Notes a file that is no log, or one in which nothing can be read.
+    pub(super) fn not_understood(&mut self, file: String, error: &ImportError, named: bool) {
+        // What was no log at all, rather than a damaged one.
+        let unknown = matches!(error, ImportError::Unknown(_));
+        let kept = if unknown { FileOutcome::NotUnderstood } else { FileOutcome::Failed };
+        self.report.named_failed |= named || kept == FileOutcome::Failed;
+        self.push(file, kept, error.to_string());
+    }
+
+    /// Notes a file that could not be had.
+    pub(super) fn failed(&mut self, file: String, why: String, named: bool) {
+        self.report.named_failed |= named;
+        self.push(file, FileOutcome::Failed, why);
+    }
+
+    fn push(&mut self, file: String, kept: FileOutcome, error: String) {
+        count(&mut self.report.totals, kept);
+        let error = Some(outside::message(&error, &[]).into_owned());
+        self.report.files.push(FileLine { file, log: None, kept, sessions: Vec::new(), error });
+    }
+
+    /// Keeps what was gathered, all of it or nothing.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        let mut batch = std::mem::take(&mut self.batch);
+        self.batch_bytes = 0;
+        self.report.joined.extend(join::join(&mut batch));
+        let stored = match &mut self.archive {
+            None => vec![None; batch.len()],
+            Some(archive) => store(archive, &mut batch)?.into_iter().map(Some).collect(),
+        };
+        for (file, stored) in batch.into_iter().zip(stored) {
+            let doubts = self.pictures(&file, stored.as_ref())?;
+            self.lines(file, stored.as_ref(), doubts);
+        }
+        Ok(())
+    }
+
+    /// Attaches what new figures were typed from; what is wrong with it, in words.
+    fn pictures(&mut self, file: &Understood, stored: Option<&Stored>) -> Result<Vec<String>> {
+        let typed = file.logs.iter().any(|log| log.other.contains_key(TYPED_FROM));
+        match (&mut self.archive, stored, &file.folder) {
+            (Some(archive), Some(Stored::New { sessions, .. }), Some(folder)) if typed => {
+                typed::attach(archive, folder, sessions)
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn lines(&mut self, mut file: Understood, stored: Option<&Stored>, doubts: Vec<String>) {
+        let (kept, sessions) = became(stored);
+        count(&mut self.report.totals, kept);
+        if let Some(first) = file.logs.first_mut() {
+            first.doubts.extend(doubts);
+        }
+        for mut log in file.logs {
+            // Read anew from the tables wherever it is asked for, so that the archive holds nothing but these.
+            let geometry = geometry_in_log(&Value::Object(log.other.clone())).map(|found| json!(found));
+            log.other.extend(geometry.map(|found| (OF_LOG.to_owned(), found)));
+            let says_something = !log.doubts.is_empty() || log.other.contains_key(OF_LOG);
+            if self.detailed || says_something {
+                let file = file.file.clone();
+                let sessions = sessions.clone();
+                self.report.files.push(FileLine { file, log: Some(log), kept, sessions, error: None });
+            }
+        }
+    }
+
+    /// The document, once everything is stored.
+    pub(super) fn report(self) -> ImportReport {
+        self.report
+    }
+}
+
+/// The format of a file: all its logs are of one.
+fn format(logs: &[Log]) -> &str {
+    logs.first().map_or("", |log| log.format.as_str())
+}
+
+/// Hands the files' bytes over to the archive: nothing needs them afterwards.
+fn store(archive: &mut Archive, batch: &mut [Understood]) -> Result<Vec<Stored>> {
+    let title = |file: &Understood| match &file.shared {
+        Some((_, called)) => Some(called.clone()),
+        None => named::title(Path::new(&file.file)),
+    };
+    let titles: Vec<Option<String>> = batch.iter().map(title).collect();
+    let sources = batch.iter_mut().zip(&titles).map(|(file, title)| NewSource {
+        name: &file.file,
+        title: title.as_deref(),
+        shares_card_of: file.shared.as_ref().map(|(first, _)| *first),
+        format: format(&file.logs),
+        bytes: std::mem::take(&mut file.bytes).into(),
+        logs: &file.logs,
+    });
+    Ok(archive.import(sources)?)
+}
+
+/// What became of a file that was understood, and its sessions; nothing was stored in a dry run.
+fn became(stored: Option<&Stored>) -> (FileOutcome, Vec<String>) {
+    match stored {
+        None => (FileOutcome::DryRun, Vec::new()),
+        Some(Stored::Known { .. }) => (FileOutcome::Known, Vec::new()),
+        Some(Stored::New { sessions, .. }) => {
+            (FileOutcome::New, sessions.iter().map(ToString::to_string).collect())
+        }
+    }
+}
+
+fn count(totals: &mut Totals, kept: FileOutcome) {
+    totals.files += 1;
+    match kept {
+        FileOutcome::New => totals.new += 1,
+        FileOutcome::Known => totals.known += 1,
+        FileOutcome::NotUnderstood => totals.not_understood += 1,
+        FileOutcome::Failed => totals.failed += 1,
+        FileOutcome::DryRun => {}
+    }
+}

@@ -1,0 +1,281 @@
+//! `import`: logs of other tools, and result files of other archives, into the archive. Files are found (`collect`),
+//! unpacked (`unpack`), understood (crate `import`) and kept, a batch at a time: a file is in the archive whole or not at
+//! all, and one that is damaged stops no other.
+
+mod collect;
+mod intake;
+mod join;
+mod named;
+pub mod result_file;
+mod typed;
+mod understood;
+mod unpack;
+
+use cardscope_engine::cause::Cause;
+use cardscope_engine::event::Listener;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_model::card::CardFacts;
+use cardscope_model::condition::Condition;
+use cardscope_model::imported::ImportReport;
+use cardscope_model::log::Log;
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::frame::Outcome;
+use cardscope_session::options::{ArchiveAt, Conditions};
+use clap::Args;
+use intake::Intake;
+use serde::Serialize;
+use std::convert::Infallible;
+use std::path::{Path, PathBuf};
+use understood::Understood;
+
+/// Files between two signs of life.
+const EVERY: usize = 500;
+
+/// A format that is understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct KnownFormat {
+    /// Its name in output: `cdm_fio`.
+    pub name: &'static str,
+    /// What it is.
+    pub title: &'static str,
+}
+
+/// All formats that are understood, in the order in which they are tried.
+pub fn formats() -> Vec<KnownFormat> {
+    crate::readers::formats().iter().map(|f| KnownFormat { name: f.name, title: f.title }).collect()
+}
+
+/// Read logs of other tools into the archive
+///
+/// cdm_fio, CrystalDiskMark, KDiskMark, AS SSD, fio, flashbench, f3, H2testw, iozone, hdparm, dd, PiBenchmarks, nvme-cli
+/// and more (`--formats`), recognised by their content, also in .zip and .gz. A log that was imported before
+/// is not stored twice. Exit status 1 if a named file, or a log in a folder, could not be read.
+#[derive(Debug, Clone, Default, Args)]
+#[command(arg_required_else_help = true)]
+pub struct Request {
+    /// Logs, folders, or packed files; - for standard input
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Show the results without storing them
+    #[arg(long)]
+    pub dry_run: bool,
+    /// List the supported formats
+    #[arg(long = "formats", conflicts_with_all = ["files", "dry_run", "brand", "card", "capacity", "marks", "conditions"])]
+    pub list_formats: bool,
+    /// Brand of the card, if the logs do not name it
+    #[arg(long, value_name = "NAME")]
+    pub brand: Option<String>,
+    /// Product name of the card, without its brand
+    #[arg(long, value_name = "NAME")]
+    pub card: Option<String>,
+    /// Capacity on the label, e.g. 64GB
+    #[arg(long, value_name = "SIZE")]
+    pub capacity: Option<String>,
+    /// Mark on the label, e.g. U3 (repeatable)
+    #[arg(long = "mark", value_name = "MARK")]
+    pub marks: Vec<String>,
+    /// What the user states of card and rig.
+    #[command(flatten)]
+    pub conditions: Conditions,
+    /// Where it is kept.
+    #[command(flatten)]
+    pub archive: ArchiveAt,
+    /// Keep what was understood in the document, also where all is well
+    #[arg(skip)]
+    pub detailed: bool,
+}
+
+/// What the user states of all logs.
+#[derive(Debug, Default)]
+struct Stated {
+    /// What is known of the card; where a log says it, that is kept.
+    card: CardFacts,
+    /// The same for the condition; these words win.
+    condition: Condition,
+}
+
+impl Stated {
+    fn of(request: &Request) -> Result<Stated> {
+        let card = CardFacts {
+            brand: request.brand.clone(),
+            name: request.card.clone(),
+            capacity_label: request.capacity.clone(),
+            marks: request.marks.clone(),
+            ..CardFacts::default()
+        };
+        Ok(Stated { card, condition: request.conditions.stated()? })
+    }
+
+    /// The logs with what the user states about them, and what their names say.
+    fn complete(&self, file: &Path, mut logs: Vec<Log>) -> Vec<Log> {
+        for log in &mut logs {
+            log.card.complete_from(&self.card);
+            named::complete(log, file);
+            log.condition.overlay(&self.condition);
+            for condition in log.runs.iter_mut().filter_map(|run| run.condition.as_mut()) {
+                condition.overlay(&self.condition);
+            }
+        }
+        logs
+    }
+}
+
+/// Reads logs and keeps them. The document comes back also where it ended early, with what was kept.
+///
+/// # Errors
+/// A refusal where nothing was named, or the archive cannot be opened.
+pub fn import(
+    request: &Request,
+    interrupt: &Interrupt,
+    events: &mut dyn Listener,
+) -> Result<Outcome<ImportReport>> {
+    let stated = Stated::of(request)?;
+    if request.files.is_empty() {
+        return Err(Failure::refused("nothing to import: name files, folders or - for standard input"));
+    }
+    let mut intake = Intake::open(request.archive.named(), request.dry_run, request.detailed)?;
+    let failure = walk(&request.files, &stated, &mut intake, interrupt, events).err();
+    let failure = failure.or(intake.flush().err());
+    Ok(Outcome::of(intake.report(), failure))
+}
+
+fn walk(
+    files: &[PathBuf],
+    stated: &Stated,
+    intake: &mut Intake,
+    interrupt: &Interrupt,
+    events: &mut dyn Listener,
+) -> Result<()> {
+    let (candidates, failed) = collect::candidates(files);
+    for (folder, why) in failed {
+        intake.failed(folder.display().to_string(), format!("the folder cannot be listed: {why}"), true);
+    }
+    let all = candidates.len();
+    if all >= EVERY {
+        events.stage(&format!("reading {all} files"), None, None);
+    }
+    for (done, candidate) in (1..).zip(&candidates) {
+        if interrupt.raised() {
+            return Err(Failure::Interrupted);
+        }
+        if done % EVERY == 0 {
+            events.part(done as f64 / all as f64..1.0, &format!("{done} of {all}"), None, None);
+        }
+        one(stated, intake, candidate, interrupt)?;
+    }
+    Ok(())
+}
+
+fn one(
+    stated: &Stated,
+    intake: &mut Intake,
+    candidate: &collect::Candidate,
+    interrupt: &Interrupt,
+) -> Result<()> {
+    let outer = candidate.path.display().to_string();
+    if intake.is_archive(&candidate.path) {
+        if candidate.named {
+            intake.failed(outer, "this is the archive itself".to_owned(), true);
+        }
+        return Ok(());
+    }
+    let bytes = match collect::bytes(candidate, interrupt) {
+        Ok(bytes) => bytes,
+        Err(_) if interrupt.raised() => return Err(Failure::Interrupted),
+        Err(why) => {
+            intake.failed(outer, why.to_string(), candidate.named);
+            return Ok(());
+        }
+    };
+    unpack::members(bytes, |member| {
+        if interrupt.raised() {
+            return Err(Failure::Interrupted);
+        }
+        let file = if member.name.is_empty() { outer.clone() } else { format!("{outer}/{}", member.name) };
+        match member.bytes {
+            Err(why) => intake.failed(file, why.to_string(), candidate.named),
+            Ok(bytes) => log(stated, intake, candidate, file, bytes)?,
+        }
+        Ok(())
+    })
+}
+
+/// One unpacked file: a log of another tool, or a session that an archive wrote.
+fn log(
+    stated: &Stated,
+    intake: &mut Intake,
+    candidate: &collect::Candidate,
+    file: String,
+    bytes: Vec<u8>,
+) -> Result<()> {
+    if result_file::is_one(&bytes) {
+        match result_file::read(&bytes) {
+            Ok(session) => intake.session(file, &session)?,
+            Err(why) => intake.failed(file, why.to_string(), candidate.named),
+        }
+        return Ok(());
+    }
+    match crate::readers::read(&bytes) {
+        Ok(logs) => {
+            let logs = stated.complete(Path::new(&file), logs);
+            let folder = candidate.path.parent().map(Path::to_owned);
+            intake.understood(Understood { file, folder, bytes, logs, shared: None })?;
+        }
+        Err(error) => intake.not_understood(file, &error, candidate.named),
+    }
+    Ok(())
+}
+
+/// The logs of one file, or of one that is packed in it.
+pub struct Found {
+    /// How a card in it is called that nothing names.
+    pub title: Option<String>,
+    /// Its name inside of what it was packed in; empty for a file by itself.
+    pub member: String,
+    /// What was understood.
+    pub logs: Vec<Log>,
+}
+
+/// The logs in one file, without an archive: what `compare` does with a file that is named in place of a card.
+///
+/// # Errors
+/// A refusal where it cannot be read, or nothing in it is understood.
+pub fn logs_of(path: &Path) -> Result<Vec<Found>> {
+    let refused = |why: Cause| Failure::refused_for(format!("{}: {why}", path.display()), why);
+    let candidate = collect::Candidate { path: path.to_owned(), named: true };
+    let (mut found, mut failed) = (Vec::new(), None);
+    let bytes = collect::bytes(&candidate, &Interrupt::default()).map_err(refused)?;
+    let Ok(()) = unpack::members(bytes, |member| {
+        let read = member.bytes.and_then(|bytes| Ok(crate::readers::read(&bytes)?));
+        match read {
+            Ok(mut logs) => {
+                let file = if member.name.is_empty() { path } else { Path::new(&member.name) };
+                logs.iter_mut().for_each(|log| named::complete(log, file));
+                found.push(Found { title: named::title(file), member: member.name.clone(), logs });
+            }
+            Err(why) => failed = failed.take().or(Some(why)),
+        }
+        Ok::<(), Infallible>(())
+    });
+    match found.is_empty() {
+        true => Err(refused(failed.unwrap_or_else(|| "it contains no log".into()))),
+        false => Ok(found),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_import_that_is_interrupted_stops_within_an_archive() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("dd.txt");
+        std::fs::write(&path, cardscope_testkit::cards::dd(20, "\n")).unwrap();
+        let interrupt = Interrupt::default();
+        interrupt.raise();
+        let candidate = collect::Candidate { path, named: true };
+        let mut intake = Intake::open(None, true, false).unwrap();
+        assert_eq!(one(&Stated::default(), &mut intake, &candidate, &interrupt), Err(Failure::Interrupted));
+    }
+}

@@ -1,0 +1,62 @@
+//! Photographs and screenshots that figures were typed from: where a table names one that lies beside it, it is attached to
+//! the sessions of its figures, so that whoever doubts a figure can look.
+
+use cardscope_model::log::{Log, TYPED_FROM};
+use cardscope_session::attachment;
+use cardscope_session::error::Result;
+use cardscope_store::{Archive, NewAttachment, Owner, SessionId};
+use std::path::{Component, Path, PathBuf};
+
+/// What stands under an attachment.
+const NOTE: &str = "source of its typed results";
+
+/// Attaches what the sessions of a table were typed from; what could not be, in words.
+pub(super) fn attach(archive: &mut Archive, folder: &Path, sessions: &[SessionId]) -> Result<Vec<String>> {
+    let mut missing = Vec::new();
+    for session in sessions {
+        let stored = archive.session(*session)?;
+        let Some(file) = stored.file.log.as_ref().and_then(|log| beside(folder, log)) else { continue };
+        match attachment::read(&file) {
+            Ok((name, media_type, bytes)) => {
+                let new =
+                    NewAttachment { name: &name, media_type: &media_type, note: Some(NOTE), bytes: &bytes };
+                archive.attach(Owner::Session(*session), &new)?;
+            }
+            Err(why) => missing.push(why.to_string()),
+        }
+    }
+    missing.dedup();
+    Ok(missing)
+}
+
+/// The file that a log's figures were typed from, where it is the plain name of one in the same folder: a table from a
+/// stranger names no other files of this computer.
+fn beside(folder: &Path, log: &Log) -> Option<PathBuf> {
+    let name = Path::new(log.other.get(TYPED_FROM)?.as_str()?);
+    let mut parts = name.components();
+    let plain = matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None));
+    let file = folder.join(name);
+    (plain && std::fs::symlink_metadata(&file).is_ok_and(|about| about.is_file())).then_some(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_plain_file_in_the_same_folder_is_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.jpg"), "x").unwrap();
+        std::os::unix::fs::symlink("/etc/hostname", folder.path().join("link.jpg")).unwrap();
+        let typed = |from: &str| {
+            let mut log = Log::new("figures");
+            log.other.insert(TYPED_FROM.to_owned(), from.into());
+            beside(folder.path(), &log)
+        };
+        assert_eq!(typed("a.jpg"), Some(folder.path().join("a.jpg")));
+        for other in ["../a.jpg", "/etc/hostname", "link.jpg", "https://example.org/a.jpg", "b.jpg", ".", ""]
+        {
+            assert_eq!(typed(other), None, "{other}");
+        }
+    }
+}

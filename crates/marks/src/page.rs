@@ -1,0 +1,307 @@
+//! The marks as the page of `check` says them: what became of each, by which figure, how it was tested, and what other
+//! tools print of the same card.
+
+use cardscope_model::check::CheckReport;
+use cardscope_model::judged_label::JudgedSpeed;
+use cardscope_model::judged_mark::{
+    ClaimedBy, Form, JudgedMark, MarksMeasured, MarksReport, OtherTest, Outcome, Part,
+};
+use cardscope_model::report::Tone;
+use cardscope_model::units::three_digits as speed;
+use cardscope_page::figure::{count, listing, sentence, trimmed};
+use cardscope_page::tree::table::Table;
+use cardscope_page::tree::{Block, Fact, Page, fact, failed_ios};
+use std::borrow::Cow;
+
+/// The judgement of marks, which is a document of its own in the archive.
+pub fn page(report: &MarksReport) -> Page {
+    let claimed = || claimed_of(&report.body.marks);
+    let missed = claimed().filter(|judged| judged.outcome == Outcome::Missed).count();
+    let (tone, answer) = match (missed, claimed().count()) {
+        (_, 0) => (Tone::Plain, "No mark is claimed.".to_owned()),
+        (0, _) => (Tone::Good, format!("{}.", outcomes(&report.body.marks).join("; "))),
+        (missed, of) => (Tone::Bad, format!("{missed} of {of} marks missed.")),
+    };
+    let mut page = Page::new(&report.header.target, tone, answer);
+    page.reasons.extend(failed_ios(&report.body.moved));
+    page.add("Marks", blocks(Some(&report.body.marks), &[]));
+    page.framed(&report.header)
+}
+
+/// The marks that are missed, and by how much where that is one figure: `U3 and V30 missed (19.5 of 30 MB/s)`.
+pub fn missed(report: &CheckReport) -> Option<String> {
+    let marks = report.body.marks.as_ref()?;
+    let missed: Vec<&JudgedMark> = claimed_of(marks).filter(|j| j.outcome == Outcome::Missed).collect();
+    let first = missed.first()?;
+    // One figure is of all of them only where they demand the same.
+    let demanded = |judged: &JudgedMark| judged.deciding().map(|part| (part.demanded, part.unit.clone()));
+    let alike = missed.iter().all(|judged| demanded(judged) == demanded(first));
+    let short = first.deciding().filter(|_| alike).and_then(short_of);
+    let short = short.map(|short| format!(" ({short})")).unwrap_or_default();
+    let names: Vec<String> = missed.iter().map(|judged| judged.mark.to_string()).collect();
+    let names = if names.len() > MOST_NAMED { count(names.len() as u64, "mark") } else { listing(&names) };
+    Some(format!("{names} missed{short}"))
+}
+
+/// Marks that an answer has room for.
+const MOST_NAMED: usize = 4;
+
+/// How far a demand is missed: `19.5 of 30 MB/s`.
+fn short_of(part: &Part) -> Option<String> {
+    Some(format!("{} of {} {}", speed(part.measured?), trimmed(part.demanded, 1), part.unit))
+}
+
+/// The marks that somebody claims.
+fn claimed_of(found: &MarksMeasured) -> impl Iterator<Item = &JudgedMark> {
+    found.judged.iter().filter(|judged| judged.is_claimed())
+}
+
+/// The marks by their outcome: `met: C10 U3`, `missed: V30`.
+pub fn outcomes(found: &MarksMeasured) -> Vec<String> {
+    let of = |outcome: Outcome, word: &str| {
+        let those = claimed_of(found).filter(|judged| judged.outcome == outcome);
+        let names: Vec<String> = those.map(|judged| judged.mark.to_string()).collect();
+        (!names.is_empty()).then(|| format!("{word} {}", names.join(" ")))
+    };
+    [
+        of(Outcome::Missed, "marks missed:"),
+        of(Outcome::Met, "marks met:"),
+        of(Outcome::Borderline, "borderline:"),
+        of(Outcome::NotTested, "not tested (no time):"),
+        of(Outcome::NotTestable, "not testable here:"),
+    ]
+    .into_iter()
+    .flatten()
+    .enumerate()
+    .map(|(number, said)| if number == 0 { sentence(&said).trim_end_matches('.').to_owned() } else { said })
+    .collect()
+}
+
+/// A line of the table: a mark, or a speed that is printed on the card.
+enum Promise<'a> {
+    Mark(&'a JudgedMark),
+    Speed(&'a JudgedSpeed),
+}
+
+/// What is promised, each with the figure that decides it; then how it was tested, the class that was measured, and what
+/// other tools print.
+pub fn blocks(found: Option<&MarksMeasured>, speeds: &[JudgedSpeed]) -> Vec<Block> {
+    let marks = found.into_iter().flat_map(claimed_of).map(Promise::Mark);
+    let promises: Vec<Promise<'_>> = marks.chain(speeds.iter().map(Promise::Speed)).collect();
+    let table = Table::of(
+        &promises,
+        &[
+            ("mark", &Promise::name),
+            ("result", &|promise| promise.result().into_owned()),
+            ("measured", &|promise| promise.measured()),
+            ("demanded", &|promise| promise.demanded()),
+            ("by", &|promise| promise.by()),
+            ("claimed by", &|promise| promise.claimed_by().to_owned()),
+        ],
+    )
+    .left_aligned(["result", "by", "claimed by"])
+    .always(["result"])
+    .least(["claimed by"]);
+    let facts = found.map_or_else(Vec::new, |found| {
+        let tested = !found.judged.is_empty();
+        let method = tested.then(|| fact("method", method(found.form)));
+        let others = found.other_tests.iter().map(|test| fact(&test.tool, other(test)));
+        class(found).into_iter().chain(method).chain(others).collect()
+    });
+    vec![Block::Table(table), Block::Facts(facts)]
+}
+
+impl Promise<'_> {
+    fn name(&self) -> String {
+        match self {
+            Promise::Mark(judged) => judged.mark.to_string(),
+            Promise::Speed(judged) => judged.printed.clone(),
+        }
+    }
+
+    fn result(&self) -> Cow<'static, str> {
+        let (outcome, borderline) = match self {
+            Promise::Mark(judged) => (judged.outcome, judged.borderline),
+            Promise::Speed(judged) => (judged.outcome, false),
+        };
+        let word = match outcome {
+            Outcome::Met => "met",
+            Outcome::Missed => "missed",
+            Outcome::Borderline => "borderline",
+            Outcome::NotTested => "not tested",
+            Outcome::NotTestable => "not testable",
+        };
+        match (outcome, borderline) {
+            (Outcome::Met | Outcome::Missed, true) => format!("{word}, borderline").into(),
+            _ => word.into(),
+        }
+    }
+
+    fn measured(&self) -> String {
+        match self {
+            Promise::Mark(judged) => shown(judged, |part| part.measured),
+            Promise::Speed(judged) => format!("{} MB/s", speed(judged.measured_mb_s)),
+        }
+    }
+
+    fn demanded(&self) -> String {
+        match self {
+            Promise::Mark(judged) => shown(judged, |part| Some(part.demanded)),
+            Promise::Speed(judged) => format!("{} MB/s", speed(judged.promised_mb_s)),
+        }
+    }
+
+    fn by(&self) -> String {
+        match self {
+            Promise::Mark(judged) => {
+                judged.deciding().map_or_else(|| untested(judged), |part| part.what.clone())
+            }
+            Promise::Speed(judged) => format!("{}: {}", judged.does(), judged.because),
+        }
+    }
+
+    fn claimed_by(&self) -> &'static str {
+        match self {
+            Promise::Mark(judged) => by(judged),
+            Promise::Speed(_) => "label",
+        }
+    }
+}
+
+/// The highest mark of each letter that the card reaches, and letters for which there was no time.
+fn class(found: &MarksMeasured) -> Option<Fact> {
+    let reached: Vec<String> = found.highest.iter().filter_map(|h| h.mark).map(|m| m.to_string()).collect();
+    let untested = |letter: char| {
+        let mut of_letter = found.judged.iter().filter(|judged| judged.mark.letter() == letter);
+        of_letter.all(|judged| judged.outcome == Outcome::NotTested)
+    };
+    let open: Vec<String> =
+        found.highest.iter().filter(|h| untested(h.letter)).map(|h| h.letter.to_string()).collect();
+    let open = if open.is_empty() { String::new() } else { format!(" ({} not tested)", listing(&open)) };
+    (!reached.is_empty()).then(|| fact("measured class", reached.join(" ") + &open))
+}
+
+fn method(form: Form) -> &'static str {
+    match form {
+        Form::Short => {
+            "short form of the specification: data kept, seconds instead of ten minutes, card as found, area not \
+             written first"
+        }
+        Form::Volumes => {
+            "volumes of the specification (1 GiB, 256 MiB), in seconds instead of ten minutes, card not filled to 75 %"
+        }
+        Form::Specification => {
+            "conditions of the specification: card filled to 75 %, 256 MiB, ten minutes of writes and ten of reads"
+        }
+    }
+}
+
+/// What another tool prints, and why that is no contradiction.
+fn other(test: &OtherTest) -> String {
+    let OtherTest { mark, queue_depth, random_write_iops: writes, random_read_iops: reads, .. } = test;
+    let verdict = if test.passes { "passes" } else { "fails" };
+    format!(
+        "{verdict} for {mark}: {writes:.0} IOPS random writes, {reads:.0} reads at queue depth {queue_depth}; \
+         {mark} is one I/O at a time"
+    )
+}
+
+/// Why a mark was not tested; the figures of what was measured all the same stand among the details.
+fn untested(judged: &JudgedMark) -> String {
+    let why =
+        |part: &Part| part.because.as_ref().filter(|why| judged.because.starts_with(why.as_str())).cloned();
+    judged.parts.iter().find_map(why).unwrap_or_else(|| judged.because.clone())
+}
+
+/// Every figure of each claimed mark.
+pub fn details(found: Option<&MarksMeasured>) -> Vec<Fact> {
+    let claimed = found.into_iter().flat_map(claimed_of);
+    claimed.map(|judged| fact(&judged.mark.to_string(), figures_of(judged))).collect()
+}
+
+fn by(judged: &JudgedMark) -> &'static str {
+    match judged.claimed_by[..] {
+        [] => "",
+        [ClaimedBy::Card] => "card",
+        [ClaimedBy::Label] => "label",
+        _ => "card and label",
+    }
+}
+
+/// A number of the demand that decides, with its unit.
+fn shown(judged: &JudgedMark, of: impl Fn(&Part) -> Option<f64>) -> String {
+    let figure = |part: &Part| Some(format!("{} {}", speed(of(part)?), part.unit));
+    judged.deciding().and_then(figure).unwrap_or_default()
+}
+
+/// Every figure that decides, the deciding one first.
+fn figures_of(judged: &JudgedMark) -> String {
+    let figures = [judged.because.clone()].into_iter().chain(others(judged)).collect::<Vec<_>>();
+    figures.join("; ")
+}
+
+/// Speeds and rates that the reason does not name yet. Single times have limits so wide that nearly every card keeps
+/// them: they are named where they are the reason.
+fn others(judged: &JudgedMark) -> impl Iterator<Item = String> {
+    let new = |part: &&Part| part.unit != "ms" && !judged.because.contains(&part.what);
+    judged.parts.iter().filter(new).filter_map(Part::figure)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(what: &str, measured: f64, unit: &str, demanded: f64) -> Part {
+        Part {
+            what: what.to_owned(),
+            demanded,
+            measured: Some(measured),
+            at_best: None,
+            without_queue: None,
+            unit: unit.to_owned(),
+            outcome: Outcome::Met,
+            margin: None,
+            borderline: false,
+            confidence: 0.9,
+            because: None,
+        }
+    }
+
+    fn judged(mark: &str, outcome: Outcome, because: &str, parts: Vec<Part>) -> JudgedMark {
+        JudgedMark {
+            mark: mark.parse().unwrap(),
+            claimed_by: vec![ClaimedBy::Card],
+            outcome,
+            because: because.to_owned(),
+            margin: None,
+            borderline: false,
+            confidence: 0.9,
+            parts,
+        }
+    }
+
+    #[test]
+    fn a_mark_holds_every_figure_that_decides_once_and_with_its_unit() {
+        let worst = part("writing 512 KiB in order, worst 4 MiB", 8.9, "MB/s", 10.0);
+        let read = part("single read of 4 KiB, median", 1.2, "ms", 12.0);
+        let because = worst.figure().unwrap();
+        insta::assert_snapshot!(
+            figures_of(&judged("C10", Outcome::Missed, &because, vec![worst, read])),
+            @"writing 512 KiB in order, worst 4 MiB: 8.9 MB/s (needs 10.0)"
+        );
+    }
+
+    #[test]
+    fn rates_stand_with_the_queue_and_without_it() {
+        let sustained = part("sustained writing over 16 MiB", 41.0, "MB/s", 10.0);
+        let reads = Part {
+            without_queue: Some(2130.0),
+            ..part("random 4 KiB reads over 256 MiB, queue depth 32", 4510.0, "IOPS", 4000.0)
+        };
+        let because = reads.figure().unwrap();
+        insta::assert_snapshot!(
+            figures_of(&judged("A2", Outcome::Met, &because, vec![sustained, reads])),
+            @"random 4 KiB reads over 256 MiB, queue depth 32: 4510 IOPS (2130 without it) (needs 4000); sustained writing over 16 MiB: 41.0 MB/s (needs 10.0)"
+        );
+    }
+}

@@ -1,0 +1,151 @@
+//! How far below a demand a figure may lie before the card has missed it: what a measurement does not decide itself, and
+//! what its method may cost where it is not the specification's (`sd-facts` 5). In between a mark is borderline.
+
+use super::bench::Family;
+use cardscope_model::judged_mark::{Form, MarksMeasured};
+use cardscope_model::statistics::median;
+use cardscope_statistics::estimate::t95;
+use cardscope_statistics::robust::deviation;
+
+/// A figure repeats no better than this, however even a short test was: units differ by up to 3.7 % (`flash-behaviour`
+/// 0, AU-to-AU spread).
+const LEAST_SPREAD: f64 = 0.02;
+
+/// The slowest of some units is a sample's lowest value, which lies up to three deviations below the middle by chance.
+const LOWEST: f64 = 3.0;
+
+/// Writing in order scatters by 3 % (`flash-behaviour` 4.3); five of these deviations, since here allocation units are
+/// not erased before they are written, clocks are not those of the test, and no CMD20 is sent.
+const IN_ORDER: f64 = 0.15;
+
+/// The same on a card that was erased before: two of these deviations.
+const IN_ORDER_ERASED: f64 = 0.06;
+
+/// Random I/O: writing the area in order first is worth up to 20 % to a card that tidies up (seed 001's PRO, as simulated:
+/// 362 a second become 436 over 64 MiB), and a test of seconds on a card that was not filled to 75 % averages less than
+/// one of ten minutes.
+const RANDOM: f64 = 0.2;
+
+/// Slices that drift are worth fewer than there are; more alike than this would make them worth none.
+const MOST_ALIKE: f64 = 0.9;
+
+/// Single I/Os between others, which a host has slow moments in.
+const SMALL: f64 = 0.5;
+
+/// Through a USB reader, which cuts writes into 120 KiB and costs 1.2 to 2.3 times the time (`flash-behaviour` 5,
+/// "reader split"), or in a file, whose place in allocation units is not known.
+const INDIRECT: f64 = 0.5;
+
+/// Facts that the demands of a mark are judged from.
+pub(super) struct Facts<'a> {
+    pub(super) found: &'a MarksMeasured,
+    pub(super) family: Family,
+    /// True where a file system stood between host and card.
+    pub(super) in_file: bool,
+}
+
+/// How a figure was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Method {
+    /// Writing in order, or reading with a queue.
+    InOrder,
+    /// Random reads, single ones included.
+    RandomRead,
+    /// Random writes.
+    RandomWrite {
+        /// True where the area was written in order before.
+        preconditioned: bool,
+    },
+    /// Small writes between large ones.
+    SmallWrites,
+    /// One moment, the longest of all.
+    Longest,
+}
+
+impl Method {
+    /// The share of a figure that the method may have cost, and what differs, with what to do about it.
+    pub(super) fn may_cost(self, facts: &Facts<'_>) -> (f64, String) {
+        let specified = facts.found.form == Form::Specification;
+        let (own, why) = match self {
+            Method::InOrder if specified => (IN_ORDER_ERASED, "runs on the same card differ by so much"),
+            Method::InOrder => (IN_ORDER, "the specification prepares the allocation units first"),
+            Method::RandomRead | Method::RandomWrite { .. } if specified => {
+                (0.0, "reader and host take a part of each I/O")
+            }
+            Method::RandomRead | Method::RandomWrite { preconditioned: true } => {
+                (RANDOM, "the specification tests ten minutes on a card filled to 75 %")
+            }
+            Method::RandomWrite { .. } => {
+                (RANDOM, "the specification writes the area first, as `check --erase` does")
+            }
+            Method::SmallWrites => (SMALL, "background activity on the host"),
+            Method::Longest => (
+                f64::INFINITY,
+                "it is one slow I/O, possibly background activity on the \
+                host",
+            ),
+        };
+        let indirect = match (facts.found.bus.reader, facts.in_file) {
+            (true, _) => Some("a USB reader splits large writes and adds time"),
+            (_, true) => Some("a file system hides where allocation units begin"),
+            _ => None,
+        };
+        match indirect {
+            Some(indirect) => (own.max(INDIRECT), format!("{why}, and {indirect}")),
+            None => (own, why.to_owned()),
+        }
+    }
+}
+
+/// What the slowest of these may be where chance did not choose it.
+pub(super) fn lowest_at_best(all: &[f64], lowest: f64) -> f64 {
+    let spread =
+        median(all).filter(|middle| *middle > 0.0).and_then(|middle| Some(deviation(all, middle)? / middle));
+    lowest * (1.0 + LOWEST * spread.unwrap_or_default().max(LEAST_SPREAD))
+}
+
+/// The upper end of the mean of these (95 %). Where neighbours are alike, since the card or its host drifts, it is wider
+/// by (1 + ρ)/(1 − ρ) of the variance (`flash-behaviour` 4.3).
+pub(super) fn mean_at_best(all: &[f64], mean: f64) -> f64 {
+    let n = all.len() as f64;
+    let off: Vec<f64> = all.iter().map(|value| value - mean).collect();
+    let squares: f64 = off.iter().map(|off| off * off).sum();
+    let alike = off.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>() / squares.max(f64::MIN_POSITIVE);
+    let alike = alike.clamp(0.0, MOST_ALIKE);
+    let variance = squares / (n - 1.0).max(1.0) * (1.0 + alike) / (1.0 - alike) / n.max(1.0);
+    mean + t95((n - 1.0).max(1.0)) * variance.sqrt().max(LEAST_SPREAD * mean)
+}
+
+/// The highest rate that slices of random I/O and their method allow, without what the rig takes of each.
+pub(super) fn random_at_best(slices: &[f64], mean: f64, null_s: Option<f64>) -> f64 {
+    without_rig(mean_at_best(slices, mean), null_s) * (1.0 + RANDOM)
+}
+
+/// A rate without what each I/O takes that needs no flash: reader, bus and host alone.
+pub(super) fn without_rig(per_second: f64, null_s: Option<f64>) -> f64 {
+    let rest = 1.0 / per_second - null_s.unwrap_or_default();
+    if rest > 0.0 && per_second > 0.0 { 1.0 / rest } else { f64::INFINITY }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_scatters_decides_less_than_what_repeats() {
+        assert!((lowest_at_best(&[10.0; 4], 10.0) - 10.6).abs() < 1e-9);
+        assert!(lowest_at_best(&[10.0, 12.0, 14.0, 8.0], 8.0) > 12.0);
+        assert!((mean_at_best(&[100.0; 30], 100.0) - 104.0).abs() < 0.2);
+        assert!(mean_at_best(&[50.0, 100.0, 150.0], 100.0) > 200.0);
+        let falling: Vec<f64> = (0..20).map(|i| 110.0 - f64::from(i)).collect();
+        let mixed: Vec<f64> = (0..20).map(|i| 110.0 - f64::from(i * 7 % 20)).collect();
+        assert!(mean_at_best(&falling, 100.5) > 107.0 && mean_at_best(&mixed, 100.5) < 105.0);
+    }
+
+    #[test]
+    fn the_time_of_reader_and_host_is_not_the_cards() {
+        assert!((without_rig(1000.0, Some(0.000_5)) - 2000.0).abs() < 1e-9);
+        assert!((without_rig(1000.0, None) - 1000.0).abs() < 1e-9);
+        assert!(without_rig(1000.0, Some(0.001)).is_infinite());
+    }
+}

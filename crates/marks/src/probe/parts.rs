@@ -1,0 +1,460 @@
+//! The demands of a mark, each with the figure that was measured for it.
+
+use super::bench::Family;
+use super::bus;
+use super::margin::{Facts, Method, lowest_at_best, mean_at_best, without_rig};
+use super::random::{decides, worth_a_queue};
+use super::sequential::{LARGE, recording_units, worst_unit};
+use cardscope_model::judged_mark::{Form, MarksMeasured, Outcome, Part, RandomRate, SequentialWrite};
+use cardscope_model::units::{KIB, MIB};
+use cardscope_sd::mark::Mark;
+use cardscope_statistics::sprt;
+
+/// Speeds in order within this share of the demand may fall on either side next time; random rates within the other.
+const CLOSE_SPEED: f64 = 0.05;
+const CLOSE_RATE: f64 = 0.1;
+/// Reads at a queue depth of 32 that gain so much show that the queue is in use (`flash-behaviour` 3.9).
+const QUEUE_GAIN: f64 = 1.6;
+/// Average and longest time of a round of small writes, in ms (`sd-facts` 5.1).
+const SMALL_AVERAGE_MS: f64 = 100.0;
+const SMALL_LONGEST_MS: f64 = 750.0;
+/// How sure a figure is that is clearly on one side.
+const SURE: f64 = 0.95;
+/// … and one that may be on either.
+const EVEN: f64 = 0.5;
+/// Longest write and read of an E class in ms (`sd-facts` 5.4).
+const EXPRESS_WRITE_MS: f64 = 250.0;
+const EXPRESS_READ_MS: f64 = 100.0;
+/// Why an E class is not judged by its writes while what is on the card is kept.
+const NEEDS_ERASE: &str = "it writes 1.2 GB; use `check --erase`";
+/// Why nothing is said, and what it takes.
+const NO_TIME_IN_ORDER: &str = "no time or write limit left for an allocation unit";
+const NO_TIME_AT_RANDOM: &str = "no time or write limit left (it needs up to 30 s)";
+/// A host that takes this share of the time that a demand leaves for an I/O is in the way.
+const HOST_SHARE: f64 = 0.5;
+/// The specification's own volume for sustained writing.
+const SUSTAINED: u64 = 1024 * MIB;
+
+/// The demands of a mark.
+pub(super) fn parts(mark: Mark, facts: &Facts<'_>) -> Vec<Part> {
+    match mark.letter() {
+        'A' => application(mark, facts),
+        'E' => express(mark, facts),
+        _ => class(mark, facts),
+    }
+}
+
+fn class(mark: Mark, facts: &Facts<'_>) -> Vec<Part> {
+    let found = facts.found;
+    let demand = mark.demand().write_mb_s;
+    let io = recording_unit(mark, facts.family);
+    let same = |w: &&SequentialWrite| w.io_bytes == u64::from(io);
+    let writing = found.writing.iter().find(same).or(found.writing.first());
+    let mut parts = vec![writing.map_or_else(
+        || missing("writing in order", demand, "MB/s", NO_TIME_IN_ORDER),
+        |w| in_order(mark, facts, w),
+    )];
+    parts.extend(after_cache(mark, facts));
+    parts.extend(small_writes(mark, facts));
+    parts.extend(single_read(mark, facts));
+    parts
+}
+
+fn recording_unit(mark: Mark, family: Family) -> u32 {
+    let (c4, c6) = recording_units(family);
+    match (mark.letter(), mark.number()) {
+        ('C', 2 | 4) => c4,
+        ('C', 6) => c6,
+        _ => LARGE,
+    }
+}
+
+/// The worst range of writing in order: of 4 MiB for C and U, of a speed unit for V.
+fn in_order(mark: Mark, facts: &Facts<'_>, w: &SequentialWrite) -> Part {
+    let found = facts.found;
+    let demand = mark.demand().write_mb_s;
+    let video = mark.letter() == 'V' && !w.speed_units_mb_s.is_empty();
+    let speeds: Vec<f64> = if video {
+        w.speed_units_mb_s.clone()
+    } else {
+        w.units.iter().map(|unit| unit.worst_4mib_mb_s).collect()
+    };
+    let worst = if video { speeds.iter().copied().fold(f64::INFINITY, f64::min) } else { worst_unit(w) };
+    let range = if video { w.speed_unit_bytes } else { w.au_bytes.min(4 * MIB) };
+    let what = format!("writing {} KiB in order, worst {} MiB", w.io_bytes / KIB, tidy(range));
+    let mut part = at_least(what, demand, worst, "MB/s", CLOSE_SPEED);
+    let of_unit = sprt::rate(&speeds, demand).null_probability();
+    part.confidence = sure(part.outcome, of_unit);
+    let io = w.io_bytes as f64 / 1e6;
+    let at_best = io * without_rig(lowest_at_best(&speeds, worst) / io, found.null_command_s);
+    doubt(&mut part, at_best, Method::InOrder, facts);
+    hidden(&mut part, untestable(bus::hides(found, mark, demand)));
+    part
+}
+
+/// A whole number of MiB, or one decimal.
+fn tidy(bytes: u64) -> String {
+    if bytes.is_multiple_of(MIB) {
+        (bytes / MIB).to_string()
+    } else {
+        format!("{:.1}", bytes as f64 / MIB as f64)
+    }
+}
+
+fn after_cache(mark: Mark, facts: &Facts<'_>) -> Option<Part> {
+    let found = facts.found;
+    let speed = found.after_cache_mb_s?;
+    let demand = mark.demand().write_mb_s;
+    let mut part =
+        at_least("writing in order behind the card's cache".to_owned(), demand, speed, "MB/s", CLOSE_SPEED);
+    doubt(&mut part, lowest_at_best(&[speed], speed), Method::InOrder, facts);
+    hidden(&mut part, untestable(bus::hides(found, mark, demand)));
+    Some(part)
+}
+
+/// Rounds of small writes count where they went where a file system makes them: many cards treat their start better.
+fn small_writes(mark: Mark, facts: &Facts<'_>) -> Vec<Part> {
+    let small = facts.found.small_writes.as_ref().filter(|small| small.at_start);
+    let Some(small) = small else { return Vec::new() };
+    let of = |what: &str, limit: f64, measured: f64, method: Method| {
+        let what = format!("{what} of a file system's small writes");
+        let mut part = at_most(what, limit, measured * 1e3, "ms");
+        doubt(&mut part, measured * 1e3, method, facts);
+        part
+    };
+    let mut parts = vec![of("average", SMALL_AVERAGE_MS, small.worst_average_s, Method::SmallWrites)];
+    if mark.letter() != 'U' {
+        parts.push(of("longest round", SMALL_LONGEST_MS, small.longest_s, Method::Longest));
+    }
+    parts
+}
+
+/// One read of 4 KiB: the median, since a host has slow moments of its own.
+fn single_read(mark: Mark, facts: &Facts<'_>) -> Option<Part> {
+    let (median, _) = facts.found.read_4k_s?;
+    let limit = if facts.family == Family::Extended || mark.letter() != 'C' { 20.0 } else { 12.0 };
+    let mut part = at_most("single read of 4 KiB, median".to_owned(), limit, median * 1e3, "ms");
+    let at_best = median - facts.found.null_command_s.unwrap_or_default();
+    doubt(&mut part, at_best * 1e3, Method::RandomRead, facts);
+    Some(part)
+}
+
+fn application(mark: Mark, facts: &Facts<'_>) -> Vec<Part> {
+    let demand = mark.demand();
+    let mut parts = vec![sustained(mark, facts)];
+    for (write, least) in [(false, demand.random_read_iops), (true, demand.random_write_iops)] {
+        let Some(least) = least else { continue };
+        parts.push(random(mark, facts, write, least));
+    }
+    parts
+}
+
+fn sustained(mark: Mark, facts: &Facts<'_>) -> Part {
+    let found = facts.found;
+    let demand = mark.demand().write_mb_s;
+    let first = found.writing.first().map(|w| {
+        let units = w.units.iter().map(|unit| unit.mb_s).collect::<Vec<f64>>();
+        (format!("sustained writing over {} MiB", w.bytes / MIB), w.mb_s, units, w.bytes)
+    });
+    let full = found.full_card_mb_s.map(|mb_s| {
+        ("sustained writing over 1 GiB of the full card".to_owned(), mb_s, vec![mb_s], SUSTAINED)
+    });
+    let Some((what, mb_s, units, bytes)) = full.or(first) else {
+        return missing("sustained writing", demand, "MB/s", NO_TIME_IN_ORDER);
+    };
+    let mut part = at_least(what, demand, mb_s, "MB/s", CLOSE_SPEED);
+    doubt(&mut part, mean_at_best(&units, mb_s), Method::InOrder, facts);
+    hidden(&mut part, untestable(bus::hides(found, mark, demand)));
+    if part.because.is_none() && bytes < SUSTAINED {
+        part.because = Some("the specification writes 1 GiB, as `check --erase` does".to_owned());
+    }
+    part
+}
+
+/// Random I/O in the test area: with the queue for A2 where the host uses it, one at a time otherwise.
+fn random(mark: Mark, facts: &Facts<'_>, write: bool, least: f64) -> Part {
+    let found = facts.found;
+    let what = if write { "random 4 KiB writes" } else { "random 4 KiB reads" };
+    let queued = deciding(found, write, true).filter(|_| mark.number() >= 2);
+    let single = deciding(found, write, false);
+    let best = [queued, single].into_iter().flatten().max_by(|a, b| a.iops.total_cmp(&b.iops));
+    let Some(rate) = best else { return missing(what, least, "IOPS", NO_TIME_AT_RANDOM) };
+    let depth = rate.depth;
+    let what = format!("{what} over {} MiB, queue depth {depth}", rate.span_bytes / MIB);
+    // The mean of ten minutes is what the specification asks for, and no sample of it.
+    let specified = found.form == Form::Specification;
+    let mut part = at_least(what, least, rate.iops, "IOPS", if specified { 0.0 } else { CLOSE_RATE });
+    part.without_queue = single.filter(|_| depth > 1).map(|alone| alone.iops);
+    part.confidence = sure(part.outcome, sprt::rate(&rate.slices_iops, least).null_probability());
+    let why = queue_unused(mark, found, queued.is_some())
+        .or_else(|| untestable(host_is_slow(found, least).or_else(|| bus::hides(found, mark, 10.0))));
+    let null = found.null_command_s.filter(|_| depth == 1);
+    let mean = if specified { rate.iops } else { mean_at_best(&rate.slices_iops, rate.iops) };
+    let at_best = without_rig(mean, null);
+    let method = match write {
+        true => Method::RandomWrite { preconditioned: rate.preconditioned },
+        false => Method::RandomRead,
+    };
+    doubt(&mut part, at_best, method, facts);
+    hidden(&mut part, why);
+    part.because = part.because.take().or_else(|| conditions(found, rate));
+    part
+}
+
+/// The rate that decides, with the card's queue or one at a time.
+fn deciding(found: &MarksMeasured, write: bool, deep: bool) -> Option<&RandomRate> {
+    found.random.iter().find(|r| r.write == write && (r.depth > 1) == deep && decides(found, r))
+}
+
+/// Why A2 cannot be shown to be missed: it is promised with the card's queue, and rates without it say nothing.
+fn queue_unused(mark: Mark, found: &MarksMeasured, tried: bool) -> Option<Unjudged> {
+    if mark.number() < 2 || tried && found.bus.queue == Some(true) {
+        return None;
+    }
+    if found.bus.queue == Some(false) {
+        return untestable(Some(
+            "this host does not use the card's command queue, which A2 needs".to_owned(),
+        ));
+    }
+    if !tried {
+        let why = format!("not measured with the card's queue: {}", untried(found));
+        return Some((Outcome::NotTested, why));
+    }
+    let Some(gain) = queue_gain(found) else {
+        return untestable(Some("it is unknown whether this host uses the card's command queue".to_owned()));
+    };
+    let without_effect = || {
+        format!(
+            "A2 needs the card's command queue, which has no effect here: reads with a queue are {gain:.2} \
+             × as fast"
+        )
+    };
+    untestable((gain < QUEUE_GAIN).then(without_effect))
+}
+
+fn untried(found: &MarksMeasured) -> &'static str {
+    if worth_a_queue(found) {
+        "no time left (`--budget`)"
+    } else {
+        "the card does not claim A2 and does not reach A1"
+    }
+}
+
+/// Reads with a queue over reads without.
+fn queue_gain(found: &MarksMeasured) -> Option<f64> {
+    let of = |deep: bool| deciding(found, false, deep).map(|rate| rate.iops);
+    Some(of(true)? / of(false).filter(|iops| *iops > 0.0)?)
+}
+
+fn host_is_slow(found: &MarksMeasured, least: f64) -> Option<String> {
+    let null = found.null_command_s.filter(|null| *null > HOST_SHARE / least)?;
+    Some(format!(
+        "reader and host alone take {:.2} ms per I/O, and the mark allows {:.2} ms",
+        null * 1e3,
+        1e3 / least
+    ))
+}
+
+fn conditions(found: &MarksMeasured, rate: &RandomRate) -> Option<String> {
+    if found.form == Form::Specification {
+        return None;
+    }
+    let area = match (rate.preconditioned, rate.write) {
+        (true, _) => "an area just written sequentially",
+        (false, true) => "the area as found",
+        (false, false) => "the area as found, of which unwritten parts may be faster",
+    };
+    Some(format!("in {area}, on a card that was not filled to 75 % before"))
+}
+
+fn express(mark: Mark, facts: &Facts<'_>) -> Vec<Part> {
+    let found = facts.found;
+    let demand = mark.demand();
+    let mut parts = Vec::new();
+    for (write, least, longest) in
+        [(true, Some(demand.write_mb_s), EXPRESS_WRITE_MS), (false, demand.read_mb_s, EXPRESS_READ_MS)]
+    {
+        let (Some(least), what) = (least, if write { "writing" } else { "reading" }) else { continue };
+        let Some(stream) = found.streams.iter().find(|s| s.write == write) else {
+            let why = if write && found.form == Form::Short { NEEDS_ERASE } else { "it was not measured" };
+            parts.push(missing(&format!("{what}, worst 600 MB"), least, "MB/s", why));
+            continue;
+        };
+        let title = format!("{what} with a full queue, worst 600 MB of {}", stream.bytes / 1_000_000);
+        let mut part = at_least(title, least, stream.worst_mb_s, "MB/s", CLOSE_SPEED);
+        doubt(&mut part, lowest_at_best(&[stream.worst_mb_s], stream.worst_mb_s), Method::InOrder, facts);
+        hidden(&mut part, untestable(bus::hides(found, mark, least)));
+        parts.push(part);
+        let title = format!("longest time between two completions of {what}");
+        let mut part = at_most(title, longest, stream.longest_s * 1e3, "ms");
+        doubt(&mut part, stream.longest_s * 1e3, Method::Longest, facts);
+        parts.push(part);
+    }
+    parts.extend(after_cache(mark, facts));
+    parts
+}
+
+fn at_least(what: String, demanded: f64, measured: f64, unit: &str, close: f64) -> Part {
+    part(what, demanded, measured, unit, measured / demanded - 1.0, close)
+}
+
+fn at_most(what: String, demanded: f64, measured: f64, unit: &str) -> Part {
+    part(what, demanded, measured, unit, 1.0 - measured / demanded, CLOSE_RATE)
+}
+
+fn part(what: String, demanded: f64, measured: f64, unit: &str, margin: f64, close: f64) -> Part {
+    let outcome = if margin >= 0.0 { Outcome::Met } else { Outcome::Missed };
+    let borderline = margin.abs() < close;
+    Part {
+        what,
+        demanded,
+        measured: Some(measured),
+        unit: unit.to_owned(),
+        outcome,
+        margin: Some(margin),
+        borderline,
+        confidence: if borderline { 0.7 } else { SURE },
+        ..Part::default()
+    }
+}
+
+fn missing(what: &str, demanded: f64, unit: &str, because: &str) -> Part {
+    Part {
+        what: what.to_owned(),
+        demanded,
+        unit: unit.to_owned(),
+        because: Some(because.to_owned()),
+        ..Part::default()
+    }
+}
+
+/// A demand that is missed by no more than the measurement or its method may have cost is borderline. `at_best` is what
+/// the measurement allows, before its method is thought of.
+fn doubt(part: &mut Part, at_best: f64, method: Method, facts: &Facts<'_>) {
+    if part.outcome != Outcome::Missed {
+        return;
+    }
+    let (cost, why) = method.may_cost(facts);
+    let (at_best, enough) = match part.unit.as_str() {
+        "ms" => (at_best / (1.0 + cost), at_best / (1.0 + cost) <= part.demanded),
+        _ => (at_best * (1.0 + cost), at_best * (1.0 + cost) >= part.demanded),
+    };
+    part.at_best = Some(at_best).filter(|at_best| at_best.is_finite());
+    if enough {
+        part.outcome = Outcome::Borderline;
+        part.borderline = true;
+        part.confidence = EVEN;
+        part.because = Some(why);
+    }
+}
+
+/// What became of a demand that could not be judged, and why.
+type Unjudged = (Outcome, String);
+
+fn untestable(why: Option<String>) -> Option<Unjudged> {
+    why.map(|why| (Outcome::NotTestable, why))
+}
+
+/// A demand that is missed for a reason that is not the card's is not judged.
+fn hidden(part: &mut Part, why: Option<Unjudged>) {
+    if let (Outcome::Missed | Outcome::Borderline, Some((outcome, why))) = (part.outcome, why) {
+        part.outcome = outcome;
+        part.because = Some(why);
+    }
+}
+
+/// How sure an outcome is, from the probability that the demand is met.
+fn sure(outcome: Outcome, met: f64) -> f64 {
+    let right = if outcome == Outcome::Missed { 1.0 - met } else { met };
+    right.clamp(0.5, 0.99)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::options::TEST_AREA;
+    use cardscope_model::judged_mark::{Claim, ClaimedBy, PartlyUsed, SmallWrites};
+
+    fn rate(write: bool, depth: u32, iops: f64) -> RandomRate {
+        RandomRate {
+            write,
+            depth,
+            iops,
+            span_bytes: TEST_AREA,
+            slices_iops: vec![iops; 8],
+            ..RandomRate::default()
+        }
+    }
+
+    /// A card over PCIe, whose queue is always used, claimed to be A2.
+    fn claimed_a2(random: Vec<RandomRate>) -> MarksMeasured {
+        let mut found = MarksMeasured { random, ..MarksMeasured::default() };
+        found.claims.push(Claim { mark: "A2".parse().unwrap(), by: ClaimedBy::Label });
+        found.bus.mode = Some("PCIe 3.0 x1".to_owned());
+        found.bus.pcie = true;
+        found.bus.queue = Some(true);
+        found
+    }
+
+    fn all(mark: &str, found: &MarksMeasured) -> Vec<Part> {
+        let facts = Facts { found, family: Family::High, in_file: false };
+        parts(mark.parse().unwrap(), &facts)
+    }
+
+    fn rates(found: &MarksMeasured) -> (Part, Part) {
+        let parts = all("A2", found);
+        (parts[1].clone(), parts[2].clone())
+    }
+
+    #[test]
+    fn a2_is_not_missed_in_a_direction_in_which_the_queue_was_never_tried() {
+        let alone = vec![rate(false, 1, 2100.0), rate(true, 1, 700.0)];
+        let (read, write) = rates(&claimed_a2(alone.clone()));
+        for part in [read, write] {
+            assert_eq!(part.outcome, Outcome::NotTested, "{part:?}");
+            let why = part.because.unwrap();
+            assert_eq!(why, "not measured with the card's queue: no time left (`--budget`)");
+        }
+        // Ended between reads and writes: reads are judged, writes are not.
+        let (read, write) = rates(&claimed_a2([alone.clone(), vec![rate(false, 32, 3000.0)]].concat()));
+        assert_eq!((read.outcome, write.outcome), (Outcome::Missed, Outcome::NotTested));
+        assert_eq!(read.without_queue, Some(2100.0));
+        let tried = [alone, vec![rate(false, 32, 3000.0), rate(true, 32, 900.0)]].concat();
+        assert_eq!(rates(&claimed_a2(tried)).1.outcome, Outcome::Missed);
+    }
+
+    #[test]
+    fn a2_is_met_without_the_queue_where_the_rates_are_there() {
+        let (read, write) = rates(&claimed_a2(vec![rate(false, 1, 5000.0), rate(true, 1, 2500.0)]));
+        assert_eq!((read.outcome, write.outcome), (Outcome::Met, Outcome::Met));
+    }
+
+    #[test]
+    fn where_nothing_shows_whether_the_queue_is_used_a2_is_not_missed() {
+        let mut found = claimed_a2(vec![rate(false, 32, 3000.0), rate(true, 32, 900.0)]);
+        (found.bus.pcie, found.bus.queue) = (false, None);
+        assert_eq!(rates(&found).1.outcome, Outcome::NotTestable);
+    }
+
+    #[test]
+    fn small_writes_in_the_middle_of_the_card_are_no_demand() {
+        let small = |at_start| SmallWrites { rounds: 8, worst_average_s: 0.5, longest_s: 2.0, at_start };
+        let of = |at_start| {
+            let found = MarksMeasured { small_writes: Some(small(at_start)), ..MarksMeasured::default() };
+            all("C10", &found).into_iter().filter(|p| p.what.contains("small writes")).collect::<Vec<_>>()
+        };
+        assert_eq!(of(false), []);
+        let at_start = of(true);
+        assert_eq!(at_start.len(), 2);
+        assert!(at_start.iter().all(|p| p.margin.unwrap() < 0.0));
+        assert_eq!(at_start[0].outcome, Outcome::Missed, "the average of eight rounds");
+        assert_eq!(at_start[1].outcome, Outcome::Borderline, "one slow I/O");
+    }
+
+    #[test]
+    fn moving_is_for_information() {
+        let partly = PartlyUsed { used_share: 0.5, move_mb_s: Some(0.6), ..PartlyUsed::default() };
+        let found = MarksMeasured { partly_used: Some(partly), ..MarksMeasured::default() };
+        assert_eq!(all("C4", &found), all("C4", &MarksMeasured::default()));
+    }
+}

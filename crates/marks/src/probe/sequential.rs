@@ -1,0 +1,379 @@
+//! Writing in order, in recording units inside allocation units: a class is the speed of the worst unit, so the series
+//! is recorded unit by unit (Physical Layer Specification 4.13.1 to 4.13.4).
+//!
+//! A unit that is slow once is written again: a card has slow units, a host has slow moments.
+
+use super::bench::{Bench, Cut, DEPTH, Family, WriteRun};
+use super::options::Options;
+use cardscope_engine::card::{Extent, Stop, extents};
+use cardscope_model::judged_mark::{MarksMeasured, SequentialWrite, SmallWrites, UnitSpeed};
+use cardscope_model::statistics::median;
+use cardscope_model::units::{KIB, MIB, mb_per_s};
+use cardscope_probing::context::Context;
+use std::time::Duration;
+
+/// Recording unit of C10, U and V classes.
+pub(super) const LARGE: u32 = 512 * KIB as u32;
+/// Large units are judged by their worst part of this size.
+const PART: u64 = 4 * MIB;
+/// Allocation units that are written by default, and at most so many bytes of them.
+const UNITS: u64 = 4;
+const MOST_KEPT: u64 = 128 * MIB;
+/// The same where content may go and time is no matter: 1 GiB is what A classes ask for.
+const UNITS_THOROUGH: u64 = 16;
+const LEAST_THOROUGH: u64 = 1024 * MIB;
+/// A unit this much slower than the usual one is written again.
+const SLOW: f64 = 0.8;
+/// So many rounds of small writes are averaged.
+const ROUNDS: u32 = 8;
+/// Time to tidy up in.
+const REST: Duration = Duration::from_secs(1);
+/// Putting back takes about as long as writing, and saving as long as reading.
+const KEEPING: f64 = 2.5;
+
+impl Bench<'_, '_, '_> {
+    /// Writes in recording units of every size that a claimed class is recorded with.
+    pub(super) fn write_in_order(&mut self) -> Result<(), Stop> {
+        self.context.phase("writing allocation units in order");
+        // What was written before may still be tidied up inside the card; it shall not count.
+        if self.context.has_time(REST.as_secs_f64()) {
+            self.context.settle(REST);
+        }
+        let total = volume(self.options, self.cut, self.context.saves_first());
+        let mut small = Small::new(self);
+        let found = self.pass(LARGE, total, Some(&mut small))?;
+        self.into.writing.extend(found);
+        self.into.small_writes = small.summary();
+        for io in small_units(self.options, self.family, self.into) {
+            let found = self.pass(io, total.min(4 * self.cut.range), None)?;
+            self.into.writing.extend(found);
+        }
+        Ok(())
+    }
+
+    /// Writes ranges of `io` bytes until `total` is reached or the limits are.
+    fn pass(
+        &mut self,
+        io: u32,
+        total: u64,
+        mut small: Option<&mut Small>,
+    ) -> Result<Option<SequentialWrite>, Stop> {
+        let cut = self.cut;
+        let mut found = SequentialWrite {
+            io_bytes: u64::from(io),
+            au_bytes: cut.unit,
+            speed_unit_bytes: cut.speed_unit,
+            ..SequentialWrite::default()
+        };
+        let (mut seconds, mut last) = (0.0, 0.0);
+        let began = self.context.seconds();
+        while found.bytes < total {
+            let takes = last * if self.context.saves_first() { KEEPING } else { 1.0 };
+            if !self.context.may_write(2 * cut.range) || !self.context.has_time(takes) {
+                self.leave_out(rest_of(io, found.bytes, total));
+                break;
+            }
+            let stretch_began = self.context.seconds();
+            let start = self.place(cut.range);
+            let Some(write_run) = self.range(start, cut.range, io, small.as_deref_mut())? else {
+                self.leave_out(rest_of(io, found.bytes, total));
+                break;
+            };
+            let took = take(&mut found, &write_run, cut);
+            seconds += took;
+            if took == 0.0 {
+                let what = match self.context.has_time(0.0) {
+                    true => "an allocation unit could not be written or saved".to_owned(),
+                    false => rest_of(io, found.bytes, total),
+                };
+                self.leave_out(what);
+                break;
+            }
+            if let Some(small) = &mut small {
+                small.rounds(self.context, ROUNDS.div_ceil((total / cut.range).max(1) as u32))?;
+            }
+            last = self.context.seconds() - stretch_began;
+            self.into.cost.seconds = self.context.seconds() - began;
+        }
+        if found.units.is_empty() {
+            return Ok(None);
+        }
+        self.again(io, &mut found)?;
+        found.mb_s = mb_per_s(found.bytes, seconds);
+        Ok(Some(found))
+    }
+
+    /// Writes one range; with small writes at the start of the card, those go in between, every 4 MiB. `None` where the
+    /// time ends before it is saved.
+    fn range(
+        &mut self,
+        start: u64,
+        len: u64,
+        io: u32,
+        small: Option<&mut Small>,
+    ) -> Result<Option<WriteRun>, Stop> {
+        let context = &mut *self.context;
+        context.shape(LARGE.max(io), DEPTH)?;
+        if !context.prepare_in_time(&extents(start, start + len, LARGE).collect::<Vec<_>>())? {
+            return Ok(None);
+        }
+        context.shape(io, DEPTH)?;
+        let mut write_run = WriteRun::new(start);
+        let mut between = small.filter(|small| small.at_start);
+        let step = if between.is_some() { PART } else { len };
+        let step = u32::try_from(step).unwrap_or(1 << 30);
+        for part in extents(start, start + len, step) {
+            if !write_run.write(context, &mut extents(part.offset, part.end(), io))? {
+                break;
+            }
+            if let Some(small) = &mut between {
+                small.rounds(context, 1)?;
+                context.shape(io, DEPTH)?;
+            }
+        }
+        Ok(Some(write_run.excused()))
+    }
+
+    /// Writes slow units once more, twice where the two disagree; the middle figure stands. Where several units were slow
+    /// only once, it is the card that stalls now and then, and the slow figures stand.
+    fn again(&mut self, io: u32, found: &mut SequentialWrite) -> Result<(), Stop> {
+        let cut = self.cut;
+        let speeds: Vec<f64> = found.units.iter().map(|u| u.worst_4mib_mb_s).collect();
+        let least = SLOW * median(&speeds).unwrap_or(0.0);
+        let slow = (0..speeds.len()).filter(|i| speeds[*i] < least);
+        let twice = 2.0 * cut.unit as f64 / 1e6 / worst_unit(found);
+        let mut better = Vec::new();
+        for index in slow.take(4) {
+            if !self.context.may_write(2 * cut.unit) || !self.context.has_time(twice) {
+                break;
+            }
+            let first = found.units[index];
+            let mut tries = vec![first];
+            for _ in 0..2 {
+                // What the time cut off is no unit, and a second try of it none either.
+                let write_run = self.range(first.offset, cut.unit, io, None)?;
+                tries.extend(write_run.iter().flat_map(|write_run| units(write_run, cut)));
+            }
+            tries.sort_by(|a, b| a.worst_4mib_mb_s.total_cmp(&b.worst_4mib_mb_s));
+            let middle = tries[tries.len() / 2];
+            if middle.worst_4mib_mb_s >= least {
+                better.push((index, middle));
+            }
+        }
+        found.slow_once = better.len() as u32;
+        if let [(index, middle)] = better[..] {
+            found.units[index] = middle;
+            excuse(found, speeds[index], middle.worst_4mib_mb_s);
+        }
+        Ok(())
+    }
+}
+
+fn volume(options: &Options, cut: Cut, keeps: bool) -> u64 {
+    let whole = |bytes: u64| bytes.div_ceil(cut.range).max(1) * cut.range;
+    if options.thorough() {
+        return whole((UNITS_THOROUGH * cut.unit).max(LEAST_THOROUGH));
+    }
+    let wanted = (UNITS * cut.unit).max(2 * cut.range);
+    if keeps { whole(wanted.min(MOST_KEPT)) } else { whole(wanted) }
+}
+
+/// Recording units of the lower C classes: they matter where C10 is out of reach or a lower one is claimed.
+fn small_units(options: &Options, family: Family, into: &MarksMeasured) -> Vec<u32> {
+    let low: Vec<u16> =
+        options.claimed.iter().map(|c| c.mark).filter(|m| m.letter() == 'C').map(|m| m.number()).collect();
+    let slow = into.writing.first().is_some_and(|w| worst_unit(w) < 10.0);
+    if !slow && !low.iter().any(|n| *n < 10) {
+        return Vec::new();
+    }
+    let (c4, c6) = recording_units(family);
+    let mut units = vec![c6];
+    if c4 != c6 && (low.iter().any(|n| *n < 6) || into.writing.first().is_some_and(|w| worst_unit(w) < 6.0)) {
+        units.push(c4);
+    }
+    units
+}
+
+/// Recording units of C2 and C4, and of C6 (`sd-facts` 5.1).
+pub(super) fn recording_units(family: Family) -> (u32, u32) {
+    let kib = KIB as u32;
+    match family {
+        Family::Standard => (16 * kib, 64 * kib),
+        Family::High => (32 * kib, 64 * kib),
+        Family::Extended => (256 * kib, 256 * kib),
+    }
+}
+
+/// The slowest unit, by whole unit where that is at most 4 MiB and by its worst 4 MiB otherwise.
+pub(super) fn worst_unit(found: &SequentialWrite) -> f64 {
+    found.units.iter().map(|unit| unit.worst_4mib_mb_s).fold(f64::INFINITY, f64::min)
+}
+
+/// What was left out of writing in order, and why.
+fn rest_of(io: u32, done: u64, total: u64) -> String {
+    let (rest, all, kib) = ((total - done) / MIB, total / MIB, u64::from(io) / KIB);
+    format!("{rest} of {all} MiB of sequential writing with {kib} KiB: no time or write limit left")
+}
+
+/// Speeds of consecutive windows of `window` bytes, with their first byte; only whole ones.
+fn windows(write_run: &WriteRun, window: u64) -> Vec<(u64, f64)> {
+    let mut speeds: Vec<(u64, f64)> = Vec::new();
+    let (mut number, mut bytes, mut began, mut last) = (0, 0, 0.0, 0.0);
+    let mut ends: Vec<&(Extent, f64)> = write_run.ends.iter().collect();
+    ends.sort_by_key(|(extent, _)| extent.offset);
+    for (extent, end) in ends {
+        let belongs = (extent.offset - write_run.start) / window;
+        if belongs != number {
+            (number, bytes, began) = (belongs, 0, last);
+        }
+        bytes += u64::from(extent.len);
+        last = end.max(last);
+        if bytes == window && last > began {
+            speeds.push((write_run.start + number * window, mb_per_s(bytes, last - began)));
+        }
+    }
+    speeds
+}
+
+/// Takes a range into the figures; gives its seconds.
+fn take(found: &mut SequentialWrite, write_run: &WriteRun, cut: Cut) -> f64 {
+    found.units.extend(units(write_run, cut));
+    found.speed_units_mb_s.extend(windows(write_run, cut.speed_unit).into_iter().map(|(_, speed)| speed));
+    found.bytes += write_run.bytes();
+    found.longest_s = write_run.times().fold(found.longest_s, f64::max);
+    write_run.seconds()
+}
+
+fn units(write_run: &WriteRun, cut: Cut) -> Vec<UnitSpeed> {
+    let parts = windows(write_run, PART.min(cut.unit));
+    windows(write_run, cut.unit)
+        .into_iter()
+        .map(|(offset, mb_s)| {
+            let inside = parts.iter().filter(|(at, _)| (offset..offset + cut.unit).contains(at));
+            // 4 MiB are not a part of units such as 6 MiB: then the whole counts, too.
+            let worst = inside.map(|(_, speed)| *speed).fold(mb_s, f64::min);
+            UnitSpeed { offset, mb_s, worst_4mib_mb_s: worst }
+        })
+        .collect()
+}
+
+/// The speed unit that holds the one slow moment is as good as its units were when written again.
+fn excuse(found: &mut SequentialWrite, from: f64, to: f64) {
+    let worst = found.speed_units_mb_s.iter_mut().min_by(|a, b| a.total_cmp(b));
+    if let Some(worst) = worst.filter(|worst| **worst < to && from < to) {
+        *worst = to;
+    }
+}
+
+/// Small writes as a file system makes them.
+struct Small {
+    places: [Extent; 3],
+    at_start: bool,
+    ready: bool,
+    times: Vec<f64>,
+}
+
+impl Small {
+    /// At the start of the card where that is allowed; else in a unit of their own, where a card may treat them worse.
+    fn new(bench: &mut Bench<'_, '_, '_>) -> Small {
+        let (options, unit) = (bench.options, bench.cut.unit);
+        let at_start = options.thorough() && options.card_addresses && bench.context.region.start == 0;
+        let base = if at_start { 0 } else { bench.place(unit) };
+        let (quarter, sector) = (unit / 4, bench.context.sector().max(512));
+        let extent = |n: u64, len: u32| Extent { offset: base + n * quarter / 16384 * 16384, len };
+        Small {
+            places: [extent(0, 16384), extent(1, 16384), extent(2, sector)],
+            at_start,
+            ready: false,
+            times: Vec::new(),
+        }
+    }
+
+    fn rounds(&mut self, context: &mut Context<'_, '_>, count: u32) -> Result<(), Stop> {
+        context.shape(16384, 1)?;
+        if !self.ready {
+            self.ready = context.prepare_in_time(&self.places)?;
+        }
+        for _ in 0..count {
+            if !self.ready || !context.has_time(self.times.last().copied().unwrap_or(0.0)) {
+                return Ok(());
+            }
+            let Some(round) = self.round(context)? else { return Ok(()) };
+            self.times.push(round);
+        }
+        Ok(())
+    }
+
+    /// Seconds of a round; `None` where a write failed or the time ended within it.
+    fn round(&self, context: &mut Context<'_, '_>) -> Result<Option<f64>, Stop> {
+        let (mut round, mut last) = (0.0, 0.0);
+        for place in self.places {
+            let time = if context.has_time(last) { context.write(place)? } else { None };
+            let Some(time) = time else { return Ok(None) };
+            (round, last) = (round + time, time);
+        }
+        Ok(Some(round))
+    }
+
+    fn summary(&self) -> Option<SmallWrites> {
+        let over = self.times.len().min(ROUNDS as usize);
+        let averages = self.times.windows(over.max(1)).map(|w| w.iter().sum::<f64>() / w.len() as f64);
+        (over > 0).then(|| SmallWrites {
+            rounds: self.times.len() as u32,
+            worst_average_s: averages.fold(0.0, f64::max),
+            longest_s: self.times.iter().copied().fold(0.0, f64::max),
+            at_start: self.at_start,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write_run(times: &[f64]) -> WriteRun {
+        let mut at = 0.0;
+        let ends = times.iter().enumerate().map(|(i, time)| {
+            at += time;
+            (Extent { offset: 8 * MIB + i as u64 * u64::from(LARGE), len: LARGE }, at)
+        });
+        WriteRun { start: 8 * MIB, ends: ends.collect() }
+    }
+
+    #[test]
+    fn the_worst_four_mib_of_a_unit_count_and_not_its_mean() {
+        // Sixteen writes of 512 KiB: eight at 20 MB/s, eight at 8 MB/s.
+        let fast = f64::from(LARGE) / 20e6;
+        let slow = f64::from(LARGE) / 8e6;
+        let write_run = write_run(&[[fast; 8], [slow; 8]].concat());
+        let cut = Cut { unit: 8 * MIB, speed_unit: 8 * MIB, range: 8 * MIB, origin: 0 };
+        let found = units(&write_run, cut);
+        assert_eq!(found.len(), 1);
+        assert!((found[0].worst_4mib_mb_s - 8.0).abs() < 1e-6, "{found:?}");
+        // 8 MiB in 8·512 KiB/20 + 8·512 KiB/8: the harmonic mean.
+        assert!((found[0].mb_s - 2.0 / (1.0 / 20.0 + 1.0 / 8.0)).abs() < 1e-6, "{found:?}");
+    }
+
+    #[test]
+    fn what_a_recording_takes_to_begin_does_not_count_up_to_a_second() {
+        let usual = f64::from(LARGE) / 10e6;
+        let mut times = [usual; 8];
+        times[0] += 0.7;
+        let cut = Cut { unit: 4 * MIB, speed_unit: 8 * MIB, range: 8 * MIB, origin: 0 };
+        let of = |times: &[f64]| units(&write_run(times).excused(), cut)[0].mb_s;
+        assert!((of(&times) - 10.0).abs() < 1e-6);
+        // A stall of two seconds is one; and one in the middle counts in whole.
+        times[0] += 1.3;
+        assert!(of(&times) < 3.0);
+        let mut middle = [usual; 8];
+        middle[4] += 0.7;
+        assert!(of(&middle) < 4.0);
+    }
+
+    #[test]
+    fn recording_units_are_those_of_the_specification() {
+        assert_eq!(recording_units(Family::Standard), (16 << 10, 64 << 10));
+        assert_eq!(recording_units(Family::High), (32 << 10, 64 << 10));
+        assert_eq!(recording_units(Family::Extended), (256 << 10, 256 << 10));
+    }
+}

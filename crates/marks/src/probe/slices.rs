@@ -1,0 +1,124 @@
+//! When slices of random I/O are enough to tell a rate from the demands of the A classes, and what they come to.
+
+use super::margin::random_at_best;
+use cardscope_engine::target::Region;
+use cardscope_model::judged_mark::RandomRate;
+use cardscope_sd::mark::Mark;
+use cardscope_statistics::sprt;
+use cardscope_statistics::sprt::Verdict;
+
+/// Seconds of a slice.
+const SLICE: f64 = 0.25;
+/// Slices before anything is decided; the first third of them is the start-up and does not count.
+const LEAST_SLICES: usize = 12;
+/// Seconds after which a clear rate is good enough, and a close one.
+const CLEAR: f64 = 10.0;
+const CLOSE: f64 = 30.0;
+/// Seconds for what decides nothing.
+const ASIDE: f64 = 4.0;
+/// A rate within this share of a demand is close to it.
+const NEAR: f64 = 0.1;
+/// One stall that did not happen but might: the specification's busy limits for writing and reading.
+const WRITE_STALL: f64 = 0.25;
+const READ_STALL: f64 = 0.02;
+
+/// Seconds below which no test begins.
+pub(super) const LEAST: f64 = SLICE * LEAST_SLICES as f64;
+/// Slices of a test that lasts minutes.
+const SLICES_OF_A_LONG_TEST: f64 = 60.0;
+
+/// One thing to be measured.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Task {
+    pub(super) write: bool,
+    pub(super) area: Region,
+    pub(super) depth: u32,
+    pub(super) preconditioned: bool,
+    /// True where the figure decides about a mark; others only tell more.
+    pub(super) decides: bool,
+    /// What an I/O takes that needs no flash, in seconds, where it is known and no queue hides it.
+    pub(super) null_s: Option<f64>,
+    /// Seconds that it lasts, whatever is decided before: those of the specification.
+    pub(super) lasts: Option<f64>,
+}
+
+impl Task {
+    /// Seconds of a slice: a long test has as many as tell its rate.
+    pub(super) fn slice(&self) -> f64 {
+        self.lasts.map_or(SLICE, |lasts| lasts / SLICES_OF_A_LONG_TEST)
+    }
+}
+
+/// What counts: the slices after the start-up; of a test as long as the specification's all of it.
+fn counted(slices: &[(u64, f64)], task: Task) -> &[(u64, f64)] {
+    let start_up = if task.lasts.is_some() { 0 } else { slices.len() / 3 };
+    &slices[start_up..]
+}
+
+pub(super) fn iops(slices: &[(u64, f64)]) -> f64 {
+    let seconds: f64 = slices.iter().map(|(_, s)| s).sum();
+    let ios: u64 = slices.iter().map(|(n, _)| n).sum();
+    if seconds > 0.0 { ios as f64 / seconds } else { 0.0 }
+}
+
+pub(super) fn enough(slices: &[(u64, f64)], seconds: f64, task: Task) -> bool {
+    if let Some(lasts) = task.lasts {
+        return seconds >= lasts;
+    }
+    if slices.len() < LEAST_SLICES || seconds < LEAST {
+        // Where a single write takes seconds, a few slices say it all.
+        return seconds > if task.decides { CLEAR } else { ASIDE } && slices.len() >= 3;
+    }
+    if !task.decides {
+        return true;
+    }
+    let counted = counted(slices, task);
+    let rates: Vec<f64> = counted.iter().map(|(n, s)| *n as f64 / s).collect();
+    let mean = iops(counted);
+    let near = demands(task.write).into_iter().any(|demand| (mean / demand - 1.0).abs() < NEAR);
+    let limit = if near { CLOSE } else { CLEAR };
+    seconds >= limit || demands(task.write).into_iter().all(|demand| decided(counted, &rates, demand, task))
+}
+
+/// Decided by the sequential test, where the mean says the same, also if one more stall had come.
+fn decided(counted: &[(u64, f64)], rates: &[f64], demand: f64, task: Task) -> bool {
+    let mean = iops(counted);
+    let seconds: f64 = counted.iter().map(|(_, s)| s).sum();
+    let stall = if task.write { WRITE_STALL } else { READ_STALL }.max(longest_stall(counted));
+    let with_stall = mean * seconds / (seconds + stall);
+    match sprt::rate(rates, demand).verdict() {
+        Verdict::Null => with_stall >= demand,
+        // Below the demand is not enough: nobody is to be accused of what a longer test would have averaged.
+        Verdict::Alternative => random_at_best(rates, mean, task.null_s) < demand,
+        Verdict::Open => false,
+    }
+}
+
+/// What the slowest slice took longer than the median of I/Os would have.
+fn longest_stall(counted: &[(u64, f64)]) -> f64 {
+    let per_io: Vec<f64> = counted.iter().map(|(n, s)| s / (*n).max(1) as f64).collect();
+    let usual = cardscope_model::statistics::median(&per_io).unwrap_or(0.0);
+    counted.iter().map(|(n, s)| s - usual * *n as f64).fold(0.0, f64::max)
+}
+
+/// Rates that the A classes ask for, a second.
+pub(super) fn demands(write: bool) -> Vec<f64> {
+    let of =
+        |mark: Mark| if write { mark.demand().random_write_iops } else { mark.demand().random_read_iops };
+    Mark::all().filter(|mark| mark.letter() == 'A').filter_map(of).collect()
+}
+
+pub(super) fn summary(slices: &[(u64, f64)], seconds: f64, task: Task) -> Option<RandomRate> {
+    let counted = counted(slices, task);
+    (slices.len() >= 3).then(|| RandomRate {
+        write: task.write,
+        span_bytes: task.area.len,
+        depth: task.depth,
+        preconditioned: task.preconditioned,
+        iops: iops(counted),
+        slices_iops: counted.iter().map(|(n, s)| *n as f64 / s).collect(),
+        ios: slices.iter().map(|(n, _)| n).sum(),
+        seconds,
+        longest_stall_s: longest_stall(counted),
+    })
+}

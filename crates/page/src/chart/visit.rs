@@ -1,0 +1,157 @@
+//! Bars of one card: how much of its capacity is there, its speeds against what its marks demand and its bus carries, and
+//! what it is worth for each job.
+
+use super::{Bar, Bars, Caption, Chart, GB, GIGABYTES, Group, Limit, MB_S, POINTS, bar_chart};
+use crate::figure::{condition_line, trimmed};
+use cardscope_model::condition::Condition;
+use cardscope_model::job::JobScore;
+use cardscope_model::result::TestResult;
+use cardscope_model::test_name::Order;
+use cardscope_model::units::three_digits as speed;
+use cardscope_model::units::{KIB, MB, Size};
+use cardscope_model::verify::Verification;
+use cardscope_sd::mark::Mark;
+
+/// What there is of what the card announces; `None` where it announces nothing.
+pub fn capacity(found: &Verification) -> Option<Chart> {
+    let announced = found.announced_bytes as f64 / GB;
+    let all = [
+        ("usable", found.usable_bytes),
+        ("works (estimate)", found.good_bytes.filter(|good| found.usable_bytes != Some(*good))),
+        ("verified", Some(found.proven_bytes)),
+    ];
+    let known: Vec<(&str, u64)> = all.into_iter().filter_map(|(name, bytes)| Some((name, bytes?))).collect();
+    let bars = known.iter().enumerate().map(|(of, (_, bytes))| bar(of, *bytes as f64 / GB));
+    let group = Group {
+        name: format!("{} announced", Size(found.announced_bytes)),
+        bars: bars.collect(),
+        end: Some(announced),
+        ..Group::default()
+    };
+    let names = known.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let bars = Bars { unit: GIGABYTES.into(), names, groups: vec![group], ..Bars::default() };
+    (announced > 0.0).then(|| bar_chart("Capacity", Caption::default(), bars)).flatten()
+}
+
+/// Its speeds, tests of one pattern and direction beside each other; `None` where none was measured.
+pub fn speeds(results: &[TestResult], marks: &[Mark], condition: &Condition) -> Option<Chart> {
+    let bus =
+        results.iter().find_map(|r| r.bus_share.filter(|share| *share > 0.0).map(|share| r.mb_s / share));
+    let mut groups: Vec<Group> = Vec::new();
+    let mut names = Vec::new();
+    for result in results {
+        let pattern = result.test.to_string();
+        let (what, queue) = pattern.split_once(' ').unwrap_or((&pattern, ""));
+        let name = format!("{what} {}", result.op);
+        let number = groups.iter().position(|group| group.name == name).unwrap_or_else(|| {
+            groups.push(Group { name, limits: limits(result, marks, bus), ..Group::default() });
+            groups.len() - 1
+        });
+        let half = result.precision.as_ref().and_then(|p| p.ci95_percent).map(|percent| percent / 100.0);
+        let precise = half.map(|half| [result.mb_s * (1.0 - half), result.mb_s * (1.0 + half)]);
+        groups[number].bars.push(Bar { interval: precise, ..bar(names.len(), result.mb_s) });
+        names.push(result.step.clone().unwrap_or_else(|| queue.to_owned()));
+    }
+    let interval = if groups.iter().flat_map(|g| &g.bars).any(|b| b.interval.is_some()) {
+        "whiskers: 95 % interval"
+    } else {
+        ""
+    };
+    let caption = Caption::new(MB_S, "", interval, condition_line(condition));
+    bar_chart("Speed by test", caption, Bars { unit: "MB/s".into(), names, groups, ..Bars::default() })
+}
+
+/// What a test is held against: the strictest mark that demands something of such I/Os, and the bus where it is near.
+fn limits(result: &TestResult, marks: &[Mark], bus: Option<f64>) -> Vec<Limit> {
+    let random = result.test.order == Order::Random;
+    let writes = result.op.writes();
+    let of_pages = random && result.test.block == 4 * KIB;
+    let demanded = |mark: &Mark| {
+        let demand = mark.demand();
+        let iops = |rate: f64| (rate * 4096.0 / MB, format!("{} IOPS", trimmed(rate, 0)));
+        let mb_s = |speed: f64| (speed, format!("{} MB/s", trimmed(speed, 1)));
+        match (random, writes) {
+            (true, true) => demand.random_write_iops.map(iops).filter(|_| of_pages),
+            (true, false) => demand.random_read_iops.map(iops).filter(|_| of_pages),
+            (false, true) => Some(mb_s(demand.write_mb_s)),
+            (false, false) => demand.read_mb_s.map(mb_s),
+        }
+    };
+    let known = || marks.iter().filter_map(|mark| Some((mark, demanded(mark)?)));
+    let most = known().map(|(_, (value, _))| value).fold(0.0, f64::max);
+    let strictest: Vec<String> =
+        known().filter(|(_, (value, _))| *value == most).map(|(mark, _)| mark.to_string()).collect();
+    let words = known().find(|(_, (value, _))| *value == most).map(|(_, (_, words))| words);
+    let mark = words.map(|words| Limit { value: most, name: format!("{}: {words}", strictest.join(" ")) });
+    let bus = bus.filter(|_| !random);
+    let bus = bus.map(|mb_s| Limit { value: mb_s, name: format!("bus: {} MB/s", speed(mb_s)) });
+    mark.into_iter().chain(bus).collect()
+}
+
+/// What it is worth for each job, of 100 points, best first; `None` where none could be reckoned.
+pub fn jobs(jobs: &[&JobScore]) -> Option<Chart> {
+    let scored: Vec<(&str, f64)> =
+        jobs.iter().filter_map(|job| Some((job.job.as_str(), job.score?))).collect();
+    let bars = scored.iter().enumerate().map(|(of, (_, score))| bar(of, *score)).collect();
+    let names = scored.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let group = Group { name: "Score".into(), bars, ..Group::default() };
+    bar_chart(
+        "Points of 100",
+        Caption::default(),
+        Bars { unit: POINTS.into(), names, groups: vec![group], ..Bars::default() },
+    )
+}
+
+fn bar(of: usize, value: f64) -> Bar {
+    Bar { of, value, ..Bar::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::Kind;
+
+    fn result(name: &str, mb_s: f64, bus_share: Option<f64>) -> TestResult {
+        TestResult { bus_share, ..TestResult::of(name.parse().unwrap(), mb_s) }
+    }
+
+    #[test]
+    fn each_direction_is_held_against_the_strictest_mark_and_the_bus() {
+        let results = [
+            result("SEQ1M Q8T1 read", 44.0, Some(0.995)),
+            result("SEQ1M Q8T1 write", 38.8, None),
+            result("SEQ1M Q1T1 write", 38.7, None),
+            result("RND4K Q32T1 read", 9.8, None),
+        ];
+        let marks: Vec<Mark> = ["C10", "U3", "V30", "A1"].iter().map(|mark| mark.parse().unwrap()).collect();
+        let chart = speeds(&results, &marks, &Condition::default()).unwrap();
+        let Kind::Bars(bars) = chart.kind else { panic!("bars") };
+        let said: Vec<String> = bars
+            .groups
+            .iter()
+            .map(|g| {
+                let limits: Vec<&str> = g.limits.iter().map(|limit| limit.name.as_str()).collect();
+                format!("{} {} {}", g.name, g.bars.len(), limits.join(", "))
+            })
+            .collect();
+        insta::assert_snapshot!(said.join("\n"), @r"
+        SEQ1M read 1 bus: 44.2 MB/s
+        SEQ1M write 2 U3 V30: 30 MB/s, bus: 44.2 MB/s
+        RND4K read 1 A1: 1500 IOPS
+        ");
+        assert!(!bars.recurs(), "each bar has a name of its own");
+    }
+
+    #[test]
+    fn the_capacity_is_held_against_what_is_announced() {
+        let found = Verification {
+            announced_bytes: 1_000_000_000_000,
+            usable_bytes: Some(52_000_000_000),
+            proven_bytes: 600_000_000,
+            ..Verification::default()
+        };
+        let Kind::Bars(bars) = capacity(&found).unwrap().kind else { panic!("bars") };
+        assert_eq!((bars.scale_end(&bars.groups[0]), bars.names.len()), (1000.0, 2));
+        assert_eq!(capacity(&Verification::default()), None);
+    }
+}

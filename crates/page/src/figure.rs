@@ -1,0 +1,186 @@
+//! Numbers as people read them: as many digits as mean something, and a unit that fits. What is not a number is a dash.
+
+use cardscope_model::condition::Condition;
+use cardscope_model::test_name::TestName;
+use cardscope_model::units::LARGE;
+pub use cardscope_model::units::{NO_NUMBER as NONE, decimals, three_digits as speed};
+use unicode_width::UnicodeWidthStr;
+
+/// A share from 0 to 1 in percent, never rounded up to all of it: `99.9 %`.
+pub fn percent(share: f64) -> String {
+    match share * 100.0 {
+        v if !v.is_finite() => NONE.to_owned(),
+        v if v >= 100.0 => "100 %".to_owned(),
+        v => format!("{} %", trimmed(v.min(99.9), 1)),
+    }
+}
+
+/// A time given in microseconds, in the unit that fits.
+pub fn time_us(us: f64) -> String {
+    match us {
+        v if !v.is_finite() => NONE.to_owned(),
+        v if v >= 999_500.0 => format!("{} s", speed(v / 1e6)),
+        v if v >= 999.5 => format!("{} ms", speed(v / 1e3)),
+        v => format!("{} µs", speed(v)),
+    }
+}
+
+/// A duration in seconds as `1 h 02 min`, `3 min 05 s`, `4.2 s` or `12 ms`.
+pub fn duration(seconds: f64) -> String {
+    let whole = seconds.round() as u64;
+    match whole {
+        _ if !seconds.is_finite() => NONE.to_owned(),
+        s if s >= 3600 => format!("{} h {:02} min", s / 3600, s % 3600 / 60),
+        s if s >= 60 => format!("{} min {:02} s", s / 60, s % 60),
+        _ if (1e-3..0.05).contains(&seconds) => format!("{:.0} ms", seconds * 1e3),
+        _ => format!("{seconds:.1} s"),
+    }
+}
+
+/// A number as a tool printed it: its own digits, of means of such numbers at most three decimals.
+pub fn printed(value: f64) -> String {
+    match value {
+        v if !v.is_finite() => NONE.to_owned(),
+        v if v.abs() >= LARGE => format!("{v:.3e}"),
+        v => trimmed(v, 3),
+    }
+}
+
+/// A number with so many decimals, those left out that are 0 to the end.
+pub fn trimmed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    let short = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    if short == "-0" { "0".to_owned() } else { short.to_owned() }
+}
+
+/// Its two ends, written alike: `310 … 498`.
+pub fn interval([low, high]: [f64; 2], write: impl Fn(f64) -> String) -> String {
+    format!("{} … {}", write(low), write(high))
+}
+
+/// A count with its noun: `1 run`, `3 runs`.
+pub fn count(n: impl Into<u64>, noun: &str) -> String {
+    let n = n.into();
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
+/// Names in a sentence: `U3`, `U3 and V30`, `C10, U3 and V30`.
+pub fn listing<S: AsRef<str>>(names: &[S]) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, before)) => format!("{} and {last}", before.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// A text as a sentence: its first letter large, and a full stop behind it.
+pub fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first: String = letters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
+    let end = if text.ends_with(['.', '!', '?', ':']) { "" } else { "." };
+    format!("{first}{}{end}", letters.as_str())
+}
+
+/// A text as an answer: one line of 80 columns with a full stop, cut behind a word where it is longer.
+pub fn in_a_line(text: &str) -> String {
+    let stopped = if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") };
+    match &wrapped(&stopped, ANSWER)[..] {
+        [] | [_] => stopped,
+        [first, ..] => format!("{}…", wrapped(first, ANSWER - 1).first().unwrap_or(first)),
+    }
+}
+
+/// Columns of an answer.
+pub const ANSWER: usize = 80;
+
+/// Units that stay with their number.
+const UNITS: [&str; 14] =
+    ["%", "bytes", "kB", "KiB", "MB", "MiB", "GB", "GiB", "TB", "MB/s", "IOPS", "s", "ms", "min"];
+
+/// Whether a word is a unit, whatever ends the sentence or the bracket behind it.
+fn is_unit(word: &str) -> bool {
+    UNITS.contains(&word.trim_end_matches(['.', ',', ';', ':', ')']))
+}
+
+/// The words of a text; digits in groups of three are one, and so are a number and its unit.
+pub(crate) fn words(text: &str) -> Vec<String> {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let group =
+            word.get(..3).is_some_and(digits) && !word[3..].starts_with(|c: char| c.is_alphanumeric());
+        match words.last_mut() {
+            Some(last) if is_unit(word) && last.ends_with(|c: char| c.is_ascii_digit()) => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            Some(last) if group && last.rsplit(' ').next().is_some_and(|l| l.len() <= 3 && digits(l)) => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words
+}
+
+/// A text in lines of so many characters; a longer word has a line to itself, and no number is parted between its digits.
+pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in words(text) {
+        match lines.last_mut() {
+            Some(line) if line.width() + 1 + word.width() <= columns => {
+                line.push(' ');
+                line.push_str(&word);
+            }
+            _ => lines.push(word),
+        }
+    }
+    lines
+}
+
+/// A test by its name, with its step where a recipe has it twice.
+pub fn test_of(test: TestName, step: Option<&str>) -> String {
+    step.map_or_else(|| test.to_string(), |step| format!("{test} ({step})"))
+}
+
+/// A condition in one line: `cooling active · reader slot`.
+pub fn condition_line(condition: &Condition) -> String {
+    let words = condition.iter().map(|(word, value)| format!("{} {value}", word.replace('_', " ")));
+    words.collect::<Vec<_>>().join(" · ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_carry_as_many_digits_as_they_deserve() {
+        assert_eq!([speed(1.2345), speed(20.4), speed(834.2)], ["1.23", "20.4", "834"]);
+        assert_eq!([time_us(47.2), time_us(1335.9), time_us(2.5e6)], ["47.2 µs", "1.34 ms", "2.50 s"]);
+        assert_eq!([duration(4.2), duration(185.0), duration(3720.0)], ["4.2 s", "3 min 05 s", "1 h 02 min"]);
+        assert_eq!([printed(404.0), printed(4.7), printed(1.0 / 3.0)], ["404", "4.7", "0.333"]);
+    }
+
+    #[test]
+    fn a_number_is_not_parted_and_a_long_answer_is_cut_behind_a_word() {
+        assert_eq!(
+            words("of 16 012 804 096 bytes, 12 in 300"),
+            ["of", "16 012 804 096 bytes,", "12", "in", "300"]
+        );
+        assert_eq!(wrapped("holds 16 012 804 096 bytes", 12), ["holds", "16 012 804 096 bytes"]);
+        assert_eq!(in_a_line("KDiskMark Default"), "KDiskMark Default.");
+        let long = in_a_line(&"a word ".repeat(20));
+        assert!(long.width() <= 80 && long.ends_with('…'), "{long}");
+        assert_eq!(in_a_line(&"x".repeat(90)).width(), 91, "a name without a blank stays whole");
+    }
+
+    #[test]
+    fn what_is_no_number_is_a_dash_and_what_is_absurd_stays_short() {
+        for write in [speed, time_us, duration, printed] {
+            assert_eq!([write(f64::NAN), write(f64::INFINITY), write(f64::NEG_INFINITY)], [NONE; 3]);
+        }
+        assert!(speed(1e300).len() < 12 && printed(-1e300).len() < 12);
+    }
+}

@@ -1,0 +1,146 @@
+//! Pieces of HTML: text that may stand anywhere, tables, findings. What a card or its owner says is a stranger's text.
+
+use crate::specification;
+use crate::tree::Remark;
+use crate::tree::table::{Column, Table};
+use cardscope_model::outside;
+use std::fmt::Write;
+
+/// How every page begins: by this a page of ours is known again, and may be replaced by a newer one.
+pub const HEAD: &str = "<!DOCTYPE html>\n<!-- Cardscope page -->\n";
+
+/// A table in a box that scrolls by itself where it is too wide; in a heat map a cell has the shade of its share.
+pub(crate) fn grid(table: &Table) -> String {
+    let words = |column: usize| column > 0 && table.columns().get(column).is_some_and(|c| c.words);
+    let class = |row: Option<usize>, column: usize| {
+        let shade = row.and_then(|row| table.share(row, column)).map(|share| format!("s{}", shade(share)));
+        let words = words(column).then(|| "words".to_owned());
+        let all: Vec<String> = words.into_iter().chain(shade).collect();
+        if all.is_empty() { String::new() } else { format!(" class=\"{}\"", all.join(" ")) }
+    };
+    let heads = table.columns().iter().enumerate();
+    let head = |(column, one): (usize, &Column)| match one.head.is_empty() {
+        true => "<td></td>".to_owned(),
+        false => format!("<th scope=\"col\"{}>{}</th>", class(None, column), escaped(&one.head)),
+    };
+    let head: String = heads.map(head).collect();
+    let mut out =
+        format!("<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n");
+    for (number, row) in table.rows().iter().enumerate() {
+        let cell = |(column, text): (usize, &String)| match column {
+            0 => format!("<th scope=\"row\">{}</th>", escaped(text)),
+            _ => format!("<td{}>{}</td>", class(Some(number), column), escaped(text)),
+        };
+        let line: String = row.iter().enumerate().map(cell).collect();
+        let _ = writeln!(out, "<tr>{line}</tr>");
+    }
+    out.push_str("</tbody>\n</table></div>\n");
+    out
+}
+
+/// The shade of a share from 0 to 1, in ten steps; the last is the best alone.
+fn shade(share: f64) -> usize {
+    if share >= 1.0 { 10 } else { (share.max(0.0) * 10.0) as usize }
+}
+
+/// Findings and caveats as a list, each with what it rests on.
+pub(crate) fn remarks(remarks: &[Remark]) -> String {
+    format!("<ul class=\"findings\">\n{}</ul>\n", remarks.iter().map(remark).collect::<String>())
+}
+
+fn remark(remark: &Remark) -> String {
+    let class = remark.word().unwrap_or("caveat");
+    let evidence: Vec<String> = remark
+        .evidence
+        .iter()
+        .map(|(what, value)| format!("{}: {}", escaped(what), escaped(value)))
+        .collect();
+    let mut out = format!("<li class=\"{class}\"><b>{}</b>", prose(&remark.text));
+    if !evidence.is_empty() {
+        let _ = write!(out, "<br><small>{}</small>", evidence.join(" · "));
+    }
+    if let Some(advice) = &remark.advice {
+        let _ = write!(out, "<br>{}", prose(advice));
+    }
+    out.push_str("</li>\n");
+    out
+}
+
+/// What can be unfolded, with attributes; nothing where it is empty.
+pub(crate) fn folded(summary: &str, attributes: &str, body: &str) -> String {
+    if body.is_empty() {
+        return String::new();
+    }
+    format!("<details{attributes}><summary>{}</summary>\n{body}</details>\n", escaped(summary))
+}
+
+/// Names and values below a heading as a list, each with its place in a specification, where it has one; nothing where there
+/// are none.
+pub(crate) fn facts(head: &str, facts: &[(String, String)]) -> String {
+    let title = |name: &str| specification::place(head, name).map(|place| format!(" title=\"{place}\""));
+    let row = |(name, value): &(String, String)| {
+        let title = title(name).unwrap_or_default();
+        format!("<dt{title}>{}</dt><dd>{}</dd>\n", escaped(name), prose(value))
+    };
+    let rows: String = facts.iter().map(row).collect();
+    if rows.is_empty() { rows } else { format!("<dl>\n{rows}</dl>\n") }
+}
+
+/// Lines of HTML as a list; nothing where there are none.
+pub(crate) fn list(lines: impl IntoIterator<Item = String>) -> String {
+    let lines: String = lines.into_iter().map(|line| format!("<li>{line}</li>\n")).collect();
+    if lines.is_empty() { lines } else { format!("<ul>\n{lines}</ul>\n") }
+}
+
+/// Running text: what stands between backticks is typed as it is, and elsewhere a number stays with what follows it.
+pub(crate) fn prose(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        // One backtick has no other one.
+        return glued(&escaped(text));
+    }
+    let part = |(number, part): (usize, &&str)| match number.is_multiple_of(2) {
+        true => glued(&escaped(part)),
+        false => format!("<code>{}</code>", escaped(part)),
+    };
+    parts.iter().enumerate().map(part).collect()
+}
+
+/// No line ends between a number and its unit, or within a grouped number.
+fn glued(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut before = ' ';
+    for c in text.chars() {
+        out.push(if c == ' ' && before.is_ascii_digit() { '\u{a0}' } else { c });
+        before = c;
+    }
+    out
+}
+
+/// Text that may stand anywhere in HTML; what a card says of itself is a stranger's text.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in outside::page(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_keeps_its_unit_and_what_is_to_be_typed_stays_as_it_is() {
+        assert_eq!(prose("load 10 GB: 13.3 s <b>"), "load 10\u{a0}GB: 13.3\u{a0}s &lt;b&gt;");
+        assert_eq!(prose("give `check --runs 3 X`, twice"), "give <code>check --runs 3 X</code>, twice");
+        assert_eq!(prose("a card named ` 1 x"), "a card named ` 1\u{a0}x");
+    }
+}

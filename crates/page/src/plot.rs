@@ -1,0 +1,354 @@
+//! Charts drawn with characters, for terminals: curves as points by series with ticks and lines across, speed over the
+//! addresses as a row of blocks.
+
+use crate::chart::{Addresses, Chart, Kind, Lines};
+use crate::ruler::{Ruler, named};
+use cardscope_model::card_map::plot::{Axis, Plot};
+use cardscope_model::units::Size;
+
+/// Columns of the picture itself; with the ticks at its left it fits a terminal of 80.
+const WIDTH: usize = 60;
+
+/// Rows of the picture itself.
+const HEIGHT: usize = 12;
+
+/// So many ticks fit below and beside it.
+const TICKS: (usize, usize) = (6, 5);
+
+/// A character a series, in their order; further series begin again.
+const GLYPHS: [char; 6] = ['*', 'o', '+', 'x', '#', '@'];
+
+/// The chart, each line ended; one line that says so where there is nothing to draw. Bars and flash are pictures of
+/// tables that a terminal shows as they are.
+pub fn text(chart: &Chart) -> String {
+    match &chart.kind {
+        Kind::Lines(lines) => curves(&chart.title, lines),
+        Kind::Addresses(addresses) => strips(&chart.title, addresses),
+        Kind::Bars(_) | Kind::Flash(_) => String::new(),
+    }
+}
+
+fn curves(title: &str, lines: &Lines) -> String {
+    let plot = &lines.plot;
+    let points = || plot.series.iter().flat_map(|s| s.points.iter());
+    let drawn = || points().filter(|(x, y)| x.is_finite() && y.is_finite());
+    let x = Ruler::tight(&plot.x, drawn().map(|p| p.0), TICKS.0);
+    let y = Ruler::over(&plot.y, drawn().map(|p| p.1), TICKS.1);
+    let (Some(x), Some(y)) = (x, y) else { return format!("{title}: nothing to draw\n") };
+    let mut canvas = Canvas::new(WIDTH, HEIGHT);
+    for at in plot.marks.iter().filter_map(|(at, _)| x.place(*at)) {
+        canvas.line_across(at);
+    }
+    for (number, series) in plot.series.iter().enumerate() {
+        let places = series.points.iter().filter_map(|p| Some((x.place(p.0)?, y.place(p.1)?)));
+        canvas.series(&places.collect::<Vec<_>>(), GLYPHS[number % GLYPHS.len()]);
+    }
+    let (body, foot) = (body(&canvas, &y, &plot.y), foot(&x, &plot.x, margin(&y)));
+    format!("{title}\n{body}{foot}{}", legend(plot, &x))
+}
+
+/// Columns that the ticks at the left take.
+fn margin(y: &Ruler) -> usize {
+    y.ticks(TICKS.1).iter().map(|t| y.write(*t).chars().count()).max().unwrap_or(0).max(4)
+}
+
+fn body(canvas: &Canvas, y: &Ruler, axis: &Axis) -> String {
+    let margin = margin(y);
+    let mut labels = vec![String::new(); HEIGHT];
+    for tick in y.ticks(TICKS.1) {
+        if let Some(place) = y.place(tick) {
+            labels[row(place, HEIGHT)] = y.write(tick);
+        }
+    }
+    let mut out = format!("{:>margin$} ({})\n", "", named(axis));
+    for (label, row) in labels.iter().zip(canvas.rows()) {
+        let edge = if label.is_empty() { '│' } else { '┤' };
+        out += format!("{label:>margin$} {edge}{row}").trim_end();
+        out.push('\n');
+    }
+    out
+}
+
+/// The axis below, its ticks, and what it is.
+fn foot(x: &Ruler, axis: &Axis, margin: usize) -> String {
+    let mut edge = vec!['─'; WIDTH];
+    let mut labels = vec![' '; WIDTH + 12];
+    let mut free = 0;
+    for tick in x.ticks(TICKS.0) {
+        let Some(place) = x.place(tick) else { continue };
+        let column = column(place, WIDTH);
+        let label = x.write(tick);
+        let start = column.saturating_sub(label.chars().count() / 2);
+        if start < free {
+            continue;
+        }
+        edge[column] = '┬';
+        for (i, c) in label.chars().enumerate() {
+            if let Some(cell) = labels.get_mut(start + i) {
+                *cell = c;
+            }
+        }
+        free = start + label.chars().count() + 1;
+    }
+    let edge: String = edge.into_iter().collect();
+    let labels: String = labels.into_iter().collect();
+    format!(
+        "{:>margin$} └{edge}\n{:>margin$}  {}\n{:>margin$}  {}\n",
+        "",
+        "",
+        labels.trim_end(),
+        "",
+        named(axis)
+    )
+}
+
+/// Which character is which series, where there are several, and what the lines across are.
+fn legend(plot: &Plot, x: &Ruler) -> String {
+    let mut out = String::new();
+    if plot.series.len() > 1 {
+        let names = plot.series.iter().enumerate();
+        let names = names.map(|(i, s)| format!("{} {}", GLYPHS[i % GLYPHS.len()], s.name));
+        out += &format!("  {}\n", names.collect::<Vec<_>>().join("   "));
+    }
+    for (at, name) in plot.marks.iter().filter(|(at, _)| x.place(*at).is_some()) {
+        let unit = if x.ticks_have_units() { String::new() } else { format!(" {}", plot.x.unit) };
+        out += &format!("  ┆ at {}: {name}\n", format!("{}{unit}", x.write(*at)).trim_end());
+    }
+    out
+}
+
+/// A share from 0 to 1 as the height of a column.
+pub fn step(share: f64) -> char {
+    BARS[((share * 8.0).ceil() as usize).clamp(1, 8) - 1]
+}
+
+/// Heights of a column, and shares of what was lost in one.
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+const LOST: &str = "      . below 1 % of the column's bytes, : below 10 %, # more, or an I/O failed";
+
+/// One character a column: the taller, the faster its slowest part; marks below for what was lost.
+fn strips(title: &str, map: &Addresses) -> String {
+    let mut lines = vec![title.to_owned()];
+    for strip in &map.strips {
+        let most = strip.columns.iter().flatten().copied().fold(0.0, f64::max);
+        let bar = |mb_s: &Option<f64>| match mb_s {
+            Some(mb_s) if most > 0.0 => step(mb_s / most),
+            Some(_) => BARS[0],
+            None => ' ',
+        };
+        let (name, said) = strip.name.split_once(": ").unwrap_or((&strip.name, ""));
+        lines.push(format!("{name:5} {}", strip.columns.iter().map(bar).collect::<String>()));
+        lines.push(format!("      {said}{}", strip.slowest));
+    }
+    if !map.lost.is_empty() {
+        let mark = |share: &f64| match *share {
+            0.0 => ' ',
+            share if share < 0.01 => '.',
+            share if share < 0.1 => ':',
+            _ => '#',
+        };
+        lines.push(format!("bad   {}", map.lost.iter().map(mark).collect::<String>()));
+        lines.push(LOST.to_owned());
+    }
+    lines.push(format!("      a column is {} of {}", Size(map.column_bytes), Size(map.bytes)));
+    lines.iter().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+/// The cells of a picture.
+struct Canvas {
+    cells: Vec<Vec<char>>,
+    width: usize,
+}
+
+/// Joins two points of a series.
+const BETWEEN: char = '·';
+
+/// A place worth a line across.
+const ACROSS: char = '┆';
+
+/// Column of a place from 0 to 1.
+fn column(place: f64, width: usize) -> usize {
+    ((place * (width - 1) as f64).round() as usize).min(width - 1)
+}
+
+/// Row of a place from 0 (bottom, the last row) to 1.
+fn row(place: f64, height: usize) -> usize {
+    height - 1 - column(place, height)
+}
+
+impl Canvas {
+    fn new(width: usize, height: usize) -> Canvas {
+        Canvas { cells: vec![vec![' '; width]; height], width }
+    }
+
+    fn line_across(&mut self, place: f64) {
+        let column = column(place, self.width);
+        self.cells.iter_mut().for_each(|row| row[column] = ACROSS);
+    }
+
+    /// Points with places from 0 to 1, joined in their order where they are fewer than the columns.
+    fn series(&mut self, places: &[(f64, f64)], glyph: char) {
+        let height = self.cells.len();
+        let cells: Vec<(usize, usize)> =
+            places.iter().map(|(x, y)| (column(*x, self.width), row(*y, height))).collect();
+        if cells.len() < self.width {
+            cells.windows(2).for_each(|pair| self.join(pair[0], pair[1]));
+        }
+        for (column, row) in cells {
+            self.cells[row][column] = glyph;
+        }
+    }
+
+    fn join(&mut self, from: (usize, usize), to: (usize, usize)) {
+        let steps = from.0.abs_diff(to.0).max(from.1.abs_diff(to.1));
+        let between =
+            |a: usize, b: usize, share: f64| (a as f64 + (b as f64 - a as f64) * share).round() as usize;
+        for step in 1..steps {
+            let share = step as f64 / steps as f64;
+            let cell = &mut self.cells[between(from.1, to.1, share)][between(from.0, to.0, share)];
+            if matches!(*cell, ' ' | ACROSS) {
+                *cell = BETWEEN;
+            }
+        }
+    }
+
+    fn rows(&self) -> impl Iterator<Item = String> {
+        self.cells.iter().map(|row| row.iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::card_map::plot::{Plot, Scale, Series};
+
+    fn series(name: &str, points: &[(f64, f64)]) -> Series {
+        Series { name: name.to_owned(), points: points.to_vec() }
+    }
+
+    /// Speed by size of a write, as published for a Lexar 16 GB card.
+    fn curve() -> Plot {
+        let kib = [4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 2048.0, 4096.0];
+        let of = |speeds: [f64; 10]| kib.iter().map(|k| k * 1024.0).zip(speeds).collect::<Vec<_>>();
+        let in_order = of([2.0, 3.2, 5.8, 7.5, 8.7, 9.4, 10.4, 10.8, 11.2, 11.2]);
+        let at_random = of([1.06, 2.63, 4.7, 6.94, 9.06, 10.7, 11.7, 12.2, 12.7, 9.84]);
+        Plot {
+            title: "Write speed by size".to_owned(),
+            x: Axis::new("bytes of a write", "bytes", Scale::Log2),
+            y: Axis::new("speed", "MB/s", Scale::Log10),
+            series: vec![series("in order", &in_order), series("at random", &at_random)],
+            marks: vec![(16384.0, "page".to_owned())],
+        }
+    }
+
+    #[test]
+    fn the_write_curve_of_a_published_review() {
+        insta::assert_snapshot!(text(&Chart::from(&curve())), @r"
+        Write speed by size
+             (speed, MB/s)
+          20 ┤            ┆
+             │            ┆
+             │            ┆               ··o····o·····o···········o·····*
+          10 ┤            ┆         ··o·····*··                       ···o
+             │            ┆   ··o···
+           5 ┤           ·o···
+             │        ··· ┆
+             │    ··o·    ┆
+           2 ┤*·····      ┆
+             │   ·        ┆
+             │ ··         ┆
+           1 ┤o           ┆
+             └┬───────────┬───────────┬──────────┬───────────┬───────────┬
+              4 KiB    16 KiB      64 KiB     256 KiB      1 MiB       4 MiB
+              bytes of a write
+          * in order   o at random
+          ┆ at 16 KiB: page
+        ");
+    }
+
+    /// Ten minutes, a second a point: 45 MB/s, and 12 from the fifth minute on.
+    fn cache_end() -> Plot {
+        let speed = |s: u32| if s < 300 { 45.0 } else { 12.0 } + f64::from(s % 7);
+        Plot {
+            title: "Speed over time".to_owned(),
+            x: Axis::new("time", "s", Scale::Linear),
+            y: Axis::new("speed", "MB/s", Scale::Linear),
+            series: vec![series("write", &(0..600).map(|s| (f64::from(s), speed(s))).collect::<Vec<_>>())],
+            marks: vec![(300.0, "cache end".to_owned())],
+        }
+    }
+
+    #[test]
+    fn a_cache_that_ends_is_a_step_above_an_axis_that_begins_at_nothing() {
+        insta::assert_snapshot!(text(&Chart::from(&cache_end())), @r"
+        Speed over time
+             (speed, MB/s)
+          60 ┤                              ┆
+             │                              ┆
+             │******************************┆
+             │******************************┆
+          40 ┤                              ┆
+             │                              ┆
+             │                              ┆
+          20 ┤                              ┆
+             │                              ******************************
+             │                              ******************************
+             │                              ┆
+           0 ┤                              ┆
+             └┬─────────┬─────────┬─────────┬────────┬─────────┬──────────
+              0        100       200       300      400       500
+              time, s
+          ┆ at 300 s: cache end
+        ");
+    }
+
+    #[test]
+    fn whatever_was_measured_is_drawn_within_the_width_of_a_terminal_or_said_to_be_nothing() {
+        let scales = [Scale::Linear, Scale::Log2, Scale::Log10];
+        let strange: [&[(f64, f64)]; 8] = [
+            &[],
+            &[(f64::NAN, 1.0), (1.0, f64::INFINITY)],
+            &[(0.0, 0.0)],
+            &[(5.0, 7.0)],
+            &[(1e18, 1e-9), (1.0, 1e12)],
+            &[(-3.0, -2.0), (-1.0, -8.0)],
+            &[(1.0, 5.0), (2.0, 5.0), (3.0, 5.0)],
+            &[(512.0, 0.001), (4e12, 0.0011)],
+        ];
+        for (points, pair) in strange.iter().flat_map(|p| (0..9).map(move |pair| (p, pair))) {
+            let (x, y) = (&scales[pair / 3], &scales[pair % 3]);
+            let plot = Plot {
+                x: Axis::new("x", "bytes", *x),
+                y: Axis::new("y", "µs", *y),
+                series: vec![series("a", points)],
+                marks: vec![(2.0, "two".to_owned()), (f64::NAN, "nowhere".to_owned())],
+                ..curve()
+            };
+            let drawn = text(&Chart::from(&plot));
+            assert!(drawn.lines().all(|line| line.chars().count() <= 90), "{points:?} {x:?} {y:?}:\n{drawn}");
+            assert!(
+                drawn.contains('*') || drawn.contains("nothing to draw"),
+                "{points:?} {x:?} {y:?}:\n{drawn}"
+            );
+        }
+    }
+
+    #[test]
+    fn speeds_are_shown_from_0_on_and_temperatures_are_not() {
+        let from = |unit: &str| {
+            let axis = Axis::new("", unit, Scale::Linear);
+            Ruler::over(&axis, [14.0, 20.4, 20.2].into_iter(), 5).unwrap().place(0.0)
+        };
+        assert_eq!((from("MB/s"), from("µs"), from("°C")), (Some(0.0), Some(0.0), None));
+    }
+
+    #[test]
+    fn a_logarithmic_range_has_ticks_however_near_its_values_are_to_each_other() {
+        for scale in [Scale::Log10, Scale::Log2] {
+            for values in [[21.0, 28.0], [21.0, 21.0], [0.000_3, 0.000_31]] {
+                let ruler = Ruler::over(&Axis::new("", "MB/s", scale), values.into_iter(), 5).unwrap();
+                assert!(ruler.ticks(5).len() >= 2, "{scale:?} {values:?}: {:?}", ruler.ticks(5));
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Charts as PNG, drawn from their SVG with a font of our own: the same picture on every machine, with or without fonts
+//! on it. Letters that the font does not have (Chinese, Arabic …) are taken from the system's fonts, where it has them.
+//!
+//! The font is DejaVu Sans, cut down to the letters that figures and names need; `fonts/LICENSE` is its licence.
+
+use crate::chart::Chart;
+use crate::svg::{self, Medium, Picture};
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::{Options, Tree, fontdb::Database};
+use std::sync::{Arc, LazyLock};
+
+const FONTS: [&[u8]; 2] =
+    [include_bytes!("../fonts/DejaVuSans.ttf"), include_bytes!("../fonts/DejaVuSans-Bold.ttf")];
+
+/// What every picture says of its maker.
+pub const MADE_BY: &str = "Made by Cardscope";
+
+const FAMILY: &str = "DejaVu Sans";
+
+/// Pixels for each unit of the picture: sharp on screens of today, and in print.
+const SCALE: f64 = 2.0;
+
+/// More pixels than this take more memory (4 bytes each) than a picture is worth; larger ones are drawn coarser.
+const MOST_PIXELS: f64 = 30e6;
+
+/// Coarser than this nobody reads it.
+const LEAST_SCALE: f64 = 0.5;
+
+/// Why there is no picture.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PngError {
+    /// Nothing is in the chart.
+    #[error("there is nothing to draw")]
+    Nothing,
+    /// More is in it than fits a picture.
+    #[error(
+        "a picture of {width} by {height} could not be read by anybody; choose fewer cards or tests, or write .svg"
+    )]
+    TooLarge {
+        /// Units to the right.
+        width: u32,
+        /// Units down.
+        height: u32,
+    },
+    /// The drawer refused it.
+    #[error("the picture could not be drawn: {0}")]
+    Refused(String),
+}
+
+/// The chart as PNG.
+///
+/// # Errors
+/// Where there is nothing to draw, or far too much.
+pub fn png(chart: &Chart) -> Result<Vec<u8>, PngError> {
+    let Some(Picture { text, width, height }) = svg::picture(chart, Medium::Fixed) else {
+        return Err(PngError::Nothing);
+    };
+    let scale = SCALE.min((MOST_PIXELS / (width * height)).sqrt());
+    let too_large = PngError::TooLarge { width: width as u32, height: height as u32 };
+    if scale < LEAST_SCALE {
+        return Err(too_large);
+    }
+    let options = Options { fontdb: fonts(&text), font_family: FAMILY.into(), ..Options::default() };
+    let tree = Tree::from_str(&text, &options).map_err(|error| PngError::Refused(error.to_string()))?;
+    let pixels = |units: f64| (units * scale).ceil() as u32;
+    let mut picture = Pixmap::new(pixels(width), pixels(height)).ok_or(too_large)?;
+    resvg::render(&tree, Transform::from_scale(scale as f32, scale as f32), &mut picture.as_mut());
+    encoded(picture).map_err(|error| PngError::Refused(error.to_string()))
+}
+
+/// As a file that says who made it (the keyword is PNG's own, 11.3.3.2): only such a one is replaced without being asked to.
+fn encoded(picture: Pixmap) -> Result<Vec<u8>, png::EncodingError> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, picture.width(), picture.height());
+    encoder.set_color(png::ColorType::Rgba);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.add_text_chunk("Software".to_owned(), MADE_BY.to_owned())?;
+    encoder.write_header()?.write_image_data(&picture.take_demultiplied())?;
+    Ok(bytes)
+}
+
+/// Our font alone.
+static OURS: LazyLock<Arc<Database>> = LazyLock::new(|| Arc::new(with_ours(Database::new())));
+
+fn with_ours(mut fonts: Database) -> Database {
+    FONTS.iter().for_each(|font| fonts.load_font_data(font.to_vec()));
+    fonts.set_sans_serif_family(FAMILY);
+    fonts
+}
+
+/// Our font, and those of the system only where a letter needs them: loading them takes time.
+fn fonts(text: &str) -> Arc<Database> {
+    // As `fonts/README.md` names them, and the ends of lines.
+    let ours = |c: char| matches!(c, '\n' | ' '..='\u{24f}' | '\u{370}'..='\u{3ff}' | '\u{400}'..='\u{45f}' | '\u{2000}'..='\u{205e}' | '\u{fffd}');
+    if text.chars().all(ours) {
+        return Arc::clone(&OURS);
+    }
+    let mut all = Database::new();
+    all.load_system_fonts();
+    Arc::new(with_ours(all))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_to_draw_is_no_picture() {
+        let nothing = Chart::from(&cardscope_model::card_map::plot::Plot::default());
+        assert_eq!(png(&nothing), Err(PngError::Nothing));
+    }
+}

@@ -1,0 +1,28 @@
+//! Partition table and file systems that are on a card, as facts.
+
+use crate::tree::{Fact, fact};
+use cardscope_model::present_layout::{Partition, PresentLayout};
+use cardscope_model::units::{BinarySize, grouped};
+
+/// How what stands on a card is laid out.
+pub fn present_facts(present: &PresentLayout) -> Vec<Fact> {
+    let table = present.table.as_ref().map_or_else(|| "none".to_owned(), |table| table.to_uppercase());
+    let mut facts = vec![fact("partition table", table)];
+    facts.extend(present.partitions.iter().map(|p| (p.name(), partition(p))));
+    let unit = format!("{}: {}", BinarySize(present.unit_bytes), present.unit_source);
+    facts.push(fact("files should begin on", unit));
+    facts
+}
+
+fn partition(p: &Partition) -> String {
+    let what = p.volume.as_ref().map_or_else(
+        || "file system not understood".to_owned(),
+        |v| format!("{}, clusters of {}", v.file_system, BinarySize(v.cluster_bytes)),
+    );
+    let place = if p.aligned { "on the unit" } else { "off the unit" };
+    format!(
+        "{what}; begins at byte {}, its files at byte {} ({place})",
+        grouped(p.start_bytes),
+        grouped(p.data_start_bytes)
+    )
+}

@@ -1,0 +1,194 @@
+//! What is inside a card: a block with its pages, and blocks that stay open, as timing shows them; and a strip a direction
+//! over the card's addresses: the taller and fuller a column, the faster its slowest part. Below them what was lost.
+
+use super::palette::{DIM, Drawing, END, LINE, N, cut, text_line};
+use crate::chart::{Addresses, Flash};
+use crate::markup::escaped;
+use cardscope_model::units::BinarySize;
+use cardscope_model::units::three_digits as speed;
+use std::fmt::Write;
+
+const LEFT: f64 = 16.0;
+
+/// More pages than this cannot be drawn apart; then only some are.
+const MOST_PAGES: u64 = 128;
+
+/// Blocks that a row has room for.
+const MOST_BLOCKS: u32 = 16;
+
+pub(super) fn flash(flash: &Flash, width: f64) -> Option<Drawing> {
+    let mut drawing = Drawing::default();
+    let room = width - 2.0 * LEFT;
+    block(&mut drawing, flash, room);
+    open(&mut drawing, "open at a time, written in order", flash.open_in_order, room);
+    open(&mut drawing, "open at a time, written at random", flash.open_at_random, room);
+    if let Some(bytes) = flash.special_bytes {
+        words(&mut drawing, &format!("the first {} are treated specially", BinarySize(bytes)), room);
+    }
+    (drawing.height > 0.0).then_some(drawing)
+}
+
+fn words(drawing: &mut Drawing, text: &str, room: f64) {
+    drawing.height += LINE;
+    text_line(&mut drawing.elements, (LEFT, drawing.height - 3.0), "", &escaped(&cut(text, room)));
+}
+
+/// One erase block, with its pages where both are known.
+fn block(drawing: &mut Drawing, flash: &Flash, room: f64) {
+    let pages = match (flash.erase_block_bytes, flash.page_bytes) {
+        (Some(block), Some(page)) if page > 0 && page <= block => Some((block / page, page)),
+        _ => None,
+    };
+    let text = match (flash.erase_block_bytes, flash.page_bytes, pages) {
+        (Some(block), _, Some((count, page))) => {
+            format!("an erase block of {}: {count} pages of {}", BinarySize(block), BinarySize(page))
+        }
+        (Some(block), ..) => format!("an erase block of {}", BinarySize(block)),
+        (None, Some(page), _) => format!("pages of {}; the erase block does not show", BinarySize(page)),
+        _ => return,
+    };
+    words(drawing, &text, room);
+    let (y, high) = (drawing.height, 30.0);
+    let _ = writeln!(
+        drawing.elements,
+        "<rect class=\"box\" x=\"{LEFT}\" y=\"{y}\" width=\"{room}\" height=\"{high}\"/>"
+    );
+    if let Some((count, _)) = pages.filter(|(count, _)| *count > 1) {
+        let drawn = count.min(MOST_PAGES);
+        let step = room / drawn as f64;
+        let lines: String =
+            (1..drawn).map(|n| format!("M{:.1} {y}v{high}", LEFT + n as f64 * step)).collect();
+        let _ = writeln!(
+            drawing.elements,
+            "<path class=\"grid\" d=\"{lines}\"/><rect class=\"f1\" x=\"{LEFT}\" y=\"{y}\" width=\"{step:.1}\" height=\"{high}\"/>"
+        );
+    }
+    drawing.height += high + 4.0;
+    if let Some((count, _)) = pages.filter(|(count, _)| *count > MOST_PAGES) {
+        words(drawing, &format!("(each box stands for {} pages)", count.div_ceil(MOST_PAGES)), room);
+    }
+}
+
+/// Blocks that stay open, a box each.
+fn open(drawing: &mut Drawing, name: &str, blocks: Option<(u32, bool)>, room: f64) {
+    let Some((count, at_least)) = blocks else { return };
+    let least = if at_least { "at least " } else { "" };
+    words(drawing, &format!("{least}{count} {name}"), room);
+    let (y, step) = (drawing.height, room / f64::from(MOST_BLOCKS));
+    for n in 0..MOST_BLOCKS {
+        let class = if n < count { "f1" } else { "box" };
+        let _ = writeln!(
+            drawing.elements,
+            "<rect class=\"{class}\" x=\"{:.1}\" y=\"{y}\" width=\"{:.1}\" height=\"14\"/>",
+            LEFT + f64::from(n) * step,
+            step - 3.0
+        );
+    }
+    drawing.height += 20.0;
+    if count > MOST_BLOCKS {
+        words(drawing, &format!("({MOST_BLOCKS} of them drawn)"), room);
+    }
+}
+
+const HIGH: f64 = 56.0;
+
+/// Where the strips begin, behind the values of their scale.
+const SCALE: f64 = 52.0;
+
+/// Steps of fullness; a second code beside the height, for a glance from afar.
+const STEPS: f64 = 5.0;
+
+pub(super) fn addresses(map: &Addresses, width: f64) -> Option<Drawing> {
+    let columns = map
+        .strips
+        .iter()
+        .map(|strip| strip.columns.len())
+        .chain([map.lost.len()])
+        .max()
+        .filter(|n| *n > 0)?;
+    let room = width - SCALE - LEFT;
+    let step = room / columns as f64;
+    let mut drawing = Drawing::default();
+    for (number, one) in map.strips.iter().enumerate() {
+        drawing.height += LINE;
+        let name = escaped(&cut(&one.name, room));
+        text_line(&mut drawing.elements, (SCALE, drawing.height - 4.0), "", &name);
+        strip(&mut drawing.elements, &one.columns, drawing.height, step, number + 1);
+        drawing.height += HIGH + 8.0;
+    }
+    if !map.lost.is_empty() {
+        lost(&mut drawing, &map.lost, step);
+    }
+    foot(&mut drawing, map.bytes, room);
+    Some(drawing)
+}
+
+fn strip(out: &mut String, speeds: &[Option<f64>], y: f64, step: f64, class: usize) {
+    let most = speeds.iter().flatten().copied().fold(0.0, f64::max);
+    let _ = writeln!(
+        out,
+        "<rect class=\"track\" x=\"{SCALE}\" y=\"{y}\" width=\"{:.1}\" height=\"{HIGH}\"/>",
+        step * speeds.len() as f64
+    );
+    // One path a step of fullness: a hundred elements would say no more.
+    for level in 1..=STEPS as usize {
+        let mut d = String::new();
+        for (column, mb_s) in speeds.iter().enumerate() {
+            let Some(share) = mb_s.map(|v| if most > 0.0 { v / most } else { 0.0 }) else { continue };
+            if ((share * STEPS).ceil().max(1.0) as usize) == level {
+                let high = (share * HIGH).max(1.0);
+                let (x, top, high) = (N(SCALE + column as f64 * step), N(y + HIGH - high), N(high));
+                let _ = write!(d, "M{x} {top}h{0}v{high}h-{0}z", N(step));
+            }
+        }
+        if !d.is_empty() {
+            let _ = writeln!(
+                out,
+                "<path class=\"f{class}\" fill-opacity=\"{:.2}\" d=\"{d}\"/>",
+                0.35 + 0.65 * level as f64 / STEPS
+            );
+        }
+    }
+    let attributes = format!("{END}{DIM} font-size=\"11\"");
+    for (value, at) in [(speed(most), y + 9.0), ("0".to_owned(), y + HIGH)] {
+        text_line(out, (SCALE - 5.0, format_args!("{at:.1}")), &attributes, &value);
+    }
+}
+
+/// Where data was lost: a crossed box a column, so that it is seen without colour.
+fn lost(drawing: &mut Drawing, lost: &[f64], step: f64) {
+    drawing.height += LINE;
+    text_line(&mut drawing.elements, (SCALE, drawing.height - 4.0), "", "lost or failed");
+    let y = drawing.height;
+    let _ = writeln!(
+        drawing.elements,
+        "<rect class=\"track\" x=\"{SCALE}\" y=\"{y}\" width=\"{:.1}\" height=\"10\"/>",
+        step * lost.len() as f64
+    );
+    let boxes: String = lost
+        .iter()
+        .enumerate()
+        .filter(|(_, share)| **share > 0.0)
+        .map(|(column, _)| format!("M{:.1} {y}h{step:.1}v10h-{step:.1}z", SCALE + column as f64 * step))
+        .collect();
+    let _ = writeln!(drawing.elements, "<path class=\"lost\" d=\"{boxes}\"/>");
+    drawing.height += 16.0;
+}
+
+/// Where on the card it is: from nothing to its end, in GB as cards are sold.
+fn foot(drawing: &mut Drawing, bytes: u64, room: f64) {
+    drawing.height += LINE;
+    let y = drawing.height - 4.0;
+    for (share, anchor) in [(0.0, "start"), (0.25, "middle"), (0.5, "middle"), (0.75, "middle"), (1.0, "end")]
+    {
+        let at = bytes as f64 * share;
+        let text = match bytes / 1_000_000_000 {
+            0 => format!("{:.0} MB", at / 1e6),
+            1..10 => format!("{:.1} GB", at / 1e9),
+            _ => format!("{:.0} GB", at / 1e9),
+        };
+        let (x, attributes) = (SCALE + room * share, format!(" text-anchor=\"{anchor}\"{DIM}"));
+        text_line(&mut drawing.elements, (format_args!("{x:.1}"), y), &attributes, &text);
+    }
+    drawing.height += 4.0;
+}

@@ -1,0 +1,119 @@
+//! A chart as SVG: text that can be selected, a title and a description for who hears it, colours that take the
+//! reader's light or dark.
+
+mod bars;
+mod inside;
+mod lines;
+pub(crate) mod palette;
+
+use crate::chart::{Chart, Kind};
+use crate::markup::escaped;
+use palette::{DIM, Drawing, LINE, N, text_line, wrapped};
+
+/// What a picture is drawn for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Medium {
+    /// On a page of ours, which has title, caption and style of its own; as wide as a desktop's window.
+    Wide,
+    /// The same as wide as a phone, or as one of three beside each other.
+    Narrow,
+    /// Alone, as a file.
+    File,
+    /// Alone, for a drawer that knows no variables: light.
+    Fixed,
+}
+
+impl Medium {
+    /// Width in units of the picture, of which a page has one a pixel.
+    fn width(self) -> f64 {
+        match self {
+            Medium::Wide => 1040.0,
+            Medium::Narrow => 360.0,
+            Medium::File | Medium::Fixed => 760.0,
+        }
+    }
+
+    fn on_page(self) -> bool {
+        matches!(self, Medium::Wide | Medium::Narrow)
+    }
+}
+
+/// The chart; empty where there is nothing to draw.
+pub fn of(chart: &Chart, medium: Medium) -> String {
+    picture(chart, medium).map(|picture| picture.text).unwrap_or_default()
+}
+
+/// A picture with its size.
+pub(crate) struct Picture {
+    pub(crate) text: String,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+}
+
+/// The chart with its size; `None` where there is nothing to draw.
+pub(crate) fn picture(chart: &Chart, medium: Medium) -> Option<Picture> {
+    let width = medium.width();
+    let drawing = drawing(chart, width)?;
+    let (above, below) = around(chart, medium, width);
+    let bottom = above.height + drawing.height;
+    let mut body = String::new();
+    for (part, at) in [(&above, 0.0), (&drawing, above.height), (&below, bottom)] {
+        match (part.elements.is_empty(), at > 0.0) {
+            (true, _) => {}
+            (_, true) => {
+                body += &format!("<g transform=\"translate(0 {})\">\n{}</g>\n", N(at), part.elements)
+            }
+            (_, false) => body += &part.elements,
+        }
+    }
+    let height = bottom + below.height;
+    let text = framed(chart, medium, &body, height, &drawing.reading);
+    (!body.is_empty()).then_some(Picture { text, width, height })
+}
+
+fn drawing(chart: &Chart, width: f64) -> Option<Drawing> {
+    match &chart.kind {
+        Kind::Bars(bars) => bars::draw(bars, width),
+        Kind::Lines(lines) => lines::draw(lines, width),
+        Kind::Addresses(addresses) => inside::addresses(addresses, width),
+        Kind::Flash(flash) => inside::flash(flash, width),
+    }
+}
+
+/// Title above and caption below; a page has both of its own.
+fn around(chart: &Chart, medium: Medium, width: f64) -> (Drawing, Drawing) {
+    if medium.on_page() {
+        return (Drawing::default(), Drawing::default());
+    }
+    let mut above = Drawing { height: 18.0, ..Drawing::default() };
+    for line in wrapped(&chart.title, (width - 32.0) / 1.35) {
+        above.height += 20.0;
+        let place = (16, above.height - 8.0);
+        text_line(&mut above.elements, place, " font-size=\"16\" font-weight=\"600\"", &escaped(&line));
+    }
+    let mut below = Drawing { height: 4.0, ..Drawing::default() };
+    for line in wrapped(&chart.caption.words(), width - 32.0) {
+        below.height += LINE;
+        text_line(&mut below.elements, (16, below.height - 4.0), DIM, &escaped(&line));
+    }
+    below.height += 12.0;
+    (above, below)
+}
+
+fn framed(chart: &Chart, medium: Medium, body: &str, height: f64, reading: &str) -> String {
+    let (width, height) = (N(medium.width()), N(height));
+    let title = escaped(&chart.title);
+    if medium.on_page() {
+        // What the picture says stands in its caption already.
+        return format!(
+            "<svg viewBox=\"0 0 {width} {height}\" class=\"chart\" role=\"img\"{reading}>\n<title>{title}</title>\n{body}</svg>\n"
+        );
+    }
+    let style = if medium == Medium::File { palette::standalone() } else { palette::fixed(&palette::LIGHT) };
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
+         class=\"chart\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"12\">\n<title>{title}</title>\n\
+         <desc>{}</desc>\n<style>{style}</style>\n<rect class=\"background\" width=\"{width}\" height=\"{height}\"/>\n{body}</svg>\n",
+        escaped(&chart.caption.words()),
+    )
+}

@@ -1,0 +1,52 @@
+//! Parts of the page.
+
+use super::*;
+use base64::Engine;
+use cardscope_model::publication::Picture;
+use sha2::Digest;
+
+const STRANGE: &str = "</script><img src=x onerror=alert(1)>\"'&\u{1}\u{202e}";
+
+#[test]
+fn the_policy_lets_our_script_run_and_no_other() {
+    let hash =
+        base64::engine::general_purpose::STANDARD.encode(sha2::Sha256::digest(format!("{SCRIPT}{START}")));
+    assert_eq!(hash, SCRIPT_HASH, "page.js changed: SCRIPT_HASH follows");
+    for forbidden in ["</script", "fetch(", "XMLHttpRequest", "innerHTML", "eval("] {
+        assert!(!SCRIPT.contains(forbidden), "{forbidden}");
+    }
+}
+
+#[test]
+fn a_photograph_stands_in_the_page_itself() {
+    let mut page = Page::new("a card", Tone::Plain, "One card.");
+    let picture = Picture { caption: STRANGE.into(), media_type: "image/png", bytes: vec![1, 2, 3] };
+    page.add("", [Block::Picture(picture)]);
+    let page = document(&page);
+    assert!(
+        page.contains("<img src=\"data:image/png;base64,AQID\"") && page.contains("img-src data:"),
+        "{page}"
+    );
+}
+
+#[test]
+fn a_verdict_stands_out_and_is_still_read_as_a_sentence() {
+    let said = answer("FAKE: holds 52 GB of 1 TB.");
+    assert_eq!(
+        said,
+        "<span class=\"verdict\">FAKE</span><span class=\"unseen\">:</span> holds 52\u{a0}GB of 1\u{a0}TB."
+    );
+    assert_eq!(answer("SD: no verdict"), "SD: no verdict");
+}
+
+/// `UPDATE_DOCS=1 cargo test -p cardscope-page --lib` writes it anew.
+#[test]
+fn the_browser_app_has_the_colours_of_the_pages() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/src/style/charts.css");
+    let head = "/* Colours and charts of the published pages, as `palette::page()` of crates/page writes them: copied, not edited. */";
+    let style = format!("{head}\n{}", svg::palette::page());
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(path, &style).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(path).unwrap(), style, "web/src/style/charts.css is out of date");
+}

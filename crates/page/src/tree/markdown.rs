@@ -1,0 +1,150 @@
+//! A page as Markdown, as any forge, wiki or blog shows it. Details fold where the reader knows `<details>`.
+
+use super::table::Table;
+use super::{Block, Fact, Page, Section, Tone};
+use cardscope_model::outside;
+use std::fmt::Write;
+
+/// Characters of a name at the head of a column.
+const NAME: usize = 40;
+
+/// The page.
+pub fn markdown(page: &Page) -> String {
+    let mut out = match page.title.is_empty() {
+        true => format!("# {}\n", plain(&page.answer)),
+        false => format!("# {}\n\n**{}**\n", plain(&page.title), plain(&page.answer)),
+    };
+    let reasons = page.reasons.iter().map(|reason| match reason.tone {
+        Tone::Bad => format!("**{}**", plain(&reason.text)),
+        _ => plain(&reason.text),
+    });
+    out += &list(reasons);
+    out += &block(&Block::Facts(page.figures.clone()), 2);
+    out += &page.sections.iter().map(|part| section(part, 2)).collect::<String>();
+    if !page.next.is_empty() {
+        out += "\n## Next\n";
+    }
+    for step in &page.next {
+        let _ = write!(out, "\n{}\n", plain(&step.what));
+        out += &block(&Block::Commands(step.command.iter().cloned().collect()), 2);
+    }
+    if !page.end.is_empty() {
+        let _ =
+            write!(out, "\n{}\n", page.end.iter().map(|line| plain(line)).collect::<Vec<_>>().join("  \n"));
+    }
+    out
+}
+
+/// A part under its heading of a level.
+pub fn section(section: &Section, level: usize) -> String {
+    let body: String = section.blocks.iter().map(|part| block(part, level)).collect();
+    if body.is_empty() || section.head.is_empty() {
+        return body;
+    }
+    format!("\n{} {}\n{body}", "#".repeat(level.min(6)), plain(&section.head))
+}
+
+/// Names and values as a list.
+pub fn facts(facts: &[Fact]) -> String {
+    list(facts.iter().map(|(name, value)| format!("**{}**: {}", plain(name), plain(value))))
+}
+
+fn list(lines: impl Iterator<Item = String>) -> String {
+    let lines: String = lines.map(|line| format!("- {line}\n")).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
+}
+
+fn block(block: &Block, level: usize) -> String {
+    if block.is_empty() {
+        return String::new();
+    }
+    match block {
+        Block::Table(table) => grid(table),
+        Block::Words(words) => format!("\n{}\n", plain(words)),
+        Block::Lines(lines) => list(lines.iter().map(|line| plain(line))),
+        Block::Facts(all) => facts(all),
+        Block::Remarks(remarks) => list(remarks.iter().map(|remark| {
+            let word = remark.word().map(|word| format!("**{word}**: ")).unwrap_or_default();
+            format!("{word}{}", plain(&remark.words()))
+        })),
+        Block::Commands(lines) => {
+            fenced(&lines.iter().map(|line| outside::line(line)).collect::<Vec<_>>().join("\n"))
+        }
+        Block::Verbatim(text) => fenced(outside::page(text).trim_end()),
+        Block::Section(part) => section(part, level + 1),
+        Block::Chart(_) | Block::Picture(_) => String::new(),
+    }
+}
+
+/// Text as it is, behind a fence that nothing in it ends.
+fn fenced(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("\n{fence}\n{text}\n{fence}\n")
+}
+
+/// Text that Markdown, the HTML in it and Hugo's shortcodes leave alone; what stands between backticks is code, in
+/// which Markdown changes nothing.
+pub fn plain(text: &str) -> String {
+    let text = outside::line(text);
+    let parts: Vec<&str> = text.split('`').collect();
+    let closed = !parts.len().is_multiple_of(2);
+    let part = |(number, part): (usize, &&str)| match closed && !number.is_multiple_of(2) {
+        true if part.contains("{{") || part.is_empty() => escaped(&format!("`{part}`")),
+        true => format!("`{part}`"),
+        false if closed || number == 0 => escaped(part),
+        false => escaped(&format!("`{part}")),
+    };
+    parts.iter().enumerate().map(part).collect()
+}
+
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '$' | '{' | '}' => out.extend(['\\', c]),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A table with its numbers to the right.
+fn grid(table: &Table) -> String {
+    let cell = |cell: &str| plain(cell).replace('|', "\\|").replace("\\\\|", "\\|");
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let heads = table.columns().iter().map(|column| cell(&shortened(&column.head)));
+    let rules = table.columns().iter().map(|column| if column.words { "---" } else { "---:" }.to_owned());
+    let rows = table.rows().iter().map(|row| line(row.iter().map(|text| cell(text)).collect()));
+    format!("\n{}{}{}", line(heads.collect()), line(rules.collect()), rows.collect::<String>())
+}
+
+fn shortened(head: &str) -> String {
+    match head.chars().count() > NAME {
+        true => format!("{}…", head.chars().take(NAME - 1).collect::<String>().trim_end()),
+        false => head.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_command_ends_its_fence() {
+        let commands = |line: &str| block(&Block::Commands(vec![line.to_owned()]), 2);
+        assert_eq!(commands("check x"), "\n```\ncheck x\n```\n");
+        let hostile = commands("check '````\n# x'");
+        assert!(hostile.starts_with("\n`````\n") && hostile.lines().count() == 4, "{hostile}");
+    }
+
+    #[test]
+    fn code_stays_code_and_a_strangers_marks_are_escaped() {
+        assert_eq!(plain("run `a_b --c`, *now*"), "run `a_b --c`, \\*now\\*");
+        assert_eq!(plain("one ` alone_"), "one \\` alone\\_");
+        assert_eq!(plain("`{{<x>}}`"), "\\`\\{\\{&lt;x&gt;\\}\\}\\`");
+    }
+}

@@ -1,0 +1,455 @@
+//! A result page as data: the answer, at most five reasons, what a first screen shows, what to do next, and details that
+//! fold. Every verb makes one such tree; `terminal`, `markdown` and `html` each render it whole, and as JSON it is at
+//! hand for an app.
+
+pub mod findings;
+pub mod html;
+mod layout;
+pub use layout::width;
+pub mod markdown;
+pub mod table;
+pub mod terminal;
+
+use crate::chart::Chart;
+use crate::figure::{count, duration, sentence};
+use cardscope_model::finding::Weight;
+use cardscope_model::publication::Picture;
+pub use cardscope_model::report::Tone;
+use cardscope_model::report::{ChangedBlocks, ExitStatus, Header, Moved};
+use cardscope_model::result::TestResult;
+use cardscope_model::suspect_reader::SuspectReader;
+use cardscope_model::units::{Size, grouped};
+use cardscope_model::verify::{IoCounts, IoError, READER_ERRORS};
+pub use findings::Remark;
+use serde::Serialize;
+use table::Table;
+
+/// The page.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Page {
+    /// What was tested or asked for; empty where the answer says it.
+    pub title: String,
+    /// The answer, in a line of at most 80 columns.
+    pub answer: String,
+    /// How good it is.
+    pub tone: Tone,
+    /// Why, in at most five lines.
+    pub reasons: Vec<Reason>,
+    /// The few figures that matter most.
+    pub figures: Vec<Fact>,
+    /// What a first screen shows, and what folds.
+    pub sections: Vec<Section>,
+    /// What to do now, each step once.
+    pub next: Vec<Step>,
+    /// How it ended and where it is kept.
+    pub end: Vec<String>,
+    /// When it was tested, where that is known: `2026-11-25 20:07 UTC`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+    /// Whether its end says itself when and by which version it was made.
+    #[serde(skip)]
+    pub signed: bool,
+}
+
+/// A reason for the answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Reason {
+    /// Its weight.
+    pub tone: Tone,
+    /// The reason, in a line.
+    pub text: String,
+}
+
+/// Something to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// What, as a sentence.
+    pub what: String,
+    /// What to type for it.
+    pub command: Option<String>,
+}
+
+/// A part of a page; its head may be empty.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Section {
+    /// What it is about.
+    pub head: String,
+    /// Whether it is a detail, shown where it is asked for.
+    pub folded: bool,
+    /// Whether it belongs to the sheet that is printed, for somebody who must be shown the proof. Where no section does, all
+    /// that is open is printed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub printed: bool,
+    /// What stands in it.
+    pub blocks: Vec<Block>,
+}
+
+/// A name and its value.
+pub type Fact = (String, String);
+
+/// What stands in a section.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Block {
+    /// Names and values.
+    Facts(Vec<Fact>),
+    /// A table.
+    Table(Table),
+    /// Running text.
+    Words(String),
+    /// Lines that stay as they are.
+    Lines(Vec<String>),
+    /// A text in the layout of another tool, to the last blank.
+    Verbatim(String),
+    /// Commands ready to paste.
+    Commands(Vec<String>),
+    /// Findings and caveats, those of one kind in one line.
+    Remarks(Vec<Remark>),
+    /// A chart.
+    Chart(Box<Chart>),
+    /// A picture that belongs to a card: a photograph, a screenshot.
+    Picture(Picture),
+    /// A part of this part.
+    Section(Section),
+}
+
+impl Block {
+    /// Whether it has nothing to show.
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Block::Facts(facts) => facts.is_empty(),
+            Block::Table(table) => table.rows().is_empty(),
+            Block::Words(text) | Block::Verbatim(text) => text.is_empty(),
+            Block::Lines(lines) | Block::Commands(lines) => lines.is_empty(),
+            Block::Remarks(remarks) => remarks.is_empty(),
+            Block::Section(section) => section.blocks.is_empty(),
+            Block::Chart(_) | Block::Picture(_) => false,
+        }
+    }
+
+    /// A chart.
+    pub fn chart(chart: Chart) -> Block {
+        Block::Chart(Box::new(chart))
+    }
+}
+
+impl Section {
+    /// A section without its empty blocks.
+    pub fn new(head: &str, body: impl IntoIterator<Item = Block>) -> Self {
+        let blocks = body.into_iter().filter(|block| !block.is_empty()).collect();
+        Section { head: head.to_owned(), folded: false, printed: false, blocks }
+    }
+
+    /// The same as a detail.
+    pub fn folded(self) -> Self {
+        Section { folded: true, ..self }
+    }
+}
+
+/// A name and its value.
+pub fn fact(name: &str, value: impl ToString) -> Fact {
+    (name.to_owned(), value.to_string())
+}
+
+/// The first of many as lines, and how many more there are.
+pub fn listed<T>(all: &[T], most: usize, line: impl Fn(&T) -> String) -> Block {
+    let more = all.len().saturating_sub(most);
+    let more = (more > 0).then(|| format!("… and {more} more in the JSON document"));
+    Block::Lines(all.iter().take(most).map(line).chain(more).collect())
+}
+
+/// What went to and from the card, how long that took, and whether data that was overwritten is there again.
+pub fn moved(moved: &Moved) -> String {
+    let all =
+        [("wrote", moved.bytes_written), ("restored", moved.bytes_restored), ("read", moved.bytes_read)];
+    let happened: Vec<String> = all
+        .iter()
+        .filter(|(_, bytes)| *bytes > 0)
+        .map(|(verb, bytes)| format!("{verb} {}", Size(*bytes)))
+        .collect();
+    // A write that failed may have changed something all the same.
+    let wrote = moved.bytes_written > 0 || moved.io_errors.iter().any(|error| error.operation == "write");
+    let data = match (wrote, &moved.may_have_changed) {
+        (_, Some(changed)) => format!("; {}", may_have_changed(changed)),
+        (false, None) => String::new(),
+        (true, None) if moved.data_kept => "; data preserved".to_owned(),
+        (true, None) => "; data not preserved".to_owned(),
+    };
+    match happened.is_empty() {
+        true => "read and wrote nothing".to_owned(),
+        false => format!("{} in {}{data}", happened.join(", "), duration(moved.seconds)),
+    }
+}
+
+/// What of the card's data may not be as it was.
+pub fn may_have_changed(changed: &ChangedBlocks) -> String {
+    let blocks = count(changed.blocks, "block");
+    let listed = changed.file.as_deref().map(|file| format!(", listed in {file}")).unwrap_or_default();
+    format!("may have changed: {blocks}{listed}")
+}
+
+/// What the findings of a claim say.
+pub fn verdicts<'a>(header: &'a Header, claim: &'a str) -> impl Iterator<Item = String> + 'a {
+    let all = header.findings.iter().filter(move |finding| finding.claim == claim);
+    all.map(|finding| finding.verdict.clone())
+}
+
+/// How many I/Os failed, in the line below the answer.
+pub fn failed_ios(moved: &Moved) -> Option<Reason> {
+    failed(moved.counts, &moved.io_errors)
+}
+
+/// The same of counts and a list.
+pub fn failed(counts: IoCounts, io_errors: &[IoError]) -> Option<Reason> {
+    let IoCounts { failed_once, failed_twice, .. } = counts;
+    let first = io_errors.iter().find(|error| !error.recovered).or(io_errors.first());
+    let place = |first: &IoError| match first.operation.as_str() {
+        "flush" => " (a flush)".to_owned(),
+        operation => format!(" (first {operation} at {})", Size(first.offset)),
+    };
+    let place = first.map(place).unwrap_or_default();
+    let (tone, text) = match (failed_once, failed_twice) {
+        (0, 0) => return None,
+        (once, 0) => (Tone::Warning, format!("{} failed once, none twice{place}.", count(once, "I/O"))),
+        (0, twice) => (Tone::Bad, format!("{} failed twice{place}.", count(twice, "I/O"))),
+        (once, twice) => {
+            (Tone::Bad, format!("{} failed twice{place}, {} once.", count(twice, "I/O"), grouped(once)))
+        }
+    };
+    Some(Reason { tone, text })
+}
+
+/// I/Os that failed.
+pub fn io_errors(io_errors: &[IoError]) -> Block {
+    listed(io_errors, 8, |io_error| {
+        let IoError { operation, offset, len, errno, reason, recovered, in_parts } = io_error;
+        let again = match (recovered, in_parts) {
+            (true, _) => "the second try succeeded",
+            (false, true) => "twice; in small requests it succeeded",
+            (false, false) => "twice",
+        };
+        format!("{operation} of {len} bytes at {}: {reason} (errno {errno}), {again}", grouped(*offset))
+    })
+}
+
+/// The tone of a page whose figures speak for themselves: only what is bad, or without any figure, has a colour.
+pub fn tone_of_figures(status: ExitStatus) -> Tone {
+    match status {
+        ExitStatus::Good => Tone::Plain,
+        ExitStatus::NotProven => Tone::Warning,
+        ExitStatus::Bad => Tone::Bad,
+    }
+}
+
+impl Page {
+    /// A page with its answer.
+    pub fn new(title: &str, tone: Tone, answer: impl Into<String>) -> Self {
+        Page { title: title.to_owned(), tone, answer: answer.into(), ..Page::default() }
+    }
+
+    /// A page whose answer says all that it is about.
+    pub fn plain(answer: impl Into<String>) -> Self {
+        Page::new("", Tone::Plain, answer)
+    }
+
+    /// Adds a part of the first screen; empty blocks, and a part of nothing else, leave no trace.
+    pub fn add(&mut self, head: &str, body: impl IntoIterator<Item = Block>) {
+        self.push(Section::new(head, body));
+    }
+
+    /// Adds a detail.
+    pub fn fold(&mut self, head: &str, body: impl IntoIterator<Item = Block>) {
+        self.push(Section::new(head, body).folded());
+    }
+
+    fn push(&mut self, section: Section) {
+        if !section.blocks.is_empty() {
+            self.sections.push(section);
+        }
+    }
+
+    /// Adds a reason; a page has five of them at most, and what is bad takes the place of what is not.
+    pub fn because(&mut self, tone: Tone, text: impl Into<String>) {
+        let reason = Reason { tone, text: text.into() };
+        if self.reasons.len() < REASONS {
+            self.reasons.push(reason);
+        } else if tone == Tone::Bad
+            && let Some(other) = self.reasons.iter_mut().rev().find(|other| other.tone != Tone::Bad)
+        {
+            *other = reason;
+        }
+    }
+
+    /// Adds reasons of a tone, as long as there is room.
+    pub fn because_all(&mut self, tone: Tone, texts: impl IntoIterator<Item = String>) {
+        texts.into_iter().for_each(|text| self.because(tone, text));
+    }
+
+    /// Adds what to do next, once.
+    pub fn step(&mut self, what: impl Into<String>, command: Option<String>) {
+        let step = Step { what: what.into(), command };
+        if !self.next.contains(&step) {
+            self.next.push(step);
+        }
+    }
+
+    /// Names the sections of the sheet that is printed, by their heads.
+    pub fn print(&mut self, heads: &[&str]) {
+        let named = self.sections.iter_mut().filter(|section| heads.contains(&section.head.as_str()));
+        named.for_each(|section| section.printed = true);
+    }
+
+    /// Findings and caveats as details, those of single tests included. What is bad and not said yet is a reason, too,
+    /// and no page with such news is green or without colour.
+    pub fn add_findings<'a>(&mut self, header: &Header, tests: impl Iterator<Item = &'a TestResult>) {
+        if header.exit_status() != ExitStatus::Good && matches!(self.tone, Tone::Good | Tone::Plain) {
+            self.tone = Tone::Warning;
+        }
+        let of_reader = header.findings.iter().filter(|finding| finding.claim == READER_ERRORS);
+        of_reader.for_each(|finding| self.because(Tone::Warning, finding.verdict.clone()));
+        for finding in header.findings.iter().filter(|f| f.weight == Weight::Bad) {
+            let said = SAID_BY_VERDICT.contains(&finding.claim.as_str())
+                || finding.claim == "label-capacity" && self.answer.starts_with("FAKE")
+                || self.reasons.iter().any(|reason| reason.text == finding.verdict);
+            if !said {
+                self.because(Tone::Bad, finding.verdict.clone());
+            }
+        }
+        self.fold("Findings", [Block::Remarks(findings::of(&header.findings))]);
+        self.fold("Caveats", [Block::Remarks(findings::caveats(&header.caveats, tests))]);
+    }
+
+    /// A reader that does not give the same data each time is the answer where it ended the test, or where something bad
+    /// was found of the card through it; elsewhere the first reason.
+    fn blame_reader(&mut self, reader: &SuspectReader, is_complete: bool) {
+        if reader.ended_test || is_complete && self.tone == Tone::Bad {
+            self.tone = Tone::Warning;
+            self.answer = "SUSPECT READER: reads of the same place differ. Try another reader.".to_owned();
+        }
+        let text = sentence(&reader.to_string());
+        self.reasons.insert(0, Reason { tone: Tone::Warning, text });
+        self.reasons.truncate(REASONS);
+    }
+
+    /// What to do next, what was tested, how it ended, when it was, and its session.
+    pub fn add_end(&mut self, header: &Header) {
+        if let Some(reader) = &header.suspect_reader {
+            self.blame_reader(reader, header.error.is_none());
+        }
+        // What the verb itself found pressing stands before what its page suggests.
+        let suggested = std::mem::take(&mut self.next);
+        for next in &header.next {
+            let what = sentence(&next.what);
+            // An advice without a command that the answer ends with is not said again.
+            match &next.command {
+                Some(command) => {
+                    self.step(what.trim_end_matches('.').to_owned() + ":", Some(command.clone()))
+                }
+                None if self.answer.ends_with(&what) => {}
+                None => self.step(what, None),
+            }
+        }
+        suggested.into_iter().for_each(|step| self.step(step.what, step.command));
+        self.date = header.session.as_deref().and_then(began);
+        self.end.push(format!("Target: {}", header.target));
+        if let Some(error) = header.error.as_deref().map(|error| self.unsaid(error)) {
+            // What went wrong comes before what was found until then; who stopped it knows.
+            if !error.starts_with("interrupted") {
+                let text = sentence(error.split_once(". ").map_or(error, |(first, _)| first));
+                self.reasons.insert(0, Reason { tone: Tone::Bad, text });
+            }
+            self.end.push(format!("Ended early: {error}"));
+        }
+        self.end.extend(header.session.iter().map(|id| format!("Archived as session {id}.")));
+    }
+
+    /// An error without the command that the next steps name already.
+    fn unsaid<'a>(&self, error: &'a str) -> &'a str {
+        let said = |step: &Step| error.find(step.command.as_deref()?);
+        let said = self.next.iter().find_map(said).and_then(|at| error[..at].rfind("; "));
+        said.map_or(error, |end| &error[..end])
+    }
+
+    /// The page of a document with this header: the frame below the verb's own parts.
+    pub fn framed(mut self, header: &Header) -> Page {
+        self.add_findings(header, std::iter::empty());
+        self.add_end(header);
+        self
+    }
+}
+
+/// When a session began: its id is a UUID of version 7, which starts with the milliseconds since 1970 (RFC 9562, 5.7).
+fn began(session: &str) -> Option<String> {
+    let digits: String = session.chars().filter(|c| *c != '-').collect();
+    let version_7 = digits.get(12..13) == Some("7") && digits.len() == 32;
+    let milliseconds = i64::from_str_radix(digits.get(..12).filter(|_| version_7)?, 16).ok()?;
+    let time = jiff::Timestamp::from_millisecond(milliseconds).ok()?;
+    Some(time.strftime("%Y-%m-%d %H:%M UTC").to_string())
+}
+
+/// Claims of findings that the answer and the judgement of marks stand for.
+pub(crate) const SAID_BY_VERDICT: [&str; 2] = ["capacity", "mark-missed"];
+
+/// Reasons that a page has room for.
+const REASONS: usize = 5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_stands_once_and_a_part_of_nothing_leaves_no_trace() {
+        let mut page = Page::plain("Done.");
+        (0..2).for_each(|_| page.step("Test it:", Some("cardscope check DEVICE".into())));
+        page.add("Speed", [Block::Table(Table::new(["test"])), Block::Lines(Vec::new())]);
+        (0..9).for_each(|n| page.because(Tone::Plain, format!("{n}")));
+        assert_eq!((page.next.len(), page.sections.len(), page.reasons.len()), (1, 0, REASONS));
+        page.because(Tone::Bad, "The card lost data.");
+        assert_eq!(page.reasons.len(), REASONS);
+        assert_eq!(page.reasons.last().map(|reason| reason.tone), Some(Tone::Bad), "bad news finds room");
+    }
+
+    #[test]
+    fn what_went_wrong_is_the_first_reason_and_what_somebody_stopped_is_none() {
+        let ended = |error: &str| {
+            let mut page = Page::plain("NOT TESTED: it ended.");
+            page.because(Tone::Plain, "The card's data: as it was.");
+            page.framed(&Header { error: Some(error.to_owned()), ..Header::default() })
+        };
+        let page = ended("the card no longer answers (I/O error). Insert it again");
+        assert_eq!(page.reasons[0].text, "The card no longer answers (I/O error).");
+        assert_eq!((page.reasons[0].tone, page.reasons.len()), (Tone::Bad, 2));
+        assert!(page.end.iter().any(|line| line.ends_with("Insert it again")), "{page:?}");
+        assert_eq!(ended("interrupted; the results so far are stored").reasons.len(), 1);
+    }
+
+    #[test]
+    fn what_the_next_step_says_is_not_said_again() {
+        let mut page = Page::plain("NOT TESTED: it ended.");
+        let error = "the card is gone; the card's data is saved: run `cardscope restore '/a b'`";
+        assert_eq!(page.unsaid(error), error);
+        page.step("Restore the card's data:", Some("cardscope restore '/a b'".into()));
+        assert_eq!(page.unsaid(error), "the card is gone");
+    }
+
+    #[test]
+    fn only_what_happened_to_the_card_is_said() {
+        let read = Moved { bytes_read: 203_000_000, seconds: 36.9, data_kept: true, ..Moved::default() };
+        assert_eq!(moved(&read), "read 203 MB in 36.9 s");
+        let wrote = Moved { bytes_written: 69_100_000, bytes_restored: 69_100_000, ..read };
+        assert_eq!(moved(&wrote), "wrote 69.1 MB, restored 69.1 MB, read 203 MB in 36.9 s; data preserved");
+        let listed = Some("/state/changed-1".to_owned());
+        let changed = ChangedBlocks { blocks: 3, bytes: 12_288, file: listed };
+        let wrote = Moved { data_kept: false, may_have_changed: Some(changed), ..wrote };
+        assert!(moved(&wrote).ends_with("; may have changed: 3 blocks, listed in /state/changed-1"));
+        assert_eq!(moved(&Moved::default()), "read and wrote nothing");
+    }
+
+    #[test]
+    fn a_session_says_when_it_began_and_what_is_none_says_nothing() {
+        assert_eq!(began("017f22e2-79b0-7cc3-98c4-dc0c0c07398f").as_deref(), Some("2022-02-22 19:22 UTC"));
+        for none in ["", "5c146b14-3c52-4afd-938a-375d0df1fbf6", "017f22e2"] {
+            assert_eq!(began(none), None, "{none}");
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! A page in lines for a terminal: plain text in spans, each with what it is, which whoever prints them turns into
+//! colours or not.
+
+use super::layout::{filled, tables, width};
+use super::table::Table;
+use super::{Block, Fact, Page, Section, Step, Tone};
+use crate::figure::wrapped;
+use crate::plot;
+use std::fmt::Write;
+
+/// What a page is shown on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Screen {
+    /// Columns of a line.
+    pub columns: usize,
+    /// Whether details are shown, too.
+    pub details: bool,
+}
+
+/// What a span of a line is, for its colour.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Style {
+    /// Text.
+    #[default]
+    Plain,
+    /// A head, a command to type.
+    Strong,
+    /// What is in the background: names of columns, ids.
+    Dim,
+    /// News of a tone.
+    News(Tone),
+}
+
+/// Part of a line.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Span {
+    /// The text; it may be a stranger's.
+    pub text: String,
+    /// What it is.
+    pub style: Style,
+}
+
+/// A line.
+pub type Line = Vec<Span>;
+
+/// Blanks before what stands below a head.
+const INDENT: usize = 2;
+
+/// Columns of a name, unless one is longer.
+const NAME: usize = 16;
+
+/// The page in lines.
+pub fn lines(page: &Page, screen: &Screen) -> Vec<Line> {
+    let mut out = Lines { columns: screen.columns.max(40), lines: Vec::new() };
+    out.wrapped("", &page.answer, Style::News(page.tone));
+    for reason in &page.reasons {
+        out.marked("  • ", Style::News(reason.tone), &reason.text, Style::Plain);
+    }
+    if !page.figures.is_empty() {
+        out.blank();
+        out.facts(&page.figures);
+    }
+    let (details, first): (Vec<&Section>, Vec<&Section>) = page.sections.iter().partition(|s| s.folded);
+    first.into_iter().for_each(|section| out.section(section));
+    out.steps(&page.next);
+    if screen.details {
+        details.iter().for_each(|section| out.section(section));
+    }
+    out.end(page, if screen.details { &[] } else { &details });
+    out.lines
+}
+
+/// The page as text without colours.
+pub fn text(page: &Page, screen: &Screen) -> String {
+    let mut out = String::new();
+    for line in lines(page, screen) {
+        let line: String = line.into_iter().map(|span| span.text).collect();
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
+    out
+}
+
+impl Page {
+    /// The page as text without colours, as wide as a terminal of 80 columns, with all details.
+    pub fn text(&self) -> String {
+        text(self, &Screen { columns: 80, details: true })
+    }
+}
+
+/// Lines that are being made.
+struct Lines {
+    columns: usize,
+    lines: Vec<Line>,
+}
+
+impl Lines {
+    fn blank(&mut self) {
+        if self.lines.last().is_some_and(|line| !line.is_empty()) {
+            self.lines.push(Vec::new());
+        }
+    }
+
+    fn line(&mut self, text: &str, style: Style) {
+        self.lines.push(vec![Span { text: text.to_owned(), style }]);
+    }
+
+    /// A text in as many lines as it takes, each with the same blanks before it.
+    fn wrapped(&mut self, before: &str, text: &str, style: Style) {
+        self.marked(before, Style::Plain, text, style);
+    }
+
+    /// A text in as many lines as it takes, behind a mark; its other lines begin below its first word.
+    fn marked(&mut self, mark: &str, mark_style: Style, text: &str, style: Style) {
+        let room = self.columns.saturating_sub(width(mark));
+        for (number, line) in wrapped(text, room).into_iter().enumerate() {
+            let mark = if number == 0 { mark.to_owned() } else { " ".repeat(width(mark)) };
+            self.lines.push(vec![Span { text: mark, style: mark_style }, Span { text: line, style }]);
+        }
+    }
+
+    fn section(&mut self, section: &Section) {
+        let mut body = Lines { columns: self.columns, lines: Vec::new() };
+        section.blocks.iter().for_each(|block| body.block(block));
+        if body.lines.is_empty() {
+            return;
+        }
+        self.blank();
+        if !section.head.is_empty() {
+            self.line(&section.head, Style::Strong);
+        }
+        self.lines.append(&mut body.lines);
+    }
+
+    fn block(&mut self, block: &Block) {
+        let indent = " ".repeat(INDENT);
+        match block {
+            Block::Facts(facts) => self.facts(facts),
+            Block::Table(table) => self.table(table),
+            Block::Words(words) => self.wrapped(&indent, words, Style::Plain),
+            Block::Lines(lines) => lines.iter().for_each(|line| self.wrapped(&indent, line, Style::Plain)),
+            Block::Verbatim(text) => text.lines().for_each(|line| self.line(&spaced(line), Style::Plain)),
+            Block::Commands(commands) => {
+                commands.iter().for_each(|command| self.line(&format!("    {command}"), Style::Strong));
+            }
+            Block::Remarks(remarks) => {
+                for remark in remarks {
+                    let mark = remark.word().map_or_else(|| "  • ".to_owned(), |word| format!("  {word}: "));
+                    let style = match remark.word() {
+                        Some("bad") => Style::News(Tone::Bad),
+                        Some("hint") => Style::News(Tone::Warning),
+                        _ => Style::Dim,
+                    };
+                    self.marked(&mark, style, &remark.words(), Style::Plain);
+                }
+            }
+            Block::Chart(chart) => {
+                self.blank();
+                plot::text(chart).lines().for_each(|line| self.line(line, Style::Plain));
+            }
+            Block::Picture(picture) => {
+                self.wrapped(&indent, &format!("picture: {}", picture.caption), Style::Plain);
+            }
+            Block::Section(section) => self.section(section),
+        }
+    }
+
+    fn facts(&mut self, facts: &[Fact]) {
+        let name = facts.iter().map(|(name, _)| width(name)).fold(NAME, usize::max);
+        // A long name takes a line, so that values keep half of the screen.
+        let name = name.min(self.columns / 2 - INDENT);
+        for (label, value) in facts {
+            let indent = " ".repeat(INDENT);
+            let beside = if width(label) > name { "" } else { label };
+            if beside.is_empty() {
+                self.wrapped(&indent, label, Style::Dim);
+            }
+            let mark = format!("{indent}{}  ", filled(beside, name, true));
+            self.marked(&mark, Style::Dim, value, Style::Plain);
+        }
+    }
+
+    fn table(&mut self, table: &Table) {
+        let indent = " ".repeat(INDENT);
+        for (number, laid) in tables(table, self.columns - INDENT).into_iter().enumerate() {
+            if number > 0 {
+                self.blank();
+            }
+            for (number, line) in laid.lines.iter().enumerate() {
+                let style = if number < laid.heads { Style::Dim } else { Style::Plain };
+                self.line(&format!("{indent}{line}"), style);
+            }
+            if !laid.left_out.is_empty() {
+                let more = format!("(a wider terminal also shows: {})", laid.left_out.join("; "));
+                self.wrapped(&indent, &more, Style::Dim);
+            }
+        }
+    }
+
+    fn steps(&mut self, steps: &[Step]) {
+        if steps.is_empty() {
+            return;
+        }
+        self.blank();
+        self.line("Next", Style::Strong);
+        for step in steps {
+            self.wrapped("  ", &step.what, Style::Plain);
+            step.command.iter().for_each(|command| self.line(&format!("    {command}"), Style::Strong));
+        }
+    }
+
+    /// How it ended, and what there is more to see.
+    fn end(&mut self, page: &Page, hidden: &[&Section]) {
+        let heads: Vec<&str> =
+            hidden.iter().map(|section| section.head.as_str()).filter(|h| !h.is_empty()).collect();
+        let more = (!heads.is_empty()).then(|| format!("More with --details: {}.", heads.join("; ")));
+        let known = page.end.iter().cloned();
+        let all: Vec<String> = known.chain(more).collect();
+        if !all.is_empty() && !self.lines.is_empty() {
+            self.blank();
+        }
+        all.iter().for_each(|line| self.wrapped("", line, Style::Dim));
+    }
+}
+
+/// A line with blanks up to the next stop of eight columns for its tabs, which what leaves the program would name
+/// instead of showing.
+pub fn spaced(line: &str) -> String {
+    line.chars().fold(String::new(), |mut out, character| {
+        match character {
+            '\t' => out.extend(std::iter::repeat_n(' ', TAB - width(&out) % TAB)),
+            other => out.push(other),
+        }
+        out
+    })
+}
+
+/// Columns from one stop to the next.
+const TAB: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_of_other_tools_keep_their_columns() {
+        let line = "align 4096\tpre 741µs\ton 1.08ms\tdiff 317µs";
+        assert_eq!(spaced(line), "align 4096      pre 741µs       on 1.08ms       diff 317µs");
+        assert_eq!(spaced("12345678\tx"), "12345678        x");
+        assert_eq!(spaced("\tx"), "        x");
+    }
+}

@@ -1,0 +1,26 @@
+//! The period in which addresses repeat, from the distances between where data was found and where it belongs.
+
+/// Greatest common divisor; of 0 and a number, the number.
+pub fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// What all distances have in common; `None` of no distances.
+pub fn common(distances: impl IntoIterator<Item = u64>) -> Option<u64> {
+    distances.into_iter().reduce(gcd)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_period_is_what_all_distances_have_in_common() {
+        let (mib, odd) = (1 << 20, 18_350_592);
+        assert_eq!(common([256 * mib]), Some(256 * mib));
+        assert_eq!(common([3 * odd, 2 * odd, odd]), Some(odd));
+        assert_eq!(common([3 * odd, 2 * odd]), Some(odd), "also where no two copies are neighbours");
+        assert_eq!(common([256 * mib, 256 * mib - 4096]), Some(4096), "gaps of a file system are no period");
+        assert_eq!((common([]), gcd(7, 0)), (None, 7));
+    }
+}

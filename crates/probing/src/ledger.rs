@@ -1,0 +1,409 @@
+//! What a read of every sector found, as runs of bad ones: small whatever the card's size, exact to the sector.
+
+use crate::sector::{SECTOR, look};
+use cardscope_engine::card::Extent;
+use cardscope_engine::content::{Content, Match, compare};
+use cardscope_model::verify::SectorFound;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+const STEP: u64 = SECTOR as u64;
+
+/// Sorts of bad sectors that are counted apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bad {
+    /// It holds nothing of this run, or an earlier write of it.
+    Lost,
+    /// It holds what was written to another address.
+    Alias,
+    /// It holds what was written, with a few bits wrong.
+    Flipped,
+    /// It cannot be read.
+    Failed,
+}
+
+impl Bad {
+    pub fn of(found: SectorFound) -> Option<Bad> {
+        Some(match found {
+            SectorFound::Expected => return None,
+            SectorFound::Flipped { .. } => Bad::Flipped,
+            SectorFound::Elsewhere { .. } => Bad::Alias,
+            SectorFound::Error => Bad::Failed,
+            _ => Bad::Lost,
+        })
+    }
+
+    /// Whether nothing of what was written stands there.
+    pub fn is_gone(found: SectorFound) -> bool {
+        !matches!(Bad::of(found), None | Some(Bad::Flipped))
+    }
+}
+
+/// Bad bytes by kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BadBytes {
+    /// Nothing of this pass stands there.
+    pub lost: u64,
+    /// Of those, bytes that hold stamps of another pass, or any other data.
+    pub foreign: u64,
+    /// They hold what was written to another address.
+    pub alias: u64,
+    /// Sectors with wrong bits.
+    pub flipped: u64,
+    /// They cannot be read.
+    pub failed: u64,
+    /// Sectors that were bad in one reading and good in another; not counted as bad.
+    pub passing_sectors: u64,
+}
+
+impl BadBytes {
+    /// Adds up the bad bytes of all kinds.
+    pub fn all(&self) -> u64 {
+        self.lost + self.alias + self.flipped + self.failed
+    }
+}
+
+/// Sectors in a row that are bad in the same way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    pub start: u64,
+    pub end: u64,
+    pub bad: Bad,
+    /// How far forward the data belongs that stands there; 0 where it is no later address's, [`MIXED`] where the run
+    /// holds several.
+    pub(crate) ahead: u64,
+}
+
+impl Run {
+    /// Whether these sectors begin where a run ends, and may share one with it for want of room. What an address shows of
+    /// another is no loss, and is not written again like one.
+    fn adjoins(&self, next: &Run) -> bool {
+        let alike = self.bad == next.bad || self.bad != Bad::Alias && next.bad != Bad::Alias;
+        self.end == next.start && alike
+    }
+
+    /// Whether a run goes on with these sectors.
+    fn goes_on(&self, next: &Run) -> bool {
+        self.end == next.start && self.bad == next.bad && self.ahead == next.ahead
+    }
+}
+
+/// Several distances: no multiple of any period.
+const MIXED: u64 = 1;
+
+/// A distance between an address and the one whose data it holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Forward {
+    /// In how many bytes it was seen.
+    bytes: u64,
+    /// From which address on.
+    from: u64,
+    /// In how many bytes in a row, where that was most.
+    longest: u64,
+}
+
+/// A run of sectors of one reading: what they are, and an example.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Seen {
+    pub start: u64,
+    pub end: u64,
+    pub found: SectorFound,
+}
+
+/// More runs than this are counted and not stored: 32 MB of them.
+const MOST_RUNS: usize = 1 << 20;
+
+/// Distances between an address and the one whose data it holds are told apart up to this many.
+const MOST_DISTANCES: usize = 256;
+
+/// Examples of each sort.
+const EXAMPLES: usize = 4;
+
+/// Everything that was found bad, by address.
+#[derive(Debug, Clone, Default)]
+pub struct Ledger {
+    runs: Vec<Run>,
+    /// Bytes that were read and judged.
+    pub read: u64,
+    pub bad: BadBytes,
+    /// How far forward the stamp points that stands in an address.
+    distances: BTreeMap<u64, Forward>,
+    /// The run of one distance that was taken in last, as long as it is by now.
+    forward: Option<Run>,
+    /// The highest address that a stamp in another one named.
+    furthest: u64,
+    /// With the sort that each counts for.
+    examples: Vec<(u64, SectorFound, Bad)>,
+}
+
+impl Ledger {
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// A few places of each sort, and what stands there.
+    pub fn examples(&self) -> impl Iterator<Item = (u64, SectorFound)> {
+        self.examples.iter().map(|(address, found, _)| (*address, *found))
+    }
+
+    pub fn good(&self) -> u64 {
+        self.read.saturating_sub(self.bad.all())
+    }
+
+    pub fn first_bad(&self) -> Option<u64> {
+        self.runs.first().map(|run| run.start)
+    }
+
+    /// First address that lost its data altogether.
+    pub fn first_lost(&self) -> Option<u64> {
+        self.runs.iter().find(|run| matches!(run.bad, Bad::Lost | Bad::Failed)).map(|run| run.start)
+    }
+
+    /// The highest address that a stamp in another one named.
+    pub fn furthest(&self) -> u64 {
+        self.furthest
+    }
+
+    /// Where an address shows the data of one that does not share its place, its own are lost: of one that is no
+    /// multiple of the period away, and of any where addresses do not repeat.
+    pub fn others_are_losses(&mut self, period: Option<u64>) {
+        let shares = |run: &Run| period.is_some_and(|period| run.ahead.is_multiple_of(period));
+        let mut lost = 0;
+        for run in self.runs.iter_mut().filter(|run| run.bad == Bad::Alias && !shares(run)) {
+            lost += run.end - run.start;
+            *run = Run { bad: Bad::Lost, ahead: 0, ..*run };
+        }
+        // Some may have been counted and not stored.
+        let lost = if period.is_some() { lost } else { self.bad.alias };
+        self.bad.alias -= lost;
+        self.bad.lost += lost;
+        self.merge();
+    }
+
+    /// Distances that were seen in at least so many bytes, and before an address.
+    pub fn distances_before(&self, end: u64, least: u64) -> impl Iterator<Item = u64> {
+        self.distances_that(move |seen| seen.bytes >= least && seen.from < end)
+    }
+
+    /// Distances that were seen in at least so many bytes in a row, or in half as many as any if that is less.
+    pub fn distances_in_a_row(&self, least: u64) -> impl Iterator<Item = u64> {
+        let longest = self.distances.values().map(|seen| seen.longest).max().unwrap_or(0);
+        self.distances_that(move |seen| seen.longest >= least.min(longest.div_ceil(2)))
+    }
+
+    fn distances_that(&self, counts: impl Fn(&Forward) -> bool) -> impl Iterator<Item = u64> {
+        self.distances.iter().filter(move |(_, seen)| counts(seen)).map(|(distance, _)| *distance)
+    }
+
+    /// Takes in a run of one distance. Where there is no room, a new one that is longer than any of another distance
+    /// takes its place, of those that are as short the last one that was met.
+    fn go_forward(&mut self, run: &Run) {
+        let (ahead, full) = (run.ahead, self.distances.len() >= MOST_DISTANCES);
+        let before = self.forward.filter(|last| last.end == run.start && last.ahead == ahead);
+        let whole = Run { start: before.map_or(run.start, |last| last.start), ..*run };
+        self.forward = Some(whole);
+        let in_a_row = whole.end - whole.start;
+        if full && !self.distances.contains_key(&ahead) {
+            let shortest = |(distance, seen): (&u64, &Forward)| (seen.longest, Reverse(seen.from), *distance);
+            match self.distances.iter().map(shortest).min() {
+                Some((longest, _, distance)) if longest < in_a_row => self.distances.remove(&distance),
+                _ => return,
+            };
+        }
+        let new = Forward { bytes: run.start - whole.start, from: whole.start, longest: 0 };
+        let seen = self.distances.entry(ahead).or_insert(new);
+        seen.bytes += run.end - run.start;
+        seen.from = whole.start.min(seen.from);
+        seen.longest = in_a_row.max(seen.longest);
+    }
+
+    /// Takes what a reading found; runs come in order of address.
+    pub fn add(&mut self, seen: &Seen) {
+        let Some(bad) = Bad::of(seen.found) else { return };
+        let bad = match seen.found {
+            // Addresses are written in order, so only a later one can have overwritten this one.
+            SectorFound::Elsewhere { address } if address < seen.start => Bad::Lost,
+            _ => bad,
+        };
+        let len = seen.end - seen.start;
+        *match bad {
+            Bad::Lost => &mut self.bad.lost,
+            Bad::Alias => &mut self.bad.alias,
+            Bad::Flipped => &mut self.bad.flipped,
+            Bad::Failed => &mut self.bad.failed,
+        } += len;
+        // Erased flash reads as zeros or ones.
+        let is_written = |byte| ![0x00, 0xff].contains(&byte);
+        if matches!(seen.found, SectorFound::Foreign { .. } | SectorFound::Other)
+            || matches!(seen.found, SectorFound::Constant { byte } if is_written(byte))
+        {
+            self.bad.foreign += len;
+        }
+        if let SectorFound::Elsewhere { address } = seen.found {
+            self.furthest = self.furthest.max(address);
+        }
+        let run = Run { start: seen.start, end: seen.end, bad, ahead: ahead(seen) };
+        if run.ahead > 0 {
+            self.go_forward(&run);
+        }
+        if self.examples.iter().filter(|(_, _, sort)| *sort == bad).count() < EXAMPLES {
+            self.examples.push((seen.start, seen.found, bad));
+        }
+        let room = self.runs.len() < MOST_RUNS;
+        match self.runs.last_mut() {
+            Some(last) if last.goes_on(&run) => join(last, &run),
+            Some(last) if !room && last.adjoins(&run) => join(last, &run),
+            _ if room => self.runs.push(run),
+            _ => {}
+        }
+    }
+
+    /// Sectors that looked good and were lost in truth: a cache had answered for them. They are taken in where they
+    /// belong.
+    pub fn unmask(&mut self, lost: &[Seen]) {
+        for seen in lost {
+            self.add(seen);
+        }
+        self.merge();
+    }
+
+    fn merge(&mut self) {
+        self.runs.sort_unstable_by_key(|run| run.start);
+        self.runs.dedup_by(|next, run| {
+            let goes_on = run.goes_on(next);
+            if goes_on {
+                join(run, next);
+            }
+            goes_on
+        });
+    }
+
+    /// How many bytes between `from` and `to` are good.
+    pub fn good_bytes(&self, from: u64, to: u64) -> u64 {
+        self.good_between(from, to).iter().map(|(from, to)| to - from).sum()
+    }
+
+    /// The good ranges between `from` and `to`.
+    pub fn good_between(&self, from: u64, to: u64) -> Vec<(u64, u64)> {
+        let mut ranges = Vec::new();
+        let mut at = from;
+        let first = self.runs.partition_point(|run| run.end <= from);
+        for run in self.runs[first..].iter().take_while(|run| run.start < to) {
+            if run.start > at {
+                ranges.push((at, run.start));
+            }
+            at = at.max(run.end);
+        }
+        if at < to {
+            ranges.push((at, to));
+        }
+        ranges
+    }
+}
+
+/// How far forward the data belongs that stands there; 0 if it is no later address's.
+fn ahead(seen: &Seen) -> u64 {
+    match seen.found {
+        SectorFound::Elsewhere { address } => address.saturating_sub(seen.start),
+        _ => 0,
+    }
+}
+
+/// A run and the one that begins where it ends. Of two sorts, for want of room, all counts as lost.
+fn join(run: &mut Run, next: &Run) {
+    run.end = next.end;
+    if run.bad != next.bad {
+        (run.bad, run.ahead) = (Bad::Lost, 0);
+    } else if run.ahead != next.ahead {
+        run.ahead = MIXED;
+    }
+}
+
+/// What stands in the sectors of one read: runs by address, good ones too.
+pub(crate) fn sectors(bytes: &[u8], extent: Extent, salt: u64, generation: u32) -> Vec<Seen> {
+    let mut runs: Vec<Seen> = Vec::new();
+    let whole = |found| vec![Seen { start: extent.offset, end: extent.end(), found }];
+    if let Some(byte) = constant(bytes) {
+        return whole(SectorFound::Constant { byte });
+    }
+    if compare(Content::Stamp { salt, generation }, extent.offset, bytes) == Match::Same {
+        return whole(SectorFound::Expected);
+    }
+    for (at, sector) in (extent.offset..).step_by(SECTOR).zip(bytes.chunks(SECTOR)) {
+        let found = look(sector, at, salt, generation);
+        let end = at + STEP;
+        match runs.last_mut() {
+            Some(last) if continues(last, found, at) => last.end = end,
+            _ => runs.push(Seen { start: at, end, found }),
+        }
+    }
+    runs
+}
+
+/// Data of another address that goes on as that address does is one run.
+fn continues(last: &Seen, found: SectorFound, at: u64) -> bool {
+    match (last.found, found) {
+        (SectorFound::Elsewhere { address: before }, SectorFound::Elsewhere { address: now }) => {
+            now.wrapping_sub(at) == before.wrapping_sub(last.start)
+        }
+        (SectorFound::Foreign { salt: before, .. }, SectorFound::Foreign { salt: now, .. }) => before == now,
+        // Each flip is one of its own.
+        (SectorFound::Flipped { .. }, _) => false,
+        (before, now) => before == now,
+    }
+}
+
+fn constant(bytes: &[u8]) -> Option<u8> {
+    let first = *bytes.first()?;
+    // A comparison with itself, moved by one, runs at memory speed.
+    (bytes[1..] == bytes[..bytes.len() - 1]).then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_engine::content::fill;
+
+    fn extent(offset: u64, len: u32) -> Extent {
+        Extent { offset, len }
+    }
+
+    fn stamped(address: u64, len: usize) -> Vec<u8> {
+        let mut bytes = vec![0; len];
+        fill(Content::Stamp { salt: 7, generation: 1 }, address, &mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn data_of_another_address_is_one_run_with_its_distance() {
+        let bytes = stamped(1 << 20, 8192);
+        let runs = sectors(&bytes, extent(0, 8192), 7, 1);
+        assert_eq!(runs, [Seen { start: 0, end: 8192, found: SectorFound::Elsewhere { address: 1 << 20 } }]);
+        let mut ledger = Ledger { read: 8192, ..Ledger::default() };
+        ledger.add(&runs[0]);
+        assert_eq!(ledger.distances_in_a_row(1).collect::<Vec<_>>(), [1 << 20]);
+        assert_eq!((ledger.bad.alias, ledger.good()), (8192, 0));
+    }
+
+    #[test]
+    fn a_hole_is_found_to_the_sector() {
+        let mut bytes = stamped(0, 65536);
+        bytes[1024..4096].fill(0);
+        bytes[60000] ^= 4;
+        let runs = sectors(&bytes, extent(0, 65536), 7, 1);
+        let found: Vec<(u64, u64)> =
+            runs.iter().filter(|r| r.found != SectorFound::Expected).map(|r| (r.start, r.end)).collect();
+        assert_eq!(found, [(1024, 4096), (59904, 60416)]);
+    }
+
+    #[test]
+    fn what_a_cache_had_hidden_is_merged_with_what_is_known() {
+        let lost = |start, end| Seen { start, end, found: SectorFound::Constant { byte: 0 } };
+        let mut ledger = Ledger { read: 1 << 20, ..Ledger::default() };
+        ledger.add(&lost(4096, 8192));
+        assert_eq!(ledger.good_between(0, 16384), [(0, 4096), (8192, 16384)]);
+        ledger.unmask(&[lost(8192, 16384)]);
+        assert_eq!(ledger.runs(), [Run { start: 4096, end: 16384, bad: Bad::Lost, ahead: 0 }]);
+        assert_eq!(ledger.good(), (1 << 20) - 12288);
+    }
+}

@@ -1,0 +1,78 @@
+//! What a read found, sector by sector, held against the stamp that was written there: where does the answer belong?
+
+use cardscope_engine::content::{Content, constant, fill, read_stamp, read_stamp_header};
+pub use cardscope_model::verify::SectorFound;
+
+/// Bytes of a stamped sector.
+pub const SECTOR: usize = 512;
+
+/// So many wrong bits in a sector are flips of a sector that is right otherwise; the boundary is f3's and h2testw's
+/// ("slightly changed", `peers` 2.10).
+pub const MOST_FLIPS: u32 = 7;
+
+/// Looks at one sector that was read from byte `address` and should hold the stamp of `salt` and `generation`.
+pub fn look(sector: &[u8], address: u64, salt: u64, generation: u32) -> SectorFound {
+    match read_stamp_header(sector) {
+        Some(stamp) if stamp.salt != salt => {
+            SectorFound::Foreign { address: stamp.address, salt: stamp.salt }
+        }
+        Some(stamp) if stamp.address != address => SectorFound::Elsewhere { address: stamp.address },
+        Some(stamp) if stamp.generation != generation => SectorFound::Stale { generation: stamp.generation },
+        Some(_) if read_stamp(sector).is_some() => SectorFound::Expected,
+        _ => no_stamp(sector, address, salt, generation),
+    }
+}
+
+/// No sane header: a sector of ours with flips, or none of ours.
+fn no_stamp(sector: &[u8], address: u64, salt: u64, generation: u32) -> SectorFound {
+    let mut expected = [0u8; SECTOR];
+    fill(Content::Stamp { salt, generation }, address, &mut expected);
+    let bits = wrong_bits(sector, &expected);
+    if bits <= MOST_FLIPS { SectorFound::Flipped { bits } } else { unlike_any(sector) }
+}
+
+/// What stands in a sector that is none of ours: a constant, or anything.
+pub fn unlike_any(sector: &[u8]) -> SectorFound {
+    constant(sector).map_or(SectorFound::Other, |byte| SectorFound::Constant { byte })
+}
+
+/// Bits in which two sectors differ.
+pub fn wrong_bits(a: &[u8], b: &[u8]) -> u32 {
+    a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SALT: u64 = 77;
+
+    fn stamped(address: u64, salt: u64, generation: u32) -> [u8; SECTOR] {
+        let mut sector = [0; SECTOR];
+        fill(Content::Stamp { salt, generation }, address, &mut sector);
+        sector
+    }
+
+    #[test]
+    fn a_sector_tells_where_its_content_belongs() {
+        let look = |sector: &[u8]| look(sector, 4096, SALT, 2);
+        assert_eq!(look(&stamped(4096, SALT, 2)), SectorFound::Expected);
+        assert_eq!(look(&stamped(8192, SALT, 2)), SectorFound::Elsewhere { address: 8192 });
+        assert_eq!(look(&stamped(4096, SALT, 1)), SectorFound::Stale { generation: 1 });
+        assert_eq!(look(&stamped(4096, 5, 2)), SectorFound::Foreign { address: 4096, salt: 5 });
+        assert_eq!(look(&[0xff; SECTOR]), SectorFound::Constant { byte: 0xff });
+        assert_eq!(look(&std::array::from_fn::<u8, SECTOR, _>(|i| i as u8)), SectorFound::Other);
+    }
+
+    #[test]
+    fn a_few_wrong_bits_are_flips_wherever_they_are_and_many_are_not() {
+        for at in [0, 17, 40, 511] {
+            let mut sector = stamped(4096, SALT, 2);
+            sector[at] ^= 0b101;
+            assert_eq!(look(&sector, 4096, SALT, 2), SectorFound::Flipped { bits: 2 }, "byte {at}");
+        }
+        let mut sector = stamped(4096, SALT, 2);
+        sector[100..108].fill(0x55);
+        assert_eq!(look(&sector, 4096, SALT, 2), SectorFound::Other);
+    }
+}

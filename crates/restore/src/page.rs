@@ -1,0 +1,165 @@
+//! `restore` as text.
+
+use cardscope_model::report::Tone;
+use cardscope_model::report::{Document, ExitStatus};
+use cardscope_model::restore::{RecognisedBy, RestoreRange, RestoreReport, RestoreSource, WaitingJournal};
+use cardscope_model::units::{BinarySize, Size, grouped};
+use cardscope_page::figure::count;
+use cardscope_page::tree::table::Table;
+use cardscope_page::tree::{Block, Page, fact, failed, may_have_changed};
+
+const NOT_RESTORED: &str = "NOT RESTORED.";
+
+/// Ranges that are named one by one.
+const MOST_NAMED: usize = 20;
+
+/// What was restored.
+pub fn page(report: &RestoreReport) -> Page {
+    let what = match report.source {
+        RestoreSource::Journal => "journal",
+        RestoreSource::Backup => "backup",
+    };
+    let answer = answer(report);
+    let good = report.exit_status() == ExitStatus::Good && report.error.is_none() && answer != NOT_RESTORED;
+    let mut page = Page::new(&report.target, if good { Tone::Good } else { Tone::Bad }, answer);
+    page.reasons.extend(failed(report.counts, &report.io_errors));
+    let saved = format!("{} of {}, {}", report.file, report.saved_at, BinarySize(report.saved_bytes));
+    let by = report.recognised_by.map(|by| fact("card recognised by", by_word(by)));
+    page.add("", [Block::Facts([fact(what, saved)].into_iter().chain(by).collect())]);
+    page.add("", [ranges("lost by the card", &report.lost)]);
+    page.add("", [ranges("written since, so left alone", &report.left)]);
+    page.add("", [ranges("could not be restored", &report.unreadable)]);
+    page.add("", [ranges("reads differently in requests of another size", &report.doubtful)]);
+    page.add("", [ranges("test data whose originals are lost", &report.originals_lost)]);
+    page.add("", [Block::Lines(report.may_have_changed.iter().map(may_have_changed).collect())]);
+    let removed = report.removed.then(|| format!("the {what} was removed"));
+    page.add("", [Block::Lines(report.notes.iter().cloned().chain(removed).collect())]);
+    page.end.push(format!("Target: {}", report.target));
+    page.end.extend(report.error.iter().map(|error| format!("Ended early: {error}")));
+    page
+}
+
+fn answer(report: &RestoreReport) -> String {
+    let done = report.removed && report.error.is_none();
+    match (report.bytes_restored, report.compared, report.exit_status() == ExitStatus::Bad) {
+        (0, false, false) if done => "Nothing to restore: the card holds its own data.".to_owned(),
+        (_, false, _) | (0, true, true) => NOT_RESTORED.to_owned(),
+        (0, true, false) => "Nothing to restore: the card holds what was saved.".to_owned(),
+        (bytes, true, false) => format!("Restored {} and compared them.", Size(bytes)),
+        (bytes, true, true) => format!("RESTORED IN PART: {} of what was saved.", Size(bytes)),
+    }
+}
+
+fn by_word(by: RecognisedBy) -> &'static str {
+    match by {
+        RecognisedBy::Identity => "its registers",
+        RecognisedBy::Content => "its content",
+        RecognisedBy::Consent => "your word (--yes-destroy)",
+        RecognisedBy::SizeOnly => "its size only",
+    }
+}
+
+fn ranges(what: &str, ranges: &[RestoreRange]) -> Block {
+    let mut lines = Vec::new();
+    if !ranges.is_empty() {
+        let bytes: u64 = ranges.iter().map(|range| range.len).sum();
+        lines.push(format!("{what}: {} in {}", Size(bytes), count(ranges.len() as u64, "range")));
+    }
+    lines.extend(ranges.iter().take(MOST_NAMED).map(|range| {
+        let why = range.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        format!("{} bytes at byte {}{why}", grouped(range.len), grouped(range.offset))
+    }));
+    if ranges.len() > MOST_NAMED {
+        lines.push(format!("and {} more", ranges.len() - MOST_NAMED));
+    }
+    Block::Lines(lines)
+}
+
+/// The journals that wait to be put back.
+pub fn list(journals: &[WaitingJournal]) -> Page {
+    if journals.is_empty() {
+        return Page::new("", Tone::Good, "No journal waits: all data that tests overwrote is restored.");
+    }
+    let waits = journals.iter().filter(|journal| journal.command.is_some()).count();
+    let answer = match (waits, journals.len()) {
+        (0, n) => format!("{}, none that can be restored now.", count(n as u64, "journal")),
+        (1, _) => "1 journal waits to be restored.".to_owned(),
+        (n, _) => format!("{n} journals wait to be restored."),
+    };
+    let mut page = Page::new("", Tone::Warning, answer);
+    // Of a journal that cannot be read nothing more is known than its file.
+    let known = |journal: &WaitingJournal| !journal.target.is_empty();
+    let size = |journal: &WaitingJournal, bytes: u64| {
+        if known(journal) { Size(bytes).in_table() } else { String::new() }
+    };
+    let table = Table::of(
+        journals,
+        &[
+            ("target", &|j| if known(j) { j.target.clone() } else { j.file.clone() }),
+            ("state", &state),
+            ("size", &|j| size(j, j.announced_bytes)),
+            ("saved", &|j| size(j, j.saved_bytes)),
+            ("began (UTC)", &|j| j.began.clone()),
+            ("card", &|j| j.card.clone().unwrap_or_default()),
+        ],
+    );
+    page.add("", [Block::Table(table.left_aligned(["card", "state", "began (UTC)"]).always(["state"]))]);
+    for journal in journals.iter().filter(|journal| journal.command.is_some()) {
+        page.step(format!("Put back what a test overwrote on {}:", journal.target), journal.command.clone());
+    }
+    page
+}
+
+fn state(journal: &WaitingJournal) -> String {
+    let held = journal.process.map(|id| format!(" (process {id})")).unwrap_or_default();
+    match journal.state.as_str() {
+        "waits" => "waits".to_owned(),
+        "running" => format!("in use by a running test{held}"),
+        other => other.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_is_listed_with_what_to_type_or_with_who_uses_it() {
+        let waiting = WaitingJournal {
+            file: "/state/journal-1".into(),
+            target: "/dev/sdb".into(),
+            announced_bytes: 64_000_000_000,
+            began: "2026-01-02T03:04:05Z".into(),
+            saved_bytes: 69_100_000,
+            state: "waits".into(),
+            command: Some("cardscope restore /state/journal-1".into()),
+            ..WaitingJournal::default()
+        };
+        let running = WaitingJournal {
+            target: "/dev/sdc".into(),
+            state: "running".into(),
+            process: Some(4711),
+            command: None,
+            ..waiting.clone()
+        };
+        let unknown = WaitingJournal {
+            file: "/state/journal-2".into(),
+            state: "the journal cannot be read".into(),
+            ..WaitingJournal::default()
+        };
+        insta::assert_snapshot!(list(&[waiting, running, unknown]).text(), @r#"
+        1 journal waits to be restored.
+
+          target            state                    size    saved  began (UTC)
+          /dev/sdb          waits                 64.0 GB  69.1 MB  2026-01-02T03:04:05Z
+          /dev/sdc          in use by a running   64.0 GB  69.1 MB  2026-01-02T03:04:05Z
+                            test (process 4711)
+          /state/journal-2  the journal cannot
+                            be read
+
+        Next
+          Put back what a test overwrote on /dev/sdb:
+            cardscope restore /state/journal-1
+        "#);
+    }
+}

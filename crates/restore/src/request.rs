@@ -1,0 +1,53 @@
+//! What a restoration is asked to do, and what putting back says in its document.
+
+use cardscope_engine::journal::SavedRange;
+use cardscope_journal::put_back::PutBack;
+use cardscope_model::restore::{RestoreRange, RestoreReport};
+use cardscope_session::opening::Resolved;
+use cardscope_session::options::GivenConsent;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Put back what an interrupted test saved, or a backup image
+///
+/// Writes only after it has recognised the card. Without FILE it lists the waiting journals.
+#[derive(Debug, Clone, Default, Args)]
+#[command(mut_arg("yes_destroy", |consent| consent.help(
+    "Agree to overwrite TARGET with an image, or a card that was not recognised; must equal TARGET as typed"
+)))]
+pub struct Request {
+    /// Journal of an interrupted test, or an image from --backup
+    #[arg(value_name = "JOURNAL|BACKUP")]
+    pub file: Option<PathBuf>,
+    /// Card to restore [default: the one named in the journal]
+    pub target: Option<String>,
+    /// List the waiting journals
+    #[arg(long, conflicts_with = "file")]
+    pub list: bool,
+    /// Consent that is given before anybody is asked.
+    #[command(flatten)]
+    pub consent: GivenConsent,
+}
+
+impl Request {
+    /// The card that this name leads to, held to `--object`.
+    pub(super) fn resolved(&self, target: &str) -> Resolved {
+        Resolved::of(target).with_object(self.consent.object.as_deref())
+    }
+}
+
+pub(super) fn fill_in(report: &mut RestoreReport, put_back: PutBack) {
+    let plain =
+        |ranges: Vec<SavedRange>| ranges.into_iter().map(|range| restore_range(range, None)).collect();
+    report.bytes_restored = put_back.bytes;
+    report.compared = true;
+    (report.counts, report.io_errors) = (put_back.counts, put_back.io_errors);
+    report.lost = plain(put_back.lost);
+    report.doubtful = plain(put_back.doubtful);
+    report.unreadable =
+        put_back.unreadable.into_iter().map(|(range, why)| restore_range(range, Some(why))).collect();
+}
+
+pub(super) fn restore_range(range: SavedRange, reason: Option<String>) -> RestoreRange {
+    RestoreRange { offset: range.offset, len: range.len, reason }
+}

@@ -1,0 +1,88 @@
+//! Restoring an image, onto its own card or another one: the whole card is overwritten, so consent is asked for, and
+//! the image must fit byte for byte.
+
+use crate::request::{Request, fill_in};
+use cardscope_engine::event::Listener;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_journal::backup::Backup;
+use cardscope_model::restore::{RecognisedBy, RestoreReport, RestoreSource};
+use cardscope_model::shell::quoted_path;
+use cardscope_model::units::Capacity;
+use cardscope_session::card_key::card_key;
+use cardscope_session::consent::Consent;
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::frame::Outcome;
+use cardscope_session::opened::Opened;
+use cardscope_session::opening;
+use std::path::Path;
+
+pub(super) fn restore(
+    file: &Path,
+    request: &Request,
+    consent: &mut dyn Consent,
+    interrupt: &Interrupt,
+    events: &mut dyn Listener,
+) -> Result<Outcome<RestoreReport>> {
+    let backup = Backup::open(file)?;
+    let Some(target) = request.target.as_deref() else {
+        let was = &backup.about().target;
+        return Err(Failure::refused(format!(
+            "name the card that the backup overwrites: cardscope restore {} TARGET (it was taken from {was})",
+            quoted_path(file)
+        )));
+    };
+    let mut opened = opening::open_to_restore(request.resolved(target), consent, interrupt)?;
+    let mut report = RestoreReport {
+        file: file.display().to_string(),
+        source: RestoreSource::Backup,
+        target: target.to_owned(),
+        saved_at: backup.about().taken.clone(),
+        announced_bytes: opened.target.info().bytes,
+        saved_bytes: backup.about().bytes,
+        ..RestoreReport::default()
+    };
+    report.recognised_by = Some(recognised(&backup, &opened, &mut report));
+    fits(&backup, &mut report)?;
+    let put = backup.put(opened.target.as_mut(), interrupt, events);
+    let failure = put.map(|done| fill_in(&mut report, done)).err();
+    Ok(Outcome::of(report, failure.map(Failure::from)))
+}
+
+fn recognised(backup: &Backup, opened: &Opened, report: &mut RestoreReport) -> RecognisedBy {
+    match (&backup.about().card_key, card_key(opened)) {
+        (Some(was), Some(is)) if *was == is => RecognisedBy::Identity,
+        (Some(_), Some(_)) => {
+            report.notes.push("the backup was taken from another card".to_owned());
+            RecognisedBy::Consent
+        }
+        _ => RecognisedBy::Consent,
+    }
+}
+
+/// By exact bytes: what a smaller card lacks must be empty in the image.
+fn fits(backup: &Backup, report: &mut RestoreReport) -> Result<()> {
+    let (image, card, used) = (backup.about().bytes, report.announced_bytes, backup.used_bytes());
+    if used > card {
+        return Err(Failure::refused(format!(
+            "the backup does not fit: it has {} and {} has {}, {} bytes too few, and data up to byte \
+             {used}; nothing was written",
+            Capacity(image),
+            report.target,
+            Capacity(card),
+            used - card
+        )));
+    }
+    if image > card {
+        report
+            .notes
+            .push(format!("the card is {} bytes smaller than the image, which is empty there", image - card));
+    }
+    if image < card {
+        report.notes.push(format!(
+            "the card is {} bytes larger than the image; the rest was not \
+                           changed",
+            card - image
+        ));
+    }
+    Ok(())
+}

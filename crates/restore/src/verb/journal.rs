@@ -1,0 +1,279 @@
+//! Restoring a journal. Doing it again, or after it was stopped anywhere, does no harm: every place ends with its oldest
+//! content, and the journal goes only when the card was read again, everything is there, and nothing of the test is found
+//! beside it.
+
+use crate::request::{Request, fill_in, restore_range};
+use cardscope_engine::card::{Card, Stop};
+use cardscope_engine::event::{Listener, Plan};
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::journal::{Journal as _, SavedRange};
+use cardscope_journal::put_back::{RESTORING, compare, joined, put_back};
+use cardscope_journal::search::{SEARCHING, search};
+use cardscope_journal::survey::{Extent, Newer, Survey, survey};
+use cardscope_journal::{Completeness, Journal, Part};
+use cardscope_model::restore::{RecognisedBy, RestoreReport, RestoreSource};
+use cardscope_model::shell::{quoted, quoted_path};
+use cardscope_model::units::{Capacity, Size};
+use cardscope_session::consent::{Consent, DataKeptOf, Question, obtain};
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::frame::Outcome;
+use cardscope_session::journals::{Medium, Whose, by_content};
+use cardscope_session::opened::Opened;
+use cardscope_session::opening;
+use std::path::Path;
+
+/// Bytes of an I/O, and how many are in flight: 4 MiB of memory.
+const BLOCK: u32 = 1 << 20;
+const DEPTH: u32 = 4;
+
+/// The stage in which the card is held against the journal.
+const COMPARING: &str = "comparing the card with the journal";
+
+pub(super) fn restore(
+    file: &Path,
+    request: &Request,
+    consent: &mut dyn Consent,
+    interrupt: &Interrupt,
+    events: &mut dyn Listener,
+) -> Result<Outcome<RestoreReport>> {
+    let mut journal = Journal::open(file)?;
+    let target = request.target.clone().unwrap_or_else(|| journal.about().target.clone());
+    let mut report = RestoreReport {
+        file: file.display().to_string(),
+        source: RestoreSource::Journal,
+        target: target.clone(),
+        saved_at: journal.about().began.clone(),
+        announced_bytes: journal.about().announced_bytes,
+        saved_bytes: journal.saved().iter().map(|saved| saved.len).sum(),
+        ..RestoreReport::default()
+    };
+    if journal.restored() {
+        report.notes.push("this journal was restored before; nothing was written".to_owned());
+        return Ok(close(journal, report));
+    }
+    if journal.overwrote_nothing() {
+        report.notes.push("its test overwrote nothing; nothing was written".to_owned());
+        return Ok(close(journal, report));
+    }
+    let mut opened =
+        opening::open_to_restore(request.resolved(&target), &mut DataKeptOf(consent), interrupt)?;
+    let named = size_and_identity(&journal, &opened, &target)?;
+    let failing = |stop| failure(stop, file);
+    let mut card = Card::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH).map_err(failing)?;
+    events.plan(Plan::of([(COMPARING, 0.2), (RESTORING, 0.6), (SEARCHING, 0.2)]));
+    events.stage(COMPARING, Some(report.saved_bytes), None);
+    let (survey, newer) = match survey(&mut card, &mut journal, Extent::All, 0) {
+        Ok(found) => found,
+        Err(stop) => return Ok(Outcome::of(report, Some(failing(stop)))),
+    };
+    report.recognised_by = Some(match named {
+        true => RecognisedBy::Identity,
+        false => recognised(&survey, &journal, &target, consent)?,
+    });
+    report.differed_bytes = Some(survey.differing);
+    let spared = spared(&newer, &mut report, consent);
+    if survey.unread > 0 {
+        report.notes.push(format!("{} sectors were unreadable before", survey.unread));
+    }
+    let left: u64 = report.left.iter().map(|range| range.len).sum();
+    if let Err(stop) =
+        bring_back(&mut card, &mut journal, &spared, survey.differing > left, &mut report, events)
+            .and_then(|()| look_beside(&mut card, &journal, survey.stamped_before == 0, &mut report, events))
+    {
+        return Ok(Outcome::of(report, Some(failing(stop))));
+    }
+    (report.counts, report.io_errors) = (card.counts(), card.io_errors().to_vec());
+    drop(card);
+    Ok(settle(journal, report, &survey))
+}
+
+/// Writes what differs and compares; where nothing does it only compares, in requests unlike those of the survey.
+fn bring_back(
+    card: &mut Card<'_>,
+    journal: &mut Journal,
+    spared: &[SavedRange],
+    differs: bool,
+    report: &mut RestoreReport,
+    events: &mut dyn Listener,
+) -> Result<(), Stop> {
+    let mut part = Part::new(journal, spared);
+    if !differs {
+        let compared = compare(card, &mut part, events)?;
+        if compared.lost.is_empty() {
+            fill_in(report, compared);
+            let others = if spared.is_empty() { "all places" } else { "all other sectors" };
+            report.notes.push(format!("{others} already hold the saved data; nothing was written"));
+            return Ok(());
+        }
+    }
+    fill_in(report, put_back(card, &mut part, events)?);
+    Ok(())
+}
+
+/// Looks for test data in places that the journal does not have, or does not have any more.
+fn look_beside(
+    card: &mut Card<'_>,
+    journal: &Journal,
+    is_telling: bool,
+    report: &mut RestoreReport,
+    events: &mut dyn Listener,
+) -> Result<(), Stop> {
+    let found = search(card, journal, is_telling, events)?;
+    report.missing_ranges = journal.damage().lost_ranges;
+    report.searched_bytes = found.searched;
+    report.may_lack_more = journal.completeness() == Completeness::Unknown && !found.is_whole();
+    report.originals_lost = found.stamped.iter().map(|range| restore_range(*range, None)).collect();
+    if !is_telling {
+        report.notes.push(
+            "the card held test data of the same seed before, so further test data was not searched".into(),
+        );
+    } else if !found.is_whole() {
+        let (searched, whole) = (Size(found.searched - found.unread), Size(found.whole));
+        report.notes.push(format!("searched {searched} of {whole} beside the saved data for test data"));
+    }
+    Ok(())
+}
+
+/// Refuses a card that cannot be it, before it is read; gives whether both name the same one.
+fn size_and_identity(journal: &Journal, opened: &Opened, target: &str) -> Result<bool> {
+    let (about, medium) = (journal.about(), Medium::of(opened));
+    let another = |why: String| {
+        Failure::refused(format!(
+            "{target} is not the card of this journal: {why}; nothing was written. Insert that card and \
+             run: cardscope restore {} TARGET",
+            quoted_path(journal.path())
+        ))
+    };
+    if medium.bytes != about.announced_bytes {
+        return Err(another(format!(
+            "it has {} instead of {}",
+            Capacity(medium.bytes),
+            Capacity(about.announced_bytes)
+        )));
+    }
+    match medium.named(about) {
+        Some(false) => {
+            let named = about.card.as_deref().map(|card| format!(" ({card})")).unwrap_or_default();
+            Err(another(format!("it has another identity{named}")))
+        }
+        Some(true) if !medium.same_part(about) => {
+            Err(another("it is another partition of the card".to_owned()))
+        }
+        named => Ok(named.is_some()),
+    }
+}
+
+/// A card that does not look like it can be written to all the same, if the user says that it is the one. Where every
+/// place holds its original nothing is going to be written, whichever card it is.
+fn recognised(
+    survey: &Survey,
+    journal: &Journal,
+    target: &str,
+    consent: &mut dyn Consent,
+) -> Result<RecognisedBy> {
+    let in_place = survey.differing == 0 && survey.unread == 0;
+    let why = match by_content(survey, journal.put_back_begun()) {
+        Whose::Its(by) => return Ok(by),
+        _ if in_place && survey.same > 0 => return Ok(RecognisedBy::Content),
+        _ if in_place => return Ok(RecognisedBy::SizeOnly),
+        Whose::Another(why) | Whose::Unsure(why) => why,
+    };
+    let at_stake = format!("{target}, which may not be the card of this journal ({why})");
+    obtain(consent, &Question { target: target.to_owned(), at_stake })
+        .map(|()| RecognisedBy::Consent)
+        .map_err(|_| {
+            Failure::refused(format!(
+                "{target} may not be the card of this journal: {why}; nothing was written. If it is, add \
+                 --yes-destroy {target}"
+            ))
+        })
+}
+
+/// What was written since the test is the user's, and only the user may have it overwritten.
+fn spared(newer: &Newer, report: &mut RestoreReport, consent: &mut dyn Consent) -> Vec<SavedRange> {
+    let Some(first) = newer.foreign.first() else { return newer.all() };
+    let sectors = newer.foreign.iter().map(|range| range.len).sum::<u64>() / 512;
+    let target = report.target.clone();
+    let what = format!("{sectors} sectors, the first at byte {}, were written after the test", first.offset);
+    // Who said that it is the card all the same was told how much of it is foreign.
+    let agreed = report.recognised_by == Some(RecognisedBy::Consent) || {
+        let at_stake = format!("{target}: {what}");
+        obtain(consent, &Question { target: target.clone(), at_stake }).is_ok()
+    };
+    if agreed {
+        report.notes.push(format!("{what} and are overwritten"));
+        return Vec::new();
+    }
+    let (file, target) = (quoted(&report.file), quoted(&target));
+    report.notes.push(format!(
+        "{what} and are left alone; to overwrite them, too: cardscope restore {file} {target} --yes-destroy \
+         {target}"
+    ));
+    report.left = newer.foreign.iter().map(|range| restore_range(*range, None)).collect();
+    newer.all()
+}
+
+/// The journal goes when nothing is left that it could be needed for, and stays with a reason otherwise.
+fn settle(journal: Journal, mut report: RestoreReport, survey: &Survey) -> Outcome<RestoreReport> {
+    let lost = report.missing_ranges;
+    if lost > 0 {
+        report.notes.push(format!("the journal is damaged: at least {}", count_lost(lost)));
+    }
+    if let Some((start, end)) = journal.damage().tail.filter(|_| report.may_lack_more) {
+        report.notes.push(format!(
+            "bytes {start} to {end} of the journal are unreadable: normal after a power cut; otherwise the \
+             data there is lost"
+        ));
+    }
+    let why = if !report.originals_lost.is_empty() || lost > 0 {
+        Some("originals are missing in it")
+    } else if report.may_lack_more {
+        Some("its end may be missing")
+    } else if !report.left.is_empty() {
+        Some("sectors changed since the test were not restored")
+    } else if report.is_bad() {
+        Some("some data could not be restored")
+    } else if !is_certain(&journal, &report, survey) {
+        Some("a copy of the card, or an empty card, looks the same")
+    } else {
+        None
+    };
+    let Some(why) = why else { return close(journal, report) };
+    report.notes.push(format!("the journal remains, since {why}; remove it when you no longer need it"));
+    report.may_have_changed = journal.list_changed(&changed(&report));
+    Outcome::of(report, None)
+}
+
+fn count_lost(ranges: u64) -> String {
+    if ranges == 1 { "1 range is lost".to_owned() } else { format!("{ranges} ranges are lost") }
+}
+
+/// All that may not hold what it held before the test.
+fn changed(report: &RestoreReport) -> Vec<SavedRange> {
+    let RestoreReport { lost, unreadable, doubtful, originals_lost, .. } = report;
+    let all = [lost, unreadable, doubtful, originals_lost].into_iter().flatten();
+    joined(all.map(|range| SavedRange { offset: range.offset, len: range.len }))
+}
+
+/// Whether what was put back, or found in place, was so on the card of this journal. A card with the same content may be
+/// another one: only its name, a stamp of the test, or that all was written back before rules that out.
+fn is_certain(journal: &Journal, report: &RestoreReport, survey: &Survey) -> bool {
+    let named = matches!(report.recognised_by, Some(RecognisedBy::Identity | RecognisedBy::Consent));
+    named || survey.ours > 0 || journal.written_back()
+}
+
+fn close(journal: Journal, mut report: RestoreReport) -> Outcome<RestoreReport> {
+    let failure = journal.finish().err().map(Failure::from);
+    report.removed = failure.is_none();
+    Outcome::of(report, failure)
+}
+
+fn failure(stop: Stop, file: &Path) -> Failure {
+    match stop {
+        Stop::Interrupted => Failure::Interrupted,
+        other => Failure::io_for(
+            format!("{other}; the journal remains: run `cardscope restore {}` again", quoted_path(file)),
+            other,
+        ),
+    }
+}

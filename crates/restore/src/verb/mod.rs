@@ -1,0 +1,107 @@
+//! `restore`: puts back what an interrupted test had saved, or an image of a card.
+//!
+//! Nothing is written before it is known that this is the card: by its identity and size, and by its content, which
+//! must be what was saved or what the test wrote (`flash-behaviour` 3.11).
+
+mod image;
+mod journal;
+
+pub use crate::request::Request;
+
+use cardscope_device::open::processes_with;
+use cardscope_engine::event::Listener;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::journal::Journal as _;
+use cardscope_journal::backup::beside;
+use cardscope_journal::{About, Journal, Unusable, folder, is_journal};
+use cardscope_model::restore::{RestoreReport, WaitingJournal};
+use cardscope_model::shell::quoted;
+use cardscope_session::consent::Consent;
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::frame::{Outcome, answered};
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+
+/// Restores a journal or an image.
+///
+/// # Errors
+/// A refusal: the file is neither, the card is another one or not safe to write to, or consent to overwrite a card
+/// with an image was not given. Nothing was written.
+pub fn restore(
+    request: &Request,
+    consent: &mut dyn Consent,
+    interrupt: &Interrupt,
+    events: &mut dyn Listener,
+) -> Result<Outcome<RestoreReport>> {
+    let Some(file) = request.file.as_deref() else {
+        return Err(Failure::refused(
+            "name the journal or the backup; `cardscope restore` lists the waiting journals",
+        ));
+    };
+    if beside(file).is_file() {
+        return answered(image::restore(file, request, consent, interrupt, events), interrupt);
+    }
+    if is_journal(file) {
+        return answered(journal::restore(file, request, consent, interrupt, events), interrupt);
+    }
+    Err(match file.metadata() {
+        Err(e) => Failure::refused_for(
+            format!(
+                "{} cannot be opened ({e}); `cardscope restore` lists the waiting journals; restored ones \
+                 are removed",
+                file.display()
+            ),
+            e,
+        ),
+        Ok(found) if found.file_type().is_block_device() => Failure::refused(format!(
+            "{} is a device: name the journal or the backup before it; `cardscope restore` lists the waiting \
+             journals",
+            file.display()
+        )),
+        Ok(_) => Failure::refused(format!(
+            "{} is not a Cardscope journal or backup: there are no checksums beside it ({}); write a plain \
+             image with dd",
+            file.display(),
+            beside(file).display()
+        )),
+    })
+}
+
+/// The journals that wait, oldest first.
+///
+/// # Errors
+/// If their folder cannot be looked at.
+pub fn waiting() -> Result<Vec<WaitingJournal>> {
+    Ok(folder::waiting()?.iter().map(|path| wait_of(path)).collect())
+}
+
+fn wait_of(path: &Path) -> WaitingJournal {
+    match Journal::open(path) {
+        Ok(journal) => WaitingJournal {
+            state: if journal.restored() { "restored" } else { "waits" }.to_owned(),
+            command: Some(format!("cardscope restore {}", quoted(&path.display().to_string()))),
+            ..known(path, journal.about(), journal.saved().iter().map(|saved| saved.len).sum())
+        },
+        Err(Unusable::Running(_)) => {
+            let (about, saved_bytes) = Journal::look(path).unwrap_or_default();
+            WaitingJournal {
+                state: "running".to_owned(),
+                process: processes_with(path).first().copied(),
+                ..known(path, &about, saved_bytes)
+            }
+        }
+        Err(error) => WaitingJournal { state: error.to_string(), ..known(path, &About::default(), 0) },
+    }
+}
+
+fn known(path: &Path, about: &About, saved_bytes: u64) -> WaitingJournal {
+    WaitingJournal {
+        file: path.display().to_string(),
+        target: about.target.clone(),
+        card: about.card.clone(),
+        announced_bytes: about.announced_bytes,
+        began: about.began.clone(),
+        saved_bytes,
+        ..WaitingJournal::default()
+    }
+}

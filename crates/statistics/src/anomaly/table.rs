@@ -1,0 +1,81 @@
+//! A session as a table: each test over the runs that count.
+
+use cardscope_model::condition::Condition;
+use cardscope_model::result::{RunResult, TestResult};
+use cardscope_model::statistics::median;
+use cardscope_model::test_name::{Op, Order, TestName};
+use cardscope_model::units::{MIB, three_digits};
+
+/// What a session yielded, as far as anomalies are looked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Session<'a> {
+    /// Its runs; those that do not count are left out.
+    pub runs: &'a [RunResult],
+    /// What was true of card and rig.
+    pub condition: &'a Condition,
+    /// What the bus carries in MB/s, where known.
+    pub ceiling_mb_s: Option<f64>,
+}
+
+/// A test over the counted runs.
+pub(super) struct Row<'a> {
+    pub name: TestName,
+    pub(super) results: Vec<&'a TestResult>,
+}
+
+impl Row<'_> {
+    pub(super) fn speeds(&self) -> Vec<f64> {
+        self.results.iter().map(|r| r.mb_s).collect()
+    }
+
+    pub(super) fn median(&self) -> f64 {
+        median(&self.speeds()).unwrap_or(0.0)
+    }
+}
+
+/// All tests over the counted runs; steps of the same name under different conditions are left out, since they are not
+/// the same test.
+pub(super) struct Table<'a> {
+    pub(super) rows: Vec<Row<'a>>,
+}
+
+impl<'a> Table<'a> {
+    pub(super) fn new(runs: &'a [RunResult]) -> Self {
+        let mut rows: Vec<Row<'a>> = Vec::new();
+        let all = runs.iter().filter(|run| run.counted).flat_map(|run| &run.results);
+        for result in all.filter(|result| result.step.is_none()) {
+            match rows.iter_mut().find(|row| row.name == result.name()) {
+                Some(row) => row.results.push(result),
+                None => rows.push(Row { name: result.name(), results: vec![result] }),
+            }
+        }
+        Table { rows }
+    }
+
+    pub(super) fn of(&self, op: Op, wanted: impl Fn(&TestName) -> bool) -> impl Iterator<Item = &Row<'a>> {
+        self.rows.iter().filter(move |row| row.name.op == op && wanted(&row.name))
+    }
+
+    /// Random 4 KiB I/O with so many in flight, on one thread.
+    pub(super) fn small(&self, op: Op, queue: u32) -> Option<&Row<'a>> {
+        self.of(op, |n| {
+            let p = n.pattern;
+            p.order == Order::Random && p.block == 4096 && p.queue == queue && p.threads == 1
+        })
+        .next()
+    }
+
+    /// The fastest test in order with blocks of at least 1 MiB.
+    pub(super) fn in_order(&self, op: Op) -> Option<&Row<'a>> {
+        self.of(op, large_in_order).max_by(|a, b| a.median().total_cmp(&b.median()))
+    }
+}
+
+pub(super) fn large_in_order(name: &TestName) -> bool {
+    name.pattern.order == Order::Sequential && name.pattern.block >= MIB
+}
+
+/// Speeds as they are listed in evidence.
+pub(super) fn listed(speeds: &[f64]) -> String {
+    speeds.iter().map(|v| three_digits(*v)).collect::<Vec<_>>().join(", ")
+}

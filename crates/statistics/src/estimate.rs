@@ -1,0 +1,154 @@
+//! A test over several runs as one estimate: a mean never stands alone, with it go the number of runs and its
+//! 95 % interval (DESIGN, "Honest numbers"). Student's t says how much wider an interval is because its deviation is itself
+//! estimated from few values.
+
+use cardscope_model::statistics::{deviation, mean, quantile_of_sorted, sorted};
+use statrs::distribution::{ContinuousCDF, StudentsT};
+use std::sync::OnceLock;
+
+/// What several values of one quantity say together. Units are those of the values; "best" means greatest, as it
+/// does for a speed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// How many values.
+    pub n: u32,
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub median: f64,
+    /// Greatest.
+    pub best: f64,
+    /// Least.
+    pub worst: f64,
+    /// Deviation of one value from the mean (n − 1 in the divisor); `None` for one value.
+    pub deviation: Option<f64>,
+    /// 95 % interval of the mean by Student's t; `None` for one value.
+    pub ci95: Option<[f64; 2]>,
+}
+
+impl Estimate {
+    /// Half of the interval's width in percent of the mean; `None` for one value or a mean of 0.
+    pub fn half_width_percent(&self) -> Option<f64> {
+        let [low, high] = self.ci95?;
+        (self.mean != 0.0).then(|| 50.0 * (high - low) / self.mean.abs())
+    }
+}
+
+/// Mean, median, extremes and interval of `values`; `None` where there are none.
+pub fn estimate(values: &[f64]) -> Option<Estimate> {
+    let ordered = sorted(values);
+    let (worst, best) = (*ordered.first()?, *ordered.last()?);
+    let mean = mean(values)?;
+    let deviation = deviation(values);
+    let ci95 = deviation.map(|s| {
+        let half = t95(values.len() as f64 - 1.0) * s / (values.len() as f64).sqrt();
+        [mean - half, mean + half]
+    });
+    let median = quantile_of_sorted(&ordered, 0.5)?;
+    Some(Estimate { n: values.len() as u32, mean, median, best, worst, deviation, ci95 })
+}
+
+/// Share of intervals that hold the true value.
+pub const LEVEL: f64 = 0.95;
+
+/// So many standard errors either side hold 95 % of a normal distribution.
+pub const NORMAL95: f64 = 1.96;
+
+/// From so many degrees of freedom on, t₀.₉₇₅ is the normal distribution's 1.960 to three digits, and the search for the
+/// quantile of the narrower and narrower distribution would not end.
+const NORMAL_FROM: f64 = 1e4;
+
+/// Whole degrees of freedom below this are those of nearly every mean, and thousands of means are asked for at once: their
+/// quantile is sought once each.
+const USUAL: usize = 1024;
+static OF_WHOLE: [OnceLock<f64>; USUAL] = [const { OnceLock::new() }; USUAL];
+
+/// The two-sided 95 % quantile (t₀.₉₇₅) for some degrees of freedom; infinite for less than one.
+pub fn t95(degrees: f64) -> f64 {
+    if degrees >= NORMAL_FROM {
+        return NORMAL95;
+    }
+    let whole = Some(degrees as usize).filter(|whole| *whole as f64 == degrees);
+    match whole.and_then(|whole| OF_WHOLE.get(whole)) {
+        Some(known) => *known.get_or_init(|| sought(degrees)),
+        None => sought(degrees),
+    }
+}
+
+fn sought(degrees: f64) -> f64 {
+    match StudentsT::new(0.0, 1.0, degrees) {
+        Ok(t) if degrees >= 1.0 => t.inverse_cdf(0.5 + LEVEL / 2.0),
+        _ => f64::INFINITY,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::random::Random;
+    use proptest::prelude::*;
+
+    #[test]
+    fn five_runs_give_the_interval_of_the_text_book() {
+        // Mean 20, s = sqrt(2.5), t = 2.776 445 (4 degrees): 20 ± 1.963 243.
+        let e = estimate(&[18.0, 19.0, 20.0, 21.0, 22.0]).unwrap();
+        assert_eq!((e.n, e.mean, e.median, e.best, e.worst), (5, 20.0, 20.0, 22.0, 18.0));
+        let [low, high] = e.ci95.unwrap();
+        assert!((low - 18.036_757).abs() < 1e-5 && (high - 21.963_243).abs() < 1e-5);
+        assert!((e.half_width_percent().unwrap() - 9.816_216).abs() < 1e-4);
+    }
+
+    #[test]
+    fn one_run_has_no_interval_and_no_run_no_estimate() {
+        let one = estimate(&[42.0]).unwrap();
+        assert_eq!((one.n, one.mean, one.ci95, one.half_width_percent()), (1, 42.0, None, None));
+        assert_eq!(estimate(&[]), None);
+    }
+
+    #[test]
+    fn ninety_five_of_a_hundred_intervals_hold_the_true_speed() {
+        let mut random = Random::from_state(3);
+        let held = (0..4000)
+            .filter(|_| {
+                let runs: Vec<f64> = (0..5).map(|_| 20.0 + 0.4 * random.normal()).collect();
+                let [low, high] = estimate(&runs).unwrap().ci95.unwrap();
+                low <= 20.0 && 20.0 <= high
+            })
+            .count();
+        // 3800 expected, deviation 14.
+        assert!((3750..=3850).contains(&held), "{held} of 4000");
+    }
+
+    proptest! {
+        #[test]
+        fn mean_and_median_lie_between_the_worst_and_the_best_run(
+            values in prop::collection::vec(0.001..1e4f64, 1..40),
+        ) {
+            let e = estimate(&values).unwrap();
+            prop_assert!(e.worst <= e.median && e.median <= e.best);
+            prop_assert!(e.worst - 1e-9 <= e.mean && e.mean <= e.best + 1e-9);
+            if let Some([low, high]) = e.ci95 {
+                prop_assert!(low <= e.mean && e.mean <= high);
+            }
+        }
+    }
+
+    #[test]
+    fn the_printed_table_is_met() {
+        // t₀.₉₇₅ as in any printed table.
+        for (degrees, t) in
+            [(1.0, 12.706), (2.0, 4.303), (4.0, 2.776), (9.0, 2.262), (30.0, 2.042), (1000.0, 1.962)]
+        {
+            assert!((t95(degrees) - t).abs() < 5e-4, "{degrees}: {}", t95(degrees));
+        }
+        assert_eq!(t95(0.0), f64::INFINITY);
+        assert!((t95(9_999.0) - t95(10_000.0)).abs() < 5e-4);
+        for absurd in [1e18, 1e300, f64::INFINITY] {
+            assert_eq!(t95(absurd), NORMAL95);
+        }
+        // Half a degree is no whole one, and the end of those that are remembered is no step.
+        assert!(t95(2.5) < t95(2.0) && t95(3.0) < t95(2.5));
+        assert!(t95(1024.0) < t95(1023.0) && t95(1023.0) - t95(1024.0) < 1e-5);
+        assert_eq!(t95(f64::NAN), f64::INFINITY);
+    }
+}

@@ -1,0 +1,215 @@
+//! A distribution as a weighted sum of normal ones: what is known of a logarithm where neither its error nor the kind of
+//! series that it comes from is known for sure.
+
+use statrs::function::erf::erfc;
+use std::collections::BTreeMap;
+
+/// Parts that weigh less than this against the heaviest change no digit that is shown.
+const LEAST_WEIGHT: f64 = 1e-7;
+
+/// Parts whose deviations differ by less than this in logarithms, and whose means by less than this many deviations, are
+/// joined into one of the same mean and variance.
+const ALIKE: f64 = 0.4;
+
+/// Halvings of an interval in search of a quantile: its width shrinks to a millionth of a millionth.
+const HALVINGS: usize = 44;
+
+/// One normal distribution and its weight.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Part {
+    /// Weight; all of a sum's together are 1.
+    pub(super) weight: f64,
+    /// Mean.
+    pub(super) mean: f64,
+    /// Variance, above 0.
+    pub(super) variance: f64,
+}
+
+/// The sum.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Normals {
+    parts: Vec<Part>,
+}
+
+impl Normals {
+    /// The sum of parts that are given with the logarithm of any multiple of their weight; `None` for no usable one. Parts
+    /// that are alike are joined.
+    pub(super) fn of(parts: impl Iterator<Item = (f64, f64, f64)> + Clone) -> Option<Normals> {
+        let usable = |(log, mean, variance): &(f64, f64, f64)| {
+            log.is_finite() && mean.is_finite() && variance.is_finite() && *variance > 0.0
+        };
+        let heaviest = parts.clone().filter(usable).map(|part| part.0).fold(f64::NEG_INFINITY, f64::max);
+        let least = heaviest + LEAST_WEIGHT.ln();
+        let mut joined: BTreeMap<(i64, i64), Sums> = BTreeMap::new();
+        for (log, mean, variance) in parts.filter(usable).filter(|part| part.0 >= least) {
+            let size = (0.5 * variance.ln() / ALIKE).round();
+            let place = (mean / (ALIKE * (size * ALIKE).exp())).floor();
+            joined.entry((size as i64, place as i64)).or_default().add(
+                (log - heaviest).exp(),
+                mean,
+                variance,
+            );
+        }
+        let total: f64 = joined.values().map(|sums| sums.weight).sum();
+        let parts: Vec<Part> = joined.values().map(|sums| sums.part(total)).collect();
+        (!parts.is_empty()).then_some(Normals { parts })
+    }
+
+    /// One normal distribution.
+    pub fn single(mean: f64, variance: f64) -> Normals {
+        Normals { parts: vec![Part { weight: 1.0, mean, variance }] }
+    }
+
+    /// Mean.
+    pub fn mean(&self) -> f64 {
+        self.parts.iter().map(|part| part.weight * part.mean).sum()
+    }
+
+    /// Variance.
+    pub fn variance(&self) -> f64 {
+        let mean = self.mean();
+        self.parts.iter().map(|p| p.weight * (p.variance + (p.mean - mean).powi(2))).sum()
+    }
+
+    /// Probability of a value below this one.
+    pub fn below(&self, value: f64) -> f64 {
+        let of = |part: &Part| 0.5 * erfc((part.mean - value) / (2.0 * part.variance).sqrt());
+        self.parts.iter().map(|part| part.weight * of(part)).sum::<f64>().clamp(0.0, 1.0)
+    }
+
+    /// Probability of a value above this one; small ones keep their digits.
+    pub fn above(&self, value: f64) -> f64 {
+        self.negative().below(-value)
+    }
+
+    /// The value below which this share lies.
+    pub fn quantile(&self, share: f64) -> f64 {
+        let reach = |part: &Part| 9.0 * part.variance.sqrt();
+        let mut low = self.parts.iter().map(|p| p.mean - reach(p)).fold(f64::INFINITY, f64::min);
+        let mut high = self.parts.iter().map(|p| p.mean + reach(p)).fold(f64::NEG_INFINITY, f64::max);
+        for _ in 0..HALVINGS {
+            let middle = f64::midpoint(low, high);
+            if self.below(middle) < share { low = middle } else { high = middle }
+        }
+        f64::midpoint(low, high)
+    }
+
+    /// The middle 95 %.
+    pub fn middle95(&self) -> [f64; 2] {
+        [self.quantile(0.025), self.quantile(0.975)]
+    }
+
+    /// Of the value with the other sign.
+    pub(super) fn negative(&self) -> Normals {
+        Normals { parts: self.parts.iter().map(|p| Part { mean: -p.mean, ..*p }).collect() }
+    }
+
+    /// Of the difference of a value of this and an independent one of the other.
+    pub fn minus(&self, other: &Normals) -> Normals {
+        let pairs = self.parts.iter().flat_map(|a| other.parts.iter().map(move |b| (a, b)));
+        let parts =
+            pairs.map(|(a, b)| ((a.weight * b.weight).ln(), a.mean - b.mean, a.variance + b.variance));
+        // Finite parts make finite ones.
+        Normals::of(parts).unwrap_or_else(|| self.clone())
+    }
+
+    /// Of the sum with an independent normal error of this variance.
+    #[must_use]
+    pub fn widened(&self, variance: f64) -> Normals {
+        Normals { parts: self.parts.iter().map(|p| Part { variance: p.variance + variance, ..*p }).collect() }
+    }
+
+    /// What is known once it counts that values are spread around 0 by one of these deviations, with these weights.
+    pub(crate) fn drawn_to(&self, known: impl Iterator<Item = (f64, f64)> + Clone) -> Normals {
+        let parts = self.parts.iter().flat_map(|part| {
+            known.clone().map(move |(share, deviation)| {
+                let (own, prior) = (part.variance, deviation * deviation);
+                let both = own + prior;
+                let log = (part.weight * share).ln() - 0.5 * both.ln() - 0.5 * part.mean.powi(2) / both;
+                (log, part.mean * prior / both, own * prior / both)
+            })
+        });
+        Normals::of(parts).unwrap_or_else(|| self.clone())
+    }
+}
+
+/// Weight and moments of parts that are joined.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    weight: f64,
+    first: f64,
+    second: f64,
+}
+
+impl Sums {
+    fn add(&mut self, weight: f64, mean: f64, variance: f64) {
+        // By the first mean, or the difference of squares of far-off means would lose its digits.
+        if self.weight == 0.0 {
+            *self = Sums { weight, first: mean, second: variance };
+            return;
+        }
+        let total = self.weight + weight;
+        let step = mean - self.first;
+        let (before, after) = (self.weight / total, weight / total);
+        self.second = before * self.second + after * variance + before * after * step * step;
+        self.first += after * step;
+        self.weight = total;
+    }
+
+    fn part(&self, total: f64) -> Part {
+        Part { weight: self.weight / total, mean: self.first, variance: self.second }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn one_normal_distribution_has_the_quantiles_of_the_text_book() {
+        let one = Normals::single(2.0, 9.0);
+        let [low, high] = one.middle95();
+        assert!(
+            (low - (2.0 - 1.959_964 * 3.0)).abs() < 1e-5 && (high - (2.0 + 1.959_964 * 3.0)).abs() < 1e-5
+        );
+        assert!((one.below(2.0) - 0.5).abs() < 1e-12 && (one.above(5.0) - 0.158_655).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_difference_has_both_errors_and_widening_adds_one() {
+        let one = Normals::single(1.0, 3.0).minus(&Normals::single(4.0, 1.0)).widened(12.0);
+        assert!((one.mean() + 3.0).abs() < 1e-12 && (one.variance() - 16.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_is_vaguely_known_is_drawn_to_what_is_usual_and_what_is_well_known_is_not() {
+        let usual = || [(0.5, 0.05), (0.5, 1.0)].into_iter();
+        let vague = Normals::single(0.1, 0.01).drawn_to(usual());
+        let sure = Normals::single(0.1, 1e-6).drawn_to(usual());
+        assert!(vague.mean() > 0.0 && vague.mean() < 0.09, "{vague:?}");
+        assert!((sure.mean() - 0.1).abs() < 0.001, "{sure:?}");
+    }
+
+    #[test]
+    fn no_usable_part_is_no_distribution() {
+        assert_eq!(Normals::of([(f64::NAN, 0.0, 1.0), (0.0, 0.0, 0.0)].into_iter()), None);
+    }
+
+    proptest! {
+        #[test]
+        fn joining_parts_keeps_mean_and_variance(
+            parts in prop::collection::vec((-5.0..0.0f64, -3.0..3.0f64, 1e-4..2.0f64), 1..60),
+        ) {
+            let found = Normals::of(parts.iter().copied()).unwrap();
+            let total: f64 = parts.iter().map(|p| p.0.exp()).sum();
+            let mean = parts.iter().map(|p| p.0.exp() * p.1).sum::<f64>() / total;
+            let variance =
+                parts.iter().map(|p| p.0.exp() * (p.2 + (p.1 - mean).powi(2))).sum::<f64>() / total;
+            prop_assert!((found.mean() - mean).abs() < 1e-9);
+            prop_assert!((found.variance() / variance - 1.0).abs() < 1e-9);
+            let [low, high] = found.middle95();
+            prop_assert!((found.below(low) - 0.025).abs() < 1e-6 && (found.above(high) - 0.025).abs() < 1e-6);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The public ten-run logs of SD Express cards (beside seed 000), compared as a careful person would.
+
+use cardscope_model::comparison::{Grade, Verdict};
+use cardscope_model::test_name::{Op, Order};
+use cardscope_statistics::comparing::{Difference, difference, two_levels};
+use cardscope_statistics::usual::{Kind, Of, Table, Usual};
+use std::path::PathBuf;
+
+/// The figures of one test in the order of the runs; `None`, with a line that says so, where the logs are not.
+fn figures(log: &str, test: &str) -> Option<Vec<f64>> {
+    let beside = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
+    let path = std::env::var_os("CARDSCOPE_DATA").map_or(beside, PathBuf::from).join("cdm_fio").join(log);
+    let Ok(bytes) = std::fs::read(&path) else {
+        println!("no logs at {}: nothing was tested", path.display());
+        return None;
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    let rows = text.lines().filter_map(|line| line.trim().strip_prefix(test)?.split_once("MB/s"));
+    Some(rows.map(|(value, _)| value.trim().parse().unwrap()).collect())
+}
+
+const ADATA: &str = "adata-SD71-active-cooling.log";
+const ADATA_HOT: &str = "adata-SD71-passive-cooling.log";
+const LEXAR_HOT: &str = "lexar-LX1TB71-passive-cooling.log";
+
+#[test]
+fn writes_into_a_cache_have_two_levels_and_reads_with_a_fan_one() {
+    let Some(writes) = figures(ADATA, "Sequential Write:") else { return };
+    let found = two_levels(&writes).unwrap();
+    assert!((found.share_low - 0.6).abs() < 1e-12 && found.high > 1.5 * found.low, "{found:?}");
+    assert_eq!(two_levels(&figures(ADATA, "Sequential Read:").unwrap()), None);
+}
+
+/// Two SD Express cards in a test of sequential transfers.
+fn compared(op: Op, first: &[f64], second: &[f64]) -> Difference {
+    let table = Table::shipped();
+    let spread = table.spread(Kind { express: true, of: Of::Test(Order::Sequential, op) });
+    difference(Usual::of(first, spread).as_ref(), Usual::of(second, spread).as_ref(), table, 0.0)
+}
+
+#[test]
+fn a_hot_card_reads_slower_than_another_with_a_fan_and_one_that_was_hot_half_the_time_likely_does() {
+    let Some(cool) = figures(ADATA, "Sequential Read:") else { return };
+    let lexar = compared(Op::Read, &cool, &figures(LEXAR_HOT, "Sequential Read:").unwrap());
+    assert_eq!((lexar.verdict, lexar.grade), (Verdict::FirstFaster, Grade::AlmostCertain), "{:?}", lexar.p);
+    // Hot from the sixth run on: two stretches are worth two or three runs, not ten.
+    let itself = compared(Op::Read, &cool, &figures(ADATA_HOT, "Sequential Read:").unwrap());
+    assert!(itself.grade >= Grade::Leans && itself.p.is_some_and(|p| p > 0.001), "{:?}", itself.p);
+}
+
+#[test]
+fn the_writes_of_two_hot_cards_are_even() {
+    let Some(adata) = figures(ADATA_HOT, "Sequential Write:") else { return };
+    let found = compared(Op::Write, &adata, &figures(LEXAR_HOT, "Sequential Write:").unwrap());
+    assert_eq!((found.verdict, found.grade), (Verdict::CannotTell, Grade::Even), "{:?}", found.p);
+}

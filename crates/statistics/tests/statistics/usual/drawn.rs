@@ -1,0 +1,78 @@
+//! Series drawn from what the table of spreads describes, with parameters between its places, so that the method has not
+//! seen them.
+
+use cardscope_model::random::Random;
+use cardscope_statistics::usual::{Spread, Table, lists};
+
+/// A kind of series with its parameters.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Law {
+    Steady { deviation: f64, correlation: f64 },
+    Jumping { deviation: f64, slow: f64, stay: f64, step: f64 },
+}
+
+/// One of a list by its share, moved by up to half a place, evenly in `scale`.
+fn pick(shares: &[f64], list: &[f64], random: &mut Random, logarithmic: bool) -> f64 {
+    let mut left = random.unit() * shares.iter().sum::<f64>();
+    let at = shares.iter().position(|share| {
+        left -= share;
+        left <= 0.0
+    });
+    let at = at.unwrap_or(list.len() - 1);
+    let by = random.unit() - 0.5;
+    let next = if by > 0.0 { (at + 1).min(list.len() - 1) } else { at.saturating_sub(1) };
+    if logarithmic {
+        (list[at].ln() * (1.0 - by.abs()) + list[next].ln() * by.abs()).exp()
+    } else {
+        list[at] * (1.0 - by.abs()) + list[next] * by.abs()
+    }
+}
+
+impl Law {
+    pub(super) fn draw(spread: &Spread, random: &mut Random) -> Law {
+        if random.unit() < spread.jumping {
+            Law::Jumping {
+                deviation: pick(&spread.within, &lists::DEVIATIONS[..lists::WITHIN], random, true),
+                slow: pick(&spread.slow, &lists::SLOW, random, false),
+                stay: pick(&spread.stay, &lists::STAYS, random, false),
+                step: spread.factor.ln() + spread.factor_deviation * random.normal(),
+            }
+        } else {
+            Law::Steady {
+                deviation: pick(&spread.deviation, &lists::DEVIATIONS, random, true),
+                correlation: pick(&spread.correlation, &lists::CORRELATIONS, random, false),
+            }
+        }
+    }
+
+    /// So many runs in MB/s around a usual speed that is given as its logarithm.
+    pub(super) fn runs(self, usual: f64, count: usize, random: &mut Random) -> Vec<f64> {
+        match self {
+            Law::Steady { deviation, correlation: by } => {
+                let mut off = random.normal();
+                let mut run = |_| {
+                    let now = off;
+                    off = by * off + (1.0 - by * by).sqrt() * random.normal();
+                    (usual + deviation * now).exp()
+                };
+                (0..count).map(&mut run).collect()
+            }
+            Law::Jumping { deviation, slow, stay, step } => {
+                let mut at_slow = random.unit() < slow;
+                let mut run = |place| {
+                    if place > 0 && random.unit() > stay {
+                        at_slow = random.unit() < slow;
+                    }
+                    let level = if at_slow { -step * (1.0 - slow) } else { step * slow };
+                    (usual + level + deviation * random.normal()).exp()
+                };
+                (0..count).map(&mut run).collect()
+            }
+        }
+    }
+}
+
+/// How far apart two cards lie, as the table has it.
+pub(super) fn apart(table: &Table, random: &mut Random) -> f64 {
+    pick(&table.cards, &lists::APART, random, true) * random.normal()
+}

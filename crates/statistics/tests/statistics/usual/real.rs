@@ -1,0 +1,39 @@
+//! Real series, of which runs are held out: 95 % intervals hold 90 to 97 % of them.
+
+use super::spreads::{all_series, kinds};
+use crate::comparing::tables::{keep, percent, table};
+use cardscope_statistics::usual::{Spread, next95};
+
+#[test]
+fn runs_that_were_held_out_lie_where_they_are_predicted_to() {
+    let Some(series) = all_series() else { return };
+    let mut rows = Vec::new();
+    let (mut held, mut all) = (0, 0);
+    // A fifth of the series is held out of the table by which its runs are predicted.
+    for fold in 0..5 {
+        let taught: Vec<_> =
+            series.iter().enumerate().filter(|(i, _)| i % 5 != fold).map(|(_, s)| s.clone()).collect();
+        let spreads = kinds(&taught);
+        for of in series.iter().skip(fold).step_by(5) {
+            let spread: &Spread = &spreads[&of.kind.name()];
+            for known in 1..of.logs.len() {
+                let next95 = next95(&of.logs[..known], spread).unwrap();
+                let next = of.logs[known].exp();
+                rows.push((of.kind.name(), known, next95[0] <= next && next <= next95[1]));
+            }
+        }
+    }
+    let mut cells = Vec::new();
+    for kind in cardscope_statistics::usual::Kind::all() {
+        let of: Vec<bool> = rows.iter().filter(|r| r.0 == kind.name()).map(|r| r.2).collect();
+        let inside = of.iter().filter(|inside| **inside).count();
+        if !of.is_empty() {
+            cells.push((kind.name(), vec![of.len().to_string(), percent(inside as f64 / of.len() as f64)]));
+        }
+        (held, all) = (held + inside, all + of.len());
+    }
+    let share = held as f64 / all as f64;
+    cells.push(("all".to_owned(), vec![all.to_string(), percent(share)]));
+    keep("predicted", &table("series", &["runs held out", "inside"].map(str::to_owned), &cells));
+    assert!((0.90..=0.97).contains(&share), "{share}");
+}

@@ -1,0 +1,264 @@
+//! The table of spreads that ships with the program, made of all real series there are:
+//! `UPDATE_SPREADS=1 cargo test -p cardscope-analysis --test analysis spreads`.
+
+use cardscope_model::collection;
+use cardscope_model::log::Log;
+use cardscope_model::setting::Setting;
+use cardscope_model::test_name::{Op, TestName};
+use cardscope_statistics::usual::{Effect, Kind, Of, Seen, Spread, Table, Units, apart, learn};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/usual/spreads.toml");
+
+/// Fewer runs are no series.
+const LEAST_RUNS: usize = 3;
+
+/// What a parent kind knows counts as so many series of its children.
+const PARENT: f64 = 4.0;
+
+/// Nothing is known of the parent of all: it counts as two series.
+const NOTHING: f64 = 2.0;
+
+/// Five runs show the correlation of neighbours to ±0.4 (Marriott and Pope 1954), and the shares that make the series most
+/// probable are a few peaks: so much of all series is taken to correlate as what follows, less for more. Ten runs of
+/// SD Express cards show up to 0.7, most of them far less (reference page `flash-behaviour`, 0).
+const UNSEEN: f64 = 0.6;
+const USUAL: [f64; 7] = [0.55, 0.22, 0.1, 0.06, 0.04, 0.02, 0.01];
+
+/// A read through the host's page cache that is so much faster than the slowest of its series came out of that cache, in part
+/// or whole (INDEX of the reference data: reads of dd after the first, and hdparm's after dd, are often cached).
+const CACHED: f64 = 1.15;
+
+/// No two units of one model were published side by side: assumed, of the order of the spread between lots that makers
+/// allow for in their marks.
+const UNITS: Units = Units { deviation: 0.05, models: 0 };
+
+/// Words of which the collection has no pair of one card's figures: assumed to move a speed as much as another tool does.
+const ASSUMED: [&str; 7] = ["recipe", "reader", "usb_host", "board", "board_clock", "state", "file_system"];
+const ASSUMED_DEVIATION: f64 = 0.1;
+const ASSUMED_PAIRS: f64 = 4.0;
+
+/// A test's runs under one setting.
+#[derive(Clone)]
+pub(super) struct Series {
+    pub(super) kind: Kind,
+    pub(super) logs: Vec<f64>,
+}
+
+/// The reference data's flashbench folder; `None`, with a line that says so, where it is not.
+fn real_logs() -> Option<Vec<Log>> {
+    let beside = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
+    let data = std::env::var_os("CARDSCOPE_DATA").map_or(beside, PathBuf::from);
+    let mut found = Vec::new();
+    for folder in ["flashbench", "hdparm"] {
+        let Ok(files) = std::fs::read_dir(data.join(folder)) else {
+            println!("no logs at {}: nothing was tested", data.display());
+            return None;
+        };
+        let mut files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+        files.sort();
+        let read = |file: &PathBuf| {
+            cardscope_import::readers::read(&std::fs::read(file).unwrap()).unwrap_or_default()
+        };
+        found.extend(files.iter().flat_map(read));
+    }
+    Some(found)
+}
+
+fn collected() -> Vec<(String, Log)> {
+    let reports = collection::builtin().unwrap();
+    reports.into_iter().flat_map(|r| r.logs.into_iter().map(move |log| (r.name.clone(), log))).collect()
+}
+
+type TestKey = (TestName, Option<String>);
+
+/// The runs of a log by size and test, in MB/s.
+fn tests(log: &Log) -> BTreeMap<Option<u64>, Vec<(TestKey, Vec<f64>)>> {
+    let mut found: BTreeMap<Option<u64>, Vec<(TestKey, Vec<f64>)>> = BTreeMap::new();
+    for run in log.runs.iter().filter(|run| run.counted) {
+        let of = found.entry(run.size_bytes).or_default();
+        for figure in run.results.iter().filter(|f| f.mb_s > 0.0) {
+            if figure.step.as_deref().is_some_and(|step| step.contains("cache") || step.contains("hdparm")) {
+                continue;
+            }
+            let key = (figure.name(), figure.step.clone());
+            match of.iter_mut().find(|(k, _)| *k == key) {
+                Some((_, values)) => values.push(figure.mb_s),
+                None => of.push((key, vec![figure.mb_s])),
+            }
+        }
+    }
+    found
+}
+
+fn setting(log: &Log) -> Setting {
+    Setting { condition: log.condition.clone(), ..Setting::default() }
+}
+
+/// Every series of a log, that over all its tests included.
+fn series(log: &Log) -> Vec<Series> {
+    let setting = setting(log);
+    let mut found = Vec::new();
+    for tests in tests(log).into_values() {
+        let mut whole: Vec<Vec<f64>> = Vec::new();
+        for ((test, step), values) in tests {
+            let slowest = values.iter().copied().fold(f64::INFINITY, f64::min);
+            let of_dd = step.as_deref().is_some_and(|step| step.starts_with("dd"));
+            let cached = of_dd && test.op == Op::Read && values.iter().any(|v| *v > CACHED * slowest);
+            if values.len() < LEAST_RUNS || cached {
+                continue;
+            }
+            let logs: Vec<f64> = values.iter().map(|v| v.ln()).collect();
+            whole.push(logs.clone());
+            found.push(Series { kind: Kind::new(&log.card, Some(&setting), test), logs });
+        }
+        if whole.len() > 1 && whole.iter().all(|logs| logs.len() == whole[0].len()) {
+            let mean = |run: usize| whole.iter().map(|logs| logs[run]).sum::<f64>() / whole.len() as f64;
+            let logs = (0..whole[0].len()).map(mean).collect();
+            let kind = Kind::over_all(&log.card, Some(&setting));
+            found.push(Series { kind, logs });
+        }
+    }
+    found
+}
+
+/// All real series there are; `None` where the reference data are not there.
+pub(super) fn all_series() -> Option<Vec<Series>> {
+    let mut found: Vec<Series> = collected().iter().flat_map(|(_, log)| series(log)).collect();
+    found.extend(real_logs()?.iter().flat_map(series));
+    Some(found)
+}
+
+fn learned(series: &[&Series], parent: &Spread, strength: f64) -> Spread {
+    let seen: Vec<Seen> = series.iter().map(|s| Seen::Runs(s.logs.clone())).collect();
+    let mut found = Spread { series: series.len() as f64, ..learn(&seen, parent, strength) };
+    for (share, usual) in found.correlation.iter_mut().zip(USUAL) {
+        *share = (1.0 - UNSEEN) * *share + UNSEEN * usual;
+    }
+    found
+}
+
+/// The spreads of all kinds, each drawn to that of the tests of the same direction on the same sort of card, those to all.
+pub(super) fn kinds(series: &[Series]) -> BTreeMap<String, Spread> {
+    let all = learned(&series.iter().collect::<Vec<_>>(), &Spread::even(), NOTHING);
+    let mut found = BTreeMap::new();
+    for kind in Kind::all() {
+        let related = |other: &&Series| {
+            other.kind.express == kind.express
+                && match (kind.of, other.kind.of) {
+                    (Of::Test(_, op), Of::Test(_, other)) => op == other,
+                    _ => true,
+                }
+        };
+        let parent = learned(&series.iter().filter(related).collect::<Vec<_>>(), &all, PARENT);
+        let own: Vec<&Series> = series.iter().filter(|s| s.kind == kind).collect();
+        found.insert(kind.name(), learned(&own, &parent, PARENT));
+    }
+    found
+}
+
+/// The logarithms of geometric means of one card under one setting, by test.
+struct Side {
+    report: String,
+    card: String,
+    setting: BTreeMap<String, String>,
+    means: Vec<(TestKey, f64)>,
+}
+
+fn sides() -> Vec<Side> {
+    let mut found = Vec::new();
+    for (report, log) in collected() {
+        for (size, tests) in tests(&log) {
+            let mean = |values: &[f64]| values.iter().map(|v| v.ln()).sum::<f64>() / values.len() as f64;
+            let mut setting: BTreeMap<String, String> = log
+                .condition
+                .iter()
+                .filter(|(word, _)| !["note", "room_c"].contains(word))
+                .map(|(word, value)| (word.to_owned(), value.to_owned()))
+                .collect();
+            setting.extend(size.map(|bytes| ("size".to_owned(), bytes.to_string())));
+            let means = tests.into_iter().map(|(key, values)| (key, mean(&values))).collect();
+            found.push(Side { report: report.clone(), card: log.card.title(), setting, means });
+        }
+    }
+    found
+}
+
+/// Logarithms of the factors between two sides, test by test.
+fn factors<'a>(a: &'a Side, b: &'a Side) -> impl Iterator<Item = f64> + 'a {
+    a.means.iter().filter_map(|(key, mean)| Some(b.means.iter().find(|(k, _)| k == key)?.1 - mean))
+}
+
+fn pairs(sides: &[Side]) -> impl Iterator<Item = (&Side, &Side)> {
+    let of = move |i: usize| sides[i + 1..].iter().map(move |b| (&sides[i], b));
+    (0..sides.len()).flat_map(of).filter(|(a, b)| a.report == b.report)
+}
+
+/// The words in which two settings differ.
+fn differing(a: &Side, b: &Side) -> Vec<String> {
+    let words = a.setting.keys().chain(b.setting.keys()).cloned().collect::<std::collections::BTreeSet<_>>();
+    words.into_iter().filter(|word| a.setting.get(word) != b.setting.get(word)).collect()
+}
+
+fn effects(sides: &[Side]) -> Vec<Effect> {
+    let mut by_word: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for (a, b) in pairs(sides).filter(|(a, b)| a.card == b.card) {
+        if let [word] = &differing(a, b)[..] {
+            by_word.entry(word.clone()).or_default().extend(factors(a, b));
+        }
+    }
+    // Few pairs say little: what is assumed counts as some pairs more.
+    let rms = |logs: &[f64]| {
+        let squares =
+            logs.iter().map(|log| log * log).sum::<f64>() + ASSUMED_PAIRS * ASSUMED_DEVIATION.powi(2);
+        (squares / (logs.len() as f64 + ASSUMED_PAIRS)).sqrt()
+    };
+    let measured = by_word.into_iter().filter(|(_, logs)| !logs.is_empty());
+    let mut found: Vec<Effect> = measured
+        .map(|(word, logs)| Effect { word, deviation: rms(&logs), pairs: logs.len() as u32 })
+        .collect();
+    for word in ASSUMED {
+        if found.iter().all(|effect| effect.word != word) {
+            found.push(Effect { word: word.to_owned(), deviation: ASSUMED_DEVIATION, pairs: 0 });
+        }
+    }
+    found
+}
+
+fn table(series: &[Series]) -> Table {
+    let sides = sides();
+    let between: Vec<f64> = pairs(&sides)
+        .filter(|(a, b)| a.card != b.card && a.setting == b.setting)
+        .flat_map(|(a, b)| factors(a, b).collect::<Vec<f64>>())
+        .collect();
+    rounded(Table { kinds: kinds(series), cards: apart(&between), units: UNITS, effects: effects(&sides) })
+}
+
+/// Shares to three digits behind the point, so that the file can be read.
+fn rounded(mut table: Table) -> Table {
+    let round = |value: &mut f64| *value = (*value * 1e4).round() / 1e4;
+    for spread in table.kinds.values_mut() {
+        let shares = spread.deviation.iter_mut().chain(&mut spread.correlation).chain(&mut spread.within);
+        shares.chain(&mut spread.slow).chain(&mut spread.stay).for_each(round);
+        [&mut spread.jumping, &mut spread.factor, &mut spread.factor_deviation].into_iter().for_each(round);
+    }
+    table.cards.iter_mut().for_each(round);
+    table.effects.iter_mut().for_each(|effect| round(&mut effect.deviation));
+    table
+}
+
+#[test]
+fn the_table_that_ships_with_the_program_is_made_of_all_real_series_there_are() {
+    let Some(series) = all_series() else { return };
+    let table = table(&series);
+    if std::env::var_os("UPDATE_SPREADS").is_some() {
+        let text = toml::to_string(&table).unwrap();
+        let head = "# Made by: UPDATE_SPREADS=1 cargo test -p cardscope-analysis --test analysis spreads\n\
+                    # Sources: the five published reports of `collection/`, and the dd series of 38 SD cards in the reference\n\
+                    # data (wirenboard/sdcard_benchmark, 2014 to 2019). Lists are explained in `spreads.rs`.\n\n";
+        std::fs::write(FILE, format!("{head}{text}")).unwrap();
+        return;
+    }
+    assert_eq!(&table, Table::shipped(), "make it anew");
+}

@@ -1,0 +1,221 @@
+//! Places that cannot be read or written, of a sector to half a card, under every verb that moves data, in virtual time:
+//! no clean end where an I/O failed twice. Good cards with rare single errors are not accused.
+
+use cardscope_bench::verb as bench;
+use cardscope_capacity::verb as verify;
+use cardscope_check::verb as check;
+use cardscope_endurance::verb::endure;
+use cardscope_endurance::verb::sustain;
+use cardscope_endurance::verb::sustain::Nobody;
+use cardscope_engine::event::Silent;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_flash::verb as map;
+use cardscope_journal::{Journal, folder};
+use cardscope_model::random::Random;
+use cardscope_model::report::{Document, ExitStatus};
+use cardscope_session::consent::Beforehand;
+use cardscope_session::frame::{Outcome, Procedure, execute};
+use cardscope_testkit::cards::card_of_its_own;
+use clap::{Args, Parser};
+use serde_json::Value;
+
+const MIB: u64 = 1 << 20;
+const CARD: u64 = 192 * MIB;
+
+/// Command lines without their target.
+const COMMANDS: [&str; 13] = [
+    "verify",
+    "verify --erase",
+    "verify --budget 20s",
+    "verify --full",
+    "bench --recipe short --size 16M",
+    "map --budget 10s",
+    "map --read-only --budget 5s",
+    "sustain --duration 3s",
+    "sustain --read --duration 3s",
+    "endure --rounds 1",
+    "check --budget 30s --label C10_U1_A1",
+    "check --budget 30s --erase",
+    "check --budget 20s --read-only",
+];
+
+/// Places drawn for each command beside the fixed ones.
+const FEW: u64 = 1;
+const MANY: u64 = 20;
+
+#[derive(Debug, Parser)]
+struct Line<R: Args> {
+    #[command(flatten)]
+    request: R,
+}
+
+/// What a command came to.
+#[derive(Debug)]
+struct Ended {
+    document: Value,
+    exit: ExitStatus,
+    failure: Option<String>,
+}
+
+impl Ended {
+    fn count(&self, field: &str) -> u64 {
+        self.document[field].as_u64().unwrap_or_else(|| panic!("{field} is in the document"))
+    }
+
+    fn outcomes(&self) -> impl Iterator<Item = &str> {
+        let judged = self.document["marks"]["judged"].as_array().into_iter().flatten();
+        judged.filter_map(|judged| judged["outcome"].as_str())
+    }
+}
+
+fn typed<R: Args>(words: &[String]) -> R {
+    Line::try_parse_from(words).unwrap_or_else(|error| panic!("{words:?}: {error}")).request
+}
+
+fn performed<P: Procedure>(procedure: &P, target: &str) -> Ended {
+    let mut consent = Beforehand(Some(target.to_owned()));
+    let Outcome { report, failure } =
+        execute(procedure, &mut consent, &Interrupt::default(), &mut Silent).unwrap();
+    let document = serde_json::to_value(&report).unwrap();
+    Ended { document, exit: report.exit_status(), failure: failure.map(|failure| failure.to_string()) }
+}
+
+fn drop_journals(target: &str) {
+    for file in folder::waiting().unwrap() {
+        if Journal::look(&file).is_some_and(|(about, _)| about.target == target) {
+            std::fs::remove_file(file).unwrap();
+        }
+    }
+}
+
+fn run(command: &str, faults: &str, seed: u64) -> Ended {
+    let folder = tempfile::tempdir().unwrap();
+    let target = card_of_its_own(&format!("announced_bytes={CARD}&state=filled&seed={seed}&{faults}"));
+    let (verb, options) = command.split_once(' ').unwrap_or((command, ""));
+    let archive = folder.path().join("archive.db").to_str().unwrap().to_owned();
+    let own =
+        [verb.to_owned(), target.clone(), "--seed".into(), seed.to_string(), "--archive".into(), archive];
+    let words: Vec<String> = own.into_iter().chain(options.split_whitespace().map(str::to_owned)).collect();
+    let ended = match verb {
+        "verify" => performed(&typed::<verify::Request>(&words), &target),
+        "bench" => performed(&typed::<bench::Request>(&words), &target),
+        "map" => performed(&typed::<map::Request>(&words), &target),
+        "endure" => performed(&typed::<endure::Request>(&words), &target),
+        "check" => performed(&typed::<check::Request>(&words), &target),
+        "sustain" => {
+            let request: sustain::Request = typed(&words);
+            performed(&request.attended(&mut Nobody).unwrap(), &target)
+        }
+        other => panic!("{other} is not a verb of this test"),
+    };
+    drop_journals(&target);
+    ended
+}
+
+/// `START+LEN`, for reads, writes or both.
+fn places(seed: u64, drawn: u64) -> Vec<String> {
+    let mut random = Random::new(seed);
+    let sector = |random: &mut Random, below: u64| random.below(below / 512) * 512;
+    let fixed = [
+        (0, 512),
+        (0, MIB),
+        (50_000_000 / 512 * 512, 100_352),
+        (CARD - 512, 512),
+        (CARD - 64 * 512, 64 * 512),
+    ];
+    let mut all: Vec<String> = fixed.iter().map(|(start, len)| format!("{start}+{len}")).collect();
+    for _ in 0..drawn {
+        let longest = [512, 4096, 64 << 10, 4 * MIB, CARD / 2][random.below(5) as usize];
+        let start = sector(&mut random, CARD);
+        let len = (512 + sector(&mut random, longest)).min(CARD - start);
+        let only = ["", ":read", ":write"][random.below(3) as usize];
+        all.push(format!("{start}+{len}{only}"));
+    }
+    all
+}
+
+fn is_long() -> bool {
+    std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty())
+}
+
+#[test]
+fn nothing_is_clean_where_an_io_failed_twice() {
+    let drawn = if is_long() { MANY } else { FEW };
+    let mut touched = 0;
+    for (command, seed) in COMMANDS.iter().zip(1..) {
+        for place in places(seed, drawn) {
+            let ended = run(command, &format!("faults.error_ranges={place}"), seed);
+            let told = format!(
+                "{command} at {place}: {:?} {:?} {}",
+                ended.exit, ended.failure, ended.document["findings"]
+            );
+            let twice = ended.count("failed_twice");
+            touched += usize::from(twice > 0);
+            assert!(twice == 0 || ended.exit != ExitStatus::Good || ended.failure.is_some(), "{told}");
+            assert!(twice == 0 || ended.document["verdict"] != "genuine", "{told}");
+            let last = place == format!("{}+512", CARD - 512);
+            assert!(twice == 0 || last || ended.exit != ExitStatus::NotProven, "{told}");
+            if *command == "verify --full" {
+                assert!(twice > 0, "every place is looked at: {told}");
+            }
+        }
+    }
+    assert!(touched > COMMANDS.len() * 2, "{touched} only, or this tests nothing");
+}
+
+#[test]
+fn the_start_of_a_card_that_cannot_be_read_is_damage_to_a_quick_test() {
+    for seed in 1..=3 {
+        for place in ["0+512", "0+1MiB"] {
+            let ended = run("verify", &format!("faults.error_ranges={place}"), seed);
+            assert_eq!(ended.document["verdict"], "damaged", "{place} {}", ended.document["findings"]);
+        }
+    }
+}
+
+#[test]
+fn good_cards_with_rare_errors_pass_and_say_so() {
+    let mut failed = 0;
+    for seed in 1..=if is_long() { 6 } else { 3 } {
+        for command in ["verify", "verify --full", "map --budget 10s", "bench --recipe short --size 16M"] {
+            let ended = run(command, "faults.read_error_p=0.0001&faults.write_error_p=0.0001", seed);
+            failed += ended.count("failed_once");
+            assert_eq!(ended.count("failed_twice"), 0, "{command} {seed}");
+            assert_eq!(ended.exit, ExitStatus::Good, "{command} {seed}: {}", ended.document["findings"]);
+        }
+    }
+    assert!(failed > 0, "none failed, or this tests nothing");
+}
+
+#[test]
+fn what_often_fails_is_no_pass() {
+    for command in ["verify", "verify --full", "map --budget 10s", "check --budget 30s"] {
+        let ended = run(command, "faults.read_error_p=0.02", 3);
+        assert_ne!(ended.exit, ExitStatus::Good, "{command} {}", ended.document["findings"]);
+    }
+}
+
+#[test]
+fn no_mark_is_met_by_what_failed_ios_touched() {
+    let clean = run("check --budget 60s --label C10_U1_A1", "", 1);
+    assert!(clean.outcomes().any(|outcome| outcome == "met"), "{:?}", clean.outcomes().collect::<Vec<_>>());
+    let failed = run(
+        "check --budget 60s --label C10_U1_A1",
+        "faults.read_error_p=0.003&faults.write_error_p=0.003",
+        1,
+    );
+    assert!(failed.count("failed_once") > 0);
+    assert!(failed.outcomes().all(|outcome| outcome != "met"), "{:?}", failed.outcomes().collect::<Vec<_>>());
+}
+
+#[test]
+fn what_fails_beyond_the_card_is_the_readers_and_has_a_cause() {
+    let found = run("verify --erase", "extra_sectors=1", 1);
+    let told = format!("{:?} {}", found.exit, found.document["findings"]);
+    assert!(found.count("failed_twice") > 0, "{told}");
+    assert_eq!(found.document["cause"]["kind"], "extra-sectors", "{told}");
+    assert_eq!(
+        (found.document["verdict"].as_str(), found.exit),
+        (Some("reader-suspect"), ExitStatus::NotProven)
+    );
+}

@@ -1,0 +1,157 @@
+//! Whatever ended a probe: as long as the card answers, what was on it comes back.
+
+use cardscope_engine::card::{Card, Stop};
+use cardscope_engine::content::{Content, fill};
+use cardscope_engine::event::Silent;
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::journal::Journal as _;
+use cardscope_engine::target::TargetError;
+use cardscope_files::Folder;
+use cardscope_journal::returned::Returned;
+use cardscope_journal::{About, Journal, folder};
+use cardscope_model::verify;
+use cardscope_probing::io_size::{PROBE_BLOCK, PROBE_DEPTH};
+use cardscope_session::consent::DataKept;
+use cardscope_session::frame::execute;
+use cardscope_session::opened::Opened;
+use cardscope_session::opening;
+use clap::Parser as _;
+use tempfile::TempDir;
+
+const AT: u64 = 8 << 20;
+const LEN: usize = 64 << 10;
+
+/// A simulated card with content, of which a part was saved and then overwritten.
+struct Overwritten {
+    opened: Opened,
+    journal: Journal,
+    _dir: TempDir,
+}
+
+impl Overwritten {
+    fn new(card: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let mut opened = opening::open(card, true, &mut DataKept, &Interrupt::default()).unwrap();
+        let about = About {
+            tool_version: "0".into(),
+            target: card.into(),
+            announced_bytes: opened.target.info().bytes,
+            began: "2026-01-02T03:04:05Z".into(),
+            ..About::default()
+        };
+        let mut journal = Journal::create(Folder::open(dir.path()).unwrap(), about).unwrap();
+        write(&mut opened, &[7; LEN]);
+        journal.save(AT, &[7; LEN]).unwrap();
+        journal.commit().unwrap();
+        let mut stamps = [0; LEN];
+        fill(Content::Stamp { salt: 9, generation: 0 }, AT, &mut stamps);
+        write(&mut opened, &stamps);
+        Overwritten { opened, journal, _dir: dir }
+    }
+
+    fn after(&mut self, error: TargetError) -> Returned {
+        let stop = Stop::Target(error);
+        Returned::after(Some(&stop), self.opened.target.as_mut(), &mut self.journal, &mut Silent)
+    }
+}
+
+fn write(opened: &mut Opened, bytes: &[u8; LEN]) {
+    let mut card =
+        Card::new(opened.target.as_mut(), &Interrupt::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
+    assert_eq!(card.write_bytes(AT, bytes).unwrap(), []);
+}
+
+fn failed_flush() -> TargetError {
+    TargetError::Io { operation: "flush", offset: 0, len: 0, reason: "I/O error".into(), errno: 5 }
+}
+
+fn no_memory() -> TargetError {
+    TargetError::Setup { what: "memory for I/Os".into(), reason: "out of memory".into() }
+}
+
+#[test]
+fn one_failed_flush_or_no_memory_for_a_moment_does_not_leave_the_card_overwritten() {
+    for error in [failed_flush(), no_memory(), TargetError::Unsupported("no".into())] {
+        let mut card = Overwritten::new("sim:constant?announced_bytes=64MiB");
+        let returned = card.after(error);
+        assert!(returned.failure.is_none(), "{returned:?}");
+        assert!(
+            returned.may_have_changed(None).is_empty() && returned.tally.restored == LEN as u64,
+            "{returned:?}"
+        );
+    }
+}
+
+#[test]
+fn a_card_that_is_gone_is_not_written_to() {
+    let mut card = Overwritten::new("sim:constant?announced_bytes=64MiB");
+    let gone = TargetError::Gone { operation: "write", offset: AT, reason: "no such device".into() };
+    let returned = card.after(gone);
+    assert!(!returned.may_have_changed(None).is_empty() && returned.tally.restored == 0, "{returned:?}");
+}
+
+/// Putting back may fail too: then that is said, and the journal stays.
+#[test]
+fn a_card_that_goes_away_while_it_is_put_back_is_told_of() {
+    let limit = format!("sim:constant?announced_bytes=64MiB&faults.vanish_after_bytes={}", 2 * LEN + 512);
+    let mut card = Overwritten::new(&limit);
+    let returned = card.after(failed_flush());
+    assert!(returned.failure.is_some() && !returned.may_have_changed(None).is_empty(), "{returned:?}");
+}
+
+/// A reader holds its descriptor while the card in it is another one: what was saved of the first must not go there.
+#[test]
+fn another_card_and_one_that_cannot_be_read_are_not_written_to() {
+    let mut card = Overwritten::new("sim:constant?announced_bytes=64MiB");
+    write(&mut card.opened, &[5; LEN]);
+    let returned = card.after(failed_flush());
+    let why = returned.failure.as_ref().map(ToString::to_string).unwrap_or_default();
+    assert!(why.contains("another card") && returned.tally.restored == 0, "{returned:?}");
+
+    let mut card = Overwritten::new("sim:constant?announced_bytes=64MiB");
+    let unreadable = "sim:constant?announced_bytes=64MiB&faults.read_error_p=1";
+    card.opened = opening::open(unreadable, true, &mut DataKept, &Interrupt::default()).unwrap();
+    let returned = card.after(failed_flush());
+    let why = returned.failure.as_ref().map(ToString::to_string).unwrap_or_default();
+    assert!(why.contains("cannot be read") && returned.tally.restored == 0, "{returned:?}");
+}
+
+/// A quick test in virtual time; gives its document and the journals that wait for this card.
+fn verified(card: &str) -> (verify::VerifyReport, Vec<std::path::PathBuf>) {
+    let dir = tempfile::tempdir().unwrap();
+    let archive = dir.path().join("archive.db").display().to_string();
+    let line = Line::try_parse_from(["verify", card, "--seed=7", "--archive", &archive]).unwrap();
+    let outcome = execute(&line.request, &mut DataKept, &Interrupt::default(), &mut Silent).unwrap();
+    assert!(outcome.failure.is_none(), "{:?}", outcome.failure);
+    let waits = folder::waiting().unwrap();
+    let its = |file: &std::path::PathBuf| Journal::look(file).is_some_and(|(about, _)| about.target == card);
+    (outcome.report, waits.into_iter().filter(its).collect())
+}
+
+#[derive(Debug, clap::Parser)]
+struct Line {
+    #[command(flatten)]
+    request: cardscope_capacity::verb::Request,
+}
+
+/// Nothing can be read there before, so nothing is written there: what is elsewhere is proven.
+#[test]
+fn places_that_always_fail_leave_no_journal_behind() {
+    for bad in [
+        "rig.extra_sectors=1",
+        "faults.error_ranges=67108352+512",
+        "faults.error_ranges=67104768+4096",
+        "faults.error_ranges=67108352+512:write",
+        "faults.error_ranges=66060288+1048576",
+        "faults.error_ranges=0+1048576",
+    ] {
+        let card = format!("sim:constant?announced_bytes=64MiB&state=filled&{bad}");
+        let (report, waits) = verified(&card);
+        let moved = &report.body.moved;
+        assert!(
+            moved.bytes_written > 0 && moved.data_kept && moved.may_have_changed.is_none(),
+            "{bad}: {moved:?}"
+        );
+        assert_eq!(waits, Vec::<std::path::PathBuf>::new(), "{bad}");
+    }
+}

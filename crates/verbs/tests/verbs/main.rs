@@ -1,0 +1,11 @@
+//! Verbs on simulated cards in virtual time, with faults of every kind.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod failed_ios;
+mod imports;
+mod journals;
+mod pages;
+mod restoring;
+mod schedules;
+mod suspect_reader;

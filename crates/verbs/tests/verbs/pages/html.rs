@@ -1,0 +1,111 @@
+//! The page holds together whatever cards are called, is small, reaches nowhere, and reads well without its script.
+
+use cardscope_compare::page::publication::page::page as page_of;
+use cardscope_model::publication::Publication;
+use cardscope_page::tree::Page;
+use cardscope_page::tree::html::document;
+use cardscope_testkit::samples as sample;
+
+fn html(publication: &Publication) -> String {
+    document(&page_of(publication))
+}
+
+/// The page as XML: what it has is closed, so that a reader for XML reads it once its head and its script are out of the way.
+fn well_formed(page: &str) {
+    let body =
+        page.split_once("<body").and_then(|(_, body)| body.split_once('>')).map(|(_, body)| body).unwrap();
+    let (body, _) = body.rsplit_once("<script type=\"module\">").unwrap();
+    let closed = body.replace("<br>", "<br/>");
+    roxmltree::Document::parse(&format!("<body>{closed}</body>")).unwrap_or_else(|e| panic!("{e}"));
+}
+
+const SCRIPT: &str = include_str!("../../../../page/src/tree/html/page.js");
+const STYLE: &str = include_str!("../../../../page/src/tree/html/page.css");
+const STRANGE: &str = "</script><img src=x onerror=alert(1)>\"'&\u{1}\u{202e}";
+
+fn hostile() -> Publication {
+    let mut publication = sample::publication(3, 3, 3);
+    let name = STRANGE;
+    publication.title = name.into();
+    publication.comparison.entries[1].name = name.into();
+    publication.comparison.entries[1].sources = vec![name.into()];
+    publication.comparison.differs[0].values[1] = Some(name.into());
+    publication.comparison.tests[0].step = Some(name.into());
+    publication.rankings[0].places[1].entry.name = name.into();
+    publication.rankings[0].not_placed.push((name.into(), name.into()));
+    publication.cards[1].title = name.into();
+    publication.cards[1].card.note = Some(name.into());
+    publication.cards[1].pieces = vec![name.into()];
+    publication.cards[1].events[0].note = Some(name.into());
+    publication.cards[1].courses.iter_mut().for_each(|c| c.condition = name.into());
+    publication
+}
+
+#[test]
+fn a_card_that_is_called_like_the_end_of_a_script_ends_none() {
+    let page = html(&hostile());
+    assert_eq!((page.matches("</script>").count(), page.matches("<script").count()), (1, 1));
+    assert!(!page.contains("<img") && !page.contains('\u{202e}') && !page.contains('\u{1}'));
+    assert!(page.contains("&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;"));
+    well_formed(&page);
+}
+
+#[test]
+fn the_page_reaches_nowhere() {
+    let page = html(&sample::publication(3, 3, 3));
+    assert!(page.contains("default-src 'none'"));
+    // The name of SVG in the script is a name, no address that anything is loaded from.
+    let outside = page.replace("http://www.w3.org/2000/svg", "");
+    for reach in ["http:", "https:", " src=", "@import", "url("] {
+        assert!(!outside.contains(reach), "{reach}");
+    }
+}
+
+#[test]
+fn twenty_cards_with_ten_runs_of_twelve_tests_stay_small_and_every_one_is_there() {
+    let publication = sample::publication(20, 10, 12);
+    let page = html(&publication);
+    assert!(page.len() < 1_000_000, "{} bytes", page.len());
+    for part in &publication.cards {
+        assert!(page.contains(&format!("<summary>{}</summary>", part.title)), "{}", part.title);
+    }
+    well_formed(&page);
+}
+
+#[test]
+fn a_page_about_nothing_is_still_a_page() {
+    well_formed(&html(&sample::publication(0, 0, 0)));
+    well_formed(&document(&Page::default()));
+}
+
+#[test]
+fn headings_follow_each_other_without_a_gap() {
+    let page = html(&sample::publication(3, 3, 3));
+    let levels: Vec<usize> =
+        page.match_indices("<h").filter_map(|(at, _)| page[at + 2..at + 3].parse().ok()).collect();
+    assert_eq!(levels.iter().filter(|level| **level == 1).count(), 1);
+    assert!(levels.windows(2).all(|pair| pair[1] <= pair[0] + 1), "{levels:?}");
+}
+
+#[test]
+fn numbers_that_are_none_are_dashes() {
+    let mut publication = sample::publication(3, 3, 2);
+    let spread = publication.comparison.tests[0].spreads[0].as_mut().unwrap();
+    (spread.mean, spread.best, spread.ci95) = (f64::NAN, f64::INFINITY, Some([f64::NAN, f64::INFINITY]));
+    spread.runs = vec![f64::NAN, f64::NEG_INFINITY, -4.0];
+    publication.rankings[0].places[0].value = f64::NAN;
+    publication.comparison.tests[0].pairs[0].percent = f64::NAN;
+    let page = html(&publication);
+    let outside = page.replace(SCRIPT, "").replace(STYLE, "");
+    assert!(!outside.contains("NaN") && !outside.contains(">inf"), "no number");
+    well_formed(&page);
+}
+
+#[test]
+fn bars_carry_what_the_script_chooses_from_and_a_heat_map_its_shades() {
+    let page = html(&sample::publication(3, 3, 2));
+    let row = page.lines().find(|line| line.contains("data-r=")).unwrap();
+    let values = row.split("data-v=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    assert_eq!(values.split(' ').count(), 4, "average, worst, best, median: {row}");
+    assert!(page.contains("<td class=\"s10\">100 %</td>"), "the best is shaded");
+}

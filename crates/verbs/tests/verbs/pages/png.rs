@@ -1,0 +1,27 @@
+//! Charts as PNG.
+
+use cardscope_compare::page::bar_charts::by_card;
+use cardscope_compare::page::comparison::words::Measure;
+use cardscope_page::chart::Kind;
+use cardscope_page::png::{PngError, png};
+use cardscope_testkit::samples as sample;
+
+#[test]
+fn a_picture_of_three_cards_has_ink_on_white() {
+    let chart = by_card(&sample::comparison(3, 2, 2), Measure::Average).unwrap();
+    let bytes = png(&chart).unwrap();
+    let mut reader = ::png::Decoder::new(std::io::Cursor::new(&bytes)).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    assert_eq!(reader.next_frame(&mut pixels).unwrap().width, 1520);
+    let dark = pixels.as_chunks::<4>().0.iter().filter(|p| p[0] < 60 && p[1] < 60 && p[2] < 80).count();
+    assert!(dark > 2000, "letters are drawn without any font of the system: {dark} dark pixels");
+    assert_eq!((pixels[0], pixels[3]), (255, 255));
+}
+
+#[test]
+fn more_bars_than_anybody_reads_are_refused_before_they_take_memory() {
+    let mut chart = by_card(&sample::comparison(1, 1, 1), Measure::Best).unwrap();
+    let Kind::Bars(bars) = &mut chart.kind else { panic!("bars") };
+    bars.groups = vec![bars.groups[0].clone(); 4_000];
+    assert!(matches!(png(&chart), Err(PngError::TooLarge { .. })));
+}

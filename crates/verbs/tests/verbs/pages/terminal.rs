@@ -1,0 +1,122 @@
+//! Pages of every kind on a terminal.
+
+use cardscope_compare::page::comparison::How;
+use cardscope_model::job::{JOBS, Job};
+use cardscope_model::recipe::{ExplainedRecipe, RECIPES};
+use cardscope_model::report::Tone;
+use cardscope_page::plot;
+use cardscope_page::tree::terminal::{Screen, lines, spaced, text};
+use cardscope_page::tree::{Block, Page, fact};
+use cardscope_testkit::samples as sample;
+use proptest::prelude::*;
+use unicode_width::UnicodeWidthStr;
+
+fn job(name: &str) -> Job {
+    cardscope_model::job::find(name).unwrap()
+}
+
+fn recipe(name: &str) -> ExplainedRecipe {
+    let text = RECIPES.find(name).unwrap();
+    cardscope_model::recipe::parse(text, None).unwrap().explained()
+}
+
+/// A page of each kind of document.
+fn pages() -> Vec<Page> {
+    let of_files = RECIPES.names().map(|name| cardscope_bench::page::recipes::page(&recipe(name)));
+    let of_files = of_files.chain(JOBS.names().map(|name| cardscope_compare::page::jobs::page(&job(name))));
+    let pages = vec![
+        cardscope_bench::page::recipes::list(&RECIPES.names().map(recipe).collect::<Vec<_>>()),
+        cardscope_compare::page::jobs::list(&JOBS.names().map(job).collect::<Vec<_>>()),
+        cardscope_host::page::observe::page(&sample::watch()),
+        cardscope_import::page::page(&sample::dry_run()),
+        cardscope_compare::page::comparison::page(&sample::comparison(2, 3, 4), How::default()),
+        cardscope_compare::page::comparison::page(&sample::comparison(20, 10, 12), How::default()),
+        cardscope_compare::page::ranking::page(&sample::ranking(12)),
+        cardscope_flash::page::page(&sample::map()),
+        cardscope_endurance::page::sustain::page(&sample::long_run()),
+    ];
+    of_files.chain(pages).collect()
+}
+
+/// Whether an answer is one sentence of 80 columns, which begins with a capital, a number or a name.
+fn is_one_sentence(answer: &str) -> bool {
+    let named = answer.split_whitespace().next().is_some_and(|word| word.ends_with(':'));
+    let begins = answer.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit()) || named;
+    begins && answer.width() <= 80 && answer.ends_with(['.', '!', '?', '…'])
+}
+
+#[test]
+fn every_answer_is_one_sentence() {
+    for page in pages() {
+        assert!(is_one_sentence(&page.answer), "{:?}", page.answer);
+    }
+    assert!(!is_one_sentence("not a sentence.") && !is_one_sentence("No stop"));
+}
+
+/// What may be wider than a screen: charts, which have a width of their own, and what is typed or copied.
+fn keeps_its_width(page: &Page, line: &str) -> bool {
+    fn within(blocks: &[Block], line: &str) -> bool {
+        blocks.iter().any(|block| match block {
+            Block::Commands(commands) => commands.iter().any(|command| line.trim() == command),
+            Block::Verbatim(text) => text.lines().any(|other| spaced(other) == line),
+            Block::Chart(chart) => plot::text(chart).lines().any(|other| other == line),
+            Block::Section(section) => within(&section.blocks, line),
+            _ => false,
+        })
+    }
+    let typed = page.next.iter().filter_map(|step| step.command.as_ref());
+    page.sections.iter().any(|section| within(&section.blocks, line))
+        || typed.into_iter().any(|command| line.trim() == command)
+}
+
+#[test]
+fn the_first_line_is_the_answer_and_no_more_than_five_reasons_follow() {
+    for page in pages() {
+        let first = lines(&page, &Screen { columns: 80, details: false }).remove(0);
+        let first: String = first.into_iter().map(|span| span.text).collect();
+        assert_eq!(first, page.answer, "the answer takes one line of 80 columns");
+        assert!(page.reasons.len() <= 5 && !page.answer.is_empty());
+    }
+}
+
+#[test]
+fn details_show_where_they_are_asked_for_and_are_named_where_not() {
+    let page = cardscope_endurance::page::sustain::page(&sample::long_run());
+    let first = text(&page, &Screen { columns: 80, details: false });
+    let all = text(&page, &Screen { columns: 80, details: true });
+    assert!(first.contains("More with --details: ") && !all.contains("More with --details"), "{first}");
+    assert!(all.lines().count() > first.lines().count());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+    #[test]
+    fn an_answer_is_one_sentence_whatever_a_file_is_called(title in "[A-Za-z(]{1,12}( [a-zA-Z0-9µ日:.]{1,12}){0,20}") {
+        let mut recipe = recipe("quick");
+        let mut job = job("pi-boot");
+        recipe.title.clone_from(&title);
+        job.title.clone_from(&title);
+        for answer in [cardscope_bench::page::recipes::page(&recipe).answer, cardscope_compare::page::jobs::page(&job).answer] {
+            prop_assert!(is_one_sentence(&answer), "{answer:?}");
+        }
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_screen(columns in 60usize..200, details: bool, name in "([a-z0-9/=日]{1,10} ){0,12}") {
+        let name = name.trim_end().to_owned();
+        let mut all = pages();
+        let mut named = sample::comparison(3, 2, 2);
+        named.entries[0].name = name.clone();
+        all.push(cardscope_compare::page::comparison::page(&named, How::default()));
+        let mut page = Page::new(&name, Tone::Bad, format!("{name} {name}"));
+        page.because(Tone::Bad, name.clone());
+        page.figures = vec![fact(&name, &name)];
+        page.step(name.clone(), Some(name.clone()));
+        all.push(page);
+        for page in all {
+            for line in text(&page, &Screen { columns, details }).lines() {
+                prop_assert!(line.width() <= columns || keeps_its_width(&page, line), "{columns}: {line:?}");
+            }
+        }
+    }
+}

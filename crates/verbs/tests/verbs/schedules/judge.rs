@@ -1,0 +1,216 @@
+//! What must hold after a schedule, whatever went wrong: nothing lost that was promised, nothing written that was not
+//! announced, no verdict on evidence that a fault spoiled, and a document that is stored.
+
+use super::commands::{Ended, Says};
+use super::fault::{Fault, Harm};
+use super::shape::Shape;
+use super::table::{SECTOR, Truth, sector};
+use cardscope_model::report::ExitStatus;
+use cardscope_session::error::Failure;
+use cardscope_store::Archive;
+use serde_json::Value;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// All that is known after a schedule.
+pub(super) struct Record<'a> {
+    pub(super) shape: &'a Shape,
+    pub(super) fault: Fault,
+    pub(super) truth: Truth,
+    /// Sectors that do not hold what they held.
+    pub(super) changed: Vec<u64>,
+    /// What the command came to; none where it was killed.
+    pub(super) ended: Option<Ended>,
+    /// What it came to when it went on after that.
+    pub(super) resumed: Option<Ended>,
+    pub(super) restores: Vec<Ended>,
+    pub(super) archive: PathBuf,
+}
+
+/// Panics with what is wrong, in the order of its weight.
+pub(super) fn judge(record: &Record<'_>) {
+    record.stays_within_what_was_announced();
+    record.writes_no_more_than_allowed();
+    record.keeps_what_was_promised();
+    record.says_what_is_lost();
+    let ended = record.ended.iter().chain(&record.resumed);
+    ended.for_each(|ended| record.claims_nothing_on_spoiled_evidence(ended));
+    record.says_what_failed();
+    record.is_stored();
+}
+
+impl Record<'_> {
+    #[track_caller]
+    fn must(&self, holds: bool, otherwise: &str) {
+        assert!(holds, "{otherwise}{}", self.words());
+    }
+
+    /// What the program has said, to be shown.
+    fn words(&self) -> String {
+        let all = self.ended.iter().chain(&self.resumed).chain(&self.restores);
+        let words = all.map(|ended| {
+            let failure = ended.failure.as_ref().map(ToString::to_string).unwrap_or_default();
+            let part = |name: &str| ended.document.get(name).cloned().unwrap_or_default();
+            let parts = ["verdict", "findings", "caveats", "notes", "lost", "data_kept"].map(part);
+            format!("\n  exit: {:?}, failure: {failure}, {}", ended.exit, Value::from(parts.to_vec()))
+        });
+        words.collect()
+    }
+
+    /// What was done to the place that a sector leads to.
+    fn bits(&self, sector: u64) -> u8 {
+        let sectors = &self.truth.sectors;
+        let aliases = self.shape.kind.aliases(sector, sectors.len() as u64);
+        aliases.map(|alias| sectors[alias as usize]).fold(0, |all, bits| all | bits)
+    }
+
+    /// The sectors that the command said it overwrites, saved or not.
+    fn announced(&self) -> Range<u64> {
+        let sectors = |mib: u64| mib * (1 << 20) / SECTOR;
+        match self.shape.says {
+            Says::ReadsOnly => 0..0,
+            Says::Overwrites(start, len) => sectors(start)..sectors(start + len),
+            Says::Keeps | Says::KeepsByImage | Says::OverwritesAll => 0..self.truth.sectors.len() as u64,
+        }
+    }
+
+    fn stays_within_what_was_announced(&self) {
+        self.must(self.truth.other_writes == 0, "another card was written to");
+        let announced = self.announced();
+        let (before, rest) = self.truth.sectors.split_at(announced.start as usize);
+        let outside = before.iter().chain(&rest[(announced.end - announced.start) as usize..]);
+        let touched = outside.filter(|bits| **bits & sector::TOUCHED != 0).count();
+        self.must(touched == 0, "sectors were written to that were not announced");
+    }
+
+    fn writes_no_more_than_allowed(&self) {
+        let Some(ended) = self.ended.as_ref().filter(|_| self.resumed.is_none() && self.restores.is_empty())
+        else {
+            return;
+        };
+        let most = self.shape.words.iter().skip_while(|word| *word != "--max-write").nth(1);
+        let most = most.and_then(|most| most.trim_end_matches('M').parse::<u64>().ok());
+        let restored = ended.document.get("bytes_restored").and_then(Value::as_u64).unwrap_or_default();
+        // A write that failed is done once more; the second is the one that counts.
+        let written = self.truth.written.saturating_sub(restored + self.truth.landed_of_failed);
+        self.must(most.is_none_or(|most| written <= most << 20), "more was written than --max-write");
+    }
+
+    /// The sectors whose content was promised and is gone.
+    fn lost(&self) -> Vec<u64> {
+        let (announced, is_fake) = (self.announced(), self.shape.kind.is_fake);
+        let promised = |place: &&u64| match self.shape.says {
+            Says::Keeps | Says::KeepsByImage | Says::ReadsOnly => true,
+            // On a fake the addresses outside may lead to places inside.
+            Says::Overwrites(..) => !is_fake && !announced.contains(*place),
+            Says::OverwritesAll => false,
+        };
+        self.changed.iter().filter(promised).copied().collect()
+    }
+
+    fn keeps_what_was_promised(&self) {
+        let excuses = sector::LOST | sector::BAD | sector::REFUSED | sector::MISREAD;
+        let lost = self.lost();
+        let all = || self.ended.iter().chain(&self.resumed).chain(&self.restores);
+        let is_listed = |place: &u64| all().flat_map(|ended| &ended.listed).any(|list| list.contains(place));
+        let unexplained = lost.iter().filter(|place| self.bits(**place) & excuses == 0);
+        let unexplained: Vec<_> = unexplained.filter(|place| !is_listed(place)).collect();
+        let text = format!("{} of {} sectors are lost, and not by the card", unexplained.len(), lost.len());
+        self.must(unexplained.is_empty(), &text);
+        let list = |ended: &Ended| ended.document.get("left").and_then(Value::as_array).map_or(0, Vec::len);
+        let foreign: usize = self.restores.iter().map(list).sum();
+        let nobody_wrote = foreign == 0 || self.truth.harmed || self.shape.kind.is_fake;
+        self.must(nobody_wrote, "sectors are taken for what somebody else wrote");
+    }
+
+    /// What the card lost is said, by the exit status and by the document.
+    fn says_what_is_lost(&self) {
+        let by_the_card = sector::LOST | sector::BAD | sector::REFUSED;
+        let lost = self.lost().iter().any(|place| self.bits(*place) & by_the_card != 0);
+        let mut all = self.ended.iter().chain(&self.restores);
+        let said = all.any(|ended| ended.failure.is_some() || ended.exit == ExitStatus::Bad);
+        self.must(!lost || said || self.ended.is_none(), "sectors are lost and not a word");
+        let kept = self.ended.as_ref().and_then(|ended| ended.document.get("data_kept")?.as_bool());
+        let claimed = kept == Some(true) && self.restores.is_empty();
+        self.must(!lost || !claimed, "sectors are lost, and the data is said to be kept");
+        let ended_well = self.ended.as_ref().is_some_and(|ended| ended.failure.is_none());
+        let preserves = matches!(self.shape.says, Says::Keeps | Says::KeepsByImage | Says::ReadsOnly);
+        let false_alarm = ended_well && preserves && kept == Some(false);
+        let excused = self.truth.harmed || self.shape.kind.is_fake;
+        self.must(!false_alarm || excused, "the data is said to be lost");
+    }
+
+    fn claims_nothing_on_spoiled_evidence(&self, ended: &Ended) {
+        let verdicts = gathered(&ended.document, "verdict");
+        let is = |words: &[&str]| verdicts.iter().any(|verdict| words.contains(verdict));
+        let genuine = is(&["genuine"]);
+        if self.shape.kind.is_fake {
+            self.must(!genuine, "a fake is called genuine");
+        } else {
+            let bad = ["limbo", "wraparound", "chain", "overcommitted", "damaged", "dead", "unstable"];
+            self.must(self.truth.harmed || !is(&bad), "a good card is called bad");
+        }
+        // That a document could not be stored says nothing of the card.
+        let cut =
+            matches!(ended.failure, Some(Failure::Io(_))) && !matches!(self.fault, Fault::FullDisk { .. });
+        let passed = ended.document.get("verdict").is_some_and(|verdict| verdict == "genuine");
+        self.must(!cut || !passed, "an I/O failure ended it, and the card is called genuine");
+        let complete = ended.failure.is_none() && self.shape.words.iter().any(|word| word == "--full");
+        self.must(!genuine || !complete || !ended.is_lossy, "a card that lost a sector is called genuine");
+        let stale = ended.stale_reads > 0 && ended.exit != ExitStatus::Bad && ended.failure.is_none();
+        self.must(
+            !genuine || !stale,
+            "what was read is not what was written, and the card is called genuine",
+        );
+        let is_whole = ended.failure.is_none() && !self.shape.kind.is_fake;
+        let misled = is_whole && ended.misread_stamps > 0;
+        let clean = ended.exit == ExitStatus::Good
+            && ["verify", "check", "endure"].contains(&self.shape.words[0].as_str());
+        self.must(!misled || !genuine && !clean, "the reader misread the card, and it is called good");
+        // In a visit each part is judged by its own I/Os.
+        let fails = is_whole && ended.failed_again && self.fault.lasts(Harm::Fails);
+        self.must(!passed || !fails, "an I/O failed twice in one place, and the card is called genuine");
+        let met = gathered(&ended.document, "outcome").contains(&"met");
+        self.must(!met || !self.shape.kind.is_slow, "a slow card meets a mark");
+    }
+
+    /// I/Os that failed are no secret; formatting is no test, and says what failed for good.
+    fn says_what_failed(&self) {
+        let Some(ended) = self.ended.as_ref().filter(|_| self.restores.is_empty()) else { return };
+        let text = ended.document.to_string();
+        let words = ["troubles", "unread", "error"];
+        let counted = |field: &str| ended.document[field].as_u64().is_some_and(|count| count > 0);
+        let counted = counted("failed_once") || counted("failed_twice");
+        let said = counted || ended.failure.is_some() || words.iter().any(|word| text.contains(word));
+        let formats = self.shape.words[0] == "format";
+        self.must(self.truth.errors == 0 || said || formats, "writes failed and not a word");
+    }
+
+    /// The archive is whole, and a document that was begun is stored with its end.
+    fn is_stored(&self) {
+        let opened = Archive::open(&self.archive).and_then(|mut archive| archive.sessions());
+        let sessions = opened.unwrap_or_else(|error| panic!("the archive is damaged: {error}"));
+        let Some(ended) = &self.ended else { return };
+        let Some(name) = ended.document.get("session").and_then(Value::as_str) else {
+            return self.must(ended.document.is_null() && ended.failure.is_some(), "no session was begun");
+        };
+        let found = sessions.iter().find(|session| session.id.to_string() == name);
+        self.must(found.is_some(), "the session is not stored");
+        let full = matches!(self.fault, Fault::FullDisk { archive: true, .. });
+        let is_io = matches!(ended.failure, Some(Failure::Io(_)));
+        let has_end = found.is_some_and(|session| session.ended.is_some());
+        self.must(has_end || full && is_io, "the session has no end");
+    }
+}
+
+/// Every text of this name, however deep.
+fn gathered<'v>(value: &'v Value, name: &str) -> Vec<&'v str> {
+    match value {
+        Value::Object(fields) => {
+            let own = fields.get(name).and_then(Value::as_str);
+            own.into_iter().chain(fields.values().flat_map(|field| gathered(field, name))).collect()
+        }
+        Value::Array(all) => all.iter().flat_map(|value| gathered(value, name)).collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,138 @@
+//! Faults in virtual time: commands on small cards, and at a call on the target that a seed chooses something goes wrong.
+//! Whatever that is, nothing is lost that was promised, and nothing is claimed on evidence that it spoiled.
+//!
+//! A schedule is a card, a command, a fault and its call, all drawn from the seed; from 4294967296 on each command meets
+//! each kind of fault twenty times, readers among them that answer wrongly from a call on. A program that is to be killed is
+//! killed: each worker is a process of its own, and the next one takes over the card, the disks and the schedule.
+//!
+//!     cargo test -p cardscope-verbs --test verbs schedules                  # 400; CARDSCOPE_LONG=1: 100 600 others
+//!     SCHEDULE=123 cargo test -p cardscope-verbs --test verbs schedules     # one; 100..=199 for some
+
+mod cards;
+mod commands;
+mod desk;
+mod disks;
+mod draw;
+mod fault;
+mod faulty;
+mod judge;
+mod play;
+mod shape;
+mod table;
+mod workers;
+
+use commands::COMMANDS;
+use fault::Fault;
+use std::ops::Range;
+
+/// A command and a kind of fault, for the schedules that try every pair.
+#[derive(Debug, Clone, Copy)]
+struct Pair {
+    command: u64,
+    fault: u64,
+}
+
+/// First of those schedules, and how many there are of each pair.
+const PAIRS: u64 = 1 << 32;
+const EACH: u64 = 20;
+
+impl Pair {
+    const COUNT: u64 = COMMANDS.len() as u64 * Fault::KINDS;
+
+    /// The pair of a schedule; none of those that draw theirs.
+    fn of(seed: u64) -> Option<Pair> {
+        let number = seed.checked_sub(PAIRS)? / EACH;
+        Some(Pair { command: number / Fault::KINDS, fault: number % Fault::KINDS })
+    }
+
+    fn is_of_the_sample(self) -> bool {
+        Fault::is_lasting(self.fault) && (self.command + self.fault).is_multiple_of(2)
+    }
+
+    /// The schedules of all pairs: a sample, or all of them where time does not matter.
+    fn schedules() -> Vec<u64> {
+        let last = PAIRS + Pair::COUNT * EACH;
+        match std::env::var_os("CARDSCOPE_LONG") {
+            Some(_) => (PAIRS..last).collect(),
+            // Half of the pairs of a fault that lasts; those that strike are met by the schedules that draw theirs.
+            None => (PAIRS..last)
+                .step_by(EACH as usize)
+                .map(|first| first + first / EACH % EACH)
+                .filter(|seed| Pair::of(*seed).is_some_and(Pair::is_of_the_sample))
+                .collect(),
+        }
+    }
+}
+
+/// The schedules that are played, unless one is asked for.
+fn seeds() -> Range<u64> {
+    match std::env::var("SCHEDULE") {
+        Ok(asked) => {
+            let (first, last) = asked.split_once("..=").unwrap_or((&asked, &asked));
+            first.parse().unwrap()..last.parse::<u64>().unwrap() + 1
+        }
+        Err(_) if std::env::var_os("CARDSCOPE_LONG").is_some() => 400..101_000,
+        Err(_) => 0..400,
+    }
+}
+
+/// Schedules beyond those that failed once, in the order of what was wrong: a read that was saved wrong in a later part of
+/// a test; I/Os that failed while an image was restored; a search that takes long; half of a write lost while a run grew;
+/// what a failed write left, counted against `--max-write`; a block that cannot be saved looked at for ever; a loss forgotten
+/// once the block was written again; reads of a later `restore`, held against a test before it; a read of 4 KiB that failed
+/// twice counted as one that failed once; one of the card's partition table, after the data is restored, not counted; the one
+/// block that gave two answers, passed.
+const FAILED_ONCE: [u64; 15] = [
+    4_597,
+    2_089,
+    7_549,
+    55_281,
+    56_471,
+    56_473,
+    57_029,
+    55_030,
+    50_989,
+    102_218,
+    104_518,
+    9_919,
+    4_294_967_791,
+    4_294_968_241,
+    4_294_970_282,
+];
+
+/// Some that did other things alone than among others, when the first of a process met a card that had been read.
+const ALONE_AND_AMONG_OTHERS: Range<u64> = 55_262..55_292;
+
+fn no_failures(failures: &[String]) {
+    assert!(failures.is_empty(), "{} schedules failed:\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn what_failed_once_does_not_fail_again() {
+    let failures: Vec<_> =
+        FAILED_ONCE.iter().flat_map(|seed| workers::play_all(*seed..seed + 1).failures).collect();
+    no_failures(&failures);
+}
+
+/// One that failed among others fails alone, too.
+#[test]
+fn a_schedule_depends_on_nothing_but_its_seed() {
+    let among_others = workers::play_all(ALONE_AND_AMONG_OTHERS);
+    no_failures(&among_others.failures);
+    for (seed, calls) in among_others.calls {
+        let alone = workers::play_all(seed..seed + 1);
+        assert_eq!(alone.calls.get(&seed), Some(&calls), "schedule {seed} makes other calls alone");
+    }
+}
+
+#[test]
+fn whatever_goes_wrong_nothing_promised_is_lost_and_nothing_is_claimed_on_spoiled_evidence() {
+    no_failures(&workers::play_all(seeds()).failures);
+}
+
+#[test]
+fn every_command_meets_every_fault_and_loses_nothing_in_silence() {
+    if std::env::var_os("SCHEDULE").is_none() {
+        no_failures(&workers::play_all(Pair::schedules()).failures);
+    }
+}

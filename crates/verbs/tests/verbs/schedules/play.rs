@@ -1,0 +1,311 @@
+//! One schedule played: the command with its fault, death included, then `restore` as often as the program says so, with
+//! faults of its own at first.
+
+use super::Pair;
+use super::cards::{self, KINDS, NAME};
+use super::commands::{self, Ended, Says};
+use super::desk::Desk;
+use super::draw::Draw;
+use super::fault::{Course, Due, Fault, PutIn};
+use super::faulty::Faulty;
+use super::judge::{Record, judge};
+use super::shape::Shape;
+use super::table::{Table, Truth};
+use cardscope_engine::event::{Event, Listener};
+use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::target::Target as _;
+use cardscope_model::condition::Condition;
+use cardscope_restore::verb as restore;
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::opened::Opened;
+use cardscope_session::opening::slot;
+use cardscope_simulator::SimTarget;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// After so many deaths nothing more goes wrong.
+const NO_FAULTS_ANY_MORE: u32 = 3;
+
+/// A table that is set.
+struct Play<'d> {
+    desk: &'d Desk,
+    shape: Shape,
+    table: Arc<Mutex<Table>>,
+    draw: Draw,
+}
+
+/// Plays a schedule to its end, or from where its last death left it; gives its calls as one number.
+pub(super) fn play(seed: u64, desk: &Desk) -> u64 {
+    let mut draw = Draw::of(seed);
+    let pair = Pair::of(seed);
+    let shape = match &pair {
+        Some(pair) => Shape::of(draw.below(KINDS.len() as u64) as usize, pair.command as usize, desk),
+        None => Shape::drawn(&mut draw, desk),
+    };
+    let course = desk.course(shape.number, || course(&shape, desk));
+    let fault = match pair {
+        Some(pair) => Fault::of_kind(pair.fault, &mut draw),
+        None => Fault::drawn(&mut draw),
+    };
+    // Half of the readers are bad from the beginning.
+    let from_the_start = matches!(fault, Fault::Lasting(_)) && draw.once_in(2);
+    let due = Due { step: if from_the_start { 0 } else { course.step(&mut draw) }, fault };
+    desk.note(&format!("{} on {}, {due:?} of {course:?}", shape.words.join(" "), shape.kind.name));
+    let deaths = desk.deaths();
+    let mut play = Play::set(desk, shape, draw, deaths > 0);
+    let ended = (deaths == 0).then(|| play.command(Some(due), course));
+    let restores = play.aftermath(deaths, course, fault);
+    let early = ended.as_ref().is_none_or(|ended| ended.failure.is_some());
+    let resumed = if early { play.resume(course) } else { None };
+    let calls = play.table().truth.calls;
+    play.end(fault, ended, resumed, restores);
+    calls
+}
+
+/// What the command does without a fault; it must be right already.
+fn course(shape: &Shape, desk: &Desk) -> Course {
+    desk.note(&format!("{} on {}, without any fault", shape.words.join(" "), shape.kind.name));
+    let mut play = Play::set(desk, shape.clone(), Draw::of(0), false);
+    let unknown = Course { steps: 3_000_000, restoring_at: None };
+    let ended = play.command(None, unknown);
+    let course = play.ran();
+    assert!(course.steps > 20, "it is refused: {:?}", ended.failure);
+    let none = Fault::Stall { seconds: 0 };
+    let restores = play.aftermath(NO_FAULTS_ANY_MORE, course, none);
+    play.end(none, Some(ended), None, restores);
+    desk.clear();
+    course
+}
+
+impl<'d> Play<'d> {
+    /// Sets the table; after a death with the card as it was left.
+    fn set(desk: &'d Desk, shape: Shape, mut draw: Draw, again: bool) -> Self {
+        let filled = || cards::filled(shape.kind, shape.content());
+        // Read from another one: a card that was read is not as it was.
+        let before = desk.before(shape.kind.name, || cards::content(&mut filled()));
+        let (card, truth) = if again {
+            (cards::saved(shape.kind, &desk.card()), desk.truth())
+        } else {
+            desk.clear();
+            let fresh = filled();
+            let sectors = vec![0; (fresh.info().bytes / super::table::SECTOR) as usize];
+            (fresh, Truth { sectors, ..Truth::default() })
+        };
+        let others_kind = KINDS.iter().find(|kind| kind.name[..8] != shape.kind.name[..8]).unwrap();
+        let table = Table {
+            own: cards::piece(Some(card), shape.kind, shape.speaks),
+            other: cards::piece(None, *others_kind, shape.speaks),
+            slot: PutIn::Same,
+            lasting: "",
+            due: None,
+            steps: 0,
+            most_steps: 0,
+            restoring_at: None,
+            truth,
+            before,
+            interrupt: Interrupt::default(),
+            disks: desk.disks.clone(),
+            grave: desk.grave(),
+        };
+        let table = Arc::new(Mutex::new(table));
+        let (slot, kind, others_content) =
+            (Arc::clone(&table), shape.kind, shape.content() ^ draw.below(u64::MAX));
+        slot::fill(move || open(&slot, || cards::filled(kind, others_content)));
+        Play { desk, shape, table, draw }
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap()
+    }
+
+    /// Carries out a command line in which something is due.
+    fn run(&self, words: &[String], due: Option<Due>, course: Course) -> Ended {
+        let interrupt = Interrupt::default();
+        let mut table = self.table();
+        (table.due, table.steps, table.restoring_at) = (due, 0, None);
+        // A fake whose first losses hide behind failed I/Os is searched from end to end: 38 times as many (seed 7549).
+        let times = if self.shape.kind.is_fake { 60 } else { 20 };
+        table.most_steps = times * course.steps + 100_000;
+        table.interrupt = interrupt.clone();
+        drop(table);
+        let ended = commands::run(words, &interrupt, &mut Heard(Arc::clone(&self.table)));
+        let mut table = self.table();
+        table.due = None;
+        let Truth { stale_reads, misread_stamps, failed_again, .. } = table.truth;
+        Ended { stale_reads, is_lossy: table.truth.is_lossy(), misread_stamps, failed_again, ..ended }
+    }
+
+    fn command(&self, due: Option<Due>, course: Course) -> Ended {
+        self.run(&self.shape.words.clone(), due, course)
+    }
+
+    /// What the last run did.
+    fn ran(&self) -> Course {
+        let table = self.table();
+        Course { steps: table.steps, restoring_at: table.restoring_at }
+    }
+
+    /// What a user does after it: nothing is run before the card is restored, and that is done until nothing waits.
+    fn aftermath(&mut self, deaths: u32, course: Course, fault: Fault) -> Vec<Ended> {
+        let mut draw = Draw::of(self.draw.below(u64::MAX) ^ u64::from(deaths));
+        if matches!(fault, Fault::FullDisk { .. }) && draw.once_in(2) {
+            self.restore(None, course);
+        }
+        self.desk.disks.free();
+        self.try_the_other_card(course);
+        self.table().slot = PutIn::Same;
+        // Some restore through the reader that was bad, others through another one at once.
+        let stays = matches!(fault, Fault::Lasting(_)) && draw.once_in(2);
+        if !stays {
+            self.end_what_lasts();
+        }
+        self.try_another_test(course, fault);
+        let mut all = Vec::new();
+        for round in 0..4 {
+            let putting_back = course.steps - course.restoring_at.unwrap_or(course.steps / 2);
+            let faulty = round == 0 && deaths < NO_FAULTS_ANY_MORE && draw.once_in(2);
+            let due =
+                faulty.then(|| Due { step: draw.below(putting_back + 20), fault: Fault::drawn(&mut draw) });
+            let ended = self.restore(due, course);
+            self.desk.disks.free();
+            self.table().slot = PutIn::Same;
+            self.end_what_lasts();
+            if ended.is_empty() {
+                break;
+            }
+            all.extend(ended);
+        }
+        all
+    }
+
+    /// The card is in a good reader again, and fails no more.
+    fn end_what_lasts(&self) {
+        let mut table = self.table();
+        table.lasting = "";
+        table.own.card.as_mut().unwrap().exchange("").unwrap();
+    }
+
+    /// Restores each journal that waits, as `restore` lists them, and the image where the card is not as it was.
+    fn restore(&self, due: Option<Due>, course: Course) -> Vec<Ended> {
+        let waiting = restore::waiting().unwrap_or_default();
+        let journals =
+            waiting.into_iter().filter(|journal| journal.state == "waits").map(|journal| journal.file);
+        let mut all: Vec<Ended> = journals.map(|file| self.restore_from(&file, due, course)).collect();
+        if self.shape.says == Says::KeepsByImage && self.shape.image.exists() && !self.changed().is_empty() {
+            all.push(self.restore_from(&self.shape.image.display().to_string(), due, course));
+        }
+        all
+    }
+
+    fn restore_from(&self, file: &str, due: Option<Due>, course: Course) -> Ended {
+        let is_image = self.shape.image.display().to_string() == file;
+        let consent = ["restore", file, NAME, "--yes-destroy", NAME].map(str::to_owned);
+        let plain = ["restore", file].map(str::to_owned);
+        let words = if is_image { &consent[..] } else { &plain[..] };
+        let ended = self.run(words, due, course);
+        // Only who says that it is the card is believed.
+        let said = format!("{:?} {}", ended.failure, ended.document);
+        if said.contains("--yes-destroy") { self.run(&consent, due, course) } else { ended }
+    }
+
+    /// A journal is not restored to another card, whatever the card is called.
+    fn try_the_other_card(&mut self, course: Course) {
+        self.table().slot = PutIn::Other;
+        let waiting = restore::waiting().unwrap_or_default();
+        for journal in waiting.iter().filter(|journal| journal.state == "waits") {
+            self.run(&["restore".to_owned(), journal.file.clone()], None, course);
+        }
+        let writes = self.table().truth.other_writes;
+        assert_eq!(writes, 0, "the other card was written to");
+    }
+
+    /// Before a card is restored no other test writes to it.
+    fn try_another_test(&self, course: Course, fault: Fault) {
+        let waits = restore::waiting().unwrap_or_default().iter().any(|journal| journal.state == "waits");
+        if !waits || self.shape.kind.is_fake || !fault.is_harmless() || self.changed().is_empty() {
+            return;
+        }
+        let archive = self.desk.archive().display().to_string();
+        let before = self.table().truth.written;
+        let ended =
+            self.run(&["verify", NAME, "--seed=1", "--archive", &archive].map(str::to_owned), None, course);
+        let refused = matches!(&ended.failure, Some(Failure::Refused(_)));
+        assert!(
+            refused && self.table().truth.written == before,
+            "a test began before its card was restored: {ended:?}"
+        );
+    }
+
+    /// A pass over every block that ended early goes on, where it can.
+    fn resume(&self, course: Course) -> Option<Ended> {
+        let resumes = ["verify", "endure"].contains(&self.shape.words[0].as_str());
+        if !resumes
+            || self.shape.says != Says::OverwritesAll
+            || self.shape.words.contains(&"--erase".to_owned())
+        {
+            return None;
+        }
+        let words = self.shape.words.iter().filter(|word| !word.starts_with("--seed"));
+        let words: Vec<String> = words.cloned().chain(["--resume".to_owned()]).collect();
+        Some(self.run(&words, None, course)).filter(|ended| !ended.document.is_null())
+    }
+
+    /// The sectors that do not hold what they held.
+    fn changed(&self) -> Vec<u64> {
+        let mut table = self.table();
+        let table = &mut *table;
+        let (is_fake, sectors) = (self.shape.kind.is_fake, &table.truth.sectors);
+        // On a fake one address leads to the place of another.
+        let looked_at = |sector: u64| is_fake || sectors[sector as usize] != 0;
+        let card = table.own.card.as_mut().unwrap();
+        card.exchange("").unwrap();
+        let changed = cards::changed(card, self.shape.kind, &table.before, looked_at);
+        card.exchange(table.lasting).unwrap();
+        changed
+    }
+
+    /// Judges what came of it.
+    fn end(self, fault: Fault, ended: Option<Ended>, resumed: Option<Ended>, restores: Vec<Ended>) {
+        let changed = self.changed();
+        let record = Record {
+            shape: &self.shape,
+            fault,
+            truth: self.table().truth.clone(),
+            changed,
+            ended,
+            resumed,
+            restores,
+            archive: self.desk.archive(),
+        };
+        judge(&record);
+    }
+}
+
+/// Opens what is in the slot.
+fn open(table: &Arc<Mutex<Table>>, make_other: impl Fn() -> SimTarget) -> Result<Opened> {
+    let mut locked = table.lock().unwrap();
+    let is_own = locked.slot == PutIn::Same;
+    let piece = match locked.slot {
+        PutIn::Same => &mut locked.own,
+        PutIn::Other => &mut locked.other,
+        PutIn::Nothing => return Err(Failure::refused("there is no card in the slot")),
+    };
+    let there = piece.card.take().or_else(|| (!is_own).then(make_other));
+    let mut card = there.ok_or_else(|| Failure::refused("the card is in use"))?;
+    card.reopen().map_err(Failure::refused)?;
+    let identity = piece.identity.clone();
+    let target = Faulty::new(card, is_own, Arc::clone(table));
+    Ok(Opened::of(Box::new(target), identity, Condition::default()))
+}
+
+/// Notes when putting back begins.
+struct Heard(Arc<Mutex<Table>>);
+
+impl Listener for Heard {
+    fn event(&mut self, event: &Event) {
+        let (Event::Stage(step) | Event::Phase { step, .. }) = event else { return };
+        if step.what.contains("restoring") {
+            let mut table = self.0.lock().unwrap();
+            table.restoring_at = table.restoring_at.or(Some(table.steps));
+        }
+    }
+}

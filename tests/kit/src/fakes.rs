@@ -1,0 +1,134 @@
+//! Random fakes of every kind, and genuine cards, as the size that they announce and what else stands in their name.
+
+use proptest::prelude::*;
+use std::ops::Range;
+
+/// A size, and the rest of a card's name.
+pub type Card = (u64, String);
+
+/// A place within a card, in whole sectors.
+pub fn place(bytes: u64, share: f64) -> u64 {
+    ((bytes as f64 * share) as u64 / 512 * 512).max(512)
+}
+
+/// A cache: its size in bytes or as a share of what is lost, and what else is said of it.
+#[derive(Debug, Clone)]
+pub enum Cache {
+    None,
+    Share(f64, String),
+    Bytes(u64, String),
+}
+
+impl Cache {
+    /// In the words of a name, on a card that loses so many bytes.
+    fn on(&self, lost_bytes: u64) -> String {
+        match self {
+            Cache::None => String::new(),
+            Cache::Share(share, rest) => {
+                format!("&cache_bytes={}&{rest}", place(lost_bytes, *share).next_multiple_of(4096))
+            }
+            Cache::Bytes(bytes, rest) => format!("&cache_bytes={bytes}&{rest}"),
+        }
+    }
+}
+
+/// What a cache does with its blocks.
+pub fn policy() -> impl Strategy<Value = String> {
+    let kind = proptest::sample::select(&["direct", "lru", "fifo"][..]);
+    (kind, any::<bool>(), any::<bool>()).prop_map(|(kind, strict, survives)| {
+        format!("fake.cache_kind={kind}&fake.cache_strict={strict}&fake.cache_survives={survives}")
+    })
+}
+
+/// What lost places read as.
+pub type Lost = &'static [&'static str];
+
+fn one_of(lost: Lost) -> impl Strategy<Value = &'static str> {
+    proptest::sample::select(lost)
+}
+
+/// The first part is there; of a share below `least` nothing is.
+pub fn limbo(
+    card: impl Strategy<Value = u64>,
+    share: Range<f64>,
+    least: f64,
+    lost: Lost,
+    cache: impl Strategy<Value = Cache>,
+) -> impl Strategy<Value = Card> {
+    (card, share, one_of(lost), cache).prop_map(move |(bytes, share, lost, cache)| {
+        let real = if share < least { 0 } else { place(bytes, share) };
+        (bytes, format!("fake=limbo&fake_bytes={real}&fake.lost={lost}{}", cache.on(bytes - real)))
+    })
+}
+
+/// How the bytes of a period follow from the card's and a share.
+pub type Period = fn(u64, f64) -> u64;
+
+pub fn wraparound(
+    card: impl Strategy<Value = u64>,
+    share: Range<f64>,
+    period: impl Strategy<Value = Period>,
+) -> impl Strategy<Value = Card> {
+    (card, share, period).prop_map(|(bytes, share, period)| {
+        (bytes, format!("fake=wraparound&wrap_bytes={}", period(bytes, share)))
+    })
+}
+
+pub fn chain(
+    card: impl Strategy<Value = u64>,
+    share: Range<f64>,
+    period: impl Strategy<Value = Period>,
+    real: Range<f64>,
+    lost: Lost,
+    cache: impl Strategy<Value = Cache>,
+) -> impl Strategy<Value = Card> {
+    (card, share, real, one_of(lost), period, cache).prop_map(|(bytes, share, real, lost, period, cache)| {
+        let wrap = period(bytes, share);
+        let real = place(wrap, real);
+        let cache = cache.on(wrap - real);
+        (bytes, format!("fake=chain&wrap_bytes={wrap}&fake_bytes={real}&fake.lost={lost}{cache}"))
+    })
+}
+
+/// One address line of those that such a card has, from `least` on.
+#[allow(dead_code, reason = "not every test looks for them")]
+pub fn address_line(card: impl Strategy<Value = u64>, least: u64) -> impl Strategy<Value = Card> {
+    (card, 0.0..1.0f64).prop_map(move |(bytes, share)| {
+        let lines = (bytes - 1).ilog2() + 1 - least.ilog2();
+        let line = least << (f64::from(lines) * share) as u32;
+        (bytes, format!("fake=address-line&wrap_bytes={line}"))
+    })
+}
+
+/// Units of 64 KiB to 1 MiB are lost here and there, and more in larger ones with each power above.
+pub fn damaged(
+    card: impl Strategy<Value = u64>,
+    share: Range<f64>,
+    powers: Range<u32>,
+    lost: Lost,
+    cache: impl Strategy<Value = Cache>,
+) -> impl Strategy<Value = Card> {
+    (card, share, powers, one_of(lost), 0u32..1000, cache).prop_map(|(bytes, share, power, lost, seed, cache)| {
+        let unit = 65_536u64 << power;
+        let cache = cache.on((bytes as f64 * share) as u64);
+        (
+            bytes,
+            format!(
+                "fake=damaged&fake.damaged_share={share}&fake.damaged_unit_bytes={unit}&fake.lost={lost}&seed={seed}{cache}"
+            ),
+        )
+    })
+}
+
+pub fn overcommitted(card: impl Strategy<Value = u64>, share: Range<f64>) -> impl Strategy<Value = Card> {
+    (card, share)
+        .prop_map(|(bytes, share)| (bytes, format!("fake=overcommitted&fake_bytes={}", place(bytes, share))))
+}
+
+pub fn read_only(card: impl Strategy<Value = u64>) -> impl Strategy<Value = Card> {
+    card.prop_map(|bytes| (bytes, "fake=read-only&state=filled".to_owned()))
+}
+
+pub fn genuine(card: impl Strategy<Value = u64>) -> impl Strategy<Value = Card> {
+    (card, 0u32..1000).prop_map(|(bytes, seed)| (bytes, format!("seed={seed}")))
+}

@@ -1,0 +1,23 @@
+//! Means that the tests of several crates share: devices of this machine, simulated cards that note what is done to them,
+//! a journal in memory, random fakes, and documents with figures of the size that cards have.
+
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    missing_docs,
+    reason = "tests use it, and it fails by panicking, as they do"
+)]
+
+pub mod cards;
+pub mod devices;
+pub mod fakes;
+pub mod memory_journal;
+pub mod samples;
+pub mod watched_card;
+pub mod written_docs;
+
+/// True for `./check --long`: more cards and cases.
+pub fn is_long() -> bool {
+    std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty())
+}

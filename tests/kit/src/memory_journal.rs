@@ -1,0 +1,47 @@
+//! A journal in memory.
+
+use cardscope_engine::journal::{Journal, JournalError, SavedRange};
+
+/// Bytes of a range, as in a journal on disk.
+const MOST: usize = 1 << 20;
+
+#[derive(Debug, Default)]
+pub struct Memory {
+    batches: Vec<Vec<(SavedRange, Vec<u8>)>>,
+    open: Vec<(SavedRange, Vec<u8>)>,
+}
+
+impl Memory {
+    /// Changes what was saved from an address, as a bad read or disk would have.
+    pub fn change(&mut self, offset: u64, how: impl Fn(&mut Vec<u8>)) {
+        let saved = self.batches.iter_mut().flatten().filter(|(kept, _)| kept.offset == offset);
+        saved.for_each(|(_, bytes)| how(bytes));
+    }
+}
+
+impl Journal for Memory {
+    fn save(&mut self, offset: u64, original: &[u8]) -> Result<(), JournalError> {
+        let parts = original.chunks(MOST).zip((offset..).step_by(MOST));
+        self.open.extend(
+            parts.map(|(part, at)| (SavedRange { offset: at, len: part.len() as u64 }, part.to_vec())),
+        );
+        Ok(())
+    }
+    fn commit(&mut self) -> Result<(), JournalError> {
+        self.batches.push(std::mem::take(&mut self.open));
+        Ok(())
+    }
+    fn saved(&self) -> Vec<SavedRange> {
+        let batch = |batch: &Vec<(SavedRange, Vec<u8>)>| {
+            let mut ranges: Vec<SavedRange> = batch.iter().map(|(kept, _)| *kept).collect();
+            ranges.sort_by_key(|kept| kept.offset);
+            ranges
+        };
+        self.batches.iter().rev().flat_map(batch).collect()
+    }
+    fn original(&mut self, kept: SavedRange, into: &mut Vec<u8>) -> Result<(), JournalError> {
+        let found = self.batches.iter().flatten().find(|(k, _)| *k == kept);
+        into.clone_from(&found.ok_or_else(|| JournalError("not kept".into()))?.1);
+        Ok(())
+    }
+}
