@@ -35,7 +35,7 @@ fn every_path_that_a_document_names_is_there() {
         let files = folders(root().join(folder)).filter(|file| file.ends_with(".md"));
         files.map(|file| format!("{folder}/{file}")).collect::<Vec<_>>()
     };
-    let docs = ["docs", "docs/flash", "docs/articles"].into_iter().flat_map(pages);
+    let docs = ["docs", "docs/flash", "docs/articles", "docs/reference"].into_iter().flat_map(pages);
     let mut seen = 0;
     for document in docs.chain(["README.md", "tests/README.md"].map(str::to_owned)) {
         let text = std::fs::read_to_string(root().join(&document)).unwrap();
